@@ -22,15 +22,6 @@ def gamma_one_over_features(X: object) -> float:
     """Return gamma = 1 / d, the default of [ScalingUp]'s authors' package.
 
     On columns of variance one it is close to `gamma_mean_distance`.
-
-    Parameters
-    ----------
-    X : array or sparse matrix (n, d)
-
-    Raises
-    ------
-    InputError
-        If X is no finite matrix.
     """
     return 1.0 / check_matrix(X).shape[1]
 
@@ -40,21 +31,6 @@ def gamma_mean_distance(X: object, reading: str = "d2/b", first: int = 80_000) -
 
     b = 1/m sum_i |x_i - mean|^2 over the first m rows. On standardised columns b = d, so that
     "d2/b" is gamma = 1 / d.
-
-    Parameters
-    ----------
-    X : array or sparse matrix (n, d)
-    reading : {"d2/b", "d2/2b", "d2/2b2", "d2*b"}
-        What the kernel does with b: exp(-|x - z|^2 / b), which is what the published code of
-        k-means Nyström features has, exp(-|x - z|^2 / (2b)), exp(-|x - z|^2 / (2 b^2)), or
-        exp(-b |x - z|^2). The paper does not say.
-    first : int
-        m at most. Which rows come first matters then: shuffle sorted data.
-
-    Raises
-    ------
-    InputError
-        If X is no finite matrix, or these rows are all equal.
     """
     check_choice("reading", reading, READINGS)
     matrix = check_matrix(X)[: check_count("first", first)]
@@ -73,18 +49,6 @@ def gamma_median_distance(
     """Return gamma = 1 / (2 median^2) of the distances between rows, the usual "median rule".
 
     It is in none of the papers; it is here to compare with.
-
-    Parameters
-    ----------
-    X : array or sparse matrix (n, d)
-    n_rows : int
-        Rows drawn for it, at least 2; all of them if there are not more.
-    seed : int, Generator or None
-
-    Raises
-    ------
-    InputError
-        If X is no finite matrix, has one row, or more than half the distances are zero.
     """
     matrix = check_matrix(X)
     n, wanted = int(matrix.shape[0]), check_count("n_rows", n_rows, 2)

@@ -18,8 +18,8 @@ from ..exact.errors import InputError
 from ..exact.pairs.all_pairs import AllPairs, PairList
 from ..exact.tools.checks import check_count
 
+# Largest number of pairs that can be numbered; a billion rows in each class have fewer.
 LARGEST = 2**62
-"""Largest number of pairs that can be numbered; a billion rows in each class have fewer."""
 
 
 def draw_pairs(
@@ -89,14 +89,7 @@ def draw_codes(
     seed: int | np.random.Generator | None,
     replace: bool,
 ) -> np.ndarray:
-    """Return drawn pairs as numbers i n_neg + j, of the i-th positive and the j-th negative row.
-
-    Parameters
-    ----------
-    n_pos, n_neg : int
-    n_pairs, seed, replace
-        As `draw_pairs`.
-    """
+    """Return drawn pairs as numbers i n_neg + j, of the i-th positive and the j-th negative row."""
     total = _total(n_pos, n_neg, n_pairs)
     rng = np.random.default_rng(seed)
     if replace:
@@ -119,15 +112,7 @@ def _total(n_pos: int, n_neg: int, n_pairs: int) -> int:
 
 
 def by_weight(weight: np.ndarray, uniform: np.ndarray) -> np.ndarray:
-    """Return indices (m,), each drawn in proportion to its weight, from uniform draws (m,).
-
-    Parameters
-    ----------
-    weight : array (n,)
-        >= 0, not all zero.
-    uniform : array (m,)
-        In [0, 1).
-    """
+    """Return indices (m,), each drawn in proportion to its weight, from uniform draws (m,)."""
     total = np.cumsum(weight)
     # u < 1 is 1 - 2^-53 at most, and that times the total is below the total, rounded too
     return np.searchsorted(total, uniform * total[-1], side="right")

@@ -2,8 +2,7 @@
 
 The method of Liu, Zhang, Chen, Wang and Yang (2018). The saddle function is that of `solam`.
 
-The compiled steps of FSAUC: the nonzeros of the row, and a quick look at weights near zero.
-
+A compiled step costs the nonzeros of the row, and a quick look at weights near zero.
 The projection on |w|_1 <= R moves all weights towards zero by one and the same amount. With C the
 sum of these amounts since the beginning of a block of steps,
 
@@ -22,9 +21,7 @@ distance from the centre, their projections included: until that could come to r
 The first step of a part, and one after this projection, may begin outside of them: these steps
 check it.
 
-The parts of FSAUC's step that do not depend on the lists: a, b, alpha, and the centre's ball.
-
-Loops, where slices would say the same: the compiler takes seconds over what slices may raise.
+Loops stand where slices would say the same: the compiler takes seconds over what slices may raise.
 """
 
 from __future__ import annotations
@@ -41,8 +38,7 @@ from ..exact.tools.compiling import compiled
 from .online import RowWalk
 from .solam import SaddleClassifier, SaddleMethod
 
-FAILURE = 0.1
-"""The chance of failure, delta, for which the lengths of the stages are chosen."""
+FAILURE = 0.1  # The chance of failure, delta, for which the lengths of the stages are chosen.
 
 
 def count_stages(n_steps: int) -> int:
@@ -101,7 +97,7 @@ class MultiStageSaddle(SaddleMethod):
     and the distance from the optimum with it, fall only like 1 / sqrt(T).
 
     On sparse rows a step costs O(nonzeros of the row) and a quick look at each weight that the
-    projection on |w|_1 <= R may soon bring to zero, see `fsauc_compiled`; the projection on the
+    projection on |w|_1 <= R may soon bring to zero, see the top of this file; the projection on the
     ball of radius r costs O(d), whenever it moves anything or nearly does.
 
     Parameters
@@ -130,23 +126,7 @@ class MultiStageSaddle(SaddleMethod):
 
 
 class StageWalk(RowWalk):
-    """The state of a run of `n_stages` stages of `stage_size` steps; then the last one goes on.
-
-    Attributes
-    ----------
-    centre : array (d + 2,)
-        The centre of this stage: the mean of the points of the last one, w then a and b.
-    point, total : arrays (d + 2,)
-        The last point, and the sum of the points of this stage.
-    duals : array (2,)
-        alpha, and alpha at the beginning of the stage.
-    sums : array (2, d)
-        Sums of the negative and of the positive rows seen, but for those in `visits`.
-    visits : int array (n,)
-        How often each row of this loss was seen since the sums were brought up to date.
-    counts : int array (3,)
-        Rows seen, positive rows seen, and steps in this stage.
-    """
+    """The state of a run of `n_stages` stages of `stage_size` steps; then the last one goes on."""
 
     def __init__(self, solver: MultiStageSaddle, loss: RowAverage, w: np.ndarray, n_steps: int):
         self.solver = solver
@@ -221,8 +201,13 @@ class StageWalk(RowWalk):
     def _count_visits(self) -> None:
         """Add the rows seen since the last time to the sums of their classes."""
         if self.visits.any():
-            data, at, ends, dense = self.rows
-            add_rows(data, at, ends, dense, self.visits, self.loss.positive, self.sums)
+            data, columns, ends, dense = self.rows
+            sizes, n = np.diff(ends), self.visits.size
+            times = np.repeat(self.visits, sizes)
+            side = np.repeat(self.loss.positive.astype(np.int64), sizes)
+            columns = np.tile(columns, n) if dense else columns
+            flat = side * self.sums.shape[1] + columns
+            np.add.at(self.sums.reshape(-1), flat, times * data)  # in the rows' order
             self.visits[:] = 0
 
     def _next_stage(self) -> None:
@@ -246,17 +231,6 @@ class StageWalk(RowWalk):
         beta = 1 + 8 * kappa**2 + factor**2 / spread if spread > 0 else 1e7
         self.eta = min(math.sqrt(beta / self.beta) * self.eta / 2, self.eta)
         self.beta = beta
-
-
-@compiled
-def add_rows(data, indices, indptr, dense, visits, positive, sums):  # pragma: no cover
-    """Add each row, times its visits, to the sum of its class: sums (2, d)."""
-    for i in range(visits.size):
-        if visits[i] > 0:
-            lo, side = indptr[i], 1 if positive[i] else 0
-            base = lo if dense else 0
-            for k in range(lo, indptr[i + 1]):
-                sums[side, indices[k - base]] += visits[i] * data[k]
 
 
 @dataclass(eq=False, repr=False)
@@ -326,37 +300,75 @@ def stage_steps(
     and from its last level `_renew` finds what it was while far, less what `_move` corrects.
     Its place in `levels` is >= 2, with zero there while it is far; 1 is far so far, and 0 dead.
     """
-    d, ball, work, begun, packed, away = point.size - 2, limits[2], 0, 0, 2, np.inf
+    R, ball, eta = limits[0], limits[2], limits[4]
+    d, wide, work, begun, packed, away = point.size - 2, R * limits[1], 0, 0, 2, np.inf
     pairs, now = np.empty(2 * d), np.zeros(9)
     levels, lives, room = np.zeros(d + 48), np.zeros(d + 48), np.empty(d + 48)
     lists, row = np.empty((4, d + 48), np.uint32), np.empty((4, d + 16))
-    square = squared(centre, d)
+    square = 0.0
+    for j in range(d):
+        square += centre[j] * centre[j]
     near, far = 2, _load(point, total, pairs, lists, now)
     later, then, to = order[0], np.uint64(indptr[order[0]]), np.uint64(indptr[order[0] + 1])
     for t in range(order.size):
         i, lo, hi, later = later, then, to, order[min(t + 1, order.size - 1)]
         then, to = np.uint64(indptr[later]), np.uint64(indptr[later + 1])  # in time: memory is slow
         first = lo if dense else np.uint64(0)
-        if work > WORK * (near + far) + 256 or now[CUT] > DEEP * limits[0]:
+        if work > WORK * (near + far) + 256 or now[CUT] > DEEP * R:
             near, far = _renew(pairs, levels, lives, lists, near, far, now, 2.0 * now[CUT])
             work, begun, packed = 0, t, near
         if near > 2 * packed + 32:
             near = packed = _pack(pairs, levels, lives, lists, near, now)
-        a, b = point[d], point[d + 1]
-        score = _score(data, indices, lo, hi, first, pairs, row, now[CUT])
-        move = limits[4] * move_ends(score, positive[i], limits, point, duals, counts)
+
+        # The score: levels and values of the row are written down, with zeros behind them.
+        C, score = now[CUT], 0.0
+        for k in range(lo, hi):
+            x = pairs[2 * indices[k - first]]
+            row[0, k - lo], row[1, k - lo] = x, data[k]
+            score += data[k] * (x - min(max(x, -C), C))
+        for k in range(hi - lo, hi - lo + np.uint64(8)):
+            row[0, k], row[1, k] = 0.0, 0.0
+
+        # a, b and alpha go into their boxes.
+        counts[0] += 1
+        counts[1] += 1 if positive[i] else 0
+        p = limits[5] if limits[5] > 0.0 else counts[1] / counts[0]
+        a, b, alpha = point[d], point[d + 1], duals[0]
+        if positive[i]:
+            q = 2.0 * (1.0 - p)
+            slope = q * (score - a - 1.0 - alpha)
+            point[d] = a - eta * q * (a - score)
+            duals[0] = alpha - eta * q * (score + p * alpha)
+        else:
+            q = 2.0 * p
+            slope = q * (score - b + 1.0 + alpha)
+            point[d + 1] = b - eta * q * (b - score)
+            duals[0] = alpha + eta * q * (score - (1.0 - p) * alpha)
+        point[d] = min(max(point[d], -wide), wide)
+        point[d + 1] = min(max(point[d + 1], -wide), wide)
+        duals[0] = min(max(duals[0], -2.0 * wide), 2.0 * wide)
+
+        move = eta * slope
         near = _move(indices, lo - first, hi - lo, row, move, pairs, levels, lists, near, now)
-        while not _cut(levels, near, room, now, limits[0]):
+        while not _cut(levels, near, room, now, R):
             reach = 2.0 * (t + 2 - begun) * now[GUESS]
             near, far = _renew(pairs, levels, lives, lists, near, far, now, reach)
             work, begun, packed = 0, t, near
         away += abs(move) * limits[1] + abs(point[d] - a) + abs(point[d + 1] - b)
         if not away < ball:
             away = _distance(pairs, lists, near, far, point, centre, square, now[CUT])
-        if not away < ball:
+        if not away < ball:  # the projection on the ball around the centre
             _renew(pairs, levels, lives, lists, near, far, now, 0.0)
-            _unpack(pairs, point, total)
-            away = into_ball(point, centre, ball)
+            for j in range(d):
+                point[j], total[j] = pairs[2 * j], pairs[2 * j + 1]
+            squares = 0.0
+            for j in range(d + 2):
+                squares += (point[j] - centre[j]) ** 2
+            away = math.sqrt(squares)
+            share = ball / max(away, ball) if ball > 0.0 else 0.0
+            for j in range(d + 2):
+                point[j] = centre[j] + share * (point[j] - centre[j])
+            away = min(away, ball)
             near, far = 2, _load(point, total, pairs, lists, now)
             work, begun, packed = 0, t, near
         duals[0] = min(max(duals[0], duals[1] - limits[3]), duals[1] + limits[3])
@@ -370,13 +382,7 @@ def stage_steps(
             lives[k] += levels[k] - min(max(levels[k], -C), C)
         work += near
     _renew(pairs, levels, lives, lists, near, far, now, 0.0)
-    _unpack(pairs, point, total)
-
-
-@compiled
-def _unpack(pairs, point, total):  # pragma: no cover
-    """Write weights and their sums from the pairs back to their places."""
-    for j in range(point.size - 2):
+    for j in range(d):
         point[j], total[j] = pairs[2 * j], pairs[2 * j + 1]
 
 
@@ -449,19 +455,6 @@ def _pack(pairs, levels, lives, lists, near, now):  # pragma: no cover
 
 
 @compiled
-def _score(data, indices, lo, hi, first, pairs, row, C):  # pragma: no cover
-    """Write down the levels and the values of a row, zeros behind them; return its score."""
-    score = 0.0
-    for k in range(lo, hi):
-        x = pairs[2 * indices[k - first]]
-        row[0, k - lo], row[1, k - lo] = x, data[k]
-        score += data[k] * (x - min(max(x, -C), C))
-    for k in range(hi - lo, hi - lo + np.uint64(8)):
-        row[0, k], row[1, k] = 0.0, 0.0
-    return score
-
-
-@compiled
 def _move(indices, begin, size, row, move, pairs, levels, lists, near, now):  # pragma: no cover
     """Move the weights of one row along it, without a branch; return the number of near places."""
     C, reach, steps, cuts, alive = now[CUT], now[REACH], now[STEPS], now[CUTS], 0
@@ -508,31 +501,28 @@ def _sum(room, part):  # pragma: no cover
 
 
 @compiled
-def _over(levels, near, C, room, now):  # pragma: no cover
-    """Return the sum of (|level| - C)_+, and how many levels are above C, for C <= reach."""
-    part, count = np.uint64((near + 31) // 32 * 8), 0
-    two, three, four = part, part + part, part + part + part
-    for k in range(part):
-        p, q = abs(levels[k]), abs(levels[two + k])
-        r, s = abs(levels[three + k]), abs(levels[four + k])
-        count += (p > C) + (q > C) + (r > C) + (s > C)
-        room[k] = (p - C if p > C else 0.0) + (q - C if q > C else 0.0)
-        room[k] += (r - C if r > C else 0.0) + (s - C if s > C else 0.0)
-    size, alive = now[FAR_SIZE] - now[FAR_ALIVE] * C, now[FAR_ALIVE] + count
-    return size + _sum(room, part), alive
-
-
-@compiled
 def _cut(levels, near, room, now, radius):  # pragma: no cover
     """Bring |w|_1 down to `radius`; False where C would come to the reach.
 
     |w|_1 is convex and piecewise linear in C: no step of Newton's overshoots, and one that loses
     no weight is the last. They begin at a guess from the step before, which may.
     """
-    C, limit = now[CUT], now[REACH]
+    C, limit, before = now[CUT], now[REACH], -1.0
     at = C + now[GUESS] if C + now[GUESS] < limit else C
-    (size, alive), guessed = _over(levels, near, at, room, now), at > C
+    guessed, part = at > C, np.uint64((near + 31) // 32 * 8)
+    two, three, four = part, part + part, part + part + part
     while True:
+        count = 0  # of the levels above `at`, and in `room` how far they are above it
+        for k in range(part):
+            p, q = abs(levels[k]), abs(levels[two + k])
+            r, s = abs(levels[three + k]), abs(levels[four + k])
+            count += (p > at) + (q > at) + (r > at) + (s > at)
+            room[k] = (p - at if p > at else 0.0) + (q - at if q > at else 0.0)
+            room[k] += (r - at if r > at else 0.0) + (s - at if s > at else 0.0)
+        size, alive = now[FAR_SIZE] - now[FAR_ALIVE] * at, now[FAR_ALIVE] + count
+        size += _sum(room, part)
+        if at > C and alive == before:
+            break
         then = max(at + (size - radius) / alive, C) if alive > 0.0 else C
         if not guessed and not (then > at and size < np.inf):
             break
@@ -540,9 +530,6 @@ def _cut(levels, near, room, now, radius):  # pragma: no cover
             now[GUESS] = then - C
             return False
         at, before, guessed = then, alive, False
-        size, alive = _over(levels, near, at, room, now)
-        if at > C and alive == before:
-            break
     now[CUT], now[RATE] = at, (at - C) / now[GROWN] if now[GROWN] > 0.0 else 0.0
     return True
 
@@ -558,49 +545,3 @@ def _distance(pairs, lists, near, far, point, centre, square, C):  # pragma: no 
         moved += w * (w - 2.0 * c) if k < near or lists[PLACES, j] == 1 else 0.0
     ends = (point[d] - centre[d]) ** 2 + (point[d + 1] - centre[d + 1]) ** 2
     return math.sqrt(max(square + moved, 0.0) + ends + 1e-12 * (square + abs(moved)))
-
-
-@compiled
-def squared(x, d):  # pragma: no cover
-    """Return the squared norm of the first d entries."""
-    total = 0.0
-    for j in range(d):
-        total += x[j] * x[j]
-    return total
-
-
-@compiled
-def into_ball(point, centre, ball):  # pragma: no cover
-    """Project the point on the ball around the centre; return its distance from the centre."""
-    squares = 0.0
-    for j in range(point.size):
-        squares += (point[j] - centre[j]) ** 2
-    away = math.sqrt(squares)
-    share = ball / max(away, ball) if ball > 0.0 else 0.0
-    for j in range(point.size):
-        point[j] = centre[j] + share * (point[j] - centre[j])
-    return min(away, ball)
-
-
-@compiled
-def move_ends(score, is_positive, limits, point, duals, counts):  # pragma: no cover
-    """Count the row, move a, b and alpha into their boxes, and return the factor of x in w."""
-    counts[0] += 1
-    counts[1] += 1 if is_positive else 0
-    p = limits[5] if limits[5] > 0.0 else counts[1] / counts[0]
-    a, b, alpha, d = point[-2], point[-1], duals[0], point.size - 2
-    eta, wide = limits[4], limits[0] * limits[1]
-    if is_positive:
-        q = 2.0 * (1.0 - p)
-        slope = q * (score - a - 1.0 - alpha)
-        point[d] = a - eta * q * (a - score)
-        duals[0] = alpha - eta * q * (score + p * alpha)
-    else:
-        q = 2.0 * p
-        slope = q * (score - b + 1.0 + alpha)
-        point[d + 1] = b - eta * q * (b - score)
-        duals[0] = alpha + eta * q * (score - (1.0 - p) * alpha)
-    point[d] = min(max(point[d], -wide), wide)
-    point[d + 1] = min(max(point[d + 1], -wide), wide)
-    duals[0] = min(max(duals[0], -2.0 * wide), 2.0 * wide)
-    return slope

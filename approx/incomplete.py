@@ -1,17 +1,15 @@
-"""The ROC-SVM on drawn pairs as a scikit-learn classifier.
+"""The ROC-SVM and SAUC-SVM on drawn pairs, in memory and in partitions.
 
-SAUC-SVM at scale: its structure with drawn pairs, with Nyström features, and with both.
+No paper has SAUC's structure with drawn pairs. It needs nothing new: [SAUC, eq. (8)] is an ordinary
+machine in whitened features, and that machine may have drawn pairs [ScalingUp, eq. (7)] or Nyström
+features [ScalingUp, eq. (11)] like any other. The structure is that of all rows, O(n d^2)
+operations, however few pairs are drawn. On features of a size that allows it,
+`aucert.exact.SAUCSVM` after `Nystrom` finds the optimum over all pairs itself, with proof;
+`docs/sauc-at-scale.md` compares.
 
-No paper has the combination. It needs nothing new: [SAUC, eq. (8)] is an ordinary machine in
-whitened features, and that machine may have drawn pairs [ScalingUp, eq. (7)] or Nyström features
-[ScalingUp, eq. (11)] like any other. The structure is that of all rows, O(n d^2) operations,
-however few pairs are drawn. On features of a size that allows it, `aucert.exact.SAUCSVM` after
-`Nystrom` finds the optimum over all pairs itself, with proof; `docs/sauc-at-scale.md` compares.
-
-Pairs drawn from rows in partitions: only the rows that they name are fetched.
-
-Which pairs are drawn depends on the number of rows of each class alone, so that the same seed draws
-the same pairs in memory and in partitions.
+Of rows in partitions only those that the pairs name are fetched. Which pairs are drawn depends on
+the number of rows of each class alone, so that the same seed draws the same pairs in memory and in
+partitions.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ..exact.certificate.certificate import Certificate, Witness
+from ..exact.certificate.certificate import Certificate, Minorant
 from ..exact.certificate.evaluate_rows import binned_at
 from ..exact.certificate.from_scores import full_certificate
 from ..exact.certificate.notes import noting
@@ -49,12 +47,12 @@ from .drawn_pairs import draw_codes, draw_pairs
 from .nystrom import Nystrom
 from .subgradient import Adamax, Descent, GradientDescent
 
+# Default lengths of the first step. Adamax's was measured: on features of order one it needs 10 to
+# 100 times fewer steps than 0.002. The second is roclab's, the third one of the paper's two.
 STEPS = {"adamax": 0.05, "adamax-scalar": 0.002, "gradient": 0.01}
-"""Default lengths of the first step. Adamax's was measured: on features of order one it needs 10 to
-100 times fewer steps than 0.002. The second is roclab's, the third one of the paper's two."""
 
+# A default step may move a score by about this much. Adamax moves all coordinates at once.
 STRIDE = 2.0
-"""A default step may move a score by about this much. Adamax moves all coordinates at once."""
 
 
 @dataclass(eq=False, repr=False)
@@ -330,37 +328,18 @@ def incomplete_sauc(
     )
 
 
-MOST_NUMBERS = 1 << 28
-"""Numbers in the rows that are fetched, at most (2 GB)."""
+MOST_NUMBERS = 1 << 28  # Numbers in the rows that are fetched, at most (2 GB).
 
-BINS, SMOOTH_BINS = 1 << 10, 1 << 9
-"""Bins a unit of score of the certificate over all pairs."""
+BINS, SMOOTH_BINS = 1 << 10, 1 << 9  # Bins a unit of score of the certificate over all pairs.
 
+# Smoothing widths whose dual points of the hinge are compared: a pass over the rows each.
 WIDTHS = (0.01, 0.1, 0.5, 2.0, 8.0)
-"""Smoothing widths whose dual points of the hinge are compared: a pass over the rows each."""
 
 
 def named_rows(
     rows: PartitionedRows, n_pairs: int, seed: int, different: bool
 ) -> tuple[np.ndarray, np.ndarray, PairList]:
-    """Return the rows (m, d) that drawn pairs name, which of them are positive, and the pairs.
-
-    Parameters
-    ----------
-    rows : PartitionedRows
-        Without weights.
-    n_pairs, seed
-        As `draw_pairs`.
-    different : bool
-        Whether to draw without replacement.
-
-    Raises
-    ------
-    InputError
-        If rows have weights, a class is missing, or more different pairs are wanted than there are.
-    TooLargeError
-        If too many rows would be fetched.
-    """
+    """Return the rows (m, d) that drawn pairs name, which of them are positive, and the pairs."""
     facts = rows.facts
     if facts.weighted:
         raise InputError(
@@ -403,7 +382,7 @@ def certificate_over_all(
     return max(found, key=lambda one: one.dual)
 
 
-def _scaled(problem: Problem, w: np.ndarray, bins: int, half: int) -> Witness:
+def _scaled(problem: Problem, w: np.ndarray, bins: int, half: int) -> Minorant:
     """Return the dual point of the scores of `w` at its best scale."""
     found = binned_at(problem, w, bins, half)
-    return Witness.from_weights(problem, w, found.bins, half, found.scale(problem.lam))
+    return Minorant.from_weights(problem, w, found.bins, half, found.scale(problem.lam))

@@ -7,13 +7,11 @@ Five ways to choose d of them for n rows:
 * `kmeans`: the centres that k-means finds; they are no rows. [Nonlinear, Algorithm 1]
 * `pivoted`: rows drawn one by one in proportion to what the chosen ones do not explain yet, the
   randomly pivoted Cholesky method of Chen, Epperly, Tropp and Webber (2023).
-* `leverage`: rows drawn in proportion to their ridge leverage scores, see `leverage.py`.
+* `leverage`: rows drawn in proportion to their ridge leverage scores, see below.
 
-Equal rows do no harm: the ways that draw rows may choose both, and the map of `nystrom.py`
+Equal rows do no harm: the ways that draw rows may choose both, and the map of `nystrom_map`
 drops what is redundant; `kmeans` and `pivoted` never do, and return fewer than d landmarks where
 fewer span everything.
-
-Leverage scores: how much each row matters to a kernel, as a rule to choose landmarks by.
 
 The ridge leverage score of row i at the ridge r > 0 is
 
@@ -48,41 +46,20 @@ Seed = int | np.random.Generator | None
 
 LANDMARKS = ("uniform", "stratified", "kmeans", "pivoted", "leverage")
 
+# A row is left alone once less than this share of it is unexplained: the rest is rounding.
 EXPLAINED = 1e-13
-"""A row is left alone once less than this share of it is unexplained: the rest is rounding."""
 
 
 @dataclass(frozen=True, eq=False)
 class Landmarks:
-    """The chosen points.
-
-    Attributes
-    ----------
-    rows : array or CSR (d, p)
-    index : int array (d,) or None
-        Which rows of the data they are, in the order of choice; None for centres.
-    """
+    """The chosen points."""
 
     rows: Matrix
     index: np.ndarray | None = None
 
 
 def uniform(X: object, n_landmarks: int, seed: Seed = None) -> Landmarks:
-    """Return different rows, every set of them equally likely. [ScalingUp, Section 3.1]
-
-    Parameters
-    ----------
-    X : array or sparse matrix (n, p)
-    n_landmarks : int
-        d, from 1 to n.
-    seed : int, Generator or None
-        The same number gives the same landmarks.
-
-    Raises
-    ------
-    InputError
-        If more landmarks than rows are wanted, or X is no finite matrix.
-    """
+    """Return different rows, every set of them equally likely. [ScalingUp, Section 3.1]"""
     matrix = _check(X, n_landmarks)
     index = np.random.default_rng(seed).choice(_rows(matrix), n_landmarks, replace=False)
     return Landmarks(matrix[index], index)
@@ -92,20 +69,6 @@ def draw_by_class(X: object, n_landmarks: int, y: object, seed: Seed = None) -> 
     """Return different rows, from each class in proportion to its size. [ScalingUp, Section 3.1]
 
     Shares are rounded so that they add up to d, and each class has at least one landmark.
-
-    Parameters
-    ----------
-    X : array or sparse matrix (n, p)
-    n_landmarks : int
-        d, from the number of classes to n.
-    y : array (n,)
-        Labels, of two kinds or more.
-    seed : int, Generator or None
-
-    Raises
-    ------
-    InputError
-        If more landmarks than rows, or fewer than classes, are wanted.
     """
     matrix = _check(X, n_landmarks)
     labels = check_labels(y)
@@ -122,20 +85,7 @@ def draw_by_class(X: object, n_landmarks: int, y: object, seed: Seed = None) -> 
 
 
 def shares(sizes: np.ndarray, total: int) -> np.ndarray:
-    """Return whole numbers >= 1 that add up to `total`, as near to proportion as that allows.
-
-    Parameters
-    ----------
-    sizes : int array (k,)
-        Sizes of the classes, each at least 1.
-    total : int
-        From k to the sum of the sizes.
-
-    Raises
-    ------
-    InputError
-        If `total` is less than k.
-    """
+    """Return whole numbers >= 1 that add up to `total`, as near to proportion as that allows."""
     if total < sizes.size:
         raise InputError(
             f"{total} landmarks cannot have one of each of the {sizes.size} classes: take more"
@@ -159,22 +109,6 @@ def kmeans(
 
     scikit-learn's `KMeans`, started by its k-means++. With as many landmarks as rows, the rows
     themselves are the centres; of fewer distinct rows than d, each is one centre.
-
-    Parameters
-    ----------
-    X : array or sparse matrix (n, p)
-    n_landmarks : int
-        d, from 1 to n.
-    seed : int, Generator or None
-    n_init : int
-        Starts, of which the best is kept. The papers name no number; one is usual here.
-    max_iter : int
-        Rounds of each start at most; stopping early costs little, landmarks need not be optimal.
-
-    Raises
-    ------
-    InputError
-        If more landmarks than rows are wanted, X is no finite matrix or its squares overflow.
     """
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
@@ -200,20 +134,6 @@ def draw_by_pivots(X: object, n_landmarks: int, kernel: Kernel, seed: Seed = Non
     Each next row is drawn with probability proportional to r_i = k(x_i, x_i) - K~_ii, what the
     rows chosen so far leave unexplained of it (Chen, Epperly, Tropp and Webber, 2023). It takes
     d columns of the Gram matrix and O(n d^2) operations.
-
-    Parameters
-    ----------
-    X : array or sparse matrix (n, p)
-    n_landmarks : int
-        d, from 1 to n. Fewer are returned where fewer explain every row.
-    kernel : Kernel
-    seed : int, Generator or None
-
-    Raises
-    ------
-    InputError
-        If more landmarks than rows are wanted, X is no finite matrix, or the kernel is zero on
-        every row.
     """
     matrix = _check(X, n_landmarks)
     rng = np.random.default_rng(seed)
@@ -246,24 +166,7 @@ def choose_landmarks(
     y: object = None,
     seed: Seed = None,
 ) -> Landmarks:
-    """Return the landmarks of the method named.
-
-    Parameters
-    ----------
-    method : {"uniform", "stratified", "kmeans", "pivoted", "leverage"}
-    X : array or sparse matrix (n, p)
-    n_landmarks : int
-    kernel : Kernel
-        For "pivoted" and "leverage".
-    y : array (n,), optional
-        Labels, for "stratified".
-    seed : int, Generator or None
-
-    Raises
-    ------
-    InputError
-        For another method, for "stratified" without labels, and as the methods do.
-    """
+    """Return the landmarks of the method named."""
     check_choice("landmarks", method, LANDMARKS)
     if method == "stratified":
         if y is None:
@@ -294,8 +197,8 @@ def _rows(matrix: Matrix) -> int:
 
 BLOCK_ROWS = 4096
 
+# Share of the trace that is always taken to be unexplained: less than this is rounding.
 SMALLEST_REST = 1e-10
-"""Share of the trace that is always taken to be unexplained: less than this is rounding."""
 
 
 def leverage_scores(
@@ -333,16 +236,6 @@ def default_ridge(
 
     n r = (sum of the eigenvalues of K after the first k) / k with k = d / 2, upwards: the first k
     add at most k to the effective dimension, and the rest at most k.
-
-    Parameters
-    ----------
-    X : array or sparse matrix (n, p)
-    kernel : Kernel
-    n_landmarks : int
-        d.
-    n_pilot : int, optional
-        Rows whose eigenvalues, times n / s, stand for those of K; by default all, which is exact.
-    seed : int, Generator or None
     """
     matrix = check_matrix(X)
     return _ridge(matrix, kernel, n_landmarks, _pilot(matrix, n_pilot, np.random.default_rng(seed)))
@@ -356,25 +249,7 @@ def draw_by_leverage(
     ridge: float | None = None,
     n_pilot: int | None = None,
 ) -> np.ndarray:
-    """Return different rows drawn one by one in proportion to their leverage: (d,).
-
-    Parameters
-    ----------
-    X : array or sparse matrix (n, p)
-    n_landmarks : int
-        d, from 1 to n.
-    kernel : Kernel
-    seed : int, Generator or None
-    ridge : float, optional
-        As in `leverage_scores`; `default_ridge` by default.
-    n_pilot : int, optional
-        By default 2 d, and at least 100.
-
-    Raises
-    ------
-    InputError
-        As `leverage_scores`.
-    """
+    """Return different rows drawn one by one in proportion to their leverage: (d,)."""
     matrix, rng = check_matrix(X), np.random.default_rng(seed)
     pilot = _pilot(matrix, max(100, 2 * n_landmarks) if n_pilot is None else n_pilot, rng)
     if ridge is None:

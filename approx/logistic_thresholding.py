@@ -1,12 +1,7 @@
-"""HSG-HT: hard thresholding of the logistic loss with batches that grow. [SHT, section IV]
+"""Hard thresholding of the logistic loss: StoIHT and HSG-HT. [SHT, section IV]
 
-The method of Zhou, Yuan and Feng (2018), which knows no pairs.
-
-StoIHT: stochastic iterative hard thresholding of the logistic loss. [SHT, section IV]
-
-The method of Nguyen, Needell and Woolf (2017), which knows no pairs.
-
-Hard thresholding of the logistic loss: the step that StoIHT and HSG-HT share.
+The methods of Nguyen, Needell and Woolf (2017) and of Zhou, Yuan and Feng (2018), which has batches
+that grow. They know no pairs, and share the step
 
     w <- H_k(w - step g),   c <- c - step g_c,
 
@@ -31,20 +26,11 @@ from ..exact.tools.checks import check_count, check_number
 from ..exact.tools.compiling import compiled
 from .online import RowArrays
 
-TOGETHER = 2**20
-"""About so many rows are handed to the compiled steps at a time."""
+TOGETHER = 2**20  # About so many rows are handed to the compiled steps at a time.
 
 
 def batch_size(t: int, first: float, ratio: float, n: int) -> int:
-    """Return the size of batch t = 0, 1, ...: min(n, ceil(first / ratio^t)).
-
-    Parameters
-    ----------
-    t : int
-    first, ratio : float
-        tau > 0, and omega in (0, 1).
-    n : int
-    """
+    """Return the size of batch t = 0, 1, ...: min(n, ceil(first / ratio^t))."""
     grown = math.log(first) - t * math.log(ratio)
     return n if grown >= math.log(n) else max(1, math.ceil(first / ratio**t))
 
@@ -219,23 +205,7 @@ def block_curvature(
 
 @dataclass(frozen=True, eq=False)
 class LogisticSolution:
-    """What StoIHT and HSG-HT return: a local answer, with no certificate.
-
-    Attributes
-    ----------
-    w : array (d,)
-        At most k nonzeros.
-    intercept : float
-    support : int array
-        Places of the nonzero weights, sorted.
-    objective : float
-        The mean logistic loss over all rows.
-    step : float
-    n_iter : int
-        Steps made.
-    n_rows : int
-        Rows looked at, with repetition.
-    """
+    """What StoIHT and HSG-HT return: a local answer, with no certificate."""
 
     w: np.ndarray
     intercept: float
@@ -247,14 +217,7 @@ class LogisticSolution:
 
 
 class LogisticData:
-    """The rows, their signs, and the walk of (w, c) on them.
-
-    Raises
-    ------
-    InputError
-        As `check_matrix` and `split_labels`; if k < 1 or the intercept is neither "log-odds" nor
-        a finite number.
-    """
+    """The rows, their signs, and the walk of (w, c) on them."""
 
     def __init__(self, X: object, y: object, k: int, intercept: str | float, positive: object):
         self.X: np.ndarray | sp.csr_matrix = check_matrix(X)
@@ -279,11 +242,7 @@ class LogisticData:
         signs = np.where(self.positive, 1.0, -1.0)
         factors = np.asarray(factors, dtype=float)
         rows, k, w, c = self.rows, self.k, self.w, self.c
-        if rows.dense:
-            logistic_dense(rows.data, order, cuts, factors, signs, step, k, w, c)
-        else:
-            at, ends = rows.indices, rows.indptr
-            logistic_sparse(rows.data, at, ends, order, cuts, factors, signs, step, k, w, c)
+        logistic_steps(*rows, order, cuts, factors, signs, step, k, w, c)
         self.n_iter += len(batches)
         self.n_rows += order.size
 
@@ -298,100 +257,79 @@ class LogisticData:
 
 
 @compiled
-def logistic_dense(data, order, cuts, factors, signs, step, k, w, c):  # pragma: no cover - compiled
-    """Make the steps in place on whole rows; batch t has the rows order[cuts[t]:cuts[t + 1]]."""
-    d, n_some = w.size, 0
-    slope, listed, some = np.empty(d), np.empty(d, np.bool_), np.empty(d, np.int64)
-    for j in range(d):
-        if w[j] != 0.0:
-            some[n_some] = j
-            n_some += 1
-    for t in range(factors.size):
-        whole, slope[:] = 0.0, 0.0
-        for place in range(cuts[t], cuts[t + 1]):
-            i, score = order[place], c[0]
-            row = data[i * d : (i + 1) * d]
-            for at in range(n_some):  # the other weights are zero
-                score += row[some[at]] * w[some[at]]
-            pull = -signs[i] / (1.0 + math.exp(min(signs[i] * score, 700.0))) * factors[t]
-            whole += pull
-            for j in range(d):
-                slope[j] += pull * row[j]
-        for j in range(d):
-            w[j] -= step * slope[j]
-        c[0] -= step * whole
-        floor = np.inf if n_some == k else 0.0  # k weights are as large as those kept before
-        for at in range(n_some):
-            floor = min(floor, abs(w[some[at]]))
-        n_some = 0
-        for j in range(d):
-            if abs(w[j]) < floor:
-                w[j] = 0.0
-            else:
-                some[n_some] = j
-                n_some += 1
-        n_some = keep_largest(w, some, listed, n_some, k)
-
-
-@compiled
-def logistic_sparse(
-    data, indices, indptr, order, cuts, factors, signs, step, k, w, c
+def logistic_steps(
+    data, indices, indptr, dense, order, cuts, factors, signs, step, k, w, c
 ):  # pragma: no cover - compiled
-    """Make the same steps on CSR rows."""
+    """Make the steps in place; batch t has the rows order[cuts[t]:cuts[t + 1]].
+
+    `some` lists the features that the weights or the batch have; of tied weights the first stay.
+    """
     d, n_some = w.size, 0
     slope, listed, some = np.zeros(d), np.zeros(d, np.bool_), np.empty(d, np.int64)
+    sizes, room = np.empty(d), np.empty(d)
     for j in range(d):
         if w[j] != 0.0:
             some[n_some], listed[j] = j, True
             n_some += 1
     for t in range(factors.size):
-        whole = 0.0
+        whole, n_old = 0.0, n_some
         for place in range(cuts[t], cuts[t + 1]):
             i, score = order[place], c[0]
             lo, hi = indptr[i], indptr[i + 1]
-            for at in range(lo, hi):
-                score += data[at] * w[indices[at]]
+            base = lo if dense else 0
+            if dense:  # the weights not listed are zero
+                for at in range(n_old):
+                    score += data[lo + some[at]] * w[some[at]]
+            else:
+                for at in range(lo, hi):
+                    score += data[at] * w[indices[at]]
             pull = -signs[i] / (1.0 + math.exp(min(signs[i] * score, 700.0))) * factors[t]
             whole += pull
+            if dense and n_some == d:
+                for j in range(d):
+                    slope[j] += pull * data[lo + j]
+                continue
             for at in range(lo, hi):
-                j = indices[at]
+                j = indices[at - base]
                 slope[j] += pull * data[at]
                 if not listed[j]:
                     some[n_some], listed[j] = j, True
                     n_some += 1
+        floor = np.inf if n_old == k else 0.0  # k weights are as large as those kept before
         for place in range(n_some):
             j = some[place]
             w[j] -= step * slope[j]
             slope[j] = 0.0
+            if place < n_old:
+                floor = min(floor, abs(w[j]))
         c[0] -= step * whole
-        n_some = keep_largest(w, some, listed, n_some, k)
-
-
-@compiled
-def keep_largest(w, some, listed, n_some, k):  # pragma: no cover - compiled
-    """Keep the k largest of the listed weights, the first of tied ones; return how many stay."""
-    if n_some <= k:
-        return n_some
-    sizes, room = np.empty(n_some), np.empty(n_some)
-    for place in range(n_some):
-        sizes[place] = room[place] = abs(w[some[place]])
-    bar, above, tied = _smallest(room, n_some, n_some - k), 0, 0
-    for place in range(n_some):
-        if sizes[place] > bar:
-            above += 1
-        elif sizes[place] == bar:
-            room[tied] = some[place]
-            tied += 1
-    last = _smallest(room, tied, k - above - 1)
-    kept = 0
-    for place in range(n_some):
-        j = some[place]
-        if sizes[place] > bar or (sizes[place] == bar and j <= last):
-            some[kept] = j
-            kept += 1
-        else:
-            w[j], listed[j] = 0.0, False
-    return kept
+        n_left, all_listed = 0, n_some == d
+        for place in range(n_some):
+            j = place if all_listed else some[place]
+            if abs(w[j]) < floor:
+                w[j], listed[j] = 0.0, False
+            else:
+                some[n_left], sizes[n_left], room[n_left] = j, abs(w[j]), abs(w[j])
+                n_left += 1
+        n_some = n_left
+        if n_some <= k:
+            continue
+        bar, above, tied = _smallest(room, n_some, n_some - k), 0, 0
+        for place in range(n_some):
+            if sizes[place] > bar:
+                above += 1
+            elif sizes[place] == bar:
+                room[tied] = some[place]
+                tied += 1
+        last, kept = _smallest(room, tied, k - above - 1), 0
+        for place in range(n_some):
+            j = some[place]
+            if sizes[place] > bar or (sizes[place] == bar and j <= last):
+                some[kept] = j
+                kept += 1
+            else:
+                w[j], listed[j] = 0.0, False
+        n_some = kept
 
 
 @compiled

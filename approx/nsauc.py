@@ -10,15 +10,6 @@ draws one positive and one negative row, x_t = x_i - x_j, and
 so that a step costs one pair's nonzeros, and the O(d) of the penalty and the average are rare.
 What it minimises is lam/2 |w|^2 + the mean hinge over all pairs. It comes near that optimum only
 once lam times the number of steps is well above one, see `docs/online-methods.md`.
-
-What NSAUC and NSVMSGD2 share: Nyström features, and steps on random pairs.
-
-NSAUC and NSVMSGD2 as scikit-learn classifiers with `partial_fit`.
-
-The compiled steps of NSAUC on given pairs, dense and sparse; `nsauc.py` draws the pairs.
-
-[Nonlinear, Algorithm 3]. Functions that call each other stay in this one file: the on-disk cache
-does not notice a changed callee elsewhere.
 """
 
 from __future__ import annotations
@@ -28,7 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..exact.certificate.certificate import Witness
+from ..exact.certificate.certificate import Minorant
 from ..exact.certificate.from_scores import WIDTHS
 from ..exact.certificate.solution import Callback, Recorder, Solution, Status
 from ..exact.certificate.solver import Solver
@@ -48,35 +39,19 @@ from .subgradient import DIVERGED
 T0_RULES = ("scaled", "inverse", "bottou")
 AVERAGES = ("all", "half", "none")
 
-CHUNK = 2**18
-"""Most steps between two looks at the clock."""
+CHUNK = 2**18  # Most steps between two looks at the clock.
 
-LOOKS = 50
-"""Most evaluations of the objective over all pairs in a run; each costs about an epoch."""
+LOOKS = 50  # Most evaluations of the objective over all pairs in a run; each costs about an epoch.
 
 
 def starting_time(rule: str | float, lam: float, size2: float = 1.0) -> float:
     """Return t0, which holds the first steps back. [Nonlinear, Section 4]
 
-    The paper leaves t0 open ("set experimentally").
-
-    Parameters
-    ----------
-    rule : {"scaled", "inverse", "bottou"} or float
-        "inverse" is 1 / lam: the first step has length one, right for rows of length one.
-        "scaled" is size2 / lam, the same for rows of any length: multiplying the features by s
-        and lam by s^2 then changes nothing but units. "bottou" is lam^(-3/4), what the public
-        code of SVMSGD2 comes to; for lam far below one the first steps are then long. A number
-        is taken as it is.
-    lam : float
-        > 0.
-    size2 : float
-        >= 0, the mean squared distance of a row from the mean; taken as 1 where it is zero.
-
-    Raises
-    ------
-    InputError
-        For another word, or a number that is not > 0.
+    "inverse" is 1 / lam: the first step has length one, right for rows of length one. "scaled" is
+    size2 / lam, the same for rows of any length, size2 being their mean squared distance from the
+    mean; other units of the features, with lam to match, then change nothing. "bottou" is
+    lam^(-3/4), what the public code of SVMSGD2 comes to: for lam far below one the first steps are
+    long. The paper leaves t0 open ("set experimentally").
     """
     if isinstance(rule, str):
         check_choice("t0 (other than a number > 0)", rule, T0_RULES)
@@ -186,19 +161,7 @@ class PairSGD(Solver):
         t0: float,
         start: int = 0,
     ) -> None:
-        """Make one step for each of the pairs, and change `walk`.
-
-        Parameters
-        ----------
-        walk : Walk
-        X : array or CSR (n, d)
-        pairs : two int arrays (m,)
-            The positive and the negative row of each step.
-        lam, t0 : float
-            Both > 0.
-        start : int
-            Steps before the first averaged point.
-        """
+        """Make one step for each of the pairs, and change `walk`."""
         literal = self.paper_literal
         schedule = Schedule(lam, t0, self.rskip, self.askip, start, literal, literal)
         walk.advance(X, pairs, schedule)
@@ -278,7 +241,7 @@ class _Run:
         best = max(duals, key=lambda k: duals[k])
         self.width = min(max(best, 1), len(WIDTHS) - 2)
         recorder.offer(
-            witness=lambda: Witness.from_scores(problem, scores, WIDTHS[best]), dual=duals[best]
+            witness=lambda: Minorant.from_scores(problem, scores, WIDTHS[best]), dual=duals[best]
         )
         recorder.step(self.walk.t)
         return True
@@ -527,20 +490,7 @@ def _sparse_steps(
 
 @dataclass(frozen=True)
 class Schedule:
-    """What is done when, in one run.
-
-    Attributes
-    ----------
-    lam, t0 : float
-        > 0: step t has the length 1 / (lam (t + t0)).
-    rskip, askip : int
-        >= 1, steps between two penalties and between two averaged points.
-    start : int
-        Steps before the first averaged point.
-    literal_slope, literal_mean : bool
-        The loss in the place of its derivative, and the average with the weights 1, 1/2, 1/3,
-        ..., both as printed and both wrong (E54 and E55 in `docs/errata.md`).
-    """
+    """What is done when, in one run."""
 
     lam: float
     t0: float
@@ -566,15 +516,7 @@ class Walk:
         return cls(np.array(w, dtype=float), np.zeros(w.size))
 
     def advance(self, X: Any, pairs: tuple[np.ndarray, np.ndarray], schedule: Schedule) -> None:
-        """Make one step for each of the pairs.
-
-        Parameters
-        ----------
-        X : array or CSR (n, d)
-        pairs : two int arrays (m,)
-            The positive and the negative row of each step.
-        schedule : Schedule
-        """
+        """Make one step for each of the pairs."""
         i, j = pairs
         run = (
             i,

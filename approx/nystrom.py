@@ -18,10 +18,6 @@ Two departures from print, both against rounding:
    to the last digits. Without this, both can fail by e / rcond, about 1e-3.
 
 The printed map U_r S_r^(-1/2) e does not conform; see E48 and E49 in `docs/errata.md`.
-
-Nyström features of dask collections: landmarks from a sample, the map on the workers.
-
-What the classifiers on Nyström features share: the map, and the function that it stands for.
 """
 
 from __future__ import annotations
@@ -50,23 +46,12 @@ from ..exact.tools.rounding import LONG_UNIT, UNIT, gamma
 from ..exact.tools.threads import small_in_one_thread
 from .landmarks import LANDMARKS, choose_landmarks
 
-BLOCK_BYTES = 64 * 2**20
-"""Memory that a block of k(X, Z) may take."""
+BLOCK_BYTES = 64 * 2**20  # Memory that a block of k(X, Z) may take.
 
 
 @dataclass(frozen=True, eq=False)
 class NystromMap:
-    """The features of given landmarks; itself a kernel, K~. Made by `nystrom_map`.
-
-    Attributes
-    ----------
-    kernel : Kernel
-    landmarks : array or CSR (d, p)
-    projection : array (d, r)
-        U_r S_r^(-1/2): phi(x) = projection'e(x).
-    eigenvalues : array (r,)
-        Those of W that were kept, descending.
-    """
+    """The features of given landmarks; itself a kernel, K~. Made by `nystrom_map`."""
 
     kernel: Kernel
     landmarks: Matrix
@@ -79,13 +64,7 @@ class NystromMap:
         return int(self.projection.shape[1])
 
     def transform(self, X: Any) -> np.ndarray:
-        """Return phi of every row: (m, r). [ScalingUp, eq. (11); Nonlinear, Algorithm 1]
-
-        Parameters
-        ----------
-        X : array or CSR (m, p)
-            k(X, Z) is made in blocks of rows, so that only the features take memory.
-        """
+        """Return phi of every row: (m, r). [ScalingUp, eq. (11); Nonlinear, Algorithm 1]"""
         features = np.empty((X.shape[0], self.rank))
         for rows in self.blocks(X.shape[0]):
             features[rows] = self.kernel(X[rows], self.landmarks) @ self.projection
@@ -157,15 +136,6 @@ class SpanRows(Rows):
     at most noise sum_k |theta_k| r_k times r_i, r the roots of k(x, x). The dual's norm is measured
     with the true kernel on all rows: ``problem.over(SpanRows(...))`` makes certificates against the
     optimum over the whole space, approximation error included.
-
-    Parameters
-    ----------
-    features : array (n, r)
-        phi of the rows.
-    truth : Space
-        The true kernel on the same rows, `Gram` or `StreamedGram`.
-    found : NystromMap
-    X : array or CSR (n, p)
     """
 
     def __init__(self, features: np.ndarray, truth: Space, found: NystromMap, X: Any):
@@ -369,23 +339,12 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
+# Rows in which landmarks are chosen: so many for each landmark, and at least.
 SAMPLED, LEAST_SAMPLE = 20, 5000
-"""Rows in which landmarks are chosen: so many for each landmark, and at least."""
 
 
 def landmark_sample(model: Any, X: Any) -> np.ndarray:
-    """Return a sample of a collection's rows, and tell the transformer what its columns are called.
-
-    Parameters
-    ----------
-    model : Nystrom
-    X : dask array or dask dataframe (n, d)
-
-    Raises
-    ------
-    InputError
-        If the landmarks need labels, or the rows cannot be used.
-    """
+    """Return a sample of a collection's rows, and name the columns of the transformer."""
     if model.landmarks == "stratified":
         raise InputError(
             "stratified landmarks need the labels of the rows in memory: with dask choose another "

@@ -11,8 +11,6 @@ buffer, d = s (x - b), with the weight c = (C / 2) max(1, rows of the other clas
 The updates reach the optimum of no objective: the method is made for one pass over a stream. The
 factor 1/2 belongs to the paper's objective, which counts each pair from both its rows. It is taken
 from public implementations of the method, because the paper itself was not at hand.
-
-OAM as a scikit-learn classifier.
 """
 
 from __future__ import annotations
@@ -43,40 +41,6 @@ UPDATES = ("sequential", "gradient")
 
 
 @compiled
-def _meet(w, change, x, buffer, size, sign, weight, sequential):  # pragma: no cover - compiled
-    """Change `w` for a row that meets `size` rows of a buffer; `change` is room for d numbers."""
-    for p in range(w.size):
-        change[p] = 0.0
-    for k in range(size):
-        z = 0.0
-        norm2 = 0.0
-        for p in range(w.size):
-            step = sign * (x[p] - buffer[k, p])
-            z += w[p] * step
-            norm2 += step * step
-        if sequential:
-            if z < 1.0 and norm2 > 0.0:
-                tau = min(weight, (1.0 - z) / norm2)
-                for p in range(w.size):
-                    w[p] += tau * sign * (x[p] - buffer[k, p])
-        elif z <= 1.0:
-            for p in range(w.size):
-                change[p] += weight * sign * (x[p] - buffer[k, p])
-    if not sequential:
-        for p in range(w.size):
-            w[p] += change[p]
-
-
-@compiled
-def _keep(buffer, seen, x, draw):  # pragma: no cover - compiled
-    """Offer row number `seen` (from 1) of a class to its reservoir; `draw` is in [0, 1)."""
-    at = seen - 1 if seen <= buffer.shape[0] else int(draw * seen)
-    if at < buffer.shape[0]:
-        for p in range(x.size):
-            buffer[at, p] = x[p]
-
-
-@compiled
 def _pass(
     X, positive, draws, w, mean, buffer_pos, buffer_neg, seen, C, sequential, radius
 ):  # pragma: no cover - compiled
@@ -84,19 +48,33 @@ def _pass(
     change = np.empty(w.size)
     for t in range(X.shape[0]):
         x = X[t]
-        mine = 0 if positive[t] else 1
-        seen[mine] += 1
-        if mine == 0:
-            _keep(buffer_pos, seen[0], x, draws[t])
-            other, others, sign = buffer_neg, seen[1], 1.0
-        else:
-            _keep(buffer_neg, seen[1], x, draws[t])
-            other, others, sign = buffer_pos, seen[0], -1.0
-        capacity = other.shape[0]
+        side = 0 if positive[t] else 1
+        seen[side] += 1
+        sign = 1.0 - 2.0 * side
+        mine, other = (buffer_pos, buffer_neg) if side == 0 else (buffer_neg, buffer_pos)
+        others, capacity = seen[1 - side], other.shape[0]
+        at = seen[side] - 1 if seen[side] <= mine.shape[0] else int(draws[t] * seen[side])
+        if at < mine.shape[0]:
+            mine[at] = x
         weight = C / 2 * max(1.0, others / capacity)
-        _meet(w, change, x, other, min(others, capacity), sign, weight, sequential)
+        change[:] = 0.0
+        for k in range(min(others, capacity)):
+            z, norm2 = 0.0, 0.0
+            for p in range(w.size):
+                step = sign * (x[p] - other[k, p])
+                z += w[p] * step
+                norm2 += step * step
+            if sequential:
+                if z < 1.0 and norm2 > 0.0:
+                    tau = min(weight, (1.0 - z) / norm2)
+                    for p in range(w.size):
+                        w[p] += tau * sign * (x[p] - other[k, p])
+            elif z <= 1.0:
+                for p in range(w.size):
+                    change[p] += weight * sign * (x[p] - other[k, p])
         norm2 = 0.0
         for p in range(w.size):
+            w[p] += change[p]
             norm2 += w[p] * w[p]
         if norm2 > radius * radius:
             shrink = radius / np.sqrt(norm2)
@@ -109,17 +87,7 @@ def _pass(
 
 @dataclass(eq=False)
 class Stream:
-    """Where a run stands.
-
-    Attributes
-    ----------
-    w, mean : array (d,)
-        The weights, and their mean over all rows so far.
-    buffer_pos, buffer_neg : array (N, d)
-        The first min(seen, N) rows count.
-    seen : int array (2,)
-        Positive and negative rows so far.
-    """
+    """Where a run stands."""
 
     w: np.ndarray
     mean: np.ndarray
@@ -203,8 +171,7 @@ class OnlineAUC:
             raise InputError("the weights overflow: take a smaller C, or a radius")
 
 
-ROWS = 2048
-"""Rows taken at a time; sparse rows are made dense in blocks of this size."""
+ROWS = 2048  # Rows taken at a time; sparse rows are made dense in blocks of this size.
 
 
 @dataclass(eq=False, repr=False)

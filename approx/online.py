@@ -1,16 +1,10 @@
-"""What the online methods share: rows as plain arrays, the order of draws, what a run returns.
+"""What the online methods share: rows, draws, runs, and the estimators with `partial_fit`.
 
-The skeleton of the methods that see one row at a time: SPAM, SOLAM and FSAUC.
-
-They have no `run(problem, recorder)` like the solvers of a `Problem`, for three reasons. Their
-problem is a `ConvexSquare`, with an l1 penalty or a ball, whose proved gap is not a `Certificate`.
-To evaluate a point costs as much as a pass, so the last point is returned, and no best one is kept.
-And a run can go on with rows that come later, so that its state, the walk, is apart from the solver
-and outlives it.
-
-What the online estimators share: training in one go, or on rows that come in batches.
-
-What SPAM, SOLAM and FSAUC share as classifiers: what is kept of a run and of its rows.
+SPAM, SOLAM and FSAUC, which see one row at a time, have no `run(problem, recorder)` like the
+solvers of a `Problem`, for three reasons. Their problem is a `ConvexSquare`, with an l1 penalty or
+a ball, whose proved gap is not a `Certificate`. To evaluate a point costs as much as a pass, so the
+last point is returned, and no best one is kept. And a run can go on with rows that come later, so
+that its state, the walk, is apart from the solver and outlives it.
 """
 
 from __future__ import annotations
@@ -41,8 +35,7 @@ from ..exact.tools.lossless import as_float64, check_labels
 from ..exact.tools.rounding import UNIT, Bound
 from ..exact.tools.threads import small_in_one_thread
 
-PROVED = 1e-9
-"""Largest gap at which the features are called proved; the scale is F(0) = 1."""
+PROVED = 1e-9  # Largest gap at which the features are called proved; the scale is F(0) = 1.
 
 Look = Callable[["Pass"], object]
 
@@ -84,8 +77,8 @@ class RowArrays(NamedTuple):
         return float(np.sqrt(sums[np.diff(self.indptr) > 0].max(initial=0.0)))
 
 
+# Largest number allowed in the rows: steps and proofs for the square loss take fourth powers.
 LARGEST = 1e60
-"""Largest number allowed in the rows: steps and proofs for the square loss take fourth powers."""
 
 
 def from_rows(X: np.ndarray | sp.csr_matrix, positive: np.ndarray) -> RowAverage:
@@ -93,17 +86,6 @@ def from_rows(X: np.ndarray | sp.csr_matrix, positive: np.ndarray) -> RowAverage
 
     The loss does not depend on the origin, but the path of an online method does, and one that
     sees a row at a time cannot centre: dense and sparse rows take the same path this way.
-
-    Parameters
-    ----------
-    X : array or CSR matrix (n, d)
-    positive : bool array (n,)
-        With rows of both classes.
-
-    Raises
-    ------
-    InputError
-        If a class is missing, or the numbers are so large that the methods would overflow.
     """
     n_pos = int(positive.sum())
     if not 0 < n_pos < positive.size:
@@ -145,28 +127,7 @@ class Pass:
 
 @dataclass(frozen=True, eq=False)
 class OnlineSolution:
-    """What an online method returns.
-
-    Attributes
-    ----------
-    w : array (d,)
-    objective : float
-        The mean square loss over all pairs plus the penalties.
-    gap : float
-        Proved, rounding included: `objective` is at most this far above the optimum of that
-        problem.
-    n_iter : int
-    seconds : float
-        Without the looks after the passes.
-    history : list of Pass
-        One line a pass if asked for, else the last only.
-    status : Status
-        "iteration_limit" after all passes, or "time_limit".
-    certificate : Certificate, optional
-        The same, as all estimators have it: with the objective in words.
-    as_saved : bool
-        True where it was read from a file: then the gap is what the file says.
-    """
+    """What an online method returns."""
 
     w: np.ndarray
     objective: float
@@ -185,24 +146,7 @@ def run_passes(
     callback: Look | None,
     max_time: float | None = None,
 ) -> OnlineSolution:
-    """Run a method to its end and judge its answer.
-
-    Parameters
-    ----------
-    problem : ConvexSquare
-        What the answers are judged by.
-    walk : iterator of (n_iter, w)
-        One item a pass.
-    callback : function of a `Pass`, optional
-        Called after each pass; each look costs about as much as a pass.
-    max_time : float, optional
-        Seconds for the passes: none is begun after that.
-
-    Raises
-    ------
-    InputError
-        If the answer is not finite.
-    """
+    """Run a method to its end and judge its answer."""
     history: list[Pass] = []
     certificate: Certificate | None = None
     seconds, n_iter, w = 0.0, 0, np.zeros(problem.loss.dim)
@@ -277,17 +221,7 @@ class RowWalk(ABC):
 
 
 class RowMethod(ABC):
-    """Parameters of a method, and the one `solve` around its walk.
-
-    Attributes
-    ----------
-    max_passes : int
-        >= 1, passes of n steps each.
-    seed : int or None
-        Draws the rows.
-    max_time : float, optional
-        Seconds, > 0; no pass is begun after them.
-    """
+    """Parameters of a method, and the one `solve` around its walk."""
 
     max_passes: int
     seed: int | None
@@ -304,16 +238,7 @@ class RowMethod(ABC):
 
     @abstractmethod
     def begin(self, loss: RowAverage | None, w: np.ndarray, n_steps: int) -> RowWalk:
-        """Return a walk that starts at `w` (d,), of which it may keep the array.
-
-        Parameters
-        ----------
-        loss : RowAverage, optional
-            The rows to visit first; None where a later `visit` will give them.
-        w : array (d,)
-        n_steps : int
-            Steps that the whole run is meant to have.
-        """
+        """Return a walk that starts at `w` (d,), of which it may keep the array."""
 
     def solve(
         self, loss: RowAverage, w0: np.ndarray | None = None, callback: Look | None = None
@@ -357,11 +282,11 @@ class RowMethod(ABC):
         return [walk.loss.mass.size] * self.max_passes
 
 
+# Attributes about the weights that `fit` has found: `partial_fit` removes them.
 PROVED_BY_FIT = (
     *("solution_", "certificate_", "status_", "history_"),
     *("objective_", "gap_", "lower_bound_", "proved_"),
 )
-"""Attributes about the weights that `fit` has found: `partial_fit` removes them."""
 
 
 @dataclass(eq=False, repr=False)
@@ -378,32 +303,7 @@ class OnlineClassifier(AUCClassifier):
 
     @ends_on_interrupt
     def fit(self, X: object, y: object, callback: Progress | None = None) -> Self:
-        """Train a new model on these rows.
-
-        Parameters
-        ----------
-        X : array or sparse matrix (n, d)
-            Finite numbers; sparse input is taken as CSR.
-        y : array (n,)
-            Two kinds of labels; the larger one is the positive class.
-        callback : callable, optional
-            Called with each line of the history as it is written.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            If a parameter or the input cannot be used, or the steps diverge; scikit-learn's own
-            checks of X and y raise a plain `ValueError`.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the time ran out, or the run is known to be too short.
-        """
+        """Train a new model on these rows."""
         self._fit(X, y, None, callback)
         return self._warn()
 
@@ -415,24 +315,6 @@ class OnlineClassifier(AUCClassifier):
         proved of its weights (certificate, gap, status) is removed: the rows of all batches, about
         which it would have to speak, are not kept. `aucert.exact.certify` speaks about any weights
         and rows at hand.
-
-        Parameters
-        ----------
-        X : array or sparse matrix (m, d)
-            Any number of rows. `NSAUC` and `NSVMSGD2` need rows of both classes.
-        y : array (m,)
-        classes : array (2,), optional
-            Both labels; needed in the first call, unless `fit` came before.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            As `fit`; if the labels are not those of the first call; or if a parameter needs to
-            know all rows beforehand (``average="half"``, ``share="exact"``).
         """
         self._check_parameters()
         self._check_stream()

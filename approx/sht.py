@@ -7,14 +7,8 @@ Minimise the mean square loss over all pairs with at most k nonzero weights, by
 Best subset selection is NP-hard, so that the result is no global optimum. The solution says how
 near it is to a fixed point, and never carries a certificate.
 
-Better weights from a sparse method's answer: the optimum on its features, and swaps of them.
-
-Everything here uses F* on given features, a closed form, and stays a local search: it has no
-lower bound and never sees the best subset. [SHT, eq. (3)] is the problem.
-
-What methods for sparse weights return, and the record of a run. Neither is a certificate.
-
-SHT-AUC as a scikit-learn classifier.
+`refine_weights` makes better weights of an answer: the optimum on its features, and swaps of them.
+It stays a local search, has no lower bound and never sees the best subset. [SHT, eq. (3)]
 """
 
 from __future__ import annotations
@@ -277,8 +271,7 @@ class _Walk:
 
 REFINEMENTS = ("none", "refit", "swaps")
 
-MAX_ROUNDS = 20
-"""The most times that the features to swap with are chosen anew."""
+MAX_ROUNDS = 20  # The most times that the features to swap with are chosen anew.
 
 
 def refine_weights(
@@ -290,16 +283,6 @@ def refine_weights(
     and exchanges one feature for another as long as that lowers F*, the optimum after the swap. Of
     more than `pool` features it tries those with the largest derivatives in units of their spread,
     and chooses them anew after every descent until none helps.
-
-    Parameters
-    ----------
-    loss : RowAverage
-    w : array (d,)
-        At most k nonzeros.
-    k : int
-    how : {"none", "refit", "swaps"}
-    pool : int
-        Features tried at a time, beside those of `w`; a matrix of that side is formed.
     """
     check_choice("refine", how, REFINEMENTS)
     k, pool = min(check_count("k", k), loss.dim), check_count("pool", pool)
@@ -350,8 +333,8 @@ def _promising(loss: RowAverage, w: np.ndarray, pool: int) -> np.ndarray:
     return largest(gain, pool)
 
 
+# The run ends where the objective exceeds this times max(1, the objective at the start).
 DIVERGED = 10.0
-"""The run ends where the objective exceeds this times max(1, the objective at the start)."""
 
 
 class Smooth(Protocol):
@@ -408,30 +391,7 @@ class Epoch:
 
 @dataclass(frozen=True, eq=False)
 class SparseSolution:
-    """What a method for sparse weights returns: a local answer, with no certificate.
-
-    Attributes
-    ----------
-    w : array (d,)
-    support : int array
-        Places of the nonzero weights, sorted.
-    objective : float
-        F(w).
-    stationarity : float
-        |w - v| / max(|w|, |v|) with v = H_k(w - gradient F(w) / L) and L a bound of the curvature
-        of F: zero exactly at the fixed points of full-batch hard thresholding. In [0, 2].
-    screening_overlap : float
-        Share of the support that is also among the features of largest mean difference: at one,
-        the iterations have selected nothing that plain screening would not.
-    step : float
-        What the gradient of F was multiplied by.
-    status : Stop
-    n_iter : int
-    seconds : float
-    history : list of Epoch
-    as_saved : bool
-        True where it was read from a file: then it is what the file says.
-    """
+    """What a method for sparse weights returns: a local answer, with no certificate."""
 
     w: np.ndarray
     support: np.ndarray
@@ -452,15 +412,6 @@ def stationarity(
     """Return how far `w` is from a fixed point of full-batch hard thresholding: in [0, 2].
 
     |w - v| / max(|w|, |v|) with v = H_k(w - gradient / curvature).
-
-    Parameters
-    ----------
-    w, gradient : arrays (d,)
-    curvature : float
-        >= 0, an upper bound of the largest eigenvalue of the Hessian.
-    k : int
-    paper_literal : bool
-        As in `hard_threshold`.
     """
     move = gradient / curvature if curvature > 0 else gradient
     then = hard_threshold(w - move, k, paper_literal)
@@ -469,23 +420,7 @@ def stationarity(
 
 
 class SparseRecorder:
-    """Evaluates the point after each epoch of a run, and keeps the best or the last.
-
-    Parameters
-    ----------
-    objective : Smooth
-    curvature : float
-        As in `stationarity`.
-    k : int
-    tol : float
-        Stationarity at which to stop.
-    keep : {"best", "last"}
-        A point after which the objective is no number, or past `DIVERGED`, is never kept.
-    paper_literal : bool
-        As in `hard_threshold`.
-    max_time : float, optional
-    callback : function of an `Epoch`, optional
-    """
+    """Evaluates the point after each epoch of a run, and keeps the best or the last."""
 
     def __init__(
         self,

@@ -40,22 +40,7 @@ def auto_step(step: float | str, radius: float, kappa: float) -> float:
 
 @dataclass(frozen=True)
 class SaddleMethod(RowMethod):
-    """What SOLAM and FSAUC share: a ball of weights, and a step.
-
-    Parameters
-    ----------
-    radius : float
-        R > 0, of the ball.
-    step : "auto" or float
-        > 0.
-    share : {"running", "exact"}
-        p as it is in the rows seen so far, as in the paper, or in all rows.
-    max_passes : int
-        Passes of n steps each.
-    seed : int or None
-    max_time : float, optional
-        Seconds, looked at after each pass (each stage of FSAUC).
-    """
+    """What SOLAM and FSAUC share: a ball of weights, and a step."""
 
     radius: float = 1.0
     step: float | str = "auto"
@@ -110,17 +95,7 @@ class StochasticSaddle(SaddleMethod):
 
 
 class SaddleWalk(RowWalk):
-    """The state of a run, and its steps on the rows of the loss that it visits.
-
-    Attributes
-    ----------
-    w, total : arrays (d,)
-        The last point, and the weighted sum of the points so far.
-    ends : array (3,)
-        a, b, alpha.
-    counts : array (3,)
-        Rows and positive rows seen, and the sum of the steps' lengths.
-    """
+    """The state of a run, and its steps on the rows of the loss that it visits."""
 
     def __init__(self, solver: StochasticSaddle, loss: RowAverage | None, w: np.ndarray):
         self.solver, self.w, self.total = solver, w, np.zeros(w.size)
@@ -164,17 +139,6 @@ class SaddleWalk(RowWalk):
 
 
 @compiled
-def saddle_slopes(score, positive, p, ends):  # pragma: no cover - compiled
-    """Return the factor c of the slope c x in w, and the slopes in a, b and alpha."""
-    a, b, alpha = ends[0], ends[1], ends[2]
-    if positive:
-        q = 2.0 * (1.0 - p)
-        return q * (score - a - 1.0 - alpha), q * (a - score), 0.0, -q * (score + p * alpha)
-    q = 2.0 * p
-    return q * (score - b + 1.0 + alpha), 0.0, q * (b - score), q * (score - (1.0 - p) * alpha)
-
-
-@compiled
 def saddle_steps(
     data,
     indices,
@@ -190,20 +154,24 @@ def saddle_steps(
     total,
     ends,
     counts,
-):  # pragma: no cover
+):  # pragma: no cover - compiled
     """Make the steps in place. w is held as size * w, so that a projection is one product."""
-    d, size, weight = w.size, 1.0, 0.0
+    d, size, weight, square, wide = w.size, 1.0, 0.0, 0.0, radius * kappa
     missed = np.zeros(d)  # what `total` lacks of weight * w
-    square = 0.0
-    for t in range(order.size):
+    for t in range(order.size + 1):
+        if t == order.size or t % max(d // 8, 64) == 0 or size < 1e-4:
+            square = 0.0  # afresh: no drift, no underflow
+            for j in range(d):
+                total[j] += weight * w[j] - missed[j]
+                missed[j] = 0.0
+                w[j] *= size
+                square += w[j] * w[j]
+            size, weight = 1.0, 0.0
+        if t == order.size:
+            break
         i = order[t]
         lo, hi = indptr[i], indptr[i + 1]
         base = lo if dense else 0
-        if t % max(d // 8, 64) == 0 or size < 1e-4:  # afresh: no drift, no underflow
-            _settle(w, total, missed, size, weight)
-            size, weight, square = 1.0, 0.0, 0.0
-            for j in range(d):
-                square += w[j] * w[j]
         counts[0] += 1.0
         counts[1] += 1.0 if positive[i] else 0.0
         p = exact if exact > 0.0 else counts[1] / counts[0]
@@ -215,7 +183,16 @@ def saddle_steps(
             score += data[k] * w[indices[k - base]]
             norm2 += data[k] * data[k]
         score *= size
-        slope, slope_a, slope_b, slope_alpha = saddle_slopes(score, positive[i], p, ends)
+        alpha = ends[2]
+        if positive[i]:
+            q, end = 2.0 * (1.0 - p), 0
+            slope, slope_alpha = q * (score - ends[0] - 1.0 - alpha), -q * (score + p * alpha)
+        else:
+            q, end = 2.0 * p, 1
+            slope, slope_alpha = (
+                q * (score - ends[1] + 1.0 + alpha),
+                q * (score - (1.0 - p) * alpha),
+            )
         move = gamma * slope
         for k in range(lo, hi):
             change = move / size * data[k]
@@ -225,19 +202,10 @@ def saddle_steps(
         if square > radius * radius:
             size *= radius / math.sqrt(square)
             square = radius * radius
-        wide = radius * kappa
-        ends[0] = min(max(ends[0] - gamma * slope_a, -wide), wide)
-        ends[1] = min(max(ends[1] - gamma * slope_b, -wide), wide)
-        ends[2] = min(max(ends[2] + gamma * slope_alpha, -2.0 * wide), 2.0 * wide)
-    _settle(w, total, missed, size, weight)
-
-
-@compiled
-def _settle(w, total, missed, size, weight):  # pragma: no cover
-    for j in range(w.size):
-        total[j] += weight * w[j] - missed[j]
-        missed[j] = 0.0
-        w[j] *= size
+        ends[end] -= gamma * (q * (ends[end] - score))
+        for k in range(2):
+            ends[k] = min(max(ends[k], -wide), wide)
+        ends[2] = min(max(alpha + gamma * slope_alpha, -2.0 * wide), 2.0 * wide)
 
 
 @dataclass(eq=False, repr=False)

@@ -2,21 +2,13 @@
 
 The method of Natole, Ying and Lyu (2018), the rival of [SHT, Tables I to III].
 
-SPAM as a scikit-learn classifier.
+The compiled steps cost O(d) on dense rows, and about O(nonzeros) on sparse ones. The arguments
+data, indices, indptr are those of a CSR matrix, `order` the rows to take, `eta` the length of each
+step; w (d,) is changed in place, and each point is added to `total`, (d,) or empty.
 
-The compiled steps of SPAM on dense rows, O(d) each, and on sparse ones without l1.
-
-Without l1 no weight vanishes, and the weights are all shrunk by the same factor: x'mean of each row
-is all that is needed to touch those of a row only. `spam_l1_compiled` has the rest.
-
-The arguments data, indices, indptr are those of a CSR matrix, `order` the rows to take, `eta` the
-length of each step; w (d,) is changed in place, and each point is added to `total`, (d,) or empty.
-
-The compiled steps of SPAM with l1 > 0 on sparse rows: about O(nonzeros) each.
-
-A step shrinks all d weights, and needs w'mean of both classes, all without touching the d weights.
-Within a block of steps, with P the product of the factors 1 + eta l2 so far and C the sum of
-eta l1 times the P before each step,
+With l1 > 0 on sparse rows a step shrinks all d weights, and needs w'mean of both classes, all
+without touching the d weights. Within a block of steps, with P the product of the factors 1 + eta
+l2 so far and C the sum of eta l1 times the P before each step,
 
     w_j = sign(level_j) max(|level_j| - C, 0) / P,
 
@@ -148,16 +140,7 @@ class StochasticProximal(RowMethod):
 
 
 class ProximalWalk(RowWalk):
-    """The state of a run, and its steps on the rows of the loss that it visits.
-
-    Attributes
-    ----------
-    w : array (d,)
-        The last point.
-    total : array (d,), or (0,) without averaging
-        Sum of the points so far.
-    n_iter : int
-    """
+    """The state of a run, and its steps on the rows of the loss that it visits."""
 
     def __init__(self, solver: StochasticProximal, loss: RowAverage | None, w: np.ndarray):
         self.solver, self.w, self.n_iter, self.steep = solver, w, 0, 0.0
@@ -305,14 +288,6 @@ class SPAM(SquareClassifier):
 
 
 @compiled
-def slope(score, positive, minus, plus, share):  # pragma: no cover - compiled
-    """Return the factor c of the stochastic gradient c x; minus and plus are w'mean."""
-    if positive:
-        return 2.0 / share * (score - minus - 1.0)
-    return 2.0 / (1.0 - share) * (score - plus + 1.0)
-
-
-@compiled
 def spam_dense(data, order, positive, means, share, l1, l2, eta, w, total):  # pragma: no cover
     """Make one step for each row of `order`; `data` has the rows one after the other."""
     d = w.size
@@ -324,7 +299,10 @@ def spam_dense(data, order, positive, means, share, l1, l2, eta, w, total):  # p
         at, step, score = order[t] * d, eta[t], 0.0
         for j in range(d):
             score += data[at + j] * w[j]
-        move = step * slope(score, positive[order[t]], minus, plus, share)
+        if positive[order[t]]:
+            move = step * (2.0 / share * (score - minus - 1.0))
+        else:
+            move = step * (2.0 / (1.0 - share) * (score - plus + 1.0))
         cut, shrink = step * l1, 1.0 / (1.0 + step * l2)
         minus, plus = 0.0, 0.0
         for j in range(d):
@@ -340,22 +318,34 @@ def spam_dense(data, order, positive, means, share, l1, l2, eta, w, total):  # p
 @compiled
 def spam_ridge(
     data, indices, indptr, order, positive, means, along, share, l2, eta, w, total
-):  # pragma: no cover
-    """Make the steps without l1 on CSR rows; along (n, 2) is x'mean of each row."""
-    d, P, inverse = w.size, 1.0, 0.0
+):  # pragma: no cover - compiled
+    """Make the steps without l1 on CSR rows; along (n, 2) is x'mean of each row.
+
+    No weight vanishes, and all shrink by the same factor 1 / P: w holds P times the weights.
+    """
+    d, P, inverse, minus, plus = w.size, 1.0, 0.0, 0.0, 0.0
     missed = np.zeros(total.size)  # what `total` lacks of w * inverse
-    for t in range(order.size):
-        if t % max(d // 8, 64) == 0 or P > 1e4:  # afresh: no drift, no overflow
-            _settle_ridge(w, total, missed, P, inverse)
-            P, inverse, minus, plus = 1.0, 0.0, 0.0, 0.0
+    for t in range(order.size + 1):
+        if t == order.size or t % max(d // 8, 64) == 0 or P > 1e4:
+            for j in range(total.size):
+                total[j] += w[j] * inverse - missed[j]
+                missed[j] = 0.0
+            minus, plus = 0.0, 0.0  # afresh: no drift, no overflow
             for j in range(d):
+                w[j] /= P
                 minus += means[0, j] * w[j]
                 plus += means[1, j] * w[j]
+            P, inverse = 1.0, 0.0
+        if t == order.size:
+            break
         i, step, score = order[t], eta[t], 0.0
         lo, hi = indptr[i], indptr[i + 1]
         for k in range(lo, hi):
             score += data[k] * w[indices[k]]
-        move = step * slope(score / P, positive[i], minus / P, plus / P, share) * P
+        if positive[i]:
+            move = step * (2.0 / share * (score / P - minus / P - 1.0)) * P
+        else:
+            move = step * (2.0 / (1.0 - share) * (score / P - plus / P + 1.0)) * P
         for k in range(lo, hi):
             w[indices[k]] -= move * data[k]
         minus -= move * along[i, 0]
@@ -365,27 +355,13 @@ def spam_ridge(
                 missed[indices[k]] -= move * data[k] * inverse
         P *= 1.0 + step * l2
         inverse += 1.0 / P
-    _settle_ridge(w, total, missed, P, inverse)
 
 
-@compiled
-def _settle_ridge(w, total, missed, P, inverse):  # pragma: no cover
-    for j in range(total.size):
-        total[j] += w[j] * inverse - missed[j]
-        missed[j] = 0.0
-    for j in range(w.size):
-        w[j] /= P
-
-
-BLOCK = 16.0
-"""Touches in a block over the weights alive at its start, about."""
-CHUNK = 1024
-"""Entries of the rows copied at a time, about."""
+BLOCK = 16.0  # Touches in a block over the weights alive at its start, about.
+CHUNK = 1024  # Entries of the rows copied at a time, about.
+# C at the start of a block, so that no touched level is zero; and its largest value. So weights
+# below about 1e-290 have no digits, and those of 1e-300 vanish.
 NOTHING, EVERYTHING = 1e-300, 1e300
-"""C at the start of a block, so that no touched level is zero; and its largest value.
-
-So weights below about 1e-290 have no digits, and those of 1e-300 vanish.
-"""
 
 X, MINUS, PLUS, LEVEL, CHANGE, TURN, GIVEN = range(7)  # of `room`
 GROWN, AGE, CUT_AGE, LOSS = range(4)  # of `clock`; LOSS is the first of four
@@ -396,18 +372,18 @@ FLAG, PICKED = range(2)  # of `marks`
 def spam_sparse(
     data, indices, indptr, order, positive, means, share, l1, l2, eta, w, total
 ):  # pragma: no cover - compiled
-    """Make the steps with l1 > 0 on CSR rows; see `spam_compiled` for the arguments."""
+    """Make the steps with l1 > 0 on CSR rows."""
     n_steps, touched, size, ends = order.size, 1.0, np.uint64(CHUNK), indptr.view(np.uint64)
     for t in range(n_steps):
         n = ends[order[t] + 1] - ends[order[t]]
         touched, size = touched + n, max(size, n)
-    members, count = np.empty(w.size + 1, np.uint32), np.uint64(0)
+    members, count, average = np.empty(w.size + 1, np.uint32), np.uint64(0), total.size > 0
     for j in range(w.size):
         members[count] = j
         count += np.uint64(w[j] != 0.0)
     pairs, columns = means.T.copy().ravel(), np.empty(size, np.uint32)
     room, marks = np.empty((7, size)), np.empty((2, size), np.uint64)
-    start, top = 0, np.abs(means).max()
+    start, top, zero = 0, np.abs(means).max(), np.uint64(0)
     while start < n_steps:
         stop, grown, deep = start, 1.0, 0.0  # deep: C times the means, and so their rounding
         longest = max(64, int(BLOCK * float(count) * n_steps / touched))
@@ -417,148 +393,100 @@ def spam_sparse(
             deep += eta[stop] * l1 * grown * top
             grown *= 1.0 + eta[stop] * l2
             stop += 1
-        cuts, clock, guess, scale = _clock(eta[start:stop], l1, l2)
-        flat = np.zeros(4)
-        _begin(
-            members, count, pairs, columns, room, marks, cuts, clock, guess, scale, flat, w, total
-        )
-        count = _block(
-            data, indices, ends, order[start:stop], positive, pairs, share, eta[start:stop],
-            members, count, columns, room, marks, cuts, clock, guess, scale, flat, w, total,
-        )  # fmt: skip
-        count = _finish(members, count, cuts, clock, w)
-        start = stop
 
+        # The clock of the block, and for each integer the first u where C * scale comes to it.
+        m = stop - start
+        cuts, clock, flat = np.full(m + 1, NOTHING), np.zeros((m + 2, 7)), np.zeros(4)
+        clock[0, GROWN] = 1.0
+        for u in range(1, m + 1):
+            P = clock[u - 1, GROWN]
+            cuts[u] = min(cuts[u - 1] + eta[start + u - 1] * l1 * P, EVERYTHING)
+            P *= 1.0 + eta[start + u - 1] * l2
+            clock[u, GROWN] = P
+            clock[u + 1, AGE] = clock[u, AGE] + 1.0 / P
+            clock[u + 1, CUT_AGE] = clock[u, CUT_AGE] + cuts[u] / P
+        guess, scale, known = np.full(4 * m + 2, m, np.uint32), min(4 * m / cuts[m], 1e300), 0
+        for u in range(m + 1):
+            upto = min(int(cuts[u] * scale), guess.size - 1)
+            while known <= upto:
+                guess[known] = u
+                known += 1
 
-@compiled
-def _clock(eta, l1, l2):  # pragma: no cover
-    """Return `cuts`, `clock`, and a table for `_note` with its scale."""
-    m = eta.size
-    cuts, clock = np.full(m + 1, NOTHING), np.zeros((m + 2, 7))
-    clock[0, GROWN] = 1.0
-    for u in range(1, m + 1):
-        P = clock[u - 1, GROWN]
-        cuts[u] = min(cuts[u - 1] + eta[u - 1] * l1 * P, EVERYTHING)
-        P *= 1.0 + eta[u - 1] * l2
-        clock[u, GROWN] = P
-        clock[u + 1, AGE] = clock[u, AGE] + 1.0 / P
-        clock[u + 1, CUT_AGE] = clock[u, CUT_AGE] + cuts[u] / P
-    guess = np.full(4 * m + 2, m, np.uint32)  # the first u where C * scale comes to each integer
-    scale, at = min(4 * m / cuts[m], 1e300), 0
-    for u in range(m + 1):
-        upto = min(int(cuts[u] * scale), guess.size - 1)
-        while at <= upto:
-            guess[at] = u
-            at += 1
-    return cuts, clock, guess, scale
+        # The members are counted in.
+        done = np.uint64(0)
+        while done < count:
+            n = min(count - done, np.uint64(CHUNK))
+            for k in range(n):
+                j = members[done + k]
+                level = w[j]
+                columns[k], room[LEVEL, k], room[CHANGE, k], room[GIVEN, k] = j, level, level, 0.0
+                room[TURN, k] = math.copysign(1.0 if abs(level) > NOTHING else 0.0, level)
+                room[MINUS, k], room[PLUS, k] = pairs[2 * j], pairs[2 * j + 1]
+            _note(room, marks, zero, n, 1.0, cuts[0], 0, cuts, clock, guess, scale, average)
+            _sum(columns, room, zero, n, flat, total)
+            done += n
 
+        ready, to = start, np.uint64(0)
+        for t in range(start, stop):
+            u = t - start
+            if t == ready:  # copy the rows of this step and of some more
+                to = np.uint64(0)
+                while ready < stop:
+                    lo = ends[order[ready]]
+                    n = ends[order[ready] + 1] - lo
+                    if to > 0 and to + n > CHUNK:
+                        break
+                    for k in range(n):
+                        room[X, to + k] = data[lo + k]
+                    for k in range(n):
+                        columns[to + k] = indices[lo + k]
+                    to += n
+                    ready += 1
+                for k in range(to):
+                    j = columns[k]
+                    room[MINUS, k], room[PLUS, k] = pairs[2 * j], pairs[2 * j + 1]
+                to = np.uint64(0)
+            i, C, later, P = order[t], cuts[u], cuts[u + 1], clock[u, GROWN]
+            at, to = to, to + (ends[i + 1] - ends[i])
+            score = 0.0
+            for k in range(at, to):
+                j = columns[k]
+                level = w[j]
+                room[LEVEL, k], room[GIVEN, k] = level, 0.0
+                members[count] = j
+                count += np.uint64(level == 0.0)
+                score += room[X, k] * (level - min(max(level, -C), C))
+            _note(room, marks, at, to, -1.0, C, u + 1, cuts, clock, guess, scale, average)
+            other, chance = (0, share) if positive[i] else (1, 1.0 - share)
+            score -= flat[other] - C * flat[other + 2]
+            move = 2.0 * eta[t] / chance * (score - (P if positive[i] else -P))  # all times P
+            for k in range(at, to):
+                old = room[LEVEL, k]
+                v = old - min(max(old, -C), C) - move * room[X, k]
+                new = v + math.copysign(C, v)
+                room[LEVEL, k] = new
+                room[CHANGE, k] = (new if abs(new) > later else 0.0) - (
+                    old if abs(old) > C else 0.0
+                )
+                room[TURN, k] = (math.copysign(1.0, new) if abs(new) > later else 0.0) - (
+                    math.copysign(1.0, old) if abs(old) > C else 0.0
+                )
+            for k in range(at, to):
+                w[columns[k]] = room[LEVEL, k]
+            _note(room, marks, at, to, 1.0, later, u + 1, cuts, clock, guess, scale, average)
+            _sum(columns, room, at, to, flat, total)
+            for a in range(4):
+                flat[a] -= clock[u + 1, LOSS + a]
 
-@compiled
-def _begin(
-    members, count, pairs, columns, room, marks, cuts, clock, guess, scale, flat, w, total
-):  # pragma: no cover
-    """Count the members in."""
-    done, at, average = np.uint64(0), np.uint64(0), total.size > 0
-    while done < count:
-        n = min(count - done, np.uint64(CHUNK))
-        for k in range(n):
-            j = members[done + k]
-            level = w[j]
-            columns[k], room[LEVEL, k], room[CHANGE, k], room[GIVEN, k] = j, level, level, 0.0
-            room[TURN, k] = math.copysign(1.0 if abs(level) > NOTHING else 0.0, level)
-            room[MINUS, k], room[PLUS, k] = pairs[2 * j], pairs[2 * j + 1]
-        _note(room, marks, at, n, 1.0, cuts[0], 0, cuts, clock, guess, scale, average)
-        _sum(columns, room, at, n, flat, total)
-        done += n
-
-
-@compiled
-def _finish(members, count, cuts, clock, w):  # pragma: no cover
-    """Turn levels into weights; return the number of members left."""
-    kept, C, P = np.uint64(0), cuts[-1], clock[-2, GROWN]
-    for place in range(count):
-        j = members[place]
-        size = abs(w[j]) - C
-        w[j] = math.copysign(0.0 if size <= 0.0 else size, w[j]) / P
-        members[kept] = j
-        kept += np.uint64(w[j] != 0.0)
-    return kept
-
-
-@compiled
-def _block(
-    data, indices, ends, order, positive, pairs, share, eta, members, count, columns, room,
-    marks, cuts, clock, guess, scale, flat, w, total,
-):  # pragma: no cover  # fmt: skip
-    """Make the steps of a block; return the number of members then."""
-    ready, to, average = 0, np.uint64(0), total.size > 0
-    for t in range(order.size):
-        if t == ready:
-            ready, to = _load(data, indices, ends, order, t, pairs, columns, room), np.uint64(0)
-        i, C, later, P = order[t], cuts[t], cuts[t + 1], clock[t, GROWN]
-        at, to = to, to + (ends[i + 1] - ends[i])
-        score, count = _read(columns, room, at, to, C, w, members, count)
-        _note(room, marks, at, to, -1.0, C, t + 1, cuts, clock, guess, scale, average)
-        other, chance = (0, share) if positive[i] else (1, 1.0 - share)
-        score -= flat[other] - C * flat[other + 2]
-        move = 2.0 * eta[t] / chance * (score - (P if positive[i] else -P))  # all of it times P
-        _move(columns, room, at, to, move, C, later, w)
-        _note(room, marks, at, to, 1.0, later, t + 1, cuts, clock, guess, scale, average)
-        _sum(columns, room, at, to, flat, total)
-        for a in range(4):
-            flat[a] -= clock[t + 1, LOSS + a]
-    return count
-
-
-@compiled
-def _load(data, indices, ends, order, t, pairs, columns, room):  # pragma: no cover
-    """Copy the rows of step t and of some more; return the first step without."""
-    end = np.uint64(0)
-    while t < order.size:
-        lo = ends[order[t]]
-        n = ends[order[t] + 1] - lo
-        if end > 0 and end + n > CHUNK:
-            break
-        for k in range(n):
-            room[X, end + k] = data[lo + k]
-        for k in range(n):
-            columns[end + k] = indices[lo + k]
-        end += n
-        t += 1
-    for k in range(end):
-        j = columns[k]
-        room[MINUS, k], room[PLUS, k] = pairs[2 * j], pairs[2 * j + 1]
-    return t
-
-
-@compiled
-def _read(columns, room, at, to, C, w, members, count):  # pragma: no cover
-    """Return w'x times P, and the number of members with those of the row."""
-    score = 0.0
-    for k in range(at, to):
-        j = columns[k]
-        level = w[j]
-        room[LEVEL, k], room[GIVEN, k] = level, 0.0
-        members[count] = j
-        count += np.uint64(level == 0.0)
-        score += room[X, k] * (level - min(max(level, -C), C))
-    return score, count
-
-
-@compiled
-def _move(columns, room, at, to, move, C, later, w):  # pragma: no cover
-    """Move the weights of a row along it, and shrink them."""
-    for k in range(at, to):
-        old = room[LEVEL, k]
-        v = old - min(max(old, -C), C) - move * room[X, k]
-        new = v + math.copysign(C, v)
-        room[LEVEL, k] = new
-        room[CHANGE, k] = (new if abs(new) > later else 0.0) - (old if abs(old) > C else 0.0)
-        room[TURN, k] = (math.copysign(1.0, new) if abs(new) > later else 0.0) - (
-            math.copysign(1.0, old) if abs(old) > C else 0.0
-        )
-    for k in range(at, to):
-        w[columns[k]] = room[LEVEL, k]
+        # Levels become weights again.
+        kept, C, P = np.uint64(0), cuts[-1], clock[-2, GROWN]
+        for place in range(count):
+            j = members[place]
+            length = abs(w[j]) - C
+            w[j] = math.copysign(0.0 if length <= 0.0 else length, w[j]) / P
+            members[kept] = j
+            kept += np.uint64(w[j] != 0.0)
+        count, start = kept, stop
 
 
 @compiled

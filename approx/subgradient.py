@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..exact.certificate.certificate import Witness
+from ..exact.certificate.certificate import Minorant
 from ..exact.certificate.solution import Recorder, Status
 from ..exact.certificate.solver import Solver
 from ..exact.errors import InputError
@@ -29,37 +29,17 @@ from ..exact.spaces.rows import Rows
 from ..exact.sums.assembled import PairSums
 from ..exact.tools.checks import check_choice, check_number
 
-DIVERGED = 1e30
-"""The run ends where the objective exceeds this; every loss here has F(0) = 1."""
+DIVERGED = 1e30  # The run ends where the objective exceeds this; every loss here has F(0) = 1.
 
 ROCLAB_STEP_TOL = 1e-4
 
+# Turns the subgradients of one run, in their order, into the directions to step against.
 Scaling = Callable[[np.ndarray], np.ndarray]
-"""Turns the subgradients of one run, in their order, into the directions to step against."""
 
 
 @dataclass(frozen=True)
 class Descent(Solver):
-    """Base of the descent methods: steps of length step / t^decay, and when to stop.
-
-    Parameters
-    ----------
-    step : float
-        > 0, the length eta_1 of the first step.
-    decay : float
-        In [0, 1]; 0 keeps the length. At a kink a constant length only comes near the optimum.
-    tol : float
-        Relative gap at which to stop; 0 for never.
-    step_tol : float, optional
-        Stop once no coordinate moves by as much as this. By default the method decides; most
-        never stop for it.
-    max_iter : int
-        Steps at most.
-    keep : {"best", "last"}
-        Which point to return; with "last" the history shows the current objective.
-    max_time : float, optional
-        Seconds.
-    """
+    """Base of the descent methods: steps of length step / t^decay, and when to stop."""
 
     step: float = 1e-2
     decay: float = 0.0
@@ -236,12 +216,12 @@ class _Watch:
             self._average(scores, sums, pull)
         return problem.lam * w - pull
 
-    def _slopes(self, scores: np.ndarray, scale: float) -> Witness:
+    def _slopes(self, scores: np.ndarray, scale: float) -> Minorant:
         """Return the dual point of the slopes at these very scores: at a kink others may differ."""
         whole, pairs = self.whole, self.problem.pairs
         if not isinstance(pairs, PairList):
-            return Witness.from_scores(whole, scores)
-        return Witness.from_alpha(whole, scale * whole.loss.alpha(pairs.margins(scores)))
+            return Minorant.from_scores(whole, scores)
+        return Minorant.from_alpha(whole, scale * whole.loss.alpha(pairs.margins(scores)))
 
     def _average(self, scores: np.ndarray, sums: PairSums, pull: np.ndarray) -> None:
         """Offer the average of the slopes since the last power of two."""
@@ -260,11 +240,11 @@ class _Watch:
             return
         point = scale / self.count * self.total
 
-        def witness() -> Witness:
+        def witness() -> Minorant:
             if listed:
-                return Witness.from_alpha(self.whole, point)
+                return Minorant.from_alpha(self.whole, point)
             u, v = point[problem.pairs.positive], -point[~problem.pairs.positive]
-            return Witness.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))
+            return Minorant.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))
 
         self.recorder.offer(witness=witness, dual=dual)
 

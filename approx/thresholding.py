@@ -3,7 +3,7 @@
 [SHT, eq. (1), eq. (6)]. It is the projection onto the vectors with at most k nonzeros: no such
 vector is nearer.
 
-Floyd and Rivest's selection of the k-th largest number. [SHT, Algorithm 2]
+`kth_largest` is Floyd and Rivest's selection. [SHT, Algorithm 2]
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import numpy as np
 
 from ..exact.errors import InputError
 from ..exact.tools.checks import check_count
-from ..exact.tools.compiling import compiled
 from ..exact.tools.lossless import as_float64
 
 
@@ -20,19 +19,6 @@ def largest(w: np.ndarray, k: int) -> np.ndarray:
     """Return the places of the k entries of largest absolute value, sorted: (min(k, d),).
 
     Where the last places are tied, the lower indices are taken. Costs O(d).
-
-    Parameters
-    ----------
-    w : array (d,)
-        Finite.
-    k : int
-        At least 1.
-
-    Raises
-    ------
-    InputError
-        If k < 1, or `w` is no vector or has a value that is not finite, which would otherwise
-        be dropped in silence.
     """
     w, k = _check(w, k)
     if k >= w.size:
@@ -51,7 +37,7 @@ def hard_threshold(w: np.ndarray, k: int, paper_literal: bool = False) -> np.nda
     Differs from the paper: 1. Its eq. (6) keeps the entries *above* the k-th largest absolute
     value, which are k - 1 or, with ties, fewer: none at all for k = 1. Exactly k are kept here,
     the lower indices among tied ones. 2. Its Algorithm 2 (Floyd and Rivest's selection) cannot
-    run as printed, see `floyd_rivest.py`; the selection here is numpy's, also O(d).
+    run as printed, see `kth_largest`; the selection here is numpy's, also O(d).
 
     Parameters
     ----------
@@ -98,15 +84,13 @@ def _check(w: np.ndarray, k: int) -> tuple[np.ndarray, int]:
     return w, k
 
 
-SAMPLED = 600
-"""Ranges longer than this are narrowed by a sample first."""
+SAMPLED = 600  # Ranges longer than this are narrowed by a sample first.
 
 
-@compiled
-def _select(w, left, right, k):  # pragma: no cover - compiled
+def _select(w: np.ndarray, left: int, right: int, k: int) -> None:
     """Bring the k-th smallest entry of w (from 0) to its place, with no larger one to its left."""
     while right > left:
-        if right - left > 600:
+        if right - left > SAMPLED:
             n = right - left + 1
             i = k - left + 1
             z = np.log(n)
@@ -138,7 +122,6 @@ def _select(w, left, right, k):  # pragma: no cover - compiled
             left = j + 1
         if k <= j:
             right = j - 1
-    return 0
 
 
 def kth_largest(w: np.ndarray, k: int) -> float:
@@ -151,18 +134,6 @@ def kth_largest(w: np.ndarray, k: int) -> float:
     right before the scan, where it stops it. 3. The second inner scan goes down while w_j > t, not
     while w_i < t. 4. After the scan w_l is exchanged with w_j, and w_j with w_r, not with w_i.
     5. It finds the k-th smallest, so that it is called with d - k on absolute values.
-
-    Parameters
-    ----------
-    w : array (d,)
-        Without NaN; unchanged.
-    k : int
-        From 1 to d.
-
-    Raises
-    ------
-    InputError
-        If k is out of range, or w is no vector or has a NaN, which cannot be ordered.
     """
     size, k = np.abs(as_float64(w, "w")), check_count("k", k)
     if size.ndim != 1 or k > size.size:

@@ -8,7 +8,7 @@ from .api.certify import certify
 from .api.path import Path, PathPoint, regularization_path
 from .api.solve import solve
 from .certificate.audit import Audit
-from .certificate.certificate import Certificate, Witness
+from .certificate.certificate import Certificate
 from .certificate.exact_certificate import ExactCertificate, exact_certificate
 from .certificate.solution import Solution, Status, Step
 from .errors import CertificateError, InputError, TooLargeError
@@ -51,10 +51,8 @@ from .problem.risk import Mean
 from .problem.scalings import C_from_lam, lam_from_C
 from .problem.tail import Tail
 from .problem.worst import Worst
-from .spaces.gram import Gram, StreamedGram
-from .spaces.partitions.grouped.blocks import GroupedPartition
+from .spaces.gram import Gram
 from .spaces.partitions.grouped.grouped_rows import GroupedRows
-from .spaces.partitions.partition import ArrayPartition
 from .spaces.partitions.partitioned_rows import PartitionedRows
 from .spaces.rows import Rows
 from .spaces.streamed import StreamedRows
@@ -84,7 +82,6 @@ __all__ = [
     "SQUARE",
     "SQUARED_HINGE",
     "AllPairs",
-    "ArrayPartition",
     "Audit",
     "BestSubset",
     "CVPath",
@@ -99,7 +96,6 @@ __all__ = [
     "ExactCertificate",
     "Gram",
     "GroupLasso",
-    "GroupedPartition",
     "GroupedRows",
     "InputError",
     "OrderedPairs",
@@ -117,13 +113,11 @@ __all__ = [
     "Solution",
     "Status",
     "Step",
-    "StreamedGram",
     "StreamedRows",
     "SurvivalSVM",
     "SurvivalSVMCV",
     "Tail",
     "TooLargeError",
-    "Witness",
     "Worst",
     "best_subset",
     "certify",

@@ -71,12 +71,13 @@ JOBS = _option("--jobs", 1, type=click.IntRange(min=1))
 JSON = _option("--json as_json", help="One JSON document, nothing else.", is_flag=True)
 PROFILE = click.option("--profile", type=click.Choice(["quick", "full"]), default="quick")
 
+# Which rows are positive.
 LABELS = _all(
     _option("--target", help="Label column of a file; the last by default, y in npz."),
     _option("--positive", help="Positive label; the larger one by default."),
 )
-"""Which rows are positive."""
 
+# What is minimised.
 LOSS = _all(
     LABELS,
     _loss(),
@@ -84,7 +85,6 @@ LOSS = _all(
     _option("--gamma", help="Of the kernel, > 0.  [default: 1 / features]", type=float),
     _option("--structure", 0.0, "Weight of SAUC-SVM's structure, >= 0."),
 )
-"""What is minimised."""
 
 
 def _groups(penalty: str) -> Decorator:
@@ -100,6 +100,7 @@ L1_RATIO = _all(
     _groups("--l1-ratio"),
 )
 
+# The sign of the weights, and over which pairs is summed.
 PAIRS = _all(
     _option("--sign", help="nonnegative, or columns A,B whose weights are >= 0."),
     _option("--pairs", "all", "all, nearest:K or drawn:B."),
@@ -107,24 +108,24 @@ PAIRS = _all(
     _option("--time", help="Column of the time, for survival."),
     _option("--event", help="Column of 1 where the event was seen, 0 where censored."),
 )
-"""The sign of the weights, and over which pairs is summed."""
 
 WORST = _option("--worst-of", help="Column of groups: the one with the largest mean loss counts.")
 
 COLUMNS = _option("--columns", help="Feature columns of a file: A,B; all others by default.")
 DROP = _option("--drop", help="Columns of a file to leave out: A,B.")
 YES_OR_NO = click.Choice(["yes", "no"])
+# How a file is read, where it may be read in two ways.
 READ = _all(
     _option("--header", help="Whether the first row of a CSV holds names.", type=YES_OR_NO),
     _option("--zero-based", help="Whether svmlight indices count from 0.", type=YES_OR_NO),
 )
-"""How a file is read, where it may be read in two ways."""
 
 
 def _standardise(end: str = "") -> Decorator:
     return _option("--standardise", help=f"Columns of mean 0 and scale 1{end}.", is_flag=True)
 
 
+# Which columns of a file are what.
 TABLE = _all(
     COLUMNS,
     _option("--row-weights", help="Column of row weights, for a folder of Parquet files."),
@@ -132,16 +133,15 @@ TABLE = _all(
     READ,
     _standardise(", kept with the model"),
 )
-"""Which columns of a file are what."""
 
+# How much of the curve is meant.
 CURVE = _all(
     click.option("--fpr-max", type=float, default=1.0, help="Partial AUC: the largest FPR."),
     click.option("--tpr-min", type=float, default=0.0, help="Partial AUC: the least TPR."),
 )
-"""How much of the curve is meant."""
 
+# How long it may take, and how the answer is printed.
 RUN = _all(_option("--max-time", help="Seconds.", type=float), SEED, JSON)
-"""How long it may take, and how the answer is printed."""
 
 PROBLEM = _all(LOSS, L1, PAIRS, WORST, TABLE, CURVE, _tol(1e-9), RUN)
 PATH_PROBLEM = _all(LOSS, L1_RATIO, PAIRS, TABLE, CURVE, _tol(1e-6), RUN)
@@ -326,18 +326,7 @@ def reproduce(**options: Any) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line within Python; what was done at an interrupt is done again after it.
-
-    Parameters
-    ----------
-    arguments : words, optional
-        Those of the process by default.
-
-    Raises
-    ------
-    SystemExit
-        With any status but 0.
-    """
+    """Run the command line within Python; what was done at an interrupt is done again after it."""
     if threading.current_thread() is not threading.main_thread():
         run(aucert, arguments)
         return

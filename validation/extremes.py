@@ -19,24 +19,12 @@ class NaNError(ValueError):
 
 
 def max(*values: Any, key: Callable[[Any], Any] | None = None, **default: Any) -> Any:
-    """Return what the built-in `max` does.
-
-    Raises
-    ------
-    NaNError
-        If a value, or the key of one, is NaN, or holds NaN in a tuple or list.
-    """
+    """Return what the built-in `max` does."""
     return builtins.max(_checked(values, key), key=key, **default)
 
 
 def min(*values: Any, key: Callable[[Any], Any] | None = None, **default: Any) -> Any:
-    """Return what the built-in `min` does.
-
-    Raises
-    ------
-    NaNError
-        As `max`.
-    """
+    """Return what the built-in `min` does."""
     return builtins.min(_checked(values, key), key=key, **default)
 
 
@@ -61,13 +49,7 @@ def has_nan(value: Any) -> bool:
 
 
 def above(left: Any, right: Any) -> Any:
-    """Return left > right, of numbers or arrays.
-
-    Raises
-    ------
-    NaNError
-        If a number on either side is NaN: a comparison with it would be False, "not violated".
-    """
+    """Return left > right, of numbers or arrays."""
     if has_nan(left) or has_nan(right):
         raise NaNError("one of the sides that are compared is NaN")
     return left > right

@@ -29,7 +29,7 @@ from .claims.claim import Claim, Context, Outcome, Verdict
 from .claims.verdicts import ERROR, vocabulary
 from .data.real_data import real_data_folder
 from .extremes import NaNError, has_nan
-from .files.written_files import write_json
+from .files.written import write_json
 from .report.document import environment
 from .report.row import Row
 from .tables.stored import file_sha256
@@ -38,8 +38,8 @@ SCHEMA_VERSION = 3
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ("exact", "approx", "validation")
+# Names of folders and ends of files that Python and Numba make: byte code and caches.
 MADE = ("__pycache__", ".pyc", ".pyo", ".nbi", ".nbc")
-"""Names of folders and ends of files that Python and Numba make: byte code and caches."""
 
 
 def run_claim(entry: Claim, seed: int, profile: str, folder: Path | None = None) -> Row:

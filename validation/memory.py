@@ -33,21 +33,7 @@ def room() -> int | None:
 
 
 def check_room(what: str, size: int, do: str) -> None:
-    """Raise if something is larger than all the memory that there is.
-
-    Parameters
-    ----------
-    what : str
-        The beginning of the sentence: what it is.
-    size : int
-        Bytes.
-    do : str
-        What to do instead.
-
-    Raises
-    ------
-    TooLargeError
-    """
+    """Raise if something is larger than all the memory that there is."""
     limit = room()
     if limit is not None and size > limit:
         raise TooLargeError(

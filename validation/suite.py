@@ -29,27 +29,14 @@ from .workers import unheard_by_workers
 all_claims.enter_all()
 findings.enter_all()
 
+# Called after each claim with the number done, the number in all, and the row.
 Progress = Callable[[int, int, Row], object]
-"""Called after each claim with the number done, the number in all, and the row."""
 
 
 def claims(
     registry: Mapping[str, Claim] | None = None, only: str | Sequence[str] = ()
 ) -> list[Claim]:
-    """Return claims, paper by paper, those of one paper in the order of being entered.
-
-    Parameters
-    ----------
-    registry : mapping of names to claims, optional
-        Other claims than those of the papers.
-    only : name or names
-        Which claims; all by default.
-
-    Raises
-    ------
-    InputError
-        For an unknown name.
-    """
+    """Return claims, paper by paper, those of one paper in the order of being entered."""
     entries = (REGISTRY if registry is None else registry).values()
     return _chosen(sorted(entries, key=lambda entry: PAPERS.index(entry.paper)), only)
 
@@ -63,37 +50,7 @@ def run(
     progress: Progress | None = None,
     registry: Mapping[str, Claim] | None = None,
 ) -> Report:
-    """Run the claims and write the report.
-
-    Parameters
-    ----------
-    only : name or names
-        Which claims; all by default.
-    profile : {"quick", "full"}
-        "quick" ends within a minute or two; "full" takes larger samples.
-    seed : int
-        0 or more.
-    jobs : int
-        Processes, 1 or more.
-    out : path, optional
-        Folder for report.html, claims.json and claims/NAME.json; made if it is not there.
-        Nothing is written without it.
-    progress : function, optional
-        Called with (done, total, row) as claims finish.
-    registry : mapping of names to claims, optional
-        Other claims than those of the papers.
-
-    Returns
-    -------
-    Report
-        Rows in the order of the registry. A claim that raised has the verdict "error", which
-        is never the expected one.
-
-    Raises
-    ------
-    InputError
-        For an unknown name or profile, a bad number, or a folder that cannot be written.
-    """
+    """Run the claims and write the report."""
     chosen = claims(registry, only)
     if profile not in PROFILES:
         raise InputError(f"profile must be one of {', '.join(PROFILES)}, not {profile!r}")

@@ -1,11 +1,7 @@
 """NBAUC: the squared hinge over all pairs by truncated Newton, on Nyström features.
 
-The support vector machines that the papers compare with: scikit-learn's, and kernel RankSVM.
-
-[SAUC, Table 3] has the ordinary SVM, with a linear and a Gaussian kernel: it minimises errors, not
-misordered pairs, and is judged by its AUC all the same. [Nonlinear, Table 2] has kernel RankSVM on
-a random fifth of the rows, because on all of them it took days. Here the first is a pipeline around
-scikit-learn, and the second an estimator with the certificates of `NBAUC`.
+[Nonlinear, Table 2] compares it with kernel RankSVM on
+a random fifth of the rows, because on all of them it took days.
 """
 
 from __future__ import annotations
@@ -17,7 +13,7 @@ from typing import Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ...exact.certificate.certificate import Certificate, Witness
+from ...exact.certificate.certificate import Certificate, Minorant
 from ...exact.certificate.solution import Callback
 from ...exact.classifier.base import REPETITION, shortfall_of
 from ...exact.classifier.inputs import TrainingRows, check_row_weights, draw_seed
@@ -46,19 +42,6 @@ class KernelRankSVM(NystromClassifier, NewtonClassifier):
         for a dual point, and c'K c with the true kernel: O(n^2) kernel values. With K~ the kernel
         of the features, the gap is about that in the span plus c'(K - K~)c / (2 lam). The true
         distance may be smaller, by a factor that grows as lam falls.
-
-        Parameters
-        ----------
-        X : array or sparse matrix (n, n_features_in_)
-        y : array (n,)
-            Labels of both classes.
-        sample_weight : array (n,), optional
-            >= 0; a weight means repetition.
-
-        Raises
-        ------
-        InputError
-            If the labels in y are not exactly the two that the model knows.
         """
         check_is_fitted(self)
         rows, labels = self._check_data(X, y, reset=False)
@@ -70,7 +53,7 @@ class KernelRankSVM(NystromClassifier, NewtonClassifier):
         problem = pair_problem(Rows(features), positive, pairs, SQUARED_HINGE, Ridge(self.lam))
         truth = against_true_kernel(problem, self.nystrom_.map_, rows)
         w = self.coef_[0]
-        witness = Witness.from_scores(truth, truth.space.scores(w))
+        witness = Minorant.from_scores(truth, truth.space.scores(w))
         self.kernel_certificate_ = Certificate.of(truth, w, witness)
         return self.kernel_certificate_
 
@@ -227,16 +210,7 @@ class SubsampledRankSVM(KernelRankSVM):
 
 
 def random_part(positive: np.ndarray, size: int, seed: int) -> np.ndarray:
-    """Return `size` rows drawn without replacement, sorted, the classes in their proportion.
-
-    Parameters
-    ----------
-    positive : bool array (n,)
-        With rows of both classes; at least one of each is taken.
-    size : int
-        In [2, n]; a smaller one is taken as 2.
-    seed : int
-    """
+    """Return `size` rows drawn without replacement, sorted, the classes in their proportion."""
     rng = np.random.default_rng(seed)
     n, n_pos = positive.size, int(positive.sum())
     size = min(max(size, 2), n)

@@ -21,8 +21,6 @@ Differs from the paper:
 5. Conjugate gradients are preconditioned by the H of some sampled pairs, once that pays, and many
    rows are first solved on a few. Neither changes what is solved: gradient and H are those of all
    pairs.
-
-RankSVM: the squared hinge over all pairs by truncated Newton, on the rows themselves.
 """
 
 from __future__ import annotations
@@ -51,12 +49,12 @@ from ...exact.problem.problem import Problem, Ridge
 from ...exact.spaces.rows import Rows
 from ...exact.tools.checks import check_count, check_number
 
+# After so many steps in a row that clearly lower neither F nor the gradient, the method stops.
 PATIENCE = 10
-"""After so many steps in a row that clearly lower neither F nor the gradient, the method stops."""
 
+# Share of the tolerance to reach. The weights are only as accurate as the root of the gap, and as
+# steps converge so fast, the missing digits cost one step more at most.
 FURTHER = 1e-5
-"""Share of the tolerance to reach. The weights are only as accurate as the root of the gap, and as
-steps converge so fast, the missing digits cost one step more at most."""
 
 
 @dataclass(frozen=True)
@@ -228,8 +226,7 @@ def steepness(problem: Problem) -> float:
     return 2 * float(np.linalg.norm(problem.space.pull(signed)))
 
 
-MOST_PAIRS = 20_000_000
-"""The most pairs within queries that are written down."""
+MOST_PAIRS = 20_000_000  # The most pairs within queries that are written down.
 
 
 @dataclass(eq=False, repr=False)
@@ -312,22 +309,7 @@ class RankSVM(QueryClassifier, NewtonClassifier):
 
 
 def query_list(qid: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None) -> PairList:
-    """Return the pairs of a positive and a negative row of one query, written down.
-
-    Parameters
-    ----------
-    qid : array (n,)
-    positive : bool array (n,)
-    weight : array (n,), optional
-        A pair weighs the product of its rows' weights.
-
-    Raises
-    ------
-    InputError
-        If no query has both classes.
-    TooLargeError
-        Above `MOST_PAIRS` pairs.
-    """
+    """Return the pairs of a positive and a negative row of one query, written down."""
     codes = as_codes(qid, positive.size)
     order = np.lexsort((~positive, codes))
     upper = np.bincount(codes, weights=positive).astype(np.int64)

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from ..certificate.audit import Audit, Rival, audit_weights
-from ..certificate.certificate import Witness, dual_value
+from ..certificate.certificate import Minorant, dual_value
 from ..certificate.partitioned.grouped.evaluate import OfGroups
 from ..certificate.solution import Status
 from ..errors import InputError
@@ -37,8 +37,8 @@ from .in_blocks import can_be_held, streamed_problem
 from .partitions.held import held_rows
 from .solve import check_tolerance, choose_solver
 
+# Bins a unit of score in the dual point of somebody's weights, for rows read in blocks.
 BINS = 1 << 14
-"""Bins a unit of score in the dual point of somebody's weights, for rows read in blocks."""
 
 
 @dask_too
@@ -254,13 +254,13 @@ def _audit_streamed(
     return audit_weights(problem, w, witness, tol, rival)
 
 
-def _own_witness(problem: Problem, w: np.ndarray) -> Witness:
+def _own_witness(problem: Problem, w: np.ndarray) -> Minorant:
     """Return the dual point of the weights' own scores, on a grid."""
     half = 2 if problem.loss == HINGE else 0  # others' slopes have no jump to smooth
     if isinstance(problem.space, GroupedRows):
         found = OfGroups(problem).at(w, 2 * half / BINS)
-        return Witness.from_weights(problem, w, found.bins, found.half)
-    return Witness.from_weights(problem, w, BINS, half)
+        return Minorant.from_weights(problem, w, found.bins, found.half)
+    return Minorant.from_weights(problem, w, BINS, half)
 
 
 def best_witness(
@@ -269,10 +269,10 @@ def best_witness(
     refine: bool = True,
     tol: float = 1e-9,
     max_time: float | None = None,
-) -> Witness:
+) -> Minorant:
     """Return the better of the dual point of `scores` and, if refined, the solver's."""
     problem = task.meant
-    own = Witness.from_scores(problem, scores)
+    own = Minorant.from_scores(problem, scores)
     if not refine:
         return own
     solution = choose_solver(task.work, "auto", tol, max_time).solve(task.work)

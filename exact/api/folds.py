@@ -20,19 +20,8 @@ Splits = Sequence[tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True, eq=False)
 class RowOrder:
-    """The order of rows that have no two classes, or have them within queries; split with the rows.
-
-    Attributes
-    ----------
-    grade : array (n,), optional
-        Larger is better, with `queries`.
-    queries : array (n,), optional
-        The query of each row; folds then keep queries whole.
-    time, event : arrays (n,), optional
-        Of survival.
-    lacking : str
-        What a part without a pair lacks.
-    """
+    """The order of rows that have no two classes, or have them within queries; split with the
+    rows."""
 
     grade: np.ndarray | None = None
     queries: np.ndarray | None = None
@@ -70,21 +59,7 @@ class RowOrder:
 
 @dataclass(frozen=True, eq=False)
 class FoldedData:
-    """Rows, labels and weights, to be cut into folds; rows of weight zero are left out.
-
-    Attributes
-    ----------
-    rows : array or CSR (n, d), or the Gram matrix (n, n)
-    positive : bool array (n,) or None
-        None for rows without two classes.
-    weight : array (n,) or None
-    square : bool
-        Whether the rows are those of a Gram matrix, whose columns are rows too.
-    gram : Gram or None
-        The space of a kernel on all rows, whose matrix is then cut and not made again in each fold.
-    order : RowOrder, optional
-        What orders the rows, where not all positive rows are above all negative ones.
-    """
+    """Rows, labels and weights, to be cut into folds; rows of weight zero are left out."""
 
     rows: Any
     positive: np.ndarray | None
@@ -162,11 +137,6 @@ def split_rows(data: FoldedData, cv: object, seed: int) -> Splits:
 
     A number of folds keeps queries whole. Folds of two classes have the same share of each, and
     those of survival the same share of events where there are enough.
-
-    Raises
-    ------
-    InputError
-        As `make_splits`.
     """
     queries = None if data.order is None else data.order.queries
     if data.positive is not None:
@@ -180,19 +150,7 @@ def split_rows(data: FoldedData, cv: object, seed: int) -> Splits:
 def make_splits(
     cv: object, X: Any, positive: np.ndarray, seed: int, queries: np.ndarray | None = None
 ) -> Splits:
-    """Return (train, test) row numbers of each fold; a number of folds keeps queries whole.
-
-    Raises
-    ------
-    InputError
-        If the data have fewer queries than there are folds, one class has a single row, or `cv`
-        does not split rows.
-
-    Warns
-    -----
-    UserWarning
-        If the smaller class has fewer rows than there are folds: so many folds are made.
-    """
+    """Return (train, test) row numbers of each fold; a number of folds keeps queries whole."""
     from sklearn.model_selection import StratifiedKFold
 
     if isinstance(cv, int | np.integer):

@@ -11,22 +11,22 @@ from ..problem.problem import Problem
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..tools.lossless import on_disk
 
+# Numbers in X from which its rows are read in blocks rather than copied and centred.
 HELD_NUMBERS = 8_000_000
-"""Numbers in X from which its rows are read in blocks rather than copied and centred."""
 
 WIDE_ROWS = 500  # columns from which rows are held while they are few enough
 
+# Numbers in X (1.6 GB) up to which its rows are held where there are many coordinates.
 COPIED_NUMBERS = 200_000_000
-"""Numbers in X (1.6 GB) up to which its rows are held where there are many coordinates."""
 
+# Rows from which they are read in blocks, as scores in bins cost less than sorted ones; and the
+# same for rows of few numbers, whose products cost little beside the sorting.
 HELD_ROWS, HELD_ROWS_OF_FEW, FEW = 200_000, 100_000, 5
-"""Rows from which they are read in blocks, as scores in bins cost less than sorted ones; and the
-same for rows of few numbers, whose products cost little beside the sorting."""
 
+# Rows that are looked at, and the share of different ones among them from which rows are read in
+# blocks: bins cannot tell tied scores apart, and held rows that are equal count as one. A part of
+# the rows is enough for the bins to stall.
 LOOKED_AT, MOSTLY_DIFFERENT = 1024, 0.95
-"""Rows that are looked at, and the share of different ones among them from which rows are read in
-blocks: bins cannot tell tied scores apart, and held rows that are equal count as one. A part of
-the rows is enough for the bins to stall."""
 
 
 def streamed_problem(X: object, y: object, request: Request) -> Problem | None:

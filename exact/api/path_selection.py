@@ -100,8 +100,8 @@ class CVPath:
 
 CHOICES = ("best", "one-se")
 
+# Rows up to which the matrix of a kernel is made once for all folds: 512 MB, and a fold's part.
 SHARED_ROWS = 8000
-"""Rows up to which the matrix of a kernel is made once for all folds: 512 MB, and a fold's part."""
 
 
 @dask_too

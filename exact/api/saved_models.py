@@ -33,17 +33,7 @@ __all__ = [
 
 @dataclass(eq=False, repr=False)
 class SolvedSVM(SAUCSVM):
-    """What `aucert solve --out` writes where `ROCSVM` and `SAUCSVM` lack a part of the problem.
-
-    Parameters
-    ----------
-    lam, structure, l1, kernel, gamma, loss, pairs, tol, method, threshold, fpr_max, tpr_min
-        As in `SAUCSVM`. Pairs that were drawn ("drawn:B") are the command line's.
-    seed : int
-        Of the pairs that were drawn.
-    worst_of : str, optional
-        The column of the groups of which the worst counts.
-    """
+    """What `aucert solve --out` writes where `ROCSVM` and `SAUCSVM` lack a part of the problem."""
 
     structure: float = 0.0
     _: KW_ONLY
@@ -58,15 +48,7 @@ class SolvedSVM(SAUCSVM):
 
 @dataclass(eq=False, repr=False)
 class SolvedOrder(SolvedSVM):
-    """What `aucert solve --out` writes for ordered pairs: it gives scores, and knows no classes.
-
-    Parameters
-    ----------
-    lam, structure, l1, kernel, gamma, loss, pairs, tol, method, threshold, fpr_max, tpr_min, seed
-        As in `SolvedSVM`.
-    qid, target, time, event : str, optional
-        The columns that made the pairs.
-    """
+    """What `aucert solve --out` writes for ordered pairs: it gives scores, and knows no classes."""
 
     _: KW_ONLY
     qid: str | None = None
@@ -95,23 +77,7 @@ def solved_model(
     parameters: dict[str, Any],
     weight: np.ndarray | None = None,
 ) -> ROCSVM:
-    """Return the estimator that a fit with these parameters would be, from an existing solution.
-
-    Parameters
-    ----------
-    solution : Solution
-        Of `solve`: weights, or the coefficients of all rows.
-    rows : array or sparse matrix (n, d), or (n, n) for a precomputed kernel
-    scores : array (n,)
-        Of the rows, without an intercept; the threshold is chosen by them.
-    positive : bool array (n,)
-    classes : array (2,)
-        The negative and the positive label.
-    parameters : dict
-        Of `SolvedSVM`.
-    weight : array (n,), optional
-        What each score weighs.
-    """
+    """Return the estimator that a fit with these parameters would be, from an existing solution."""
     asked = dict(parameters)
     kind: type[ROCSVM] = SolvedSVM
     if not str(asked["pairs"]).startswith("drawn") and asked.get("worst_of") is None:
@@ -128,15 +94,7 @@ def solved_model(
 
 
 def solved_order(solution: Solution, rows: Any, parameters: dict[str, Any]) -> SolvedOrder:
-    """Return the model of ordered pairs with these parameters, from an existing solution.
-
-    Parameters
-    ----------
-    solution, rows
-        As in `solved_model`.
-    parameters : dict
-        Of `SolvedOrder`.
-    """
+    """Return the model of ordered pairs with these parameters, from an existing solution."""
     model = SolvedOrder(**parameters)
     _keep(model, solution, rows)
     model.intercept_ = np.zeros(1)
@@ -213,13 +171,7 @@ def recertify(
 
 
 def weights_on(model: ROCSVM, rows: object) -> np.ndarray:
-    """Return the weights, or the coefficients of all rows of a kernel machine.
-
-    Raises
-    ------
-    InputError
-        If the model has another number of features, or a kernel machine is not of these rows.
-    """
+    """Return the weights, or the coefficients of all rows of a kernel machine."""
     n, d = np.shape(rows)  # type: ignore[arg-type]
     if hasattr(model, "coef_"):
         w = np.asarray(model.coef_, dtype=float)[0]

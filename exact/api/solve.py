@@ -29,11 +29,10 @@ from ..tools.threads import small_in_one_thread
 from .in_blocks import can_be_held, streamed_problem
 from .partitions.held import better, held_rows
 
+# Methods that solve a kernel machine without features.
 PLAIN_KERNELS = ("auto", "descent", "cutting-plane")
-"""Methods that solve a kernel machine without features."""
 
-METHODS = NAMES
-"""What `method` may be."""
+METHODS = NAMES  # What `method` may be.
 
 __all__ = ["METHODS", "Solver", "choose_solver", "solve", "solve_formulated"]
 
@@ -245,13 +244,6 @@ def solve_formulated(
 
     The features of a large kernel may take half of them; the certificate at the end is a pass
     over all kernel values, which comes on top.
-
-    Parameters
-    ----------
-    X, y, request, collapse
-        As `formulate`.
-    method, tol, max_time, callback
-        As `solve`.
     """
     start = time.monotonic()
     half, cuts = None if max_time is None else max_time / 2, method in PLAIN_KERNELS

@@ -198,14 +198,7 @@ class SurvivalSVM(BaseEstimator):
 
 
 def event_times(y: object, event: object = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return times (n,) and events (n,) of what `SurvivalSVM.fit` takes.
-
-    Raises
-    ------
-    InputError
-        If a structured array has not one field of truth values and one of numbers, or a number
-        cannot be used.
-    """
+    """Return times (n,) and events (n,) of what `SurvivalSVM.fit` takes."""
     array = np.asarray(y)
     if array.dtype.names is None:
         if array.ndim == 2 and array.shape[1] == 1:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..pairs.partitioned_order import PartitionedOrder
+from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..problem.tail import Tail
 from ..problem.worst import Worst
@@ -18,7 +19,6 @@ from ..tools.rounding import Bound, above
 from ..tools.wording import at_least, at_most
 from .certificate import Certificate, dual_value
 from .certified_order import CertifiedOrder, certified_order
-from .witness import Witness
 
 
 class AuditStatus(StrEnum):
@@ -45,17 +45,7 @@ _ADVICE = {
 
 @dataclass(frozen=True)
 class Rival:
-    """The convention in whose units a model is judged.
-
-    Attributes
-    ----------
-    name : str
-        A convention of `aucert.exact.problem.scalings`.
-    C : float
-        In its units.
-    scale : float
-        Its objective is this times ours.
-    """
+    """The convention in whose units a model is judged."""
 
     name: str
     C: float
@@ -126,7 +116,7 @@ class Audit:
 def audit_without_gap(
     problem: Problem,
     loss: Bound,
-    witness: Witness,
+    witness: Minorant,
     residual: float,
     why: str,
 ) -> Audit:
@@ -157,14 +147,14 @@ def audit_without_gap(
     )
 
 
-def lower_bound(problem: Problem, witness: Witness) -> Bound:
+def lower_bound(problem: Problem, witness: Minorant) -> Bound:
     """Return the lower bound of the optimum that a witness proves, and its rounding."""
     dual = Bound(*dual_value(problem, witness.renewed(problem)))
     return dual if dual.low > 0 else Bound(0.0, 0.0)  # F >= 0 needs no witness
 
 
 def audit_weights(
-    problem: Problem, w: np.ndarray, witness: Witness, tol: float, rival: Rival | None = None
+    problem: Problem, w: np.ndarray, witness: Minorant, tol: float, rival: Rival | None = None
 ) -> Audit:
     """Return the audit of the function with coordinates `w`."""
     certificate = Certificate.of(problem, w, witness)

@@ -26,12 +26,10 @@ from ..tools.exact_numbers import float_above, root_above
 from ..tools.rounding import Bound, above
 from ..tools.wording import at_least, at_most
 from .bounds.two_sides import careful_primal, dual_value, evaluated, evaluated_with, score_slip
-from .witness import Witness
 
 __all__ = [
     "Certificate",
     "Minorant",
-    "Witness",
     "careful_primal",
     "dual_value",
     "evaluated",

@@ -30,22 +30,12 @@ from ..tools.rounding import UNIT, gamma
 from .partitioned.grouped.order import GroupOrderTask, ordered_counts
 from .partitioned.order import order_task, score_range, surely_above
 
-GRID = 1 << 16
-"""Number of steps of the grid on which rows read in blocks are counted."""
+GRID = 1 << 16  # Number of steps of the grid on which rows read in blocks are counted.
 
 
 @dataclass(frozen=True)
 class CertifiedOrder:
-    """Numbers of pairs whose order at the optimum is certain.
-
-    Attributes
-    ----------
-    n_pairs : int
-    n_right : int
-        Pairs whose upper row (the positive one) the model and the optimum both put above.
-    n_wrong : int
-        Pairs whose upper row both put below.
-    """
+    """Numbers of pairs whose order at the optimum is certain."""
 
     n_pairs: int
     n_right: int
@@ -60,18 +50,7 @@ class CertifiedOrder:
 def certified_order(
     problem: Problem, w: np.ndarray, radius: float, slip: float = 0.0
 ) -> CertifiedOrder:
-    """Count the pairs whose order at the optimum is certain.
-
-    Parameters
-    ----------
-    problem : Problem
-    w : array (dim,)
-        Coordinates of the model.
-    radius : float
-        >= 0: the optimum is no farther than this from the model (`Certificate.radius`).
-    slip : float
-        >= 0: how far each given score may be from that of `w`.
-    """
+    """Count the pairs whose order at the optimum is certain."""
     if isinstance(problem.space, StreamedRows):
         return _streamed_order(problem, problem.space, w, radius)
     if isinstance(problem.space, GroupedRows):
@@ -136,28 +115,13 @@ def count_above(low: np.ndarray, high: np.ndarray) -> int:
 def auc_range(
     low: np.ndarray, high: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
 ) -> tuple[float, float]:
-    """Return bounds of the AUC (ties one half) of all scores between `low` and `high`.
-
-    Parameters
-    ----------
-    low, high : arrays (n,)
-    positive : bool array (n,)
-    weight : array (n,), optional
-        Row weights, >= 0.
-    """
+    """Return bounds of the AUC (ties one half) of all scores between `low` and `high`."""
     worst, best = np.where(positive, low, high), np.where(positive, high, low)
     return auc(worst, positive, weight), auc(best, positive, weight)
 
 
 def row_lengths(space: Space) -> np.ndarray:
-    """Return upper bounds of |k_i - m|, m a point common to all rows, mostly their mean: (n,).
-
-    Parameters
-    ----------
-    space : Space
-        For a structured norm the lengths are the plain ones, which are never shorter; of a space
-        that is neither rows nor a kernel only its reach is known.
-    """
+    """Return upper bounds of |k_i - m|, m a point common to all rows, mostly their mean: (n,)."""
     if isinstance(space, Structured):
         return row_lengths(cast(Space, space.base))
     if isinstance(space, Rows):
@@ -177,17 +141,6 @@ def kernel_lengths(
     """Return upper bounds of |k_x - m| for rows x: (m,).
 
     |k_x - m|^2 = k(x, x) - 2 mean_i k(x, x_i) + mean_ij k(x_i, x_j), the means over n rows.
-
-    Parameters
-    ----------
-    diagonal, means : arrays (m,)
-        k(x, x) and mean_i k(x, x_i).
-    mean : float
-        Mean of the Gram matrix of the n rows.
-    n : int
-        Rows that m is the mean of.
-    noise : float
-        Bound of the errors of the kernel's values.
     """
     size = diagonal + 2 * np.abs(means) + abs(mean)
     top = float(size.max(initial=0.0))

@@ -23,11 +23,10 @@ from .partitioned.losses import smooth_over_partitions
 
 __all__ = ["Kept", "Streamed", "binned_at", "blocked", "loss_at"]
 
-FINE = 1 << 14
-"""Minimum bins per unit for the loss of weights that no solver made."""
+FINE = 1 << 14  # Minimum bins per unit for the loss of weights that no solver made.
 
+# The same for a smooth loss over partitions, whose bins are sent: it needs fewer.
 SMOOTH_FINE = 1 << 11
-"""The same for a smooth loss over partitions, whose bins are sent: it needs fewer."""
 
 
 def blocked(problem: Problem, bins: int) -> Streamed | Kept | Partitioned:
@@ -38,19 +37,7 @@ def blocked(problem: Problem, bins: int) -> Streamed | Kept | Partitioned:
 
 
 def binned_at(problem: Problem, w: np.ndarray, bins: int, half: int) -> Evaluation:
-    """Return the evaluation at `w` from a given grid of bins, wherever the rows are.
-
-    Parameters
-    ----------
-    problem : Problem
-        Hinge over all pairs of rows, or squared hinge over all pairs of streamed ones, or any loss
-        of ours over all pairs of rows in partitions.
-    w : array (dim,)
-    bins : int
-        Bins a unit, a power of two.
-    half : int
-        Half width of the smoothing in bins.
-    """
+    """Return the evaluation at `w` from a given grid of bins, wherever the rows are."""
     if isinstance(problem.space, GroupedRows):
         known = noted(problem, w, bins, half)
         return OfGroups(problem).with_grid(w, bins, half) if known is None else known

@@ -26,26 +26,7 @@ from ..tools.rounding import gamma
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What one evaluation at the weights `w` tells.
-
-    Attributes
-    ----------
-    w : array (dim,)
-    loss : float
-        Mean loss; from bins an upper bound.
-    total : float
-        The mean of dual(alpha): for the hinge, of alpha.
-    pull : array (dim,)
-        g = sum_ij c_ij alpha_ij (x_i - x_j).
-    loss_rounding, total_rounding, pull_error : float
-        Bounds of their rounding; that of `pull` in the Euclidean norm.
-    width : float
-        Smoothing actually used, in units of score.
-    bins, half : int
-        Bins a unit and half width in bins; 0 bins where the sums are sorted.
-    excess : float
-        The loss is too large by this at most.
-    """
+    """What one evaluation at the weights `w` tells."""
 
     w: np.ndarray
     loss: float
@@ -119,15 +100,7 @@ class Evaluator(Protocol):
 
 
 class InMemory:
-    """Evaluations through scores that are held: sorted sums, or bins.
-
-    Parameters
-    ----------
-    problem : Problem
-        Hinge, over `Rows`.
-    bins : int
-        Bins a unit, a power of two; 0 for sorted sums.
-    """
+    """Evaluations through scores that are held: sorted sums, or bins."""
 
     def __init__(self, problem: Problem, bins: int = 0):
         assert isinstance(problem.space, Rows)

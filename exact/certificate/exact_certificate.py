@@ -21,6 +21,7 @@ from ..losses.registry import HINGE, SQUARE, SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.exact_sums import ExactAllPairs, ExactPairList, ExactPoint, Form, Grid, exact_pairs
 from ..problem.evidence import Alpha, Scores, Weights
+from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..spaces.gram import Gram, StreamedGram
 from ..spaces.partitions.partitioned_rows import PartitionedRows
@@ -37,17 +38,16 @@ from ..tools.exact_numbers import (
     whole_numbers_of,
 )
 from .solution import Solution
-from .witness import Witness
 
+# Largest number of entries of X, or of listed pairs, for the exact mode: about 10 s.
 MOST_NUMBERS = 20_000_000
-"""Largest number of entries of X, or of listed pairs, for the exact mode: about 10 s."""
 
+# The losses that exact scores turn into whole numbers, each with its form.
 FORMS: tuple[tuple[Loss, Form], ...] = (
     (HINGE, Form(1, clipped=True)),
     (SQUARED_HINGE, Form(2, clipped=True)),
     (SQUARE, Form(2, clipped=False)),
 )
-"""The losses that exact scores turn into whole numbers, each with its form."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class ExactCertificate:
         }
 
     @classmethod
-    def of(cls, problem: Problem, w: np.ndarray, witness: Witness) -> ExactCertificate:
+    def of(cls, problem: Problem, w: np.ndarray, witness: Minorant) -> ExactCertificate:
         """Return the exact certificate of the weights `w` (dim,) and of any dual point.
 
         Raises
@@ -190,7 +190,7 @@ def _rows(problem: Problem) -> ExactColumns:
 
 
 def _point(
-    problem: Problem, rows: ExactColumns, sums: ExactAllPairs | ExactPairList, witness: Witness
+    problem: Problem, rows: ExactColumns, sums: ExactAllPairs | ExactPairList, witness: Minorant
 ) -> ExactPoint:
     """Return the dual point of the evidence, made in whole numbers."""
     evidence = witness.evidence

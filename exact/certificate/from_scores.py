@@ -7,10 +7,10 @@ import numpy as np
 from ..losses.registry import HINGE
 from ..problem.problem import Problem
 from ..spaces.rows import Space
-from .certificate import Certificate, Witness
+from .certificate import Certificate, Minorant
 
+# Smoothing widths of the hinge's kink whose bounds are compared.
 WIDTHS = (0.0, *np.geomspace(1e-3, 10.0, 13).tolist())
-"""Smoothing widths of the hinge's kink whose bounds are compared."""
 
 
 def full_certificate(problem: Problem, w: np.ndarray, space: Space | None = None) -> Certificate:
@@ -18,22 +18,13 @@ def full_certificate(problem: Problem, w: np.ndarray, space: Space | None = None
 
     The slopes of the loss at the scores are a dual point, whatever the width over which the hinge's
     kink is smoothed. The width that proves the most is taken.
-
-    Parameters
-    ----------
-    problem : Problem
-        Over all pairs, usually.
-    w : array (dim,)
-    space : Space, optional
-        A space of the same functions, where |pull| costs less. It serves to compare the widths;
-        the certificate is made in the problem's own space.
     """
     scores = problem.space.scores(problem.check_weights(w))
     widths = WIDTHS if problem.loss == HINGE else WIDTHS[:1]
-    witnesses = [Witness.from_scores(problem, scores, width) for width in widths]
+    witnesses = [Minorant.from_scores(problem, scores, width) for width in widths]
     quick = problem.space if space is None else space
 
-    def bound(witness: Witness) -> float:
+    def bound(witness: Minorant) -> float:
         return witness.value - quick.norm2(quick.pull(witness.c)) / (2 * problem.lam)
 
     return Certificate.of(problem, w, max(witnesses, key=bound))

@@ -76,18 +76,7 @@ def note(problem: Problem, found: Evaluation) -> Evaluation:
 
 
 def noted(problem: Problem, w: np.ndarray, bins: int, half: int | None = None) -> Evaluation | None:
-    """Return the evaluation at `w` on grids of `bins`, or None if there is none.
-
-    Parameters
-    ----------
-    problem : Problem
-        The very object.
-    w : array (dim,)
-    bins : int
-        Bins a unit.
-    half : int, optional
-        Half width of the smoothing; if None any will do, as for the value of the loss.
-    """
+    """Return the evaluation at `w` on grids of `bins`, or None if there is none."""
     point = np.asarray(w, dtype=float).tobytes()
     for one in _NOTES.get() or ():
         # By the bytes of w, not by its value: -0.0 and 0.0 count as two points.

@@ -21,14 +21,12 @@ from ..spaces.rows import Rows
 from .certificate import Certificate
 from .solution import Solution, Status
 
-SMALL = 1e-6
-"""Above this objective rounding does not stop a solver."""
+SMALL = 1e-6  # Above this objective rounding does not stop a solver.
 
+# Objectives at which the hard margin is looked for, the largest first: fewest digits are lost.
 LEVELS = (1e-3, 1e-5, 1e-7, 1e-9)
-"""Objectives at which the hard margin is looked for, the largest first: fewest digits are lost."""
 
-LONGER = 1e-11
-"""w is made longer by this part, so that rounding leaves no margin below one."""
+LONGER = 1e-11  # w is made longer by this part, so that rounding leaves no margin below one.
 
 
 def from_larger_lam(

@@ -16,17 +16,15 @@ from ..problem.problem import Problem
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..tools.checks import check_callback
 from ..tools.wording import at_least, at_most
-from .certificate import Certificate, Minorant, Witness
+from .certificate import Certificate, Minorant
 
+# `Recorder.time_left` reports at least this many seconds: solvers need a positive limit.
 LEAST_TIME = 1e-3
-"""`Recorder.time_left` reports at least this many seconds: solvers need a positive limit."""
 
 
-Proof = Witness | Evidence
-"""What proves a lower bound."""
+Proof = Minorant | Evidence  # What proves a lower bound.
 
-BINS = 1 << 10
-"""Bins per unit of score for the dual point of a run that ended before it made one."""
+BINS = 1 << 10  # Bins per unit of score for the dual point of a run that ended before it made one.
 
 
 class Status(StrEnum):
@@ -91,8 +89,8 @@ class Solution:
     ----------
     w : array (dim,)
         Coordinates in the problem's space.
-    witness : Witness
-        The minorant (`Witness` is its old name) that the certificate was made with.
+    witness : Minorant
+        The minorant that the certificate was made with; `minorant` is the same.
     certificate : Certificate
     status : Status
     n_iter : int
@@ -105,7 +103,7 @@ class Solution:
     """
 
     w: np.ndarray
-    witness: Witness
+    witness: Minorant
     certificate: Certificate
     status: Status
     n_iter: int
@@ -148,7 +146,7 @@ class Solution:
 
     @property
     def minorant(self) -> Minorant:
-        """The witness by its present name."""
+        """The same as `witness`."""
         return self.witness
 
 
@@ -235,9 +233,9 @@ class Recorder:
         if callable(witness):
             witness = witness()
         if witness is None and isinstance(problem.space, PartitionedRows):
-            witness = Witness.from_weights(problem, w, BINS, 1 if problem.loss == HINGE else 0)
+            witness = Minorant.from_weights(problem, w, BINS, 1 if problem.loss == HINGE else 0)
         elif witness is None:
-            witness = Witness.from_scores(problem, problem.space.scores(w))
+            witness = Minorant.from_scores(problem, problem.space.scores(w))
         certificate, made = Certificate.with_minorant(problem, w, witness, tol)
         status = Status.CERTIFIED if certificate.reaches(tol) else reason or Status.STALLED
         return Solution(

@@ -30,26 +30,14 @@ from .notes import noting
 from .separated import from_larger_lam
 from .solution import Callback, Recorder, Solution, Status
 
+# Solvers aim at this share of the tolerance: the certificate adds rounding to their gap.
 INSIDE = 0.5
-"""Solvers aim at this share of the tolerance: the certificate adds rounding to their gap."""
 
 Run = Callable[[Problem, Recorder], Status | None]
 
 
 class Solver(ABC):
-    """Parameters of a method, and the one `solve` around its `run`.
-
-    Attributes
-    ----------
-    name : str
-        Names the method in `Solution.method`.
-    tol : float
-        Relative gap to reach, >= 0.
-    max_iter : int
-        >= 1, the limit on whatever the method counts.
-    max_time : float, optional
-        Seconds, > 0.
-    """
+    """Parameters of a method, and the one `solve` around its `run`."""
 
     name: ClassVar[str] = ""
     tol: float

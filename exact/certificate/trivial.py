@@ -22,13 +22,6 @@ def zero_is_optimal(loss: Loss, certificate: Certificate, tol: float) -> bool:
     partial AUC with a loss that falls at 0 zero is optimal, whatever lam is, exactly if the reduced
     convex hulls of the classes meet: the means of the positives with weights at most 1 / kp, and of
     the negatives with weights at most 1 / kq.
-
-    Parameters
-    ----------
-    loss : Loss
-    certificate : Certificate
-    tol : float
-        Relative gap.
     """
     at_zero = float(np.asarray(loss.value(np.zeros(1)))[0])
     return at_zero - certificate.dual <= tol * at_zero

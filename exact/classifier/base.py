@@ -29,8 +29,8 @@ from .dask_blocks import in_blocks
 from .inputs import Matrix, TrainingRows, check_column_names, check_row_weights, check_rows
 from .threshold import Rule, get_rule
 
+# Called with one line of a run's history at a time: a `Step`, `Pass` or `Epoch`.
 Progress = Callable[[Any], object]
-"""Called with one line of a run's history at a time: a `Step`, `Pass` or `Epoch`."""
 
 REPETITION = (  # scikit-learn's checks that a weight means repetition, and those that one is taken
     "check_sample_weight_equivalence_on_dense_data",
@@ -67,36 +67,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         sample_weight: object = None,
         callback: Progress | None = None,
     ) -> Self:
-        """Train the model on these rows.
-
-        Parameters
-        ----------
-        X : array or sparse matrix (n, d)
-            Finite numbers; sparse input is taken as CSR. With a precomputed kernel, the kernel
-            matrix (n, n).
-        y : array (n,)
-            Two kinds of labels; the larger one is the positive class.
-        sample_weight : array (n,), optional
-            >= 0; a weight means repetition.
-        callback : callable, optional
-            Called with each line of the history as it is written.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            If a parameter or the input cannot be used; scikit-learn's own checks of X and y
-            raise a plain `ValueError`.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the run ended short of its tolerance, its epochs or its passes. Bounds and
-            certificates of the model are valid all the same.
-        """
+        """Train the model on these rows."""
         self._fit(X, y, sample_weight, callback)
         return self._warn()
 
@@ -134,13 +105,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         return {}
 
     def decision_function(self, X: object) -> np.ndarray:
-        """Return the scores plus the intercept: (n,). `predict` says `classes_[1]` where it is > 0.
-
-        Parameters
-        ----------
-        X : array or sparse matrix (n, n_features_in_), or a dask array or dataframe
-            Of dask's the scores are a dask array, which is computed when it is asked for.
-        """
+        """Return the scores plus the intercept: (n,). `predict` says `classes_[1]` where it is
+        > 0."""
         check_is_fitted(self)
         if hasattr(X, "__dask_graph__"):
             return self._block_by_block(X)
@@ -154,12 +120,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         return blocks.map_blocks(scored, drop_axis=1, dtype=float)
 
     def predict(self, X: object) -> np.ndarray:
-        """Return the label of each row: (n,).
-
-        Parameters
-        ----------
-        X : array or sparse matrix (n, n_features_in_)
-        """
+        """Return the label of each row: (n,)."""
         above: Any = self.decision_function(X) > 0
         if hasattr(above, "__dask_graph__"):
             return above.map_blocks(_Named(self.classes_), dtype=self.classes_.dtype)
@@ -168,22 +129,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
     def set_threshold(
         self, X: object, y: object, rule: object = None, sample_weight: object = None
     ) -> Self:
-        """Choose the intercept again, for example on rows held out from the training.
-
-        Parameters
-        ----------
-        X : array or sparse matrix (n, n_features_in_)
-        y : array (n,)
-            Labels of both classes.
-        rule : str or callable, optional
-            As the parameter `threshold`, which is also the default.
-        sample_weight : array (n,), optional
-            >= 0; a weight means repetition.
-
-        Returns
-        -------
-        self
-        """
+        """Choose the intercept again, for example on rows held out from the training."""
         check_is_fitted(self)
         rows, labels = self._check_data(X, y, reset=False)
         strange = np.setdiff1d(labels, self.classes_)
@@ -289,16 +235,7 @@ def _some_of_each(labels: np.ndarray) -> np.ndarray:
 
 
 def shortfall_of(solution: Solution, tol: float, of: str = "the objective") -> str | None:
-    """Return how far a solution is from being proved to `tol`, with advice; None where it is.
-
-    Parameters
-    ----------
-    solution : Solution
-    tol : float
-        Relative gap.
-    of : str
-        The objective meant, in words.
-    """
+    """Return how far a solution is from being proved to `tol`, with advice; None where it is."""
     if solution.status == Status.CERTIFIED:
         return None
     certificate = solution.certificate

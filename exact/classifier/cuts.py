@@ -17,27 +17,17 @@ from ..pairs.all_pairs import AllPairs
 from ..tools.checks import check_scores
 from ..tools.lossless import as_float64
 
-SLACK = 1e-12
-"""Differences of rates below this are rounding, because rates are sums of weights."""
+SLACK = 1e-12  # Differences of rates below this are rounding, because rates are sums of weights.
 
-MANY = 10_000
-"""Minimum number of rows for counting; sorting fewer is quick anyway."""
+MANY = 10_000  # Minimum number of rows for counting; sorting fewer is quick anyway.
 
+# A sample is rarely further off than this share of the rows, over the root of its rarer class.
 SPREAD = 1.0
-"""A sample is rarely further off than this share of the rows, over the root of its rarer class."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """Every way to cut the scores, from "all rows positive" to "all rows negative".
-
-    Attributes
-    ----------
-    at : array (k + 1,)
-        Thresholds, ascending: below all k distinct scores, halfway between neighbours, above all.
-    sensitivity, specificity : arrays (k + 1,)
-        Share of the positive rows above the cut, and of the negative rows below it.
-    """
+    """Every way to cut the scores, from "all rows positive" to "all rows negative"."""
 
     at: np.ndarray
     sensitivity: np.ndarray
@@ -59,22 +49,7 @@ class Cuts:
 
 
 def all_cuts(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None) -> Cuts:
-    """Return the cuts of the scores, with the rates that each gives.
-
-    Parameters
-    ----------
-    scores : array (n,)
-        Finite.
-    positive : bool array (n,)
-        Both classes must occur.
-    weight : array (n,), optional
-        Row weights, >= 0; a weight means repetition.
-
-    Raises
-    ------
-    InputError
-        If the sizes differ, a score is not finite, or a class is missing.
-    """
+    """Return the cuts of the scores, with the rates that each gives."""
     scores, positive = checked(scores, positive)
     if weight is None:
         return _sorted_cuts(scores, positive, np.ones(scores.size))
@@ -116,21 +91,7 @@ def cuts_near(
     weight: np.ndarray | None,
     reached: Callable[[Cuts], np.ndarray],
 ) -> Cuts:
-    """Return cuts that hold the first one that is `reached`, and the one before it.
-
-    Parameters
-    ----------
-    scores, positive, weight : arrays (n,)
-        As in `all_cuts`, which also raises the errors.
-    reached : callable
-        Whether each of some cuts is at a certain place or beyond it: False of the first cuts and
-        True of all later ones.
-
-    Returns
-    -------
-    Cuts
-        Successive ones, the same floats as in `all_cuts`.
-    """
+    """Return cuts that hold the first one that is `reached`, and the one before it."""
     scores, positive = checked(scores, positive)
     if weight is None and scores.size >= MANY:
         thinning = int(scores.size ** (1 / 3) / 2)

@@ -16,21 +16,7 @@ from ..tools.lossless import as_float64
 
 
 def in_blocks(X: Any, dim: int | None = None, names: Sequence[str] | None = None) -> Any:
-    """Return a collection as a dask array (n, d) whose blocks have all columns.
-
-    Parameters
-    ----------
-    X : dask array or dask dataframe
-    dim : int, optional
-        The number of columns that is wanted.
-    names : sequence of str, optional
-        The columns that are wanted, where X has names.
-
-    Raises
-    ------
-    InputError
-        If the columns are others.
-    """
+    """Return a collection as a dask array (n, d) whose blocks have all columns."""
     blocks = X.to_dask_array() if hasattr(X, "to_dask_array") else X
     if len(blocks.shape) != 2 or (dim is not None and blocks.shape[1] != dim):
         wanted = "two dimensions" if dim is None else f"{dim} columns, one for each feature,"
@@ -41,16 +27,7 @@ def in_blocks(X: Any, dim: int | None = None, names: Sequence[str] | None = None
 
 
 def drawn_rows(X: Any, size: int, seed: int) -> np.ndarray:
-    """Return about `size` rows of a collection, drawn evenly and computed: (m, d).
-
-    Parameters
-    ----------
-    X : dask array or dask dataframe (n, d)
-    size : int
-        All rows where there are no more.
-    seed : int
-        The same seed draws the same rows, however X is cut.
-    """
+    """Return about `size` rows of a collection, drawn evenly and computed: (m, d)."""
     blocks = in_blocks(X)
     if np.isnan(blocks.shape[0]):
         blocks = blocks.copy().compute_chunk_sizes()

@@ -27,16 +27,7 @@ class TrainingRows(NamedTuple):
 
 
 def check_rows(estimator: BaseEstimator, X: object, reset: bool = True) -> Matrix:
-    """Return the rows as `check_matrix` does, after scikit-learn's own checks.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Holds the number and the names of the features.
-    X : array or sparse matrix (n, d)
-    reset : bool
-        Whether to set these from X, or else to compare X with them.
-    """
+    """Return the rows as `check_matrix` does, after scikit-learn's own checks."""
     check_column_names(X)
     validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, reset=reset)
     return check_matrix(X)
@@ -62,13 +53,7 @@ def draw_seed(random_state: Any) -> int:
 
 
 def check_row_weights(weight: object, n: int) -> np.ndarray | None:
-    """Return the row weights as floats, (n,), or None.
-
-    Raises
-    ------
-    InputError
-        Unless there is one finite weight >= 0 for each row, at least one of them positive.
-    """
+    """Return the row weights as floats, (n,), or None."""
     if weight is None:
         return None
     array = as_float64(weight, "sample_weight")

@@ -21,30 +21,23 @@ from sklearn.base import BaseEstimator
 from ..certificate.certificate import Certificate
 from ..errors import InputError
 
+# Results of a fit end in an underscore, or are private.
 NAME = re.compile(r"_[a-z][A-Za-z0-9_]*|[a-z][A-Za-z0-9_]*_")
-"""Results of a fit end in an underscore, or are private."""
 
 NUMBERS = re.compile(r"[<>|=]?[biuf]\d{1,2}")
 
-KNOWN: dict[str, type] = {}
-"""Types that may occur in a tree, by name; `register` adds to them."""
+KNOWN: dict[str, type] = {}  # Types that may occur in a tree, by name; `register` adds to them.
 
 
 def register(*classes: type) -> None:
-    """Let estimators, dataclasses and enumerations occur in model files.
-
-    Raises
-    ------
-    InputError
-        If another type of that name is registered.
-    """
+    """Let estimators, dataclasses and enumerations occur in model files."""
     for known in classes:
         if KNOWN.setdefault(known.__name__, known) is not known:
             raise InputError(f"another type named {known.__name__} is registered already")
 
 
+# Attributes that a file leaves out, because they hold the data that a run would go on with.
 LEFT_OUT: dict[type, tuple[str, ...]] = {}
-"""Attributes that a file leaves out, because they hold the data that a run would go on with."""
 
 
 def leave_out(known: type, *names: str) -> None:
@@ -65,13 +58,7 @@ class Encoder:
         self._place: dict[int, int] = {}
 
     def encode(self, value: Any, where: str) -> Any:
-        """Return the tree of `value`; `where` names it in messages.
-
-        Raises
-        ------
-        InputError
-            If it holds something that a file cannot hold.
-        """
+        """Return the tree of `value`; `where` names it in messages."""
         if isinstance(value, np.generic):
             value = value.item()
         if isinstance(value, Enum):
@@ -153,14 +140,7 @@ def _check_proofs(values: dict[str, Any]) -> None:
 
 
 class Decoder:
-    """Turns trees back into values.
-
-    Parameters
-    ----------
-    arrays : list of arrays
-    older : dict of functions by the name of a type, optional
-        What makes values of that type from the fields that older files hold.
-    """
+    """Turns trees back into values."""
 
     def __init__(
         self, arrays: list[np.ndarray], older: dict[str, Callable[..., Any]] | None = None
@@ -168,15 +148,7 @@ class Decoder:
         self.arrays, self.older = arrays, older or {}
 
     def decode(self, tree: Any) -> Any:
-        """Return the value of a tree.
-
-        Raises
-        ------
-        InputError
-            For a type that is not registered.
-        KeyError, TypeError, ValueError, IndexError
-            If the tree is not one that `Encoder` makes.
-        """
+        """Return the value of a tree."""
         if tree is None or isinstance(tree, bool | int | float | str):
             return tree
         if isinstance(tree, list):

@@ -28,11 +28,6 @@ def opened(
     """Yield rows in partitions and both labels; what was made for a dask collection ends after.
 
     Labels of `PartitionedRows` lie with the rows: they are then False and True.
-
-    Raises
-    ------
-    InputError
-        If labels are given twice, or the data cannot be used.
     """
     if isinstance(X, PartitionedRows):
         if not (y is None and sample_weight is None and qid is None):

@@ -30,32 +30,7 @@ class QueryClassifier(AUCClassifier):
         callback: Progress | None = None,
         qid: object = None,
     ) -> Self:
-        """Train the model on these rows.
-
-        Parameters
-        ----------
-        X, y, sample_weight, callback
-            As in the other classifiers of this library.
-        qid : array (n,), optional
-            The query of each row: a pair is a positive and a negative row of one query. All rows
-            set the threshold together. Under scikit-learn's metadata routing it is passed on after
-            `set_fit_request(qid=True)`.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            If a parameter or the input cannot be used, or no query has both classes;
-            scikit-learn's own checks of X and y raise a plain `ValueError`.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the run ended short of its tolerance.
-        """
+        """Train the model on these rows."""
         if qid is not None:
             queries: Any = qid  # a dask collection stays where it is
             self._queries = queries if in_partitions(X) else check_labels(qid)

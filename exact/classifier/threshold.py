@@ -27,18 +27,6 @@ def threshold_midpoint(
 
     [SAUC, eq. (4)]: (min f(x+) + max f(x-)) / 2. This suits separable data. On other data two rows
     decide, so a single outlier can move the threshold anywhere.
-
-    Parameters
-    ----------
-    scores : array (n,)
-    positive : bool array (n,)
-    weight : array (n,), optional
-        Only whether it is zero matters here.
-
-    Raises
-    ------
-    InputError
-        As `all_cuts`.
     """
     scores, positive = checked(scores, positive)
     mass = AllPairs(weight).on(positive).row_mass()
@@ -57,11 +45,6 @@ def threshold_equal_error(
 
     Differs from the paper: 1. It calls this the best compromise of true and false positive rate;
     that is `threshold_youden`.
-
-    Parameters
-    ----------
-    scores, positive, weight : arrays (n,)
-        As in `all_cuts`, which also raises the errors.
     """
     cuts = cuts_near(scores, positive, weight, lambda cuts: cuts.balance >= 0.0)
     balance = cuts.balance
@@ -75,13 +58,7 @@ def threshold_equal_error(
 def threshold_youden(
     scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
 ) -> float:
-    """Return where sensitivity + specificity is largest (Youden's index).
-
-    Parameters
-    ----------
-    scores, positive, weight : arrays (n,)
-        As in `all_cuts`, which also raises the errors.
-    """
+    """Return where sensitivity + specificity is largest (Youden's index)."""
     cuts = all_cuts(scores, positive, weight)
     return cuts.best(cuts.sensitivity + cuts.specificity)
 
@@ -92,11 +69,6 @@ def threshold_accuracy(
     """Return the threshold at which most rows are on their own side.
 
     With a rare class this may put all rows on one side.
-
-    Parameters
-    ----------
-    scores, positive, weight : arrays (n,)
-        As in `all_cuts`, which also raises the errors.
     """
     cuts = all_cuts(scores, positive, weight)
     plus, minus = (float(side.sum()) for side in AllPairs(weight).on(positive).sides())
@@ -113,18 +85,6 @@ def threshold_for_sensitivity(
     """Return the highest cut that still calls this share of the positive rows positive.
 
     [ScalingUp, Section 2.2]. Of all cuts with the wanted sensitivity it has the best specificity.
-
-    Parameters
-    ----------
-    scores, positive, weight : arrays (n,)
-        As `all_cuts`.
-    sensitivity : float
-        In (0, 1].
-
-    Raises
-    ------
-    InputError
-        As `all_cuts`, or for a sensitivity outside its range.
     """
     check_number("sensitivity", sensitivity, 0, 1, closed="high")
     least = sensitivity - SLACK
@@ -142,18 +102,6 @@ def threshold_for_specificity(
     """Return the lowest cut that still calls this share of the negative rows negative.
 
     [ScalingUp, Section 2.2]. Of all cuts with the wanted specificity it has the best sensitivity.
-
-    Parameters
-    ----------
-    scores, positive, weight : arrays (n,)
-        As `all_cuts`.
-    specificity : float
-        In (0, 1].
-
-    Raises
-    ------
-    InputError
-        As `all_cuts`, or for a specificity outside its range.
     """
     check_number("specificity", specificity, 0, 1, closed="high")
     least = specificity - SLACK
@@ -170,13 +118,8 @@ RULES: dict[str, Rule] = {
 
 
 def get_rule(rule: object) -> Rule:
-    """Return the rule of that name; a function (scores, positive, weight) -> float is one itself.
-
-    Raises
-    ------
-    InputError
-        If there is no rule of that name.
-    """
+    """Return the rule of that name; a function (scores, positive, weight) -> float is one
+    itself."""
     if callable(rule):
         return cast(Rule, rule)
     if not isinstance(rule, str) or rule not in RULES:

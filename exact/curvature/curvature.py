@@ -23,21 +23,17 @@ from .pair_matrices import Drawn, draw_from_ranges
 
 
 class Curvature(Protocol):
-    """The squared hinge at fixed scores, with the Laplacian L of its active pairs.
-
-    Attributes
-    ----------
-    value : float
-        sum_ij c_ij max(0, z_ij)^2.
-    c : array (n,)
-        Signed marginals of alpha = 2 max(0, z): minus the value's slope in the scores.
-    """
+    """The squared hinge at fixed scores, with the Laplacian L of its active pairs."""
 
     @property
-    def value(self) -> float: ...
+    def value(self) -> float:
+        """sum_ij c_ij max(0, z_ij)^2."""
+        ...
 
     @property
-    def c(self) -> np.ndarray: ...
+    def c(self) -> np.ndarray:
+        """Signed marginals (n,) of alpha = 2 max(0, z)."""
+        ...
 
     def times(self, values: np.ndarray) -> np.ndarray:
         """Return L values, for values (n,) or (n, k): row i gets sum_j c_ij (v_i - v_j)."""

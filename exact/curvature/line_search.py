@@ -19,18 +19,18 @@ import numpy as np
 
 from ..problem.problem import Problem
 
+# An outward trial goes this many times as far as the secant says, to bracket the root at last.
 BEYOND = 1.2
-"""An outward trial goes this many times as far as the secant says, to bracket the root at last."""
 
+# An outward trial is within these multiples of the one before: secants can be far off.
 LEAST_GROWTH, MOST_GROWTH = 2.0, 10.0
-"""An outward trial is within these multiples of the one before: secants can be far off."""
 
+# Share of the bracket that a trial keeps from its ends: at a kink a secant tells little.
 MARGIN = 0.05
-"""Share of the bracket that a trial keeps from its ends: at a kink a secant tells little."""
 
+# A segment is searched to this share of its first slope, or to a bracket of this relative width: at
+# a kink no slope is ever flat.
 FLAT, NARROW = 0.02, 1e-3
-"""A segment is searched to this share of its first slope, or to a bracket of this relative width:
-at a kink no slope is ever flat."""
 
 
 def root_of_slope(
@@ -43,26 +43,7 @@ def root_of_slope(
     limit: float = np.inf,
     narrow: float = 0.0,
 ) -> float:
-    """Return a length t > 0 at which |slope(t)| <= loose * |start|, or the best bracket's end.
-
-    Parameters
-    ----------
-    slope : callable
-        Derivative along the line at t >= 0, rising with t. The last call is at the t returned,
-        unless no trial was good enough.
-    start : float
-        Its value at 0, < 0; for a start >= 0 the answer is 0.
-    loose : float
-        Share of the slope that may be left.
-    trials : int
-        Calls at most.
-    accept : callable
-        Whether a t whose slope is flat enough may be returned, for callers that want more.
-    limit : float
-        Largest t, >= 1; it is the answer where the slope is still negative there.
-    narrow : float
-        Width of the bracket, relative to its upper end, at which to stop.
-    """
+    """Return a length t > 0 at which |slope(t)| <= loose * |start|, or the best bracket's end."""
     if not start < 0:
         return 0.0
     low, high, t = 0.0, np.inf, 1.0
@@ -100,15 +81,6 @@ def best_on_segment(
     """Return the best point found on the way from `w` to `target`, and its objective.
 
     F is convex along the way, so the sign of its slope tells the side. The target comes first.
-
-    Parameters
-    ----------
-    problem : Problem
-    w, target : arrays (dim,)
-    scores : array (n,)
-        The scores of `w`.
-    trials : int
-        Evaluations at most.
     """
     space, lam = problem.space, problem.lam
     direction, shift = target - w, space.scores(target) - scores

@@ -18,20 +18,16 @@ from .curvature import Curvature
 from .pair_matrices import differences_gram, factored, solved
 from .points import NewtonPoint
 
-DRAWS = 5000
-"""Pairs drawn at least."""
+DRAWS = 5000  # Pairs drawn at least.
 
-LARGEST_DIM = 3000
-"""Coordinates up to which a matrix is factored."""
+LARGEST_DIM = 3000  # Coordinates up to which a matrix is factored.
 
+# Products with H in one step from which a better preconditioner may be worth its price.
 MANY_PRODUCTS = 15
-"""Products with H in one step from which a better preconditioner may be worth its price."""
 
-PACE = 6
-"""Operations of a matrix product in the time of one of a product with a vector, about."""
+PACE = 6  # Operations of a matrix product in the time of one of a product with a vector, about.
 
-SPARSE_PACE = 100
-"""Operations in the time of one of a product of sparse matrices, about."""
+SPARSE_PACE = 100  # Operations in the time of one of a product of sparse matrices, about.
 
 
 def hessian(problem: Problem, curved: Curvature) -> np.ndarray:
@@ -43,17 +39,7 @@ def hessian(problem: Problem, curved: Curvature) -> np.ndarray:
 def sampled_hessian(
     problem: Problem, curved: Curvature, size: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return H as `size` active pairs estimate it, without bias: O(size dim^2).
-
-    Parameters
-    ----------
-    problem : Problem
-        Over `Rows`.
-    curved : Curvature
-    size : int
-        Pairs drawn at most; where fewer are active, H is exact.
-    rng : Generator
-    """
+    """Return H as `size` active pairs estimate it, without bias: O(size dim^2)."""
     space = problem.space
     assert isinstance(space, Rows)
     i, j, share = curved.drawn(size, rng)
@@ -71,11 +57,6 @@ class Conditioning:
     So the whole costs about twice the better of the two at most, as far as `costs` tells and steps
     of few products aside. One object serves a path of lam: the factor at one lam preconditions
     the next.
-
-    Parameters
-    ----------
-    per_coordinate : int
-        Pairs a coordinate, >= 0; 0 for no preconditioner.
     """
 
     def __init__(self, per_coordinate: int):
@@ -126,16 +107,7 @@ def costs(problem: Problem, per_coordinate: int) -> tuple[float, float, float]:
 
 
 class Preconditioner:
-    """A factored H, formed where the rows are few and sampled where they are many.
-
-    Parameters
-    ----------
-    point : NewtonPoint
-    per_coordinate : int
-        Pairs a coordinate, `DRAWS` in all at least. Over no more dense rows than that, H
-        is formed.
-    rng : Generator
-    """
+    """A factored H, formed where the rows are few and sampled where they are many."""
 
     def __init__(self, point: NewtonPoint, per_coordinate: int, rng: np.random.Generator):
         problem, space = point.problem, point.problem.space
@@ -162,16 +134,6 @@ def direction(
     """Return s with |H s + g| <= rtol |g|, or the best of `max_cg` products; and their number.
 
     Every answer descends: the first iterate is a multiple of the preconditioned gradient.
-
-    Parameters
-    ----------
-    point : NewtonPoint
-    rtol : float
-        In (0, 1).
-    max_cg : int
-    preconditioner : Preconditioner, optional
-    start : array (dim,), optional
-        What was found so far; zero by default.
     """
     problem, space, products = point.problem, point.problem.space, 0
 

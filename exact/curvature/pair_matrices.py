@@ -15,37 +15,26 @@ from ..errors import InputError
 from ..spaces.rows import Rows
 from ..tools.threads import in_parts, one_thread, workers
 
+# Coordinates up to which differences of rows are cheaper than finding out which rows recur.
 FEW_COORDINATES = 20
-"""Coordinates up to which differences of rows are cheaper than finding out which rows recur."""
 
-BLOCK_NUMBERS = 1 << 17
-"""Numbers in the differences that are held at a time."""
+BLOCK_NUMBERS = 1 << 17  # Numbers in the differences that are held at a time.
 
+# Parts that pairs are divided into at most, and numbers in the matrices of all parts.
 MOST_PARTS, PART_NUMBERS = 16, 1 << 22
-"""Parts that pairs are divided into at most, and numbers in the matrices of all parts."""
 
+# Products that the linear algebra makes in the time of one number of a pass over rows.
 PRODUCTS = 32
-"""Products that the linear algebra makes in the time of one number of a pass over rows."""
 
+# Share of the trace added where rounding has made a matrix indefinite, and its growth.
 RIDGE, GROWTH = 1e-14, 100
-"""Share of the trace added where rounding has made a matrix indefinite, and its growth."""
 
+# Two places of each pair drawn, and how much each pair stands for.
 Drawn = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Two places of each pair drawn, and how much each pair stands for."""
 
 
 class PairGraph:
-    """L = D - A - A', A the pairs' weights and D their sums by row, without forming L.
-
-    Parameters
-    ----------
-    i, j : int arrays (m,)
-        Rows of the pairs; a pair may occur more than once.
-    c : array (m,)
-        Their weights.
-    n : int
-        Rows.
-    """
+    """L = D - A - A', A the pairs' weights and D their sums by row, without forming L."""
 
     def __init__(self, i: np.ndarray, j: np.ndarray, c: np.ndarray, n: int):
         self.down = sp.csr_matrix((c, (i, j)), shape=(n, n))
@@ -63,22 +52,7 @@ class PairGraph:
 
 
 def draw_from_ranges(counts: np.ndarray, size: int, rng: np.random.Generator) -> Drawn:
-    """Return up to `size` of the pairs that are listed as one range for each row.
-
-    Parameters
-    ----------
-    counts : int array (n,)
-        Pairs of each row.
-    size : int
-    rng : Generator
-
-    Returns
-    -------
-    row, place : int arrays (m,)
-        The rows, and the places in their ranges; all pairs where there are no more than `size`.
-    share : array (m,)
-        How many pairs each stands for.
-    """
+    """Return up to `size` of the pairs that are listed as one range for each row."""
     ends = np.cumsum(counts)
     held = int(ends[-1])
     picks = np.arange(held) if held <= size else np.sort(rng.integers(0, held, size))
@@ -135,13 +109,7 @@ def _dense_gram(X: np.ndarray, i: np.ndarray, j: np.ndarray, root: np.ndarray) -
 
 
 def factored(H: np.ndarray) -> np.ndarray:
-    """Return the Cholesky factor of H, with a ridge where rounding made it indefinite.
-
-    Raises
-    ------
-    InputError
-        If numbers have overflowed.
-    """
+    """Return the Cholesky factor of H, with a ridge where rounding made it indefinite."""
     ridge = RIDGE * float(np.abs(np.diag(H)).sum())
     while np.isfinite(ridge):
         factor, failed = dpotrf(H)

@@ -20,32 +20,19 @@ from ..tools.rounding import UNIT
 from .curvature import Curvature, curvature
 from .line_search import root_of_slope
 
-ROUGH = 1e-3
-"""A sample is solved at least to this relative gap."""
+ROUGH = 1e-3  # A sample is solved at least to this relative gap.
 
-SLACK = 1e-13
-"""Share of F below which its values cannot tell progress from rounding."""
+SLACK = 1e-13  # Share of F below which its values cannot tell progress from rounding.
 
+# Shares of the slope that a search leaves: less where the objective rose.
 TIGHTER = (0.3, 0.03, 0.003)
-"""Shares of the slope that a search leaves: less where the objective rose."""
 
-LOST = 1e-3
-"""Scores that shrink below this share of what they were are computed afresh."""
+LOST = 1e-3  # Scores that shrink below this share of what they were are computed afresh.
 
 
 @dataclass(frozen=True, eq=False)
 class NewtonPoint:
-    """What is known at the weights `w`.
-
-    Attributes
-    ----------
-    problem : Problem
-        Squared hinge, over `Rows`.
-    w : array (dim,)
-    scores : array (n,)
-    curved : Curvature
-        Value, marginals and Laplacian there.
-    """
+    """What is known at the weights `w`."""
 
     problem: Problem
     w: np.ndarray
@@ -120,13 +107,7 @@ class NewtonPoint:
 
 
 class NewtonLine:
-    """The objective along w + t step, in score space: a trial costs one sort and no product.
-
-    Parameters
-    ----------
-    start : NewtonPoint
-    step : array (dim,)
-    """
+    """The objective along w + t step, in score space: a trial costs one sort and no product."""
 
     def __init__(self, start: NewtonPoint, step: np.ndarray):
         self.start, self.step = start, step

@@ -14,36 +14,26 @@ from typing import Any, cast
 import numpy as np
 import scipy.sparse as sp
 
-from ..certificate.witness import Witness
 from ..errors import InputError
 from ..pairs.all_pairs import AllPairs
 from ..problem.evidence import Alpha, Scores
+from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..spaces.gram import Gram, StreamedGram
 from ..spaces.gram_factor import GramFactor
 from ..spaces.rows import Rows
 
-WORTH = 0.9
-"""Groups are used if their number is at most this share of the rows."""
+WORTH = 0.9  # Groups are used if their number is at most this share of the rows.
 
+# Size of the sample checked first: if no two of its rows are equal, few rows of the whole are.
 SAMPLE = 20_000
-"""Size of the sample checked first: if no two of its rows are equal, few rows of the whole are."""
 
-FEW = 8
-"""Number of columns hashed first: rows that differ there differ."""
+FEW = 8  # Number of columns hashed first: rows that differ there differ.
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Equal rows of one class.
-
-    Attributes
-    ----------
-    first : int array (k,)
-        A row of each group, in rising order.
-    group : int array (n,)
-        The group of each row.
-    """
+    """Equal rows of one class."""
 
     first: np.ndarray
     group: np.ndarray
@@ -70,46 +60,27 @@ class Groups:
         features = factor.features[self.group]
         return GramFactor(self.first[factor.pivots], factor.L, features, factor.residual)
 
-    def witness(self, meant: Problem, witness: Witness) -> Witness:
+    def witness(self, meant: Problem, witness: Minorant) -> Minorant:
         """Return the rows' dual point of a dual point of the groups.
 
         Scores go to every row of a group; marginals are shared out in proportion to weights.
-
-        Parameters
-        ----------
-        meant : Problem
-            Over all rows, `AllPairs`.
-        witness : Witness
-            Of the same problem over the groups.
-
-        Raises
-        ------
-        InputError
-            If the witness is of a pair list.
         """
         evidence = witness.evidence
         if isinstance(evidence, Alpha) or not isinstance(meant.pairs, AllPairs):
             raise InputError("groups of rows have no dual points of pair lists")
         if isinstance(evidence, Scores):
             scores = evidence.scores[self.group]
-            return Witness.from_scores(meant, scores, evidence.width, evidence.scale)
+            return Minorant.from_scores(meant, scores, evidence.width, evidence.scale)
         mass = meant.pairs.row_mass()
         whole = self.total(mass)[self.group]
         share = np.divide(mass, whole, out=np.zeros_like(mass), where=whole > 0)
         c = witness.c[self.group] * share
         u, v = c[meant.pairs.positive], -c[~meant.pairs.positive]
-        return Witness.from_marginals(meant, np.maximum(u, 0.0), np.maximum(v, 0.0))
+        return Minorant.from_marginals(meant, np.maximum(u, 0.0), np.maximum(v, 0.0))
 
 
 class Spread:
-    """Scores and pulls of all rows, computed by a space that holds one row of each group.
-
-    Parameters
-    ----------
-    space : Rows
-        Over the groups.
-    groups : Groups
-    """
+    """Scores and pulls of all rows, computed by a space that holds one row of each group."""
 
     def __init__(self, space: Rows, groups: Groups):
         self.space, self.groups = space, groups
@@ -128,11 +99,6 @@ def equal_rows(X: np.ndarray | sp.csr_matrix, positive: np.ndarray) -> Groups | 
     """Return the groups of exactly equal rows of one class, or None if merging would not pay.
 
     Rows are compared by a hash first, and those with one hash by their numbers.
-
-    Parameters
-    ----------
-    X : array or CSR (n, d)
-    positive : bool array (n,)
     """
     n = positive.size
     if n > 2 * SAMPLE:

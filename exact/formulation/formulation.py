@@ -16,12 +16,12 @@ import scipy.sparse as sp
 
 from ..certificate.certificate import Certificate
 from ..certificate.solution import Solution, Status
-from ..certificate.witness import Witness
 from ..errors import InputError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.evidence import Weights
+from ..problem.minorant import Minorant
 from ..problem.penalties.penalty import Penalty
 from ..problem.penalties.ridge import Ridge
 from ..problem.problem import Problem
@@ -44,25 +44,7 @@ PlainSpace = Rows | Gram | StreamedGram
 
 @dataclass(frozen=True, eq=False)
 class Formulation:
-    """The problem meant, the problem solved, and the way back.
-
-    Attributes
-    ----------
-    meant : Problem
-        Over the true space; certificates are made here.
-    work : Problem
-        Over rows; solvers work here.
-    lift : callable
-        From coordinates of `work` to coordinates of `meant`.
-    kernel : Kernel or None
-        The formula, where there is one.
-    X : array or CSR (n, d), or None
-        The rows that span the functions of that kernel.
-    factor : GramFactor or None
-        For kernels: the features and their continuation to other rows.
-    groups : Groups or None
-        Where equal rows are one row of `work`.
-    """
+    """The problem meant, the problem solved, and the way back."""
 
     meant: Problem
     work: Problem
@@ -109,18 +91,6 @@ class Formulation:
         """Return the function f(x) of the coordinates `w` of `meant`, for any rows.
 
         On the training rows it returns `meant.space.scores(w)`.
-
-        Parameters
-        ----------
-        w : array
-            For features, their weights (d,): f(x) = w'(x - mean of the training rows). For
-            kernels, the coefficients (n,): f(x) = sum_i w_i k(x_i, x).
-
-        Returns
-        -------
-        callable
-            Takes new rows (m, d), or for a precomputed kernel k(x, x_i) (m, n), and returns
-            their scores (m,).
         """
         weights = self.meant.check_weights(w)
         return lambda X: self.evaluate(weights, X)
@@ -134,7 +104,7 @@ class Formulation:
             # Weights of `work` need not be weights of `meant`: their scores tell the same in both.
             of, bins = witness.evidence, witness.evidence.bins
             scores = self.work.space.scores(of.w)
-            witness = Witness.from_scores(self.work, scores, 2 * of.half / bins, of.scale)
+            witness = Minorant.from_scores(self.work, scores, 2 * of.half / bins, of.scale)
         if self.groups is not None:
             witness = self.groups.witness(self.meant, witness)
         certificate = Certificate.of(self.meant, w, witness, tol)
@@ -158,30 +128,6 @@ def formulate(
     """Return the formulation of a data matrix (or a Gram matrix) and its labels.
 
     [SAUC, eq. (8), eq. (12)] with a structure; [ScalingUp, Prop. 3] with a kernel.
-
-    Parameters
-    ----------
-    X : array or sparse matrix (n, d), or the Gram matrix (n, n) for a precomputed kernel
-    y : array (n,)
-        Two kinds of labels; not read for ordered pairs.
-    request : Request
-        Which problem is meant.
-    collapse : bool
-        Whether equal rows of one class may become one row of `work`, whose rows then are not
-        those of X. Only with all pairs and a kernel of features, and where it pays.
-    max_time : float, optional
-        Seconds after which the features of a large kernel are no longer refined: what they leave
-        out shows in the gap.
-    plain_kernel : bool
-        Whether the problem of a kernel that takes many features may be solved without them, as
-        cutting planes can: `work` is then what is meant.
-    held : Gram, optional
-        The space of the kernel that the request names on these rows, where it was made before.
-
-    Raises
-    ------
-    InputError
-        If the input cannot be used.
     """
     mask = request.mask(y)
     base, kernel, rows = _true_space(X, request, held)

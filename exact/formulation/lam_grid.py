@@ -15,22 +15,13 @@ from ..problem.tail import Tail
 from ..tools.checks import check_count, check_number
 from .penalty_grid import LEAST_SHARE, largest_strength
 
-SMALLEST_SHARE = 1e-5
-"""The default grid ends at this share of its largest lam."""
+SMALLEST_SHARE = 1e-5  # The default grid ends at this share of its largest lam.
 
 
 def lam_grid(problem: Problem, n_lams: int = 20, share: float | None = None) -> np.ndarray:
     """Return falling lam, evenly spaced in their logarithm, from the largest to a share of it.
 
     The largest is `largest_lam`, or where the penalty has an l1 that at which weights leave zero.
-
-    Parameters
-    ----------
-    problem : Problem
-    n_lams : int
-        >= 1.
-    share : float, optional
-        In (0, 1); by default `SMALLEST_SHARE`, or `LEAST_SHARE` where the penalty has an l1.
     """
     check_count("n_lams", n_lams)
     top = largest_strength(problem)

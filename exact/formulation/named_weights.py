@@ -10,11 +10,10 @@ import numpy as np
 from ..errors import InputError
 from ..tools.lossless import as_float64, frame_names
 
+# Lower-case names of the intercept, which cancels in every pair.
 INTERCEPTS = frozenset({"intercept", "(intercept)", "intercept_", "const", "bias", "_intercept"})
-"""Lower-case names of the intercept, which cancels in every pair."""
 
-SHOWN = 5
-"""Names that a message shows at most."""
+SHOWN = 5  # Names that a message shows at most.
 
 
 def in_column_order(
@@ -23,20 +22,6 @@ def in_column_order(
     """Return the weights of the columns, (d,), each found by its name.
 
     An intercept, wherever it stands, is left out unless a column has its name.
-
-    Parameters
-    ----------
-    values : array (m,)
-    names : list of m str
-        What each weight belongs to.
-    columns : list of d str
-    what : str
-        Opens the messages.
-
-    Raises
-    ------
-    InputError
-        If a name occurs twice, or the two sets of names differ.
     """
     known = set(columns)
     kept = [k for k, n in enumerate(names) if n in known or n.strip().lower() not in INTERCEPTS]
@@ -62,19 +47,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def match_weights(X: object, w: object) -> object:
-    """Return `w` in the order of the columns of X where both have names, else as it is.
-
-    Parameters
-    ----------
-    X : frame or anything else
-        Its names are `X.columns`, where all of them are text.
-    w : Series, one-row or one-column frame, mapping of names to numbers, or anything else
-
-    Raises
-    ------
-    InputError
-        If both have names that do not agree, or `w` is a mapping and X has no names.
-    """
+    """Return `w` in the order of the columns of X where both have names, else as it is."""
     columns = text_names(frame_names(X))
     if isinstance(w, Mapping):
         if columns is None:

@@ -27,15 +27,7 @@ T = TypeVar("T")
 
 
 def partitioned_problem(X: object, y: object, request: Request) -> Problem | None:
-    """Return the problem over rows in partitions, or None if `X` is anything else.
-
-    Raises
-    ------
-    InputError
-        If the problem is not linear over all pairs with the ridge, or its loss has no sums over
-        partitions, or labels, weights or a positive class are given beside those of the
-        partitions.
-    """
+    """Return the problem over rows in partitions, or None if `X` is anything else."""
     if not isinstance(X, PartitionedRows):
         return None
     check_request(request)
@@ -92,11 +84,6 @@ def rows_of_dask(
 
     With `qid` their pairs are those within a query; with `graded`, too, y are the grades, and there
     are no labels.
-
-    Raises
-    ------
-    InputError
-        If dask's scheduler is not installed, or as `dask_rows`.
     """
     try:
         from ..spaces.partitions.dask_rows import dask_rows

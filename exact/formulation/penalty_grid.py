@@ -15,22 +15,14 @@ from ..problem.penalties.sign import Sign
 from ..problem.problem import Problem
 from ..tools.checks import check_number
 
+# The default grid of a penalty with l1 ends at this share of its largest strength.
 LEAST_SHARE = 1e-3
-"""The default grid of a penalty with l1 ends at this share of its largest strength."""
 
 Known = Ridge | ElasticNet | GroupLasso | Sign
 
 
 def unit_penalty(l1_ratio: float, groups: object = None, sign: object = None) -> Known:
-    """Return (1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1, of groups or signs where these are given.
-
-    Parameters
-    ----------
-    l1_ratio : float
-        In [0, 1].
-    groups, sign
-        As in `penalty_from`.
-    """
+    """Return (1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1, of groups or signs where these are given."""
     share = check_number("l1_ratio", l1_ratio, 0.0, 1.0, closed="both")
     if groups is not None and share == 0:
         raise InputError("groups need l1_ratio > 0: it is the weight of their norms")
@@ -38,13 +30,7 @@ def unit_penalty(l1_ratio: float, groups: object = None, sign: object = None) ->
 
 
 def strengthened(penalty: object, strength: float) -> Known:
-    """Return a penalty of ours times `strength` > 0.
-
-    Raises
-    ------
-    InputError
-        For a penalty of somebody's own.
-    """
+    """Return a penalty of ours times `strength` > 0."""
     if isinstance(penalty, Ridge):
         return Ridge(penalty.lam * strength)
     if isinstance(penalty, Sign):

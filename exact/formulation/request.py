@@ -26,44 +26,13 @@ from ..spaces.kernels import LINEAR, PRECOMPUTED, check_kernel_name
 from ..structure.scatter import SOURCES
 from ..tools.checks import check_choice, check_number
 
-WHOLE_CURVE = (1, 0)
-"""The rates `fpr_max` and `tpr_min` that leave out no part of the ROC curve."""
+WHOLE_CURVE = (1, 0)  # The rates `fpr_max` and `tpr_min` that leave out no part of the ROC curve.
 
 
 @dataclass(frozen=True, eq=False)
 class Request:
     """Which problem is meant, whatever the rows are. `Request.of` makes one of a caller's
     arguments.
-
-    Attributes
-    ----------
-    penalty : Penalty
-        Any but the ridge is for linear problems without structure.
-    loss : Loss
-    pairs : AllPairs, PairList or OrderedPairs
-        Row weights are part of `AllPairs`. Ordered pairs hold the order of their rows, so that
-        there are no labels beside them.
-    positive : label, optional
-        The larger one by default. Not with ordered pairs.
-    kernel : {"linear", "rbf", "laplacian", "precomputed"} or Kernel
-        For "precomputed", the data are the Gram matrix (n, n).
-    gamma : float, optional
-        > 0; 1 / d by default.
-    structure : float
-        >= 0: the weight of SAUC's structure, 0 for none. [SAUC, eq. (8), eq. (12)]
-    structure_source : {"full", "sampled"}
-        Whether the structure is that of all data or of the listed pairs.
-    fpr_max : float
-        In (0, 1]: partial AUC up to this false positive rate, 1 for all of it.
-    tpr_min : float
-        In [0, 1): partial AUC from this true positive rate on, 0 for all of it.
-    worst_of : array (n,), optional
-        The group of each row: the largest of the groups' means over their own pairs counts.
-
-    Raises
-    ------
-    InputError
-        If a part is not what it should be.
     """
 
     penalty: Penalty
@@ -149,30 +118,6 @@ class Request:
     ) -> Request:
         """Return the request that a caller's arguments make; see the attributes for what is not
         listed.
-
-        Parameters
-        ----------
-        lam : float, optional
-            > 0, weight of the ridge; 0 is allowed where l1 > 0. Or give `penalty`.
-        loss : str or Loss
-            Its name, or a loss of one's own.
-        sample_weight : array (n,), optional
-            >= 0; a weight means repetition. Not with pairs that are given.
-        l1, groups, sign
-            As `penalty_from` takes them.
-        penalty : Penalty, optional
-            Instead of `lam` and these three.
-        y : array (n,), optional
-            The grades where `qid` is given; labels are no part of a request.
-        qid, time, event : arrays (n,), optional
-            As in `ordered_pairs_of`: they make the pairs.
-        worst_of : array (n,), optional
-            Numbers or words.
-
-        Raises
-        ------
-        InputError
-            If a word is not understood, or weights are given twice.
         """
         if not (qid is None and time is None and event is None):
             if pairs is not None:

@@ -9,23 +9,22 @@ import numpy as np
 from ..certificate.audit import Audit, Rival, audit_of, audit_without_gap, lower_bound
 from ..certificate.certificate import Certificate, score_slip
 from ..certificate.certified_order import certified_order
-from ..certificate.witness import Witness
 from ..errors import InputError
 from ..pairs.all_pairs import PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..tools.rounding import LONG_UNIT, UNIT, Bound, gamma
 from ..tools.wording import at_least, at_most
 from .score_fit import ScoreFit
 
+# Largest share of the objective that what scores leave open may cost; beyond, there is no gap.
 OPEN_SHARE = 1e-6
-"""Largest share of the objective that what scores leave open may cost; beyond, there is no gap."""
 
-FEW_PAIRS = 1_000_000
-"""Pairs up to which the loss of scores is summed one by one."""
+FEW_PAIRS = 1_000_000  # Pairs up to which the loss of scores is summed one by one.
 
+# Relative error up to which a given norm still counts as the least one for these scores.
 NORM_SHARE = 1e-6
-"""Relative error up to which a given norm still counts as the least one for these scores."""
 
 
 class _Norm(NamedTuple):
@@ -40,7 +39,7 @@ def audit_scores(
     problem: Problem,
     scores: np.ndarray,
     fit: ScoreFit,
-    witness: Witness,
+    witness: Minorant,
     tol: float,
     norm2: float | None = None,
     rival: Rival | None = None,
@@ -50,12 +49,6 @@ def audit_scores(
     The loss is that of the scores as given. For every function f meant it is off by what
     `fit.apart` can do to it, and the norm by `fit.moved`; where both together cost more than
     `OPEN_SHARE` of the objective there is no gap.
-
-    Raises
-    ------
-    InputError
-        If `norm2` is impossible: below the least norm of these scores, or with an objective below
-        that of any function.
     """
     loss_bound = loss_of(problem, scores)
     loss = loss_bound.value

@@ -29,32 +29,16 @@ from ..structure.structured_norm import Structured
 from ..tools.rounding import LONG_UNIT, UNIT, gamma
 from .formulation import Formulation
 
+# Numbers of the largest matrix whose smallest singular value is bounded.
 DENSE_NUMBERS = 20_000_000
-"""Numbers of the largest matrix whose smallest singular value is bounded."""
 
+# Scores with at most this many digits count as exact; with more, but below 16, as printed.
 FEW_DIGITS = 6
-"""Scores with at most this many digits count as exact; with more, but below 16, as printed."""
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreFit:
-    """A function of the space that has given scores nearly.
-
-    Attributes
-    ----------
-    w : array (dim,)
-        Its coordinates in the problem's space.
-    residual : float
-        The root mean square of what it leaves of the scores, over their standard deviation.
-    least_residual : float
-        No function of the space leaves less, for certain; 0 where that is not known.
-    miss : float
-        Its scores differ from those given by at most this, a common constant taken off.
-    apart : float
-        >= miss: how far the scores of the functions meant may be from those given.
-    moved : float
-        The functions meant are within this of w in the norm; infinite where that is not known.
-    """
+    """A function of the space that has given scores nearly."""
 
     w: np.ndarray
     residual: float

@@ -35,12 +35,10 @@ from ..problem.risk import Mean
 from ..spaces.rows import Rows
 from ..tools.rounding import UNIT, gamma
 
-MARGIN = 1e-9
-"""Margins are widened by this share of the scores' range: sums count pairs on a grid."""
+MARGIN = 1e-9  # Margins are widened by this share of the scores' range: sums count pairs on a grid.
 
 
-LOOSE = 1e-6
-"""What a sum over rows or listed pairs rounds is below this share of it."""
+LOOSE = 1e-6  # What a sum over rows or listed pairs rounds is below this share of it.
 
 
 @runtime_checkable
@@ -61,17 +59,7 @@ def with_zeros(problem: Problem, solution: Solution) -> Solution:
 def zeros_proved(
     problem: Problem, w: np.ndarray, minorant: Minorant, certificate: Certificate
 ) -> np.ndarray | None:
-    """Return which weights are zero in every optimal model: bool (dim,), or None without a rule.
-
-    Parameters
-    ----------
-    problem : Problem
-        A mean over pairs of linear rows, with a penalty that has `zeros`.
-    w : array (dim,)
-    minorant : Minorant
-    certificate : Certificate
-        Of `w` and the minorant, for this problem.
-    """
+    """Return which weights are zero in every optimal model: bool (dim,), or None without a rule."""
     linear = isinstance(problem.penalty, Zeros) and type(problem.space) is Rows
     if not linear or not isinstance(problem.risk, Mean):
         return None

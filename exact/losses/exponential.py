@@ -10,8 +10,8 @@ from ..errors import InputError, OverflowingError
 from ..sums.assembled import PairSums, Whole
 from ..sums.smooth.factored import exponential_sums
 
+# exp(-t) is taken for t >= -700; below that it leaves the range of floating point.
 LARGEST_EXPONENT = 700.0
-"""exp(-t) is taken for t >= -700; below that it leaves the range of floating point."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,7 @@ class Exponential:
     nonincreasing: bool = field(default=True, init=False)
 
     def value(self, t: np.ndarray) -> np.ndarray:
-        """Return exp(-t).
-
-        Raises
-        ------
-        OverflowingError
-            If a margin is below -700.
-        """
+        """Return exp(-t)."""
         lowest = float(np.min(t, initial=0.0))
         if not lowest >= -LARGEST_EXPONENT:
             raise OverflowingError(

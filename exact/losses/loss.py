@@ -14,8 +14,8 @@ import numpy as np
 
 from ..errors import InputError
 
+# Margins, and dual variables, at which a loss of one's own is held to its contract.
 GRID = np.concatenate([-np.geomspace(1e3, 1e-3, 25), [0.0], np.geomspace(1e-3, 1e3, 25)])
-"""Margins, and dual variables, at which a loss of one's own is held to its contract."""
 
 
 class Loss(Protocol):
@@ -76,10 +76,6 @@ def check_loss(loss: Loss) -> Loss:
     """Return `loss` if it keeps its contract on a grid of margins, or raise `InputError`.
 
     A grid proves nothing between its points; it catches a missing method, a sign, a factor.
-
-    Parameters
-    ----------
-    loss : Loss
     """
     wanted = ("name", "lipschitz", "smoothness", "nonincreasing", "value", "alpha", "dual", "clip")
     missing = [part for part in wanted if not hasattr(loss, part)]
@@ -111,12 +107,6 @@ def shrunk_dual(loss: Loss, total: float, conjugate: float) -> tuple[float, floa
 
     A dual part is concave with dual(0) >= 0, so that p = sum c dual(alpha), q = 0 will do for any
     loss; a loss with a method `shrunk_dual` knows better.
-
-    Parameters
-    ----------
-    loss : Loss
-    total, conjugate : float
-        sum c alpha and sum c dual(alpha).
     """
     own = getattr(loss, "shrunk_dual", None)
     return (conjugate, 0.0) if own is None else own(total, conjugate)
@@ -142,16 +132,6 @@ def loss_slip(loss: Loss, mass: np.ndarray, error: np.ndarray, value: float) -> 
     loss'^2 <= 2 smoothness loss, so that the mean also moves by at most
     sqrt(2 smoothness value) rms(e) + smoothness / 2 rms(e)^2, with e = e_i + e_j of a pair.
     A loss with a method ``slip(mass, error, value)`` bounds it in its own way.
-
-    Parameters
-    ----------
-    loss : Loss
-    mass : array (n,)
-        What the pairs of each row weigh together; each side of the pairs adds up to one.
-    error : array (n,)
-        Bounds of the errors.
-    value : float
-        At least the mean loss at the scores as they are.
     """
     own = getattr(loss, "slip", None)
     if own is not None:

@@ -18,27 +18,20 @@ LOGISTIC = Logistic()
 SMOOTH_HINGE = SmoothHinge()
 EXPONENTIAL = Exponential()
 
+# The losses that are quadratic in pieces, or linear: their sums can be had in whole numbers.
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (HINGE, SQUARED_HINGE, SQUARE)}
-"""The losses that are quadratic in pieces, or linear: their sums can be had in whole numbers."""
 
+# The other losses. For a new one, write a file and add it here.
 SMOOTH_LOSSES: dict[str, Loss] = {loss.name: loss for loss in (LOGISTIC, SMOOTH_HINGE, EXPONENTIAL)}
-"""The other losses. For a new one, write a file and add it here."""
 
-ALL_LOSSES: dict[str, Loss] = LOSSES | SMOOTH_LOSSES
-"""Every loss by its name."""
+ALL_LOSSES: dict[str, Loss] = LOSSES | SMOOTH_LOSSES  # Every loss by its name.
 
+# The classes of these losses; a loss of any other class is held to its contract.
 OURS: tuple[type, ...] = tuple(type(loss) for loss in ALL_LOSSES.values())
-"""The classes of these losses; a loss of any other class is held to its contract."""
 
 
 def get_loss(loss: str | Loss) -> Loss:
-    """Return the loss of that name, or a loss of one's own that keeps the contract.
-
-    Raises
-    ------
-    InputError
-        If there is no loss of that name, or the contract is broken.
-    """
+    """Return the loss of that name, or a loss of one's own that keeps the contract."""
     if isinstance(loss, str):
         if loss not in ALL_LOSSES:
             raise InputError(f"unknown loss {loss!r}: choose one of {', '.join(ALL_LOSSES)}")

@@ -10,8 +10,8 @@ from ..errors import InputError
 from ..sums.assembled import PairSums, Whole
 from ..sums.smooth.convolved import convolved, few_pairs
 
+# The range of `corner`: a narrower one is a hinge to the solvers, a wider one a square.
 NARROWEST, WIDEST = 1e-3, 1e3
-"""The range of `corner`: a narrower one is a hinge to the solvers, a wider one a square."""
 
 
 @dataclass(frozen=True)

@@ -15,18 +15,6 @@ def auc(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = No
 
     Differs from the papers: 1. ties. (2) of ScalingUp counts them as errors, (1) of SAUC as zero,
     so a constant score would have an AUC of 0 there; here it has 1/2.
-
-    Parameters
-    ----------
-    scores : array (n,)
-    positive : bool array (n,)
-    weight : array (n,), optional
-        Row weights, >= 0.
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
     """
     scores = as_float64(scores, "scores")
     check_scores(scores, positive)

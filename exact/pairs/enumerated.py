@@ -9,27 +9,13 @@ from ..losses.loss import Loss, steepness
 from ..sums.assembled import PairSums, Whole
 from ..tools.rounding import gamma, unit_of
 
-LARGEST = 400_000_000
-"""Most pairs to sum one by one: about ten seconds."""
+LARGEST = 400_000_000  # Most pairs to sum one by one: about ten seconds.
 
 _BLOCK = 1 << 20
 
 
 def enumerated(pairs: Whole, scores: np.ndarray, loss: Loss, width: float) -> PairSums:
-    """Return the value, signed marginals and conjugate sum, a block of positive rows at a time.
-
-    Parameters
-    ----------
-    pairs : Whole
-    scores : array (n,)
-    loss : Loss
-    width : float
-
-    Raises
-    ------
-    TooLargeError
-        Above `LARGEST` pairs.
-    """
+    """Return the value, signed marginals and conjugate sum, a block of positive rows at a time."""
     positive = pairs.positive
     a, b = (side / side.sum() for side in pairs.sides())
     if a.size * b.size > LARGEST:

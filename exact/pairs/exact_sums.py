@@ -19,21 +19,7 @@ from .all_pairs import AllPairs, PairList
 
 @dataclass(frozen=True, eq=False)
 class ExactPoint:
-    """A dual point, given by what the alpha of its pairs contribute to the bound.
-
-    Attributes
-    ----------
-    c : object array (n,)
-        Signed marginals in whole numbers of `unit`.
-    unit : Fraction
-    total : Fraction
-        The mass of alpha: sum_ij c_ij alpha_ij.
-    square : Fraction
-        sum_ij c_ij alpha_ij^2 / 4 where the loss has that term, so that alpha scaled by s has the
-        conjugate sum s total - s^2 square.
-    missing : Fraction
-        How far (sum of absolute differences) `c` is from feasible marginals.
-    """
+    """A dual point, given by what the alpha of its pairs contribute to the bound."""
 
     c: np.ndarray
     unit: Fraction
@@ -44,14 +30,7 @@ class ExactPoint:
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Scores as whole numbers of 2^exponent, one being a whole number too.
-
-    Attributes
-    ----------
-    scores : object array (n,)
-    exponent : int
-        <= 0.
-    """
+    """Scores as whole numbers of 2^exponent, one being a whole number too."""
 
     scores: np.ndarray
     exponent: int
@@ -120,15 +99,7 @@ class Form:
 
 @dataclass(frozen=True, eq=False)
 class ExactAllPairs:
-    """Sums over all pairs, row weights taken exactly as the floats that they are.
-
-    Attributes
-    ----------
-    positive : bool array (n,)
-    a, b : lists of int
-        Row weights in one unit a class, which cancels.
-    form : Form
-    """
+    """Sums over all pairs, row weights taken exactly as the floats that they are."""
 
     positive: np.ndarray
     a: list[int]
@@ -188,11 +159,6 @@ class ExactAllPairs:
         """Return the point of the largest flow within given marginals, for the hinge.
 
         [docs/certificates.md, "Any marginals give a bound"], in whole numbers.
-
-        Parameters
-        ----------
-        u, v : float arrays (n_pos,), (n_neg,)
-            >= 0.
         """
         both, exponent = whole_numbers_of(np.concatenate([u, v]))
         numbers = both.tolist()

@@ -46,17 +46,7 @@ class Labelled(ABC):
         return self.n - self.n_pos
 
     def on(self, positive: np.ndarray) -> Self:
-        """Return the same pairs of rows whose positive ones are `positive`.
-
-        Parameters
-        ----------
-        positive : bool array (n,)
-
-        Raises
-        ------
-        InputError
-            If `positive` is not boolean, lacks a class, or does not fit the pairs.
-        """
+        """Return the same pairs of rows whose positive ones are `positive`."""
         positive = in_memory(np.asarray(positive))
         if positive.dtype != bool or positive.ndim != 1:
             raise InputError("positive must be a boolean array, True on the positive rows")
@@ -74,20 +64,7 @@ class Labelled(ABC):
 
 
 def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object, object]:
-    """Return the mask of the positive rows, the positive label and the other one.
-
-    Parameters
-    ----------
-    y : array (n,)
-        Labels of exactly two kinds.
-    positive : label, optional
-        Which is positive; the larger one by default, as in scikit-learn.
-
-    Raises
-    ------
-    InputError
-        If there are not exactly two labels, one is missing, or `positive` is not among them.
-    """
+    """Return the mask of the positive rows, the positive label and the other one."""
     labels = check_labels(y)
     if labels.ndim != 1:
         found = "it is None" if y is None else f"its shape is {labels.shape}"

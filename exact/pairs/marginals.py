@@ -18,15 +18,7 @@ from ..tools.rounding import gamma, gamma_sum, remaining_sum, running_sum
 
 
 def largest_flow(u: np.ndarray, v: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
-    """Return M, the largest mass of a flow within the caps a_i b_j and the marginals u, v.
-
-    Parameters
-    ----------
-    u, v : arrays (n_pos,), (n_neg,)
-        Marginals, >= 0.
-    a, b : arrays (n_pos,), (n_neg,)
-        Row weights, >= 0; the caps are their products.
-    """
+    """Return M, the largest mass of a flow within the caps a_i b_j and the marginals u, v."""
     with np.errstate(divide="ignore", invalid="ignore"):
         row_ratio = np.where(a > 0, u / a, np.where(u > 0, np.inf, 0.0))
         column_ratio = np.where(b > 0, v / b, np.where(v > 0, np.inf, 0.0))

@@ -25,8 +25,8 @@ ENOUGH, WIDER, WIDEST = 4, 4.0, 4.0  # a window widens until it holds this share
 MORE = 20  # up to so many times the wanted pairs, all pairs are looked at
 SORTED_FROM = 500  # rows from which the window is drawn by the compiled sweep
 
+# Rows i and j of the pairs, and c_ij loss'' of each, scaled to stand for all pairs.
 Near = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Rows i and j of the pairs, and c_ij loss'' of each, scaled to stand for all pairs."""
 
 
 class Curved(ABC):
@@ -45,8 +45,8 @@ class Curved(ABC):
 
 def bend(loss: Loss, t: np.ndarray, width: float) -> np.ndarray:
     """Return loss'' at the margins, smoothed over `width` where the loss has a kink."""
-    step = max(width, PROBE)
-    used = step if kinked(loss) else 0.0
+    kink, width = kinked(loss), max(width, PROBE)
+    step, used = (PROBE, width) if kink else (width, 0.0)
     fall = loss.alpha(t - step / 2, used) - loss.alpha(t + step / 2, used)
     return np.maximum(fall, 0.0) / step
 

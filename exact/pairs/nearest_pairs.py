@@ -38,21 +38,6 @@ def nearest_pairs(
     [SAUC, Section 3.2]
 
     Differs from the paper: 1. its rule is not stated; see the module for the rules offered.
-
-    Parameters
-    ----------
-    X : array or sparse matrix (n, d)
-    positive : bool array (n,)
-    k : int
-        Neighbours an anchor, >= 1; all of them where there are fewer.
-    rule : {"anchor", "union"}
-    anchor_filter : {"none", "E", "A"}
-        For the rule "anchor".
-
-    Raises
-    ------
-    InputError
-        For k < 1, an unknown rule, or a filter that keeps no anchor.
     """
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise InputError(f"k must be a whole number >= 1, not {k!r}")

@@ -22,10 +22,6 @@ class PartitionedOrder:
     """Ordered pairs within groups, known by their numbers alone; the rows stay in the partitions.
 
     A pair weighs the product of its rows' weights, which are whole numbers.
-
-    Parameters
-    ----------
-    rows : GroupedRows
     """
 
     rows: GroupedRows
@@ -57,13 +53,7 @@ class PartitionedOrder:
 
 
 def pairs_here(whole: Whole) -> OrderedPairs | None:
-    """Return the pairs of one partition's rows, or None where no two are ordered.
-
-    Parameters
-    ----------
-    whole : Whole
-        The rows of groups that lie whole in it.
-    """
+    """Return the pairs of one partition's rows, or None where no two are ordered."""
     weight: Any = None if (whole.weight == 1).all() else whole.weight
     try:
         return OrderedPairs(whole.group, whole.key, weight, weight)

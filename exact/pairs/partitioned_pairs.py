@@ -14,13 +14,7 @@ from .all_pairs import AllPairs
 
 @dataclass(frozen=True, eq=False)
 class PartitionedPairs(AllPairs):
-    """All pairs, known by their numbers alone; the labels stay in the partitions.
-
-    Parameters
-    ----------
-    facts : Facts
-        Of the partitions.
-    """
+    """All pairs, known by their numbers alone; the labels stay in the partitions."""
 
     facts: Any = None
 
@@ -61,13 +55,7 @@ class PartitionedPairs(AllPairs):
 
 
 def pairs_in(facts: Facts) -> PartitionedPairs:
-    """Return all pairs of the partitions that have these facts.
-
-    Raises
-    ------
-    InputError
-        If a class is missing.
-    """
+    """Return all pairs of the partitions that have these facts."""
     pairs = replace(PartitionedPairs(), facts=facts)
     pairs.check()
     return pairs

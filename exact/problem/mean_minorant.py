@@ -20,8 +20,7 @@ from ..tools.rounding import UNIT, gamma, short_chain, short_sum
 from .evidence import Alpha, Marginals, Scores, Weights
 from .minorant import Minorant
 
-LARGEST_WIDTH = 1e150
-"""Largest smoothing: sums at wider ones could overflow."""
+LARGEST_WIDTH = 1e150  # Largest smoothing: sums at wider ones could overflow.
 
 
 def check_scale(scale: float) -> float:
@@ -54,8 +53,8 @@ def of_scores(loss: Loss, evidence: Scores, sums: PairSums) -> Minorant:
     )
 
 
+# Marginals add up to at most one, but for rounding: squares of such large ones could overflow.
 FAR_ABOVE_ONE = 1e100
-"""Marginals add up to at most one, but for rounding: squares of such large ones could overflow."""
 
 
 def of_marginals(pairs: Any, loss: Loss, evidence: Marginals) -> Minorant:
@@ -63,11 +62,6 @@ def of_marginals(pairs: Any, loss: Loss, evidence: Marginals) -> Minorant:
 
     With another loss marginals do not determine the dual value, and over a list of pairs no sort
     tells whether they are feasible.
-
-    Raises
-    ------
-    InputError
-        For another loss, a pair list, wrong sizes, negative or non-finite marginals.
     """
     if loss == HINGE and hasattr(pairs, "deficiency"):
         return _of_ordered_marginals(pairs, evidence)

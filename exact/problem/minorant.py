@@ -38,13 +38,8 @@ class Risk(Protocol):
         ...
 
     def upper(self, scores: np.ndarray, error: np.ndarray, sums: PairSums | None = None) -> Bound:
-        """Return U(scores) with an error: value + error is at least U of all scores within `error`.
-
-        Parameters
-        ----------
-        scores, error : arrays (n,)
-        sums : PairSums, optional
-        """
+        """Return U(scores) with an error: value + error is at least U of all scores within
+        `error`."""
         ...
 
     def minorant(self, evidence: Evidence, sums: PairSums | None = None) -> Minorant:
@@ -180,13 +175,7 @@ class Minorant:
 
 
 def mixed(risk: Risk, mix: Mix) -> Minorant:
-    """Return the mixture of the minorants that `risk` makes of the parts.
-
-    Raises
-    ------
-    InputError
-        If a share is outside [0, 1], they add up to more than one, or a part has no `c`.
-    """
+    """Return the mixture of the minorants that `risk` makes of the parts."""
     shares = [float(share) for share, _ in mix.parts]
     if not shares or not all(np.isfinite(share) and share >= 0 for share in shares):
         raise InputError("a mixture of minorants needs parts, each with a finite share >= 0")

@@ -22,8 +22,7 @@ from .penalties.registry import OURS
 from .penalties.ridge import LARGEST_LAM, SMALLEST_LAM, Ridge
 from .risk import LARGEST_SCORE, Mean
 
-LARGEST_WEIGHT = 1e100
-"""Largest weight whose square is representable with room to spare."""
+LARGEST_WEIGHT = 1e100  # Largest weight whose square is representable with room to spare.
 
 __all__ = [
     "LARGEST_LAM",

@@ -25,17 +25,15 @@ from .evidence import Alpha, Evidence, Marginals, Mix, Scores, Weights
 from .mean_minorant import check_width, of_alpha, of_marginals, of_scores, of_weights
 from .minorant import Minorant, mixed
 
+# If score errors change U by less than this share, the largest error alone bounds the change.
 NEGLIGIBLE = 1e-13
-"""If score errors change U by less than this share, the largest error alone bounds the change."""
 
-LONG_ROWS = 300_000
-"""Rows up to which a certificate evaluates its sums in the long format."""
+LONG_ROWS = 300_000  # Rows up to which a certificate evaluates its sums in the long format.
 
-LARGEST_SCORE = 1e150
-"""Largest score whose square is representable with room to spare."""
+LARGEST_SCORE = 1e150  # Largest score whose square is representable with room to spare.
 
+# What a set of pairs must have: see `pairs.all_pairs.Pairs`.
 NEEDED = ("n", "count", "sums", "row_mass")
-"""What a set of pairs must have: see `pairs.all_pairs.Pairs`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,13 +166,8 @@ class Mean:
 
 
 def least_margin(pairs: Any, low: np.ndarray, high: np.ndarray) -> float:
-    """Return the least low_i - high_j of the pairs (i, j) that count; -inf where pairs are others.
-
-    Parameters
-    ----------
-    pairs : Pairs
-    low, high : arrays (n,)
-    """
+    """Return the least low_i - high_j of the pairs (i, j) that count; -inf where pairs are
+    others."""
     if isinstance(pairs, PairList):
         counted = pairs.c > 0
         return float((low[pairs.i[counted]] - high[pairs.j[counted]]).min())

@@ -47,16 +47,7 @@ _SUM, _MEAN, _PENALTY = "sum", "mean", "penalty"
 
 @dataclass(frozen=True)
 class Scaling:
-    """One convention: its losses, the usual one first, and what its C multiplies.
-
-    Attributes
-    ----------
-    losses : tuple of str
-    of : {"sum", "mean", "penalty"}
-        C times the sum over pairs, C times their mean, or C/2 times |w|^2 with the mean.
-    factor : float
-        The sum is multiplied by C / factor.
-    """
+    """One convention: its losses, the usual one first, and what its C multiplies."""
 
     losses: tuple[str, ...]
     of: str = _SUM
@@ -80,9 +71,10 @@ SCALINGS: dict[str, Scaling] = {
     "sht-authors": Scaling(("square",), _PENALTY),
 }
 
+# Each convention's usual loss.
 CONVENTIONS: dict[str, str] = {name: scaling.losses[0] for name, scaling in SCALINGS.items()}
-"""Each convention's usual loss."""
 
+# Other names that people write.
 ALIASES = {
     "svmrank": "svm-rank",
     "sklearn": "scikit-learn",
@@ -93,17 +85,10 @@ ALIASES = {
     "pytorch": "torch",
     "libauc": "torch",
 }
-"""Other names that people write."""
 
 
 def convention_name(name: object) -> str:
-    """Return the convention named `name`, ignoring case and underscores.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
+    """Return the convention named `name`, ignoring case and underscores."""
     plain = str(name).strip().lower().replace("_", "-")
     plain = ALIASES.get(plain, plain)
     if plain not in SCALINGS:
@@ -112,13 +97,7 @@ def convention_name(name: object) -> str:
 
 
 def convention_loss(convention: str, loss: object = None) -> str:
-    """Return the loss of a convention, or `loss` if it is one that the convention has.
-
-    Raises
-    ------
-    InputError
-        If the convention never has that loss.
-    """
+    """Return the loss of a convention, or `loss` if it is one that the convention has."""
     name = convention_name(convention)
     losses = SCALINGS[name].losses
     if loss is None:

@@ -18,23 +18,19 @@ from ..spaces.streamed import StreamedRows
 from .problem import Problem
 from .risk import Mean
 
-THINNING = 20
-"""A large problem is first solved on one row in this many."""
+THINNING = 20  # A large problem is first solved on one row in this many.
 
+# Minimum rows of a sample, in all and per coordinate: fewer tell too little.
 LEAST_ROWS, ROWS_PER_COORDINATE = 5000, 20
-"""Minimum rows of a sample, in all and per coordinate: fewer tell too little."""
 
-MOST_ROWS = 100
-"""Maximum rows of a sample, as a multiple of the minimum: more would tell no more."""
+MOST_ROWS = 100  # Maximum rows of a sample, as a multiple of the minimum: more would tell no more.
 
+# Minimum rows of a large problem, as a multiple of the least sample: below, sampling saves nothing.
 LARGE = 10
-"""Minimum rows of a large problem, as a multiple of the least sample: below, sampling saves
-nothing."""
 
 MOST_NUMBERS = 50_000_000  # numbers in the rows of a sample of groups (400 MB)
 
-FEWEST = LARGE * LEAST_ROWS
-"""Minimum rows of a large problem, however few its coordinates."""
+FEWEST = LARGE * LEAST_ROWS  # Minimum rows of a large problem, however few its coordinates.
 
 
 def starting_sample(problem: Problem) -> Problem | None:
@@ -87,15 +83,7 @@ def _of_groups(problem: Problem, drawn: DrawnGroups) -> Problem:
 
 
 def subsample(problem: Problem, size: int) -> Problem:
-    """Return the problem over about `size` rows, each class thinned evenly.
-
-    Parameters
-    ----------
-    problem : Problem
-        Over all pairs of `Rows`, `StreamedRows` or `PartitionedRows`.
-    size : int
-        Rows wanted; a class keeps at least about a tenth of them where it has so many.
-    """
+    """Return the problem over about `size` rows, each class thinned evenly."""
     assert isinstance(problem.pairs, AllPairs)
     n_pos, n_neg = problem.n_pos, problem.n_neg
     least = size // 10

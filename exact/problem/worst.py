@@ -23,8 +23,7 @@ from .mean_minorant import check_width, of_scores
 from .minorant import Minorant, mixed
 from .risk import LONG_ROWS, Mean
 
-STEPS = 2**40
-"""Group weights are whole multiples of 1 / STEPS."""
+STEPS = 2**40  # Group weights are whole multiples of 1 / STEPS.
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,12 +145,6 @@ def group_weights(values: np.ndarray, width: float) -> np.ndarray:
 
     They are the projection of values / width onto the simplex, to the rounding down; what is lost
     goes to the largest value, as does all at width 0.
-
-    Parameters
-    ----------
-    values : array (groups,)
-    width : float
-        >= 0.
     """
     top = int(np.argmax(values))
     whole = np.zeros(values.size, dtype=np.int64)

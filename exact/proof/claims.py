@@ -8,8 +8,7 @@ import numpy as np
 
 from ..certificate.solution import Solution
 
-MARGIN = 0.02
-"""Part of the verified gap added to either bound: another machine rounds otherwise."""
+MARGIN = 0.02  # Part of the verified gap added to either bound: another machine rounds otherwise.
 
 
 def claims_of(upper: Fraction, lower: Fraction) -> tuple[float, float, float]:

@@ -6,17 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from ..certificate.witness import Witness
 from ..errors import InputError
 from ..problem.evidence import Alpha, Weights
+from ..problem.minorant import Minorant
 from ..tools.lossless import as_float64
 
-LARGEST_REPETITION = 1 << 26
-"""Row weights in a proof file are whole numbers below this."""
+LARGEST_REPETITION = 1 << 26  # Row weights in a proof file are whole numbers below this.
 
 
 def evidence_of(
-    witness: Witness, mask: np.ndarray, repeats: np.ndarray
+    witness: Minorant, mask: np.ndarray, repeats: np.ndarray
 ) -> tuple[str, dict[str, Any]]:
     """Return the kind of evidence and its fields."""
     evidence = witness.evidence
@@ -46,15 +45,6 @@ def integer_marginals(
     number of units 1 / (cap n_pos n_neg), n_pos and n_neg counting copies. The units are so small
     (2^61 of them fill the cap of all pairs of one copy) that only the rounding already in `c` is
     left to see.
-
-    Parameters
-    ----------
-    c : array (n,)
-        Signed marginals, adding up to at most one on either side.
-    mask : bool array (n,)
-        The positive rows.
-    repeats : int array (n,)
-        Row weights.
     """
     sums = [int(repeats[side].sum()) for side in (mask, ~mask)]
     cap = 1 << max(61 - max(sums).bit_length(), 0)

@@ -15,13 +15,7 @@ Columns = dict[str, np.ndarray]
 
 
 def columns_of(pairs: OrderedPairs) -> tuple[Columns, np.ndarray]:
-    """Return the columns "ordered" of a proof's data, and how often each row counts: (n,).
-
-    Raises
-    ------
-    InputError
-        For gains, and for rows that count above others another number of times than below them.
-    """
+    """Return the columns "ordered" of a proof's data, and how often each row counts: (n,)."""
     if pairs.gain is not None:
         raise InputError("a proof file has no gains: pairs of one group weigh alike in it")
     a, b = np.empty((2, pairs.n), dtype=np.int64)
@@ -48,23 +42,7 @@ def as_column(values: object) -> np.ndarray:
 def ordered_evidence(
     evidence: Evidence | None, pairs: OrderedPairs, columns: Columns, repeats: np.ndarray
 ) -> tuple[str, dict[str, Any]]:
-    """Return the kind of evidence and its fields, in whole numbers.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        Scores, or an alpha a listed pair.
-    pairs : OrderedPairs
-    columns : dict
-        What orders the rows, for the checker.
-    repeats : int array (n,)
-        How often each row counts.
-
-    Raises
-    ------
-    InputError
-        For other evidence, and for scores too far apart for whole numbers of 62 bits.
-    """
+    """Return the kind of evidence and its fields, in whole numbers."""
     if isinstance(evidence, Alpha):
         return "marginals", _marginals(evidence, pairs)
     if not isinstance(evidence, Scores):

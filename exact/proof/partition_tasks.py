@@ -19,16 +19,7 @@ from .evidence import LARGEST_REPETITION
 
 @dataclass(frozen=True, eq=False)
 class CellsTask:
-    """Hashes a partition, and counts its rows by the bins of two points' scores.
-
-    Parameters
-    ----------
-    offset : array (dim,)
-    points : list of arrays (dim,)
-        The weights, and those of the dual point where these are others.
-    units, shift : int
-        Scores are in units 2^-units, and a bin has 2^shift of them.
-    """
+    """Hashes a partition, and counts its rows by the bins of two points' scores."""
 
     offset: np.ndarray
     points: list[np.ndarray]
@@ -62,18 +53,7 @@ class CellsTask:
 
 @dataclass(frozen=True, eq=False)
 class PullsTask:
-    """Sums a partition's rows by the marginals of their bins, in whole numbers.
-
-    Parameters
-    ----------
-    offset, w : arrays (dim,)
-    units, shift : int
-        As `CellsTask`.
-    tables : pair of pairs of arrays
-        Bins and marginals of the negative and of the positive rows.
-    places : int array (dim,)
-        Numbers of column k are in units 2^-places[k].
-    """
+    """Sums a partition's rows by the marginals of their bins, in whole numbers."""
 
     offset: np.ndarray
     w: np.ndarray

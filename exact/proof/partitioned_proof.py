@@ -27,11 +27,10 @@ from .claims import claims_of, supports
 from .partition_tasks import CellsTask, PullsTask, SaveTask
 from .proof_file import Proof
 
-FORMAT = 1
-"""Version of the format written here."""
+FORMAT = 1  # Version of the format written here.
 
+# Scores in units are below two to this power, and so is a partition's sum of their residuals.
 LARGEST_UNITS = 61
-"""Scores in units are below two to this power, and so is a partition's sum of their residuals."""
 
 
 def write_partitioned_proof(

@@ -31,26 +31,12 @@ from .evidence import evidence_of, repetitions
 from .ordered import Columns, as_column, columns_of, ordered_evidence
 from .rows_of_proofs import RowBlocks, as_rows, middle
 
-FORMAT = 2
-"""Version of the format written here; the checker reads format 1 too."""
+FORMAT = 2  # Version of the format written here; the checker reads format 1 too.
 
 
 @dataclass(frozen=True)
 class Proof:
-    """What a proof file claims.
-
-    Attributes
-    ----------
-    path : Path
-    kind : {"weights", "marginals", "scores"}
-        What regenerates the dual point.
-    primal : float
-        F(w) is at most this.
-    dual : float
-        The optimum is at least this.
-    gap : float
-        F(w) exceeds the optimum by at most this.
-    """
+    """What a proof file claims."""
 
     path: Path
     kind: str

@@ -11,8 +11,7 @@ from ..errors import InputError
 from ..spaces.streamed import Source
 from ..tools.lossless import as_float64
 
-BLOCK = 1 << 16
-"""Rows that are read at a time."""
+BLOCK = 1 << 16  # Rows that are read at a time.
 
 
 class RowBlocks:

@@ -36,68 +36,41 @@ from .window.multipliers import WarmMultipliers
 from .window.window import Window, open_window
 from .window.window_qp import window_qp
 
-MULTIPLIERS = "multipliers"
-"""The name of our own solver of a window."""
+MULTIPLIERS = "multipliers"  # The name of our own solver of a window.
 
-LARGEST_WINDOW = 2_000_000
-"""Pairs that a window never exceeds by itself."""
+LARGEST_WINDOW = 2_000_000  # Pairs that a window never exceeds by itself.
 
-LARGEST_QP = 40_000
-"""The largest window of the QP solvers, which factor matrices of that side."""
+LARGEST_QP = 40_000  # The largest window of the QP solvers, which factor matrices of that side.
 
+# A window is solved to this part of the gap while the gap is above `CLOSE`, then to rounding.
 LOOSE = 1e-2
-"""A window is solved to this part of the gap while the gap is above `CLOSE`, then to rounding."""
 
-CLOSE = 1e-3
-"""Relative gap from which a window is likely to hold all pairs that matter."""
+CLOSE = 1e-3  # Relative gap from which a window is likely to hold all pairs that matter.
 
-FINEST = 0.01
-"""Share of the tolerance to which a window is solved in the end."""
+FINEST = 0.01  # Share of the tolerance to which a window is solved in the end.
 
+# Pairs a coordinate in the first window. The QP solvers get fewer, as each pair costs them more.
 FIRST, FIRST_QP = 100, 3
-"""Pairs a coordinate in the first window. The QP solvers get fewer, as each pair costs them
-more."""
 
+# The first window has at least LEAST pairs (LEAST_QP for the QP solvers), because fewer are all
+# overhead, and at most MOST, because then a look at the gap pays.
 LEAST, LEAST_QP, MOST = 1000, 1000, 200_000
-"""The first window has at least LEAST pairs (LEAST_QP for the QP solvers), because fewer are all
-overhead, and at most MOST, because then a look at the gap pays."""
 
-GROWTH = 4
-"""Factor by which a window that gains little may grow."""
+GROWTH = 4  # Factor by which a window that gains little may grow.
 
+# A round that leaves more than LITTLE of the gap widens the window. One that leaves more than LESS
+# is idle.
 LITTLE, LESS = 0.2, 0.5
-"""A round that leaves more than LITTLE of the gap widens the window. One that leaves more than LESS
-is idle."""
 
+# Idle rounds in a row after which ties are suspected, and after which the run may end.
 TIED, PATIENCE = 2, 3
-"""Idle rounds in a row after which ties are suspected, and after which the run may end."""
 
-ROUNDING = 1e-11
-"""Below this relative gap, idle rounds mean that only rounding is left."""
+ROUNDING = 1e-11  # Below this relative gap, idle rounds mean that only rounding is left.
 
 
 @dataclass(frozen=True)
 class ActivePairs(Solver):
-    """Solve a hinge problem over a window of pairs, again and again.
-
-    Parameters
-    ----------
-    tol : float
-        Relative gap to reach.
-    limit : int, optional
-        Pairs in a window at most; by default 100 a coordinate, between 5000 and 200,000 (QP
-        solvers: 3, at least 1000), and more whenever a round gains little.
-    max_rounds : int
-    backend : {"multipliers", "CLARABEL", "OSQP"}
-        What solves a window: `multipliers`, or a QP solver as a cross-check.
-    max_time : float, optional
-        Seconds.
-
-    Raises
-    ------
-    InputError
-        For an unknown backend.
-    """
+    """Solve a hinge problem over a window of pairs, again and again."""
 
     tol: float = 1e-9
     limit: int | None = None

@@ -33,8 +33,8 @@ from .general.proximal import Proximal
 from .partial.tail_newton import LARGEST_DIMENSION, TailNewton
 
 NOW = "descent"
+# Methods of version 0.2, and the name that says today what each did.
 OLD = {"newton": NOW, "quasi-newton": NOW, "pair-newton": NOW, "tail-newton": NOW}
-"""Methods of version 0.2, and the name that says today what each did."""
 
 
 class Solver(Protocol):
@@ -49,16 +49,7 @@ class Solver(Protocol):
 
 @dataclass(frozen=True)
 class Method:
-    """An entry of the list of methods.
-
-    Attributes
-    ----------
-    make : callable
-        Takes the problem, tol and max_time, and returns the solver. The solver itself refuses
-        problems that it cannot solve.
-    suits : callable
-        Whether `auto` takes the method for a problem; the first entry that suits is taken.
-    """
+    """An entry of the list of methods."""
 
     make: Callable[[Problem, float, float | None], Solver]
     suits: Callable[[Problem], bool]
@@ -131,22 +122,14 @@ METHODS: dict[str, Method] = {
     ),
 }
 
-NAMES = ("auto", *METHODS)
-"""What a caller may ask for."""
+NAMES = ("auto", *METHODS)  # What a caller may ask for.
 
 
-WITHOUT_CLASSES = ("auto", "descent", "proximal")
-"""Methods that ordered pairs have, too."""
+WITHOUT_CLASSES = ("auto", "descent", "proximal")  # Methods that ordered pairs have, too.
 
 
 def choose_solver(problem: Problem, method: str, tol: float, max_time: float | None) -> Solver:
-    """Return the solver that `method` names; for "auto" the first that suits the problem.
-
-    Raises
-    ------
-    InputError
-        If the method is unknown, or needs two classes where pairs are ordered.
-    """
+    """Return the solver that `method` names; for "auto" the first that suits the problem."""
     if method in OLD:
         raise InputError(f"method {method!r} is now called {OLD[method]!r}")
     if method not in NAMES:

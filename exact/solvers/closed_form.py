@@ -18,11 +18,11 @@ from ..problem.problem import Problem
 from ..spaces.rows import Rows
 from ..square_loss.row_average import moments
 
+# Pairs times features up to which listed pairs are one least-squares problem.
 LISTED_NUMBERS = 2_000_000
-"""Pairs times features up to which listed pairs are one least-squares problem."""
 
+# Conjugate gradients stop at this relative residual: the gap falls with its square.
 RESIDUAL = 1e-12
-"""Conjugate gradients stop at this relative residual: the gap falls with its square."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,6 @@ class SquaredLossSolver(Solver):
 
     (2 M + lam I) w = 2 delta; least squares for few listed pairs, conjugate gradients where the
     matrix would be large.
-
-    Parameters
-    ----------
-    tol : float
-        Relative gap to reach.
-    dense_limit : int
-        Coordinates up to which the matrix is formed.
-    max_iter : int
     """
 
     tol: float = 1e-9

@@ -20,8 +20,7 @@ from ..errors import TooLargeError
 from ..square_loss.convex_square import ConvexSquare
 from ..square_loss.row_average import RowAverage
 
-LARGEST = 5000
-"""Features up to which the d x d matrix is formed."""
+LARGEST = 5000  # Features up to which the d x d matrix is formed.
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,49 +39,26 @@ from .bundle.segment import Evaluated, Segment
 from .hard_margin import offer_hard_margin
 from .qp_backends import direct_backends
 
+# The run has stalled once PATIENCE cuts have left more than PROGRESS of the gap.
 PATIENCE, PROGRESS = 60, 0.9
-"""The run has stalled once PATIENCE cuts have left more than PROGRESS of the gap."""
 
+# Every third cut is made between best and target: this share of best, the rest of target.
 TURN, NEAR_BEST = 3, 0.9
-"""Every third cut is made between best and target: this share of best, the rest of target."""
 
+# Every LOOK cuts, `ActivePairs` is tried if more than MANY cuts are still needed at the present
+# rate.
 LOOK, MANY = 40, 150
-"""Every LOOK cuts, `ActivePairs` is tried if more than MANY cuts are still needed at the present
-rate."""
 
-FINISH_ROUNDS = 12
-"""Rounds of `ActivePairs` in one try."""
+FINISH_ROUNDS = 12  # Rounds of `ActivePairs` in one try.
 
+# After a try that failed, the next one waits until the gap has fallen to CLOSER of what it was, or
+# to LAST times tol.
 CLOSER, LAST = 0.1, 10.0
-"""After a try that failed, the next one waits until the gap has fallen to CLOSER of what it was, or
-to LAST times tol."""
 
 
 @dataclass(frozen=True)
 class CuttingPlane(Solver):
-    """Solve a hinge problem by cutting planes.
-
-    Parameters
-    ----------
-    tol : float
-        Relative gap to reach.
-    max_iter : int
-        Cuts at most.
-    finish_from : float
-        Relative gap from which `ActivePairs` may take over where cuts are slow; 0 for the bundle
-        alone.
-    window : int, optional
-        Pairs that `ActivePairs` may hold; see there.
-    backend : {"active-set", "CLARABEL", "OSQP"}
-        Solver of the master problem: our own, or a QP solver as a cross-check.
-    max_time : float, optional
-        Seconds.
-
-    Raises
-    ------
-    InputError
-        For an unknown backend.
-    """
+    """Solve a hinge problem by cutting planes."""
 
     tol: float = 1e-9
     max_iter: int = 1000

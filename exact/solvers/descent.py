@@ -337,21 +337,8 @@ def descend_blocks(
 
 @dataclass(frozen=True)
 class Descent(Solver):
-    """Solve a problem over rows or a kernel matrix with the ridge, a mean of any loss over pairs.
-
-    Parameters
-    ----------
-    tol : float
-        Relative gap to reach.
-    max_iter : int
-        Steps at most; those of finishers are not counted.
-    finish : bool
-        Whether the hinge's finishers may go on where the descent stalls.
-    seed : int
-        Draws the pairs for the Hessian.
-    max_time : float, optional
-        Seconds.
-    """
+    """Solve a problem over rows or a kernel matrix with the ridge, a mean of any loss over
+    pairs."""
 
     tol: float = 1e-9
     max_iter: int = 1000

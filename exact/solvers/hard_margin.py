@@ -18,29 +18,26 @@ import scipy.linalg
 
 from ..certificate.certificate import dual_value
 from ..certificate.solution import Recorder
-from ..certificate.witness import Witness
 from ..pairs.all_pairs import AllPairs
+from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
 
+# The most rows, whose inner products are formed and factored, and the most coordinates.
 LARGEST, WIDEST = 4000, 40_000
-"""The most rows, whose inner products are formed and factored, and the most coordinates."""
 
-ROUNDS = 60
-"""The most guesses. Runs that succeed need about five."""
+ROUNDS = 60  # The most guesses. Runs that succeed need about five.
 
+# Rounds in a row that may move more rows than the best so far, before one at a time is moved.
 PATIENCE = 3
-"""Rounds in a row that may move more rows than the best so far, before one at a time is moved."""
 
+# With fewer coordinates than rows the equations of the first guess are singular. A ridge mends
+# that; a smaller one changes the guess little, and in the end few enough rows are left for none.
 RIDGES = (1.0, 0.1, 1e-2, 1e-3, 1e-5, 1e-8, 0.0)
-"""With fewer coordinates than rows the equations of the first guess are singular. A ridge mends
-that; a smaller one changes the guess little, and in the end few enough rows are left for none."""
 
-SLACK = 1e-12
-"""Conditions may be broken by so much of their scale: rounding."""
+SLACK = 1e-12  # Conditions may be broken by so much of their scale: rounding.
 
-LONGER = 1e-12
-"""w is made longer by this part, lest rounding leave margins just below one."""
+LONGER = 1e-12  # w is made longer by this part, lest rounding leave margins just below one.
 
 
 def offer_hard_margin(problem: Problem, recorder: Recorder, separable: bool = False) -> None:
@@ -48,14 +45,6 @@ def offer_hard_margin(problem: Problem, recorder: Recorder, separable: bool = Fa
 
     Nothing is offered where the problem is not one of few rows in many coordinates, or of rows
     that a caller takes for separable.
-
-    Parameters
-    ----------
-    problem : Problem
-    recorder : Recorder
-        Keeps the point if it is better than what it knows.
-    separable : bool
-        Whether the point is tried with fewer coordinates than rows, too.
     """
     space, pairs = problem.space, problem.pairs
     if not (isinstance(space, Rows) and isinstance(pairs, AllPairs)):
@@ -75,7 +64,9 @@ def offer_hard_margin(problem: Problem, recorder: Recorder, separable: bool = Fa
     c[counted] = problem.lam * found
     if not c.max() <= problem.n:
         return  # marginals add up to one at most: far outside, nothing is feasible
-    witness = Witness.from_marginals(problem, c[problem.pairs.positive], c[~problem.pairs.positive])
+    witness = Minorant.from_marginals(
+        problem, c[problem.pairs.positive], c[~problem.pairs.positive]
+    )
     w = (1 + LONGER) * space.pull(witness.c) / problem.lam
     recorder.offer(w, problem.objective(w), witness, dual_value(problem, witness)[0])
     recorder.step()
@@ -84,17 +75,7 @@ def offer_hard_margin(problem: Problem, recorder: Recorder, separable: bool = Fa
 def marginals(
     K: np.ndarray, positive: np.ndarray, ridges: tuple[float, ...] = (0.0,)
 ) -> np.ndarray | None:
-    """Return c / lam (n,), >= 0, of the hard-margin optimum; None where it is not found.
-
-    Parameters
-    ----------
-    K : array (n, n)
-        Inner products of the rows.
-    positive : bool array (n,)
-    ridges : tuple of floats
-        Added to the diagonal one after another, in units of its mean, each solved from the guess
-        that the one before ended with; the last is zero.
-    """
+    """Return c / lam (n,), >= 0, of the hard-margin optimum; None where it is not found."""
     n, sign = positive.size, np.where(positive, 1.0, -1.0)
     unit = float(np.trace(K)) / n
     if not unit > 0:

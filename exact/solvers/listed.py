@@ -21,21 +21,11 @@ from ..problem.problem import Problem, pair_problem
 from ..spaces.rows import Rows
 from .active_pairs import ActivePairs
 
-LARGEST_COPY = 20_000_000
-"""Numbers in the rows up to which they are copied for the list."""
+LARGEST_COPY = 20_000_000  # Numbers in the rows up to which they are copied for the list.
 
 
 def solve_listed(problem: Problem, recorder: Recorder, tol: float) -> None:
-    """Offer the solution over the listed pairs, where the loss is the hinge and they are few.
-
-    Parameters
-    ----------
-    problem : Problem
-        Over rows, with the ridge.
-    recorder : Recorder
-    tol : float
-        Relative gap to reach.
-    """
+    """Offer the solution over the listed pairs, where the loss is the hinge and they are few."""
     listed, space = getattr(problem.pairs, "listed", None), problem.space
     if listed is None or not isinstance(problem.loss, Hinge) or not isinstance(space, Rows):
         return

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..certificate.certificate import Witness, dual_value
+from ..certificate.certificate import Minorant, dual_value
 from ..certificate.solution import Recorder, Status
 from ..certificate.solver import Solver
 from ..curvature.line_search import best_on_segment
@@ -29,38 +29,16 @@ from .qp_backends import BACKENDS, call_solver, direct_backends, solve_qp
 from .window.window import Window
 from .window.window_qp import window_qp
 
-TEACHING_LIMIT = 5_000
-"""Pairs that the teaching form holds: it writes every pair difference down."""
+TEACHING_LIMIT = 5_000  # Pairs that the teaching form holds: it writes every pair difference down.
 
-LIFTED_LIMIT = 200_000
-"""Pairs that the lifted form holds."""
+LIFTED_LIMIT = 200_000  # Pairs that the lifted form holds.
 
-CVXPY_OSQP_ITERATIONS = 10_000
-"""Iterations of OSQP at most where CVXPY starts it."""
+CVXPY_OSQP_ITERATIONS = 10_000  # Iterations of OSQP at most where CVXPY starts it.
 
 
 @dataclass(frozen=True)
 class QP(Solver):
-    """Solve the dual of a hinge problem as a QP.
-
-    Parameters
-    ----------
-    form : {"teaching", "lifted"}
-        "teaching" is [SAUC, eq. (3)] as printed, with linear kernel; "lifted" keeps the marginals
-        u = A'alpha as variables, so that nothing is dense in the pairs.
-    interface : {"cvxpy", "direct"}
-        Through CVXPY, or straight to the solver (lifted form only).
-    backend : {"CLARABEL", "OSQP", "ECOS"}
-        ECOS only through CVXPY, and only where it is installed.
-    finish : bool
-        Whether `ActivePairs` takes the answer on to the tolerance.
-    tol : float
-        Relative gap to reach.
-    solver_tol : float
-        Tolerance passed to the QP solver.
-    max_time : float, optional
-        Seconds, for `direct` and the finish.
-    """
+    """Solve the dual of a hinge problem as a QP."""
 
     form: str = "lifted"
     interface: str = "cvxpy"
@@ -234,10 +212,10 @@ def _offer(problem: Problem, listed: PairList, alpha: np.ndarray, recorder: Reco
     """Offer the primal and dual points of `alpha` to the recorder."""
     c = listed.marginals(alpha)
     if isinstance(problem.pairs, PairList):
-        witness = Witness.from_alpha(problem, alpha)
+        witness = Minorant.from_alpha(problem, alpha)
     else:
         u, v = c[problem.pairs.positive], -c[~problem.pairs.positive]
-        witness = Witness.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))
+        witness = Minorant.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))
     # At the optimum w is the pull over lam; until then the way there has a better point.
     target = problem.space.pull(c) / problem.lam
     start = recorder.best_w

@@ -16,11 +16,10 @@ from ..tools.interrupts import interruptible
 
 T = TypeVar("T")
 
+# The most iterations: interior points need few, alternating directions many.
 CLARABEL_ITERATIONS, OSQP_ITERATIONS = 200, 20_000
-"""The most iterations: interior points need few, alternating directions many."""
 
-LEAST_TIME = 1e-3
-"""Least time limit in seconds: the packages take zero for no limit."""
+LEAST_TIME = 1e-3  # Least time limit in seconds: the packages take zero for no limit.
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,30 +42,7 @@ def solve_qp(
     max_iter: int | None = None,
     max_time: float | None = None,
 ) -> QPAnswer:
-    """Minimise x'P x / 2 + q'x subject to low <= A x <= high.
-
-    Parameters
-    ----------
-    P : sparse matrix (m, m)
-        Symmetric, positive semidefinite.
-    q : array (m,)
-    A : sparse matrix (r, m)
-    low, high : arrays (r,)
-        Infinite where a side is free; equal for an equation.
-    backend : str
-        A name of `direct_backends`.
-    tol : float
-        Tolerance passed to the solver. The caller must measure the accuracy actually reached.
-    max_iter : int, optional
-        By default the backend's own limit.
-    max_time : float, optional
-        Seconds.
-
-    Raises
-    ------
-    InputError
-        If the backend is unknown, or is reached through CVXPY only.
-    """
+    """Minimise x'P x / 2 + q'x subject to low <= A x <= high."""
     direct = direct_backends()
     if backend not in direct:
         raise InputError(f"unknown QP solver {backend!r}: choose one of {', '.join(direct)}")
@@ -149,29 +125,19 @@ def _osqp(
 
 @dataclass(frozen=True)
 class Backend:
-    """How a solver of quadratic programs is reached: straight, and through CVXPY.
-
-    Attributes
-    ----------
-    direct : function or None
-        Takes and returns what `solve_qp` does; None where only CVXPY reaches the solver.
-    tolerances : tuple of str
-        The names of the options that hold its tolerance.
-    finest : float
-        The finest tolerance that the solver can be expected to reach.
-    """
+    """How a solver of quadratic programs is reached: straight, and through CVXPY."""
 
     direct: Callable[..., QPAnswer] | None
     tolerances: tuple[str, ...]
     finest: float
 
 
+# The one list of solvers of quadratic programs.
 BACKENDS = {
     "CLARABEL": Backend(_clarabel, ("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-12),
     "OSQP": Backend(_osqp, ("eps_abs", "eps_rel"), 1e-8),
     "ECOS": Backend(None, ("abstol", "reltol", "feastol"), 1e-9),
 }
-"""The one list of solvers of quadratic programs."""
 
 
 def direct_backends() -> dict[str, Callable[..., QPAnswer]]:
@@ -179,11 +145,10 @@ def direct_backends() -> dict[str, Callable[..., QPAnswer]]:
     return {name: one.direct for name, one in BACKENDS.items() if one.direct is not None}
 
 
-ECOS_INTERRUPTED = -4
-"""ECOS's exit flag after an interrupt."""
+ECOS_INTERRUPTED = -4  # ECOS's exit flag after an interrupt.
 
+# For solvers that handle interrupts themselves: two at once put back each other's handler.
 _ALONE = threading.Lock()
-"""For solvers that handle interrupts themselves: two at once put back each other's handler."""
 
 
 def call_solver(backend: str, work: Callable[[], T]) -> T:
@@ -191,12 +156,6 @@ def call_solver(backend: str, work: Callable[[], T]) -> T:
 
     Clarabel hears of an interrupt only afterwards, as ECOS does until its iterations begin. OSQP
     and ECOS keep one that comes later to themselves.
-
-    Parameters
-    ----------
-    backend : {"CLARABEL", "OSQP", "ECOS"}
-    work : function without arguments
-        Calls the solver and changes nothing else.
     """
     if backend == "CLARABEL":
         return interruptible(work)

@@ -27,22 +27,15 @@ from .kernel import (
     summed,
 )
 
+# A distance by products below this share of |x|^2 + |z|^2 is computed again by differences.
 CLOSE = 0.25
-"""A distance by products below this share of |x|^2 + |z|^2 is computed again by differences."""
 
-TINY = 2.0**-1070
-"""What one term of a sum can lose to underflow."""
+TINY = 2.0**-1070  # What one term of a sum can lose to underflow.
 
 
 @dataclass(frozen=True)
 class Gaussian:
-    """k(x, z) = exp(-gamma |x - z|^2).
-
-    Parameters
-    ----------
-    gamma : float
-        > 0, in units of one over a squared distance.
-    """
+    """k(x, z) = exp(-gamma |x - z|^2)."""
 
     gamma: float
 

@@ -36,11 +36,11 @@ __all__ = [
     "norm_chain",
 ]
 
+# Which matrix a statement about a given one refers to; see `Gram`.
 AS_STORED = (
     "The matrix K is meant as stored in float64, averaged with its transpose; should rounding have "
     "left it an eigenvalue below zero, with so little added to its diagonal as mends that."
 )
-"""Which matrix a statement about a given one refers to; see `Gram`."""
 
 FLOAT32 = 2.0**-24  # relative rounding of one float32 number
 ASYMMETRY = 1e-10, 64 * FLOAT32  # of the largest entry: K in float64, and in float32

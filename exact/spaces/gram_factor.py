@@ -24,36 +24,22 @@ from .gram import Gram, StreamedGram
 from .kernel import Kernel
 from .rows import Rows, Space
 
-DENSE_LIMIT = 4000
-"""Rows up to which the Gram matrix is held and factored at once."""
+DENSE_LIMIT = 4000  # Rows up to which the Gram matrix is held and factored at once.
 
-SQUARE_LIMIT = 10_000
-"""Side of the largest square matrix that may be formed from sparse rows."""
+SQUARE_LIMIT = 10_000  # Side of the largest square matrix that may be formed from sparse rows.
 
+# Largest size of a kernel's features, rows times features: 2 GB, and copies of it.
 FEATURE_NUMBERS = 250_000_000
-"""Largest size of a kernel's features, rows times features: 2 GB, and copies of it."""
 
+# A factor ends where no diagonal entry left is more than this share of the largest one.
 RELATIVE_TOL = 1e-14
-"""A factor ends where no diagonal entry left is more than this share of the largest one."""
 
 Lift = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
 class GramFactor:
-    """Features of a kernel on n rows, and their continuation to other rows.
-
-    Attributes
-    ----------
-    pivots : int array (r,)
-        Rows that span the features.
-    L : array (r, r)
-        Lower triangular, K[P, P] = L L'.
-    features : array (n, r)
-        F, with F F' close to K.
-    residual : float
-        An upper bound of the largest diagonal entry of K - F F', with the rounding of both.
-    """
+    """Features of a kernel on n rows, and their continuation to other rows."""
 
     pivots: np.ndarray
     L: np.ndarray
@@ -74,21 +60,7 @@ class GramFactor:
 def factor_gram(
     K: np.ndarray, tol: float = RELATIVE_TOL, max_rank: int | None = None
 ) -> GramFactor:
-    """Return the factor of a Gram matrix held in memory.
-
-    Parameters
-    ----------
-    K : array (n, n)
-        Symmetric, positive semidefinite.
-    tol : float
-        Stop where the largest remaining diagonal entry is below tol times the largest.
-    max_rank : int, optional
-
-    Raises
-    ------
-    InputError
-        If K is zero or not finite.
-    """
+    """Return the factor of a Gram matrix held in memory."""
     top = float(np.diag(K).max())
     if not (np.isfinite(K).all() and top > 0):
         raise InputError("K must be finite and have a diagonal entry > 0")
@@ -119,25 +91,7 @@ def factor_kernel(
     max_rank: int | None = None,
     max_time: float | None = None,
 ) -> GramFactor:
-    """Return the factor of a kernel on rows, its Gram matrix made a column at a time.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    X : array or CSR (n, d)
-    tol : float
-        As `factor_gram`.
-    max_rank : int, optional
-        At most this many pivots; the residual says what is left out.
-    max_time : float, optional
-        Seconds after which no pivots are added, where n is above `DENSE_LIMIT`. With it, none are
-        added either beyond `FEATURE_NUMBERS`.
-
-    Raises
-    ------
-    TooLargeError
-        If the features are more than that, and neither `max_time` nor `max_rank` cuts them.
-    """
+    """Return the factor of a kernel on rows, its Gram matrix made a column at a time."""
     n, end = X.shape[0], math.inf if max_time is None else time.monotonic() + max_time
     if n <= DENSE_LIMIT:
         factor = factor_gram(kernel(X, X), tol, max_rank)
@@ -226,22 +180,7 @@ def _append(
 def rows_of(
     space: Space, few: bool = False, max_time: float | None = None
 ) -> tuple[Rows, Lift, GramFactor | None]:
-    """Return rows with the functions of `space`, the way back, and the factor of a kernel.
-
-    Parameters
-    ----------
-    space : Rows, Gram or StreamedGram
-    few : bool
-        Whether sparse rows with more features than rows must become n features too, even where
-        that makes more numbers of them.
-    max_time : float, optional
-        As `factor_kernel`; with `few`, a kernel gets `SQUARE_LIMIT` features at most then.
-
-    Raises
-    ------
-    TooLargeError
-        If that takes too large a matrix.
-    """
+    """Return rows with the functions of `space`, the way back, and the factor of a kernel."""
     if isinstance(space, Rows):
         if space.dim <= space.n or (space.is_sparse and not (few or _worth_dense(space))):
             return space, lambda w: w, None

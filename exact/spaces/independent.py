@@ -16,11 +16,9 @@ import scipy.linalg
 from ..tools.rounding import UNIT, gamma
 from .rows import Rows
 
-MOST_FRACTIONS = 2_000_000
-"""Most products of fractions to spend on columns that depend on others."""
+MOST_FRACTIONS = 2_000_000  # Most products of fractions to spend on columns that depend on others.
 
-LEAST_PIVOT = 1e-10
-"""A remainder below this share of a column's length counts as rounding."""
+LEAST_PIVOT = 1e-10  # A remainder below this share of a column's length counts as rounding.
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,18 +27,6 @@ class Columns:
 
     With M = P X[:, basis] T, P the projection beside the constants, |M u| >= sigma |u|. All other
     columns are X[:, basis] C, each but for a constant, exactly.
-
-    Attributes
-    ----------
-    basis, others : int arrays
-    T : array (r, r)
-    M : array (n, r)
-        As computed, its columns centred.
-    C : array (r, d - r)
-        One rounding each.
-    error : float
-        Bounds the difference of `M` from the exact one in the Euclidean norm.
-    sigma : float
     """
 
     basis: np.ndarray

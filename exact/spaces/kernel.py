@@ -22,20 +22,17 @@ from ..tools.checks import as_float
 from ..tools.lossless import as_float64, canonical
 from ..tools.rounding import UNIT, gamma
 
+# Number of features summed at a time, so that long sums have short chains of roundings.
 FEATURE_BLOCK = 64
-"""Number of features summed at a time, so that long sums have short chains of roundings."""
 
+# Units in the last place by which numpy's exp may be wrong. Tests measure less than 1.5.
 EXP_UNITS = 4
-"""Units in the last place by which numpy's exp may be wrong. Tests measure less than 1.5."""
 
-LARGEST_ENTRY = 1e150
-"""Largest entry of X: squares of differences of larger ones may overflow."""
+LARGEST_ENTRY = 1e150  # Largest entry of X: squares of differences of larger ones may overflow.
 
-LEAST_SQUARE = 1e-290
-"""Added to k(x, x) in bounds of lengths, to cover underflow."""
+LEAST_SQUARE = 1e-290  # Added to k(x, x) in bounds of lengths, to cover underflow.
 
-CHECKED_ROWS = 50
-"""Number of rows on which a user's kernel is checked."""
+CHECKED_ROWS = 50  # Number of rows on which a user's kernel is checked.
 
 
 class Kernel(Protocol):

@@ -10,14 +10,13 @@ from .gaussian import Gaussian
 from .kernel import Kernel, Linear
 from .laplacian import Laplacian
 
-LINEAR = "linear"
-"""The name of the kernel whose functions are linear in the features."""
+LINEAR = "linear"  # The name of the kernel whose functions are linear in the features.
 
+# Classes that take a gamma or nothing. To add one, write a file and enter it.
 KERNELS: dict[str, Any] = {LINEAR: Linear, "rbf": Gaussian, "laplacian": Laplacian}
-"""Classes that take a gamma or nothing. To add one, write a file and enter it."""
 
+# Takes the place of a kernel's name where the data are the kernel matrix itself.
 PRECOMPUTED = "precomputed"
-"""Takes the place of a kernel's name where the data are the kernel matrix itself."""
 
 
 def kernel_names() -> tuple[str, ...]:
@@ -26,21 +25,7 @@ def kernel_names() -> tuple[str, ...]:
 
 
 def get_kernel(kernel: str | Kernel, gamma: float | None = None, dim: int | None = None) -> Kernel:
-    """Return the kernel of that name, or the user's own kernel unchanged.
-
-    Parameters
-    ----------
-    kernel : {"linear", "rbf", "laplacian"} or Kernel
-    gamma : float, optional
-        > 0; 1 / dim by default, as scikit-learn's kernels have it.
-    dim : int, optional
-        Number of features, for the default.
-
-    Raises
-    ------
-    InputError
-        For another name, or a gamma that is not > 0.
-    """
+    """Return the kernel of that name, or the user's own kernel unchanged."""
     check_kernel_name(kernel, gamma)
     if not isinstance(kernel, str):
         return kernel

@@ -24,13 +24,7 @@ from .kernel import (
 
 @dataclass(frozen=True)
 class Laplacian:
-    """k(x, z) = exp(-gamma sum_k |x_k - z_k|).
-
-    Parameters
-    ----------
-    gamma : float
-        > 0, in units of one over a distance.
-    """
+    """k(x, z) = exp(-gamma sum_k |x_k - z_k|)."""
 
     gamma: float
 

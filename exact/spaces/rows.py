@@ -31,11 +31,9 @@ from .blocked.row_blocks import (
     sparse_norms,
 )
 
-SMALLEST_REACH = 1e-140
-"""Smallest norm of a row: squares of smaller ones lose digits to underflow."""
+SMALLEST_REACH = 1e-140  # Smallest norm of a row: squares of smaller ones lose digits to underflow.
 
-LARGEST_REACH = 1e100
-"""Largest norm of a row: products of larger ones may overflow."""
+LARGEST_REACH = 1e100  # Largest norm of a row: products of larger ones may overflow.
 
 
 class Space(Protocol):

@@ -16,28 +16,13 @@ import numpy as np
 
 from ..tools.rounding import UNIT, gamma
 
-BITS = 20
-"""Bits of the rounded factor: a sum of 2^(52 - 2 BITS) products of them is exact."""
+BITS = 20  # Bits of the rounded factor: a sum of 2^(52 - 2 BITS) products of them is exact.
 
-ROWS = 256
-"""Number of rows of the residual that are computed at a time."""
+ROWS = 256  # Number of rows of the residual that are computed at a time.
 
 
 def shortfall(A: np.ndarray, shift: float = 0.0) -> float | None:
-    """Return an s >= 0 for which A + (shift + s) I is proved positive semidefinite.
-
-    Parameters
-    ----------
-    A : array (n, n)
-        Symmetric.
-    shift : float
-        < 0 where A is to be proved semidefinite by itself: it is if -shift >= s.
-
-    Returns
-    -------
-    float or None
-        None where A + shift I has no Cholesky factor.
-    """
+    """Return an s >= 0 for which A + (shift + s) I is proved positive semidefinite."""
     moved = A.copy()
     np.fill_diagonal(moved, np.nextafter(np.diag(A) + shift, -np.inf))
     try:

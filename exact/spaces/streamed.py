@@ -20,11 +20,11 @@ from .blocked.fingerprints import Fingerprints
 from .blocked.pull import CHAIN, Pull
 from .rows import LARGEST_REACH, SMALLEST_REACH, FeatureWeights
 
+# Largest number of columns for which compiled loops beat the library's matrix products.
 FEW_COLUMNS = 8
-"""Largest number of columns for which compiled loops beat the library's matrix products."""
 
+# Held while an object that is no array reads rows: it may move to a place in a file first.
 _READING = threading.Lock()
-"""Held while an object that is no array reads rows: it may move to a place in a file first."""
 
 
 class Source(Protocol):

@@ -7,8 +7,7 @@ import numpy as np
 from ..tools.compiling import compiled, compiled_later
 from ..tools.plain import streamed as plain
 
-_ROWS = 256
-"""Rows whose squares are compared side by side."""
+_ROWS = 256  # Rows whose squares are compared side by side.
 
 
 @compiled_later(plain.scores)

@@ -121,13 +121,10 @@ class SupportLoss:
 
     def value(self, w: np.ndarray) -> float:
         """Return F(w) = w'Sigma w + (1 - w'delta)^2 + lam/2 |w|^2 at `w` (d,)."""
-        w = self._check_weights(w)
+        w = as_float64(w, "w")
+        if w.shape != (self.dim,):
+            raise InputError(f"w must have {self.dim} entries; its shape is {w.shape}")
         return float(w @ self.sigma @ w + (1 - w @ self.delta) ** 2 + self.lam / 2 * (w @ w))
-
-    def gradient(self, w: np.ndarray) -> np.ndarray:
-        """Return 2 M w - 2 delta + lam w at `w`: (d,). [SHT, Prop. 1]"""
-        w = self._check_weights(w)
-        return 2 * (self.sigma @ w) - 2 * (1 - w @ self.delta) * self.delta + self.lam * w
 
     def optimum(self, support: Iterable[int]) -> SupportOptimum:
         """Return the minimum of F over the weights on these features."""
@@ -215,12 +212,6 @@ class SupportLoss:
                 break
             values[i] = 1 / (1 + self._factor(np.sort(np.append(support, i))).q)
         return values
-
-    def _check_weights(self, w: np.ndarray) -> np.ndarray:
-        w = as_float64(w, "w")
-        if w.shape != (self.dim,):
-            raise InputError(f"w must have {self.dim} entries; its shape is {w.shape}")
-        return w
 
 
 def optimum_on(

@@ -24,8 +24,8 @@ from ..errors import InputError
 from ..pairs.all_pairs import AllPairs, PairList
 from ..tools.checks import as_float
 
+# Whose covariances the structure takes: those of all data, or of the listed pairs.
 SOURCES = ("full", "sampled")
-"""Whose covariances the structure takes: those of all data, or of the listed pairs."""
 
 
 class Scatter(Protocol):
@@ -59,14 +59,7 @@ class Scatter(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ClassScatter:
-    """R of all pairs: the two class covariances. [SAUC, Prop. 1, eq. (15)]
-
-    Parameters
-    ----------
-    positive : bool array (n,)
-    a, b : arrays (n_pos,), (n_neg,)
-        Row weights, each adding up to one.
-    """
+    """R of all pairs: the two class covariances. [SAUC, Prop. 1, eq. (15)]"""
 
     positive: np.ndarray
     a: np.ndarray
@@ -114,13 +107,7 @@ class ClassScatter:
 
 @dataclass(frozen=True, eq=False)
 class PairScatter:
-    """R_w of a list of pairs: the covariance of their differences.
-
-    Parameters
-    ----------
-    pairs : PairList
-        With labels.
-    """
+    """R_w of a list of pairs: the covariance of their differences."""
 
     pairs: PairList
 
@@ -168,15 +155,7 @@ class PairScatter:
 def scatter_of(
     pairs: AllPairs | PairList, positive: np.ndarray, source: str = "full"
 ) -> ClassScatter | PairScatter:
-    """Return R: of the full data, or of the pairs actually used.
-
-    Parameters
-    ----------
-    pairs : AllPairs or PairList
-    positive : bool array (n,)
-    source : {"full", "sampled"}
-        The paper takes the full data even when pairs are sampled; so does the default.
-    """
+    """Return R: of the full data, or of the pairs actually used."""
     if source not in SOURCES:
         raise InputError(f"the structure's source must be full or sampled, not {source!r}")
     if source == "sampled" and isinstance(pairs, PairList):

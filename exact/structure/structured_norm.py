@@ -16,8 +16,7 @@ from ..spaces.rows import Rows, Space
 from ..tools.rounding import UNIT, gamma
 from .scatter import Scatter, check_structure
 
-_BLOCK_ENTRIES = 2**22
-"""Entries of sparse rows that are made dense at a time."""
+_BLOCK_ENTRIES = 2**22  # Entries of sparse rows that are made dense at a time.
 
 
 def whitener(space: Rows, scatter: Scatter, structure: float) -> np.ndarray:
@@ -25,14 +24,6 @@ def whitener(space: Rows, scatter: Scatter, structure: float) -> np.ndarray:
 
     [SAUC, eq. (8)]: a machine with features F and the structure is a plain machine with features
     F L^{-T}.
-
-    Raises
-    ------
-    TooLargeError
-        If d squared numbers are too many.
-    InputError
-        If the structure is so large that the identity is lost in rounding (or in `whitened` the
-        rows are).
     """
     if space.dim > SQUARE_LIMIT:
         raise TooLargeError(
@@ -191,17 +182,6 @@ class Structured:
 
     with equality at the scores y of the representer; so a y that is slightly off costs a little
     tightness and never validity. [SAUC, eq. (12)]
-
-    Parameters
-    ----------
-    base : Space
-    scatter : Scatter
-    structure : float
-        >= 0.
-    white : Rows, optional
-        Rows whose plain norm is the structured one; made here if they are not given.
-    lift : callable, optional
-        From the coordinates of `white` to those of `base`.
     """
 
     def __init__(

@@ -44,17 +44,6 @@ def middle(
     """Return structure R (R + structure R K R)^- R, the matrix between the kernels of G.
 
     [SAUC, eq. (16), eq. (17)]
-
-    Parameters
-    ----------
-    K : array (n, n)
-    scatter : Scatter
-        R.
-    structure : float
-        >= 0.
-    route : {"root", "pinv", "inv"}
-    paper_literal : bool
-        Allows "inv", which fails.
     """
     structure = check_structure(structure)
     if route not in ROUTES:
@@ -126,19 +115,6 @@ def sauc_scores(
 
     Differs from the paper: 1. the correction carries a factor `structure`, which (20) lacks: as
     printed it is right at structure = 1 only, and does not reduce to AUC-SVM at 0.
-
-    Parameters
-    ----------
-    K : array (n, n)
-        Kernel of the training rows.
-    columns : array (n, m)
-        k(x_s, x) of the training rows with the new ones.
-    beta : array (n,)
-        A'alpha: the dual's signed marginals.
-    scatter : Scatter
-    structure : float
-    paper_literal : bool
-        Leave the factor out, as printed.
     """
     structure = check_structure(structure)
     if not paper_literal:

@@ -86,13 +86,7 @@ class BestSubset:
         CertificateError
             If F(w) is below the lower bound: one of the two would be wrong.
         """
-        w = as_float64(w, "w")
-        if w.shape != self.w.shape or not np.isfinite(w).all():
-            raise InputError(f"w must be {self.w.size} finite numbers; its shape is {w.shape}")
-        if np.count_nonzero(w) > self.k:
-            raise InputError(
-                f"w has {np.count_nonzero(w)} nonzeros: the bound is for at most k = {self.k}"
-            )
+        w = _weights("w", w, self.w.size, self.k)
         upper = self._bounds.ceiling(w)
         if upper < self.lower:
             short = self.lower - upper
@@ -183,7 +177,7 @@ def best_subset(
     average = RowAverage.of(space, mask, AllPairs(sample_weight), ridge)
     bounds = support_bounds_of(average, tol)
     loss, k = bounds.loss, min(k, average.dim)
-    starts = [] if w0 is None else [_start(w0, loss.dim, k)]
+    starts = [] if w0 is None else [np.flatnonzero(_weights("w0", w0, loss.dim, k))]
     if method == "auto":
         method = "exhaustive" if better_tried(bounds, k, mask.size) else "branch-and-bound"
     if method == "branch-and-bound":
@@ -204,10 +198,11 @@ def best_subset(
     )  # fmt: skip
 
 
-def _start(w0: np.ndarray, dim: int, k: int) -> np.ndarray:
-    w0 = as_float64(w0, "w0")
-    if w0.shape != (dim,) or not np.isfinite(w0).all():
-        raise InputError(f"w0 must be {dim} finite numbers; its shape is {w0.shape}")
-    if np.count_nonzero(w0) > k:
-        raise InputError(f"w0 has {np.count_nonzero(w0)} nonzeros, more than k = {k}")
-    return np.flatnonzero(w0)
+def _weights(name: str, w: object, dim: int, k: int) -> np.ndarray:
+    """Return w as `dim` finite floats with at most k nonzeros, or refuse it."""
+    w = as_float64(w, name)
+    if w.shape != (dim,) or not np.isfinite(w).all():
+        raise InputError(f"{name} must be {dim} finite numbers; its shape is {w.shape}")
+    if np.count_nonzero(w) > k:
+        raise InputError(f"{name} has {np.count_nonzero(w)} nonzeros, more than k = {k}")
+    return w

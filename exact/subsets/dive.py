@@ -227,17 +227,14 @@ def _branch(
 def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most, c, h):  # pragma: no cover
     """Search below one node, depth first, until nothing is left or `max_nodes` nodes are opened.
 
-    `data` holds Sigma and delta of features with variance one and D > 0, below Sigma on those of
-    `start` (d,): the node, with more than k features that are not `OUT` and fewer than k `IN`.
-    `inverse` is that of Sigma on the former. Supports have k features; `best` is q of the best
-    known one, and what is lower in F by less than `tol` need not be found. At most `max_nodes`
-    nodes are opened, `n_slots` deep, with about `most` multiplications; what is beyond is given
-    back. c and h are those of `objective_floor`; unless both are zero, good supports are given back
-    as nodes too.
+    `data` holds Sigma, delta and D below Sigma on the features of `start` (d,), the node: more than
+    k that are not `OUT`, fewer than k `IN`; `inverse` is Sigma's on the former. `best` is q of the
+    best known support, and what is lower in F by less than `tol` need not be found. What is beyond
+    `max_nodes`, `n_slots` levels and about `most` multiplications is given back; unless c and h of
+    `rounding_of_floor` are zero, good supports are given back as nodes too.
 
-    Returns the support found, (k,), or (0,) where nothing is better than `best`; a number that q of
-    no support that was ruled out, or looked at, exceeds; states (nodes left, d) and bounds of the
-    nodes that are left; and the number of those opened.
+    Returns the support found, (k,), or (0,) where none is better; a number that q of no support
+    that was ruled out or looked at exceeds; states and bounds of what is left; nodes opened.
     """
     s0 = inverse.shape[0]
     slots, slot_w = np.empty((n_slots, s0, s0)), np.zeros((n_slots, s0))

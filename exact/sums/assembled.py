@@ -12,25 +12,7 @@ from ..tools.rounding import gamma
 
 @dataclass(frozen=True, eq=False)
 class PairSums:
-    """The result of one evaluation at given scores.
-
-    Attributes
-    ----------
-    value : float
-        sum_ij c_ij loss(s_i - s_j).
-    c : array (n,)
-        Signed marginals: sum_j c_ij alpha_ij on positive rows, minus sum_i on negative ones.
-    conjugate : float
-        sum_ij c_ij dual(alpha_ij).
-    total : float
-        sum_ij c_ij alpha_ij.
-    value_rounding, rounding, conjugate_rounding : float
-        Bounds of the rounding in `value`, in `c` (sum of absolute errors) and in `conjugate`.
-    relative : float or None
-        Where the c are counts, up to a few roundings: a bound of the relative error of each.
-    excess : float
-        Where `value` is an upper bound only: it is too large by this at most.
-    """
+    """The result of one evaluation at given scores."""
 
     value: float
     c: np.ndarray
@@ -106,21 +88,7 @@ def assembled(
     rounding: float | None,
     linear: bool,
 ) -> PairSums:
-    """Return the sums of both classes in the order of the rows, normalised.
-
-    Parameters
-    ----------
-    pairs : Whole
-    side : SideSums
-    value_rounding : float
-        Bound of the rounding in the value before it is normalised.
-    rounding : float or None
-        Bound of the rounding in the marginals; None where they are counts, where only the quotients
-        round.
-    linear : bool
-        Whether dual(alpha) = alpha; otherwise dual(alpha) = alpha - alpha^2 / 4 at
-        alpha = -loss', where the conjugate sum is the mass of alpha less the value.
-    """
+    """Return the sums of both classes in the order of the rows, normalised."""
     positive, mass = pairs.positive, pairs.mass
     c = np.empty(positive.size)
     c[positive] = side.u / mass

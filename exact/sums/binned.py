@@ -28,17 +28,15 @@ from . import binned_compiled as loops
 from .assembled import PairSums
 from .fused.rows_compiled import QUANTUM
 
-LARGEST_GRID = 1 << 22
-"""Largest number of bins; each takes 32 bytes in the two histograms."""
+LARGEST_GRID = 1 << 22  # Largest number of bins; each takes 32 bytes in the two histograms.
 
+# Bin numbers stay below this, so that floats hold all their sums and differences exactly.
 LARGEST_BIN = 2.0**51
-"""Bin numbers stay below this, so that floats hold all their sums and differences exactly."""
 
-NO_WEIGHT = np.zeros(0)
-"""Stands for weights of one each."""
+NO_WEIGHT = np.zeros(0)  # Stands for weights of one each.
 
+# Sums of rounded residuals are exact in any order while no bin holds more rows than this.
 EXACT_MASS = 2.0**53 * QUANTUM
-"""Sums of rounded residuals are exact in any order while no bin holds more rows than this."""
 
 
 class Extent:
@@ -80,26 +78,7 @@ def raise_for(scores: np.ndarray) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Marginals:
-    """The closed histogram: the marginals of each bin, and the sums over all pairs.
-
-    Attributes
-    ----------
-    u, v : arrays (size,)
-        Marginals of a positive and of a negative row of weight one, by bin, before
-        normalisation.
-    value : float
-        An upper bound of the summed hinge.
-    value_rounding : float
-        Bound of its rounding.
-    excess : float
-        The value is too large by this at most.
-    total : float
-        The summed alpha.
-    mass : float
-        The summed pair weights.
-    slip : float
-        Relative error of the marginals: zero up to division for whole weights.
-    """
+    """The closed histogram: the marginals of each bin, and the sums over all pairs."""
 
     u: np.ndarray
     v: np.ndarray
@@ -120,18 +99,7 @@ class Marginals:
 
 
 class Histogram:
-    """Counts of two classes on one grid of bins.
-
-    Parameters
-    ----------
-    extent : array (4,)
-        Least and largest score of the positive, then of the negative rows, or bounds of them.
-    bins : int
-        K, bins a unit of score: a power of two. Halved until the grid has at most
-        `LARGEST_GRID` bins, numbered below `LARGEST_BIN`; read the number used from `bins`.
-    half : int
-        Largest half width, in bins, that `close` will be asked for.
-    """
+    """Counts of two classes on one grid of bins."""
 
     def __init__(self, extent: np.ndarray, bins: int, half: int = 0, largest: int = LARGEST_GRID):
         if not 1 <= bins < 1 << 63 or bins & (bins - 1):
@@ -168,13 +136,7 @@ class Histogram:
         return other
 
     def merge(self, other: Histogram) -> None:
-        """Add the counts of other rows on the same grid.
-
-        Raises
-        ------
-        InputError
-            If the grids differ.
-        """
+        """Add the counts of other rows on the same grid."""
         if other.bins != self.bins or not np.array_equal(other.limits, self.limits):
             raise InputError("histograms on different grids cannot be merged")
         self.grid += other.grid
@@ -201,15 +163,7 @@ class Histogram:
         self.plain += scores.size
 
     def close(self, half: int, whole: bool) -> Marginals:
-        """Return the marginals by bin and the sums over all pairs.
-
-        Parameters
-        ----------
-        half : int
-            Half width of the smoothing, in bins, >= 0.
-        whole : bool
-            Whether the row weights are whole numbers, so that counts are exact.
-        """
+        """Return the marginals by bin and the sums over all pairs."""
         minus, plus = self.grid
         u, v = np.empty(plus.shape[0]), np.empty(plus.shape[0])
         (mass_a, most_a), (mass_b, most_b) = _mass(plus, whole), _mass(minus, whole)

@@ -25,30 +25,15 @@ import numpy as np
 from ..tools.rounding import UNIT, gamma
 from .assembled import PairSums
 
+# The largest accepted doubt about pairs at the margin, in roundoffs of the scores' size.
 COARSE = 4.0
-"""The largest accepted doubt about pairs at the margin, in roundoffs of the scores' size."""
 
-TIED = 1e-12
-"""Largest share of pairs with m = 0 that hard counts may leave out."""
+TIED = 1e-12  # Largest share of pairs with m = 0 that hard counts may leave out.
 
 
 @dataclass(frozen=True, eq=False)
 class SortedRows:
-    """The rows in the order of T_i and B_j, equal ones with the negatives first.
-
-    Attributes
-    ----------
-    keys : int array (n,)
-        Ascending; place, class and row, in this order.
-    bits : int
-        Bits that hold the row.
-    k : int
-        2^k steps are a unit of score.
-    n_neg : int
-        Number of negative rows.
-    middle, reach : float
-        The middle of the scores' range, and the largest distance of a score from it.
-    """
+    """The rows in the order of T_i and B_j, equal ones with the negatives first."""
 
     keys: np.ndarray
     bits: int
@@ -123,15 +108,8 @@ class SortedRows:
     def drawn(
         self, width: float, size: int, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray, int]:
-        """Return up to `size` pairs with |m| < half, spread evenly, and how many there are in all.
-
-        Returns
-        -------
-        i, j : int arrays (m,)
-            Rows of the pairs; all pairs of the window where it holds no more than `size`.
-        held : int
-            Pairs in the window.
-        """
+        """Return up to `size` pairs with |m| < half, spread evenly, and how many there are in
+        all."""
         from . import counted_compiled as loops
 
         n_pos, half = self.keys.size - self.n_neg, self.half(width)
@@ -149,21 +127,7 @@ class SortedRows:
 
 
 def counted_hinge(scores: np.ndarray, positive: np.ndarray, width: float) -> PairSums | None:
-    """Return the hinge's sums over all pairs of rows of weight one, or None.
-
-    Parameters
-    ----------
-    scores : float array (n,)
-        Finite.
-    positive : bool array (n,)
-    width : float
-        >= 0: alpha = clip(z / width + 1/2, 0, 1), or 1[z > 0]; rounded to the grid.
-
-    Returns
-    -------
-    PairSums, or None where the range of the scores is too wide, or the width too small, for whole
-    numbers of 63 bits, or where many pairs are very near their margin and not at it.
-    """
+    """Return the hinge's sums over all pairs of rows of weight one, or None."""
     scores = np.ascontiguousarray(scores, dtype=float)
     order = SortedRows.of(scores, positive, width)
     return None if order is None else order.sums(scores, width)

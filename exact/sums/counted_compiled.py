@@ -11,8 +11,8 @@ import numpy as np
 from ..tools.compiling import compiled, compiled_later
 from ..tools.plain import counted as plain
 
+# The last pass of a sort may make so many moves per key before a general sort takes over.
 SHIFTS = 16
-"""The last pass of a sort may make so many moves per key before a general sort takes over."""
 
 
 @compiled_later(plain.pack)

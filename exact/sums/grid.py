@@ -15,11 +15,10 @@ from .orders import both_orders
 from .sorted_compiled import merged_hinge
 from .sorted_compiled import whole_ramps as compiled_ramps
 
+# Least number of rows for the compiled loops: from here on they win (`docs/benchmarks.md`).
 COMPILED_FROM = 100
-"""Least number of rows for the compiled loops: from here on they win (`docs/benchmarks.md`)."""
 
-HALF = 1 << 40
-"""The most grid steps in half a width."""
+HALF = 1 << 40  # The most grid steps in half a width.
 
 
 def on_grid(
@@ -46,21 +45,7 @@ def on_grid(
 def grid_ramps(
     t: np.ndarray, b: np.ndarray, t_order: np.ndarray, b_order: np.ndarray, width: float
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the marginals u (n_pos,) and v (n_neg,) of alpha on a grid, or None.
-
-    Parameters
-    ----------
-    t, b : arrays (n_pos,), (n_neg,)
-        The pair (i, j) has z = b_j - t_i, up to the grid's rounding.
-    t_order, b_order : int arrays
-        What sorts them.
-    width : float
-        > 0.
-
-    Returns
-    -------
-    (u, v), or None where the range is too wide for whole numbers of 63 bits.
-    """
+    """Return the marginals u (n_pos,) and v (n_neg,) of alpha on a grid, or None."""
     numbers = on_grid(t, b, width)
     if numbers is None:
         return None

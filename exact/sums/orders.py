@@ -6,8 +6,7 @@ import numpy as np
 
 from ..tools.threads import in_parts, workers
 
-SORTING = 32
-"""Numbers that a pass over rows takes in the time that sorting takes for one."""
+SORTING = 32  # Numbers that a pass over rows takes in the time that sorting takes for one.
 
 
 def both_orders(t: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

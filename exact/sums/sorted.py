@@ -44,17 +44,7 @@ def centred(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.nd
 def hinge_sides(
     t: np.ndarray, b: np.ndarray, weight_t: np.ndarray, weight_b: np.ndarray, width: float
 ) -> SideSums:
-    """Return the summed hinge and the marginals of alpha = clip(z / width + 1/2, 0, 1).
-
-    Parameters
-    ----------
-    t, b : arrays (n_pos,), (n_neg,)
-        Shifted scores; the pair (i, j) has z = b_j - t_i.
-    weight_t, weight_b : arrays
-        Row weights; the pair weighs their product. Whole numbers are summed exactly.
-    width : float
-        At 0, alpha = 1[z > 0]; the value is always the unsmoothed hinge.
-    """
+    """Return the summed hinge and the marginals of alpha = clip(z / width + 1/2, 0, 1)."""
     t_order, b_order = np.argsort(t, kind="stable"), np.argsort(b, kind="stable")
     t_sorted, b_sorted = t[t_order], b[b_order]
     ranked_t, ranked_b = weight_t[t_order], weight_b[b_order]

@@ -92,27 +92,7 @@ def _laplacian(
 
 
 class Merged:
-    """The sums at one point of one ordering: value, marginals, and products with L.
-
-    Parameters
-    ----------
-    t, b : arrays (n_pos,), (n_neg,)
-        Centred scores; the pair (i, j) has z = b_j - t_i.
-    a_t, a_b : arrays
-        Row weights; the pair weighs their product.
-
-    Attributes
-    ----------
-    value : float
-        sum over pairs of a_i a_j max(0, z)^2.
-    t_order, b_order : int arrays
-        What sorts t and b; all that follows is in this order.
-    u, v : arrays
-        Marginals of alpha = 2 max(0, z).
-    above, below : int arrays
-        Positive i is active with the negatives from above[i] on, negative j with the positives
-        before below[j].
-    """
+    """The sums at one point of one ordering: value, marginals, and products with L."""
 
     def __init__(self, t: np.ndarray, b: np.ndarray, a_t: np.ndarray, a_b: np.ndarray):
         self.t_order, self.b_order = both_orders(t, b)

@@ -19,21 +19,6 @@ def write_atomically(path: str | Path, write: Callable[[BinaryIO], object]) -> N
     A reader sees the old file or the new one, never a part; a failure leaves the old one and
     nothing else behind. Links are followed, and the permissions of an old file are kept. What is
     no ordinary file (`/dev/stdout`, a pipe) is written directly.
-
-    Parameters
-    ----------
-    path : str or Path
-        The folder must exist.
-    write : function
-        Gets the file, open for bytes.
-
-    Raises
-    ------
-    WriteError
-        If the file cannot be written. Whatever `write` itself raises passes through, except
-        `OSError`, and what comes of one (an archive cannot be closed after a failed write).
-    InputError
-        If the path is no file in a folder that is there.
     """
     final = Path(os.path.realpath(path))
     if final.is_dir():

@@ -12,12 +12,11 @@ import numpy as np
 from ..errors import InputError
 from .lossless import as_float64
 
-MOST = 2**62
-"""Largest count."""
+MOST = 2**62  # Largest count.
 
+# Largest quotient of two weights > 0: products of those further apart would lose digits, or all of
+# them, below the smallest float.
 FAR_APART = 1e100
-"""Largest quotient of two weights > 0: products of those further apart would lose digits, or all of
-them, below the smallest float."""
 
 
 def check_number(
@@ -28,23 +27,7 @@ def check_number(
     *,
     closed: str = "neither",
 ) -> float:
-    """Return `value` as a float between `low` and `high`.
-
-    Parameters
-    ----------
-    name : str
-        Opens the error message.
-    value : number
-        Not a truth value.
-    low, high : float
-    closed : {"neither", "low", "high", "both"}
-        Which ends are allowed themselves.
-
-    Raises
-    ------
-    InputError
-        If it is no finite number or is outside.
-    """
+    """Return `value` as a float between `low` and `high`."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InputError(f"{name} must be a number, not {value!r}")
     number = as_float(value)
@@ -96,13 +79,7 @@ def as_numbers(name: str, values: object) -> np.ndarray:
 
 
 def rescale_weights(weight: np.ndarray) -> np.ndarray:
-    """Return weights, scaled by a power of two if their products would overflow or underflow.
-
-    Raises
-    ------
-    InputError
-        If two weights above zero are so far apart that no scale is right for both.
-    """
+    """Return weights, scaled by a power of two if their products would overflow or underflow."""
     top = float(weight.max(initial=0.0))
     if top == 0.0:
         return weight

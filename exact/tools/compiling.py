@@ -20,11 +20,10 @@ from typing import Any, TypeVar, cast
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+# CPU seconds that all plain forms together may take before the compiler is loaded.
 IMPORT_PRICE = 0.5
-"""CPU seconds that all plain forms together may take before the compiler is loaded."""
 
-COMPILE_PRICE = 0.5
-"""CPU seconds that one plain form may take before its loop is compiled."""
+COMPILE_PRICE = 0.5  # CPU seconds that one plain form may take before its loop is compiled.
 
 _LOCK = threading.RLock()
 _SPENT = [0.0]
@@ -34,15 +33,6 @@ class Loop:
     """A function that is compiled once its plain form has cost as much as compiling.
 
     Calling it calls the compiled form, or the plain one as long as that is the cheaper choice.
-
-    Parameters
-    ----------
-    function : function
-        What to compile. It may call only compiled functions of its own file: the cache on disk does
-        not notice a changed function elsewhere.
-    plain : function, optional
-        Takes the same arguments, and returns and fills the same bits; None compiles at the first
-        call.
     """
 
     def __init__(self, function: Callable[..., Any], plain: Callable[..., Any] | None = None):
@@ -107,26 +97,12 @@ def compiled(function: Function) -> Function:
 
 
 def compiled_later(plain: Callable[..., Any]) -> Callable[[Function], Function]:
-    """Return a decorator as `compiled`, with the plain form to use until compiling pays.
-
-    Parameters
-    ----------
-    plain : function
-        Takes the same arguments, and returns and fills the same bits.
-    """
+    """Return a decorator as `compiled`, with the plain form to use until compiling pays."""
     return lambda function: cast(Function, Loop(function, plain))
 
 
 def cheaper(plain: Function, fast: Function, loop: object) -> Function:
-    """Return `plain` as long as that has cost less than compiling, and `fast` from then on.
-
-    Parameters
-    ----------
-    plain, fast : function
-        Take the same arguments and return the same bits.
-    loop : function
-        What `fast` calls, made by `compiled`.
-    """
+    """Return `plain` as long as that has cost less than compiling, and `fast` from then on."""
     assert isinstance(loop, Loop)
 
     @functools.wraps(plain)

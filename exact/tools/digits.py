@@ -11,8 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 
-EXACT = 2.0**53
-"""Every whole number up to here is one of float64."""
+EXACT = 2.0**53  # Every whole number up to here is one of float64.
 
 
 def promoted_exactly(given: np.ndarray, name: str, place: Callable[[int], str]) -> np.ndarray:

@@ -10,11 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-SOON = 0.02
-"""Seconds after which an interrupt that a finaliser dropped is sent again."""
+SOON = 0.02  # Seconds after which an interrupt that a finaliser dropped is sent again.
 
-ENDED = 1.0
-"""Seconds within which the thread that sends it sees that its block has ended."""
+ENDED = 1.0  # Seconds within which the thread that sends it sees that its block has ended.
 
 
 @contextmanager

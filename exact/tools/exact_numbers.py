@@ -14,18 +14,11 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
-DIGITS = 25
-"""Digits of an exact number in print."""
+DIGITS = 25  # Digits of an exact number in print.
 
 
 def whole_numbers_of(values: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return Python integers m and an exponent e with values = m 2^e, nothing lost.
-
-    Parameters
-    ----------
-    values : float array (n,)
-        Finite.
-    """
+    """Return Python integers m and an exponent e with values = m 2^e, nothing lost."""
     part, power = np.frexp(np.asarray(values, dtype=float))
     used = part != 0
     if not used.any():
@@ -52,13 +45,7 @@ def sum_of_squares(values: list[tuple[int, int]]) -> Fraction:
 
 
 class ExactColumns:
-    """The columns of a matrix as whole numbers with an exponent each.
-
-    Parameters
-    ----------
-    X : float array or CSR matrix (n, d)
-        Finite. Repeated entries of a sparse matrix add up, exactly.
-    """
+    """The columns of a matrix as whole numbers with an exponent each."""
 
     def __init__(self, X: np.ndarray | sp.csr_matrix):
         self.n, self.dim = (int(size) for size in X.shape)

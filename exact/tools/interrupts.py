@@ -20,15 +20,12 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
-AGAIN = 2.0
-"""Seconds after which an interrupt that somebody swallowed is raised again."""
+AGAIN = 2.0  # Seconds after which an interrupt that somebody swallowed is raised again.
 
-INSISTING = 3
-"""After this many interrupts, exit without waiting for clean-up."""
+INSISTING = 3  # After this many interrupts, exit without waiting for clean-up.
 
 
-REARMED = 0.02
-"""Seconds after which Python's handler is put back while compiled code runs."""
+REARMED = 0.02  # Seconds after which Python's handler is put back while compiled code runs.
 
 
 class Stopped(BaseException):
@@ -171,11 +168,6 @@ def interruptible(work: Callable[[], T]) -> T:
 
     For a long call into compiled code that hears of interrupts only afterwards. It runs in a thread
     while this one waits; after an interrupt the thread is left alone, and ends with the call.
-
-    Parameters
-    ----------
-    work : function without arguments
-        Its result is dropped after an interrupt, so it must not change anything else.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()

@@ -24,13 +24,7 @@ from .digits import is_large, promoted_exactly
 
 
 def check_labels(y: object, name: str = "y") -> np.ndarray:
-    """Return labels as an array that keeps different ones apart.
-
-    Raises
-    ------
-    InputError
-        If they are masked, or a list mixes types so that numpy would merge some of them.
-    """
+    """Return labels as an array that keeps different ones apart."""
     _refuse_masked(y, name)
     try:
         labels = in_memory(np.asarray(y))
@@ -67,19 +61,7 @@ def why_unsorted(labels: np.ndarray, where: str = "") -> str:
 
 
 def as_float64(values: object, name: str, what: str = "numbers") -> np.ndarray:
-    """Return numbers as float64, themselves if they are an array of it in memory.
-
-    Parameters
-    ----------
-    values : array or sequence of any shape, series, or data frame
-    name, what : str
-        For messages: `name` must be `what`.
-
-    Raises
-    ------
-    InputError
-        If they are no real numbers, are masked, or float64 cannot hold one of them.
-    """
+    """Return numbers as float64, themselves if they are an array of it in memory."""
     if sp.issparse(values):
         raise InputError(f"{name} must be {what}, not a sparse matrix")
     _refuse_masked(values, name)
@@ -193,19 +175,6 @@ def check_matrix(X: object, name: str = "X") -> np.ndarray | sp.csr_matrix:
 
     Sparse input is copied, and so are data on disk, which may change between two readings. A dense
     float64 array in memory is returned as it is.
-
-    Parameters
-    ----------
-    X : array, data frame or sparse matrix (n, d)
-        Of finite real numbers that float64 can hold.
-    name : str
-        What messages call the matrix.
-
-    Raises
-    ------
-    InputError
-        If X is not two-dimensional, is empty, is not numeric, is masked, has a number that float64
-        cannot hold, or one that is not finite; the message names the first such row and column.
     """
     if sp.issparse(X):
         matrix: Any = canonical(X, name)
@@ -246,11 +215,6 @@ def canonical(X: Any, name: str = "X") -> sp.csr_matrix:
     """Return a copy of a sparse matrix as CSR of float64: no repeated, no zero entries, sorted.
 
     Entries become float64 before the repeated ones are summed (truth values stay such).
-
-    Raises
-    ------
-    InputError
-        If the entries are no real numbers that float64 can hold, or the indices are out of range.
     """
     if X.ndim != 2:
         raise _no_matrix(name, X.ndim)

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-UNIT = 2.0**-53
-"""Unit roundoff of float64."""
+UNIT = 2.0**-53  # Unit roundoff of float64.
 
+# Unit roundoff of the accumulator: 2^-64 where the platform has it, else `UNIT`.
 LONG_UNIT = float(np.finfo(np.longdouble).eps) / 2
-"""Unit roundoff of the accumulator: 2^-64 where the platform has it, else `UNIT`."""
 
 
-_FEW = 32
-"""Terms that `short_sum` adds up at a time."""
+_FEW = 32  # Terms that `short_sum` adds up at a time.
 
 
 def is_long(values: np.ndarray) -> bool:
@@ -92,16 +90,7 @@ def short_chain(n: int) -> int:
 
 
 def running_sum(values: np.ndarray) -> np.ndarray:
-    """Return 0 and the running sums along the first axis, in the long format.
-
-    Parameters
-    ----------
-    values : array (n, ...)
-
-    Returns
-    -------
-    array (n + 1, ...) of longdouble
-    """
+    """Return 0 and the running sums along the first axis, in the long format."""
     total = np.zeros((values.shape[0] + 1, *values.shape[1:]), dtype=np.longdouble)
     np.cumsum(values, axis=0, dtype=np.longdouble, out=total[1:])
     return total

@@ -28,17 +28,14 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Part = TypeVar("Part")
 
+# Numbers of the largest matrix for which several threads gain little, even if all are free.
 SMALL = 4_000_000
-"""Numbers of the largest matrix for which several threads gain little, even if all are free."""
 
-FAST = 1e-9
-"""Seconds per number of the fastest loops here."""
+FAST = 1e-9  # Seconds per number of the fastest loops here.
 
-STARTS = 4
-"""A thread must save at least this multiple of its start-up time."""
+STARTS = 4  # A thread must save at least this multiple of its start-up time.
 
-WORTH = 1 << 17
-"""Below this many numbers no thread is worth its start-up time, however short."""
+WORTH = 1 << 17  # Below this many numbers no thread is worth its start-up time, however short.
 
 _LOCK = threading.Lock()
 _INSIDE = 0
@@ -121,14 +118,7 @@ _ASKED: ContextVar[int | None] = ContextVar("n_jobs", default=None)
 
 @contextmanager
 def at_most(n_jobs: int | None) -> Iterator[None]:
-    """Within, passes over rows take `n_jobs` threads; None to choose.
-
-    Raises
-    ------
-    InputError
-        If it is neither None nor a whole number but 0; -1 stands for all processors, -2 for all
-        but one, and so on.
-    """
+    """Within, passes over rows take `n_jobs` threads; None to choose."""
     token = _ASKED.set(check_jobs(n_jobs))
     try:
         yield
@@ -207,18 +197,7 @@ def _started(thread: threading.Thread) -> bool:
 
 
 def in_parts(work: Callable[[Part, int], T], parts: Sequence[Part], jobs: int) -> list[T]:
-    """Return work(part, worker) of each part, in their order, from so many threads at once.
-
-    Parameters
-    ----------
-    work : callable
-        Takes a part and the number of the thread, from 0 on. It gains where it leaves the
-        interpreter, as compiled loops and the linear algebra do.
-    parts : sequence
-    jobs : int
-        The calling thread is one of them. An error or Ctrl-C in one ends the others after the
-        part that they are at.
-    """
+    """Return work(part, worker) of each part, in their order, from so many threads at once."""
     jobs = min(jobs, len(parts))
     if jobs <= 1:
         return [work(part, 0) for part in parts]

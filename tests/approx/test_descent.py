@@ -7,7 +7,7 @@ import pytest
 
 from aucert.approx import Adamax, GradientDescent, draw_pairs
 from aucert.exact.api.solve import choose_solver
-from aucert.exact.certificate.certificate import Witness, dual_value
+from aucert.exact.certificate.certificate import Minorant, dual_value
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
@@ -164,7 +164,7 @@ def test_the_average_of_slopes_proves_what_no_single_slope_does() -> None:
     space, w, single = problem.space, np.zeros(3), -np.inf
     for t in range(1, 2001):
         scores = space.scores(w)
-        witness = Witness.from_scores(problem, scores)
+        witness = Minorant.from_scores(problem, scores)
         single = max(single, dual_value(problem, witness)[0])
         w = w - 0.1 / t**0.5 * (problem.lam * w - space.pull(problem.sums(scores).c))
     solver = GradientDescent(step=0.1, decay=0.5, tol=0, max_iter=2000)

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from aucert.approx import Adamax, IncompleteROCSVM, draw_pairs
 from aucert.exact.api.solve import choose_solver, solve
-from aucert.exact.certificate.certificate import Certificate, Witness
+from aucert.exact.certificate.certificate import Certificate, Minorant
 from aucert.exact.certificate.from_scores import full_certificate
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
@@ -83,7 +83,7 @@ def test_smoothing_never_makes_the_full_certificate_worse() -> None:
     problem = linear_problem(X, Y, 0.05)
     near = solve(X, Y, 0.05).w * 1.02
     gap = full_certificate(problem, near).gap
-    plain = Witness.from_scores(problem, problem.space.scores(near))
+    plain = Minorant.from_scores(problem, problem.space.scores(near))
     assert gap <= Certificate.of(problem, near, plain).gap
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from aucert.approx.landmarks import LANDMARKS, choose_landmarks
 from aucert.approx.nystrom import NystromMap, SpanRows, against_true_kernel, nystrom_map
-from aucert.exact.certificate.certificate import Certificate, Witness
+from aucert.exact.certificate.certificate import Certificate, Minorant
 from aucert.exact.certificate.solution import Solution
 from aucert.exact.errors import InputError
 from aucert.exact.formulation import formulation
@@ -107,7 +107,7 @@ def test_a_streamed_kernel_gives_the_same_certificate(monkeypatch: pytest.Monkey
     for limit in (4000, 10):
         monkeypatch.setattr(formulation, "DENSE_LIMIT", limit)
         meant = against_true_kernel(problem, found, X)
-        witness = Witness.from_scores(meant, meant.space.scores(w))
+        witness = Minorant.from_scores(meant, meant.space.scores(w))
         answers.append(Certificate.of(meant, w, witness))
         assert isinstance(meant.space, SpanRows)
         assert isinstance(meant.space.truth, Gram) == (limit == 4000)

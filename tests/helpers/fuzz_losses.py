@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from aucert.exact import AllPairs, Certificate, PairList, Ridge, Rows, Witness, pair_problem, solve
+from aucert.exact import AllPairs, Certificate, Minorant, PairList, Ridge, Rows, pair_problem, solve
 from fuzz_rows import hard_rows
 from fuzz_truth import TIGHT, LinearTruth
 from fuzzing import Found
@@ -56,7 +56,7 @@ def own_loss(rng: np.random.Generator, found: Found) -> None:
     best = solve(hard.true, hard.y, level * lam, pairs=pairs, **TIGHT)
     loss: Any = ShiftedHinge(level)
     problem = pair_problem(Rows(hard.true), hard.positive, pairs, loss, Ridge(lam))
-    witness = Witness.from_scores(problem, problem.space.scores(level * best.w))
+    witness = Minorant.from_scores(problem, problem.space.scores(level * best.w))
     certificate = Certificate.of(problem, level * best.w, witness)
     truth = LinearTruth(hard.true, hard.positive, level * lam, "hinge", pairs)
     least = Fraction(level) * truth.objective(best.w)

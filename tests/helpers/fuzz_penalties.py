@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import naive
-from aucert.exact import AllPairs, Certificate, InputError, Rows, Witness, certify, solve
+from aucert.exact import AllPairs, Certificate, InputError, Minorant, Rows, certify, solve
 from aucert.exact.losses.registry import ALL_LOSSES
 from aucert.exact.problem.penalties.group_lasso import GroupLasso
 from aucert.exact.problem.penalties.registry import penalty_from
@@ -60,7 +60,7 @@ def penalised(rng: np.random.Generator, found: Found) -> None:
         return
     near = problem.space.scores(tight.w) * (1 + 10.0 ** rng.uniform(-9, -1))
     width = float(rng.choice([0.0, 1e-3, 0.3]))
-    for witness in (Witness.from_scores(problem, near, width), tight.witness):
+    for witness in (Minorant.from_scores(problem, near, width), tight.witness):
         found.judged(
             claim_faults(Certificate.of(problem, far, witness), with_sign, rival, penalty.l2)
         )

@@ -17,7 +17,7 @@ import numpy as np
 import naive
 from aucert.exact import AllPairs, PairList, linear_problem
 from aucert.exact.certificate.exact_certificate import ExactCertificate
-from aucert.exact.certificate.witness import Witness
+from aucert.exact.problem.minorant import Minorant
 
 BITS = 160
 """Kernel values are whole numbers of 2^-160."""
@@ -68,7 +68,7 @@ class LinearTruth:
     ):
         self.problem = linear_problem(X, positive, lam, loss, pairs, positive=True)
         self.X, self.lam = X, Fraction(lam)
-        self._none = Witness.from_scores(self.problem, np.zeros(self.problem.n))
+        self._none = Minorant.from_scores(self.problem, np.zeros(self.problem.n))
 
     def objective(self, w: np.ndarray) -> Fraction:
         """Return F(w)."""

@@ -336,7 +336,7 @@ def places() -> Iterator[Problem]:
         try:
             rows = exact.PartitionedRows([(X[cut], y[cut]) for cut in cuts])  # type: ignore[list-item]
         except (TypeError, AttributeError):  # what held a part of the rows at first
-            part = exact.ArrayPartition
+            part: Any = exact.ArrayPartition
             rows = exact.PartitionedRows([part(X[cut], y[cut]) for cut in cuts])
         return {"X": rows, "y": None}
 

@@ -159,7 +159,7 @@ def partitions(n: int) -> Job:
         try:
             held = exact.PartitionedRows([(X[cut], y[cut] == 1) for cut in cuts])  # type: ignore[list-item]
         except (TypeError, AttributeError):  # what held a part of the rows at first
-            part = exact.ArrayPartition
+            part: Any = exact.ArrayPartition
             held = exact.PartitionedRows([part(X[cut], y[cut] == 1) for cut in cuts])
         return exact.solve(held, None, 1e-3, tol=1e-6)
 

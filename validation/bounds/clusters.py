@@ -31,21 +31,6 @@ class ClusterInstance:
 
         F = (1-q)^2 [1-2P]_+ + q^2 [1-2Q]_+ + 2q(1-q) [1-P-Q]_+
             + lam n/2 ((1-q) P^2 / kappa + q Q^2 / eta_mixed).
-
-    Parameters
-    ----------
-    n : float
-        Rows; q n / 2 and (1 - q) n / m are whole numbers where the matrix is wanted.
-    m : int
-        Pure clusters, even.
-    q : float in (0, 1)
-    eta_mixed, eta_pure : float in (0, 1)
-    lam : float > 0
-
-    Raises
-    ------
-    InputError
-        If lam is so small that P + Q would exceed 1 or Q 1/2: the closed form stops there.
     """
 
     n: float
@@ -125,13 +110,7 @@ class ClusterInstance:
         return Theorem4(self.n, B, self.lam, N_max, *sizes, *(norms or (1 / self.lam,) * 3))
 
     def dense(self) -> tuple[np.ndarray, np.ndarray, int]:
-        """Return K (n, n), the mask of the positive rows, and a row of the mixed cluster.
-
-        Raises
-        ------
-        InputError
-            If the clusters do not come out even.
-        """
+        """Return K (n, n), the mask of the positive rows, and a row of the mixed cluster."""
         n, size = int(self.n), (1 - self.q) * self.n / self.m
         mixed = round(self.q * n)
         if self.m % 2 or mixed % 2 or size != int(size) or mixed != self.q * n:

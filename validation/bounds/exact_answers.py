@@ -30,13 +30,7 @@ def solved(solver: Solver, problem: Problem) -> Solution:
 
 
 def optimum(problem: Problem, tol: float = 1e-9) -> Solution:
-    """Return the optimum by cutting planes; its certificate says how near it is.
-
-    Raises
-    ------
-    RuntimeError
-        If the certified relative gap is above 1e-6: nothing should be judged by it.
-    """
+    """Return the optimum by cutting planes; its certificate says how near it is."""
     solution = solved(CuttingPlane(tol=tol), problem)
     if not solution.certificate.reaches(max(tol, 1e-6)):
         raise RuntimeError(f"not solved: {solution.status.advice}")

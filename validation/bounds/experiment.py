@@ -38,21 +38,7 @@ PRINTED, REPAIRED, REALISED = "4", "4, n^(5/2)", "4, realised norms"
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """One draw of D_B: the true errors and the bounds on them.
-
-    Attributes
-    ----------
-    B : int
-        Pairs drawn.
-    loss_difference : float
-        |U(f^) - U_B(f~_B)|, which "4" and "4' (II)" bound.
-    excess : float
-        F(f~_B) - p*, which "4' (I)" bounds: never more than the truth.
-    nystrom : float
-        p*_P - p*, which "4' (A)" bounds; the same in every draw.
-    bounds : mapping of str to Bound
-        Each with its own left side.
-    """
+    """One draw of D_B: the true errors and the bounds on them."""
 
     B: int
     loss_difference: float
@@ -68,21 +54,7 @@ class Draw:
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """One data set, kernel, lam and set of landmarks, with both exact solutions. See `prepare`.
-
-    Attributes
-    ----------
-    approximation : Approximation
-    lam : float
-    tol : float
-        Largest certified gap of any solution here; fixed before anything is drawn.
-    full, projected : Problem
-        All pairs, with the kernel and with its approximation.
-    f, f_P : Solution
-        Their optima.
-    factor : Rows
-        Features that reproduce the kernel, on which f^_B is solved.
-    """
+    """One data set, kernel, lam and set of landmarks, with both exact solutions. See `prepare`."""
 
     approximation: Approximation
     lam: float
@@ -114,14 +86,6 @@ class Experiment:
         """Return the errors and bounds of one draw. [ScalingUp, eq. (12), eq. (14), eq. (15)]
 
         f~_B minimises (12), which is (14); f^_B minimises (15), with the kernel itself.
-
-        Parameters
-        ----------
-        B : int
-        seed : int or Generator
-        delta : float in (0, 1)
-        realised : bool
-            Also solve f^_B, for Theorem 4 with the realised norms.
         """
         pairs = draw_pairs(self.full.pairs.positive, B, seed, merge=True)
         drawn = self.projected.with_pairs(pairs)
@@ -212,32 +176,7 @@ def prepare(
     tol: float = 1e-9,
     positive: object = None,
 ) -> Experiment:
-    """Solve the full and the projected problem of a data set, with proof.
-
-    Parameters
-    ----------
-    X : array (n, p)
-        A few hundred rows: the Gram matrix is held.
-    y : array (n,)
-        Two kinds of labels.
-    kernel : Kernel
-    lam : float
-        > 0.
-    landmarks : int or array (d, p)
-        The number of landmarks, drawn uniformly by the seed, or the points themselves.
-    seed : int
-    tol : float
-        Largest certified gap of each solution.
-    positive : label, optional
-        The larger one by default.
-
-    Raises
-    ------
-    InputError
-        If the input cannot be used.
-    RuntimeError
-        If a gap above `tol` is left.
-    """
+    """Solve the full and the projected problem of a data set, with proof."""
     mask, _, _ = split_labels(y, positive)
     points = uniform(X, int(landmarks), seed).rows if isinstance(landmarks, Integral) else landmarks
     approximation = Approximation.of_landmarks(kernel, X, points, mask)
@@ -266,21 +205,7 @@ def approximation_errors(
     realised: bool = False,
     tol: float = 1e-9,
 ) -> list[Draw]:
-    """Return true errors and bounds of repeated draws of B pairs. [ScalingUp, Theorem 4]
-
-    Parameters
-    ----------
-    X, y, kernel, lam, landmarks, tol
-        As `prepare`.
-    B : int or list of int
-        Pairs in a draw; of several, `n_draws` of each.
-    seed : int
-        Of landmarks and draws.
-    n_draws : int
-    delta : float in (0, 1)
-    realised : bool
-        Also evaluate Theorem 4 with the realised norms, which costs a solution more a draw.
-    """
+    """Return true errors and bounds of repeated draws of B pairs. [ScalingUp, Theorem 4]"""
     check_count("n_draws", n_draws)
     experiment = prepare(X, y, kernel, lam, landmarks, seed, tol)
     rng = np.random.default_rng([seed, 1])

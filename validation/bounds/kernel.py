@@ -32,14 +32,11 @@ from .upper import (
     spectral_norm,
 )
 
-BLOCK_BYTES = 64 * 2**20
-"""Memory that a block of distances may take."""
+BLOCK_BYTES = 64 * 2**20  # Memory that a block of distances may take.
 
-SAMPLE = 1000
-"""Rows whose smallest eigenvalue stands for the whole, where the matrix is not held."""
+SAMPLE = 1000  # Rows whose smallest eigenvalue stands for the whole, where the matrix is not held.
 
-FEASIBLE = 1e-6
-"""Mass by which marginals may fail to be those of an alpha; the bounds pay for it."""
+FEASIBLE = 1e-6  # Mass by which marginals may fail to be those of an alpha; the bounds pay for it.
 
 
 class Interval(NamedTuple):
@@ -54,16 +51,6 @@ class Approximation:
     """A kernel K and an approximation K~ of it on the same rows, with E = K - K~ semidefinite.
 
     Made by `of_landmarks` or `of_matrices`. Everything is computed once, when first asked for.
-
-    Attributes
-    ----------
-    truth : Gram or StreamedGram
-        The kernel on the rows.
-    features : array (n, r)
-        V with K~ = V V'.
-    positive : bool array (n,)
-    singular : bool
-        Whether K is known to be singular, say because rows are repeated.
     """
 
     truth: Gram | StreamedGram
@@ -89,19 +76,7 @@ class Approximation:
         positive: np.ndarray,
         rcond: float = 1e-12,
     ) -> Approximation:
-        """Return the Nystrom approximation of these landmarks. [ScalingUp, eq. (11)]
-
-        Parameters
-        ----------
-        kernel : Kernel
-        X : array or CSR (n, p)
-            The Gram matrix is held for a few thousand rows, else made in blocks.
-        landmarks : array or CSR (d, p)
-            Any points that were chosen without a look at the drawn pairs.
-        positive : bool array (n,)
-        rcond : float
-            As in `nystrom_map`.
-        """
+        """Return the Nystrom approximation of these landmarks. [ScalingUp, eq. (11)]"""
         rows: Any = check_matrix(X)
         low_rank = isinstance(kernel, Linear) and rows.shape[1] < rows.shape[0]
         singular = low_rank or _repeated(rows)
@@ -110,14 +85,7 @@ class Approximation:
 
     @classmethod
     def of_matrices(cls, K: object, K_tilde: object, positive: np.ndarray) -> Approximation:
-        """Return the approximation K~ of K, both (n, n).
-
-        Raises
-        ------
-        InputError
-            If one of them, or K - K~, has a clearly negative eigenvalue (random features do not
-            approximate from below, and the bounds do not hold for them), or K~ is zero.
-        """
+        """Return the approximation K~ of K, both (n, n)."""
         truth, other = Gram(K), Gram(K_tilde)
         if truth.n != other.n:
             raise InputError(f"K has {truth.n} rows, K_tilde {other.n}")
@@ -226,20 +194,7 @@ class Approximation:
         return self.error_interval(c).high
 
     def error_interval(self, c: object) -> Interval:
-        """Return bounds of c'E c, what the approximation costs the dual point c.
-
-        Parameters
-        ----------
-        c : array (n,)
-            Signed marginals, as in `Witness.c`. What they lack of feasibility, and rounding, is
-            added.
-
-        Raises
-        ------
-        InputError
-            If c has another size, a sign that does not belong to its class, or is not the
-            marginals of any alpha.
-        """
+        """Return bounds of c'E c, what the approximation costs the dual point c."""
         marginals = np.asarray(c, dtype=float)
         if marginals.shape != (self.n,) or not np.isfinite(marginals).all():
             raise InputError(f"marginals must be {self.n} finite numbers")

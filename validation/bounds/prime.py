@@ -49,23 +49,15 @@ HYPOTHESES = (
     SEMIDEFINITE,
 )
 
+# Why (I) is called vacuous from 1 on, though its left side can exceed 1.
 COMPARED = "f = 0 loses at most 1 on the full problem: from 1 on the bound does not beat that"
-"""Why (I) is called vacuous from 1 on, though its left side can exceed 1."""
 
 UP = 1 + gamma(256)  # more than a term rounds: fewer than 100 operations on numbers >= 0
 
 
 @dataclass(frozen=True, eq=False)
 class Projected:
-    """What the problem with all pairs and K~ tells. Whoever has solved it does not need D_B.
-
-    Attributes
-    ----------
-    marginals : array (n,)
-        Signed marginals of its dual point, `solution.witness.c`.
-    gap : float
-        Its certified gap, rounding included; >= 0.
-    """
+    """What the problem with all pairs and K~ tells. Whoever has solved it does not need D_B."""
 
     marginals: np.ndarray
     gap: float = 0.0
@@ -158,16 +150,7 @@ def theorem4_prime(
 def sandwich(
     approximation: Approximation, lam: float, full: Projected, projected: Projected
 ) -> tuple[float, float]:
-    """Return bounds of p*_P - p*, u^'E u^ / (2 lam) - gap and u_P'E u_P / (2 lam) + gap_P: (A).
-
-    Parameters
-    ----------
-    approximation : Approximation
-    lam : float
-        > 0.
-    full, projected : Projected
-        Marginals and certified gap of the full problem with the kernel, and with K~.
-    """
+    """Return bounds of p*_P - p*, u^'E u^ / (2 lam) - gap and u_P'E u_P / (2 lam) + gap_P: (A)."""
     least = approximation.error_interval(full.marginals).low
     low = least / (2 * check_number("lam", lam) * UP) - full.gap * UP
     return max(low, 0.0), _loss(approximation, lam, projected).total * UP

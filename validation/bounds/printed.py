@@ -23,34 +23,12 @@ NORMS = ("realised", "1/lam", "2/lam")
 
 IN_FLOATS = "evaluated in floating point, without a bound of its rounding"
 
-RARELY = 1e-3
-"""Chance that N_max exceeds what stands for it where no pairs are given."""
+RARELY = 1e-3  # Chance that N_max exceeds what stands for it where no pairs are given.
 
 
 @dataclass(frozen=True)
 class Bound:
-    """The right side of a theorem, term by term, beside the left side where that is known.
-
-    Attributes
-    ----------
-    name : str
-    terms : mapping
-        Names and values of the terms, which add up to `total`.
-    left_side : float or None
-        The true error.
-    limit : float
-        What the left side cannot exceed, or what costs no work: from here on the bound says
-        nothing. 1 unless the theorem says otherwise.
-    at_least : float
-        A lower bound of the right side, different from `total` where an ingredient (an
-        eigenvalue below rounding) is not known to floating point.
-    alternatives : mapping
-        Totals of the forms of which the smallest was taken.
-    quantities : mapping
-        What went into the terms.
-    notes : tuple of str
-        Hypotheses to keep in mind, and what was put in place of what was not given.
-    """
+    """The right side of a theorem, term by term, beside the left side where that is known."""
 
     name: str
     terms: Mapping[str, float]
@@ -259,16 +237,7 @@ def largest_count(approximation: Approximation, B: int, pairs: PairList) -> floa
 
 
 def often(n_pos: int, n_neg: int, B: int, level: float = RARELY) -> tuple[float, float]:
-    """Return a t and a bound of P(N_max > t), at most `level`, by a union over the rows.
-
-    Parameters
-    ----------
-    n_pos, n_neg : int
-        Rows of each class.
-    B : int
-        Draws with replacement: a row of a class of m is in each with probability 1/m.
-    level : float in (0, 1)
-    """
+    """Return a t and a bound of P(N_max > t), at most `level`, by a union over the rows."""
     sizes = (n_pos, n_neg)
     t = max(float(stats.binom.isf(level / (2 * m), B, 1 / m)) for m in sizes)
     return t, float(sum(m * stats.binom.sf(t, B, 1 / m) for m in sizes))

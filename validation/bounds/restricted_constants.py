@@ -23,8 +23,7 @@ from ...exact.errors import InputError, TooLargeError
 from ...exact.square_loss.row_average import RowAverage
 from ...exact.tools.checks import check_count
 
-MOST = 300_000
-"""Most eigenvalue problems that `restricted_constants_exact` solves."""
+MOST = 300_000  # Most eigenvalue problems that `restricted_constants_exact` solves.
 
 _CHUNK = 4096
 
@@ -50,13 +49,7 @@ class RestrictedConstants:
 
 
 def block_matrices(blocks: Sequence[RowAverage]) -> np.ndarray:
-    """Return the M_i of blocks, half of their Hessians: (m, d, d). [SHT, Prop. 1]
-
-    Parameters
-    ----------
-    blocks : list of RowAverage
-        As `StochasticHardThresholding.blocks` makes them.
-    """
+    """Return the M_i of blocks, half of their Hessians: (m, d, d). [SHT, Prop. 1]"""
     found = []
     for block in blocks:
         X = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
@@ -71,13 +64,6 @@ def restricted_constants(M_blocks: np.ndarray, s: int) -> RestrictedConstants:
 
     The bounds: rho- is at least twice the least eigenvalue of all of M, by interlacing; zero, and
     no information, where features are dependent. For rho+ see `largest_restricted`.
-
-    Parameters
-    ----------
-    M_blocks : array (m, d, d)
-        Symmetric and positive semidefinite; F is the mean over the m blocks.
-    s : int
-        At least 1; above d it is d.
     """
     M_blocks = check_blocks(M_blocks)
     m, d, _ = M_blocks.shape
@@ -91,20 +77,7 @@ def restricted_constants(M_blocks: np.ndarray, s: int) -> RestrictedConstants:
 
 
 def restricted_constants_exact(M_blocks: np.ndarray, s: int) -> RestrictedConstants:
-    """Return rho-_s and rho+_s by trying every support of s features.
-
-    Parameters
-    ----------
-    M_blocks : array (m, d, d)
-        Symmetric; F is the mean over the m blocks.
-    s : int
-        At least 1; above d it is d.
-
-    Raises
-    ------
-    TooLargeError
-        If there are more than 300,000 supports times blocks.
-    """
+    """Return rho-_s and rho+_s by trying every support of s features."""
     M_blocks = check_blocks(M_blocks)
     m, d, _ = M_blocks.shape
     s = min(check_count("s", s), d)
@@ -130,13 +103,6 @@ def largest_restricted(M: np.ndarray, s: int) -> float:
 
     The least of: the largest eigenvalue of M; the sum of the s largest diagonal entries, for the
     trace of M_SS; the largest sum of s absolute values in one row, for the norm of M_SS.
-
-    Parameters
-    ----------
-    M : array (d, d)
-        Symmetric and positive semidefinite.
-    s : int
-        At least 1.
     """
     s = min(check_count("s", s), len(M))
     whole = float(np.linalg.eigvalsh(M)[-1])
@@ -153,12 +119,6 @@ def curvature_from_rows(blocks: Sequence[RowAverage], s: int) -> float:
     with mass_c what the rows of class c in block i weigh, and lam added. It replaces
     [SHT, eq. (13)], which is some hundred to thousand times larger and holds for one
     distribution only. Sparse rows are made dense some at a time.
-
-    Parameters
-    ----------
-    blocks : list of RowAverage
-    s : int
-        At least 1.
     """
     s, worst = check_count("s", s), 0.0
     for block in blocks:

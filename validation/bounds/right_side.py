@@ -9,8 +9,8 @@ import numpy as np
 from ..extremes import max
 
 DELTA = 0.05
+# The exponent of n in the last term: in print, and as (21) put into (18) gives it.
 PRINTED, REPAIRED = 1.5, 2.5
-"""The exponent of n in the last term: in print, and as (21) put into (18) gives it."""
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,7 @@ class Theorem4:
     delta: float = DELTA
 
     def terms(self, exponent: float = PRINTED, root: float = 0.5) -> tuple[float, float, float]:
-        """Return the term of sampling and the two of Nystrom.
-
-        Parameters
-        ----------
-        exponent : float
-            Of n in the last term: 3/2 in print.
-        root : float
-            Power of the sum of the norms in A_3: 1/2 in the theorem, 1 in the appendix.
-        """
+        """Return the term of sampling and the two of Nystrom."""
         A1 = (1 + 2 * self.K_max * np.sqrt(max(self.C, self.C_B))) / np.sqrt(2)
         A2 = np.sqrt(self.C_tilde / self.lam_plus)
         norms = np.sqrt(self.C / self.lam_min) + A2

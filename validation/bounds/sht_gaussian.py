@@ -20,19 +20,7 @@ FORMS = ("printed", "corrected")
 
 @dataclass(frozen=True)
 class GaussianCurvature:
-    """Bounds of the restricted curvature, rho- from below and rho+ from above.
-
-    Attributes
-    ----------
-    minus : float
-        Lower bound of rho-_s; zero or less says nothing.
-    plus : float
-        Upper bound of rho+_s.
-    base : float
-        What is squared in eq. (12): where it is negative the square means nothing.
-    chance_minus, chance_plus : float
-        Probability with which each is stated to hold; zero or less says nothing.
-    """
+    """Bounds of the restricted curvature, rho- from below and rho+ from above."""
 
     minus: float
     plus: float
@@ -59,21 +47,6 @@ def sht_theorem2(
     Differs from the paper with form="corrected": 1. A negative base in (12) gives zero, not its
     square. 2. (13) has log n for log b: the largest of all rows is bounded, not that of one block.
     See E37 and E39 in `docs/errata.md`.
-
-    Parameters
-    ----------
-    n, d, s, b : int
-        Rows, features (>= 2), features of a support, rows of a block; all >= 1.
-    r : float in (0, 1/2]
-        The theorem calls the rarer class positive.
-    lam : float
-        > 0.
-    form : {"printed", "corrected"}
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
     """
     check_choice("form", form, FORMS)
     n, d, b = check_count("n", n), check_count("d", d, 2), check_count("b", b)
@@ -112,11 +85,6 @@ def ratio_coefficients(
 
     Differs from the paper with form="corrected": the logarithm L = log(b)/2 + log d of the
     coefficient b stands outside the root, as (13) divided by (12) gives. See E40.
-
-    Parameters
-    ----------
-    n, d, s, b, lam, form
-        As in `sht_theorem2`.
     """
     check_choice("form", form, FORMS)
     log_d, L = math.log(check_count("d", d, 2)), math.log(check_count("b", b)) / 2 + math.log(d)
@@ -138,20 +106,6 @@ def least_curvature(
     with m = n_c - 1 and log N = s log(e d / s). Rows are independent, those of a class N(its mean,
     Sigma), labels fixed. M is at least Sigma+ + Sigma-, so that nothing need be subtracted for the
     means, and the means may be any. A class with s > m adds nothing.
-
-    Parameters
-    ----------
-    sizes : list of int
-        Rows of each class.
-    d, s, lam
-        As in `sht_theorem2`; s <= d.
-    eps : float in (0, 1)
-        Chance of failure of one class.
-
-    Raises
-    ------
-    InputError
-        If s > d or an argument is out of range.
     """
     check_number("eps", eps, high=1.0)
     if not 1 <= s <= d:

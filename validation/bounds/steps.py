@@ -38,13 +38,6 @@ def eq_17(full: Problem, drawn: Problem, w: np.ndarray, w_B: np.ndarray) -> Step
 
     Wrong as printed: the two minimise loss plus penalty. `corrected` adds the difference of the
     penalties, lam/2 | |f^_B|^2 - |f^|^2 |, that was left out.
-
-    Parameters
-    ----------
-    full, drawn : Problem
-        Over one space, with all pairs and with the drawn ones.
-    w, w_B : arrays (dim,)
-        Coordinates of f^ and f^_B.
     """
     _check_same(full, drawn)
     losses = _losses(full, drawn, w, w_B)
@@ -76,18 +69,6 @@ def hoeffding(
 
     The second display after eq. (17), said to hold with probability 1 - delta; f^_B depends on the
     draw, so that Hoeffding's inequality does not apply to it. [ScalingUp, Theorem 4]
-
-    Parameters
-    ----------
-    full, drawn, w, w_B
-        As in `eq_17`.
-    B : int
-        Number of draws.
-    K_max : float
-        The largest root of a K_ii.
-    C_max : float
-        >= |f^|^2 and |f^_B|^2; 1/lam always is.
-    delta : float in (0, 1)
     """
     _check_same(full, drawn)
     check_number("delta", delta, 0.0, 1.0)
@@ -99,20 +80,7 @@ def hoeffding(
 
 @dataclass(frozen=True, eq=False)
 class DrawnPair:
-    """f^_B and f~_B as expansions in the rows, for eqs. (18) to (21). [ScalingUp, eq. (16)]
-
-    Attributes
-    ----------
-    approximation : Approximation
-    drawn : Problem
-        The drawn pairs, with the kernel itself (the space is not used).
-    B : int
-        Number of draws.
-    theta_hat : array (n,)
-        f^_B = sum_k theta_k K(., x_k).
-    theta_tilde : array (n,)
-        f~_B = sum_k theta_k K~(., x_k). The paper wants the one of least norm, see `least_norm`.
-    """
+    """f^_B and f~_B as expansions in the rows, for eqs. (18) to (21). [ScalingUp, eq. (16)]"""
 
     approximation: Approximation
     drawn: Problem
@@ -160,12 +128,6 @@ def eq_18(pair: DrawnPair, U_full: float | None = None) -> Step:
 
     [ScalingUp, eq. (18)], with |f_D|^2 = (theta^ - theta~)'K (theta^ - theta~). It holds; the
     printed left side is |U(f^) - U_B(f~_B)|, for which there is no argument.
-
-    Parameters
-    ----------
-    pair : DrawnPair
-    U_full : float, optional
-        U(f^): then the left side is the printed one.
     """
     at_hat = pair.loss(pair.exact(pair.theta_hat)) if U_full is None else U_full
     left = abs(at_hat - pair.loss(pair.approximate(pair.theta_tilde)))
@@ -187,15 +149,7 @@ def eq_19(pair: DrawnPair) -> Step:
 
 
 def eq_20(pair: DrawnPair, line: str = "first") -> Step:
-    """Return F_B,k(theta~) - F_B,k(theta^) and its bound. [ScalingUp, eq. (20)]
-
-    Parameters
-    ----------
-    pair : DrawnPair
-    line : {"first", "last"}
-        The printed sum of hinges, or N_max E2 sqrt(n) / B (|theta~| + |theta^|). Both drop
-        lam/2 (theta~'E theta~ - theta^'E theta^), which `corrected` adds.
-    """
+    """Return F_B,k(theta~) - F_B,k(theta^) and its bound. [ScalingUp, eq. (20)]"""
     check_choice("line", line, ("first", "last"))
     hat, tilde, lam = pair.theta_hat, pair.theta_tilde, pair.drawn.lam
     scores = [(pair.exact(t), pair.approximate(t)) for t in (hat, tilde)]
@@ -217,12 +171,6 @@ def eq_21(pair: DrawnPair, p: float = 0.5) -> Step:
 
     [ScalingUp, eq. (21)]. In print the sum stands outside the root (p = 1); (19) and (20) give
     p = 1/2. `corrected` has p = 1/2, which is right for the theta~ of least norm (errata, E4).
-
-    Parameters
-    ----------
-    pair : DrawnPair
-    p : float
-        > 0.
     """
     a = pair.approximation
     left = np.sqrt(a.truth.norm2(pair.theta_hat - pair.theta_tilde))

@@ -14,14 +14,12 @@ from ...exact.spaces.semidefinite import shortfall
 from ...exact.tools.rounding import UNIT, above, gamma
 from ..extremes import max, min
 
-SPAN = 32
-"""Directions of a large matrix that are looked at one by one."""
+SPAN = 32  # Directions of a large matrix that are looked at one by one.
 
-PASSES = 3
-"""How often the whole of a large matrix is made: the last pass measures."""
+PASSES = 3  # How often the whole of a large matrix is made: the last pass measures.
 
+# Makes the rows of a matrix, a slice of them at a time.
 Blocks = Callable[[], Iterator[tuple[slice, np.ndarray]]]
-"""Makes the rows of a matrix, a slice of them at a time."""
 
 
 def frobenius(A: np.ndarray) -> float:
@@ -100,16 +98,7 @@ def _from_parts(Q: np.ndarray, W: np.ndarray, whole: float, skew: float) -> floa
 def largest_distance(
     plus: np.ndarray, minus: np.ndarray, blocks: Iterator[tuple[slice, np.ndarray]], error: float
 ) -> float:
-    """Return at least the largest |a - b|.
-
-    Parameters
-    ----------
-    plus, minus : arrays (n_pos,), (n_neg,)
-        The squares of all a and of all b.
-    blocks : iterator of slices of the a and products a'b
-    error : float
-        Bound of the error of any |a|^2 + |b|^2 - 2 a'b made of these numbers exactly.
-    """
+    """Return at least the largest |a - b|."""
     largest = 0.0
     for rows, products in blocks:
         largest = max(largest, float((plus[rows, None] + minus - 2 * products).max()))

@@ -26,30 +26,7 @@ from ...exact.tools.rounding import above, gamma
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """What an error budget needs of a model.
-
-    Attributes
-    ----------
-    w : array (r,)
-        Weights of the features.
-    lam : float
-    loss : Loss
-    features : callable
-        Rows as given to the model, to features (m, r).
-    inputs : callable
-        Rows as given, to the rows that the kernel sees.
-    kernel : Kernel or None
-        None where the features are the space itself.
-    pairs : PairList or None
-        The drawn pairs; None where all pairs are meant.
-    replaced : bool
-        Whether they were drawn with replacement.
-    stopped_at : float or None
-        What F_B(f) - p~_B was promised to be at most before the draw, and is; None where nothing
-        was. See `promised`.
-    stated : float or None
-        The objective over all pairs as the model's own certificate has it, None without one.
-    """
+    """What an error budget needs of a model."""
 
     w: np.ndarray
     lam: float
@@ -76,21 +53,8 @@ class FittedModel:
 
 
 def read_model(model: Any, positive: np.ndarray) -> FittedModel:
-    """Return the parts of a fitted linear or Nyström classifier, or of a pipeline that ends in one.
-
-    Parameters
-    ----------
-    model : estimator
-        With `coef_` and `lam`: `RankSVM`, `NBAUC`, `NSAUC`, `IncompleteROCSVM`, .., alone or
-        behind transformers. If one of these is `Nystrom`, it must stand last before the model.
-    positive : bool array (n,)
-        The rows that it was fitted to.
-
-    Raises
-    ------
-    InputError
-        If the model is not of this kind, or drew its pairs in a way that cannot be repeated.
-    """
+    """Return the parts of a fitted linear or Nyström classifier, or of a pipeline that ends in
+    one."""
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     before, last = [step for step in steps[:-1] if step not in (None, "passthrough")], steps[-1]
     check_is_fitted(last)
@@ -136,11 +100,6 @@ def promised(tol: float) -> float | None:
 
     What is certified is primal - dual <= tol primal, and dual <= p~_B <= F_B(0) = 1 for every draw
     and each of the losses, so that primal <= 1 / (1 - tol): eps = tol / (1 - tol).
-
-    Parameters
-    ----------
-    tol : float
-        None is promised from 1 on.
     """
     return above(tol / (1 - tol) * (1 + gamma(4))) if tol < 1 else None
 

@@ -9,24 +9,13 @@ from ...exact.certificate.solution import Solution
 from ..bounds.printed import Bound
 
 OPTIMISATION, SAMPLING, KERNEL = "optimisation", "pair sampling", "kernel approximation"
+# The terms of Theorem 4' (I) that belong to the rows.
 BOUND_TERMS = {OPTIMISATION: "inexact", SAMPLING: "sampling", KERNEL: "nystrom"}
-"""The terms of Theorem 4' (I) that belong to the rows."""
 
 
 @dataclass(frozen=True)
 class Term:
-    """One row of the budget.
-
-    Attributes
-    ----------
-    name : str
-    value : float
-        Its part of F(f) - F(f^).
-    bound : float or None
-        What Theorem 4' (I) allows it; None where it has no term or does not apply.
-    auc_lost, auc_error : float or None
-        What it takes from the AUC on the test rows, and the standard error of that difference.
-    """
+    """One row of the budget."""
 
     name: str
     value: float
@@ -37,16 +26,7 @@ class Term:
 
 @dataclass(frozen=True)
 class FiniteTest:
-    """What the test rows say about the model, each number with its standard error.
-
-    Attributes
-    ----------
-    auc, auc_error : float
-    loss, loss_error : float
-        Mean loss over the pairs of test rows.
-    auc_lost, auc_lost_error : float
-        Against the exact optimum f^, on the same rows.
-    """
+    """What the test rows say about the model, each number with its standard error."""
 
     auc: float
     auc_error: float
@@ -58,24 +38,7 @@ class FiniteTest:
 
 @dataclass(frozen=True)
 class ErrorBudget:
-    """What the approximations behind one model cost.
-
-    Attributes
-    ----------
-    terms : tuple of Term
-        Optimisation, pair sampling, kernel approximation; they add up to `total`.
-    objective, optimum : float
-        F(f) and F(f^), over all pairs with the kernel itself.
-    slack : float
-        Certified gaps, rounding included, of the optima between: no term is better known.
-    own_gap : float
-        F_B(f) - p~_B: how far f is from the optimum of the problem it was fitted to.
-    bound : Bound or None
-        Theorem 4' (I), or (A) where no pairs were drawn.
-    test : FiniteTest or None
-    solutions : mapping
-        The optima by name: "f~_B", "f^_P", "f^".
-    """
+    """What the approximations behind one model cost."""
 
     terms: tuple[Term, ...]
     objective: float

@@ -19,19 +19,12 @@ import numpy as np
 from ...exact.losses.loss import Loss
 from ...exact.tools.checks import check_scores
 
-BLOCK_PAIRS = 4_000_000
-"""Pairs held at a time."""
+BLOCK_PAIRS = 4_000_000  # Pairs held at a time.
 
 
 @dataclass(frozen=True, eq=False)
 class PairMean:
-    """A mean over all pairs of a test set, and the means over each row's partners.
-
-    Attributes
-    ----------
-    plus, minus : arrays (n_pos,), (n_neg,)
-        Mean over the negatives of h for each positive row, and the other way round.
-    """
+    """A mean over all pairs of a test set, and the means over each row's partners."""
 
     plus: np.ndarray
     minus: np.ndarray
@@ -52,13 +45,7 @@ class PairMean:
 
 
 def order_mean(scores: np.ndarray, positive: np.ndarray) -> PairMean:
-    """Return the AUC, a tie counting one half.
-
-    Parameters
-    ----------
-    scores : array (n,)
-    positive : bool array (n,)
-    """
+    """Return the AUC, a tie counting one half."""
     return _means(scores, positive, lambda t: (t > 0) + 0.5 * (t == 0))
 
 

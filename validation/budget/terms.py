@@ -188,8 +188,7 @@ def _bound(
     )
 
 
-Tested = list[tuple[PairMean, PairMean]]
-"""AUC and mean loss of f, f~_B, f^_P, f^ on the test rows."""
+Tested = list[tuple[PairMean, PairMean]]  # AUC and mean loss of f, f~_B, f^_P, f^ on the test rows.
 
 
 def _tested(

@@ -20,8 +20,8 @@ from .process import start
 from .report import CheckReport, CheckRow
 from .verdict import judged
 
+# Called after each problem with the number done, the number in all, and the row.
 Progress = Callable[[int, int, CheckRow], object]
-"""Called after each problem with the number done, the number in all, and the row."""
 
 
 def check_solver(

@@ -15,18 +15,7 @@ ONE_POINT = "one point; with an argument callback, max_iter or tol it would be a
 
 @dataclass(frozen=True)
 class Curve:
-    """One solver: when it had weights, and how far they were from the optimum at most.
-
-    Attributes
-    ----------
-    name : str
-    seconds, gap, relative_gap : tuples of float
-        Proved bounds of F(w) - p* and of (F(w) - p*) / F(w) at each of these times.
-    ended : str
-        "finished", "out of time", or what went wrong.
-    way : {"callback", "max_iter", "tol", "once"}
-        How the points were found; all but the callback are runs of their own.
-    """
+    """One solver: when it had weights, and how far they were from the optimum at most."""
 
     name: str
     seconds: tuple[float, ...]
@@ -38,21 +27,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class GapCurves:
-    """The curves of several solvers on one problem.
-
-    Attributes
-    ----------
-    data : str
-    n, d : int
-    lam : float
-    loss : str
-    max_time : float
-    dual : float
-        The proved lower bound of the optimum that all are measured by.
-    curves : tuple of Curve
-    isolation : str
-        Where the fits ran.
-    """
+    """The curves of several solvers on one problem."""
 
     data: str
     n: int
@@ -118,13 +93,7 @@ class GapCurves:
 
     @classmethod
     def from_dict(cls, held: dict[str, Any]) -> GapCurves:
-        """Return what `to_dict` took apart.
-
-        Raises
-        ------
-        KeyError, TypeError, ValueError
-            If it is not such a document.
-        """
+        """Return what `to_dict` took apart."""
         numbers = ("seconds", "gap", "relative_gap")
         curves = tuple(
             Curve(**{**curve, **{key: tuple(map(float, curve[key])) for key in numbers}})

@@ -16,13 +16,12 @@ from ..reference.problems import ReferenceProblem
 from .report import CheckRow
 from .verdict import excess, upper_value, whole_problem
 
+# Data whose features are not of order one.
 AWKWARD_UNITS = frozenset(
     "large-units large-values small-units offset unequal-columns outlier".split()
 )
-"""Data whose features are not of order one."""
 
-NEAR = 0.1
-"""An excess up to which stopping too early is a likely cause."""
+NEAR = 0.1  # An excess up to which stopping too early is a likely cause.
 
 Factor = Callable[[ReferenceProblem], float]
 
@@ -32,6 +31,7 @@ def _n_pairs(problem: ReferenceProblem) -> float:
     return float(n_pos * (problem.y.size - n_pos))
 
 
+# What a solver may have in place of lam, and the factor that it is.
 SCALINGS: tuple[tuple[str, Factor], ...] = (
     ("lam / N, N the pairs: a sum over pairs in place of the mean", lambda p: 1 / _n_pairs(p)),
     ("2 lam: the penalty, or the loss, without or with a factor of one half", lambda p: 2.0),
@@ -44,18 +44,10 @@ SCALINGS: tuple[tuple[str, Factor], ...] = (
     ("1 / lam: lam read as the constant C of the mean", lambda p: p.lam**-2),
     ("1 / (lam N): lam read as the constant C of the sum", lambda p: p.lam**-2 / _n_pairs(p)),
 )
-"""What a solver may have in place of lam, and the factor that it is."""
 
 
 def likely_causes(rows: Sequence[CheckRow], loss: str, tol: float) -> tuple[str, ...]:
-    """Return one sentence for each likely cause of the failures; none if nothing failed.
-
-    Parameters
-    ----------
-    rows : sequence of CheckRow
-    loss : str
-    tol : float
-    """
+    """Return one sentence for each likely cause of the failures; none if nothing failed."""
     failed = [row for row in rows if row.verdict == "fail" and row.w is not None]
     if not failed:
         return ()

@@ -21,20 +21,17 @@ from .curves import Curve, GapCurves
 from .process import start
 from .traced import Point, points_of, way_of
 
-OURS = "aucert"
-"""What the library's own solver is called in a table."""
+OURS = "aucert"  # What the library's own solver is called in a table.
 
-LARGEST = 5_000_000
-"""Numbers in X that are sent to the processes of the fits at most."""
+LARGEST = 5_000_000  # Numbers in X that are sent to the processes of the fits at most.
 
+# Rows of each class in a first run that is not timed: compiling and loading happen there.
 WARM_UP_ROWS = 20
-"""Rows of each class in a first run that is not timed: compiling and loading happen there."""
 
-WARM_UP_SECONDS = 60.0
-"""Seconds that this first run may take, where `max_time` is less."""
+WARM_UP_SECONDS = 60.0  # Seconds that this first run may take, where `max_time` is less.
 
+# Relative gap of the lower bound that all are measured by, where it can be reached.
 ACCURACY = 1e-10
-"""Relative gap of the lower bound that all are measured by, where it can be reached."""
 
 
 def gap_curves(

@@ -18,26 +18,14 @@ HOW = "write MODULE:FUNCTION, say mysolver:fit, or FILE.py:FUNCTION"
 
 
 def check_name(name: str) -> None:
-    """Refuse what cannot name a function.
-
-    Raises
-    ------
-    InputError
-        If there is no module or no function in it, or a folder without a file.
-    """
+    """Refuse what cannot name a function."""
     module, _, path = name.partition(":")
     if not (module and path) or (os.sep in module and not module.endswith(".py")):
         raise InputError(f"{name}: {HOW}")
 
 
 def load_function(name: str) -> Callable[..., Any]:
-    """Return the function that `name` stands for, the current folder searched first.
-
-    Raises
-    ------
-    InputError
-        If there is none, or importing its module fails.
-    """
+    """Return the function that `name` stands for, the current folder searched first."""
     check_name(name)
     module_name, _, path = name.partition(":")
     module = _of_file(module_name) if module_name.endswith(".py") else _imported(module_name)

@@ -20,20 +20,13 @@ from ...exact.errors import InputError
 from .naming import load_function
 from .worker import Answer, SameProcess, send, serve
 
-START_SECONDS = 120.0
-"""For the interpreter and the solver's imports; not part of a fit's time."""
+START_SECONDS = 120.0  # For the interpreter and the solver's imports; not part of a fit's time.
 
 KEPT_OUTPUT = 2000
 
 
 class OwnProcess:
-    """Asks a fit in a process of its own, and stops it when its time is over.
-
-    Parameters
-    ----------
-    fit : function or "MODULE:FUNCTION"
-    seed : int
-    """
+    """Asks a fit in a process of its own, and stops it when its time is over."""
 
     def __init__(self, fit: Callable[..., Any] | str, seed: int):
         self.fit, self.seed = fit, seed

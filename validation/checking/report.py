@@ -31,29 +31,7 @@ MEANINGS: dict[CheckVerdict, str] = {
 
 @dataclass(frozen=True, eq=False)
 class CheckRow:
-    """One problem's result.
-
-    Attributes
-    ----------
-    problem : ReferenceProblem
-    verdict : str
-        A key of `MEANINGS`.
-    lower, upper : float
-        The optimum lies between them.
-    objective : float or None
-        F(w).
-    gap : float or None
-        F(w) exceeds the optimum by at most this, rounding included.
-    excess : float or None
-        gap over the optimum; where the optimum is below 1e-6, ten times the gap.
-    seconds : float
-        What the fit took.
-    message : str
-        What went wrong, or nothing.
-    w : array (d,) or None
-    changed : tuple of str
-        Which of "X" and "y" the fit wrote into: the caller's data, elsewhere.
-    """
+    """One problem's result."""
 
     problem: ReferenceProblem
     verdict: CheckVerdict
@@ -95,22 +73,7 @@ class CheckRow:
 
 @dataclass(frozen=True, eq=False)
 class CheckReport:
-    """The result of `check_solver`.
-
-    Attributes
-    ----------
-    rows : tuple of CheckRow
-    diagnosis : tuple of str
-        Likely causes of what failed, one sentence each; often none.
-    solver : str
-    loss : str
-    tol, max_time : float
-    seed : int
-    isolation : str
-        Where the fit ran, and so whether it could be stopped.
-    seconds : float
-        Of the whole check.
-    """
+    """The result of `check_solver`."""
 
     rows: tuple[CheckRow, ...]
     diagnosis: tuple[str, ...]

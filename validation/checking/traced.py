@@ -8,17 +8,13 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-SPACING = 1.05
-"""A point is kept if it came this much later than the last one kept."""
+SPACING = 1.05  # A point is kept if it came this much later than the last one kept.
 
-MOST_ITERATIONS = 1 << 30
-"""The last `max_iter` of the runs that double it."""
+MOST_ITERATIONS = 1 << 30  # The last `max_iter` of the runs that double it.
 
-LEAST_TOL = 1e-12
-"""The last `tol` of the runs that divide it by ten."""
+LEAST_TOL = 1e-12  # The last `tol` of the runs that divide it by ten.
 
-GRACE = 2.0
-"""Seconds beyond the limit that a fit with a callback has to come to its next call."""
+GRACE = 2.0  # Seconds beyond the limit that a fit with a callback has to come to its next call.
 
 
 class Point(NamedTuple):
@@ -43,13 +39,7 @@ class TimeOver(Exception):
 
 
 class Trace:
-    """The callback that a fit is given: it keeps weights, and its own time is not counted.
-
-    Parameters
-    ----------
-    max_time : float
-        Seconds.
-    """
+    """The callback that a fit is given: it keeps weights, and its own time is not counted."""
 
     def __init__(self, max_time: float):
         self.points: list[tuple[float, list[float]]] = []
@@ -84,24 +74,7 @@ def way_of(takes: tuple[str, ...]) -> str:
 def points_of(
     runner: Asked, request: dict[str, Any], max_time: float
 ) -> tuple[list[Point], str, str]:
-    """Return the points of a fit, how it ended, and how they were found.
-
-    Parameters
-    ----------
-    runner : OwnProcess or SameProcess
-    request : dict
-        X, y and lam.
-    max_time : float
-        Seconds for all runs together.
-
-    Returns
-    -------
-    points : list of Point
-        In the order in which they were found.
-    ended : str
-        "finished", "out of time", or what went wrong.
-    way : {"callback", "max_iter", "tol", "once"}
-    """
+    """Return the points of a fit, how it ended, and how they were found."""
     way = way_of(runner.takes)
     if way == "callback":
         answer = runner.ask(request | {"trace": max_time}, max_time + GRACE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...exact.certificate.certificate import Certificate, Witness
+from ...exact.certificate.certificate import Certificate, Minorant
 from ...exact.errors import CertificateError
 from ...exact.pairs.all_pairs import AllPairs
 from ...exact.problem.problem import Problem, linear_problem
@@ -13,21 +13,11 @@ from ..reference.problems import ReferenceProblem
 from .report import CheckRow, CheckVerdict
 from .worker import Answer
 
-SMALL_OPTIMUM = 1e-6
-"""Below this an optimum is no scale; F(0) = 1 is."""
+SMALL_OPTIMUM = 1e-6  # Below this an optimum is no scale; F(0) = 1 is.
 
 
 def judged(problem: ReferenceProblem, loss: str, tol: float, answer: Answer) -> CheckRow:
-    """Return the row of an answer.
-
-    Parameters
-    ----------
-    problem : ReferenceProblem
-    loss : str
-    tol : float
-    answer : dict
-        kind, seconds, and w or message.
-    """
+    """Return the row of an answer."""
     lower, upper = problem.optimum[loss]
     seconds = float(answer["seconds"])
     if answer["kind"] != "w":
@@ -55,19 +45,13 @@ def excess(problem: ReferenceProblem, loss: str, gap: float) -> float:
 
 
 def upper_value(problem: ReferenceProblem, loss: str, w: np.ndarray) -> float | None:
-    """Return an upper bound of F(w), rounding included; None where it overflows.
-
-    Raises
-    ------
-    CertificateError
-        If F(w) is below the proved lower bound.
-    """
+    """Return an upper bound of F(w), rounding included; None where it overflows."""
     whole = whole_problem(problem, loss)
     with np.errstate(all="ignore"):
         scores, norm2 = whole.space.scores(w), whole.space.norm2(w)
         if not (np.isfinite(scores).all() and np.isfinite(norm2 + scores @ scores)):
             return None
-        own = Certificate.of(whole, w, Witness.from_scores(whole, 0 * scores, scale=0.0))
+        own = Certificate.of(whole, w, Minorant.from_scores(whole, 0 * scores, scale=0.0))
     lower = problem.optimum[loss][0]
     if lower > own.primal:
         raise CertificateError(

@@ -27,9 +27,9 @@ from ...exact.tools.lossless import as_float64
 from .naming import described, load_function
 from .traced import TimeOver, Trace
 
+# kind: "w" (with w), "points" (of a trace), "error", "wrong shape" (with message); seconds; and
+# changed: which of X and y the fit wrote into, though they are the caller's.
 Answer = dict[str, Any]
-"""kind: "w" (with w), "points" (of a trace), "error", "wrong shape" (with message); seconds; and
-changed: which of X and y the fit wrote into, though they are the caller's."""
 
 
 def takes_weights(fit: Callable[..., Any]) -> bool:
@@ -46,17 +46,7 @@ def arguments_of(fit: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def call(fit: Callable[..., Any], request: dict[str, Any], seed: int) -> Answer:
-    """Call `fit` on one problem; never raise, except for an interrupt.
-
-    Parameters
-    ----------
-    fit : function (X, y, lam) -> w
-    request : dict
-        X, y, lam, and sample_weight if there are weights; `arguments` go to the fit, too, and
-        with `trace`, a number of seconds, it is given a `callback` and asked for its points.
-    seed : int
-        Set in the generators that Python and numpy keep for everybody.
-    """
+    """Call `fit` on one problem; never raise, except for an interrupt."""
     X = np.array(request["X"], dtype=float)
     y = np.array(request["y"], dtype=np.int64)
     weight = request.get("sample_weight")

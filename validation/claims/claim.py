@@ -45,26 +45,7 @@ class DataUsed:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a claim's function returns.
-
-    Attributes
-    ----------
-    verdict : Verdict
-    measured : str or float
-        What was found, short: one cell of a table.
-    printed : str, optional
-        What the paper prints there.
-    details : dict
-        Name to number, text, or a list of these: everything that has to be repeatable.
-    timings : dict
-        Name to seconds: whatever differs from run to run.
-    data : iterable of Dataset, or of what is known of one
-    tolerance : str, optional
-        What decided, in words: "relative gap 1e-8", "two-sided level 1e-6".
-    figures : tuple of Figure
-    turned_by : str
-        The smallest effect that would turn the verdict, where it rests on one.
-    """
+    """What a claim's function returns."""
 
     verdict: Verdict
     measured: str | float
@@ -115,39 +96,7 @@ Run = Callable[[Context], Outcome]
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim: what is stated and where, what we expect, and the function that finds out.
-
-    Attributes
-    ----------
-    name : str
-        Small letters, digits and hyphens.
-    paper : str
-        One of `PAPERS`.
-    place : str
-        Where in the paper: "Theorem 4", "Table 1".
-    kind : one of `KINDS`
-    statement : str
-        One sentence.
-    formula : str
-        The same in symbols, plain text.
-    expected_verdict : Verdict
-    run : function of a Context
-    needs : tuple of str
-        What may be missing; then the claim is not testable, as expected. Modules, and "data:FILE"
-        for FILE.npz in the folder of the papers' data (the environment variable AUCERT_DATA).
-    quote : str
-        The paper's words, short.
-    readings : tuple of str
-        Charitable readings under which a theorem is judged; one that fails does so under each,
-        but for what a reading calls repaired: that is not printed.
-    regime, tuning : str
-        The paper's protocol or assumptions beside ours, and what each side was given.
-    turned_by : str
-        The smallest effect that would turn the verdict, where the outcome does not say it.
-    arithmetic : bool
-        Whether it follows from constants or printed numbers alone, so that no fault of the library
-        can turn it.
-    """
+    """One claim: what is stated and where, what we expect, and the function that finds out."""
 
     name: str
     paper: str
@@ -189,8 +138,7 @@ def _missing(need: str) -> str | None:
     return None if (folder / file).is_file() else f"{file} is not in the folder {FOLDER_VARIABLE}"
 
 
-REGISTRY: dict[str, Claim] = {}
-"""Every claim that has been imported, by name."""
+REGISTRY: dict[str, Claim] = {}  # Every claim that has been imported, by name.
 
 
 def claim(
@@ -210,11 +158,6 @@ def claim(
     Arguments as the attributes of `Claim`; `registry` is `REGISTRY` by default. The expected
     verdict is the recorded one unless it is given; what the paper says and assumes, and how it can
     be read, stand in sources.json.
-
-    Raises
-    ------
-    InputError
-        If the name is taken or an argument is not as `Claim` wants it.
     """
     entries = REGISTRY if registry is None else registry
 

@@ -12,8 +12,7 @@ from ..data import datasets
 from ..data.labelled_data import Dataset, make_dataset
 from .claim import Context
 
-LEVEL = 1e-6
-"""Probability of a false alarm of each test by chance: any seed should do."""
+LEVEL = 1e-6  # Probability of a false alarm of each test by chance: any seed should do.
 
 
 def wdbc_sample(context: Context, n_pos: int | None = None, n_neg: int | None = None) -> Dataset:

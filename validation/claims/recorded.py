@@ -19,9 +19,9 @@ from .verdicts import Verdict
 
 FILE = Path(__file__).with_name("recorded.json")
 
+# What the papers say, how it can be read and judged: by claim `quote`, `readings`, `arithmetic`,
+# and of theorems `regime` and `turned_by`.
 SOURCES = Path(__file__).with_name("sources.json")
-"""What the papers say, how it can be read and judged: by claim `quote`, `readings`, `arithmetic`,
-and of theorems `regime` and `turned_by`."""
 
 
 @lru_cache(maxsize=1)

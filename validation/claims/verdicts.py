@@ -13,12 +13,11 @@ KINDS: dict[str, str] = {
     "corrected": "what a paper should have stated, by our derivation",
     "suite": "what this project states about its own solvers and figures",
 }
-PAPER_KINDS = ("theorem", "finding")
-"""Statements of the papers; those of the other kinds are ours."""
+PAPER_KINDS = ("theorem", "finding")  # Statements of the papers; those of the other kinds are ours.
 
 PROFILES = ("quick", "full")
+# Stands in the place of a verdict where the claim could not be judged because it raised.
 ERROR = "error"
-"""Stands in the place of a verdict where the claim could not be judged because it raised."""
 
 
 class Verdict(StrEnum):
@@ -50,11 +49,11 @@ _MEANINGS = {
     Verdict.NOT_TESTABLE: "Cannot be run here; the measured column says why.",
 }
 
+# Verdicts of findings.
 FINDINGS = (Verdict.BORNE_OUT, Verdict.CONTRADICTED, Verdict.UNDECIDED, Verdict.NOT_TESTABLE)
-"""Verdicts of findings."""
 
+# Verdicts of all other kinds.
 STATEMENTS = (Verdict.HOLDS, Verdict.FAILS, Verdict.VACUOUS, Verdict.LOOSE, Verdict.NOT_TESTABLE)
-"""Verdicts of all other kinds."""
 
 
 def vocabulary(kind: str) -> tuple[Verdict, ...]:

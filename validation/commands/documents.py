@@ -29,8 +29,8 @@ from .inputs import Data, Options, penalty_in_words, penalty_keys
 
 SCHEMA_VERSION = 1
 
+# From so many queries with a pair on, the concordance has an interval: they are what is drawn.
 FEWEST_QUERIES = 10
-"""From so many queries with a pair on, the concordance has an interval: they are what is drawn."""
 
 
 def scores_of(data: Data, request: Request, w: np.ndarray) -> Any:

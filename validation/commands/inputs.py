@@ -34,8 +34,8 @@ from .endings import pass_progress
 
 ALL = "nonnegative"
 
+# Two rows and a weight, and a sorted copy of the rows, of a pair that is written down.
 BYTES_A_PAIR = 40
-"""Two rows and a weight, and a sorted copy of the rows, of a pair that is written down."""
 
 STANDARDISED = (
     "The columns are standardised: this is about them, not about the columns as the file has them."

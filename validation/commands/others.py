@@ -22,7 +22,7 @@ from ... import __version__
 from ...exact.errors import InputError
 from ...exact.tools.checks import check_number
 from ...exact.tools.interrupts import finish
-from ..files.written_files import write_atomically, write_json
+from ..files.written import write_atomically, write_json
 from .endings import counted_progress, named_folder, output_folder
 
 if TYPE_CHECKING:
@@ -95,8 +95,7 @@ def claims_table(entries: Sequence[Claim]) -> Table:
     return table
 
 
-WIDE = 130
-"""Columns of a terminal from which every claim fits in a line or two of a table."""
+WIDE = 130  # Columns of a terminal from which every claim fits in a line or two of a table.
 
 
 def report_table(report: Report, width: int = WIDE) -> Table:

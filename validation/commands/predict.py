@@ -24,22 +24,22 @@ from ...exact.errors import InputError
 from ...exact.tools.interrupts import finish
 from ..data.datasets import load, names
 from ..files.tables import Selection, column_names, listed, read_raw
-from ..files.written_files import write_atomically
+from ..files.written import write_atomically
 from ..memory import check_room
 from .documents import SCHEMA_VERSION
 from .inputs import Data, Options, penalty_options, split_names, true_names
 
+# Options of the problem that a model file holds.
 ASKED = (
     *("lam", "loss", "gamma", "structure", "l1", "groups", "sign"),
     *("pairs", "fpr_max", "tpr_min", "worst_of", "seed", "kernel"),
 )
-"""Options of the problem that a model file holds."""
 
+# Options of a problem over ordered pairs, and the columns that they name.
 ORDER = ("qid", "target", "time", "event")
-"""Options of a problem over ordered pairs, and the columns that they name."""
 
+# Options of the solver, and the rule of the intercept.
 HOW = ("tol", "method", "max_time", "threshold")
-"""Options of the solver, and the rule of the intercept."""
 
 
 def run_predict(path: str, name: str, **given: Any) -> None:

@@ -37,7 +37,7 @@ from ...exact.tools.checks import check_count, check_tolerance
 from ...exact.tools.interrupts import finish
 from ...exact.tools.wording import at_least, at_most
 from ..files.vectors import OF_STANDARDISED
-from ..files.written_files import write_atomically, write_json, write_named_vector, write_vector
+from ..files.written import write_atomically, write_json, write_vector
 from .documents import (
     common_keys,
     objective_in_words,
@@ -150,10 +150,7 @@ def _solved(
     linear = request.kernel == "linear"
     title = "weight" if linear else "coefficient"
     title = title if data.scaler is None else OF_STANDARDISED + title
-    if data.columns is None or not linear:
-        write_vector(folder / WEIGHTS, solution.w, title)
-    else:
-        write_named_vector(folder / WEIGHTS, solution.w, data.columns, title)
+    write_vector(folder / WEIGHTS, solution.w, title, data.columns if linear else None)
     document["proof"] = _proof(folder / PROOF, data, request, solution, options.proof)
     if document["proof"] and not (data.partitioned or options.no_data):
         columns = data.for_checker

@@ -65,6 +65,7 @@ def iris() -> Dataset:
     return _built_in("iris", "load_iris", {1}, "versicolor against the rest")
 
 
+# Name to loader, for the sets that have one size and no seed.
 FIXED: dict[str, Callable[[], Dataset]] = {
     "wdbc": wdbc,
     "digits": digits,
@@ -72,15 +73,14 @@ FIXED: dict[str, Callable[[], Dataset]] = {
     "wine": wine,
     "iris": iris,
 }
-"""Name to loader, for the sets that have one size and no seed."""
 
+# Name to generator: each takes `n` and `seed`, with a default n of its paper.
 GENERATORS: dict[str, Callable[..., Dataset]] = {
     "linear": linear,
     "radial": radial,
     "xor": xor,
     "sparse-mean-shift": sparse_mean_shift,
 }
-"""Name to generator: each takes `n` and `seed`, with a default n of its paper."""
 
 
 def names() -> list[str]:
@@ -89,24 +89,7 @@ def names() -> list[str]:
 
 
 def load(name: str, seed: int = 0) -> Dataset:
-    """Load a built-in data set, or draw from a generator.
-
-    Parameters
-    ----------
-    name : str
-        One of `names()`; a generator may be followed by its number of rows: `linear:5000`.
-    seed : int
-        For the generators; the fixed sets ignore it.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    InputError
-        For an unknown name (the nearest ones are listed), or a wrong number of rows.
-    """
+    """Load a built-in data set, or draw from a generator."""
     base, colon, rows = name.partition(":")
     if base in FIXED:
         if colon:

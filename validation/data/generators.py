@@ -27,23 +27,6 @@ def linear(
 
     x ~ N2(0, I), eps ~ N(0, noise_sd^2), and alpha gives the wanted share of positives in the
     population; the share in the sample varies. y is 0 or 1.
-
-    Parameters
-    ----------
-    n : int
-        Rows; the paper trains on 5,000, 50,000 and 100,000 and tests on 25,000.
-    seed : int
-    share_pos : float in (0, 1)
-    noise_sd : float > 0
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    InputError
-        For arguments out of range, or if a class has no row in the draw.
     """
     return _sign_model("linear", n, seed, share_pos, noise_sd)
 
@@ -78,17 +61,6 @@ def xor(n: int = 120, seed: int = 0) -> Dataset:
     Class I (positive, one third of the rows) lies at (+-0.8, 0) with covariance
     [[.15, .1], [.1, .15]]; class II (two thirds) at (0, +-0.8) with [[.15, -.1], [-.1, .15]].
     The class sizes are fixed, not drawn: n = 120 gives the paper's training size, 40 against 80.
-
-    Parameters
-    ----------
-    n : int
-        Rows, at least 6; the positives are the nearest integer to n / 3.
-    seed : int
-
-    Returns
-    -------
-    Dataset
-        y is 1 for class I.
     """
     _check_rows("xor", n, least=6)
     n_pos = round(n / 3)
@@ -100,17 +72,7 @@ def xor(n: int = 120, seed: int = 0) -> Dataset:
 
 
 def xor_train_test(seed: int = 0) -> tuple[Dataset, Dataset]:
-    """Draw the 600 rows of [SAUC, Table 1] and split each Gaussian 1/5 to 4/5 [SAUC, Fig. 2].
-
-    Parameters
-    ----------
-    seed : int
-
-    Returns
-    -------
-    train, test : Dataset
-        120 rows (40 positive) and 480 rows (160 positive).
-    """
+    """Draw the 600 rows of [SAUC, Table 1] and split each Gaussian 1/5 to 4/5 [SAUC, Fig. 2]."""
     X, y, part = _xor_draw([count for _, _, count in _XOR_PARTS], seed)
     # The rows of a part are independent draws: its first fifth is a random fifth.
     train = np.concatenate(
@@ -150,33 +112,6 @@ def sparse_mean_shift(
 
     Entries are N(0, 1); for the positives, those in a random set S of k_star features are
     N(mu, 1). S is returned as `support`. Rows stand in random order.
-
-    Parameters
-    ----------
-    n : int
-        Rows; 1000 in the paper.
-    seed : int
-    d : int
-        Features; 1000 in the paper.
-    k_star : int in [1, d]
-        Features that carry the signal; 20, 40, 60, 80 in the paper.
-    r : float in (0, 1)
-        Share of positives, met up to rounding; 0.05, 0.10, ..., 0.50 in the paper.
-    mu : float
-        Mean shift of the positives in S; 0.3 in the paper.
-    normalize : bool
-        Bring each column to mean 0 and variance 1 (divided by n) over all rows, then each row to
-        length 1. The paper's text does not mention it. The means are those of all rows, so a
-        later split leaks a little from the test part.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    InputError
-        For arguments out of range, or if r n rounds to 0 or n.
     """
     _check_rows("sparse-mean-shift", n)
     if not 1 <= k_star <= d:

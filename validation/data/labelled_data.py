@@ -17,24 +17,7 @@ _HASH_ROWS = 16_384
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Rows, labels, and where they come from.
-
-    Attributes
-    ----------
-    name : str
-        As `load` takes it, with the number of rows where that is free (`linear:5000`).
-    X : array (n, d) of float64
-    y : array (n,)
-        Labels: 0 and 1 for everything built in; the original ones where a file brought them.
-    positive : object
-        The label counted as positive.
-    source : str
-        Where the numbers come from, in one sentence.
-    sha256 : str
-        `data_sha256(X, y)`.
-    support : array of int, optional
-        The features that carry the signal, where the generator knows them.
-    """
+    """Rows, labels, and where they come from."""
 
     name: str
     X: np.ndarray
@@ -69,21 +52,7 @@ def make_dataset(
     source: str,
     support: np.ndarray | None = None,
 ) -> Dataset:
-    """Put a data set together: float64 rows in C order, both classes present, fingerprint.
-
-    Parameters
-    ----------
-    name, source : str
-    X : array-like (n, d)
-    y : array-like (n,)
-    positive : label of the positive class
-    support : array of int, optional
-
-    Raises
-    ------
-    InputError
-        If the lengths differ, or one of the two classes has no row.
-    """
+    """Put a data set together: float64 rows in C order, both classes present, fingerprint."""
     rows = np.ascontiguousarray(as_float64(X, f"{name}: X"))
     labels = check_labels(y, f"{name}: y")
     if rows.ndim != 2 or labels.shape != rows.shape[:1]:
@@ -104,21 +73,6 @@ def data_sha256(X: Any, y: Any) -> str:
     matter while the values, their order, their dtype and the shapes do. A sparse X enters as its
     canonical CSR form (indices sorted, duplicates summed, stored zeros dropped); it differs from
     the same matrix stored densely.
-
-    Parameters
-    ----------
-    X : array (n, d), or a scipy sparse matrix or array
-    y : array (n,) of numbers or text
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
-
-    Raises
-    ------
-    InputError
-        If X or y holds Python objects.
     """
     digest = hashlib.sha256()
     if sp.issparse(X):

@@ -87,23 +87,6 @@ def offset_for_share(model: Model, share_pos: float = 0.2, noise_sd: float = 1.0
     """Offset alpha at which a wanted share of the responses is positive [ScalingUp, Section 4.1].
 
     Solves int Phi((t + alpha) / noise_sd) g(t) dt = share_pos for alpha.
-
-    Parameters
-    ----------
-    model : "linear" (f = x1 + x2) or "radial" (f = |x|^2)
-    share_pos : float in (0, 1)
-        Wanted P(y = 1); the paper's 80 % negatives are 0.2.
-    noise_sd : float > 0
-        Standard deviation of eps.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InputError
-        For an unknown model, or a share or noise out of range.
     """
     law = _check(model, share_pos, noise_sd)
     reach = 1.0 + noise_sd
@@ -119,23 +102,6 @@ def population_auc(model: Model, share_pos: float = 0.2, noise_sd: float = 1.0) 
 
     P(f(x) > f(x') | y = 1, y' = -1) for independent (x, y) and (x', y'); ties have probability 0.
     The error is below 1e-8 for share_pos in [0.01, 0.99].
-
-    Parameters
-    ----------
-    model : "linear" (f = x1 + x2) or "radial" (f = |x|^2)
-    share_pos : float in (0, 1)
-        P(y = 1); it sets the offset.
-    noise_sd : float > 0
-        Standard deviation of eps.
-
-    Returns
-    -------
-    float in (1/2, 1)
-
-    Raises
-    ------
-    InputError
-        For an unknown model, or a share or noise out of range.
     """
     law = _check(model, share_pos, noise_sd)
     alpha = offset_for_share(model, share_pos, noise_sd)
@@ -156,23 +122,6 @@ def share_for_auc(model: Model, wanted: float, noise_sd: float = 1.0) -> float:
     """Share of positive responses, at most 1/2, that gives the true score a wanted population AUC.
 
     Solves population_auc(model, share) = wanted: the AUC falls as the share grows from 0 to 1/2.
-
-    Parameters
-    ----------
-    model : "linear" (f = x1 + x2) or "radial" (f = |x|^2)
-    wanted : float
-        Between the AUC at a share of 1/2 and that at one of 0.01.
-    noise_sd : float > 0
-        Standard deviation of eps.
-
-    Returns
-    -------
-    float in [0.01, 0.5]
-
-    Raises
-    ------
-    InputError
-        If no such share gives this AUC.
     """
     low, high = (population_auc(model, share, noise_sd) for share in (0.5, 0.01))
     if not low <= wanted <= high:

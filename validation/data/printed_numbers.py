@@ -42,19 +42,7 @@ def _tables() -> dict[tuple[str, str], dict[str, dict[str, str]]]:
 
 
 def printed(paper: str, table: str) -> dict[str, dict[str, str]]:
-    """Return row to column to the text that is printed there, in the order of the print.
-
-    Parameters
-    ----------
-    paper : {"Nonlinear", "SAUC", "SHT", "ScalingUp"}
-    table : str
-        "Table 1", "Fig. 2", ...
-
-    Raises
-    ------
-    InputError
-        If the list has no such table; later, where a row or column that is not there is looked up.
-    """
+    """Return row to column to the text that is printed there, in the order of the print."""
     return _tables()[paper, table]
 
 

@@ -42,6 +42,7 @@ def _one_against_rest(prefix: str, labels: Sequence[int]) -> dict[str, Task]:
 
 
 _RATIO = "inferred from the printed class ratio [Nonlinear, Table 1]"
+# Name to task. Sets with missing values, which the papers do not say how to fill, are left out.
 TASKS: dict[str, Task] = {
     "skin": Task("skin", (1,), "skin against the rest [ScalingUp, Section 4.2]"),
     "bank": Task(
@@ -68,17 +69,10 @@ TASKS: dict[str, Task] = {
     **_one_against_rest("glass", (1, 2, 3, 5, 6, 7)),
     **_one_against_rest("tae", (1, 2, 3)),
 }
-"""Name to task. Sets with missing values, which the papers do not say how to fill, are left out."""
 
 
 def real_data_folder() -> Path | None:
-    """Folder named by the environment variable AUCERT_DATA; None if it is not set or empty.
-
-    Raises
-    ------
-    InputError
-        If the variable names something that is not a folder.
-    """
+    """Folder named by the environment variable AUCERT_DATA; None if it is not set or empty."""
     value = os.environ.get(FOLDER_VARIABLE)
     if not value:
         return None
@@ -89,25 +83,7 @@ def real_data_folder() -> Path | None:
 
 
 def load_real(name: str, folder: str | Path | None = None, part: Part = "all") -> Dataset:
-    """Read a binary task of the papers by its name in `TASKS`; positives are 1.
-
-    Parameters
-    ----------
-    name : str
-    folder : path, optional
-        Where the npz files are; `real_data_folder()` by default.
-    part : "all", "train" or "test"
-        As in `load_npz`.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    InputError
-        For an unknown name, a missing folder or file, or a file that is not as described.
-    """
+    """Read a binary task of the papers by its name in `TASKS`; positives are 1."""
     if name not in TASKS:
         raise InputError(f"no real data set {name!r}; {nearest(name, TASKS, 'sets')}")
     where = real_data_folder() if folder is None else Path(folder)
@@ -126,30 +102,7 @@ def load_npz(
     drop: Sequence[str] = (),
     missing: Literal["refuse", "drop-rows"] = "refuse",
 ) -> Dataset:
-    """Read one of the papers' npz files.
-
-    Parameters
-    ----------
-    path : str or Path
-    positive : label, or tuple of labels, optional
-        The positive class; the larger of two labels by default.
-    part : "all", "train" or "test"
-        "all" is every row, the published test part below the training part; the others need a
-        file with a published split.
-    drop : names of columns to leave out
-    missing : "refuse" or "drop-rows"
-        What to do about NaN: raise, or leave out the rows that have one.
-
-    Returns
-    -------
-    Dataset
-        y is 0 or 1.
-
-    Raises
-    ------
-    InputError
-        If the file is not as described above, or a label, part or column is not there.
-    """
+    """Read one of the papers' npz files."""
     found = existing_file(path)
     arrays = read_arrays(found)
     if "X" not in arrays or "y" not in arrays:

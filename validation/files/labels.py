@@ -13,8 +13,8 @@ import numpy as np
 from ...exact.errors import InputError
 from ...exact.tools.digits import loses_digits
 
+# A target column with more different values is taken for something else than a label.
 MAX_CLASSES = 1000
-"""A target column with more different values is taken for something else than a label."""
 
 Label = float | int | str
 
@@ -31,8 +31,8 @@ def as_number(text: str) -> float | None:
         return None
 
 
+# Words of features that mean 1 and 0, in any case of letters.
 _WORDS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
-"""Words of features that mean 1 and 0, in any case of letters."""
 
 
 def as_truth(text: str) -> float | None:
@@ -47,15 +47,7 @@ def is_missing(text: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Distinct labels in order, and the one of each row.
-
-    Attributes
-    ----------
-    values : list of float, int or str
-        Distinct, sorted: numeric order if all are numbers, else text order.
-    codes : array (n,) of int
-        `values[codes[i]]` is the label of row i.
-    """
+    """Distinct labels, numbers or text in their order, and their places (n,) in the rows."""
 
     values: list[Label]
     codes: np.ndarray
@@ -128,13 +120,7 @@ def sort_labels(values: Sequence[Label], codes: np.ndarray) -> Labels:
 
 
 def array_labels(y: np.ndarray, where: str, limited: bool = True) -> Labels:
-    """Labels of an array of numbers, truth values or text; `where` and `limited` as above.
-
-    Raises
-    ------
-    InputError
-        For missing or infinite labels, other types, or more than `MAX_CLASSES` different ones.
-    """
+    """Labels of an array of numbers, truth values or text; `where` and `limited` as above."""
     if y.dtype.kind not in "biufUS":
         raise InputError(f"{where}: labels must be numbers or text, not {y.dtype}")
     if y.dtype.kind == "S":
@@ -170,11 +156,6 @@ def two_classes(
 
     `positive` None takes the larger of two labels, as scikit-learn does; numbers are compared as
     numbers (`"1"` is `1.0`). With more than two labels it is one against the rest.
-
-    Raises
-    ------
-    InputError
-        Unless there are two classes, or a positive one is named among several.
     """
     values = labels.values
     if len(values) == 1:

@@ -20,7 +20,6 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -28,43 +27,27 @@ from ...exact.errors import InputError
 from .labels import as_number
 from .tables import damage_reported, existing_file
 
-HEAD = 4096
-"""Characters from which a model file is recognized."""
-
-AFT = "survival:aft"
-"""XGBoost's objective whose prediction is a time: large where the risk is small."""
-
 _FIRST = re.compile(r"SVM-(light|rank|struct)\b.*Version", re.IGNORECASE)
+# What an SVM-light model begins with, and the meanings in its head that are used.
 _KERNEL, _INDEX, _COUNT, _OFFSET = (
     "kernel type",
     "highest feature index",
     "number of support vectors plus 1",
     "threshold b",
 )
-"""What an SVM-light model begins with, and the meanings in its head that are used."""
 
-LARGEST_MODEL = 1 << 28
-"""Size in bytes beyond which a model file is refused."""
+LARGEST_MODEL = 1 << 28  # Size in bytes beyond which a model file is refused.
 
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """The weights of another program's model, and what it scores high.
-
-    Attributes
-    ----------
-    w : array (n_features,) or (n_features + 1,)
-        One more where an intercept follows.
-    labels : (float, float), optional
-        The label that it scores high, and the other one, where the file says so. None: the larger
-        label, as XGBoost (1 over 0) and SVM-light (+1 over -1) have it, and rankings.
-    of_times : bool
-        Whether it predicts times: XGBoost's `survival:aft`.
-    """
+    """The weights (n_features,) of another program's model, one more where an intercept follows."""
 
     w: np.ndarray
     labels: tuple[float, float] | None = None
+    """The label that it scores high, and the other; None is the larger one, or a ranking."""
     of_times: bool = False
+    """Whether it predicts times, as XGBoost's `survival:aft` does."""
 
     def sign(self, path: str | Path, high: object, low: object) -> int:
         """Return 1 where the model scores the label `high` of the data high, -1 where `low`.
@@ -94,19 +77,14 @@ def read_model_of_another(path: str | Path, n_features: int) -> LinearModel | No
     That is a model file of liblinear, liblinear-ranksvm, SVM-light or SVM-rank under any name, or a
     linear booster that XGBoost saved as `.json`. Formats that leave out zeros are filled up to
     `n_features`, those of the data.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged, holds another kind of model, or does not fit the data.
     """
     found = existing_file(path)
-    head = _head(found)
+    with found.open("rb") as file:
+        head = file.read(4096).decode("utf-8", errors="replace").replace("\r\n", "\n")
     if head.startswith("solver_type"):
         return _checked(found, *_liblinear(found), n_features)
-    if is_svm_light(head):
-        _check_size(found)
-        model = LinearModel(read_svm_light(found, n_features))
+    if _FIRST.match(head) and _KERNEL in head.partition("\n")[2].partition("\n")[0]:
+        model = LinearModel(_svm_light(found, n_features))
         return _checked(found, model, n_features, n_features)
     if head.startswith("tree\n") and "version=" in head:
         raise InputError(
@@ -117,11 +95,6 @@ def read_model_of_another(path: str | Path, n_features: int) -> LinearModel | No
         model = _xgboost(found)
         return _checked(found, model, model.w.size - 1, n_features)
     return None
-
-
-def _head(path: Path) -> str:
-    with path.open("rb") as file:
-        return file.read(HEAD).decode("utf-8", errors="replace").replace("\r\n", "\n")
 
 
 def _checked(path: Path, model: LinearModel, held: int, n_features: int) -> LinearModel:
@@ -138,13 +111,15 @@ def _checked(path: Path, model: LinearModel, held: int, n_features: int) -> Line
     return model
 
 
-def _check_size(path: Path) -> None:
+def _text(path: Path) -> str:
     if path.stat().st_size > LARGEST_MODEL:
         raise InputError(f"{path}: larger than {LARGEST_MODEL >> 20} MiB: no linear model")
+    with damage_reported(path, "UTF-8 text", UnicodeDecodeError):
+        return path.read_text(encoding="utf-8")
 
 
+# How the names of liblinear's solvers end that know no classes, and write no line `label`.
 RANKING = ("RANKSVM", "SVR")
-"""How the names of liblinear's solvers end that know no classes, and write no line `label`."""
 
 
 def _liblinear(path: Path) -> tuple[LinearModel, int]:
@@ -152,11 +127,8 @@ def _liblinear(path: Path) -> tuple[LinearModel, int]:
 
     The last weight is the intercept where bias >= 0. A classifier scores its first label high.
     """
-    _check_size(path)
-    with damage_reported(path, "UTF-8 text", UnicodeDecodeError):
-        lines = path.read_text(encoding="utf-8").splitlines()
     head: dict[str, str] = {}
-    rest = iter(lines)
+    rest = iter(_text(path).splitlines())
     for line in rest:
         if line.strip() == "w":
             break
@@ -188,22 +160,14 @@ def _number(path: Path, text: str) -> float:
     return number
 
 
-def is_svm_light(head: str) -> bool:
-    """Return whether a text file begins as such a model does."""
-    lines = head.splitlines()
-    return len(lines) > 1 and bool(_FIRST.match(lines[0])) and _KERNEL in lines[1]
-
-
-def read_svm_light(path: Path, n_features: int) -> np.ndarray:
+def _svm_light(path: Path, n_features: int) -> np.ndarray:
     """Return the weights (n_features,) of a linear model: the sum of alpha times the vectors.
 
     Eleven lines of head, `value # meaning` each, then `alpha index:value ...` for each support
     vector, indices from 1.
     """
-    with damage_reported(path, "UTF-8 text", UnicodeDecodeError):
-        lines = path.read_text(encoding="utf-8").splitlines()
     head: dict[str, float] = {}
-    rest = iter(lines[1:])
+    rest = iter(_text(path).splitlines()[1:])
     for line in rest:
         value, _, meaning = line.partition("#")
         number = as_number(value.strip())
@@ -248,12 +212,13 @@ def _add(path: Path, row: list[str], weights: np.ndarray) -> None:
 
 def _xgboost(path: Path) -> LinearModel:
     """Return the weights of a linear booster; the last one is its bias."""
-    _check_size(path)
     with damage_reported(path, "JSON", ValueError, RecursionError):
-        document = json.loads(path.read_text(encoding="utf-8"))
-    booster: Any = document
-    for key in ("learner", "gradient_booster"):
-        booster = booster.get(key) if isinstance(booster, dict) else None
+        document = json.loads(_text(path))
+    learner = document.get("learner") if isinstance(document, dict) else None
+    booster, objective = (
+        learner.get(key) if isinstance(learner, dict) else None
+        for key in ("gradient_booster", "objective")
+    )
     if not isinstance(booster, dict):
         raise InputError(f"{path}: this JSON file is no model of XGBoost")
     name, model = booster.get("name"), booster.get("model")
@@ -266,10 +231,6 @@ def _xgboost(path: Path) -> LinearModel:
     numbers = isinstance(weights, list) and all(type(x) in (int, float) for x in weights)
     if not numbers or not weights:
         raise InputError(f"{path}: damaged, the booster has no list of weights")
-    return LinearModel(np.array(weights, dtype=float), of_times=_objective(document) == AFT)
-
-
-def _objective(document: Any) -> object:
-    """Return the name of the objective that XGBoost trained for, where the document says it."""
-    objective = document["learner"].get("objective")
-    return objective.get("name") if isinstance(objective, dict) else None
+    # The prediction of this objective is a time: large where the risk is small.
+    of_times = isinstance(objective, dict) and objective.get("name") == "survival:aft"
+    return LinearModel(np.array(weights, dtype=float), of_times=of_times)

@@ -44,44 +44,29 @@ from .tables import (
     target_place,
 )
 
+# Small row groups of a file are put together up to about so many numbers.
 PARTITION_NUMBERS = 1 << 24
-"""Small row groups of a file are put together up to about so many numbers."""
 
+# Row groups of more numbers than this are read in batches, which is slower but bounded.
 GROUP_NUMBERS = 1 << 24
-"""Row groups of more numbers than this are read in batches, which is slower but bounded."""
 
-BATCH_ROWS = 1 << 16
-"""Rows of such a batch."""
+BATCH_ROWS = 1 << 16  # Rows of such a batch.
 
 
 @dataclass(frozen=True)
 class ParquetPartition:
-    """Row groups of a file.
-
-    Parameters
-    ----------
-    path : str
-    groups : tuple of int
-        Numbers of the row groups.
-    first : int
-        Rows of the file before them.
-    columns : tuple of str
-        The features.
-    target : str
-        The label column.
-    positive : object
-        What its cells are compared with: the positive label in the column's own type, or several.
-    weight : str, optional
-        The column of row weights.
-    """
+    """Row groups of a file."""
 
     path: str
     groups: tuple[int, ...]
     first: int
+    """Rows of the file before them."""
     columns: tuple[str, ...]
     target: str
     positive: frozenset[Any]
+    """Positive cells of the label column, in its own type."""
     weight: str | None = None
+    """The column of row weights."""
 
     @property
     def beside(self) -> tuple[str, ...]:
@@ -237,20 +222,7 @@ def _ends(group: Any, qid: str) -> tuple[Any, Any] | None:
 
 @dataclass(frozen=True, eq=False)
 class ParquetFolder:
-    """What a folder holds, and how its labels are read.
-
-    Attributes
-    ----------
-    partitions : list of ParquetPartition
-    columns : list of str
-    target : str
-    positive, negative : label
-        As in `TableMeta`; None where rows have a query.
-    n : int
-        Rows, as the files say.
-    qid : str, optional
-        The column of the queries.
-    """
+    """What a folder of n rows holds; labels are as in `Table`, None where rows have a query."""
 
     partitions: list[ParquetPartition]
     columns: list[str]
@@ -280,28 +252,7 @@ def read_parquet_folder(
     weight: str | None = None,
     qid: str | None = None,
 ) -> ParquetFolder:
-    """Find the Parquet files of a folder, and what their labels are.
-
-    Parameters
-    ----------
-    path : str or Path
-        A folder, read with all in it, but for names that begin with "." or "_"; or a path such as
-        "s3://bucket/folder", where fsspec and its part for it are installed.
-    target : str or Selection, optional
-        As in `read_table`.
-    positive : label, optional
-        As in `read_table`.
-    weight : str, optional
-        The column of row weights.
-    qid : str, optional
-        The column of the queries: the target then holds grades. A file is cut only where its
-        statistics say that no query is split.
-
-    Raises
-    ------
-    InputError
-        If there are no such files, their columns differ, or a column cannot be used.
-    """
+    """Find the Parquet files of a folder, and what their labels are."""
     asked = Selection.of(target)
     beside = tuple(name for name in (weight, qid) if name is not None)
     asked = replace(asked, drop=(*asked.drop, *beside))

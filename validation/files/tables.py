@@ -45,17 +45,14 @@ from .labels import (
     two_classes,
 )
 
+# Endings of svmlight files, which may be gzipped.
 SVMLIGHT = (".txt", ".libsvm", ".svm", ".svmlight")
-"""Endings of svmlight files, which may be gzipped."""
 
-ROWS = 65_536
-"""Rows that are checked or read at a time."""
+ROWS = 65_536  # Rows that are checked or read at a time.
 
-SHOWN_COLUMNS = 10
-"""Columns that one message names at most."""
+SHOWN_COLUMNS = 10  # Columns that one message names at most.
 
-BYTES_A_FEATURE = 150
-"""A name, and about ten vectors of weights while a problem is solved."""
+BYTES_A_FEATURE = 150  # A name, and about ten vectors of weights while a problem is solved.
 
 GZIP_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
 
@@ -65,36 +62,24 @@ GZIP_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
 
 @dataclass(frozen=True)
 class Selection:
-    """What to read of a table.
-
-    Attributes
-    ----------
-    target : str, optional
-        The label column; the last one, or `y` in npz, by default.
-    columns : tuple of str, optional
-        The features, in this order; all other columns by default.
-    drop : tuple of str
-        Columns that are neither read nor checked.
-    labelled : bool
-        False where only features are read: no column is a label.
-    header : bool, optional
-        Whether the first row of a CSV file holds names; as it looks by default.
-    zero_based : bool, optional
-        Whether an svmlight file counts its features from 0; as it looks by default.
-    width : int, optional
-        Features of the model that the rows are for: an svmlight file leaves out zeros.
-    beside : tuple of str
-        Columns that are read beside the features: they order or group the rows.
-    """
+    """What to read of a table; None is the default."""
 
     target: str | None = None
+    """The label column; by default the last one, or `y` in npz."""
     columns: tuple[str, ...] | None = None
+    """The features, in this order; by default all other columns."""
     drop: tuple[str, ...] = ()
+    """Columns that are neither read nor checked."""
     labelled: bool = True
+    """False where only features are read: no column is a label."""
     header: bool | None = None
+    """Whether the first row of a CSV file holds names; by default as it looks."""
     zero_based: bool | None = None
+    """Whether an svmlight file counts its features from 0; by default as it looks."""
     width: int | None = None
+    """Features of the model that the rows are for: an svmlight file leaves out zeros."""
     beside: tuple[str, ...] = ()
+    """Columns that are read beside the features: they order or group the rows."""
 
     @classmethod
     def of(cls, asked: Selection | str | None) -> Selection:
@@ -102,13 +87,7 @@ class Selection:
         return asked if isinstance(asked, cls) else cls(target=asked)  # type: ignore[arg-type]
 
     def places(self, path: Path, names: Sequence[str], target: int | None) -> Places:
-        """Return what to read of columns with these names; `target` is the place of the label.
-
-        Raises
-        ------
-        InputError
-            For a name that is not there, one that is asked for twice, or no feature left.
-        """
+        """Return what to read of columns with these names; `target` is the place of the label."""
         label = () if target is None else (names[target],)
         Refused(path, unclear_names(names, (*label, *self.beside))).raise_if_any()
         for name in set(label) & set(self.beside):
@@ -167,37 +146,24 @@ class Places(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table as read.
-
-    Attributes
-    ----------
-    X : array (n, d) of float64, or CSR
-    labels : Labels
-    columns : list of str
-        Names of the d features; their places from 1, or svmlight's indices, where there are none.
-    target : str
-    ignored : list of str
-        What the file holds besides, and was not used.
-    beside : dict of arrays (n,)
-        The columns that were asked for beside the features, numbers or words.
-    zero_based : bool, optional
-        Whether an svmlight file counts from 0; None of other files.
-    assumed : bool
-        Whether it may count either way: no index 0 occurs, and nobody said.
-    positive, negative : label, optional
-        What 1 and 0 stand for, by `read_table`; the negative one is None for "the rest".
-    """
+    """A table as read: rows (n, d), float64 or CSR, with their labels."""
 
     X: Any
     labels: Labels
     columns: list[str]
+    """Names of the d features; their places from 1, or svmlight's indices, where there are none."""
     target: str
     ignored: list[str]
+    """What the file holds besides, and was not used."""
     beside: dict[str, np.ndarray] = field(default_factory=dict)
+    """The columns (n,) that were asked for beside the features, numbers or words."""
     zero_based: bool | None = None
+    """Whether an svmlight file counts from 0; None of other files."""
     assumed: bool = False
+    """Whether it may count either way: no index 0 occurs, and nobody said."""
     positive: Label | None = None
     negative: Label | None = None
+    """What 1 and 0 stand for, by `read_table`; the negative one is None for "the rest"."""
 
     def numbers(self, path: str | Path, what: str) -> np.ndarray:
         """Return the labels as numbers (n,); yes, no, true and false mean 1 and 0."""
@@ -223,28 +189,7 @@ def _numbers(values: np.ndarray, what: str) -> np.ndarray:
 def read_table(
     path: str | Path, target: Selection | str | None = None, positive: object = None
 ) -> tuple[Any, np.ndarray, Table]:
-    """Read a data file into rows and labels 0 and 1.
-
-    Parameters
-    ----------
-    path : str or Path
-    target : str or Selection, optional
-        What to read, or the label column alone. Not for svmlight, where the label stands first.
-    positive : label, optional
-        The positive class; by default the larger of two labels (numeric or text order), as
-        scikit-learn has it. Necessary if there are more than two: then one against the rest.
-
-    Returns
-    -------
-    X : array (n, d) of float64, or CSR for svmlight
-    y : array (n,) of int64, 0 or 1
-    table : Table
-
-    Raises
-    ------
-    InputError
-        In one sentence: what is wrong, where, and what to do.
-    """
+    """Read a data file into rows and labels 0 and 1."""
     table = read_raw(path, target)
     y, one, zero = two_classes(table.labels, positive, f"{path}, column '{table.target}'")
     return table.X, y, replace(table, positive=one, negative=zero)
@@ -431,13 +376,13 @@ def check_names(path: Path, names: Sequence[str]) -> None:
 
 # Values that are refused
 
+# What to do about each kind of cell, by the first word that `_kind_of` says of it.
 _ADVICE = {
     "missing": "fill in missing values",
     "infinite": "replace infinite values",
     "number": "write numbers with a decimal point and nothing between the thousands: 1234.5",
     "text": "encode text as numbers, or name it with --target if it is the label",
 }
-"""What to do about each kind of cell, by the first word that `_kind_of` says of it."""
 
 
 def _kind_of(text: str) -> str:
@@ -857,16 +802,14 @@ def _plain(path: Path, name: str, values: np.ndarray) -> np.ndarray:
 def feature_names(arrays: dict[str, np.ndarray], d: int, path: Path | None = None) -> list[str]:
     """Names from `feature_names` if they are d pieces of text, else "1" to "d"."""
     names = arrays.get("feature_names")
-    text = names is not None and names.dtype.kind == "U"
-    if text and names.shape == (d,):  # type: ignore[union-attr]
+    if names is not None and names.dtype.kind == "U":
+        if names.shape == (d,):
+            found = [str(name) for name in names]
+            if path is not None:
+                check_names(path, found)
+            return found
         if path is not None:
-            check_names(path, [str(name) for name in names])  # type: ignore[union-attr]
-        return [str(name) for name in names]  # type: ignore[union-attr]
-    if text and path is not None:
-        raise InputError(
-            f"{path}: 'feature_names' has shape {names.shape}, "  # type: ignore[union-attr]
-            f"X has {d} columns"
-        )
+            raise InputError(f"{path}: 'feature_names' has shape {names.shape}, X has {d} columns")
     return [str(k) for k in range(1, d + 1)]
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import csv
 import re
-import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 
@@ -28,27 +26,20 @@ from .tables import (
 )
 
 _TEXT_ENDINGS = (".csv", ".csv.gz", ".txt")
+# What a line of text above numbers has to say, unless it names each of them.
 _TITLE = re.compile(r"weight|coef|score|value|decision|margin|pred|prob|\b(w|f|beta|alpha|theta)\b")
-"""What a line of text above numbers has to say, unless it names each of them."""
 
+# Opens the title of weights that belong to columns of mean 0 and scale 1.
 OF_STANDARDISED = "standardised "
-"""Opens the title of weights that belong to columns of mean 0 and scale 1."""
 
-Line = tuple[int, list[str]]
-"""A row of the file, counted from 1, and its fields."""
+Line = tuple[int, list[str]]  # A row of the file, counted from 1, and its fields.
 
 
 @dataclass(frozen=True, eq=False)
 class Vector:
-    """Finite numbers, and what a text file says of them.
+    """Finite numbers (m,), what each belongs to, and the row above them.
 
-    Attributes
-    ----------
-    values : array (m,) of float64
-    names : list of m str, optional
-        What each number belongs to.
-    title : list of str
-        The first row, where it holds no numbers or is a header of places (0, or 0,1,2).
+    That row is the first of a text where it holds no numbers, or places (0, or 0,1,2).
     """
 
     values: np.ndarray
@@ -67,28 +58,7 @@ def read_vector(
     what: str = "weights",
     header: bool | None = None,
 ) -> Vector:
-    """Read a vector of finite numbers.
-
-    Parameters
-    ----------
-    path : str or Path
-        `.npy`; `.npz` with a single array; `.csv`, `.csv.gz` or `.txt` with one number a line or
-        all in one row (separated by commas, semicolons, tabs or blanks). Above may stand one name
-        for each number of a row, or a title that says what the numbers are ("weight", "score"). Or
-        a name before each number (`age,0.5`), below a title or not.
-    sizes : sequence of int
-        The lengths that fit, for `header` alone.
-    what : str
-        What they are, for the messages: "weights", "scores".
-    header : bool, optional
-        Whether a first line 0 is the header that pandas writes. By default it is where the numbers
-        below it fit, and those with it are not as many as the first of `sizes`.
-
-    Raises
-    ------
-    InputError
-        If the file is not such a vector.
-    """
+    """Read a vector of finite numbers."""
     name = Path(path).name.lower()
     found = existing_file(path)
     if name.endswith((".npy", ".npz")):
@@ -118,11 +88,6 @@ def read_scores(path: str | Path, n: int, header: bool | None = None) -> np.ndar
     return values
 
 
-def _declared(file: BinaryIO) -> int:
-    file.seek(0)
-    return declared_size(file)
-
-
 def _from_array(path: Path, what: str) -> np.ndarray:
     if path.suffix.lower() == ".npz":
         arrays = read_arrays(path)
@@ -132,30 +97,27 @@ def _from_array(path: Path, what: str) -> np.ndarray:
         held = next(iter(arrays.values()))
     else:
         with damage_reported(path, "npy", ValueError, EOFError, OSError):
-            _check_beginning(path, what)
             with open(path, "rb") as file:
-                size = 0 if zipfile.is_zipfile(file) else _declared(file)
+                start = file.read(6)
+                if start[:4] == b"PK\x03\x04":
+                    raise InputError(
+                        f"{path}: this is an npz file under another name: call it .npz"
+                    )
+                if start and start != b"\x93NUMPY":  # numpy would take it for a pickle
+                    raise InputError(
+                        f"{path}: damaged, or not a readable npy file; {what} in a text file need "
+                        f"a name that ends in {', '.join(_TEXT_ENDINGS)}"
+                    )
+                file.seek(0)
+                size = declared_size(file)
             if size > path.stat().st_size:
                 raise InputError(f"{path}: damaged, {shown(size)} are declared and not there")
             held = np.load(path, allow_pickle=False)
-        if not isinstance(held, np.ndarray):
-            raise InputError(f"{path}: this is an npz file under another name: call it .npz")
     if held.dtype.kind not in "biuf":
         raise InputError(f"{path}: {what} must be numbers, not {held.dtype}")
     if held.ndim == 0 or held.size != max(held.shape):
         raise InputError(f"{path}: {what} must be one row or one column; the shape is {held.shape}")
     return np.ascontiguousarray(as_float64(held, f"{path}: {what}")).ravel()
-
-
-def _check_beginning(path: Path, what: str) -> None:
-    """Refuse what numpy would take for a pickle, and then advise to load it unsafely."""
-    with path.open("rb") as file:
-        start = file.read(6)
-    if start and start != b"\x93NUMPY" and start[:2] != b"PK":
-        raise InputError(
-            f"{path}: damaged, or not a readable npy file; {what} in a text file need a name that "
-            f"ends in {', '.join(_TEXT_ENDINGS)}"
-        )
 
 
 def _from_text(path: Path, sizes: Sequence[int], what: str, header: bool | None) -> Vector:

@@ -30,26 +30,16 @@ class Bearing(StrEnum):
     NEITHER = "moves nothing that is compared"
 
 
+# Verdict to the bearings that leave no room for it.
 CAPPED = {
     Verdict.BORNE_OUT: (Bearing.FOR, Bearing.EITHER),
     Verdict.CONTRADICTED: (Bearing.AGAINST, Bearing.EITHER),
 }
-"""Verdict to the bearings that leave no room for it."""
 
 
 @dataclass(frozen=True)
 class Deviation:
-    """Where our run departs from the paper's in what a statement depends on.
-
-    Attributes
-    ----------
-    words : str
-        One or two sentences.
-    bearing : Bearing
-    lines : tuple of str
-        What the table's budget calls it, where it is a line of it. A verdict that stands leaves no
-        printed line from which we depart without such an answer.
-    """
+    """Where our run departs from the paper's in what a statement depends on."""
 
     words: str
     bearing: Bearing

@@ -17,30 +17,13 @@ from .numbers import Numbers, numbers_of
 
 Judge = Callable[[Numbers], Judged]
 
+# Follows what a budget has from the authors' programs, where the paper does not print it.
 PROGRAMS = " (programs)"
-"""Follows what a budget has from the authors' programs, where the paper does not print it."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a paper says that its experiments show.
-
-    Attributes
-    ----------
-    name : str
-    table : str
-        Table or figure that it is judged from.
-    quote : str
-        The paper's words.
-    statement : str
-        The same as something that numbers decide.
-    judge : function of the table's numbers
-    place : str
-        That of the table unless it is given.
-    deviations : tuple of Deviation
-        Where our run departs from the paper's in what the statement depends on; `capping` says
-        what follows.
-    """
+    """What a paper says that its experiments show."""
 
     name: str
     table: str
@@ -114,13 +97,7 @@ def _spent(value: Any) -> str:
 
 
 def enter(findings: tuple[Finding, ...]) -> None:
-    """Enter the findings of a paper in the registry of claims.
-
-    Raises
-    ------
-    ValueError
-        If a name is taken.
-    """
+    """Enter the findings of a paper in the registry of claims."""
     for finding in findings:
         if finding.name in REGISTRY:
             raise ValueError(f"two claims are called {finding.name!r}")

@@ -19,25 +19,14 @@ from scipy import stats
 from ..claims.verdicts import Verdict
 from .numbers import Cell, Difference, Numbers
 
-LEVEL = 0.05
-"""Probability that an interval misses."""
+LEVEL = 0.05  # Probability that an interval misses.
 
-SHOWN = 6
-"""Differences that a verdict names one by one, at most."""
+SHOWN = 6  # Differences that a verdict names one by one, at most.
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What the numbers say.
-
-    Attributes
-    ----------
-    verdict : Verdict
-    measured : str
-    turned_by : str
-        The smallest effect that would turn the verdict.
-    test : str
-    """
+    """What the numbers say."""
 
     verdict: Verdict
     measured: str
@@ -56,23 +45,7 @@ def interval(difference: Difference, many: int = 1) -> tuple[float, float]:
 def above(
     differences: Sequence[Difference], margin: float = 0.0, how: str = "all", unit: str = ""
 ) -> Judged:
-    """Judge that the differences are above a margin.
-
-    Parameters
-    ----------
-    differences : sequence of Difference
-        In the direction of the statement.
-    margin : float
-        Below zero for "not worse by more than".
-    how : {"all", "most"}
-        Whether one that speaks against it decides, or half of them.
-    unit : str
-
-    Raises
-    ------
-    ValueError
-        For another `how`.
-    """
+    """Judge that the differences are above a margin."""
     ends = [interval(difference, _share(differences, how)) for difference in differences]
     slack = [(low - margin, margin - high) for low, high in ends]
     return _combined(differences, slack, how, f"difference > {margin:g}{unit}", unit)
@@ -157,13 +130,7 @@ def over_splits(cell: Cell, overlap: float) -> Cell:
 
 
 def over(differences: Sequence[Difference], name: str) -> Difference:
-    """Return the mean of differences, one a data set, with the error that their spread gives.
-
-    Raises
-    ------
-    KeyError
-        If there are none.
-    """
+    """Return the mean of differences, one a data set, with the error that their spread gives."""
     if not differences:
         raise KeyError(f"{name}: no data set has both numbers")
     values = np.array([difference.estimate for difference in differences])

@@ -20,8 +20,8 @@ from ..tables.running.registry import chosen, tables
 from ..tables.statistics import NamedTest
 from ..tables.table import Entry, Page, Results, Run, Table
 
+# Folder of the evidence that the project keeps.
 EVIDENCE = Path(__file__).resolve().parents[1] / "evidence"
-"""Folder of the evidence that the project keeps."""
 
 
 @dataclass(frozen=True)
@@ -53,19 +53,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Numbers:
-    """What a page shows.
-
-    Attributes
-    ----------
-    table : str
-    source : str
-        Where the numbers come from, in words.
-    cells : dict
-        (row, column) to `Cell`; only numbers, no text.
-    tests : dict
-        Name of a paired test, "n = 5,000: full minus incomplete", to its `Difference`; the unit
-        follows a second one of that name.
-    """
+    """What a page shows."""
 
     table: str
     source: str
@@ -116,25 +104,13 @@ def _tests(tests: Iterable[NamedTest]) -> dict[str, Difference]:
 
 @lru_cache(maxsize=64)
 def numbers_of(table: str) -> Numbers:
-    """Return the numbers of a table in the full reproduction.
-
-    Raises
-    ------
-    InputError
-        If there is no such table, or its evidence is damaged or lacks a part.
-    """
+    """Return the numbers of a table in the full reproduction."""
     (entry,) = chosen([table], tables())
     return from_evidence(entry, EVIDENCE)
 
 
 def from_evidence(table: Table, folder: Path) -> Numbers:
-    """Return the numbers of a table made of evidence.
-
-    Raises
-    ------
-    InputError
-        If the evidence is damaged, or a part of this protocol and budget is not in it.
-    """
+    """Return the numbers of a table made of evidence."""
     run = Run("full", 0)
     kept = EvidenceFolder(folder, run)
     ((experiment, parts),) = planned([table], run).values()

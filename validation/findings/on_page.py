@@ -13,23 +13,14 @@ from .registry import FINDINGS
 
 NOT_RUN = "What has been run does not suffice to judge it."
 
+# What caps every verdict on a page of the quick profile.
 QUICK = Deviation(
     "a quick run, whose budget stands below, is far from the paper's protocol", Bearing.EITHER
 )
-"""What caps every verdict on a page of the quick profile."""
 
 
 def said_on(table: Table, page: Page, results: Results) -> tuple[Said, ...]:
-    """Return each finding of a table with its verdict on a page of it.
-
-    Parameters
-    ----------
-    table : Table
-    page : Page
-    results : Results
-        What the page is made of. Where a part of it is missing, every finding is undecided: most
-        speak of all sizes or sets. Those of a quick run are too, which says what its numbers say.
-    """
+    """Return each finding of a table with its verdict on a page of it."""
     if len(results.done) < len(results.parts):
         return tuple(
             Said(finding.name, finding.statement, str(Verdict.UNDECIDED), NOT_RUN)

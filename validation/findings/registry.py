@@ -7,12 +7,12 @@ from .ours import enter_ours
 from .papers import nonlinear, sauc_figures, sauc_real, sauc_toy, scaling_up, sht, sht_genes
 from .reruns import enter_reruns
 
+# Name to finding.
 FINDINGS: dict[str, Finding] = {
     finding.name: finding
     for module in (scaling_up, sauc_toy, sauc_real, sauc_figures, sht, sht_genes, nonlinear)
     for finding in module.FINDINGS
 }
-"""Name to finding."""
 
 
 def enter_all() -> None:

@@ -29,37 +29,35 @@ from ..tables.stored import part_key, plain
 from ..tables.table import Experiment, Job, Part, Run
 from .numbers import EVIDENCE
 
-SECONDS = 3.0
-"""Parts that took more processor time are not run again; but see `LONGEST`."""
+SECONDS = 3.0  # Parts that took more processor time are not run again; but see `LONGEST`.
 
+# In the full profile an experiment all of whose parts took more than `SECONDS` has its shortest one
+# run again, unless that took more than this. Of four experiments it is so, about a minute together;
+# a fifth, of two minutes a part and more, is never run again.
 LONGEST = 60.0
-"""In the full profile an experiment all of whose parts took more than `SECONDS` has its shortest
-one run again, unless that took more than this. Of four experiments it is so, about a minute
-together; a fifth, of two minutes a part and more, is never run again."""
 
+# Parts of an experiment that are run again in the quick profile; ten times as many in the full.
 DRAWN = 2
-"""Parts of an experiment that are run again in the quick profile; ten times as many in the full."""
 
-CLOCK = ("seconds", "s, ")
-"""Beginnings and ends of the names of times, which are not compared."""
+CLOCK = ("seconds", "s, ")  # Beginnings and ends of the names of times, which are not compared.
 
+# Beginning of the name of a solver's steps, and the factor up to which those of another version are
+# not called a difference.
 STEPS, MANY_STEPS = "steps ", 2.0
-"""Beginning of the name of a solver's steps, and the factor up to which those of another version
-are not called a difference."""
 
+# The constants that cross-validation chooses, for the method that follows in the name or for all.
+# Where two of them tie to within a few pairs, the last digits of certified answers decide.
 CHOSEN = ("sigma", "structure", "cost", "lam")
-"""The constants that cross-validation chooses, for the method that follows in the name or for all.
-Where two of them tie to within a few pairs, the last digits of certified answers decide."""
 
+# How much an AUC may differ, of itself or of one, where the constants were chosen otherwise: some
+# sets have 75 rows, of which half are judged.
 TIED_AUC = 0.05
-"""How much an AUC may differ, of itself or of one, where the constants were chosen otherwise: some
-sets have 75 rows, of which half are judged."""
 
+# What is known of the data beside checksums: no choice of constants changes it.
 OF_DATA = ("n_train", "n_test", "rows")
-"""What is known of the data beside checksums: no choice of constants changes it."""
 
+# Share of the parts up to which other choices are ties, one in any case: more is a change.
 OTHERWISE = 0.25
-"""Share of the parts up to which other choices are ties, one in any case: more is a change."""
 
 TOO_LONG, ABSENT, CHANGED = (
     "their parts take longer",
@@ -86,15 +84,7 @@ class Rerun(NamedTuple):
 
 @dataclass
 class Recorded:
-    """What the evidence holds of an experiment.
-
-    Attributes
-    ----------
-    parts : list of Rerun
-        Those whose data are here.
-    absent, changed : set of str
-        Files of real data that other parts need: not here, and not those of the evidence.
-    """
+    """What the evidence holds of an experiment."""
 
     parts: list[Rerun] = field(default_factory=list)
     absent: set[str] = field(default_factory=set)
@@ -116,13 +106,7 @@ class Recorded:
 
 
 def recorded_parts(paper: str, run: Run, folder: Path = EVIDENCE) -> dict[str, Recorded]:
-    """Return experiment to what its evidence holds.
-
-    Raises
-    ------
-    InputError
-        If a part has none of its protocol and budget, or its file is damaged.
-    """
+    """Return experiment to what its evidence holds."""
     kept = EvidenceFolder(folder, replace(run, data_dir=None))  # so that data are not compared
     entries = [table for table in tables().values() if table.paper == paper]
     found: dict[str, Recorded] = {}
@@ -203,20 +187,14 @@ def is_time(name: str) -> bool:
     return "seconds" in name or name.startswith(CLOCK)
 
 
+# Paper to what its last check found, and of which evidence.
 CHECKED = Path(__file__).with_name("checked.json")
-"""Paper to what its last check found, and of which evidence."""
 
 
 def check(
     paper: str, profile: str = "quick", seed: int = 0, folder: Path = EVIDENCE, data: Any = None
 ) -> Outcome:
-    """Run a drawn sample of a paper's evidence again and compare.
-
-    Raises
-    ------
-    InputError
-        If evidence is missing or damaged, or the data are others than it was made of throughout.
-    """
+    """Run a drawn sample of a paper's evidence again and compare."""
     run = Run("full", 0, real_data_folder() if data is None else Path(data))
     context = Context(name_of(paper), seed, profile)
     rng, wrong, ran, tied = context.rng("parts"), [], [], 0
@@ -292,13 +270,7 @@ def fingerprint(paper: str, folder: Path = EVIDENCE) -> str:
 
 
 def last_check(paper: str, folder: Path = EVIDENCE) -> Outcome:
-    """Return what the last check of this evidence found; a check of other evidence fails.
-
-    Raises
-    ------
-    InputError
-        If evidence is missing.
-    """
+    """Return what the last check of this evidence found; a check of other evidence fails."""
     known = json.loads(CHECKED.read_text(encoding="utf-8"))[paper]
     when = f"run again on {known['date']} with version {known['version']}"
     if known["evidence"] != fingerprint(paper, folder):

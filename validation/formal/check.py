@@ -24,16 +24,16 @@ from .vectors import coq_text
 
 REFUSED, NOT_RUN = 1, 3
 
+# The axioms of Coq's library of real numbers, with their meaning in words.
 ALLOWED = {
     "ClassicalDedekindReals.sig_forall_dec": "the reals: a decidable sequence is true or has a gap",
     "ClassicalDedekindReals.sig_not_dec": "the reals: not P is decided",
     "FunctionalExtensionality.functional_extensionality_dep": "equal values, equal functions",
     "Classical_Prop.classic": "P or not P",
 }
-"""The axioms of Coq's library of real numbers, with their meaning in words."""
 
+# Theorems of probability that others assume; they stand in the statements, by name.
 PREMISES = ("McDiarmid", "contraction_principle")
-"""Theorems of probability that others assume; they stand in the statements, by name."""
 
 Say = Callable[[str], object]
 

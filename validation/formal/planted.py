@@ -29,13 +29,7 @@ class Planted:
         return f"{self.file}_{self.theorem}"
 
     def applied(self, text: str) -> str:
-        """Return the text of the file with the statement changed.
-
-        Raises
-        ------
-        ValueError
-            If the statement, or the text to be changed in it, is not there.
-        """
+        """Return the text of the file with the statement changed."""
         start = re.search(rf"^(?:Theorem|Definition) {self.theorem}\b", text, re.MULTILINE)
         if start is None:
             raise ValueError(f"{self.key}: no such theorem or definition")

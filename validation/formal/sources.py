@@ -10,11 +10,11 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 LIBRARY = "Formal"
 
+# Commands that leave something unproved, or that switch a check of Coq off.
 FORBIDDEN = (
     "Admitted admit give_up Axiom Axioms Parameter Parameters Conjecture Conjectures Abort "
     "Unset bypass_check Declare"
 ).split()
-"""Commands that leave something unproved, or that switch a check of Coq off."""
 
 STATED = re.compile(r"^\s*(?:Theorem|Corollary)\s+(\w+)", re.MULTILINE)
 

@@ -26,26 +26,7 @@ FILE = Path(__file__).with_name("problems.json")
 
 @dataclass(frozen=True, eq=False)
 class ReferenceProblem:
-    """One problem with its proved optimum.
-
-    Attributes
-    ----------
-    name : str
-        Of the data and, where there are several, of lam: `overlap:0.1`.
-    data : str
-        Problems that share it have the same rows.
-    tests : str
-        What it tests, in a few words.
-    X : array (n, d)
-    y : array (n,)
-        1 and 0.
-    sample_weight : array (n,) or None
-    lam : float
-    optimum : dict
-        From the loss's name to (lower, upper).
-    at_ones : dict
-        From the loss's name to F(1, ..., 1).
-    """
+    """One problem with its proved optimum."""
 
     name: str
     data: str
@@ -84,18 +65,7 @@ def _problem(data: Mapping[str, Any], entry: Mapping[str, Any]) -> ReferenceProb
 
 
 def reference_problems(only: str | Iterable[str] | None = None) -> list[ReferenceProblem]:
-    """Return the reference problems; their arrays cannot be written to.
-
-    Parameters
-    ----------
-    only : name or names, optional
-        Of problems (`overlap:0.1`) or of data (`overlap`: all its values of lam).
-
-    Raises
-    ------
-    InputError
-        If there is none of a name.
-    """
+    """Return the reference problems; their arrays cannot be written to."""
     problems = list(_all_problems())
     if only is None:
         return problems

@@ -37,20 +37,7 @@ from .rows import (
 
 @dataclass(frozen=True)
 class Recipe:
-    """One data set and the values of lam at which it is a reference problem.
-
-    Attributes
-    ----------
-    name : str
-    tests : str
-        What a solver can get wrong here, in a few words.
-    rows : str
-        How the rows are made.
-    seed : int
-    lams : tuple of float
-    make : function
-        From `Draws` to the data.
-    """
+    """One data set and the values of lam at which it is a reference problem."""
 
     name: str
     tests: str
@@ -64,6 +51,7 @@ class Recipe:
         return self.make(Draws(self.seed))
 
 
+# All data sets, in the order of the table.
 RECIPES: tuple[Recipe, ...] = (
     Recipe("two-rows", "one pair: solvable by hand", "1.5 against -0.5", 0, (0.1, 10.0), two_rows),
     Recipe("four-rows", "margins tie", "three positives around one negative", 0, (0.1,), four_rows),
@@ -296,4 +284,3 @@ RECIPES: tuple[Recipe, ...] = (
         shifted(2000, 800, 10, 0.4),
     ),
 )
-"""All data sets, in the order of the table."""

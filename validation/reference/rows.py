@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+# X (n, d) of float64, y (n,) of 0 and 1, and row weights (n,) or None.
 Made = tuple[np.ndarray, np.ndarray, np.ndarray | None]
-"""X (n, d) of float64, y (n,) of 0 and 1, and row weights (n,) or None."""
 
 
 class Draws:

@@ -14,14 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 MOST_ROWS, MOST_PICTURES = 24, 2
-ROUNDING = 1e-6
-"""Below it a certified gap is called zero by the claims."""
+ROUNDING = 1e-6  # Below it a certified gap is called zero by the claims.
 
-ALIKE = 10.0
-"""Numbers of two quantities, at most that many times larger, stand in one picture."""
+ALIKE = 10.0  # Numbers of two quantities, at most that many times larger, stand in one picture.
 
+# A mean and half the width of its interval, "+0.03 +- 0.01, > 0 in 41 of 45".
 PAIRED = re.compile(r"([+-]?[\d.]+(?:e[+-]?\d+)?) \+- ([\d.]+(?:e[+-]?\d+)?)\b")
-"""A mean and half the width of its interval, "+0.03 +- 0.01, > 0 in 41 of 45"."""
 RANGE = re.compile(r"([\d.]+) to ([\d.]+)")
 SETTING = re.compile(r"\S.*? = \S+")
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-BRIEF = 110
-"""Characters of a text that the landing page shows, about."""
+BRIEF = 110  # Characters of a text that the landing page shows, about.
 
 
 def _ends(text: str, mark: str) -> list[int]:

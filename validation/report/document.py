@@ -12,7 +12,7 @@ from typing import Any
 from ..claims.claim import Verdict
 from ..claims.recorded import record
 from ..claims.verdicts import ERROR, KINDS, PAPERS
-from ..files.written_files import write_atomically, write_json
+from ..files.written import write_atomically, write_json
 from ..plots import Figure, svg
 from .cases import CasePicture, case_pictures
 from .clauses import shortened
@@ -39,22 +39,7 @@ def environment() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Report:
-    """All rows of a run and what they were run with.
-
-    Attributes
-    ----------
-    rows : tuple of Row
-    seed : int
-    profile : str
-    version : str
-        Of this library.
-    library_sha256 : str
-        Fingerprint of its files, evidence and recorded verdicts among them.
-    environment : dict
-        Versions of everything else.
-    seconds : float
-        Of this run; rows that an earlier run had left cost none.
-    """
+    """All rows of a run and what they were run with."""
 
     rows: tuple[Row, ...]
     seed: int
@@ -156,13 +141,7 @@ class Report:
         )
 
     def write(self, folder: str | Path) -> None:
-        """Write claims.json and report.html, each complete or not at all.
-
-        Raises
-        ------
-        InputError
-            If they cannot be written.
-        """
+        """Write claims.json and report.html, each complete or not at all."""
         text = self.html().encode()
         write_json(Path(folder) / "claims.json", self.as_json())
         write_atomically(Path(folder) / "report.html", lambda file: file.write(text))

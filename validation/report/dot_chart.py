@@ -9,8 +9,7 @@ from html import escape
 from .cases import CasePicture, Value
 
 WIDTH, RIGHT, ROW, TOP, AXIS = 736, 20, 22, 8, 30
-LABEL = 48
-"""Characters of a label that fit on one line; a second line holds the rest."""
+LABEL = 48  # Characters of a label that fit on one line; a second line holds the rest.
 COLOURS = ("currentColor", "#d55e00", "var(--blue, #0072b2)", "#cc79a7", "#009e73", "#7f7f7f")
 
 

@@ -14,11 +14,11 @@ from .clauses import first_clause, shortened
 from .row import Row
 
 CAPPED = re.compile(r" ?\(by itself (?P<verdict>[a-z-]+); capped: (?P<why>.*)\)$", re.DOTALL)
+# One of the deviations as a row's details have them: its words, and which way it works.
 DEVIATION = re.compile(r"(?P<words>.*?) \((?:can|moves) [a-z ]+\.\)(?: |$)", re.DOTALL)
-"""One of the deviations as a row's details have them: its words, and which way it works."""
 
+# Begins what was measured where there are several comparisons.
 COUNT = re.compile(r"\d+ for, \d+ against, \d+ in all")
-"""Begins what was measured where there are several comparisons."""
 
 
 def by_itself(row: Row) -> str:

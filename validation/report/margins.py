@@ -12,18 +12,12 @@ from ...exact.problem.problem import split_labels
 from ...exact.spaces.kernels import Linear, get_kernel
 from ...exact.tools.checks import check_count
 
+# Relative error of a score, generously: features of order one, up to some 10,000 of them.
 ROUNDING = 1e-10
-"""Relative error of a score, generously: features of order one, up to some 10,000 of them."""
 
 
 def last_step(model: Any) -> tuple[Any, Any]:
-    """Return the transformers before the classifier, None if there are none, and the classifier.
-
-    Parameters
-    ----------
-    model : fitted classifier, pipeline, or a search over them
-        Of a search, the best estimator is taken.
-    """
+    """Return the transformers before the classifier, None if there are none, and the classifier."""
     model = getattr(model, "best_estimator_", model)
     if not hasattr(model, "steps"):
         return None, model
@@ -32,21 +26,7 @@ def last_step(model: Any) -> tuple[Any, Any]:
 
 
 def scored_rows(model: Any, X: object, y: object) -> tuple[np.ndarray, np.ndarray]:
-    """Return f at the rows, without the intercept, and the mask of the positive rows.
-
-    Parameters
-    ----------
-    model : fitted classifier, or a pipeline that ends in one
-        With `decision_function`, `intercept_` and `classes_`.
-    X : array or sparse matrix (n, d)
-    y : array (n,)
-        Labels of both classes.
-
-    Raises
-    ------
-    InputError
-        If the model has no scores, or a class is missing.
-    """
+    """Return f at the rows, without the intercept, and the mask of the positive rows."""
     _, classifier = last_step(model)
     if not hasattr(model, "decision_function") or not hasattr(classifier, "intercept_"):
         raise InputError("give a fitted model with decision_function and intercept_")
@@ -69,28 +49,6 @@ def certified_margins(
 
     With r the certificate's radius, |f - f*| <= r, so that the margin of a pair moves by at most
     r |k_i - k_j|: a margin farther than this from 1 is on the same side for the optimum.
-
-    Parameters
-    ----------
-    model : fitted `ROCSVM` or `SAUCSVM`, or a pipeline that ends in one
-        Not with a precomputed kernel.
-    X : array, frame or sparse matrix (n, d)
-        The training rows or others, as the model takes them.
-    y : array (n,)
-        Labels of both classes.
-    n_pairs : int
-        Pairs drawn, with replacement, if there are more.
-    seed : int
-
-    Returns
-    -------
-    margins, slack : arrays (m,)
-        f(x_i) - f(x_j), and r |k_i - k_j|.
-
-    Raises
-    ------
-    InputError
-        If the model has no certificate, or a precomputed kernel.
     """
     check_count("n_pairs", n_pairs)
     before, classifier = last_step(model)

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 BLACK, ORANGE, BLUE, GREY = "#000000", "#d55e00", "#0072b2", "#999999"
 COUNTS = {"seconds": "seconds", "n_iter": "steps"}
 
-FAR = 30.0
-"""Times that differ by more than this factor are drawn on a logarithmic axis."""
+FAR = 30.0  # Times that differ by more than this factor are drawn on a logarithmic axis.
 
 
 def canvas(axes: Axes | None, width: float = 6.4) -> tuple[Figure, Axes]:

@@ -13,8 +13,7 @@ from .row import Row
 STANDS = (Verdict.HOLDS, Verdict.BORNE_OUT)
 FALLS = (Verdict.FAILS, Verdict.CONTRADICTED)
 
-ORDER = ("finding", "theorem")
-"""Headlines first."""
+ORDER = ("finding", "theorem")  # Headlines first.
 
 GROUPS = ("stands", "falls", "open")
 COLOURS = {"stands": "#0072b2", "falls": "#d55e00", "open": "#b5b5b5"}
@@ -29,13 +28,13 @@ TITLES = {
 
 
 BUT = "Our run departs from the paper's in what could have made them say so:"
+# What the numbers of an undecided finding say by themselves to a heading and a note.
 LEANINGS: dict[str, tuple[str, str]] = {
     Verdict.BORNE_OUT: ("What is open: the numbers are for it", BUT),
     Verdict.CONTRADICTED: ("What is open: the numbers are against it", BUT),
     Verdict.UNDECIDED: ("What is open: an interval crosses the line", ""),
     "": ("What says little or nothing, or could not be judged", ""),
 }
-"""What the numbers of an undecided finding say by themselves to a heading and a note."""
 
 
 @dataclass(frozen=True)
@@ -49,16 +48,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Story:
-    """The statements of one paper, findings before theorems.
-
-    Attributes
-    ----------
-    paper, title : str
-    stands, falls, open : tuple of Row
-        "holds" and "borne-out"; "fails" and "contradicted"; all else.
-    ours : int
-        Claims of the other kinds, which are not the paper's.
-    """
+    """The statements of one paper, findings before theorems."""
 
     paper: str
     title: str

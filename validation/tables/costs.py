@@ -5,6 +5,7 @@ They are sums over all parts: 19 minutes for "quick", 365 for "full", those of t
 
 from __future__ import annotations
 
+# Experiment to profile to minutes.
 CPU_MINUTES: dict[str, dict[str, float]] = {
     "scaling-up-table-1": {"quick": 0.3, "full": 3.4},
     "scaling-up-table-2": {"quick": 5.8, "full": 14.0},
@@ -22,4 +23,3 @@ CPU_MINUTES: dict[str, dict[str, float]] = {
     "nonlinear-batch": {"quick": 3.3, "full": 77.0},
     "nonlinear-online": {"quick": 0.8, "full": 49.0},
 }
-"""Experiment to profile to minutes."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import __version__
-from ..files.written_files import write_atomically
+from ..files.written import write_atomically
 from .pictures import picture_svg
 from .planning import duration
 from .said import Judge, Said, sorted_by_fate, statements
@@ -22,8 +22,7 @@ KEY = (
     "the paper's own; columns in *italics* have no printed numbers."
 )
 
-NAMED = 24
-"""Parts that a page names in one list, at most; the JSON has all."""
+NAMED = 24  # Parts that a page names in one list, at most; the JSON has all.
 
 
 @dataclass(frozen=True)

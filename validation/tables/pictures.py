@@ -10,30 +10,15 @@ from typing import Any
 
 from ..plots import Figure, Series, draw
 
-COLUMNS = 3
-"""Panels side by side, at most."""
+COLUMNS = 3  # Panels side by side, at most.
 
+# Colours, of different lightness, and markers of scattered points.
 POINTS = (("#000000", "x"), ("#e69f00", "o"), ("#56b4e9", "^"), ("#009e73", "s"))
-"""Colours, of different lightness, and markers of scattered points."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes.
-
-    Attributes
-    ----------
-    title, x_label, y_label : str
-    series : tuple of Series
-        Equal names mean equal curves in all panels.
-    log_x, log_y : bool
-    points : tuple of Series
-        Drawn as markers only, every point, each kind of another shape and lightness.
-    errors : dict
-        Name of a curve to the half widths of its vertical error bars.
-    ticks : tuple of str
-        What stands at 0, 1, 2, ... of the x axis; by default the numbers themselves.
-    """
+    """One pair of axes."""
 
     title: str
     x_label: str
@@ -57,13 +42,7 @@ class Picture:
 
 
 def picture_svg(picture: Picture) -> str:
-    """Return the text of an SVG file; equal pictures give equal text.
-
-    Parameters
-    ----------
-    picture : Picture
-        With a panel at least.
-    """
+    """Return the text of an SVG file; equal pictures give equal text."""
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas

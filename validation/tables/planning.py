@@ -10,14 +10,11 @@ from typing import Any
 from .stored import missing_data, part_key, part_path, read_part
 from .table import Experiment, Part, Run, Table
 
-FULL_LIMIT = 12 * 3600.0
-"""Seconds that the full profile may take unless told otherwise."""
+FULL_LIMIT = 12 * 3600.0  # Seconds that the full profile may take unless told otherwise.
 
-Plan = dict[str, tuple[Experiment, tuple[Part, ...]]]
-"""Experiments by name, with their parts."""
+Plan = dict[str, tuple[Experiment, tuple[Part, ...]]]  # Experiments by name, with their parts.
 
-Kept = Callable[[Experiment, Part], Any]
-"""Finds the document of a finished part, or None."""
+Kept = Callable[[Experiment, Part], Any]  # Finds the document of a finished part, or None.
 
 
 def planned(entries: Iterable[Table], run: Run) -> Plan:
@@ -84,17 +81,7 @@ class Estimate:
 def estimates(
     entries: Sequence[Table], run: Run, folder: Path, kept: Kept = lambda experiment, part: None
 ) -> list[Estimate]:
-    """Return what each experiment of the tables still takes, given what the folder holds.
-
-    Parameters
-    ----------
-    entries : sequence of Table
-    run : Run
-    folder : Path
-        Need not be there.
-    kept : function of an experiment and a part
-        Returns its document from somewhere else than the folder, or None.
-    """
+    """Return what each experiment of the tables still takes, given what the folder holds."""
     found = []
     for name, (experiment, parts) in planned(entries, run).items():
         left = [p for p in parts if _unfinished(experiment, p, run, folder, kept)]

@@ -10,28 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+# Rounding of the means, as a share of the highest value: what is so close is not left.
 SLACK = 1e-9
-"""Rounding of the means, as a share of the highest value: what is so close is not left."""
 
-DIGITS = 12
-"""Means that agree in so many decimals are equal."""
+DIGITS = 12  # Means that agree in so many decimals are equal.
 
+# Of (candidate, fold): what its variants reach, say along a path of lam.
 Values = Callable[[int, int], Sequence[float]]
-"""Of (candidate, fold): what its variants reach, say along a path of lam."""
 
 
 @dataclass(frozen=True)
 class Race:
-    """Who won.
-
-    Attributes
-    ----------
-    winner, variant : int
-        The first candidate, and its first variant, of the highest mean.
-    mean : float
-    run : int
-        Folds that were computed, of all candidates together.
-    """
+    """Who won."""
 
     winner: int
     variant: int
@@ -40,17 +30,7 @@ class Race:
 
 
 def race(candidates: int, folds: int, values: Values, highest: float = 1.0) -> Race:
-    """Return the candidate and variant of the highest mean over the folds.
-
-    Parameters
-    ----------
-    candidates, folds : int
-        >= 1.
-    values : function of (candidate, fold)
-        One number for each variant, as many in each fold, none above `highest`.
-    highest : float
-        > 0: 1 for an AUC, 100 for one in per cent.
-    """
+    """Return the candidate and variant of the highest mean over the folds."""
     found = [[values(candidate, 0)] for candidate in range(candidates)]
     order = sorted(range(candidates), key=lambda at: -max(found[at][0]))  # the likely ones first
     best = (float("-inf"), 0, 0)

@@ -7,20 +7,13 @@ from dataclasses import dataclass
 
 from .table import Page, Results, Table
 
+# Verdicts of findings as they stand before statements.
 FATES = {"borne-out": "Borne out", "contradicted": "Contradicted", "undecided": "Undecided"}
-"""Verdicts of findings as they stand before statements."""
 
 
 @dataclass(frozen=True)
 class Said:
-    """A statement of the paper, judged from the numbers of a page.
-
-    Attributes
-    ----------
-    name : str
-        That of the claim.
-    statement, verdict, measured : str
-    """
+    """A statement of the paper, judged from the numbers of a page."""
 
     name: str
     statement: str
@@ -28,8 +21,8 @@ class Said:
     measured: str
 
 
+# Returns what the numbers of a page say of the paper's statements.
 Judge = Callable[[Table, Page, Results], Sequence[Said]]
-"""Returns what the numbers of a page say of the paper's statements."""
 
 
 def sorted_by_fate(said: Sequence[Said]) -> str:

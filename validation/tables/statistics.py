@@ -13,12 +13,7 @@ from ...exact.errors import InputError
 
 
 def mean_error(values: Sequence[float] | np.ndarray) -> tuple[float | None, float | None]:
-    """Return the mean and its standard error; None where there are too few values.
-
-    Parameters
-    ----------
-    values : array (k,)
-    """
+    """Return the mean and its standard error; None where there are too few values."""
     numbers = np.asarray(values, dtype=float)
     if numbers.size == 0:
         return None, None
@@ -79,18 +74,7 @@ def clear_scatter(splits: int, overlap: float, level: float) -> float:
 def paired_test(
     a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray, overlap: float = 0.0
 ) -> Paired | None:
-    """Return Student's paired t test of a against b; None for fewer than three pairs.
-
-    Parameters
-    ----------
-    a, b : arrays (k,)
-        Of the same repetitions, in the same order.
-    overlap : float
-        >= 0: rows of the test part over rows of the training part, where the repetitions are
-        random splits of the same rows. The differences are then correlated, and the variance of
-        their mean is taken as (1/k + overlap) times their variance (Nadeau and Bengio, 2003).
-        The other way round for what depends on training rows alone; 0 for independent draws.
-    """
+    """Return Student's paired t test of a against b; None for fewer than three pairs."""
     differences = np.asarray(a, dtype=float) - np.asarray(b, dtype=float)
     count = differences.size
     if count < 3:

@@ -20,8 +20,7 @@ import numpy as np
 
 from ... import __version__
 from ...exact.errors import InputError
-from ..files.finite_json import finite_json
-from ..files.written_files import write_json
+from ..files.written import finite_json, write_json
 from ..report.document import environment
 from .table import Experiment, Part, Run
 
@@ -113,19 +112,7 @@ def read_part(path: Path, key: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def write_part(path: Path, document: dict[str, Any]) -> None:
-    """Write the file of a finished part.
-
-    Parameters
-    ----------
-    path : Path
-    document : dict
-        `key`, `result`, `seconds` by the clock, `cpu_seconds` of the processor and `environment`.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written.
-    """
+    """Write the file of a finished part."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -26,14 +26,7 @@ _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=,-]*")
 
 @dataclass(frozen=True)
 class Budget:
-    """One line of what is spent: the paper's, and ours in both profiles.
-
-    Attributes
-    ----------
-    what : str
-        "repetitions", "landmarks", ...; the name under which the parts find it.
-    paper, quick, full : number, text, or a list of them
-    """
+    """One line of what is spent: the paper's, and ours in both profiles."""
 
     what: str
     paper: Any
@@ -43,16 +36,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Run:
-    """Options of one `reproduce` call.
-
-    Attributes
-    ----------
-    profile : {"quick", "full"}
-    seed : int
-        >= 0.
-    data_dir : Path or None
-        Folder of the real data, if there is one.
-    """
+    """Options of one `reproduce` call."""
 
     profile: str = "quick"
     seed: int = 0
@@ -61,17 +45,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of an experiment that can be run alone.
-
-    Attributes
-    ----------
-    key : str
-        Its name, and that of its file: letters, digits and ``._=,-``.
-    parameters : dict
-        Plain numbers, texts and lists: all that distinguishes it.
-    needs : tuple of str
-        Files of real data that it reads, without `.npz`.
-    """
+    """A piece of an experiment that can be run alone."""
 
     key: str
     parameters: dict[str, Any]
@@ -118,23 +92,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A computation that one or more tables share.
-
-    Attributes
-    ----------
-    name : str
-    budget : tuple of Budget
-    parts : function of a `Run` and its budget (what to value), giving parts in the order to run
-    compute : function of a `Job`, giving a dict of plain numbers, texts and lists
-    search : str
-        How parameters are chosen: what is computed of their grids, in sentences.
-    protocol : int
-        >= 1. Raise it when `compute` gives other numbers: parts of a lower one are run again.
-    tolerance : float
-        Relative difference allowed where a part is run again: what its solver's own leaves.
-    minutes : dict
-        Profile to CPU minutes of all parts: those that were measured (`costs`), unless given.
-    """
+    """A computation that one or more tables share."""
 
     name: str
     budget: tuple[Budget, ...]
@@ -158,23 +116,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Results:
-    """What the parts of an experiment gave, for the functions that show it.
-
-    Attributes
-    ----------
-    run : Run
-    budget : dict
-        What was spent, by name.
-    parts : tuple of Part
-    done : dict
-        Key to result.
-    missing : dict
-        Key to why the data could not be had.
-    failed : dict
-        Key to what was raised.
-    limit : float, optional
-        Seconds after which no part was begun, if some were not.
-    """
+    """What the parts of an experiment gave, for the functions that show it."""
 
     run: Run
     budget: Mapping[str, Any]
@@ -200,15 +142,7 @@ class Results:
     def matched(
         self, by: str, a: tuple[str, Mapping[str, Any]], b: tuple[str, Mapping[str, Any]]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return two numbers in pairs, of parts that have one value of the parameter `by`.
-
-        Parameters
-        ----------
-        by : str
-            Such as the split: values of it that either side lacks are left out.
-        a, b : (name, parameters)
-            One number on each side, as in `values`.
-        """
+        """Return two numbers in pairs, of parts that have one value of the parameter `by`."""
         sides = [
             {r[by]: r[name] for r in self.select(**wanted) if r.get(name) is not None}
             for name, wanted in (a, b)
@@ -226,21 +160,7 @@ class Results:
 
 @dataclass(frozen=True)
 class Entry:
-    """One cell: what is printed, and what came out.
-
-    Attributes
-    ----------
-    row, column : str
-        Where it stands; a column that the paper does not have is marked by `printed` None.
-    printed : str or None
-        As printed, error in brackets included; "-" where the paper has a dash.
-    ours : float, str or None
-    error : float, optional
-        Standard error of the mean that `ours` is.
-    count : int, repetitions behind it
-    digits : int, decimals to show
-    note : str, where the two differ
-    """
+    """One cell: what is printed, and what came out."""
 
     row: str
     column: str
@@ -254,17 +174,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Page:
-    """What a table's function returns.
-
-    Attributes
-    ----------
-    entries : tuple of Entry
-    tests : tuple of NamedTest
-    differences : tuple of str
-        Where print and ours differ, and why.
-    pictures : tuple of Picture
-    conclusion : str, what the page shows beside the paper's statements, if anything
-    """
+    """What a table's function returns."""
 
     entries: tuple[Entry, ...]
     tests: tuple[NamedTest, ...] = ()
@@ -275,21 +185,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Table:
-    """A printed table or figure.
-
-    Attributes
-    ----------
-    name : str
-        As on the command line, "scaling-up-table-1".
-    paper : str
-        Key of the paper.
-    place, title : str
-    experiment : Experiment
-    render : function of `Results`, giving a `Page`
-        Must also do for results of which parts, or all, are missing.
-    unavailable : dict
-        Data sets that nobody can read here, to why.
-    """
+    """A printed table or figure."""
 
     name: str
     paper: str

@@ -9,8 +9,7 @@ from .statistics import Paired
 NOTHING = "Nothing has been run yet. Nothing can be concluded."
 TOO_LITTLE = "Too little has been run to conclude anything. The table shows what there is."
 
-CLEAR = 0.05
-"""A difference with a p-value below it is called clear of the noise."""
+CLEAR = 0.05  # A difference with a p-value below it is called clear of the noise.
 
 
 def change(loss: float, verbs: tuple[str, str] = ("loses", "gains"), digits: int = 3) -> str:

@@ -29,11 +29,6 @@ def fit_in_partitions(
     The threshold is chosen from counts of the scores on a fine grid. Labels of `PartitionedRows`
     lie with the rows: `classes_` is then False and True. `choose` looks at the rows and returns
     what is asked for, where that is not yet known. With `qid` the pairs are those within a query.
-
-    Raises
-    ------
-    InputError
-        If partitions cannot do what is asked for, or the data cannot be used.
     """
     request = model._request()
     if model.pairs != "all":

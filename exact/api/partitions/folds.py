@@ -40,11 +40,6 @@ def judged_partitions(
     Which row is in which fold tell `seed` and its number within its class, or the name of its
     group: folds have the same rows however the rows are cut. They have the same number of each
     class, or of groups, which stay whole; or one less.
-
-    Raises
-    ------
-    InputError
-        If `cv` is no number of folds, or a fold lacks a class or a pair.
     """
     check_tolerance(tol, max_time)
     check_request(request)

@@ -30,22 +30,7 @@ PairMaker = Callable[[Matrix, np.ndarray, np.ndarray | None], AllPairs | PairLis
 
 @dataclass(frozen=True, eq=False)
 class FoldedPath:
-    """One path, to be solved on each fold.
-
-    Attributes
-    ----------
-    data : FoldedData
-        The rows that the folds are parts of.
-    request : Request
-        At any lam and over any pairs.
-    pairs : callable, optional
-        Makes the pairs of a fold; all pairs by default.
-    grid : array (k,)
-        The lam.
-    method : str
-    tol : float
-        Relative gap to reach at each lam.
-    """
+    """One path, to be solved on each fold."""
 
     data: FoldedData
     request: Request
@@ -77,17 +62,7 @@ class FoldedPath:
 def judged_folds(
     splits: Splits, path: FoldedPath, end: float | None, n_jobs: int | None
 ) -> list[JudgedFold]:
-    """Return what the folds give, one after another or in several processes.
-
-    Parameters
-    ----------
-    splits : list of (train, test)
-    path : FoldedPath
-    end : float, optional
-        The reading of `time.perf_counter` at which the time is over.
-    n_jobs : int, optional
-        Folds at once; -1 for one a core.
-    """
+    """Return what the folds give, one after another or in several processes."""
     check_jobs(n_jobs)
     if n_jobs is not None and n_jobs != 1:
         return _folds_at_once(splits, path, end, n_jobs)

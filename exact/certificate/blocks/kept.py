@@ -23,15 +23,7 @@ from .streamed import assembled
 
 
 class Kept:
-    """Evaluations over blocks of rows, through scores that are kept.
-
-    Parameters
-    ----------
-    problem : Problem
-        Hinge over all pairs, over `StreamedRows`.
-    bins : int
-        Bins a unit, a power of two.
-    """
+    """Evaluations over blocks of rows, through scores that are kept."""
 
     def __init__(self, problem: Problem, bins: int):
         assert isinstance(problem.space, StreamedRows)

@@ -20,21 +20,14 @@ from ...sums.binned import Extent, Histogram, Marginals, whole_numbers
 from ...sums.fused.rows import count_rows, pull_rows
 from ...tools.threads import in_parts, workers
 
-HELD_NUMBERS = 1 << 18
-"""Numbers in a block of rows that are held in memory."""
+HELD_NUMBERS = 1 << 18  # Numbers in a block of rows that are held in memory.
 
+# A thread needs this many rows for each cell of the histogram that it has to itself.
 ROWS_A_CELL = 2
-"""A thread needs this many rows for each cell of the histogram that it has to itself."""
 
 
 class Passes:
-    """The rows of a problem in blocks: their slices, and the passes over them.
-
-    Parameters
-    ----------
-    problem : Problem
-        All pairs, over `StreamedRows` or dense `Rows`.
-    """
+    """The rows of a problem in blocks: their slices, and the passes over them."""
 
     def __init__(self, problem: Problem):
         space, pairs = problem.space, problem.pairs

@@ -21,8 +21,7 @@ from ...sums.squared.moments import Moments
 from ...tools.rounding import UNIT, gamma
 from ..evaluation import Evaluation
 
-SKIPPED = 16
-"""The first guess of the range of scores uses every sixteenth block of rows."""
+SKIPPED = 16  # The first guess of the range of scores uses every sixteenth block of rows.
 
 
 class SquaredInBlocks:

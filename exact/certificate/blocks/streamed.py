@@ -16,26 +16,13 @@ from ..evaluation import Evaluation, Evaluator, Line
 from ..notes import note
 from .passes import Passes
 
-SKIPPED = 16
-"""The first guess of the range of scores uses one row in sixteen."""
+SKIPPED = 16  # The first guess of the range of scores uses one row in sixteen.
 
 
 def assembled(
     w: np.ndarray, histogram: Histogram, closed: Marginals, half: int, into: Pull, slip: float
 ) -> Evaluation:
-    """Return the evaluation that a closed histogram and its pull make.
-
-    Parameters
-    ----------
-    w : array (dim,)
-    histogram : Histogram
-    closed : Marginals
-    half : int
-    into : Pull
-        Of the marginals.
-    slip : float
-        How far each score in the histogram may be from that of `w`, up to a common constant.
-    """
+    """Return the evaluation that a closed histogram and its pull make."""
     mass = closed.mass
     total, loss = closed.total / mass, closed.value / mass
     error = into.error + closed.slip * into.size
@@ -55,15 +42,7 @@ def assembled(
 
 
 class Streamed:
-    """Evaluations over blocks of rows: two passes, and nothing kept but two histograms.
-
-    Parameters
-    ----------
-    problem : Problem
-        Hinge over all pairs, over `StreamedRows` or dense `Rows`, of few columns.
-    bins : int
-        Bins a unit, a power of two.
-    """
+    """Evaluations over blocks of rows: two passes, and nothing kept but two histograms."""
 
     def __init__(self, problem: Problem, bins: int):
         assert isinstance(problem.space, StreamedRows | Rows)

@@ -19,14 +19,12 @@ from ...sums.assembled import PairSums
 from ...tools.rounding import UNIT, Bound, gamma
 from ..notes import noted_scores, noted_sums, within_a_solve
 
+# Largest share of the gap that rounding may have before the long format is worth its cost.
 WORTHWHILE = 0.25
-"""Largest share of the gap that rounding may have before the long format is worth its cost."""
 
-CLEARLY = 0.9
-"""Share of the tolerance that must be proved for the plain form to be enough."""
+CLEARLY = 0.9  # Share of the tolerance that must be proved for the plain form to be enough.
 
-Bounds = tuple[Bound, Bound]
-"""F and the lower bound."""
+Bounds = tuple[Bound, Bound]  # F and the lower bound.
 
 
 def evaluated(problem: Problem, w: np.ndarray, witness: Minorant, tol: float = 0.0) -> Bounds:
@@ -43,15 +41,6 @@ def evaluated_with(
     """Return F(w) and the minorant's own lower bound, and the minorant that was made for it.
 
     The lower bound may be below zero here; a certificate then takes zero.
-
-    Parameters
-    ----------
-    problem : Problem
-    w : array (dim,)
-    witness : Minorant or Evidence
-        A minorant is made anew from its evidence.
-    tol : float
-        Relative gap that need not be proved any finer. At 0 rounding is made as small as it gets.
     """
     w = problem.check_weights(w)
     evidence = witness.evidence if isinstance(witness, Minorant) else witness

@@ -30,18 +30,7 @@ from .ranges import SLACK, score_extent, widened
 
 
 class OfClasses:
-    """Evaluations of the square or the exponential loss over partitions.
-
-    Parameters
-    ----------
-    problem : Problem
-        Over all pairs, over `PartitionedRows`.
-
-    Attributes
-    ----------
-    doubt, order : float, int
-        There are no bins, and they cost nothing.
-    """
+    """Evaluations of the square or the exponential loss over partitions."""
 
     doubt, order = np.inf, 1
 

@@ -15,22 +15,7 @@ from ...sums.binned import Extent
 
 @dataclass(eq=False)
 class ClassSums:
-    """Sums over the rows of each class, the negatives first.
-
-    Attributes
-    ----------
-    numbers : array (2, k)
-        Sums that a task defines.
-    vectors : array (2, m, d)
-        Sums of the rows x - offset times m factors.
-    norms : array (2, m)
-        Sums of |x - offset| times the absolute factors.
-    seen : Extent
-        Of the scores.
-    rows, parts : int
-    most, blocks : int
-        Rows in the largest block, and blocks: no number passes through more additions than both.
-    """
+    """Sums over the rows of each class, the negatives first."""
 
     numbers: np.ndarray
     vectors: np.ndarray
@@ -61,12 +46,7 @@ class ClassSums:
 
 @dataclass(frozen=True, eq=False)
 class _ClassTask(Merging, ABC):
-    """Sums of factors that are functions of the score.
-
-    Parameters
-    ----------
-    offset, w : arrays (dim,)
-    """
+    """Sums of factors that are functions of the score."""
 
     offset: np.ndarray
     w: np.ndarray
@@ -121,13 +101,8 @@ class MomentsTask(_ClassTask):
 
 @dataclass(frozen=True, eq=False)
 class ExponentialTask(_ClassTask):
-    """Sums of mass, f and f |x|, f = mass exp(x): x = level - s of positives, s - level of others.
-
-    Parameters
-    ----------
-    levels : tuple
-        Of the negative and of the positive rows; x is then zero at most.
-    """
+    """Sums of mass, f and f |x|, f = mass exp(x): x = level - s of positives, s - level of
+    others."""
 
     levels: tuple[float, float]
 

@@ -23,20 +23,11 @@ from ..notes import note
 from .ranges import SLACK, score_extent
 from .tasks import GatherTask, Grid, PullTask, Weighing
 
-EXACT = 2.0**52
-"""Whole weights add up exactly while their sum is below this."""
+EXACT = 2.0**52  # Whole weights add up exactly while their sum is below this.
 
 
 class Partitioned:
-    """Evaluations of a hinge problem over partitions.
-
-    Parameters
-    ----------
-    problem : Problem
-        Hinge over all pairs, over `PartitionedRows`.
-    bins : int
-        Bins a unit, a power of two.
-    """
+    """Evaluations of a hinge problem over partitions."""
 
     def __init__(self, problem: Problem, bins: int):
         assert isinstance(problem.space, PartitionedRows)

@@ -16,17 +16,7 @@ from ...sums.gathered.lines import Lines, Ruler
 
 @dataclass(frozen=True, eq=False)
 class LinesTask(Merging):
-    """Counts rows and sums their moments by bin, and keeps the sums of each bin's rows.
-
-    Parameters
-    ----------
-    offset, w : arrays (dim,)
-    ruler : Ruler
-    weighted : bool
-        Whether rows have weights.
-    kept : bool
-        Whether sums are kept; without them there are only moments.
-    """
+    """Counts rows and sums their moments by bin, and keeps the sums of each bin's rows."""
 
     offset: np.ndarray
     w: np.ndarray

@@ -34,23 +34,11 @@ from .line_tasks import LinePullTask, LinesTask
 from .ranges import SLACK, score_extent, widened
 from .tasks import Weighing
 
-CONVOLVED = (Logistic, SmoothHinge)
-"""Losses that are summed by a convolution."""
+CONVOLVED = (Logistic, SmoothHinge)  # Losses that are summed by a convolution.
 
 
 class Lined:
-    """Evaluations of a smooth loss over partitions.
-
-    Parameters
-    ----------
-    problem : Problem
-        Squared hinge, logistic or smooth hinge over all pairs, over `PartitionedRows`.
-
-    Attributes
-    ----------
-    doubt, order : float, int
-        With K bins a unit, bins cost about 1 / (doubt K^order).
-    """
+    """Evaluations of a smooth loss over partitions."""
 
     def __init__(self, problem: Problem):
         assert isinstance(problem.space, PartitionedRows)

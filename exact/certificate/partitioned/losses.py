@@ -8,11 +8,5 @@ from .lined import Lined
 
 
 def smooth_over_partitions(problem: Problem) -> Lined | OfClasses:
-    """Return the evaluator of a problem with another loss than the hinge over partitions.
-
-    Raises
-    ------
-    InputError
-        If there is none for this loss.
-    """
+    """Return the evaluator of a problem with another loss than the hinge over partitions."""
     return OfClasses(problem) if OfClasses.suits(problem.loss) else Lined(problem)

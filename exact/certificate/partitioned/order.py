@@ -12,29 +12,16 @@ from ...spaces.partitions.partition import Block, added_up
 from ...spaces.partitions.partitioned_rows import PartitionedRows
 from ...tools.rounding import gamma
 
+# Steps of the grid on which bounds are counted; a partition sends four counts for each.
 STEPS = 1 << 13
-"""Steps of the grid on which bounds are counted; a partition sends four counts for each."""
 
-SLACK = 1e-9
-"""More than what sums of weights round in a share of the pairs."""
+SLACK = 1e-9  # More than what sums of weights round in a share of the pairs.
 
 
 def score_range(
     scores: np.ndarray, lengths: np.ndarray, radius: float, error: np.ndarray | float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return bounds, (n,) each, of the optimum's scores up to one common constant.
-
-    Parameters
-    ----------
-    scores : array (n,)
-        Of the model.
-    lengths : array (n,)
-        Upper bounds of |k_i - m|.
-    radius : float
-        >= 0.
-    error : array (n,) or float
-        Rounding in the scores.
-    """
+    """Return bounds, (n,) each, of the optimum's scores up to one common constant."""
     if not (np.isfinite(radius) and radius >= 0):
         raise InputError(f"radius must be >= 0 and finite, not {radius!r}")
     reach = (radius * lengths + error) * (1 + gamma(8))
@@ -48,20 +35,7 @@ def score_range(
 
 @dataclass(frozen=True, eq=False)
 class OrderTask:
-    """Counts rows by the bounds of their scores, rounded outwards to a grid.
-
-    Parameters
-    ----------
-    offset, w : arrays (dim,)
-    radius : float
-        How far the optimum may be from `w`.
-    error : float
-        A bound of the rounding in every score.
-    bottom, step : float
-        The grid; what lies beyond its ends counts there.
-    weighted : bool
-        Whether to count rows by their weights.
-    """
+    """Counts rows by the bounds of their scores, rounded outwards to a grid."""
 
     offset: np.ndarray
     w: np.ndarray

@@ -9,11 +9,11 @@ from ...spaces.partitions.thinning import Drawn
 from ...sums.binned import Extent
 from .tasks import ExtentTask
 
+# Ranges that surely hold all scores are taken if they are at most this much wider than a guess.
 ROOMIER = 1.5
-"""Ranges that surely hold all scores are taken if they are at most this much wider than a guess."""
 
+# A guess is the range of a sample, or of the last weights' scores, widened by these shares.
 SAMPLE_SLACK, SLACK = 0.3, 0.05
-"""A guess is the range of a sample, or of the last weights' scores, widened by these shares."""
 
 
 def score_extent(space: PartitionedRows, w: np.ndarray) -> np.ndarray:

@@ -17,24 +17,16 @@ from ...spaces.partitions.partition import Block, added_up
 from ...spaces.partitions.partitioned_rows import PartitionedRows
 from .tasks import ExtentTask
 
+# Steps of the grid: the AUC is then known to about the share of pairs in one of them.
 STEPS = 1 << 15
-"""Steps of the grid: the AUC is then known to about the share of pairs in one of them."""
 
+# Rows whose scores are fetched for an exact AUC: 9 MB, and 8 MB more with weights.
 FETCHED_ROWS = 1 << 20
-"""Rows whose scores are fetched for an exact AUC: 9 MB, and 8 MB more with weights."""
 
 
 @dataclass(frozen=True, eq=False)
 class CountedScores:
-    """Weight of each class by the step of its scores.
-
-    Attributes
-    ----------
-    at : array (STEPS,)
-        The middle of each step, as scores of the rows as they are.
-    mass : array (2, STEPS)
-        Of the negative and of the positive rows.
-    """
+    """Weight of each class by the step of its scores."""
 
     at: np.ndarray
     mass: np.ndarray

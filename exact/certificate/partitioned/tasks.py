@@ -15,8 +15,8 @@ from ...sums.gathered.gathered import Gathered, WeighedSums
 from ...sums.gathered.lines import Lines
 from ...sums.gathered.whole import WholePull, WholeSums
 
+# Sums by bin of no more numbers than this (4 MB) are made in memory that is used again.
 KEPT_SUMS = 1 << 19
-"""Sums by bin of no more numbers than this (4 MB) are made in memory that is used again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,16 +57,7 @@ class Grid:
 
 @dataclass(frozen=True, eq=False)
 class GatherTask(Merging):
-    """Counts rows by the bins of their scores, and keeps the sums of each bin's rows.
-
-    Parameters
-    ----------
-    grid : Grid
-    kept : bool
-        Whether sums are kept; without them there are only counts.
-    exponents : int array (d + 1,), optional
-        Of the units in which sums of many partitions add up (`sums.gathered.whole`).
-    """
+    """Counts rows by the bins of their scores, and keeps the sums of each bin's rows."""
 
     grid: Grid
     kept: bool = True
@@ -98,14 +89,7 @@ class GatherTask(Merging):
 
 @dataclass(frozen=True, eq=False)
 class Weighing(Merging):
-    """The second step: what the rows of each bin pull, for a table of marginals.
-
-    Parameters
-    ----------
-    table : array (2, size), or (2, size, powers) for `Lines`
-    chain : float
-        As `weighed` of what was gathered.
-    """
+    """The second step: what the rows of each bin pull, for a table of marginals."""
 
     table: np.ndarray
     chain: float

@@ -15,25 +15,7 @@ from .survival_times import as_survival
 def ordered_pairs_of(
     y: object, qid: object, time: object, event: object, sample_weight: object = None
 ) -> OrderedPairs:
-    """Return the pairs by query, or those of survival.
-
-    Parameters
-    ----------
-    y : array (n,) or None
-        Grades, larger is better, with `qid`; None with `time`.
-    qid : array (n,) or None
-        The query of each row: rows above rows of the same query and a smaller grade.
-    time, event : arrays (n,) or None
-        Times, and whether the event was seen (all were where `event` is None): earlier deaths
-        above later ones.
-    sample_weight : array (n,), optional
-        >= 0; a weight means repetition, so that a pair weighs the product of its rows' weights.
-
-    Raises
-    ------
-    InputError
-        If neither or both of `qid` and `time` are given, or the input cannot be used.
-    """
+    """Return the pairs by query, or those of survival."""
     if time is None:
         if event is not None:
             raise InputError("event goes with time: give both")

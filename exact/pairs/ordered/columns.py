@@ -12,8 +12,7 @@ from ...sums.merged.arrangement import Arrangement
 from ...tools.checks import as_numbers
 from ...tools.lossless import check_labels
 
-BITS = 52
-"""Row weights are whole numbers of so many bits."""
+BITS = 52  # Row weights are whole numbers of so many bits.
 
 
 @contextmanager

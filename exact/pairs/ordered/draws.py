@@ -7,18 +7,11 @@ import numpy as np
 from ...sums.merged.arrangement import Arrangement
 from ...sums.merged.weights import PairWeights
 
-MANY = 40_000
-"""Rows that are more than the cache next to a core holds."""
+MANY = 40_000  # Rows that are more than the cache next to a core holds.
 
 
 class Draws:
-    """What draws need to know of all rows, kept for further draws.
-
-    Parameters
-    ----------
-    at : Arrangement
-    weights : PairWeights
-    """
+    """What draws need to know of all rows, kept for further draws."""
 
     def __init__(self, at: Arrangement, weights: PairWeights):
         self.at = at

@@ -14,25 +14,16 @@ from ..enumerated import LARGEST
 
 _BLOCK = 1 << 20
 
-LISTED = 2_000_000
-"""Pairs up to which they are written out as a list."""
+LISTED = 2_000_000  # Pairs up to which they are written out as a list.
 
-WEIGHT_UNITS = 16
-"""Largest relative error of a listed pair's weight, in units in the last place."""
+WEIGHT_UNITS = 16  # Largest relative error of a listed pair's weight, in units in the last place.
 
 
 def listed_pairs(
     at: Arrangement, weights: PairWeights, most: int | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Return rows i, rows j and weights c of all pairs of some weight, or None where they are many.
-
-    Parameters
-    ----------
-    at : Arrangement
-    weights : PairWeights
-    most : int, optional
-        Pairs up to which they are listed; `LISTED` by default.
-    """
+    """Return rows i, rows j and weights c of all pairs of some weight, or None where they are
+    many."""
     lower = at.end - at.below
     if int(lower.sum()) > (LISTED if most is None else most):
         return None
@@ -50,21 +41,7 @@ def listed_pairs(
 def enumerated_ordered(
     at: Arrangement, weights: PairWeights, scores: np.ndarray, loss: Loss, width: float
 ) -> PairSums:
-    """Return the value, signed marginals and conjugate sum, a block of upper rows at a time.
-
-    Parameters
-    ----------
-    at : Arrangement
-    weights : PairWeights
-    scores : float array (n,)
-    loss : Loss
-    width : float
-
-    Raises
-    ------
-    TooLargeError
-        Above `LARGEST` pairs.
-    """
+    """Return the value, signed marginals and conjugate sum, a block of upper rows at a time."""
     n, lower = scores.size, at.end - at.below
     if int(lower.sum()) > LARGEST:
         raise TooLargeError(

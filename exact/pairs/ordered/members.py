@@ -11,13 +11,7 @@ from .ordered_pairs import OrderedPairs
 
 
 def as_member(member: object) -> np.ndarray:
-    """Return the group of each row as it was given: (n,).
-
-    Raises
-    ------
-    InputError
-        If a value is missing, or the array has not one entry a row.
-    """
+    """Return the group of each row as it was given: (n,)."""
     groups = check_labels(member)
     if groups.ndim != 1:
         raise InputError(f"worst_of must name one group a row, not have shape {groups.shape}")
@@ -25,20 +19,7 @@ def as_member(member: object) -> np.ndarray:
 
 
 def pairs_of_members(pairs: AllPairs | OrderedPairs, member: np.ndarray) -> list[OrderedPairs]:
-    """Return the pairs within each group, in the order of the groups' names.
-
-    Parameters
-    ----------
-    pairs : AllPairs or OrderedPairs
-        Bound to its rows.
-    member : array (n,)
-        The group of each row.
-
-    Raises
-    ------
-    InputError
-        If the lengths differ, or a group has no pair: its mean is not defined.
-    """
+    """Return the pairs within each group, in the order of the groups' names."""
     found: list[OrderedPairs] = []
     whole = None
     for name in np.unique(member):

@@ -26,12 +26,10 @@ from .draws import Draws
 from .listed_sums import enumerated_ordered, listed_pairs
 from .staircase import staircase_deficiency
 
-MANY_GROUPS = 200
-"""Groups from which a part of the pairs consists of whole groups."""
+MANY_GROUPS = 200  # Groups from which a part of the pairs consists of whole groups.
 
 
-FORMS = ("auto", "numpy", "compiled", "binned")
-"""See `OrderedPairs`."""
+FORMS = ("auto", "numpy", "compiled", "binned")  # See `OrderedPairs`.
 
 
 @dataclass(frozen=True, eq=False)

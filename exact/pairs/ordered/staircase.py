@@ -22,20 +22,11 @@ from ...sums.merged.arrangement import Arrangement
 from ...sums.merged.weights import PairWeights
 from ...tools.rounding import gamma, running_sum
 
-LARGEST = 20_000
-"""Upper rows of a group up to which the programme over K is run."""
+LARGEST = 20_000  # Upper rows of a group up to which the programme over K is run.
 
 
 def staircase_flow(levels: list[tuple[np.ndarray, np.ndarray]], cap: float) -> float:
-    """Return M, the largest mass of a flow within one cap a pair and the marginals.
-
-    Parameters
-    ----------
-    levels : list of (u, v)
-        Marginals >= 0 of the upper and of the lower rows of each level, from the top.
-    cap : float
-        > 0.
-    """
+    """Return M, the largest mass of a flow within one cap a pair and the marginals."""
     best = np.zeros(1)  # the least cut so far, less the chosen u, for K = 0, 1, ...
     whole = 0.0
     for u, v in levels:
@@ -61,21 +52,6 @@ def staircase_deficiency(
 
     Some feasible flow has marginals u' <= u, v' <= v of mass M, so |u' - u|_1 + |v' - v|_1 = eta.
     What rows carry on a side on which they have no weight is part of eta.
-
-    Parameters
-    ----------
-    at : Arrangement
-    weights : PairWeights
-        Of row weights 0 and 1.
-    u, v : arrays (n,)
-        Marginals >= 0, in the order of the rows.
-
-    Raises
-    ------
-    InputError
-        If a weight is not 0 or 1.
-    TooLargeError
-        If a group has more than `LARGEST` upper rows.
     """
     term = weights.whole[0]
     if len(weights.whole) > 1 or max(int(term.a.max()), int(term.b.max())) > 1:

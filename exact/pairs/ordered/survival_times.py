@@ -8,18 +8,12 @@ from ...errors import InputError
 from ...tools.checks import as_numbers, check_number
 from .columns import BITS
 
+# Uno's weights are at most so far apart: the unit then rounds the least by less than 2^-20.
 FAR = 2.0**32
-"""Uno's weights are at most so far apart: the unit then rounds the least by less than 2^-20."""
 
 
 def as_survival(time: object, event: object) -> tuple[np.ndarray, np.ndarray]:
-    """Return times as floats and events as truth values, both (n,).
-
-    Raises
-    ------
-    InputError
-        If a time is negative or not finite, an event is neither 0 nor 1, or the lengths differ.
-    """
+    """Return times as floats and events as truth values, both (n,)."""
     times, marks = as_numbers("time", time), as_numbers("event", event)
     if times.ndim != 1 or times.size == 0:
         raise InputError(f"time must have one number a row; its shape is {times.shape}")

@@ -18,11 +18,10 @@ from ..ordered.ordered_pairs import OrderedPairs
 from ..ordered.survival_times import as_survival
 from .estimate import Estimate
 
+# What is drawn independently: each row, or each group of the pairs as a whole.
 UNITS = ("rows", "groups")
-"""What is drawn independently: each row, or each group of the pairs as a whole."""
 
-COMPILED_FROM = 500
-"""Rows from which the compiled loop is used."""
+COMPILED_FROM = 500  # Rows from which the compiled loop is used.
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,11 +119,6 @@ def share_between(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> tup
 
     A pair is right at least where the upper row's lowest score is above the lower row's highest.
     So each row is taken twice, as an upper row with one score and as a lower row with the other.
-
-    Parameters
-    ----------
-    pairs : OrderedPairs
-    low, high : arrays (n,)
     """
     at, none = pairs.arrangement.order, np.zeros(pairs.n, dtype=np.int64)
     a, b = np.empty((2, pairs.n), dtype=np.int64)

@@ -18,12 +18,6 @@ def check_penalty(penalty: Penalty, space: Space) -> None:
     `distance` and `quick_distance` are |residual| of the pull, `shrink` leads into C, and where
     `zeros` are the residual is zero. Points prove nothing between them; they catch a false
     projection, a sign, a factor.
-
-    Parameters
-    ----------
-    penalty : Penalty
-        One that is not ours.
-    space : Space
     """
     wanted = ("l2", "value", "distance", "residual")
     missing = [part for part in wanted if not hasattr(penalty, part)]

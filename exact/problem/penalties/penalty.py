@@ -19,8 +19,7 @@ from ...tools.checks import check_number
 from ...tools.rounding import Bound, gamma
 from .ridge import check_weight
 
-SHRINKINGS = 80
-"""Steps of the golden section that looks for the best factor of a dual point."""
+SHRINKINGS = 80  # Steps of the golden section that looks for the best factor of a dual point.
 
 
 class Penalty(Protocol):

@@ -18,24 +18,7 @@ OURS = (Ridge, ElasticNet, GroupLasso, Sign)
 def penalty_from(
     lam: float, l1: float = 0.0, groups: object = None, sign: object = None
 ) -> Ridge | ElasticNet | GroupLasso | Sign:
-    """Return the penalty of what a caller asks for.
-
-    Parameters
-    ----------
-    lam : float
-        The weight of |w|^2 / 2, > 0; also 0 where l1 > 0.
-    l1 : float
-        >= 0: the weight of |w|_1 or, with `groups`, of the sum of sqrt(size) |w_group|_2.
-    groups : array (dim,), optional
-        The group of each feature: numbers or words.
-    sign : "nonnegative" or int array, optional
-        w >= 0 for all features, or for those columns.
-
-    Raises
-    ------
-    InputError
-        If a number is out of range or the parts do not go together.
-    """
+    """Return the penalty of what a caller asks for."""
     l1 = check_number("l1", l1, closed="low")
     if groups is not None and l1 == 0:
         raise InputError("groups need l1 > 0: it is the weight of their norms")

@@ -11,11 +11,9 @@ from ...spaces.rows import Rows, Space
 from ...tools.checks import check_number
 from ...tools.rounding import Bound, gamma
 
-SMALLEST_LAM = 1e-100
-"""Smallest lam: dividing by less overflows."""
+SMALLEST_LAM = 1e-100  # Smallest lam: dividing by less overflows.
 
-LARGEST_LAM = 1e100
-"""Largest lam: above it, underflow in |f|^2 becomes visible in the objective."""
+LARGEST_LAM = 1e100  # Largest lam: above it, underflow in |f|^2 becomes visible in the objective.
 
 
 @dataclass(frozen=True)

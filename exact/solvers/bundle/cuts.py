@@ -8,45 +8,34 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from ...certificate.witness import Witness
 from ...pairs.all_pairs import PairList
+from ...problem.minorant import Minorant
 from ...problem.problem import Problem
 from ..qp_backends import BACKENDS, solve_qp
 from .images import Images, Place
 from .segment import Evaluated
 from .simplex import best_weights
 
-ACTIVE_SET = "active-set"
-"""The name of our own solver of the master problem."""
+ACTIVE_SET = "active-set"  # The name of our own solver of the master problem.
 
-IDLE = 30
-"""A plane that no master has used for so many cuts is forgotten."""
+IDLE = 30  # A plane that no master has used for so many cuts is forgotten.
 
+# A plane of at least the first weight is in use. Weights below the second are left out.
 USED, COUNTED = 1e-9, 1e-14
-"""A plane of at least the first weight is in use. Weights below the second are left out."""
 
+# The master problem is solved to this share of the gap: the next cut changes it anyway.
 MASTER_SHARE = 1e-3
-"""The master problem is solved to this share of the gap: the next cut changes it anyway."""
 
+# The master problem of a QP solver is divided by F, or by this where F is zero.
 LEAST_PRIMAL = 1e-300
-"""The master problem of a QP solver is divided by F, or by this where F is zero."""
 
+# Row weights of cuts (1 GB) beyond which those that are out of use go at once.
 KEPT_NUMBERS = 2**27
-"""Row weights of cuts (1 GB) beyond which those that are out of use go at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """The plane U(s) >= mass - c's, made from the slopes at some scores.
-
-    Attributes
-    ----------
-    c : array (n,)
-        Signed marginals.
-    mass : float
-    alpha : bool array (m,) or None
-        The active pairs, where the pairs are listed.
-    """
+    """The plane U(s) >= mass - c's, made from the slopes at some scores."""
 
     c: np.ndarray
     mass: float
@@ -62,16 +51,7 @@ class Cut:
 
 
 class Bundle:
-    """Cuts, their Gram matrix and the weights of their best combination.
-
-    Parameters
-    ----------
-    problem : Problem
-        Hinge with the ridge.
-    images : Images
-    backend : str
-        `ACTIVE_SET`, or a QP solver as a cross-check.
-    """
+    """Cuts, their Gram matrix and the weights of their best combination."""
 
     def __init__(self, problem: Problem, images: Images, backend: str):
         self.problem, self.images, self.backend = problem, images, backend
@@ -92,15 +72,7 @@ class Bundle:
         self.weights, self.idle = np.append(self.weights, 0.0), np.append(self.idle, 0)
 
     def combine(self, gap: float, primal: float) -> tuple[Place, float]:
-        """Find the best combination; return the function that belongs to it, and its dual value.
-
-        Parameters
-        ----------
-        gap : float
-            What is left to gain.
-        primal : float
-            The best objective.
-        """
+        """Find the best combination; return the function that belongs to it, and its dual value."""
         if self.backend == ACTIVE_SET:
             tol = MASTER_SHARE * min(gap, primal)
             self.weights = best_weights(self.gram, self.masses, self.weights, tol)
@@ -142,7 +114,7 @@ class Bundle:
         self.masses, self.gram = self.masses[kept], self.gram[np.ix_(kept, kept)]
         self.weights, self.idle = self.weights[kept], self.idle[kept]
 
-    def witness_maker(self) -> Callable[[], Witness]:
+    def witness_maker(self) -> Callable[[], Minorant]:
         """Return a function that makes the dual point of the present weights."""
         problem = self.problem
         # Taken now, while weights and cuts belong together. Most dual points are overtaken by the
@@ -155,23 +127,16 @@ class Bundle:
         return lambda: combined_witness(problem, parts)
 
 
-def combined_witness(problem: Problem, parts: list[tuple[float, Cut]]) -> Witness:
-    """Return the dual point that is a combination of cuts.
-
-    Parameters
-    ----------
-    problem : Problem
-    parts : list of (weight, Cut)
-        Weights >= 0 that add up to at most one.
-    """
+def combined_witness(problem: Problem, parts: list[tuple[float, Cut]]) -> Minorant:
+    """Return the dual point that is a combination of cuts."""
     if isinstance(problem.pairs, PairList):
         alpha = np.zeros(problem.pairs.i.size)
         for x, cut in parts:
             assert cut.alpha is not None
             alpha += x * cut.alpha
-        return Witness.from_alpha(problem, alpha)
+        return Minorant.from_alpha(problem, alpha)
     c = np.zeros(problem.n)
     for x, cut in parts:
         c += x * cut.c
     u, v = c[problem.pairs.positive], -c[~problem.pairs.positive]
-    return Witness.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))
+    return Minorant.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))

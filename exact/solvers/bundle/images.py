@@ -17,8 +17,7 @@ from ...problem.problem import Problem
 from ...spaces.gram import Gram, StreamedGram
 from ...spaces.rows import Rows
 
-FIRST_ROOM = 64
-"""Number of cuts that there is room for at first; the room doubles when it is full."""
+FIRST_ROOM = 64  # Number of cuts that there is room for at first; the room doubles when it is full.
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,13 +33,8 @@ class Images(Protocol):
     """The functions of the cuts; number 0 is the zero function, for U >= 0."""
 
     def add(self, c: np.ndarray) -> np.ndarray:
-        """Keep the function of the row weights c (n,); return its products with all, its own last.
-
-        Returns
-        -------
-        array (k,)
-            k counts the zero function and the new one.
-        """
+        """Keep the function of the row weights c (n,); return its products with all, its own
+        last."""
         ...
 
     def keep(self, index: np.ndarray) -> None:
@@ -125,14 +119,7 @@ class RowImages:
 
 
 class KernelImages:
-    """Cuts over a kernel: coordinates are coefficients, and products with K are kept.
-
-    Parameters
-    ----------
-    n : int
-    product : callable
-        Returns K c for c (n,).
-    """
+    """Cuts over a kernel: coordinates are coefficients, and products with K are kept."""
 
     def __init__(self, n: int, product: Callable[[np.ndarray], np.ndarray]):
         self.product, self.pulls, self.scores = product, Stack(n), Stack(n)
@@ -164,16 +151,7 @@ class KernelImages:
 
 
 def images_of(problem: Problem, tol: float, stop: Callable[[], bool]) -> Images:
-    """Return where the cuts of a problem are kept.
-
-    Parameters
-    ----------
-    problem : Problem
-    tol : float
-        Relative gap to reach: a loose one lets kernel values be held in single precision.
-    stop : callable
-        Polled while kernel values are made; return True to stop (for example, at the time limit).
-    """
+    """Return where the cuts of a problem are kept."""
     space = problem.space
     if isinstance(space, Gram):
         return KernelImages(space.n, space.K.__matmul__)

@@ -9,8 +9,8 @@ from ...problem.problem import Problem
 from ...sums.assembled import PairSums
 from .images import Images, Place
 
+# The search ends at this share of the first slope, after so many trials, or at this bracket.
 FLAT, TRIALS, NARROW = 0.1, 6, 1e-3
-"""The search ends at this share of the first slope, after so many trials, or at this bracket."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,17 +29,7 @@ class Evaluated:
 
 
 class Segment:
-    """The way from an evaluated function to another one.
-
-    Parameters
-    ----------
-    problem : Problem
-        With the ridge.
-    images : Images
-        Gives the inner product.
-    start : Evaluated
-    target : Place
-    """
+    """The way from an evaluated function to another one."""
 
     def __init__(self, problem: Problem, images: Images, start: Evaluated, target: Place):
         self.problem, self.start, self.target = problem, start, target

@@ -16,27 +16,17 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
+# Changes of the support in one call at most; what they leave is still a point of the simplex.
 MOST_CHANGES = 300
-"""Changes of the support in one call at most; what they leave is still a point of the simplex."""
 
+# Shares of the largest entry that may be added to the diagonal: nearly equal cuts are singular.
 RIDGES = (1e-15, 1e-12, 1e-9)
-"""Shares of the largest entry that may be added to the diagonal: nearly equal cuts are singular."""
 
 
 def best_weights(H: np.ndarray, m: np.ndarray, start: np.ndarray, tol: float) -> np.ndarray:
     """Return weights x (k,) of the simplex that minimise x'H x / 2 - m'x, to about `tol`.
 
     Nothing relies on how good they are: any point of the simplex gives a valid bound.
-
-    Parameters
-    ----------
-    H : array (k, k)
-        Symmetric, positive semidefinite.
-    m : array (k,)
-    start : array (k,)
-        >= 0, adding up to one.
-    tol : float
-        Largest gain, per unit of weight, that may be left.
     """
     x, inside = start.copy(), start > 0
     for _ in range(MOST_CHANGES):

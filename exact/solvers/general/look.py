@@ -13,8 +13,7 @@ from ...problem.minorant import Minorant
 from ...problem.problem import Problem
 from ...sums.assembled import PairSums
 
-FURTHER = 0.5
-"""Share of the tolerance to reach: the rest is left for the certificate's rounding."""
+FURTHER = 0.5  # Share of the tolerance to reach: the rest is left for the certificate's rounding.
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,46 +29,31 @@ from ...problem.risk import Mean
 from ...spaces.rows import Rows
 from .look import FURTHER, Look, look, offer_zero
 
-WIDEST = 1.0
-"""First width: the margin that a loss asks for is one."""
+WIDEST = 1.0  # First width: the margin that a loss asks for is one.
 
-NARROWER = 0.3
-"""Factor of the width where smoothing costs more than what is left to optimise."""
+NARROWER = 0.3  # Factor of the width where smoothing costs more than what is left to optimise.
 
-BOLDER = 0.95
-"""Factor of L after each step, so that it follows a curvature that falls."""
+BOLDER = 0.95  # Factor of L after each step, so that it follows a curvature that falls.
 
+# The solver has stalled after so many steps in a row that leave the gap above `PROGRESS` of what it
+# was.
 PATIENCE = 3000
-"""The solver has stalled after so many steps in a row that leave the gap above `PROGRESS` of what
-it was."""
 
-PROGRESS = 0.99
-"""See `PATIENCE`."""
+PROGRESS = 0.99  # See `PATIENCE`.
 
+# Multiple of the least value so far above which momentum is given up: it may overflow.
 TOO_FAR = 1e3
-"""Multiple of the least value so far above which momentum is given up: it may overflow."""
 
+# The first L is this share of its bound. Shorter rows count as of this length, lest squares
+# underflow.
 GUESS, LEAST_REACH = 0.1, 1e-140
-"""The first L is this share of its bound. Shorter rows count as of this length, lest squares
-underflow."""
 
-NOISE = 1e-15
-"""Relative rounding of g, which must not be taken for steepness."""
+NOISE = 1e-15  # Relative rounding of g, which must not be taken for steepness.
 
 
 @dataclass(frozen=True)
 class Proximal(Solver):
-    """Solve any problem over rows by accelerated proximal gradient steps.
-
-    Parameters
-    ----------
-    tol : float
-        Relative gap to reach. A loss with a kink takes more steps the smaller it is.
-    max_iter : int
-        Steps.
-    max_time : float, optional
-        Seconds.
-    """
+    """Solve any problem over rows by accelerated proximal gradient steps."""
 
     tol: float = 1e-9
     max_iter: int = 50_000

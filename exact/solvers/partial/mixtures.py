@@ -21,29 +21,23 @@ from ...problem.minorant import Minorant
 from ...problem.problem import Problem
 from ..qp_backends import solve_qp
 
-IDLE = 30
-"""Rounds after which a cut that no mixture uses is dropped."""
+IDLE = 30  # Rounds after which a cut that no mixture uses is dropped.
 
-PATIENCE = 100
-"""Rounds in which the gap must halve, or the method stalls."""
+PATIENCE = 100  # Rounds in which the gap must halve, or the method stalls.
 
-MASTER_TOL = 1e-13
-"""Tolerance passed to the solver of the mixture's QP."""
+MASTER_TOL = 1e-13  # Tolerance passed to the solver of the mixture's QP.
 
-WAYS = (1.0, 0.5, 0.2)
-"""How far to go from the best point to the point of the mixture, in turns."""
+WAYS = (1.0, 0.5, 0.2)  # How far to go from the best point to the point of the mixture, in turns.
 
+# Cuts that are steeper than this are of no use to a mixture, and their squares may overflow.
 LARGEST_PULL = 1e60
-"""Cuts that are steeper than this are of no use to a mixture, and their squares may overflow."""
 
+# Shares are made smaller by this times their number, lest rounding lift their sum above one.
 ROUNDED = 4e-16
-"""Shares are made smaller by this times their number, lest rounding lift their sum above one."""
 
-LEAST_PRIMAL = 1e-300
-"""The mixture's QP is divided by F, or by this where F is zero."""
+LEAST_PRIMAL = 1e-300  # The mixture's QP is divided by F, or by this where F is zero.
 
-KEPT = 1e-12
-"""Shares below this are left out of a mixture."""
+KEPT = 1e-12  # Shares below this are left out of a mixture.
 
 
 class Cuts:
@@ -111,18 +105,7 @@ class Cuts:
 
 
 def mix_cuts(problem: Problem, recorder: Recorder, tol: float, max_iter: int) -> Status | None:
-    """Offer mixtures and their points to the recorder, from its best point on.
-
-    Parameters
-    ----------
-    problem : Problem
-        With the ridge.
-    recorder : Recorder
-    tol : float
-        Relative gap to reach.
-    max_iter : int
-        Rounds.
-    """
+    """Offer mixtures and their points to the recorder, from its best point on."""
     cuts, least = Cuts(problem), np.inf
     w = np.zeros(problem.space.dim) if recorder.best_w is None else recorder.best_w
     for k in range(max_iter):

@@ -32,35 +32,28 @@ from ...tools.rounding import UNIT
 from ..qp_backends import solve_qp
 from .mixtures import LEAST_PRIMAL, ROUNDED
 
-FEW = 4_000_000
-"""Pairs of the classes up to which pieces are taken: each round visits them all."""
+FEW = 4_000_000  # Pairs of the classes up to which pieces are taken: each round visits them all.
 
-ROUNDS = 100
-"""Rounds at most."""
+ROUNDS = 100  # Rounds at most.
 
+# How far tied scores are pushed apart, in units of the margin; the best of them is taken.
 PUSHES = (1e-6, 1e-8, 1e-10, 1e-12)
-"""How far tied scores are pushed apart, in units of the margin; the best of them is taken."""
 
+# Distance over which the second derivative of the loss is averaged, in units of margin.
 SPREAD = 1e-3
-"""Distance over which the second derivative of the loss is averaged, in units of margin."""
 
-MASTER_TOL = 1e-13
-"""Tolerance passed to the solver of the shares."""
+MASTER_TOL = 1e-13  # Tolerance passed to the solver of the shares.
 
-KEPT = 1e-11
-"""Shares below this are left out of a mixture."""
+KEPT = 1e-11  # Shares below this are left out of a mixture.
 
-DECREASE = 1e-4
-"""Share of the predicted decrease that a step must bring."""
+DECREASE = 1e-4  # Share of the predicted decrease that a step must bring.
 
-HALVINGS = 8
-"""A step is halved so many times at most; then only its piece is kept."""
+HALVINGS = 8  # A step is halved so many times at most; then only its piece is kept.
 
+# Shifts of a singular Hessian's diagonal, in units of the rounding of its trace.
 SHIFTS = (1e1, 1e3, 1e5)
-"""Shifts of a singular Hessian's diagonal, in units of the rounding of its trace."""
 
-CLOSER = 1e-14
-"""Relative decrease below which a prediction is rounding."""
+CLOSER = 1e-14  # Relative decrease below which a prediction is rounding.
 
 
 def factored(H: np.ndarray) -> tuple[np.ndarray, bool] | None:
@@ -156,16 +149,7 @@ class Pieces:
 
 
 def mix_pieces(problem: Problem, recorder: Recorder, tol: float) -> None:
-    """Offer points and mixtures of pieces to the recorder, from its best point on.
-
-    Parameters
-    ----------
-    problem : Problem
-        Partial AUC over few rows, with the ridge.
-    recorder : Recorder
-    tol : float
-        Relative gap to reach.
-    """
+    """Offer points and mixtures of pieces to the recorder, from its best point on."""
     assert recorder.best_w is not None
     pieces, w = Pieces(problem), recorder.best_w
     scores, primal = problem.space.scores(w), recorder.best_primal

@@ -38,75 +38,50 @@ from ..general.look import FURTHER, Look, look
 from .mixtures import mix_cuts
 from .pieces import FEW, factored, mix_pieces
 
-WIDEST = 1.0
-"""First width: the margin that a loss asks for is one."""
+WIDEST = 1.0  # First width: the margin that a loss asks for is one.
 
-NARROWER = 0.3
-"""Factor from one width to the next: the gap falls by about its square."""
+NARROWER = 0.3  # Factor from one width to the next: the gap falls by about its square.
 
-NARROWEST = 1e-9
-"""Least width: below this, smoothing costs less than rounding."""
+NARROWEST = 1e-9  # Least width: below this, smoothing costs less than rounding.
 
+# Cutting planes take over once two widths in a row leave more than this share of the gap.
 STALLING = 0.7
-"""Cutting planes take over once two widths in a row leave more than this share of the gap."""
 
-STEPS_A_WIDTH = 8
-"""Newton steps at one width, at most."""
+STEPS_A_WIDTH = 8  # Newton steps at one width, at most.
 
-SHORTER = 0.4
-"""Factor of a step that is too long."""
+SHORTER = 0.4  # Factor of a step that is too long.
 
-FLATTER = 0.3
-"""Share of the slope along a step that may be left at its end."""
+FLATTER = 0.3  # Share of the slope along a step that may be left at its end.
 
-SHORTEST = 0.01
-"""Length of a step at which the slope no longer matters."""
+SHORTEST = 0.01  # Length of a step at which the slope no longer matters.
 
-LEAST_LENGTH = 1e-8
-"""Length at which a step along which nothing is finite is given up."""
+LEAST_LENGTH = 1e-8  # Length at which a step along which nothing is finite is given up.
 
-SAMPLE = 20_000
-"""Rows of the smaller problem that gives a large one its start."""
+SAMPLE = 20_000  # Rows of the smaller problem that gives a large one its start.
 
+# A class keeps at least the first part of the sample's rows. Its k is a multiple of one over the
+# second.
 FEWEST_SHARE, PARTS = 10, 1000
-"""A class keeps at least the first part of the sample's rows. Its k is a multiple of one over the
-second."""
 
-START_TOL = 1e-3
-"""Relative gap to which the smaller problem is solved."""
+START_TOL = 1e-3  # Relative gap to which the smaller problem is solved.
 
-DRAWN = 5_000
-"""Pairs drawn for a Hessian, at most."""
+DRAWN = 5_000  # Pairs drawn for a Hessian, at most.
 
+# Half widths, in bins, where the hinge is counted in bins: what bins cost is then a small part of
+# what smoothing costs. The second where the first would need more bins a unit than rows.
 HALF_WIDTH, LEAST_HALF_WIDTH = 16, 4
-"""Half widths, in bins, where the hinge is counted in bins: what bins cost is then a small part
-of what smoothing costs. The second where the first would need more bins a unit than rows."""
 
-NUMBERS = 10_000_000
-"""Numbers in their differences, at most."""
+NUMBERS = 10_000_000  # Numbers in their differences, at most.
 
+# Least distance over which the second derivative of the loss is averaged, in units of margin.
 SPREAD = 0.01
-"""Least distance over which the second derivative of the loss is averaged, in units of margin."""
 
-LARGEST_DIMENSION = 3000
-"""Largest dimension for which a Hessian is formed."""
+LARGEST_DIMENSION = 3000  # Largest dimension for which a Hessian is formed.
 
 
 @dataclass(frozen=True)
 class TailNewton(Solver):
-    """Solve a partial AUC problem with the ridge by smoothing and Newton steps.
-
-    Parameters
-    ----------
-    tol : float
-        Relative gap to reach.
-    max_iter : int
-        Newton steps.
-    max_time : float, optional
-        Seconds.
-    seed : int
-        Draws the pairs for the Hessians.
-    """
+    """Solve a partial AUC problem with the ridge by smoothing and Newton steps."""
 
     tol: float = 1e-9
     max_iter: int = 1000

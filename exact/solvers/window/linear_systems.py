@@ -16,35 +16,20 @@ import scipy.sparse.linalg
 
 from ...curvature.pair_matrices import PairGraph
 
-DENSE_SIDE = 12_000
-"""Side of the largest matrix that is formed; above, conjugate gradients."""
+DENSE_SIDE = 12_000  # Side of the largest matrix that is formed; above, conjugate gradients.
 
-DEAR = 1e9
-"""From this many operations on, conjugate gradients are tried before a matrix is formed."""
+DEAR = 1e9  # From this many operations on, conjugate gradients are tried before a matrix is formed.
 
-CHOLESKY = 3
-"""Factoring a matrix of side k takes k^3 over this many multiplications."""
+CHOLESKY = 3  # Factoring a matrix of side k takes k^3 over this many multiplications.
 
+# Before a dear matrix is formed, conjugate gradients have so many products to reach this residual.
 TRIED, TRIED_PRODUCTS = 0.1, 60
-"""Before a dear matrix is formed, conjugate gradients have so many products to reach this
-residual."""
 
-LAST, LAST_PRODUCTS = 1e-6, 1000
-"""The residual and the products where no matrix is formed at all."""
+LAST, LAST_PRODUCTS = 1e-6, 1000  # The residual and the products where no matrix is formed at all.
 
 
 class NewtonSystem:
-    """Systems over the rows that a window touches.
-
-    Parameters
-    ----------
-    rows : array or CSR (t, dim)
-    i, j : int arrays (m,)
-        Places of the pairs' partners among the rows.
-    c : array (m,)
-        Weights of the pairs.
-    lam : float
-    """
+    """Systems over the rows that a window touches."""
 
     def __init__(self, rows: Any, i: np.ndarray, j: np.ndarray, c: np.ndarray, lam: float):
         self.rows: Any = rows if isinstance(rows, np.ndarray) else sp.csr_matrix(rows)

@@ -35,51 +35,34 @@ from ...spaces.rows import Rows
 from .linear_systems import NewtonSystem
 from .window import Window
 
-SHRINK = 0.2
-"""Factor of the width from one set of multipliers to the next."""
+SHRINK = 0.2  # Factor of the width from one set of multipliers to the next.
 
+# Changes of multipliers at most, and Newton steps at most between two of them.
 ROUNDS, STEPS = 60, 100
-"""Changes of multipliers at most, and Newton steps at most between two of them."""
 
+# The run ends after so many rounds in a row that each leave more than this share of the gap.
 PROGRESS, PATIENCE = 0.9, 6
-"""The run ends after so many rounds in a row that each leave more than this share of the gap."""
 
+# A smooth problem is solved once its residual is at most this share of the bias, or of the target.
 ENOUGH = 0.1
-"""A smooth problem is solved once its residual is at most this share of the bias, or of the
-target."""
 
-COMPILED_FROM = 20_000
-"""From this many pairs on, the passes over them are compiled."""
+COMPILED_FROM = 20_000  # From this many pairs on, the passes over them are compiled.
 
+# A step ends where at most this share of the slope along it is left, or after so many trials.
 FLAT, TRIALS = 0.1, 60
-"""A step ends where at most this share of the slope along it is left, or after so many trials."""
 
+# The narrowest width, in units of the margin: below it the rounding of the scores would show.
 NARROWEST = 1e-9
-"""The narrowest width, in units of the margin: below it the rounding of the scores would show."""
 
+# The first width in units of the largest shortfall: warm multipliers need little smoothing.
 FRESH_WIDTH, WARM_WIDTH = 2.0, 0.03
-"""The first width in units of the largest shortfall: warm multipliers need little smoothing."""
 
-LEAST_SHORTFALL = 1e-9
-"""Shortfalls below this count as this: the width must be above zero."""
+LEAST_SHORTFALL = 1e-9  # Shortfalls below this count as this: the width must be above zero.
 
 
 @dataclass(frozen=True, eq=False)
 class OpenPairs:
-    """The window's problem in the rows that it touches.
-
-    Attributes
-    ----------
-    system : NewtonSystem
-        The touched rows, and linear systems with them.
-    i, j : int arrays (m,)
-        Partners of the pairs, as places among the touched rows.
-    c : array (m,)
-        Weights of the pairs.
-    fixed : array (dim,)
-        The pull of the frozen pairs.
-    lam : float
-    """
+    """The window's problem in the rows that it touches."""
 
     system: NewtonSystem
     i: np.ndarray
@@ -90,14 +73,7 @@ class OpenPairs:
 
     @classmethod
     def of(cls, problem: Problem, window: Window) -> OpenPairs:
-        """Return the problem of a window.
-
-        Parameters
-        ----------
-        problem : Problem
-            Over rows.
-        window : Window
-        """
+        """Return the problem of a window."""
         space = problem.space
         assert isinstance(space, Rows)
         seen = np.zeros(space.n, dtype=bool)
@@ -146,24 +122,7 @@ def multipliers(
     stop: Callable[[], bool] = lambda: False,
     max_rounds: int = ROUNDS,
 ) -> WindowPoint:
-    """Return a point whose window gap is at most `target`, or the best one found.
-
-    Parameters
-    ----------
-    pairs : OpenPairs
-    w : array (dim,)
-        Start.
-    alpha : array (m,)
-        Multipliers to start from, in [0, 1].
-    sigma : float
-        > 0, the first width.
-    target : float
-        Gap of the window to reach, in units of the objective.
-    stop : callable
-        Polled between Newton steps; return True to stop early (for example, at the time limit).
-    max_rounds : int
-        Changes of multipliers at most.
-    """
+    """Return a point whose window gap is at most `target`, or the best one found."""
     best, idle = _at(pairs, w, alpha, sigma), 0
     for _ in range(max_rounds):
         point = _minimised(pairs, w, alpha, sigma, target, stop)
@@ -251,13 +210,7 @@ def _length(
 
 
 class WarmMultipliers:
-    """Solves windows of one problem, and remembers the multipliers of the last.
-
-    Parameters
-    ----------
-    problem : Problem
-        Hinge, over `Rows`.
-    """
+    """Solves windows of one problem, and remembers the multipliers of the last."""
 
     def __init__(self, problem: Problem):
         self.problem = problem

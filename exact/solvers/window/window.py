@@ -11,42 +11,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...certificate.witness import Witness
 from ...pairs.all_pairs import AllPairs, PairList
+from ...problem.minorant import Minorant
 from ...problem.problem import Problem
 from ...tools.rounding import running_sum
 
+# Half widths below this share of the range of the margins are rounding of the scores.
 FINEST = 1e-13
-"""Half widths below this share of the range of the margins are rounding of the scores."""
 
-BEYOND = 1.01
-"""A window this much wider than the range of the margins surely holds all pairs."""
+BEYOND = 1.01  # A window this much wider than the range of the margins surely holds all pairs.
 
+# The half width is bisected at most so many times, until it is known to this factor.
 HALVINGS, NEAR = 60, 1.05
-"""The half width is bisected at most so many times, until it is known to this factor."""
 
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """The open pairs of a hinge problem.
-
-    Attributes
-    ----------
-    i, j : int arrays (m,)
-        Rows of the open pairs.
-    c : array (m,)
-        Their weights in the whole problem (they add up to one only if all pairs are open).
-    frozen : array (n,)
-        Signed marginals of the pairs frozen at alpha = 1.
-    frozen_mass : float
-        Their weight.
-    complete : bool
-        Whether every pair is open, except those without weight.
-    chosen : int array (m,) or None
-        Positions in the pair list, for a `PairList`.
-    frozen_alpha : array or None
-        alpha of the whole list, zero in the window, for a `PairList`.
-    """
+    """The open pairs of a hinge problem."""
 
     i: np.ndarray
     j: np.ndarray
@@ -64,16 +45,16 @@ class Window:
             return self.chosen
         return self.i.astype(np.int64) * self.frozen.size + self.j
 
-    def witness(self, problem: Problem, alpha: np.ndarray) -> Witness:
+    def witness(self, problem: Problem, alpha: np.ndarray) -> Minorant:
         """Return the dual point of `alpha` (m,) in the window and the frozen pairs outside."""
         if self.chosen is not None and self.frozen_alpha is not None:
             whole = self.frozen_alpha.copy()
             whole[self.chosen] = alpha
-            return Witness.from_alpha(problem, whole)
+            return Minorant.from_alpha(problem, whole)
         mass, n, positive = self.c * alpha, problem.n, problem.pairs.positive
         c = self.frozen + np.bincount(self.i, mass, n) - np.bincount(self.j, mass, n)
         u, v = np.maximum(c[positive], 0), np.maximum(-c[~positive], 0)
-        return Witness.from_marginals(problem, u, v)
+        return Minorant.from_marginals(problem, u, v)
 
 
 def open_window(
@@ -82,14 +63,6 @@ def open_window(
     """Return the widest window around the margin with at most `limit` pairs.
 
     None where more than `limit` pairs are tied at the margin itself.
-
-    Parameters
-    ----------
-    problem : Problem
-    scores : array (n,)
-    limit : int
-    width : float
-        Half width that the window does not exceed, in units of the margin.
     """
     if isinstance(problem.pairs, PairList):
         return _list_window(problem, problem.pairs, scores, limit, width)

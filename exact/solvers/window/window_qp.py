@@ -10,8 +10,7 @@ from ...problem.problem import Problem
 from ...spaces.rows import Rows
 from .window import Window
 
-LEAST_PRIMAL = 1e-300
-"""The QP is divided by F, or by this where F is zero."""
+LEAST_PRIMAL = 1e-300  # The QP is divided by F, or by this where F is zero.
 
 
 def window_qp(

@@ -24,18 +24,11 @@ import numpy as np
 
 from ...errors import InputError
 
-STRETCH = 1024
-"""Numbers to a fingerprint: the stretch and both keys fit into the fastest cache."""
+STRETCH = 1024  # Numbers to a fingerprint: the stretch and both keys fit into the fastest cache.
 
 
 class Fingerprints:
-    """What each block of rows was like when it was read first.
-
-    Parameters
-    ----------
-    name : str
-        Of the file or whatever the rows come from, for the message.
-    """
+    """What each block of rows was like when it was read first."""
 
     def __init__(self, name: str):
         self.name = name
@@ -43,20 +36,7 @@ class Fingerprints:
         self._seen: dict[tuple[int, int], np.ndarray] = {}
 
     def checked(self, rows: slice, block: np.ndarray) -> np.ndarray:
-        """Return a copy of a block, once it is known to be what it was when it was read first.
-
-        Parameters
-        ----------
-        rows : slice
-            Its place.
-        block : array (m, d)
-            float64 or float32, in C order.
-
-        Raises
-        ------
-        InputError
-            If the copy is not what was there the first time.
-        """
+        """Return a copy of a block, once it is known to be what it was when it was read first."""
         from . import fingerprints_compiled as loops
 
         copy = np.array(block)  # the original may change while it is computed with

@@ -10,12 +10,11 @@ import scipy.linalg
 from ..gram import Gram, StreamedGram
 from ..gram_factor import RELATIVE_TOL
 
+# Rows, and features a root of the rows, from which a kernel is better left as it is: a factor takes
+# n r^2 operations, and r^2 numbers a Hessian are many beside n rows.
 PLAIN_FROM, PLAIN_RANK = 1000, 10.0
-"""Rows, and features a root of the rows, from which a kernel is better left as it is: a factor
-takes n r^2 operations, and r^2 numbers a Hessian are many beside n rows."""
 
-NEARLY_ALL = 0.9
-"""Rows have full rank if their factor takes this share of them."""
+NEARLY_ALL = 0.9  # Rows have full rank if their factor takes this share of them.
 
 
 def takes_many_features(space: Gram | StreamedGram) -> bool:

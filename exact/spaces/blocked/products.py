@@ -6,11 +6,9 @@ import numpy as np
 
 from ...tools.rounding import gamma, short_chain
 
-COLUMN_BLOCK = 128
-"""Number of columns that a product with K sums at a time."""
+COLUMN_BLOCK = 128  # Number of columns that a product with K sums at a time.
 
-BLOCK_BYTES = 64 * 2**20
-"""Memory that a block of a streamed Gram matrix may take."""
+BLOCK_BYTES = 64 * 2**20  # Memory that a block of a streamed Gram matrix may take.
 
 
 def blocked_product(K: np.ndarray, w: np.ndarray) -> np.ndarray:

@@ -6,8 +6,7 @@ import numpy as np
 
 from ...tools.rounding import UNIT, gamma
 
-CHAIN = 256
-"""Number of rows summed plainly before their sum is added with compensation."""
+CHAIN = 256  # Number of rows summed plainly before their sum is added with compensation.
 
 
 class Pull:

@@ -10,22 +10,22 @@ import scipy.sparse as sp
 from ...errors import InputError
 from ...tools.threads import in_parts, one_thread, workers
 
+# Rows that are taken as one long row: a loop over few columns costs more than their numbers.
 TOGETHER = 64
-"""Rows that are taken as one long row: a loop over few columns costs more than their numbers."""
 
+# Numbers in a block that stays in the cache between two uses, or in the long format.
 BLOCK_NUMBERS = 1 << 16
-"""Numbers in a block that stays in the cache between two uses, or in the long format."""
 
 
+# Numbers in X from which products with it are shared among threads, and into how many parts.
 SHARED, PARTS = 4_000_000, 8
-"""Numbers in X from which products with it are shared among threads, and into how many parts."""
 
+# Largest number of columns for which products of small blocks are made in one call.
 FEW_COLUMNS = 100
-"""Largest number of columns for which products of small blocks are made in one call."""
 
+# Numbers (8 MB) from which a copy is made in memory, and costs three products with a vector: rows
+# that need not be centred are then taken as they are.
 LARGE = 1_000_000
-"""Numbers (8 MB) from which a copy is made in memory, and costs three products with a vector: rows
-that need not be centred are then taken as they are."""
 
 
 def held_rows(X: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -33,12 +33,6 @@ def held_rows(X: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray, np.
 
     Any offset will do: it cancels in every pair, and saves digits where a column's mean is large
     beside its spread.
-
-    Parameters
-    ----------
-    X : array (n, d)
-    centred : bool
-        Whether the rows are centred already, nearly enough.
     """
     if not centred and X.size >= LARGE and X.flags.c_contiguous:
         mean, moment, squares = surveyed(X)
@@ -76,13 +70,7 @@ def surveyed(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def centred_rows(X: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return X - mean, (n, d), and the squared norms of its rows, (n,): the bits of numpy's own.
-
-    Parameters
-    ----------
-    X : array (n, d)
-    mean : array (d,)
-    """
+    """Return X - mean, (n, d), and the squared norms of its rows, (n,): the bits of numpy's own."""
     n, d = X.shape
     if not X.flags.c_contiguous or n < TOGETHER:
         out = X - mean

@@ -16,27 +16,15 @@ from ..kernel import Kernel, lengths_of
 from .products import BLOCK_BYTES, COLUMN_BLOCK, mass_of
 from .tiles import PARTS, Tiles
 
-FEW = 0.5
-"""Share of coefficients that are not zero up to which only their columns of K are made."""
+FEW = 0.5  # Share of coefficients that are not zero up to which only their columns of K are made.
 
-RECENT = 4
-"""Number of products that are remembered: a certificate needs each several times."""
+RECENT = 4  # Number of products that are remembered: a certificate needs each several times.
 
 
 class StreamedGram:
     """Functions f = sum_i w_i k(., x_i), like `Gram.of_kernel`, with K in blocks of rows.
 
     [ScalingUp, eq. (10)]. The kernel's formula at the rows as stored is meant.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    X : array or CSR (n, d)
-
-    Attributes
-    ----------
-    precise : bool
-        Whether products are summed in the long format; see `plain`.
     """
 
     precise = True

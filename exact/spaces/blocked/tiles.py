@@ -19,20 +19,17 @@ from ...errors import TooLargeError
 from ...tools.threads import in_parts, one_thread, workers
 from ..kernel import Kernel
 
-SIDE = 512
-"""Rows of a tile: one in single precision is a megabyte, which stays in the cache."""
+SIDE = 512  # Rows of a tile: one in single precision is a megabyte, which stays in the cache.
 
+# Relative gap from which single precision is enough: it moves the optimum to second order.
 SINGLE_FROM = 1e-7
-"""Relative gap from which single precision is enough: it moves the optimum to second order."""
 
-SPARE = 0.8
-"""Share of the free memory that the tiles may take."""
+SPARE = 0.8  # Share of the free memory that the tiles may take.
 
+# Sums that a product is made of, whatever the number of threads: so its bits are the same.
 PARTS = 8
-"""Sums that a product is made of, whatever the number of threads: so its bits are the same."""
 
-MEMORY = Path("/proc/meminfo")
-"""Where Linux says how much memory is free."""
+MEMORY = Path("/proc/meminfo")  # Where Linux says how much memory is free.
 
 
 def free_memory() -> float:
@@ -50,15 +47,7 @@ def free_memory() -> float:
 
 @dataclass(frozen=True, eq=False)
 class Tiles:
-    """The lower half of a symmetric matrix in tiles.
-
-    Attributes
-    ----------
-    n : int
-        Side of the matrix.
-    held : list of lists of arrays
-        held[a][b], b <= a, are the rows of block a and the columns of block b.
-    """
+    """The lower half of a symmetric matrix in tiles."""
 
     n: int
     held: list[list[np.ndarray]]
@@ -67,24 +56,7 @@ class Tiles:
     def of(
         cls, kernel: Kernel, X: Any, tol: float, stop: Callable[[], bool] = lambda: False
     ) -> Tiles:
-        """Return the tiles of a kernel on rows.
-
-        Parameters
-        ----------
-        kernel : Kernel
-        X : array or CSR (n, d)
-        tol : float
-            Relative gap that a solver wants to reach: a loose one lets values be held in single
-            precision. So they are, too, where double precision does not fit.
-        stop : callable
-            Polled between tiles; after it returns True the other tiles are zero, and products are
-            those of another matrix, which is semidefinite up to rounding no longer.
-
-        Raises
-        ------
-        TooLargeError
-            If neither fits in the free memory.
-        """
+        """Return the tiles of a kernel on rows."""
         n = int(X.shape[0])
         dtype = format_for(n, tol)
         parts = [slice(a, min(a + SIDE, n)) for a in range(0, n, SIDE)]
@@ -131,13 +103,7 @@ def _tile(
 
 
 def format_for(n: int, tol: float) -> type[np.floating]:
-    """Return the format in which half a matrix of side n is held for a relative gap of `tol`.
-
-    Raises
-    ------
-    TooLargeError
-        If it does not fit in the free memory in any format.
-    """
+    """Return the format in which half a matrix of side n is held for a relative gap of `tol`."""
     numbers, room = 0.5 * n * (n + SIDE), SPARE * free_memory()
     if tol < SINGLE_FROM and 8 * numbers <= room:
         return np.float64

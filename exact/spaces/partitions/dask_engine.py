@@ -18,50 +18,31 @@ from .dask_errors import one_sentence, threads_of
 from .engine import KEPT_NUMBERS, Staged
 from .work import Reply, Task
 
+# Numbers that the first step of all partitions of a worker may leave behind (256 MB).
 KEPT_A_WORKER = 1 << 25
-"""Numbers that the first step of all partitions of a worker may leave behind (256 MB)."""
 
+# Tasks of a pass for each thread of the workers, at most; dask's bar shows how many are done.
 STRETCHES = 4
-"""Tasks of a pass for each thread of the workers, at most; dask's bar shows how many are done."""
 
+# Numbers of the rows for which a task more pays: some tenth of a second of work.
 STRETCH_NUMBERS = 1 << 25
-"""Numbers of the rows for which a task more pays: some tenth of a second of work."""
 
-TASKS = 64
-"""About so many tasks are enough for a pass, and more threads get one each."""
+TASKS = 64  # About so many tasks are enough for a pass, and more threads get one each.
 
-FAN = 8
-"""Sums of so many tasks are added up by one more task."""
+FAN = 8  # Sums of so many tasks are added up by one more task.
 
+# Seconds after which a cluster that has not answered is asked whether it has workers.
 ASKED_EVERY = 5.0
-"""Seconds after which a cluster that has not answered is asked whether it has workers."""
 
-NO_WORKERS = 60.0
-"""Seconds without any worker after which a cluster is given up."""
+NO_WORKERS = 60.0  # Seconds without any worker after which a cluster is given up.
 
 
+# What a first step left behind, and at which worker. Dask would move it: it takes it for small.
 Left = tuple[Future, str | None]
-"""What a first step left behind, and at which worker. Dask would move it: it takes it for small."""
 
 
 class DaskEngine:
-    """Partitions that a cluster holds.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    parts : sequence of Future
-        Of (rows, positive, weight or None) each.
-    close : callable, optional
-        Called by `close`: ends a cluster that was made for this.
-
-    Attributes
-    ----------
-    told : str
-        What stands beside dask's bar.
-    numbers : int or None
-        In the rows of all partitions, where they are known: few make fewer tasks.
-    """
+    """Partitions that a cluster holds."""
 
     def __init__(
         self, client: Client, parts: Sequence[Future], close: Callable[[], object] | None = None
@@ -94,13 +75,7 @@ class DaskEngine:
             self._close()
 
     def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
-        """Return the sum of the answers.
-
-        Raises
-        ------
-        InputError
-            If the scheduler is lost, or workers die again and again.
-        """
+        """Return the sum of the answers."""
         with one_sentence():
             there, name = self._there(task, key), _named(task)
             asked = [

@@ -12,8 +12,8 @@ from distributed.comm import CommClosedError
 
 from ...errors import InputError
 
+# Names of dask's errors that say the same as a lost connection; not all versions have them.
 LOST = frozenset({"ClosedClientError", "FutureCancelledError", "FuturesCancelledError"})
-"""Names of dask's errors that say the same as a lost connection; not all versions have them."""
 
 
 @contextmanager
@@ -39,13 +39,7 @@ def one_sentence() -> Iterator[None]:
 
 
 def threads_of(client: Client) -> dict[str, int]:
-    """Return how many threads each worker has, by its address.
-
-    Raises
-    ------
-    InputError
-        If the scheduler is lost.
-    """
+    """Return how many threads each worker has, by its address."""
     with one_sentence():
         if client.scheduler is None:  # the client knows it
             raise OSError("no scheduler")

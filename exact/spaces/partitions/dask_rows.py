@@ -19,14 +19,14 @@ from .dask_work import raised, told
 from .grouped.grouped_rows import GroupedRows
 from .partitioned_rows import PartitionedRows
 
+# What is to be done where a group of a dask collection is split.
 SHUFFLED = (
     "shuffle the rows by it (`frame.shuffle(column)` of dask dataframes), or sort them by their "
     "group and cut them between groups"
 )
-"""What is to be done where a group of a dask collection is split."""
 
+# Of distinct labels returns the positive one and the other.
 Split = Callable[[np.ndarray], tuple[Any, Any]]
-"""Of distinct labels returns the positive one and the other."""
 
 
 def dask_rows(
@@ -40,25 +40,6 @@ def dask_rows(
     """Return the rows of a dask collection, and both labels: the negative and the positive one.
 
     With `qid` they are `GroupedRows`.
-
-    Parameters
-    ----------
-    X : dask array or dask dataframe (n, d)
-    y : dask array, dask series, or array (n,)
-        Cut at the same rows as X.
-    weight : as y, optional
-    split : callable, optional
-        Which of the labels is positive. Without it, y are numbers, the keys of `GroupedRows`, and
-        no labels are returned.
-    client : distributed.Client, optional
-        By default the current one; where there is none, a cluster of this machine is made.
-    qid : as y, optional
-        The group of each row; each group lies whole in one partition.
-
-    Raises
-    ------
-    InputError
-        If rows, labels and weights do not fit together, or cannot be used.
     """
     found, close = _client(client)
     cluster: Any = found  # dask's own types fit neither its arguments nor its results

@@ -26,8 +26,8 @@ from .left import Left, Messages, Nodes
 from .partition import ArrayPartition, Partition
 from .work import Folded, Task, replied
 
+# A task and the key of the fingerprints, where the workers find them.
 There = tuple[Any, np.ndarray]
-"""A task and the key of the fingerprints, where the workers find them."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -165,20 +165,7 @@ class Stretch(NamedTuple):
 def stretches(
     count: int, holders: Mapping[int, str], threads: Mapping[str, int], each: int
 ) -> list[Stretch]:
-    """Cut the partitions into stretches, each in the memory of one worker.
-
-    Parameters
-    ----------
-    count : int
-        The number of partitions.
-    holders : mapping
-        The address of the worker that holds a partition. One that nobody holds is a stretch of its
-        own: it goes where dask makes it.
-    threads : mapping
-        Of each worker.
-    each : int
-        Stretches for each thread, at most.
-    """
+    """Cut the partitions into stretches, each in the memory of one worker."""
     found = [Stretch([k], None) for k in range(count) if k not in holders]
     of: dict[str, list[int]] = {}
     for k, address in sorted(holders.items()):

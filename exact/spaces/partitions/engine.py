@@ -13,14 +13,12 @@ from ...tools.checks import check_count
 from .partition import Partition
 from .work import Folded, Node, Reply, Task, joined, replied
 
-ATTEMPTS = 3
-"""A pass over the partitions is tried so often where processes die."""
+ATTEMPTS = 3  # A pass over the partitions is tried so often where processes die.
 
-STRETCHES = 8
-"""Each process is given about so many stretches of partitions in a pass."""
+STRETCHES = 8  # Each process is given about so many stretches of partitions in a pass.
 
+# Sums by bin are kept up to so many numbers (32 MB); where they have more, rows are read twice.
 KEPT_NUMBERS = 1 << 22
-"""Sums by bin are kept up to so many numbers (32 MB); where they have more, rows are read twice."""
 
 
 class Staged(Protocol):
@@ -80,22 +78,13 @@ class Engine(Protocol):
         ...
 
 
+# Told how many partitions of a pass have been read, and how many there are.
 Heard = Callable[[int, int], object]
-"""Told how many partitions of a pass have been read, and how many there are."""
 
 
 @dataclass(eq=False)
 class LocalEngine:
-    """Partitions read by this process, or by several through joblib.
-
-    Parameters
-    ----------
-    partitions : sequence of Partition
-    jobs : int
-        Processes; with 1, this one does the work.
-    heard : callable, optional
-        Shows how far a pass is; it may be set, and unset, at any time.
-    """
+    """Partitions read by this process, or by several through joblib."""
 
     partitions: Sequence[Partition]
     jobs: int = 1
@@ -119,13 +108,7 @@ class LocalEngine:
     kept_together = kept_numbers
 
     def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
-        """Return the sum of the answers.
-
-        Raises
-        ------
-        InputError
-            If processes die again and again.
-        """
+        """Return the sum of the answers."""
         jobs = min(self.jobs, self.count)
         if jobs == 1:
             folded = Folded(task, self.count)

@@ -14,20 +14,7 @@ from .partition import Block, Unusable
 
 @dataclass(eq=False)
 class Facts:
-    """Of some partitions.
-
-    Attributes
-    ----------
-    sizes : dict
-        Of each partition's number: rows, positive rows.
-    low, high, total : arrays (d,)
-        Least and largest numbers of each column, and their sum; empty without rows.
-    mass : array (2,)
-        Weights of the negative and of the positive rows.
-    whole : bool
-        Whether all weights are whole numbers.
-    weighted : bool
-    """
+    """Of some partitions."""
 
     sizes: dict[int, tuple[int, int]]
     low: np.ndarray
@@ -108,8 +95,8 @@ def _refuse(columns: np.ndarray, before: int) -> NoReturn:
     raise Unusable(before + row, column, float(columns[column, row]))
 
 
+# Row weights of partitions lie between these, or are zero: nothing rescales them.
 LARGEST_ROW_WEIGHT, SMALLEST_ROW_WEIGHT = 1e50, 1e-50
-"""Row weights of partitions lie between these, or are zero: nothing rescales them."""
 
 
 def _check_weights(weight: np.ndarray, before: int) -> None:

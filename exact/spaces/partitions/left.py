@@ -23,14 +23,7 @@ class Messages:
 
 
 class Left:
-    """What the partitions of a stretch leave behind, as they come; nobody changes it afterwards.
-
-    Parameters
-    ----------
-    task : Staged
-    count : int
-        The number of all partitions.
-    """
+    """What the partitions of a stretch leave behind, as they come; nobody changes it afterwards."""
 
     def __init__(self, task: Staged, count: int):
         self.task, self.count = task, count

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from sys import getrefcount
-from typing import NamedTuple, NoReturn, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
 from ...errors import InputError
 from ...tools.lossless import as_float64
 
-BLOCK_NUMBERS = 1 << 17
-"""About how many numbers a block has: they fit into a processor's cache."""
+BLOCK_NUMBERS = 1 << 17  # About how many numbers a block has: they fit into a processor's cache.
 
+# Formats that need no look before they become float64.
 PLAIN = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
-"""Formats that need no look before they become float64."""
 
 
 class Block(NamedTuple):
@@ -53,18 +52,15 @@ class Partition(Protocol):
         ...
 
     def blocks(self) -> Iterator[Block]:
-        """Yield its rows in order.
-
-        Raises
-        ------
-        InputError
-            If they cannot be read, or are no numbers.
-        """
+        """Yield its rows in order."""
         ...
 
     def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
         """Raise `InputError` for a number that is not finite, or a weight (column None)."""
         ...
+
+
+Source = Sequence[Partition | tuple[Any, ...]]  # Partitions, each as such or as a tuple of arrays.
 
 
 def added_up(columns: np.ndarray, offset: np.ndarray, w: np.ndarray) -> np.ndarray:
@@ -83,8 +79,7 @@ def block_rows(dim: int) -> int:
     return max(256, BLOCK_NUMBERS // max(dim, 1))
 
 
-KEPT_BLOCKS = 4
-"""So many blocks are kept, whoever else holds them: two are in use at a time."""
+KEPT_BLOCKS = 4  # So many blocks are kept, whoever else holds them: two are in use at a time.
 
 
 class Memory:
@@ -130,16 +125,7 @@ ALONE = _alone()
 
 @dataclass(frozen=True, eq=False)
 class ArrayPartition:
-    """Rows of an array, whose labels are known.
-
-    Parameters
-    ----------
-    X : array (m, d)
-        Numbers of any format that float64 holds.
-    positive : bool array (m,)
-    weight : array (m,), optional
-    name : str
-    """
+    """Rows of an array, whose labels are known."""
 
     X: np.ndarray
     positive: np.ndarray
@@ -181,6 +167,16 @@ class ArrayPartition:
             columns = memory.array(dim, held.shape[0])
             columns[...] = held.T  # converts and turns at once: many times faster than in two steps
             yield Block(columns, np.ascontiguousarray(self.positive[rows]), weight)
+
+
+def held_rows(name: str, X: Any, positive: Any, weight: Any = None) -> ArrayPartition:
+    """Return a partition of what a caller gave: anything that makes arrays (m, d), (m,), (m,)."""
+    X, positive = np.asanyarray(X), np.asarray(positive)
+    if X.ndim != 2:
+        raise InputError(f"{name}: its rows must be a matrix of numbers (m, d)")
+    if positive.dtype != bool or positive.ndim != 1:
+        raise InputError(f"{name}: a bool array (m,) must say which rows are positive (y == 1)")
+    return ArrayPartition(X, positive, None if weight is None else np.asarray(weight), name)
 
 
 def refuse_in(name: str, row: int, column: int | None, value: float) -> NoReturn:

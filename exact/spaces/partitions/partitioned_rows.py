@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -12,15 +12,15 @@ from ...tools.rounding import gamma
 from ..rows import LARGEST_REACH, SMALLEST_REACH, FeatureWeights
 from .engine import Engine, LocalEngine, Staged
 from .facts import Facts, FactsTask
-from .partition import Partition
+from .partition import Partition, Source, held_rows
 from .thinning import Drawn, NamedTask, ThinningTask, assembled
 from .work import Reply, Task, new_key
 
+# Rows are fewer than this: counts of them, and small multiples of these, are exact in float64.
 MOST_ROWS = 1 << 50
-"""Rows are fewer than this: counts of them, and small multiples of these, are exact in float64."""
 
+# The offset is the mean, rounded to the range of its column over two to this power.
 OFFSET_BITS = 10
-"""The offset is the mean, rounded to the range of its column over two to this power."""
 
 
 class PartitionedRows(FeatureWeights):
@@ -31,8 +31,10 @@ class PartitionedRows(FeatureWeights):
 
     Parameters
     ----------
-    source : sequence of Partition, or Engine
-        Partitions are read by this process.
+    source : sequence of tuples, or Engine
+        For each partition (X, positive) or (X, positive, weight): numbers (m, d), a bool array
+        (m,), true for rows of the positive class, and weights (m,). Anything that has the methods
+        of `Partition` may stand in place of a tuple. All are read by this process.
     columns : list of str, optional
         Names of the features.
 
@@ -50,11 +52,15 @@ class PartitionedRows(FeatureWeights):
     Raises
     ------
     InputError
-        If the rows are not finite numbers, or there are none.
+        If the rows are not finite numbers, there are none, or a part is not a partition.
     """
 
-    def __init__(self, source: Sequence[Partition] | Engine, columns: list[str] | None = None):
-        self.engine: Any = source if hasattr(source, "staged") else LocalEngine(list(source))  # type: ignore[arg-type]
+    arrays: tuple[str, ...] = ("X", "positive")  # of a partition that is given as a tuple
+    held: Callable[..., Partition] = staticmethod(held_rows)
+
+    def __init__(self, source: Source | Engine, columns: list[str] | None = None):
+        engine = source if hasattr(source, "staged") else LocalEngine(self._partitions(source))  # type: ignore[arg-type]
+        self.engine: Any = engine
         self.columns = columns
         self._key = new_key()
         self._digests: dict[int, bytes] | None = None
@@ -69,6 +75,17 @@ class PartitionedRows(FeatureWeights):
         self.sample: Drawn | None = None
         self._drawn: dict[tuple[float, float], Drawn] = {}
         self.last_range: tuple[np.ndarray, np.ndarray] | None = None
+
+    def _partitions(self, source: Source) -> list[Partition]:
+        """Return the parts of `source`, tuples of arrays among them, as partitions."""
+        parts, names = [], ", ".join(self.arrays)
+        for k, part in enumerate(source):
+            if not hasattr(part, "blocks"):
+                if not isinstance(part, tuple) or len(part) - len(self.arrays) not in (0, 1):
+                    raise InputError(f"partition {k} must be ({names}) or ({names}, weight)")
+                part = self.held(f"partition {k}", *part)
+            parts.append(part)
+        return parts
 
     @property
     def shape(self) -> tuple[int, int]:

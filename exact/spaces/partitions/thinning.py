@@ -32,13 +32,7 @@ def marks(seen: int, more: int, share: float) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class _TakingTask(ABC):
-    """Takes rows by their numbers within their class.
-
-    Parameters
-    ----------
-    before : dict
-        Of each partition's number: negative and positive rows of the partitions before it.
-    """
+    """Takes rows by their numbers within their class."""
 
     before: dict[int, tuple[int, int]]
 
@@ -68,13 +62,7 @@ class _TakingTask(ABC):
 
 @dataclass(frozen=True, eq=False)
 class ThinningTask(_TakingTask):
-    """Takes the same evenly spread rows however they are cut.
-
-    Parameters
-    ----------
-    shares : tuple
-        Of the negative and of the positive rows.
-    """
+    """Takes the same evenly spread rows however they are cut."""
 
     shares: tuple[float, float]
 
@@ -85,13 +73,7 @@ class ThinningTask(_TakingTask):
 
 @dataclass(frozen=True, eq=False)
 class NamedTask(_TakingTask):
-    """Takes the rows that are named.
-
-    Parameters
-    ----------
-    wanted : pair of ascending int arrays
-        Numbers of negative and of positive rows.
-    """
+    """Takes the rows that are named."""
 
     wanted: tuple[np.ndarray, np.ndarray]
 

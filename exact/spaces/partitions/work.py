@@ -18,8 +18,7 @@ import numpy as np
 from ...errors import CertificateError
 from .partition import Block, Partition, Unusable
 
-STRETCH = 1024
-"""Numbers to a fingerprint, as in `blocked.fingerprints`."""
+STRETCH = 1024  # Numbers to a fingerprint, as in `blocked.fingerprints`.
 
 A = TypeVar("A")
 
@@ -89,13 +88,7 @@ def _marked(blocks: Iterator[Block], key: np.ndarray, digest: Any) -> Iterator[B
 
 
 def joined(task: Task, first: Reply[Any], second: Reply[Any]) -> Reply[Any]:
-    """Return the sum of two replies.
-
-    Raises
-    ------
-    CertificateError
-        If a partition is in both.
-    """
+    """Return the sum of two replies."""
     both = first.digests.keys() & second.digests.keys()
     if both:
         raise twice(min(both))
@@ -103,32 +96,19 @@ def joined(task: Task, first: Reply[Any], second: Reply[Any]) -> Reply[Any]:
     return Reply(first.digests | second.digests, answer)
 
 
+# (level, place): the sum of the 2^level partitions from place 2^level on, or of those left.
 Node = tuple[int, int]
-"""(level, place): the sum of the 2^level partitions from place 2^level on, or of those left."""
 
 
 class Folded:
-    """Replies added up in the binary tree over the numbers of all partitions.
-
-    Parameters
-    ----------
-    task : Task
-    count : int
-        The number of all partitions: it alone says which sums are made.
-    """
+    """Replies added up in the binary tree over the numbers of all partitions."""
 
     def __init__(self, task: Task, count: int):
         self.task, self.count = task, count
         self.nodes: dict[Node, Reply[Any]] = {}
 
     def add(self, reply: Reply[Any], place: int, level: int = 0) -> None:
-        """Add the reply of a partition, or a sum of several; neighbours are added up.
-
-        Raises
-        ------
-        CertificateError
-            If it is there already.
-        """
+        """Add the reply of a partition, or a sum of several; neighbours are added up."""
         while (size := -(-self.count >> level)) > 1:
             beside = place ^ 1
             if beside < size:  # else it is the last, and goes up alone
@@ -148,13 +128,7 @@ class Folded:
             self.add(reply, place, level)
 
     def total(self) -> Reply[Any]:
-        """Return the sum of them all.
-
-        Raises
-        ------
-        CertificateError
-            If a partition has not answered, or has answered twice.
-        """
+        """Return the sum of them all."""
         found: set[int] = set()
         for reply in self.nodes.values():
             again = found & reply.digests.keys()

@@ -25,22 +25,7 @@ def count_rows(
     positive: np.ndarray,
     weight: np.ndarray | None = None,
 ) -> None:
-    """Count a block of rows by their scores (x_i - offset)'w.
-
-    Parameters
-    ----------
-    histogram : Histogram
-    rows : array (m, d)
-        float64 or float32, in C order.
-    offset, w : arrays (d,)
-    positive : bool array (m,)
-    weight : array (m,), optional
-
-    Raises
-    ------
-    InputError
-        If a score is not finite.
-    """
+    """Count a block of rows by their scores (x_i - offset)'w."""
     chosen = _read_only(weight)
     K, ends = float(histogram.bins), histogram.seen.ends
     grid, limits, over = histogram.grid, histogram.limits, histogram.over

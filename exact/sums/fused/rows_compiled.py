@@ -11,17 +11,15 @@ import numpy as np
 
 from ...tools.compiling import compiled
 
-CHUNK = 256
-"""Rows that are scored at a time, which is how many lanes there are."""
+CHUNK = 256  # Rows that are scored at a time, which is how many lanes there are.
 
-GROUP = 64
-"""Chunks whose products are added up lane by lane before the lanes are added up."""
+GROUP = 64  # Chunks whose products are added up lane by lane before the lanes are added up.
 
+# Residuals are rounded to multiples of this many bins: their sums are exact in any order.
 QUANTUM = 2.0**-26
-"""Residuals are rounded to multiples of this many bins: their sums are exact in any order."""
 
+# Adding and subtracting this rounds a residual to a multiple of `QUANTUM`.
 _MAGIC = 1.5 * 2.0**52 * QUANTUM
-"""Adding and subtracting this rounds a residual to a multiple of `QUANTUM`."""
 
 
 @compiled

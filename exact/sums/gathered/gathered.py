@@ -24,21 +24,7 @@ _NO_WEIGHT = np.zeros(0)
 
 @dataclass(eq=False)
 class Gathered:
-    """Counts of rows by class and bin, and the sums of these rows.
-
-    Attributes
-    ----------
-    grid : array (2, size, 2)
-        As `Histogram.grid`.
-    ends : array (4,)
-        Extent of the scores, as `Extent.ends`.
-    rows : int
-    sums : array (2, size, d + 1)
-        Sums of mass * (x - offset), and last of mass * |x - offset|; (2, 0, 0) where only counts
-        are made.
-    parts : int
-        Partitions that were added up.
-    """
+    """Counts of rows by class and bin, and the sums of these rows."""
 
     grid: np.ndarray
     ends: np.ndarray
@@ -92,14 +78,7 @@ class Gathered:
         return Gathered(self.grid, self.ends, self.rows, np.zeros((2, 0, 0)), self.parts)
 
     def weighed(self, table: np.ndarray, chain: float) -> WeighedSums:
-        """Return the pull of these rows for a table of marginals (2, size).
-
-        Parameters
-        ----------
-        table : array (2, size)
-        chain : float
-            At least the number of rows in any bin.
-        """
+        """Return the pull of these rows for a table of marginals (2, size)."""
         d = self.sums.shape[2] - 1
         total, carry = np.zeros(d), np.zeros(d)
         size = float(loops.weigh(table, self.sums, total, carry))
@@ -143,15 +122,6 @@ class WeighedSums:
 
 
 def closed(histogram: Histogram, found: Gathered, half: int, whole: bool) -> Marginals:
-    """Return the marginals of counts that were added up over partitions.
-
-    Parameters
-    ----------
-    histogram : Histogram
-        An empty one, for whose grid the counts were made.
-    found : Gathered
-    half, whole
-        As `Histogram.close`.
-    """
+    """Return the marginals of counts that were added up over partitions."""
     histogram.grid, histogram.rows, histogram.parts = found.grid, found.rows, found.parts
     return histogram.close(half, whole)

@@ -11,8 +11,7 @@ import numpy as np
 
 from ...tools.compiling import compiled
 
-CHUNK = 256
-"""Rows that are scored at a time."""
+CHUNK = 256  # Rows that are scored at a time.
 
 
 @compiled

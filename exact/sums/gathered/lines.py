@@ -23,24 +23,7 @@ from .gathered import WeighedSums
 
 @dataclass(frozen=True, eq=False)
 class Ruler:
-    """Bins of scores, one scale for each class.
-
-    Attributes
-    ----------
-    bins : int
-        Bins a unit of score.
-    limits : array (2, 3)
-        For the negative and the positive rows: the least and the largest bin, and the bin at
-        place zero.
-    size : int
-        Places.
-    extent : array (4,)
-        The range of the scores that is assumed, as `Extent.ends`.
-    powers : int
-        1 or 2, the columns of a table.
-    cut : bool
-        Whether theta is zero of rows beyond the last bins.
-    """
+    """Bins of scores, one scale for each class."""
 
     bins: int
     limits: np.ndarray
@@ -83,24 +66,7 @@ class Ruler:
 
 @dataclass(eq=False)
 class Lines:
-    """Moments of rows by class and bin, and the sums of these rows.
-
-    Attributes
-    ----------
-    held : array (2, size, 3 or 4)
-        Mass, mass theta, mass theta^2, and the number of rows where they have weights. Sums of a
-        step function need no theta by bin: their moments are (2, size, 1 or 2).
-    theta : array (2, 2)
-        Mass theta and mass theta^2 of all rows of a class; known once moments are taken.
-    ends : array (4,)
-        Extent of the scores, as `Extent.ends`.
-    rows : int
-    sums : array (2, size, powers, d + 1)
-        Of mass * theta^q * (x - offset), and last of its length; empty where there are only
-        moments.
-    parts : int
-        Partitions that were added up.
-    """
+    """Moments of rows by class and bin, and the sums of these rows."""
 
     held: np.ndarray
     ends: np.ndarray
@@ -162,14 +128,7 @@ class Lines:
         return float(self.held[..., -1 if counted else 0].max()) + self.parts
 
     def weighed(self, table: np.ndarray, chain: float) -> WeighedSums:
-        """Return the pull of these rows for a table of marginals.
-
-        Parameters
-        ----------
-        table : array (2, size, powers)
-        chain : float
-            At least `longest` of all rows.
-        """
+        """Return the pull of these rows for a table of marginals."""
         d = self.sums.shape[3] - 1
         total, carry, entries = np.zeros(d), np.zeros(d), table.size
         flat = self.sums.reshape(2, -1, d + 1)

@@ -22,11 +22,9 @@ from ...tools.rounding import gamma
 from . import whole_compiled as loops
 from .gathered import Gathered
 
-SUM_BITS, C_BITS = 62, 53
-"""Sums are below 2 to the first, marginals below 2 to the second."""
+SUM_BITS, C_BITS = 62, 53  # Sums are below 2 to the first, marginals below 2 to the second.
 
-LEAST_EXPONENT = -900
-"""Columns whose sums are smaller count in units as if they were not."""
+LEAST_EXPONENT = -900  # Columns whose sums are smaller count in units as if they were not.
 
 
 def exponents_of(largest: np.ndarray) -> np.ndarray:
@@ -36,18 +34,7 @@ def exponents_of(largest: np.ndarray) -> np.ndarray:
 
 
 class WholeSums:
-    """Sums by class and bin of one partition after another.
-
-    Parameters
-    ----------
-    exponents : int array (d + 1,)
-        Of `exponents_of`.
-
-    Attributes
-    ----------
-    sums : int64 array (2 size, d + 1), or None before the first partition
-    parts : int
-    """
+    """Sums by class and bin of one partition after another."""
 
     def __init__(self, exponents: np.ndarray):
         self.exponents, self.parts = exponents, 0
@@ -82,24 +69,7 @@ class WholeSums:
 
 @dataclass(eq=False)
 class WholePull:
-    """A pull in whole numbers, and what bounds its error.
-
-    Attributes
-    ----------
-    total : list of int
-        Of each column in units u q_k; last the sum of |c_i| |x_i - offset|.
-    parts : int
-        Partitions that were added up.
-    exponents : int array (d + 1,)
-    shift : int
-        The unit u of the marginals is 2^(shift - 53).
-    mass : float
-        C, at least the sum of the marginals' sizes over classes and bins.
-    chain : float
-        At least the number of rows in any bin.
-    bins : int
-        Of both classes.
-    """
+    """A pull in whole numbers, and what bounds its error."""
 
     total: list[int]
     parts: int

@@ -6,21 +6,14 @@ import numpy as np
 
 from ...tools.compiling import compiled
 
+# A marginal is three pieces of so many bits, a sum three of so many: products fit into 39.
 C_BITS, S_BITS = 18, 21
-"""A marginal is three pieces of so many bits, a sum three of so many: products fit into 39."""
 
 
 @compiled
 def add_whole(sums, factors, into):  # pragma: no cover - compiled
-    """Add sums (rows, columns), each in units of its column, to whole numbers; they are zero then.
-
-    Parameters
-    ----------
-    sums : array (rows, columns)
-    factors : array (columns,)
-        One over the unit of a column.
-    into : int64 array (rows, columns)
-    """
+    """Add sums (rows, columns), each in units of its column, to whole numbers; they are zero
+    then."""
     for at in range(sums.shape[0]):
         for k in range(sums.shape[1]):
             into[at, k] += np.int64(np.rint(sums[at, k] * factors[k]))
@@ -29,17 +22,7 @@ def add_whole(sums, factors, into):  # pragma: no cover - compiled
 
 @compiled
 def weigh_whole(c, sums, found):  # pragma: no cover - compiled
-    """Add the pieces of c[at] sums[at, k] to found[k]; of the last column those of |c[at]|.
-
-    Parameters
-    ----------
-    c : int64 array (rows,)
-        Below 2^53.
-    sums : int64 array (rows, columns)
-        Below 2^62.
-    found : int64 array (columns, 3, 3)
-        The sum of row k is that of found[k, i, j] 2^(18 i + 21 j).
-    """
+    """Add the pieces of c[at] sums[at, k] to found[k]; of the last column those of |c[at]|."""
     last = sums.shape[1] - 1
     c_mask, s_mask = (1 << C_BITS) - 1, (1 << S_BITS) - 1
     for at in range(c.size):

@@ -13,31 +13,16 @@ from functools import cached_property
 
 import numpy as np
 
+# Up to this many rows, the pairs of a range are visited one by one: that takes fewer steps than
+# merging.
 SMALL = 32
-"""Up to this many rows, the pairs of a range are visited one by one: that takes fewer steps than
-merging."""
 
-MERGE, LIST, SKIP = 0, 1, 2
-"""What a loop does at a merge; see `Arrangement.turns`."""
+MERGE, LIST, SKIP = 0, 1, 2  # What a loop does at a merge; see `Arrangement.turns`.
 
 
 @dataclass(frozen=True, eq=False)
 class Arrangement:
-    """The rows by group, larger keys first, and the merges over them.
-
-    Attributes
-    ----------
-    order : int array (n,)
-        The row at each place.
-    group : int array (n,)
-        The group at each place: 0, 1, ... without gaps.
-    group_ends : int array (groups,)
-        The place behind each group.
-    block : int array (n,)
-        The block at each place: 0, 1, ...
-    block_ends : int array (blocks,)
-        The place behind each block: the first one of lower rows.
-    """
+    """The rows by group, larger keys first, and the merges over them."""
 
     order: np.ndarray
     group: np.ndarray
@@ -82,16 +67,7 @@ class Arrangement:
 
     @classmethod
     def of(cls, group: np.ndarray, key: np.ndarray, upper: np.ndarray) -> Arrangement:
-        """Return the arrangement of rows by group (n,) and key (n,), both whole numbers.
-
-        Parameters
-        ----------
-        group, key : int arrays (n,)
-            Groups are 0, 1, ... without gaps.
-        upper : bool array (n,)
-            The rows that count as upper ones. A block that has none joins the next lower block:
-            no pair is lost.
-        """
+        """Return the arrangement of rows by group (n,) and key (n,), both whole numbers."""
         # A stable sort by key alone is several times quicker than one by both.
         one = group.size == 0 or int(group.max()) == 0
         order = np.argsort(-key, kind="stable") if one else np.lexsort((-key, group))

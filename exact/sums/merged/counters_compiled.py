@@ -22,8 +22,7 @@ from ...tools.compiling import compiled
 from .arrangement import Arrangement
 from .merged import HingeCounts
 
-BITS = 4
-"""Bits of a bin's number that one level of the tree is for."""
+BITS = 4  # Bits of a bin's number that one level of the tree is for.
 
 FAN = 1 << BITS
 

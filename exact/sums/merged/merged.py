@@ -20,15 +20,6 @@ class HingeCounts:
 
     With whole numbers S for the scores, 2^k a margin of one, m = S_j - S_i + 2^k and
     A = clip(m + half, 0, 2 half):
-
-    Attributes
-    ----------
-    soft, hard : int arrays (n,)
-        sum a_i b_j A, and sum a_i b_j 1[m >= 1], over the pairs in which the row is the upper one
-        less those in which it is the lower one.
-    totals : int array (groups, 6)
-        The same sums over the pairs of each group, and sum a_i b_j 1[m = 0]; each in two numbers
-        x and y, meaning 2^32 x + y.
     """
 
     soft: np.ndarray
@@ -49,20 +40,7 @@ class HingeCounts:
 def hinge_counts(
     at: Arrangement, places: np.ndarray, a: np.ndarray, b: np.ndarray, margin: int, half: int
 ) -> HingeCounts:
-    """Return the whole-number sums of the hinge.
-
-    Parameters
-    ----------
-    at : Arrangement
-    places : int array (n,)
-        Scores on the grid: S = floor(2^k s).
-    a, b : int arrays (n,)
-        Weights >= 0 as upper and as lower row.
-    margin : int
-        2^k.
-    half : int
-        Half the smoothing's width in steps; at 0 the soft sums are zero.
-    """
+    """Return the whole-number sums of the hinge."""
     n = places.size
     soft, hard = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     totals = np.zeros((at.group_ends.size, 6), dtype=np.int64)
@@ -112,16 +90,7 @@ def _count(totals: np.ndarray, column: int, values: np.ndarray) -> None:
 
 @dataclass(frozen=True, eq=False)
 class SmoothSums:
-    """Sums in floating point over one term.
-
-    Attributes
-    ----------
-    net : float array (n,)
-        sum a_i b_j alpha over the pairs in which the row is the upper one less those in which it is
-        the lower one.
-    totals : float array (groups, 2)
-        sum a_i b_j alpha and sum a_i b_j loss of each group.
-    """
+    """Sums in floating point over one term."""
 
     net: np.ndarray
     totals: np.ndarray
@@ -130,15 +99,7 @@ class SmoothSums:
 def squared_hinge_sums(
     at: Arrangement, scores: np.ndarray, a: np.ndarray, b: np.ndarray
 ) -> SmoothSums:
-    """Return the sums of the squared hinge, alpha = 2 max(0, 1 - (s_i - s_j)).
-
-    Parameters
-    ----------
-    at : Arrangement
-    scores : float array (n,)
-    a, b : float arrays (n,)
-        Weights >= 0 as upper and as lower row.
-    """
+    """Return the sums of the squared hinge, alpha = 2 max(0, 1 - (s_i - s_j))."""
     net, totals = np.zeros(scores.size), np.zeros((at.group_ends.size, 2))
     for (lo, mid, hi), group in zip(at.merges.tolist(), at.merge_group.tolist(), strict=True):
         up, low = slice(lo, mid), slice(mid, hi)

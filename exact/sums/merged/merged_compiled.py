@@ -22,8 +22,8 @@ from .merged import HingeCounts, hinge_counts
 
 _MASK = 0xFFFFFFFF
 
+# Above every score on the grid, also when a shift is added: behind the last row of a half.
 _BEYOND = 1 << 62
-"""Above every score on the grid, also when a shift is added: behind the last row of a half."""
 
 
 @compiled
@@ -276,5 +276,5 @@ def hinge_counts_compiled(
     return HingeCounts(*sums)
 
 
+# `hinge_counts` until that has cost what compiling its loop will; the same bits.
 cheaper_hinge_counts = cheaper(hinge_counts, hinge_counts_compiled, _hinge)
-"""`hinge_counts` until that has cost what compiling its loop will; the same bits."""

@@ -29,39 +29,21 @@ from .arrangement import Arrangement
 from .merged import HingeCounts, SmoothSums, hinge_counts, square_sums, squared_hinge_sums
 from .weights import PairWeights, largest_mass
 
-COMPILED_FROM = 500
-"""Least number of rows for the compiled loops."""
+COMPILED_FROM = 500  # Least number of rows for the compiled loops.
 
+# Least bits a unit of the grid: with fewer, pairs at their margin would blur the value.
 COARSE = 32
-"""Least bits a unit of the grid: with fewer, pairs at their margin would blur the value."""
 
+# Least half width in steps of a grid that is as coarse as the width allows. Where margins are
+# evenly spread the pairs at their margin blur the value by 24 / (4 STEPS^2) of what smoothing
+# costs: by a fortieth.
 STEPS = 16
-"""Least half width in steps of a grid that is as coarse as the width allows. Where margins are
-evenly spread the pairs at their margin blur the value by 24 / (4 STEPS^2) of what smoothing costs:
-by a fortieth."""
 
 
 def ordered_hinge(
     at: Arrangement, weights: PairWeights, scores: np.ndarray, width: float, form: str = "auto"
 ) -> PairSums | None:
-    """Return the hinge's sums over ordered pairs.
-
-    Parameters
-    ----------
-    at : Arrangement
-    weights : PairWeights
-    scores : float array (n,)
-        Finite.
-    width : float
-        >= 0: alpha = clip(z / width + 1/2, 0, 1), or 1[z > 0], rounded to the grid.
-    form : {"auto", "numpy", "compiled", "binned"}
-        "binned" counts on a grid that is no finer than the width asks for, where that is quicker,
-        and else does what "auto" does.
-
-    Returns
-    -------
-    PairSums, or None where the range of the scores is too wide for whole numbers of 63 bits.
-    """
+    """Return the hinge's sums over ordered pairs."""
     s = scores[at.order]
     fine, smooth = _grid(at, weights, s, 0.0), _grid(at, weights, s, width)
     if fine is None or smooth is None:

@@ -15,24 +15,7 @@ from .arrangement import Arrangement
 def placements(
     at: Arrangement, scores: np.ndarray, a: np.ndarray, b: np.ndarray, tolerance: float
 ) -> np.ndarray:
-    """Return what each row's concordant and tied partners weigh.
-
-    Parameters
-    ----------
-    at : Arrangement
-    scores : float array (n,)
-        By place, as all arrays here.
-    a, b : int arrays (n,)
-        Weights >= 0 as upper and as lower row.
-    tolerance : float
-        >= 0.
-
-    Returns
-    -------
-    int array (4, n)
-        Sums of b over the concordant and over the tied rows below; sums of a over the concordant
-        and over the tied rows above.
-    """
+    """Return what each row's concordant and tied partners weigh."""
     found = np.zeros((4, scores.size), dtype=np.int64)
     for lo, mid, hi in at.merges.tolist():
         up, low = slice(lo, mid), slice(mid, hi)

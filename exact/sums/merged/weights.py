@@ -14,26 +14,16 @@ import numpy as np
 from ...errors import InputError, NoPairError
 from .arrangement import Arrangement
 
-LIMB = 18
-"""Bits of a part of a weight that is split."""
+LIMB = 18  # Bits of a part of a weight that is split.
 
-LARGEST_MASS = 1 << 40
-"""Weights are split unless a row's pairs weigh less than this in every term."""
+LARGEST_MASS = 1 << 40  # Weights are split unless a row's pairs weigh less than this in every term.
 
 TOO_LARGE = "gains times weights are too large: use smaller whole numbers"
 
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """One product of row weights; arrays are by place of the arrangement.
-
-    Attributes
-    ----------
-    coefficient : int
-        A power of two, or minus one.
-    a, b : int arrays (n,)
-        Weights >= 0 as upper and as lower row.
-    """
+    """One product of row weights; arrays are by place of the arrangement."""
 
     coefficient: int
     a: np.ndarray
@@ -42,24 +32,7 @@ class Term:
 
 @dataclass(frozen=True, eq=False)
 class PairWeights:
-    """The weights of ordered pairs.
-
-    Attributes
-    ----------
-    terms : tuple of Term
-        Their sum is what pairs weigh before the division.
-    whole : tuple of Term
-        The same weights, none split: for sums in floating point.
-    mass : int
-        What all pairs weigh together.
-    inflation : float
-        Masses of all terms together over `mass`: 1 but for gains.
-    factor : float array (groups,)
-        What the weights of a group's pairs are multiplied by, to `gamma(4)`; they then add up to
-        one.
-    shared : bool
-        Whether groups have factors of their own; otherwise each is 1 / mass.
-    """
+    """The weights of ordered pairs."""
 
     terms: tuple[Term, ...]
     whole: tuple[Term, ...]
@@ -77,23 +50,7 @@ class PairWeights:
         gain: np.ndarray | None = None,
         share: np.ndarray | None = None,
     ) -> PairWeights:
-        """Return the weights of whole-number row weights, all by place.
-
-        Parameters
-        ----------
-        at : Arrangement
-        a, b : int arrays (n,)
-            Weights >= 0 as upper and as lower row, below 2^53.
-        gain : int array (n,), optional
-            Multiplies what a pair weighs by gain_i - gain_j.
-        share : float array (groups,), optional
-            What the pairs of each group weigh together, before these are divided by their sum.
-
-        Raises
-        ------
-        InputError
-            If no pair has a weight, or gains are too large.
-        """
+        """Return the weights of whole-number row weights, all by place."""
         whole = (Term(1, a, b),)
         if gain is not None and share is not None:
             raise InputError("give gains or shares of the groups, not both")

@@ -22,29 +22,16 @@ from ...tools.rounding import gamma
 from .arrangement import Arrangement
 from .ordered_sums import COMPILED_FROM
 
-LIMB = 21
-"""Bits of a part of a whole number: products of two parts stay below 2^42."""
+LIMB = 21  # Bits of a part of a whole number: products of two parts stay below 2^42.
 
-RUN = 1 << 15
-"""So many such products are added up in 63 bits."""
+RUN = 1 << 15  # So many such products are added up in 63 bits.
 
-MOST_BITS = 61
-"""Soft sums stay below two to this power."""
+MOST_BITS = 61  # Soft sums stay below two to this power.
 
 
 @dataclass(eq=False)
 class WholeHingeSums:
-    """Whole-number sums of the hinge over some groups.
-
-    Attributes
-    ----------
-    soft, hard, ties : int
-        sum a_i b_j A with A = clip(m + half, 0, 2 half), sum a_i b_j 1[m >= 1] and 1[m = 0].
-    moment : int
-        sum_i (u_i - v_i) S_i of the hard counts.
-    fraction, fraction_error : float
-        sum_i (u_i - v_i) f_i, and a bound of its rounding.
-    """
+    """Whole-number sums of the hinge over some groups."""
 
     soft: int = 0
     hard: int = 0
@@ -65,17 +52,7 @@ class WholeHingeSums:
 
 
 def finest_grid(far: float, top: int, width: float) -> tuple[int, int] | None:
-    """Return k and the half width in steps, so that no whole number reaches 2^62, or None.
-
-    Parameters
-    ----------
-    far : float
-        A bound of the absolute scores.
-    top : int
-        A bound of what the pairs of one row weigh.
-    width : float
-        >= 0; half is at least one step for a width above zero.
-    """
+    """Return k and the half width in steps, so that no whole number reaches 2^62, or None."""
     size = max(far, 2.0**-900)
     if not (2 * far + width < 2.0**45 and size < 2.0**50):
         return None
@@ -89,17 +66,7 @@ def finest_grid(far: float, top: int, width: float) -> tuple[int, int] | None:
 def whole_hinge(
     at: Arrangement, mass: np.ndarray, scores: np.ndarray, k: int, half: int
 ) -> tuple[np.ndarray, WholeHingeSums]:
-    """Return 2 half c (or c at half = 0) in whole numbers, by row: (n,), and the sums.
-
-    Parameters
-    ----------
-    at : Arrangement
-    mass : int array (n,)
-        Weights of the rows; a pair weighs their product.
-    scores : array (n,)
-    k, half : int
-        As `finest_grid` has them.
-    """
+    """Return 2 half c (or c at half = 0) in whole numbers, by row: (n,), and the sums."""
     held = mass[at.order]
     scaled = np.ldexp(scores[at.order], k)
     places = np.floor(scaled)

@@ -10,43 +10,18 @@ from ...errors import InputError
 from ...tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
 from ..assembled import Whole
 
+# Largest number of bins: the width of a bin is doubled until the scores fit.
 LARGEST_GRID = 1 << 21
-"""Largest number of bins: the width of a bin is doubled until the scores fit."""
 
+# Far rows are moved to so many bins beyond the reach of a loss. Rounding moves them by less.
 BESIDE = 4.0
-"""Far rows are moved to so many bins beyond the reach of a loss. Rounding moves them by less."""
 
-LARGEST_SCORE = 1e150
-"""Largest score: the distances of larger ones leave the range of a grid."""
+LARGEST_SCORE = 1e150  # Largest score: the distances of larger ones leave the range of a grid.
 
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """Rows of positive weight, by class and bin.
-
-    Attributes
-    ----------
-    per_unit : float
-        K, bins a unit of score: a power of two.
-    shift : int
-        The centre of the loss in bins, taken off the positives: alpha is one half at p = q.
-    size : int
-        G, the number of bins.
-    rows_a, rows_b, idle : int arrays
-        Positive rows, negative rows, and rows of weight zero.
-    a, b : arrays
-        Their weights.
-    p, q : int arrays
-        Their bins.
-    count_a, count_b : arrays (size,)
-        What the rows of each bin weigh.
-    moments : array (2, 2)
-        First and second moment of theta, of each class.
-    slip : float
-        Relative error of a bin's weight: zero for whole weights.
-    middle : float
-        The middle of the scores.
-    """
+    """Rows of positive weight, by class and bin."""
 
     per_unit: float
     shift: int
@@ -78,11 +53,6 @@ class Bins:
         Where they do not fit, rows further than `reach` beyond all rows of the other class are
         moved there: the slopes of their pairs are 0 or 1 either way. So a few far rows do not make
         all bins coarse.
-
-        Raises
-        ------
-        InputError
-            If a score is beyond 1e150.
         """
         if not float(np.abs(scores).max()) <= LARGEST_SCORE:
             raise InputError(f"a score is larger than {LARGEST_SCORE:g}: scale the features")
@@ -144,16 +114,7 @@ class Bins:
 
 
 def mean_of_squares(moments: np.ndarray, per_unit: float, chain: int) -> tuple[float, float]:
-    """Return the mean of e^2 over all pairs, and a bound of its rounding.
-
-    Parameters
-    ----------
-    moments : array (2, 2)
-        First and second moment of theta, of each class.
-    per_unit : float
-    chain : int
-        Additions that a term of a moment passes at most.
-    """
+    """Return the mean of e^2 over all pairs, and a bound of its rounding."""
     (first_a, second_a), (first_b, second_b) = moments
     mean = max(float(second_a + second_b - 2 * first_a * first_b), 0.0)
     size = float(second_a + second_b) + 2 * float(np.sqrt(second_a * second_b))

@@ -6,8 +6,8 @@ from typing import Protocol
 
 import numpy as np
 
+# Largest error of an entry of a loss's kernels, in units in the last place of one.
 KERNEL_UNITS = 16
-"""Largest error of an entry of a loss's kernels, in units in the last place of one."""
 
 
 class Smooth(Protocol):

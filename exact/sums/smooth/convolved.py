@@ -33,8 +33,8 @@ from .contract import KERNEL_UNITS, Smooth
 from .many_rows import PlacedRows
 from .transform import ClassSums, class_sums
 
+# Largest number of pairs that are visited one by one: that is exact and as fast.
 FEW_PAIRS = 1 << 20
-"""Largest number of pairs that are visited one by one: that is exact and as fast."""
 
 
 def few_pairs(pairs: Whole) -> bool:
@@ -44,16 +44,7 @@ def few_pairs(pairs: Whole) -> bool:
 
 
 def convolved(pairs: Whole, scores: np.ndarray, loss: Smooth, width: float) -> PairSums:
-    """Return the sums of a smooth loss over all pairs; the value is an upper bound.
-
-    Parameters
-    ----------
-    pairs : Whole
-    scores : array (n,)
-    loss : Smooth
-    width : float
-        The largest width of a bin, in units of score; 0 for 1 / `pairs.bins`.
-    """
+    """Return the sums of a smooth loss over all pairs; the value is an upper bound."""
     per_unit = bins_for(pairs, width)
     placed = PlacedRows.of(pairs, scores, loss, per_unit)
     if placed is not None:
@@ -83,20 +74,7 @@ def _assembled(
     chain: int,
     square: tuple[float, float],
 ) -> PairSums:
-    """Return the sums: the mean loss is at most V - c's + (L/2) mean e^2 + tail.
-
-    Parameters
-    ----------
-    loss : Smooth
-    mean : MeanSums
-    c : array (n,)
-    along : three floats
-        c's less the middle of s, the sum of the absolute terms, the largest |s_i - middle|.
-    chain : int
-        Additions that a term passes in the first two.
-    square : two floats
-        The mean of e^2 and its rounding.
-    """
+    """Return the sums: the mean loss is at most V - c's + (L/2) mean e^2 + tail."""
     linear, size, moved = along
     extra = loss.smoothness / 2 * square[0] + loss.tail(loss.reach)
     value = mean.conjugate - linear + extra
@@ -117,16 +95,7 @@ def _assembled(
 
 @dataclass(frozen=True, eq=False)
 class MeanSums:
-    """Sums over the other class by bin, and means over all pairs.
-
-    Attributes
-    ----------
-    sums : ClassSums
-    total, conjugate : float
-        The means of alpha and of dual(alpha).
-    rounding, conjugate_rounding : float
-        Bounds of the rounding in the marginals (sum of absolute errors) and in `conjugate`.
-    """
+    """Sums over the other class by bin, and means over all pairs."""
 
     sums: ClassSums
     total: float

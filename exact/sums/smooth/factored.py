@@ -8,8 +8,8 @@ from ...errors import OverflowingError
 from ...tools.rounding import UNIT, gamma, short_chain, short_sum
 from ..assembled import PairSums, Whole
 
+# Largest error of an exponential, and of its sum in a class, in units in the last place.
 EXPONENTIAL_UNITS = 8
-"""Largest error of an exponential, and of its sum in a class, in units in the last place."""
 
 
 def exponential_sums(pairs: Whole, scores: np.ndarray, largest: float) -> PairSums:
@@ -17,18 +17,6 @@ def exponential_sums(pairs: Whole, scores: np.ndarray, largest: float) -> PairSu
 
     With m the least score of a positive row and r the largest of a negative one, every factor
     exp(m - s_i), exp(s_j - r) is at most one; the mean loss is exp(r - m) times their two means.
-
-    Parameters
-    ----------
-    pairs : Whole
-    scores : array (n,)
-    largest : float
-        The largest r - m that is accepted.
-
-    Raises
-    ------
-    OverflowingError
-        If the loss of the worst pair overflows.
     """
     positive = pairs.positive
     a, b = pairs.sides()

@@ -16,27 +16,12 @@ from ..binned import Extent
 from .bins import LARGEST_GRID, LARGEST_SCORE, Bins
 from .contract import Smooth
 
-MANY = 5000
-"""Rows from which the loops are the quicker form."""
+MANY = 5000  # Rows from which the loops are the quicker form.
 
 
 @dataclass(frozen=True, eq=False)
 class PlacedRows:
-    """Rows in bins, by loops over all of them.
-
-    Attributes
-    ----------
-    bins : Bins
-        What the bins weigh; of the rows it knows nothing.
-    at : int array (n,)
-        The bin of each row.
-    middle : float
-        The middle of the scores.
-    moments : array (2, 2)
-        First and second moment of theta of the positive rows, then of the negative ones.
-    block : int
-        Rows that are summed at a time.
-    """
+    """Rows in bins, by loops over all of them."""
 
     bins: Bins
     at: np.ndarray

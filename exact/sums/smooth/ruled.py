@@ -18,19 +18,14 @@ from .bins import LARGEST_GRID, Bins
 from .contract import Smooth
 from .convolved import mean_sums
 
+# Rows get the last bin from so many bins beyond the reach of a loss on. Flooring moves them by
+# less.
 BESIDE = 8.0
-"""Rows get the last bin from so many bins beyond the reach of a loss on. Flooring moves them by
-less."""
 
 
 def smooth_ruler(extent: np.ndarray, bins: int, loss: Smooth) -> Ruler:
-    """Return a grid for scores of this range, its bins doubled in width until it is not too large.
-
-    Raises
-    ------
-    InputError
-        If the scores are too far apart.
-    """
+    """Return a grid for scores of this range, its bins doubled in width until it is not too
+    large."""
     while True:
         K = float(bins)
         reach = loss.reach + BESIDE / K

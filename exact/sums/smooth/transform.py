@@ -33,25 +33,12 @@ from ...tools.rounding import gamma
 from .bins import Bins
 from .contract import Smooth
 
-BUTTERFLY = 8
-"""Largest error of one stage of a Fourier transform, in units in the last place."""
+BUTTERFLY = 8  # Largest error of one stage of a Fourier transform, in units in the last place.
 
 
 @dataclass(frozen=True, eq=False)
 class ClassSums:
-    """Sums over the other class, by bin.
-
-    Attributes
-    ----------
-    u, v : arrays (size,)
-        sum of alpha over the negative rows at each bin of a positive row, and the reverse.
-    duals : array (size,)
-        sum of dual(alpha) over the negative rows at each bin of a positive row.
-    stepped : float
-        The mean over all pairs of the step: what the rest, of either sign, is added to.
-    u_error, v_error, dual_error : float
-        Bounds of what the convolution rounds in the mean over all pairs of absolute values.
-    """
+    """Sums over the other class, by bin."""
 
     u: np.ndarray
     v: np.ndarray

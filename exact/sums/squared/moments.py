@@ -37,22 +37,7 @@ _NO_WEIGHT = np.zeros(0)
 
 @dataclass(frozen=True, eq=False)
 class SquaredMarginals:
-    """The closed moments: the line of each bin's marginals, and the sums over all pairs.
-
-    Attributes
-    ----------
-    table : array (2, size, 2)
-        For each class and bin the signed marginal of a row of weight one at theta = 0, and its
-        growth with theta.
-    value, conjugate : float
-        An upper bound of the mean squared hinge, and the mean of alpha - alpha^2 / 4.
-    value_rounding, conjugate_rounding : float
-        Bounds of their rounding.
-    excess : float
-        The value is too large by this at most.
-    c_error : float
-        A bound of the rounding in all marginals together (sum of absolute errors).
-    """
+    """The closed moments: the line of each bin's marginals, and the sums over all pairs."""
 
     table: np.ndarray
     value: float
@@ -64,17 +49,7 @@ class SquaredMarginals:
 
 
 class Moments:
-    """Moments of two classes on one grid of bins.
-
-    Parameters
-    ----------
-    extent : array (4,)
-        Least and largest score of the positive, then of the negative rows, or bounds of them.
-    bins : int
-        K, bins a unit of score: a power of two; fewer where the grid would be too large.
-    weighted : bool
-        Whether rows have weights.
-    """
+    """Moments of two classes on one grid of bins."""
 
     def __init__(self, extent: np.ndarray, bins: int, weighted: bool = False):
         self._grid = Histogram(extent, bins)

@@ -38,17 +38,7 @@ def merge(
 def _walked(
     own: np.ndarray, others: np.ndarray, weight: np.ndarray, entered: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the weights' sums and those of z and z^2 after each step, z = own - others.
-
-    Parameters
-    ----------
-    own, others : arrays (p,), (q,)
-        Ascending.
-    weight : array (q,)
-        Of the others.
-    entered : int array (p,)
-        How many of the others have entered after each step.
-    """
+    """Return the weights' sums and those of z and z^2 after each step, z = own - others."""
     steps = np.arange(own.size)
     before = np.concatenate([[0], entered[:-1]])
     count = int(entered[-1])

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 import naive
 from aucert.approx.newton.truncated_newton import PATIENCE, TruncatedNewton, steepness
-from aucert.exact.certificate.certificate import Witness, evaluated
+from aucert.exact.certificate.certificate import Minorant, evaluated
 from aucert.exact.certificate.solution import Recorder, Status, Step
 from aucert.exact.curvature.newton_equation import Conditioning, Preconditioner, direction
 from aucert.exact.curvature.points import NewtonLine, NewtonPoint
@@ -85,7 +85,7 @@ def test_the_gap_is_the_squared_gradient_over_twice_lam(seed: int) -> None:
     gradient = naive_gradient(problem, w)
     gap = float(gradient @ gradient) / (2 * problem.lam)
     assert steps[0].gap == pytest.approx(gap, rel=1e-7)
-    witness = Witness.from_scores(problem, problem.space.scores(w), scale=1.0)
+    witness = Minorant.from_scores(problem, problem.space.scores(w), scale=1.0)
     primal, dual = evaluated(problem, w, witness)
     assert primal.value - dual.value == pytest.approx(gap, rel=1e-7)
 

@@ -18,7 +18,7 @@ from aucert.exact.certificate.blocks import streamed as streamed_room
 from aucert.exact.certificate.blocks.kept import Kept
 from aucert.exact.certificate.blocks.passes import Passes
 from aucert.exact.certificate.blocks.streamed import Streamed
-from aucert.exact.certificate.certificate import Certificate, Witness, evaluated
+from aucert.exact.certificate.certificate import Certificate, evaluated
 from aucert.exact.certificate.evaluate_rows import binned_at, blocked, loss_at
 from aucert.exact.certificate.evaluation import Evaluation
 from aucert.exact.certificate.notes import note, noted, noting
@@ -210,7 +210,7 @@ def test_an_evaluation_is_noted_for_its_very_point_only() -> None:
 def test_what_a_solver_does_with_its_evaluation_changes_no_certificate() -> None:
     """A fault in a solver: it writes into what it was handed, and lies about the rest."""
     problem, w = some_problem(), np.array([0.7, 0.4])
-    witness = Witness.from_weights(problem, w, 64, 3)
+    witness = Minorant.from_weights(problem, w, 64, 3)
     with noting():
         Streamed(problem, 64).with_bins(w, 64, 3)
         honest = evaluated(problem, w, witness)
@@ -235,7 +235,7 @@ def test_a_false_note_would_be_seen() -> None:
         true = Streamed(problem, 64).with_bins(w, 64, 3)
     with noting(), pytest.raises(CertificateError):
         note(problem, replace(true, total=5.0))
-        Certificate.of(problem, w, Witness.from_weights(problem, w, 64, 3))
+        Certificate.of(problem, w, Minorant.from_weights(problem, w, 64, 3))
 
 
 def test_no_solver_writes_notes() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aucert.exact.api.solve import choose_solver
-from aucert.exact.certificate.certificate import Certificate, Witness, evaluated
+from aucert.exact.certificate.certificate import Certificate, Minorant, evaluated
 from aucert.exact.certificate.solution import Solution
 from aucert.exact.errors import CertificateError
 from aucert.exact.losses.registry import LOSSES
@@ -42,7 +42,7 @@ def random_problem(rng: np.random.Generator, loss: str, listed: bool) -> Problem
     return pair_problem(space, positive, pairs, LOSSES[loss], Ridge(10.0 ** rng.uniform(-6, 2)))
 
 
-def random_witness(rng: np.random.Generator, problem: Problem) -> Witness:
+def random_witness(rng: np.random.Generator, problem: Problem) -> Minorant:
     """Return a dual point from scores, marginals or alpha: whatever the problem takes."""
     kinds = ["scores", "alpha" if isinstance(problem.pairs, PairList) else "scores"]
     if problem.loss.name == "hinge" and isinstance(problem.pairs, AllPairs):
@@ -50,15 +50,15 @@ def random_witness(rng: np.random.Generator, problem: Problem) -> Witness:
     kind = kinds[rng.integers(len(kinds))]
     if kind == "alpha":
         assert isinstance(problem.pairs, PairList)
-        return Witness.from_alpha(problem, rng.normal(size=problem.pairs.i.size) * 2)
+        return Minorant.from_alpha(problem, rng.normal(size=problem.pairs.i.size) * 2)
     if kind == "marginals":
         u, v = rng.uniform(size=problem.n_pos), rng.uniform(size=problem.n_neg)
         size = 10.0 ** rng.uniform(-3, 1)
-        return Witness.from_marginals(problem, size * u / u.sum(), size * v / v.sum())
+        return Minorant.from_marginals(problem, size * u / u.sum(), size * v / v.sum())
     scores = np.round(rng.normal(size=problem.n) * 3) / 2
     width = 0.0 if rng.integers(2) else 10.0 ** rng.uniform(-12, 2)
     scale = None if rng.integers(2) else rng.uniform()
-    return Witness.from_scores(problem, scores, width, scale)
+    return Minorant.from_scores(problem, scores, width, scale)
 
 
 def random_weights(rng: np.random.Generator, problem: Problem) -> np.ndarray:
@@ -90,7 +90,7 @@ def test_gap_is_never_negative(seed: int, loss: str, listed: bool) -> None:
 def test_rounding_is_small_on_ordinary_data(n: int, loss: str) -> None:
     rng = np.random.default_rng(1)
     problem = linear_problem(rng.normal(size=(n, 3)), np.arange(n) % 3 == 0, 0.1, loss)
-    witness = Witness.from_scores(problem, rng.normal(size=n))
+    witness = Minorant.from_scores(problem, rng.normal(size=n))
     assert Certificate.of(problem, rng.normal(size=3), witness).rounding < 1e-10
 
 
@@ -136,8 +136,8 @@ def test_the_same_problem_in_features_and_in_its_kernel(loss: str) -> None:
     kernel = rows.over(Gram(X @ X.T))
     coefficients = rng.normal(size=15)
     scores = rng.normal(size=15)
-    one = Certificate.of(rows, X.T @ coefficients, Witness.from_scores(rows, scores))
-    two = Certificate.of(kernel, coefficients, Witness.from_scores(kernel, scores))
+    one = Certificate.of(rows, X.T @ coefficients, Minorant.from_scores(rows, scores))
+    two = Certificate.of(kernel, coefficients, Minorant.from_scores(kernel, scores))
     assert one.primal == pytest.approx(two.primal, rel=1e-12)
     assert one.dual == pytest.approx(two.dual, rel=1e-12)
 
@@ -147,9 +147,9 @@ def test_the_best_scale_is_the_best(loss: str) -> None:
     rng = np.random.default_rng(4)
     problem = linear_problem(rng.normal(size=(12, 2)), np.arange(12) % 2 == 0, 0.05, loss)
     scores, w = rng.normal(size=12), np.zeros(2)
-    chosen = Certificate.of(problem, w, Witness.from_scores(problem, scores)).dual
+    chosen = Certificate.of(problem, w, Minorant.from_scores(problem, scores)).dual
     for scale in np.linspace(0, 1, 101):
-        other = Witness.from_scores(problem, scores, scale=float(scale))
+        other = Minorant.from_scores(problem, scores, scale=float(scale))
         assert Certificate.of(problem, w, other).dual <= chosen + 1e-12
 
 
@@ -160,7 +160,7 @@ def test_at_its_own_slope_the_gap_is_the_squared_gradient(loss: str) -> None:
     problem = linear_problem(rng.normal(size=(20, 3)), np.arange(20) % 4 == 0, 0.3, loss)
     w = rng.normal(size=3)
     scores = problem.space.scores(w)
-    own = Witness.from_scores(problem, scores, scale=1.0)
+    own = Minorant.from_scores(problem, scores, scale=1.0)
     primal, dual = evaluated(problem, w, own)
     gradient = 0.3 * w - problem.space.pull(problem.sums(scores).c)
     apart = primal.value - dual.value
@@ -194,6 +194,6 @@ def test_a_gap_below_its_rounding_is_an_error(primal: float, dual: float, roundi
 def test_a_witness_is_made_again_to_the_same_numbers() -> None:
     rng = np.random.default_rng(8)
     problem = linear_problem(rng.normal(size=(12, 2)), np.arange(12) % 2 == 0, 0.05)
-    witness = Witness.from_scores(problem, rng.normal(size=12), 0.3)
+    witness = Minorant.from_scores(problem, rng.normal(size=12), 0.3)
     again = replace(witness, c=witness.c.copy()).renewed(problem)
     assert np.array_equal(again.c, witness.c) and again.value == witness.value

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aucert.exact.api.solve import solve
-from aucert.exact.certificate.certificate import Certificate, Witness
+from aucert.exact.certificate.certificate import Certificate, Minorant
 from aucert.exact.errors import InputError
 from aucert.exact.losses.hinge import Hinge
 from aucert.exact.losses.registry import HINGE
@@ -29,8 +29,8 @@ def hinge_problem(pairs: AllPairs | PairList | None = None) -> Problem:
     return linear_problem(X, Y, 0.1, "hinge", pairs)
 
 
-def honest(problem: Problem) -> Witness:
-    return Witness.from_scores(problem, X @ np.array([1.0, -0.5]), 0.7)
+def honest(problem: Problem) -> Minorant:
+    return Minorant.from_scores(problem, X @ np.array([1.0, -0.5]), 0.7)
 
 
 def optimum(problem: Problem) -> float:
@@ -41,7 +41,7 @@ def optimum(problem: Problem) -> float:
     ).certificate.primal
 
 
-def bound(problem: Problem, witness: Witness) -> float:
+def bound(problem: Problem, witness: Minorant) -> float:
     """Return the lower bound that the certificate makes of the witness."""
     return Certificate.of(problem, np.zeros(2), witness).dual
 
@@ -67,7 +67,7 @@ def test_claims_beside_the_evidence_change_nothing(lie: dict, pairs: AllPairs | 
 def test_an_inflated_value_without_evidence_is_computed_again() -> None:
     problem = hinge_problem()
     c = honest(problem).c
-    forged, true = Witness(c, value=10.0), Witness.from_marginals(problem, c[Y], -c[~Y])
+    forged, true = Minorant(c, value=10.0), Minorant.from_marginals(problem, c[Y], -c[~Y])
     assert bound(problem, forged) == bound(problem, true)
 
 
@@ -75,7 +75,7 @@ def test_an_inflated_value_without_evidence_is_computed_again() -> None:
 def test_marginals_past_the_caps_never_beat_the_optimum(factor: float) -> None:
     problem = hinge_problem()
     c = solve(X, Y, 0.1, tol=1e-12).witness.c
-    for forged in (Witness(factor * c, 10.0), Witness(np.where(Y, factor * c, c), 10.0)):
+    for forged in (Minorant(factor * c, 10.0), Minorant(np.where(Y, factor * c, c), 10.0)):
         found = Certificate.of(problem, np.zeros(2), forged)
         assert found.dual <= optimum(problem)
 
@@ -94,7 +94,7 @@ def test_weighted_marginals_that_a_sort_by_u_would_accept() -> None:
     features = np.array([[0.0], [0.0], [1.0], [1.0]])
     weight = AllPairs(np.array([8.0, 2.0, 5.0, 5.0]))
     problem = linear_problem(features, [1, 1, 0, 0], 1.0, "hinge", weight)
-    witness = Witness.from_marginals(problem, u, v)
+    witness = Minorant.from_marginals(problem, u, v)
     assert witness.value == pytest.approx(0.5) and witness.deficiency == pytest.approx(0.1)
 
 
@@ -103,7 +103,7 @@ def test_a_row_of_weight_zero_carries_nothing() -> None:
     problem = hinge_problem(AllPairs(weight))
     u = np.zeros(5)
     u[0] = 0.5  # row 0 weighs nothing
-    witness = Witness.from_marginals(problem, u, np.full(15, 0.5 / 15))
+    witness = Minorant.from_marginals(problem, u, np.full(15, 0.5 / 15))
     assert witness.value == pytest.approx(0.0, abs=1e-15)
     assert witness.deficiency == pytest.approx(1.0)
 
@@ -111,28 +111,28 @@ def test_a_row_of_weight_zero_carries_nothing() -> None:
 def test_marginals_prove_nothing_for_a_pair_list() -> None:
     problem = hinge_problem(LISTED)
     with pytest.raises(InputError, match="marginals prove a bound only for the hinge over all"):
-        Witness.from_marginals(problem, np.zeros(5), np.zeros(15))
+        Minorant.from_marginals(problem, np.zeros(5), np.zeros(15))
     with pytest.raises(InputError, match="marginals prove a bound only"):
-        bound(problem, Witness(np.zeros(20), 0.0))
+        bound(problem, Minorant(np.zeros(20), 0.0))
 
 
 @each("loss", ["squared_hinge", "square"])
 def test_marginals_prove_nothing_for_another_loss(loss: str) -> None:
     problem = linear_problem(X, Y, 0.1, loss)
     with pytest.raises(InputError, match="marginals prove a bound only for the hinge"):
-        Witness.from_marginals(problem, np.zeros(5), np.zeros(15))
+        Minorant.from_marginals(problem, np.zeros(5), np.zeros(15))
     with pytest.raises(InputError, match="marginals prove a bound only"):
-        bound(problem, Witness(np.zeros(20), 0.0))
+        bound(problem, Minorant(np.zeros(20), 0.0))
 
 
 def test_marginals_of_the_wrong_sign_are_refused() -> None:
     problem = hinge_problem()
     c = honest(problem).c.copy()
     with pytest.raises(InputError, match=r"marginal u\[0\] is -"):
-        bound(problem, Witness(-c, 1.0))
+        bound(problem, Minorant(-c, 1.0))
     c[1] = 0.25
     with pytest.raises(InputError, match=r"marginal v\[0\] is -0.25"):
-        bound(problem, Witness(c, 1.0))
+        bound(problem, Minorant(c, 1.0))
 
 
 @each("bad", [np.nan, np.inf])
@@ -141,13 +141,13 @@ def test_marginals_that_are_not_finite_are_refused(bad: float) -> None:
     c = honest(problem).c.copy()
     c[4] = bad  # the second positive row
     with pytest.raises(InputError, match=r"marginal u\[1\] is"):
-        bound(problem, Witness(c, 1.0))
+        bound(problem, Minorant(c, 1.0))
 
 
 @each("shape", [(3,), (19,), (21,), (20, 1)])
 def test_marginals_of_another_problem_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(InputError, match="rows"):
-        bound(hinge_problem(), Witness(np.zeros(shape), 0.0))
+        bound(hinge_problem(), Minorant(np.zeros(shape), 0.0))
 
 
 def test_scores_of_another_problem_are_refused() -> None:
@@ -161,7 +161,7 @@ def test_scores_that_are_not_finite_are_refused(bad: float) -> None:
     scores = np.zeros(20)
     scores[7] = bad
     with pytest.raises(InputError, match="score of row 7"):
-        Witness.from_scores(hinge_problem(), scores)
+        Minorant.from_scores(hinge_problem(), scores)
 
 
 @each("scale", [-0.1, 1.1, np.nan])
@@ -182,20 +182,20 @@ def test_alpha_outside_its_box_never_beats_the_optimum(outside: float, loss: str
     # At a large lam the pull costs little, so that an alpha past its box would pay.
     problem = linear_problem(X, Y, 100.0, loss, LISTED)
     top = optimum(problem)
-    found = Certificate.of(problem, np.zeros(2), Witness.from_alpha(problem, np.full(5, outside)))
+    found = Certificate.of(problem, np.zeros(2), Minorant.from_alpha(problem, np.full(5, outside)))
     assert found.dual <= top
-    forged = forged_as(Witness.from_alpha(problem, np.ones(5)), alpha=np.full(5, outside))
+    forged = forged_as(Minorant.from_alpha(problem, np.ones(5)), alpha=np.full(5, outside))
     assert bound(problem, forged) == found.dual
 
 
 def test_alpha_is_refused_where_it_is_not_finite_or_not_one_a_pair() -> None:
     problem = hinge_problem(LISTED)
     with pytest.raises(InputError, match="alpha of pair 2 is nan"):
-        Witness.from_alpha(problem, np.array([0, 0, np.nan, 0, 0]))
+        Minorant.from_alpha(problem, np.array([0, 0, np.nan, 0, 0]))
     with pytest.raises(InputError, match="5 pairs, but alpha of shape"):
-        Witness.from_alpha(problem, np.zeros(4))
+        Minorant.from_alpha(problem, np.zeros(4))
     with pytest.raises(InputError, match="alpha belongs to a pair list"):
-        Witness.from_alpha(hinge_problem(), np.zeros(75))
+        Minorant.from_alpha(hinge_problem(), np.zeros(75))
 
 
 @each("streamed", [False, True])
@@ -217,13 +217,13 @@ def test_forged_evidence_of_a_binned_dual_point_is_refused(
     problem = linear_problem(X, Y, 10.0)
     if streamed:
         problem = problem.over(StreamedRows(X))
-    witness = Witness.from_weights(problem, np.array([0.1, 0.1]), 1 << 14, 1)
+    witness = Minorant.from_weights(problem, np.array([0.1, 0.1]), 1 << 14, 1)
     with pytest.raises(InputError, match=said):
         bound(problem, forged_as(witness, **lie))
 
 
 def test_a_binned_dual_point_proves_nothing_for_another_problem() -> None:
-    witness = Witness.from_weights(hinge_problem(), np.zeros(2), 1 << 10, 1)
+    witness = Minorant.from_weights(hinge_problem(), np.zeros(2), 1 << 10, 1)
     for problem in (hinge_problem(LISTED), linear_problem(X, Y, 0.1, "squared_hinge")):
         with pytest.raises(InputError, match="hinge over all pairs"):
             bound(problem, witness)

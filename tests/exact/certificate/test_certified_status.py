@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from aucert.exact.api.solve import solve
-from aucert.exact.certificate.certificate import Certificate, Witness
+from aucert.exact.certificate.certificate import Certificate, Minorant
 from aucert.exact.certificate.solution import Solution, Status
 from aucert.exact.classifier.base import shortfall_of
 from aucert.exact.errors import InputError
@@ -58,7 +58,7 @@ def test_gap_holds_where_the_kernel_matrix_cancels(size: float) -> None:
         problem = pair_problem(space, positive, AllPairs(), HINGE, Ridge(1.0))
         base = rng.normal(size=6)
         w = base * np.sqrt(10 / (base @ space.K @ base)) + size * np.linalg.svd(space.K)[2][-1]
-        found = Certificate.of(problem, w, Witness.from_scores(problem, np.zeros(6)))
+        found = Certificate.of(problem, w, Minorant.from_scores(problem, np.zeros(6)))
         exact_w = exact(w)
         scores = [sum(k * x for k, x in zip(row, exact_w, strict=True)) for row in exact(space.K)]
         norm2 = sum(x * s for x, s in zip(exact_w, scores, strict=True))
@@ -91,7 +91,7 @@ def test_underflow_of_the_penalty_makes_no_bound() -> None:
         except InputError as error:
             assert "lam = 1e+308 is above 1e+100" in str(error)
             continue
-        found = Certificate.of(problem, w, Witness.from_scores(problem, problem.space.scores(w)))
+        found = Certificate.of(problem, w, Minorant.from_scores(problem, problem.space.scores(w)))
         value = 1 - sum(exact(w)) + Fraction(lam) / 2 * sum(x**2 for x in exact(w))
         assert value <= Fraction(found.primal)
 
@@ -109,7 +109,7 @@ def test_underflow_makes_no_bound() -> None:
         problem = linear_problem(X, [1, 0], lam)
     except InputError:
         return
-    witness = Witness.from_marginals(problem, np.ones(1), np.ones(1))
+    witness = Minorant.from_marginals(problem, np.ones(1), np.ones(1))
     found = Certificate.of(problem, np.zeros(1), witness)
     assert found.dual <= float(optimum)
 
@@ -137,7 +137,7 @@ def test_a_kernel_matrix_with_a_negative_eigenvalue_makes_no_false_claim(negativ
     except InputError:
         return
     w = np.array([0.0, 0.0, 0.0, 10.0 / negative])
-    found = Certificate.of(problem, w, Witness.from_scores(problem, np.zeros(4)))
+    found = Certificate.of(problem, w, Minorant.from_scores(problem, np.zeros(4)))
     assert found.gap >= 0
 
 
@@ -168,7 +168,7 @@ def test_a_gap_includes_its_rounding_and_so_does_what_is_said_of_it() -> None:
     problem = linear_problem(GRID, LABELS, 1.0)
     w = np.zeros(1)
     certificate = Certificate.from_bounds(Bound(1.0, 2e-9), Bound(1.0 - 1.8e-10, 0.0), 1.0)
-    witness = Witness.from_scores(problem, problem.space.scores(w))
+    witness = Minorant.from_scores(problem, problem.space.scores(w))
     solution = Solution(w, witness, certificate, Status.STALLED, 1, 0.0)
     assert not certificate.reaches(1e-9)
     said = shortfall_of(solution, 1e-9)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aucert.exact import AllPairs, Certificate, Mean, Problem, Ridge, Rows, Witness, solve
+from aucert.exact import AllPairs, Certificate, Mean, Minorant, Problem, Ridge, Rows, solve
 from aucert.exact.certificate.bounds import two_sides
 from aucert.exact.losses.logistic import Logistic
 from aucert.exact.tools.rounding import Bound
@@ -36,7 +36,7 @@ def test_the_long_format_is_taken_where_the_plain_one_does_not_prove_enough(
     monkeypatch.setattr(two_sides, "careful_primal", counted)
     w = solve(X, Y, LAM, loss="logistic", tol=1e-13).w
     calls.clear()
-    witness = Witness.from_scores(problem, problem.space.scores(w))
+    witness = Minorant.from_scores(problem, problem.space.scores(w))
     careful = Certificate.of(problem, w, witness)
     assert len(calls) == 1
     plain = Certificate.of(problem, w, witness, 1e-10)

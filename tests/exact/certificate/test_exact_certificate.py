@@ -16,11 +16,11 @@ from aucert.exact import (
     AllPairs,
     Gram,
     InputError,
+    Minorant,
     PairList,
     Ridge,
     StreamedRows,
     TooLargeError,
-    Witness,
     exact_certificate,
     linear_problem,
     pair_problem,
@@ -89,7 +89,7 @@ def test_both_bounds_are_those_of_the_definitions(seed: int, loss: str) -> None:
     w = rng.normal(size=X.shape[1]) * 10.0 ** rng.integers(-3, 3)
     scores, width = rng.normal(size=len(X)), float(rng.choice([0.0, 0.3, 2.0**-40]))
     problem = linear_problem(X, positive, lam, loss, pairs)
-    witness = Witness.from_scores(problem, scores, width, 0.5)
+    witness = Minorant.from_scores(problem, scores, width, 0.5)
     found = ExactCertificate.of(problem, w, witness)
     listed, rows = exact_weights(pairs, positive), naive.exact(X)
     assert found.primal == naive.primal_value(rows, listed, loss, Fraction(lam), naive.exact(w))
@@ -106,7 +106,7 @@ def test_an_alpha_a_pair_is_taken_as_it_is(seed: int, loss: str) -> None:
     pairs = PairList(rng.choice(plus, 7), rng.choice(minus, 7), rng.uniform(0.1, 1, 7))
     problem = linear_problem(X, positive, lam, loss, pairs)
     alpha = rng.uniform(0, 1, 7)
-    found = ExactCertificate.of(problem, np.zeros(X.shape[1]), Witness.from_alpha(problem, alpha))
+    found = ExactCertificate.of(problem, np.zeros(X.shape[1]), Minorant.from_alpha(problem, alpha))
     listed = exact_weights(pairs, positive)
     expected = best_scaled(naive.exact(X), listed, loss, Fraction(lam), naive.exact(alpha))
     assert found.dual == expected
@@ -122,7 +122,7 @@ def test_feasible_marginals_prove_what_their_alpha_proves(seed: int) -> None:
     listed = exact_weights(problem.pairs, positive)
     alpha = (rng.integers(0, 17, len(listed)) / 16).tolist()
     c = [float(x) for x in naive.marginals(naive.exact(alpha), listed, 6)]
-    witness = Witness.from_marginals(problem, np.array(c[:2]), -np.array(c[2:]))
+    witness = Minorant.from_marginals(problem, np.array(c[:2]), -np.array(c[2:]))
     found = ExactCertificate.of(problem, np.zeros(2), witness)
     expected = best_scaled(naive.exact(X), listed, "hinge", Fraction(0.5), naive.exact(alpha))
     assert found.dual == expected
@@ -136,9 +136,9 @@ def test_infeasible_marginals_never_prove_more_than_the_optimum(seed: int) -> No
     rng = np.random.default_rng(seed)
     problem = linear_problem(X, positive, lam, pairs=pairs)
     solution = solve(X, positive, lam, pairs=pairs, tol=1e-12)
-    c = Witness.from_scores(problem, problem.space.scores(solution.w)).c
+    c = Minorant.from_scores(problem, problem.space.scores(solution.w)).c
     c = c + np.where(positive, 1, -1) * rng.uniform(0, 1e-3, c.size)
-    witness = Witness.from_marginals(problem, c[positive], -c[~positive])
+    witness = Minorant.from_marginals(problem, c[positive], -c[~positive])
     found = ExactCertificate.of(problem, solution.w, witness)
     assert 0 <= found.dual <= found.primal
 
@@ -147,7 +147,7 @@ def test_infeasible_marginals_never_prove_more_than_the_optimum(seed: int) -> No
 def test_the_evidence_of_rows_in_blocks_is_made_from_its_weights(half: int) -> None:
     X, positive, lam, _ = drawn(5)
     problem, w = linear_problem(X, positive, lam), np.full(X.shape[1], 0.3)
-    found = ExactCertificate.of(problem, w, Witness.from_weights(problem, w, 64, half))
+    found = ExactCertificate.of(problem, w, Minorant.from_weights(problem, w, 64, half))
     listed, rows = exact_weights(AllPairs(), positive), naive.exact(X)
     scores = naive.products(rows, naive.exact(w))
     alpha = naive.alphas(scores, listed, "hinge", Fraction(2 * half, 64))
@@ -159,7 +159,7 @@ def test_repeated_entries_of_sparse_rows_add_up() -> None:
     X = sp.csr_matrix((data, columns, np.array([0, 2, 4, 5])), shape=(3, 2))
     y, w = np.array([1, 0, 0]), np.array([5.0, 0.25])
     problem = linear_problem(X, y, 1.0)
-    found = ExactCertificate.of(problem, w, Witness.from_scores(problem, np.zeros(3)))
+    found = ExactCertificate.of(problem, w, Minorant.from_scores(problem, np.zeros(3)))
     dense = np.array([[0.0, 1.0], [0.0, 0.0], [0.0, 2.0]])
     listed = exact_weights(AllPairs(), y == 1)
     rows = naive.exact(dense)

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import naive
-from aucert.exact.certificate.certificate import Certificate, Witness, evaluated
+from aucert.exact.certificate.certificate import Certificate, Minorant, evaluated
 from aucert.exact.losses.registry import LOSSES
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.evidence import Alpha, Scores
@@ -173,7 +173,7 @@ def test_value_of_listed_pairs_at_the_margin(loss: str) -> None:
 def test_value_of_a_witness_from_alpha(alpha: float, loss: str) -> None:
     pairs = PairList(np.array([0, 0]), np.array([1, 2]), np.array([1.0, 3.0]))
     problem = linear_problem(np.ones((3, 1)), [1, 0, 0], 1.0, loss, pairs)
-    witness = Witness.from_alpha(problem, np.array([alpha, alpha * 0.999999]))
+    witness = Minorant.from_alpha(problem, np.array([alpha, alpha * 0.999999]))
     assert isinstance(witness.evidence, Alpha)
     true = sum(
         Fraction(c) * naive.loss_dual(loss, Fraction(a))
@@ -230,7 +230,7 @@ def test_primal_dual_and_gap(seed: int, loss: str, listed: bool) -> None:
     problem = pair_problem(space, positive, pairs, LOSSES[loss], Ridge(lam))
     w = rng.normal(size=d) / float(np.abs(X - X.mean(axis=0)).max())
     scores, width = some_scores(rng, n), some_width(rng)
-    witness = Witness.from_scores(problem, scores, width)
+    witness = Minorant.from_scores(problem, scores, width)
     upper, lower = evaluated(problem, w, witness)
     weighted = naive.weighted_pairs(positive.tolist(), pairs)
     alpha = naive.alphas(naive.exact(scores), weighted, loss, Fraction(width))
@@ -257,7 +257,7 @@ def test_primal_where_the_kernel_matrix_cancels(size: float) -> None:
     positive = np.array([True, True, True, False, False, False])
     problem = pair_problem(space, positive, AllPairs(), LOSSES["hinge"], Ridge(1.0))
     w = np.ones(6) / 10 + size * np.linalg.svd(space.K)[2][-1]
-    found = Certificate.of(problem, w, Witness.from_scores(problem, np.zeros(6)))
+    found = Certificate.of(problem, w, Minorant.from_scores(problem, np.zeros(6)))
     K, exact_w = naive.exact(space.K), naive.exact(w)
     scores = naive.products(K, exact_w)
     loss = naive.sums(scores, naive.weighted_pairs(positive.tolist(), AllPairs()), "hinge").value
@@ -275,7 +275,7 @@ def test_dual_where_the_pull_cancels(seed: int) -> None:
     k = int(np.abs(c).argmax())
     X[k] += (1 - c @ X[:, 0]) / c[k]
     problem = linear_problem(X, positive, 1.0)
-    witness = Witness.from_scores(problem, scores, 0.7, scale=1.0)
+    witness = Minorant.from_scores(problem, scores, 0.7, scale=1.0)
     _, lower = evaluated(problem, np.zeros(1), witness)
     found, rounding = lower.value, lower.error
     true = exact_sums(scores, positive, AllPairs(), "hinge", 0.7)

@@ -15,10 +15,10 @@ import pytest
 
 import naive
 from aucert.exact.certificate.evaluation import InMemory
-from aucert.exact.certificate.witness import Witness
 from aucert.exact.losses.registry import HINGE, LOSSES
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.pairs.marginals import deficiency
+from aucert.exact.problem.minorant import Minorant
 from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem
 from aucert.exact.spaces.gram import Gram, chain_of, norm_chain
 from aucert.exact.spaces.rows import Rows
@@ -93,7 +93,7 @@ def test_listed_pairs_are_bounded_in_whatever_order_they_are_added_up(loss: str)
     assert found.value_rounding >= chain * found.value
     assert found.conjugate_rounding >= chain * abs(found.conjugate)
     problem = linear_problem(np.zeros((2, 1)), [1, 0], 1.0, loss, pairs)
-    witness = Witness.from_alpha(problem, LOSSES[loss].alpha(pairs.margins(scores)))
+    witness = Minorant.from_alpha(problem, LOSSES[loss].alpha(pairs.margins(scores)))
     assert abs(Fraction(witness.value) - dual) <= witness.value_error
     assert witness.value_error >= chain * abs(witness.value)
 
@@ -133,7 +133,7 @@ def test_shrinking_a_dual_point_rounds_by_both_parts_of_its_value(loss, total, c
     """
     problem, worst = linear_problem(np.zeros((2, 1)), [1, 0], 1.0, loss), 0.0
     for scale in np.random.default_rng(0).uniform(size=200).tolist():
-        witness = Witness.of_sums(problem, dual_sums(total, conjugate), np.zeros(2), 0.0, scale)
+        witness = Minorant.of_sums(problem, dual_sums(total, conjugate), np.zeros(2), 0.0, scale)
         s, T, C = Fraction(scale), Fraction(total), Fraction(conjugate)
         error = abs(Fraction(witness.value) - (s * T - s * s * (T - C)))
         assert error <= witness.value_error

@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 
 import naive
-from aucert.exact.certificate.witness import Witness
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.evidence import Alpha
+from aucert.exact.problem.minorant import Minorant
 from aucert.exact.problem.problem import linear_problem
 from aucert.exact.sums.assembled import PairSums
 from aucert.exact.sums.binned import Extent, Histogram
@@ -27,7 +27,7 @@ def test_shrinking_a_dual_point_passes_on_the_rounding_of_its_sums(scale: float)
     problem = linear_problem(np.zeros((2, 1)), [1, 0], 1.0, "square")
     for of_c, of_conjugate in ((1e-9, 0.0), (0.0, 1e-9), (1e-9, 1e-9), (0.0, 0.0)):
         sums = PairSums(0.0, np.array([0.7, -0.7]), 0.5, 0.7, 0.0, of_c, of_conjugate)
-        witness = Witness.of_sums(problem, sums, np.zeros(2), 0.0, scale)
+        witness = Minorant.of_sums(problem, sums, np.zeros(2), 0.0, scale)
         assert witness.value_error > scale * of_c + scale**2 * (of_c + of_conjugate)
         assert witness.c_error > scale * of_c + 0.99 * UNIT * scale * 1.4
 
@@ -38,7 +38,7 @@ def test_marginals_of_listed_alpha_round_with_the_number_of_pairs() -> None:
     weight = np.append(1.0, np.full(n, LIGHT))
     pairs = PairList(np.zeros(n + 1, dtype=int), np.ones(n + 1, dtype=int), weight)
     problem = linear_problem(np.zeros((2, 1)), [1, 0], 1.0, "hinge", pairs)
-    witness = Witness.from_alpha(problem, np.ones(n + 1))
+    witness = Minorant.from_alpha(problem, np.ones(n + 1))
     true = Fraction(pairs.c[0]) + n * Fraction(pairs.c[1])
     error = sum(abs(abs(Fraction(c)) - true) for c in witness.c.tolist())
     assert error <= witness.c_error
@@ -52,7 +52,7 @@ def test_a_large_alpha_rounds_by_its_square(loss: str) -> None:
     problem = linear_problem(np.zeros((2, 1)), [1, 0], 1.0, loss, pairs)
     alpha, worst = 1e12 * rng.uniform(1, 2, m), 0.0
     for some in np.array_split(alpha, 10):
-        witness = Witness.from_alpha(problem, np.repeat(some, 10)[:m])
+        witness = Minorant.from_alpha(problem, np.repeat(some, 10)[:m])
         assert isinstance(witness.evidence, Alpha)
         c, given = Fraction(pairs.c[0]), witness.evidence.alpha
         dual = sum(c * naive.loss_dual(loss, Fraction(a)) for a in given.tolist())

@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from aucert.exact.api.solve import choose_solver
 from aucert.exact.certificate.certificate import Certificate, dual_value
 from aucert.exact.certificate.solution import Solution, Status
-from aucert.exact.certificate.witness import Witness
 from aucert.exact.errors import InputError
 from aucert.exact.formulation import equal_rows as reduction
 from aucert.exact.formulation.equal_rows import Groups, equal_rows
@@ -20,6 +19,7 @@ from aucert.exact.formulation.formulation import Formulation, formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.evidence import Weights
+from aucert.exact.problem.minorant import Minorant
 from aucert.exact.problem.problem import Problem
 from aucert.exact.spaces.rows import Rows
 from loops import each, seeds
@@ -110,7 +110,7 @@ def test_both_problems_are_the_same_function(weighted: bool, loss: str) -> None:
 def test_a_dual_point_made_from_scores_keeps_its_value(weighted: bool, loss: str) -> None:
     meant, work, groups = both(weighted, loss)
     scores = np.random.default_rng(0).normal(size=work.n)
-    few = Witness.from_scores(work, scores, 0.3 if loss == "hinge" else 0.0)
+    few = Minorant.from_scores(work, scores, 0.3 if loss == "hinge" else 0.0)
     many = groups.witness(meant, few)
     assert dual_value(meant, many)[0] == pytest.approx(dual_value(work, few)[0], rel=1e-12)
     assert groups.total(many.c) == pytest.approx(few.c, abs=1e-15)
@@ -138,7 +138,7 @@ def test_marginals_are_shared_out_by_weight(weighted: bool) -> None:
     meant, work, groups = both(weighted)
     scores = np.random.default_rng(0).normal(size=work.n)
     c = work.sums(scores, 0.5).c
-    few = Witness.from_marginals(work, c[work.pairs.positive], -c[~work.pairs.positive])
+    few = Minorant.from_marginals(work, c[work.pairs.positive], -c[~work.pairs.positive])
     many = groups.witness(meant, few)
     assert many.deficiency <= 1e-14
     assert dual_value(meant, many)[0] == pytest.approx(dual_value(work, few)[0], rel=1e-12)
@@ -150,7 +150,7 @@ def test_marginals_that_no_alpha_has_stay_infeasible() -> None:
     meant, work, groups = both(False)
     u, v = np.zeros(work.n_pos), np.zeros(work.n_neg)
     u[0], v[0] = 0.3, 0.3
-    few = Witness.from_marginals(work, u, v)
+    few = Minorant.from_marginals(work, u, v)
     many = groups.witness(meant, few)
     assert few.deficiency > 0.1 and many.deficiency == pytest.approx(few.deficiency, rel=1e-9)
 
@@ -160,7 +160,7 @@ def test_pair_lists_have_no_way_back() -> None:
     i, j = np.flatnonzero(y)[:5], np.flatnonzero(~y)[:5]
     task = formulate(X, y, Request.of(0.1, pairs=PairList(i, j)), collapse=True)
     assert task.groups is None and task.work.n == 200
-    listed = Witness.from_alpha(task.meant, np.ones(5))
+    listed = Minorant.from_alpha(task.meant, np.ones(5))
     with pytest.raises(InputError, match="pair lists"):
         groups_of(X, y).witness(task.meant, listed)
 

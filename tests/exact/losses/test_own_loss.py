@@ -12,9 +12,9 @@ from aucert.exact import (
     AllPairs,
     Certificate,
     InputError,
+    Minorant,
     PairList,
     TooLargeError,
-    Witness,
     linear_problem,
 )
 from aucert.exact.losses.hinge import Hinge
@@ -97,7 +97,7 @@ def test_its_certificate_holds_the_optimum(loss, lam: float, which: int) -> None
         (minimize(objective, np.full(3, start), method="Powell", tol=1e-12) for start in (0.0, 1)),
         key=lambda found: found.fun,
     )
-    witness = Witness.from_scores(problem, problem.space.scores(best.x))
+    witness = Minorant.from_scores(problem, problem.space.scores(best.x))
     found = Certificate.of(problem, best.x, witness)
     assert found.dual <= best.fun <= found.primal
     if np.isfinite(loss.smoothness):
@@ -109,7 +109,7 @@ def test_the_reproduction_that_was_false_holds() -> None:
     plus, minus = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
     pairs = PairList(np.repeat(plus, minus.size), np.tile(minus, plus.size))
     problem = linear_problem(X, y, 10.0, LateHinge(), pairs)
-    start = Witness.from_scores(problem, np.zeros(40))
+    start = Minorant.from_scores(problem, np.zeros(40))
     found = Certificate.of(problem, problem.space.pull(start.c) / 10, start)
     best = min(
         problem.objective(problem.space.pull(s * start.c) / 10) for s in np.linspace(0, 1, 200)

@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
-from aucert.exact import AllPairs, Certificate, InputError, PairList, Witness, linear_problem
+from aucert.exact import AllPairs, Certificate, InputError, Minorant, PairList, linear_problem
 from aucert.exact.losses.exponential import Exponential
 from aucert.exact.losses.loss import check_loss, loss_slip, shrunk_dual, steepness
 from aucert.exact.losses.registry import SMOOTH_LOSSES, get_loss
@@ -166,11 +166,11 @@ def test_certificates_hold_the_optimum(loss, lam: float, form: str) -> None:
         return sums.value + lam / 2 * plain.space.norm2(w), slope
 
     best = minimize(with_slope, np.zeros(3), jac=True, method="BFGS", options={"gtol": 1e-10})
-    witness = Witness.from_scores(problem, problem.space.scores(best.x))
+    witness = Minorant.from_scores(problem, problem.space.scores(best.x))
     found = Certificate.of(problem, best.x, witness)
     assert found.dual <= best.fun <= found.primal
     assert found.gap <= (1e-8 if form == "auto" else 1e-6) * found.primal
-    far = Certificate.of(problem, best.x + 0.3, Witness.from_scores(problem, X @ np.ones(3)))
+    far = Certificate.of(problem, best.x + 0.3, Minorant.from_scores(problem, X @ np.ones(3)))
     assert far.dual <= best.fun <= far.primal
     assert np.linalg.norm(0.3 * np.ones(3)) <= far.radius
 
@@ -187,6 +187,6 @@ def test_logistic_regression_on_the_pairs_is_within_the_certificate(form: str) -
     w = model.coef_[0]
     optimum = float(np.mean(np.log1p(np.exp(-apart @ w)))) + lam / 2 * float(w @ w)
     problem = linear_problem(X, y, lam, "logistic", AllPairs(form=form))
-    found = Certificate.of(problem, w, Witness.from_scores(problem, X @ w))
+    found = Certificate.of(problem, w, Minorant.from_scores(problem, X @ w))
     assert found.dual <= optimum <= found.primal
     assert found.gap <= 2e-9

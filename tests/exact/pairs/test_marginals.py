@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aucert.exact.api.solve import solve
-from aucert.exact.certificate.certificate import Certificate, Witness
+from aucert.exact.certificate.certificate import Certificate, Minorant
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.pairs.marginals import deficiency, largest_flow
 from aucert.exact.problem.problem import linear_problem
@@ -92,7 +92,7 @@ def test_perturbed_duals_never_beat_the_optimum(seed: int, weighted: bool, noise
     for _ in range(20):
         c = best.witness.c * (1 + noise * rng.normal(size=25))
         u, v = np.maximum(c[y], 0), np.maximum(-c[~y], 0)
-        witness = Witness.from_marginals(problem, u, v)
+        witness = Minorant.from_marginals(problem, u, v)
         found = Certificate.of(problem, best.w, witness)
         assert found.dual <= best.certificate.primal
 
@@ -110,7 +110,7 @@ def test_counts_from_two_comparisons_are_paid_for(seed: int) -> None:
     u = (b[None, :] > a[:, None] - 1).sum(axis=1) / 400
     v = (a[:, None] < b[None, :] + 1).sum(axis=0) / 400
     problem = linear_problem(X, y, 0.05)
-    witness = Witness.from_marginals(problem, u, v)
+    witness = Minorant.from_marginals(problem, u, v)
     assert witness.deficiency >= abs(u.sum() - v.sum()) - witness.c_error
     best = solve(X, y, 0.05, tol=1e-10).certificate
     found = Certificate.of(problem, np.zeros(1), witness)

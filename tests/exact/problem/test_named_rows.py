@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from aucert.approx import Adamax, GradientDescent, IncompleteSAUCSVM, draw_pairs
-from aucert.exact.certificate.certificate import Certificate, Witness
+from aucert.exact.certificate.certificate import Certificate, Minorant
 from aucert.exact.losses.registry import get_loss
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
@@ -41,7 +41,7 @@ def test_objective_gradient_and_certificate_are_those_of_all_rows(loss: str, spa
         pulls = [p.space.pull(p.sums(p.space.scores(w)).c) for p in (near, whole)]
         np.testing.assert_allclose(*pulls, rtol=1e-10, atol=1e-13)
         one, other = (
-            Certificate.of(p, w, Witness.from_scores(p, p.space.scores(w))) for p in (near, whole)
+            Certificate.of(p, w, Minorant.from_scores(p, p.space.scores(w))) for p in (near, whole)
         )
         assert one.gap == pytest.approx(other.gap, rel=1e-9)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.exact import AllPairs, Certificate, Gram, InputError, Ridge, Rows, Witness
+from aucert.exact import AllPairs, Certificate, Gram, InputError, Minorant, Ridge, Rows
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
 from aucert.exact.problem.penalties.elastic_net import ElasticNet
 from aucert.exact.problem.penalties.group_lasso import GroupLasso
@@ -97,7 +97,7 @@ def test_a_wrong_sign_costs_infinitely_much_and_is_refused() -> None:
     task = problem(Sign(Ridge(0.1), np.array([1])))
     w = np.array([-1.0, -1e-300, 1.0, 0.0])
     assert task.objective(w) == np.inf and np.isfinite(task.objective(np.abs(w)))
-    witness = Witness.from_scores(task, task.space.scores(np.abs(w)))
+    witness = Minorant.from_scores(task, task.space.scores(np.abs(w)))
     with pytest.raises(InputError, match="break its constraint"):
         Certificate.of(task, w, witness)
 
@@ -128,12 +128,12 @@ def test_parts_of_the_wrong_size_are_refused() -> None:
 @each("penalty", ALL, ids=lambda p: type(p).__name__)
 def test_the_best_scale_is_no_worse_than_others(penalty: Any) -> None:
     task = problem(penalty, HINGE)
-    whole = Witness.from_scores(task, np.zeros(20), 0.5, scale=1.0)
+    whole = Minorant.from_scores(task, np.zeros(20), 0.5, scale=1.0)
     s = best_scale(penalty, task.space, whole.c, whole.value, 0.0)
     assert 0 <= s <= 1
     w = np.zeros(4)
 
     def bound(scale: float) -> float:
-        return Certificate.of(task, w, Witness.from_scores(task, np.zeros(20), 0.5, scale)).dual
+        return Certificate.of(task, w, Minorant.from_scores(task, np.zeros(20), 0.5, scale)).dual
 
     assert all(bound(s) >= bound(other) - 1e-9 for other in np.linspace(0, 1, 21))

@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from aucert.exact.api.solve import solve
-from aucert.exact.certificate.certificate import Certificate, Witness
+from aucert.exact.certificate.certificate import Certificate, Minorant
 from aucert.exact.certificate.solution import Solution, Status
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
@@ -42,7 +42,7 @@ def verified(path: Path, X: np.ndarray, y: np.ndarray, r: np.ndarray | None = No
 
 def binned(problem: Problem, w: np.ndarray, bins: int = 2**14, half: int = 30) -> Solution:
     """A solution as a streaming solver returns it: its witness is what regenerates it."""
-    witness = Witness.from_weights(problem, w, bins, half, 0.999)
+    witness = Minorant.from_weights(problem, w, bins, half, 0.999)
     certificate = Certificate.of(problem, w, witness)
     return Solution(w, witness, certificate, Status.CERTIFIED, 1, 0.0)
 

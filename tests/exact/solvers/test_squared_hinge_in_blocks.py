@@ -12,11 +12,11 @@ from aucert.exact.api.solve import solve
 from aucert.exact.certificate.blocks.squared import SquaredInBlocks
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Status
-from aucert.exact.certificate.witness import Witness
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.evidence import Weights
+from aucert.exact.problem.minorant import Minorant
 from aucert.exact.problem.problem import Problem, Ridge
 from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.descent import Descent
@@ -86,7 +86,7 @@ def test_an_evaluation_bounds_the_true_sums(bins: int) -> None:
     z = 1 - scores[y][:, None] + scores[~y][None, :]
     true = float((np.maximum(z, 0) ** 2).mean())
     assert true <= found.loss + found.loss_rounding <= true + 1 / bins**2
-    certificate = Certificate.of(problem, w, Witness.from_weights(problem, w, bins, 0))
+    certificate = Certificate.of(problem, w, Minorant.from_weights(problem, w, bins, 0))
     assert certificate.primal >= true + 0.005 * float(w @ w)
     best = solve(X, y, lam=1e-2, loss="squared_hinge", tol=1e-10).certificate
     assert certificate.dual <= best.primal
@@ -97,8 +97,8 @@ def test_what_it_cannot_do_is_refused() -> None:
     problem = problem_of(X, y)
     for bad in (
         lambda: Descent().solve(Problem(problem.space, problem.risk, Ridge(1.0)), X[0, :2]),
-        lambda: Witness.from_weights(problem, X[0], 8, 2),
-        lambda: Witness.from_weights(problem, X[0], 8, 0, 0.5),
+        lambda: Minorant.from_weights(problem, X[0], 8, 2),
+        lambda: Minorant.from_weights(problem, X[0], 8, 0, 0.5),
     ):
         with pytest.raises(InputError):
             bad()

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aucert.exact.spaces.blocked.streamed_gram as streamed_gram_module
-from aucert.exact.certificate.certificate import Certificate, Witness
+from aucert.exact.certificate.certificate import Certificate, Minorant
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import LOSSES
 from aucert.exact.pairs.all_pairs import AllPairs
@@ -202,7 +202,7 @@ def test_gap_is_never_negative_over_a_kernel(seed: int, loss: str) -> None:
     problem = pair_problem(
         space, positive, AllPairs(), LOSSES[loss], Ridge(10.0 ** rng.uniform(-8, 2))
     )
-    witness = Witness.from_scores(problem, rng.normal(size=n) * 10.0 ** rng.uniform(-2, 2))
+    witness = Minorant.from_scores(problem, rng.normal(size=n) * 10.0 ** rng.uniform(-2, 2))
     for w in (rng.normal(size=n) * 10.0 ** rng.uniform(-3, 3), witness.c / problem.lam):
         assert Certificate.of(problem, w, witness).gap >= 0  # raises below minus its rounding
 
@@ -213,6 +213,6 @@ def test_rounding_stays_small_at_small_lam() -> None:
     X, positive = rng.normal(size=(600, 2)), np.arange(600) % 3 == 0
     space = Gram.of_kernel(Gaussian(1.0), X)
     problem = pair_problem(space, positive, AllPairs(), LOSSES["hinge"], Ridge(1e-6))
-    witness = Witness.from_scores(problem, np.zeros(600), scale=1e-3)
+    witness = Minorant.from_scores(problem, np.zeros(600), scale=1e-3)
     found = Certificate.of(problem, witness.c / 1e-6, witness)
     assert np.abs(witness.c / 1e-6).sum() > 1000 and found.rounding < 1e-9 * found.primal

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import aucert.exact.formulation.formulation as formulation
 import naive
 from aucert.exact.api.solve import solve
-from aucert.exact.certificate.certificate import Certificate, Witness, evaluated
+from aucert.exact.certificate.certificate import Certificate, Minorant, evaluated
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import true_space
 from aucert.exact.losses.registry import LOSSES
@@ -79,7 +79,7 @@ def check_certificates(count: int, each: int) -> int:
             loss, lam = sorted(LOSSES)[rng.integers(3)], float(10.0 ** rng.uniform(-6, 1))
             problem = pair_problem(space, positive, AllPairs(), LOSSES[loss], Ridge(lam))  # type: ignore[arg-type]
             scores = rng.normal(size=n) * 10.0 ** rng.uniform(-2, 1)
-            witness = Witness.from_scores(problem, scores)
+            witness = Minorant.from_scores(problem, scores)
             top = float(max(K[i][i] for i in range(n)))
             w = rng.normal(size=n) * 10.0 ** rng.uniform(-1, 3) / max(top, 1e-300)
             if rng.integers(2):
@@ -90,7 +90,7 @@ def check_certificates(count: int, each: int) -> int:
 
 
 def check_certificate(
-    problem: Problem, K: list[list[Decimal]], w: np.ndarray, witness: Witness, name: str
+    problem: Problem, K: list[list[Decimal]], w: np.ndarray, witness: Minorant, name: str
 ) -> None:
     """Primal and dual value are within their stated rounding of those in 60 digits."""
     positive, loss, lam = problem.pairs.positive, problem.loss.name, decimal(problem.lam)

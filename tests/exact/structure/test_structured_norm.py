@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aucert.exact.api.solve import choose_solver, solve
-from aucert.exact.certificate.certificate import Certificate, Witness
+from aucert.exact.certificate.certificate import Certificate, Minorant
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import LOSSES
@@ -123,7 +123,7 @@ def test_gap_is_never_negative_in_a_structured_space(seed: int, loss: str) -> No
     problem, w = random_structured(rng, loss)
     scores = rng.normal(size=problem.n) * 10.0 ** rng.uniform(-2, 2)
     for width in (0.0, 0.5):
-        witness = Witness.from_scores(problem, scores, width)
+        witness = Minorant.from_scores(problem, scores, width)
         found = Certificate.of(problem, w, witness)  # raises below minus its rounding
         assert found.gap >= 0 and found.dual <= found.primal
         # The point that belongs to the dual point is the one that can be nearest to it.

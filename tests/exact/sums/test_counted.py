@@ -11,10 +11,10 @@ import pytest
 
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.certificate import Certificate
-from aucert.exact.certificate.witness import Witness
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import COMPILED_FROM, AllPairs
+from aucert.exact.problem.minorant import Minorant
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.proof import check_proof
 from aucert.exact.proof.proof_file import write_proof
@@ -182,7 +182,7 @@ def test_shared_sums_certify_what_separate_sums_do(
 ) -> None:
     problem, rng = counted_problem(seed), np.random.default_rng(seed)
     w = rng.normal(size=2)
-    witness = Witness.from_scores(problem, problem.space.scores(w), 0.1)
+    witness = Minorant.from_scores(problem, problem.space.scores(w), 0.1)
     calls: list[float] = []
     plain = AllPairs.sums
 
@@ -203,8 +203,8 @@ def test_shared_sums_certify_what_separate_sums_do(
 def test_another_point_than_the_witness_gets_its_own_sums() -> None:
     problem = counted_problem(9)
     w = np.array([0.5, 0.4])
-    near = Witness.from_scores(problem, problem.space.scores(w) * (1 + 1e-15), 0.1)
-    far = Witness.from_scores(problem, problem.space.scores(-3 * w), 0.1)
+    near = Minorant.from_scores(problem, problem.space.scores(w) * (1 + 1e-15), 0.1)
+    far = Minorant.from_scores(problem, problem.space.scores(-3 * w), 0.1)
     primal = problem.objective(w)
     for witness in (near, far):
         found = Certificate.of(problem, w, witness)
@@ -216,7 +216,7 @@ def test_claims_in_a_witness_are_not_believed_when_sums_are_shared() -> None:
     problem = counted_problem(4)
     w = np.array([0.5, 0.4])
     scores = problem.space.scores(w)
-    honest = Witness.from_scores(problem, scores, 0.1)
+    honest = Minorant.from_scores(problem, scores, 0.1)
     boast = replace(honest, value=honest.value + 1, c=0 * honest.c, value_error=0.0)
     assert Certificate.of(problem, w, boast) == Certificate.of(problem, w, honest)
     for width in (np.nan, -1.0, np.inf):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from aucert.validation.commands.others import run_check_solver
 from aucert.validation.reference.problems import reference_problems
 from loops import each, first_fast
 
-GIVEN = {
+GIVEN: dict[str, Any] = {
     "solver": "mysolver:right",
     "loss": "hinge",
     "tol": 1e-3,

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 from aucert.exact.errors import InputError
 from aucert.validation.files.vectors import read_scores, read_vector
-from aucert.validation.files.written_files import write_vector
+from aucert.validation.files.written import write_vector
 from loops import each
 
 W = np.array([1.5, -2.0, 1e-300])

@@ -10,8 +10,7 @@ from ..claim import Context
 from .enumerated import Objective
 
 LAM = 0.05
-DRAWS = 2
-"""Problems for each case; the full profile takes ten times as many."""
+DRAWS = 2  # Problems for each case; the full profile takes ten times as many.
 
 
 def draws(context: Context) -> Iterator[tuple[np.ndarray, np.random.Generator]]:

@@ -23,11 +23,9 @@ LOSSES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "exponential": lambda t: np.exp(-t),
 }
 
-SAME = 1e-10
-"""Relative difference up to which two sums of the same few terms count as equal."""
+SAME = 1e-10  # Relative difference up to which two sums of the same few terms count as equal.
 
-TIGHT = 1e-5
-"""Largest relative gap of a certificate that these claims take for tight."""
+TIGHT = 1e-5  # Largest relative gap of a certificate that these claims take for tight.
 
 PLACE = "eqs. (3), (5), for other pairs"
 
@@ -36,17 +34,7 @@ Objective = Callable[[np.ndarray], float]
 
 @dataclass(frozen=True)
 class Judged:
-    """What one certificate came to.
-
-    Attributes
-    ----------
-    wrong_sum : float
-        How far the objective pair by pair lies outside `primal` and its rounding, relatively.
-    below : float
-        How far another point lies below its lower bound and rounding, relatively; <= 0 is right.
-    gap : float
-        Its relative gap.
-    """
+    """What one certificate came to."""
 
     wrong_sum: float
     below: float

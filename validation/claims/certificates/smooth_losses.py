@@ -13,8 +13,8 @@ from .draws import LAM, draws, every_pair, two_classes, with_ridge
 from .enumerated import Judged, interval_claim, judge, mean_loss
 
 CONVOLVED = ("logistic", "smooth_hinge")
+# A unit of score: what bins add to the value, L / (12 bins^2), is below the tolerance of sums.
 BINS = 1 << 18
-"""A unit of score: what bins add to the value, L / (12 bins^2), is below the tolerance of sums."""
 
 
 @interval_claim(

@@ -11,8 +11,7 @@ from ...extremes import max
 from ..claim import Context, Outcome, Verdict
 from ..papers import SAUC
 
-SAME = 1e-13
-"""Relative difference up to which a float counts as the fraction that it stands for."""
+SAME = 1e-13  # Relative difference up to which a float counts as the fraction that it stands for.
 
 
 def variance_by_pairs(scores: np.ndarray, positive: np.ndarray) -> tuple[Fraction, Fraction]:

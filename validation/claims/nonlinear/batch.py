@@ -25,11 +25,10 @@ from ..claim import Context, Outcome, Verdict
 from ..common import wdbc_sample
 from ..papers import NONLINEAR
 
+# Four rows and a C for which full Newton steps cycle.
 PLUS, MINUS, C = ((3, 1), (-4, 4)), ((-4, 3), (2, 1)), 10
-"""Four rows and a C for which full Newton steps cycle."""
 
-PRINTED_FACTOR = 1.0
-"""What multiplies C in the printed gradient of (5) with p = 2."""
+PRINTED_FACTOR = 1.0  # What multiplies C in the printed gradient of (5) with p = 2.
 
 Point = tuple[Fraction, Fraction]
 

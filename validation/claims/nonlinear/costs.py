@@ -27,12 +27,11 @@ from ..common import exponent
 from ..papers import NONLINEAR
 from .counting import Cells, Counted, CountedRows, Tally
 
+# Sizes at which products are counted: rows at 4 columns, columns at 512 rows.
 ROWS, COLUMNS = (1 << 8, 1 << 11, 1 << 14), (4, 32, 256)
-"""Sizes at which products are counted: rows at 4 columns, columns at 512 rows."""
 
 STEPS, SKIP = 64, 16
-MARGIN = 0.02
-"""What an exponent may be off by; a sort added to each product would add 0.04."""
+MARGIN = 0.02  # What an exponent may be off by; a sort added to each product would add 0.04.
 
 
 def _gaussian(context: Context, n: int, d: int) -> Dataset:
@@ -140,8 +139,7 @@ def _touched(context: Context, n: int, d: int, a: int | None = None, skip: int =
     return tally.touched / STEPS
 
 
-NEVER = STEPS + 1
-"""A schedule that is never due: the update alone."""
+NEVER = STEPS + 1  # A schedule that is never due: the update alone.
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from ...data.generators import xor_train_test
 from ...data.labelled_data import Dataset
 from ..claim import Context
 
+# Width of the Gaussian kernel exp(-d^2 / (2 sigma^2)); the paper does not state its convention.
 SIGMA = 1.0
-"""Width of the Gaussian kernel exp(-d^2 / (2 sigma^2)); the paper does not state its convention."""
 
 WIDTH = Gaussian(1 / (2 * SIGMA**2))
 
+# Weights of the structure (the paper's lambda): the ends of the paper's grid, and its middle.
 STRUCTURES = (1e-3, 1.0, 1e3)
-"""Weights of the structure (the paper's lambda): the ends of the paper's grid, and its middle."""
 
 
 def toy(context: Context, stream: str = "data") -> tuple[Dataset, Dataset]:

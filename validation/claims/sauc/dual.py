@@ -34,10 +34,10 @@ from ..papers import SAUC
 from .common import SIGMA, WIDTH, apart, every_pair, toy
 
 GAMMA = 1 / (2 * SIGMA**2)
+# Structures at which scores are compared: at 1 the missing factor of (20) does not show.
 SCORED = (0.0, 0.3, 1.0, 50.0)
-"""Structures at which scores are compared: at 1 the missing factor of (20) does not show."""
+# Relative difference up to which the optima of two forms, each computed in rounding, agree.
 OPTIMA = 1e-6
-"""Relative difference up to which the optima of two forms, each computed in rounding, agree."""
 
 
 def solved_dual(Q: np.ndarray, C: float, tol: float = 1e-7) -> tuple[np.ndarray, Solution]:

@@ -11,12 +11,12 @@ from ..claim import Context, Outcome, Verdict
 from ..common import exponent
 from ..papers import SAUC
 
+# Number of pairs by k, on 40 rows of one class and 80 of the other. [SAUC, Table 2]
 PRINTED = {
     int(k): int(row["rows or pairs, AUC-SVM"])
     for k, row in printed(SAUC.key, "Table 2").items()
     if k != "80"  # all pairs
 }
-"""Number of pairs by k, on 40 rows of one class and 80 of the other. [SAUC, Table 2]"""
 
 
 def counts(seeds: list[int], k: int, rule: str, anchor_filter: str = "none") -> np.ndarray:

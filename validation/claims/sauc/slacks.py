@@ -13,8 +13,7 @@ from ..claim import Context, Outcome, Verdict
 from ..common import wdbc_sample
 from ..papers import SAUC
 
-COSTS = (0.001, 0.01, 0.1)
-"""C of a pair."""
+COSTS = (0.001, 0.01, 0.1)  # C of a pair.
 
 
 @SAUC.theorem(

@@ -18,8 +18,7 @@ from ..common import wdbc_sample
 from ..papers import SAUC
 from .common import STRUCTURES, WIDTH, apart, every_pair, toy
 
-EXACT = 1e-12
-"""Relative difference up to which two short sums of the same numbers count as equal."""
+EXACT = 1e-12  # Relative difference up to which two short sums of the same numbers count as equal.
 
 
 def covariance(rows: np.ndarray, ddof: int = 0) -> np.ndarray:

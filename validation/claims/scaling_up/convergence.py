@@ -23,11 +23,10 @@ from ..common import Slope, two_sided
 from ..papers import SCALING_UP
 from .theorem_4.prime import bound_data
 
+# Weight of the penalty, certified gap of every optimum, and d / n.
 LAM, TOL, SHARES = 0.1, 1e-9, (0.05, 0.1, 0.2, 0.4, 1.0)
-"""Weight of the penalty, certified gap of every optimum, and d / n."""
 
-ABOUT = 0.25
-"""How far an exponent may be from -1 to be called about 1/B."""
+ABOUT = 0.25  # How far an exponent may be from -1 to be called about 1/B.
 
 
 @dataclass(frozen=True, eq=False)

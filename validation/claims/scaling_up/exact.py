@@ -21,8 +21,8 @@ from ..claim import Context, Outcome, Verdict, claim
 from ..common import wdbc_sample
 from ..papers import SCALING_UP
 
+# Relative gap that every QP solver must reach; OSQP, a first-order method, is the coarsest.
 QP_TOL = 1e-4
-"""Relative gap that every QP solver must reach; OSQP, a first-order method, is the coarsest."""
 
 
 def _qp_claim(backend: str, forms: tuple[tuple[str, str], ...], needs: tuple[str, ...]) -> None:

@@ -18,9 +18,9 @@ from ..claim import Context, Outcome, Verdict
 from ..common import LEVEL, Slope, two_sided, wdbc_sample
 from ..papers import SCALING_UP
 
+# Rows of each class in the tests of mean and variance: 600 pairs, so that drawing half of them with
+# and without replacement differ by a factor of two in variance.
 SMALL = (20, 30)
-"""Rows of each class in the tests of mean and variance: 600 pairs, so that drawing half of them
-with and without replacement differ by a factor of two in variance."""
 
 
 def _small(context: Context) -> tuple[Dataset, Problem, np.ndarray]:

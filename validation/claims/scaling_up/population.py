@@ -14,14 +14,13 @@ from ..claim import Context, Outcome, Verdict
 from ..common import LEVEL, two_sided
 from ..papers import SCALING_UP
 
+# AUC_true in per cent, below Table 1 and below Table 2.
 PRINTED: dict[str, float] = {
     model: numbers(SCALING_UP.key, f"below {table}")[model][0]
     for model, table in (("linear", "Table 1"), ("radial", "Table 2"))
 }
-"""AUC_true in per cent, below Table 1 and below Table 2."""
 
-TEST_ROWS = 25_000
-"""Rows of the paper's test sets."""
+TEST_ROWS = 25_000  # Rows of the paper's test sets.
 
 
 @SCALING_UP.theorem(

@@ -13,8 +13,8 @@ from ..claim import Context, Outcome, Verdict
 from ..papers import SCALING_UP
 
 DIRECTIONS = 24
+# An exponent of n up to which the supremum is said to fall like the root: log n costs a tenth.
 ALLOWED = -0.35
-"""An exponent of n up to which the supremum is said to fall like the root: log n costs a tenth."""
 
 
 @SCALING_UP.theorem(

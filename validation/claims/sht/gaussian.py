@@ -21,8 +21,8 @@ from ..common import LEVEL, lower_limit
 from ..papers import SHT
 from .theory import diagonal
 
+# Features and support size: 220 supports can be tried; Sigma = I, so that lam = rho(Sigma) = 1.
 D, S, LAM, EPS = 12, 3, 1.0, 0.05
-"""Features and support size: 220 supports can be tried; Sigma = I, so that lam = rho(Sigma) = 1."""
 
 BLOCK = 50
 

@@ -24,12 +24,11 @@ from ..papers import SHT
 
 SHARES = (0.05, 0.25, 0.5)
 K = 20
-DONE = 0.95
-"""Share of the descent after which a run counts as converged."""
+DONE = 0.95  # Share of the descent after which a run counts as converged.
 
-SLOWER = 1.5
-"""Factor in epochs from which one run is called slower than another."""
+SLOWER = 1.5  # Factor in epochs from which one run is called slower than another.
 
+# n, d, k, number of blocks, shift of the means: settings in which kappa < 1 for some share.
 SETTINGS = (
     (20_000, 10, 4, 1, 0.3),
     (20_000, 10, 4, 10, 0.3),
@@ -37,9 +36,8 @@ SETTINGS = (
     (100_000, 10, 4, 100, 0.0),
     (20_000, 8, 8, 400, 0.3),
 )
-"""n, d, k, number of blocks, shift of the means: settings in which kappa < 1 for some share."""
+# Draws of each share; the shares, so far apart that noise does not order their means.
 DRAWS, RARE = 5, (0.05, 0.15, 0.5)
-"""Draws of each share; the shares, so far apart that noise does not order their means."""
 
 
 def _sets(context: Context) -> dict[float, Dataset]:

@@ -13,8 +13,8 @@ from ..claim import Context, Outcome, Verdict
 from ..common import LEVEL
 from ..papers import SHT
 
+# Features, and k of Lemma 3, whose vectors have 2k nonzeros: 495 supports can be tried.
 D, K = 12, 2
-"""Features, and k of Lemma 3, whose vectors have 2k nonzeros: 495 supports can be tried."""
 
 
 def _supports(size: int) -> np.ndarray:

@@ -24,10 +24,9 @@ from ..claim import Context, Outcome, Verdict
 from ..papers import SHT
 
 RHOS = (1.2, 1.5, 2.0, 5.0, 10.0)
+# The largest k of the experiments, in Fig. 3; and where rho^2 - rho = 1.
 LARGEST_K, GOLDEN = 500, (1 + math.sqrt(5)) / 2
-"""The largest k of the experiments, in Fig. 3; and where rho^2 - rho = 1."""
-TABLES = (10, 20, 50, 100)
-"""Some k of Tables I and II, which try one block as well."""
+TABLES = (10, 20, 50, 100)  # Some k of Tables I and II, which try one block as well.
 
 
 @SHT.theorem(
@@ -159,8 +158,8 @@ def sht_theorem_1_condition_with_the_nu_of_lemma_2(context: Context) -> Outcome:
     )
 
 
+# n, d, k, r, blocks with k* = 1: kappa < 1, so that the theorem says something.
 CASES = ((20_000, 10, 3, 0.5, 1), (20_000, 10, 4, 0.5, 20), (20_000, 10, 4, 0.05, 1))
-"""n, d, k, r, blocks with k* = 1: kappa < 1, so that the theorem says something."""
 
 STEPS = 40
 

@@ -43,8 +43,8 @@ def _best_over_none(numbers: Numbers) -> Judged:
     return above([t for name, t in numbers.tests.items() if name.endswith("minus lambda = 0")])
 
 
+# What the grid of lambda does where leads, or ends of a curve, are compared.
 COARSE = replace(LAMBDAS, bearing=Bearing.EITHER)
-"""What the grid of lambda does where leads, or ends of a curve, are compared."""
 
 PICKED = Deviation(
     "The best lambda is picked on the test halves, here as in the paper, which favours it.",

@@ -11,13 +11,12 @@ from ..judging import Judged, above, columns, minus, over, over_splits, tests_ab
 from ..numbers import Difference, Numbers
 from .sauc_toy import LAMBDAS, OPTIMISER, OURS, PAIR_RULE, PLAIN, SVM
 
+# Test rows over training rows: real sets are split into halves, so that splits overlap.
 HALVES = 1.0
-"""Test rows over training rows: real sets are split into halves, so that splits overlap."""
 
 KERNELS = ("linear", "Gaussian")
 
-POINT = 0.01
-"""AUC up to which the paper calls two machines comparable: "less than one percent"."""
+POINT = 0.01  # AUC up to which the paper calls two machines comparable: "less than one percent".
 
 ELSEWHERE = Deviation(
     "The paper says this of the four sets of its Fig. 4; all pairs on the sets of Table 3 are our "

@@ -7,15 +7,15 @@ import math
 from ..judging import Judged, above, columns, log_ratio, minus, turned
 from ..numbers import Cell, Difference, Numbers
 
+# Points of AUC up to which two models are called comparable: ours. In print drawing costs a
+# hundredth of that at most, and Nyström features a quarter.
 COMPARABLE = 0.1
-"""Points of AUC up to which two models are called comparable: ours. In print drawing costs a
-hundredth of that at most, and Nyström features a quarter."""
 
+# Points of AUC up to which an AUC on a real set is called competitive: ours, none is printed.
 COMPETITIVE = 0.5
-"""Points of AUC up to which an AUC on a real set is called competitive: ours, none is printed."""
 
+# Seconds of the full model for 10,000 rows in Table 1, the last size that it is printed for.
 PRINTED_SECONDS = 819.1
-"""Seconds of the full model for 10,000 rows in Table 1, the last size that it is printed for."""
 
 
 def auc_kept(numbers: Numbers) -> Judged:

@@ -16,8 +16,8 @@ from .sht_judges import (
     worse_when_rare,
 )
 
+# AUC up to which two methods are called competitive: ours, the paper gives none.
 COMPETITIVE = 0.02
-"""AUC up to which two methods are called competitive: ours, the paper gives none."""
 
 CUT = (
     "SPAM, FSAUC and SOLAM are tuned over fewer points of their grids than printed, and run for "

@@ -13,11 +13,9 @@ from .sht_judges import LOGISTIC, OURS, RIVALS
 
 SETS = ("colon", "leukemia")
 SPARSE = ("SHT-AUC", "StoIHT", "HSG-HT")
-SATURATED = 0.01
-"""AUC up to which two k are on one level."""
+SATURATED = 0.01  # AUC up to which two k are on one level.
 
-COMPARABLE = 0.05
-"""AUC up to which two methods are called comparable."""
+COMPARABLE = 0.05  # AUC up to which two methods are called comparable.
 
 CHOSEN = Deviation(
     "Every point is a choice made on the test rows, as in the authors' programs.", Bearing.NEITHER

@@ -34,8 +34,7 @@ METHODS = ("rbf", "rbf-subsample", "linear", "rfauc", "nbauc")
 SUBSAMPLE = 5
 TOL = 1e-6
 PATH_TOL = 1e-3
-CLEARLY = 0.3
-"""Points of AUC; a lam so far below the best is clearly worse."""
+CLEARLY = 0.3  # Points of AUC; a lam so far below the best is clearly worse.
 
 BUDGET = (
     Budget("splits", "not printed", 3, 3),

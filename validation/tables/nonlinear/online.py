@@ -72,8 +72,7 @@ def parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
     ]
 
 
-Fitted = tuple[np.ndarray, float]
-"""Weights and seconds."""
+Fitted = tuple[np.ndarray, float]  # Weights and seconds.
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,8 +143,7 @@ def _optimum(job: Job, train: Sample, tuning: Sample, test: Sample) -> dict[str,
     }
 
 
-SMALLEST_LAM = 1e-5
-"""Below it the hinge's optimum is not proved within seconds."""
+SMALLEST_LAM = 1e-5  # Below it the hinge's optimum is not proved within seconds.
 
 Fit = Callable[[Job, Sample, tuple[float, ...], int], Fitted]
 

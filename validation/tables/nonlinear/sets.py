@@ -19,19 +19,19 @@ UNAVAILABLE = {
     "acoustic": "no copy could be had",
     "protein": "only 2,871 of its 24,387 rows could be had, with other shares of the classes",
 }
+# Names under which sets are shown that are not the paper's row for row.
 LABELS = {
     "covtype": "covtype, sample of 258,565 rows",
     "cod-rna": "cod-rna, without its third file",
 }
-"""Names under which sets are shown that are not the paper's row for row."""
 
+# Sets whose published test part is used, as in the paper; the others are split at random.
 PUBLISHED = ("usps", "ijcnn1")
-"""Sets whose published test part is used, as in the paper; the others are split at random."""
 
 TEST_SHARE = 0.2
 SETS = tuple(name for name in PRINTED if name not in UNAVAILABLE)
+# Test rows over training rows of a random split, before the parts are cut to the budget's rows.
 OVERLAP = TEST_SHARE / (1 - TEST_SHARE)
-"""Test rows over training rows of a random split, before the parts are cut to the budget's rows."""
 
 SHARED = (
     "The splits of a published test part share all training rows too, where these are no more "

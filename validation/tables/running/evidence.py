@@ -17,22 +17,19 @@ from pathlib import Path
 from typing import Any
 
 from ....exact.errors import InputError
-from ...files.finite_json import finite_json
-from ...files.written_files import write_atomically
+from ...files.written import finite_json, write_atomically
 from ..stored import part_key
 from ..table import Experiment, Part, Run
 
-SAVE_EVERY = 60.0
-"""Seconds after which new parts are written to the evidence while a run goes on."""
+SAVE_EVERY = 60.0  # Seconds after which new parts are written to the evidence while a run goes on.
 
+# Entries of a part's key that all parts of a file share.
 _COMMON = ("schema_version", "experiment", "protocol", "budget", "seed", "profile")
-"""Entries of a part's key that all parts of a file share."""
 
+# Entries of a part's key that differ from part to part.
 _SINGLE = ("part", "parameters", "data_sha256")
-"""Entries of a part's key that differ from part to part."""
 
-Documents = dict[str, dict[str, Any]]
-"""Key of a part to its document."""
+Documents = dict[str, dict[str, Any]]  # Key of a part to its document.
 
 
 def evidence_path(folder: Path, experiment: str, profile: str, seed: int) -> Path:
@@ -41,13 +38,7 @@ def evidence_path(folder: Path, experiment: str, profile: str, seed: int) -> Pat
 
 
 def read_evidence(path: Path) -> Documents:
-    """Return the documents of a file of evidence; none if there is no such file.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged: its checksum does not fit, or it is not of this form.
-    """
+    """Return the documents of a file of evidence; none if there is no such file."""
     try:
         text = path.read_bytes()
     except FileNotFoundError:
@@ -106,14 +97,7 @@ def _line(content: Mapping[str, Any]) -> str:
 
 @dataclass
 class EvidenceFolder:
-    """Finished parts as evidence: found before a run, added to while it goes on.
-
-    Attributes
-    ----------
-    folder : Path or None
-        Without one nothing is found and nothing written.
-    run : Run
-    """
+    """Finished parts as evidence: found before a run, added to while it goes on."""
 
     folder: Path | None
     run: Run

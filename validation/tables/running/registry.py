@@ -26,13 +26,7 @@ TABLES = (
 
 
 def tables() -> dict[str, Table]:
-    """Return name to table.
-
-    Raises
-    ------
-    ValueError
-        If two have one name.
-    """
+    """Return name to table."""
     found = {table.name: table for table in TABLES}
     if len(found) < len(TABLES):
         raise ValueError("two tables have one name")
@@ -40,13 +34,7 @@ def tables() -> dict[str, Table]:
 
 
 def chosen(names: Sequence[str], registry: Mapping[str, Table]) -> list[Table]:
-    """Return the tables named, all of them without names, in the order of the registry.
-
-    Raises
-    ------
-    InputError
-        For a name that no table has.
-    """
+    """Return the tables named, all of them without names, in the order of the registry."""
     for name in names:
         if name not in registry:
             near = difflib.get_close_matches(name, registry, n=3, cutoff=0.4)

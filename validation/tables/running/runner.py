@@ -30,8 +30,8 @@ from .registry import chosen, tables
 
 Todo = Sequence[tuple[Experiment, Part]]
 
+# Called after each part with the number done, the number in all, and its name.
 Progress = Callable[[int, int, str], object]
-"""Called after each part with the number done, the number in all, and its name."""
 
 
 @dataclass
@@ -62,46 +62,7 @@ def reproduce(
     evidence: str | Path | None = None,
     judge: Judge | None = None,
 ) -> list[Shown]:
-    """Run tables and write OUT/NAME.md, .csv, .svg and OUT/index.md.
-
-    Parameters
-    ----------
-    names : names of tables
-        All by default.
-    profile : {"quick", "full"}
-    seed : int
-        >= 0.
-    data_dir : path, optional
-        Folder of the real data; the one that AUCERT_DATA names by default. What is not there is
-        shown as missing.
-    out : path
-        Made if it is not there. Finished parts are kept in OUT/parts and used again.
-    jobs : int
-        Processes, >= 1.
-    progress : function, optional
-    registry : dict, optional
-        Other tables than the papers'.
-    max_time : float, optional
-        Seconds, > 0, after which no part is begun; those that run end. By default 12 hours for
-        "full", no limit for "quick". What was not begun is named on the pages.
-    evidence : path, optional
-        Folder of the numbers that the pages are made of, one file an experiment: what is in it
-        is not run again, and what is run is added to it, every minute and at the end.
-    judge : function, optional
-        Of a table and its page: the paper's statements with their verdicts.
-
-    Returns
-    -------
-    list of Shown
-        In the order of the registry. After an interrupt the pages are written with what is
-        there, and `KeyboardInterrupt` goes on.
-
-    Raises
-    ------
-    InputError
-        For an unknown name or profile, a bad number, or a folder that is not there or cannot be
-        written.
-    """
+    """Run tables and write OUT/NAME.md, .csv, .svg and OUT/index.md."""
     entries = chosen(names, tables() if registry is None else registry)
     run = Run(profile, _counted("seed", seed, 0), _folder(data_dir))
     _counted("jobs", jobs, 1)
@@ -140,13 +101,7 @@ def estimate(
 
 
 def limit_of(profile: str, max_time: float | None) -> float | None:
-    """Return the seconds after which no part is begun, or None.
-
-    Raises
-    ------
-    InputError
-        If `max_time` is not above 0.
-    """
+    """Return the seconds after which no part is begun, or None."""
     if max_time is None:
         return FULL_LIMIT if profile == "full" else None
     if not max_time > 0:

@@ -53,15 +53,7 @@ UNAVAILABLE = {
 
 
 def load_task(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows (n, d), NaN where a value is missing, and the positive mask.
-
-    Parameters
-    ----------
-    name : str
-        In `TASKS`.
-    folder : Path
-        Of the npz files.
-    """
+    """Return rows (n, d), NaN where a value is missing, and the positive mask."""
     task = TASKS[name]
     path = folder / f"{task.file}.npz"
     if name != "hepatitis":

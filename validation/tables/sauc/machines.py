@@ -26,8 +26,7 @@ from ....exact.pairs.nearest_pairs import nearest_pairs
 from ..races import race
 from .printed import EXACT, PLAIN, STRUCTURED, SVM
 
-ALL = 0
-"""Neighbours k that stands for all pairs."""
+ALL = 0  # Neighbours k that stands for all pairs.
 
 SEARCH = (
     "For each width and structure one certified path of falling lam = 1 / (C pairs) serves all C "
@@ -36,8 +35,8 @@ SEARCH = (
     "whole grid."
 )
 
+# Relative gaps of the fits that choose parameters, and of those that are shown.
 CHOICE_TOL, FINAL_TOL = 1e-3, 1e-6
-"""Relative gaps of the fits that choose parameters, and of those that are shown."""
 
 SVM_STEPS = 1_000_000
 

@@ -69,8 +69,7 @@ def by_k(ks: list[int]) -> tuple[str, ...]:
     return tuple("all" if k == ALL else str(k) for k in ks)
 
 
-Point = tuple[float, float, float]
-"""Place, mean, and standard error of the mean."""
+Point = tuple[float, float, float]  # Place, mean, and standard error of the mean.
 
 
 def curve_panel(

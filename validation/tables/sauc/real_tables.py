@@ -16,8 +16,8 @@ from .printed import TASKS as PRINTED_TASKS
 from .real import EXPERIMENT, KERNELS, NAMES
 
 METHODS = (SVM, PLAIN, STRUCTURED)
+# Columns that the paper does not have.
 ADDED = {"linear": (EXACT, RAW, RAW_STRUCTURED), "rbf": (EXACT,)}
-"""Columns that the paper does not have."""
 
 
 def render_auc(results: Results) -> Page:

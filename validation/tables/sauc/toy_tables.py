@@ -45,8 +45,8 @@ def render_data(results: Results) -> Page:
     return Page(tuple(entries), conclusion=conclusion)
 
 
+# Standard errors that 20 moments of as many draws stay within, but for one time in 800.
 NOISE = 4.0
-"""Standard errors that 20 moments of as many draws stay within, but for one time in 800."""
 
 
 def _farthest(done: dict[str, Any]) -> float:

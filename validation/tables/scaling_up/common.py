@@ -26,8 +26,7 @@ from ....exact.spaces.streamed import StreamedRows
 
 PAPER = "ScalingUp"
 
-STEP = 0.05
-"""First step of Adamax, for features of order one."""
+STEP = 0.05  # First step of Adamax, for features of order one.
 
 
 @dataclass(frozen=True, eq=False)

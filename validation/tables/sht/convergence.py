@@ -17,8 +17,7 @@ from .printed import STARS
 
 SHARES = [0.05, 0.25, 0.5]
 PUBLISHED, COMMON = "step r (1 - r), as published", "one step for all r"
-STEP = 0.0475
-"""r (1 - r) at r = 0.05."""
+STEP = 0.0475  # r (1 - r) at r = 0.05.
 
 DONE = 0.95
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+# Number in Table IV to probes; 11 (KIAA0220) has none in the programs.
 LEUKEMIA = {
     1: "M19507_at", 2: "M22324_at", 3: "M23197_at", 4: "U41813_at", 5: "X13293_at",
     6: "M84371_rna1_s_at", 7: "J03779_at", 8: "X82240_rna1_at", 9: "U22376_cds2_s_at",
@@ -19,8 +20,8 @@ LEUKEMIA = {
     28: "L06797_s_at", 29: "U62962_at", 30: "K03460_at X68277_at X99325_at X01703_at",
     31: "M11722_at", 32: "U05255_s_at",
 }  # fmt: skip
-"""Number in Table IV to probes; 11 (KIAA0220) has none in the programs."""
 
+# Number in Table V to columns, the first being 0.
 COLON = {
     1: (295, 683, 1235), 2: (451,), 3: (608,), 4: (1041,), 5: (1043,), 6: (1165,), 7: (917, 1279),
     8: (1352,), 9: (1386,), 10: (1393, 1870), 11: (554,), 12: (268,), 13: (146,), 14: (1463,),
@@ -28,18 +29,10 @@ COLON = {
     22: (225,), 23: (207,), 24: (163,), 25: (701,), 26: (1790,), 27: (534,), 28: (512,),
     29: (1, 2, 282, 613),
 }  # fmt: skip
-"""Number in Table V to columns, the first being 0."""
 
 
 def marker_columns(name: str, names: list[str]) -> dict[int, list[int]]:
-    """Return number in the paper's table to columns of the data; without those not found.
-
-    Parameters
-    ----------
-    name : {"colon", "leukemia"}
-    names : list of str
-        Of the columns; not looked at for colon.
-    """
+    """Return number in the paper's table to columns of the data; without those not found."""
     if name == "colon":
         return {number: list(columns) for number, columns in COLON.items()}
     places = {accession: at for at, accession in enumerate(names)}

@@ -11,8 +11,7 @@ from scipy import stats
 
 from ...data.labelled_data import Dataset
 
-SHIFT = 0.3
-"""Difference of the class means in a true feature."""
+SHIFT = 0.3  # Difference of the class means in a true feature.
 
 
 def true_auc(w: np.ndarray, data: Dataset) -> float:

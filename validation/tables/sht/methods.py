@@ -144,17 +144,7 @@ def grid(method: str, budget: Mapping[str, Any]) -> list[Config]:
 
 
 def fit(method: str, rows: Rows, config: Config, spend: Mapping[str, Any]) -> np.ndarray:
-    """Return the weights; zero where the steps diverge, as they do for parts of the grids.
-
-    Parameters
-    ----------
-    method : str
-    rows : Rows
-    config : tuple
-        One of `grid`.
-    spend : mapping
-        With `epochs` and `passes`.
-    """
+    """Return the weights; zero where the steps diverge, as they do for parts of the grids."""
     try:
         return _FITS[method](rows, config, spend)
     except InputError as error:

@@ -21,8 +21,7 @@ from .printed import BOTH, METHODS, STARS
 
 N, D = 1000, 1000
 RARE = 0.05
-SMALL = 1e-3
-"""Weights up to this are cut for methods that are not sparse, as in the paper."""
+SMALL = 1e-3  # Weights up to this are cut for methods that are not sparse, as in the paper.
 
 ORACLE, SWAPS, SUBSET = "true features known", "SHT-AUC, swaps", "best 8 of 30, proved"
 ADDED = (DENSE, TOP, FISHER, EXACT, SWAPS, SUBSET, ORACLE)

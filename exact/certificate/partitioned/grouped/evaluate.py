@@ -25,13 +25,7 @@ from .tasks import GroupHingeTask, GroupLossTask, GroupSums
 
 
 class OfGroups:
-    """Evaluations of a problem over ordered pairs in partitions.
-
-    Parameters
-    ----------
-    problem : Problem
-        With a loss of ours and `PartitionedOrder`, over `GroupedRows`.
-    """
+    """Evaluations of a problem over ordered pairs in partitions."""
 
     def __init__(self, problem: Problem):
         assert isinstance(problem.space, GroupedRows)
@@ -47,13 +41,7 @@ class OfGroups:
         return self.with_grid(w, 1 << k, half)
 
     def with_grid(self, w: np.ndarray, bins: int, half: int) -> Evaluation:
-        """Return the evaluation at `w` on a grid of `bins` steps a unit, a power of two.
-
-        Raises
-        ------
-        InputError
-            If the sums on it would not be whole numbers of 62 bits.
-        """
+        """Return the evaluation at `w` on a grid of `bins` steps a unit, a power of two."""
         if self.loss != HINGE:
             return self.at(w)
         w, k = np.ascontiguousarray(w, dtype=float), int(bins).bit_length() - 1

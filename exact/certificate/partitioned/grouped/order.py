@@ -19,16 +19,7 @@ from ..order import SLACK, score_range
 
 @dataclass(frozen=True, eq=False)
 class GroupOrderTask:
-    """Counts the pairs whose order is certain: with the upper row above, and with it below.
-
-    Parameters
-    ----------
-    offset, w : arrays (dim,)
-    radius : float
-        How far the optimum may be from `w`.
-    error : float
-        A bound of the rounding in every score.
-    """
+    """Counts the pairs whose order is certain: with the upper row above, and with it below."""
 
     offset: np.ndarray
     w: np.ndarray

@@ -22,20 +22,7 @@ from ....tools.rounding import UNIT, gamma
 
 @dataclass(eq=False)
 class GroupSums:
-    """What some partitions answer.
-
-    Attributes
-    ----------
-    pull : WeighedSums
-        sum_i c_i (x_i - offset), c in units of its own.
-    rows, mass : int
-        Rows that were counted, and what their pairs weigh.
-    whole : WholeHingeSums
-        Of the hinge.
-    smooth : array (6,)
-        Of another loss, each times what the pairs weigh: value, sum of dual(alpha), the absolute
-        sizes of both and of the total, and the bounds of the rounding of value, sum and c.
-    """
+    """What some partitions answer."""
 
     pull: WeighedSums
     rows: int = 0
@@ -55,12 +42,7 @@ class GroupSums:
 
 @dataclass(frozen=True, eq=False)
 class _GroupTask(Merging, ABC):
-    """Sums over the pairs of whole groups.
-
-    Parameters
-    ----------
-    offset, w : arrays (dim,)
-    """
+    """Sums over the pairs of whole groups."""
 
     offset: np.ndarray
     w: np.ndarray
@@ -89,13 +71,7 @@ class _GroupTask(Merging, ABC):
 
 @dataclass(frozen=True, eq=False)
 class GroupHingeTask(_GroupTask):
-    """The hinge's sums in whole numbers, on a grid that all partitions share.
-
-    Parameters
-    ----------
-    k, half : int
-        As `whole_sums.finest_grid` has them.
-    """
+    """The hinge's sums in whole numbers, on a grid that all partitions share."""
 
     k: int
     half: int

@@ -21,26 +21,7 @@ from .some_rows import SomeRowsEngine
 
 
 def rows_of_fold(side: int, start: int, count: int, seed: int, folds: int, fold: int) -> np.ndarray:
-    """Return which of the rows number `start` to `start + count - 1` of a class a fold has.
-
-    Parameters
-    ----------
-    side : int
-        0 for the negative class, 1 for the positive one.
-    start, count : int
-        Numbers within the class, through all partitions.
-    seed : int
-        >= 0.
-    folds : int
-        >= 2.
-    fold : int
-        From 0 to folds - 1.
-
-    Returns
-    -------
-    int array
-        From 0 to count - 1, ascending.
-    """
+    """Return which of the rows number `start` to `start + count - 1` of a class a fold has."""
     first, last = start // folds, -(-(start + count) // folds)
     turns = hashed_numbers(side, first, last - first, seed, folds)
     at = np.arange(first, last) * folds - start + (turns + fold) % folds
@@ -49,16 +30,7 @@ def rows_of_fold(side: int, start: int, count: int, seed: int, folds: int, fold:
 
 @dataclass(frozen=True, eq=False)
 class ByNumber:
-    """Chooses the rows of a fold, or all others, by their numbers within their class.
-
-    Parameters
-    ----------
-    before : dict
-        Of each partition's number: negative and positive rows of the partitions before it.
-    fold, folds, seed : int
-    held_out : bool
-        Whether the rows of the fold are meant, or all others.
-    """
+    """Chooses the rows of a fold, or all others, by their numbers within their class."""
 
     before: dict[int, tuple[int, int]]
     fold: int

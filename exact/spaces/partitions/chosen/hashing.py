@@ -11,16 +11,8 @@ _MIX = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # constants of splitmix64
 
 
 def hashed_numbers(place: int, start: int, count: int, seed: int, kinds: int) -> np.ndarray:
-    """Return numbers below `kinds` for rows `start` and on of partition number `place`: (count,).
-
-    Parameters
-    ----------
-    place, start, count : int
-    seed : int
-        >= 0.
-    kinds : int
-        Below 2^31.
-    """
+    """Return numbers below `kinds` for rows `start` and on of partition number `place`:
+    (count,)."""
     mixed = _hashes(place, start, count, seed)
     return ((mixed >> np.uint64(33)) * np.uint64(kinds) >> np.uint64(31)).astype(np.int64)
 
@@ -40,15 +32,7 @@ def scrambled(x: np.ndarray) -> np.ndarray:
 
 
 def hashed_names(names: np.ndarray, seed: int) -> np.ndarray:
-    """Return a 64-bit hash of each name: uint64 (k,).
-
-    Parameters
-    ----------
-    names : array (k,)
-        Numbers, of which equal ones have the same hash whatever their type; or words.
-    seed : int
-        >= 0.
-    """
+    """Return a 64-bit hash of each name: uint64 (k,)."""
     start = scrambled(np.array([seed], np.uint64))
     if names.dtype.kind in "US":
         digests = [blake2b(str(x).encode(), digest_size=8).digest() for x in names.tolist()]

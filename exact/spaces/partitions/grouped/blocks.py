@@ -12,7 +12,7 @@ import numpy as np
 from ....errors import InputError
 from ....tools.checks import as_numbers
 from ....tools.lossless import check_labels
-from ..partition import ArrayPartition, Block, Partition, added_up
+from ..partition import Block, Partition, added_up, held_rows
 
 
 class GroupedBlock(NamedTuple):
@@ -62,17 +62,7 @@ def whole_partition(blocks: Iterable[Any]) -> Whole | None:
 
 @dataclass(frozen=True, eq=False)
 class GroupedPartition:
-    """Rows with a group and a key.
-
-    Parameters
-    ----------
-    rows : ArrayPartition
-        Or anything else with `name`, `refuse` and `blocks`; its classes are not looked at.
-    group : array (m,)
-        Numbers or words: pairs are rows of one group.
-    key : array (m,)
-        Finite numbers; the row of the larger key should have the larger score.
-    """
+    """Rows with a group and a key."""
 
     rows: Partition
     group: Any
@@ -103,13 +93,7 @@ class GroupedPartition:
 
 
 def named(group: np.ndarray, where: str) -> np.ndarray:
-    """Return groups as an array of numbers or of words.
-
-    Raises
-    ------
-    InputError
-        If one is missing, or they are of mixed types.
-    """
+    """Return groups as an array of numbers or of words."""
     if group.dtype.kind == "O":
         kinds = {type(one) for one in group.tolist()}
         if kinds - {str}:
@@ -121,6 +105,12 @@ def named(group: np.ndarray, where: str) -> np.ndarray:
     return group
 
 
+def held_groups(name: str, X: Any, group: Any, key: Any, weight: Any = None) -> GroupedPartition:
+    """Return a partition of what a caller gave: what makes arrays (m, d), and three of (m,)."""
+    none = np.zeros(np.shape(X)[:1], dtype=bool)
+    return GroupedPartition(held_rows(name, X, none, weight), group, key)
+
+
 def cut_groups(
     X: np.ndarray,
     group: np.ndarray,
@@ -129,16 +119,12 @@ def cut_groups(
     places: list[int],
 ) -> list[GroupedPartition]:
     """Return the partitions of an array in memory, cut before the rows `places`."""
-    ends, none = [0, *places, X.shape[0]], np.zeros(X.shape[0], dtype=bool)
+    ends = pairwise([0, *places, X.shape[0]])
     return [
-        GroupedPartition(
-            ArrayPartition(
-                X[a:b], none[a:b], None if weight is None else weight[a:b], f"partition {k}"
-            ),
-            group[a:b],
-            key[a:b],
+        held_groups(
+            f"partition {k}", X[a:b], group[a:b], key[a:b], None if weight is None else weight[a:b]
         )
-        for k, (a, b) in enumerate(pairwise(ends))
+        for k, (a, b) in enumerate(ends)
     ]
 
 

@@ -13,32 +13,17 @@ from ....tools.lossless import check_one_type
 from ..facts import Facts, FactsTask
 from .blocks import whole_partition
 
+# The pairs of one row weigh less than this, so that sums of grid scores stay below 2^63.
 LARGEST_MASS = 1 << 40
-"""The pairs of one row weigh less than this, so that sums of grid scores stay below 2^63."""
 
 NO_COLUMNS = np.zeros((0, 0))
 
-KINDS = 2
-"""So many different keys are remembered, and one more."""
+KINDS = 2  # So many different keys are remembered, and one more.
 
 
 @dataclass(eq=False)
 class OrderCounts:
-    """Of some partitions.
-
-    Attributes
-    ----------
-    mass : int
-        What all pairs weigh together.
-    count : int
-        The number of pairs of a weight.
-    top : int
-        A bound of what the pairs of one row weigh together.
-    names : dict
-        Of each partition's number: the groups in it, ascending.
-    keys : array
-        Different keys: all if they are two at most, else some three of them.
-    """
+    """Of some partitions."""
 
     mass: int = 0
     count: int = 0
@@ -59,19 +44,7 @@ class OrderCounts:
 
 
 def counted_pairs(group: np.ndarray, key: np.ndarray, weight: np.ndarray) -> tuple[int, int, int]:
-    """Return what all pairs weigh, their number, and a bound of what those of one row weigh.
-
-    Parameters
-    ----------
-    group, key : arrays (m,)
-    weight : array (m,)
-        Whole numbers >= 0; a pair weighs their product.
-
-    Raises
-    ------
-    InputError
-        If weights are not whole, or so large that the sums would not be exact.
-    """
+    """Return what all pairs weigh, their number, and a bound of what those of one row weigh."""
     if not (weight == np.floor(weight)).all():
         raise InputError(
             "row weights of ordered pairs in partitions must be whole numbers: multiply them"
@@ -146,20 +119,7 @@ class GroupedFactsTask:
 
 
 def check_groups_whole(names: dict[int, np.ndarray], told: str) -> int:
-    """Return the number of groups.
-
-    Parameters
-    ----------
-    names : dict
-        As `OrderCounts.names`.
-    told : str
-        What is to be done where a group is split.
-
-    Raises
-    ------
-    InputError
-        If a group lies in two partitions, or their names are not of one type.
-    """
+    """Return the number of groups."""
     check_one_type({f"partition {k}": found for k, found in names.items()}, "the groups")
     if not names:
         return 0

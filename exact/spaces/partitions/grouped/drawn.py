@@ -10,8 +10,7 @@ import numpy as np
 
 from ..chosen.hashing import hashed_names, hashed_numbers
 
-STEPS = 1 << 30
-"""A share is one of so many steps."""
+STEPS = 1 << 30  # A share is one of so many steps.
 
 
 class DrawnGroups(NamedTuple):
@@ -25,15 +24,7 @@ class DrawnGroups(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GroupsTask:
-    """Takes a share of the groups, the same ones however the rows are cut; or of the rows.
-
-    Parameters
-    ----------
-    share : float
-        In (0, 1]; 1 takes all rows.
-    whole : bool
-        Whether groups are taken; else single rows, by their place in their partition.
-    """
+    """Takes a share of the groups, the same ones however the rows are cut; or of the rows."""
 
     share: float
     whole: bool

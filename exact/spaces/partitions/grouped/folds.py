@@ -40,16 +40,7 @@ class GroupHashesTask:
 
 @dataclass(frozen=True, eq=False)
 class ByGroup:
-    """Chooses the groups of a fold, or all others.
-
-    Parameters
-    ----------
-    starts : uint64 array (folds,)
-        The least hash of each fold.
-    fold, seed : int
-    held_out : bool
-        Whether the groups of the fold are meant, or all others.
-    """
+    """Chooses the groups of a fold, or all others."""
 
     starts: np.ndarray
     fold: int
@@ -69,13 +60,7 @@ class ByGroup:
 
 
 def starts_of_folds(rows: GroupedRows, folds: int, seed: int) -> np.ndarray:
-    """Return the least hash of each fold: uint64 (folds,), a pass over the partitions.
-
-    Raises
-    ------
-    InputError
-        If there are fewer groups than folds.
-    """
+    """Return the least hash of each fold: uint64 (folds,), a pass over the partitions."""
     every: Any = rows.run(GroupHashesTask(seed))
     if every.size < folds:
         raise InputError(
@@ -87,13 +72,7 @@ def starts_of_folds(rows: GroupedRows, folds: int, seed: int) -> np.ndarray:
 def fold_of_groups(
     rows: GroupedRows, starts: np.ndarray, fold: int, seed: int
 ) -> tuple[GroupedRows, GroupedRows]:
-    """Return the rows without one fold, and that fold.
-
-    Raises
-    ------
-    InputError
-        If no pair is ordered in one of them.
-    """
+    """Return the rows without one fold, and that fold."""
     train, test = (
         GroupedRows(
             SomeRowsEngine(rows.engine, ByGroup(starts, fold, seed, held_out)), rows.columns

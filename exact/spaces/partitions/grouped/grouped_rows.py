@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -10,18 +10,17 @@ import numpy as np
 from ....errors import InputError, NoPairError
 from ..engine import Engine
 from ..facts import Facts
-from ..partition import Partition
+from ..partition import Source
 from ..partitioned_rows import PartitionedRows
 from ..thinning import Drawn
-from .blocks import ClassesTask
+from .blocks import ClassesTask, held_groups
 from .counts import GroupedFactsTask, OrderCounts, check_groups_whole
 from .drawn import DrawnGroups, GroupsTask, assembled_groups
 
+# What is to be done where a group is split.
 SORT = "sort the rows by their group and cut them between groups"
-"""What is to be done where a group is split."""
 
-MANY_GROUPS = 200
-"""Groups from which a sample consists of whole groups."""
+MANY_GROUPS = 200  # Groups from which a sample consists of whole groups.
 
 
 class GroupedRows(PartitionedRows):
@@ -29,8 +28,11 @@ class GroupedRows(PartitionedRows):
 
     Parameters
     ----------
-    source : sequence of GroupedPartition, or Engine
-        Partitions are read by this process.
+    source : sequence of tuples, or Engine
+        For each partition (X, group, key) or (X, group, key, weight): numbers (m, d), what names
+        the groups (m,), numbers or words, finite numbers (m,), whose larger one should have the
+        larger score, and weights (m,). Anything that has the methods of `Partition` may stand in
+        place of a tuple. All are read by this process.
     columns : list of str, optional
         Names of the features.
     told : str, optional
@@ -48,12 +50,10 @@ class GroupedRows(PartitionedRows):
         group is split.
     """
 
-    def __init__(
-        self,
-        source: Sequence[Partition] | Engine,
-        columns: list[str] | None = None,
-        told: str = SORT,
-    ):
+    arrays = ("X", "group", "key")
+    held = staticmethod(held_groups)
+
+    def __init__(self, source: Source | Engine, columns: list[str] | None = None, told: str = SORT):
         self.order = OrderCounts()
         super().__init__(source, columns)
         self.groups = check_groups_whole(self.order.names, told)

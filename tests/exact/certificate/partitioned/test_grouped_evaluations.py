@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.exact import GroupedPartition, GroupedRows, PartitionedRows
+from aucert.exact import GroupedRows, PartitionedRows
 from aucert.exact.api.certify import certify
 from aucert.exact.api.roc_svm import ROCSVM
 from aucert.exact.api.solve import solve
@@ -28,7 +28,7 @@ from aucert.exact.problem.problem import Problem
 from aucert.exact.proof.partitioned_proof import write_partitioned_proof
 from aucert.exact.spaces.partitions.grouped.blocks import cut_groups
 from aucert.exact.spaces.partitions.grouped.counts import counted_pairs
-from aucert.exact.spaces.partitions.partition import ArrayPartition, cut
+from aucert.exact.spaces.partitions.partition import cut
 from aucert.exact.sums.merged.whole_sums import exact_dot, finest_grid
 from loops import each, seeds
 
@@ -317,8 +317,7 @@ def test_what_cannot_be_ordered_is_refused() -> None:
     with pytest.raises(InputError, match="more than can be counted exactly"):
         GroupedRows(cut_groups(X, group, grade, np.full(40, 2.0**25), []))
     with pytest.raises(InputError, match="20 groups and 40 keys"):
-        plain = ArrayPartition(X, np.zeros(40, dtype=bool))
-        GroupedRows([GroupedPartition(plain, group[:20], grade)])
+        GroupedRows([(X, group[:20], grade)])
 
 
 def test_what_needs_two_classes_is_refused(tmp_path: Path) -> None:
@@ -355,7 +354,7 @@ class Changing:
 
     name = "a changing one"
 
-    def __init__(self, whole: GroupedPartition, times: int):
+    def __init__(self, whole: Any, times: int):
         self.whole, self.times = whole, times
 
     def blocks(self) -> Iterator[Any]:

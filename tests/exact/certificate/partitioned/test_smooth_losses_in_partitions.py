@@ -15,12 +15,12 @@ from aucert.exact.certificate.partitioned.line_tasks import LinesTask
 from aucert.exact.certificate.partitioned.lined import Lined
 from aucert.exact.certificate.partitioned.losses import smooth_over_partitions
 from aucert.exact.certificate.solution import Status
-from aucert.exact.certificate.witness import Witness
 from aucert.exact.errors import CertificateError, InputError
 from aucert.exact.formulation.partitioned import partitioned_problem
 from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import ALL_LOSSES
 from aucert.exact.losses.smooth_hinge import SmoothHinge
+from aucert.exact.problem.minorant import Minorant
 from aucert.exact.problem.problem import Problem
 from aucert.exact.spaces.partitions import engine
 from aucert.exact.spaces.partitions.engine import LocalEngine
@@ -192,7 +192,7 @@ def test_a_shrunk_dual_point_is_a_bound_too(loss: str) -> None:
     problem = over(rows_in(X, positive, 3), loss, 0.1)
     best = solve(X, positive, 0.1, loss=loss).certificate
     for scale in (0.0, 0.4, 1.0):
-        witness = Witness.from_weights(problem, np.array([0.3, -0.2]), 64, 0, scale)
+        witness = Minorant.from_weights(problem, np.array([0.3, -0.2]), 64, 0, scale)
         found = Certificate.of(problem, np.zeros(2), witness)
         assert found.dual <= best.primal + found.rounding
 
@@ -228,7 +228,7 @@ def test_what_cannot_be_done_is_said() -> None:
         solve(rows, None, 1e-2, loss=Own())  # type: ignore[arg-type]
     problem = over(rows, "logistic")
     with pytest.raises(InputError, match="has a binned dual point a width or scale"):
-        Witness.from_weights(problem, np.zeros(2), 64, 1)
+        Minorant.from_weights(problem, np.zeros(2), 64, 1)
     far = PartitionedRows(cut(np.array([[0.0], [2e3], [1e3]]), positive[:3] * 1 == 1, None, [1]))
     with pytest.raises(InputError, match="the exponential loss overflows"):
         certify(far, None, 1.0, loss="exponential", w=[1.0], refine=False)

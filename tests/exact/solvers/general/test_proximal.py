@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.exact import AllPairs, Certificate, Gram, InputError, PairList, Ridge, Rows, Witness
+from aucert.exact import AllPairs, Certificate, Gram, InputError, Minorant, PairList, Ridge, Rows
 from aucert.exact.losses.registry import HINGE, LOGISTIC, SQUARE, SQUARED_HINGE
 from aucert.exact.problem.penalties.elastic_net import ElasticNet
 from aucert.exact.problem.penalties.group_lasso import GroupLasso
@@ -97,7 +97,7 @@ def test_any_weights_and_any_scores_make_a_true_certificate(kind: int) -> None:
         w = np.abs(rng.normal(size=problem.space.dim))  # signs allow it
         scores = rng.normal(size=problem.n)
         for width in (0.0, 0.5):
-            witness = Witness.from_scores(problem, scores, width)
+            witness = Minorant.from_scores(problem, scores, width)
             found = Certificate.of(problem, w, witness)
             slack = 1e-8 * (1 + best)
             assert found.dual <= best + slack

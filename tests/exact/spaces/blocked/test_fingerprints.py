@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aucert.exact import certify, solve
-from aucert.exact.certificate.certificate import Certificate, Witness
+from aucert.exact.certificate.certificate import Certificate, Minorant
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
@@ -52,7 +52,7 @@ def readings_before_and_in_a_certificate() -> tuple[int, int]:
     problem = problem_over(source)
     before = source.count
     w = np.ones(3)
-    Certificate.of(problem, w, Witness.from_weights(problem, w, 64, 2))
+    Certificate.of(problem, w, Minorant.from_weights(problem, w, 64, 2))
     return before, source.count
 
 
@@ -63,7 +63,7 @@ def test_a_certificate_is_refused_at_whatever_reading_the_rows_change() -> None:
     for after in range(before, whole - 1):  # the last block is read with the others' change
         problem = problem_over(Changing(X, swapped(), after))
         with pytest.raises(InputError, match="changed while it was read") as refused:
-            Certificate.of(problem, w, Witness.from_weights(problem, w, 64, 2))
+            Certificate.of(problem, w, Minorant.from_weights(problem, w, 64, 2))
         assert "nothing is proved" in str(refused.value)
 
 

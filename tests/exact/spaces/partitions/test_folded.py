@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aucert.exact.errors import CertificateError
+from aucert.exact import GroupedRows, PartitionedRows, solve
+from aucert.exact.errors import CertificateError, InputError
 from aucert.exact.spaces.partitions import partition
 from aucert.exact.spaces.partitions.engine import LocalEngine, stretch
 from aucert.exact.spaces.partitions.partition import ArrayPartition, cut
@@ -147,3 +148,37 @@ def test_blocks_use_the_memory_of_those_that_nobody_holds(monkeypatch: pytest.Mo
     for k, view in enumerate(kept):
         first = (2 * k + 1) * step
         np.testing.assert_array_equal(view, rows[first + 5 : first + step, 1])
+
+
+def test_tuples_of_arrays_are_partitions() -> None:
+    rng = np.random.default_rng(0)
+    X, weight, group = rng.normal(size=(60, 2)), np.arange(60) % 3 + 1.0, np.arange(60) // 10
+    key, cuts = X[:, 0] + rng.normal(size=60), [slice(0, 30), slice(30, 60)]
+    for arrays in ((X, key > 0), (X, key > 0, weight)):
+        rows = PartitionedRows([tuple(array[k] for array in arrays) for k in cuts])
+        apart = PartitionedRows(cut(X, key > 0, None if len(arrays) == 2 else weight, [30]))
+        one, two = (solve(space, None, 1e-1).certificate for space in (rows, apart))
+        assert (one.primal, one.dual) == (two.primal, two.dual)
+    for arrays in ((X, group, key), (X, group, key, weight)):
+        rows = GroupedRows([tuple(array[k] for array in arrays) for k in cuts])
+        assert (rows.n, rows.parts, rows.groups) == (60, 2, 6)
+        kept = {"qid": group, "sample_weight": weight if len(arrays) == 4 else None}
+        one, two = solve(rows, None, 1e-1).certificate, solve(X, key, 1e-1, **kept).certificate
+        assert abs(one.primal - two.primal) <= one.gap + two.gap
+
+
+@each(
+    "space, part, match",
+    [
+        (PartitionedRows, np.zeros((2, 2)), "must be"),
+        (PartitionedRows, (np.zeros((2, 2)),), "must be"),
+        (GroupedRows, (np.zeros((2, 2)), [0, 1]), "must be"),
+        (PartitionedRows, (np.zeros((2, 2)), [0, 1]), "bool"),
+        (PartitionedRows, (np.zeros(2), [False, True]), "matrix"),
+        (GroupedRows, (3.0, [0, 1], [0, 1]), "matrix"),
+        (PartitionedRows, (np.zeros((2, 2)), [False, True, True]), "3 labels"),
+    ],
+)
+def test_what_is_not_a_partition_is_refused(space: Any, part: Any, match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        space([part])

@@ -23,8 +23,7 @@ from ....data.labelled_data import Dataset
 from ...claim import Context
 from ...common import wdbc_sample
 
-TOL = 1e-9
-"""Certified gap of every optimum here."""
+TOL = 1e-9  # Certified gap of every optimum here.
 
 
 @dataclass(frozen=True, eq=False)

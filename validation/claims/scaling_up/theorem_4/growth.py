@@ -17,8 +17,7 @@ from ...common import exponent
 from ...papers import SCALING_UP
 
 SIZES = (1000, 10_000, 100_000, 1_000_000)
-LIKE_LOG = 1.1
-"""Growth of N_max / log n over these sizes up to which it is called that of log n."""
+LIKE_LOG = 1.1  # Growth of N_max / log n over these sizes up to which it is called that of log n.
 
 
 def _largest_count(n: int, n_pos: int, rng: np.random.Generator, repeats: int) -> float:

@@ -18,8 +18,7 @@ from ...common import LEVEL, lower_limit
 from ...papers import SCALING_UP
 from .drawn import TOL, Case, drawn_cases, three_rows
 
-NOISE = 1e-10
-"""What rounding can change where an inequality holds for any coefficients."""
+NOISE = 1e-10  # What rounding can change where an inequality holds for any coefficients.
 
 
 def _judge(

@@ -33,8 +33,7 @@ from ...papers import SCALING_UP
 from .prime_shown import Cell, part_picture, pictures, sandwiched, table, without_draws
 
 LAMS = (1.0, 0.1)
-DOUBT = 1e-3
-"""Level of the upper confidence limit of the probability of a violation."""
+DOUBT = 1e-3  # Level of the upper confidence limit of the probability of a violation.
 
 
 def bound_data(context: Context) -> list[tuple[Dataset, Kernel]]:

@@ -194,14 +194,6 @@ def two_atoms(
     for the drawn pairs. lam = 2 g / s with s four standard deviations of g_B below one, so that
     f^_B exceeds 1/2 in three draws of 1e5; these are counted as not violated. All landmarks are
     kept, hence no Nystrom error: the second term of Theorem 4 is zero.
-
-    Parameters
-    ----------
-    p : float in (1/2, 1)
-    B : int
-        Pairs in each draw.
-    count : int
-    rng : Generator
     """
     shares = [p * p, 2 * p * (1 - p), (1 - p) ** 2]  # x_i - x_j = 2, 0, -2
     g = 2 * (2 * p - 1)

@@ -11,8 +11,7 @@ from ....bounds.right_side import DELTA
 from ...claim import Context, Outcome, Verdict
 from ...papers import SCALING_UP
 
-MISSED = 1e-6
-"""Probability with which Hoeffding's inequality for the drawn scores may not hold."""
+MISSED = 1e-6  # Probability with which Hoeffding's inequality for the drawn scores may not hold.
 
 
 @dataclass(frozen=True)

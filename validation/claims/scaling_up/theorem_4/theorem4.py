@@ -26,8 +26,8 @@ def _case(n: float, B: float, root: float) -> tuple[Reading, float]:
     return Reading(f"n = {n:g}, B = {B:g}, power {root:g}", _instance(n), B, "1/lam"), root
 
 
+# Instance, B, and the power of the norms.
 CASES = (_case(4e6, 4e9, 0.5), _case(1e7, 1e10, 0.5), _case(1e10, 1e16, 0.5), _case(1e10, 1e16, 1))
-"""Instance, B, and the power of the norms."""
 
 
 @SCALING_UP.theorem(

@@ -11,7 +11,7 @@ from .....approx.drawn_pairs import draw_pairs
 from .....approx.landmarks import uniform
 from .....approx.nystrom import against_true_kernel, nystrom_map
 from .....approx.subgradient import Adamax
-from .....exact.certificate.certificate import Certificate, Witness
+from .....exact.certificate.certificate import Certificate, Minorant
 from .....exact.problem.problem import Problem
 from .....exact.spaces.gram_factor import factor_gram
 from .....exact.spaces.kernels import Gaussian, Kernel, Laplacian
@@ -154,5 +154,5 @@ def duality_gap_bounds_the_loss_of_any_approximation(context: Context) -> Outcom
 def _gap(problem: Problem, w: np.ndarray) -> float:
     """Return the least gap that the slopes at w's own scores prove, the hinge smoothed a little."""
     scores = problem.space.scores(w)
-    proofs = [Witness.from_scores(problem, scores, width) for width in (0.0, 0.1, 0.3, 1.0)]
+    proofs = [Minorant.from_scores(problem, scores, width) for width in (0.0, 0.1, 0.3, 1.0)]
     return min(Certificate.of(problem, w, witness).gap for witness in proofs)

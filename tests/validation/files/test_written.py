@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from aucert.exact.errors import InputError
-from aucert.validation.files.written_files import write_json, write_vector
+from aucert.validation.files.written import write_json, write_vector
 from loops import each
 
 

@@ -1,0 +1,79 @@
+"""Result files, complete or not at all; and JSON whose numbers are all finite."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...exact.errors import InputError
+from ...exact.tools.atomic_files import write_atomically
+
+__all__ = ["finite_json", "write_atomically", "write_json", "write_vector"]
+
+
+def write_vector(
+    path: str | Path, values: np.ndarray, title: str, names: Sequence[str] | None = None
+) -> None:
+    """Write one finite vector as a CSV file that reads back bit for bit, below its title.
+
+    With names, one a number, they stand before the numbers, below the title `feature`.
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    fits = numbers.ndim == 1 if names is None else numbers.shape == (len(names),)
+    if not fits or not np.isfinite(numbers).all():
+        raise InputError(
+            f"{path}: {title} to write must be one vector of finite numbers, one for each name"
+        )
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    columns = [[title, *map(repr, numbers.tolist())]]
+    columns = columns if names is None else [["feature", *names], *columns]
+    writer.writerows(zip(*columns, strict=True))
+    write_atomically(path, lambda file: file.write(text.getvalue().encode()))
+
+
+def write_json(path: str | Path, document: Any) -> None:
+    """Write a JSON document, indented, UTF-8; NumPy numbers and arrays become plain ones.
+
+    NaN and infinity, which JSON does not have, are refused.
+    """
+    try:
+        text = json.dumps(
+            document, indent=2, allow_nan=False, ensure_ascii=False, default=_plain_json
+        )
+    except ValueError as error:
+        raise InputError(f"{path}: {error}: use null instead") from error
+    write_atomically(path, lambda file: file.write(f"{text}\n".encode()))
+
+
+def _plain_json(value: object) -> object:
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def finite_json(text: str | bytes) -> Any:
+    """Return what a JSON document says; `ValueError` for NaN, infinity and what no float holds."""
+    # int refuses both words
+    return json.loads(text, parse_constant=int, parse_float=_finite, parse_int=_whole)
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"{digits} is beyond the range of a float")
+    return number
+
+
+def _whole(digits: str) -> int:
+    _finite(digits)
+    return int(digits)
