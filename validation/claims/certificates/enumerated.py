@@ -53,13 +53,23 @@ def judge(solution: Solution, objective: Objective) -> Judged:
     """Return what a solution's certificate comes to, with points that Nelder and Mead find."""
     found = solution.certificate
     gap = np.inf if found.relative_gap is None else found.relative_gap
-    return judge_bounds(np.asarray(solution.w), found.primal, found.dual, gap, objective)
+    return judge_bounds(
+        np.asarray(solution.w), found.primal, found.dual, gap, objective, found.rounding
+    )
 
 
 def judge_bounds(
-    w: np.ndarray, upper: float, lower: float, gap: float, objective: Objective
+    w: np.ndarray,
+    upper: float,
+    lower: float,
+    gap: float,
+    objective: Objective,
+    rounding: float = 0.0,
 ) -> Judged:
-    """Return what a value of `w`, a lower bound and a relative gap come to."""
+    """Return what an upper bound at `w`, a lower bound and a relative gap come to.
+
+    The objective at `w` is to lie between `upper` - `rounding` and `upper`.
+    """
     at = objective(w)
     starts = (w, np.zeros(w.size), w + 0.1)
     options = {"xatol": 1e-9, "fatol": 1e-13, "maxiter": 300}
@@ -69,7 +79,8 @@ def judge_bounds(
     )
     # The enumerated sums have a rounding of their own, far below SAME.
     low = lower - SAME * 1e-3 * abs(at)
-    return Judged(abs(upper - at) / at, (low - min(least, at)) / at, gap)
+    outside = max(at - upper, upper - rounding - at, 0.0)
+    return Judged(outside / at, (low - min(least, at)) / at, gap)
 
 
 def outcome(judged: Iterable[Judged]) -> Outcome:
