@@ -109,7 +109,7 @@ def near_of_classes(
     order = None
     if loss == HINGE and positive.size >= SORTED_FROM:
         order = SortedRows.of(scores, positive, top)
-    by_score = np.argsort(scores[minus], kind="stable") if order is None else None
+    by_score = np.argsort(scores[minus], kind="stable") if order is None else np.empty(0, int)
     while True:
         if order is not None:
             i, j, held = order.drawn(width, size, rng)

@@ -251,6 +251,7 @@ class Run:
             return
         width = now.width if self.points.hinge else 0.0
         i, j, c = part.pairs.near(part.loss, scores, width, self.size, self.rng)
+        assert isinstance(space, Rows)
         H = differences_gram(space, i, j, c)
         H.flat[:: self.dim + 1] += part.lam
         self.memory.factor, self.spent = factored(H), 0.0
@@ -377,6 +378,7 @@ class Descent(Solver):
                 problem, recorder, self.tol, self.seed, recorder.w0, self.max_iter
             )
         else:
+            assert isinstance(space, Gram | StreamedGram)
             product = space.product(self.tol, lambda: recorder.out_of_time)
             points = KernelPoints(problem, recorder, self.tol, product)
             f = points.zero if recorder.w0 is None else points.of(recorder.w0)

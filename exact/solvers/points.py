@@ -37,6 +37,7 @@ from ..problem.problem import Problem
 from ..problem.risk import LONG_ROWS, Mean
 from ..spaces.partitions.grouped.grouped_rows import GroupedRows
 from ..spaces.partitions.partitioned_rows import PartitionedRows
+from ..spaces.rows import Rows
 from ..sums.assembled import PairSums
 from ..sums.binned import half_width
 
@@ -126,7 +127,9 @@ class Points:
 
     def mean_square(self) -> float:
         """Return the mean of |x|^2."""
-        return float(np.square(self.problem.space.norms).mean())
+        space = self.problem.space
+        assert isinstance(space, Rows)
+        return float(np.square(space.norms).mean())
 
     def inside_share(self) -> float:
         """Return the share of the tolerance to reach: the certificate adds rounding."""

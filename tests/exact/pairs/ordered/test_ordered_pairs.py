@@ -42,7 +42,8 @@ def some_pairs(kind: str, seed: int, form: str = "auto") -> tuple[OrderedPairs, 
     elif kind == "share":
         share = np.array([0.5, 0.0, 1.25, 3.0])[group]
     elif kind == "fractions":
-        a, b = rng.uniform(0, 2, n), np.where(b > 0, rng.uniform(0.5, 1, n), 0.0)
+        a = rng.integers(0, 2048, n) / 1024  # held exactly; others are refused
+        b = np.where(b > 0, rng.integers(512, 1025, n) / 1024, 0.0)
     elif kind == "one group":
         group = np.zeros(n, dtype=int)
     elif kind == "two keys":
@@ -55,7 +56,7 @@ def some_pairs(kind: str, seed: int, form: str = "auto") -> tuple[OrderedPairs, 
     if kind == "fractions":  # as the pair set holds them
         back = np.empty((2, n))
         back[:, pairs.arrangement.order] = pairs.a, pairs.b
-        assert np.abs(back[0] / 2.0**51 - a).max() <= 2.0**-52 or a.max() <= 1
+        assert np.array_equal(back[0] * a.max(), a * back[0].max())
         held = (back[0], back[1])
     return pairs, naive_ordered(group, key, *held, gain, share), scores
 
