@@ -56,7 +56,7 @@ def some_pairs(kind: str, seed: int, form: str = "auto") -> tuple[OrderedPairs, 
     if kind == "fractions":  # as the pair set holds them
         back = np.empty((2, n))
         back[:, pairs.arrangement.order] = pairs.a, pairs.b
-        assert np.array_equal(back[0] * a.max(), a * back[0].max())
+        assert np.unique(a[back[0] > 0] / back[0][back[0] > 0]).size == 1  # one unit for all
         held = (back[0], back[1])
     return pairs, naive_ordered(group, key, *held, gain, share), scores
 
@@ -75,7 +75,8 @@ def check(pairs: OrderedPairs, naive: Naive, scores: np.ndarray, loss: Loss, wid
         assert abs(found.total - total) <= grid
         assert abs(found.conjugate - conjugate) <= grid
     assert abs(float(found.c.sum())) <= found.rounding
-    assert 0 < found.value_rounding < 1e-11 and found.rounding < 1e-11
+    # Weights of more bits leave fewer to the grid of the scores.
+    assert 0 < found.value_rounding < 1e-10 and found.rounding < 1e-11
 
 
 @each("form", ["numpy", "compiled"])
