@@ -171,7 +171,7 @@ def test_arrays_of_an_npz_file_order_its_rows(tmp_path: Path, capsys) -> None:
     ("words", "said"),
     [
         (("--qid", "none"), "no column 'none'"),
-        (("--qid", "g"), "last column"),
+        (("--qid", "g"), "label column"),
         (("--qid", "q", "--target", "q"), "both the query and the grade"),
         (("--qid", "q", "--positive", "1"), "--positive is for two classes"),
         (("--qid", "q", "--time", "t", "--event", "e"), "not both"),
@@ -184,7 +184,7 @@ def test_arrays_of_an_npz_file_order_its_rows(tmp_path: Path, capsys) -> None:
         (("--time", "t"), "together"),
         (("--event", "e"), "together"),
         (("--time", "t", "--event", "t"), "both the time and the event"),
-        (("--time", "t", "--event", "g"), "it must be 0 or 1"),
+        (("--time", "t", "--event", "g"), "event"),
         (("--time", "t", "--event", "e", "--target", "g"), "--target"),
         (("--target", "e", "--fpr-max", "0"), "fpr_max"),
         (("--target", "e", "--tpr-min", "1"), "tpr_min"),
