@@ -81,7 +81,7 @@ def test_other_constants_do_not_excuse_other_data() -> None:
     assert len(list(differences(method, other))) == 2
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_evidence_of_the_project_repeats() -> None:
     row = reruns.check("SAUC")
     assert row.verdict == "holds" and row.details["parts"], row.details
