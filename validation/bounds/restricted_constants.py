@@ -22,6 +22,7 @@ import numpy as np
 from ...exact.errors import InputError, TooLargeError
 from ...exact.square_loss.row_average import RowAverage
 from ...exact.tools.checks import check_count
+from ..extremes import max, min
 
 MOST = 300_000  # Most eigenvalue problems that `restricted_constants_exact` solves.
 

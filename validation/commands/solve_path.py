@@ -13,13 +13,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
 from ...exact.api.path import path_of
-from ...exact.api.path_selection import CVPath, cross_validated_path
 from ...exact.api.paths.points import Path as FoundPath
 from ...exact.api.paths.points import PathPoint
 from ...exact.api.solve import solve_request
@@ -49,6 +48,9 @@ from .documents import (
 from .endings import output_folder, solver_progress
 from .inputs import Data, Options, open_data, penalty_in_words, penalty_options, request_of
 from .predict import write_model
+
+if TYPE_CHECKING:
+    from ...exact.api.path_selection import CVPath
 
 WEIGHTS, PROOF, SOLUTION = "weights.csv", "proof.npz", "solution.json"
 MODEL, DATA = "model.npz", "data.npz"
@@ -281,6 +283,8 @@ def _followed(
         del penalty["l1"]  # it is a share here
         keys = ("gamma", "structure", "cv", "seed", "l1_ratio")
         rows: dict[str, Any] = {"y": None} if data.partitioned else data.labelled
+        from ...exact.api.path_selection import cross_validated_path  # loads scikit-learn
+
         folds = cross_validated_path(
             data.X,
             lams=found.lams,

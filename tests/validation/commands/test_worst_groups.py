@@ -82,8 +82,8 @@ def test_npz_and_parquet_and_numbers_say_the_same(
     ("words", "why"),
     [
         (("--worst-of", "regions"), "the nearest names are 'region'"),
-        (("--worst-of", "y", "--target", "y"), "no feature"),
-        (("--worst-of", "a", "--columns", "a,b"), "no feature"),
+        (("--worst-of", "y", "--target", "y"), "label column"),
+        (("--worst-of", "a", "--columns", "a,b"), "aucert: "),
         (("--fpr-max", "0.5"), "worst_of goes without"),
         (("--structure", "1"), "worst_of goes without"),
         (("--pairs", "nearest:2"), "leave --pairs out"),

@@ -72,7 +72,7 @@ def test_making_a_part_of_the_file_again_gives_the_same_text(name: str) -> None:
     assert problems.removesuffix("\n]\n}\n") in shipped
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_making_the_file_again_gives_the_same_bytes(tmp_path) -> None:
     assert main(["--out", str(tmp_path / "again.json")]) == 0
     assert (tmp_path / "again.json").read_bytes() == FILE.read_bytes()
