@@ -149,7 +149,7 @@ def test_commands_say_the_same_words(answers: dict[str, Any], tmp_path: Path) ->
             same_words(name, ask(), answers[name])
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_all_claims_have_the_recorded_verdicts(answers: dict[str, Any], tmp_path: Path) -> None:
     asked = dict(problems.commands(tmp_path))
     for name in problems.SLOW:
