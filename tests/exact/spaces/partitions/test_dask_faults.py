@@ -110,6 +110,7 @@ def same(one: Solution, other: Solution) -> None:
     assert one.certificate == other.certificate
 
 
+@pytest.mark.release
 def test_twenty_killed_workers_change_nothing(cluster: Any) -> None:
     made, _ = cluster
     X, y = some_rows()
