@@ -50,7 +50,9 @@ class SquaredLossSolver(Solver):
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
         """Solve the system in the form that suits the pairs and the coordinates."""
         assert isinstance(problem.space, Rows)
-        small, pairs = problem.space.dim <= self.dense_limit, problem.pairs
+        # Rows that are an operator have no entries to take moments of.
+        entries = not isinstance(problem.space.X, scipy.sparse.linalg.LinearOperator)
+        small, pairs = entries and problem.space.dim <= self.dense_limit, problem.pairs
         if small and isinstance(pairs, AllPairs):
             found = moments(problem.space, problem.pairs.positive, pairs)
             matrix = 2 * found.M + problem.lam * np.eye(problem.space.dim)

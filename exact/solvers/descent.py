@@ -144,7 +144,8 @@ class Run:
         self.rng, self.whole = np.random.default_rng(seed), whole or points.problem.n
         self.dim = self.problem.space.dim
         paid = SHARE * step_cost(self.whole, self.dim) / draw_cost(1, self.dim, 0)
-        self.size = int(max(LEAST, DRAWS * self.dim, min(paid, 40 * LEAST)))
+        drawn = max(LEAST, DRAWS * self.dim, min(paid, 40 * LEAST))
+        self.size = int(min(drawn, points.problem.pairs.count()))
         self.spent, self.price = 0.0, 1.0
 
     def run(
