@@ -75,8 +75,9 @@ def test_sample_weight_means_repetition(loss: str) -> None:
     weight = RNG.integers(0, 4, size=60)
     weighted = ROCSVM(0.05, loss=loss).fit(X, Y, sample_weight=weight)
     repeated = ROCSVM(0.05, loss=loss).fit(np.repeat(X, weight, axis=0), np.repeat(Y, weight))
-    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-6)
-    np.testing.assert_allclose(weighted.intercept_, repeated.intercept_, rtol=1e-6)
+    reach = weighted.certificate_.radius + repeated.certificate_.radius
+    assert np.linalg.norm(weighted.coef_ - repeated.coef_) <= reach < 1e-3
+    np.testing.assert_allclose(weighted.intercept_, repeated.intercept_, atol=3 * reach)
     problem = linear_problem(X, Y, 0.05, loss, AllPairs(weight.astype(float)))
     assert weighted.certificate_.primal == pytest.approx(
         problem.objective(weighted.coef_[0]), rel=1e-12
