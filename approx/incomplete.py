@@ -41,7 +41,7 @@ from ..exact.problem.problem import Problem, Ridge, pair_problem
 from ..exact.problem.risk import Mean
 from ..exact.spaces.partitions.partitioned_rows import PartitionedRows
 from ..exact.spaces.rows import Rows, Space
-from ..exact.structure.scatter import check_structure
+from ..exact.structured import check_structure
 from ..exact.tools.checks import check_choice, check_count
 from .drawn_pairs import draw_codes, draw_pairs
 from .nystrom import Nystrom

@@ -40,7 +40,7 @@ from ..exact.problem.problem import Problem
 from ..exact.spaces.kernel import lengths_of
 from ..exact.spaces.kernels import KERNELS, Kernel, get_kernel
 from ..exact.spaces.rows import Rows, Space, check_matrix
-from ..exact.structure.structured_norm import Structured
+from ..exact.structured import Structured
 from ..exact.tools.checks import check_choice, check_count, check_number
 from ..exact.tools.rounding import LONG_UNIT, UNIT, gamma
 from ..exact.tools.threads import small_in_one_thread

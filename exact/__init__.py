@@ -65,8 +65,7 @@ if TYPE_CHECKING:
     from .api.saved_models import load_model, recertify, save_model
     from .api.survival_svm import SurvivalSVM
     from .api.survival_svm_cv import SurvivalSVMCV
-    from .proof.partitioned_proof import save_partitions, write_partitioned_proof
-    from .proof.proof_file import write_proof, write_proof_of
+    from .proof.write import save_partitions, write_partitioned_proof, write_proof, write_proof_of
     from .solvers.convex_reference import convex_reference
     from .square_loss.convex_square import ConvexSquare
     from .subsets.best_subset import BestSubset, best_subset
@@ -163,10 +162,10 @@ _LAZY = {
     "ROCSVMCV": ".api.roc_svm_cv",
     "CVPath": ".api.path_selection",
     "cross_validated_path": ".api.path_selection",
-    "save_partitions": ".proof.partitioned_proof",
-    "write_partitioned_proof": ".proof.partitioned_proof",
-    "write_proof": ".proof.proof_file",
-    "write_proof_of": ".proof.proof_file",
+    "save_partitions": ".proof.write",
+    "write_partitioned_proof": ".proof.write",
+    "write_proof": ".proof.write",
+    "write_proof_of": ".proof.write",
     "load_model": ".api.saved_models",
     "recertify": ".api.saved_models",
     "save_model": ".api.saved_models",

@@ -37,8 +37,6 @@ from ...exact.certificate.solver import Solver
 from ...exact.classifier.base import AUCClassifier, shortfall_of
 from ...exact.classifier.inputs import TrainingRows
 from ...exact.classifier.queries import QueryClassifier
-from ...exact.curvature.newton_equation import Conditioning, direction
-from ...exact.curvature.points import NewtonLine, NewtonPoint, sample_problem
 from ...exact.errors import InputError, TooLargeError
 from ...exact.formulation.formulation import formulate
 from ...exact.formulation.request import Request
@@ -48,6 +46,8 @@ from ...exact.pairs.ordered.columns import as_codes
 from ...exact.problem.problem import Problem, Ridge
 from ...exact.spaces.rows import Rows
 from ...exact.tools.checks import check_count, check_number
+from .newton_equation import Conditioning, direction
+from .points import NewtonLine, NewtonPoint, sample_problem
 
 # After so many steps in a row that clearly lower neither F nor the gradient, the method stops.
 PATIENCE = 10

@@ -17,7 +17,7 @@ import numpy as np
 
 from aucert.exact import solve
 from aucert.exact.spaces.kernels import Gaussian
-from aucert.exact.structure.woodbury import class_scatter, deformed_gram, direct_gram
+from aucert.exact.structured import class_scatter, deformed_gram, direct_gram
 from aucert.validation.data.datasets import load
 
 data = load("xor:120", seed=1)
@@ -67,11 +67,11 @@ assert np.allclose(deformed_gram(X @ X.T, scatter, structure), G)
 # formula is right; read as an inverse it divides by rounding errors. The library has all the
 # readings, the printed one only on request:
 #
-# .. literalinclude:: /../exact/structure/woodbury.py
+# .. literalinclude:: /../exact/structured.py
 #    :language: python
 #    :pyobject: middle
 #
-# .. literalinclude:: /../exact/structure/woodbury.py
+# .. literalinclude:: /../exact/structured.py
 #    :language: python
 #    :pyobject: _half
 
@@ -113,7 +113,7 @@ print(f"printed: errors up to {np.nanmax(wrong):.2g}; pseudo-inverse: up to {max
 # What the structure does
 # -----------------------
 # The library does not form :math:`G` to solve: it whitens features once and runs the ordinary
-# solver (``exact/structure/structured_norm.py``). The certificate is made in the original kernel.
+# solver (``exact/structured.py``). The certificate is made in the original kernel.
 
 figure, panels = plt.subplots(1, 2, figsize=(8.4, 3.4), layout="constrained")
 for axes, mu in zip(panels, (0.0, 1000.0), strict=True):

@@ -25,7 +25,7 @@ from ..spaces.partitions.grouped.grouped_rows import GroupedRows
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows, Space
 from ..spaces.streamed import StreamedRows
-from ..structure.structured_norm import Structured
+from ..structured import Structured
 from ..tools.rounding import UNIT, gamma
 from .partitioned.grouped.order import GroupOrderTask, ordered_counts
 from .partitioned.order import order_task, score_range, surely_above

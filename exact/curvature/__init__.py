@@ -1,1 +1,1 @@
-"""Second order of the squared hinge, shared with approx.newton."""
+"""Matrices of pairs, and the line search."""

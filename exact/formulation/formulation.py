@@ -33,8 +33,7 @@ from ..spaces.kernel import Kernel, check_kernel
 from ..spaces.kernels import get_kernel
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows, Space, check_matrix
-from ..structure.scatter import scatter_of
-from ..structure.structured_norm import Structured, whitened
+from ..structured import Structured, scatter_of, whitened
 from .equal_rows import Groups, Spread, equal_rows
 from .request import Request
 

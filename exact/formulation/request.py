@@ -23,7 +23,7 @@ from ..problem.tail import Tail
 from ..problem.worst import Worst
 from ..spaces.kernel import Kernel, name_of
 from ..spaces.kernels import LINEAR, PRECOMPUTED, check_kernel_name
-from ..structure.scatter import SOURCES
+from ..structured import SOURCES
 from ..tools.checks import check_choice, check_number
 
 WHOLE_CURVE = (1, 0)  # The rates `fpr_max` and `tpr_min` that leave out no part of the ROC curve.

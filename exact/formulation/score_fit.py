@@ -25,7 +25,7 @@ from ..spaces.gram import Gram
 from ..spaces.gram_factor import DENSE_LIMIT
 from ..spaces.independent import Columns, independent_columns
 from ..spaces.rows import Rows, Space
-from ..structure.structured_norm import Structured
+from ..structured import Structured
 from ..tools.rounding import LONG_UNIT, UNIT, gamma
 from .formulation import Formulation
 

@@ -22,8 +22,7 @@ from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.problem.worst import Worst
 from aucert.exact.proof import check_proof
-from aucert.exact.proof.ordered import columns_of
-from aucert.exact.proof.proof_file import write_proof, write_proof_of
+from aucert.exact.proof.write import columns_of, write_proof, write_proof_of
 from aucert.exact.tools.exact_numbers import float_above, float_below
 from decimal_losses import mean_of
 from fuzz_core import QUADRATIC, SMOOTH, grades

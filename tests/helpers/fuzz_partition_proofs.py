@@ -14,7 +14,7 @@ import numpy as np
 from aucert.exact import solve
 from aucert.exact.problem.penalties.ridge import Ridge
 from aucert.exact.proof import check_partitions
-from aucert.exact.proof.partitioned_proof import write_partitioned_proof
+from aucert.exact.proof.write import write_partitioned_proof
 from aucert.exact.tools.exact_numbers import float_above, float_below
 from decimal_losses import mean_of
 from fuzz_pairs import exact_scores, of_penalty

@@ -13,7 +13,7 @@ import numpy as np
 import proofs
 from aucert.exact import AllPairs, solve
 from aucert.exact.proof import check_proof
-from aucert.exact.proof.proof_file import write_proof
+from aucert.exact.proof.write import write_proof
 from aucert.exact.tools.exact_numbers import float_above, float_below
 from fuzz_rows import hard_lam, hard_rows
 from fuzz_truth import TIGHT, LinearTruth

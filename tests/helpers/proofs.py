@@ -9,7 +9,7 @@ import numpy as np
 
 from aucert.exact.api.solve import solve
 from aucert.exact.proof import check_proof
-from aucert.exact.proof.proof_file import write_proof
+from aucert.exact.proof.write import write_proof
 
 
 def awkward(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
-from aucert.exact.structure.scatter import ClassScatter, PairScatter, Scatter
+from aucert.exact.structured import ClassScatter, PairScatter, Scatter
 
 
 def some_labels(rng: np.random.Generator, n: int) -> np.ndarray:

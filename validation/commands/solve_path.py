@@ -29,8 +29,7 @@ from ...exact.formulation.lam_grid import check_lams
 from ...exact.formulation.penalty_grid import unit_penalty
 from ...exact.formulation.request import Request
 from ...exact.problem.penalties.registry import penalty_from
-from ...exact.proof.partitioned_proof import save_partitions, write_partitioned_proof
-from ...exact.proof.proof_file import write_proof
+from ...exact.proof.write import save_partitions, write_partitioned_proof, write_proof
 from ...exact.spaces.gram import as_meant
 from ...exact.tools.checks import check_count, check_tolerance
 from ...exact.tools.interrupts import finish

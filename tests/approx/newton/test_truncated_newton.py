@@ -8,11 +8,11 @@ import pytest
 import scipy.sparse as sp
 
 import naive
+from aucert.approx.newton.newton_equation import Conditioning, Preconditioner, direction
+from aucert.approx.newton.points import NewtonLine, NewtonPoint
 from aucert.approx.newton.truncated_newton import PATIENCE, TruncatedNewton, steepness
 from aucert.exact.certificate.certificate import Minorant, evaluated
 from aucert.exact.certificate.solution import Recorder, Status, Step
-from aucert.exact.curvature.newton_equation import Conditioning, Preconditioner, direction
-from aucert.exact.curvature.points import NewtonLine, NewtonPoint
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList

@@ -11,7 +11,7 @@ import pytest
 import aucert.exact.api.solve as solving_module
 import aucert.exact.formulation.formulation as formulation_module
 import aucert.exact.spaces.gram_factor as factor_module
-import aucert.exact.structure.structured_norm as structured_module
+import aucert.exact.structured as structured_module
 from aucert.exact import ROCSVM, TooLargeError, certify, solve
 from aucert.exact.api.solve import solve_formulated
 from aucert.exact.certificate.solution import Status

@@ -19,7 +19,7 @@ from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.exact.spaces.gram import Gram, StreamedGram
 from aucert.exact.spaces.kernels import Gaussian, Laplacian
 from aucert.exact.spaces.rows import Rows
-from aucert.exact.structure.structured_norm import Structured
+from aucert.exact.structured import Structured
 from loops import each
 
 RNG = np.random.default_rng(0)

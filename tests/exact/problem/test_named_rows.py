@@ -12,7 +12,7 @@ from aucert.exact.losses.registry import get_loss
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.spaces.rows import Rows
-from aucert.exact.structure.structured_norm import SparseWhitened
+from aucert.exact.structured import SparseWhitened
 from loops import each, seeds
 
 LOSSES = ["hinge", "squared_hinge", "square"]

@@ -9,7 +9,7 @@ import pytest
 
 from aucert.exact.api.solve import solve
 from aucert.exact.proof import check_proof
-from aucert.exact.proof.evidence import integer_marginals
+from aucert.exact.proof.write import integer_marginals
 from loops import each, seeds
 from proofs import NAMES, awkward, by_marginals, by_weights
 from rational import exact_dual, exact_objective, exact_scores

@@ -11,7 +11,7 @@ import pytest
 from aucert.exact import solve
 from aucert.exact.errors import InputError
 from aucert.exact.proof import check_proof
-from aucert.exact.proof.proof_file import write_proof
+from aucert.exact.proof.write import write_proof
 from loops import each
 from proofs import changed, honest_proofs, scalars
 

@@ -18,7 +18,7 @@ from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
 from aucert.exact.problem.problem import Problem, Ridge
 from aucert.exact.problem.risk import Mean
 from aucert.exact.proof import check_proof
-from aucert.exact.proof.proof_file import write_proof, write_proof_of
+from aucert.exact.proof.write import write_proof, write_proof_of
 from aucert.exact.spaces.rows import Rows
 from loops import each
 from proofs import changed, scalars

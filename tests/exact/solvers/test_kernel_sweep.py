@@ -9,7 +9,7 @@ from aucert.exact.certificate.solution import Status
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.spaces.gram import Gram
-from aucert.exact.structure.structured_norm import Structured
+from aucert.exact.structured import Structured
 from loops import each, seeds
 from sauc_reference import kernel_case, reference_value
 

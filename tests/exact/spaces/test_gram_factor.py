@@ -14,8 +14,7 @@ from aucert.exact.spaces.gram import Gram, StreamedGram
 from aucert.exact.spaces.gram_factor import GramFactor, factor_gram, factor_kernel, rows_of
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
 from aucert.exact.spaces.rows import Rows
-from aucert.exact.structure.scatter import ClassScatter
-from aucert.exact.structure.structured_norm import Structured
+from aucert.exact.structured import ClassScatter, Structured
 from loops import each
 
 KERNELS: list[Kernel] = [Linear(), Gaussian(0.5), Laplacian(0.3)]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from aucert.exact.api.solve import solve
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
-from aucert.exact.structure.scatter import ClassScatter, PairScatter, check_structure, scatter_of
+from aucert.exact.structured import ClassScatter, PairScatter, check_structure, scatter_of
 from loops import each
 from structures import dense_scatter, some_labels, some_pairs
 

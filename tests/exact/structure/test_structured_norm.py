@@ -20,8 +20,7 @@ from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.spaces.gram import Gram, StreamedGram
 from aucert.exact.spaces.kernels import Gaussian, Linear
 from aucert.exact.spaces.rows import Rows, Space
-from aucert.exact.structure.scatter import scatter_of
-from aucert.exact.structure.structured_norm import Structured
+from aucert.exact.structured import Structured, scatter_of
 from loops import each, seeds
 from structures import exact_scatter, fraction_solve, some_labels, some_pairs
 

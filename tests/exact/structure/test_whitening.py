@@ -14,8 +14,7 @@ from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.row_average import RowAverage
-from aucert.exact.structure.scatter import Scatter, scatter_of
-from aucert.exact.structure.structured_norm import SparseWhitened, whitened, whitener
+from aucert.exact.structured import Scatter, SparseWhitened, scatter_of, whitened, whitener
 from loops import each, seeds
 from structures import dense_scatter, fraction_solve, some_pairs
 

@@ -16,9 +16,8 @@ from aucert.exact.solvers.qp import QP
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.kernels import Gaussian, Laplacian, Linear
 from aucert.exact.spaces.rows import Rows
-from aucert.exact.structure.scatter import PairScatter, scatter_of
-from aucert.exact.structure.structured_norm import whitened
-from aucert.exact.structure.woodbury import (
+from aucert.exact.structured import (
+    PairScatter,
     class_scatter,
     deformed_gram,
     direct_gram,
@@ -26,6 +25,8 @@ from aucert.exact.structure.woodbury import (
     middle,
     pair_kernel,
     sauc_scores,
+    scatter_of,
+    whitened,
 )
 from loops import each
 

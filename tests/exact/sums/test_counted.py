@@ -17,7 +17,7 @@ from aucert.exact.pairs.all_pairs import COMPILED_FROM, AllPairs
 from aucert.exact.problem.minorant import Minorant
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.proof import check_proof
-from aucert.exact.proof.proof_file import write_proof
+from aucert.exact.proof.write import write_proof
 from aucert.exact.sums.counted import SortedRows, counted_hinge
 from aucert.exact.sums.counted_compiled import sort_keys
 from forging import forged_as

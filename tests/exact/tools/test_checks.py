@@ -5,7 +5,7 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.exact.spaces.kernel import check_gamma
-from aucert.exact.structure.scatter import check_structure
+from aucert.exact.structured import check_structure
 from aucert.exact.tools.checks import check_choice, check_count, check_number
 from loops import each
 

@@ -17,7 +17,7 @@ from aucert.exact.pairs.ordered import asked, kinds
 from aucert.exact.pairs.statistics import delong as placements
 from aucert.exact.problem import rates, tail, worst
 from aucert.exact.problem.penalties.sign import Sign
-from aucert.exact.proof import check_proof, proof_file
+from aucert.exact.proof import check_proof, write
 from aucert.validation import suite
 from aucert.validation.claims import certificates
 from aucert.validation.claims.certificates.enumerated import Judged, outcome
@@ -152,13 +152,13 @@ def test_a_sign_that_takes_too_much_of_the_pull_turns_the_verdict(
 def test_a_file_that_claims_more_than_was_verified_turns_the_verdict(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    right = proof_file.claims_of
+    right = write.claims_of
 
     def wrong(*args: Any) -> tuple[float, float, float]:
         primal, dual, gap = right(*args)
         return primal, 1.001 * dual, gap
 
-    monkeypatch.setattr(proof_file, "claims_of", wrong)
+    monkeypatch.setattr(write, "claims_of", wrong)
     assert verdict(PROOF) == "fails"
 
 

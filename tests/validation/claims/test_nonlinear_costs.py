@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from aucert.approx import nsauc
+from aucert.approx.newton.curvature import SortedCurvature
 from aucert.approx.nsauc import _scheduled
-from aucert.exact.curvature.curvature import SortedCurvature
 from aucert.validation import suite
 from aucert.validation.claims.nonlinear import costs
 from aucert.validation.claims.nonlinear.counting import Counted

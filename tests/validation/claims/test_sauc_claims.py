@@ -12,9 +12,8 @@ from scipy import stats
 from aucert.exact.classifier.threshold import threshold_equal_error
 from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.exact.solvers.cutting_plane import CuttingPlane
-from aucert.exact.structure.scatter import PairScatter
-from aucert.exact.structure.woodbury import deformed_gram, pair_kernel
-from aucert.exact.structure.woodbury import sauc_scores as scores_by_eq_20
+from aucert.exact.structured import PairScatter, deformed_gram, pair_kernel
+from aucert.exact.structured import sauc_scores as scores_by_eq_20
 from aucert.validation import suite
 from aucert.validation.claims.claim import Context
 from aucert.validation.claims.sauc import dual as sauc_dual

@@ -12,7 +12,7 @@ import numpy as np
 
 from ....exact.api.solve import solve
 from ....exact.proof import check_proof
-from ....exact.proof.proof_file import write_proof
+from ....exact.proof.write import write_proof
 from ..claim import Context, Outcome, Verdict
 from ..papers import NONLINEAR
 from .draws import LAM, draws, graded_pairs, timed_pairs, with_ridge

@@ -14,9 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ....approx import nsauc
+from ....approx.newton.newton_equation import direction
+from ....approx.newton.points import NewtonPoint
 from ....approx.nsauc import Schedule, Walk
-from ....exact.curvature.newton_equation import direction
-from ....exact.curvature.points import NewtonPoint
 from ....exact.losses.registry import SQUARED_HINGE
 from ....exact.pairs.all_pairs import AllPairs
 from ....exact.problem.problem import Ridge, pair_problem

@@ -18,7 +18,7 @@ from ....exact.solvers.qp import QP
 from ....exact.spaces.gram_factor import factor_gram
 from ....exact.spaces.kernels import Linear
 from ....exact.spaces.rows import Rows
-from ....exact.structure.woodbury import (
+from ....exact.structured import (
     class_scatter,
     deformed_gram,
     literal_pair_kernel,

@@ -12,8 +12,7 @@ from ....exact.formulation.formulation import formulate
 from ....exact.formulation.request import Request
 from ....exact.pairs.statistics.delong import delong
 from ....exact.solvers.cutting_plane import CuttingPlane
-from ....exact.structure.scatter import ClassScatter
-from ....exact.structure.woodbury import class_scatter
+from ....exact.structured import ClassScatter, class_scatter
 from ...bounds.exact_answers import hinge_problem, optimum, solved
 from ...data.labelled_data import Dataset
 from ...extremes import max, min

@@ -9,8 +9,13 @@ import numpy as np
 from ....exact.pairs.all_pairs import PairList
 from ....exact.pairs.nearest_pairs import nearest_pairs
 from ....exact.spaces.gram_factor import factor_gram
-from ....exact.structure.scatter import ClassScatter, PairScatter
-from ....exact.structure.woodbury import class_scatter, deformed_gram, direct_gram
+from ....exact.structured import (
+    ClassScatter,
+    PairScatter,
+    class_scatter,
+    deformed_gram,
+    direct_gram,
+)
 from ...data.labelled_data import Dataset
 from ...extremes import max, min
 from ..claim import Context, Outcome, Verdict

@@ -25,7 +25,7 @@ from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
 from aucert.exact.pairs.statistics.concordance import concordance
 from aucert.exact.problem import subsample
 from aucert.exact.problem.problem import Problem
-from aucert.exact.proof.partitioned_proof import write_partitioned_proof
+from aucert.exact.proof.write import write_partitioned_proof
 from aucert.exact.spaces.partitions.grouped.blocks import cut_groups
 from aucert.exact.spaces.partitions.grouped.counts import counted_pairs
 from aucert.exact.spaces.partitions.partition import cut

@@ -13,13 +13,13 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from ..pairs.all_pairs import AllPairs, PairList
-from ..problem.problem import Problem
-from ..sums.grid import COMPILED_FROM
-from ..sums.sorted import centred
-from ..tools.checks import check_scores
-from ..tools.rounding import is_long
-from .pair_matrices import Drawn, draw_from_ranges
+from ...exact.curvature.pair_matrices import Drawn, draw_from_ranges
+from ...exact.pairs.all_pairs import AllPairs, PairList
+from ...exact.problem.problem import Problem
+from ...exact.sums.grid import COMPILED_FROM
+from ...exact.sums.sorted import centred
+from ...exact.tools.checks import check_scores
+from ...exact.tools.rounding import is_long
 
 
 class Curvature(Protocol):
@@ -88,7 +88,7 @@ class MergedCurvature:
     """The `Curvature` of all pairs of many rows, compiled."""
 
     def __init__(self, problem: Problem, scores: np.ndarray, pairs: AllPairs):
-        from ..sums.squared_hinge_compiled import Merged
+        from ...exact.sums.squared_hinge_compiled import Merged
 
         positive = problem.pairs.positive
         t, b, _ = centred(scores, positive)

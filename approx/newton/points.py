@@ -11,14 +11,14 @@ from functools import cached_property
 
 import numpy as np
 
-from ..certificate.solution import Recorder
-from ..problem.evidence import Scores
-from ..problem.problem import Problem
-from ..problem.subsample import starting_sample
-from ..spaces.rows import Rows
-from ..tools.rounding import UNIT
+from ...exact.certificate.solution import Recorder
+from ...exact.curvature.line_search import root_of_slope
+from ...exact.problem.evidence import Scores
+from ...exact.problem.problem import Problem
+from ...exact.problem.subsample import starting_sample
+from ...exact.spaces.rows import Rows
+from ...exact.tools.rounding import UNIT
 from .curvature import Curvature, curvature
-from .line_search import root_of_slope
 
 ROUGH = 1e-3  # A sample is solved at least to this relative gap.
 

@@ -12,10 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg
 
-from ..problem.problem import Problem
-from ..spaces.rows import Rows
+from ...exact.curvature.pair_matrices import differences_gram, factored, solved
+from ...exact.problem.problem import Problem
+from ...exact.spaces.rows import Rows
 from .curvature import Curvature
-from .pair_matrices import differences_gram, factored, solved
 from .points import NewtonPoint
 
 DRAWS = 5000  # Pairs drawn at least.

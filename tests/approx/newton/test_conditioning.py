@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from aucert.approx.newton import newton_equation
+from aucert.approx.newton.newton_equation import MANY_PRODUCTS, Conditioning, costs
+from aucert.approx.newton.points import NewtonPoint
 from aucert.approx.newton.truncated_newton import TruncatedNewton
 from aucert.exact.certificate.solution import Status
-from aucert.exact.curvature import newton_equation
-from aucert.exact.curvature.newton_equation import MANY_PRODUCTS, Conditioning, costs
-from aucert.exact.curvature.points import NewtonPoint
 from aucert.exact.losses.registry import SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.solvers.descent import Descent
 from aucert.exact.spaces.rows import Rows
-from aucert.exact.structure.structured_norm import SparseWhitened
+from aucert.exact.structured import SparseWhitened
 from loops import each
 
 

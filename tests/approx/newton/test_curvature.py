@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import naive
-from aucert.exact.curvature.curvature import curvature
-from aucert.exact.curvature.newton_equation import Preconditioner, hessian, sampled_hessian
-from aucert.exact.curvature.points import NewtonLine, NewtonPoint
+from aucert.approx.newton.curvature import curvature
+from aucert.approx.newton.newton_equation import Preconditioner, hessian, sampled_hessian
+from aucert.approx.newton.points import NewtonLine, NewtonPoint
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.sums.sorted import squared_hinge_sides

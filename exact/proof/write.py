@@ -1,0 +1,646 @@
+"""Proof files: what a certificate rests on, written down so that `check_proof` can verify it alone.
+
+A proof file holds the weights, a dual point (or what regenerates it) and the claimed bounds, never
+the data. `check_proof.py` recomputes everything from the file and the data; what is claimed is what
+it verified when the file was written, in plain float64, so that it holds on any machine. The format
+is in `docs/proof-files.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..certificate.solution import Solution
+from ..errors import InputError
+from ..losses.registry import HINGE
+from ..pairs.all_pairs import AllPairs
+from ..pairs.ordered.asked import ordered_pairs_of
+from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..pairs.partitioned_pairs import pairs_in
+from ..problem.evidence import Alpha, Evidence, Scores, Weights
+from ..problem.minorant import Minorant
+from ..problem.problem import Problem, Ridge, split_labels
+from ..problem.risk import Mean
+from ..spaces.partitions.grouped.grouped_rows import GroupedRows
+from ..spaces.partitions.partition import Block
+from ..spaces.partitions.partitioned_rows import PartitionedRows
+from ..spaces.rows import Rows
+from ..spaces.streamed import Source, StreamedRows
+from ..tools.atomic_files import write_atomically
+from ..tools.lossless import as_float64
+from . import check_partitions, check_proof
+
+FORMAT, PARTITIONS_FORMAT = 2, 1  # of the files written here; the checkers read older ones too
+MARGIN = 0.02  # part of the verified gap added to either bound: another machine rounds otherwise
+LARGEST_REPETITION = 1 << 26  # row weights in a proof file are whole numbers below this
+LARGEST_UNITS = 61  # scores in units, and a partition's sums of residuals, are below 2 to this
+BLOCK = 1 << 16  # rows that are read at a time
+
+Columns = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What a proof file claims."""
+
+    path: Path
+    kind: str
+    primal: float
+    dual: float
+    gap: float
+
+
+def write_proof(
+    path: str | Path,
+    X: object,
+    y: object,
+    lam: float,
+    solution: Solution,
+    positive: object = None,
+    sample_weight: object = None,
+    *,
+    qid: object = None,
+    time: object = None,
+    event: object = None,
+) -> Proof:
+    """Write the proof file of a solution of the linear hinge problem, over all or ordered pairs.
+
+    [ScalingUp, eq. (3)]. The file is verified before it takes its name.
+
+    Parameters
+    ----------
+    path : str or Path
+        Where to write; a file of that name is replaced only by a complete one.
+    X : array (n, d)
+        Dense rows, also memory-mapped or any `Source`.
+    y : array (n,) or None
+        Two kinds of labels; grades with `qid`; None with `time`.
+    lam : float
+        > 0.
+    solution : Solution
+        Of this problem.
+    positive : label, optional
+        The larger one by default.
+    sample_weight : array (n,), optional
+        Whole numbers >= 0, below 2^26: how often each row counts.
+    qid : array (n,), optional
+        The query of each row, as in `solve`: numbers or words.
+    time, event : arrays (n,), optional
+        Times, and whether the event was seen.
+
+    Returns
+    -------
+    Proof
+        What the file claims: what the checker verified in float64, a little widened.
+
+    Raises
+    ------
+    InputError
+        If the problem is not one that a proof file can hold, or the evidence does not support the
+        solution's certificate on these data.
+    """
+    lam = Ridge(lam).lam
+    if qid is None and time is None and event is None:
+        mask, label, _ = split_labels(y, positive)
+        return _write(Path(path), as_rows(X), mask, label, lam, solution, sample_weight)
+    pairs = ordered_pairs_of(y, qid, time, event, sample_weight)
+    kind = "survival" if qid is None else "query"
+    seen = np.ones(pairs.n) if event is None else event
+    held = {"time": time, "event": seen} if qid is None else {"y": y, "qid": qid}
+    data = {name: as_column(column) for name, column in held.items()}
+    order = check_proof.ordering(kind, data, {}, {})
+    told = _Ordered(kind, order, pairs)
+    return _write(Path(path), as_rows(X), told, None, lam, solution, sample_weight)
+
+
+def write_proof_of(problem: Problem, solution: Solution, path: str | Path) -> Proof:
+    """Write the proof file of a solution of `problem`.
+
+    The data's labels are True and False. Those of ordered pairs are the columns `key`, `group`,
+    `upper`, `lower` and `share` instead, as in `OrderedPairs`, where a row's weight is its own.
+
+    [ScalingUp, eq. (3)]
+
+    Parameters
+    ----------
+    problem : Problem
+        Hinge over all or ordered pairs of dense rows, in memory or streamed.
+    solution : Solution
+    path : str or Path
+
+    Raises
+    ------
+    InputError
+        As `write_proof`.
+    """
+    pairs = problem.pairs
+    if problem.loss != HINGE or not isinstance(pairs, AllPairs | OrderedPairs):
+        raise InputError(
+            "a proof file is for the hinge over all or ordered pairs, not another loss or a list"
+        )
+    space = problem.space
+    if isinstance(space, StreamedRows):
+        source: object = space.source
+    elif isinstance(space, Rows):
+        source = space.raw
+    else:
+        raise InputError(
+            "a proof file is for linear rows: write the features of a kernel or a structure as "
+            "rows, and prove the problem over them"
+        )
+    label, weight = True, None
+    if isinstance(pairs, OrderedPairs):
+        columns, weight = columns_of(pairs)
+        told, label = _Ordered("ordered", columns, pairs), None
+    else:
+        told, weight = pairs.positive, pairs.weight
+    return _write(Path(path), as_rows(source), told, label, problem.lam, solution, weight)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ordered:
+    """Ordered pairs, and the columns of the data that say them to the checker."""
+
+    kind: str
+    columns: Columns
+    pairs: OrderedPairs
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One entry a row."""
+        return (self.pairs.n,)
+
+
+def _write(
+    path: Path,
+    X: np.ndarray | RowBlocks,
+    told: np.ndarray | _Ordered,
+    label: object,
+    lam: float,
+    solution: Solution,
+    weight: object,
+) -> Proof:
+    n, d = (int(size) for size in X.shape)
+    if told.shape != (n,):
+        raise InputError(f"{n} rows, but labels of shape {told.shape}")
+    w = np.asarray(solution.w, dtype=float)
+    if w.shape != (d,):
+        raise InputError(
+            f"a proof file is for linear weights of {d} features; the solution has shape {w.shape}"
+        )
+    repeats = repetitions(weight, n)
+    if isinstance(told, _Ordered):
+        order, named = told.columns, {"pairs": told.kind}
+        evidence = solution.witness.evidence
+        kind, evidence = ordered_evidence(evidence, told.pairs, told.columns, repeats)
+    else:
+        if np.asarray(label).dtype.kind not in "biufU":
+            raise InputError(f"the positive label {label!r} is neither a number nor text")
+        order, named = told, {"pairs": "classes", "positive": label}
+        kind, evidence = evidence_of(solution.witness, told, repeats)
+    fields: dict[str, Any] = {
+        "format": np.int64(FORMAT),
+        "kind": kind,
+        **named,
+        "lam": np.float64(lam),
+        "w": w,
+        "offset": middle(X),
+        **evidence,
+    }
+    arrays = {name: np.asarray(value) for name, value in fields.items()}
+    upper, lower, digest = _checked(check_proof.bounds, arrays, X, order, repeats, np.float64)
+    gap = upper - lower
+    if not _supports(solution, gap):
+        # Of badly scaled data float64 may verify less; the long format tells that from other data.
+        top, low, _ = check_proof.bounds(arrays, X, order, repeats)
+        gap = top - low
+    if not _supports(solution, gap):
+        raise InputError(
+            f"the evidence proves a gap of {float(gap):.3g} on these data, the solution reports "
+            f"{solution.certificate.gap:.3g}: give the data, lam and weights that were solved, "
+            "with the hinge over all pairs, and scale features of very different size"
+        )
+    return _save(path, kind, {**arrays, "sha256": np.asarray(digest)}, upper, lower, np.savez)
+
+
+def _save(
+    path: Path,
+    kind: str,
+    arrays: dict[str, np.ndarray],
+    upper: Fraction,
+    lower: Fraction,
+    write: Callable[..., None],
+) -> Proof:
+    """Write a proof file with its claims."""
+    primal, dual, gap = claims_of(upper, lower)
+    claims = {"primal": primal, "dual": dual, "gap": gap}
+    arrays = {**arrays, **{name: np.asarray(value) for name, value in claims.items()}}
+    write_atomically(path, lambda file: write(file, **arrays))
+    return Proof(path, kind, primal, dual, gap)
+
+
+def claims_of(upper: Fraction, lower: Fraction) -> tuple[float, float, float]:
+    """Return what is claimed of the primal, the dual and the gap where so much was verified."""
+    gap = float(upper - lower)
+    primal = float(np.nextafter(float(upper) + MARGIN * gap, np.inf))
+    dual = max(float(np.nextafter(float(lower) - MARGIN * gap, -np.inf)), 0.0)
+    return primal, dual, (1 + 3 * MARGIN) * gap
+
+
+def _supports(solution: Solution, gap: Fraction) -> bool:
+    """Whether the evidence proves about as much as the solution's certificate says."""
+    reported = solution.certificate
+    # The checker's own rounding is about 1e-12, whatever the objective is.
+    allowed = 2 * reported.gap + 1e-6 * reported.primal + 1e-11
+    return float(gap) <= allowed
+
+
+def evidence_of(
+    witness: Minorant, mask: np.ndarray, repeats: np.ndarray
+) -> tuple[str, dict[str, Any]]:
+    """Return the kind of evidence and its fields."""
+    evidence = witness.evidence
+    if isinstance(evidence, Alpha):
+        raise InputError("a proof file is for all pairs: this solution is one of a pair list")
+    if isinstance(evidence, Weights):
+        return "weights", {
+            "w_dual": np.asarray(evidence.w, dtype=float),
+            "bins": np.int64(evidence.bins),
+            "half": np.int64(evidence.half),
+            "scale": np.float64(evidence.scale),
+        }
+    if witness.c.shape != mask.shape:
+        raise InputError(
+            f"a witness of {witness.c.size} rows does not belong to data of {mask.size}"
+        )
+    u, v, cap = integer_marginals(witness.c, mask, repeats)
+    return "marginals", {"u": u, "v": v, "cap": np.int64(cap), "scale": np.float64(1.0)}
+
+
+def integer_marginals(
+    c: np.ndarray, mask: np.ndarray, repeats: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return whole-number marginals of each copy of a row, and the cap of a pair of copies.
+
+    Row i has mass c_i, so each of its r_i copies has c_i / r_i, which is rounded down to a whole
+    number of units 1 / (cap n_pos n_neg), n_pos and n_neg counting copies. The units are so small
+    (2^61 of them fill the cap of all pairs of one copy) that only the rounding already in `c` is
+    left to see.
+    """
+    sums = [int(repeats[side].sum()) for side in (mask, ~mask)]
+    cap = 1 << max(61 - max(sums).bit_length(), 0)
+    units = np.longdouble(cap) * np.longdouble(sums[0]) * np.longdouble(sums[1])
+    whole = []
+    for side, sign, others in ((mask, 1, sums[1]), (~mask, -1, sums[0])):
+        mass = np.maximum(sign * c[side], 0.0).astype(np.longdouble)
+        copies = np.maximum(repeats[side], 1)
+        number = np.floor(mass / copies * units)
+        whole.append(np.minimum(number, np.longdouble(cap * others)).astype(np.int64))
+    return whole[0], whole[1], cap
+
+
+def repetitions(weight: object, n: int, which: str = "the weight of row {}") -> np.ndarray:
+    """Return whole row weights, or ones."""
+    if weight is None:
+        return np.ones(n, dtype=np.int64)
+    r = as_float64(weight, "the weights")
+    if r.shape != (n,):
+        raise InputError(f"{n} rows, but weights of shape {r.shape}")
+    fine = (r >= 0) & (r < LARGEST_REPETITION) & (r == np.floor(r))
+    if not fine.all():
+        row = int(np.argmin(fine))
+        raise InputError(
+            f"{which.format(row)} is {r[row]}: a proof file takes whole numbers "
+            f"from 0 to {LARGEST_REPETITION - 1}, how often each row counts"
+        )
+    return r.astype(np.int64)
+
+
+def columns_of(pairs: OrderedPairs) -> tuple[Columns, np.ndarray]:
+    """Return the columns "ordered" of a proof's data, and how often each row counts: (n,)."""
+    if pairs.gain is not None:
+        raise InputError("a proof file has no gains: pairs of one group weigh alike in it")
+    a, b = np.empty((2, pairs.n), dtype=np.int64)
+    a[pairs.arrangement.order], b[pairs.arrangement.order] = pairs.a, pairs.b
+    if ((a != b) & (a > 0) & (b > 0)).any():
+        row = int(np.flatnonzero((a != b) & (a > 0) & (b > 0))[0])
+        raise InputError(
+            f"a proof file has one weight a row: row {row} counts {a[row]} times above others and "
+            f"{b[row]} times below them"
+        )
+    columns = {"key": pairs.key, "group": np.asarray(pairs.group), "upper": a > 0, "lower": b > 0}
+    if pairs.share is not None:
+        equal = isinstance(pairs.share, str)
+        columns["share"] = np.ones(pairs.n) if equal else np.asarray(pairs.share, dtype=float)
+    return columns, np.maximum(a, b)
+
+
+def as_column(values: object) -> np.ndarray:
+    """Return a column as plain numbers or text: what is held as objects, too."""
+    column = np.asarray(values)
+    return np.asarray(column.tolist()) if column.dtype.kind == "O" else column
+
+
+def ordered_evidence(
+    evidence: Evidence | None, pairs: OrderedPairs, columns: Columns, repeats: np.ndarray
+) -> tuple[str, dict[str, Any]]:
+    """Return the kind of evidence and its fields, in whole numbers."""
+    if isinstance(evidence, Alpha):
+        return "marginals", _marginals(evidence, pairs)
+    if not isinstance(evidence, Scores):
+        kind = type(evidence).__name__
+        raise InputError(f"a proof file of ordered pairs takes scores or alphas, not {kind}")
+    s, width = np.asarray(evidence.scores, dtype=float), float(evidence.width)
+    s = s - (float(s.min()) / 2 + float(s.max()) / 2)
+    wide = float(np.ptp(s)) + 2 + 2 * width
+    nodes = check_proof.arranged(columns, repeats).nodes
+    room = [51 - _bits(float(np.abs(s).max())), 61 - (nodes + 2).bit_length() - _bits(wide)]
+    if width > 0:
+        room.append(61 - int(repeats.sum()).bit_length() - _bits(width))
+    k = min(room)
+    if k < 0:
+        raise InputError("the scores are too far apart for the whole numbers of a proof file")
+    return "scores", {
+        "scores": np.floor(np.ldexp(s, k)).astype(np.int64),
+        "bins": np.int64(1 << k),
+        "half": np.int64(round(float(np.ldexp(width, k - 1)))),
+        "scale": np.float64(evidence.scale),
+    }
+
+
+def _marginals(evidence: Alpha, pairs: OrderedPairs) -> dict[str, Any]:
+    """Return what each copy of a row carries above and below, in parts of what a pair can carry."""
+    listed = pairs.listed()
+    assert listed is not None  # there would be no alpha otherwise
+    i, j, _ = listed
+    a, b = np.empty((2, pairs.n), dtype=np.int64)
+    a[pairs.arrangement.order], b[pairs.arrangement.order] = pairs.a, pairs.b
+    cap = 1 << max(60 - pairs.mass.bit_length(), 0)
+    whole = np.floor(np.clip(evidence.alpha, 0.0, 1.0) * float(cap)).astype(np.int64)
+    u, v = np.zeros((2, pairs.n), dtype=np.int64)
+    np.add.at(u, i, whole * b[j])
+    np.add.at(v, j, whole * a[i])
+    return {"u": u, "v": v, "cap": np.int64(cap), "scale": np.float64(1.0)}
+
+
+def _bits(size: float) -> int:
+    """Return the least e with size < 2^e, at least -900."""
+    return int(np.frexp(max(size, 2.0**-900))[1])
+
+
+class RowBlocks:
+    """Any source of row slices, seen as a matrix that is read slice by slice."""
+
+    ndim = 2
+
+    def __init__(self, source: Source):
+        self.source, self.shape = source, tuple(source.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        return np.asarray(self.source[rows])
+
+
+def as_rows(X: Any) -> np.ndarray | RowBlocks:
+    """Return X as something that the checker can read in blocks of rows."""
+    if sp.issparse(X):
+        raise InputError("a proof file is for dense rows: give X.toarray(), if it fits")
+    if hasattr(X, "shape") and hasattr(X, "__getitem__") and not hasattr(X, "__array__"):
+        rows: np.ndarray | RowBlocks = RowBlocks(X)
+    else:
+        rows = np.asarray(X)
+        if rows.dtype.kind not in "fiub":
+            raise InputError(f"X must be a matrix of numbers, not of {rows.dtype}")
+        if type(X) not in (np.ndarray, np.memmap):  # these the checker promotes, block by block
+            rows = as_float64(X, "X", "a matrix of numbers")
+    if len(rows.shape) != 2 or 0 in rows.shape:
+        raise InputError(f"X must be a non-empty matrix; its shape is {rows.shape}")
+    return rows
+
+
+def middle(X: np.ndarray | RowBlocks) -> np.ndarray:
+    """Return the mean of the rows, about: any offset is right, a central one saves digits."""
+    total = np.zeros(X.shape[1])
+    for start in range(0, len(X), BLOCK):
+        block = np.asarray(X[start : start + BLOCK], dtype=float)
+        # What is not finite is for the checker to refuse, by its right name.
+        total += np.nan_to_num(block, posinf=0.0, neginf=0.0).sum(axis=0) / len(X)
+    return total
+
+
+class _ByPartition:
+    """A task whose answers are kept apart, partition by partition."""
+
+    def merge(self, first: dict[int, Any], second: dict[int, Any]) -> dict[int, Any]:
+        """Return the answers of both."""
+        return first | second
+
+
+@dataclass(frozen=True, eq=False)
+class CellsTask(_ByPartition):
+    """Hashes a partition, and counts its rows by the bins of two points' scores."""
+
+    offset: np.ndarray
+    points: list[np.ndarray]
+    units: int
+    shift: int
+
+    def run(self, blocks: Iterator[Block], index: int) -> dict[int, Any]:
+        """Return hash, size, and the cells of each point, of one partition."""
+        digest, sizes, sides, weights = sha256(), [0.0], [np.zeros(0, bool)], [np.zeros(0, "i8")]
+        held: list[list[np.ndarray]] = [[np.zeros(0, np.int64)] for _ in self.points]
+        for columns, positive, weight in blocks:
+            digest.update(np.ascontiguousarray(columns.T, dtype="<f8").tobytes())
+            sides.append(positive.copy())  # blocks may reuse their memory
+            weights.append(repetitions(weight, positive.size, "a row weight"))
+            for k, w in enumerate(self.points):
+                S, far = _checked(check_partitions.scores, columns, self.offset, w, self.units)
+                held[k].append(S)
+                sizes += [far] * (k == 0)
+        positive, r = np.concatenate(sides), np.concatenate(weights)
+        digest.update(positive.tobytes() + r.astype("<i8").tobytes())
+        cells = [
+            _checked(check_partitions.cells, np.concatenate(S), positive, r, self.shift)
+            for S in held
+        ]
+        return {index: (digest.hexdigest(), max(sizes), cells)}
+
+
+@dataclass(frozen=True, eq=False)
+class PullsTask(_ByPartition):
+    """Sums a partition's rows by the marginals of their bins, in whole numbers."""
+
+    offset: np.ndarray
+    w: np.ndarray
+    units: int
+    shift: int
+    tables: Any
+    places: np.ndarray
+
+    def run(self, blocks: Iterator[Block], index: int) -> dict[int, list[int]]:
+        """Return the sum of each column of one partition."""
+        total = [0] * self.w.size
+        for columns, positive, weight in blocks:
+            S, _ = _checked(check_partitions.scores, columns, self.offset, self.w, self.units)
+            r = repetitions(weight, positive.size, "a row weight")
+            part = _checked(
+                check_partitions.pulls, columns, S >> self.shift, positive, r, self.tables,
+                self.places,
+            )  # fmt: skip
+            total = [a + b for a, b in zip(total, part, strict=True)]
+        return {index: total}
+
+
+@dataclass(frozen=True, eq=False)
+class SaveTask(_ByPartition):
+    """Writes a partition of `dim` columns into a folder, as the checker reads it."""
+
+    folder: str
+    dim: int
+
+    def run(self, blocks: Iterator[Block], index: int) -> dict[int, str]:
+        """Return the name of the file."""
+        rows, sides, weights = [], [np.zeros(0, bool)], []
+        for columns, positive, weight in blocks:
+            rows.append(columns.T.copy())  # blocks may reuse their memory
+            sides.append(positive.copy())
+            weights += [] if weight is None else [weight.copy()]
+        X = np.concatenate([np.zeros((0, self.dim)), *rows])
+        data = {"X": X, "y": np.concatenate(sides)}
+        data |= {"weight": np.concatenate(weights)} if weights else {}
+        path = Path(self.folder) / f"partition-{index:06d}.npz"
+        write_atomically(path, lambda file: np.savez(file, **data))
+        return {index: str(path)}
+
+
+def _checked(work: Any, *given: Any) -> Any:
+    """Return what a function of the checker does; its refusals are sentences to the user."""
+    try:
+        return work(*given)
+    except (ValueError, TypeError, OverflowError) as problem:
+        raise InputError(f"no proof file can be written: {problem}") from None
+
+
+def write_partitioned_proof(
+    path: str | Path, rows: PartitionedRows, lam: float, solution: Solution, positive: object = True
+) -> Proof:
+    """Write the proof file of a solution over rows in partitions: two more passes over the rows.
+
+    [ScalingUp, eq. (3)]. The claims are checked before the file takes its name.
+
+    Parameters
+    ----------
+    path : str or Path
+    rows : PartitionedRows
+        Row weights are whole and below 2^26.
+    lam : float
+        > 0.
+    solution : Solution
+        Of the linear hinge problem over all pairs of these rows, by method "descent": where few
+        rows are solved in memory, "auto" ends at a dual point that is not one over partitions.
+    positive : label
+        What the labels of positive rows are where a partition is given to the checker.
+
+    Raises
+    ------
+    InputError
+        If the solution is one of another problem, or the sums do not support its certificate.
+    """
+    if not isinstance(rows, PartitionedRows):
+        raise InputError("these rows are not in partitions: use write_proof")
+    if isinstance(rows, GroupedRows):
+        raise InputError("there are no proof files over partitions for the pairs within queries")
+    space: Any = rows
+    evidence = solution.witness.evidence
+    problem = Problem(space, Mean(pairs_in(rows.facts), HINGE), Ridge(lam))
+    if not isinstance(evidence, Weights):
+        raise InputError(
+            "the solution's dual point is not one over partitions: solve these rows with "
+            "method='descent'"
+        )
+    if np.asarray(positive).dtype.kind not in "biufU":
+        raise InputError(f"the positive label {positive!r} is neither a number nor text")
+    w, dual = problem.check_weights(solution.w), problem.check_weights(evidence.w)
+    points = [w] if np.array_equal(w, dual) else [w, dual]
+    units = _units(problem, points, evidence.bins)
+    shift = units + 1 - int(evidence.bins).bit_length()
+    found = space.run(CellsTask(space.offset, points, units, shift))
+    parts = [found[k] for k in range(space.parts)]
+    minus, plus = check_partitions.merged([cells[-1] for _, _, cells in parts])
+    tables = check_partitions.table(minus, plus, evidence.bins, evidence.half)
+    places = _places(space)
+    pulls = space.run(PullsTask(space.offset, dual, units, shift, tables, places))
+    arrays: dict[str, Any] = {
+        "format": np.int64(PARTITIONS_FORMAT),
+        "kind": "partitions",
+        "positive": positive,
+        "lam": np.float64(problem.lam),
+        "w": w,
+        "w_dual": dual,
+        "offset": space.offset,
+        "bins": np.int64(evidence.bins),
+        "half": np.int64(evidence.half),
+        "scale": np.float64(evidence.scale),
+        "units": np.int64(units),
+        "places": places,
+        "sha256": [digest for digest, _, _ in parts],
+        "size": [size for _, size, _ in parts],
+        "pulls": [[str(g) for g in pulls[k]] for k in range(space.parts)],
+        **_flat("cells", [cells[0] for _, _, cells in parts]),
+    }
+    if len(points) > 1:
+        arrays |= _flat("dual_cells", [cells[1] for _, _, cells in parts])
+    arrays = {name: np.asarray(value) for name, value in arrays.items()}
+    upper, lower, _ = _checked(check_partitions.whole, arrays)
+    if not _supports(solution, upper - lower):
+        raise InputError(
+            f"the partitions' sums prove a gap of {float(upper - lower):.3g}, the solution reports "
+            f"{solution.certificate.gap:.3g}: scale features of very different size"
+        )
+    return _save(Path(path), "partitions", arrays, upper, lower, np.savez_compressed)
+
+
+def save_partitions(rows: PartitionedRows, folder: str | Path) -> list[Path]:
+    """Write each partition as a file that the checker reads, and return the names.
+
+    Parameters
+    ----------
+    rows : PartitionedRows
+    folder : str or Path
+        Of the machines that hold the rows, each of which writes its own. The files hold `X`, `y`,
+        true on positive rows, and `weight` where rows have weights.
+    """
+    made = rows.run(SaveTask(str(folder), rows.dim))
+    return [Path(made[k]) for k in range(rows.parts)]
+
+
+def _units(problem: Problem, points: list[np.ndarray], bins: int) -> int:
+    """Return the largest q so that scores in units 2^-q, and sums of their residuals, fit."""
+    space: Any = problem.space
+    facts = space.facts
+    below, above = space.offset - facts.low, facts.high - space.offset
+    far = max(float(np.abs(w) @ np.maximum(below, above)) for w in points)
+    mass = int(facts.mass.sum()) if facts.weighted else max(n for n, _ in facts.sizes.values())
+    spread = LARGEST_UNITS - int(np.frexp(1.01 * far + 1)[1])
+    return min(spread, LARGEST_UNITS - mass.bit_length() + bins.bit_length() - 1)
+
+
+def _places(space: PartitionedRows) -> np.ndarray:
+    """Return how finely the numbers of each column are read: about 2^-60 of the largest."""
+    most = np.maximum(np.abs(space.facts.low), np.abs(space.facts.high))
+    return np.clip(60 - np.frexp(most)[1], -1000, 1000).astype(np.int64)
+
+
+def _flat(name: str, parts: list[np.ndarray]) -> dict[str, Any]:
+    ends = np.cumsum([part.shape[1] for part in parts])
+    return {name: np.concatenate(parts, axis=1), f"{name}_ends": ends.astype(np.int64)}

@@ -1,1 +1,0 @@
-"""SAUC's class structure."""

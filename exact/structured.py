@@ -1,0 +1,543 @@
+"""SAUC-SVM's structure: penalise how far the scores spread within each class.
+
+SAUC-SVM adds ``structure * f'Sigma f`` to |f|^2, Sigma the covariance of the pair differences.
+On the rows that is a quadratic form s'R s in the scores s, with R known exactly:
+
+* all pairs, c_ij = a_i b_j: R = blkdiag(diag(a) - a a', diag(b) - b b'), the sum of the two class
+  covariances, [SAUC, Prop. 1, eq. (15)] (which holds with covariances divided by n, not n - 1);
+* a list of pairs with weights c: R = A'diag(c)A - (A'c)(A'c)'.
+
+R is singular always (a constant per class has no spread), so the inverse of R + structure R K R
+printed in [SAUC, eq. (17)] never exists. Nothing here inverts it: features are whitened by the
+Cholesky factor of I + structure F'R F, and kernels take the root of R.
+
+**The teaching form that no solve enters** is at the end of the file, `middle`, `deformed_gram`,
+`direct_gram` and `sauc_scores`: the structured machine is a plain one with the deformed kernel
+
+    G(x, z) = k(x, z) - structure k(x, S) R (R + structure R K R)^- R k(S, z),
+
+[SAUC, eq. (17), eq. (19)] for any generalised inverse. `structure` is the paper's lambda, and K its
+K~ of all rows. With A the signed incidence of pairs and rows, its K^+ - K^- is A K~ and its K of
+pairs A K~ A', so that the matrix of (19) is A G A'. Four routes to the same G check one another:
+
+* "root": R^{1/2} (I + structure R^{1/2} K R^{1/2})^{-1} R^{1/2}, eigenvalues >= 1: the one to use;
+* "pinv": the pseudo-inverse;
+* "direct": (I + structure Sigma)^{-1} on explicit features, [SAUC, eq. (8)];
+* "inv": as printed. It divides by rounding errors; only behind `paper_literal=True`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+import scipy.sparse.linalg
+
+from .errors import InputError, TooLargeError
+from .pairs.all_pairs import AllPairs, PairList
+from .spaces.gram_factor import SQUARE_LIMIT, Lift, rows_of
+from .spaces.kernel import Kernel
+from .spaces.rows import Rows, Space
+from .tools.checks import as_float
+from .tools.rounding import UNIT, gamma
+
+SOURCES = ("full", "sampled")  # whose covariances: those of all data, or of the listed pairs
+ROUTES = ("root", "pinv", "inv")  # of `middle`
+_BLOCK_ENTRIES = 2**22  # entries of sparse rows that are made dense at a time
+
+
+@dataclass(frozen=True, eq=False)
+class ClassScatter:
+    """R of all pairs: the two class covariances. [SAUC, Prop. 1, eq. (15)]
+
+    `centre` takes off what R does not see. The rounding of `times` is at most gamma_chain times
+    `size`, which is not below |R values|, and R is not above the diagonal `mass`.
+    """
+
+    positive: np.ndarray
+    a: np.ndarray
+    b: np.ndarray
+
+    @property
+    def chain(self) -> int:
+        """Rows, and a few."""
+        return self.positive.size + 8
+
+    def times(self, values: np.ndarray) -> np.ndarray:
+        """Return R values: each class centred, then weighted."""
+        centred = self.centre(values)
+        return self.mass().reshape((-1,) + (1,) * (values.ndim - 1)) * centred
+
+    def root(self) -> np.ndarray:
+        """Return blkdiag of diag(sqrt a) (I - sqrt a sqrt a') and the same for b: (n, n)."""
+        n = self.positive.size
+        Q = np.zeros((n, n))
+        for side, weight in ((self.positive, self.a), (~self.positive, self.b)):
+            q = np.sqrt(weight)
+            Q[np.ix_(side, side)] = q[:, None] * (np.eye(q.size) - np.outer(q, q))
+        return Q
+
+    def centre(self, values: np.ndarray) -> np.ndarray:
+        """Return values less their class mean."""
+        out = np.empty_like(values, dtype=float)
+        for side, weight in ((self.positive, self.a), (~self.positive, self.b)):
+            out[side] = values[side] - weight @ values[side]
+        return out
+
+    def size(self, values: np.ndarray) -> np.ndarray:
+        """Return a_i (|v_i| + a'|v|), and b_j (|v_j| + b'|v|): (n,)."""
+        out = np.abs(values)
+        for side, weight in ((self.positive, self.a), (~self.positive, self.b)):
+            out[side] = weight * (out[side] + weight @ out[side])
+        return out
+
+    def mass(self) -> np.ndarray:
+        """Return a and b, row by row."""
+        out = np.empty(self.positive.size)
+        out[self.positive], out[~self.positive] = self.a, self.b
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class PairScatter:
+    """R_w of a list of pairs, the covariance of their differences, with the same methods."""
+
+    pairs: PairList
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.pairs.n
+
+    @property
+    def chain(self) -> int:
+        """Twice the pairs, and a few: their mean, and the sum of those of a row."""
+        return 2 * self.pairs.i.size + 8
+
+    def times(self, values: np.ndarray) -> np.ndarray:
+        """Return A'diag(c) t, t = A values less their mean c'A values."""
+        A, c = self.pairs.incidence(), self.pairs.c
+        t = A @ values
+        return A.T @ (c.reshape((-1,) + (1,) * (values.ndim - 1)) * (t - c @ t))
+
+    def root(self) -> np.ndarray:
+        """Return A'diag(sqrt c) (I - sqrt c sqrt c'), or a square root of R if that is smaller."""
+        if self.pairs.i.size > self.n:
+            R = self.times(np.eye(self.n))
+            values, vectors = np.linalg.eigh((R + R.T) / 2)
+            return vectors * np.sqrt(np.maximum(values, 0.0))
+        q = np.sqrt(self.pairs.c)
+        scaled = (self.pairs.incidence().T @ sp.diags(q)).toarray()
+        return scaled - np.outer(scaled @ q, q)
+
+    def centre(self, values: np.ndarray) -> np.ndarray:
+        """Return `values`: only their differences count, and those lose nothing."""
+        return values
+
+    def size(self, values: np.ndarray) -> np.ndarray:
+        """Return |A|'diag(c) (|t| + c'|t|), t = A values: (n,)."""
+        A, c = self.pairs.incidence(), self.pairs.c
+        t = np.abs(A @ values)
+        return abs(A).T @ (c * (t + c @ t))
+
+    def mass(self) -> np.ndarray:
+        """Return twice what the pairs of each row weigh: R <= A'diag(c)A <= diag(mass)."""
+        return 2 * self.pairs.row_mass()
+
+
+Scatter = ClassScatter | PairScatter
+
+
+def scatter_of(pairs: AllPairs | PairList, positive: np.ndarray, source: str = "full") -> Scatter:
+    """Return R: of the full data, or of the pairs actually used."""
+    if source not in SOURCES:
+        raise InputError(f"the structure's source must be full or sampled, not {source!r}")
+    if source == "sampled" and isinstance(pairs, PairList):
+        return PairScatter(pairs.on(positive))
+    whole = pairs if isinstance(pairs, AllPairs) else AllPairs()
+    return ClassScatter(positive, *whole.on(positive).normalised())
+
+
+def check_structure(structure: float) -> float:
+    """Return `structure` as a float >= 0, or raise `InputError`."""
+    if isinstance(structure, bool) or not isinstance(structure, int | float | np.number):
+        raise InputError(f"structure must be a number, not {structure!r}")
+    if not (np.isfinite(as_float(structure)) and structure >= 0):
+        raise InputError(f"structure must be >= 0 and finite, not {structure!r}")
+    return float(structure)
+
+
+def whitener(space: Rows, scatter: Scatter, structure: float) -> np.ndarray:
+    """Return L (d, d), lower triangular, with L L' = I + structure F'R F.
+
+    [SAUC, eq. (8)]: a machine with features F and the structure is a plain machine with features
+    F L^{-T}.
+    """
+    if space.dim > SQUARE_LIMIT:
+        raise TooLargeError(
+            f"the structure of {space.dim} features is a matrix of that side, and "
+            f"{SQUARE_LIMIT} is the most: keep fewer features, or leave the structure out"
+        )
+    if isinstance(space.X, np.ndarray):
+        product = space.X.T @ scatter.times(space.X)
+    else:
+        product = np.empty((space.dim, space.dim))
+        by_column, step = space.X.tocsc(), max(1, _BLOCK_ENTRIES // space.n)
+        for start in range(0, space.dim, step):
+            some = slice(start, start + step)
+            # R does not see an offset, neither of the columns nor of the rows.
+            product[:, some] = space.X.T @ scatter.times(by_column[:, some].toarray())
+    with np.errstate(over="ignore", invalid="ignore"):
+        M = np.eye(space.dim) + structure * ((product + product.T) / 2)
+    try:
+        return scipy.linalg.cholesky(M, lower=True)
+    except (np.linalg.LinAlgError, ValueError):  # the latter where M overflows
+        raise _too_large(structure) from None
+
+
+def _too_large(structure: float) -> InputError:
+    return InputError(
+        f"structure = {structure:g} is too large for the spread of these features in "
+        "floating point: lower it, or scale the features to order one"
+    )
+
+
+def whitened(space: Rows, scatter: Scatter, structure: float) -> Rows:
+    """Return the rows whose plain norm is the structured norm of the given ones."""
+    if structure == 0:
+        return space
+    L = whitener(space, scatter, structure)
+    try:
+        if isinstance(space.X, np.ndarray):
+            return DenseWhitened(space.X, L)
+        return SparseWhitened(space, L)
+    except InputError:  # the rows given are fine, and whitened ones are never longer
+        raise _too_large(structure) from None
+
+
+class DenseWhitened(Rows):
+    """F L^{-T} as dense rows."""
+
+    def __init__(self, X: np.ndarray, L: np.ndarray):
+        self.L = L
+        rows = scipy.linalg.solve_triangular(L, X.T, lower=True).T
+        super().__init__(np.ascontiguousarray(rows), check=False)
+
+    def to_input(self, w: np.ndarray) -> np.ndarray:
+        """Return L^{-T} w, the weights of the original features."""
+        return scipy.linalg.solve_triangular(self.L, w, lower=True, trans="T")
+
+
+class SparseWhitened(Rows):
+    """F L^{-T} as an operator: the rows stay sparse.
+
+    Solving with L errs by at most gamma_d |L| |x| before L^{-1}, and L^{-1} never lengthens,
+    since L L' >= I (`stretch` allows for the rounding in L).
+    """
+
+    def __init__(self, space: Rows, L: np.ndarray):
+        self.base, self.L = space, L
+        self.n, self.dim = space.n, space.dim
+        lost = gamma(self.dim + 2) * float((L * L).sum())
+        if lost >= 0.5:
+            raise InputError("the identity is lost in rounding beside the structure")
+        self.stretch = float(1 / np.sqrt(1 - lost))
+        self.offset = self._solve(space.offset)
+        self.norms, self.reach = self.stretch * space.norms, self.stretch * space.reach
+        # An operator and no matrix: code that indexes rows fails here, where it would otherwise
+        # read the rows before whitening.
+        self.X = self.raw = cast(
+            Any,
+            scipy.sparse.linalg.LinearOperator(
+                (self.n, self.dim),
+                matvec=lambda w: space.X @ self.to_input(np.ravel(w)),
+                rmatvec=lambda c: self._solve(space.X.T @ np.ravel(c)),
+                dtype=float,
+            ),
+        )
+
+    def _solve(self, values: np.ndarray) -> np.ndarray:
+        return scipy.linalg.solve_triangular(self.L, values, lower=True)
+
+    def to_input(self, w: np.ndarray) -> np.ndarray:
+        """Return L^{-T} w."""
+        return scipy.linalg.solve_triangular(self.L, w, lower=True, trans="T")
+
+    def scores(self, w: np.ndarray) -> np.ndarray:
+        """Return F L^{-T} w."""
+        return self.base.scores(self.to_input(w))
+
+    def score_error(self, w: np.ndarray) -> np.ndarray:
+        """Return a bound of the rounding in each score: (n,)."""
+        v = self.to_input(w)
+        return self.base.score_error(v) + self._slip(v)
+
+    def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores in the long format, and a bound of their rounding: (n,) each."""
+        v = self.to_input(w)
+        scores, error = self.base.careful_scores(v)
+        return scores, error + self._slip(v)
+
+    def _slip(self, v: np.ndarray) -> np.ndarray:
+        """Return what the solution v of L'v = w is off by, seen by each row."""
+        size = float(np.linalg.norm(np.abs(self.L).T @ np.abs(v)))
+        return gamma(2 * self.dim + 8) * size * self.norms
+
+    def pull(self, c: np.ndarray) -> np.ndarray:
+        """Return L^{-1} F'c."""
+        return self._solve(self.base.pull(c))
+
+    def pull_error(self, c: np.ndarray) -> float:
+        """Return the base's bound, and that of the solution of L g = F'c."""
+        size = float(np.linalg.norm(np.abs(self.L) @ np.abs(self.pull(c))))
+        return self.stretch * (self.base.pull_error(c) + gamma(2 * self.dim + 8) * size)
+
+    def dual_norm2(self, c: np.ndarray) -> float:
+        """Return |pull(c)|^2."""
+        return self.norm2(self.pull(c))
+
+    def dual_norm2_error(self, c: np.ndarray) -> float:
+        """Return e (2 |pull(c)| + e) and the rounding of the square, e as in `pull_error`."""
+        norm2, error = self.dual_norm2(c), self.pull_error(c)
+        return error * (2 * float(np.sqrt(norm2)) + error) + gamma(self.dim + 4) * norm2
+
+    def rows(self, index: np.ndarray) -> np.ndarray:
+        """Return the named rows, dense and centred."""
+        chosen = cast(Any, self.base.rows(index)).toarray() - self.base.offset
+        return self._solve(chosen.T).T
+
+
+@dataclass(frozen=True, eq=False)
+class _Correction:
+    """e = c - structure R y and structure y'R y, with bounds of their rounding.
+
+    slip bounds the sum of the absolute errors in e.
+    """
+
+    e: np.ndarray
+    slip: float
+    spread: float
+    spread_error: float
+
+
+class Structured:
+    """Any space with the structured norm |f|^2 + structure * s'R s, coordinates unchanged.
+
+    The certificate of SAUC-SVM in the original coordinates, independent of any whitening: for
+    every y, |sum c_i k_i|^2 in the dual norm is at most
+
+        |sum_i e_i k_i|^2 + structure y'R y,    e = c - structure R y,
+
+    with equality at the scores y of the representer; so a y that is slightly off costs a little
+    tightness and never validity. [SAUC, eq. (12)]
+    """
+
+    def __init__(
+        self,
+        base: Space,
+        scatter: Scatter,
+        structure: float,
+        white: Rows | None = None,
+        lift: Lift | None = None,
+    ):
+        self.base, self.scatter, self.structure = base, scatter, check_structure(structure)
+        self.n, self.dim, self.reach = base.n, base.dim, base.reach
+        self.meaning = base.meaning
+        if white is None or lift is None:
+            rows, back, _ = rows_of(base, few=True)
+            made = whitened(rows, scatter, self.structure)
+            white, lift = made, lambda w: back(made.to_input(w))
+        self._white, self._lift = white, lift
+        self._recent: tuple[np.ndarray, _Correction] | None = None
+
+    def blocks(self) -> Iterator[slice]:
+        """Yield the base's slices."""
+        return self.base.blocks()
+
+    def scores(self, w: np.ndarray) -> np.ndarray:
+        """Return the base's scores: (n,)."""
+        return self.base.scores(w)
+
+    def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the base's scores and their rounding: (n,) each."""
+        return self.base.careful_scores(w)
+
+    def norm2(self, w: np.ndarray) -> float:
+        """Return |f|^2 + structure s'R s."""
+        return self.base.norm2(w) + self._spread(w)[0]
+
+    def norm2_error(self, w: np.ndarray) -> float:
+        """Return the base's bound, and that of the spread of the scores."""
+        return self.base.norm2_error(w) + self._spread(w)[1]
+
+    def _spread(self, w: np.ndarray) -> tuple[float, float]:
+        """Return structure s'R s, and a bound of its rounding.
+
+        With errors d in the scores it is off by at most 2 sqrt(s'R s) sqrt(d'R d) + d'R d.
+        """
+        scores, error = self.base.careful_scores(w)
+        z = self.scatter.centre(scores).astype(float)
+        spread = max(float(z @ self.scatter.times(z)), 0.0)
+        moved = np.asarray(error + 2 * UNIT * np.abs(z), dtype=float)
+        moved2 = float(self.scatter.mass() @ moved**2) * (1 + gamma(self.n))
+        rounding = gamma(2 * self.scatter.chain) * float(np.abs(z) @ self.scatter.size(z))
+        slip = 2 * float(np.sqrt((spread + rounding) * moved2)) + moved2
+        return self.structure * spread, self.structure * (slip + rounding)
+
+    def inner(self, w: np.ndarray, other: np.ndarray) -> float:
+        """Return the structured inner product."""
+        both = float((self.scores(w) * self.scatter.times(self.scores(other))).sum())
+        return self.base.inner(w, other) + self.structure * both
+
+    def pull(self, c: np.ndarray) -> np.ndarray:
+        """Return the representer of c in the structured norm, in the base's coordinates."""
+        return self._lift(self._white.pull(c))
+
+    def _correct(self, c: np.ndarray) -> _Correction:
+        """Return e and structure y'R y, y the scores of the representer."""
+        if self._recent is not None and np.array_equal(self._recent[0], c):
+            return self._recent[1]
+        # Any y will do, so y is the computed one and has no error.
+        y = self.scatter.centre(self._white.scores(self._white.pull(c)))
+        moved, size = self.scatter.times(y), self.structure * self.scatter.size(y)
+        e = c - self.structure * moved
+        slip = gamma(self.scatter.chain + 4) * float(size.sum()) + UNIT * float(np.abs(e).sum())
+        spread = self.structure * max(float(y @ moved), 0.0)
+        found = _Correction(
+            e,
+            slip * (1 + gamma(2 * self.n)),
+            spread,
+            gamma(2 * self.scatter.chain) * float(np.abs(y) @ size) * (1 + gamma(2 * self.n)),
+        )
+        self._recent = (c.copy(), found)
+        return found
+
+    def dual_norm2(self, c: np.ndarray) -> float:
+        """Return the upper bound of the class docstring."""
+        found = self._correct(c)
+        return self.base.dual_norm2(found.e) + found.spread
+
+    def dual_norm2_error(self, c: np.ndarray) -> float:
+        """Return the base's bound at e, and the rounding of the two products with R."""
+        found = self._correct(c)
+        error, moved = self.base.dual_norm2_error(found.e), self.reach * found.slip
+        norm = float(np.sqrt(self.base.dual_norm2(found.e) + error))
+        return error + moved * (2 * norm + moved) + found.spread_error
+
+
+def class_scatter(positive: np.ndarray) -> ClassScatter:
+    """Return R of all pairs without row weights. [SAUC, eq. (15)]"""
+    n_pos = int(positive.sum())
+    n_neg = positive.size - n_pos
+    return ClassScatter(positive, np.full(n_pos, 1 / n_pos), np.full(n_neg, 1 / n_neg))
+
+
+def middle(
+    K: np.ndarray,
+    scatter: Scatter,
+    structure: float,
+    route: str = "root",
+    paper_literal: bool = False,
+) -> np.ndarray:
+    """Return structure R (R + structure R K R)^- R, the matrix between the kernels of G.
+
+    [SAUC, eq. (16), eq. (17)]
+    """
+    structure = check_structure(structure)
+    if route not in ROUTES:
+        raise InputError(f"unknown route {route!r}: choose one of {', '.join(ROUTES)}")
+    if route == "root":
+        half = _half(K, scatter, structure, np.eye(K.shape[0]))
+        return structure * half.T @ half
+    R = scatter.times(np.eye(K.shape[0]))
+    inside = R + structure * R @ K @ R
+    if route == "pinv":
+        inverse = np.linalg.pinv(inside, hermitian=True, rcond=1e-12)
+    elif paper_literal:
+        inverse = np.linalg.inv(inside)
+    else:
+        raise InputError(
+            "R + structure R K R is singular for every kernel: "
+            "the printed inverse is only to be had with paper_literal=True"
+        )
+    return structure * R @ inverse @ R
+
+
+def deformed_gram(
+    K: np.ndarray,
+    scatter: Scatter,
+    structure: float,
+    route: str = "root",
+    paper_literal: bool = False,
+) -> np.ndarray:
+    """Return G (n, n) on the training rows: [SAUC, eq. (17), eq. (18), eq. (19)].
+
+    Differs from the paper: 1. a root or pseudo-inverse where the printed inverse does not exist.
+    2. Formed from n x n matrices; from the pair matrices K^+ - K^- it would cost O(n^5).
+    """
+    if route == "root":
+        structure = check_structure(structure)
+        half = _half(K, scatter, structure, K)  # fewer digits cancel than with `middle`
+        G = K - structure * half.T @ half
+    else:
+        G = K - K @ middle(K, scatter, structure, route, paper_literal) @ K
+    return (G + G.T) / 2
+
+
+def _half(K: np.ndarray, scatter: Scatter, structure: float, right: np.ndarray) -> np.ndarray:
+    """Return L^{-1} Q'right with Q Q' = R and L L' = I + structure Q'K Q."""
+    Q = scatter.root()
+    M = np.eye(Q.shape[1]) + structure * Q.T @ K @ Q
+    lower = scipy.linalg.cholesky((M + M.T) / 2, lower=True)
+    return scipy.linalg.solve_triangular(lower, Q.T @ right, lower=True)
+
+
+def direct_gram(features: np.ndarray, scatter: Scatter, structure: float) -> np.ndarray:
+    """Return G = F (I + structure Sigma)^{-1} F' from explicit features (n, r).
+
+    [SAUC, eq. (8), eq. (14)], Sigma = F'R F.
+    """
+    Sigma = features.T @ scatter.times(features)
+    return features @ np.linalg.solve(np.eye(Sigma.shape[0]) + structure * Sigma, features.T)
+
+
+def sauc_scores(
+    K: np.ndarray,
+    columns: np.ndarray,
+    beta: np.ndarray,
+    scatter: Scatter,
+    structure: float,
+    paper_literal: bool = False,
+) -> np.ndarray:
+    """Return the scores of new rows, f(x) = sum_s beta_s G(x_s, x). [SAUC, eq. (20)]
+
+    Differs from the paper: 1. the correction carries a factor `structure`, which (20) lacks: as
+    printed it is right at structure = 1 only, and does not reduce to AUC-SVM at 0.
+    """
+    structure = check_structure(structure)
+    if not paper_literal:
+        half = _half(K, scatter, structure, np.column_stack([K @ beta, columns]))
+        return beta @ columns - structure * half[:, 0] @ half[:, 1:]
+    R = scatter.times(np.eye(K.shape[0]))
+    inverse = np.linalg.pinv(R + structure * R @ K @ R, hermitian=True, rcond=1e-12)
+    return beta @ columns - beta @ K @ R @ inverse @ R @ columns
+
+
+def literal_pair_kernel(kernel: Kernel, X: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Return k(x_i - x_j, x_u - x_v) of all listed pairs, as printed: (m, m). [SAUC, eq. (3)]
+
+    Right for the linear kernel only; the inner product of pair differences is
+    k(i, u) - k(i, v) - k(j, u) + k(j, v), see `pair_kernel`.
+    """
+    differences = X[i] - X[j]
+    return kernel(differences, differences)
+
+
+def pair_kernel(K: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Return <k_i - k_j, k_u - k_v> of all listed pairs: (m, m). [SAUC, eq. (3)] made right."""
+    rows = K[i] - K[j]
+    return rows[:, i] - rows[:, j]
