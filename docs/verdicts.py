@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from pathlib import Path
 
 from aucert.validation import suite
 from aucert.validation.claims.claim import Claim
-from aucert.validation.claims.recorded import record
+from aucert.validation.claims.recorded import record, statements
 from aucert.validation.claims.verdicts import KINDS, PAPERS, Verdict, vocabulary
 from aucert.validation.findings.numbers import numbers_of
 from aucert.validation.findings.registry import FINDINGS
 
 HERE = Path(__file__).resolve().parent
-FAULTS = HERE.parent / "tests" / "validation"
 BLOCK = re.compile(r"(<!-- recorded -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -35,19 +33,17 @@ def counts() -> list[str]:
 
 def mutations() -> str:
     """Return how many claims a planted mistake turns."""
-    faults = json.loads((FAULTS / "planted_faults.json").read_text(encoding="utf-8"))
-    unturned = json.loads((FAULTS / "unturned_claims.json").read_text(encoding="utf-8"))
+    faults = [entry["fault"] for entry in statements().values() if "fault" in entry]
     entries = suite.claims()
     findings = sum(entry.kind == "finding" for entry in entries)
     arithmetic = sum(entry.arithmetic for entry in entries)
-    by_hand = sum("test" in fault for fault in faults.values())
+    by_hand = sum("test" in fault for fault in faults)
     return (
         f"Of {len(entries)} claims {findings} are findings, each turned by a mistake in the "
         f"numbers "
         f"of its page; {arithmetic} are arithmetic, which no fault in the library turns; "
         f"{len(PAPERS)} run evidence again; {len(faults)} others are turned by one planted mistake "
-        f"({by_hand} by hand, the rest by rule)"
-        + (f"; for {len(unturned)} none was found yet." if unturned else ", so that none is left.")
+        f"({by_hand} by hand, the rest by rule), so that none is left."
     )
 
 

@@ -17,7 +17,7 @@ import joblib
 from .. import __version__
 from ..exact.errors import InputError
 from ..exact.tools.interrupts import finish
-from .claims import all_claims
+from .claims import recorded
 from .claims.claim import REGISTRY, Claim
 from .claims.verdicts import PAPERS, PROFILES
 from .findings import registry as findings
@@ -26,7 +26,7 @@ from .report.document import Report, environment
 from .report.row import Row
 from .workers import unheard_by_workers
 
-all_claims.enter_all()
+recorded.enter_all()
 findings.enter_all()
 
 # Called after each claim with the number done, the number in all, and the row.

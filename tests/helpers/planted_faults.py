@@ -3,7 +3,7 @@
     python tests/helpers/planted_faults.py
 
 looks for every claim that is not arithmetic for one function of the library that, if it returned
-other numbers, would turn its verdict, and writes tests/validation/planted_faults.json. Findings
+other numbers, would turn its verdict, and prints the `fault` of its entry in the TOML. Findings
 have their own: there the numbers of the page are moved.
 """
 
@@ -11,22 +11,21 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import json
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from aucert.validation import suite
-from aucert.validation.claims.claim import REGISTRY, Claim, Context
+from aucert.validation.claims.claim import REGISTRY, Claim
+from aucert.validation.claims.recorded import statements
 
-FILE = Path(__file__).resolve().parents[1] / "validation" / "planted_faults.json"
+PLACE = "aucert.validation.claims"
 FACTORS = (3.0, 0.5)
 SHIFT = 0.05
 SEARCH = 20.0
@@ -72,9 +71,8 @@ def faulty(right: Callable[..., Any], factor: float) -> Callable[..., Any]:
 @contextmanager
 def planted(module: str, name: str, factor: float) -> Iterator[None]:
     """Within, a module's name stands for something that gives wrong results."""
-    home, _, attribute = f"{module}:{name}".partition(":")
-    target: Any = sys.modules[home]
-    *path, last = attribute.split(".")
+    target: Any = sys.modules[f"{PLACE}.{module}"]
+    *path, last = name.split(".")
     for part in path:
         target = getattr(target, part)
     right = inspect.getattr_static(target, last)
@@ -96,7 +94,7 @@ def planted(module: str, name: str, factor: float) -> Iterator[None]:
 def forget() -> None:
     """Forget what claims keep from each other."""
     for name, module in list(sys.modules.items()):
-        if name.startswith("aucert.validation.claims"):
+        if name.startswith(PLACE):
             for value in vars(module).values():
                 clear = getattr(value, "cache_clear", None)
                 if clear is not None:
@@ -109,9 +107,7 @@ def candidates(claim: Claim) -> Iterator[tuple[str, str]]:
     assert module is not None
     reached = list(_reached(claim.run, module, set()))
     for home, name, value in reached:
-        if inspect.isfunction(value) and not value.__module__.startswith(
-            "aucert.validation.claims"
-        ):
+        if inspect.isfunction(value) and not value.__module__.startswith(PLACE):
             yield home, name
     for home, name, value in reached:
         if inspect.isclass(value) and value.__module__.startswith("aucert"):
@@ -121,7 +117,7 @@ def candidates(claim: Claim) -> Iterator[tuple[str, str]]:
                 ):
                     yield home, f"{name}.{method}"
     for home, name, value in reached:
-        if inspect.isfunction(value) and value.__module__.startswith("aucert.validation.claims"):
+        if inspect.isfunction(value) and value.__module__.startswith(PLACE):
             yield home, name
 
 
@@ -149,7 +145,7 @@ def _reached(function: Any, module: ModuleType, seen: set[str]) -> Iterator[tupl
         seen.add(key)
         yield module.__name__, name, inner
         home = inspect.getmodule(inner)
-        if home is not None and home.__name__.startswith("aucert.validation.claims"):
+        if home is not None and home.__name__.startswith(PLACE):
             yield from _reached(inner, home, seen)
 
 
@@ -170,11 +166,12 @@ def fault_of(claim: Claim) -> dict[str, Any] | None:
             if time.monotonic() > found_within:
                 return raised
             try:
-                with planted(home, name, factor):
+                with planted(home.removeprefix(f"{PLACE}."), name, factor):
                     found = verdict(claim.name)
             except (AttributeError, TypeError):
                 continue
-            fault = {"module": home, "name": name, "factor": factor, "verdict": found}
+            place = home.removeprefix(f"{PLACE}.")
+            fault = {"module": place, "name": name, "factor": factor, "verdict": found}
             if found not in (str(claim.expected_verdict), "error"):
                 return fault
             if found == "error" and raised is None:
@@ -183,18 +180,12 @@ def fault_of(claim: Claim) -> dict[str, Any] | None:
 
 
 def main() -> None:
-    """Find a fault for each claim that has none yet; write them as they are found."""
-    known = json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else {}
+    """Find a fault for each claim that has none yet."""
     for claim in suite.claims():
-        if claim.kind == "finding" or claim.arithmetic or claim.name in known:
-            continue
-        if claim.missing is not None or claim.name.endswith("-repeats"):
-            continue
-        known[claim.name] = fault_of(claim)
-        print(claim.name, known[claim.name], flush=True)
-        FILE.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        known = claim.kind == "finding" or claim.arithmetic or "fault" in statements()[claim.name]
+        if not known and claim.missing is None and not claim.name.endswith("-repeats"):
+            print(claim.name, fault_of(claim), flush=True)
 
 
 if __name__ == "__main__":
-    assert Context
     main()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aucert.validation import judged, suite
-from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict, claim
+from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict
 from aucert.validation.judged import data_sha256, files_sha256, library_sha256
 from aucert.validation.tables.stored import file_sha256
 from loops import each
@@ -15,23 +15,14 @@ from loops import each
 
 def planted(outcome: Outcome) -> tuple[dict[str, Claim], list[int]]:
     """Return a registry of one claim and the list to which each judgement adds."""
-    registry: dict[str, Claim] = {}
     runs: list[int] = []
 
-    @claim(
-        "one",
-        paper="SHT",
-        place="nowhere",
-        kind="suite",
-        statement="It was planted.",
-        expected=Verdict.HOLDS,
-        registry=registry,
-    )
     def one(context: Context) -> Outcome:
         runs.append(context.seed)
         return outcome
 
-    return registry, runs
+    entry = Claim("one", "SHT", "nowhere", "suite", "It was planted.", Verdict.HOLDS, one)
+    return {"one": entry}, runs
 
 
 HOLDS = Outcome(Verdict.HOLDS, 1.0)
@@ -45,7 +36,7 @@ def small_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "exact/losses/hinge.py": "x = 1",
         "approx/nystrom.py": "x = 2",
         "validation/evidence/full-seed0/sht-genes.jsonl": "{}\n{}\n",
-        "validation/claims/recorded.json": "{}",
+        "validation/claims/sauc.toml": "{}",
         "validation/data/printed_numbers.csv": "a,b\n",
     }
     for name, text in files.items():
@@ -76,7 +67,7 @@ def test_what_is_unchanged_is_taken_over_and_what_python_makes_is_no_change(
     "name",
     [
         "validation/evidence/full-seed0/sht-genes.jsonl",
-        "validation/claims/recorded.json",
+        "validation/claims/sauc.toml",
         "validation/data/printed_numbers.csv",
         "exact/losses/hinge.py",
         "__init__.py",
@@ -205,8 +196,7 @@ def test_this_library_has_its_evidence_in_the_fingerprint(monkeypatch: pytest.Mo
     names = {path.relative_to(judged.ROOT).as_posix() for path in read}
     assert {
         "validation/evidence/full-seed0/sht-genes.jsonl",
-        "validation/claims/recorded.json",
-        "validation/claims/sources.json",
+        "validation/claims/sauc.toml",
         "validation/data/printed_numbers.csv",
         "validation/reference/problems.json",
         "validation/judged.py",

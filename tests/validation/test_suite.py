@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.validation import suite
-from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict, claim
+from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict
 from loops import each
 
 FAST = ("population-auc-of-the-linear-model", "theorem-4-first-term")
@@ -22,15 +23,7 @@ Judge = Callable[[Context], Outcome]
 def planted(*entries: tuple[str, Judge], expected: Verdict = Verdict.HOLDS) -> dict[str, Claim]:
     registry: dict[str, Claim] = {}
     for name, run in entries:
-        claim(
-            name,
-            paper="ScalingUp",
-            place="nowhere",
-            kind="suite",
-            statement="It was planted.",
-            expected=expected,
-            registry=registry,
-        )(run)
+        registry[name] = Claim(name, "SAUC", "nowhere", "suite", "Planted.", expected, run)
     return registry
 
 
@@ -82,18 +75,8 @@ def test_a_number_that_is_not_finite_is_an_error_and_not_a_result() -> None:
 
 
 def test_a_claim_whose_module_is_missing_is_not_testable_and_that_is_expected() -> None:
-    registry: dict[str, Claim] = {}
-    claim(
-        "one",
-        paper="ScalingUp",
-        place="nowhere",
-        kind="suite",
-        statement="It needs what is not there.",
-        expected=Verdict.HOLDS,
-        needs=("no_such_module",),
-        registry=registry,
-    )(raises)
-    report = suite.run(registry=registry)
+    entry = replace(planted(("one", raises))["one"], needs=("no_such_module",))
+    report = suite.run(registry={"one": entry})
     assert report.exit_code == 0
     assert report.rows[0].verdict == report.rows[0].expected_verdict == "not-testable"
     assert report.rows[0].measured == "no_such_module is not installed"

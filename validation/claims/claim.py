@@ -1,14 +1,4 @@
-"""A claim of a paper, or of this project, as something that can be run and judged.
-
-    @claim(
-        "incomplete-u-is-unbiased",
-        paper="ScalingUp", place="Definition 2", kind="theorem",
-        statement="...", formula="E U_B(f) = U(f)",
-    )
-    def incomplete_u_is_unbiased(context: Context) -> Outcome: ...
-
-Importing the module that holds the function enters the claim in `REGISTRY`.
-"""
+"""A claim of a paper, or of this project, as something that can be run and judged."""
 
 from __future__ import annotations
 
@@ -25,7 +15,6 @@ from ...exact.errors import InputError
 from ..data.labelled_data import Dataset
 from ..data.real_data import FOLDER_VARIABLE, real_data_folder
 from ..plots import Figure
-from .recorded import recorded_verdict, source
 from .verdicts import KINDS, PAPERS, Kind, Verdict
 
 
@@ -138,45 +127,4 @@ def _missing(need: str) -> str | None:
     return None if (folder / file).is_file() else f"{file} is not in the folder {FOLDER_VARIABLE}"
 
 
-REGISTRY: dict[str, Claim] = {}  # Every claim that has been imported, by name.
-
-
-def claim(
-    name: str,
-    *,
-    paper: str,
-    place: str,
-    kind: Kind,
-    statement: str,
-    expected: Verdict | None = None,
-    formula: str = "",
-    needs: tuple[str, ...] = (),
-    registry: dict[str, Claim] | None = None,
-) -> Callable[[Run], Run]:
-    """Enter the decorated function as a claim; the function itself is returned unchanged.
-
-    Arguments as the attributes of `Claim`; `registry` is `REGISTRY` by default. The expected
-    verdict is the recorded one unless it is given; what the paper says and assumes, and how it can
-    be read, stand in sources.json.
-    """
-    entries = REGISTRY if registry is None else registry
-
-    def enter(run: Run) -> Run:
-        if name in entries:
-            raise InputError(f"two claims are called {name!r}")
-        entries[name] = Claim(
-            name=name,
-            paper=paper,
-            place=place,
-            kind=kind,
-            statement=statement,
-            expected_verdict=recorded_verdict(name) if expected is None else expected,
-            run=run,
-            formula=formula,
-            needs=needs,
-            tuning="Nothing is tuned." if kind == "theorem" else "",
-            **source(name),
-        )
-        return run
-
-    return enter
+REGISTRY: dict[str, Claim] = {}  # Every claim that has been entered, by name.

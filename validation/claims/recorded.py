@@ -1,4 +1,10 @@
-"""The verdicts of the last recorded run: what each claim is expected to come to.
+"""What each claim states and last came to, one TOML a paper, joined with what judges it.
+
+A claim `sauc-eq-3-as-printed` is an entry of sauc.toml and a function `sauc_eq_3_as_printed` of a
+module of `FOLDERS`, or one that `enter` is given. An entry has `kind`, `place`, `verdict` (of the
+last recorded run), `statement`, and where they apply `formula`, `needs`, `quote`, `regime`,
+`readings`, `turned_by` (what would turn the verdict), `arithmetic` (no fault of the library can)
+and `fault` (a planted mistake that does). Of findings it has kind and verdict alone.
 
     aucert validate --out OUT
     python -m aucert.validation.claims.recorded OUT/claims.json DATE
@@ -9,25 +15,44 @@ records a run anew. A verdict that differs from the recorded one is a change, fo
 from __future__ import annotations
 
 import json
+import re
 import sys
+import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
+from ...exact.errors import InputError
+from .claim import REGISTRY, Claim, Run
 from .verdicts import Verdict
 
-FILE = Path(__file__).with_name("recorded.json")
+FOLDER = Path(__file__).parent
+FOLDERS = ("scaling_up", "sauc", "sht", "nonlinear", "certificates")
+FILES = {"ScalingUp": "scaling_up", "SAUC": "sauc", "SHT": "sht", "Nonlinear": "nonlinear"}
+NOT_OF_A_CLAIM = ("verdict", "fault")  # what an entry has and `Claim` has not
 
-# What the papers say, how it can be read and judged: by claim `quote`, `readings`, `arithmetic`,
-# and of theorems `regime` and `turned_by`.
-SOURCES = Path(__file__).with_name("sources.json")
+
+@lru_cache(maxsize=1)
+def statements() -> dict[str, dict[str, Any]]:
+    """Return the entries of all papers by claim, each with its `paper`."""
+    found: dict[str, dict[str, Any]] = {}
+    for paper, name in FILES.items():
+        entries = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+        for claim, entry in entries.items():
+            if claim in found:
+                raise InputError(f"two claims are called {claim!r}")
+            found[claim] = {"paper": paper, **entry}
+    return found
 
 
 @lru_cache(maxsize=1)
 def record() -> dict[str, Any]:
     """Return date, version, profile and verdicts by name of the last recorded run."""
-    return json.loads(FILE.read_text(encoding="utf-8"))
+    run = tomllib.loads((FOLDER / "recorded.toml").read_text(encoding="utf-8"))
+    return run | {"verdicts": {name: entry["verdict"] for name, entry in statements().items()}}
 
 
 def recorded_verdict(name: str) -> Verdict:
@@ -35,26 +60,48 @@ def recorded_verdict(name: str) -> Verdict:
     return Verdict(record()["verdicts"].get(name, Verdict.UNDECIDED))
 
 
-@lru_cache(maxsize=1)
-def _sources() -> dict[str, dict[str, Any]]:
-    return json.loads(SOURCES.read_text(encoding="utf-8"))
+def enter(judges: Mapping[str, Run]) -> None:
+    """Enter the claims of these names in `REGISTRY`, each with the function that judges it."""
+    for name, run in judges.items():
+        if name in REGISTRY:
+            raise InputError(f"two claims are called {name!r}")
+        entry = {k: v for k, v in statements()[name].items() if k not in NOT_OF_A_CLAIM}
+        REGISTRY[name] = Claim(
+            name=name,
+            expected_verdict=recorded_verdict(name),
+            run=run,
+            tuning="Nothing is tuned." if entry["kind"] == "theorem" else "",
+            **{k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()},
+        )
 
 
-def source(name: str) -> dict[str, Any]:
-    """Return what `SOURCES` has of a claim."""
-    found = dict(_sources().get(name, {}))
-    return found | {"readings": tuple(found.get("readings", ()))}
+def enter_all() -> None:
+    """Enter every claim that a function of `FOLDERS` judges, in the order of the TOML; once."""
+    functions: dict[str, Run] = {}
+    for folder in FOLDERS:
+        package = import_module(f".{folder}", __package__)
+        for found in walk_packages(package.__path__, f"{package.__name__}."):
+            functions |= vars(import_module(found.name))
+    names = {name: name.replace("-", "_") for name in statements()}
+    enter({name: functions[run] for name, run in names.items() if run in functions})
 
 
-def write(document: Mapping[str, Any], date: str, path: Path = FILE) -> None:
+def write(document: Mapping[str, Any], date: str, folder: Path = FOLDER) -> None:
     """Write the verdicts of a run, as `aucert validate --json` has it, as the recorded ones."""
-    found = {
-        "date": date,
-        "version": document["version"],
-        "profile": document["parameters"]["profile"],
-        "verdicts": {row["name"]: row["verdict"] for row in document["claims"]},
-    }
-    path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    verdicts = {row["name"]: row["verdict"] for row in document["claims"]}
+    for name in FILES.values():
+        path = folder / f"{name}.toml"
+        claim, lines = "", []
+        for line in path.read_text(encoding="utf-8").splitlines():
+            claim = line[1:-1] if re.fullmatch(r"\[[a-z0-9-]+\]", line) else claim
+            if line.startswith("verdict = ") and claim in verdicts:
+                line = f'verdict = "{verdicts[claim]}"'
+            lines.append(line)
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    run = {"date": date, "version": document["version"]}
+    run["profile"] = document["parameters"]["profile"]
+    text = "".join(f'{name} = "{value}"\n' for name, value in run.items())
+    (folder / "recorded.toml").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

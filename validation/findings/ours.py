@@ -7,7 +7,7 @@ comes to is a statement of ours, and stands here.
 from __future__ import annotations
 
 from ..claims.claim import Context, Outcome
-from ..claims.papers import SCALING_UP, SHT
+from ..claims.recorded import enter
 from ..claims.verdicts import Verdict
 from .judging import Judged, above, turned
 from .numbers import numbers_of
@@ -25,43 +25,33 @@ def _shown(found: Judged, table: str) -> Outcome:
     )
 
 
+def all_pairs_take_less_time_than_drawn_pairs(context: Context) -> Outcome:
+    table = "scaling-up-table-1"
+    return _shown(seconds(numbers_of(table), "s, incomplete", "s, full"), table)
+
+
+def all_pairs_are_feasible_beyond_10000(context: Context) -> Outcome:
+    table = "scaling-up-table-1"
+    return _shown(feasible(numbers_of(table)), table)
+
+
+def all_pairs_take_less_time_on_real_sets(context: Context) -> Outcome:
+    table = "scaling-up-table-3"
+    return _shown(seconds(numbers_of(table), "s", "s, all pairs"), table)
+
+
+def sht_fig_1_with_one_step_for_all_shares(context: Context) -> Outcome:
+    table = "sht-fig-1"
+    slower = numbers_of(table).test("one step for all r: epochs at r = 0.05 minus at r = 0.5")
+    return _shown(above([turned(slower)], unit=" epochs"), table)
+
+
 def enter_ours() -> None:
     """Enter the statements; once."""
-
-    @SCALING_UP.suite(
-        "Table 1",
-        "On the linear model the certified fit of all pairs, by sorted scores, takes less time "
-        "than B = n drawn pairs and their descent, at every size.",
+    judges = (
+        all_pairs_take_less_time_than_drawn_pairs,
+        all_pairs_are_feasible_beyond_10000,
+        all_pairs_take_less_time_on_real_sets,
+        sht_fig_1_with_one_step_for_all_shares,
     )
-    def all_pairs_take_less_time_than_drawn_pairs(context: Context) -> Outcome:
-        table = "scaling-up-table-1"
-        return _shown(seconds(numbers_of(table), "s, incomplete", "s, full"), table)
-
-    @SCALING_UP.suite(
-        "Table 1",
-        "The full linear model is feasible beyond 10,000 rows: up to 10,000,000 all pairs are "
-        "fitted, with proof, in less than the 819 s that are printed for 10,000.",
-    )
-    def all_pairs_are_feasible_beyond_10000(context: Context) -> Outcome:
-        table = "scaling-up-table-1"
-        return _shown(feasible(numbers_of(table)), table)
-
-    @SCALING_UP.suite(
-        "Section 4.2, Table 3",
-        "On the three real sets the certified fit of all pairs takes less time than drawn pairs "
-        "and their descent, with the linear kernel and in the Nyström features of the radial one.",
-    )
-    def all_pairs_take_less_time_on_real_sets(context: Context) -> Outcome:
-        table = "scaling-up-table-3"
-        return _shown(seconds(numbers_of(table), "s", "s, all pairs"), table)
-
-    @SHT.suite(
-        "Fig. 1",
-        "With one step for all shares, that of the authors' programs at r = 0.05, 95 % of the "
-        "descent takes no more epochs at r = 0.05 than at r = 0.5: the step, r (1 - r) in the "
-        "programs, makes the difference that the figure shows.",
-    )
-    def sht_fig_1_with_one_step_for_all_shares(context: Context) -> Outcome:
-        table = "sht-fig-1"
-        slower = numbers_of(table).test("one step for all r: epochs at r = 0.05 minus at r = 0.5")
-        return _shown(above([turned(slower)], unit=" epochs"), table)
+    enter({judge.__name__.replace("_", "-"): judge for judge in judges})

@@ -19,7 +19,8 @@ import numpy as np
 
 from ... import __version__
 from ...exact.errors import InputError
-from ..claims.claim import Context, Outcome, claim
+from ..claims.claim import Context, Outcome
+from ..claims.recorded import enter
 from ..claims.verdicts import PAPERS, Verdict
 from ..data.real_data import real_data_folder
 from ..tables.planning import planned
@@ -301,14 +302,4 @@ def record(paper: str, outcome: Outcome, folder: Path = EVIDENCE) -> dict[str, A
 
 def enter_reruns() -> None:
     """Enter a claim for each paper."""
-    for paper in PAPERS:
-        claim(
-            name_of(paper),
-            paper=paper,
-            place="full reproduction",
-            kind="suite",
-            statement=f"Parts of the evidence that took {SECONDS:g} s or less, drawn by the seed, "
-            "give the recorded numbers again; in a full run also the shortest part of an "
-            f"experiment that has no such part, if that took {LONGEST:g} s or less. "
-            "`aucert reproduce --check` runs them.",
-        )(lambda context, paper=paper: last_check(paper))
+    enter({name_of(paper): lambda context, paper=paper: last_check(paper) for paper in PAPERS})

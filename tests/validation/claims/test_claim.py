@@ -11,71 +11,51 @@ from typing import Any
 import pytest
 
 from aucert.exact.errors import InputError
-from aucert.validation.claims.claim import REGISTRY, Claim, Context, Outcome, Verdict, claim
+from aucert.validation import suite
+from aucert.validation.claims.claim import REGISTRY, Claim, Context, Outcome, Verdict
+from aucert.validation.claims.recorded import enter, statements
 from aucert.validation.plots import Figure, Series
 from aucert.validation.report.row import Row
 from loops import each
 
 
-def enter(name: str = "a-claim", **changes: Any) -> dict[str, Claim]:
-    registry: dict[str, Claim] = {}
+def planted(name: str = "a-claim", **changes: Any) -> Claim:
     options: dict[str, Any] = {
         "paper": "ScalingUp",
         "place": "eq. (1)",
         "kind": "suite",
         "statement": "One is one.",
-        "expected": Verdict.HOLDS,
+        "expected_verdict": Verdict.HOLDS,
+        "run": lambda context: Outcome(Verdict.HOLDS, 1.0),
     }
-
-    def run(context: Context) -> Outcome:
-        return Outcome(Verdict.HOLDS, 1.0)
-
-    claim(name, registry=registry, **{**options, **changes})(run)
-    return registry
-
-
-def test_the_decorator_enters_the_claim_and_leaves_the_function_alone() -> None:
-    entry = enter()["a-claim"]
-    assert entry.expected_verdict is Verdict.HOLDS
-    assert entry.run(Context("a-claim", 0)).measured == 1.0
+    return Claim(name, **{**options, **changes})
 
 
 @each("name", ["A-claim", "a claim", "../a", "a--b", ""])
 def test_a_name_that_is_no_file_name_is_refused(name: str) -> None:
     with pytest.raises(InputError, match="small letters"):
-        enter(name)
+        planted(name)
 
 
 @each("changes", [{"paper": "Nobody"}, {"kind": "paper"}])
 def test_an_unknown_paper_or_kind_is_refused(changes: dict[str, str]) -> None:
     with pytest.raises(InputError, match="must be one of"):
-        enter(**changes)
+        planted(**changes)
 
 
 def test_two_claims_cannot_have_one_name() -> None:
-    registry = enter()
+    name = next(iter(REGISTRY))
     with pytest.raises(InputError, match="two claims"):
-        claim(
-            "a-claim",
-            paper="ScalingUp",
-            place="",
-            kind="suite",
-            statement="",
-            expected=Verdict.HOLDS,
-            registry=registry,
-        )(lambda context: Outcome(Verdict.HOLDS, ""))
+        enter({name: REGISTRY[name].run})
 
 
-def test_planted_claims_do_not_reach_the_registry_of_the_papers() -> None:
-    enter("planted")
-    assert "planted" not in REGISTRY
+def test_every_entry_has_a_judge_and_every_claim_an_entry() -> None:
+    assert set(statements()) == {entry.name for entry in suite.claims()}
 
 
 def test_a_module_that_is_not_installed_is_named() -> None:
-    assert enter(needs=("json", "no_such_module"))["a-claim"].missing == (
-        "no_such_module is not installed"
-    )
-    assert enter(needs=("json",))["a-claim"].missing is None
+    assert planted(needs=("json", "no_such_module")).missing == ("no_such_module is not installed")
+    assert planted(needs=("json",)).missing is None
 
 
 def test_random_numbers_depend_on_seed_claim_and_purpose_only() -> None:

@@ -16,7 +16,7 @@ import pytest
 from aucert.validation import claims as claims_folder
 from aucert.validation import suite
 from aucert.validation.bounds.kernel import Approximation
-from aucert.validation.claims.claim import Claim, Outcome, Verdict, claim
+from aucert.validation.claims.claim import Claim, Outcome, Verdict
 from aucert.validation.claims.common import upper_limit
 from aucert.validation.claims.nonlinear import approximations, tables
 from aucert.validation.claims.sauc import scores
@@ -91,17 +91,17 @@ def test_a_claim_on_data_that_are_not_there_says_so(
 def test_a_claim_is_run_again_once_its_data_are_there(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    registry: dict[str, Claim] = {}
-    claim(
+    entry = Claim(
         "needs-data",
-        paper="SHT",
-        place="nowhere",
-        kind="suite",
-        statement="It needs a file.",
-        expected=Verdict.HOLDS,
+        "SHT",
+        "nowhere",
+        "suite",
+        "It needs a file.",
+        Verdict.HOLDS,
+        lambda context: Outcome(Verdict.HOLDS, 1.0),
         needs=("data:a",),
-        registry=registry,
-    )(lambda context: Outcome(Verdict.HOLDS, 1.0))
+    )
+    registry = {entry.name: entry}
     monkeypatch.delenv("AUCERT_DATA", raising=False)
     out = tmp_path / "out"
     assert suite.run(registry=registry, out=out).rows[0].verdict == "not-testable"

@@ -13,7 +13,6 @@ from scipy.optimize import minimize
 from ....exact.certificate.solution import Solution
 from ...extremes import max, min
 from ..claim import Context, Outcome, Run, Verdict
-from ..papers import NONLINEAR
 
 LOSSES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "hinge": lambda t: np.maximum(0.0, 1.0 - t),
@@ -26,8 +25,6 @@ LOSSES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 SAME = 1e-10  # Relative difference up to which two sums of the same few terms count as equal.
 
 TIGHT = 1e-5  # Largest relative gap of a certificate that these claims take for tight.
-
-PLACE = "eqs. (3), (5), for other pairs"
 
 Objective = Callable[[np.ndarray], float]
 
@@ -100,11 +97,9 @@ def outcome(judged: Iterable[Judged]) -> Outcome:
     )
 
 
-def interval_claim(given: str, F: str, of: str = "the listed pairs") -> Callable[[Cases], Run]:
-    """Enter the claim that, `given` this, the interval holds the optimum of F in every case."""
-    statement = f"{given}, the certificate's interval holds the optimum of {of}."
-    enter = NONLINEAR.suite(PLACE, statement, f"D <= min F <= P,  {F}")
-    return lambda cases: enter(wraps(cases)(lambda context: outcome(cases(context))))
+def interval(cases: Cases) -> Run:
+    """Return the judge of the claim that the interval holds the optimum in every case."""
+    return wraps(cases)(lambda context: outcome(cases(context)))
 
 
 def mean_loss(X: np.ndarray, pairs: Sequence[tuple[Any, Any]], loss: str) -> Objective:

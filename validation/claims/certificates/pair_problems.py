@@ -19,14 +19,10 @@ from ....exact.spaces.rows import Rows
 from ...extremes import max
 from ..claim import Context
 from .draws import LAM, draws, every_pair, graded_pairs, timed_pairs, two_classes, with_ridge
-from .enumerated import Judged, interval_claim, judge, mean_loss, worst_loss
+from .enumerated import Judged, interval, judge, mean_loss, worst_loss
 
 
-@interval_claim(
-    "Over pairs by query and over the comparable pairs of survival, with ties in grades, times and "
-    "scores",
-    "F = lam/2 |w|^2 + mean of the listed pairs",
-)
+@interval
 def ordered_pairs_interval_holds_the_optimum(context: Context) -> Iterator[Judged]:
     for X, rng in draws(context):
         qid, grade = rng.integers(0, 3, 14), rng.integers(0, 3, 14)
@@ -39,11 +35,7 @@ def ordered_pairs_interval_holds_the_optimum(context: Context) -> Iterator[Judge
             yield judge(survival, with_ridge(mean_loss(X, timed, loss)))
 
 
-@interval_claim(
-    "For partial AUC, one-way and two-way and with row numbers that are not whole",
-    "F with the kp lowest and kq highest rows",
-    "the sorted mean",
-)
+@interval
 def partial_auc_interval_holds_the_optimum(context: Context) -> Iterator[Judged]:
     for X, rng in draws(context):
         rows, y = two_classes(X, rng)
@@ -56,11 +48,7 @@ def partial_auc_interval_holds_the_optimum(context: Context) -> Iterator[Judged]
                 yield judge(found, with_ridge(value))
 
 
-@interval_claim(
-    "For the worst of two groups, the positives of each above its own negatives",
-    "F = lam/2 |w|^2 + max over groups of the mean",
-    "the larger of the two means of listed pairs",
-)
+@interval
 def worst_group_interval_holds_the_optimum(context: Context) -> Iterator[Judged]:
     for X, rng in draws(context):
         rows, y = two_classes(X, rng)

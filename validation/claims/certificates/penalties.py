@@ -10,14 +10,12 @@ import numpy as np
 from ....exact.api.solve import solve
 from ..claim import Context
 from .draws import LAM, draws, every_pair, graded_pairs, two_classes, with_ridge
-from .enumerated import Judged, Objective, interval_claim, judge, mean_loss
+from .enumerated import Judged, Objective, interval, judge, mean_loss
 
 L1 = 0.05
 
 
-@interval_claim(
-    "With the lasso, the elastic net and the group lasso", "F = l2/2 |w|^2 + l1 R(w) + mean loss"
-)
+@interval
 def penalty_interval_holds_the_optimum(context: Context) -> Iterator[Judged]:
     for X, rng in draws(context):
         rows, y = two_classes(X, rng)
@@ -30,11 +28,7 @@ def penalty_interval_holds_the_optimum(context: Context) -> Iterator[Judged]:
             yield judge(group, with_ridge(_with_norm(value, L1 * float(np.sqrt(2)))))
 
 
-@interval_claim(
-    "With weights that must not be negative, all of them or named ones, with the ridge and the "
-    "lasso, over all pairs and by query",
-    "F = infinity where such a weight is < 0",
-)
+@interval
 def sign_interval_holds_the_optimum(context: Context) -> Iterator[Judged]:
     for X, rng in draws(context):
         rows, y = two_classes(X * [1.0, -1.0] - [0.0, 2.0], rng)

@@ -14,20 +14,12 @@ from ....exact.api.solve import solve
 from ....exact.proof import check_proof
 from ....exact.proof.write import write_proof
 from ..claim import Context, Outcome, Verdict
-from ..papers import NONLINEAR
 from .draws import LAM, draws, graded_pairs, timed_pairs, with_ridge
-from .enumerated import PLACE, Judged, judge_bounds, mean_loss, outcome
+from .enumerated import Judged, judge_bounds, mean_loss, outcome
 
 Columns = dict[str, np.ndarray]
 
 
-@NONLINEAR.suite(
-    PLACE,
-    "The checker alone verifies the interval in a proof file of pairs by query or of survival, "
-    "and the interval holds the optimum of the listed pairs; a file with a better claim, other "
-    "weights or the rows in another order is refused.",
-    formula="dual <= min F <= F(w) <= primal,  read from the file",
-)
 def proof_file_of_ordered_pairs_holds_the_optimum(context: Context) -> Outcome:
     found = [_one(*case) for case in _problems(context)]
     let_pass = [name for _, names in found for name in names]

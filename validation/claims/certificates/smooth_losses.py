@@ -10,33 +10,24 @@ from ....exact.api.solve import solve
 from ....exact.pairs.all_pairs import AllPairs
 from ..claim import Context
 from .draws import LAM, draws, every_pair, two_classes, with_ridge
-from .enumerated import Judged, interval_claim, judge, mean_loss
+from .enumerated import Judged, interval, judge, mean_loss
 
 CONVOLVED = ("logistic", "smooth_hinge")
 # A unit of score: what bins add to the value, L / (12 bins^2), is below the tolerance of sums.
 BINS = 1 << 18
 
 
-@interval_claim(
-    "For the logistic loss over all pairs, one by one, by one convolution and as one query",
-    "loss(t) = log(1 + exp(-t))",
-)
+@interval
 def logistic_interval_holds_the_optimum(context: Context) -> Iterator[Judged]:
     return _cases(context, "logistic")
 
 
-@interval_claim(
-    "For the smooth hinge over all pairs, one by one, by one convolution and as one query",
-    "loss = (1 - t)^2 / 2 on [0, 1], 1/2 - t below",
-)
+@interval
 def smooth_hinge_interval_holds_the_optimum(context: Context) -> Iterator[Judged]:
     return _cases(context, "smooth_hinge")
 
 
-@interval_claim(
-    "For the exponential loss over all pairs, as a product of two means and as one query",
-    "loss(t) = exp(-t)",
-)
+@interval
 def exponential_interval_holds_the_optimum(context: Context) -> Iterator[Judged]:
     return _cases(context, "exponential")
 

@@ -9,7 +9,6 @@ import numpy as np
 from ....exact.pairs.statistics.delong import delong
 from ...extremes import max
 from ..claim import Context, Outcome, Verdict
-from ..papers import SAUC
 
 SAME = 1e-13  # Relative difference up to which a float counts as the fraction that it stands for.
 
@@ -28,12 +27,6 @@ def variance_by_pairs(scores: np.ndarray, positive: np.ndarray) -> tuple[Fractio
     return auc, sum(parts, Fraction(0))
 
 
-@SAUC.suite(
-    "eq. (1)",
-    "The AUC and DeLong's variance, which are found by two sorts, are those of a loop over all "
-    "pairs in fractions, with ties.",
-    formula="Var = S+ / n+ + S- / n-,  S the sample variances of the placements",
-)
 def delong_variance_is_that_of_the_pairs(context: Context) -> Outcome:
     worst = 0.0
     for draw in range(20 if context.quick else 200):

@@ -8,7 +8,6 @@ from ....approx.landmarks import kmeans
 from ....exact.spaces.kernels import Gaussian
 from ..claim import Context, Outcome, Verdict
 from ..common import wdbc_sample
-from ..papers import NONLINEAR
 
 
 def _map_error(context: Context, printed: bool) -> Outcome:
@@ -30,20 +29,9 @@ def _map_error(context: Context, printed: bool) -> Outcome:
     )
 
 
-@NONLINEAR.theorem(
-    "Section 3.2, Algorithm 1",
-    "The printed embedding has the Nystrom approximation as its Gram matrix (all eigenvalues kept, "
-    "so that the product conforms).",
-    formula="phi~(X) = U Sigma^(-1/2) E',  phi~' phi~ = E W^+ E'",
-)
 def algorithm_1_map_as_printed(context: Context) -> Outcome:
     return _map_error(context, printed=True)
 
 
-@NONLINEAR.corrected(
-    "Section 3.2, Algorithm 1",
-    "With U transposed the embedding has the Nystrom approximation as its Gram matrix.",
-    formula="phi~(X) = Sigma^(-1/2) U' E'",
-)
 def algorithm_1_map_transposed(context: Context) -> Outcome:
     return _map_error(context, printed=False)

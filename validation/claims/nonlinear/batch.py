@@ -23,7 +23,6 @@ from ...data.labelled_data import Dataset
 from ...extremes import max
 from ..claim import Context, Outcome, Verdict
 from ..common import wdbc_sample
-from ..papers import NONLINEAR
 
 # Four rows and a C for which full Newton steps cycle.
 PLUS, MINUS, C = ((3, 1), (-4, 4)), ((-4, 3), (2, 1)), 10
@@ -66,12 +65,6 @@ def exact_newton(w: Point) -> Point:
     return (c * right[0] - b * right[1]) / det, (a * right[1] - b * right[0]) / det
 
 
-@NONLINEAR.theorem(
-    "Algorithm 2",
-    "Newton's full steps converge to the optimum of (5), from w = 0 (four rows of whole numbers, C "
-    "= 10, in rational arithmetic).",
-    formula="w <- w + s,  H s = -g",
-)
 def full_newton_steps_converge(context: Context) -> Outcome:
     points: list[Point] = [(Fraction(0), Fraction(0))]
     while points[-1] not in points[:-1] and len(points) < 100:
@@ -111,12 +104,6 @@ def tied_problems(context: Context) -> list[Problem]:
     return problems
 
 
-@NONLINEAR.corrected(
-    "Algorithm 2",
-    "With a line search and the right gradient truncated Newton converges, on the four rows of the "
-    "cycle and on random problems of whole numbers with ties.",
-    formula="w <- w + t s,  certified relative gap <= 1e-10",
-)
 def newton_with_a_line_search_converges(context: Context) -> Outcome:
     problems = [fixture(), *tied_problems(context)]
     found = [_certified(problem, 1e-10) for problem in problems]
@@ -138,12 +125,6 @@ def newton_with_a_line_search_converges(context: Context) -> Outcome:
     )
 
 
-@NONLINEAR.corrected(
-    "Algorithms 1 and 2",
-    "NBAUC, made right, reaches the optimum of its own problem, that over the landmarks' span, "
-    "with proof.",
-    formula="relative gap <= 1e-10 over all pairs",
-)
 def nbauc_reaches_its_optimum(context: Context) -> Outcome:
     n = 1000 if context.quick else 20_000
     sets: list[tuple[Dataset, float]] = [
@@ -198,28 +179,14 @@ def _gradient(context: Context, factor: float, printed: str | None) -> Outcome:
     )
 
 
-@NONLINEAR.theorem(
-    "Algorithm 2",
-    "The gradient of (5) with p = 2 has the factor C.",
-    formula="g = w - C X'A'D,  D = max(0, 1 - A X w)",
-)
 def gradient_as_printed(context: Context) -> Outcome:
     return _gradient(context, PRINTED_FACTOR, "the gradient")
 
 
-@NONLINEAR.corrected(
-    "Algorithm 2", "The gradient of (5) with p = 2 has the factor 2 C.", formula="g = w - 2 C X'A'D"
-)
 def gradient_with_the_factor_two(context: Context) -> Outcome:
     return _gradient(context, 2.0, None)
 
 
-@NONLINEAR.suite(
-    "Algorithm 2",
-    "Newton's method with the printed gradient converges to the optimum for C/2, and the "
-    "certificate for C does not believe it.",
-    formula="w printed = argmin 1/2 |w|^2 + (C/2) sum max(0, 1 - z)^2",
-)
 def printed_gradient_solves_for_half_of_c(context: Context) -> Outcome:
     data = wdbc_sample(context, 40, 60)
     problem = pair_problem(Rows(data.X), data.is_positive, AllPairs(), SQUARED_HINGE, Ridge(0.1))

@@ -24,7 +24,6 @@ from ...data.labelled_data import Dataset, make_dataset
 from ...extremes import max
 from ..claim import Context, Outcome, Verdict
 from ..common import exponent
-from ..papers import NONLINEAR
 from .counting import Cells, Counted, CountedRows, Tally
 
 # Sizes at which products are counted: rows at 4 columns, columns at 512 rows.
@@ -74,12 +73,6 @@ def _products(context: Context, data: Dataset) -> _Products:
     return _Products(operations, n * d + 2 * n + d, error)
 
 
-@NONLINEAR.theorem(
-    "Section 4",
-    "A product with H, the sum over all pairs, costs O(n d + 2 n + d) operations once the scores "
-    "are sorted, as they are since the gradient was computed.",
-    formula="operations of H v <= const (n d + 2 n + d),  growing like n^1 and at most like d^1",
-)
 def hessian_product_cost_without_the_pairs(context: Context) -> Outcome:
     sets = {n: _gaussian(context, n, COLUMNS[0]) for n in ROWS}
     wide = {d: _gaussian(context, 512, d) for d in COLUMNS}
@@ -196,12 +189,6 @@ def _within(*pairs: tuple[float, float]) -> bool:
     return all(found <= allowed + MARGIN for found, allowed in pairs)
 
 
-@NONLINEAR.theorem(
-    "Section 4",
-    "An update of Algorithm 3 costs O(d a) operations, a being the number of nonzeros of the "
-    "difference x_t (read as their share, the sentence is the corrected one).",
-    formula="O(d a) an update",
-)
 def sgd_step_cost_as_printed(context: Context) -> Outcome:
     growth = _growth(context)
     bounded = _within((growth.nonzeros, 1), (growth.columns, 1), (growth.rows, 0))
@@ -210,12 +197,6 @@ def sgd_step_cost_as_printed(context: Context) -> Outcome:
     return _stochastic(growth, verdict if bounded else Verdict.FAILS, "O(d a)")
 
 
-@NONLINEAR.corrected(
-    "Section 4",
-    "An update of Algorithm 3 costs O(a) operations, a being the nonzeros of its pair, whatever n "
-    "and d are; a penalty and an average cost O(d).",
-    formula="O(a) a step, O(d) every rskip and askip steps",
-)
 def sgd_step_costs_its_nonzeros(context: Context) -> Outcome:
     growth = _growth(context)
     update = _within((growth.nonzeros, 1), (growth.columns, 0), (growth.rows, 0))

@@ -19,7 +19,6 @@ from ...bounds.exact_answers import hinge_problem, optimum
 from ...data import datasets
 from ...data.labelled_data import Dataset
 from ..claim import Context, Outcome, Verdict
-from ..papers import NONLINEAR
 
 LAM, SNAPSHOTS = 1e-2, 100
 
@@ -48,12 +47,6 @@ def _excess(context: Context, epochs: int) -> float:
     return problem.objective(w) / best - 1
 
 
-@NONLINEAR.corrected(
-    "Sections 4 and 5.5",
-    "With the derivative and the average put right, NSAUC converges to the optimum of its "
-    "objective where lam T is far above one (lam = 0.01, 100 epochs).",
-    formula="F(w) / p* - 1 <= 0.001 at lam T = 1000",
-)
 def nsauc_reaches_the_optimum_where_lam_t_is_large(context: Context) -> Outcome:
     gaps = {epochs: _excess(context, epochs) for epochs in (1, 10, 100)}
     return Outcome(
@@ -65,11 +58,6 @@ def nsauc_reaches_the_optimum_where_lam_t_is_large(context: Context) -> Outcome:
     )
 
 
-@NONLINEAR.theorem(
-    "Algorithm 3",
-    "The averaged solution is an average: the weights of its snapshots add up to one.",
-    formula="w~ <- (q w~ + w) / q  from  w~ = 0, q = 1",
-)
 def algorithm_3_average_as_printed(context: Context) -> Outcome:
     weights = [Fraction(1, q) for q in range(1, SNAPSHOTS + 1)]  # w~ keeps its own, q / q
     total = sum(weights)
@@ -82,12 +70,6 @@ def algorithm_3_average_as_printed(context: Context) -> Outcome:
     )
 
 
-@NONLINEAR.suite(
-    "Section 4, Algorithm 3",
-    "The printed step vanishes on average at the optimum of half the squared hinge; there the "
-    "hinge objective is more than 5 % above its own optimum.",
-    formula="mean of max(0, 1 - z) x = lam w  at  argmin lam/2 |w|^2 + mean of (1 - z)_+^2 / 2",
-)
 def algorithm_3_printed_step_solves_another_problem(context: Context) -> Outcome:
     _, problem, best = _setting(context.seed, context.profile)
     positive = problem.pairs.positive

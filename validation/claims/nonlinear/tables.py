@@ -16,22 +16,17 @@ from ...data.real_data import load_npz, real_data_folder
 from ...extremes import max, min
 from ..claim import Context, Outcome, Verdict
 from ..common import exponent
-from ..papers import NONLINEAR
 
 # AUC of RBF-RankSVM, its subsampled variant, linear RankSVM, RFAUC, NBAUC. [Nonlinear, Table 2]
-TABLE_2 = numbers(NONLINEAR.key, "Table 2")
+TABLE_2 = numbers("Nonlinear", "Table 2")
 
 # Seconds of RBF-RankSVM, "over five days" on connect-4, and of NBAUC. [Nonlinear, Table 3]
 TABLE_3 = {
     name: (5 * 86_400.0 if math.isnan(row[0]) else row[0], row[4])
-    for name, row in numbers(NONLINEAR.key, "Table 3").items()
+    for name, row in numbers("Nonlinear", "Table 3").items()
 }
 
 
-@NONLINEAR.theorem(
-    "Section 5.3, Table 2",
-    "By Table 2 NBAUC outperforms the competing batch methods in AUC on most sets (not on all).",
-)
 def nbauc_outperforms_by_table_2(context: Context) -> Outcome:
     behind = {
         name: [max(x for x in row[:4] if not math.isnan(x)), row[4]]
@@ -47,14 +42,9 @@ def nbauc_outperforms_by_table_2(context: Context) -> Outcome:
     )
 
 
-@NONLINEAR.theorem(
-    "Section 5.3, Table 3",
-    "By Table 3 NBAUC trains several orders of magnitude faster than RBF-RankSVM: two or more on "
-    "most of the large sets, on which the paper sees it clearly (not on all).",
-)
 def nbauc_orders_of_magnitude_faster_by_table_3(context: Context) -> Outcome:
     factors = {name: slow / fast for name, (slow, fast) in TABLE_3.items()}
-    large = [factors[name] for name in numbers(NONLINEAR.key, "Table 4")]
+    large = [factors[name] for name in numbers("Nonlinear", "Table 4")]
     enough = sum(factor >= 100 for factor in large)
     return Outcome(
         Verdict.HOLDS if 2 * enough > len(large) else Verdict.FAILS,
@@ -66,11 +56,6 @@ def nbauc_orders_of_magnitude_faster_by_table_3(context: Context) -> Outcome:
     )
 
 
-@NONLINEAR.theorem(
-    "Section 5.3, Table 2",
-    "By Table 2 RBF-RankSVM and its subsampled variant outperform the linear RankSVM on all sets "
-    "but protein.",
-)
 def kernel_machines_above_linear_except_on_protein(context: Context) -> Outcome:
     below = [
         name
@@ -85,13 +70,6 @@ def kernel_machines_above_linear_except_on_protein(context: Context) -> Outcome:
     )
 
 
-@NONLINEAR.theorem(
-    "Section 5.3",
-    "The protein data set is linearly separable (here: 1,500 of its rows, each class against the "
-    "other two; rows that are not separable make every set that holds them not separable).",
-    formula="there is w with w'(x_i - x_j) > 0 for all pairs",
-    needs=("data:protein_val",),
-)
 def protein_is_linearly_separable(context: Context) -> Outcome:
     folder = real_data_folder()
     assert folder is not None
@@ -136,12 +114,6 @@ class _Counting(Gaussian):
         return super().__call__(X, Z)
 
 
-@NONLINEAR.theorem(
-    "Section 3.2",
-    "Given its landmarks, the k-means Nystrom map is linear in the number of rows, where the "
-    "kernel matrix is quadratic: entries of the kernel that are computed, v = 50 landmarks.",
-    formula="n v + v^2 against n^2",
-)
 def nystrom_cost_is_linear_in_the_rows(context: Context) -> Outcome:
     sizes, mapped, whole = (250, 500, 1000, 2000), [], []
     for n in sizes:

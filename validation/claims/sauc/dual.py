@@ -30,7 +30,6 @@ from ...data.labelled_data import Dataset
 from ...extremes import max
 from ..claim import Context, Outcome, Verdict
 from ..common import wdbc_sample
-from ..papers import SAUC
 from .common import SIGMA, WIDTH, apart, every_pair, toy
 
 GAMMA = 1 / (2 * SIGMA**2)
@@ -72,12 +71,6 @@ def _fit(
     return solution, task.scorer(solution.w)
 
 
-@SAUC.theorem(
-    "eq. (3)",
-    "With phi(x_i - x_j) read as phi(x_i) - phi(x_j), as the paper defines it next, the dual (3) "
-    "has the optimum and the scores of AUC-SVM, with the linear kernel for either reading.",
-    formula="k(x_i - x_j, x_u - x_v) = k(x_i, x_u) - k(x_i, x_v) - k(x_j, x_u) + k(x_j, x_v)",
-)
 def sauc_eq_3_as_printed(context: Context) -> Outcome:
     train, test = toy(context)
     pairs = nearest_pairs(train.X, train.is_positive, 10)
@@ -111,13 +104,6 @@ def sauc_eq_3_as_printed(context: Context) -> Outcome:
     )
 
 
-@SAUC.theorem(
-    "eqs. (8), (9), (12), (13)",
-    "The duals (9) and (13) have the optimal values of the primals (8) and (12): the gap of "
-    "SAUC-SVM is certified to be at most 1e-8 of the optimum.",
-    formula="max 1'a - a'A (I + lambda Sigma)^-1 A'a / 2  =  min |w|^2 / 2 + lambda/2 w'Sigma w "
-    "+ C sum xi",
-)
 def sauc_dual_equals_primal(context: Context) -> Outcome:
     wdbc, (xor, _) = wdbc_sample(context), toy(context)
     gaps = {}
@@ -142,12 +128,6 @@ def _task(data: Dataset, kernel: str, lam: float, structure: float) -> Formulati
     return formulate(data.X, data.y, request)
 
 
-@SAUC.corrected(
-    "eqs. (18), (19)",
-    "With the pseudo-inverse the matrix of (18) and (19) is that of (9), and its dual has the "
-    "certified optimum of the primal (12).",
-    formula="K - lambda (K+ - K-) R (R + lambda R K~ R)^+ R (K+ - K-)'  =  A G A'",
-)
 def sauc_eq_19_with_a_generalised_inverse(context: Context) -> Outcome:
     data = wdbc_sample(context, 15, 25)
     pairs = every_pair(data.is_positive)
@@ -201,12 +181,6 @@ def _scored(
     return errors, (train, test)
 
 
-@SAUC.theorem(
-    "eq. (20)",
-    "The printed score is f(x) = w'phi(x) with the optimal w (the inverse read as a "
-    "pseudo-inverse).",
-    formula="f(x) = a'[(K_x+ - K_x-) - (K+ - K-) R (R + lambda R K~ R)^-1 R K~_x]",
-)
 def sauc_eq_20_as_printed(context: Context) -> Outcome:
     errors, data = _scored(context, paper_literal=True)
     wrong = [structure for structure, error in errors.items() if error > 1e-3]
@@ -221,12 +195,6 @@ def sauc_eq_20_as_printed(context: Context) -> Outcome:
     )
 
 
-@SAUC.corrected(
-    "eq. (20)",
-    "With the factor lambda the score is f(x) = w'phi(x), on training and on new rows, also at "
-    "lambda = 0.",
-    formula="f(x) = a'[(K_x+ - K_x-) - lambda (K+ - K-) R (R + lambda R K~ R)^+ R K~_x]",
-)
 def sauc_eq_20_with_the_factor_lambda(context: Context) -> Outcome:
     errors, data = _scored(context, paper_literal=False)
     worst = max(errors.values())

@@ -18,7 +18,6 @@ from ...data.labelled_data import Dataset
 from ...extremes import max, min
 from ..claim import Context, Outcome, Verdict
 from ..common import two_sided, wdbc_sample
-from ..papers import SAUC
 from .common import every_pair, toy
 
 
@@ -34,12 +33,6 @@ def _active(data: Dataset, w: np.ndarray) -> bool:
     return bool(scores[data.is_positive].max() - scores[~data.is_positive].min() <= 1 + 1e-9)
 
 
-@SAUC.theorem(
-    "eqs. (21), (22)",
-    "The sum of the slacks is at least n+ n- (1 - w'(u_1 - u_2)), at optima and at any other w, "
-    "with equality exactly where every hinge is active (which is ours).",
-    formula="sum xi_ij >= n+ n- - n+ n- w'(u_1 - u_2)",
-)
 def sauc_eq_22_slacks_and_means(context: Context) -> Outcome:
     data, rng = wdbc_sample(context), context.rng("w")
     step, problem = _means(data), hinge_problem(data, 0.1)
@@ -85,12 +78,6 @@ class _Direction:
         return cls(share, float(np.cos(max(angle, 0.0))))
 
 
-@SAUC.theorem(
-    "Proposition 2",
-    "AUC-SVM maximises w'(u_1 - u_2), the difference of the mean scores; read so that no w of that "
-    "length, which is ours, has a larger one (breast cancer data, C n+ n- = 1, 10, 100).",
-    formula="w'(u_1 - u_2) = |w| |u_1 - u_2| at the optimum",
-)
 def sauc_prop_2_as_printed(context: Context) -> Outcome:
     data = wdbc_sample(context)
     found = {}
@@ -109,12 +96,6 @@ def sauc_prop_2_as_printed(context: Context) -> Outcome:
     )
 
 
-@SAUC.corrected(
-    "Proposition 2, eq. (22)",
-    "Where every hinge is active, as for small C, (22) is an equality and the optimum maximises C "
-    "n+ n- w'(u_1 - u_2) - (|w|^2 + lambda w'Sigma w) / 2.",
-    formula="w = C n+ n- (I + lambda Sigma)^-1 (u_1 - u_2)",
-)
 def sauc_prop_2_when_every_hinge_is_active(context: Context) -> Outcome:
     data = wdbc_sample(context)
     scatter, step = class_scatter(data.is_positive), _means(data)
@@ -146,12 +127,6 @@ def sauc_prop_2_when_every_hinge_is_active(context: Context) -> Outcome:
     )
 
 
-@SAUC.corrected(
-    "Proposition 2, Section 3.2",
-    "The larger lambda, the smaller the scatter w'Sigma w at the optimum: SAUC-SVM favours compact "
-    "differences (it does not minimise their compactness).",
-    formula="(lambda_2 - lambda_1)/2 (w_1'Sigma w_1 - w_2'Sigma w_2) >= 0",
-)
 def sauc_scatter_falls_with_the_structure(context: Context) -> Outcome:
     data, lam = wdbc_sample(context), 0.01
     scatter = class_scatter(data.is_positive)
@@ -181,12 +156,6 @@ def _scatter(data: Dataset, scatter: ClassScatter, w: np.ndarray) -> float:
     return float(scores @ scatter.times(scores))
 
 
-@SAUC.theorem(
-    "eq. (23)",
-    "For two Gaussian classes the AUC of a linear score is the normal distribution function at the "
-    "mean of w'(X+ - X-) over its standard deviation.",
-    formula="P(w'X+ > w'X-) = Psi(w'(u+ - u-) / sqrt(w'(Sigma+ + Sigma-) w))",
-)
 def sauc_eq_23_auc_of_gaussians(context: Context) -> Outcome:
     rng, d = context.rng("draws"), 4
     n = 20_000 if context.quick else 500_000
@@ -223,12 +192,6 @@ def _bound(differences: np.ndarray, w: np.ndarray) -> tuple[float, float]:
     return float((z > 0).mean()), chebyshev(t) if np.isfinite(t) else float(t > 0)
 
 
-@SAUC.theorem(
-    "eqs. (24), (25)",
-    "Whatever the distributions, the AUC of a linear score is at least Theta of the mean over "
-    "the standard deviation of w'Z; that the bound is attained is ours.",
-    formula="P(w'Z > 0) >= t^2 / (1 + t^2),  t = max(w'u / sqrt(w'Sigma w), 0)",
-)
 def sauc_eq_24_chebyshev(context: Context) -> Outcome:
     wdbc, (xor, _) = wdbc_sample(context, 60, 90), toy(context)
     rng = context.rng("w")

@@ -9,12 +9,11 @@ from ...data.generators import xor_train_test
 from ...data.printed_numbers import printed
 from ..claim import Context, Outcome, Verdict
 from ..common import exponent
-from ..papers import SAUC
 
 # Number of pairs by k, on 40 rows of one class and 80 of the other. [SAUC, Table 2]
 PRINTED = {
     int(k): int(row["rows or pairs, AUC-SVM"])
-    for k, row in printed(SAUC.key, "Table 2").items()
+    for k, row in printed("SAUC", "Table 2").items()
     if k != "80"  # all pairs
 }
 
@@ -36,12 +35,6 @@ def _text(values: np.ndarray) -> str:
     return f"{values.min()} to {values.max()}"
 
 
-@SAUC.theorem(
-    "Section 3.2, Table 2",
-    "The pairs of the samples and their k nearest neighbours in the opposite class, either row "
-    "being the sample, are as many as Table 2 prints.",
-    formula="at least 80 k pairs, since each of the 80 rows has k neighbours",
-)
 def sauc_pair_counts_by_the_printed_rule(context: Context) -> Outcome:
     seeds = _seeds(context, 20 if context.quick else 500)
     found = {k: counts(seeds, k, "union") for k in PRINTED}
@@ -58,13 +51,6 @@ def sauc_pair_counts_by_the_printed_rule(context: Context) -> Outcome:
     )
 
 
-@SAUC.corrected(
-    "Section 3.2, Table 2",
-    "All six printed counts occur together if anchors come from the class of 40 only, and one is "
-    "dropped that is among the k nearest of no row of the other class; the paper does not state "
-    "this rule, it is inferred (without dropping, k = 5 has 200 pairs).",
-    formula="145, 370, 585, 800, 1000, 1200 = k times 29, 37, 39, 40, 40, 40",
-)
 def sauc_pair_counts_with_anchors_of_one_class(context: Context) -> Outcome:
     divisible = all(count % k == 0 for k, count in PRINTED.items())
     seeds = _seeds(context, 1000 if context.quick else 10_000)
@@ -101,13 +87,6 @@ def _products(n: int, gathered: bool) -> float:
     return kernel + float(N) * n * n + float(N) * n * N
 
 
-@SAUC.theorem(
-    "Section 3.5",
-    "The matrix that (19) adds to AUC-SVM, lambda (K+ - K-) R (R + lambda R K R)^(-1) R (K+ - "
-    "K-)', can be had in O(n^4) operations (multiplied out as printed, N x n times n x n times n x "
-    "N, it takes O(n^5)).",
-    formula="n^3 + 4 N^2  with  N = n+ n-",
-)
 def sauc_cost_of_the_added_matrix(context: Context) -> Outcome:
     n = (10_000, 100_000)
     gathered, printed = (exponent(n, [_products(m, way) for m in n]) for way in (True, False))

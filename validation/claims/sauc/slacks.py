@@ -11,16 +11,10 @@ from ...bounds.exact_answers import hinge_problem, optimum
 from ...extremes import max, min
 from ..claim import Context, Outcome, Verdict
 from ..common import wdbc_sample
-from ..papers import SAUC
 
 COSTS = (0.001, 0.01, 0.1)  # C of a pair.
 
 
-@SAUC.theorem(
-    "Section 2.2",
-    "The sum of the slacks is at least the number of misranked pairs, for any w.",
-    formula="sum xi_ij >= |{(i, j): w'x_i < w'x_j}|",
-)
 def sauc_slacks_bound_the_misranked_pairs(context: Context) -> Outcome:
     data = wdbc_sample(context, 20, 25)
     rng, pairs = context.rng("w"), AllPairs().on(data.is_positive)
@@ -42,12 +36,6 @@ def sauc_slacks_bound_the_misranked_pairs(context: Context) -> Outcome:
     )
 
 
-@SAUC.theorem(
-    "Section 2.2",
-    "The linear AUC-SVM has the optimum of the linear one-class SVM without a threshold, trained "
-    "on the difference vectors.",
-    formula="min |w|^2/2 + C sum_ij max(0, 1 - w'z_ij),  z_ij = x_i - x_j",
-)
 def sauc_auc_svm_is_a_one_class_svm(context: Context) -> Outcome:
     data = wdbc_sample(context, 20, 25)
     plus, minus = data.X[data.is_positive], data.X[~data.is_positive]

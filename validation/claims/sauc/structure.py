@@ -20,7 +20,6 @@ from ...data.labelled_data import Dataset
 from ...extremes import max, min
 from ..claim import Context, Outcome, Verdict
 from ..common import wdbc_sample
-from ..papers import SAUC
 from .common import STRUCTURES, WIDTH, apart, every_pair, toy
 
 EXACT = 1e-12  # Relative difference up to which two short sums of the same numbers count as equal.
@@ -39,12 +38,6 @@ def _both_sides(X: np.ndarray, positive: np.ndarray, pairs: PairList, ddof: int 
     return apart(summed, covariance(differences, ddof))
 
 
-@SAUC.theorem(
-    "Proposition 1, eqs. (5)-(7)",
-    "The covariance of all pair differences, squares divided by their number, is the sum of the "
-    "two class covariances, in the input space and in a kernel's.",
-    formula="cov{x_i - x_j} = Sigma_1 + Sigma_2,  each with the factor 1/n",
-)
 def sauc_prop_1_covariance_of_differences(context: Context) -> Outcome:
     data, (xor, _) = wdbc_sample(context), toy(context)
     errors = {
@@ -63,12 +56,6 @@ def sauc_prop_1_covariance_of_differences(context: Context) -> Outcome:
     )
 
 
-@SAUC.suite(
-    "Proposition 1",
-    "With covariances divided by one less, the default of much software, the two sides of Prop. 1 "
-    "differ: the identity is that of (5) and (6), which divide by n.",
-    formula="n+/(n+ - 1) Sigma_1 + n-/(n- - 1) Sigma_2  is not  N/(N - 1) (Sigma_1 + Sigma_2)",
-)
 def sauc_prop_1_needs_division_by_n(context: Context) -> Outcome:
     data = wdbc_sample(context, 23, 41)
     pairs = every_pair(data.is_positive)
@@ -83,12 +70,6 @@ def sauc_prop_1_needs_division_by_n(context: Context) -> Outcome:
     )
 
 
-@SAUC.suite(
-    "Proposition 1, Section 3.2",
-    "For nearest pairs the covariance of the differences is not the sum of the class covariances, "
-    "so the structure of all data is not that of the sampled pairs.",
-    formula="cov{x_i - x_j, (i, j) listed}  is not  Sigma_1 + Sigma_2",
-)
 def sauc_prop_1_needs_all_pairs(context: Context) -> Outcome:
     data, _ = toy(context)
     errors = {
@@ -107,12 +88,6 @@ def sauc_prop_1_needs_all_pairs(context: Context) -> Outcome:
     )
 
 
-@SAUC.corrected(
-    "Proposition 1",
-    "For any list of weighted pairs the covariance of the differences is F'R_w F, with one known "
-    "matrix R_w of the rows; for all pairs it is the R of (15).",
-    formula="R_w = A' diag(c) A - (A'c)(A'c)',  A the pair incidence, c the weights",
-)
 def sauc_covariance_of_listed_pairs(context: Context) -> Outcome:
     data, _ = toy(context)
     X, positive, n = data.X, data.is_positive, data.y.size
@@ -146,12 +121,6 @@ def printed_R(n_pos: int, n_neg: int) -> np.ndarray:
     return np.block([[blocks[0], corner], [corner.T, blocks[1]]])
 
 
-@SAUC.theorem(
-    "eq. (15)",
-    "The covariance of the pair differences is S R S' with the printed R (the zero blocks taken as "
-    "n+ x n- and n- x n+).",
-    formula="Sigma = S R S',  R = blkdiag(I/n+ - 11'/n+^2, I/n- - 11'/n-^2)",
-)
 def sauc_eq_15_structure_as_a_matrix(context: Context) -> Outcome:
     data, _ = toy(context)
     X = np.concatenate([data.X[data.is_positive], data.X[~data.is_positive]])
@@ -184,11 +153,6 @@ def woodbury(A: np.ndarray, U: np.ndarray, B: np.ndarray, V: np.ndarray) -> np.n
     return inverse - inverse @ U @ B @ inside @ B @ V @ inverse
 
 
-@SAUC.corrected(
-    "eq. (16)",
-    "The printed Woodbury formula is right where A, B and A + U B V are nonsingular.",
-    formula="(A + U B V)^-1 = A^-1 - A^-1 U B (B + B V A^-1 U B)^-1 B V A^-1",
-)
 def sauc_eq_16_for_a_nonsingular_b(context: Context) -> Outcome:
     rng = context.rng("matrices")
     errors = []
@@ -215,11 +179,6 @@ def _routes(context: Context) -> tuple[np.ndarray, np.ndarray, ClassScatter, Dat
     return K, factor_gram(K).features, class_scatter(data.is_positive), data
 
 
-@SAUC.theorem(
-    "eq. (17)",
-    "(16) with B = R gives the inverse of I + lambda Sigma: R + lambda R K R can be inverted.",
-    formula="(I + lambda Sigma)^-1 = I - lambda S R (R + lambda R K R)^-1 R S'",
-)
 def sauc_eq_17_as_printed(context: Context) -> Outcome:
     K, F, scatter, data = _routes(context)
     R = scatter.times(np.eye(K.shape[0]))
@@ -248,12 +207,6 @@ def sauc_eq_17_as_printed(context: Context) -> Outcome:
     )
 
 
-@SAUC.corrected(
-    "eq. (17)",
-    "With the root of R, and with the pseudo-inverse, (17) is the inverse of I + lambda Sigma on "
-    "explicit features, for lambda from 0.001 to 1000.",
-    formula="R (R + lambda R K R)^+ R = R^(1/2) (I + lambda R^(1/2) K R^(1/2))^-1 R^(1/2)",
-)
 def sauc_eq_17_by_the_root_of_r(context: Context) -> Outcome:
     K, F, scatter, data = _routes(context)
     errors = {}

@@ -20,7 +20,6 @@ from ...data.labelled_data import Dataset
 from ...extremes import max
 from ..claim import Context, Outcome, Verdict
 from ..common import Slope, two_sided
-from ..papers import SCALING_UP
 from .theorem_4.prime import bound_data
 
 # Weight of the penalty, certified gap of every optimum, and d / n.
@@ -62,12 +61,6 @@ def ladders(seed: int, profile: str) -> tuple[Ladder, ...]:
     return tuple(found)
 
 
-@SCALING_UP.suite(
-    "Section 3.1",
-    "With more and more landmarks, each set containing the one before, the optimal value over "
-    "their span falls to that of the kernel.",
-    formula="p*_P - p* falls in d, and is 0 for d = n",
-)
 def nystrom_converges_in_the_landmarks(context: Context) -> Outcome:
     rungs, holds, details, last = ladders(context.seed, context.profile), True, {}, 0.0
     for ladder in rungs:
@@ -86,12 +79,6 @@ def nystrom_converges_in_the_landmarks(context: Context) -> Outcome:
     )
 
 
-@SCALING_UP.suite(
-    "Section 3.1",
-    "With all rows as landmarks our Nystrom solution is the exact kernel solution, by a "
-    "certificate against the true kernel.",
-    formula="d = n: F(f~) - p* <= 1e-8",
-)
 def nystrom_with_all_rows_is_the_kernel_machine(context: Context) -> Outcome:
     sets, gap = bound_data(context), 0.0
     for data, kernel in sets:
@@ -114,12 +101,6 @@ def nystrom_with_all_rows_is_the_kernel_machine(context: Context) -> Outcome:
     )
 
 
-@SCALING_UP.suite(
-    "Section 3.2",
-    "With more and more drawn pairs the incomplete Nystrom solution comes nearer to the optimum "
-    "over the landmarks' span, at every step and about as 1/B.",
-    formula="F(f~_B) - p*_P -> 0 as B grows, d fixed",
-)
 def incomplete_nystrom_converges_in_the_pairs(context: Context) -> Outcome:
     rungs, count = ladders(context.seed, context.profile), 10 if context.quick else 60
     holds, details, slopes = True, {}, []
@@ -150,12 +131,6 @@ def incomplete_nystrom_converges_in_the_pairs(context: Context) -> Outcome:
     )
 
 
-@SCALING_UP.suite(
-    "Section 3.2",
-    "With pairs and landmarks growing together the incomplete Nystrom solution converges to the "
-    "exact answer: what it loses on the full problem, and its loss.",
-    formula="F(f~_B) - p* -> 0 and U_B(f~_B) -> U(f^) as B and d grow",
-)
 def incomplete_nystrom_converges_to_the_exact_answer(context: Context) -> Outcome:
     rungs, count = ladders(context.seed, context.profile), 6 if context.quick else 40
     holds, details, worst = True, {}, 0.0

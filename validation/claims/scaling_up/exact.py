@@ -17,37 +17,35 @@ from ...bounds.exact_answers import hinge_problem, optimum, overlap, solved
 from ...data import datasets
 from ...data.labelled_data import Dataset
 from ...extremes import max
-from ..claim import Context, Outcome, Verdict, claim
+from ..claim import Context, Outcome, Verdict
 from ..common import wdbc_sample
-from ..papers import SCALING_UP
 
 # Relative gap that every QP solver must reach; OSQP, a first-order method, is the coarsest.
 QP_TOL = 1e-4
+FORMS = (("teaching", "cvxpy"), ("lifted", "cvxpy"), ("lifted", "direct"))
 
 
-def _qp_claim(backend: str, forms: tuple[tuple[str, str], ...], needs: tuple[str, ...]) -> None:
-    """Enter the claim of one QP solver: it is the same sentence for each."""
+def _qp(context: Context, backend: str, forms: tuple[tuple[str, str], ...]) -> Outcome:
+    data = wdbc_sample(context, 20, 30) if context.quick else wdbc_sample(context, 60, 80)
+    problem = hinge_problem(data, 0.1)
+    exact = optimum(problem)
+    found = {
+        f"{form} form, {interface}": solved(QP(form, interface, backend), problem)
+        for form, interface in forms
+    }
+    return _judge_qp(exact, found, data)
 
-    @claim(
-        f"dual-qp-by-{backend.lower()}",
-        paper=SCALING_UP.key,
-        place="eq. (3)",
-        kind="suite",
-        statement=f"The dual quadratic program solved by {backend} has the optimum that cutting "
-        "planes find for the primal (3): the certified intervals overlap.",
-        formula="max sum alpha - |sum alpha (x_i - x_j)|^2 / 2,  0 <= alpha <= 1 / (lam N)",
-        expected=Verdict.HOLDS,
-        needs=needs,
-    )
-    def run(context: Context) -> Outcome:
-        data = wdbc_sample(context, 20, 30) if context.quick else wdbc_sample(context, 60, 80)
-        problem = hinge_problem(data, 0.1)
-        exact = optimum(problem)
-        found = {
-            f"{form} form, {interface}": solved(QP(form, interface, backend), problem)
-            for form, interface in forms
-        }
-        return _judge_qp(exact, found, data)
+
+def dual_qp_by_osqp(context: Context) -> Outcome:
+    return _qp(context, "OSQP", FORMS)
+
+
+def dual_qp_by_ecos(context: Context) -> Outcome:
+    return _qp(context, "ECOS", FORMS[:2])
+
+
+def dual_qp_by_clarabel(context: Context) -> Outcome:
+    return _qp(context, "CLARABEL", FORMS)
 
 
 def _judge_qp(exact: Solution, found: dict[str, Solution], data: Dataset) -> Outcome:
@@ -71,17 +69,6 @@ def _judge_qp(exact: Solution, found: dict[str, Solution], data: Dataset) -> Out
     )
 
 
-_qp_claim("OSQP", (("teaching", "cvxpy"), ("lifted", "cvxpy"), ("lifted", "direct")), ())
-_qp_claim("ECOS", (("teaching", "cvxpy"), ("lifted", "cvxpy")), ("ecos",))
-_qp_claim("CLARABEL", (("teaching", "cvxpy"), ("lifted", "cvxpy"), ("lifted", "direct")), ())
-
-
-@SCALING_UP.suite(
-    "eq. (3)",
-    "The optimum over all 75,684 pairs of the breast cancer data is certified to a relative gap of "
-    "1e-8 by one number a row, for lam = 0.1, 0.01 and 0.001.",
-    formula="F(f) - p* <= F(f) - [sum u - |sum u_i k_i|^2 / (2 lam)],  u the n marginals",
-)
 def marginals_certify_all_pairs(context: Context) -> Outcome:
     data = datasets.load("wdbc")
     gaps, primals, evidence = {}, {}, 0
@@ -103,12 +90,6 @@ def marginals_certify_all_pairs(context: Context) -> Outcome:
     )
 
 
-@SCALING_UP.theorem(
-    "Proposition 3",
-    "With K = V V' the kernel problem (10) is the linear problem in the rows of V, also for a "
-    "singular K.",
-    formula="min over theta of (10)  =  min over beta,  beta = V' theta",
-)
 def factor_and_kernel_agree(context: Context) -> Outcome:
     data = wdbc_sample(context, 40, 60)
     rows = np.r_[np.arange(100), np.arange(10), np.arange(40, 50)]  # 20 duplicates: K is singular

@@ -16,7 +16,6 @@ from ...bounds.prime import theorem4_prime
 from ...data.labelled_data import Dataset
 from ..claim import Context, Outcome, Verdict
 from ..common import LEVEL, Slope, two_sided, wdbc_sample
-from ..papers import SCALING_UP
 
 # Rows of each class in the tests of mean and variance: 600 pairs, so that drawing half of them with
 # and without replacement differ by a factor of two in variance.
@@ -42,12 +41,6 @@ def _draws(context: Context, problem: Problem, B: int, replace: bool) -> np.ndar
     return np.array([float(problem.loss.value(pairs.margins(scores)).mean()) for pairs in lists])
 
 
-@SCALING_UP.theorem(
-    "Definition 2, eq. (6), appendix A.2",
-    "For a fixed f the incomplete statistic over B pairs drawn with replacement has the mean of "
-    "the complete one.",
-    formula="E U_B(f) = U(f)",
-)
 def incomplete_u_is_unbiased(context: Context) -> Outcome:
     data, problem, losses = _small(context)
     B = 50
@@ -86,31 +79,14 @@ def _variance_outcome(context: Context, replace: bool) -> Outcome:
     )
 
 
-@SCALING_UP.suite(
-    "Section 2.1",
-    "With replacement, as Theorem 4 has it, the variance of the incomplete statistic is that of "
-    "one pair divided by B.",
-    formula="var U_B(f) = sigma^2 / B",
-)
 def incomplete_u_variance_with_replacement(context: Context) -> Outcome:
     return _variance_outcome(context, replace=True)
 
 
-@SCALING_UP.suite(
-    "Definition 2",
-    'For a true subset of B pairs (Definition 2 says "subset") the variance is smaller '
-    "by the finite-population factor.",
-    formula="var U_B(f) = (sigma^2 / B) (N - B) / (N - 1)",
-)
 def incomplete_u_variance_without_replacement(context: Context) -> Outcome:
     return _variance_outcome(context, replace=False)
 
 
-@SCALING_UP.theorem(
-    "remark 1 on Theorem 4",
-    "For a fixed f the error of the incomplete statistic falls like the root of B.",
-    formula="(E |U_B(f) - U(f)|^2)^(1/2) ~ B^(-1/2)",
-)
 def incomplete_u_loss_rate(context: Context) -> Outcome:
     data = wdbc_sample(context)
     problem = hinge_problem(data, 1.0)
@@ -138,12 +114,6 @@ def incomplete_u_loss_rate(context: Context) -> Outcome:
     )
 
 
-@SCALING_UP.corrected(
-    "remark 1 on Theorem 4",
-    "At fixed lam the minimiser over B drawn pairs loses like 1/B or less in the full objective, "
-    "faster than the root of B that a bound for the loss suggests.",
-    formula="E F(f_B) - p* <= c / (lam B)",
-)
 def incomplete_u_suboptimality_rate(context: Context) -> Outcome:
     data = wdbc_sample(context)
     problem = hinge_problem(data, 1.0)

@@ -12,33 +12,20 @@ from ...data.printed_numbers import numbers
 from ...extremes import max
 from ..claim import Context, Outcome, Verdict
 from ..common import LEVEL, two_sided
-from ..papers import SCALING_UP
 
 # AUC_true in per cent, below Table 1 and below Table 2.
 PRINTED: dict[str, float] = {
-    model: numbers(SCALING_UP.key, f"below {table}")[model][0]
+    model: numbers("ScalingUp", f"below {table}")[model][0]
     for model, table in (("linear", "Table 1"), ("radial", "Table 2"))
 }
 
 TEST_ROWS = 25_000  # Rows of the paper's test sets.
 
 
-@SCALING_UP.theorem(
-    "Table 1",
-    "The population AUC of the linear model is 90.377 % for an offset that makes approximately 80 "
-    "% of the responses negative (a share that rounds to 80 % in tens).",
-    formula="P(f(x) > f(x') | y = 1, y' = -1),  y = sign(alpha + x1 + x2 + eps),  P(y = -1) ~ 0.8",
-)
 def population_auc_of_the_linear_model(context: Context) -> Outcome:
     return _against_print("linear", context)
 
 
-@SCALING_UP.theorem(
-    "Table 2",
-    "The population AUC of the radial model is 90.985 % for an offset that makes approximately 80 "
-    "% of the responses negative (a share that rounds to 80 % in tens).",
-    formula="P(f(x) > f(x') | y = 1, y' = -1),  y = sign(alpha + |x|^2 + eps),  P(y = -1) ~ 0.8",
-)
 def population_auc_of_the_radial_model(context: Context) -> Outcome:
     return _against_print("radial", context)
 
@@ -69,12 +56,6 @@ def _against_print(model: Model, context: Context) -> Outcome:
     )
 
 
-@SCALING_UP.suite(
-    "Section 4.1",
-    "The population AUC by quadrature agrees with the AUC of the true score on a large sample, for "
-    "the linear and for the radial model.",
-    formula="|AUC of f on n rows - population AUC| <= z sd",
-)
 def population_auc_by_monte_carlo(context: Context) -> Outcome:
     n = 200_000 if context.quick else 4_000_000
     details, used, away = {}, [], []
@@ -102,12 +83,6 @@ def _true_score(model: str, data: Dataset) -> np.ndarray:
     return data.X.sum(axis=1) if model == "linear" else np.square(data.X).sum(axis=1)
 
 
-@SCALING_UP.theorem(
-    "eq. (2)",
-    "One minus (2) is the empirical counterpart of (1), the share of pairs with f(x_i) > f(x_j), "
-    "for any score (both count a tie as an error, so that a constant score has the AUC 0).",
-    formula="1 - mean of 1{f(x_i) <= f(x_j)}  =  mean of 1{f(x_i) > f(x_j)}",
-)
 def eq_2_of_a_constant_score(context: Context) -> Outcome:
     rng, differences = context.rng("scores"), []
     for levels in (1, 2, 5, 1000):  # a constant score first, then with fewer and fewer ties

@@ -15,15 +15,8 @@ from ...data import datasets
 from ...extremes import max, min
 from ..claim import Context, Outcome, Verdict
 from ..common import LEVEL, two_sided
-from ..papers import SCALING_UP
 
 
-@SCALING_UP.theorem(
-    "Section 5",
-    "The overall complexity is O(n) (B = n pairs, a fixed number of landmarks, fixed lam and "
-    "accuracy): pairs times features times steps grow no faster.",
-    formula="steps(n) B d + n d^2 + d^3 = O(n)",
-)
 def overall_cost_is_linear_in_n(context: Context) -> Outcome:
     sizes = (250, 500, 1000, 2000, 4000) if context.quick else (1000, 4000, 16_000, 64_000)
     d, work, steps, used = 20, [], [], []
@@ -50,12 +43,6 @@ def overall_cost_is_linear_in_n(context: Context) -> Outcome:
     )
 
 
-@SCALING_UP.suite(
-    "Section 2.1",
-    "With B = n the incomplete statistic keeps the rate of the complete one but not its constant: "
-    "over new data its variance is larger by sigma^2 / n, here by more than a quarter.",
-    formula="var U_B = var U_n + E sigma^2_n / B",
-)
 def incomplete_u_constant_at_b_equal_n(context: Context) -> Outcome:
     n, count, rng = 400, 1500 if context.quick else 20_000, context.rng()
     w, full, drawn, spread = np.array([0.5, 0.5]), [], [], []

@@ -10,19 +10,12 @@ from ....exact.pairs.all_pairs import AllPairs
 from ...data import datasets
 from ...extremes import max, min
 from ..claim import Context, Outcome, Verdict
-from ..papers import SCALING_UP
 
 DIRECTIONS = 24
 # An exponent of n up to which the supremum is said to fall like the root: log n costs a tenth.
 ALLOWED = -0.35
 
 
-@SCALING_UP.theorem(
-    "Section 2.1",
-    "With B = n the incomplete statistic keeps the rate sqrt(log(n) / n) uniformly over linear "
-    "scores: its largest error over directions and lengths falls like the root of n.",
-    formula="sup_f |U_B(f) - U(f)| = O_P(sqrt(log(n) / n)),  B = n",
-)
 def incomplete_u_keeps_the_rate_uniformly(context: Context) -> Outcome:
     sizes, repeats = (250, 1000, 4000), 10 if context.quick else 60
     angles = np.linspace(0, 2 * np.pi, DIRECTIONS, endpoint=False)

@@ -19,7 +19,6 @@ from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset
 from ...extremes import max, min
 from ..claim import Context, Outcome, Verdict
-from ..papers import SHT
 
 
 def _sets(context: Context) -> list[Dataset]:
@@ -41,12 +40,6 @@ def _points(data: Dataset, rng: np.random.Generator, count: int) -> np.ndarray:
     return rng.standard_normal((count, data.X.shape[1])) / size
 
 
-@SHT.theorem(
-    "Proposition 1",
-    "The mean square loss over all pairs is an average over the rows.",
-    formula="mean_ij (1 - w'(x_i - x_j))^2 = (1/n) sum_j f(w; x_j, y_j), f as in eq. (4): the "
-    "square of w'(x_j - mean of its class) over the share of the class, and (1 - w'delta)^2",
-)
 def prop_1_pairwise_is_an_average_over_rows(context: Context) -> Outcome:
     worst, count, sets = 0.0, 5 if context.quick else 50, _sets(context)
     rng = context.rng("weights")
@@ -66,12 +59,6 @@ def prop_1_pairwise_is_an_average_over_rows(context: Context) -> Outcome:
     )
 
 
-@SHT.corrected(
-    "Proposition 1, eq. (5)",
-    "The gradients of the blocks average to the full gradient if each uses the class means and "
-    "shares of all rows, even where blocks differ in size; with each block's own they do not.",
-    formula="mean_i grad f_Bi(w) = grad F(w)",
-)
 def prop_1_in_blocks_needs_all_rows_means(context: Context) -> Outcome:
     data = _sets(context)[0]
     rng = context.rng("weights")
@@ -121,29 +108,14 @@ def _hessian(context: Context, factor: float) -> Outcome:
     )
 
 
-@SHT.theorem(
-    "supplement, Section C",
-    "The Hessian of the pairwise square loss is the mean of (x_i - x_j)(x_i - x_j)'.",
-    formula="Hessian of F = M = mean_ij (x_i - x_j)(x_i - x_j)'",
-)
 def hessian_as_printed(context: Context) -> Outcome:
     return _hessian(context, 1.0)
 
 
-@SHT.corrected(
-    "supplement, Section C",
-    "The Hessian of the pairwise square loss is twice the mean of (x_i - x_j)(x_i - x_j)'.",
-    formula="Hessian of F = 2 M,  M = Sigma+ + Sigma- + delta delta'",
-)
 def hessian_with_the_factor_two(context: Context) -> Outcome:
     return _hessian(context, 2.0)
 
 
-@SHT.theorem(
-    "eq. (6)",
-    "The entries above the k-th largest absolute value are the k largest ones.",
-    formula="|{i: |w_i| > |w_tau_k|}| = k",
-)
 def eq_6_keeps_k_entries(context: Context) -> Outcome:
     rng = context.rng("weights")
     kept = {
@@ -167,11 +139,6 @@ def eq_6_keeps_k_entries(context: Context) -> Outcome:
     )
 
 
-@SHT.corrected(
-    "Algorithm 1",
-    "With H_k as defined in (1), SHT-AUC returns exactly k features and lowers the loss.",
-    formula="|supp w_T| = k,  F(w_T) < F(0) = 1",
-)
 def sht_keeps_exactly_k_features(context: Context) -> Outcome:
     data = _published(context, 0.05, 0)
     loss, holds, largest = sparse_problem(data.X, data.y), True, 0.0
@@ -198,13 +165,6 @@ def _published(context: Context, r: float, at: int) -> Dataset:
     return sparse_mean_shift(1000, seed, d=1000, k_star=20, r=r, normalize=True)
 
 
-@SHT.suite(
-    "Tables I and II",
-    "In the configuration of Tables I and II (step 1 on r(1-r) F, rows of length one, 50 epochs; "
-    "not the 300 of Fig. 1) SHT-AUC only screens: its weights are the mean differences of the "
-    "k-1 features where they are largest.",
-    formula="cosine(w_T, H_{k-1}(delta)) >= 0.99,  |supp w_T| = k - 1,  delta = xbar_+ - xbar_-",
-)
 def published_sht_is_mean_difference_screening(context: Context) -> Outcome:
     shares, copies = (0.05, 0.5), 1 if context.quick else 10
     cosines, overlaps, sizes, used = [], [], [], []

@@ -11,15 +11,8 @@ from ...data.generators import sparse_mean_shift
 from ...extremes import max, min
 from ..claim import Context, Outcome, Verdict
 from ..nonlinear.counting import Counted
-from ..papers import SHT
 
 
-@SHT.theorem(
-    "abstract, Section II",
-    "A stochastic gradient of SHT-AUC costs O(b d) operations: once the class means are known it "
-    "grows no faster than the rows of the block times the features.",
-    formula="operations of grad f_B(w) <= const b d",
-)
 def sht_gradient_costs_o_bd(context: Context) -> Outcome:
     rows, columns = (20, 40, 80, 160), (200, 400, 800)
     table, shares = {}, []
@@ -41,12 +34,6 @@ def sht_gradient_costs_o_bd(context: Context) -> Outcome:
     )
 
 
-@SHT.theorem(
-    "Section I",
-    "The objective of SHT-AUC need not be strongly convex as a whole: with more features than rows "
-    "its Hessian is singular.",
-    formula="lambda_min(2 M) = 0  for  d > n - 1",
-)
 def sht_objective_is_not_strongly_convex(context: Context) -> Outcome:
     ratios = []
     for n, d in ((20, 40), (40, 60), (60, 40)):

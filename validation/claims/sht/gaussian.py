@@ -18,7 +18,6 @@ from ...bounds.sht_gaussian import least_curvature, rows_for_curvature, sht_theo
 from ...extremes import above, max, min
 from ..claim import Context, Outcome, Verdict
 from ..common import LEVEL, lower_limit
-from ..papers import SHT
 from .theory import diagonal
 
 # Features and support size: 220 supports can be tried; Sigma = I, so that lam = rho(Sigma) = 1.
@@ -57,13 +56,6 @@ def _draws(context: Context, n: int, r: float) -> list[_Drawn]:
     return [_draw(n, r, rng) for _ in range(10 if context.quick else 100)]
 
 
-@SHT.theorem(
-    "Theorem 2, eq. (12)",
-    "rho- is at least (12), with the probability that is stated, where n is so large that what is "
-    "squared is positive, which the paper goes on to assume (centred Gaussian rows, Sigma = I; at "
-    "the sizes of its experiments it is negative, and (12) is above rho-).",
-    formula="rho-_s >= (lam/2 - 6 sqrt(2) sqrt(s log d/(r n)))^2 - (32/3) s log d/(r n)",
-)
 def sht_theorem_2_eq_12_as_printed(context: Context) -> Outcome:
     n, rng = 100_000, context.rng("rows")
     bound, paper = sht_theorem2(n, D, S, 0.5, BLOCK), sht_theorem2(1000, 1000, 60, 0.5, BLOCK)
@@ -88,12 +80,6 @@ def sht_theorem_2_eq_12_as_printed(context: Context) -> Outcome:
     )
 
 
-@SHT.corrected(
-    "Theorem 2, eq. (12)",
-    "With the positive part squared (12) is a lower bound of rho-; at the paper's sizes it is not "
-    "above zero.",
-    formula="((...)_+)^2 - ... > 0  only for  n > 552.4 s log d / (lam^2 r)",
-)
 def sht_theorem_2_eq_12_with_the_positive_part(context: Context) -> Outcome:
     wrong = 0
     for n, r in ((200, 0.05), (200, 0.5), (4000, 0.5)):
@@ -116,12 +102,6 @@ def sht_theorem_2_eq_12_with_the_positive_part(context: Context) -> Outcome:
     )
 
 
-@SHT.corrected(
-    "Theorem 2, eq. (12)",
-    "With probability at least 1 - 2 eps = 0.9 rho- is at least the sum of both classes' bounds; "
-    "nothing need be subtracted for the means.",
-    formula="rho-_s >= 2 lam^2 sum_c (m/n_c) ((1 - sqrt(s/m) - sqrt(2 log(N/eps)/m))_+)^2",
-)
 def sht_theorem_2_by_both_classes(context: Context) -> Outcome:
     details, hits, count, least = {}, 0, 0, math.inf
     for n, r in ((200, 0.5), (4000, 0.05), (4000, 0.5)):
@@ -170,32 +150,14 @@ def _smoothness(context: Context, form: str) -> Outcome:
     )
 
 
-@SHT.theorem(
-    "Theorem 2, eq. (13)",
-    "With probability at least 1 - s/(2d) rho+ of blocks of 50 is at most (13) (its proof counts "
-    "the rows of one block, and a superfluous log d makes up for it).",
-    formula="rho+_s <= 16 s log d (log(b)/2 + log d) / r",
-)
 def sht_theorem_2_eq_13_as_printed(context: Context) -> Outcome:
     return _smoothness(context, "printed")
 
 
-@SHT.corrected(
-    "Theorem 2, eq. (13)",
-    "With probability at least 1 - s/(2d) rho+ of blocks of 50 is at most (13) with a union over "
-    "all n rows, log n for log b.",
-    formula="rho+_s <= 16 s log d (log(n)/2 + log d) / r",
-)
 def sht_theorem_2_eq_13_as_its_proof_gives_it(context: Context) -> Outcome:
     return _smoothness(context, "corrected")
 
 
-@SHT.suite(
-    "Assumption 2, eq. (13)",
-    "The bound of rho+ that we compute from the rows is never below rho+, and within a factor "
-    "three of it.",
-    formula="rho+_s <= 2 max_i min{lambda_max(M_i), sum of the s largest diagonal entries, ...}",
-)
 def sht_smoothness_from_the_data(context: Context) -> Outcome:
     sets = ((200, 0.5), (4000, 0.05), (4000, 0.5))
     draws = [draw for n, r in sets for draw in _draws(context, n, r)]

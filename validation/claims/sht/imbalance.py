@@ -20,7 +20,6 @@ from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset
 from ...extremes import max
 from ..claim import Context, Outcome, Verdict
-from ..papers import SHT
 
 SHARES = (0.05, 0.25, 0.5)
 K = 20
@@ -55,11 +54,6 @@ def _descent(data: Dataset) -> np.ndarray:
     return (values - values.min()) / (values[0] - values.min())
 
 
-@SHT.corrected(
-    "Fig. 1, Section III-B",
-    "With the step 1/rho+ of the theorem, n and b fixed, the convergence is slower at r = 0.05 "
-    "than at 0.5: the curvature of the blocks grows like 1/r.",
-)
 def sht_fig_1_with_the_step_of_the_theory(context: Context) -> Outcome:
     sets = _sets(context)
     left = {r: _descent(data) for r, data in sets.items()}
@@ -76,12 +70,6 @@ def sht_fig_1_with_the_step_of_the_theory(context: Context) -> Outcome:
     )
 
 
-@SHT.theorem(
-    "Section III-B, eq. (15)",
-    "The more imbalanced the data, the larger the tolerance sigma / (1 - kappa) of Theorem 1, "
-    "wherever kappa < 1 (nu of Lemma 2, k* = 1, means over draws, constants by enumeration).",
-    formula="sigma = sqrt(nu) / rho+  mean_i max_Omega |P_Omega grad f_Bi(w*)|",
-)
 def sht_tolerance_grows_with_the_imbalance(context: Context) -> Outcome:
     table, falls, finite = {}, 0, 0
     for n, d, k, m, mu in SETTINGS:

@@ -11,7 +11,6 @@ from scipy import stats
 from ...extremes import above, max, min
 from ..claim import Context, Outcome, Verdict
 from ..common import LEVEL
-from ..papers import SHT
 
 # Features, and k of Lemma 3, whose vectors have 2k nonzeros: 495 supports can be tried.
 D, K = 12, 2
@@ -28,12 +27,6 @@ def _least_stretch(X: np.ndarray, size: int) -> float:
     return math.sqrt(max(float(np.linalg.eigvalsh(blocks)[:, 0].min()), 0.0))
 
 
-@SHT.theorem(
-    "Lemma 3, eq. (17)",
-    "With probability 1 - exp(-n/72) a Gaussian design shrinks no vector with 2k nonzeros by more "
-    "than (17) says (Sigma = I, d = 12, k = 2, n = 100 and 4,000).",
-    formula="|Xv| / sqrt(n) >= (|Sigma^(1/2) v| / (2 |v|) - 6 sqrt(2) sqrt(k log d / n)) |v|",
-)
 def sht_lemma_3(context: Context) -> Outcome:
     count, details, surest, useful = 20 if context.quick else 400, {}, 1.0, []
     for n in (100, 4000):
@@ -65,12 +58,6 @@ def _tail(kind: str, d: int, k: int, t: float) -> float:
     return float(-np.expm1(d * np.log1p(-stats.chi2.sf(limit, 1))))  # k = 1: the largest
 
 
-@SHT.theorem(
-    "Lemma 4, eq. (18)",
-    "The mean square of the k largest of d Gaussian variables exceeds t log(2d/k) with probability "
-    "(2d/k)^(1 - 3t/8) at most, whatever their dependence.",
-    formula="P(sum of the k largest g^2 > k sigma^2 t log(2d/k)) <= (2d/k)^(1 - 3t/8)",
-)
 def sht_lemma_4(context: Context) -> Outcome:
     worst, cases = 0.0, 0
     for d in (2, 10, 100, 1000):
@@ -94,12 +81,6 @@ def sht_lemma_4(context: Context) -> Outcome:
     )
 
 
-@SHT.corrected(
-    "supplement, eq. (21)",
-    "The cross term of the two class means is at most (21) on vectors with s nonzeros, with "
-    "probability 1 - s/d (a union over both classes; s at least 2; Sigma = I).",
-    formula="2 (v'x+)(v'x-) <= (32/3) s log d / sqrt(n+ n-) |v|^2",
-)
 def sht_eq_21_cross_term_of_the_means(context: Context) -> Outcome:
     s, count, rng = 3, 500 if context.quick else 20_000, context.rng()
     chosen, bound = _supports(s), 32 / 3 * s * math.log(D)

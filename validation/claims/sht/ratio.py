@@ -9,7 +9,6 @@ import numpy as np
 from ...bounds.sht_gaussian import ratio_coefficients, sht_theorem2
 from ...extremes import max
 from ..claim import Context, Outcome, Verdict
-from ..papers import SHT
 
 SHARES = (0.01, 0.05, 0.1, 0.25, 0.5)
 
@@ -36,30 +35,14 @@ def _eq_14(form: str) -> Outcome:
     )
 
 
-@SHT.theorem(
-    "eq. (14)",
-    "(13) divided by (12) is (14) with the printed a, b and c.",
-    formula="b = -6 sqrt(2) lam / sqrt(n k log d L),  L = log(b)/2 + log d",
-)
 def sht_eq_14_as_printed(context: Context) -> Outcome:
     return _eq_14("printed")
 
 
-@SHT.corrected(
-    "eq. (14)",
-    "(13) divided by (12) is (14) with the logarithm of b outside the root.",
-    formula="b = -6 sqrt(2) lam / (L sqrt(n k log d))",
-)
 def sht_eq_14_with_the_logarithm_outside(context: Context) -> Outcome:
     return _eq_14("corrected")
 
 
-@SHT.theorem(
-    "eq. (14)",
-    "rho_k(r) by (14) falls as the share r of positives grows from 0.05 to 1/2 once n is large "
-    "enough, which the paper assumes (b corrected, see E40).",
-    formula="r > r* = 288 s log d / (lam^2 n)",
-)
 def sht_eq_14_falls_with_the_share(context: Context) -> Outcome:
     n, d, s = 1000, 1000, 60
     a, axis, under = _denominator(n, d, s)
@@ -82,13 +65,6 @@ def _denominator(n: int, d: int, s: int) -> tuple[float, float, np.ndarray]:
     return a, (-linear / (2 * a)) ** 2, a * r + linear * np.sqrt(r) + c
 
 
-@SHT.theorem(
-    "eq. (15)",
-    "The lower bound (15) of the tolerance, its constants not stated in this form (Section D has a "
-    "fuller formula, of another bound: E42), shows that the tolerance grows as the share r of "
-    "positives falls.",
-    formula="c_1 r / (1 - c_2 sqrt(1 - r))  rises as r falls from 1/2 to 0.01",
-)
 def sht_eq_15_grows_with_the_imbalance(context: Context) -> Outcome:
     r = np.linspace(0.01, 0.5, 50)
     table, rising = {}, []

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from ...data.printed_numbers import numbers
 from ..claim import Context, Outcome, Verdict
-from ..papers import SHT
 
-TABLE_2 = numbers(SHT.key, "Table II")
+TABLE_2 = numbers("SHT", "Table II")
 F1, JACCARD = (
     {name: row[part] for name, row in TABLE_2.items()} for part in (slice(4), slice(4, 8))
 )
 
 
-@SHT.theorem(
-    "Table II",
-    "The mean Jaccard indices go with the mean F1 scores beside them.",
-    formula="JI = F1 / (2 - F1) in each run, convex:  mean JI >= F1 / (2 - F1) at the mean F1",
-)
 def sht_jaccard_column(context: Context) -> Outcome:
     low = {}
     for name, scores in F1.items():

@@ -21,7 +21,6 @@ from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset
 from ...extremes import above, max, min
 from ..claim import Context, Outcome, Verdict
-from ..papers import SHT
 
 RHOS = (1.2, 1.5, 2.0, 5.0, 10.0)
 # The largest k of the experiments, in Fig. 3; and where rho^2 - rho = 1.
@@ -29,12 +28,6 @@ LARGEST_K, GOLDEN = 500, (1 + math.sqrt(5)) / 2
 TABLES = (10, 20, 50, 100)  # Some k of Tables I and II, which try one block as well.
 
 
-@SHT.theorem(
-    "Lemma 2",
-    "Thresholding moves a vector away from a k*-sparse one by no more than the factor sqrt(1 + "
-    "nu), for k >= k*.",
-    formula="|H_k(w) - w*| <= sqrt(1 + nu) |w - w*|",
-)
 def sht_lemma_2(context: Context) -> Outcome:
     rng, worst, count = context.rng(), 0.0, 5000 if context.quick else 50_000
     for _ in range(count):
@@ -68,12 +61,6 @@ def _cut(context: Context, loss: RowAverage, m: int, stream: str) -> np.ndarray:
     return block_matrices(solver.blocks(loss, context.rng(stream)))
 
 
-@SHT.corrected(
-    "Lemma 1, eq. (16), proof of Theorem 1",
-    "The inequality of Lemma 1 holds with a set Omega of each block, as the proof of Theorem 1 "
-    "needs it (there Omega depends on the drawn block; in the lemma it is fixed).",
-    formula="mean_i |v - gamma P_i H_i v| <= sqrt(1 - (2 - gamma rho+) gamma rho-) |v|",
-)
 def sht_lemma_1_with_a_set_of_each_block(context: Context) -> Outcome:
     data, loss = _problem(context, 400, 8, 0.25, "data")
     M, s = _cut(context, loss, 4, "blocks"), 4
@@ -116,12 +103,6 @@ def _kappas(nu: str) -> dict[str, float]:
     return found
 
 
-@SHT.theorem(
-    "Theorem 1, eq. (10)",
-    "Where k > (rho^2 - rho) k* the contraction factor with the displayed nu = 1 + k*/k + "
-    "sqrt(k*/k) is below one.",
-    formula="kappa = sqrt(nu (1 - 1/rho)) < 1",
-)
 def sht_theorem_1_condition_as_printed(context: Context) -> Outcome:
     kappas = _kappas("printed")
     needed = {f"k/k* needed at rho = {rho:g}": least_sparsity(rho, 1, "printed") for rho in RHOS}
@@ -135,12 +116,6 @@ def sht_theorem_1_condition_as_printed(context: Context) -> Outcome:
     )
 
 
-@SHT.corrected(
-    "Theorem 1, eq. (10)",
-    "With the 1 + nu of Lemma 2, which the proof uses, the printed condition (and k >= k*) is "
-    "exactly kappa < 1.",
-    formula="(1 + nu)(1 - 1/rho) < 1  <=>  k > (rho^2 - rho) k*",
-)
 def sht_theorem_1_condition_with_the_nu_of_lemma_2(context: Context) -> Outcome:
     rng, wrong, count = context.rng(), 0, 2000
     for _ in range(count):
@@ -181,12 +156,6 @@ def _walks(
     return found, M, constants
 
 
-@SHT.corrected(
-    "Theorem 1, eq. (9)",
-    "Where kappa < 1 (nu of Lemma 2) the mean distance of SHT-AUC from the best subset of one "
-    "feature is at most (9) after every step; so is one step, mean by mean.",
-    formula="E |w_t - w*| <= kappa^t |w_0 - w*| + sigma / (1 - kappa)",
-)
 def sht_theorem_1_bound(context: Context) -> Outcome:
     worst, single, largest, table, used = 0.0, 0.0, 0.0, {}, []
     for n, d, k, r, m in CASES:
@@ -223,12 +192,6 @@ def sht_theorem_1_bound(context: Context) -> Outcome:
     )
 
 
-@SHT.theorem(
-    "Theorem 1, Figs. 1 and 3, Tables I and II",
-    "The theorem says something of the experiments: its condition can hold for a k that they use "
-    "(k* in Fig. 1, 10 to 100 in Tables I and II, up to 500 in Fig. 3).",
-    formula="k > (rho^2 - rho) k*",
-)
 def sht_theorem_1_in_the_experiments(context: Context) -> Outcome:
     lowest, whole, used = {}, {}, []
     for r in (0.05, 0.5):

@@ -14,7 +14,6 @@ from ....data import datasets
 from ....extremes import max, min
 from ...claim import Context, Outcome, Verdict
 from ...common import exponent
-from ...papers import SCALING_UP
 
 SIZES = (1000, 10_000, 100_000, 1_000_000)
 LIKE_LOG = 1.1  # Growth of N_max / log n over these sizes up to which it is called that of log n.
@@ -35,13 +34,6 @@ def _counts(context: Context, share: float | None) -> dict[int, float]:
     return {n: _largest_count(n, k, context.rng(f"{n}"), repeats) for n, k in positive.items()}
 
 
-@SCALING_UP.theorem(
-    "Section 3.2, remarks on Theorem 4",
-    "N_max = O_P(log n) when no class dominates the other, which is what the paper says its "
-    "condition min(n+, n-) = O(n) means (a class of ten rows satisfies the O alone, and there "
-    "N_max is no logarithm).",
-    formula="min(n+, n-) of the order n  =>  N_max = O_P(log n)",
-)
 def n_max_under_the_printed_condition(context: Context) -> Outcome:
     fifth, ten = _counts(context, 0.2), _counts(context, None)
     ratios = [value / math.log(n) for n, value in fifth.items()]
@@ -57,11 +49,6 @@ def n_max_under_the_printed_condition(context: Context) -> Outcome:
     )
 
 
-@SCALING_UP.theorem(
-    "Section 3.2, remarks on Theorem 4",
-    "The error of the kernel matrix with d uniform landmarks is O(n / sqrt(d)).",
-    formula="|K - K~| <= n / sqrt(d)",
-)
 def nystrom_error_order(context: Context) -> Outcome:
     kernels: dict[str, Kernel] = {
         "Gaussian 0.5": Gaussian(0.5),
@@ -106,13 +93,6 @@ def _orders(E2: float, power: float) -> tuple[float, float]:
     return (parts[1] - parts[0]) / (math.log(1e9) - math.log(1e6)), 0.0
 
 
-@SCALING_UP.theorem(
-    "Section 3.2, remarks on Theorem 4",
-    "With d = n / log n, |E| = O(sqrt(n log n)) (the root read as one over both factors) and N_max "
-    "= O(log n) the second term is O((log n)^(3/2)) (everything else held constant, n^(3/2) as "
-    "printed).",
-    formula="(N_max / B)(A_2 |E| sqrt(n) + A_3 sqrt(N_max |E| n^(3/2) / B)) = O((log n)^(3/2))",
-)
 def second_term_order_as_printed(context: Context) -> Outcome:
     power, n_power = _orders(0.5, 1.5)
     split, _ = _orders(1.0, 1.5)
@@ -128,12 +108,6 @@ def second_term_order_as_printed(context: Context) -> Outcome:
     )
 
 
-@SCALING_UP.corrected(
-    "Section 3.2, remarks on Theorem 4",
-    "With |E| = O(sqrt(n log n)), which n / sqrt(d) is for d = n / log n, and n^(5/2), the second "
-    "term is O((log n)^(7/4)) (everything else held constant).",
-    formula="n / sqrt(n / log n) = sqrt(n log n)",
-)
 def second_term_order_corrected(context: Context) -> Outcome:
     power, n_power = _orders(0.5, 2.5)
     return Outcome(
@@ -144,13 +118,6 @@ def second_term_order_corrected(context: Context) -> Outcome:
     )
 
 
-@SCALING_UP.theorem(
-    "Section 3.2, remarks on Theorem 4",
-    "With d = o(n), as d = n^(1/4) is, the growth of the second term is subpolynomial (half of the "
-    "rows in 2 d clusters, some without a landmark, make |E| of the order n / d and the term "
-    "n^(1/4) log n, which is o(sqrt(n) log n)).",
-    formula="(N_max / n) (n / d) sqrt(n) = n^(1/4) log n = o(n^c) for every c > 0",
-)
 def second_term_is_subpolynomial(context: Context) -> Outcome:
     L = np.array([1e2, 1e4, 1e6])  # log n
     power = (L / 4 + np.log(L)) / L
@@ -163,12 +130,6 @@ def second_term_is_subpolynomial(context: Context) -> Outcome:
     )
 
 
-@SCALING_UP.corrected(
-    "Section 3.2, remarks on Theorem 4",
-    "On rows of the radial model (Gaussian kernel, gamma = 5, d = n / log n, N_max = log n) the "
-    "second term outgrows (log n)^(3/2): its eigenvalues, which the order leaves out, fall with n.",
-    formula="A_2 ~ lambda~+_min^(-1/2),  A_3 ~ lambda_min^(-1/4)",
-)
 def second_term_with_its_eigenvalues(context: Context) -> Outcome:
     sizes = (50, 100, 200, 400)
     whole = datasets.load(f"radial:{sizes[-1]}", context.draw_seed("data"))

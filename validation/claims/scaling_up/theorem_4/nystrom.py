@@ -15,7 +15,6 @@ from ....bounds.steps import Step, eq_18, eq_19, eq_20, eq_21, hoeffding
 from ....extremes import above, max
 from ...claim import Context, Outcome, Verdict
 from ...common import LEVEL, lower_limit
-from ...papers import SCALING_UP
 from .drawn import TOL, Case, drawn_cases, three_rows
 
 NOISE = 1e-10  # What rounding can change where an inequality holds for any coefficients.
@@ -58,14 +57,6 @@ def _judge(
     )
 
 
-@SCALING_UP.theorem(
-    "proof of Theorem 4, Hoeffding",
-    "With probability at least 1 - delta = 0.95 the two statistics differ by no more than "
-    "Hoeffding's bound at both minimisers (on ordinary draws; the argument is not valid, see "
-    "theorem-4-first-term).",
-    formula="max over f in {f^, f^_B} of |U_B(f) - U(f)| <= "
-    "(1 + 2 K_max sqrt(C_max)) sqrt(log(4/delta) / (2B)),  C_max = max(|f^|^2, |f^_B|^2)",
-)
 def theorem_4_hoeffding_step(context: Context) -> Outcome:
     def step(case: Case) -> Step:
         full, pair = case.experiment.full, case.pair
@@ -83,22 +74,10 @@ def theorem_4_hoeffding_step(context: Context) -> Outcome:
     )
 
 
-@SCALING_UP.theorem(
-    "eq. (18)",
-    "The Nystrom part bounds the second term, the difference of the drawn losses of f^_B and f~_B, "
-    "in every draw; the left side that stands in (18) is a slip (E3).",
-    formula="|U_B(f^_B) - U_B(f~_B)| <= (N_max / B)(n K_max |f_D| + sqrt(n) E2 |theta~|)",
-)
 def eq_18_as_printed(context: Context) -> Outcome:
     return _judge(context, lambda case: eq_18(case.pair), lambda case: NOISE)
 
 
-@SCALING_UP.theorem(
-    "eq. (19)",
-    "The squared change of the coefficients is bounded by what theta~ loses against theta^ in the "
-    "drawn objective with the kernel itself, in every draw.",
-    formula="lam/2 |theta^ - theta~|_H^2 <= F_B,k(theta~) - F_B,k(theta^)",
-)
 def eq_19_strong_convexity(context: Context) -> Outcome:
     def slack(case: Case) -> float:
         # theta^ is the minimiser up to the gap, and off by the radius at most.
@@ -108,12 +87,6 @@ def eq_19_strong_convexity(context: Context) -> Outcome:
     return _judge(context, lambda case: eq_19(case.pair), slack)
 
 
-@SCALING_UP.theorem(
-    "eq. (20), first line",
-    "The objective grows from theta^ to theta~ by no more than the hinge sums change (three rows; "
-    "theta~ of least norm, as in the paper).",
-    formula="F_K(theta~) - F_K(theta^) <= U_K(theta~) - U_K~(theta~) + U_K~(theta^) - U_K(theta^)",
-)
 def eq_20_as_printed(context: Context) -> Outcome:
     step = eq_20(three_rows())
     cases = drawn_cases(context.seed, context.profile)
@@ -136,12 +109,6 @@ def eq_20_as_printed(context: Context) -> Outcome:
     )
 
 
-@SCALING_UP.corrected(
-    "eq. (20), first line",
-    "With the change of the penalty added, the first line of (20) holds in every draw, for theta~ "
-    "of least norm and for that of the dual point.",
-    formula="... + lam/2 (theta~' E theta~ - theta^' E theta^)",
-)
 def eq_20_with_the_penalties(context: Context) -> Outcome:
     # f~_B minimises the objective with K~ up to its gap; f^_B's is not used.
     first, second = (
@@ -157,11 +124,5 @@ def eq_20_with_the_penalties(context: Context) -> Outcome:
     )
 
 
-@SCALING_UP.theorem(
-    "eq. (21)",
-    "The coefficients change by no more than (21) says, the sum of the norms inside the root (our "
-    "copy has it outside in (21), inside in Theorem 4; proved by another way than (20), see E4).",
-    formula="|theta^ - theta~|_H <= sqrt(2 N_max E2 sqrt(n) (|theta~| + |theta^|) / (B lam))",
-)
 def eq_21_for_the_square_root_of_the_norms(context: Context) -> Outcome:
     return _judge(context, lambda case: eq_21(case.pair), lambda case: 2 * case.radius)

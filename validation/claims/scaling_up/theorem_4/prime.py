@@ -29,7 +29,6 @@ from ....extremes import max, min
 from ....plots import Figure
 from ...claim import Context, Outcome, Verdict
 from ...common import LEVEL, lower_limit, upper_limit, wdbc_sample
-from ...papers import SCALING_UP
 from .prime_shown import Cell, part_picture, pictures, sandwiched, table, without_draws
 
 LAMS = (1.0, 0.1)
@@ -145,34 +144,14 @@ def _corrected(context: Context, name: str, prior: str | None, certain: bool) ->
     )
 
 
-@SCALING_UP.corrected(
-    "Theorem 4, corrected: (A)",
-    "What the Nystrom approximation loses is at most what the error matrix makes of the dual point "
-    "of the projected problem, in every draw of data and landmarks.",
-    formula="p*_P - p* <= u_P' E u_P / (2 lam)",
-)
 def theorem_4_prime_nystrom_loss(context: Context) -> Outcome:
     return _corrected(context, NYSTROM, None, certain=True)
 
 
-@SCALING_UP.corrected(
-    "Theorem 4, corrected: (I)",
-    "With probability at least 1 - delta = 0.95, what f~_B loses on the full problem is at most "
-    "the bound (I) of Theorem 4'.",
-    formula="F(f~_B) - p* <= min{(R2 + R l)(2 R2 + R l) / (lam B), "
-    "2 S R2 / sqrt(B) + 2 (1 + R S) sqrt(L / (2B))} + u_P' E u_P / (2 lam)",
-)
 def theorem_4_prime_excess_risk(context: Context) -> Outcome:
     return _corrected(context, EXCESS, EXCESS_PRIOR, certain=False)
 
 
-@SCALING_UP.corrected(
-    "Theorem 4, corrected: (II)",
-    "With probability at least 1 - delta = 0.95, the paper's quantity, the difference of the "
-    "losses, is at most the bound (II) of Theorem 4'.",
-    formula="|U(f^) - U_B(f~_B)| <= H + min{max(z^2, q) / (2 lam) + (|f^| + |f~_B|)(z + sqrt(q)) "
-    "/ 2, (R sqrt(q) + R z) / lam}",
-)
 def theorem_4_prime_losses(context: Context) -> Outcome:
     return _corrected(context, POSTERIOR, PRIOR, certain=False)
 
@@ -211,36 +190,16 @@ def _printed(cells: tuple[Cell, ...], name: str, figures: tuple[Figure, ...] = (
     )
 
 
-@SCALING_UP.theorem(
-    "Theorem 4",
-    "On 100 rows of breast cancer (Gaussian kernel, gamma = 0.02) and of the paper's two models "
-    "(0.5), 200 in the full profile, with a twentieth or a fifth of the rows as landmarks, Theorem "
-    "4 as printed bounds the true error by less than 1.",
-    formula="|U(f^) - U_B(f~_B)| <= right side of Theorem 4 < 1",
-)
 def theorem_4_against_true_errors(context: Context) -> Outcome:
     cells = grid(context.seed, context.profile)
     return _printed(cells, PRINTED, pictures(cells))
 
 
-@SCALING_UP.theorem(
-    "Section 3.2, remarks on Theorem 4",
-    "The bound justifies the approximation in practice: on 100 breast cancer rows (200 in the full "
-    "profile), Gaussian kernel with gamma = 0.02, d = n/20 and n/5 uniform landmarks and B = n, it "
-    "says something about the error.",
-    formula="right side of Theorem 4 < 1, the largest value that the left side can have",
-)
 def theorem_4_on_ordinary_data(context: Context) -> Outcome:
     cells = grid(context.seed, context.profile)
     wdbc = cells[0].data
     return _printed(tuple(c for c in cells if c.data is wdbc and c.B == len(wdbc.y)), PRINTED)
 
 
-@SCALING_UP.corrected(
-    "Theorem 4",
-    "On the same rows Theorem 4 with n^(5/2) in place of n^(3/2) is not violated, and is never "
-    "below 1 with a twentieth or a fifth of them as landmarks.",
-    formula="n sqrt(sqrt(n)) = sqrt(n^(5/2))",
-)
 def theorem_4_five_halves_against_true_errors(context: Context) -> Outcome:
     return _printed(grid(context.seed, context.profile), REPAIRED)

@@ -16,7 +16,6 @@ from ....data.labelled_data import Dataset
 from ....extremes import above, max
 from ...claim import Context, Outcome, Verdict
 from ...common import LEVEL, lower_limit, wdbc_sample
-from ...papers import SCALING_UP
 
 
 @dataclass(frozen=True)
@@ -84,12 +83,6 @@ def _eq_17(context: Context, left: Measure, slack: Measure, explains: str) -> Ou
     )
 
 
-@SCALING_UP.theorem(
-    "eq. (17)",
-    "The losses of the two minimisers differ by no more than the two statistics do at one of the "
-    "minimisers.",
-    formula="|U(f^) - U_B(f^_B)| <= max over f in {f^, f^_B} of |U_B(f) - U(f)|",
-)
 def eq_17_as_printed(context: Context) -> Outcome:
     def left(pair: _Pair) -> float:
         return abs(pair.U[0] - pair.U_B[1])
@@ -97,12 +90,6 @@ def eq_17_as_printed(context: Context) -> Outcome:
     return _eq_17(context, left, lambda pair: pair.slack, "the certified radius of the optima")
 
 
-@SCALING_UP.corrected(
-    "eq. (17)",
-    "The right side of (17) bounds the difference of the optimal values of the two penalised "
-    "problems, in every draw.",
-    formula="|p* - p*_B| <= max over f in {f^, f^_B} of |U_B(f) - U(f)|",
-)
 def eq_17_for_the_objectives(context: Context) -> Outcome:
     def left(pair: _Pair) -> float:
         return abs(pair.full.certificate.primal - pair.drawn.certificate.primal)
@@ -115,12 +102,6 @@ def eq_17_for_the_objectives(context: Context) -> Outcome:
     return _eq_17(context, left, slack, "the certified gaps of the two optima and their rounding")
 
 
-@SCALING_UP.corrected(
-    "Theorem 4, C and C_B",
-    "At every minimiser lam |f|^2 is at most 1 - U(f), so that C = C_B = 1/lam are valid bounds of "
-    "the squared norms in Theorem 4.",
-    formula="lam |f^|^2 = mean alpha - U(f^) <= 1 - U(f^)",
-)
 def norm_of_the_minimiser(context: Context) -> Outcome:
     n = 500 if context.quick else 5000
     sets = [datasets.load(f"linear:{n}", context.draw_seed("data")), wdbc_sample(context)]
@@ -153,12 +134,6 @@ def norm_of_the_minimiser(context: Context) -> Outcome:
     )
 
 
-@SCALING_UP.theorem(
-    "proof of Theorem 4, first term",
-    "With probability at least 1 - delta, for every delta, the first term alone bounds |U(f^) - "
-    "U_B(f^_B)| (C and C_B the squared norms of the two minimisers).",
-    formula="|U(f^) - U_B(f^_B)| <= (1 + 2 K_max sqrt(C_max)) sqrt(log(4/delta) / (2B))",
-)
 def theorem_4_first_term(context: Context) -> Outcome:
     p, B = 0.505, 10**11
     count = 200_000 if context.quick else 4_000_000

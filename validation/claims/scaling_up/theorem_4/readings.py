@@ -9,7 +9,6 @@ import numpy as np
 from ....bounds.clusters import ClusterInstance, most_often
 from ....bounds.right_side import DELTA
 from ...claim import Context, Outcome, Verdict
-from ...papers import SCALING_UP
 
 MISSED = 1e-6  # Probability with which Hoeffding's inequality for the drawn scores may not hold.
 
@@ -65,12 +64,6 @@ def _vast(n: float, m: int, eta: float, lam: float, constants: str) -> Reading:
     return Reading(f"B = n = {n:g}, {constants}", made, n, constants)
 
 
-@SCALING_UP.theorem(
-    "Theorem 4",
-    "Read with B = n and the realised norms, or C = C_B = C~_B = 1/lam, or 2/lam, Theorem 4 as "
-    "printed holds with probability at least 1 - delta (clusters, one uniform landmark).",
-    formula="B = n;  C = |f^|^2, C~_B = |f~_B|^2;  or C = C_B = C~_B = 1/lam;  or 2/lam",
-)
 def theorem_4_under_other_readings(context: Context) -> Outcome:
     cases = (
         (_equal(1e8, "realised"), 0.5),

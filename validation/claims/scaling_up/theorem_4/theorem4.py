@@ -14,7 +14,6 @@ from ....bounds.right_side import DELTA, PRINTED, REPAIRED
 from ....extremes import max, min
 from ....plots import Figure, Series
 from ...claim import Context, Outcome, Verdict
-from ...papers import SCALING_UP
 from .readings import Reading, most_often
 
 
@@ -30,13 +29,6 @@ def _case(n: float, B: float, root: float) -> tuple[Reading, float]:
 CASES = (_case(4e6, 4e9, 0.5), _case(1e7, 1e10, 0.5), _case(1e10, 1e16, 0.5), _case(1e10, 1e16, 1))
 
 
-@SCALING_UP.theorem(
-    "Theorem 4",
-    "With probability at least 1 - delta, |U(f^) - U_B(f~_B)| is at most the printed bound (here: "
-    "clusters, one landmark drawn uniformly, C = C_B = C~_B = 1/lam, delta = 0.05).",
-    formula="|U(f^) - U_B(f~_B)| <= A1 sqrt(log(4/delta)/B)\n"
-    "    + (N_max/B) (A2 E2 sqrt(n) + A3 sqrt(N_max E2 n^(3/2) / B))",
-)
 def theorem_4_as_printed(context: Context) -> Outcome:
     details: dict[str, float] = {}
     for reading, root in CASES:
@@ -66,12 +58,6 @@ def _drawn(reading: Reading, rng: np.random.Generator) -> float:
     return float(max(rng.multinomial(int(reading.B), chances).max() for _ in range(2)))
 
 
-@SCALING_UP.corrected(
-    "Theorem 4",
-    "With n^(5/2) for n^(3/2), as (21) put into (18) gives, the bound is not violated on the "
-    "clusters that refute the printed one; but it exceeds 1, which the left side never does.",
-    formula="n sqrt(sqrt(n)) = sqrt(n^(5/2));   0 <= U(f^), U_B(f~_B) <= 1",
-)
 def theorem_4_with_exponent_five_halves(context: Context) -> Outcome:
     details, violated = {}, False
     for reading, root in CASES:
@@ -90,12 +76,6 @@ def theorem_4_with_exponent_five_halves(context: Context) -> Outcome:
     )
 
 
-@SCALING_UP.suite(
-    "Theorem 4",
-    "The closed form of the cluster instance agrees with its kernel matrix and with the certified "
-    "optimum at a size that fits in memory.",
-    formula="f = 2 kappa / (lam n) on pure, 2 eta / (lam n) on mixed clusters while below 1/2",
-)
 def cluster_instance_in_closed_form(context: Context) -> Outcome:
     worst = {"loss": 0.0, "norm": 0.0, "E2": 0.0, "eigenvalues": 0.0}
     for lam in (2.0, 0.4, 0.2, 0.1):

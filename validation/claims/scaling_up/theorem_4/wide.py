@@ -24,7 +24,6 @@ from ....data.labelled_data import Dataset, make_dataset
 from ....extremes import max, min
 from ...claim import Context, Outcome, Verdict
 from ...common import upper_limit, wdbc_sample
-from ...papers import SCALING_UP
 from .prime import DOUBT
 from .prime_shown import Cell
 
@@ -65,12 +64,6 @@ def cells(seed: int, profile: str) -> tuple[Cell, ...]:
     return tuple(found)
 
 
-@SCALING_UP.corrected(
-    "Theorem 4, corrected: (A), (I), (II)",
-    "No part of Theorem 4' is violated in any draw (10,000 in the full profile) over a grid of "
-    "data, kernels, n, B, d and lam; how tight they are is measured.",
-    formula="(A) surely; (I) and (II) each with probability >= 1 - delta = 0.95",
-)
 def theorem_4_prime_over_a_wide_grid(context: Context) -> Outcome:
     made = cells(context.seed, context.profile)
     draws = [draw for cell in made for draw in cell.draws]
@@ -109,12 +102,6 @@ def limit_by_cells(name: str, made: Sequence[Cell]) -> float:
     return upper_limit(hits, len(made), DOUBT)
 
 
-@SCALING_UP.suite(
-    "Section 3.2",
-    "What an approximate solution (few landmarks, B = n pairs, unfinished Adamax) loses on the "
-    "full problem is at most its duality gap, which is computed without the exact solution.",
-    formula="F(f) - p* <= F(f) - [sum of u+ - u'Ku / (2 lam)]",
-)
 def duality_gap_bounds_the_loss_of_any_approximation(context: Context) -> Outcome:
     n = 300 if context.quick else 1000
     wrong, ratios, used = 0, [], []
