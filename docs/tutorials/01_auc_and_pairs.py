@@ -24,7 +24,7 @@ from sklearn.preprocessing import scale
 
 from aucert.exact import solve
 from aucert.exact.pairs.auc import auc
-from aucert.exact.sums.sorted import centred, hinge_sides
+from aucert.exact.sums.swept import centred, swept
 
 scores = np.array([2.0, 0.5, 0.5, 1.0, 0.5, -1.0])
 positive = np.array([True, True, True, False, False, False])
@@ -55,12 +55,12 @@ print(f"AUC {by_hand:.4f}, mean hinge {hinge:.4f}")
 #
 # These are the lines of the library (``width`` is 0 here; it smooths the kink):
 #
-# .. literalinclude:: /../exact/sums/sorted.py
+# .. literalinclude:: /../exact/sums/swept.py
 #    :language: python
-#    :pyobject: hinge_sides
+#    :pyobject: sweep
 
 t, b, _ = centred(scores, positive)
-sides = hinge_sides(t, b, np.ones(3), np.ones(3), width=0.0)
+sides = swept(t, b, np.ones(3), np.ones(3))
 active = margins < 1
 assert np.isclose(float(sides.value), np.maximum(0, 1 - margins).sum())
 assert np.array_equal(sides.u, active.sum(axis=1)) and np.array_equal(sides.v, active.sum(axis=0))
@@ -94,10 +94,10 @@ sizes, slow, fast = [100, 300, 1000, 3000, 10_000, 100_000, 400_000], [], []
 for n in sizes:
     t, b = rng.standard_normal(n // 2) - 1, rng.standard_normal(n // 2)
     ones = np.ones(n // 2)
-    fast.append(seconds(hinge_sides, t, b, ones, ones, 0.0))
+    fast.append(seconds(swept, t, b, ones, ones))
     if n <= 3000:
         slow.append(seconds(double_sum, t, b))
-        assert np.isclose(double_sum(t, b), float(hinge_sides(t, b, ones, ones, 0.0).value))
+        assert np.isclose(double_sum(t, b), float(swept(t, b, ones, ones).value))
 
 figure, axes = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 axes.loglog(sizes[: len(slow)], slow, "s--", label="all pairs, one by one")

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..sums.assembled import PairSums, SideSums, Whole, assembled
+from ..sums.assembled import PairSums, Whole, assembled
 from ..sums.counted import counted_hinge
-from ..sums.grid import counted_sides, grid_ramps
-from ..sums.sorted import centred, hinge_roundings, hinge_sides
+from ..sums.swept import centred, hinge_roundings, swept
 from ..tools.rounding import unit_of
 
 
@@ -44,34 +43,18 @@ class Hinge:
         return np.clip(alpha, 0.0, 1.0)
 
     def all_pairs(self, pairs: Whole, scores: np.ndarray, width: float) -> PairSums:
-        """Return the sums over all pairs: counted, binned or sorted, as `pairs.form` says."""
+        """Return the sums over all pairs: counted, binned or swept, as `pairs.form` says."""
         if pairs.form == "binned":
             from ..sums.binned import binned_hinge
 
             held = scores.astype(float, copy=False)
             return binned_hinge(held, pairs.positive, pairs.weight, width, pairs.bins)
-        if pairs.weight is None and pairs.compiled(scores):
+        if pairs.weight is None and pairs.form != "numpy":
             found = counted_hinge(scores, pairs.positive, width)
             if found is not None:
                 return found
         t, b, size = centred(scores, pairs.positive)
-        side = _sides(pairs, t, b, width)
-        smoothed = 0.0 if side.exact else width
-        counts = pairs.weight is None and smoothed == 0
-        value_rounding, rounding = hinge_roundings(pairs.n, size, smoothed, unit_of(scores))
+        side = swept(t, b, *pairs.sides(), width, fast=pairs.compiled(t, b))
+        counts = pairs.weight is None and width == 0
+        value_rounding, rounding = hinge_roundings(pairs.n, size, width, unit_of(scores))
         return assembled(pairs, side, value_rounding, None if counts else rounding, linear=True)
-
-
-def _sides(pairs: Whole, t: np.ndarray, b: np.ndarray, width: float) -> SideSums:
-    weights = pairs.sides()
-    if not pairs.compiled(t, b):
-        side = hinge_sides(t, b, *weights, width)
-        if width > 0 and pairs.weight is None and pairs.form != "numpy":
-            ramps = grid_ramps(t, b, np.argsort(t), np.argsort(b), width)
-            return side if ramps is None else SideSums(side.value, *ramps, True, side.near)
-        return side
-    if width > 0 and pairs.weight is None:
-        return counted_sides(t, b, width)
-    from ..sums.sorted_compiled import hinge_sides_compiled
-
-    return hinge_sides_compiled(t, b, *weights, width)

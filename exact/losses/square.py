@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..sums.assembled import PairSums, Whole, assembled
-from ..sums.sorted import centred, square_sides, squared_roundings
+from ..sums.swept import centred, square_sides, squared_roundings
 from ..tools.rounding import unit_of
 
 

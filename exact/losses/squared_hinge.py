@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..sums.assembled import PairSums, Whole, assembled
-from ..sums.sorted import centred, squared_hinge_sides, squared_roundings
+from ..sums.swept import centred, squared_roundings, swept
 from ..tools.rounding import unit_of
 
 
@@ -46,9 +46,6 @@ class SquaredHinge:
     def all_pairs(self, pairs: Whole, scores: np.ndarray, width: float) -> PairSums:
         """Return the sums over all pairs, from sorted scores."""
         t, b, size = centred(scores, pairs.positive)
-        sides = squared_hinge_sides
-        if pairs.compiled(t, b):
-            from ..sums.squared_hinge_compiled import squared_hinge_sides_compiled as sides
-        side = sides(t, b, *pairs.sides())
+        side = swept(t, b, *pairs.sides(), squared=True, fast=pairs.compiled(t, b))
         slips = squared_roundings(pairs.n, size, unit_of(scores))
         return assembled(pairs, side, *slips, linear=False)

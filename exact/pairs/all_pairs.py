@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import InputError
 from ..losses.loss import Loss
 from ..sums.assembled import PairSums
-from ..sums.grid import COMPILED_FROM
+from ..sums.swept import COMPILED_FROM
 from ..tools.checks import as_float_scores, as_numbers, check_scores, own, rescale_weights
 from ..tools.rounding import is_long
 from .enumerated import enumerated

@@ -1,7 +1,7 @@
 """Sums over all pairs, or over listed ones, in whole numbers: nothing is rounded.
 
 Scores are whole numbers on a grid that holds every one of them, so a comparison of two is right and
-a sum over pairs is an integer. The forms are those of `sums.sorted`: one sort and running sums.
+a sum over pairs is an integer. The forms are those of `sums.swept`: one sort and running sums.
 """
 
 from __future__ import annotations

@@ -32,11 +32,7 @@ class SideSums:
     value: np.floating | float
     u: np.ndarray
     v: np.ndarray
-    exact: bool = False
-    """Whether the marginals are whole numbers, up to one division."""
-
-    near: float | None = None
-    """For the hinge: the mass of all pairs that may be active, rounding included."""
+    near: float | None = None  # Hinge: the mass of all pairs that may be active, with rounding.
 
 
 class Whole(Protocol):

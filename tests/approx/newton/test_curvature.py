@@ -11,8 +11,7 @@ from aucert.approx.newton.newton_equation import Preconditioner, hessian, sample
 from aucert.approx.newton.points import NewtonLine, NewtonPoint
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
-from aucert.exact.sums.sorted import squared_hinge_sides
-from aucert.exact.sums.squared_hinge_compiled import squared_hinge_sides_compiled
+from aucert.exact.sums.swept import swept
 from loops import each, seeds
 
 KINDS = ["numpy", "compiled", "weighted", "weighted compiled", "listed"]
@@ -89,7 +88,8 @@ def test_the_compiled_sums_are_the_readable_ones(kind: str, shift: float) -> Non
         rng.integers(1, 5, side.size).astype(float) if "weighted" in kind else np.ones(side.size)
         for side in (t, b)
     ]
-    fast, slow = (f(t, b, *weight) for f in (squared_hinge_sides_compiled, squared_hinge_sides))
+    fast = swept(t, b, *weight, squared=True, fast=True)
+    slow = swept(t.astype(np.longdouble), b.astype(np.longdouble), *weight, squared=True)
     size = 1.0 if shift == 0 else shift**2  # callers centre; without it digits go
     assert fast.value == pytest.approx(float(slow.value), rel=1e-14 * size)
     if shift == 0:
@@ -102,7 +102,8 @@ def test_the_compiled_sums_do_not_lose_digits_with_the_rows() -> None:
     rng = np.random.default_rng(0)
     t, b = rng.normal(size=100_000), rng.normal(size=300_000)
     ones = np.ones(t.size), np.ones(b.size)
-    fast, slow = (f(t, b, *ones) for f in (squared_hinge_sides_compiled, squared_hinge_sides))
+    fast = swept(t, b, *ones, squared=True, fast=True)
+    slow = swept(t.astype(np.longdouble), b.astype(np.longdouble), *ones, squared=True)
     assert fast.value == pytest.approx(float(slow.value), rel=4e-16)
     assert float(fast.u.sum()) == pytest.approx(float(fast.v.sum()), rel=1e-14)
 

@@ -17,8 +17,6 @@ from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.sums.counted import SortedRows
-from aucert.exact.sums.grid import on_grid
-from aucert.exact.sums.sorted import centred
 from aucert.exact.tools.rounding import gamma, gamma_sum, running_sum
 from loops import each, seeds
 
@@ -65,21 +63,13 @@ def exact_sums(
     true = naive.sums(naive.exact(scores), weighted, loss, Fraction(width))
     if loss != "hinge" or width == 0 or pairs.weight is not None or pairs.form == "numpy":
         return true
-    order = SortedRows.of(scores, positive, width) if pairs.form == "compiled" else None
+    order = SortedRows.of(scores, positive, width)
     if order is not None and order.sums(scores, width) is not None:
         places = [(x * 2**order.k).__floor__() for x in naive.exact(scores)]
         grid = [Fraction(x, 2**order.k) for x in places]
         ramps = naive.sums(grid, weighted, loss, Fraction(order.half(width), 2 ** (order.k - 1)))
         return naive.NaiveSums(true.value, ramps.c, ramps.conjugate)
-    t, b, _ = centred(scores, positive)
-    numbers = on_grid(t, b, width)
-    if numbers is None:
-        return true
-    steps = np.empty(scores.size, dtype=object)
-    steps[positive], steps[~positive] = numbers[0].astype(object) + 1, numbers[1].astype(object)
-    steps = [Fraction(int(x)) for x in steps]
-    ramps = naive.sums(steps, weighted, loss, Fraction(2 * numbers[2]))
-    return naive.NaiveSums(true.value, ramps.c, ramps.conjugate)
+    return true
 
 
 @each("loss", LOSSES)

@@ -1,4 +1,4 @@
-"""The sorted sums against double loops, and the compiled form against the readable one."""
+"""The swept sums against double loops, and the compiled form against the readable one."""
 
 from __future__ import annotations
 
@@ -7,16 +7,10 @@ import pytest
 
 import naive
 from aucert.exact.losses.registry import HINGE, LOSSES
-from aucert.exact.pairs.all_pairs import COMPILED_FROM, AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.sums.assembled import PairSums
-from aucert.exact.sums.counted import counted_hinge
-from aucert.exact.sums.sorted import (
-    centred,
-    hinge_sides,
-    square_sides,
-    squared_hinge_sides,
-)
-from aucert.exact.sums.sorted_compiled import hinge_sides_compiled
+from aucert.exact.sums.swept import both_orders, centred, square_sides, swept
+from aucert.exact.tools.threads import at_most
 from loops import each, seeds
 
 FORMS = ["numpy", "compiled"]
@@ -155,29 +149,34 @@ def test_many_rows_agree_with_a_histogram_of_pairs() -> None:
         assert found.value == pytest.approx(float((weight * values).sum()), rel=1e-12)
 
 
-def test_auto_takes_the_compiled_form_for_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    called: list[int] = []
+def test_small_widths_cost_no_accuracy() -> None:
+    """Floating-point sums lose range / width digits; whole numbers lose none."""
+    rng = np.random.default_rng(1)
+    scores, positive = rng.normal(size=400) * 10, np.arange(400) % 2 == 0
+    assert AllPairs().on(positive).sums(scores, HINGE, 1e-6).rounding < 1e-14
+    assert AllPairs(form="numpy").on(positive).sums(scores, HINGE, 1e-6).rounding > 1e-12
 
-    def spy(scores: np.ndarray, positive: np.ndarray, width: float) -> PairSums | None:
-        called.append(scores.size)
-        return counted_hinge(scores, positive, width)
 
-    monkeypatch.setattr("aucert.exact.losses.hinge.counted_hinge", spy)
-    for n in (COMPILED_FROM - 1, COMPILED_FROM):
-        AllPairs().on(np.arange(n) % 3 == 0).sums(np.arange(n) / n, LOSSES["hinge"])
-    assert called == [COMPILED_FROM]
+@each("sizes", [(1, 1), (1, 50), (300, 7)])
+def test_both_orders_are_those_of_each_for_any_number_of_threads(sizes) -> None:
+    rng = np.random.default_rng(0)
+    t, b = (rng.integers(0, 9, size).astype(float) for size in sizes)
+    for threads in (None, 1, 2, 5):
+        with at_most(threads):
+            first, second = both_orders(t, b)
+        assert np.array_equal(first, np.argsort(t)) and np.array_equal(second, np.argsort(b))
 
 
 def test_sides_keep_the_order_of_the_rows() -> None:
     t, b = np.array([0.5, -0.5]), np.array([1.0, 0.0, -1.0])
     ones = np.ones(2), np.ones(3)
-    for form in (hinge_sides, hinge_sides_compiled):
-        side = form(t, b, *ones, 0.0)
+    for fast in (False, True):
+        side = swept(t, b, *ones, fast=fast)
         assert side.value == 0.5 + 1.5 + 0.5
         assert side.u.tolist() == [1.0, 2.0] and side.v.tolist() == [2.0, 1.0, 0.0]
-    side = squared_hinge_sides(t, b, *ones)
-    assert side.value == 0.25 + 2.25 + 0.25
-    assert side.u.tolist() == [1.0, 4.0] and side.v.tolist() == [4.0, 1.0, 0.0]
+        side = swept(t, b, *ones, squared=True, fast=fast)
+        assert side.value == 0.25 + 2.25 + 0.25
+        assert side.u.tolist() == [1.0, 4.0] and side.v.tolist() == [4.0, 1.0, 0.0]
     side = square_sides(t, b, *ones)
     assert side.value == pytest.approx(0.25 + 0.25 + 2.25 + 2.25 + 0.25 + 0.25)
     assert side.u == pytest.approx([-3.0, 3.0]) and side.v == pytest.approx([4.0, 0.0, -4.0])

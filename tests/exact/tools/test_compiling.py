@@ -16,13 +16,12 @@ import pytest
 
 import aucert.exact
 from aucert.exact.api.solve import solve
+from aucert.exact.sums import counted as counted_plain
 from aucert.exact.sums.binned import Extent, Histogram
 from aucert.exact.sums.counted import SortedRows
 from aucert.exact.tools import compiling
 from aucert.exact.tools.compiling import Loop
 from aucert.exact.tools.plain import binned as binned_plain
-from aucert.exact.tools.plain import counted as counted_plain
-from aucert.exact.tools.plain import squared as squared_plain
 from loops import each
 
 Arguments = tuple[Any, ...]
@@ -159,34 +158,12 @@ def for_scores(kind: str, seed: int) -> Arguments:
     return X, offset, np.array([0.3, -2.0, 1e-3]), np.zeros(c.size)
 
 
-def for_merge(kind: str, seed: int) -> Arguments:
-    scores, positive, rng = rows(kind, seed)
-    t, b = scores[positive] - 1, scores[~positive]
-    weights = rng.uniform(0.5, 2, t.size), rng.uniform(0.5, 2, b.size)
-    return t, b, *weights, np.argsort(t), np.argsort(b), (0.0, 0.7)[seed % 2]
-
-
-def for_whole_ramps(kind: str, seed: int) -> Arguments:
-    scores, positive, _ = rows("tenths", seed)
-    T, B = (np.round(10 * part).astype(np.int64) for part in (scores[positive], scores[~positive]))
-    return T, B, np.argsort(T), np.argsort(B), 3, np.zeros_like(T), np.zeros_like(B)
-
-
-def for_squares(kind: str, seed: int) -> Arguments:
+def for_sweep(kind: str, seed: int) -> Arguments:
     scores, positive, rng = rows(kind, seed)
     t, b = np.sort(scores[positive] - 1), np.sort(scores[~positive])
     weights = rng.uniform(0.5, 2, t.size), rng.uniform(0.5, 2, b.size)
-    ranges = np.zeros(t.size, np.int64), np.zeros(b.size, np.int64)
-    return t, b, *weights, *ranges, *(np.zeros(m) for m in (t.size, b.size) * 2)
-
-
-def for_laplacian(kind: str, seed: int) -> Arguments:
-    found = for_squares(kind, seed)
-    squared_plain.merge(*found)
-    p, q = found[0].size, found[1].size
-    row = np.random.default_rng(seed).permutation(p + q)
-    values = np.random.default_rng(seed).normal(size=p + q)
-    return values, row[:p], row[p:], *found[2:8], np.zeros(p + q)
+    out = np.zeros(t.size), np.zeros(b.size)
+    return t, b, *weights, (0.0, 0.7)[seed % 2], 1e-15, seed % 3 == 0, *out
 
 
 CASES: dict[str, Callable[[str, int], Arguments]] = {
@@ -206,10 +183,7 @@ CASES: dict[str, Callable[[str, int], Arguments]] = {
     "streamed_compiled.scores": for_scores,
     "streamed_compiled.pull": for_pull,
     "streamed_compiled.largest_square": lambda kind, seed: matrix(kind, seed)[:2],
-    "sorted_compiled._merge": for_merge,
-    "squared_hinge_compiled._merge": for_squares,
-    "squared_hinge_compiled._laplacian": for_laplacian,
-    "sorted_compiled.whole_ramps": for_whole_ramps,
+    "swept_compiled.sweep": for_sweep,
 }
 """Makers of arguments for every loop with a plain form, by its name."""
 

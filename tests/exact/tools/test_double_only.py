@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.sums.grid import COMPILED_FROM
+from aucert.exact.sums.swept import COMPILED_FROM
 from aucert.exact.tools import rounding
 
 TESTS = Path(__file__).resolve().parents[2]
