@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from fractions import Fraction
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
 from .problem import Problem
 from .risk import Mean
+from .tail import Tail
 
 THINNING = 20  # A large problem is first solved on one row in this many.
 
@@ -27,6 +29,8 @@ MOST_ROWS = 100  # Maximum rows of a sample, as a multiple of the minimum: more 
 
 # Minimum rows of a large problem, as a multiple of the least sample: below, sampling saves nothing.
 LARGE = 10
+
+TAIL_ROWS = 20_000  # rows of a sample for partial AUC, of which only a part counts
 
 MOST_NUMBERS = 50_000_000  # numbers in the rows of a sample of groups (400 MB)
 
@@ -44,7 +48,10 @@ def starting_sample(problem: Problem) -> Problem | None:
 
 def part_of(problem: Problem) -> Problem | None:
     """Return the problem over a part of many rows that are held, to start from; None for few."""
-    space, pairs = problem.space, problem.pairs
+    space = problem.space
+    if isinstance(problem.risk, Tail):
+        return _part_of_tail(problem, problem.risk)
+    pairs = problem.pairs
     size = max(problem.n // THINNING, LEAST_ROWS, ROWS_PER_COORDINATE * space.dim)
     if problem.n < max(FEWEST, 4 * size) or not isinstance(space, Rows):
         return None
@@ -57,6 +64,30 @@ def part_of(problem: Problem) -> Problem | None:
     if found is None:
         return None
     return Problem(Rows(space.raw[found[0]]), Mean(found[1], problem.loss), problem.penalty)
+
+
+def _part_of_tail(problem: Problem, risk: Tail) -> Problem | None:
+    """Return partial AUC over a part of many rows, of each class as large a part as before."""
+    if problem.n <= 2 * TAIL_ROWS or not isinstance(problem.space, Rows):
+        return None
+    pairs = risk.mean.pairs
+    wanted = _wanted(pairs.n_pos, pairs.n_neg, TAIL_ROWS)
+    index = _thinned(problem, risk.positive, *wanted)
+    few = AllPairs(form=pairs.form).on(risk.positive[index])
+    # The parts in thousandths: sums of row weights stay whole numbers.
+    kp, kq = (
+        min(max(Fraction(round(1000 * k * share), 1000), Fraction(1)), Fraction(n))
+        for k, share, n in zip((risk.kp, risk.kq), wanted, (few.n_pos, few.n_neg), strict=True)
+    )
+    rows = Rows(problem.space.rows(index), check=False, centred=True)
+    return Problem(rows, Tail(Mean(few, risk.mean.loss), kp, kq), problem.penalty)
+
+
+def _wanted(n_pos: int, n_neg: int, size: int) -> tuple[float, float]:
+    """Return the shares of both classes in a sample of about `size` rows."""
+    least, n = size // 10, n_pos + n_neg
+    plus, minus = (min(k, max(least, round(size * k / n))) / k for k in (n_pos, n_neg))
+    return plus, minus
 
 
 def held_part(problem: Problem) -> Problem:
@@ -85,14 +116,11 @@ def _of_groups(problem: Problem, drawn: DrawnGroups) -> Problem:
 def subsample(problem: Problem, size: int) -> Problem:
     """Return the problem over about `size` rows, each class thinned evenly."""
     assert isinstance(problem.pairs, AllPairs)
-    n_pos, n_neg = problem.n_pos, problem.n_neg
-    least = size // 10
-    want_pos = min(n_pos, max(least, round(size * n_pos / problem.n)))
-    want_neg = min(n_neg, max(least, round(size * n_neg / problem.n)))
+    wanted = _wanted(problem.n_pos, problem.n_neg, size)
     if isinstance(problem.space, PartitionedRows):
-        return from_partitions(problem, want_pos / n_pos, want_neg / n_neg)
+        return from_partitions(problem, *wanted)
     assert isinstance(problem.space, Rows | StreamedRows)
-    index = thinned(problem, want_pos / n_pos, want_neg / n_neg)
+    index = _thinned(problem, problem.pairs.positive, *wanted)
     weight = None if problem.pairs.weight is None else problem.pairs.weight[index]
     positive = problem.pairs.positive[index]
     if weight is not None and not (weight[positive].any() and weight[~positive].any()):
@@ -121,12 +149,14 @@ def from_partitions(problem: Problem, share_pos: float, share_neg: float) -> Pro
     return problem.on_rows(Rows(rows - space.offset), AllPairs(weight).on(positive))
 
 
-def thinned(problem: Problem, share_pos: float, share_neg: float) -> np.ndarray:
+def _thinned(
+    problem: Problem, is_positive: np.ndarray, share_pos: float, share_neg: float
+) -> np.ndarray:
     """Return ascending row numbers: of each class every k-th row, the first always."""
     chosen: list[np.ndarray] = []
     seen_pos = seen_neg = 0
     for rows in problem.space.blocks():
-        positive = problem.pairs.positive[rows]
+        positive = is_positive[rows]
         plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
         chosen.append(rows.start + plus[marks(seen_pos, plus.size, share_pos)])
         chosen.append(rows.start + minus[marks(seen_neg, minus.size, share_neg)])

@@ -30,7 +30,6 @@ from .closed_form import SquaredLossSolver
 from .cutting_plane import CuttingPlane
 from .descent import Descent
 from .general.proximal import Proximal
-from .partial.tail_newton import LARGEST_DIMENSION, TailNewton
 
 NOW = "descent"
 # Methods of version 0.2, and the name that says today what each did.
@@ -66,29 +65,17 @@ def ridge_mean(problem: Problem, *losses: type) -> bool:
     )
 
 
-def _descent(problem: Problem, tol: float, max_time: float | None) -> Solver:
-    """Return the descent for where the rows lie."""
-    if isinstance(problem.risk, Tail):
-        return TailNewton(tol, max_time=max_time)
-    return Descent(tol, max_time=max_time)
-
-
 def _descends(problem: Problem) -> bool:
     """Return whether `auto` descends: a mean or a tail with the ridge, but for kinks of one's
     own."""
-    if _has_tail(problem) or isinstance(problem.space, PartitionedRows):
+    if isinstance(problem.space, PartitionedRows):
         return True
+    if isinstance(problem.risk, Tail):
+        return isinstance(problem.penalty, Ridge) and isinstance(problem.space, Rows)
     ours = isinstance(problem.risk, Mean) and isinstance(problem.penalty, Ridge)
     if not ours or not isinstance(problem.space, Rows | StreamedRows | Gram | StreamedGram):
         return False
     return isinstance(problem.loss, Hinge) or not kinked(problem.loss)
-
-
-def _has_tail(problem: Problem) -> bool:
-    """Return whether the problem is partial AUC with the ridge over rows, of few coordinates."""
-    space = problem.space
-    ours = isinstance(problem.risk, Tail) and isinstance(problem.penalty, Ridge)
-    return ours and isinstance(space, Rows) and space.dim <= LARGEST_DIMENSION
 
 
 def _qp(problem: Problem, tol: float, max_time: float | None) -> Solver:
@@ -114,7 +101,7 @@ METHODS: dict[str, Method] = {
         lambda problem, tol, max_time: CuttingPlane(tol, max_time=max_time),
         lambda problem: False,
     ),
-    "descent": Method(_descent, _descends),
+    "descent": Method(lambda problem, tol, max_time: Descent(tol, max_time=max_time), _descends),
     "qp": Method(_qp, lambda problem: False),
     "lifted": Method(_lifted, lambda problem: False),
     "proximal": Method(

@@ -29,16 +29,18 @@ from ..certificate.certificate import dual_value
 from ..certificate.solution import Recorder, Solution, Status
 from ..certificate.solver import INSIDE, Solver
 from ..curvature.line_search import root_of_slope
-from ..curvature.pair_matrices import differences_gram, factored, solved
-from ..errors import InputError
+from ..curvature.pair_matrices import factored, solved
+from ..errors import InputError, OverflowingError
 from ..losses.loss import kinked
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.near import Curved
+from ..problem.evidence import Scores
 from ..problem.penalties.ridge import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..problem.subsample import held_part, part_of
+from ..problem.tail import Tail
 from ..spaces.gram import Gram, StreamedGram
 from ..spaces.gram_factor import rows_of
 from ..spaces.partitions.partitioned_rows import PartitionedRows
@@ -48,12 +50,13 @@ from .active_pairs import ActivePairs
 from .cutting_plane import CuttingPlane
 from .hard_margin import offer_hard_margin
 from .listed import solve_listed
-from .points import BlockPoints, KernelPoints, Point, Points
+from .partial.mixtures import mix_cuts
+from .points import BlockPoints, KernelPoints, Point, Points, TailPoints, mean_of, tail_in_bins
 
 BIAS = 0.25  # share of the tolerance that a width may cost
 SOLVED = 0.3  # a width is solved once a step promises less than this share of its bias
 PROVED = 0.5  # of a kernel: once the gradient's part is less than this share of the bias
-SHRINK, CAREFUL, SLOW = 0.02, 0.2, 0.5  # least factors from one width to the next
+CAREFUL, SLOW = 0.2, 0.5  # least factors from one width to the next, where its window is not roomy
 ROOMY, ROOMY_KERNEL = 100, 30  # pairs a coordinate, or a row, that a window keeps at the first one
 FEW = 30  # a window of fewer than dim + FEW pairs is left to the finisher
 FLAT = 0.6  # a search ends at this share of the first slope
@@ -77,11 +80,13 @@ class Rules:
     memory: int = 30  # secants kept
     patience: int = 30  # steps without progress before the run has stalled
     hessians: bool = True
-    at_once: bool = False  # whether a width that stays roomy falls to what the tolerance needs
+    shrink: float = 0.02  # least factor from one width to the next while its window stays roomy
+    warm: float = 0.05  # the widest first width from a sample
 
 
-OF_ROWS, OF_BLOCKS = Rules(), Rules(at_once=True)
+OF_ROWS, OF_BLOCKS = Rules(), Rules(shrink=0.0)
 OF_KERNELS = Rules(memory=60, patience=100, hessians=False)
+OF_TAILS = Rules(patience=12, shrink=CAREFUL, warm=0.3)
 
 
 def step_cost(n: int, dim: int) -> float:
@@ -145,7 +150,7 @@ class Run:
         self.dim = self.problem.space.dim
         paid = SHARE * step_cost(self.whole, self.dim) / draw_cost(1, self.dim, 0)
         drawn = max(LEAST, DRAWS * self.dim, min(paid, 40 * LEAST))
-        self.size = int(min(drawn, points.problem.pairs.count()))
+        self.size = int(min(drawn, points.pairs.count()))
         self.spent, self.price = 0.0, 1.0
 
     def run(
@@ -188,9 +193,7 @@ class Run:
                 if narrower is None:
                     return Status.STALLED
                 if narrower < now.width:
-                    now = self._paid(
-                        points.at(now.f + p, narrower)
-                    )  # so near, the full step is safe
+                    now = self._paid(self._narrowed(now, p, narrower))
                     self._draw(now, same_width=False)
                     continue
             moved, full = self._searched(now, p)
@@ -211,6 +214,13 @@ class Run:
         self.spent += step_cost(self.problem.n, self.dim)
         return now
 
+    def _narrowed(self, now: Point, p: np.ndarray, width: float) -> Point:
+        """Return the point of the full step at a narrower width, or `now` where that overflows."""
+        try:
+            return self.points.at(now.f + p, width)
+        except OverflowingError:
+            return self.points.at(now.f, width)
+
     def _solved(self, now: Point, promised: float) -> bool:
         """Return whether a width is solved: with few pairs a row `promised` says nothing."""
         if not self.rules.hessians:
@@ -222,8 +232,8 @@ class Run:
         points, width = self.points, now.width
         needed = points.width_of(points.allowed(BIAS))
         if self.rules.hessians:
-            roomy = points.inside(SHRINK * width) > ROOMY * self.dim
-            least = CAREFUL if not roomy else 0.0 if self.rules.at_once else SHRINK
+            roomy = points.inside(0.02 * width) > ROOMY * self.dim
+            least = self.rules.shrink if roomy else CAREFUL
         else:
             roomy = points.inside(CAREFUL * width) > ROOMY_KERNEL * self.dim
             least = CAREFUL if roomy else SLOW
@@ -242,7 +252,7 @@ class Run:
         """
         part, space = self.part, self.part.space
         dense = isinstance(space, Rows) and isinstance(space.X, np.ndarray)
-        drawn = self.rules.hessians and isinstance(part.pairs, Curved)
+        drawn = self.rules.hessians and isinstance(mean_of(part).pairs, Curved)
         if not (drawn and dense and self.dim <= LARGEST_HESSIAN):
             return
         scores = now.scores if part is self.problem else space.scores(now.f)
@@ -250,13 +260,10 @@ class Run:
         self.price = self.price if same_width else 1.0
         if self.spent < self.price * draw_cost(self.size, self.dim, part.n):
             return
-        width = now.width if self.points.hinge else 0.0
-        i, j, c = part.pairs.near(part.loss, scores, width, self.size, self.rng)
-        assert isinstance(space, Rows)
-        H = differences_gram(space, i, j, c)
+        H, seen = self.points.hessian(part, scores, now.width, self.size, self.rng)
         H.flat[:: self.dim + 1] += part.lam
         self.memory.factor, self.spent = factored(H), 0.0
-        self.price *= 2.0 if same_width and i.size >= self.size else 1.0
+        self.price *= 2.0 if same_width and seen >= self.size else 1.0
         self.memory.kept = self.memory.kept if same_width else []
 
     def _searched(self, now: Point, p: np.ndarray) -> tuple[Point | None, bool]:
@@ -284,8 +291,9 @@ def descend(
     whole: int = 0,
 ) -> tuple[Run, Status | None]:
     """Return a run over rows that are held, and why it stopped."""
-    points = Points(problem, recorder, tol)
-    run, dim = Run(points, OF_ROWS, seed, whole), problem.space.dim
+    tail, dim = isinstance(problem.risk, Tail), problem.space.dim
+    points = (TailPoints if tail else Points)(problem, recorder, tol)
+    run = Run(points, OF_TAILS if tail else OF_ROWS, seed, whole)
     part, start = part_of(problem), np.zeros(dim) if start is None else start
     if part is None:
         return run, run.run(start, WARM if start.any() else COLD, rough, max_iter)
@@ -300,9 +308,11 @@ def descend(
         max_iter,
         run.whole,
     )
-    points.density, points.spread, width = inner.points.density, inner.points.spread, WARM
-    pairs = part.pairs
-    if not isinstance(pairs, AllPairs) or min(part.n_pos, part.n_neg) >= 100 * dim:
+    points.density, points.spread = inner.points.density, inner.points.spread
+    width, pairs = run.rules.warm, points.pairs
+    if tail:
+        points.density = None
+    elif not isinstance(pairs, AllPairs) or min(part.n_pos, part.n_neg) >= 100 * dim:
         run.part = part  # else its pairs are too alike
         run.memory.factor = None if points.hinge else inner.memory.factor
     if points.density:  # the width that the tolerance needs, while its window is roomy
@@ -354,9 +364,15 @@ class Descent(Solver):
 
     def check(self, problem: Problem) -> None:
         """Raise `InputError` unless the problem is one of a mean and the ridge over held rows."""
-        if not isinstance(problem.risk, Mean) or not isinstance(problem.penalty, Ridge):
-            raise InputError("the descent is for a mean over pairs with the ridge penalty")
-        if kinked(problem.loss) and problem.loss != HINGE:
+        if not isinstance(problem.risk, Mean | Tail) or not isinstance(problem.penalty, Ridge):
+            raise InputError(
+                "the descent is for a mean over pairs, or partial AUC, with the ridge: take the "
+                "proximal method"
+            )
+        if isinstance(problem.risk, Tail):
+            if not isinstance(problem.space, Rows):
+                raise InputError("partial AUC is descended over rows: factor the kernel first")
+        elif kinked(problem.loss) and problem.loss != HINGE:
             raise InputError("the descent smooths the hinge alone: take the proximal method")
 
     def start(self, problem: Problem, recorder: Recorder) -> None:
@@ -364,6 +380,8 @@ class Descent(Solver):
 
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
         """Descend, and finish with other solvers where that does not arrive."""
+        if isinstance(problem.risk, Tail):
+            return self._descended_tail(problem, recorder)
         hinge, space = problem.loss == HINGE, problem.space
         if hinge:
             # With so many coordinates all pairs can have margin one: that may be the optimum.
@@ -390,6 +408,16 @@ class Descent(Solver):
         if recorder.near(self.tol) or reason is Status.TIME_LIMIT or not held:
             return reason
         return self._finished(problem, recorder, reason)
+
+    def _descended_tail(self, problem: Problem, recorder: Recorder) -> Status | None:
+        """Descend for partial AUC, and close what smoothing leaves by mixtures."""
+        goal = INSIDE * self.tol
+        _, reason = descend(
+            problem, recorder, self.tol, self.seed, recorder.w0, max_iter=self.max_iter
+        )
+        if reason is not Status.STALLED or recorder.near(goal) or not self.finish:
+            return reason
+        return mix_cuts(problem, recorder, goal, self.max_iter)
 
     def _finished(
         self, problem: Problem, recorder: Recorder, reason: Status | None
@@ -434,6 +462,8 @@ class Descent(Solver):
 
         The marginals of a narrow ramp over weighted rows round more than those of single pairs.
         """
+        if isinstance(problem.risk, Tail):
+            return self._concluded_tail(problem, recorder, reason)
         solution = super().conclude(problem, recorder, reason)
         held = isinstance(problem.space, Rows | Gram | StreamedGram)
         hinge = problem.loss == HINGE and held and isinstance(problem.pairs, AllPairs | PairList)
@@ -452,3 +482,27 @@ class Descent(Solver):
             reason = Status.INTERRUPTED
         again = recorder.finish(problem, self.tol, reason)
         return min(solution, again, key=lambda one: one.certificate.gap)
+
+    def _concluded_tail(
+        self, problem: Problem, recorder: Recorder, reason: Status | None
+    ) -> Solution:
+        """Return the solution, certified by the form of the sums that the last steps had."""
+        witness = recorder.best_witness
+        if callable(witness):
+            witness = recorder.best_witness = witness()
+        binned = problem
+        if isinstance(witness, Scores):
+            binned = tail_in_bins(problem, witness.width)
+        found = recorder.finish(binned, self.tol, reason)
+        if found.status is not Status.CERTIFIED and binned is not problem:
+            found = recorder.finish(problem, self.tol, reason)
+        if not (found.status is Status.STALLED and recorder.near(self.tol) and self.finish):
+            return found
+        # Mixtures have whole row weights, which round less than smoothed ones.
+        recorder.best_dual, recorder.best_witness = -np.inf, None
+        try:
+            reason = mix_cuts(problem, recorder, FINER * self.tol, self.max_iter)
+        except KeyboardInterrupt:
+            reason = Status.INTERRUPTED
+        again = recorder.finish(problem, self.tol, reason)
+        return min(found, again, key=lambda one: one.certificate.gap)

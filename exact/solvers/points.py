@@ -26,15 +26,17 @@ from ..certificate.partitioned.grouped.evaluate import OfGroups
 from ..certificate.partitioned.losses import smooth_over_partitions
 from ..certificate.solution import Recorder
 from ..certificate.solver import INSIDE
+from ..curvature.pair_matrices import differences_gram
 from ..errors import OverflowingError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs
-from ..pairs.near import Curved
+from ..pairs.near import Curved, drawn
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.evidence import Evidence, Scores, Weights
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..problem.risk import LONG_ROWS, Mean
+from ..problem.tail import Tail
 from ..spaces.partitions.grouped.grouped_rows import GroupedRows
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows
@@ -53,6 +55,10 @@ ROUNDINGS, CLOSE = 4.0, 0.95  # over blocks the gap may come so many roundings, 
 SQUARED_DOUBT, SQUARED_ORDER = 9.0, 3  # K bins a unit cost the squared hinge 1 / (9 K^3)
 BLOCK_COST, MOST_BITS, LEAST_BLOCK_BITS = 0.1, 20, 5  # bins of smooth losses over blocks
 OUTWARD = 4.0  # a trial beyond so many steps takes a product of its own
+TAIL_SORTED = 40_000  # rows of partial AUC from which the hinge is counted in bins
+TAIL_PER_WIDTH, TAIL_LEAST_PER_WIDTH = 32, 16  # bins a width there: they cost less than the width
+TAIL_STEP = 0.02  # least distance over which the second derivative of the loss is averaged
+TAIL_NUMBERS = 10_000_000  # numbers in the rows at a boundary that are looked at
 MOMENT = 24.0  # a density of pairs at the margin times width^2 / 24 is the bias
 
 
@@ -84,17 +90,19 @@ class Points:
 
     def __init__(self, problem: Problem, recorder: Recorder, tol: float):
         self.problem, self.recorder, self.tol = problem, recorder, tol
-        self.hinge = problem.loss == HINGE
-        self.classes = isinstance(problem.pairs, AllPairs)
+        mean = mean_of(problem)
+        self.pairs, self.loss = mean.pairs, mean.loss
+        self.hinge = self.loss == HINGE  # whether a width smooths
+        self.classes = isinstance(self.pairs, AllPairs)
         self.far = np.inf  # the gradient's part of the gap, at the last point
         self.density: float | None = None  # of pairs at the margin, as a share of all pairs
         self.spread = 2.0  # the range of the scores and one more
         self.fine = not (self.hinge and self.classes)  # whether sums are sorted from now on
         self.forms = {0: problem}
-        pairs = problem.pairs
+        pairs = self.pairs
         large = isinstance(pairs, OrderedPairs) and problem.n >= ORDERED_BINS
         if self.hinge and large and pairs.form == "auto":
-            self.forms[0] = replace(problem, risk=Mean(pairs.by("binned"), problem.loss))
+            self.forms[0] = replace(problem, risk=Mean(pairs.by("binned"), self.loss))
         self.per_width = PER_WIDTH
         if not self.fine:  # so many that |rough gradient|^2 / (2 lam) is below the bias
             rough = 6 * self.mean_square() / (problem.n * problem.lam)
@@ -141,7 +149,7 @@ class Points:
 
     def inside(self, width: float) -> float:
         """Return about how many pairs a window of this width has."""
-        return (self.density or 0.0) * width * float(self.problem.pairs.count())
+        return (self.density or 0.0) * width * float(self.pairs.count())
 
     def width_of(self, bias: float) -> float:
         """Return the width that costs a bias, as far as is known."""
@@ -151,12 +159,12 @@ class Points:
         """Return the width of bins for a smooth loss: only the last steps need the finest."""
         primal = min(self.recorder.best_primal, 1e300)
         room = max(self.tol * primal, COARSE * min(self.far, primal), FINEST_COST)
-        smoothness = max(self.problem.loss.smoothness, 1e-300)
+        smoothness = max(self.loss.smoothness, 1e-300)
         return float(np.sqrt(12 * BINS_COST * min(room, 1e-2) / smoothness))
 
     def sums(self, scores: np.ndarray, width: float) -> tuple[PairSums, float, int]:
         """Return the sums, the width that they have, and the bins a unit (0: sorted)."""
-        n, pairs = self.problem.n, self.problem.pairs
+        n, pairs = self.problem.n, self.pairs
         whole = isinstance(pairs, AllPairs) and pairs.weight is None
         bins = 0
         if not self.fine:
@@ -261,7 +269,7 @@ class Points:
 
         Without secants nothing else is known of it: three moments of the scores along p.
         """
-        problem, pairs = self.problem, self.problem.pairs
+        problem, pairs = self.problem, self.pairs
         length = float(np.sqrt(self.inner(p, p)))  # squares of longer vectors may overflow
         if not 0 < length < np.inf:
             return 1.0
@@ -278,9 +286,98 @@ class Points:
             square = float(np.ptp(shift)) ** 2 / 4
         width = now.width if self.hinge else 1e-3
         at = np.array([-width / 2, width / 2]) + self.hinge
-        fall = problem.loss.alpha(at, width if self.hinge else 0.0)
+        fall = self.loss.alpha(at, width if self.hinge else 0.0)
         bent = float(fall[0] - fall[1]) / width * square + problem.lam
         return -self.inner(now.gradient, p) / bent / length if bent > 0 else 1.0
+
+    def hessian(
+        self, part: Problem, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
+    ) -> tuple[np.ndarray, int]:
+        """Return the Hessian of about `size` pairs of `part`, and how many these are."""
+        assert isinstance(part.space, Rows)
+        i, j, c = part.pairs.near(part.loss, scores, width if self.hinge else 0.0, size, rng)
+        return differences_gram(part.space, i, j, c), i.size
+
+
+class TailPoints(Points):
+    """The points of partial AUC: a width smooths the row weights at the boundary, and the loss."""
+
+    def __init__(self, problem: Problem, recorder: Recorder, tol: float):
+        super().__init__(problem, recorder, tol)
+        self.hinge = self.fine = True
+
+    def inside(self, width: float) -> float:
+        """No window is too small: the rows at the boundary are what counts."""
+        return np.inf
+
+    def sums(self, scores: np.ndarray, width: float) -> tuple[PairSums, float, int]:
+        """Return the sums; those of many rows are counted in bins for this width."""
+        return tail_in_bins(self.problem, width).risk.sums(scores, width), width, 0
+
+    def evidence(self, now: Point, sums: PairSums, scale: float) -> Evidence:
+        """Return what proves the lower bound of a point."""
+        return Scores(self.scores(now.f), now.width, scale)
+
+    def first_length(self, now: Point, p: np.ndarray, rng: np.random.Generator) -> float:
+        """Return the length at which the slope along p ends if every pair's loss is bent."""
+        square = float(np.ptp(self.scores(p))) ** 2 / 4
+        bent = square / max(now.width, 1.0) + self.problem.lam * self.inner(p, p)
+        return -self.inner(now.gradient, p) / bent if 0 < bent < np.inf else 1.0
+
+    def hessian(
+        self, part: Problem, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
+    ) -> tuple[np.ndarray, int]:
+        """Return the derivative of minus the pull, from pairs drawn as they are weighted.
+
+        With A the mean slope of the pairs at a boundary, of k rows, it is the mean of loss'' d d'
+        over pairs plus A / (k width) sum (x - mean x) (x - mean x)' over its window, the rows that
+        change places.
+        """
+        space, risk, loss = part.space, part.risk, self.loss
+        assert isinstance(space, Rows) and isinstance(risk, Tail)
+        chosen = risk.chosen(scores, width)
+        picks = [drawn(weights, size, rng, even=False) for _, weights in chosen]
+        i, j = (rows[pick] for (rows, _), pick in zip(chosen, picks, strict=True))
+        t, step = scores[i] - scores[j], max(width, TAIL_STEP) / 2
+        fall = loss.alpha(t - step, width) - loss.alpha(t + step, width)
+        H = differences_gram(space, i, j, np.maximum(fall, 0.0) / (2 * step * size))
+        alpha = loss.alpha(t, width)
+        for (rows, weights), pick, k in zip(chosen, picks, (risk.kp, risk.kq), strict=True):
+            inside = weights < weights.max()
+            window = rows[inside][: TAIL_NUMBERS // space.dim]
+            if window.size < 2:
+                continue
+            at_edge = inside[pick]
+            steep = float(alpha[at_edge].mean() if at_edge.any() else alpha.mean())
+            near = np.asarray(space.rows(window))
+            near = near - near.mean(axis=0)
+            share = int(inside.sum()) / window.size
+            H += steep / (float(k) * width) * share * (near.T @ near)
+        return H, size
+
+
+def mean_of(problem: Problem) -> Mean:
+    """Return the mean over pairs that a problem is about, or partial AUC about a part of."""
+    risk = problem.risk
+    if isinstance(risk, Tail):
+        return risk.mean
+    assert isinstance(risk, Mean)
+    return risk
+
+
+def tail_in_bins(problem: Problem, width: float) -> Problem:
+    """Return partial AUC of many rows with the hinge counted in bins for a width, or as it is."""
+    risk = problem.risk
+    assert isinstance(risk, Tail)
+    if problem.n <= TAIL_SORTED or risk.mean.loss != HINGE or risk.mean.pairs.form != "auto":
+        return problem
+    bins = 2 ** int(np.ceil(np.log2(TAIL_PER_WIDTH / width))) if width > 0 else problem.n
+    while bins >= problem.n and width * bins >= TAIL_LEAST_PER_WIDTH:
+        bins //= 2
+    if not 1 <= bins < problem.n:
+        return problem
+    counted = Mean(replace(risk.mean.pairs, form="binned", bins=bins), HINGE)
+    return replace(problem, risk=Tail(counted, risk.kp, risk.kq))
 
 
 class KernelPoints(Points):

@@ -13,13 +13,13 @@ from aucert.exact import AllPairs, Rows, solve
 from aucert.exact.losses.registry import ALL_LOSSES
 from aucert.exact.pairs.statistics.concordance import concordance
 from aucert.exact.pairs.statistics.delong import delong
+from aucert.exact.problem.evidence import Mix, Scores
 from aucert.exact.problem.penalties.elastic_net import ElasticNet
 from aucert.exact.problem.penalties.ridge import Ridge
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.rates import tail_risk
 from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.choose import choose_solver
-from aucert.exact.solvers.partial.pieces import PUSHES, Pieces
 from decimal_losses import mean_of, tail_pairs
 from fuzz_core import QUADRATIC, SMOOTH, grades, minorant_faults
 from fuzz_penalties import claim_faults, exact_penalty
@@ -69,15 +69,15 @@ def solved_tail(rng: np.random.Generator, found: Found) -> None:
         return mean_of(loss, s, worst) + of_penalty(penalty, w)
 
     judge_solver(rng, problem, objective, found)
-    pieces = Pieces(problem)
-    for _ in range(3):
-        pieces.add(rng.normal(size=n))
-    pieces.shares = rng.dirichlet(np.ones(pieces.shares.size))
-    minorant = pieces.minorant(rng.normal(size=n), float(rng.choice(PUSHES)))
+    shares = 0.999 * rng.dirichlet(np.ones(4))
+    widths = rng.choice([0, 0.3], size=4)
+    mixed = zip(shares.tolist(), widths.tolist(), strict=True)
+    parts = tuple((x, Scores(rng.normal(size=n), width)) for x, width in mixed)
+    minorant = problem.risk.minorant(Mix(parts))
     points = [naive.exact(rng.normal(size=n) * 10.0 ** rng.integers(-2, 2)) for _ in range(3)]
     lists = [tail_pairs(s, (y == 1).tolist(), kp, kq) for s in points]
     values = [mean_of(loss, s, worst) for s, worst in zip(points, lists, strict=True)]
-    found.judged(minorant_faults(minorant, points, values, "pieces"))
+    found.judged(minorant_faults(minorant, points, values, "mixture"))
 
 
 def judge_solver(rng: np.random.Generator, problem: Problem, objective: Any, found: Found) -> None:

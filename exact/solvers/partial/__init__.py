@@ -1,1 +1,1 @@
-"""Partial AUC: Newton steps on smoothed row weights, and mixtures of minorants for the rest."""
+"""Partial AUC: mixtures of minorants for what smoothing leaves."""

@@ -22,10 +22,12 @@ from aucert.exact.problem.penalties.ridge import Ridge
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.rates import tail_risk
 from aucert.exact.problem.risk import Mean
+from aucert.exact.problem.subsample import part_of
 from aucert.exact.problem.tail import Tail
+from aucert.exact.solvers import points
 from aucert.exact.solvers.choose import choose_solver
-from aucert.exact.solvers.partial import tail_newton
-from aucert.exact.solvers.partial.tail_newton import TailNewton, thinned
+from aucert.exact.solvers.descent import Descent
+from aucert.exact.solvers.points import tail_in_bins
 from loops import each
 
 LOSSES = ["hinge", "squared_hinge", "logistic"]
@@ -112,7 +114,7 @@ def test_one_way_is_the_optimum_of_the_cvar_form(loss: str, lam: float, fpr: flo
 def test_two_way_is_the_optimum_of_the_worst_subsets(loss: str) -> None:
     problem = partial(1, loss, 0.1, 0.5, 0.5, n=12, shift=2.0)
     assert tail(problem).kp == 2 and tail(problem).kq == 4
-    found = TailNewton(1e-8).solve(problem)
+    found = Descent(1e-8).solve(problem)
     assert found.status == Status.CERTIFIED
     best, bounds = two_way(problem, loss), found.certificate
     assert bounds.dual <= best + 1e-7
@@ -128,7 +130,7 @@ def test_a_sum_of_largest_is_the_same_as_the_cvar_form() -> None:
     ridge = 0.05 / 2 * cp.sum_squares(w)
     whole = cp.Problem(cp.Minimize(cp.sum_largest(means, k) / k + ridge))
     best = float(whole.solve(solver="CLARABEL"))  # type: ignore[arg-type]
-    bounds = TailNewton(1e-9).solve(problem).certificate
+    bounds = Descent(1e-9).solve(problem).certificate
     assert bounds.dual - 1e-7 <= best <= bounds.primal + 1e-7
 
 
@@ -141,7 +143,7 @@ def test_no_certificate_is_false(loss: str) -> None:
         if fpr == 1.0 and tpr == 0.0:
             continue
         problem = partial(seed, loss, 10.0 ** rng.uniform(-3, 1), fpr, tpr)
-        best = TailNewton(1e-6).solve(problem).certificate
+        best = Descent(1e-6).solve(problem).certificate
         w = rng.normal(size=3)
         parts = tuple((0.3, Scores(rng.normal(size=24) * 3, width)) for width in (0.0, 0.4, 9.0))
         minorants = [problem.risk.minorant(Mix(parts))]
@@ -169,7 +171,7 @@ def test_zero_is_optimal_exactly_if_the_reduced_hulls_meet() -> None:
     seen = set()
     for seed, lam in itertools.product(range(4), (0.05, 1.0)):
         problem = partial(seed, "hinge", lam, 0.4, 0.3, shift=0.5 * (seed % 4))
-        solution = TailNewton(1e-8).solve(problem)
+        solution = Descent(1e-8).solve(problem)
         trivial = zero_is_optimal(HINGE, solution.certificate, 1e-7)
         assert trivial == hulls_meet(problem)
         seen.add(trivial)
@@ -181,11 +183,8 @@ def test_other_methods_penalties_and_evidence_are_refused() -> None:
     for method in ("cutting-plane", "qp", "lifted", "closed-form"):
         with pytest.raises(InputError):
             choose_solver(problem, method, 1e-6, None).solve(problem)
-    listed = Problem(problem.space, Mean(AllPairs().on(tail(problem).positive), HINGE), Ridge(0.1))
-    with pytest.raises(InputError, match="solves partial AUC"):
-        TailNewton().solve(listed)
-    with pytest.raises(InputError, match="the ridge: take the proximal method"):
-        TailNewton().solve(replace(problem, penalty=ElasticNet(0.1, 0.1)))
+    with pytest.raises(InputError, match="proximal"):
+        Descent().solve(replace(problem, penalty=ElasticNet(0.1, 0.1)))
     for evidence in (Alpha(np.ones(3)), Marginals(np.ones(8), np.ones(16))):
         with pytest.raises(InputError, match="give the scores"):
             problem.risk.minorant(evidence)
@@ -208,30 +207,31 @@ def test_many_rows_start_from_some_of_them() -> None:
     X, positive = rows(0, 45_000, 1.0)
     risk = tail_risk(AllPairs().on(positive), HINGE, 0.1)
     problem = Problem(Rows(X), risk, Ridge(0.01))
-    few = thinned(problem, 20_000)
-    assert 19_000 < few.n < 21_000 and float(tail(few).kq) == pytest.approx(
-        0.1 * few.n * 2 / 3, rel=0.01
+    few = part_of(problem)
+    assert (
+        few is not None
+        and 19_000 < few.n < 21_000
+        and float(tail(few).kq) == pytest.approx(0.1 * few.n * 2 / 3, rel=0.01)
     )
-    found = TailNewton(1e-5).solve(problem)
+    found = Descent(1e-5).solve(problem)
     assert found.status == Status.CERTIFIED and found.n_iter < 40
 
 
 def test_limits_end_a_run_with_what_it_has() -> None:
     problem = partial(0, "hinge", 1e-4, 0.3, 0.0)
-    found = TailNewton(1e-12, max_iter=2).solve(problem)
+    found = Descent(1e-12, max_iter=2).solve(problem)
     assert found.status == Status.ITERATION_LIMIT and found.certificate.gap <= 1 + 1e-12
 
 
 @each("tpr", [0.0, 0.5])
 def test_steps_in_bins_reach_the_same_optimum(tpr: float, monkeypatch) -> None:
     problem = partial(3, "hinge", 1e-2, 0.2, tpr, n=3000)
-    plain = TailNewton(1e-4).solve(problem)
-    monkeypatch.setattr(tail_newton, "SAMPLE", 800)
-    monkeypatch.setattr(tail_newton, "thinned", lambda problem, size: problem)
-    binned = tail_newton.in_bins(problem, 0.1)
+    plain = Descent(1e-4).solve(problem)
+    monkeypatch.setattr(points, "TAIL_SORTED", 1600)
+    binned = tail_in_bins(problem, 0.1)
     assert tail(binned).mean.pairs.form == "binned"
-    assert tail_newton.in_bins(problem, 0.0) is problem
-    found = TailNewton(1e-4).solve(problem)
+    assert tail_in_bins(problem, 0.0) is problem
+    found = Descent(1e-4).solve(problem)
     assert plain.status is found.status is Status.CERTIFIED
     for one, other in ((plain, found), (found, plain)):
         bound = one.certificate.dual
