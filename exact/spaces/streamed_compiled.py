@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tools.compiling import compiled, compiled_later
-from ..tools.plain import streamed as plain
+from ..tools.compiling import compiled
 
 _ROWS = 256  # Rows whose squares are compared side by side.
 
 
-@compiled_later(plain.scores)
+@compiled
 def scores(X, offset, w, out):  # pragma: no cover - compiled
     """Fill out with (X - offset) w."""
     for i in range(X.shape[0]):
@@ -20,7 +19,7 @@ def scores(X, offset, w, out):  # pragma: no cover - compiled
         out[i] = total
 
 
-@compiled_later(plain.pull)
+@compiled
 def pull(X, offset, c, chain, total, carry):  # pragma: no cover - compiled
     """Add sum_i c_i (x_i - offset) to `total` (compensated) and return sum |c_i| |x_i - offset|."""
     part = np.zeros(X.shape[1])
@@ -44,7 +43,7 @@ def pull(X, offset, c, chain, total, carry):  # pragma: no cover - compiled
     return size
 
 
-@compiled_later(plain.largest_square)
+@compiled
 def largest_square(X, offset):  # pragma: no cover - compiled
     """Return the largest |x_i - offset|^2; NaN where one is not finite."""
     flat, dim = X.reshape(-1), X.shape[1]

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tools.compiling import compiled, compiled_later
-from ..tools.plain import binned as plain
+from ..tools.compiling import compiled
 
 
-@compiled_later(plain.extent)
+@compiled
 def extent(scores, positive, extent):  # pragma: no cover - compiled
     """Widen extent = [least, largest of the positives, of the negatives]; False if not finite."""
     low_a, high_a, low_b, high_b = extent[0], extent[1], extent[2], extent[3]
@@ -33,7 +32,7 @@ def extent(scores, positive, extent):  # pragma: no cover - compiled
     return fine
 
 
-@compiled_later(plain.fill)
+@compiled
 def fill(scores, positive, weight, K, limits, grid, extent):  # pragma: no cover - compiled
     """Add mass and mass * theta of each row to grid[class, bin].
 
@@ -84,7 +83,7 @@ def _add(high, low, x):  # pragma: no cover - compiled
     return new, low - (new - total)
 
 
-@compiled_later(plain.whole_ramps)
+@compiled
 def whole_ramps(mass, half, out):  # pragma: no cover - compiled
     """As `ramps`, for whole numbers whose sums stay below 2^53: nothing rounds but the quotient."""
     size = mass.size
@@ -132,7 +131,7 @@ def ramps(mass, half, out):  # pragma: no cover - compiled
         out[k] = (part + (rest - ramp[lower, 1])) / (2.0 * half)
 
 
-@compiled_later(plain.summed)
+@compiled
 def summed(plus, minus):  # pragma: no cover - compiled
     """Return the upper bound of K times the summed hinge, its counted part, its residual part.
 
@@ -168,7 +167,7 @@ def summed(plus, minus):  # pragma: no cover - compiled
     return value + carry, counted, residual
 
 
-@compiled_later(plain.look_up)
+@compiled
 def look_up(scores, positive, weight, K, limits, table, out):  # pragma: no cover - compiled
     """Fill out with table[class, bin] of each row, times its weight."""
     low = np.array([limits[2], limits[0]])
@@ -182,7 +181,7 @@ def look_up(scores, positive, weight, K, limits, table, out):  # pragma: no cove
         out[k] = weight[k] * c if weighted else c
 
 
-@compiled_later(plain.dot)
+@compiled
 def dot(a, b):  # pragma: no cover - compiled
     """Return the sum of a[k] b[k], compensated."""
     total = carry = 0.0
@@ -192,7 +191,7 @@ def dot(a, b):  # pragma: no cover - compiled
     return total + carry
 
 
-@compiled_later(plain.mass)
+@compiled
 def mass(grid):  # pragma: no cover - compiled
     """Return the sum of the masses, compensated, and the largest mass of a bin."""
     total = carry = largest = 0.0

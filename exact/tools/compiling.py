@@ -9,7 +9,6 @@ bits are the same, no result depends on when this happens.
 
 from __future__ import annotations
 
-import functools
 import sys
 import threading
 from collections.abc import Callable
@@ -50,13 +49,9 @@ class Loop:
         if self.plain is None or self.pays():
             self._fast = self.compiled
             return self._fast(*args)
-        return self.charged(self.plain, *args)
-
-    def charged(self, plain: Callable[..., Any], *args: Any) -> Any:
-        """Return plain(*args), and charge its time to this loop."""
         start = thread_time()
         try:
-            return plain(*args)
+            return self.plain(*args)
         finally:
             took = thread_time() - start
             self.spent += took
@@ -99,17 +94,6 @@ def compiled(function: Function) -> Function:
 def compiled_later(plain: Callable[..., Any]) -> Callable[[Function], Function]:
     """Return a decorator as `compiled`, with the plain form to use until compiling pays."""
     return lambda function: cast(Function, Loop(function, plain))
-
-
-def cheaper(plain: Function, fast: Function, loop: object) -> Function:
-    """Return `plain` as long as that has cost less than compiling, and `fast` from then on."""
-    assert isinstance(loop, Loop)
-
-    @functools.wraps(plain)
-    def chosen(*args: Any) -> Any:
-        return fast(*args) if loop.pays() else loop.charged(plain, *args)
-
-    return cast(Function, chosen)
 
 
 def compile_at_once() -> None:

@@ -71,3 +71,18 @@ def naive_survival(time, event, weight=None) -> Naive:
             if event[i] and i != j and later:
                 rows.append((i, j, Fraction(1 if weight is None else float(weight[i]))))
     return listed(rows)
+
+
+def naive_counts(at, places, a, b, margin: int, half: int) -> tuple[np.ndarray, np.ndarray, list]:
+    """Soft and hard net sums by place, and totals: soft, hard, ties; row by row."""
+    soft, hard, totals = np.zeros(places.size, int), np.zeros(places.size, int), [0, 0, 0]
+    for p in range(places.size):
+        q = slice(at.below[p], at.end[p])
+        m, mass = places[q] - places[p] + margin, a[p] * b[q]
+        ramps, active = mass * np.clip(m + half, 0, 2 * half), mass * (m >= 1)
+        for sums, parts in ((soft, ramps), (hard, active)):
+            sums[p] += parts.sum()
+            sums[q] -= parts
+        for k, parts in enumerate((ramps, active, mass * (m == 0))):
+            totals[k] += int(parts.sum())
+    return soft, hard, totals

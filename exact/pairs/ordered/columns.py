@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from ...errors import InputError, NoPairError
-from ...sums.merged.arrangement import Arrangement
+from ...sums.tree import Arrangement
 from ...tools.checks import as_numbers
 from ...tools.lossless import check_labels
 

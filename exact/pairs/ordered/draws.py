@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...sums.merged.arrangement import Arrangement
-from ...sums.merged.weights import PairWeights
+from ...sums.tree import Arrangement, PairWeights
 
 MANY = 40_000  # Rows that are more than the cache next to a core holds.
 

@@ -7,8 +7,7 @@ import numpy as np
 from ...errors import TooLargeError
 from ...losses.loss import Loss, steepness
 from ...sums.assembled import PairSums
-from ...sums.merged.arrangement import Arrangement
-from ...sums.merged.weights import PairWeights
+from ...sums.tree import Arrangement, PairWeights
 from ...tools.rounding import gamma
 from ..enumerated import LARGEST
 

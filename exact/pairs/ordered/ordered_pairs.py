@@ -15,9 +15,15 @@ from ...losses.loss import Loss, loss_slip
 from ...losses.square import Square
 from ...losses.squared_hinge import SquaredHinge
 from ...sums.assembled import PairSums
-from ...sums.merged.arrangement import Arrangement
-from ...sums.merged.ordered_sums import ordered_hinge, ordered_square, ordered_squared_hinge
-from ...sums.merged.weights import PairWeights, partners, rows_above
+from ...sums.tree import (
+    Arrangement,
+    PairWeights,
+    ordered_hinge,
+    ordered_square,
+    ordered_squared_hinge,
+    partners,
+    rows_above,
+)
 from ...tools.checks import as_float_scores, check_choice, check_scores
 from ...tools.rounding import UNIT, above, gamma
 from ..near import Curved, Near, near_of_list
@@ -29,7 +35,7 @@ from .staircase import staircase_deficiency
 MANY_GROUPS = 200  # Groups from which a part of the pairs consists of whole groups.
 
 
-FORMS = ("auto", "numpy", "compiled", "binned")  # See `OrderedPairs`.
+FORMS = ("auto", "binned")  # See `OrderedPairs`.
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +60,8 @@ class OrderedPairs(Curved):
     share : mapping, array (n,) or "equal", optional
         What each group weighs, >= 0: c_ij = share_g a_i b_j / M_g, for groups that have a pair, the
         shares divided by their sum. An array has the group's share on each of its rows.
-    form : {"auto", "numpy", "compiled", "binned"}
-        Which form of the sums to use; "auto" takes the compiled one for many rows. "binned" does,
-        too, and sums the smoothed hinge on a grid no finer than its width asks for, if that is
+    form : {"auto", "binned"}
+        "binned" sums the smoothed hinge on a grid no finer than its width asks for, if that is
         quicker: its value then has a larger bound of its rounding.
 
     Attributes
@@ -163,13 +168,13 @@ class OrderedPairs(Curved):
         return replace(found, value_rounding=above(found.value_rounding + moved))
 
     def _sums(self, scores: np.ndarray, loss: Loss, width: float) -> PairSums:
-        at, weights, form = self.arrangement, self.weights, self.form
+        at, weights = self.arrangement, self.weights
         if isinstance(loss, SquaredHinge):
-            return ordered_squared_hinge(at, weights, scores, form)
+            return ordered_squared_hinge(at, weights, scores)
         if isinstance(loss, Square):
-            return ordered_square(at, weights, scores, form)
+            return ordered_square(at, weights, scores)
         if isinstance(loss, Hinge):
-            found = ordered_hinge(at, weights, scores, width, form)
+            found = ordered_hinge(at, weights, scores, width, self.form == "binned")
             if found is not None:
                 return found
         return enumerated_ordered(at, weights, scores, loss, width)

@@ -18,8 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import InputError, TooLargeError
-from ...sums.merged.arrangement import Arrangement
-from ...sums.merged.weights import PairWeights
+from ...sums.tree import Arrangement, PairWeights
 from ...tools.rounding import gamma, running_sum
 
 LARGEST = 20_000  # Upper rows of a group up to which the programme over K is run.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
-from ...sums.merged.weights import partners, rows_above
+from ...sums.tree import partners, placements, rows_above
 from ...tools.checks import check_choice, check_number, check_scores
 from ...tools.lossless import as_float64
 from ..all_pairs import AllPairs
@@ -20,8 +20,6 @@ from .estimate import Estimate
 
 # What is drawn independently: each row, or each group of the pairs as a whole.
 UNITS = ("rows", "groups")
-
-COMPILED_FROM = 500  # Rows from which the compiled loop is used.
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +130,6 @@ def share_between(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> tup
         np.append(a, none),
         np.append(none, b),
         share=share,
-        form=pairs.form,
     )
     least = concordance(twice, np.append(low, high)).value
     return least, concordance(twice, np.append(high, low)).value
@@ -169,12 +166,7 @@ def _influence_of_groups(
 def _placed(
     pairs: OrderedPairs, ranked: np.ndarray, a: np.ndarray, b: np.ndarray, tolerance: float
 ) -> np.ndarray:
-    form = pairs.form
-    if form == "compiled" or (form == "auto" and pairs.n >= COMPILED_FROM):
-        from ...sums.merged.placements_compiled import placements_compiled as run
-    else:
-        from ...sums.merged.placements import placements as run
-    return run(pairs.arrangement, ranked, a, b, tolerance)
+    return placements(pairs.arrangement, ranked, a, b, tolerance)
 
 
 def _counts(pairs: OrderedPairs, ranked: np.ndarray, tolerance: float) -> tuple[int, int, int]:

@@ -1,4 +1,4 @@
-"""Running counters against the readable form of the same sums, and against every pair."""
+"""Merges and running counters against every pair."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.ordered.kinds import survival_pairs
 from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
-from aucert.exact.sums.merged import ordered_sums
-from aucert.exact.sums.merged.arrangement import Arrangement
-from aucert.exact.sums.merged.counters_compiled import hinge_counts_by_counters
-from aucert.exact.sums.merged.merged import hinge_counts
-from aucert.exact.sums.merged.merged_compiled import hinge_counts_compiled
+from aucert.exact.sums import tree
+from aucert.exact.sums.tree import Arrangement, hinge_counts, hinge_counts_by_counters
 from loops import each, seeds
+from ordered_naive import naive_counts
 
 rows = st.lists(
     st.tuples(
@@ -34,36 +32,31 @@ def test_counters_count_what_merges_count(drawn, top: int, k: int, half: int) ->
     at = Arrangement.of(group, key, a > 0)
     a, b, places = a[at.order], b[at.order], (places % top).astype(np.int64)
     places -= places.min()
+    soft, hard, totals = naive_counts(at, places, a, b, 1 << k, half)
     told = hinge_counts_by_counters(at, places, a, b, 1 << k, half)
     true = hinge_counts(at, places, a, b, 1 << k, half)
-    assert np.array_equal(told.soft, true.soft)
-    assert np.array_equal(told.hard, true.hard)
+    for found in (told, true):
+        assert half == 0 or np.array_equal(found.soft, soft)
+        assert np.array_equal(found.hard, hard)
+        assert [found.total(which) for which in range(half == 0, 3)] == totals[half == 0 :]
     for which in range(3):
-        assert told.total(which) == true.total(which)
         assert np.array_equal(told.by_group(which), true.by_group(which))
 
 
-@each("form", [hinge_counts_by_counters, hinge_counts_compiled])
+@each("form", [hinge_counts_by_counters, hinge_counts])
 @each("half", [0, 1, 3])
-def test_pairs_at_their_margin_are_ties_and_not_active(form, half: int) -> None:
+@each("groups", [1, 3, 40])
+def test_pairs_at_their_margin_are_ties_and_not_active(form, half: int, groups: int) -> None:
     """Scores of few values, so that a third of all pairs has m = 0: >= for > would be seen."""
     rng = np.random.default_rng(half)
-    n = 300
-    key, places = rng.integers(0, 200, n), rng.integers(0, 3, n)
-    weight = np.ones(n, dtype=np.int64)
-    at = Arrangement.of(np.zeros(n, dtype=np.int64), key, weight > 0)
-    told, places = form(at, places, weight, weight, 1, half), places.tolist()
-    active, ties, soft, hard = 0, 0, np.zeros(n, dtype=int), np.zeros(n, dtype=int)
-    for p in range(n):
-        for q in range(at.below[p], n):
-            m = places[q] - places[p] + 1
-            active, ties = active + (m >= 1), ties + (m == 0)
-            for sums, part in ((soft, min(max(m + half, 0), 2 * half)), (hard, int(m >= 1))):
-                sums[p] += part
-                sums[q] -= part
-    assert (told.total(1), told.total(2)) == (active, ties)
-    assert np.array_equal(told.hard, hard)
-    assert half == 0 or np.array_equal(told.soft, soft)
+    n = 700  # above the size of the ranges that are gone through pair by pair
+    group, key, places = rng.integers(0, groups, n), rng.integers(0, 200, n), rng.integers(0, 3, n)
+    a, b = rng.integers(0, 4, (2, n))
+    at = Arrangement.of(np.unique(group, return_inverse=True)[1], key, a > 0)
+    told, found = naive_counts(at, places, a, b, 1, half), form(at, places, a, b, 1, half)
+    assert [found.total(1), found.total(2)] == told[2][1:]
+    assert np.array_equal(found.hard, told[1])
+    assert half == 0 or np.array_equal(found.soft, told[0])
 
 
 def counted_pairs(seed: int, n: int = 600) -> tuple[OrderedPairs, np.ndarray, np.ndarray]:
@@ -80,20 +73,18 @@ def counted_pairs(seed: int, n: int = 600) -> tuple[OrderedPairs, np.ndarray, np
 def test_the_binned_form_brackets_every_pair(seed: int, monkeypatch) -> None:
     pairs, scores, above = counted_pairs(seed)
     taken = []
-    true_counts = ordered_sums._counts
-    monkeypatch.setattr(
-        ordered_sums, "_counts", lambda *args: taken.append(args[-1]) or true_counts(*args)
-    )
+    true_counts = tree._counts
+    monkeypatch.setattr(tree, "_counts", lambda *args: taken.append(args[5:]) or true_counts(*args))
     width = 0.4
     told, fine = (p.sums(scores, HINGE, width) for p in (pairs.by("binned"), pairs))
-    assert taken[0] == "counters"
-    assert "counters" not in taken[1:]
+    assert taken[0] == (True,)
+    assert (True,) not in taken[1:]
     z = 1 - (scores[:, None] - scores[None, :])
     value = float(np.maximum(z, 0)[above].mean())
     assert told.value - 1e-15 <= value <= told.value + told.value_rounding
     assert told.value_rounding <= width**2  # far below what smoothing costs
     # The marginals are those of one alpha in the box: of the scores on the grid.
-    k = int(np.ceil(np.log2(2 * ordered_sums.STEPS / width)))
+    k = int(np.ceil(np.log2(2 * tree.STEPS / width)))
     places, half = np.floor(np.ldexp(scores, k)), round(np.ldexp(width, k - 1))
     m = places[None, :] - places[:, None] + 2.0**k
     alpha = np.where(above, np.clip(m + half, 0, 2 * half) / (2 * half), 0.0) / above.sum()

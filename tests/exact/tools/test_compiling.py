@@ -17,11 +17,9 @@ import pytest
 import aucert.exact
 from aucert.exact.api.solve import solve
 from aucert.exact.sums import counted as counted_plain
-from aucert.exact.sums.binned import Extent, Histogram
 from aucert.exact.sums.counted import SortedRows
 from aucert.exact.tools import compiling
 from aucert.exact.tools.compiling import Loop
-from aucert.exact.tools.plain import binned as binned_plain
 from loops import each
 
 Arguments = tuple[Any, ...]
@@ -98,66 +96,6 @@ def for_pick(kind: str, seed: int) -> Arguments:
     return picks, *found[3:], np.zeros(picks.size, np.int64), np.zeros(picks.size, np.int64)
 
 
-def for_extent(kind: str, seed: int) -> Arguments:
-    scores, positive, _ = rows(kind, seed)
-    if seed % 4 == 3:
-        scores[-1] = np.inf
-    return scores, positive, np.array([np.inf, -np.inf, np.inf, -np.inf])
-
-
-def histogram(kind: str, seed: int) -> tuple[Histogram, np.ndarray, np.ndarray, np.ndarray]:
-    scores, positive, rng = rows(kind, seed)
-    weight = np.zeros(0) if seed % 2 else rng.uniform(0, 2, scores.size)
-    extent = Extent()
-    extent.add(scores, positive)
-    made = Histogram(extent.ends, 16, 3)
-    return made, scores, positive, weight
-
-
-def for_fill(kind: str, seed: int) -> Arguments:
-    made, scores, positive, weight = histogram(kind, seed)
-    if seed % 4 == 3:
-        scores[0] = np.nan
-    ends = made.seen.ends
-    made.grid += 0.1  # what other blocks have left there
-    return scores, positive, weight, 16.0, made.limits, made.grid, ends
-
-
-def filled(kind: str, seed: int) -> np.ndarray:
-    made, scores, positive, weight = histogram(kind, seed)
-    binned_plain.fill(scores, positive, weight, 16.0, made.limits, made.grid, made.seen.ends)
-    return made.grid
-
-
-def for_ramps(kind: str, seed: int) -> Arguments:
-    mass = np.random.default_rng(seed).integers(0, 9, 30).astype(float)
-    return mass[:: 1 - 2 * (seed % 2)], (0, 1, 4, 50)[seed % 4], np.zeros(30)
-
-
-def for_look_up(kind: str, seed: int) -> Arguments:
-    made, scores, positive, weight = histogram(kind, seed)
-    table = np.random.default_rng(seed).normal(size=made.grid.shape[:2])
-    return scores, positive, weight, 16.0, made.limits, table, np.zeros(scores.size)
-
-
-def matrix(kind: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(int(rng.integers(1, 40)), 3))
-    if kind == "wide":
-        X[0] = 1e200 if seed % 2 else np.nan
-    return X, rng.normal(size=3), rng.normal(size=X.shape[0])
-
-
-def for_pull(kind: str, seed: int) -> Arguments:
-    X, offset, c = matrix("plain", seed)
-    return X, offset, c, 8, offset * 3, offset * 1e-17
-
-
-def for_scores(kind: str, seed: int) -> Arguments:
-    X, offset, c = matrix("plain", seed)
-    return X, offset, np.array([0.3, -2.0, 1e-3]), np.zeros(c.size)
-
-
 def for_sweep(kind: str, seed: int) -> Arguments:
     scores, positive, rng = rows(kind, seed)
     t, b = np.sort(scores[positive] - 1), np.sort(scores[~positive])
@@ -173,16 +111,6 @@ CASES: dict[str, Callable[[str, int], Arguments]] = {
     "counted_compiled.spread": for_spread,
     "counted_compiled.windows": for_windows,
     "counted_compiled.pick": for_pick,
-    "binned_compiled.extent": for_extent,
-    "binned_compiled.fill": for_fill,
-    "binned_compiled.whole_ramps": for_ramps,
-    "binned_compiled.summed": lambda kind, seed: tuple(filled(kind, seed)),
-    "binned_compiled.look_up": for_look_up,
-    "binned_compiled.dot": lambda kind, seed: tuple(np.ravel(x) for x in filled(kind, seed)),
-    "binned_compiled.mass": lambda kind, seed: (filled(kind, seed)[0],),
-    "streamed_compiled.scores": for_scores,
-    "streamed_compiled.pull": for_pull,
-    "streamed_compiled.largest_square": lambda kind, seed: matrix(kind, seed)[:2],
     "swept_compiled.sweep": for_sweep,
 }
 """Makers of arguments for every loop with a plain form, by its name."""
@@ -285,8 +213,8 @@ import sys
 import numpy as np
 from aucert.exact import solve
 rng = np.random.default_rng(0)
-X = rng.normal(size=(20000, 3))
-y = X[:, 0] + rng.normal(size=20000) > 0
+X = rng.normal(size=(2000, 3))
+y = X[:, 0] + rng.normal(size=2000) > 0
 print(solve(X, y, lam=1e-2, tol=1e-6).certificate.primal.hex(), "numba" in sys.modules)
 """
 
@@ -299,8 +227,8 @@ from aucert.exact.tools import compiling
 def primal(seed):
     compiling.IMPORT_PRICE = compiling.COMPILE_PRICE = 0.0  # compile at once
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(20000, 3))
-    y = X[:, 0] + rng.normal(size=20000) > 0
+    X = rng.normal(size=(2000, 3))
+    y = X[:, 0] + rng.normal(size=2000) > 0
     return solve(X, y, lam=1e-2, tol=1e-6).certificate.primal.hex()
 
 if __name__ == "__main__":
@@ -334,20 +262,3 @@ def test_processes_and_forks_share_a_cache_and_find_the_same(tmp_path: Path) -> 
     found = [process.communicate()[0].split() for process in running]
     assert [process.wait() for process in running] == [0, 0, 0]
     assert len({*found[0], *found[1], found[2][0]}) == 1
-
-
-def test_of_two_functions_the_plain_one_answers_until_compiling_pays(monkeypatch) -> None:
-    def plain(x: float) -> str:
-        return f"plain {x}"
-
-    def fast(x: float) -> str:
-        return f"fast {x}"
-
-    loop = Loop(lambda x: x)
-    either = compiling.cheaper(plain, fast, loop)
-    monkeypatch.setattr(compiling, "COMPILE_PRICE", 1.0)
-    monkeypatch.setattr(compiling, "IMPORT_PRICE", 0.0)
-    monkeypatch.setattr(compiling, "_on_disk", lambda *_: False)
-    assert either(2.0) == "plain 2.0" and loop.spent > 0
-    loop.spent = 1.0
-    assert either(2.0) == "fast 2.0" and either.__doc__ == plain.__doc__

@@ -17,7 +17,7 @@ from ....losses.registry import HINGE
 from ....pairs.partitioned_order import PartitionedOrder
 from ....problem.problem import Problem
 from ....spaces.partitions.grouped.grouped_rows import GroupedRows
-from ....sums.merged.whole_sums import finest_grid
+from ....sums.tree import finest_grid
 from ....tools.rounding import UNIT, above, gamma
 from ...evaluation import Evaluation
 from ...notes import note

@@ -16,7 +16,7 @@ from ....spaces.blocked.pull import Pull
 from ....spaces.partitions.grouped.blocks import Whole, whole_partition
 from ....spaces.partitions.work import Merging
 from ....sums.gathered.gathered import WeighedSums
-from ....sums.merged.whole_sums import WholeHingeSums, whole_hinge
+from ....sums.tree import WholeHingeSums, whole_hinge
 from ....tools.rounding import UNIT, gamma
 
 

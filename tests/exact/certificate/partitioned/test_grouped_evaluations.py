@@ -29,7 +29,7 @@ from aucert.exact.proof.write import write_partitioned_proof
 from aucert.exact.spaces.partitions.grouped.blocks import cut_groups
 from aucert.exact.spaces.partitions.grouped.counts import counted_pairs
 from aucert.exact.spaces.partitions.partition import cut
-from aucert.exact.sums.merged.whole_sums import exact_dot, finest_grid
+from aucert.exact.sums.tree import exact_dot, finest_grid
 from loops import each, seeds
 
 RANKED = ("hinge", "squared_hinge", "square")

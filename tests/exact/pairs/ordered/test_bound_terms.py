@@ -22,11 +22,10 @@ from ordered_naive import naive_ordered
 JUST = 1 - 1e-9
 
 
-@each("form", ["numpy", "compiled"])
-def test_the_shift_of_scores_is_paid_by_the_squared_hinge(form: str) -> None:
+def test_the_shift_of_scores_is_paid_by_the_squared_hinge() -> None:
     """Far rows make the shift round to whole numbers; their own pairs have no loss."""
     key, s = np.array([3, 2, 1, 0]), np.array([2.0**54, 0.3, 0.4, -(2.0**54) / 3])
-    pairs, true = OrderedPairs(None, key, form=form), naive_ordered(None, key, None, None)
+    pairs, true = OrderedPairs(None, key), naive_ordered(None, key, None, None)
     found = pairs.sums(s, SQUARED_HINGE)
     listed = list(zip(true.i, true.j, true.weight, strict=True))
     value = mean_of("squared_hinge", exact(s), listed)
@@ -35,19 +34,17 @@ def test_the_shift_of_scores_is_paid_by_the_squared_hinge(form: str) -> None:
     assert found.value_rounding >= (gamma(4) * (1 + float(np.ptp(s)))) ** 2 * JUST
 
 
-@each("form", ["numpy", "compiled"])
-def test_the_shift_of_scores_moves_the_squared_hinge_by_its_slope(form: str) -> None:
+def test_the_shift_of_scores_moves_the_squared_hinge_by_its_slope() -> None:
     """Where the error of a margin is small, it costs the mean slope, `total`, times as much."""
     key, s = np.array([3, 2, 1, 0]), np.array([2.0**40, 0.3, 0.4, -(2.0**40) / 3])
-    found = OrderedPairs(None, key, form=form).sums(s, SQUARED_HINGE)
+    found = OrderedPairs(None, key).sums(s, SQUARED_HINGE)
     assert found.total > 0.1
     assert found.value_rounding >= gamma(4) * (1 + float(np.ptp(s))) * found.total * JUST
 
 
-@each("form", ["numpy", "compiled"])
-def test_the_shift_of_scores_is_paid_by_the_square(form: str) -> None:
+def test_the_shift_of_scores_is_paid_by_the_square() -> None:
     s = np.array([0.1, 0.7, -0.2, 30.3])
-    found = OrderedPairs(None, [2, 1, 0, 1], form=form).sums(s, SQUARE)
+    found = OrderedPairs(None, [2, 1, 0, 1]).sums(s, SQUARE)
     top = 1 + float(np.ptp(s))
     assert found.value_rounding >= (gamma(64) + 2 * gamma(4)) * top**2 * JUST
 

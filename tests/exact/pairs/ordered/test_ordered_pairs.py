@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
@@ -21,7 +19,7 @@ from aucert.exact.pairs.ordered.kinds import (
 )
 from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
 from aucert.exact.pairs.ordered.survival_times import censoring_weights
-from aucert.exact.sums.merged import merged
+from aucert.exact.sums import tree
 from loops import each, seeds
 from ordered_naive import Naive, naive_ordered, naive_survival
 
@@ -29,7 +27,7 @@ OURS = (HINGE, SQUARED_HINGE, SQUARE)
 KINDS = ("weights", "gain", "share", "fractions", "one group", "two keys", "distinct")
 
 
-def some_pairs(kind: str, seed: int, form: str = "auto") -> tuple[OrderedPairs, Naive, np.ndarray]:
+def some_pairs(kind: str, seed: int) -> tuple[OrderedPairs, Naive, np.ndarray]:
     """A pair set, its listed pairs, and scores with ties."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(8, 60))
@@ -51,7 +49,7 @@ def some_pairs(kind: str, seed: int, form: str = "auto") -> tuple[OrderedPairs, 
     elif kind == "distinct":
         key = rng.permutation(n)
     scores = np.round(rng.normal(size=n) * 2, int(rng.integers(0, 3)))
-    pairs = OrderedPairs(group, key, a, b, gain=gain, share=share, form=form)
+    pairs = OrderedPairs(group, key, a, b, gain=gain, share=share)
     held = (a, b)
     if kind == "fractions":  # as the pair set holds them
         back = np.empty((2, n))
@@ -79,12 +77,11 @@ def check(pairs: OrderedPairs, naive: Naive, scores: np.ndarray, loss: Loss, wid
     assert 0 < found.value_rounding < 1e-10 and found.rounding < 1e-11
 
 
-@each("form", ["numpy", "compiled"])
 @each("loss", OURS, ids=lambda loss: loss.name)
 @each("kind", KINDS)
-def test_sums_are_those_of_every_pair(kind: str, loss: Loss, form: str) -> None:
+def test_sums_are_those_of_every_pair(kind: str, loss: Loss) -> None:
     for seed in range(6):
-        pairs, naive, scores = some_pairs(kind, seed, form)
+        pairs, naive, scores = some_pairs(kind, seed)
         for width in (0.0, 0.25, 3.0):
             check(pairs, naive, scores, loss, width)
 
@@ -101,34 +98,6 @@ def test_mass_count_and_row_mass(kind: str) -> None:
         np.add.at(mass, naive.i, [float(w) for w in naive.weight])
         np.add.at(mass, naive.j, [float(w) for w in naive.weight])
         assert pairs.row_mass() == pytest.approx(mass, abs=1e-14)
-
-
-@each("kind", KINDS)
-def test_the_compiled_counts_are_the_readable_ones(kind: str) -> None:
-    for seed in range(10):
-        first, second = (some_pairs(kind, seed, form)[0] for form in ("numpy", "compiled"))
-        scores = some_pairs(kind, seed)[2]
-        for width in (0.0, 1.0):
-            one, other = (p.sums(scores, HINGE, width) for p in (first, second))
-            assert np.array_equal(one.c, other.c)
-            assert (one.value, one.total) == (other.value, other.total)
-
-
-@each("groups", [1, 3, 40])
-def test_the_compiled_counts_of_many_rows_are_the_readable_ones(groups: int) -> None:
-    """Above the size of the ranges that the compiled form goes through pair by pair."""
-    rng = np.random.default_rng(groups)
-    n = 700
-    columns = rng.integers(0, groups, n), rng.integers(0, 300, n), *rng.integers(0, 4, (2, n))
-    scores = np.round(rng.normal(size=n), 2)
-    for width in (0.0, 0.5):
-        one, other = (
-            OrderedPairs(*columns, form=form).sums(scores, HINGE, width)
-            for form in ("numpy", "compiled")
-        )
-        assert np.array_equal(one.c, other.c)
-        assert (one.value, one.total) == (other.value, other.total)
-        assert one.value_rounding == other.value_rounding
 
 
 def test_half_of_the_alpha_is_feasible_whatever_the_scores() -> None:
@@ -280,23 +249,18 @@ def test_merged_groups_are_caught() -> None:
         check(OrderedPairs(None, pairs.key, a, b), naive, scores, HINGE, 0.5)
 
 
-@each("pointer", ["none", "upper", "lower"])
-def test_a_wrong_pointer_is_caught(pointer: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """>= in the place of > in one of the two searches of hard counts, in every merge."""
-    calls = iter(range(10**6))
-    wrong = {"none": 3, "upper": 0, "lower": 1}[pointer]
-
-    def search(ranked: np.ndarray, wanted: np.ndarray, side: str) -> np.ndarray:
-        left = (next(calls) % 3 == wrong) ^ (side == "left")
-        return np.searchsorted(ranked, wanted, "left" if left else "right")
-
-    pairs, naive, scores = some_pairs("weights", 8, "numpy")
-    scores = np.rint(scores)  # many pairs are at their margin
-    with monkeypatch.context() as patch:
-        patch.setattr(merged, "np", SimpleNamespace(**{**vars(np), "searchsorted": search}))
-        found = pairs.sums(scores, HINGE)
+@each("shift", [0, 1])
+def test_a_wrong_margin_is_caught(shift: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """>= in the place of > in all comparisons of hard counts."""
+    pairs, naive, scores = some_pairs("weights", 8)
+    scores, true = np.rint(scores), tree.loops.hinge  # many pairs are at their margin
+    monkeypatch.setattr(
+        tree.loops, "hinge", lambda *args: true(*args[:8], args[8] - shift, *args[9:])
+    )
+    monkeypatch.setattr(tree, "_grid", lambda *args: (0, 0))
+    found = pairs.sums(scores, HINGE)
     right = np.abs(found.c - naive.sums(scores, HINGE, 0.0)[1]).max() <= 1e-12
-    assert right == (pointer == "none")
+    assert right == (shift == 0)
 
 
 @each(

@@ -10,7 +10,6 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.auc import auc
-from aucert.exact.pairs.ordered.kinds import survival_pairs
 from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
 from aucert.exact.pairs.ordered.survival_times import censoring_weights
 from aucert.exact.pairs.statistics.concordance import (
@@ -68,19 +67,6 @@ def test_harrell_is_that_of_a_double_loop_to_the_last_bit(seed: int) -> None:
         found = concordance_index(time, event, scores, tol)
         numbers = (found.concordant, found.discordant, found.tied_risk, found.tied_time)
         assert (found.value, *numbers) == double_loop(time, event, scores, tol)
-
-
-@each("seed", seeds(20))
-def test_the_compiled_placements_are_the_readable_ones(seed: int) -> None:
-    time, event, scores = some_survival(seed)
-    plain = survival_pairs(time, event)
-    for tol in (0.0, 1e-8, 0.3):
-        one, other = (
-            concordance(OrderedPairs(None, plain.key, upper=event, form=form), scores, tol)
-            for form in ("numpy", "compiled")
-        )
-        assert one.value == other.value and np.array_equal(one.influence, other.influence)
-        assert one.tied_risk == other.tied_risk and one.concordant == other.concordant
 
 
 @each("seed", seeds(20))

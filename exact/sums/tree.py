@@ -1,0 +1,653 @@
+"""Sums over ordered pairs without the pairs: a merge tree over the blocks of equal keys.
+
+Rows of one group and one key make a block. In a binary tree over the blocks of a group every pair
+(i, j) with key_i > key_j lies in exactly one merge, that of its lowest common ancestor, and there
+row i stands in the upper half. So the pairs are a disjoint union of products "every row of a run
+with every row of the next run", of total size n log2(blocks of a group).
+
+*Weights.* The pair (i, j) weighs sum over terms of coefficient * a_i * b_j, divided by the mass of
+all pairs, or of its group's. One term is enough for weights a_i b_j of moderate size. Weights of
+more bits are split into parts of `LIMB` bits, and gains, a_i b_j (gain_i - gain_j), are a
+difference of two.
+
+*Hinge.* Scores go to a grid of 2^k steps a unit, S = floor(2^k s), and m_ij = S_j - S_i + 2^k is
+less than one step from the pair's shortfall z = 1 - (s_i - s_j): m >= 1 means z > 0, m <= -1 means
+z < 0. So alpha = clip(m + half, 0, 2 half) / (2 half), or 1[m >= 1], is in the hinge's box, its
+marginals are whole numbers but for one division, and with hard counts u_i, v_j
+
+    sum a_i b_j max(0, z_ij) = sum hard - sum_i u_i s_i + sum_j v_j s_j + (pairs with m = 0),
+
+where each of the latter adds between 0 and one step times its weight. Weights that are split give
+several whole numbers a row; their sum rounds as the upper and the lower sums of the row do, not as
+their difference, and sum u = sum v = the total.
+
+*Squared hinge.* With t_i = s_i - 1 every sum is one of products >= 0 of z = s_j - t_i > 0, in
+compensated running sums: relative errors do not grow with n. The errors of t do what errors of
+scores do: the marginals are still those of an alpha >= 0.
+
+*Square.* Moments of scores centred in their group: sums of terms a_i b_j (1 + |s_i| + |s_j|)^2 at
+most, which the pairs' weights, adding up to one, leave below (1 + 2 max|s|)^2.
+
+*Some groups.* With f = 2^k s - S in [0, 1) all but the sum of hard counts times f are whole
+numbers: the same bits however whole groups are put together, if all are on the same grid.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import InputError, NoPairError
+from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
+from . import tree_loops as loops
+from .assembled import PairSums
+
+SMALL = 32  # Up to so many rows, visiting the pairs one by one takes fewer steps than merging.
+
+MERGE, LIST, SKIP = 0, 1, 2  # What a loop does at a merge; see `Arrangement.turns`.
+
+LIMB = 18  # Bits of a part of a weight that is split.
+
+LARGEST_MASS = 1 << 40  # Weights are split unless a row's pairs weigh less than this in every term.
+
+TOO_LARGE = "gains times weights are too large: use smaller whole numbers"
+
+COARSE = 32  # Least bits a unit of the grid: with fewer, pairs at their margin blur the value.
+
+# Least half width in steps of a grid that is as coarse as the width allows. Where margins are
+# evenly spread the pairs at their margin blur the value by 24 / (4 STEPS^2) of what smoothing
+# costs: by a fortieth.
+STEPS = 16
+
+WHOLE_LIMB = 21  # Bits of a part of a whole number: products of two parts stay below 2^42.
+
+RUN = 1 << 15  # So many such products are added up in 63 bits.
+
+MOST_BITS = 61  # Soft sums of some groups stay below two to this power.
+
+
+@dataclass(frozen=True, eq=False)
+class Arrangement:
+    """The rows by group, larger keys first, and the merges over them."""
+
+    order: np.ndarray
+    group: np.ndarray
+    group_ends: np.ndarray
+    block: np.ndarray
+    block_ends: np.ndarray
+
+    @cached_property
+    def _tree(self) -> tuple[np.ndarray, np.ndarray]:
+        starts = np.concatenate([[0], self.block_ends[:-1]])
+        return _merges(starts, self.block_ends, self.group[starts])
+
+    @property
+    def merges(self) -> np.ndarray:
+        """Places lo, mid, hi of each merge, made when they are first asked for: (m, 3).
+
+        The rows of lo .. mid - 1 are above those of mid .. hi - 1. Both halves of a merge come
+        before it.
+        """
+        return self._tree[0]
+
+    @property
+    def merge_group(self) -> np.ndarray:
+        """The group of each merge: (m,)."""
+        return self._tree[1]
+
+    @cached_property
+    def turns(self) -> np.ndarray:
+        """What to do at each merge: `MERGE`, `LIST` all pairs of its range, or `SKIP`: (m,).
+
+        Merges within a range of at most `SMALL` rows are left to the largest such range.
+        """
+        lo, hi = self.merges[:, 0], self.merges[:, 2]
+        turns = np.full(lo.size, MERGE, dtype=np.int64)
+        small = np.flatnonzero(hi - lo <= SMALL)
+        small = small[np.lexsort((-hi[small], lo[small]))]
+        # A range comes after all that hold it: if it reaches no further than these it lies within
+        # one.
+        reached = np.maximum.accumulate(np.concatenate([[0], hi[small]]))[:-1]
+        turns[small] = np.where(hi[small] > reached, LIST, SKIP)
+        return turns
+
+    @classmethod
+    def of(cls, group: np.ndarray, key: np.ndarray, upper: np.ndarray) -> Arrangement:
+        """Return the arrangement of rows by group (n,) and key (n,), both whole numbers."""
+        # A stable sort by key alone is several times quicker than one by both.
+        one = group.size == 0 or int(group.max()) == 0
+        order = np.argsort(-key, kind="stable") if one else np.lexsort((-key, group))
+        group, key, upper = group[order], key[order], upper[order]
+        changed = np.ones(group.size, dtype=bool)
+        changed[1:] = group[1:] != group[:-1]
+        first_of_group = np.flatnonzero(changed)
+        changed[1:] |= key[1:] != key[:-1]
+        firsts = np.flatnonzero(changed)
+        gives = np.logical_or.reduceat(upper, firsts)
+        kept = np.ones(firsts.size, dtype=bool)
+        kept[1:] = gives[:-1] | (group[firsts[1:]] != group[firsts[:-1]])
+        starts = firsts[kept]
+        ends = np.append(starts[1:], group.size)
+        block = np.repeat(np.arange(starts.size), ends - starts)
+        group_ends = np.append(first_of_group[1:], group.size)
+        return cls(order, group, group_ends, block, ends)
+
+    @cached_property
+    def below(self) -> np.ndarray:
+        """The first place of lower rows, for each place: (n,)."""
+        return self.block_ends[self.block]
+
+    @cached_property
+    def end(self) -> np.ndarray:
+        """The place behind the group, for each place: (n,)."""
+        return self.group_ends[self.group]
+
+    def by_score(self, scores: np.ndarray) -> np.ndarray:
+        """Return the places of each block, sorted by `scores` (n,), which are given by place."""
+        n = scores.size
+        if self.block_ends.size == n:
+            return np.arange(n)
+        rank = np.empty(n, dtype=np.int64)
+        starts = np.concatenate([[0], self.block_ends[:-1]])
+        loops.distribute(np.argsort(scores), self.block, starts, rank)
+        return rank
+
+
+def _merges(
+    starts: np.ndarray, ends: np.ndarray, group: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the merges of a binary tree over the blocks of each group, and their groups."""
+    found, groups = [np.empty((0, 3), dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+    number = np.arange(starts.size) - np.searchsorted(group, group)
+    while starts.size:
+        left = np.flatnonzero((number[:-1] % 2 == 0) & (group[:-1] == group[1:]))
+        if left.size == 0:
+            break
+        found.append(np.stack([starts[left], ends[left], ends[left + 1]], axis=1))
+        groups.append(group[left])
+        ends = ends.copy()
+        ends[left] = ends[left + 1]
+        kept = np.ones(starts.size, dtype=bool)
+        kept[left + 1] = False
+        starts, ends, group, number = starts[kept], ends[kept], group[kept], number[kept] // 2
+    merges, of = np.concatenate(found), np.concatenate(groups)
+    # Halves first, and small ranges of rows together, as in a recursion.
+    order = np.lexsort((-merges[:, 0], merges[:, 2]))
+    return np.ascontiguousarray(merges[order]), of[order]
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """One product of row weights; arrays are by place of the arrangement."""
+
+    coefficient: int
+    a: np.ndarray
+    b: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class PairWeights:
+    """The weights of ordered pairs."""
+
+    terms: tuple[Term, ...]
+    whole: tuple[Term, ...]
+    mass: int
+    inflation: float
+    factor: np.ndarray
+    shared: bool
+
+    @classmethod
+    def of(
+        cls,
+        at: Arrangement,
+        a: np.ndarray,
+        b: np.ndarray,
+        gain: np.ndarray | None = None,
+        share: np.ndarray | None = None,
+    ) -> PairWeights:
+        """Return the weights of whole-number row weights, all by place."""
+        whole = (Term(1, a, b),)
+        if gain is not None and share is not None:
+            raise InputError("give gains or shares of the groups, not both")
+        if gain is not None:
+            if max(int(a.max()), int(b.max())) * int(gain.max()) >= LARGEST_MASS:
+                raise InputError(TOO_LARGE)  # before the products: they could overflow unseen
+            whole = (Term(1, a * gain, b), Term(-1, a, b * gain))
+        terms = whole
+        if max(largest_mass(at, term) for term in whole) >= LARGEST_MASS:
+            if gain is not None:
+                raise InputError(TOO_LARGE)
+            terms = tuple(_split(at, whole[0]))
+        masses = [[term.coefficient * m for m in group_masses(at, term)] for term in terms]
+        by_group = [sum(parts) for parts in zip(*masses, strict=True)]
+        mass = sum(by_group)
+        if mass == 0:
+            raise NoPairError(
+                "no pair is ordered: a group needs an upper row above a lower one, both of weight"
+            )
+        inflation = sum(abs(sum(part)) for part in masses) / mass
+        if share is None:
+            return cls(terms, whole, mass, inflation, np.full(len(by_group), 1 / mass), False)
+        held = np.array([m > 0 for m in by_group])
+        whole_share = float(share[held].sum(dtype=np.longdouble))
+        if not whole_share > 0:
+            raise InputError("no group that has an ordered pair has a share")
+        pairs = zip(share.tolist(), by_group, strict=True)
+        factor = np.array([part / (whole_share * m) if m else 0.0 for part, m in pairs])
+        return cls(terms, whole, mass, inflation, factor, True)
+
+
+def partners(at: Arrangement, b: np.ndarray) -> np.ndarray:
+    """Return the total weight of the rows below each place: the exact sum of b."""
+    running = np.concatenate([[0], np.cumsum(b)])
+    return running[at.end] - running[at.below]
+
+
+def rows_above(at: Arrangement, a: np.ndarray) -> np.ndarray:
+    """Return the total weight of the rows above each place: the exact sum of a."""
+    running = np.concatenate([[0], np.cumsum(a)])
+    block_starts = np.concatenate([[0], at.block_ends[:-1]])
+    group_starts = np.concatenate([[0], at.group_ends[:-1]])
+    return running[block_starts[at.block]] - running[group_starts[at.group]]
+
+
+def largest_mass(at: Arrangement, term: Term) -> int:
+    """Return a bound of the total weight of the pairs of one row."""
+    tops = []
+    for one, other in ((term.a, term.b), (term.b, term.a)):
+        starts = np.concatenate([[0], at.group_ends[:-1]])
+        summed = float(np.add.reduceat(other.astype(float), starts).max())  # int64 might overflow
+        tops.append(int(one.max()) * (int(summed * (1 + 1e-6)) + 1))
+    return max(tops)
+
+
+def group_masses(at: Arrangement, term: Term) -> list[int]:
+    """Return the exact total weight of the pairs of each group."""
+    masses = term.a * partners(at, term.b)
+    starts = np.concatenate([[0], at.group_ends[:-1]])
+    high, low = (np.add.reduceat(part, starts) for part in (masses >> 32, masses & 0xFFFFFFFF))
+    return [(x << 32) + y for x, y in zip(high.tolist(), low.tolist(), strict=True)]
+
+
+def _split(at: Arrangement, term: Term) -> list[Term]:
+    """Return terms with small weights that add up to a term with large ones."""
+    found = []
+    for e, a in _limbs(term.a):
+        for f, b in _limbs(term.b):
+            part = Term(1 << (e + f), a, b)
+            if largest_mass(at, part) >= LARGEST_MASS << 8:
+                raise InputError("so many rows of such large weights have no exact sums")
+            found.append(part)
+    return found
+
+
+def _limbs(values: np.ndarray) -> list[tuple[int, np.ndarray]]:
+    """Return shifts and parts of `LIMB` bits with values = sum 2^shift part, without zeros."""
+    parts = [(e, (values >> e) & ((1 << LIMB) - 1)) for e in range(0, 54, LIMB)]
+    return [(e, part) for e, part in parts if part.any()]
+
+
+@dataclass(frozen=True, eq=False)
+class HingeCounts:
+    """Whole-number sums of the hinge over one term; nothing in them is rounded.
+
+    With whole numbers S for the scores, 2^k a margin of one, m = S_j - S_i + 2^k and
+    A = clip(m + half, 0, 2 half):
+    """
+
+    soft: np.ndarray
+    hard: np.ndarray
+    totals: np.ndarray
+
+    def total(self, which: int) -> int:
+        """Return a sum over all groups: 0 the soft one, 1 the hard one, 2 the ties."""
+        high, low = self.totals[:, 2 * which], self.totals[:, 2 * which + 1]
+        return (sum(high.tolist()) << 32) + sum(low.tolist())
+
+    def by_group(self, which: int) -> np.ndarray:
+        """Return the sums of each group in the long format, to two roundings."""
+        high = self.totals[:, 2 * which].astype(np.longdouble)
+        return np.ldexp(high, 32) + self.totals[:, 2 * which + 1]
+
+
+def hinge_counts(
+    at: Arrangement, places: np.ndarray, a: np.ndarray, b: np.ndarray, margin: int, half: int
+) -> HingeCounts:
+    """Return the whole-number sums of the hinge."""
+    n, rank = places.size, at.by_score(places)
+    soft, hard = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    totals = np.zeros((at.group_ends.size, 6), dtype=np.int64)
+    sums = soft, hard, totals
+    tree = at.merges, at.merge_group, at.turns, at.below
+    loops.hinge(*tree, rank, places, a, b, margin, half, sums)
+    return HingeCounts(*sums)
+
+
+def hinge_counts_by_counters(
+    at: Arrangement, places: np.ndarray, a: np.ndarray, b: np.ndarray, margin: int, half: int
+) -> HingeCounts:
+    """Return what `hinge_counts` returns, from places >= 0 that are not large.
+
+    The tree holds 34 bytes for each of the places up to the largest, and is emptied twice a group.
+    """
+    top = int(places.max()) + 1
+    depth = max(1, -(-top.bit_length() // loops.BITS))
+    nodes = [(top >> (loops.BITS * (level + 1))) + 1 for level in range(depth)]
+    first = np.concatenate([[0], np.cumsum(nodes)[:-1]])
+    tree = np.zeros((sum(nodes), 2 * loops.FAN), dtype=np.int64)
+    after = -np.triu(np.ones((loops.FAN, loops.FAN), dtype=np.int64), 1)
+    n, groups = places.size, at.group_ends.size
+    soft, hard = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    totals = np.zeros((groups, 6), dtype=np.int64)
+    last_block = np.searchsorted(at.block_ends, at.group_ends, side="right")
+    loops.counters(
+        *(last_block, at.block_ends, places, a, b, top, margin, half),
+        *(tree, first, depth, after, (soft, hard, totals)),
+    )
+    return HingeCounts(soft, hard, totals)
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothSums:
+    """Sums in floating point over one term: net marginals, and sums of alpha and loss by group."""
+
+    net: np.ndarray
+    totals: np.ndarray
+
+
+def squared_hinge_sums(
+    at: Arrangement, scores: np.ndarray, a: np.ndarray, b: np.ndarray
+) -> SmoothSums:
+    """Return the sums of the squared hinge, alpha = 2 max(0, 1 - (s_i - s_j))."""
+    rank = at.by_score(scores)
+    net, totals = np.zeros(scores.size), np.zeros((at.group_ends.size, 2))
+    loops.squared_hinge(at.merges, at.merge_group, rank, scores[rank], a, b, net, totals)
+    return SmoothSums(net, totals)
+
+
+def square_sums(at: Arrangement, scores: np.ndarray, a: np.ndarray, b: np.ndarray) -> SmoothSums:
+    """Return the sums of the square loss, alpha = 2 (1 - (s_i - s_j)), from prefix moments."""
+    net, totals = np.zeros(scores.size), np.zeros((at.group_ends.size, 2))
+    loops.square(at.group_ends, at.block, at.block_ends, scores, a, b, net, totals)
+    return SmoothSums(net, totals)
+
+
+def placements(
+    at: Arrangement, scores: np.ndarray, a: np.ndarray, b: np.ndarray, tolerance: float
+) -> np.ndarray:
+    """Return what each row's concordant and tied partners weigh, below and above it: (4, n).
+
+    A pair (i, j) is concordant if s_i - s_j > tolerance, discordant if s_j - s_i > tolerance, and
+    tied otherwise. The differences are taken in floating point, where subtraction is monotone, so
+    that the counts equal those of a double loop to the last pair.
+    """
+    found = np.zeros((4, scores.size), dtype=np.int64)
+    rank = at.by_score(scores)
+    loops.placements(at.merges, rank, scores[rank], a, b, float(tolerance), found)
+    return found
+
+
+def ordered_hinge(
+    at: Arrangement,
+    weights: PairWeights,
+    scores: np.ndarray,
+    width: float,
+    binned: bool = False,
+) -> PairSums | None:
+    """Return the hinge's sums over ordered pairs, on a coarse grid if `binned` and quicker."""
+    s = scores[at.order]
+    fine, smooth = _grid(at, weights, s, 0.0), _grid(at, weights, s, width)
+    if fine is None or smooth is None:
+        return None
+    coarse = _coarse_grid(at, s, width, smooth[0]) if binned else None
+    k, half = coarse or smooth
+    counts = _counts(at, weights, s, k, half, coarse is not None)
+    exact = counts
+    # Large weights leave few bits for the soft sums' grid: hard counts get one of their own.
+    if coarse is None and k < COARSE and k < fine[0]:
+        k = fine[0]
+        exact = _counts(at, weights, s, k, 0)
+    factor = weights.factor if weights.factor.size == 1 else weights.factor[at.group]
+    hard = _combined(weights, [found.hard for found in exact])
+    net, active = hard, _total(weights, exact, 1)
+    total = active
+    if half:
+        net = _combined(weights, [found.soft for found in counts]) / (2.0 * half)
+        total = _total(weights, counts, 0) / (2.0 * half)
+    c = np.empty(s.size)
+    c[at.order] = factor * net.astype(float)
+    middle = (float(s.min()) + float(s.max())) / 2
+    # On a coarse grid the pairs at their margin cost far more than the rounding of a float.
+    long, unit = (np.float64, UNIT) if coarse else (np.longdouble, LONG_UNIT)
+    terms = hard.astype(long) * (s.astype(long, copy=False) - middle) * factor
+    size, moment = float(short_sum(np.abs(terms))), float(short_sum(terms))
+    value = active - moment
+    rounding = gamma(short_chain(s.size) + 16, unit) * (size + active) * 1.001
+    rounding += gamma(8) * (active + abs(moment) + abs(value))
+    if len(weights.terms) > 2:  # weights that are split: a row's net sum rounds as its parts do
+        reach = max(float(s.max()) - middle, middle - float(s.min()))
+        rounding += gamma(len(weights.terms) + 2, LONG_UNIT) * 2 * active * reach * 1.001
+    rounding += float(np.ldexp(_total(weights, exact, 2), -k)) * (1 + gamma(16))
+    # Each marginal rounds some ten times: to a float, over terms, by the division and the factor.
+    slip = (gamma(24) + gamma(short_chain(s.size), LONG_UNIT)) * total
+    return PairSums(max(value, 0.0), c, total, total, rounding, 2 * slip, slip)
+
+
+def _counts(
+    at: Arrangement, weights: PairWeights, s: np.ndarray, k: int, half: int, coarse: bool = False
+) -> list[HingeCounts]:
+    """Return the whole-number sums of each term at scores (n,) by place, on a grid of 2^-k."""
+    places = np.floor(np.ldexp(s, k))
+    places = (places - places.min()).astype(np.int64)
+    run = hinge_counts_by_counters if coarse else hinge_counts
+    return [run(at, places, term.a, term.b, 1 << k, half) for term in weights.terms]
+
+
+def _grid(
+    at: Arrangement, weights: PairWeights, s: np.ndarray, width: float
+) -> tuple[int, int] | None:
+    """Return k and the half width in steps, so that no whole number reaches 2^62, or None.
+
+    Soft sums are below mass * 2^k * (range + 1 + width), hard ones below the mass.
+    """
+    low, high = float(s.min()), float(s.max())
+    size = max(abs(low), abs(high), 2.0**-900)
+    if not (high - low + width < 2.0**45 and size < 2.0**50):
+        return None
+    fine = 51 - int(np.frexp(size)[1])
+    if width > 0:
+        top = max(largest_mass(at, term) for term in weights.terms)
+        k = min(fine, 60 - top.bit_length() - int(np.frexp(high - low + 1 + width)[1]))
+        half = round(float(np.ldexp(width, k - 1))) if k >= 0 else 0
+        if half >= 1:
+            return k, half
+    k = min(fine, 60 - int(np.frexp(high - low + 1)[1]))
+    return (k, 0) if k >= 0 else None
+
+
+def _coarse_grid(
+    at: Arrangement, s: np.ndarray, width: float, finest: int
+) -> tuple[int, int] | None:
+    """Return k and the half width in steps, or None where counters are not the quicker form.
+
+    They are emptied for each group: all of them together must not be more than the rows.
+    """
+    if not width > 0:
+        return None
+    k = int(np.ceil(np.log2(2 * STEPS / width)))
+    steps = (float(s.max()) - float(s.min())) * 2.0**k
+    if not (0 <= k <= finest and (steps + 2) * at.group_ends.size <= s.size):
+        return None
+    return k, round(float(np.ldexp(width, k - 1)))
+
+
+def _combined(weights: PairWeights, parts: list[np.ndarray]) -> np.ndarray:
+    """Return the sums of all terms by place: whole numbers unless weights are split."""
+    coefficients = [term.coefficient for term in weights.terms]
+    if all(abs(one) == 1 for one in coefficients):
+        signed = [one * part for one, part in zip(coefficients, parts, strict=True)]
+        return np.add.reduce(signed, dtype=np.int64)
+    net = np.zeros(parts[0].size, dtype=np.longdouble)
+    for one, part in zip(coefficients, parts, strict=True):
+        net += np.ldexp(part.astype(np.longdouble), one.bit_length() - 1)
+    return net
+
+
+def _total(weights: PairWeights, counts: list[HingeCounts], which: int) -> float:
+    """Return a total of all terms, normalised."""
+    pairs = list(zip(weights.terms, counts, strict=True))
+    if weights.shared:
+        parts = [float(term.coefficient) * found.by_group(which) for term, found in pairs]
+        return float(short_sum(weights.factor * np.add.reduce(parts)))
+    return sum(term.coefficient * found.total(which) for term, found in pairs) / weights.mass
+
+
+def ordered_squared_hinge(at: Arrangement, weights: PairWeights, scores: np.ndarray) -> PairSums:
+    """Return the squared hinge's sums over ordered pairs; arguments as in `ordered_hinge`."""
+    middle = (float(scores.min()) + float(scores.max())) / 2
+    s = scores[at.order] - middle
+    n = s.size
+    relative = gamma(64) + 16 * gamma(2 * n) ** 2
+    sums = [
+        squared_hinge_sums(at, s, term.a.astype(float), term.b.astype(float))
+        for term in weights.whole
+    ]
+    net, total, value, mass, size = _smooth(weights, at, sums)
+    # z = s_j - (s_i - 1) from shifted scores: what the shift, and taking one off, round.
+    error = gamma(4) * (2 * float(np.abs(s).max()) + 1)
+    moved = (total + relative * mass) * error + error**2
+    c = np.empty(n)
+    c[at.order] = net
+    lost = relative * (mass + size)
+    value_rounding = relative * size + gamma(8) * abs(value) + moved
+    return PairSums(
+        max(value, 0.0),
+        c,
+        total - value,
+        total,
+        value_rounding,
+        2 * relative * mass + gamma(8) * float(np.abs(c).sum()),
+        lost + gamma(8) * (total + abs(value)),
+    )
+
+
+def ordered_square(at: Arrangement, weights: PairWeights, scores: np.ndarray) -> PairSums:
+    """Return the square loss's sums over ordered pairs; arguments as in `ordered_hinge`."""
+    s, n = scores[at.order], scores.size
+    starts = np.concatenate([[0], at.group_ends[:-1]])
+    low, high = np.minimum.reduceat(s, starts), np.maximum.reduceat(s, starts)
+    s = s - (low / 2 + high / 2)[at.group]
+    relative = gamma(64) + 16 * gamma(2 * n) ** 2
+    sums = [
+        square_sums(at, s, term.a.astype(float), term.b.astype(float)) for term in weights.whole
+    ]
+    net, total, value, _, _ = _smooth(weights, at, sums)
+    c = np.empty(n)
+    c[at.order] = net
+    # The pairs' weights add up to one, those of all terms to `inflation`.
+    top = 1 + 2 * float(np.abs(s).max())
+    slip, error = relative * weights.inflation, gamma(4) * top
+    moved = 2 * (top + error) * error + error**2
+    return PairSums(
+        max(value, 0.0),
+        c,
+        total - value,
+        total,
+        slip * top**2 + moved,
+        4 * slip * top,
+        slip * (2 * top + top**2),
+    )
+
+
+def _smooth(
+    weights: PairWeights, at: Arrangement, sums: list[SmoothSums]
+) -> tuple[np.ndarray, float, float, float, float]:
+    """Return net sums, total and value over all terms, normalised, and both by absolute terms."""
+    net = np.zeros(at.order.size)
+    found = np.zeros((2, 2))
+    for term, part in zip(weights.whole, sums, strict=True):
+        net += term.coefficient * weights.factor[at.group] * part.net
+        masses = [short_sum(weights.factor * part.totals[:, k]) for k in (0, 1)]
+        found[0] += term.coefficient * np.array(masses, dtype=float)
+        found[1] += abs(term.coefficient) * np.array(masses, dtype=float)
+    return net, float(found[0, 0]), float(found[0, 1]), float(found[1, 0]), float(found[1, 1])
+
+
+@dataclass(eq=False)
+class WholeHingeSums:
+    """Whole-number sums of the hinge over some groups."""
+
+    soft: int = 0
+    hard: int = 0
+    ties: int = 0
+    moment: int = 0
+    fraction: float = 0.0
+    fraction_error: float = 0.0
+
+    def merge(self, other: WholeHingeSums) -> WholeHingeSums:
+        """Add the sums over other groups."""
+        self.soft += other.soft
+        self.hard += other.hard
+        self.ties += other.ties
+        self.moment += other.moment
+        self.fraction += other.fraction
+        self.fraction_error += other.fraction_error
+        return self
+
+
+def finest_grid(far: float, top: int, width: float) -> tuple[int, int] | None:
+    """Return k and the half width in steps, so that no whole number reaches 2^62, or None."""
+    size = max(far, 2.0**-900)
+    if not (2 * far + width < 2.0**45 and size < 2.0**50):
+        return None
+    most = MOST_BITS - 1 - top.bit_length() - int(np.frexp(2 * far + 1 + width)[1])
+    k = min(51 - int(np.frexp(size)[1]), most)
+    if k < 0:
+        return None
+    return k, max(1, round(float(np.ldexp(width, k - 1)))) if width > 0 else 0
+
+
+def whole_hinge(
+    at: Arrangement, mass: np.ndarray, scores: np.ndarray, k: int, half: int
+) -> tuple[np.ndarray, WholeHingeSums]:
+    """Return 2 half c (or c at half = 0) in whole numbers, by row: (n,), and the sums."""
+    held = mass[at.order]
+    scaled = np.ldexp(scores[at.order], k)
+    places = np.floor(scaled)
+    fraction = scaled - places
+    grid = places.astype(np.int64)
+    # Only differences count here, and the loops want places >= 0.
+    found = hinge_counts(at, grid - int(grid.min()), held, held, 1 << k, half)
+    terms = found.hard.astype(float) * fraction
+    size = float(np.abs(terms).sum())
+    sums = WholeHingeSums(
+        found.total(0),
+        found.total(1),
+        found.total(2),
+        exact_dot(found.hard, grid),
+        float(terms.sum()),
+        gamma(scores.size + 4) * size * (1 + gamma(scores.size)),
+    )
+    net = np.empty(scores.size, dtype=np.int64)
+    net[at.order] = found.soft if half else found.hard
+    return net, sums
+
+
+def exact_dot(x: np.ndarray, y: np.ndarray) -> int:
+    """Return sum x y of whole numbers |x| < 2^41, |y| < 2^53, nothing lost."""
+    total = 0
+    for e, part in _whole_limbs(x):
+        for f, other in _whole_limbs(y):
+            products = part * other
+            starts = np.arange(0, products.size, RUN)
+            total += sum(np.add.reduceat(products, starts).tolist()) << (e + f)
+    return total
+
+
+def _whole_limbs(values: np.ndarray) -> list[tuple[int, np.ndarray]]:
+    """Return shifts and parts with values = sum 2^shift part: the first >= 0, the last signed."""
+    mask = (1 << WHOLE_LIMB) - 1
+    low, middle, high = values & mask, (values >> WHOLE_LIMB) & mask, values >> (2 * WHOLE_LIMB)
+    return [(0, low), (WHOLE_LIMB, middle), (2 * WHOLE_LIMB, high)]
