@@ -17,6 +17,7 @@ from ...exact.curvature.pair_matrices import Drawn, draw_from_ranges
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.problem.problem import Problem
 from ...exact.sums.swept import both_orders, centred
+from ...exact.sums.swept_compiled import laplacian
 from ...exact.tools.checks import check_scores
 
 
@@ -60,8 +61,6 @@ class SortedCurvature:
 
     def times(self, values: np.ndarray) -> np.ndarray:
         """Return L values, column by column, each of which lies together in this order."""
-        from ...exact.sums.swept_compiled import laplacian
-
         out = np.empty(values.shape, order="F")
         for k in np.ndindex(values.shape[1:]):
             at = (slice(None), *k)

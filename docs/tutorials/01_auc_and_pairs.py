@@ -55,7 +55,7 @@ print(f"AUC {by_hand:.4f}, mean hinge {hinge:.4f}")
 #
 # These are the lines of the library (``width`` is 0 here; it smooths the kink):
 #
-# .. literalinclude:: /../exact/sums/swept.py
+# .. literalinclude:: /../exact/sums/plain.py
 #    :language: python
 #    :pyobject: sweep
 

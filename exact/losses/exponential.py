@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import InputError, OverflowingError
 from ..sums.assembled import PairSums, Whole
-from ..sums.smooth.factored import exponential_sums
+from ..sums.convolved import exponential_sums
 
 # exp(-t) is taken for t >= -700; below that it leaves the range of floating point.
 LARGEST_EXPONENT = 700.0

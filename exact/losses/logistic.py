@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..sums.assembled import PairSums, Whole
-from ..sums.smooth.convolved import convolved, few_pairs
+from ..sums.convolved import convolved, few_pairs
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Logistic:
         return np.clip(alpha, 0.0, 1.0)
 
     def beside_step(self, x: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return alpha - step and dual(alpha) - dual(1) step at t = x; see `sums.smooth`.
+        """Return alpha - step and dual(alpha) - dual(1) step at t = x; see `sums.convolved`.
 
         The smaller of alpha and 1 - alpha is formed without a subtraction, so that it keeps its
         relative accuracy.

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..sums.assembled import PairSums, Whole
-from ..sums.smooth.convolved import convolved, few_pairs
+from ..sums.convolved import convolved, few_pairs
 
 # The range of `corner`: a narrower one is a hinge to the solvers, a wider one a square.
 NARROWEST, WIDEST = 1e-3, 1e3
@@ -83,7 +83,7 @@ class SmoothHinge:
     def beside_step(self, x: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return alpha - step and dual(alpha) - dual(1) step at t = centre + x.
 
-        See `sums.smooth`.
+        See `sums.convolved`.
         """
         alpha = np.clip(0.5 - x / self.corner, 0.0, 1.0)
         return alpha - step, self.dual(alpha) - (1.0 - self.corner / 2.0) * step

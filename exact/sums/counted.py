@@ -13,8 +13,8 @@ from the pair's shortfall, so m >= 1 means z > 0 and m <= -1 means z < 0. Two th
   and each of the latter adds between 0 and one step, or nothing where all scores lie on the grid.
 
 The rows of both classes are sorted together, as keys that hold place, class and row at once, so
-that only the scores are gathered, and every sum is one scan. The functions at the end are the
-reference, in numpy's passes; the loops of `counted_compiled` return the same bits.
+that only the scores are gathered, and every sum is one scan. `plain` has the reference, in
+numpy's passes; the loops of `counted_compiled` return the same bits.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..tools.rounding import UNIT, gamma, is_long, unit_of
+from . import counted_compiled as loops
 from .assembled import PairSums
-from .swept import COMPILED_FROM, centred, compensated, hinge_roundings, plain_sum, swept
+from .swept import COMPILED_FROM, centred, hinge_roundings, swept
 
 # The largest accepted doubt about pairs at the margin, in roundoffs of the scores' size.
 COARSE = 4.0
@@ -60,8 +61,6 @@ class SortedRows:
         k = min(k, 51 - int(np.frexp(size)[1]) if size > 0 else k)
         if k < 8:
             return None
-        from . import counted_compiled as loops
-
         scale = float(np.ldexp(1.0, k))
         keys, spare = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
         base = float(np.floor(low * scale))
@@ -85,8 +84,6 @@ class SortedRows:
 
         Scores of the long format may be given: then the value is theirs, from a float sweep.
         """
-        from . import counted_compiled as loops
-
         n, half = self.keys.size, self.half(width)
         if width > 0 and half < 1:
             return None
@@ -130,8 +127,6 @@ class SortedRows:
     ) -> tuple[np.ndarray, np.ndarray, int]:
         """Return up to `size` pairs with |m| < half, spread evenly, and how many there are in
         all."""
-        from . import counted_compiled as loops
-
         n_pos, half = self.keys.size - self.n_neg, self.half(width)
         rows = np.empty(n_pos, dtype=np.int64), np.empty(self.n_neg, dtype=np.int64)
         first, ends = np.empty(n_pos, dtype=np.int64), np.empty(n_pos, dtype=np.int64)
@@ -151,122 +146,3 @@ def counted_hinge(scores: np.ndarray, positive: np.ndarray, width: float) -> Pai
     scores = np.ascontiguousarray(scores)
     order = SortedRows.of(scores.astype(float, copy=False), positive, width)
     return None if order is None else order.sums(scores, width)
-
-
-def pack(
-    scores: np.ndarray,
-    positive: np.ndarray,
-    scale: float,
-    base: float,
-    margin: int,
-    bits: int,
-    keys: np.ndarray,
-) -> None:
-    """Fill keys[r] with (floor(scale s_r) - base, plus the margin if negative), class and row r."""
-    place = (np.floor(scores * scale) - base).astype(np.int64)
-    side = positive.astype(np.int64)
-    place += margin * (1 - side)
-    keys[:] = (((place << 1) | side) << bits) | np.arange(scores.size)
-
-
-def sort_keys(keys: np.ndarray, spare: np.ndarray) -> bool:
-    """Sort whole numbers in place; `spare` is not needed, and all are sorted."""
-    keys.sort()
-    return True
-
-
-def count(
-    keys: np.ndarray, bits: int, half: int, n_neg: int, soft: np.ndarray, hard: np.ndarray
-) -> int:
-    """Fill the sums of clip(m + half, 0, 2 half), and the numbers of m >= 1, of each key in order.
-
-    m = B - T on the grid; for half = 0 `soft` is left alone. Returns the number of pairs with
-    m = 0.
-    """
-    place, side = keys >> (bits + 1), (keys >> bits) & 1
-    is_pos = side == 1
-    pos, neg = _before(side), _before(1 - side)
-    hard[:] = np.where(is_pos, n_neg - neg[:-1], pos[:-1])
-    new = np.append(True, place[1:] != place[:-1])
-    first = np.maximum.accumulate(np.where(new, np.arange(keys.size), 0))
-    ties = int((side * (neg[:-1] - neg[first])).sum())
-    if half == 0:
-        return ties
-    high = np.searchsorted(place, place + half, side="left")
-    low = np.searchsorted(place, place - half, side="right")
-    sum_pos, sum_neg = _before(side * place), _before((1 - side) * place)
-    inside_pos, inside_neg = pos[high] - pos[low], neg[high] - neg[low]
-    full = np.where(is_pos, n_neg - neg[low] - inside_neg, pos[low])
-    part = np.where(
-        is_pos,
-        sum_neg[high] - sum_neg[low] - inside_neg * place,
-        inside_pos * place - (sum_pos[high] - sum_pos[low]),
-    )
-    soft[:] = (2 * full + np.where(is_pos, inside_neg, inside_pos)) * half + part
-    return ties
-
-
-def _before(x: np.ndarray) -> np.ndarray:
-    """Return the sums of the whole numbers before each place: (n + 1,)."""
-    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(x)])
-
-
-def spread(
-    keys: np.ndarray,
-    bits: int,
-    soft: np.ndarray,
-    hard: np.ndarray,
-    unit: float,
-    scores: np.ndarray,
-    middle: float,
-    c: np.ndarray,
-) -> tuple[float, float, int, float]:
-    """Fill c with soft / unit in the order of rows, signed; negatives get the minus.
-
-    Returns the sum of z over the pairs with m >= 1 less their number, the sum of the absolute
-    terms that it was made of, that number, and the sum of c over the positive rows.
-    """
-    side, row = (keys >> bits) & 1, keys & ((1 << bits) - 1)
-    sign, mass = 2.0 * side - 1.0, soft / unit
-    c[row] = sign * mass
-    terms = -sign * (hard.astype(float) * (scores[row] - middle))
-    active = int((side * hard).sum())
-    return compensated(terms), plain_sum(np.abs(terms)), active, compensated(mass * side)
-
-
-def windows(
-    keys: np.ndarray,
-    bits: int,
-    half: int,
-    rows_pos: np.ndarray,
-    rows_neg: np.ndarray,
-    first: np.ndarray,
-    ends: np.ndarray,
-) -> int:
-    """Fill the rows of each class in order and, for every positive, its pairs with |m| < half.
-
-    They are the negatives from number `first` on, as many as `ends` grows by; returns their sum.
-    """
-    is_pos = (keys >> bits) & 1 == 1
-    row, place = keys & ((1 << bits) - 1), keys >> (bits + 1)
-    rows_pos[:], rows_neg[:] = row[is_pos], row[~is_pos]
-    t, b = place[is_pos], place[~is_pos]
-    first[:] = np.searchsorted(b, t - half, side="right")
-    held = np.searchsorted(b, t + half, side="left") - first
-    ends[:] = np.cumsum(np.maximum(held, 0))  # a window of no width ends before it begins
-    return int(ends[-1]) if ends.size else 0
-
-
-def pick(
-    picks: np.ndarray,
-    rows_pos: np.ndarray,
-    rows_neg: np.ndarray,
-    first: np.ndarray,
-    ends: np.ndarray,
-    i: np.ndarray,
-    j: np.ndarray,
-) -> None:
-    """Fill the rows of the pairs with the ascending numbers `picks`."""
-    at = np.searchsorted(ends, picks, side="right")
-    start = np.where(at > 0, ends[at - 1], 0)
-    i[:], j[:] = rows_pos[at], rows_neg[first[at] + picks - start]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..tools.compiling import compiled, compiled_later
-from . import counted as plain
+from . import plain
 
 # The last pass of a sort may make so many moves per key before a general sort takes over.
 SHIFTS = 16

@@ -8,8 +8,8 @@ for both sides: two different comparisons (t_i < b_j here, s_i < b_j + 1 there) 
 ties and would give marginals that belong to no alpha.
 
 Running sums are compensated, so that their rounding does not grow with n, and begin at the end at
-which pairs are active. `sweep` is the reference in numpy's passes, for any format of floats; the
-loop in `swept_compiled` returns the same bits. [Nonlinear, Algorithm 2] uses such sums for the
+which pairs are active. `plain.sweep` is the reference in numpy's passes, for any format of floats;
+the loop in `swept_compiled` returns the same bits. [Nonlinear, Algorithm 2] uses such sums for the
 squared hinge; they hold for the hinge just as well.
 """
 
@@ -19,6 +19,8 @@ import numpy as np
 
 from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum, unit_of
 from ..tools.threads import in_parts, workers
+from . import plain
+from . import swept_compiled as loops
 from .assembled import SideSums
 
 COMPILED_FROM = 100  # Rows from which the loop is quicker than numpy's passes.
@@ -63,9 +65,7 @@ def swept(
 
     `fast` takes the compiled loop, for float64 only.
     """
-    run = sweep
-    if fast:
-        from .swept_compiled import sweep as run
+    run = loops.sweep if fast else plain.sweep
     t_order, b_order = both_orders(t, b)
     ranked = (
         t[t_order],
@@ -82,81 +82,6 @@ def swept(
     u, v = np.empty_like(t), np.empty_like(b)
     u[t_order], v[b_order] = own
     return SideSums(value, u, v, None if squared else float(near) * (1 + 1e-9))
-
-
-def sweep(
-    t: np.ndarray,
-    b: np.ndarray,
-    a_t: np.ndarray,
-    a_b: np.ndarray,
-    width: float,
-    slip: float,
-    squared: bool,
-    u: np.ndarray,
-    v: np.ndarray,
-) -> tuple[np.floating | float, np.floating | float]:
-    """Fill the marginals of sorted t and b; return the value, and what pairs z > -slip weigh."""
-    mass_b, first_b, second_b = (x[::-1] for x in _tables(a_b[::-1], b[::-1]))
-    mass_t, first_t, _ = _tables(a_t, t)
-    at = np.searchsorted(b, t, side="right")
-    below = np.searchsorted(t, b, side="left")
-    mass, first = mass_b[at], first_b[at]
-    if squared:
-        # sum (b - t)^2, multiplied out.
-        value = compensated(a_t * ((second_b[at] - 2.0 * t * first) + t * t * mass))
-        u[:] = 2.0 * a_t * (first - t * mass)
-        v[:] = 2.0 * a_b * (b * mass_t[below] - first_t[below])
-        return value, 0.0
-    value = compensated(a_t * (first - t * mass))
-    near = plain_sum(a_t * mass_b[np.searchsorted(b, t - slip, side="left")])
-    if not width > 0:
-        u[:], v[:] = a_t * mass, a_b * mass_t[below]
-        return value, near
-    # The ramp: alpha rises from 0 at b = t - half to 1 at b = t + half.
-    half = width / 2
-    low, high = t - half, t + half
-    start = np.searchsorted(b, low, side="right")
-    stop = np.searchsorted(b, high, side="left")
-    ramp = (first_b[start] - first_b[stop]) - low * (mass_b[start] - mass_b[stop])
-    u[:] = a_t * (mass_b[stop] + ramp / width)
-    start = np.searchsorted(high, b, side="right")
-    stop = np.searchsorted(low, b, side="left")
-    ramp = (b + half) * (mass_t[stop] - mass_t[start]) - (first_t[stop] - first_t[start])
-    v[:] = a_b * (mass_t[start] + ramp / width)
-    return value, near
-
-
-def _tables(weight: np.ndarray, values: np.ndarray) -> list[np.ndarray]:
-    """Return the sums of weight, weight value and weight value^2 before each row, compensated."""
-    found = []
-    for x in (weight, weight * values, weight * values * values):
-        total, slips = two_sums(x)
-        found.append(total + running(slips))
-    return found
-
-
-def running(x: np.ndarray) -> np.ndarray:
-    """Return 0, x_0, x_0 + x_1, and so on, added one after the other as a loop does: (n + 1,)."""
-    return np.cumsum(np.concatenate([np.zeros(1, dtype=x.dtype), x]))
-
-
-def plain_sum(x: np.ndarray) -> np.floating:
-    """Return x_0 + x_1 + ..., added from left to right."""
-    return running(x)[-1]
-
-
-def two_sums(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return `running(x)` (n + 1,) and what each addition rounded off (n,), by Knuth."""
-    total = running(x)
-    old, new = total[:-1], total[1:]
-    part = new - old
-    return total, (old - (new - part)) + (x - part)
-
-
-def compensated(x: np.ndarray) -> np.floating:
-    """Return the sum of x and of what its additions rounded off."""
-    total, slips = two_sums(x)
-    return total[-1] + plain_sum(slips)
 
 
 def square_sides(

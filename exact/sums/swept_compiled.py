@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..tools.compiling import compiled, compiled_later
-from . import swept as plain
+from . import plain
 
 
 @compiled

@@ -58,8 +58,8 @@ def lowered(rng: np.random.Generator) -> dict[str, Any]:
             "spaces.blocked.tiles.SIDE": int(rng.integers(1, 5)),
         }
     if rng.integers(2):
-        found["sums.smooth.convolved.FEW_PAIRS"] = 0
-        found["sums.smooth.bins.LARGEST_GRID"] = 1 << int(rng.integers(4, 16))
+        found["sums.convolved.FEW_PAIRS"] = 0
+        found["sums.convolved.LARGEST_GRID"] = 1 << int(rng.integers(4, 16))
     return found
 
 

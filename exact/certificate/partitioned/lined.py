@@ -3,8 +3,8 @@
 They are written as `Evaluation`s whose `total` is the mean of dual(alpha), which takes the place
 that the hinge's mean of alpha has in the dual value; width and half are zero.
 
-The squared hinge is bounded by its moments (`sums.squared`). Of the losses that are convolved
-(`sums.smooth`) the mean is at most V - c's + (L/2) mean e^2 + tail, and c's = w'pull for the true
+The squared hinge is bounded by its moments (`sums.squared`). For the losses of `sums.convolved`
+the mean is at most V - c's + (L/2) mean e^2 + tail, and c's = w'pull for the true
 scores s = w'(x - offset). The bins are those of computed scores, which are off by `slip` each: that
 moves the mean loss by 2 slip lipschitz at most, and c's by slip |c|_1.
 """
@@ -21,10 +21,10 @@ from ...losses.squared_hinge import SquaredHinge
 from ...pairs.partitioned_pairs import PartitionedPairs
 from ...problem.problem import Problem
 from ...spaces.partitions.partitioned_rows import PartitionedRows
+from ...sums.convolved import closed_smooth, smooth_ruler
 from ...sums.gathered.closed import ClosedLines
 from ...sums.gathered.gathered import WeighedSums
 from ...sums.gathered.lines import Lines, Ruler
-from ...sums.smooth.ruled import closed_smooth, smooth_ruler
 from ...sums.squared.ruled import closed_squared, squared_ruler
 from ...tools.rounding import UNIT, gamma
 from ..evaluation import Evaluation

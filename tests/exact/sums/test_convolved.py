@@ -12,8 +12,7 @@ from aucert.exact import AllPairs, InputError
 from aucert.exact.losses.logistic import Logistic
 from aucert.exact.losses.smooth_hinge import SmoothHinge
 from aucert.exact.pairs.enumerated import enumerated
-from aucert.exact.sums.smooth import bins as bins_module
-from aucert.exact.sums.smooth import convolved, many_rows, transform
+from aucert.exact.sums import convolved
 from aucert.exact.tools.rounding import UNIT, is_long
 from loops import each, first_fast
 
@@ -56,7 +55,7 @@ def check(loss, scores, positive, weight, bins: int = 256, width: float = 0.0) -
     used = np.ones(scores.size, bool) if weight is None else weight > 0
     spread = float(np.ptp(scores[used]))
     K = float(convolved.bins_for(pairs, width))
-    while (spread + abs(loss.centre)) * K >= bins_module.LARGEST_GRID // 2:
+    while (spread + abs(loss.centre)) * K >= convolved.LARGEST_GRID // 2:
         K /= 2
     # The minorant is that of alpha at the middle of each bin.
     middle = float(scores[used].mean())
@@ -153,8 +152,8 @@ def test_the_bound_of_the_transforms_rounding_holds_and_is_not_idle(monkeypatch)
         n = 400
         scores, positive = rng.normal(size=n) * 2, np.arange(n) % 2 == 0
         pairs = AllPairs(rng.integers(1, 10**8, n) + 0.0, form="binned").on(positive)
-        bins = bins_module.Bins.of(pairs, scores, 0.0, 32.0)
-        sums = transform.class_sums(bins, Logistic())
+        bins = convolved.Bins.of(pairs, scores, 0.0, 32.0)
+        sums = convolved.class_sums(bins, Logistic())
         m = np.arange(-bins.size + 1, bins.size)
         step = np.where(m < 0, 1.0, np.where(m > 0, 0.0, 0.5))
         rest = Logistic().beside_step(m / 32.0, step)[0]
@@ -171,7 +170,7 @@ CAUGHT = ["drop alpha e", "curvature", "wrap", "clipped", "step"]
 def test_planted_faults_are_caught(monkeypatch, fault: str) -> None:
     """Each check above would see the fault that it is there for."""
     loss = Logistic()
-    placed, mean_square = bins_module._placed, bins_module.Bins.mean_square
+    placed, mean_square = convolved._placed, convolved.Bins.mean_square
     if fault == "drop alpha e":
 
         def rounded(scores: np.ndarray, bins) -> np.ndarray:
@@ -180,24 +179,24 @@ def test_planted_faults_are_caught(monkeypatch, fault: str) -> None:
         monkeypatch.setattr(convolved, "centred_scores", rounded)
     elif fault == "curvature":
         monkeypatch.setattr(
-            bins_module.Bins,
+            convolved.Bins,
             "mean_square",
             lambda self: tuple(part / 64 for part in mean_square(self)),
         )
     elif fault == "wrap":
         monkeypatch.setattr(
-            transform, "linear_length", lambda size, half: 1 << (size - 1).bit_length()
+            convolved, "linear_length", lambda size, half: 1 << (size - 1).bit_length()
         )
-        transform._kernels.cache_clear()
+        convolved._kernels.cache_clear()
     elif fault == "clipped":
 
         def clipped(scores: np.ndarray, per_unit: float, base: float):
             places, theta = placed(scores, per_unit, base)
             return np.minimum(places, np.int64(2 * per_unit)), theta
 
-        monkeypatch.setattr(bins_module, "_placed", clipped)
+        monkeypatch.setattr(convolved, "_placed", clipped)
     else:
-        monkeypatch.setattr(transform, "_sum_above", lambda counts: counts[::-1].cumsum()[::-1])
+        monkeypatch.setattr(convolved, "_sum_above", lambda counts: counts[::-1].cumsum()[::-1])
 
     def all_checks() -> None:
         for seed, bins in itertools.product(range(12), (4, 32)):
@@ -207,7 +206,7 @@ def test_planted_faults_are_caught(monkeypatch, fault: str) -> None:
     with pytest.raises(AssertionError):
         all_checks()
     monkeypatch.undo()
-    transform._kernels.cache_clear()
+    convolved._kernels.cache_clear()
     all_checks()
 
 
@@ -225,7 +224,7 @@ class Off(Logistic):
 
 def test_errors_of_the_kernels_are_paid(monkeypatch) -> None:
     """At margins of 40 alpha is nothing, so that no other bound hides that of the kernels."""
-    monkeypatch.setattr(transform, "BUTTERFLY", 0)
+    monkeypatch.setattr(convolved, "BUTTERFLY", 0)
     pairs = AllPairs(form="binned", bins=64).on(np.array([True, False]))
     found = convolved.convolved(pairs, np.array([20.0, -20.0]), Off(), 0.0)
     assert np.abs(found.c).sum() > 20 * UNIT and found.conjugate > 10 * UNIT  # it was planted
@@ -259,8 +258,8 @@ def test_the_transforms_own_bounds_are_above_zero() -> None:
     pairs = AllPairs(form="binned", bins=64).on(np.arange(9) % 3 == 0)
     scores = np.random.default_rng(1).normal(size=9)
     for loss in (Logistic(), SmoothHinge(0.3)):
-        bins = bins_module.Bins.of(pairs, scores, loss.centre, 64)
-        sums = transform.class_sums(bins, loss)
+        bins = convolved.Bins.of(pairs, scores, loss.centre, 64)
+        sums = convolved.class_sums(bins, loss)
         assert min(sums.u_error, sums.v_error, sums.dual_error) > UNIT
         off = np.abs(sums.u * (1 + 1e-9) - sums.u)  # a thousand times what it rounds is more
         assert float(bins.count_a @ off) / 18 > sums.u_error
@@ -284,7 +283,7 @@ def test_far_rows_do_not_make_all_bins_coarse(kind: str, loss, monkeypatch) -> N
         (np.flatnonzero(positive), np.flatnonzero(~positive)), FAR[kind], strict=True
     ):
         scores[rows[: len(far)]] = far
-    monkeypatch.setattr(bins_module, "LARGEST_GRID", 1 << 16)
+    monkeypatch.setattr(convolved, "LARGEST_GRID", 1 << 16)
     pairs = AllPairs(form="binned", bins=256).on(positive)
     found, true = pairs.sums(scores, loss), enumerated(pairs, scores, loss, 0.0)
     slack = found.value_rounding + true.value_rounding
@@ -331,8 +330,8 @@ def test_loops_over_many_rows_make_the_same_sums(loss, width: float, monkeypatch
     pairs = AllPairs(bins=256).on(positive)
     scores = 2 * rng.normal(size=1500) + positive
     plain = convolved.convolved(pairs, scores, loss, width)
-    monkeypatch.setattr(many_rows, "MANY", 1000)
-    assert many_rows.PlacedRows.of(pairs, scores, loss, 64.0) is not None
+    monkeypatch.setattr(convolved, "MANY", 1000)
+    assert convolved.PlacedRows.of(pairs, scores, loss, 64.0) is not None
     quick = convolved.convolved(pairs, scores, loss, width)
     assert np.array_equal(quick.c, plain.c)
     assert quick.conjugate == plain.conjugate and quick.total == plain.total
@@ -346,7 +345,7 @@ def test_loops_over_many_rows_make_the_same_sums(loss, width: float, monkeypatch
 def test_rows_that_take_more_care_are_left_to_the_other_form() -> None:
     positive, scores = np.arange(6000) % 3 == 0, np.linspace(-1.0, 1.0, 6000)
     pairs, loss = AllPairs().on(positive), Logistic()
-    placed = many_rows.PlacedRows.of
+    placed = convolved.PlacedRows.of
     assert placed(pairs, scores, loss, 64.0) is not None
     long = scores.astype(np.longdouble)
     assert not is_long(long) or placed(pairs, long, loss, 64.0) is None

@@ -8,7 +8,7 @@ import numpy as np
 
 from aucert.exact.losses.registry import ALL_LOSSES
 from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.sums.smooth.factored import EXPONENTIAL_UNITS
+from aucert.exact.sums.convolved import EXPONENTIAL_UNITS
 from aucert.exact.tools.rounding import UNIT, gamma, short_chain
 from loops import each, seeds
 

@@ -16,7 +16,7 @@ import pytest
 
 import aucert.exact
 from aucert.exact.api.solve import solve
-from aucert.exact.sums import counted as counted_plain
+from aucert.exact.sums import plain as counted_plain
 from aucert.exact.sums.counted import SortedRows
 from aucert.exact.tools import compiling
 from aucert.exact.tools.compiling import Loop

@@ -27,7 +27,7 @@ from aucert.exact.spaces.partitions.engine import LocalEngine
 from aucert.exact.spaces.partitions.partition import cut
 from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
 from aucert.exact.spaces.partitions.work import Reply, Task
-from aucert.exact.sums.smooth.ruled import smooth_ruler
+from aucert.exact.sums.convolved import smooth_ruler
 from aucert.exact.sums.squared.ruled import squared_ruler
 from loops import each, seeds
 

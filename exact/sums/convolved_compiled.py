@@ -1,10 +1,10 @@
-"""The compiled loops over rows of the smooth losses' sums: into bins, and back from them."""
+"""The loops over rows of the smooth losses' sums: into bins, and back from them."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ...tools.compiling import compiled
+from ..tools.compiling import compiled
 
 
 @compiled

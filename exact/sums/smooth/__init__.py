@@ -1,1 +1,0 @@
-"""Sums of smooth losses over all pairs: by one convolution, or as a product."""
