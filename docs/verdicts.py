@@ -10,8 +10,7 @@ from aucert.validation import suite
 from aucert.validation.claims.claim import Claim
 from aucert.validation.claims.recorded import record, statements
 from aucert.validation.claims.verdicts import KINDS, PAPERS, Verdict, vocabulary
-from aucert.validation.findings.numbers import numbers_of
-from aucert.validation.findings.registry import FINDINGS
+from aucert.validation.effects import FINDINGS
 
 HERE = Path(__file__).resolve().parent
 BLOCK = re.compile(r"(<!-- recorded -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -51,35 +50,27 @@ def stories(kind: str) -> list[str]:
     """Return a line for each statement of a kind."""
     lines = ["| paper | place | statement | verdict |", "|---|---|---|---|"]
     return lines + [
-        f"| {e.paper} | {e.place} | {_cell(e)} | {e.expected_verdict}{_capped(e)} |"
+        f"| {e.paper} | {e.place} | {_cell(e)} | {e.expected_verdict} |"
         for e in suite.claims()
         if e.kind == kind
     ]
 
 
-def alone(name: str) -> Verdict:
-    """Return what the numbers say of a finding before any deviation caps it."""
-    finding = FINDINGS[name]
-    return finding.judge(numbers_of(finding.table)).verdict
-
-
-def _capped(entry: Claim) -> str:
-    if entry.kind != "finding" or alone(entry.name) == entry.expected_verdict:
-        return ""
-    return f" (the numbers alone: {alone(entry.name)})"
-
-
 def caps() -> str:
-    """Return how many findings a deviation from the protocol leaves open, either way."""
-    entries = [e for e in suite.claims() if e.kind == "finding"]
-    opened = [e for e in entries if e.expected_verdict == Verdict.UNDECIDED]
-    found = Counter(alone(entry.name) for entry in opened)
+    """Return how many findings are undecided, and why."""
+    opened = [f for f in FINDINGS.values() if verdict_of(f.name) == Verdict.UNDECIDED]
+    not_run = sum(bool(finding.not_run) for finding in opened)
+    turned = sum(bool(finding.turned or finding.also) for finding in opened)
     return (
-        f"Of {len(entries)} findings {len(opened)} are undecided. By the numbers alone "
-        f"{found[Verdict.BORNE_OUT]} of these would be borne out and {found[Verdict.CONTRADICTED]} "
-        "would be contradicted, but a named deviation from the paper's protocol could have made "
-        f"that verdict; for {found[Verdict.UNDECIDED]} an interval crosses the line."
+        f"Of {len(FINDINGS)} findings {len(opened)} are undecided: for {not_run} the paper's "
+        f"comparison was not run, for {turned} the answer depends on the protocol, and for "
+        f"{len(opened) - not_run - turned} an interval crosses the line."
     )
+
+
+def verdict_of(name: str) -> str:
+    """Return the recorded verdict."""
+    return record()["verdicts"][name]
 
 
 def _cell(entry: Claim) -> str:

@@ -32,6 +32,7 @@ from .extremes import NaNError, has_nan
 from .files.written import write_json
 from .report.document import environment
 from .report.row import Row
+from .report.severity import SEVERITY
 from .tables.stored import file_sha256
 
 SCHEMA_VERSION = 3
@@ -171,6 +172,9 @@ def _row(
         tuning=entry.tuning,
         turned_by=outcome.turned_by or entry.turned_by,
         arithmetic=entry.arithmetic,
+        effects=outcome.effects,
+        protocol=outcome.protocol,
+        severity=SEVERITY.get(entry.name, ""),
     )
     # Through JSON and back: a fresh row and one read from its file are then the same.
     text = json.dumps(asdict(row), allow_nan=False, default=_plain)

@@ -17,17 +17,18 @@ import joblib
 from .. import __version__
 from ..exact.errors import InputError
 from ..exact.tools.interrupts import finish
+from . import effects, reruns
 from .claims import recorded
 from .claims.claim import REGISTRY, Claim
 from .claims.verdicts import PAPERS, PROFILES
-from .findings import registry as findings
 from .judged import library_sha256, run_claim
 from .report.document import Report, environment
 from .report.row import Row
 from .workers import unheard_by_workers
 
 recorded.enter_all()
-findings.enter_all()
+effects.enter_all()
+reruns.enter_reruns()
 
 # Called after each claim with the number done, the number in all, and the row.
 Progress = Callable[[int, int, Row], object]

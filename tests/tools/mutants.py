@@ -72,7 +72,7 @@ AREAS: dict[str, Area] = {
     "tools": within("exact/tools"),
     "approx": within("approx"),
     "bounds": within("validation/bounds", "validation/budget", "validation/checking"),
-    "claims": within("validation/claims", "validation/findings", "validation/tables"),
+    "claims": within("validation/claims", "validation/tables"),
     "files": within("validation/files", "validation/commands", "validation/report"),
 }
 

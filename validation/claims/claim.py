@@ -45,6 +45,8 @@ class Outcome:
     tolerance: str | None = None
     figures: tuple[Figure, ...] = ()
     turned_by: str = ""
+    effects: tuple[dict[str, Any], ...] = ()
+    protocol: tuple[dict[str, str], ...] = ()
 
     @property
     def used(self) -> tuple[DataUsed, ...]:

@@ -396,7 +396,7 @@ def run_reproduce(
 
     `work` is the profile, the seed, and the folders of the data and of the evidence.
     """
-    from ..findings.on_page import said_on
+    from ..effects import said_on
     from ..tables.running.registry import chosen, tables
     from ..tables.running.runner import estimate, limit_of, reproduce
     from ..tables.stored import SCHEMA_VERSION
@@ -452,8 +452,8 @@ def _check_evidence(
     With --out the findings are written to FOLDER/checked.json.
     """
     from ..claims.verdicts import PAPERS, Verdict
-    from ..findings.numbers import EVIDENCE
-    from ..findings.reruns import check, record
+    from ..effects import EVIDENCE
+    from ..reruns import check, record
     from ..tables.stored import SCHEMA_VERSION
 
     target, folder, found = named_folder(out), Path(evidence or EVIDENCE), {}

@@ -41,6 +41,9 @@ class Row:
     details: dict[str, Any] = field(default_factory=dict)
     timings: dict[str, float] = field(default_factory=dict)
     figures: tuple[Figure, ...] = ()
+    effects: tuple[dict[str, Any], ...] = ()
+    protocol: tuple[dict[str, str], ...] = ()
+    severity: str = ""
     taken_over: bool = field(default=False, compare=False)
 
     @property
@@ -62,5 +65,7 @@ class Row:
             "data": tuple(DataUsed(**used) for used in row["data"]),
             "figures": tuple(Figure.from_document(figure) for figure in row["figures"]),
             "readings": tuple(row["readings"]),
+            "effects": tuple(row["effects"]),
+            "protocol": tuple(row["protocol"]),
         }
         return cls(**{**row, **parts})

@@ -10,7 +10,7 @@ import pytest
 
 from aucert.exact import solve
 from aucert.validation.claims.sht.sparsity import F1, JACCARD
-from aucert.validation.findings.numbers import _tests
+from aucert.validation.effects import of_page
 from aucert.validation.tables.running.registry import tables
 from aucert.validation.tables.sht import (
     convergence,
@@ -34,7 +34,7 @@ from aucert.validation.tables.sht.methods import (
 )
 from aucert.validation.tables.sht.printed import METHODS, STARS
 from aucert.validation.tables.sht.synthetic_tables import by_trial
-from aucert.validation.tables.table import Job, Part, Results, Run
+from aucert.validation.tables.table import Job, Page, Part, Results, Run
 from loops import each
 
 SPEND: dict[str, Any] = {
@@ -226,7 +226,7 @@ def test_every_rival_is_paired_with_the_method_over_all_sparsities() -> None:
     pages = [
         table.render(results) for table in (synthetic_tables.TABLE_1, synthetic_tables.TABLE_2)
     ]
-    tests = _tests([test for page in pages for test in page.tests])
+    tests = of_page("", "", Page((), tuple(test for page in pages for test in page.tests))).tests
     for what, measure in measures.items():
         for rival in METHODS[1:]:
             sides = [
@@ -235,9 +235,9 @@ def test_every_rival_is_paired_with_the_method_over_all_sparsities() -> None:
             ]
             found = tests[f"{what}, all four k*: SHT-AUC minus {rival}"]
             gaps = sides[0] - sides[1]
-            assert found.count == gaps.size == 16
+            assert found.df + 1 == gaps.size == 16
             assert found.estimate == pytest.approx(gaps.mean(), abs=5e-4)
-            assert found.error == pytest.approx(gaps.std(ddof=1) / 4, abs=5e-4)
+            assert found.se == pytest.approx(gaps.std(ddof=1) / 4, abs=5e-4)
     fig_2 = " ".join(map(str, synthetic_tables.FIG_2.render(results).tests))
     assert "r = 0.5: SHT-AUC minus SOLAM" in fig_2 and "r = 0.5: SHT-AUC minus SPAM-l2" in fig_2
 
@@ -252,13 +252,13 @@ def test_lists_of_genes_from_common_training_rows_are_tested_with_the_jackknifes
         part.key: {"markers": 3} | {f"ratios {m}": shares[m][at] for m in shares}
         for at, part in enumerate(parts)
     }
-    tests = _tests(marker_tables.FIG_4.render(Results(run, spent, parts, done)).tests)
+    tests = of_page("", "", marker_tables.FIG_4.render(Results(run, spent, parts, done))).tests
     for name, ratio in (("leukemia", 50 / 22), ("colon", 50 / 12)):
         rows = [at for at, part in enumerate(parts) if part.parameters["set"] == name]
         gaps = [shares["SHT-AUC"][at][1][0] - shares["StoIHT"][at][1][0] for at in rows]
         error = np.sqrt((1 / len(rows) + ratio) * np.var(gaps, ddof=1))
         found = tests[f"{name}, k = 30: SHT-AUC minus StoIHT"]
-        assert found.error == pytest.approx(error, abs=5e-5)
+        assert found.se == pytest.approx(error, abs=5e-5)
 
 
 def test_a_simulated_fold_is_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aucert.validation.findings.on_page import said_on
+from aucert.validation.effects import said_on
 from aucert.validation.tables.pages import Shown
 from aucert.validation.tables.running.registry import tables
 from aucert.validation.tables.sauc.printed import PLAIN, STRUCTURED, SVM

@@ -17,18 +17,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import __version__
-from ...exact.errors import InputError
-from ..claims.claim import Context, Outcome
-from ..claims.recorded import enter
-from ..claims.verdicts import PAPERS, Verdict
-from ..data.real_data import real_data_folder
-from ..tables.planning import planned
-from ..tables.running.evidence import EvidenceFolder, evidence_path
-from ..tables.running.registry import tables
-from ..tables.stored import part_key, plain
-from ..tables.table import Experiment, Job, Part, Run
-from .numbers import EVIDENCE
+from .. import __version__
+from ..exact.errors import InputError
+from .claims.claim import Context, Outcome
+from .claims.recorded import enter
+from .claims.verdicts import PAPERS, Verdict
+from .data.real_data import real_data_folder
+from .effects import EVIDENCE
+from .tables.planning import planned
+from .tables.running.evidence import EvidenceFolder, evidence_path
+from .tables.running.registry import tables
+from .tables.stored import part_key, plain
+from .tables.table import Experiment, Job, Part, Run
 
 SECONDS = 3.0  # Parts that took more processor time are not run again; but see `LONGEST`.
 

@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 from aucert.exact.errors import InputError
-from aucert.validation import suite
+from aucert.validation import reruns, suite
 from aucert.validation.cli import main
-from aucert.validation.findings import reruns
-from aucert.validation.findings.numbers import EVIDENCE
-from aucert.validation.findings.reruns import (
+from aucert.validation.effects import EVIDENCE
+from aucert.validation.reruns import (
     LONGEST,
     SECONDS,
     Recorded,

@@ -1,0 +1,380 @@
+"""Effects: intervals decide, answers are told apart, pages agree, each verdict can be turned."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+import math
+import random
+import re
+import statistics
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from aucert.exact.errors import InputError
+from aucert.validation import effects, suite
+from aucert.validation.claims.verdicts import FINDINGS as VOCABULARY
+from aucert.validation.claims.verdicts import Verdict
+from aucert.validation.effects import (
+    EVIDENCE,
+    FINDINGS,
+    NOT_RUN,
+    OURS,
+    QUICK,
+    Cell,
+    Effect,
+    Finding,
+    Numbers,
+    from_evidence,
+    mean,
+    minus,
+    numbers_of,
+    of_page,
+    over,
+    regime,
+    said_by,
+    said_on,
+)
+from aucert.validation.tables.pages import departs
+from aucert.validation.tables.running.registry import tables
+from aucert.validation.tables.running.runner import reproduce
+from aucert.validation.tables.statistics import NamedTest, Paired
+from aucert.validation.tables.table import Budget, Entry, Page, Part, Results, Run
+from loops import each
+from planted_tables import planted
+
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "results" / "full"
+OPEN = [f for f in FINDINGS.values() if f.not_run or f.turned]
+
+
+def effect(estimate: float, se: float = 1.0, df: float = 20) -> Effect:
+    return Effect("a", estimate, se, df)
+
+
+def judged(estimates: list[float], **keys: Any) -> str:
+    tests = {f"{k}": effect(x) for k, x in enumerate(estimates)}
+    finding = Finding("f", "sauc-fig-1", "", "", "{k}", each={"k": list(tests)}, **keys)
+    return finding.answer(Numbers("sauc-fig-1", "here", {}, tests)).verdict
+
+
+def test_an_interval_is_students_and_shared_by_many() -> None:
+    for m in (1, 5):
+        low, high = effect(1.0, 0.5, 10).interval(m=m)
+        assert (high - low) / 2 == pytest.approx(0.5 * stats.t.ppf(1 - 0.025 / m, 10), rel=1e-12)
+    assert effect(1.0, 0.5, 0).interval() == (-math.inf, math.inf)
+
+
+@each(
+    ("estimates", "keys", "verdict"),
+    [
+        ([9.0], {}, "borne-out"),
+        ([-9.0], {}, "contradicted"),
+        ([0.5], {}, "undecided"),
+        ([0.5], {"margin": 3.0}, "contradicted"),  # no difference, though one is claimed
+        ([0.5], {"margin": 3.0, "than": -3.0}, "borne-out"),
+        ([0.5], {"margin": 3.0, "side": "within"}, "borne-out"),
+        ([0.5], {"margin": 2.0, "side": "within"}, "undecided"),
+        ([-9.0], {"margin": 3.0, "side": "within"}, "contradicted"),
+        ([9.0, 9.0, -9.0], {}, "contradicted"),
+        ([9.0, 9.0, -1.0], {}, "borne-out"),
+        ([9.0, 9.0, -9.0], {"how": "most"}, "borne-out"),
+        ([9.0], {"not_run": "Another was."}, "undecided"),
+        ([-9.0], {"turned": "Elsewhere."}, "undecided"),
+        ([9.0, 9.0], {"also": ["0"]}, "borne-out"),
+    ],
+)
+def test_whole_intervals_decide(estimates: list[float], keys: dict[str, Any], verdict: str) -> None:
+    assert judged(estimates, **keys) == verdict
+
+
+def test_another_reading_that_differs_leaves_it_undecided() -> None:
+    tests = {"a": effect(9.0), "b": effect(0.0)}
+    finding = Finding("f", "sauc-fig-1", "", "", "a", also=["b"])
+    assert finding.answer(Numbers("t", "here", {}, tests)).verdict == Verdict.UNDECIDED
+
+
+def test_a_difference_of_cells_has_welchs_freedom() -> None:
+    found = minus("a", Cell(2.0, 0.3, 10), Cell(1.0, 0.4, 20))
+    df = 0.25**2 / (0.09**2 / 9 + 0.16**2 / 19)
+    assert (found.estimate, found.se, found.df) == (1.0, pytest.approx(0.5), pytest.approx(df))
+    assert minus("a", Cell(2.0, None, 1), Cell(1.0, 0.4, 20)).se == math.inf
+    ratio = minus("a", Cell(10.0, 0.1, 10), Cell(1.0, 0.0, 10), ratio=True)
+    assert (ratio.estimate, ratio.se) == (pytest.approx(1.0), pytest.approx(0.01 / math.log(10)))
+
+
+def test_means_have_the_error_of_the_spread_or_that_of_rows_that_are_shared() -> None:
+    found = over([effect(1.0), effect(3.0), effect(5.0)], "mean")
+    assert (found.estimate, found.df) == (3.0, 2)
+    assert found.se == pytest.approx(2.0 / math.sqrt(3))
+    shared = mean("all", [[effect(1.0), effect(3.0)]])
+    assert (shared.estimate, shared.se, shared.df) == (2.0, 1.0, 20)
+    apart = mean("all", [[effect(1.0)], [effect(3.0)]])
+    assert apart.se == pytest.approx(math.sqrt(0.5)) and apart.df == pytest.approx(40)
+
+
+def test_the_number_of_splits_that_could_decide_does() -> None:
+    finding = Finding("f", "sauc-fig-1", "", "", "a", margin=0.1, overlap=0.25)
+    for se in (0.45, 0.5, 0.9):
+        whole = effect(1.0, se, 9)
+        words = finding.needed(whole, [whole])
+        if not (found := re.search(r"about ([\d,]+)", words)):
+            assert se == 0.9
+            continue
+        count = int(found[1].replace(",", ""))
+        narrow = math.sqrt((1 / count + 0.25) / (1 / 10 + 0.25))
+        low, high = whole.interval()
+        assert (high - low) / 2 * narrow <= 1.0 + 1e-9
+
+
+def test_every_finding_carries_what_a_reader_needs() -> None:
+    for claim in (entry for entry in suite.claims() if entry.kind == "finding"):
+        assert claim.quote and claim.regime and claim.tuning and claim.statement.endswith(".")
+        assert claim.place and len(claim.quote) <= 160, claim.name
+        assert claim.expected_verdict in VOCABULARY
+
+
+def test_a_finding_has_its_recorded_verdict_its_effects_and_what_would_turn_it() -> None:
+    """One test of all findings, so that all of them are looked at by default."""
+    for row in suite.run(list(FINDINGS)).rows:
+        assert row.verdict == row.expected_verdict, (row.name, row.measured)
+        assert row.turned_by and row.tolerance and row.details["judged from"], row.name
+        first = row.effects[0]
+        assert {"estimate", "se", "df", "unit", "printed", "margin", "low", "high"} < set(first)
+        assert row.protocol == FINDINGS[row.name].protocol
+
+
+def moved(numbers: Numbers, by: float) -> Numbers:
+    """Return numbers that are surely known, with every test and every second cell moved."""
+    tests = {n: dataclasses.replace(t, estimate=by, se=1e-9) for n, t in numbers.tests.items()}
+    return dataclasses.replace(numbers, tests=tests)
+
+
+def variants(numbers: Numbers) -> list[Numbers]:
+    """Return the numbers with mistakes planted: all tests moved, a row or a column scaled."""
+    found = [moved(numbers, by) for by in (-1e3, 0.0, 1e3)]
+    for side in (0, 1):
+        for name in sorted({at[side] for at in numbers.cells}):
+            for by, factor in ((1e4, 1.0), (-1e4, 1.0), (0.0, 1e6), (0.0, 1e-6)):
+                cells = {
+                    at: Cell(cell.mean * factor + by, 1e-9, 100) if at[side] == name else cell
+                    for at, cell in numbers.cells.items()
+                }
+                found.append(dataclasses.replace(numbers, cells=cells))
+    return found
+
+
+@each("name", [*FINDINGS, *OURS])
+def test_a_planted_mistake_in_the_numbers_turns_the_finding(name: str) -> None:
+    finding = dataclasses.replace(({**FINDINGS, **OURS})[name], not_run="", turned="", also=())
+    numbers = numbers_of(finding.table)
+    honest = finding.answer(numbers).verdict
+
+    def verdict(wrong: Numbers) -> str:
+        try:
+            return finding.answer(wrong).verdict
+        except ValueError:  # the logarithm of a time that is not above zero
+            return honest
+
+    assert any(verdict(wrong) != honest for wrong in variants(numbers))
+
+
+def test_what_the_paper_did_not_run_is_not_decided_by_what_we_did() -> None:
+    for finding in OPEN:
+        numbers = numbers_of(finding.table)
+        for by in (-1e3, 1e3):
+            assert finding.answer(moved(numbers, by)).verdict == Verdict.UNDECIDED
+        assert finding.departures, finding.name
+
+
+@each("name", list(OURS))
+def test_other_numbers_turn_what_we_state_of_ours(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    assert suite.run([name]).rows[0].verdict == "holds"
+    numbers = numbers_of(OURS[name].table)
+    slow = {
+        at: dataclasses.replace(cell, mean=cell.mean * 1e6)
+        if ", full" in at[1] or "all p" in at[1]
+        else cell
+        for at, cell in numbers.cells.items()
+    }
+    wrong = dataclasses.replace(moved(numbers, 1e3), cells=slow)
+    monkeypatch.setattr(effects, "numbers_of", lambda _: wrong)
+    assert suite.run([name]).rows[0].verdict == "fails"
+
+
+# What the departures say of the evidence.
+
+
+def parts(experiment: str) -> list[dict[str, Any]]:
+    path = EVIDENCE / "full-seed0" / f"{experiment}.jsonl"
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()[1:]]
+
+
+def test_a_finer_grid_of_lambda_adds_little() -> None:
+    """Of the seven printed values four are run; Fig. 5 has all of them."""
+    numbers = numbers_of("sauc-fig-5")
+    for task in {column for _, column in numbers.cells}:
+        by_lambda = {
+            float(row.removeprefix("lambda = ")): cell.mean
+            for (row, at), cell in numbers.cells.items()
+            if at == task
+        }
+        printed = max(value for at, value in by_lambda.items() if 1e-3 <= at <= 1e3)
+        assert printed - max(by_lambda[at] for at in (1e-3, 0.1, 10.0, 1e3)) <= 0.004
+
+
+@each(("rival", "level"), [("StoIHT", 1.0), ("HSG-HT", 1000.0)])
+@each("measure", ["true", "f1", "ji"])
+def test_logistic_rivals_are_behind_where_the_folds_choose_otherwise(
+    rival: str, level: float, measure: str
+) -> None:
+    """The sensitivity of the findings `turned`: at r = 0.05; the second parameter decides."""
+    leads: dict[bool, list[float]] = {True: [], False: []}
+    for part in parts("sht-synthetic"):
+        found = part["result"]
+        if part["parameters"]["r"] == 0.05:
+            lead = found[f"{measure} SHT-AUC"] - found[f"{measure} {rival}"]
+            leads[found[f"config {rival}"][1] == level].append(lead)
+    chosen, otherwise = (statistics.mean(leads[side]) for side in (True, False))
+    assert min(map(len, leads.values())) > 30
+    assert abs(chosen) < 0.02 and otherwise > 0.08
+
+
+def test_the_least_cost_of_noam_is_often_the_best() -> None:
+    costs = [part["result"]["NOAM_choice"][0] for part in parts("nonlinear-online")]
+    assert min(costs) == -10 and costs.count(-10) >= len(costs) / 3
+
+
+# The protocol.
+
+
+@each(
+    ("paper", "full", "words"),
+    [
+        (5, 5, ""),
+        ("50 (programs)", 5, "eta: 50 in the authors' programs, 5 here"),
+        ("not printed", [1, 10, 100], "eta: not printed, 3 values here"),
+        ("all", 100_000, "eta: all in print, 100,000 here"),
+        ("2^-10, 2^-9, ..., 2^10", [0.5, 2, 1], "2^10 in print, 3 values from 0.5 to 2 here"),
+    ],
+)
+def test_a_protocol_names_what_departs(paper: object, full: object, words: str) -> None:
+    table = tables()["sht-table-1"]
+    line = Budget("eta", paper, full, full)
+    budget = dataclasses.replace(table.experiment, budget=(Budget("folds", 5, 5, 5), line))
+    said = regime(dataclasses.replace(table, experiment=budget))
+    assert departs(line, "full") == bool(words)
+    assert said == "As printed" if not words else said.endswith(words)
+
+
+def test_each_finding_names_the_departures_of_its_page_and_no_other_line() -> None:
+    for finding in FINDINGS.values():
+        table = tables()[finding.table]
+        for line in table.experiment.budget:
+            assert (f"; {line.what}: " in f"; {regime(table)}") == departs(line, "full")
+
+
+# No finding contradicts its page.
+
+
+@each("name", list(tables()))
+def test_the_page_in_the_docs_is_made_of_the_evidence(name: str, tmp_path: Path) -> None:
+    """Every sentence, verdict and interval of it, and all numbers of its table."""
+    reproduce([name], "full", out=tmp_path, evidence=EVIDENCE, max_time=1e-9, judge=said_on)
+    page = f"{name}.md"
+    assert (tmp_path / page).read_text("utf-8") == (DOCS / page).read_text("utf-8"), "make it anew"
+    assert numbers_in(tmp_path / f"{name}.csv") == pytest.approx(
+        numbers_in(DOCS / f"{name}.csv"), rel=1e-9, abs=1e-12
+    )
+
+
+def numbers_in(path: Path) -> dict[tuple[str, str], float]:
+    """Return row and column to the number of a page's CSV."""
+    with open(path, encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    found = {(row["row"], row["column"]): row["ours"] for row in rows}
+    return {at: float(text) for at, text in found.items() if re.fullmatch(r"[-+.\de]+", text)}
+
+
+@each("name", list(tables()))
+def test_a_page_of_few_numbers_is_judged_without_a_word_on_the_way(name: str) -> None:
+    whole = numbers_of(name)
+    rng = random.Random(name)
+    for share in (0.0, 0.5, 0.9):
+        for _ in range(4):
+            cells = {at: cell for at, cell in whole.cells.items() if rng.random() < share}
+            tests = {at: test for at, test in whole.tests.items() if rng.random() < share}
+            few = dataclasses.replace(whole, cells=cells, tests=tests)
+            for said in said_by(few):
+                assert said.measured and said.verdict in VOCABULARY
+
+
+def one_part(done: bool = True, profile: str = "full") -> Results:
+    part = Part("rep=0", {})
+    return Results(Run(profile), {}, (part,), {part.key: {}} if done else {})
+
+
+def angle(estimate: float) -> Page:
+    test = NamedTest("SAUC-SVM minus AUC-SVM", Paired(estimate, 0.001, 1e-5, 50), "in AUC")
+    return Page((), (test,))
+
+
+def test_a_planted_number_turns_what_the_page_says() -> None:
+    table = tables()["sauc-fig-1"]
+    higher, lower = (said_on(table, angle(x), one_part())[0].verdict for x in (0.5, -0.5))
+    assert (higher, lower) == ("borne-out", "contradicted")
+    quick = said_on(table, angle(0.5), one_part(profile="quick"))[0]
+    assert quick.verdict == "undecided" and QUICK in quick.measured
+
+
+def test_a_page_that_lacks_a_part_decides_nothing() -> None:
+    said = [
+        each for table in tables().values() for each in said_on(table, angle(0.5), one_part(False))
+    ]
+    assert sorted(each.name for each in said) == sorted(FINDINGS)
+    assert {(each.verdict, each.measured) for each in said} == {("undecided", NOT_RUN)}
+
+
+def test_a_page_and_a_finding_of_one_run_have_the_same_numbers() -> None:
+    entries = (
+        Entry("a", "AUC", "0.9 (0.01)", 0.8, 0.1, 10),
+        Entry("a", "best", None, "k = 5"),
+    )
+    exact = Paired(1.2504321, 0.00021, 1e-05, 50)
+    tests = (
+        NamedTest("n = 5,000: x minus y", exact, "points"),
+        NamedTest("n = 5,000: x minus y", exact, "degrees"),
+    )
+    found = of_page("t", "here", Page(entries, tests))
+    assert found.cells == {("a", "AUC"): Cell(0.8, 0.1, 10)}
+    assert found.read("a | AUC").printed == 0.9 and found.read("= 60").mean == 60.0
+    for name in ("n = 5,000: x minus y", "n = 5,000: x minus y: degrees"):
+        assert found.test(name) == Effect(name, 1.2504321, 0.00021, 49), "not rounded"
+    with pytest.raises(ValueError, match="two tests of a page are called"):
+        of_page("t", "here", Page(entries, (*tests, tests[1])))
+    with pytest.raises(KeyError, match="no paired test"):
+        found.read("n = 1: x minus y")
+    with pytest.raises(KeyError, match="no cell"):
+        found.read("b | AUC")
+
+
+def test_evidence_that_lacks_a_part_is_refused(tmp_path: Path) -> None:
+    registry = planted()
+    with pytest.raises(InputError, match=r"has no part rep=0 of protocol 1 .*: restore the file"):
+        from_evidence(registry["one"], tmp_path)
+    reproduce(out=tmp_path / "out", registry=registry, evidence=tmp_path, profile="full")
+    found = from_evidence(registry["one"], tmp_path)
+    assert "6 parts" in found.source and found.cell("all", "value").count == 6
+    with pytest.raises(InputError, match="of protocol 2"):
+        from_evidence(planted(protocol=2)["one"], tmp_path)
+
+
+@each("wrong", [(math.nan, 1.0, 5), (1.0, -1.0, 5), (1.0, math.nan, 5), (1, 1, -1)])
+def test_what_is_no_effect_is_refused(wrong: tuple[float, float, float]) -> None:
+    with pytest.raises(ValueError, match="no estimate"):
+        Effect("a", *wrong)

@@ -1,0 +1,654 @@
+"""What the papers say of their experiments, as effects: an estimate, its interval, what it says.
+
+`findings.toml` states for each sentence one estimand beforehand: what is read from the page of a
+table, which side of which number the sentence says that it lies on, and the margin below which a
+difference is none. The numbers come from the evidence of the full reproduction, of which the pages
+are made too, so that a finding cannot contradict its page.
+
+An interval that lies on the side, or within the margin, that the sentence claims bears it out; one
+on the other side, or within the margin although a difference is claimed, contradicts it. Of a
+sentence about each of several sets or sizes the mean is judged, and one of them whose own interval
+lies on the other side contradicts it too. Where the paper's comparison was not run, or another
+reading of the protocol gives another answer, it is undecided, whatever the interval.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from ..exact.errors import InputError
+from .claims.claim import REGISTRY, Claim, Context, Outcome
+from .claims.recorded import enter, recorded_verdict
+from .claims.verdicts import Verdict
+from .tables.pages import departs, shown_value
+from .tables.planning import planned
+from .tables.running.evidence import EvidenceFolder, evidence_path
+from .tables.running.registry import chosen, tables
+from .tables.said import Said
+from .tables.table import Budget, Page, Results, Run, Table
+
+EVIDENCE = Path(__file__).with_name("evidence")  # of the full reproduction, kept by the project
+FILE = Path(__file__).with_name("findings.toml")
+LEVEL = 0.95  # of every interval
+FIXED = 1000  # repetitions that stand for a number without error
+MOST = 10_000  # splits beyond which none are asked for
+NOT_RUN = "What has been run does not suffice to judge it."
+QUICK = "a quick run, whose budget stands below, is far from the paper's protocol"
+PROGRAMS = " (programs)"  # follows what a budget has from the authors' programs
+
+
+@dataclass(frozen=True)
+class Effect:
+    """An estimate with its standard error, Student's degrees of freedom, and what was printed.
+
+    An infinite error says that there is none. A difference within `margin` of zero is called none.
+    """
+
+    name: str
+    estimate: float
+    se: float
+    df: float
+    unit: str = ""
+    printed: float | None = None
+    margin: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.estimate) and self.se >= 0 and self.df >= 0):
+            raise ValueError(f"{self}: this is no estimate with its standard error")
+
+    def interval(self, level: float = LEVEL, m: int = 1) -> tuple[float, float]:
+        """Return the ends of Student's interval, of one of m that hold together (Bonferroni)."""
+        if self.df < 1 or self.se == math.inf:
+            return -math.inf, math.inf
+        half = float(stats.t.isf((1 - level) / (2 * m), self.df)) * self.se
+        return self.estimate - half, self.estimate + half
+
+    def document(self, m: int = 1) -> dict[str, Any]:
+        """Return it with the ends of its interval for JSON, which has no infinity."""
+        low, high = self.interval(m=m)
+        found = {**asdict(self), "low": low, "high": high}
+        return {
+            key: None if value in (math.inf, -math.inf) else value for key, value in found.items()
+        }
+
+    def moved(self, sign: float, shift: float) -> Effect:
+        """Return sign * effect + shift."""
+        printed = None if self.printed is None else sign * self.printed + shift
+        return replace(self, estimate=sign * self.estimate + shift, printed=printed)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A mean, its standard error (None of one repetition), the repetitions, and the print."""
+
+    mean: float
+    error: float | None
+    count: float
+    printed: float | None = field(default=None, compare=False)
+
+    def over_splits(self, overlap: float) -> Cell:
+        """Return it over random splits of the same rows, its error raised for what they share."""
+        if self.error is None:
+            return self
+        return replace(self, error=self.error * math.sqrt(1 + overlap * self.count))
+
+
+def minus(name: str, a: Cell, b: Cell, ratio: bool = False) -> Effect:
+    """Return a - b, or log10(a / b), as if independent: common splits make that cautious.
+
+    The degrees of freedom are Welch's; the error of a logarithm is by the delta method.
+    """
+
+    def value(x: Cell, y: Cell) -> float:
+        return math.log10(x.mean / y.mean) if ratio else x.mean - y.mean
+
+    printed = [c.printed if c.count != FIXED else c.mean for c in (a, b)]
+    known = None not in printed and (not ratio or min(printed) > 0)  # type: ignore[type-var]
+    of_print = value(*(Cell(float(p or 0.0), None, 1) for p in printed)) if known else None
+    scale = [c.mean * math.log(10) if ratio else 1.0 for c in (a, b)]
+    if a.error is None or b.error is None or min(a.count, b.count) < 2:
+        return Effect(name, value(a, b), math.inf, 0, printed=of_print)
+    squares = [(a.error / scale[0]) ** 2, (b.error / scale[1]) ** 2]
+    spread = squares[0] ** 2 / (a.count - 1) + squares[1] ** 2 / (b.count - 1)
+    df = sum(squares) ** 2 / spread if spread > 0 else min(a.count, b.count) - 1
+    return Effect(name, value(a, b), math.sqrt(sum(squares)), df, printed=of_print)
+
+
+def over(effects: Sequence[Effect], name: str) -> Effect:
+    """Return the mean of effects, one a data set, with the error that their spread gives."""
+    if not effects:
+        raise KeyError(f"{name}: no data set has both numbers")
+    values = np.array([effect.estimate for effect in effects])
+    error = float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else math.inf
+    return replace(
+        effects[0],
+        name=name,
+        estimate=float(values.mean()),
+        se=error,
+        df=values.size - 1,
+        printed=_mean([effect.printed for effect in effects]),
+    )
+
+
+def mean(name: str, groups: Sequence[Sequence[Effect]]) -> Effect:
+    """Return the mean of all effects: groups share no rows, those of one group may share all.
+
+    Errors of a group are added up as if fully correlated, which no correlation exceeds.
+    """
+    every = list(itertools.chain(*groups))
+    errors = [sum(effect.se for effect in group) / len(every) for group in groups]
+    dfs = [min(effect.df for effect in group) for group in groups]
+    total = sum(error**2 for error in errors)
+    if not math.isfinite(total) or min(dfs) < 1:
+        se, df = math.inf, 0.0
+    elif len(groups) == 1:
+        se, df = errors[0], dfs[0]
+    else:
+        spread = sum(error**4 / each for error, each in zip(errors, dfs, strict=True))
+        se, df = math.sqrt(total), total**2 / spread if spread else min(dfs)
+    estimate = sum(effect.estimate for effect in every) / len(every)
+    printed = _mean([effect.printed for effect in every])
+    return replace(every[0], name=name, estimate=estimate, se=se, df=df, printed=printed)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if len(known) == len(values) else None
+
+
+# The numbers of a page
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What a page shows, in full: its cells and its paired tests."""
+
+    table: str
+    source: str
+    cells: Mapping[tuple[str, str], Cell] = field(default_factory=dict)
+    tests: Mapping[str, Effect] = field(default_factory=dict)
+
+    def cell(self, row: str, column: str) -> Cell:
+        """Return one cell."""
+        if (row, column) not in self.cells:
+            raise KeyError(f"{self.table} has no cell ({row!r}, {column!r})")
+        return self.cells[row, column]
+
+    def test(self, name: str) -> Effect:
+        """Return one paired test."""
+        if name not in self.tests:
+            raise KeyError(f"{self.table} has no paired test {name!r}")
+        return self.tests[name]
+
+    def read(self, text: str) -> Cell:
+        """Return what "row | column", "= number" or the name of a paired test stands for."""
+        if text.startswith("= "):
+            return Cell(float(text[2:]), 0.0, FIXED)
+        row, bar, column = text.rpartition(" | ")
+        if bar:
+            return self.cell(row, column)
+        test = self.test(text)
+        return Cell(test.estimate, test.se, int(test.df) + 1)
+
+    @property
+    def names(self) -> list[str]:
+        """All that `read` knows by name, in the order of the page, but the average of its rows."""
+        cells = [f"{row} | {column}" for row, column in self.cells if row != "average"]
+        return [*cells, *self.tests]
+
+
+def of_page(table: str, source: str, page: Page) -> Numbers:
+    """Return the numbers of a page."""
+    cells = {
+        (entry.row, entry.column): Cell(
+            float(entry.ours), entry.error, entry.count, _printed(entry.printed)
+        )
+        for entry in page.entries
+        if isinstance(entry.ours, int | float)
+    }
+    found: dict[str, Effect] = {}
+    for shown in page.tests:
+        name, test = shown.name, shown.test
+        if name in found:  # two quantities of one pair of methods
+            name = f"{name}: {shown.unit}"
+        if name in found:
+            raise ValueError(f"two tests of a page are called {name!r}")
+        found[name] = Effect(name, test.difference, test.error, test.count - 1)
+    return Numbers(table, source, cells, found)
+
+
+def _printed(text: object) -> float | None:
+    number = re.match(r"\s*(-?[\d,]*\.?\d+)\s*(\(|±|$)", str(text))
+    return float(number[1].replace(",", "")) if number else None
+
+
+@lru_cache(maxsize=64)
+def numbers_of(table: str) -> Numbers:
+    """Return the numbers of a table in the full reproduction."""
+    (entry,) = chosen([table], tables())
+    return from_evidence(entry, EVIDENCE)
+
+
+def from_evidence(table: Table, folder: Path) -> Numbers:
+    """Return the numbers of a table made of evidence; of evidence that lacks a part there are none.
+
+    Raises
+    ------
+    InputError
+        Where a part of the protocol and the budget is not there.
+    """
+    run = Run("full", 0)
+    kept = EvidenceFolder(folder, run)
+    ((experiment, parts),) = planned([table], run).values()
+    done: dict[str, Any] = {}
+    for part in parts:
+        document = kept.find(experiment, part)
+        if document is None:
+            path = evidence_path(folder, experiment.name, run.profile, run.seed)
+            raise InputError(
+                f"{path}: it has no part {part.key} of protocol {experiment.protocol} and of this "
+                "budget: restore the file, or make it by `aucert reproduce "
+                f"{table.name} --profile full --evidence {folder}`"
+            )
+        done[part.key] = document["result"]
+    results = Results(run, experiment.spent("full"), parts, done)
+    source = f"evidence of the full run, protocol {experiment.protocol}, {len(done)} parts"
+    return of_page(table.name, source, table.render(results))
+
+
+# A sentence, its estimand, and the answer
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What an effect says of a sentence: `word` is for readers, the verdict for the JSON.
+
+    `parts` are what the effect is the mean of. A paper speaks of its own data sets: `other` has the
+    interval for new ones, or where the effect is of new ones, the interval for the paper's.
+    """
+
+    effect: Effect
+    parts: tuple[Effect, ...]
+    other: Effect | None
+    word: str
+    verdict: Verdict
+    measured: str
+    test: str
+    turned_by: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a paper says that its experiments show; the keys are explained in findings.toml."""
+
+    name: str
+    table: str
+    quote: str
+    statement: str
+    a: str
+    b: str = ""
+    ratio: bool = False
+    each: Mapping[str, Any] = field(default_factory=dict)
+    sign: float = 1.0
+    shift: float = 0.0
+    side: str = "above"
+    than: float = 0.0
+    margin: float = 0.0
+    unit: str = ""
+    printed: float | None = None
+    independent: str = ""
+    spread: str = ""
+    least: str = ""
+    how: str = "all"
+    overlap: float = 0.0
+    published: Sequence[str] = ()
+    counts: str = "splits"
+    also: Sequence[str] = ()
+    not_run: str = ""
+    turned: str = ""
+    departures: Sequence[str] = ()
+    place: str = ""
+
+    @property
+    def paper(self) -> str:
+        """The paper of the table."""
+        return tables()[self.table].paper
+
+    @property
+    def protocol(self) -> tuple[dict[str, str], ...]:
+        """The letters of the departures from the printed protocol, with what they stand for."""
+        known = document()["departures"][self.paper]
+        letters = dict(zip(known, _letters(), strict=False))
+        return tuple(
+            {"letter": letters[key], "says": known[key]["says"] + WAYS[known[key]["way"]]}
+            for key in self.departures
+        )
+
+    def _rows(self, numbers: Numbers, a: str) -> Iterator[tuple[dict[str, str], Effect]]:
+        """Yield what the names in braces stand for, and the effect."""
+        pattern = self.b if a.startswith("= ") else a
+        for values in _expanded(pattern, self.each, numbers):
+            first, label = a.format(**values), ", ".join(values.values())
+            if not self.b:
+                found = numbers.test(first)
+            else:
+                second = self.b.format(**values)
+                if "*" in self.each.values() and second not in (*numbers.names, self.b):
+                    continue  # a row that has the first number alone
+                shared = self.overlap * (not any(v in self.published for v in values.values()))
+                cells = [numbers.read(text) for text in (first, second)]
+                # a paired test has the overlap of its splits in its error
+                if shared:
+                    cells = [cell.over_splits(shared) for cell in cells]
+                found = minus(label or self.name, *cells, ratio=self.ratio)
+            found = replace(found, name=label or found.name, unit=self.unit, margin=self.margin)
+            yield values, found.moved(self.sign, self.shift)
+
+    def effects(
+        self, numbers: Numbers, a: str = ""
+    ) -> tuple[Effect, tuple[Effect, ...], Effect | None]:
+        """Return the estimate, the effects that it is the mean of, and its other interval."""
+        rows = list(self._rows(numbers, a or self.a))
+        if not rows:
+            raise KeyError(f"{self.table} has nothing called {self.a!r}")
+        fixed = [[effect] for _, effect in rows]
+        for key, pool in ((self.spread, over), (self.least, _least)):
+            if key:
+                by: dict[tuple[str, ...], list[tuple[dict[str, str], Effect]]] = {}
+                for values, effect in rows:
+                    rest = {name: value for name, value in values.items() if name != key}
+                    by.setdefault(tuple(rest.values()), []).append((rest, effect))
+                rows = [
+                    (some[0][0], pool([effect for _, effect in some], ", ".join(rest)))
+                    for rest, some in by.items()
+                ]
+        groups: dict[str, list[Effect]] = {}
+        for values, effect in rows:
+            groups.setdefault(values.get(self.independent, ""), []).append(effect)
+        effects = tuple(effect for _, effect in rows)
+        whole = effects[0] if len(effects) == 1 else mean(self.name, list(groups.values()))
+        other = None
+        if self.spread and len(effects) == 1:
+            other = mean("these sets", fixed)
+        elif self.independent == "set" and len(groups) > 2:
+            other = over([mean("", [group]) for group in groups.values()], "new sets")
+        printed = self.printed if self.printed is not None else whole.printed
+        return replace(whole, name=self.name, printed=printed), effects, other
+
+    def says(self, effect: Effect, m: int = 1) -> tuple[str, Verdict]:
+        """Return the answer of an effect, in a word and as a verdict."""
+        low, high = (end - self.than for end in effect.interval(m=m))
+        claims_difference = self.side == "above" and self.than >= 0
+        if self.side == "within":
+            if -self.margin < low and high < self.margin:
+                return "within the margin", Verdict.BORNE_OUT
+            if low > self.margin or high < -self.margin:
+                return "beyond the margin", Verdict.CONTRADICTED
+        elif low > 0:
+            return "on the side claimed", Verdict.BORNE_OUT
+        elif high < 0:
+            return "on the other side", Verdict.CONTRADICTED
+        elif claims_difference and -self.margin < low and high < self.margin:
+            return "within the margin, though a difference is claimed", Verdict.CONTRADICTED
+        return "cannot decide", Verdict.UNDECIDED
+
+    def answer(self, numbers: Numbers) -> Answer:
+        """Judge the sentence by these numbers."""
+        whole, parts, other = self.effects(numbers)
+        word, verdict = self.says(whole)
+        many = len(parts) if self.how == "all" else 1
+        against = [
+            p for p in parts if self.says(p, many)[0] in ("on the other side", "beyond the margin")
+        ]
+        if len(parts) > 1 and self.how == "all" and against:
+            word, verdict = f"on the other side for {against[0].name}", Verdict.CONTRADICTED
+        others = {self.says(self.effects(numbers, a)[0])[1] for a in self.also}
+        why = self.not_run or self.turned
+        if self.not_run:
+            word = "not compared"
+        elif self.turned or others - {verdict}:
+            word = "depends on the protocol"
+            why = self.turned or "Another reading of the protocol gives another answer."
+        if why:
+            verdict = Verdict.UNDECIDED
+        measured = f"{shown(whole)}: {word}"
+        if other is not None:
+            measured += f" (for {other.name} {shown(other)})"
+        if word == "cannot decide":
+            measured += f"; {self.needed(whole, parts)}"
+        if len(parts) > 1:
+            for_it = sum(self.says(part, many)[1] == Verdict.BORNE_OUT for part in parts)
+            measured += f". By itself {for_it} of {len(parts)} for, {len(against)} against"
+        measured += f". {why}" if why else ""
+        return Answer(
+            whole, parts, other, word, verdict, measured, self.test(parts), self.turn(whole, why)
+        )
+
+    def test(self, parts: Sequence[Effect]) -> str:
+        """Return the estimand and the rule, in words."""
+        sign = ">" if self.side == "above" else "within"
+        limit = self.than if self.side == "above" else self.margin
+        of = f"the mean of {len(parts)} effects" if len(parts) > 1 else "the effect"
+        by = f", with the {self.least} that speaks against it most," if self.least else ""
+        also = " and in another reading of the protocol" if self.also else ""
+        each = (
+            ", and none of them on the other side" if len(parts) > 1 and self.how == "all" else ""
+        )
+        margin = f"; margin {self.margin:g}" if self.margin else ""
+        return (
+            f"{of}{by} {sign} {limit:g} {self.unit}{each}{also}; Student's interval of 95 %{margin}"
+        )
+
+    def turn(self, whole: Effect, why: str) -> str:
+        """Return by how much the estimate would have to change to be answered otherwise."""
+        ends = np.array(whole.interval()) - self.than
+        edges = [0.0] if self.side == "above" else [-self.margin, self.margin]
+        by = float(min(abs(end - edge) for end in ends for edge in edges))
+        change = f"a change of {by:.2g} {self.unit}".rstrip() + " in the estimate"
+        return f"none while this stands: {why} Without it {change}" if why else change
+
+    def needed(self, whole: Effect, parts: Sequence[Effect]) -> str:
+        """Return how many repetitions would narrow the interval to what has to be told apart."""
+        count = min(part.df for part in parts) + 1
+        low, high = whole.interval()
+        room = abs(whole.estimate - self.than)  # half the width that tells it from its limit
+        if self.side == "within":
+            room = abs(self.margin - room)
+        elif self.than >= 0:
+            room = max(room, self.margin - room)
+        if not math.isfinite(low) or not room:
+            return f"no number of {self.counts} is known to"
+        shared = self.overlap
+        left = (1 / count + shared) * (room / ((high - low) / 2)) ** 2 - shared
+        if left <= 1 / MOST:
+            return f"no number of {self.counts} of these rows can"
+        return f"about {math.ceil(1 / left):,} {self.counts} could, for {round(count):,} here"
+
+    def run(self, context: Context) -> Outcome:
+        """Judge the finding from the full reproduction."""
+        numbers = numbers_of(self.table)
+        return self.outcome(self.answer(numbers), numbers)
+
+    def outcome(self, found: Answer, numbers: Numbers) -> Outcome:
+        """Return an answer as claims do."""
+        printed, parts = found.effect.printed, found.parts if len(found.parts) > 1 else ()
+        others = [] if found.other is None else [found.other.document()]
+        return Outcome(
+            found.verdict,
+            found.measured,
+            printed=None if printed is None else f"{printed:.3g} {self.unit}",
+            details={"judged from": f"{self.table}: {numbers.source}", "answer": found.word},
+            tolerance=found.test,
+            turned_by=found.turned_by,
+            effects=(
+                found.effect.document(),
+                *others,
+                *(part.document(len(parts)) for part in parts),
+            ),
+            protocol=self.protocol,
+        )
+
+    def entered(self) -> Claim:
+        """Return it as a claim."""
+        table = tables()[self.table]
+        return Claim(
+            name=self.name,
+            paper=table.paper,
+            place=self.place or table.place,
+            kind="finding",
+            statement=self.statement,
+            expected_verdict=recorded_verdict(self.name),
+            run=self.run,
+            quote=self.quote,
+            regime=" ".join([f"{regime(table)}.", *(line["says"] for line in self.protocol)]),
+            tuning=table.experiment.search or "Nothing is tuned.",
+        )
+
+
+WAYS = {
+    "for": " (Can only help the statement.)",
+    "against": " (Can only hurt the statement.)",
+    "either": " (Can work either way.)",
+    "neither": "",
+}
+
+
+def _letters() -> Iterator[str]:
+    """Yield a, b, ..., z, aa, ab, ..."""
+    alphabet = "abcdefghijklmnopqrstuvwxyz"
+    yield from alphabet
+    yield from (f"{x}{y}" for x in alphabet for y in alphabet)
+
+
+def _expanded(text: str, each: Mapping[str, Any], numbers: Numbers) -> Iterator[dict[str, str]]:
+    """Yield the values of the names in braces; "*" is what the page has in that place."""
+    free = [name for name, values in each.items() if values == "*"]
+    fixed = {name: values for name, values in each.items() if values != "*"}
+    for values in itertools.product(*fixed.values()):
+        known = dict(zip(fixed, values, strict=True))
+        if not free:
+            yield {name: known[name] for name in each}
+            continue
+        pattern = re.escape(text)
+        for name in each:
+            value = f"(?P<{name}>.+)" if name in free else re.escape(known[name])
+            pattern = pattern.replace(re.escape(f"{{{name}}}"), value)
+        for name in numbers.names:
+            if found := re.fullmatch(pattern, name):
+                yield {key: known.get(key) or found[key] for key in each}
+
+
+def _least(effects: Sequence[Effect], name: str) -> Effect:
+    """Return the effect that speaks against the sentence most: first those wholly below zero."""
+
+    def speaks(effect: Effect) -> tuple[bool, float]:
+        low, high = effect.interval()
+        return high >= 0, low
+
+    return replace(min(effects, key=speaks), name=name)
+
+
+def shown(effect: Effect, m: int = 1) -> str:
+    """Return an estimate with its interval and its unit."""
+    low, high = effect.interval(m=m)
+    return f"{effect.estimate:+.3g} [{low:.3g}, {high:.3g}] {effect.unit}".rstrip()
+
+
+def regime(table: Table) -> str:
+    """Return where our protocol departs from the paper's: from the table's budget, in words."""
+    lines = [line for line in table.experiment.budget if departs(line, "full")]
+    return "; ".join(map(_departure, lines)) or "As printed"
+
+
+def _departure(line: Budget) -> str:
+    """Return a line of the budget in words; a list is counted, the page of the table has it."""
+    paper, here = _spent(line.paper), _spent(line.full)
+    if paper.startswith("not printed"):  # so that there is nothing to hold a range against
+        return f"{line.what}: {paper}, {here.partition(' from ')[0]} here"
+    theirs = paper.removesuffix(PROGRAMS)
+    where = "in print" if theirs == paper else "in the authors' programs"
+    return f"{line.what}: {theirs} {where}, {here} here"
+
+
+def _spent(value: Any) -> str:
+    """Return what is spent: of a list longer than two, how many and from where to where."""
+    if not isinstance(value, list | tuple):
+        return shown_value(value)
+    if len(value) < 3:
+        return " and ".join(map(shown_value, value))
+    low, high = (shown_value(end(value)) for end in (min, max))
+    return f"{len(value)} values from {low} to {high}"
+
+
+@cache
+def document() -> dict[str, Any]:
+    """Return findings.toml."""
+    return tomllib.loads(FILE.read_text(encoding="utf-8"))
+
+
+FINDINGS: dict[str, Finding] = {
+    name: Finding(name=name, **keys) for name, keys in document()["findings"].items()
+}
+
+
+# Pages, and what we state of our own figures
+
+
+def said_on(table: Table, page: Page, results: Results) -> tuple[Said, ...]:
+    """Return each finding of a table with its verdict on a page of it; a quick run decides none."""
+    whole = len(results.done) == len(results.parts)
+    numbers = of_page(table.name, "this page", page) if whole else Numbers(table.name, "this page")
+    return said_by(numbers, results.run.profile == "full")
+
+
+def said_by(numbers: Numbers, full: bool = True) -> tuple[Said, ...]:
+    """Return each finding of a table with its verdict by these numbers."""
+    found = []
+    for finding in FINDINGS.values():
+        if finding.table != numbers.table:
+            continue
+        try:
+            answer = finding.answer(numbers)
+            verdict = answer.verdict if full else Verdict.UNDECIDED
+            measured = answer.measured if full else f"{answer.measured}. Not decided: {QUICK}"
+        except (KeyError, ValueError, ZeroDivisionError):  # of numbers that are not there
+            verdict, measured = Verdict.UNDECIDED, NOT_RUN
+        found.append(Said(finding.name, finding.statement, str(verdict), measured))
+    return tuple(found)
+
+
+def run_ours(finding: Finding) -> Outcome:
+    """Return that a statement of ours holds where each interval shows it; else it fails to."""
+    numbers = numbers_of(finding.table)
+    found = finding.answer(numbers)
+    shown_by_each = (finding.says(part, len(found.parts))[1] for part in found.parts)
+    holds = all(verdict == Verdict.BORNE_OUT for verdict in shown_by_each)
+    return replace(
+        finding.outcome(found, numbers), verdict=Verdict.HOLDS if holds else Verdict.FAILS
+    )
+
+
+OURS: dict[str, Finding] = {
+    name: Finding(name=name, quote="", statement="", **keys)
+    for name, keys in document()["ours"].items()
+}
+
+
+def enter_all() -> None:
+    """Enter the findings and what we state of our own figures as claims; each name once."""
+    for finding in FINDINGS.values():
+        if finding.name in REGISTRY:
+            raise InputError(f"two claims are called {finding.name!r}")
+        REGISTRY[finding.name] = finding.entered()
+    enter({name: lambda _, ours=ours: run_ours(ours) for name, ours in OURS.items()})

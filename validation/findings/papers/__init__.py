@@ -1,1 +1,0 @@
-"""Findings of each paper, and how they are judged."""
