@@ -20,8 +20,8 @@ from .losses.registry import (
     SMOOTH_HINGE,
     SQUARE,
     SQUARED_HINGE,
+    SmoothHinge,
 )
-from .losses.smooth_hinge import SmoothHinge
 from .pairs.all_pairs import AllPairs, PairList
 from .pairs.ordered.kinds import (
     cross_group_pairs,
@@ -33,14 +33,16 @@ from .pairs.ordered.kinds import (
 )
 from .pairs.ordered.ordered_pairs import OrderedPairs
 from .pairs.statistics.concordance import (
+    Comparison,
     Concordance,
+    Estimate,
+    compare_models,
     concordance,
     concordance_index,
+    delong,
     group_auc,
     uno_concordance,
 )
-from .pairs.statistics.delong import delong
-from .pairs.statistics.estimate import Comparison, Estimate, compare_models
 from .problem.minorant import Minorant
 from .problem.penalties.elastic_net import ElasticNet
 from .problem.penalties.group_lasso import GroupLasso

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..errors import InputError, NoPairError
-from ..pairs.ordered.asked import ordered_pairs_of
+from ..pairs.ordered.kinds import ordered_pairs_of
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..spaces.gram import Gram
 from ..tools.checks import check_count

@@ -20,7 +20,7 @@ from ..formulation.partitioned import beside_rows, dask_too
 from ..formulation.penalty_grid import unit_penalty
 from ..formulation.request import Request
 from ..losses.loss import Loss
-from ..pairs.ordered.survival_times import as_survival
+from ..pairs.ordered.kinds import as_survival
 from ..problem.problem import split_labels
 from ..spaces.gram import Gram
 from ..spaces.kernel import Kernel

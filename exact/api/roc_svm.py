@@ -19,7 +19,7 @@ from ..formulation.request import WHOLE_CURVE, Request
 from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.nearest_pairs import FILTERS, nearest_pairs
-from ..pairs.ordered.asked import ordered_pairs_of
+from ..pairs.ordered.kinds import ordered_pairs_of
 from ..spaces.kernel import Kernel
 from ..spaces.kernels import PRECOMPUTED, get_kernel
 from ..spaces.rows import Rows

@@ -18,7 +18,7 @@ from ..errors import InputError
 from ..formulation.ordered import ordered_problem
 from ..formulation.screening import with_zeros
 from ..losses.loss import Loss
-from ..pairs.ordered.survival_times import as_survival
+from ..pairs.ordered.kinds import as_survival
 from ..pairs.statistics.concordance import concordance_index
 from ..problem.problem import Problem
 from ..solvers.choose import choose_solver

@@ -8,7 +8,7 @@ from enum import StrEnum
 import numpy as np
 
 from ..pairs.ordered.ordered_pairs import OrderedPairs
-from ..pairs.partitioned_order import PartitionedOrder
+from ..pairs.partitioned_pairs import PartitionedOrder
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..problem.tail import Tail

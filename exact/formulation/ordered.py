@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..losses.loss import Loss
 from ..losses.registry import get_loss
-from ..pairs.ordered.asked import ordered_pairs_of
+from ..pairs.ordered.kinds import ordered_pairs_of
 from ..problem.penalties.registry import penalty_from
 from ..problem.problem import Problem
 from ..problem.risk import Mean

@@ -12,8 +12,7 @@ import numpy as np
 from ..errors import InputError
 from ..losses.registry import ALL_LOSSES, OURS
 from ..pairs.labels import split_labels
-from ..pairs.partitioned_order import PartitionedOrder
-from ..pairs.partitioned_pairs import pairs_in
+from ..pairs.partitioned_pairs import PartitionedOrder, pairs_in
 from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..spaces.partitions.grouped.grouped_rows import GroupedRows

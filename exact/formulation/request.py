@@ -11,8 +11,7 @@ from ..losses.loss import Loss
 from ..losses.registry import HINGE, get_loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.labels import split_labels
-from ..pairs.ordered.asked import ordered_pairs_of
-from ..pairs.ordered.members import as_member, pairs_of_members, pairs_within
+from ..pairs.ordered.kinds import as_member, ordered_pairs_of, pairs_of_members, pairs_within
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalties.penalty import Penalty
 from ..problem.penalties.registry import asked_penalty

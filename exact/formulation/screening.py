@@ -27,7 +27,7 @@ from ..certificate.certificate import Certificate
 from ..certificate.certified_order import score_range
 from ..certificate.solution import Solution
 from ..errors import InputError
-from ..losses.hinge import Hinge
+from ..losses.registry import Hinge
 from ..pairs.all_pairs import AllPairs
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem

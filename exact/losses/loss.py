@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import InputError
 
 # Margins, and dual variables, at which a loss of one's own is held to its contract.
-GRID = np.concatenate([-np.geomspace(1e3, 1e-3, 25), [0.0], np.geomspace(1e-3, 1e3, 25)])
+GRID = np.concatenate([-np.geomspace(500, 1e-3, 25), [0.0], np.geomspace(1e-3, 500, 25)])
 
 
 class Loss(Protocol):

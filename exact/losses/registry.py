@@ -1,15 +1,335 @@
-"""The one list of losses by name."""
+"""The six losses, and the one list of them by name."""
 
 from __future__ import annotations
 
-from ..errors import InputError
-from .exponential import Exponential
-from .hinge import Hinge
-from .logistic import Logistic
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from ..errors import InputError, OverflowingError
+from ..sums.assembled import PairSums, Whole, assembled
+from ..sums.binned import binned_hinge
+from ..sums.convolved import convolved, exponential_sums, few_pairs
+from ..sums.counted import counted_hinge
+from ..sums.swept import centred, hinge_roundings, square_sides, squared_roundings, swept
+from ..tools.rounding import unit_of
 from .loss import Loss, check_loss
-from .smooth_hinge import SmoothHinge
-from .square import Square
-from .squared_hinge import SquaredHinge
+
+# The range of `corner`: a narrower one is a hinge to the solvers, a wider one a square.
+NARROWEST, WIDEST = 1e-3, 1e3
+
+LARGEST_EXPONENT = 700.0  # exp(-t) is taken for t >= -700: below, it leaves the range of floats.
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """The hinge max(0, 1 - t); alpha in [0, 1]; dual part alpha.
+
+    [ScalingUp, eq. (4), eq. (13); SAUC, eq. (2); Nonlinear, eq. (2)], p = 1.
+    """
+
+    name: str = field(default="hinge", init=False)
+    lipschitz: float = field(default=1.0, init=False)
+    smoothness: float = field(default=np.inf, init=False)
+    nonincreasing: bool = field(default=True, init=False)
+
+    def value(self, t: np.ndarray) -> np.ndarray:
+        """Return max(0, 1 - t)."""
+        return np.maximum(0.0, 1.0 - t)
+
+    def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
+        """Return 1[t < 1], or clip((1 - t) / width + 1/2, 0, 1) where width > 0."""
+        if width > 0:
+            return np.clip((1.0 - t) / width + 0.5, 0.0, 1.0)
+        return (t < 1.0).astype(float)
+
+    def dual(self, alpha: np.ndarray) -> np.ndarray:
+        """Return alpha."""
+        return alpha
+
+    def clip(self, alpha: np.ndarray) -> np.ndarray:
+        """Return alpha clipped to [0, 1]."""
+        return np.clip(alpha, 0.0, 1.0)
+
+    def all_pairs(self, pairs: Whole, scores: np.ndarray, width: float) -> PairSums:
+        """Return the sums over all pairs: counted, binned or swept, as `pairs.form` says."""
+        if pairs.form == "binned":
+            held = scores.astype(float, copy=False)
+            return binned_hinge(held, pairs.positive, pairs.weight, width, pairs.bins)
+        if pairs.weight is None and pairs.form != "numpy":
+            found = counted_hinge(scores, pairs.positive, width)
+            if found is not None:
+                return found
+        t, b, size = centred(scores, pairs.positive)
+        side = swept(t, b, *pairs.sides(), width, fast=pairs.compiled(t, b))
+        counts = pairs.weight is None and width == 0
+        value_rounding, rounding = hinge_roundings(pairs.n, size, width, unit_of(scores))
+        return assembled(pairs, side, value_rounding, None if counts else rounding, linear=True)
+
+
+class _Curved:
+    """A loss whose dual part is alpha - corner alpha^2 / 2."""
+
+    corner: ClassVar[float]
+
+    def dual(self, alpha: np.ndarray) -> np.ndarray:
+        """Return alpha - corner alpha^2 / 2."""
+        return alpha - self.corner * alpha**2 / 2.0
+
+    def shrunk_dual(self, total: float, conjugate: float) -> tuple[float, float]:
+        """Return p, q: the conjugate sum of s alpha is s p - s^2 q; see `losses.loss`."""
+        return total, total - conjugate
+
+
+@dataclass(frozen=True)
+class SquaredHinge(_Curved):
+    """The squared hinge max(0, 1 - t)^2; alpha >= 0; dual part alpha - alpha^2 / 4.
+
+    [Nonlinear, eq. (2), eq. (5)], p = 2.
+    """
+
+    name: str = field(default="squared_hinge", init=False)
+    corner: ClassVar[float] = 0.5
+    lipschitz: float = field(default=np.inf, init=False)
+    smoothness: float = field(default=2.0, init=False)
+    nonincreasing: bool = field(default=True, init=False)
+
+    def value(self, t: np.ndarray) -> np.ndarray:
+        """Return max(0, 1 - t)^2."""
+        return np.maximum(0.0, 1.0 - t) ** 2
+
+    def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
+        """Return 2 max(0, 1 - t); there is no kink to smooth."""
+        return 2.0 * np.maximum(0.0, 1.0 - t)
+
+    def clip(self, alpha: np.ndarray) -> np.ndarray:
+        """Return max(0, alpha)."""
+        return np.maximum(0.0, alpha)
+
+    def all_pairs(self, pairs: Whole, scores: np.ndarray, width: float) -> PairSums:
+        """Return the sums over all pairs, from sorted scores."""
+        t, b, size = centred(scores, pairs.positive)
+        side = swept(t, b, *pairs.sides(), squared=True, fast=pairs.compiled(t, b))
+        slips = squared_roundings(pairs.n, size, unit_of(scores))
+        return assembled(pairs, side, *slips, linear=False)
+
+
+@dataclass(frozen=True)
+class Square(_Curved):
+    """The square (1 - t)^2; any alpha; dual part alpha - alpha^2 / 4.
+
+    [SHT, eq. (3)]
+    """
+
+    name: str = field(default="square", init=False)
+    corner: ClassVar[float] = 0.5
+    lipschitz: float = field(default=np.inf, init=False)
+    smoothness: float = field(default=2.0, init=False)
+    nonincreasing: bool = field(default=False, init=False)
+
+    def value(self, t: np.ndarray) -> np.ndarray:
+        """Return (1 - t)^2."""
+        return (1.0 - t) ** 2
+
+    def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
+        """Return 2 (1 - t); there is no kink to smooth."""
+        return 2.0 * (1.0 - t)
+
+    def clip(self, alpha: np.ndarray) -> np.ndarray:
+        """Return alpha: every value is feasible."""
+        return alpha
+
+    def all_pairs(self, pairs: Whole, scores: np.ndarray, width: float) -> PairSums:
+        """Return the sums over all pairs, from the class moments: O(n)."""
+        t, b, size = centred(scores, pairs.positive)
+        side = square_sides(t, b, *pairs.sides())
+        slips = squared_roundings(pairs.n, size, unit_of(scores), moments=True)
+        return assembled(pairs, side, *slips, linear=False)
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """The logistic loss log(1 + exp(-t)); alpha in [0, 1]; dual part the entropy of alpha.
+
+    The dual part is -alpha log(alpha) - (1 - alpha) log(1 - alpha). Over the pairs of a query this
+    is the loss of RankNet.
+    """
+
+    name: str = field(default="logistic", init=False)
+    lipschitz: float = field(default=1.0, init=False)
+    smoothness: float = field(default=0.25, init=False)
+    nonincreasing: bool = field(default=True, init=False)
+    centre: float = field(default=0.0, init=False)
+    reach: float = field(default=44.0, init=False)
+
+    def value(self, t: np.ndarray) -> np.ndarray:
+        """Return log(1 + exp(-t))."""
+        return np.maximum(0.0, -t) + np.log1p(np.exp(-np.abs(t)))
+
+    def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
+        """Return 1 / (1 + exp(t)); there is no kink to smooth."""
+        small = np.exp(-np.abs(t))
+        return np.where(t > 0, small, 1.0) / (1.0 + small)
+
+    def dual(self, alpha: np.ndarray) -> np.ndarray:
+        """Return -alpha log(alpha) - (1 - alpha) log(1 - alpha)."""
+        alpha = np.asarray(alpha)
+        upper = alpha * np.log(np.where(alpha > 0, alpha, 1.0))
+        return -upper - (1.0 - alpha) * np.log1p(-np.where(alpha < 1, alpha, 0.0))
+
+    def clip(self, alpha: np.ndarray) -> np.ndarray:
+        """Return alpha clipped to [0, 1]."""
+        return np.clip(alpha, 0.0, 1.0)
+
+    def beside_step(self, x: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return alpha - step and dual(alpha) - dual(1) step at t = x; see `sums.convolved`.
+
+        The smaller of alpha and 1 - alpha is formed without a subtraction, so that it keeps its
+        relative accuracy.
+        """
+        small = np.exp(-np.abs(x))
+        small = small / (1.0 + small)
+        rest = np.where(step == 0.5, 0.0, np.where(step > 0.5, -small, small))
+        return rest, self.dual(small)
+
+    def tail(self, distance: float) -> float:
+        """Return at least log(1 + exp(-t)) - max(0, -t) where |t| >= `distance`."""
+        return float(np.exp(-distance)) * (1 + 1e-12)
+
+    def all_pairs(self, pairs: Whole, scores: np.ndarray, width: float) -> PairSums | None:
+        """Return the sums over all pairs by one convolution, or None where the pairs are few."""
+        return None if few_pairs(pairs) else convolved(pairs, scores, self, width)
+
+
+@dataclass(frozen=True)
+class SmoothHinge(_Curved):
+    """0 for t >= 1, (1 - t)^2 / (2 corner) to t = 1 - corner, then 1 - t - corner / 2.
+
+    alpha in [0, 1]; dual part alpha - corner alpha^2 / 2.
+
+    Parameters
+    ----------
+    corner : float
+        Width of the rounded corner, in units of the margin, from 0.001 to 1000.
+
+    Raises
+    ------
+    InputError
+        If `corner` is outside that range.
+    """
+
+    corner: float = 1.0
+    name: str = field(default="smooth_hinge", init=False)
+    lipschitz: float = field(default=1.0, init=False)
+    nonincreasing: bool = field(default=True, init=False)
+
+    def __post_init__(self) -> None:
+        if not NARROWEST <= self.corner <= WIDEST:
+            raise InputError(
+                f"corner = {self.corner!r}: the smooth hinge's corner is a number between "
+                f"{NARROWEST:g} and {WIDEST:g}"
+            )
+
+    @property
+    def smoothness(self) -> float:
+        """The largest slope of the slope: 1 / corner, rounded up."""
+        return float(np.nextafter(1.0 / self.corner, np.inf))
+
+    @property
+    def centre(self) -> float:
+        """Where alpha is one half: 1 - corner / 2."""
+        return 1.0 - self.corner / 2.0
+
+    @property
+    def reach(self) -> float:
+        """How far from `centre` alpha can be other than zero or one."""
+        return self.corner / 2.0 + 1e-9 * (1.0 + self.corner)
+
+    def value(self, t: np.ndarray) -> np.ndarray:
+        """Return the loss of the margin t."""
+        z = np.maximum(0.0, 1.0 - t)
+        rounded = np.minimum(z, self.corner)
+        return rounded * (rounded / (2.0 * self.corner)) + (z - rounded)
+
+    def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
+        """Return clip((1 - t) / corner, 0, 1); there is no kink to smooth."""
+        return np.clip((1.0 - t) / self.corner, 0.0, 1.0)
+
+    def clip(self, alpha: np.ndarray) -> np.ndarray:
+        """Return alpha clipped to [0, 1]."""
+        return np.clip(alpha, 0.0, 1.0)
+
+    def beside_step(self, x: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return alpha - step and dual(alpha) - dual(1) step at t = centre + x.
+
+        See `sums.convolved`.
+        """
+        alpha = np.clip(0.5 - x / self.corner, 0.0, 1.0)
+        return alpha - step, self.dual(alpha) - (1.0 - self.corner / 2.0) * step
+
+    def tail(self, distance: float) -> float:
+        """Return 0: outside its corner the loss is linear."""
+        return 0.0
+
+    def all_pairs(self, pairs: Whole, scores: np.ndarray, width: float) -> PairSums | None:
+        """Return the sums over all pairs by one convolution, or None where the pairs are few."""
+        return None if few_pairs(pairs) else convolved(pairs, scores, self, width)
+
+
+@dataclass(frozen=True)
+class Exponential:
+    """The exponential loss exp(-t); alpha >= 0; dual part alpha - alpha log(alpha).
+
+    Over all pairs it is the loss of RankBoost, and factorises: the mean is the product of the
+    positives' mean of exp(-s) and the negatives' mean of exp(s).
+    """
+
+    name: str = field(default="exponential", init=False)
+    lipschitz: float = field(default=np.inf, init=False)
+    smoothness: float = field(default=np.inf, init=False)
+    nonincreasing: bool = field(default=True, init=False)
+
+    def value(self, t: np.ndarray) -> np.ndarray:
+        """Return exp(-t)."""
+        lowest = float(np.min(t, initial=0.0))
+        if not lowest >= -LARGEST_EXPONENT:
+            raise OverflowingError(
+                f"the exponential loss overflows at a margin of {lowest:g}: take smaller "
+                "weights, a larger lam or another loss"
+            )
+        return np.exp(-np.asarray(t))
+
+    def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
+        """Return exp(-t); there is no kink to smooth."""
+        return self.value(t)
+
+    def dual(self, alpha: np.ndarray) -> np.ndarray:
+        """Return alpha - alpha log(alpha)."""
+        alpha = np.asarray(alpha)
+        return alpha - alpha * np.log(np.where(alpha > 0, alpha, 1.0))
+
+    def clip(self, alpha: np.ndarray) -> np.ndarray:
+        """Return max(0, alpha)."""
+        return np.maximum(0.0, alpha)
+
+    def slip(self, mass: np.ndarray, error: np.ndarray, value: float) -> float:
+        """Return what errors of the scores can do to the mean loss: a factor of exp(|e|).
+
+        The error of a pair's margin is at most twice the largest error of a score.
+        """
+        most = 2.0 * float(np.max(error[mass > 0], initial=0.0))
+        if not most <= LARGEST_EXPONENT:
+            raise InputError(
+                f"scores are known to within {most / 2:g} only: the exponential loss cannot "
+                "be bounded, take smaller weights or another loss"
+            )
+        return value * float(np.expm1(most)) * (1 + 1e-12)
+
+    def all_pairs(self, pairs: Whole, scores: np.ndarray, width: float) -> PairSums:
+        """Return the sums over all pairs, from one sum a class: O(n)."""
+        return exponential_sums(pairs, scores, LARGEST_EXPONENT)
+
 
 HINGE = Hinge()
 SQUARED_HINGE = SquaredHinge()
@@ -21,7 +341,7 @@ EXPONENTIAL = Exponential()
 # The losses that are quadratic in pieces, or linear: their sums can be had in whole numbers.
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (HINGE, SQUARED_HINGE, SQUARE)}
 
-# The other losses. For a new one, write a file and add it here.
+# The other losses. For a new one, write a class and add it here.
 SMOOTH_LOSSES: dict[str, Loss] = {loss.name: loss for loss in (LOGISTIC, SMOOTH_HINGE, EXPONENTIAL)}
 
 ALL_LOSSES: dict[str, Loss] = LOSSES | SMOOTH_LOSSES  # Every loss by its name.

@@ -11,9 +11,8 @@ from ..losses.loss import Loss, shrunk_dual
 from ..losses.registry import HINGE, OURS, SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.marginals import deficiency
-from ..pairs.ordered.listed_sums import WEIGHT_UNITS
-from ..pairs.partitioned_order import PartitionedOrder
-from ..pairs.partitioned_pairs import PartitionedPairs
+from ..pairs.ordered.ordered_pairs import WEIGHT_UNITS
+from ..pairs.partitioned_pairs import PartitionedOrder, PartitionedPairs
 from ..sums.assembled import PairSums
 from ..tools.checks import check_count
 from ..tools.rounding import UNIT, gamma, short_chain, short_sum

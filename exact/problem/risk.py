@@ -11,11 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, OverflowingError
-from ..losses.hinge import Hinge
 from ..losses.loss import Loss, loss_slip, shrunk_dual
-from ..losses.registry import ALL_LOSSES, HINGE, get_loss
-from ..losses.smooth_hinge import SmoothHinge
-from ..losses.squared_hinge import SquaredHinge
+from ..losses.registry import ALL_LOSSES, HINGE, Hinge, SmoothHinge, SquaredHinge, get_loss
 from ..pairs.all_pairs import AllPairs
 from ..pairs.pair_list import PairList
 from ..sums.assembled import PairSums

@@ -22,7 +22,7 @@ from ..certificate.solution import Solution
 from ..errors import InputError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs
-from ..pairs.ordered.asked import ordered_pairs_of
+from ..pairs.ordered.kinds import ordered_pairs_of
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..pairs.partitioned_pairs import pairs_in
 from ..problem.evidence import Alpha, Evidence, Scores, Weights

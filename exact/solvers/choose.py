@@ -13,9 +13,8 @@ import numpy as np
 
 from ..certificate.solution import Callback, Solution
 from ..errors import InputError
-from ..losses.hinge import Hinge
 from ..losses.loss import kinked
-from ..losses.square import Square
+from ..losses.registry import Hinge, Square
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalties.ridge import Ridge

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from ..certificate.certificate import dual_value
 from ..certificate.solution import Recorder
-from ..losses.hinge import Hinge
+from ..losses.registry import Hinge
 from ..pairs.all_pairs import PairList
 from ..problem.evidence import Alpha
 from ..problem.minorant import Minorant

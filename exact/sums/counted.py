@@ -118,6 +118,7 @@ class SortedRows:
         t, b, size = centred(scores, positive)
         fast = not is_long(scores) and scores.size >= COMPILED_FROM
         side = swept(t, b, np.ones(t.size), np.ones(b.size), fast=fast)
+        assert side.near is not None
         value, near = (float(x) / (t.size * b.size) for x in (side.value, side.near))
         rounding = hinge_roundings(scores.size, size, 0.0, unit_of(scores))[0]
         return value, rounding * min(near * (1 + 1e-9), 1.0) + gamma(4) * abs(value)

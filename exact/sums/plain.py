@@ -5,6 +5,8 @@ The loops of `swept_compiled` and `counted_compiled` return the same bits; see `
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 
@@ -18,7 +20,7 @@ def sweep(
     squared: bool,
     u: np.ndarray,
     v: np.ndarray,
-) -> tuple[np.floating | float, np.floating | float]:
+) -> tuple[Any, Any]:
     """Fill the marginals of sorted t and b; return the value, and what pairs z > -slip weigh."""
     mass_b, first_b, second_b = (x[::-1] for x in _tables(a_b[::-1], b[::-1]))
     mass_t, first_t, _ = _tables(a_t, t)
@@ -64,7 +66,7 @@ def running(x: np.ndarray) -> np.ndarray:
     return np.cumsum(np.concatenate([np.zeros(1, dtype=x.dtype), x]))
 
 
-def plain_sum(x: np.ndarray) -> np.floating:
+def plain_sum(x: np.ndarray) -> Any:
     """Return x_0 + x_1 + ..., added from left to right."""
     return running(x)[-1]
 
@@ -77,7 +79,7 @@ def two_sums(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return total, (old - (new - part)) + (x - part)
 
 
-def compensated(x: np.ndarray) -> np.floating:
+def compensated(x: np.ndarray) -> Any:
     """Return the sum of x and of what its additions rounded off."""
     total, slips = two_sums(x)
     return total[-1] + plain_sum(slips)

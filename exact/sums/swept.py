@@ -67,18 +67,12 @@ def swept(
     """
     run = loops.sweep if fast else plain.sweep
     t_order, b_order = both_orders(t, b)
-    ranked = (
-        t[t_order],
-        b[b_order],
-        *(
-            weight[order].astype(t.dtype, copy=False)
-            for weight, order in ((weight_t, t_order), (weight_b, b_order))
-        ),
-    )
+    a = weight_t[t_order].astype(t.dtype, copy=False)
+    c = weight_b[b_order].astype(t.dtype, copy=False)
     # Without rounding these pairs, too, might be active: the value's rounding pays for them.
     slip = 8 * unit_of(t) * (float(max(np.abs(t).max(), np.abs(b).max())) + 1)
     own = np.empty_like(t), np.empty_like(b)
-    value, near = run(*ranked, float(width), slip, squared, *own)
+    value, near = run(t[t_order], b[b_order], a, c, float(width), slip, squared, *own)
     u, v = np.empty_like(t), np.empty_like(b)
     u[t_order], v[b_order] = own
     return SideSums(value, u, v, None if squared else float(near) * (1 + 1e-9))

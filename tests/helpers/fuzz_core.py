@@ -16,8 +16,7 @@ import numpy as np
 
 import naive
 from aucert.exact import AllPairs, PairList
-from aucert.exact.losses.registry import ALL_LOSSES
-from aucert.exact.losses.smooth_hinge import SmoothHinge
+from aucert.exact.losses.registry import ALL_LOSSES, SmoothHinge
 from aucert.exact.pairs.ordered.kinds import survival_pairs, uno_pairs
 from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
 from aucert.exact.problem.evidence import Alpha, Evidence, Marginals, Mix, Scores

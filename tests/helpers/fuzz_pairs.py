@@ -11,8 +11,7 @@ import numpy as np
 import naive
 from aucert.exact import AllPairs, Rows, solve
 from aucert.exact.losses.registry import ALL_LOSSES
-from aucert.exact.pairs.statistics.concordance import concordance
-from aucert.exact.pairs.statistics.delong import delong
+from aucert.exact.pairs.statistics.concordance import concordance, delong
 from aucert.exact.problem.evidence import Mix, Scores
 from aucert.exact.problem.penalties.elastic_net import ElasticNet
 from aucert.exact.problem.penalties.ridge import Ridge

@@ -16,11 +16,8 @@ from ...exact.formulation.request import Request
 from ...exact.losses.registry import HINGE
 from ...exact.pairs.auc import auc
 from ...exact.pairs.ordered.ordered_pairs import OrderedPairs
-from ...exact.pairs.partitioned_order import PartitionedOrder
-from ...exact.pairs.partitioned_pairs import pairs_in
-from ...exact.pairs.statistics.concordance import concordance
-from ...exact.pairs.statistics.delong import delong
-from ...exact.pairs.statistics.estimate import Estimate
+from ...exact.pairs.partitioned_pairs import PartitionedOrder, pairs_in
+from ...exact.pairs.statistics.concordance import Estimate, concordance, delong
 from ...exact.problem.penalties.ridge import Ridge
 from ...exact.spaces.kernels import get_kernel
 from ...exact.spaces.partitions.grouped.grouped_rows import GroupedRows

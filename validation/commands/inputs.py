@@ -19,7 +19,7 @@ from ...exact.formulation.penalty_grid import unit_penalty
 from ...exact.formulation.request import Request
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.pairs.nearest_pairs import nearest_pairs
-from ...exact.pairs.ordered.asked import ordered_pairs_of
+from ...exact.pairs.ordered.kinds import ordered_pairs_of
 from ...exact.pairs.ordered.ordered_pairs import OrderedPairs
 from ...exact.problem.penalties.group_lasso import GroupLasso
 from ...exact.problem.penalties.sign import Sign

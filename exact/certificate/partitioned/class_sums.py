@@ -16,9 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import CertificateError, OverflowingError
-from ...losses.exponential import LARGEST_EXPONENT, Exponential
 from ...losses.loss import Loss
-from ...losses.square import Square
+from ...losses.registry import LARGEST_EXPONENT, Exponential, Square
 from ...pairs.partitioned_pairs import PartitionedPairs
 from ...problem.problem import Problem
 from ...spaces.partitions.partitioned_rows import PartitionedRows

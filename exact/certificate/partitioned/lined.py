@@ -14,10 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import CertificateError, InputError
-from ...losses.logistic import Logistic
 from ...losses.loss import Loss
-from ...losses.smooth_hinge import SmoothHinge
-from ...losses.squared_hinge import SquaredHinge
+from ...losses.registry import Logistic, SmoothHinge, SquaredHinge
 from ...pairs.partitioned_pairs import PartitionedPairs
 from ...problem.problem import Problem
 from ...spaces.partitions.partitioned_rows import PartitionedRows

@@ -16,12 +16,94 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...errors import InputError
+from ...errors import InputError, NoPairError
+from ...tools.checks import as_numbers, check_number
 from ...tools.lossless import check_labels
+from ..all_pairs import AllPairs
 from ..labels import split_labels
-from .columns import as_grades, no_pair_means
-from .ordered_pairs import OrderedPairs
-from .survival_times import as_survival, censoring_weights
+from .ordered_pairs import BITS, OrderedPairs, as_grades, check_weights, no_pair_means
+
+# Uno's weights are at most so far apart: the unit then rounds the least by less than 2^-20.
+FAR = 2.0**32
+
+
+def as_survival(time: object, event: object) -> tuple[np.ndarray, np.ndarray]:
+    """Return times as floats and events as truth values, both (n,)."""
+    times, marks = as_numbers("time", time), as_numbers("event", event)
+    if times.ndim != 1 or times.size == 0:
+        raise InputError(f"time must have one number a row; its shape is {times.shape}")
+    if marks.shape != times.shape:
+        raise InputError(f"{times.size} times, but events of shape {marks.shape}")
+    if not np.isfinite(times).all():
+        row = int(np.flatnonzero(~np.isfinite(times))[0])
+        raise InputError(f"the time of row {row} is {times[row]}: times must be finite")
+    if (times < 0).any():
+        row = int(np.flatnonzero(times < 0)[0])
+        raise InputError(
+            f"the time of row {row} is {times[row]}: times are >= 0, and what is censored stands "
+            "in event, not in the sign"
+        )
+    seen = marks == 1
+    if not (seen | (marks == 0)).all():
+        row = int(np.flatnonzero(~(seen | (marks == 0)))[0])
+        raise InputError(f"the event of row {row} is {marks[row]}: it must be 0 or 1")
+    return times, seen
+
+
+def uncensored(times: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the different times and the Kaplan-Meier estimate G of being uncensored beyond them.
+
+    At equal times events come before censoring: G(t) is the product over times s <= t of
+    1 - censored(s) / (at risk at s less events at s).
+    """
+    kinds, place = np.unique(times, return_inverse=True)
+    rows = np.bincount(place)
+    events = np.bincount(place, weights=seen).astype(np.int64)
+    at_risk = rows[::-1].cumsum()[::-1] - events
+    lost = rows - events
+    ratio = np.divide(lost, at_risk, out=np.zeros(kinds.size), where=lost > 0)
+    return kinds, np.cumprod(1.0 - ratio)
+
+
+def censoring_weights(
+    times: np.ndarray,
+    seen: np.ndarray,
+    tau: float | None = None,
+    train: tuple[object, object] | None = None,
+) -> np.ndarray:
+    """Return event / G(time)^2, zero from `tau` on: (n,). Arguments as in `uno_pairs`.
+
+    They are rounded to whole multiples of one unit, which ordered pairs hold exactly.
+    G is not known beyond the last time of `train`: an event there is refused.
+    """
+    kinds, survival = uncensored(*((times, seen) if train is None else as_survival(*train)))
+    chosen = seen.copy()
+    if tau is not None:
+        chosen &= times < check_number("tau", tau, -np.inf)
+    late = chosen & (times > kinds[-1])
+    if late.any():
+        row = int(np.argmax(late))
+        raise InputError(
+            f"the event of row {row} at time {times[row]} is beyond {kinds[-1]}, the last time of "
+            f"train, where censoring is not known: choose a tau up to {kinds[-1]}"
+        )
+    at = np.searchsorted(kinds, times, side="right")
+    G = np.concatenate([[1.0], survival])[at]
+    if (G[chosen] <= 0).any():
+        row = int(np.flatnonzero(chosen & (G <= 0))[0])
+        raise InputError(
+            f"no row is uncensored beyond time {times[row]} of row {row}: choose a smaller tau"
+        )
+    weight = np.where(chosen, 1.0 / np.where(chosen, G, 1.0) ** 2, 0.0)
+    top = float(weight.max())
+    if top > FAR * weight.min(where=chosen, initial=top):
+        raise InputError(
+            f"the weights 1 / G(time)^2 grow to {top:.2g}, so that a few late rows are all that "
+            "counts: choose a smaller tau"
+        )
+    shift = BITS - int(np.frexp(top)[1])
+    return np.ldexp(np.minimum(np.rint(np.ldexp(weight, shift)), 2.0**BITS - 1), -shift)
+
 
 NO_GRADES = "no query has two rows of different grades"
 
@@ -202,3 +284,75 @@ def survival_key(times: np.ndarray, seen: np.ndarray) -> np.ndarray:
     """Return -(2 rank(time) + censored): larger for earlier rows, events first at equal times."""
     rank = np.unique(times, return_inverse=True)[1]
     return -(2.0 * rank + ~seen)
+
+
+def ordered_pairs_of(
+    y: object, qid: object, time: object, event: object, sample_weight: object = None
+) -> OrderedPairs:
+    """Return the pairs by query, or those of survival."""
+    if time is None:
+        if event is not None:
+            raise InputError("event goes with time: give both")
+        if qid is None:
+            raise InputError("give qid with grades y, or time and event")
+        if y is None:
+            raise InputError("ranking by query needs y, the grades")
+        if sample_weight is None:
+            return query_pairs(qid, y)
+        grades = as_grades(y)
+        weight = check_weights("sample_weight", sample_weight, grades.size)
+        with no_pair_means(f"{NO_GRADES}, both of weight"):
+            return OrderedPairs(qid, grades, weight, weight)
+    if qid is not None or y is not None:
+        raise InputError("survival takes time and event: leave y and qid None")
+    values = as_numbers("time", time)
+    times, seen = as_survival(values, np.ones(values.shape) if event is None else event)
+    if sample_weight is None:
+        return survival_pairs(times, seen)
+    weight = check_weights("sample_weight", sample_weight, times.size)
+    with no_pair_means(f"{NO_DEATH}, both of weight"):
+        return OrderedPairs(None, survival_key(times, seen), weight * seen, weight)
+
+
+def as_member(member: object) -> np.ndarray:
+    """Return the group of each row as it was given: (n,)."""
+    groups = check_labels(member)
+    if groups.ndim != 1:
+        raise InputError(f"worst_of must name one group a row, not have shape {groups.shape}")
+    return groups
+
+
+def pairs_of_members(pairs: AllPairs | OrderedPairs, member: np.ndarray) -> list[OrderedPairs]:
+    """Return the pairs within each group, in the order of the groups' names."""
+    found: list[OrderedPairs] = []
+    whole = None
+    for name in np.unique(member):
+        try:
+            whole = pairs_within(pairs, member) if whole is None else whole
+            a, b = np.empty((2, whole.n))
+            a[whole.arrangement.order], b[whole.arrangement.order] = whole.a, whole.b
+            sides = (side * (member == name) for side in (a, b))
+            found.append(
+                OrderedPairs(whole.group, whole.key, *sides, gain=whole.gain, form=whole.form)
+            )
+        except NoPairError:
+            raise NoPairError(
+                f"worst_of: no two rows of group {name.item()!r} make a pair, so that it has no "
+                "mean: leave its rows out, or join it with another group"
+            ) from None
+    return found
+
+
+def pairs_within(pairs: AllPairs | OrderedPairs, member: np.ndarray) -> OrderedPairs:
+    """Return the pairs within any of the groups, together; arguments as above."""
+    if pairs.n != member.size:
+        raise InputError(f"{pairs.n} rows, but worst_of of shape {member.shape}")
+    codes = np.unique(member, return_inverse=True)[1]
+    if isinstance(pairs, OrderedPairs):
+        both = np.stack([np.asarray(pairs.group, dtype=np.int64), codes])
+        group = np.unique(both, axis=1, return_inverse=True)[1].ravel()
+        sides, gain = (pairs.upper, pairs.lower), pairs.gain
+        return OrderedPairs(group, pairs.key, *sides, gain=gain, form=pairs.form)
+    positive = pairs.positive
+    weight = np.ones(pairs.n) if pairs.weight is None else pairs.weight
+    return OrderedPairs(codes, positive, weight * positive, weight * ~positive)

@@ -1,7 +1,24 @@
-"""Ordered pairs: rows of a group above rows of the same group with a smaller key."""
+"""Ordered pairs: rows of a group above rows of the same group with a smaller key.
+
+*Are these numbers the marginals of some alpha over ordered pairs? Gale-Ryser on a staircase.*
+
+For weights 0 and 1 a group's pairs have one cap each, the group's factor f. Its blocks are levels
+1 .. L, from the top; an upper row of a level can pass mass to the lower rows of the levels below.
+With u_i, v_j what rows carry as upper and as lower ones, max-flow/min-cut gives the largest mass
+
+    M = min over k_1 .. k_L of
+        sum u - sum_l T_l(k_l) + sum_l sum over the lower rows j of l of min(v_j, f K_l),
+
+T_l(k) the sum of the k largest u of level l and K_l = k_1 + ... + k_(l-1): a cut keeps some upper
+rows on its source's side, of each level those of the largest u, and each lower row is on the
+cheaper side. The minimum is found level by level, over K: O(n^2) for n upper rows of a group. Two
+levels are the theorem of `pairs.marginals`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,11 +26,9 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InputError
-from ...losses.hinge import Hinge
-from ...losses.loss import Loss, loss_slip
-from ...losses.square import Square
-from ...losses.squared_hinge import SquaredHinge
+from ...errors import InputError, NoPairError, TooLargeError
+from ...losses.loss import Loss, loss_slip, steepness
+from ...losses.registry import Hinge, Square, SquaredHinge
 from ...sums.assembled import PairSums
 from ...sums.tree import (
     Arrangement,
@@ -24,18 +39,331 @@ from ...sums.tree import (
     partners,
     rows_above,
 )
-from ...tools.checks import as_float_scores, check_choice, check_scores
-from ...tools.rounding import UNIT, above, gamma
+from ...tools.checks import as_float_scores, as_numbers, check_choice, check_scores
+from ...tools.lossless import check_labels
+from ...tools.rounding import UNIT, above, gamma, running_sum
+from ..enumerated import LARGEST
 from ..near import Curved, Near, near_of_list
-from .columns import as_codes, as_ranks, as_shares, check_gain, check_weights, whole_weights
-from .draws import Draws
-from .listed_sums import enumerated_ordered, listed_pairs
-from .staircase import staircase_deficiency
+
+BITS = 52  # Row weights are whole numbers of so many bits.
+
+MANY = 40_000  # Rows that are more than the cache next to a core holds.
+
+_BLOCK = 1 << 20
+
+LISTED = 2_000_000  # Pairs up to which they are written out as a list.
+
+WEIGHT_UNITS = 16  # Largest relative error of a listed pair's weight, in units in the last place.
+
+LARGEST_LEVEL = 20_000  # Upper rows of a group up to which the programme over K is run.
 
 MANY_GROUPS = 200  # Groups from which a part of the pairs consists of whole groups.
 
-
 FORMS = ("auto", "binned")  # See `OrderedPairs`.
+
+
+@contextmanager
+def no_pair_means(reason: str) -> Iterator[None]:
+    """Say why there is no pair in the words of the caller's problem."""
+    try:
+        yield
+    except NoPairError:
+        raise NoPairError(f"no pair is ordered: {reason}") from None
+
+
+def as_grades(grade: object) -> np.ndarray:
+    """Return grades as finite numbers (n,)."""
+    grades = as_numbers("grade", grade)
+    if not np.isfinite(grades).all():
+        row = int(np.flatnonzero(~np.isfinite(grades).reshape(grades.shape[0], -1).all(axis=1))[0])
+        raise InputError(f"the grade of row {row} is {grades[row]}: grades must be finite")
+    return grades
+
+
+def as_ranks(key: object) -> np.ndarray:
+    """Return whole numbers (n,) in the order of `key`, equal where it is equal."""
+    values = as_numbers("key", key)
+    if values.ndim != 1 or values.size == 0:
+        raise InputError(f"key must have one number a row; its shape is {values.shape}")
+    if not np.isfinite(values).all():
+        row = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise InputError(f"the key of row {row} is {values[row]}: keys must be finite")
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+
+
+def as_codes(group: object, n: int) -> np.ndarray:
+    """Return the group of each row as 0, 1, ..., without gaps: (n,)."""
+    if group is None:
+        return np.zeros(n, dtype=np.int64)
+    labels = check_labels(group)
+    if labels.shape != (n,):
+        raise InputError(f"{n} rows, but groups of shape {labels.shape}")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        row = int(np.flatnonzero(~np.isfinite(labels))[0])
+        raise InputError(f"the group of row {row} is {labels[row]}: groups must have a name")
+    try:
+        return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    except TypeError:
+        raise InputError("the groups are of mixed types: use numbers or strings") from None
+
+
+def check_weights(name: str, values: object, n: int) -> np.ndarray:
+    """Return row weights (n,), finite and >= 0; one each for None."""
+    if values is None:
+        return np.ones(n)
+    weight = as_numbers(name, values)
+    if weight.shape != (n,):
+        raise InputError(f"{n} rows, but {name} of shape {weight.shape}")
+    if not np.isfinite(weight).all() or (weight < 0).any():
+        row = int(np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))[0])
+        raise InputError(f"{name} of row {row} is {weight[row]}: it must be finite and >= 0")
+    return weight
+
+
+def check_gain(values: object, n: int) -> np.ndarray:
+    """Return gains (n,) as whole numbers."""
+    gain = check_weights("gain", values, n)
+    if not (gain.max() < 2.0**BITS and (gain == np.floor(gain)).all()):
+        raise InputError(f"gain must be whole numbers below 2^{BITS}")
+    return gain.astype(np.int64)
+
+
+def whole_weights(weight: np.ndarray, paired: np.ndarray, most: float, rows: int) -> np.ndarray:
+    """Return weights (n,) as whole numbers below 2^52 of one unit, exactly.
+
+    Where they are not whole numbers already, rows that are not `paired` weigh nothing. `InputError`
+    if there is no unit: `most` and `rows`, the largest weight of both sides and rows of a group,
+    decide which factor is advised.
+    """
+    if weight.max() < 2.0**BITS and (weight == np.floor(weight)).all():
+        return weight.astype(np.int64)
+    weight = weight * paired
+    top = float(weight.max())
+    shift = BITS - int(np.frexp(top)[1])
+    whole = np.floor(np.ldexp(weight, shift))
+    if (np.ldexp(whole, -shift) != weight).any():
+        raise InputError(
+            "row weights of ordered pairs (by query, time or group) are held exactly, as whole "
+            f"numbers below 2^{BITS}, and these are not: multiply them by "
+            f"{_factor(weight, most, rows):g} and round them"
+        )
+    held = whole.astype(np.int64)
+    bits = int(np.bitwise_or.reduce(held))
+    return held // max(bits & -bits, 1)
+
+
+def _factor(weight: np.ndarray, most: float, rows: int) -> float:
+    """Return the least power of ten that makes weights whole, or else the largest that fits."""
+    # Weights of many rows are not split (`sums.tree`): their pairs must stay below 2^40.
+    room = 2.0 ** (BITS - 1) if rows <= 4096 else np.sqrt(2.0**39 / rows)
+    largest = int(np.floor(np.log10(room) - np.log10(most)))
+    for k in range(largest):
+        scaled = weight * 10.0**k
+        if (np.abs(scaled - np.rint(scaled)) <= 2.0**-50 * scaled).all():
+            return 10.0**k
+    return 10.0**largest
+
+
+def as_shares(share: object, at: Arrangement) -> np.ndarray:
+    """Return what each group weighs: (groups,)."""
+    if isinstance(share, str):
+        if share != "equal":
+            raise InputError(f'share must be "equal" or one number a row, not {share!r}')
+        return np.ones(at.group_ends.size)
+    values = as_numbers("share", share)
+    if values.shape != at.group.shape:
+        raise InputError(f"{at.group.size} rows, but shares of shape {values.shape}")
+    if not np.isfinite(values).all() or (values < 0).any():
+        row = int(np.flatnonzero(~(np.isfinite(values) & (values >= 0)))[0])
+        raise InputError(f"the share of row {row} is {values[row]}: shares are finite and >= 0")
+    placed = values[at.order]
+    of_group = placed[at.group_ends - 1]
+    if (placed != of_group[at.group]).any():
+        row = int(at.order[np.flatnonzero(placed != of_group[at.group])[0]])
+        raise InputError(f"the share of row {row} differs from that of other rows of its group")
+    top = float(of_group.max())
+    return of_group if top == 0 else np.ldexp(of_group, -int(np.frexp(top)[1]))
+
+
+class Draws:
+    """What draws need to know of all rows, kept for further draws."""
+
+    def __init__(self, at: Arrangement, weights: PairWeights):
+        self.at = at
+        self.running = [
+            np.concatenate([[0.0], np.cumsum(term.b.astype(float))]) for term in weights.whole
+        ]
+        self.slopes = [term.coefficient * term.a.astype(float) for term in weights.whole]
+        whole = np.maximum(self._upto(np.arange(at.order.size), at.end), 0.0)
+        self.mass = np.cumsum(whole * weights.factor[at.group])
+
+    def _upto(self, place: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """Return what the pairs of rows at `place` with those below, before `end`, weigh."""
+        first = self.at.below[place]
+        both = zip(self.slopes, self.running, strict=True)
+        return np.add.reduce([a[place] * (b[end] - b[first]) for a, b in both])
+
+    def pairs(self, m: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows i and j of `m` pairs, drawn by their weight with replacement.
+
+        First i, by what all its pairs weigh as the upper row; then j among the rows below, by a
+        search in what the pairs of i with the rows up to a place weigh. Of many rows, pairs come in
+        the order of i, so that searches and reads go through the memory once.
+        """
+        at, mass = self.at, self.mass
+        shares = rng.random(m)
+        if mass.size >= MANY:
+            shares.sort()
+        upper = np.searchsorted(mass, shares * mass[-1], side="right")
+        upper = np.minimum(upper, int(np.searchsorted(mass, mass[-1], side="left")))
+        wanted = rng.random(m) * self._upto(upper, at.end[upper])
+        low, high = at.below[upper], at.end[upper]
+        if len(self.slopes) == 1:
+            before = self.running[0]
+            goal = before[low] + wanted / self.slopes[0][upper]
+            return at.order[upper], at.order[self._places(before, goal, low, high)]
+        while (high - low > 1).any():  # j is the last place with upto <= wanted
+            middle = (low + high) // 2
+            less = self._upto(upper, middle) <= wanted
+            low, high = np.where(less, middle, low), np.where(less, high, middle)
+        return at.order[upper], at.order[low]
+
+    @staticmethod
+    def _places(
+        before: np.ndarray, goal: np.ndarray, low: np.ndarray, high: np.ndarray
+    ) -> np.ndarray:
+        """Return the last place from `low` on, before `high`, with before[place] <= goal.
+
+        It has a weight: rounding may lead behind the last one that has.
+        """
+        last = np.searchsorted(before, before[high], side="left") - 1
+        found = np.searchsorted(before, goal, side="right") - 1
+        return np.clip(found, low, np.maximum(last, low))
+
+
+def listed_pairs(
+    at: Arrangement, weights: PairWeights, most: int | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Return rows i, rows j and weights c of all pairs of some weight, or None where they are
+    many."""
+    lower = at.end - at.below
+    if int(lower.sum()) > (LISTED if most is None else most):
+        return None
+    i = np.repeat(np.arange(at.order.size), lower)
+    first = np.cumsum(lower) - lower
+    j = np.arange(i.size) + np.repeat(at.below - first, lower)
+    c = np.zeros(i.size)
+    for term in weights.whole:
+        c += term.coefficient * (term.a[i].astype(float) * term.b[j].astype(float))
+    c *= weights.factor[at.group[i]]
+    held = c > 0
+    return at.order[i[held]], at.order[j[held]], c[held]
+
+
+def enumerated_ordered(
+    at: Arrangement, weights: PairWeights, scores: np.ndarray, loss: Loss, width: float
+) -> PairSums:
+    """Return the value, signed marginals and conjugate sum, a block of upper rows at a time."""
+    n, lower = scores.size, at.end - at.below
+    if int(lower.sum()) > LARGEST:
+        raise TooLargeError(
+            f"the loss {loss.name!r} is summed pair by pair here, and {int(lower.sum())} pairs are "
+            f"more than {LARGEST}: take the hinge, the squared hinge or the square, or draw pairs"
+        )
+    s, net, sums = scores[at.order], np.zeros(n), np.zeros(5)
+    start = 0
+    while start < n:
+        # Rows of one group; those below the first one of them, or of some of them.
+        room = start + max(1, _BLOCK // max(1, int(lower[start])))
+        stop = min(int(at.end[start]), room)
+        first, end = int(at.below[start]), int(at.end[start])
+        rows, partners = np.arange(start, stop), np.arange(first, end)
+        start = stop
+        t = np.subtract.outer(s[rows], s[partners])
+        weight = np.zeros(t.shape)
+        for term in weights.whole:
+            weight += term.coefficient * np.multiply.outer(
+                term.a[rows].astype(float), term.b[partners].astype(float)
+            )
+        weight *= weights.factor[at.group[rows]][:, None] * (partners >= at.below[rows][:, None])
+        t[weight == 0] = 0.0  # these are no pairs, and the loss might overflow there
+        alpha = np.asarray(loss.clip(loss.alpha(t, width)), dtype=float)
+        mass, values = weight * alpha, weight * loss.value(t)
+        np.add.at(net, rows, mass.sum(axis=1))
+        np.add.at(net, partners, -mass.sum(axis=0))
+        slip = gamma(3) * (1.0 + np.abs(t))
+        size = np.abs(alpha) * (1.0 + np.abs(t)) + loss.value(t)
+        moved = slip * steepness(loss, t, slip)
+        duals = weight * loss.dual(alpha)
+        parts = (values, duals, mass, weight * moved, weight * size)
+        sums += [float(part.sum()) for part in parts]
+    value, conjugate, total, slips, whole = sums.tolist()
+    c = np.empty(n)
+    c[at.order] = net
+    # Each weight rounds some ten times. Gains round no more: both of their products are whole
+    # numbers below 2^40 (`tree.LARGEST_MASS`), so that they and their difference are exact.
+    chain = gamma(2 * n + 64)
+    rounding = chain * 2 * whole
+    return PairSums(
+        value, c, conjugate, total, chain * whole + slips, rounding, chain * whole + slips
+    )
+
+
+def staircase_flow(levels: list[tuple[np.ndarray, np.ndarray]], cap: float) -> float:
+    """Return M, the largest mass of a flow within one cap a pair and the marginals."""
+    best = np.zeros(1)  # the least cut so far, less the chosen u, for K = 0, 1, ...
+    whole = 0.0
+    for u, v in levels:
+        chosen = np.arange(best.size) * cap
+        ranked = np.sort(v)
+        filled = running_sum(ranked).astype(float)
+        full = np.searchsorted(ranked, chosen, side="right")
+        best = best + filled[full] + (v.size - full) * chosen
+        tops = running_sum(-np.sort(-u)).astype(float)
+        later = np.full(best.size + u.size, np.inf)
+        for k in range(u.size + 1):
+            part = later[k : k + best.size]
+            np.minimum(part, best - tops[k], out=part)
+        best = later
+        whole += float(u.sum())
+    return whole + float(best.min())
+
+
+def staircase_deficiency(
+    at: Arrangement, weights: PairWeights, u: np.ndarray, v: np.ndarray
+) -> tuple[float, float, float]:
+    """Return M, eta = sum u + sum v - 2 M, and a bound of the rounding in either.
+
+    Some feasible flow has marginals u' <= u, v' <= v of mass M, so |u' - u|_1 + |v' - v|_1 = eta.
+    What rows carry on a side on which they have no weight is part of eta.
+    """
+    term = weights.whole[0]
+    if len(weights.whole) > 1 or max(int(term.a.max()), int(term.b.max())) > 1:
+        raise InputError(
+            "marginals prove a bound for ordered pairs whose rows weigh 0 or 1: give the scores"
+        )
+    u, v = u[at.order], v[at.order]
+    mass = float(u.sum()) + float(v.sum())
+    up, low = term.a > 0, term.b > 0
+    flow, start, block = 0.0, 0, 0
+    for group, end in enumerate(at.group_ends.tolist()):
+        if int(up[start:end].sum()) > LARGEST_LEVEL:
+            raise TooLargeError(
+                f"a group has more than {LARGEST_LEVEL} upper rows: give the scores, not the "
+                "marginals"
+            )
+        levels = []
+        while start < end:
+            stop = int(at.block_ends[block])
+            rows = slice(start, stop)
+            levels.append((u[rows][up[rows]], v[rows][low[rows]]))
+            start, block = stop, block + 1
+        if len(levels) > 1 and weights.factor[group] > 0:
+            flow += max(staircase_flow(levels, float(weights.factor[group])), 0.0)
+    # Sums of n terms, two more a level, each at most the mass and what u was subtracted from.
+    rounding = 4 * gamma(4 * u.size + 64) * mass
+    flow = min(flow, mass / 2)
+    return flow, max(mass - 2 * flow, 0.0), rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,7 +561,7 @@ class OrderedPairs(Curved):
     def deficiency(self, u: np.ndarray, v: np.ndarray) -> tuple[float, float, float]:
         """Return the largest mass that marginals u, v (n,) carry, and how far they are from it.
 
-        See `staircase.staircase_deficiency`.
+        See `staircase_deficiency`.
         """
         return staircase_deficiency(self.arrangement, self.weights, u, v)
 

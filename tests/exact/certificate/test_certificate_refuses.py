@@ -10,8 +10,7 @@ import pytest
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.certificate import Certificate, Minorant
 from aucert.exact.errors import InputError
-from aucert.exact.losses.hinge import Hinge
-from aucert.exact.losses.registry import HINGE
+from aucert.exact.losses.registry import HINGE, Hinge
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.pairs.marginals import largest_flow
 from aucert.exact.problem.problem import Problem, linear_problem

@@ -7,7 +7,7 @@ import pytest
 
 from aucert.exact import AllPairs, Certificate, Mean, Minorant, Problem, Ridge, Rows, solve
 from aucert.exact.certificate.bounds import two_sides
-from aucert.exact.losses.logistic import Logistic
+from aucert.exact.losses.registry import Logistic
 from aucert.exact.tools.rounding import Bound
 
 RNG = np.random.default_rng(0)

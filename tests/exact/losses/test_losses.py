@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from aucert.exact.errors import InputError
-from aucert.exact.losses.registry import HINGE, LOSSES, get_loss
+from aucert.exact.losses.loss import check_loss
+from aucert.exact.losses.registry import ALL_LOSSES, HINGE, LOSSES, get_loss
 from loops import each
 from naive import loss_alpha, loss_dual, loss_value
 
@@ -63,6 +64,11 @@ def test_clipping_is_the_nearest_feasible_alpha() -> None:
     assert LOSSES["hinge"].clip(alpha).tolist() == [0.0, 0.25, 1.0]
     assert LOSSES["squared_hinge"].clip(alpha).tolist() == [0.0, 0.25, 7.0]
     assert LOSSES["square"].clip(alpha).tolist() == [-1.0, 0.25, 7.0]
+
+
+@each("loss", ALL_LOSSES)
+def test_our_losses_keep_the_contract_of_any_loss(loss: str) -> None:
+    assert check_loss(ALL_LOSSES[loss]) is ALL_LOSSES[loss]
 
 
 def test_losses_by_name() -> None:

@@ -17,8 +17,7 @@ from aucert.exact import (
     TooLargeError,
     linear_problem,
 )
-from aucert.exact.losses.hinge import Hinge
-from aucert.exact.losses.registry import HINGE, SQUARED_HINGE, get_loss
+from aucert.exact.losses.registry import HINGE, SQUARED_HINGE, Hinge, get_loss
 from aucert.exact.pairs import enumerated as module
 from loops import each, first_fast
 

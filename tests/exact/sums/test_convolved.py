@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from aucert.exact import AllPairs, InputError
-from aucert.exact.losses.logistic import Logistic
-from aucert.exact.losses.smooth_hinge import SmoothHinge
+from aucert.exact.losses.registry import Logistic, SmoothHinge
 from aucert.exact.pairs.enumerated import enumerated
 from aucert.exact.sums import convolved
 from aucert.exact.tools.rounding import UNIT, is_long

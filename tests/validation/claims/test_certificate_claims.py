@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from aucert.exact import ElasticNet, Estimate, GroupLasso
-from aucert.exact.losses import exponential
-from aucert.exact.losses.logistic import Logistic
-from aucert.exact.losses.smooth_hinge import SmoothHinge
-from aucert.exact.pairs.ordered import asked, kinds
-from aucert.exact.pairs.statistics import delong as placements
+from aucert.exact.losses import registry
+from aucert.exact.losses.registry import Logistic, SmoothHinge
+from aucert.exact.pairs.ordered import kinds
+from aucert.exact.pairs.statistics import concordance as placements
 from aucert.exact.problem import rates, tail, worst
 from aucert.exact.problem.penalties.sign import Sign
 from aucert.exact.proof import check_proof, write
@@ -51,8 +50,7 @@ def test_censored_rows_of_the_same_time_that_are_left_out_turn_the_verdict(
     def key(times: np.ndarray, seen: np.ndarray) -> np.ndarray:
         return -2.0 * np.unique(times, return_inverse=True)[1]
 
-    for module in (asked, kinds):
-        monkeypatch.setattr(module, "survival_key", key)
+    monkeypatch.setattr(kinds, "survival_key", key)
     assert verdict(ORDERED) == "fails"
 
 
@@ -98,13 +96,13 @@ def test_a_dual_part_of_a_smooth_loss_that_is_too_large_turns_the_verdict(
 def test_a_product_of_means_that_is_too_large_turns_the_verdict(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    right = exponential.exponential_sums
+    right = registry.exponential_sums
 
     def wrong(*args: Any) -> Any:
         found = right(*args)
         return replace(found, value=1.001 * found.value)
 
-    monkeypatch.setattr(exponential, "exponential_sums", wrong)
+    monkeypatch.setattr(registry, "exponential_sums", wrong)
     assert verdict(EXPONENTIAL) != "holds"
 
 

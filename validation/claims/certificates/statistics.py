@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ....exact.pairs.statistics.delong import delong
+from ....exact.pairs.statistics.concordance import delong
 from ...extremes import max
 from ..claim import Context, Outcome, Verdict
 

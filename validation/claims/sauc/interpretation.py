@@ -10,7 +10,7 @@ from scipy import stats
 from ....exact.certificate.solution import Solution
 from ....exact.formulation.formulation import formulate
 from ....exact.formulation.request import Request
-from ....exact.pairs.statistics.delong import delong
+from ....exact.pairs.statistics.concordance import delong
 from ....exact.solvers.cutting_plane import CuttingPlane
 from ....exact.structured import ClassScatter, class_scatter
 from ...bounds.exact_answers import hinge_problem, optimum, solved

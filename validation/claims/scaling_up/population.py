@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....exact.pairs.statistics.delong import delong
+from ....exact.pairs.statistics.concordance import delong
 from ...data import datasets
 from ...data.labelled_data import Dataset
 from ...data.population import Model, offset_for_share, population_auc, share_for_auc

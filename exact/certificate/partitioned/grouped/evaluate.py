@@ -14,7 +14,7 @@ import numpy as np
 from ....errors import CertificateError, InputError
 from ....losses.loss import loss_slip
 from ....losses.registry import HINGE
-from ....pairs.partitioned_order import PartitionedOrder
+from ....pairs.partitioned_pairs import PartitionedOrder
 from ....problem.problem import Problem
 from ....spaces.partitions.grouped.grouped_rows import GroupedRows
 from ....sums.tree import finest_grid

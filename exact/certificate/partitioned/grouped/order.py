@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....pairs.ordered.ordered_pairs import OrderedPairs
-from ....pairs.partitioned_order import pairs_here
+from ....pairs.partitioned_pairs import pairs_here
 from ....pairs.statistics.concordance import concordance, share_between
 from ....spaces.partitions.grouped.blocks import Whole, whole_partition
 from ....spaces.partitions.grouped.grouped_rows import GroupedRows

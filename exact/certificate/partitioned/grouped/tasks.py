@@ -11,7 +11,7 @@ import numpy as np
 
 from ....losses.loss import Loss
 from ....pairs.ordered.ordered_pairs import OrderedPairs
-from ....pairs.partitioned_order import pairs_here
+from ....pairs.partitioned_pairs import pairs_here
 from ....spaces.blocked.pull import Pull
 from ....spaces.partitions.grouped.blocks import Whole, whole_partition
 from ....spaces.partitions.work import Merging

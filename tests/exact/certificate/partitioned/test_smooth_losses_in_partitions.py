@@ -18,8 +18,7 @@ from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import CertificateError, InputError
 from aucert.exact.formulation.partitioned import partitioned_problem
 from aucert.exact.formulation.request import Request
-from aucert.exact.losses.registry import ALL_LOSSES
-from aucert.exact.losses.smooth_hinge import SmoothHinge
+from aucert.exact.losses.registry import ALL_LOSSES, SmoothHinge
 from aucert.exact.problem.minorant import Minorant
 from aucert.exact.problem.problem import Problem
 from aucert.exact.spaces.partitions import engine

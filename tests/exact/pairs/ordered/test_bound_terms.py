@@ -9,8 +9,7 @@ import pytest
 
 from aucert.exact.losses.loss import steepness
 from aucert.exact.losses.registry import ALL_LOSSES, HINGE, SQUARE, SQUARED_HINGE
-from aucert.exact.pairs.ordered.listed_sums import WEIGHT_UNITS
-from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
+from aucert.exact.pairs.ordered.ordered_pairs import WEIGHT_UNITS, OrderedPairs
 from aucert.exact.problem.evidence import Alpha
 from aucert.exact.problem.risk import Mean
 from aucert.exact.tools.rounding import gamma, short_chain

@@ -10,7 +10,7 @@ import pytest
 from aucert.exact.certificate.solution import Recorder
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
-from aucert.exact.pairs.ordered import listed_sums
+from aucert.exact.pairs.ordered import ordered_pairs
 from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
 from aucert.exact.problem.evidence import Alpha
 from aucert.exact.problem.penalties.ridge import Ridge
@@ -44,7 +44,7 @@ def test_the_list_has_each_pair_once_with_its_weight(seed: int) -> None:
     told = dict(zip(zip(i.tolist(), j.tolist(), strict=True), c.tolist(), strict=True))
     true = dict(zip(zip(naive.i, naive.j, strict=True), naive.weight, strict=True))
     assert told.keys() == true.keys() and len(told) == i.size == pairs.count()
-    most = Fraction(listed_sums.WEIGHT_UNITS, 2**53)
+    most = Fraction(ordered_pairs.WEIGHT_UNITS, 2**53)
     assert all(abs(Fraction(told[pair]) - weight) <= most * weight for pair, weight in true.items())
 
 
@@ -70,7 +70,7 @@ def test_an_alpha_a_pair_makes_a_minorant(seed: int, loss) -> None:
 
 
 def test_many_pairs_are_not_listed(monkeypatch) -> None:
-    monkeypatch.setattr(listed_sums, "LISTED", 3)
+    monkeypatch.setattr(ordered_pairs, "LISTED", 3)
     pairs, _ = drawn(0)
     assert pairs.listed() is None
     with pytest.raises(InputError, match="too many pairs for an alpha each"):

@@ -10,6 +10,7 @@ from aucert.exact.losses.loss import Loss
 from aucert.exact.losses.registry import HINGE, LOGISTIC, LOSSES, SQUARE, SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.pairs.ordered.kinds import (
+    censoring_weights,
     cross_group_pairs,
     group_auc_pairs,
     ordinal_pairs,
@@ -18,7 +19,6 @@ from aucert.exact.pairs.ordered.kinds import (
     uno_pairs,
 )
 from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
-from aucert.exact.pairs.ordered.survival_times import censoring_weights
 from aucert.exact.sums import tree
 from loops import each, seeds
 from ordered_naive import Naive, naive_ordered, naive_survival

@@ -11,7 +11,7 @@ from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.errors import InputError, TooLargeError
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
 from aucert.exact.pairs.marginals import largest_flow
-from aucert.exact.pairs.ordered import staircase
+from aucert.exact.pairs.ordered import ordered_pairs
 from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
 from aucert.exact.problem.evidence import Marginals
 from aucert.exact.problem.minorant import Minorant
@@ -118,6 +118,6 @@ def test_weights_and_large_groups_are_refused(monkeypatch: pytest.MonkeyPatch) -
     key, u = np.arange(5), np.zeros(5)
     with pytest.raises(InputError, match="0 or 1"):
         OrderedPairs(None, key, upper=[0, 1, 2, 1, 1]).deficiency(u, u)
-    monkeypatch.setattr(staircase, "LARGEST", 4)
+    monkeypatch.setattr(ordered_pairs, "LARGEST_LEVEL", 4)
     with pytest.raises(TooLargeError, match="give the scores"):
         OrderedPairs(None, key).deficiency(u, u)

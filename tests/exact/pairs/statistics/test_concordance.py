@@ -10,9 +10,10 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.auc import auc
+from aucert.exact.pairs.ordered.kinds import censoring_weights
 from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
-from aucert.exact.pairs.ordered.survival_times import censoring_weights
 from aucert.exact.pairs.statistics.concordance import (
+    compare_models,
     concordance,
     concordance_index,
     group_auc,
@@ -20,7 +21,6 @@ from aucert.exact.pairs.statistics.concordance import (
     share_between,
     uno_concordance,
 )
-from aucert.exact.pairs.statistics.estimate import compare_models
 from loops import each, seeds
 
 

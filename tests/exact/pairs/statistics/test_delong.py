@@ -7,8 +7,7 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.auc import auc
-from aucert.exact.pairs.statistics.delong import delong
-from aucert.exact.pairs.statistics.estimate import compare_models
+from aucert.exact.pairs.statistics.concordance import compare_models, delong
 from loops import each, seeds
 
 
