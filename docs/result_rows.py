@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from aucert.validation.tables.running.registry import tables
+from aucert.validation.tables.registry import tables
 from aucert.validation.tables.table import Table
 
 HERE = Path(__file__).resolve().parent

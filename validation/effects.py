@@ -31,14 +31,13 @@ from ..exact.errors import InputError
 from .claims.claim import REGISTRY, Claim, Context, Outcome
 from .claims.recorded import enter, recorded_verdict
 from .claims.verdicts import Verdict
+from .store import EVIDENCE, EvidenceFolder, evidence_path
 from .tables.pages import departs, shown_value
-from .tables.planning import planned
-from .tables.running.evidence import EvidenceFolder, evidence_path
-from .tables.running.registry import chosen, tables
+from .tables.registry import chosen, tables
+from .tables.run import planned
 from .tables.said import Said
 from .tables.table import Budget, Page, Results, Run, Table
 
-EVIDENCE = Path(__file__).with_name("evidence")  # of the full reproduction, kept by the project
 FILE = Path(__file__).with_name("findings.toml")
 LEVEL = 0.95  # of every interval
 FIXED = 1000  # repetitions that stand for a number without error

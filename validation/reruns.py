@@ -23,11 +23,9 @@ from .claims.claim import Context, Outcome
 from .claims.recorded import enter
 from .claims.verdicts import PAPERS, Verdict
 from .data.real_data import real_data_folder
-from .effects import EVIDENCE
-from .tables.planning import planned
-from .tables.running.evidence import EvidenceFolder, evidence_path
-from .tables.running.registry import tables
-from .tables.stored import part_key, plain
+from .store import EVIDENCE, EvidenceFolder, evidence_path, part_key, plain
+from .tables.registry import tables
+from .tables.run import planned
 from .tables.table import Experiment, Job, Part, Run
 
 SECONDS = 3.0  # Parts that took more processor time are not run again; but see `LONGEST`.

@@ -1,30 +1,52 @@
 """Running the claims: resumable, in parallel if wanted, with the same numbers either way.
 
-Every claim draws its random numbers from (seed, its own name) and runs with one thread, so neither
-the order nor the number of processes changes a number. `judged` keeps what is finished.
+Each finished claim is written to OUT/claims.jsonl at once and used again by a later run with the
+same files of the library, evidence and all, the same real data, versions, seed and profile; what
+was read and not run is marked. A line that was damaged, or edited by hand, is not used: its
+checksum does not fit. (Who makes a new checksum too deceives himself: nothing in the user's own
+folder can be kept from him.)
 """
 
 from __future__ import annotations
 
 import difflib
+import hashlib
+import json
+import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, replace
+from functools import cache
 from numbers import Integral
 from pathlib import Path
+from typing import Any
 
-import joblib
+import numpy as np
+from threadpoolctl import threadpool_limits
 
 from .. import __version__
 from ..exact.errors import InputError
-from ..exact.tools.interrupts import finish
+from ..exact.tools.interrupts import finish, stopped_at_once
 from . import effects, reruns
 from .claims import recorded
-from .claims.claim import REGISTRY, Claim
-from .claims.verdicts import PAPERS, PROFILES
-from .judged import library_sha256, run_claim
+from .claims.claim import REGISTRY, Claim, Context, Outcome, Verdict
+from .claims.verdicts import ERROR, PAPERS, PROFILES, vocabulary
+from .data.real_data import real_data_folder
+from .extremes import NaNError, has_nan
 from .report.document import Report, environment
 from .report.row import Row
-from .workers import unheard_by_workers
+from .report.severity import SEVERITY
+from .run import finished
+from .store import Log, file_sha256, sha256_of
+
+SCHEMA_VERSION = 3
+
+ROOT = Path(__file__).resolve().parents[1]
+ROOMS = ("exact", "approx", "validation")
+# Names of folders and ends of files that Python and Numba make: byte code and caches.
+MADE = ("__pycache__", ".pyc", ".pyo", ".nbi", ".nbc")
 
 recorded.enter_all()
 effects.enter_all()
@@ -58,11 +80,26 @@ def run(
     seed, jobs = _whole("seed", seed, 0), _whole("jobs", jobs, 1)
     folder = None if out is None else _made(out)
     start = time.perf_counter()
-    rows: dict[str, Row] = {}
-    for row in _finished(chosen, seed, profile, jobs, folder):
+    log = None if folder is None else Log(folder / "claims.jsonl")
+    keys = {entry.name: _key(entry, seed, profile) for entry in chosen}
+    rows, todo = {}, []
+
+    def take(row: Row) -> None:
         rows[row.name] = row
         if progress is not None:
             progress(len(rows), len(chosen), row)
+
+    for entry in chosen:
+        row = None if log is None else _earlier(log.find(keys[entry.name]))
+        if row is None:
+            todo.append((entry, seed, profile))
+        else:
+            take(row)
+    with closing(finished(run_claim, todo, jobs)) as results:
+        for row in results:
+            if log is not None:
+                log.add({"key": keys[row.name], "row": asdict(row)})
+            take(row)
     report = Report(
         rows=tuple(rows[entry.name] for entry in chosen),
         seed=seed,
@@ -100,24 +137,175 @@ def _made(out: str | Path) -> Path:
         raise InputError("out needs the name of a folder ('.' is the one you stand in)")
     folder = Path(out)
     try:
-        (folder / "claims").mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be made ({error.strerror or error})") from None
     return folder
 
 
-def _finished(
-    chosen: Iterable[Claim], seed: int, profile: str, jobs: int, folder: Path | None
-) -> Iterator[Row]:
-    """Yield the rows as they are done; with one job nothing is started elsewhere."""
-    chosen = list(chosen)
-    if jobs == 1 or len(chosen) < 2:
-        yield from (run_claim(entry, seed, profile, folder) for entry in chosen)
-        return
-    parallel = joblib.Parallel(
-        n_jobs=jobs, backend="loky", return_as="generator_unordered", batch_size=1
+def run_claim(entry: Claim, seed: int, profile: str) -> Row:
+    """Run one claim."""
+    with stopped_at_once():
+        return _judged(entry, seed, profile)
+
+
+def _key(entry: Claim, seed: int, profile: str) -> dict[str, Any]:
+    """Return all that a verdict depends on: a row of another key is never used again."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "name": entry.name,
+        "version": __version__,
+        "library_sha256": library_sha256(),
+        "data_sha256": data_sha256(),
+        "environment": environment(),
+        "seed": seed,
+        "profile": profile,
+        "missing": entry.missing,
+    }
+
+
+def _earlier(document: dict[str, Any] | None) -> Row | None:
+    """Return the row of an equal run; None if there is none, or it raised."""
+    try:
+        row = replace(Row.from_document((document or {})["row"]), taken_over=True)
+    except (KeyError, TypeError, AttributeError):
+        return None
+    return row if row.verdict != ERROR else None
+
+
+def _judged(entry: Claim, seed: int, profile: str) -> Row:
+    """Run the claim's function; what it raises becomes a row, and is never swallowed."""
+    start = time.perf_counter()
+    expected: str = entry.expected_verdict
+    missing = entry.missing
+    if missing is not None:
+        expected = Verdict.NOT_TESTABLE
+        outcome = Outcome(Verdict.NOT_TESTABLE, missing)
+    else:
+        try:
+            with threadpool_limits(1):
+                outcome = entry.run(Context(entry.name, seed, profile))
+            _refuse_nan(outcome)
+            if outcome.verdict not in vocabulary(entry.kind):
+                raise ValueError(f"{outcome.verdict} is no verdict of a {entry.kind}")
+            if outcome.verdict == Verdict.NOT_TESTABLE and _is_absent(entry, outcome):
+                expected = Verdict.NOT_TESTABLE
+            return _row(entry, seed, profile, start, outcome.verdict, expected, outcome)
+        except Exception as error:
+            outcome = _raised(error)
+            return _row(entry, seed, profile, start, ERROR, expected, outcome)
+    return _row(entry, seed, profile, start, outcome.verdict, expected, outcome)
+
+
+def _is_absent(entry: Claim, outcome: Outcome) -> bool:
+    """Whether a claim of ours lacks data or packages that are indeed not here.
+
+    It names them under "absent" in its details, as `Claim.needs` does. To say that it cannot be
+    tested is not enough: with its evidence deleted it would be as expected.
+    """
+    needs = outcome.details.get("absent", ())
+    lacking = (replace(entry, needs=(need,)).missing is not None for need in needs)
+    return entry.kind == "suite" and bool(needs) and all(lacking)
+
+
+def _refuse_nan(outcome: Outcome) -> None:
+    """Raise `NaNError` if NaN is measured anywhere, in words too."""
+    for where, value in {"measured": outcome.measured, **outcome.details}.items():
+        if has_nan(value) or (isinstance(value, str) and re.search(r"\bnan\b", value)):
+            raise NaNError(f"{where} is NaN: nothing can be judged by it")
+
+
+def _raised(error: Exception) -> Outcome:
+    shown = f"{type(error).__name__}: {error}"
+    lines = "".join(traceback.format_exception(error))
+    return Outcome(Verdict.NOT_TESTABLE, shown, details={"traceback": lines})
+
+
+def _row(
+    entry: Claim,
+    seed: int,
+    profile: str,
+    start: float,
+    verdict: str,
+    expected: str,
+    outcome: Outcome,
+) -> Row:
+    row = Row(
+        name=entry.name,
+        paper=entry.paper,
+        place=entry.place,
+        kind=entry.kind,
+        statement=entry.statement,
+        formula=entry.formula,
+        measured=outcome.measured,
+        printed=outcome.printed,
+        verdict=str(verdict),
+        expected_verdict=str(expected),
+        seconds=time.perf_counter() - start,
+        tolerance=outcome.tolerance,
+        seed=seed,
+        profile=profile,
+        version=__version__,
+        data=outcome.used,
+        details=outcome.details,
+        timings=outcome.timings,
+        figures=outcome.figures,
+        quote=entry.quote,
+        readings=entry.readings,
+        regime=entry.regime,
+        tuning=entry.tuning,
+        turned_by=outcome.turned_by or entry.turned_by,
+        arithmetic=entry.arithmetic,
+        effects=outcome.effects,
+        protocol=outcome.protocol,
+        severity=SEVERITY.get(entry.name, ""),
     )
-    tasks = (joblib.delayed(run_claim)(entry, seed, profile, folder) for entry in chosen)
-    with unheard_by_workers():
-        finished = parallel(tasks)
-    yield from finished
+    # Through JSON and back: a fresh row and one read from its file are then the same.
+    text = json.dumps(asdict(row), allow_nan=False, default=_plain)
+    return Row.from_document(json.loads(text))
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+@cache
+def library_sha256() -> str:
+    """Return the fingerprint of the library that this process runs: `files_sha256`, taken once."""
+    return files_sha256(ROOT)
+
+
+def files_sha256(root: Path) -> str:
+    """Return the fingerprint of the files of a library, to be found in the folder `root`.
+
+    Evidence, recorded verdicts and printed numbers count as the source does: verdicts rest on them.
+    What is hidden or in `MADE` does not.
+    """
+    digest = hashlib.sha256()
+    rooms = (sorted((root / room).rglob("*")) for room in ROOMS)
+    for path in [*sorted(root.glob("*.py")), *(path for room in rooms for path in room)]:
+        inside = path.relative_to(root)
+        if path.is_file() and not any(p.startswith(".") or p.endswith(MADE) for p in inside.parts):
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+            digest.update(f"{inside.as_posix()}\0{content}\0".encode())
+    return digest.hexdigest()
+
+
+def data_sha256() -> str | None:
+    """Return the fingerprint of the real data at hand; None without a folder of them."""
+    try:
+        folder = real_data_folder()
+    except InputError:  # a folder that is not there: claims that need it say so
+        return "no such folder"
+    if folder is None:
+        return None
+    return sha256_of({p.name: _content(p) for p in folder.glob("*.npz")})
+
+
+def _content(path: Path) -> str:
+    try:
+        return file_sha256(str(path)) if path.is_file() else "no file"
+    except OSError as error:  # claims that need the file say so
+        return f"cannot be read: {error}"

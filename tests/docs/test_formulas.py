@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from aucert.validation.suite import claims
-from aucert.validation.tables.running.registry import tables
+from aucert.validation.tables.registry import tables
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "formulas.md"
 

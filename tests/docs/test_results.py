@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from aucert.validation.tables.running.registry import tables
+from aucert.validation.tables.registry import tables
 from loops import each
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

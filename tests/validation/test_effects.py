@@ -40,8 +40,8 @@ from aucert.validation.effects import (
     said_on,
 )
 from aucert.validation.tables.pages import departs
-from aucert.validation.tables.running.registry import tables
-from aucert.validation.tables.running.runner import reproduce
+from aucert.validation.tables.registry import tables
+from aucert.validation.tables.run import reproduce
 from aucert.validation.tables.statistics import NamedTest, Paired
 from aucert.validation.tables.table import Budget, Entry, Page, Part, Results, Run
 from loops import each

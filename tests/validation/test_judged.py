@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from aucert.validation import judged, suite
+from aucert.validation import suite
 from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict
-from aucert.validation.judged import data_sha256, files_sha256, library_sha256
-from aucert.validation.tables.stored import file_sha256
+from aucert.validation.store import file_sha256
+from aucert.validation.suite import data_sha256, files_sha256, library_sha256
 from loops import each
 
 
@@ -42,7 +42,7 @@ def small_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
-    monkeypatch.setattr(judged, "library_sha256", lambda: files_sha256(root))
+    monkeypatch.setattr(suite, "library_sha256", lambda: files_sha256(root))
     return root
 
 
@@ -130,7 +130,7 @@ def test_other_versions_lead_to_a_new_judgement(
     """The report names them beside the verdicts: they must be those that made them."""
     registry, runs = planted(HOLDS)
     for number, numpy in enumerate(("1.0", "2.0"), start=1):
-        monkeypatch.setattr(judged, "environment", lambda numpy=numpy: {"numpy": numpy})
+        monkeypatch.setattr(suite, "environment", lambda numpy=numpy: {"numpy": numpy})
         for _ in range(2):
             suite.run(registry=registry, out=tmp_path)
         assert len(runs) == number
@@ -147,7 +147,7 @@ def test_data_that_cannot_be_read_end_no_run(
     for name in ("a.npz", "b.npz"):
         (tmp_path / name).write_bytes(b"one")
     monkeypatch.setenv("AUCERT_DATA", str(tmp_path))
-    monkeypatch.setattr(judged, "file_sha256", refused)
+    monkeypatch.setattr(suite, "file_sha256", refused)
     registry, _ = planted(HOLDS)
     assert suite.run(registry=registry, out=tmp_path / "out").rows[0].verdict == "holds"
     before = data_sha256()
@@ -180,10 +180,10 @@ def test_not_testable_is_expected_only_where_data_or_a_package_are_absent(
 
 def test_the_library_is_read_once_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     reads: list[Path] = []
-    monkeypatch.setattr(judged, "files_sha256", lambda root: str(reads.append(root)))
+    monkeypatch.setattr(suite, "files_sha256", lambda root: str(reads.append(root)))
     library_sha256.cache_clear()
     try:
-        assert library_sha256() == library_sha256() and reads == [judged.ROOT]
+        assert library_sha256() == library_sha256() and reads == [suite.ROOT]
     finally:
         library_sha256.cache_clear()
 
@@ -192,14 +192,14 @@ def test_this_library_has_its_evidence_in_the_fingerprint(monkeypatch: pytest.Mo
     read: list[Path] = []
     right = Path.read_bytes
     monkeypatch.setattr(Path, "read_bytes", lambda path: (read.append(path), right(path))[1])
-    files_sha256(judged.ROOT)
-    names = {path.relative_to(judged.ROOT).as_posix() for path in read}
+    files_sha256(suite.ROOT)
+    names = {path.relative_to(suite.ROOT).as_posix() for path in read}
     assert {
         "validation/evidence/full-seed0/sht-genes.jsonl",
         "validation/claims/sauc.toml",
         "validation/data/printed_numbers.csv",
         "validation/reference/problems.json",
-        "validation/judged.py",
+        "validation/suite.py",
         "__init__.py",
     } <= names
     assert not any("__pycache__" in name for name in names)

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from aucert.validation import suite
-from aucert.validation.judged import ROOT, files_sha256
+from aucert.validation.suite import ROOT, files_sha256
 from loops import each
 
 NAMES = (

@@ -23,8 +23,8 @@ from aucert.validation.reruns import (
     differences,
     recorded_parts,
 )
-from aucert.validation.tables.running.evidence import read_evidence, write_evidence
-from aucert.validation.tables.running.registry import tables
+from aucert.validation.store import read_evidence, write_evidence
+from aucert.validation.tables.registry import tables
 from aucert.validation.tables.table import Experiment, Part, Run
 from loops import each
 

@@ -13,6 +13,7 @@ import pytest
 from aucert.exact.errors import InputError
 from aucert.validation import suite
 from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict
+from aucert.validation.store import Log
 from loops import each
 
 FAST = ("population-auc-of-the-linear-model", "theorem-4-first-term")
@@ -129,19 +130,24 @@ def test_another_seed_or_profile_is_run_anew(tmp_path: Path, change: dict[str, o
 def test_results_of_another_version_are_not_reused(tmp_path: Path, part: str) -> None:
     registry = planted(("one", holds))
     suite.run(registry=registry, out=tmp_path)
-    path = tmp_path / "claims" / "one.json"
+    path = tmp_path / "claims.jsonl"
     document = json.loads(path.read_text())
+    del document["sha256"]
     document["key"][part] = "another"
     document["row"]["measured"] = -1.0
-    path.write_text(json.dumps(document))
+    path.unlink()
+    Log(path).add(document)
     assert suite.run(registry=registry, out=tmp_path).rows[0].measured != -1.0
 
 
-@each("text", ["", "{}", "[]", '{"row": {}}', '{"key": {}, "row'])
+@each("text", ["", "{}", "[]", '{"row": {}}', '{"key": {}, "row', "edited"])
 def test_a_damaged_result_is_made_again(tmp_path: Path, text: str) -> None:
     registry = planted(("one", holds))
     first = suite.run(registry=registry, out=tmp_path)
-    (tmp_path / "claims" / "one.json").write_text(text)
+    path = tmp_path / "claims.jsonl"
+    edited = path.read_text().replace('"verdict": "holds"', '"verdict": "fails"')
+    assert edited != path.read_text()
+    path.write_text(edited if text == "edited" else text)
     assert numbers(suite.run(registry=registry, out=tmp_path)) == numbers(first)
 
 

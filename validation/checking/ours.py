@@ -1,37 +1,22 @@
-"""The library's own solver as a fit that `bench` runs beside others."""
+"""The library's own solver as fits that `bench` runs next to others: `ours:hinge` and so on."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 
 from ...exact.api.solve import solve
 
 
-def hinge(X: np.ndarray, y: np.ndarray, lam: float, tol: float = 1e-9) -> np.ndarray:
-    """Return the weights that `solve` finds for the hinge."""
-    return solve(X, y, lam, tol=tol).w
+def _solved(loss: str, X: np.ndarray, y: np.ndarray, lam: float, tol: float = 1e-9) -> np.ndarray:
+    """Return the weights that `solve` finds."""
+    return solve(X, y, lam, loss=loss, tol=tol).w
 
 
-def squared_hinge(X: np.ndarray, y: np.ndarray, lam: float, tol: float = 1e-9) -> np.ndarray:
-    """Return the weights that `solve` finds for the squared hinge."""
-    return solve(X, y, lam, loss="squared_hinge", tol=tol).w
-
-
-def square(X: np.ndarray, y: np.ndarray, lam: float, tol: float = 1e-9) -> np.ndarray:
-    """Return the weights that `solve` finds for the square loss."""
-    return solve(X, y, lam, loss="square", tol=tol).w
-
-
-def logistic(X: np.ndarray, y: np.ndarray, lam: float, tol: float = 1e-9) -> np.ndarray:
-    """Return the weights that `solve` finds for the logistic loss."""
-    return solve(X, y, lam, loss="logistic", tol=tol).w
-
-
-def smooth_hinge(X: np.ndarray, y: np.ndarray, lam: float, tol: float = 1e-9) -> np.ndarray:
-    """Return the weights that `solve` finds for the smooth hinge."""
-    return solve(X, y, lam, loss="smooth_hinge", tol=tol).w
-
-
-def exponential(X: np.ndarray, y: np.ndarray, lam: float, tol: float = 1e-9) -> np.ndarray:
-    """Return the weights that `solve` finds for the exponential loss."""
-    return solve(X, y, lam, loss="exponential", tol=tol).w
+hinge = partial(_solved, "hinge")
+squared_hinge = partial(_solved, "squared_hinge")
+square = partial(_solved, "square")
+logistic = partial(_solved, "logistic")
+smooth_hinge = partial(_solved, "smooth_hinge")
+exponential = partial(_solved, "exponential")

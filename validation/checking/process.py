@@ -5,24 +5,25 @@ from __future__ import annotations
 import faulthandler
 import json
 import os
-import selectors
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from multiprocessing import Pipe
 from typing import Any
 
 from ...exact.errors import InputError
 from .naming import load_function
-from .worker import Answer, SameProcess, send, serve
+from .worker import Answer, Connection, SameProcess, serve
 
 START_SECONDS = 120.0  # For the interpreter and the solver's imports; not part of a fit's time.
 
-KEPT_OUTPUT = 2000
+KEPT_OUTPUT = 2000  # Characters of what the fit has printed last.
 
 
 class OwnProcess:
@@ -39,10 +40,11 @@ class OwnProcess:
         """Return the answer; its kind is "timeout" or "crash" where the process had to be ended."""
         if self.pid is None:
             self._start()
+        self._printed.seek(0)  # what earlier fits have printed is dropped; the fit prints here
+        self._printed.truncate()
         start = time.perf_counter()
-        # A broken pipe: it has ended, and reading tells how.
-        with suppress(BrokenPipeError), os.fdopen(os.dup(self._requests), "wb", 0) as target:
-            send(target, request)
+        with suppress(BrokenPipeError, ConnectionResetError):  # it has ended; reading says how
+            self._pipe.send_bytes(json.dumps(request).encode())
         answer = self._read(limit)
         return {"seconds": time.perf_counter() - start} | answer
 
@@ -50,7 +52,7 @@ class OwnProcess:
         """End the process, and whatever it has started itself."""
         if self.pid is not None:
             self._kill()
-            self._forget()
+            self._printed.close()
 
     def _kill(self) -> int:
         """Kill the process and its group; return its status, which is its own if it had ended."""
@@ -58,23 +60,16 @@ class OwnProcess:
         for kill in (os.killpg, os.kill):  # its group, and itself if it has none yet
             with suppress(ProcessLookupError):
                 kill(self.pid, signal.SIGKILL)
-        return os.waitpid(self.pid, 0)[1]
-
-    def _forget(self) -> None:
-        self.pid = None
-        for descriptor in (self._requests, self._answers, self._output):
-            os.close(descriptor)
+        status, self.pid = os.waitpid(self.pid, 0)[1], None
+        self._pipe.close()
+        return status
 
     def _start(self) -> None:
-        requests, self._requests = os.pipe()
-        self._answers, answers = os.pipe()
-        self._output, output = os.pipe()
-        try:
+        self._pipe, theirs = Pipe()
+        self._printed = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
+        with theirs:
             begin = self._execute if isinstance(self.fit, str) else self._fork
-            self.pid = begin(requests, answers, output)
-        finally:
-            for descriptor in (requests, answers, output):
-                os.close(descriptor)
+            self.pid = begin(theirs)
         first = self._read(START_SECONDS)
         if first["kind"] == "ready":
             self.takes_weights = bool(first["takes_weights"])
@@ -86,21 +81,21 @@ class OwnProcess:
         named = message if message.startswith(str(self.fit)) else f"{self.fit}: {message}"
         raise InputError(reasons.get(first["kind"], named))
 
-    def _execute(self, requests: int, answers: int, output: int) -> int:
+    def _execute(self, theirs: Connection) -> int:
         """Start a new interpreter; the solver's module is imported there and not here."""
         command = [sys.executable, "-u", "-m", f"{__package__}.worker", str(self.fit)]
         process = subprocess.Popen(
-            [*command, str(self.seed), str(requests), str(answers)],
+            [*command, str(self.seed), str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            pass_fds=(requests, answers),
+            stdout=self._printed,
+            stderr=self._printed,
+            pass_fds=(theirs.fileno(),),
             start_new_session=True,
         )
         process.returncode = 0  # waited for by its number, in `_kill`
         return process.pid
 
-    def _fork(self, requests: int, answers: int, output: int) -> int:
+    def _fork(self, theirs: Connection) -> int:
         """Fork: the one way to run a function that only this process knows."""
         with warnings.catch_warnings():
             # Python warns if there are threads; the child starts none and holds no lock of theirs.
@@ -110,14 +105,13 @@ class OwnProcess:
             return pid
         try:
             os.setsid()
-            for descriptor in (self._requests, self._answers, self._output):
-                os.close(descriptor)
-            _redirect(output)
+            self._pipe.close()
+            _redirect(self._printed.fileno())
             from threadpoolctl import threadpool_limits
 
             # The threads of a linear algebra library do not survive a fork.
             with threadpool_limits(1):
-                serve(self.fit, self.seed, requests, answers)  # pyright: ignore[reportArgumentType]
+                serve(self.fit, self.seed, theirs)  # pyright: ignore[reportArgumentType]
             os._exit(0)
         except BaseException:
             traceback.print_exc()
@@ -125,40 +119,24 @@ class OwnProcess:
             os._exit(1)
 
     def _read(self, limit: float) -> Answer:
-        """Return the next answer, at the latest after `limit` seconds; keep what is printed."""
-        deadline = time.monotonic() + limit
-        line, printed = b"", b""
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._answers, selectors.EVENT_READ)
-            selector.register(self._output, selectors.EVENT_READ)
-            while not line.endswith(b"\n"):
-                left = deadline - time.monotonic()
-                ready = selector.select(max(left, 0.0))
-                if left <= 0:
-                    self.close()
-                    return {"kind": "timeout", "message": f"stopped after {limit:g} s"}
-                for key, _ in ready:
-                    part = os.read(key.fd, 65536)
-                    if key.fd == self._output:
-                        printed = (printed + part)[-KEPT_OUTPUT:]
-                        if not part:
-                            selector.unregister(key.fd)
-                    elif part:
-                        line += part
-                    else:
-                        return self._ended(printed)
-        return json.loads(line)
+        """Return the next answer, at the latest after `limit` seconds."""
+        try:
+            if self._pipe.poll(max(limit, 0.0)):
+                return json.loads(self._pipe.recv_bytes())
+        except (EOFError, ConnectionResetError):
+            return self._ended()
+        self.close()
+        return {"kind": "timeout", "message": f"stopped after {limit:g} s"}
 
-    def _ended(self, printed: bytes) -> Answer:
+    def _ended(self) -> Answer:
         """Return how the process ended by itself, with the last line it printed."""
         code = os.waitstatus_to_exitcode(self._kill())
-        os.set_blocking(self._output, False)
-        with suppress(BlockingIOError):
-            printed += os.read(self._output, 65536)
-        self._forget()
         how = f"exit status {code}" if code >= 0 else signal.Signals(-code).name
-        lines = [text.strip() for text in printed.decode("utf-8", "replace").splitlines()]
-        last = next((text for text in reversed(lines) if text), "it printed nothing")
+        self._printed.seek(max(self._printed.seek(0, os.SEEK_END) - KEPT_OUTPUT, 0))
+        text = self._printed.read().decode("utf-8", "replace")
+        self._printed.close()
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        last = lines[-1] if lines else "it printed nothing"
         return {"kind": "crash", "message": f"its process ended ({how}): {last[:300]}"}
 
 

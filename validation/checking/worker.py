@@ -1,8 +1,7 @@
 """Calling somebody's fit: once here, or again and again in a process that can be stopped.
 
-The process is a fork of this one for a function, or a new interpreter for `MODULE:FUNCTION`. It
-reads a problem a line and writes an answer a line, both JSON, on pipes of its own; whatever the
-fit prints goes elsewhere, and of that the last lines are kept.
+The process is a fork of this one for a function, or a new interpreter for `MODULE:FUNCTION`.
+Problems and answers pass through a pipe, as JSON; what the fit prints goes into a file.
 """
 
 from __future__ import annotations
@@ -10,13 +9,13 @@ from __future__ import annotations
 import inspect
 import io
 import json
-import os
 import random
 import sys
 import time
 from collections.abc import Callable
-from contextlib import redirect_stdout
-from typing import Any, BinaryIO
+from contextlib import redirect_stdout, suppress
+from multiprocessing.connection import Connection
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -125,32 +124,25 @@ class SameProcess:
         """Do nothing."""
 
 
-def send(target: BinaryIO | io.RawIOBase, message: dict[str, Any]) -> None:
-    """Write one message as a line of JSON, whole."""
-    rest = memoryview((json.dumps(message) + "\n").encode("ascii"))
-    while rest:
-        rest = rest[target.write(rest) or 0 :]
-
-
-def serve(fit: Callable[..., Any], seed: int, requests: int, answers: int) -> None:
-    """Answer the requests from one file descriptor on another until there are no more."""
-    with os.fdopen(requests, encoding="ascii") as source, os.fdopen(answers, "wb", 0) as target:
-        takes = {"takes_weights": takes_weights(fit), "takes": arguments_of(fit)}
-        send(target, {"kind": "ready", **takes})
-        for line in source:
-            send(target, call(fit, json.loads(line), seed))
+def serve(fit: Callable[..., Any], seed: int, pipe: Connection) -> None:
+    """Answer the requests that come through a pipe until there are no more."""
+    takes = {"takes_weights": takes_weights(fit), "takes": arguments_of(fit)}
+    pipe.send_bytes(json.dumps({"kind": "ready", **takes}).encode())
+    with suppress(EOFError):
+        while True:
+            answer = call(fit, json.loads(pipe.recv_bytes()), seed)
+            pipe.send_bytes(json.dumps(answer).encode())
 
 
 def main(arguments: list[str]) -> None:
-    """Serve MODULE:FUNCTION: its name, the seed and two file descriptors are the arguments."""
-    name, seed, requests, answers = arguments[0], *map(int, arguments[1:])
+    """Serve MODULE:FUNCTION: its name, the seed and a file descriptor are the arguments."""
+    pipe = Connection(int(arguments[2]))
     try:
-        fit = load_function(name)
+        fit = load_function(arguments[0])
     except InputError as error:
-        with os.fdopen(answers, "wb", 0) as target:
-            send(target, {"kind": "refused", "message": str(error)})
+        pipe.send_bytes(json.dumps({"kind": "refused", "message": str(error)}).encode())
         return
-    serve(fit, seed, requests, answers)
+    serve(fit, int(arguments[1]), pipe)
 
 
 if __name__ == "__main__":

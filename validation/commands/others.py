@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..claims.claim import Claim
     from ..report.document import Report
     from ..report.row import Row
-    from ..tables.planning import Estimate
+    from ..tables.run import Estimate
 
 
 def _versions(schema: int) -> dict[str, Any]:
@@ -397,9 +397,9 @@ def run_reproduce(
     `work` is the profile, the seed, and the folders of the data and of the evidence.
     """
     from ..effects import said_on
-    from ..tables.running.registry import chosen, tables
-    from ..tables.running.runner import estimate, limit_of, reproduce
-    from ..tables.stored import SCHEMA_VERSION
+    from ..store import SCHEMA_VERSION
+    from ..tables.registry import chosen, tables
+    from ..tables.run import estimate, limit_of, reproduce
 
     if list_only:
         _list_tables(chosen(names, tables()), as_json)
@@ -452,9 +452,8 @@ def _check_evidence(
     With --out the findings are written to FOLDER/checked.json.
     """
     from ..claims.verdicts import PAPERS, Verdict
-    from ..effects import EVIDENCE
     from ..reruns import check, record
-    from ..tables.stored import SCHEMA_VERSION
+    from ..store import EVIDENCE, SCHEMA_VERSION
 
     target, folder, found = named_folder(out), Path(evidence or EVIDENCE), {}
     for paper in PAPERS:
@@ -473,23 +472,26 @@ def _check_evidence(
 
 
 def _list_tables(entries: Sequence[Any], as_json: bool) -> None:
-    if as_json:
+    from ..claims.verdicts import PROFILES
+    from ..tables.run import cpu_minutes
+
+    lines = []
+    for table in entries:
+        each = {profile: cpu_minutes(table.experiment, profile) for profile in PROFILES}
+        minutes = {profile: round(m, 1) for profile, m in each.items() if m is not None}
         fields = ("name", "paper", "place", "title")
-        document = [
-            {name: getattr(table, name) for name in fields}
-            | {"minutes": dict(table.experiment.minutes)}
-            for table in entries
-        ]
-        _say_json({"tables": document})
+        lines.append({name: getattr(table, name) for name in fields} | {"minutes": minutes})
+    if as_json:
+        _say_json({"tables": lines})
         return
-    for table in entries:  # one line a table, so that names can be cut out
-        times = ", ".join(f"{name} {m:g} min" for name, m in table.experiment.minutes.items())
-        click.echo(f"{table.name}\t{table.paper}, {table.place}\t{table.title}\t{times}")
+    for line in lines:  # one line a table, so that names can be cut out
+        times = ", ".join(f"{name} {m:g} min" for name, m in line["minutes"].items())
+        click.echo(f"{line['name']}\t{line['paper']}, {line['place']}\t{line['title']}\t{times}")
 
 
 def _say_estimate(found: list[Estimate], jobs: int, limit: float | None, as_json: bool) -> None:
     """Say what is left to be run, and how long that takes if the machine is like ours."""
-    from ..tables.planning import duration
+    from ..tables.pages import duration
 
     minutes = sum(item.minutes or 0.0 for item in found)
     hours = minutes / 60 / jobs

@@ -12,15 +12,16 @@ from typing import Any
 from ... import __version__
 from ..files.written import write_atomically
 from .pictures import picture_svg
-from .planning import duration
 from .said import Judge, Said, sorted_by_fate, statements
 from .table import Budget, Entry, Page, Results, Table
-from .wording import NOTHING, TOO_LITTLE
 
 KEY = (
     "A cell shows what is printed / what came out here ± the standard error of its mean. A dash is "
     "the paper's own; columns in *italics* have no printed numbers."
 )
+
+NOTHING = "Nothing has been run yet. Nothing can be concluded."
+TOO_LITTLE = "Too little has been run to conclude anything. The table shows what there is."
 
 NAMED = 24  # Parts that a page names in one list, at most; the JSON has all.
 
@@ -133,6 +134,14 @@ class Shown:
             "seconds": self.seconds,
             "cpu_seconds": self.cpu_seconds,
         }
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words: "12 h", "1.5 min", "20 s"."""
+    for unit, size in (("h", 3600.0), ("min", 60.0)):
+        if seconds >= size:
+            return f"{seconds / size:.4g} {unit}"
+    return f"{seconds:.4g} s"
 
 
 def _named(keys: Sequence[str]) -> str:

@@ -53,22 +53,16 @@ class NamedTest:
     test: Paired
     unit: str = ""
     digits: int = 3
-    after: str = ""
 
     def __str__(self) -> str:
         """Return the sentence, with digits enough for two of the error."""
         test = self.test
         digits = max(self.digits, 1 - math.floor(math.log10(test.error or 1.0)))
-        unit, after = (text and f" {text}" for text in (self.unit, self.after))
+        unit = self.unit and f" {self.unit}"
         return (
             f"{self.name}: {test.difference:+.{digits}f}{unit} (standard error "
-            f"{test.error:.{digits}f}, p = {test.p:.2g}, {test.count} pairs).{after}"
+            f"{test.error:.{digits}f}, p = {test.p:.2g}, {test.count} pairs)."
         )
-
-
-def clear_scatter(splits: int, overlap: float, level: float) -> float:
-    """Return how many standard deviations of a split a mean difference must have to be clear."""
-    return float(stats.t.ppf(1 - level / 2, splits - 1) * np.sqrt(1 / splits + overlap))
 
 
 def paired_test(

@@ -7,7 +7,7 @@ An `Experiment` says what is run: a budget, independent parts, and how one part 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,8 @@ import numpy as np
 from ...exact.errors import InputError
 from ..claims.claim import Context
 from ..claims.verdicts import PROFILES
-from .costs import CPU_MINUTES
 from .pictures import Picture
-from .statistics import NamedTest, as_numbers
+from .statistics import NamedTest, as_numbers, mean_error, paired_test
 
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=,-]*")
 
@@ -101,11 +100,7 @@ class Experiment:
     search: str = ""
     protocol: int = 1
     tolerance: float = 1e-6
-    minutes: Mapping[str, float] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if not self.minutes:
-            object.__setattr__(self, "minutes", CPU_MINUTES.get(self.name, {}))
+    quick_minutes: float | None = None  # CPU minutes of the quick profile, all parts.
 
     def spent(self, profile: str) -> dict[str, Any]:
         """Return what the profile spends, by name."""
@@ -181,6 +176,48 @@ class Page:
     differences: tuple[str, ...] = ()
     pictures: tuple[Picture, ...] = ()
     conclusion: str = ""
+
+
+@dataclass
+class Sheet:
+    """Entries and tests of a page, in its order."""
+
+    entries: list[Entry] = field(default_factory=list)
+    tests: list[NamedTest] = field(default_factory=list)
+
+    def mean(
+        self, row: str, column: str, values: np.ndarray, printed: str | None = None, digits: int = 2
+    ) -> tuple[float, float] | None:
+        """Enter the mean over repetitions beside the print; return it with its error, if any."""
+        ours, error = mean_error(values)
+        self.entries.append(Entry(row, column, printed, ours, error, values.size, digits))
+        return None if ours is None else (ours, error or 0.0)
+
+    def largest(self, row: str, column: str, values: np.ndarray) -> None:
+        """Enter the largest of proved upper bounds, where there is one."""
+        if values.size:
+            text = f"<= {values.max():.1e}"
+            self.entries.append(Entry(row, column, None, text, None, values.size))
+
+    def paired(
+        self,
+        sides: Iterable[np.ndarray],
+        names: tuple[str, str],
+        unit: str,
+        digits: int = 3,
+        before: str = "",
+        overlap: float = 0.0,
+    ) -> None:
+        """Enter the paired t-test of first minus second, where there are three pairs or more."""
+        a, b = sides
+        test = paired_test(a, b, overlap) if len(a) == len(b) else None
+        if test is not None:
+            name = f"{before}{': ' * bool(before)}{' minus '.join(names)}"
+            self.tests.append(NamedTest(name, test, unit, digits))
+
+    def page(self, differences: tuple[str, ...] = (), **rest: Any) -> Page:
+        """Return the page; `rest` are pictures and conclusion."""
+        return Page(tuple(self.entries), tuple(self.tests), differences, **rest)
 
 
 @dataclass(frozen=True)

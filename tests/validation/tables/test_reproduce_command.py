@@ -22,7 +22,7 @@ from aucert.exact.spaces.streamed import StreamedRows
 from aucert.validation.cli import main
 from aucert.validation.data.generators import radial
 from aucert.validation.tables.nonlinear import batch, online
-from aucert.validation.tables.running.registry import tables
+from aucert.validation.tables.registry import tables
 from aucert.validation.tables.scaling_up import table1, table2, table3
 from aucert.validation.tables.scaling_up.common import Fit, Mapped, full_fit, hinge
 from aucert.validation.tables.table import Experiment, Job, Run

@@ -11,28 +11,29 @@ from aucert.exact import ROCSVM
 from aucert.exact.pairs.auc import auc
 from aucert.validation.data.generators import xor_train_test
 from aucert.validation.data.printed_numbers import numbers
-from aucert.validation.tables.running.registry import tables
-from aucert.validation.tables.sauc import (
-    geometry,
-    geometry_figures,
-    neighbours,
-    real,
-    real_tables,
-    real_times,
-    toy,
-)
-from aucert.validation.tables.sauc.data import TASKS, half_split, load_task, prepared, unscaled
+from aucert.validation.tables.registry import tables
+from aucert.validation.tables.sauc import geometry, neighbours, real, toy
 from aucert.validation.tables.sauc.machines import (
     ALL,
+    EXACT,
+    PLAIN,
+    RAW,
+    STRUCTURED,
+    SVM,
+    TASKS,
+    TOY,
     Grid,
     Sides,
     chosen_pair_machine,
     folds_of,
+    half_split,
+    load_task,
     pair_machine,
     pairs_of,
+    prepared,
     svm,
+    unscaled,
 )
-from aucert.validation.tables.sauc.printed import EXACT, PLAIN, RAW, STRUCTURED, SVM, TOY
 from aucert.validation.tables.table import Job, Part, Results, Run
 from loops import each
 from realdata import require_real
@@ -197,7 +198,7 @@ def test_the_gaussians_of_the_toy_problem_stand_in_the_order_of_the_table() -> N
 
 def test_the_segment_lies_on_the_line() -> None:
     w, X = np.array([2.0, -1.0]), np.random.default_rng(0).normal(size=(30, 2))
-    x, y = geometry_figures.segment(w, 0.7, X)
+    x, y = geometry.segment(w, 0.7, X)
     np.testing.assert_allclose(w[0] * x + w[1] * y, 0.7)
     assert np.hypot(*(np.array([x[1] - x[0], y[1] - y[0]]))) > 1
 
@@ -247,7 +248,7 @@ def _planted(gain: float) -> Results:
 
 @each("gain", [0.02, -0.02])
 def test_the_sign_of_the_structures_gain_reaches_page_and_tests(gain: float) -> None:
-    page = real_tables.render_auc(_planted(gain))
+    page = real.render_auc(_planted(gain))
     ours = [
         s
         for s in map(str, page.tests)
@@ -259,13 +260,13 @@ def test_the_sign_of_the_structures_gain_reaches_page_and_tests(gain: float) -> 
 
 
 def test_tasks_that_cannot_be_read_are_shown_as_missing() -> None:
-    page = real_tables.render_auc(_planted(0.0))
+    page = real.render_auc(_planted(0.0))
     rows = [entry for entry in page.entries if entry.row == "import"]
     assert rows and all(entry.ours is None and entry.printed for entry in rows)
 
 
 def test_times_page_compares_pairs_with_the_print() -> None:
-    page = real_times.render_times(_planted(0.0))
+    page = real.render_times(_planted(0.0))
     shown = {e.column: e for e in page.entries if e.row == "wdbc"}
     assert shown["pairs, raw units"].printed == "402"
     assert shown["pairs, raw units"].ours == 100

@@ -11,19 +11,14 @@ import pytest
 from aucert.exact import solve
 from aucert.validation.claims.sht.sparsity import F1, JACCARD
 from aucert.validation.effects import of_page
-from aucert.validation.tables.running.registry import tables
-from aucert.validation.tables.sht import (
-    convergence,
-    gene_tables,
-    genes,
-    marker_tables,
-    synthetic,
-    synthetic_tables,
-)
-from aucert.validation.tables.sht.markers import COLON, LEUKEMIA, marker_columns, ratios
+from aucert.validation.tables.registry import tables
+from aucert.validation.tables.sht import convergence, genes, synthetic
+from aucert.validation.tables.sht.genes import COLON, LEUKEMIA, marker_columns, ratios
 from aucert.validation.tables.sht.methods import (
     DENSE,
     EXACT,
+    METHODS,
+    STARS,
     TOP,
     Rows,
     chosen,
@@ -32,8 +27,7 @@ from aucert.validation.tables.sht.methods import (
     fold_aucs,
     grid,
 )
-from aucert.validation.tables.sht.printed import METHODS, STARS
-from aucert.validation.tables.sht.synthetic_tables import by_trial
+from aucert.validation.tables.sht.synthetic import by_trial
 from aucert.validation.tables.table import Job, Page, Part, Results, Run
 from loops import each
 
@@ -189,13 +183,13 @@ def _genes(values: dict[str, Any]) -> Results:
 
 def test_the_published_k_is_that_of_the_best_mean_on_the_test_rows() -> None:
     results = _genes({"published SHT-AUC": [[0.6, 0.8], [0.7, 0.9]]})
-    values = gene_tables.by_test_k(results, "published", "SHT-AUC", "colon")
+    values = genes.by_test_k(results, "published", "SHT-AUC", "colon")
     np.testing.assert_allclose(values, 0.8)
 
 
 def test_shuffles_are_averaged_over_their_five_results() -> None:
     results = _genes({"published SPAM-l1": [0.5, 1.0]})
-    np.testing.assert_allclose(gene_tables.table_of(results, "published", "SPAM-l1", "colon"), 0.75)
+    np.testing.assert_allclose(genes.table_of(results, "published", "SPAM-l1", "colon"), 0.75)
 
 
 def test_folds_of_a_trial_count_once() -> None:
@@ -223,9 +217,7 @@ def test_every_rival_is_paired_with_the_method_over_all_sparsities() -> None:
     """Trials share their data: no comparison of a table as a whole is of two independent means."""
     results = _simulated(np.random.default_rng(5))
     measures = {"AUC on new rows": "true", "F1": "f1", "JI": "ji", "F1 of the k* largest": "top"}
-    pages = [
-        table.render(results) for table in (synthetic_tables.TABLE_1, synthetic_tables.TABLE_2)
-    ]
+    pages = [table.render(results) for table in (synthetic.TABLE_1, synthetic.TABLE_2)]
     tests = of_page("", "", Page((), tuple(test for page in pages for test in page.tests))).tests
     for what, measure in measures.items():
         for rival in METHODS[1:]:
@@ -238,7 +230,7 @@ def test_every_rival_is_paired_with_the_method_over_all_sparsities() -> None:
             assert found.df + 1 == gaps.size == 16
             assert found.estimate == pytest.approx(gaps.mean(), abs=5e-4)
             assert found.se == pytest.approx(gaps.std(ddof=1) / 4, abs=5e-4)
-    fig_2 = " ".join(map(str, synthetic_tables.FIG_2.render(results).tests))
+    fig_2 = " ".join(map(str, synthetic.FIG_2.render(results).tests))
     assert "r = 0.5: SHT-AUC minus SOLAM" in fig_2 and "r = 0.5: SHT-AUC minus SPAM-l2" in fig_2
 
 
@@ -252,7 +244,7 @@ def test_lists_of_genes_from_common_training_rows_are_tested_with_the_jackknifes
         part.key: {"markers": 3} | {f"ratios {m}": shares[m][at] for m in shares}
         for at, part in enumerate(parts)
     }
-    tests = of_page("", "", marker_tables.FIG_4.render(Results(run, spent, parts, done))).tests
+    tests = of_page("", "", genes.FIG_4.render(Results(run, spent, parts, done))).tests
     for name, ratio in (("leukemia", 50 / 22), ("colon", 50 / 12)):
         rows = [at for at, part in enumerate(parts) if part.parameters["set"] == name]
         gaps = [shares["SHT-AUC"][at][1][0] - shares["StoIHT"][at][1][0] for at in rows]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from aucert.validation.effects import said_on
-from aucert.validation.tables.pages import Shown
-from aucert.validation.tables.running.registry import tables
-from aucert.validation.tables.sauc.printed import PLAIN, STRUCTURED, SVM
+from aucert.validation.tables.pages import NOTHING, TOO_LITTLE, Shown
+from aucert.validation.tables.registry import tables
+from aucert.validation.tables.sauc.machines import PLAIN, STRUCTURED, SVM
 from aucert.validation.tables.table import Part, Results, Run, Table
-from aucert.validation.tables.wording import NOTHING, TOO_LITTLE, change, listed
 from loops import each
 
 
@@ -20,11 +19,6 @@ def shown(table: Table, count: int, record: dict[str, float]) -> Shown:
     made = {"seconds": 1.0, "environment": {}, "key": {"data_sha256": {}}}
     documents = dict.fromkeys(done, made)
     return Shown.of(table, Results(run, spent, parts, done), documents, said_on)
-
-
-def test_words_by_the_numbers() -> None:
-    assert change(0.5) == "loses 0.500" and change(-0.5, ("costs", "saves"), 1) == "saves 0.5"
-    assert [listed(words) for words in ([], ["a"], ["a", "b", "c"])] == ["none", "a", "a, b and c"]
 
 
 @each("name", list(tables()))

@@ -11,10 +11,8 @@ from typing import Any
 import pytest
 
 from aucert.exact.errors import InputError
-from aucert.validation.tables.running import evidence as kept
-from aucert.validation.tables.running import part_runs
-from aucert.validation.tables.running.evidence import read_evidence
-from aucert.validation.tables.running.runner import estimate, reproduce
+from aucert.validation.store import Log, read_evidence
+from aucert.validation.tables.run import estimate, reproduce
 from loops import each
 from planted_tables import planted
 
@@ -46,16 +44,13 @@ def test_what_an_interrupt_left_is_evidence_and_the_rest_is_added(tmp_path: Path
     assert len(read_evidence(the_file(evidence))) == 4
 
 
-def test_parts_are_saved_while_a_run_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_parts_are_kept_while_a_run_goes_on(tmp_path: Path) -> None:
     seen: list[int] = []
-    monkeypatch.setattr(kept, "SAVE_EVERY", -1.0)
 
     def look(done: int, total: int, name: str) -> None:
-        seen.append(len(read_evidence(the_file(tmp_path / "evidence"))))
+        seen.append(len(Log(the_file(tmp_path / "parts"))))
 
-    reproduce(out=tmp_path, registry=planted(), evidence=tmp_path / "evidence", progress=look)
+    reproduce(out=tmp_path, registry=planted(), progress=look)
     assert seen == [1, 2, 3, 4]
 
 
@@ -85,14 +80,14 @@ def test_damaged_evidence_is_refused(tmp_path: Path, damage: object, message: st
 def test_an_error_in_the_middle_of_a_run_leaves_what_was_finished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = part_runs.write_part
+    add = Log.add
 
-    def full_at_the_fourth(path: Path, document: dict[str, Any]) -> None:
-        if "rep=3" in path.name:
+    def full_at_the_fourth(log: Log, document: dict[str, Any]) -> dict[str, Any]:
+        if document["key"]["part"] == "rep=3":
             raise InputError("planted: the disk is full")
-        write(path, document)
+        return add(log, document)
 
-    monkeypatch.setattr(part_runs, "write_part", full_at_the_fourth)
+    monkeypatch.setattr(Log, "add", full_at_the_fourth)
     with pytest.raises(InputError, match="disk is full"):
         reproduce(out=tmp_path, registry=planted(), evidence=tmp_path / "evidence")
     assert len(read_evidence(the_file(tmp_path / "evidence"))) == 3
@@ -117,22 +112,22 @@ def test_a_folder_in_the_place_of_evidence_is_refused(tmp_path: Path) -> None:
 def test_what_is_no_number_is_refused_though_its_checksum_fits(
     tmp_path: Path, wrong: str, message: str
 ) -> None:
-    reproduce(out=tmp_path, registry=planted(), evidence=tmp_path)
-    path = the_file(tmp_path)
+    reproduce(out=tmp_path, registry=planted(), evidence=tmp_path / "kept")
+    path = the_file(tmp_path / "kept")
     first, _, rest = path.read_text().partition("\n")
     rest = re.sub(r'"value":[^,]*', f'"value":{wrong}', rest)
     head = json.loads(first) | {"sha256": hashlib.sha256(rest.encode()).hexdigest()}
     path.write_text(json.dumps(head) + "\n" + rest)
     with pytest.raises(InputError, match=message):
-        reproduce(out=tmp_path, registry=planted(), evidence=tmp_path)
+        reproduce(out=tmp_path, registry=planted(), evidence=tmp_path / "kept")
 
 
 @each("wrong", ["NaN", "1e999", "-Infinity"])
 def test_a_part_with_what_is_no_number_is_run_again(tmp_path: Path, wrong: str) -> None:
     log = tmp_path / "log"
     reproduce(out=tmp_path, registry=planted(log))
-    path = sorted((tmp_path / "parts").rglob("*.json"))[0]
-    path.write_text(re.sub(r'"value": ?[^,}\s]*', f'"value": {wrong}', path.read_text()))
+    path = the_file(tmp_path / "parts")
+    path.write_text(re.sub(r'"value": ?[^,}\s]*', f'"value": {wrong}', path.read_text(), count=1))
     many = len(log.read_text().splitlines())
     (page, *_) = reproduce(out=tmp_path, registry=planted(log))
     assert page.missing == [] and len(log.read_text().splitlines()) == many + 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import sys
 from xml.etree import ElementTree
 
 import numpy as np
@@ -15,8 +14,7 @@ from scipy import stats
 from aucert.validation.plots import Series
 from aucert.validation.tables.pages import Shown, as_csv, cell, markdown
 from aucert.validation.tables.pictures import Panel, Picture, picture_svg
-from aucert.validation.tables.running.registry import tables
-from aucert.validation.tables.sheet import Sheet
+from aucert.validation.tables.registry import tables
 from aucert.validation.tables.statistics import mean_error, paired_test
 from aucert.validation.tables.table import Entry, Results, Run, Table
 from loops import each
@@ -128,28 +126,3 @@ def test_tables_that_share_an_experiment_share_the_object() -> None:
     for table in TABLES.values():
         first = by_name.setdefault(table.experiment.name, table.experiment)
         assert first is table.experiment
-
-
-def test_finished_parts_outlive_a_new_wording_of_their_pages() -> None:
-    """Their fingerprint is of the file that computes and those in use beside it: no page there."""
-    for table in TABLES.values():
-        experiment = table.experiment
-        if experiment.minutes["full"] < 1:
-            continue  # may be a single file
-        home = sys.modules[experiment.compute.__module__]
-        used = {getattr(value, "__module__", "") for value in vars(home).values()}
-        beside = {
-            name for name in used if name and name.startswith(home.__name__.rpartition(".")[0])
-        }
-        for name in beside | {home.__name__}:
-            assert not any(n.startswith("render") for n in vars(sys.modules[name])), name
-            assert table.render.__module__ != name
-
-
-def test_words_after_a_paired_test_stand_behind_it_or_nowhere() -> None:
-    """Too few pairs make no sentence: theirs must not end up behind another's."""
-    sheet = Sheet()
-    sheet.paired((np.arange(4.0), np.zeros(4)), ("a", "b"), "", before="many", after="3 of 4.")
-    sheet.paired((np.ones(2), np.zeros(2)), ("a", "b"), "", before="few", after="2 of 2.")
-    (line,) = map(str, sheet.tests)
-    assert line.startswith("many: a minus b: +1.5") and line.endswith(" 4 pairs). 3 of 4.")

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from aucert.exact.errors import InputError
-from aucert.validation.tables import stored
-from aucert.validation.tables.running.runner import reproduce
+from aucert.validation import store
+from aucert.validation.tables import run as runs
+from aucert.validation.tables.run import reproduce
 from aucert.validation.tables.table import Entry, Experiment, Job, Part, Run, Table
 from loops import each
 from planted_tables import planted
@@ -75,7 +76,7 @@ def test_an_interrupt_that_a_solver_would_keep_to_itself_stops_the_part(tmp_path
     )
     with pytest.raises(KeyboardInterrupt):
         reproduce(out=tmp_path, registry={"one": stubborn})
-    assert list((tmp_path / "parts").rglob("*.json")) == []
+    assert not (tmp_path / "parts").exists()
     assert not (tmp_path / "kept").exists()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -83,10 +84,12 @@ def test_an_interrupt_that_a_solver_would_keep_to_itself_stops_the_part(tmp_path
 def test_a_damaged_file_is_computed_again(tmp_path: Path) -> None:
     log = tmp_path / "log"
     first = entry(reproduce(out=tmp_path, registry=planted(log)))
-    path = tmp_path / "parts" / "planted" / "quick-seed0" / "rep=1.json"
+    path = tmp_path / "parts" / "quick-seed0" / "planted.jsonl"
     path.write_text(path.read_text()[:-20])
     assert entry(reproduce(out=tmp_path, registry=planted(log))) == first
-    assert log.read_text().split()[4:] == ["rep=1"]
+    assert log.read_text().split()[4:] == ["rep=3"]
+    reproduce(out=tmp_path, registry=planted(log))
+    assert len(log.read_text().split()) == 5
 
 
 def test_a_raised_protocol_discards_finished_parts_and_a_changed_source_does_not(
@@ -94,15 +97,17 @@ def test_a_raised_protocol_discards_finished_parts_and_a_changed_source_does_not
 ) -> None:
     log = tmp_path / "log"
     reproduce(out=tmp_path, registry=planted(log), evidence=tmp_path / "kept")
-    monkeypatch.setattr(stored, "__version__", "another")
-    monkeypatch.setattr(stored, "code_sha256", lambda experiment: "another")
+    monkeypatch.setattr(runs, "__version__", "another")
+    monkeypatch.setattr(runs, "code_sha256", lambda experiment: "another")
     reproduce(out=tmp_path, registry=planted(log))
     reproduce(out=tmp_path / "fresh", registry=planted(log), evidence=tmp_path / "kept")
     assert len(log.read_text().splitlines()) == 4
     for evidence in (None, tmp_path / "kept"):
         reproduce(out=tmp_path, registry=planted(log, protocol=2), evidence=evidence)
         assert len(log.read_text().splitlines()) == 8
-    document = json.loads((tmp_path / "parts/planted/quick-seed0/rep=1.json").read_text())
+    document = json.loads(
+        (tmp_path / "parts/quick-seed0/planted.jsonl").read_text().split("\n")[-2]
+    )
     assert document["environment"]["version"] == document["environment"]["code"] == "another"
     (head,) = (tmp_path / "kept").rglob("*.jsonl")
     assert json.loads(head.read_text().splitlines()[0])["protocol"] == 2
@@ -134,8 +139,8 @@ def test_a_long_part_keeps_no_others_waiting_where_a_run_goes_on(tmp_path: Path)
     many = dataclasses.replace(table.experiment, parts=parts, compute=compute)
     registry = {"one": dataclasses.replace(table, experiment=many)}
     reproduce(out=tmp_path, registry=registry)
-    for rep in range(360, 400):
-        (tmp_path / "parts" / "planted" / "quick-seed0" / f"rep={rep}.json").unlink()
+    path = tmp_path / "parts" / "quick-seed0" / "planted.jsonl"
+    path.write_text("\n".join([line for line in path.read_text().splitlines() if line][:360]))
     (shown,) = reproduce(out=tmp_path, registry=registry, jobs=2)
     found = [shown.results.done[f"rep={rep}"]["value"] for rep in range(360, 400)]
     assert len(set(found)) == 2 and found.count(found[0]) <= 2
@@ -168,7 +173,7 @@ def test_missing_data_are_named_with_the_reason_and_nothing_fails(
     registry = planted(needs=("colon",))
     nowhere = reproduce(out=tmp_path / "a", registry=registry)
     empty = reproduce(out=tmp_path / "b", registry=registry, data_dir=tmp_path / "data")
-    assert nowhere[0].missing == [f"colon: {stored.NO_FOLDER}."]
+    assert nowhere[0].missing == [f"colon: {store.NO_FOLDER}."]
     assert empty[0].missing == ["colon: not in the data folder: colon.npz."]
     assert "missing" in (tmp_path / "b" / "one.md").read_text()
     assert entry(empty).ours is None
@@ -188,8 +193,8 @@ def test_a_file_tells_seed_version_data_machine_and_seconds(tmp_path: Path) -> N
     data.mkdir()
     (data / "colon.npz").write_bytes(b"rows")
     reproduce(out=tmp_path, registry=planted(needs=("colon",)), data_dir=data, seed=3)
-    path = tmp_path / "parts" / "planted" / "quick-seed3" / "rep=0.json"
-    document = json.loads(path.read_text())
+    path = tmp_path / "parts" / "quick-seed3" / "planted.jsonl"
+    document = json.loads(path.read_text().splitlines()[1])
     assert document["key"]["seed"] == 3 and document["environment"]["version"]
     assert len(document["key"]["data_sha256"]["colon"]) == 64
     digest = document["key"]["data_sha256"]["colon"]

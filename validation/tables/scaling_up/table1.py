@@ -2,12 +2,76 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from ...data.generators import linear
 from ...data.population import population_auc, share_for_auc
 from ...data.printed_numbers import printed
-from ..sheet import Sheet
-from ..table import Page, Results, Table
-from .common import PAPER
-from .linear_model import EXPERIMENT, PRINTED
+from ..table import Budget, Experiment, Job, Page, Part, Results, Run, Sheet, Table
+from .common import PAPER, PATHS, auc_percent, chosen_lam, full_fit, hinge, incomplete_fit
+
+PRINTED = {int(n): row for n, row in printed(PAPER, "Table 1").items()}
+
+BUDGET = (
+    Budget("repetitions", 50, 5, 50),
+    Budget("repetitions beyond 100,000 rows", "none", 1, 3),
+    Budget("training rows", [*PRINTED], [*PRINTED], [*PRINTED]),
+    Budget("training rows beyond the paper's", "none", [10**6, 10**7], [10**6, 10**7]),
+    Budget("test rows", 25_000, 25_000, 25_000),
+    Budget(
+        "grid of lam",
+        "not printed",
+        [1e-4, 1e-3, 1e-2, 1e-1, 1.0],
+        [1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0],
+    ),
+    Budget("folds", "not printed", 3, 5),
+    Budget("rows that choose lam, at most", "all", 10_000, 100_000),
+    Budget("steps of Adamax, at most", "not printed", 300, 1000),
+)
+
+
+def parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+    """Return a part for each draw: first one of each size, the large ones first."""
+    far = [
+        (n, "repetitions beyond 100,000 rows") for n in budget["training rows beyond the paper's"]
+    ]
+    near = [(n, "repetitions") for n in budget["training rows"]]
+    return [
+        Part(f"n={n},rep={rep}", {"n": n, "rep": rep})
+        for rep in range(max(budget[count] for _, count in far + near))
+        for n, count in [*reversed(far), *reversed(near)]
+        if rep < budget[count]
+    ]
+
+
+def compute(job: Job) -> dict[str, Any]:
+    """Fit both models to one draw, with the lam that cross-validation of the full model chooses."""
+    n, rep, budget = job["n"], job["rep"], job.budget
+    data = linear(n, job.draw_seed(f"train {n} {rep}"))
+    test = linear(budget["test rows"], job.draw_seed("test"))
+    first = min(n, budget["rows that choose lam, at most"])
+    lam, cv_seconds, _ = chosen_lam(
+        data.X[:first], data.is_positive[:first], budget["grid of lam"], budget["folds"], rep
+    )
+    problem = hinge(data.X, data.is_positive, lam)
+    found: dict[str, Any] = {"lam": lam, "cv_seconds": cv_seconds, "sha256": data.sha256}
+    steps = budget["steps of Adamax, at most"]
+    fits = {"full": full_fit(problem)}
+    if n <= max(PRINTED):
+        fits["incomplete"] = incomplete_fit(problem, job.draw_seed(f"pairs {n} {rep}"), steps)
+    for name, fit in fits.items():
+        found[f"{name}_seconds"] = fit.seconds
+        found[f"{name}_auc"] = fit.auc(test.X, test.is_positive)
+        found[f"{name}_excess"] = fit.excess(fits["full"])
+    found["true_auc"] = auc_percent(test.X.sum(axis=1), test.is_positive)
+    return found
+
+
+EXPERIMENT = Experiment(
+    "scaling-up-table-1", BUDGET, parts, compute, PATHS, protocol=2, quick_minutes=0.3
+)
+
 
 POPULATION = printed(PAPER, "below Table 1")["linear"]["AUC of the true score"]
 

@@ -12,6 +12,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from ....approx.fsauc import MultiStageSaddle
 from ....approx.logistic_thresholding import hsg_ht, stoiht
@@ -22,7 +23,37 @@ from ....approx.sparse_baselines import mean_difference, top_fisher, top_mean_di
 from ....exact.api.path import regularization_path
 from ....exact.errors import InputError
 from ....exact.pairs.auc import auc
-from .printed import BOTH
+from ...data.labelled_data import Dataset
+from ...data.printed_numbers import printed
+
+PAPER = "SHT"
+
+STARS = (20, 40, 60, 80)
+METHODS = ("SHT-AUC", "SPAM-l1", "SPAM-l2", "FSAUC", "SOLAM", "StoIHT", "HSG-HT")
+BOTH = "SPAM-l1/l2"
+
+AUC = printed(PAPER, "Table I")
+GENES = printed(PAPER, "Table III")
+SETS = ("colon", "leukemia")
+
+
+SHIFT = 0.3  # Difference of the class means in a true feature.
+
+
+def true_auc(w: np.ndarray, data: Dataset) -> float:
+    """Return the AUC of w on new rows of the model; 1/2 for w = 0."""
+    assert data.support is not None
+    size = float(np.linalg.norm(w))
+    gain = SHIFT * float(w[data.support].sum())
+    return float(stats.norm.cdf(gain / (np.sqrt(2) * size))) if size > 0 else 0.5
+
+
+def f1(w: np.ndarray, data: Dataset) -> float:
+    """Return the F1 score of the features of w. [SHT, Section IV]"""
+    assert data.support is not None
+    found = np.flatnonzero(w)
+    return 2 * float(np.isin(found, data.support).sum()) / (found.size + data.support.size)
+
 
 Config = tuple[float, ...]
 

@@ -1,0 +1,264 @@
+"""Finished work, kept: a log that grows by a line a piece, and evidence sealed by a checksum.
+
+    OUT/claims.jsonl, OUT/parts/PROFILE-seedN/EXPERIMENT.jsonl       logs of a run
+    DIR/PROFILE-seedN/EXPERIMENT.jsonl                               evidence
+
+A log is written while a run goes on, so that a kill loses the piece at hand. Evidence is small
+enough to keep in a project: its first line says what the file is (experiment, protocol, budget, the
+command that makes it, what each part was made with, the SHA-256 of all lines below it); then
+follows a line a part.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..exact.errors import InputError
+from .files.written import finite_json, write_atomically
+
+if TYPE_CHECKING:
+    from .tables.table import Experiment, Part, Run
+
+SCHEMA_VERSION = 2
+
+EVIDENCE = Path(__file__).resolve().parent / "evidence"  # What the project keeps.
+
+NO_FOLDER = "no folder of real data: give --data-dir, or set AUCERT_DATA"
+
+# Entries of a part's key that all parts of a file of evidence share, and those that differ.
+_COMMON = ("schema_version", "experiment", "protocol", "budget", "seed", "profile")
+_SINGLE = ("part", "parameters", "data_sha256")
+
+Document = dict[str, Any]
+
+
+def sha256_of(content: Any) -> str:
+    """Return the fingerprint of what JSON can say."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def file_sha256(path: str) -> str:
+    """Return the fingerprint of a file, read again only after it has changed."""
+    status = os.stat(path)
+    return _file_sha256(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=256)
+def _file_sha256(path: str, changed: int, size: int) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def plain(value: Any) -> Any:
+    """Return the value as JSON has it: NumPy numbers made plain, NaN and infinity None."""
+    if isinstance(value, dict):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+class Log:
+    """Documents with a "key", a line each with its checksum: a torn or edited line is not there."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        try:
+            lines = path.read_bytes().splitlines()
+        except FileNotFoundError:
+            lines = []
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+        self._known: dict[str, Document] = {}
+        for line in lines:
+            try:
+                document = finite_json(line)
+                whole = document.pop("sha256") == sha256_of(document)
+                key = sha256_of(document["key"])
+            except (ValueError, KeyError, TypeError, AttributeError):
+                continue
+            if whole:
+                self._known[key] = document
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def find(self, key: Any) -> Document | None:
+        """Return the latest document of this key."""
+        return self._known.get(sha256_of(key))
+
+    def add(self, document: Document) -> Document:
+        """Append a document; return it as a later run will read it."""
+        text = json.dumps(document | {"sha256": sha256_of(document)}, allow_nan=False)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with open(self.path, "ab") as file:  # the empty line ends one that a kill has torn
+                file.write(f"\n{text}\n".encode())
+        except OSError as error:
+            raise InputError(f"{self.path}: cannot write ({error.strerror or error})") from None
+        kept = json.loads(text)
+        del kept["sha256"]
+        self._known[sha256_of(kept["key"])] = kept
+        return kept
+
+
+def part_log(folder: Path, experiment: Experiment, run: Run) -> Log:
+    """Return the log of an experiment's parts in the folder of a run."""
+    return Log(evidence_path(folder / "parts", experiment.name, run.profile, run.seed))
+
+
+def missing_data(part: Part, run: Run) -> str | None:
+    """Return why a part cannot be run, or None if all its files are there."""
+    if not part.needs:
+        return None
+    if run.data_dir is None:
+        return NO_FOLDER
+    absent = [f"{name}.npz" for name in part.needs if not (run.data_dir / f"{name}.npz").is_file()]
+    return f"not in the data folder: {', '.join(absent)}" if absent else None
+
+
+def part_key(experiment: Experiment, part: Part, run: Run) -> Document:
+    """Return all that a result depends on: results of another key are never used again.
+
+    Checksums of data that are not here are left out. The version and the source of the experiment
+    are recorded with the numbers, but do not discard them: every moved import would.
+    """
+    here = run.data_dir if missing_data(part, run) is None else None
+    key = {
+        "schema_version": SCHEMA_VERSION,
+        "experiment": experiment.name,
+        "protocol": experiment.protocol,
+        "part": part.key,
+        "parameters": part.parameters,
+        "budget": experiment.spent(run.profile),
+        "seed": run.seed,
+        "profile": run.profile,
+        "data_sha256": {}
+        if here is None
+        else {name: file_sha256(str(here / f"{name}.npz")) for name in part.needs},
+    }
+    return json.loads(json.dumps(key))  # tuples become lists, as they will be in the file
+
+
+def evidence_path(folder: Path, experiment: str, profile: str, seed: int) -> Path:
+    """Return where the evidence of an experiment stands."""
+    return folder / f"{profile}-seed{seed}" / f"{experiment}.jsonl"
+
+
+def read_evidence(path: Path) -> dict[str, Document]:
+    """Return the documents of a file of evidence by part; none if there is no such file."""
+    try:
+        first, _, rest = path.read_bytes().partition(b"\n")
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+    found = {}
+    try:
+        head = json.loads(first)
+        if head["sha256"] != hashlib.sha256(rest).hexdigest():
+            raise InputError(f"{path}: the checksum does not fit: restore the file or remove it")
+        for line in map(finite_json, rest.splitlines()):
+            key = {name: head[name] for name in _COMMON} | {name: line[name] for name in _SINGLE}
+            times = {name: float(line[name]) for name in ("seconds", "cpu_seconds")}
+            made = head["made_with"][line["made_with"]]
+            result = dict(line["result"])
+            found[line["part"]] = {"key": key, "result": result, **times, "environment": made}
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}: this is not a file of evidence: remove it") from None
+    return found
+
+
+def write_evidence(path: Path, documents: Iterable[Mapping[str, Any]]) -> None:
+    """Write the documents of finished parts of one experiment, at least one, as evidence."""
+    documents = list(documents)
+    made: list[Any] = []
+    lines = []
+    for document in documents:
+        if document["environment"] not in made:
+            made.append(document["environment"])
+        line = {name: document["key"][name] for name in _SINGLE}
+        line |= {name: round(document[name], 4) for name in ("seconds", "cpu_seconds")}
+        line |= {"made_with": made.index(document["environment"]), "result": document["result"]}
+        lines.append(_line(line))
+    rest = "".join(lines).encode()
+    head = {name: documents[0]["key"][name] for name in _COMMON}
+    profile, seed = head["profile"], head["seed"]
+    head |= {
+        "command": f"aucert reproduce --profile {profile} --seed {seed} --evidence DIR",
+        "parts": len(lines),
+        "made_with": made,
+        "sha256": hashlib.sha256(rest).hexdigest(),
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, lambda file: file.write(_line(head).encode() + rest))
+
+
+def _line(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+
+
+@dataclass
+class EvidenceFolder:
+    """Finished parts as evidence: found before a run, and written after it."""
+
+    folder: Path | None
+    run: Run
+    _known: dict[str, dict[str, Document]] = field(default_factory=dict)
+    _new: set[str] = field(default_factory=set)
+
+    def find(self, experiment: Experiment, part: Part) -> Document | None:
+        """Return the document of a part, or None if there is none of this protocol.
+
+        Of a part whose data are not here, the checksums of the data cannot be compared.
+        """
+        document = self._documents(experiment.name).get(part.key)
+        if document is None:
+            return None
+        key = part_key(experiment, part, self.run)
+        if not key["data_sha256"]:
+            key["data_sha256"] = document["key"]["data_sha256"]
+        return document if document["key"] == key else None
+
+    def add(self, document: Document) -> None:
+        """Take in a finished part; those of another protocol or budget go."""
+        key = document["key"]
+        known = self._documents(key["experiment"])
+        for part, kept in list(known.items()):
+            if any(kept["key"][name] != key[name] for name in _COMMON):
+                del known[part]
+        known[key["part"]] = document
+        self._new.add(key["experiment"])
+
+    def save(self) -> None:
+        """Write the file of each experiment that has new parts."""
+        for name in sorted(self._new):
+            documents = sorted(self._known[name].values(), key=lambda item: item["key"]["part"])
+            if self.folder is not None:
+                write_evidence(self._path(self.folder, name), documents)
+        self._new.clear()
+
+    def _documents(self, experiment: str) -> dict[str, Document]:
+        if experiment not in self._known:
+            at = None if self.folder is None else self._path(self.folder, experiment)
+            self._known[experiment] = {} if at is None else read_evidence(at)
+        return self._known[experiment]
+
+    def _path(self, folder: Path, name: str) -> Path:
+        return evidence_path(folder, name, self.run.profile, self.run.seed)

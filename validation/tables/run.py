@@ -1,0 +1,295 @@
+"""Running tables: part by part, resumable after a kill at any moment, in parallel if wanted."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from ... import __version__
+from ...exact.errors import InputError
+from ...exact.tools.interrupts import finish, stopped_at_once
+from ..data.real_data import real_data_folder
+from ..report.document import environment
+from ..run import finished
+from ..store import (
+    EVIDENCE,
+    Document,
+    EvidenceFolder,
+    evidence_path,
+    file_sha256,
+    missing_data,
+    part_key,
+    part_log,
+    plain,
+    read_evidence,
+)
+from .pages import Shown, write_index, write_page
+from .registry import chosen, tables
+from .said import Judge
+from .table import Experiment, Job, Part, Results, Run, Table
+
+FULL_LIMIT = 12 * 3600.0  # Seconds that the full profile may take unless told otherwise.
+
+Plan = dict[str, tuple[Experiment, tuple[Part, ...]]]  # Experiments by name, with their parts.
+
+# Called after each part with the number done, the number in all, and its name.
+Progress = Callable[[int, int, str], object]
+
+
+def planned(entries: Iterable[Table], run: Run) -> Plan:
+    """Return the experiments of the tables, each once, with their parts."""
+    plan: Plan = {}
+    for experiment in (table.experiment for table in entries):
+        parts = tuple(experiment.parts(run, experiment.spent(run.profile)))
+        if len({part.key for part in parts}) < len(parts):
+            raise ValueError(f"{experiment.name}: two parts have one key")
+        plan.setdefault(experiment.name, (experiment, parts))
+    return plan
+
+
+def cpu_minutes(experiment: Experiment, profile: str) -> float | None:
+    """Return the minutes of all parts together, the full profile's by the evidence; or None."""
+    if profile != "full":
+        return experiment.quick_minutes
+    kept = read_evidence(evidence_path(EVIDENCE, experiment.name, "full", 0)).values()
+    return sum(document["cpu_seconds"] for document in kept) / 60 if kept else None
+
+
+def in_order(plan: Plan, run: Run) -> list[tuple[Experiment, Part]]:
+    """Return all parts in the order to run them: cheap experiments end first, all begin soon.
+
+    A part comes when its experiment, run alone, would have reached its end. So where time runs
+    out, the most expensive experiments lack their last repetitions and nothing else.
+    """
+    found: list[tuple[float, Experiment, Part]] = []
+    for experiment, parts in plan.values():
+        minutes = (cpu_minutes(experiment, run.profile) or 0.0) / max(len(parts), 1)
+        found += [(minutes * at, experiment, part) for at, part in enumerate(parts, start=1)]
+    found.sort(key=lambda item: item[0])
+    return [(experiment, part) for _, experiment, part in found]
+
+
+@dataclass
+class Gathered:
+    """What became of the parts of one experiment; late if the limit was used up."""
+
+    done: dict[str, Document] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    late: bool = False
+
+
+def reproduce(
+    names: Sequence[str] = (),
+    profile: str = "quick",
+    seed: int = 0,
+    data_dir: str | Path | None = None,
+    out: str | Path = "aucert-tables",
+    jobs: int = 1,
+    progress: Progress | None = None,
+    registry: Mapping[str, Table] | None = None,
+    max_time: float | None = None,
+    evidence: str | Path | None = None,
+    judge: Judge | None = None,
+) -> list[Shown]:
+    """Run tables and write OUT/NAME.md, .csv, .svg and OUT/index.md."""
+    entries = chosen(names, tables() if registry is None else registry)
+    run = Run(profile, _counted("seed", seed, 0), _folder(data_dir))
+    _counted("jobs", jobs, 1)
+    plan = planned(entries, run)
+    limit = limit_of(profile, max_time)
+    deadline = None if limit is None else time.monotonic() + limit
+    folder, kept = _made(Path(out)), EvidenceFolder(_named(evidence), run)
+    logs = {name: part_log(folder, experiment, run) for name, (experiment, _) in plan.items()}
+    gathered = {name: Gathered() for name in plan}
+    todo: list[tuple[Any, ...]] = []
+    for experiment, part in in_order(plan, run):  # damaged evidence ends here, and the pages stay
+        item = gathered[experiment.name]
+        reason, document = missing_data(part, run), kept.find(experiment, part)
+        if document is None and reason is None:
+            document = logs[experiment.name].find(part_key(experiment, part, run))
+            if document is None:
+                todo.append((experiment, part, run, deadline))
+            else:
+                kept.add(document)
+        if document is not None:
+            item.done[part.key] = document
+        elif reason is not None:
+            item.missing[part.key] = reason
+    try:
+        with closing(finished(run_part, todo, jobs)) as results:
+            for count, (name, key, result) in enumerate(results, start=1):
+                item = gathered[name]
+                if isinstance(result, dict):
+                    item.done[key] = logs[name].add(result)
+                    kept.add(item.done[key])
+                elif result is None:
+                    item.late = True
+                else:
+                    item.failed[key] = result
+                if progress is not None:
+                    progress(count, len(todo), f"{name} {key}")
+        finish()
+    finally:  # an interrupt included: what is finished is shown
+        kept.save()
+        shown = []
+        for table in entries:
+            experiment, parts = plan[table.experiment.name]
+            item = gathered[experiment.name]
+            found = Results(
+                run,
+                experiment.spent(profile),
+                parts,
+                {key: document["result"] for key, document in item.done.items()},
+                item.missing,
+                item.failed,
+                limit if item.late else None,
+            )
+            shown.append(Shown.of(table, found, item.done, judge))
+            write_page(folder, shown[-1])
+        write_index(folder, shown)
+    return shown
+
+
+def run_part(
+    experiment: Experiment, part: Part, run: Run, deadline: float | None
+) -> tuple[str, str, Document | str | None]:
+    """Run one part; return experiment, part, and its document, or why it failed.
+
+    After the deadline, on the clock that all processes share, it is not begun: None.
+    """
+    if deadline is not None and time.monotonic() >= deadline:
+        return experiment.name, part.key, None
+    job = Job(experiment.name, part, run, experiment.spent(run.profile))
+    start, spent = time.perf_counter(), time.process_time()
+    try:
+        with stopped_at_once(), threadpool_limits(1), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # gaps are shown instead
+            result = plain(experiment.compute(job))
+    except Exception as error:
+        return experiment.name, part.key, f"{part.key}: {type(error).__name__}: {error}"
+    document = {
+        "key": part_key(experiment, part, run),
+        "result": result,
+        "seconds": time.perf_counter() - start,
+        "cpu_seconds": time.process_time() - spent,
+        "environment": {"version": __version__, "code": code_sha256(experiment)}
+        | environment()
+        | {"processors": os.cpu_count()},
+    }
+    return experiment.name, part.key, document
+
+
+def code_sha256(experiment: Experiment) -> str:
+    """Return the fingerprint of the file that computes the parts; empty where there is none."""
+    source = getattr(sys.modules.get(experiment.compute.__module__), "__file__", None)
+    return file_sha256(source) if source else ""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What an experiment still takes: its tables, its parts, and the CPU minutes of those to run.
+
+    `done` parts are in the folder or the evidence, `missing` ones lack data; the minutes follow
+    from the mean of those measured, None if none was.
+    """
+
+    tables: tuple[str, ...]
+    parts: int
+    done: int
+    missing: int
+    minutes: float | None
+
+    @property
+    def left(self) -> int:
+        """Parts to run."""
+        return self.parts - self.done - self.missing
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain numbers and texts."""
+        return {
+            "tables": list(self.tables),
+            "parts": self.parts,
+            "done": self.done,
+            "missing": self.missing,
+            "cpu_minutes": self.minutes,
+        }
+
+
+def estimate(
+    names: Sequence[str] = (),
+    profile: str = "quick",
+    seed: int = 0,
+    data_dir: str | Path | None = None,
+    out: str | Path = "aucert-tables",
+    registry: Mapping[str, Table] | None = None,
+    evidence: str | Path | None = None,
+) -> list[Estimate]:
+    """Return what `reproduce` with these arguments would still take; nothing is run or written."""
+    entries = chosen(names, tables() if registry is None else registry)
+    run = Run(profile, _counted("seed", seed, 0), _folder(data_dir))
+    kept, found = EvidenceFolder(_named(evidence), run), []
+    for name, (experiment, parts) in planned(entries, run).items():
+        log = part_log(Path(out), experiment, run)
+        left = lacking = 0
+        for part in parts:
+            if kept.find(experiment, part) is None:
+                absent = missing_data(part, run) is not None
+                lacking += absent
+                left += not absent and log.find(part_key(experiment, part, run)) is None
+        minutes = cpu_minutes(experiment, profile)
+        found.append(
+            Estimate(
+                tuple(table.name for table in entries if table.experiment.name == name),
+                len(parts),
+                len(parts) - left - lacking,
+                lacking,
+                None if minutes is None else minutes * left / max(len(parts), 1),
+            )
+        )
+    return found
+
+
+def limit_of(profile: str, max_time: float | None) -> float | None:
+    """Return the seconds after which no part is begun, or None."""
+    if max_time is None:
+        return FULL_LIMIT if profile == "full" else None
+    if not max_time > 0:
+        raise InputError(f"max_time must be above 0 seconds, not {max_time!r}")
+    return float(max_time)
+
+
+def _counted(name: str, value: int, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InputError(f"{name} must be a whole number, {least} or more, not {value!r}")
+    return value
+
+
+def _folder(data_dir: str | Path | None) -> Path | None:
+    if data_dir is None:
+        return real_data_folder()
+    folder = Path(data_dir).expanduser()
+    if not folder.is_dir():
+        raise InputError(f"--data-dir {data_dir}: there is no such folder")
+    return folder.resolve()
+
+
+def _named(folder: str | Path | None) -> Path | None:
+    return None if folder is None else Path(folder).expanduser().resolve()
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made ({error.strerror or error})") from None
+    return folder.resolve()

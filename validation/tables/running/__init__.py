@@ -1,1 +1,0 @@
-"""How the parts of a table are run, kept and resumed."""
