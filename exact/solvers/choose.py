@@ -80,13 +80,13 @@ def _descends(problem: Problem) -> bool:
 def _qp(problem: Problem, tol: float, max_time: float | None) -> Solver:
     from .qp import QP
 
-    return QP("teaching", "cvxpy", "OSQP", finish=True, tol=tol, max_time=max_time)
+    return QP("teaching", "OSQP", finish=True, tol=tol, max_time=max_time)
 
 
 def _lifted(problem: Problem, tol: float, max_time: float | None) -> Solver:
     from .qp import QP
 
-    return QP("lifted", "direct", "CLARABEL", finish=True, tol=tol, max_time=max_time)
+    return QP("lifted", "CLARABEL", finish=True, tol=tol, max_time=max_time)
 
 
 METHODS: dict[str, Method] = {

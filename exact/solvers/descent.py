@@ -46,11 +46,9 @@ from ..spaces.gram_factor import rows_of
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
-from .active_pairs import ActivePairs
 from .cutting_plane import CuttingPlane
+from .finish import ActivePairs
 from .hard_margin import offer_hard_margin
-from .listed import solve_listed
-from .partial.mixtures import mix_cuts
 from .points import BlockPoints, KernelPoints, Point, Points, TailPoints, mean_of, tail_in_bins
 
 BIAS = 0.25  # share of the tolerance that a width may cost
@@ -417,7 +415,7 @@ class Descent(Solver):
         )
         if reason is not Status.STALLED or recorder.near(goal) or not self.finish:
             return reason
-        return mix_cuts(problem, recorder, goal, self.max_iter)
+        return CuttingPlane(self.tol, max_time=recorder.time_left).run(problem, recorder)
 
     def _finished(
         self, problem: Problem, recorder: Recorder, reason: Status | None
@@ -425,7 +423,8 @@ class Descent(Solver):
         """Go on with the hinge: its pairs near the margin, then cutting planes."""
         pairs = problem.pairs
         if not isinstance(pairs, AllPairs | PairList):
-            solve_listed(problem, recorder, self.tol)
+            if isinstance(problem.space, Rows):
+                ActivePairs(self.tol, max_time=recorder.time_left).run(problem, recorder)
             return reason
         w = recorder.best_w
         assert w is not None
@@ -501,7 +500,8 @@ class Descent(Solver):
         # Mixtures have whole row weights, which round less than smoothed ones.
         recorder.best_dual, recorder.best_witness = -np.inf, None
         try:
-            reason = mix_cuts(problem, recorder, FINER * self.tol, self.max_iter)
+            solver = CuttingPlane(FINER * self.tol, max_time=recorder.time_left)
+            reason = solver.run(problem, recorder)
         except KeyboardInterrupt:
             reason = Status.INTERRUPTED
         again = recorder.finish(problem, self.tol, reason)

@@ -4,8 +4,7 @@ At f, smoothed over a width, the sums give a pull g of the slopes and a bias >= 
 
     F(f) - dual = bias + |lam f - g|^2 / (2 lam).
 
-Over rows that are held f is the vector of weights; of a kernel it is the coefficients and the
-scores beneath them, (2, n), so that only a new function takes a product with the kernel matrix.
+What f is, `functions` says.
 """
 
 from __future__ import annotations
@@ -42,6 +41,7 @@ from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows
 from ..sums.assembled import PairSums
 from ..sums.binned import half_width
+from .functions import Functions, KernelFunctions
 
 INSIDE_SMOOTH = 0.25  # of the tolerance: sums of smooth losses round more
 BINS_COST = 0.2  # share of the tolerance that bins of a smooth loss may cost
@@ -85,11 +85,11 @@ class Line:
     at: Callable[[float], Point | None]
 
 
-class Points:
+class Points(Functions):
     """The points of a problem over rows that are held, with the ridge."""
 
     def __init__(self, problem: Problem, recorder: Recorder, tol: float):
-        self.problem, self.recorder, self.tol = problem, recorder, tol
+        self.problem, self.recorder, self.tol, self.space = problem, recorder, tol, problem.space
         mean = mean_of(problem)
         self.pairs, self.loss = mean.pairs, mean.loss
         self.hinge = self.loss == HINGE  # whether a width smooths
@@ -107,31 +107,6 @@ class Points:
         if not self.fine:  # so many that |rough gradient|^2 / (2 lam) is below the bias
             rough = 6 * self.mean_square() / (problem.n * problem.lam)
             self.per_width = float(np.clip(np.sqrt(rough), PER_WIDTH, MOST_PER_WIDTH))
-
-    @property
-    def zero(self) -> np.ndarray:
-        """The function zero."""
-        return np.zeros(self.problem.space.dim)
-
-    def of(self, w: np.ndarray) -> np.ndarray:
-        """Return the function of the coordinates w."""
-        return w
-
-    def weights(self, f: np.ndarray) -> np.ndarray:
-        """Return the coordinates of a function."""
-        return f
-
-    def inner(self, one: np.ndarray, other: np.ndarray) -> float:
-        """Return the inner product of two functions."""
-        return float(one @ other)
-
-    def scores(self, f: np.ndarray) -> np.ndarray:
-        """Return f at every row."""
-        return self.problem.space.scores(f)
-
-    def pull(self, c: np.ndarray) -> np.ndarray:
-        """Return the function sum_i c_i k_i."""
-        return self.problem.space.pull(c)
 
     def mean_square(self) -> float:
         """Return the mean of |x|^2."""
@@ -380,7 +355,7 @@ def tail_in_bins(problem: Problem, width: float) -> Problem:
     return replace(problem, risk=Tail(counted, risk.kp, risk.kq))
 
 
-class KernelPoints(Points):
+class KernelPoints(KernelFunctions, Points):
     """The points of a problem over a kernel matrix; `product` returns K c."""
 
     def __init__(
@@ -391,33 +366,8 @@ class KernelPoints(Points):
         product: Callable[[np.ndarray], np.ndarray],
     ):
         self.product = product
-        super().__init__(problem, recorder, tol)
+        Points.__init__(self, problem, recorder, tol)
         self.fine = True  # a product costs more than any sort
-
-    @property
-    def zero(self) -> np.ndarray:
-        """The function zero."""
-        return np.zeros((2, self.problem.n))
-
-    def of(self, w: np.ndarray) -> np.ndarray:
-        """Return the function of the coefficients w."""
-        return self.pull(w) if w.any() else self.zero
-
-    def weights(self, f: np.ndarray) -> np.ndarray:
-        """Return the coefficients of a function."""
-        return f[0].copy()
-
-    def inner(self, one: np.ndarray, other: np.ndarray) -> float:
-        """Return the inner product of two functions."""
-        return float(one[0] @ other[1])
-
-    def scores(self, f: np.ndarray) -> np.ndarray:
-        """Return f at every row."""
-        return f[1]
-
-    def pull(self, c: np.ndarray) -> np.ndarray:
-        """Return the function sum_i c_i k_i."""
-        return np.stack([c, self.product(c)])
 
     def mean_square(self) -> float:
         """Sums of kernels are always sorted: nothing asks for it."""

@@ -1,20 +1,23 @@
 """The ROC-SVM dual as a quadratic program: as printed for teaching, lifted and sparse for use.
 
 This is the one file that writes all pairs down. Each form raises `TooLargeError` above its limit of
-pairs; the message names a method without one. No solver's status is believed: alpha is clipped
-into its box and the gap is computed anew.
+pairs; the message names a method without one. Both are stated in CVXPY, which reaches the solvers.
+No solver's status is believed: alpha is clipped into its box and the gap is computed anew.
 """
 
 from __future__ import annotations
 
+import signal
+import threading
 import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..certificate.certificate import Minorant, dual_value
-from ..certificate.solution import Recorder, Status
+from ..certificate.solution import LEAST_TIME, Recorder, Status
 from ..certificate.solver import Solver
 from ..curvature.line_search import best_on_segment
 from ..errors import InputError, TooLargeError
@@ -24,16 +27,21 @@ from ..problem.problem import Problem
 from ..spaces.gram import Gram
 from ..spaces.gram_factor import factor_gram
 from ..spaces.rows import Rows
-from .active_pairs import ActivePairs
-from .qp_backends import BACKENDS, call_solver, direct_backends, solve_qp
-from .window.window import Window
-from .window.window_qp import window_qp
+from ..tools.interrupts import interruptible
+from .finish import ActivePairs
 
-TEACHING_LIMIT = 5_000  # Pairs that the teaching form holds: it writes every pair difference down.
+LIMITS = {"teaching": 5_000, "lifted": 200_000}  # pairs: the first writes every difference down
+OSQP_ITERATIONS = 10_000  # of OSQP at most
+LEAST_PRIMAL = 1e-300  # the lifted form is divided by F, or by this where F is zero
+ECOS_INTERRUPTED = -4  # ECOS's exit flag after an interrupt
+ALONE = threading.Lock()  # solvers that handle interrupts put back each other's handler
 
-LIFTED_LIMIT = 200_000  # Pairs that the lifted form holds.
-
-CVXPY_OSQP_ITERATIONS = 10_000  # Iterations of OSQP at most where CVXPY starts it.
+# The solvers, and their names for tolerances.
+BACKENDS = {
+    "CLARABEL": ("tol_gap_abs", "tol_gap_rel", "tol_feas"),
+    "OSQP": ("eps_abs", "eps_rel"),
+    "ECOS": ("abstol", "reltol", "feastol"),
+}
 
 
 @dataclass(frozen=True)
@@ -41,7 +49,6 @@ class QP(Solver):
     """Solve the dual of a hinge problem as a QP."""
 
     form: str = "lifted"
-    interface: str = "cvxpy"
     backend: str = "CLARABEL"
     finish: bool = False
     tol: float = 1e-9
@@ -50,16 +57,10 @@ class QP(Solver):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.form not in ("teaching", "lifted"):
+        if self.form not in LIMITS:
             raise InputError(f"form must be teaching or lifted, not {self.form!r}")
-        if self.interface not in ("cvxpy", "direct"):
-            raise InputError(f"interface must be cvxpy or direct, not {self.interface!r}")
         if self.backend not in BACKENDS:
             raise InputError(f"unknown QP solver {self.backend!r}: choose {', '.join(BACKENDS)}")
-        if self.interface == "direct" and self.form == "teaching":
-            raise InputError("the teaching form is written in CVXPY: use interface='cvxpy'")
-        if self.interface == "direct" and self.backend not in direct_backends():
-            raise InputError(f"{self.backend} is reached through CVXPY: use interface='cvxpy'")
 
     @property
     def method(self) -> str:
@@ -68,7 +69,18 @@ class QP(Solver):
 
     def check(self, problem: Problem) -> None:
         """Raise `InputError` for another loss or space, `TooLargeError` for too many pairs."""
-        check_size(problem, self.form)
+        if problem.loss != HINGE:
+            raise InputError(f"the QP forms are for the hinge, not {problem.loss.name}")
+        if self.form == "lifted" and not isinstance(problem.space, Rows):
+            raise InputError("the lifted QP needs rows: factor the kernel first")
+        if not isinstance(problem.space, Rows | Gram):
+            raise InputError("the teaching QP needs rows or a Gram matrix")
+        if problem.n_pairs > LIMITS[self.form]:
+            raise TooLargeError(
+                f"{problem.n_pairs} pairs are more than the {LIMITS[self.form]} that the "
+                f"{self.form} QP can hold: use method='cutting-plane', which never writes a pair "
+                "down"
+            )
 
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
         """Solve the QP; the start is only a point to compare with."""
@@ -76,15 +88,11 @@ class QP(Solver):
         # alpha = 1 is feasible for any data. Its F is a guess of the optimum, which scales the
         # program.
         _offer(problem, listed, np.ones(listed.i.size), recorder)
-        unit = recorder.best_primal
         if self.form == "teaching":
             alpha = teaching_dual(problem, listed, self.backend, self.solver_tol)
-        elif self.interface == "cvxpy":
-            alpha = lifted_dual(problem, listed, self.backend, self.solver_tol, unit)
         else:
-            parts = window_qp(problem, _whole(problem, listed), unit)
-            answer = solve_qp(*parts, self.backend, self.solver_tol, max_time=self.max_time)
-            alpha = answer.x[: listed.i.size]
+            unit, left = recorder.best_primal, recorder.time_left
+            alpha = lifted_dual(problem, listed, self.backend, self.solver_tol, unit, left)
         if alpha is not None and np.isfinite(alpha).all():
             _offer(problem, listed, np.clip(alpha, 0.0, 1.0), recorder)
         recorder.step()
@@ -92,22 +100,6 @@ class QP(Solver):
             finish = ActivePairs(tol=self.tol, max_time=recorder.time_left)
             return finish.run(problem, recorder)
         return None
-
-
-def check_size(problem: Problem, form: str) -> None:
-    """Raise `InputError` or `TooLargeError` unless the form can hold the problem."""
-    if problem.loss != HINGE:
-        raise InputError(f"the QP forms are for the hinge, not {problem.loss.name}")
-    if form == "lifted" and not isinstance(problem.space, Rows):
-        raise InputError("the lifted QP needs rows: factor the kernel first")
-    if not isinstance(problem.space, Rows | Gram):
-        raise InputError("the teaching QP needs rows or a Gram matrix")
-    limit = TEACHING_LIMIT if form == "teaching" else LIFTED_LIMIT
-    if problem.n_pairs > limit:
-        raise TooLargeError(
-            f"{problem.n_pairs} pairs are more than the {limit} that the {form} QP can hold: "
-            "use method='cutting-plane', which never writes a pair down"
-        )
 
 
 def enumerate_pairs(pairs: AllPairs | PairList) -> PairList:
@@ -148,7 +140,7 @@ def teaching_dual(
     alpha = cp.Variable(listed.i.size)
     objective = cp.Maximize(cp.sum(alpha) - 0.5 * cp.sum_squares(differences.T @ alpha))
     program = cp.Problem(objective, [alpha >= 0, alpha <= C])
-    value = _run(program, alpha, backend, solver_tol)
+    value = _solved(program, alpha, backend, solver_tol)
     if value is None:
         return None
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -156,9 +148,14 @@ def teaching_dual(
 
 
 def lifted_dual(
-    problem: Problem, listed: PairList, backend: str, solver_tol: float, unit: float = 1.0
+    problem: Problem,
+    listed: PairList,
+    backend: str,
+    solver_tol: float,
+    unit: float = 1.0,
+    max_time: float | None = None,
 ) -> np.ndarray | None:
-    """Return alpha (m,) in [0, 1] of the lifted dual, through CVXPY.
+    """Return alpha (m,) in [0, 1] of the lifted dual.
 
     min |v|^2 / 2 - sum_k c_k alpha_k / F
     s.t.  u = A'(c alpha) / scale,  v = X'u scale / sqrt(lam F),
@@ -168,44 +165,75 @@ def lifted_dual(
     """
     import cvxpy as cp
 
-    _, q, A, low, _ = window_qp(problem, _whole(problem, listed), unit)
-    size, m = q.size, listed.i.size
-    x = cp.Variable(size)
-    dim = problem.space.dim
-    equations = A[:-m]
+    space, m, primal = problem.space, listed.i.size, max(unit, LEAST_PRIMAL)
+    assert isinstance(space, Rows)
+    touched, place = np.unique(np.concatenate([listed.i, listed.j]), return_inverse=True)
+    ratio = listed.c / float(listed.c.max())
+    # The most that the pairs of one row can carry: divided by it marginals are of order one.
+    spread = max(float(np.bincount(place, weights=np.tile(ratio, 2)).max()), 1.0)
+    signs = np.concatenate([ratio, -ratio]) / spread
+    pair = np.tile(np.arange(m), 2)
+    incidence = sp.csr_matrix((signs, (place, pair)), shape=(touched.size, m))
+    gain = float(listed.c.max()) * spread / np.sqrt(problem.lam * primal)
+    rows = sp.csr_matrix(space.rows(touched).T * gain)
+    alpha, u, v = cp.Variable(m), cp.Variable(touched.size), cp.Variable(space.dim)
     program = cp.Problem(
-        cp.Minimize(0.5 * cp.sum_squares(x[size - dim :]) + q[:m] @ x[:m]),
-        [equations @ x == low[:-m], x[:m] >= 0, x[:m] <= 1],
+        cp.Minimize(0.5 * cp.sum_squares(v) - (listed.c / primal) @ alpha),
+        [incidence @ alpha == u, rows @ u == v, alpha >= 0, alpha <= 1],
     )
-    value = _run(program, x, backend, solver_tol)
-    return None if value is None else value[:m]
+    return _solved(program, alpha, backend, solver_tol, max_time)
 
 
-def _run(program: Any, variable: Any, backend: str, solver_tol: float) -> np.ndarray | None:
+def _solved(
+    program: Any, variable: Any, backend: str, solver_tol: float, max_time: float | None = None
+) -> np.ndarray | None:
     """Return the variable's value after solving, or None where the solver left none."""
     import cvxpy as cp
 
     if backend not in cp.installed_solvers():
         raise InputError(f"{backend} is not installed here: use CLARABEL or OSQP")
-    options: dict[str, Any] = dict.fromkeys(BACKENDS[backend].tolerances, solver_tol)
+    options: dict[str, Any] = dict.fromkeys(BACKENDS[backend], solver_tol)
     if backend == "OSQP":
-        options["max_iter"] = CVXPY_OSQP_ITERATIONS
+        options["max_iter"] = OSQP_ITERATIONS
+    if max_time is not None and backend != "ECOS":
+        options["time_limit"] = max(max_time, LEAST_TIME)  # zero would be no limit
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # inaccurate answers are judged by their gap
         try:
             data, chain, inverse = program.get_problem_data(backend, solver_opts=options)
-            answer = call_solver(
-                backend, lambda: chain.solve_via_data(program, data, solver_opts=options)
-            )
+            answer = _called(backend, chain, program, data, options)
             program.unpack_results(answer, chain, inverse)
         except cp.SolverError:
             return None
     return None if variable.value is None else np.asarray(variable.value)
 
 
-def _whole(problem: Problem, listed: PairList) -> Window:
-    """Return the window that holds every pair."""
-    return Window(listed.i, listed.j, listed.c, np.zeros(problem.n), 0.0, True)
+def _called(backend: str, chain: Any, program: Any, data: Any, options: dict[str, Any]) -> Any:
+    """Return what a solver's package returns, and let an interrupt of it end here within seconds.
+
+    Clarabel hears of an interrupt only afterwards, as ECOS does until its iterations begin. OSQP
+    and ECOS keep one that comes later to themselves.
+    """
+
+    def work() -> Any:
+        return chain.solve_via_data(program, data, solver_opts=options)
+
+    if backend == "CLARABEL":
+        return interruptible(work)
+
+    def alone() -> Any:
+        with ALONE:
+            answer = work()
+        stopped = (
+            answer.info.status == "interrupted"
+            if backend == "OSQP"
+            else answer["info"]["exitFlag"] == ECOS_INTERRUPTED
+        )
+        if stopped:
+            signal.raise_signal(signal.SIGINT)  # now ours to hear, in whatever is waited for
+        return answer
+
+    return interruptible(alone) if backend == "ECOS" else alone()
 
 
 def _offer(problem: Problem, listed: PairList, alpha: np.ndarray, recorder: Recorder) -> None:

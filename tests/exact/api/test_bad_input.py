@@ -17,11 +17,10 @@ from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.penalties.elastic_net import ElasticNet
 from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem, split_labels
-from aucert.exact.solvers.active_pairs import ActivePairs
 from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.solvers.descent import Descent
-from aucert.exact.solvers.qp_backends import solve_qp
+from aucert.exact.solvers.finish import ActivePairs
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows
 from loops import each
@@ -243,9 +242,6 @@ def test_a_mask_of_one_class(everywhere: bool) -> None:
 def test_bad_choice_of_form_or_backend() -> None:
     with pytest.raises(InputError, match="form must be auto, numpy, compiled or binned"):
         AllPairs(form="fortran")
-    empty = sp.csc_matrix((1, 1))
-    with pytest.raises(InputError, match="unknown QP solver 'GUROBI'"):
-        solve_qp(empty, np.zeros(1), empty, np.zeros(1), np.zeros(1), "GUROBI")
 
 
 def test_solvers_refuse_problems_that_are_not_theirs() -> None:

@@ -14,12 +14,19 @@ from aucert.exact.certificate.solution import Status, Step
 from aucert.exact.curvature.line_search import best_on_segment
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
-from aucert.exact.solvers.active_pairs import ActivePairs
-from aucert.exact.solvers.bundle.cuts import Cut, combined_witness
-from aucert.exact.solvers.bundle.images import Place
-from aucert.exact.solvers.bundle.segment import Evaluated
-from aucert.exact.solvers.cutting_plane import CuttingPlane
-from aucert.exact.solvers.window.window import Window, open_window
+from aucert.exact.solvers.cutting_plane import (
+    Cuts,
+    CuttingPlane,
+    Place,
+    Segment,
+    best_weights,
+    combined,
+    made_of,
+)
+from aucert.exact.solvers.finish import ActivePairs
+from aucert.exact.solvers.functions import functions_of
+from aucert.exact.solvers.window import Window, open_window
+from aucert.exact.spaces.gram import Gram
 from loops import each, seeds
 
 RNG = np.random.default_rng(0)
@@ -52,9 +59,8 @@ def test_the_bundle_alone_agrees_with_the_window(kind: str) -> None:
 def test_a_combination_of_slopes_is_feasible(kind: str) -> None:
     problem, rng = problem_of(kind), np.random.default_rng(2)
     cuts = [(0.3, rng.normal(size=3)), (0.5, rng.normal(size=3)), (0.1, np.zeros(3))]
-    places = [(x, Place(w, problem.space.scores(w), float(w @ w))) for x, w in cuts]
-    made = [(x, Cut.at(problem, Evaluated.of(problem, place))) for x, place in places]
-    witness = combined_witness(problem, made)
+    places = [(x, Place.of(problem, w, problem.space.scores(w), float(w @ w))) for x, w in cuts]
+    witness = combined(problem, [(x, made_of(problem, place)) for x, place in places])
     assert witness.deficiency <= witness.c_error
     expected = sum(x * problem.sums(problem.space.scores(w)).conjugate for x, w in cuts)
     assert witness.value == pytest.approx(expected, rel=1e-12)
@@ -77,7 +83,6 @@ def test_a_window_and_its_frozen_pairs_are_all_pairs(kind: str, limit: int) -> N
     np.add.at(c, window.j, -mass)
     sums = problem.sums(scores)
     assert c == pytest.approx(sums.c, abs=1e-14)
-    assert window.frozen_mass + mass.sum() == pytest.approx(sums.conjugate, abs=1e-14)
 
 
 def test_the_window_holds_the_pairs_nearest_the_margin() -> None:
@@ -115,11 +120,6 @@ def test_the_line_search_returns_the_best_of_a_grid(seed: int) -> None:
     assert value <= grid[0]
 
 
-def test_osqp_may_do_the_master_problem() -> None:
-    solution = CuttingPlane(backend="OSQP", tol=1e-3, finish_from=0).solve(problem_of("all", 0.1))
-    assert solution.certificate.reaches(1e-3)
-
-
 def test_a_run_without_progress_stops_and_says_so() -> None:
     """lam / |x|^2 = 1e-14: if floating point is at its end, hundreds of cuts will not help."""
     rows, y = np.random.default_rng(0).normal(size=(30, 3)) * 1e6, np.arange(30) % 3 == 0
@@ -142,3 +142,54 @@ def test_more_pairs_tied_at_the_margin_than_a_window_holds_are_no_obstacle() -> 
     rows = StandardScaler().fit_transform(X[train])
     found = solve(rows, 1 - y[train], 1e-2, kernel="rbf", gamma=0.1, structure=1.0, tol=1e-9)
     assert found.certificate.reaches(1e-9)
+
+
+@each("kernel", [False, True])
+def test_cuts_keep_products_and_segments_know_the_objective(kernel: bool) -> None:
+    problem = problem_of("all", 0.1)
+    if kernel:
+        problem = problem.over(Gram(X @ X.T))
+    space, rng = problem.space, np.random.default_rng(1)
+    functions = functions_of(space, 1e-9, lambda: False)
+    cuts, points = Cuts(problem, functions), []
+    for _ in range(70):
+        f = functions.of(space.pull(rng.normal(size=60)) / 60)
+        scores = functions.scores(f)
+        points.append(Place.of(problem, f, scores, functions.inner(f, f)))
+        cuts.add(points[-1])
+    pulls = [space.pull(place.sums.c) for place in points]
+    products = np.array([[space.inner(a, b) for a in pulls] for b in pulls]) / problem.lam
+    assert cuts.gram[1:, 1:] == pytest.approx(products, abs=1e-9) and not cuts.gram[0].any()
+    f, norm2, dual = cuts.combine(1e-9, 1.0)
+    assert norm2 == pytest.approx(space.norm2(functions.weights(f)), rel=1e-9)
+    assert dual <= problem.objective(functions.weights(points[0].f))
+    way = Segment(problem, functions, points[0], f, norm2)
+    assert way.at(0.3).primal == pytest.approx(
+        problem.objective(functions.weights(0.7 * points[0].f + 0.3 * f)), rel=1e-10
+    )
+    share, best = way.best()
+    grid = [way.at(t).primal for t in np.linspace(0, 1, 101)]
+    assert best.primal <= min(grid) + 0.05 * (max(grid) - min(grid))
+    assert best.primal == pytest.approx(way.at(share).primal, rel=1e-12)
+
+
+@each("seed", seeds(20))
+def test_no_weight_of_the_best_combination_can_be_moved(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    k, d = int(rng.integers(2, 30)), int(rng.integers(1, 12))
+    G = rng.normal(size=(k, d)) * 10.0 ** rng.uniform(-3, 3)
+    G[rng.integers(0, k)] = G[0]
+    H = np.pad(G @ G.T, ((1, 0), (1, 0)))
+    m = np.concatenate([[0.0], rng.uniform(0, 1, k) * float(H.diagonal().max())])
+    start = np.zeros(m.size)
+    start[seed % m.size] = 1.0
+    x = best_weights(H, m, start, 1e-12)
+    assert (x >= 0).all() and x.sum() == pytest.approx(1.0, abs=1e-12)
+    slope, unit = H @ x - m, max(float(np.abs(H).max()), 1.0)
+    assert float(x @ slope) - slope.min() <= 1e-9 * unit
+
+
+def test_one_point_of_the_simplex_stays() -> None:
+    assert best_weights(np.zeros((1, 1)), np.zeros(1), np.ones(1), 1e-12).tolist() == [1.0]
+    x = best_weights(np.zeros((3, 3)), np.zeros(3), np.array([0.0, 1.0, 0.0]), 1e-12)
+    assert x.tolist() == [0.0, 1.0, 0.0]

@@ -17,10 +17,10 @@ from aucert.exact.problem import subsample
 from aucert.exact.problem.penalties.ridge import Ridge
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.problem.risk import Mean
-from aucert.exact.solvers.active_pairs import ActivePairs
 from aucert.exact.solvers.choose import choose_solver
 from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.solvers.descent import OF_ROWS, Descent, Memory, Run
+from aucert.exact.solvers.finish import ActivePairs
 from aucert.exact.solvers.general.proximal import Proximal
 from aucert.exact.solvers.hard_margin import RIDGES, marginals, offer_hard_margin
 from aucert.exact.solvers.points import KernelPoints, Points

@@ -11,10 +11,9 @@ from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError, TooLargeError
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import linear_problem
-from aucert.exact.solvers.qp import BACKENDS, QP, TEACHING_LIMIT, enumerate_pairs
+from aucert.exact.solvers.qp import BACKENDS, LIMITS, QP, enumerate_pairs
 from loops import each
 
-FORMS = [("teaching", "cvxpy"), ("lifted", "cvxpy"), ("lifted", "direct")]
 REACHED = {"CLARABEL": 1e-7, "ECOS": 1e-4, "OSQP": 1e-2}
 """Relative gaps that each solver reaches unaided: they differ, and that is the point."""
 
@@ -27,15 +26,13 @@ def small(seed: int = 0, n: int = 24, d: int = 3):
 
 
 @each("backend", BACKENDS)
-@each(("form", "interface"), FORMS)
-def test_every_form_and_backend_agrees_with_the_certified_optimum(form, interface, backend):
+@each("form", LIMITS)
+def test_every_form_and_backend_agrees_with_the_certified_optimum(form, backend):
     if backend not in cp.installed_solvers():
         pytest.skip(f"{backend} is not installed")
-    if interface == "direct" and backend == "ECOS":
-        pytest.skip("ECOS is reached through CVXPY")
     X, y = small()
     exact = solve(X, y, 1e-2).certificate
-    found = QP(form, interface, backend).solve(linear_problem(X, y, 1e-2)).certificate
+    found = QP(form, backend).solve(linear_problem(X, y, 1e-2)).certificate
     assert found.dual <= exact.primal
     assert found.primal >= exact.dual
     assert found.relative_gap is not None
@@ -78,7 +75,9 @@ def test_row_weights_reach_the_qp():
 def test_too_many_pairs_are_refused_with_the_limit_and_the_method_that_copes():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 2)), (np.arange(300) % 2)
-    with pytest.raises(TooLargeError, match=rf"22500 pairs .* {TEACHING_LIMIT} .*cutting-plane"):
+    with pytest.raises(
+        TooLargeError, match=rf"22500 pairs .* {LIMITS['teaching']} .*cutting-plane"
+    ):
         QP("teaching").solve(linear_problem(X, y, 1.0))
 
 
@@ -96,10 +95,7 @@ def test_enumerated_pairs_weigh_what_all_pairs_weigh():
     ("options", "message"),
     [
         ({"form": "dense"}, "form must be"),
-        ({"interface": "rpc"}, "interface must be"),
         ({"backend": "GUROBI"}, "unknown QP solver"),
-        ({"form": "teaching", "interface": "direct"}, "written in CVXPY"),
-        ({"interface": "direct", "backend": "ECOS"}, "through CVXPY"),
     ],
 )
 def test_impossible_options_are_refused(options, message):

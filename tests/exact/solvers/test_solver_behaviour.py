@@ -11,10 +11,10 @@ from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Recorder, Status, Step
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
-from aucert.exact.solvers.active_pairs import ActivePairs
 from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.solvers.descent import Descent
+from aucert.exact.solvers.finish import ActivePairs
 from aucert.exact.spaces.gram import Gram
 from loops import each
 from naive import weighted_pairs

@@ -74,7 +74,7 @@ def test_the_wrong_kind_of_draw_is_noticed(monkeypatch: pytest.MonkeyPatch, repl
 def test_a_qp_answer_that_is_not_optimal_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     class Coarse(QP):
         def solve(self, problem: Problem, *rest: object) -> Solution:
-            return QP("lifted", "direct", "CLARABEL", solver_tol=0.3).solve(problem)
+            return QP("lifted", "CLARABEL", solver_tol=0.3).solve(problem)
 
     monkeypatch.setattr(scaling_up_exact, "QP", Coarse)
     assert run("dual-qp-by-clarabel").verdict == "fails"

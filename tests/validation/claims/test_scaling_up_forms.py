@@ -36,7 +36,7 @@ def test_the_closed_form_of_the_clusters_is_the_optimum_of_the_qp(lam: float) ->
     K, positive, _ = instance.dense()
     rows = Rows(factor_gram(K).features)
     problem = pair_problem(rows, positive, AllPairs(), HINGE, Ridge(lam))
-    solution = QP("lifted", "direct", "CLARABEL", finish=True).solve(problem)
+    solution = QP("lifted", "CLARABEL", finish=True).solve(problem)
     assert solution.status is Status.CERTIFIED
     value = instance.loss + lam / 2 * instance.norm2
     assert value == pytest.approx(solution.certificate.primal, rel=1e-8)

@@ -145,7 +145,7 @@ def sauc_eq_19_with_a_generalised_inverse(context: Context) -> Outcome:
         primal = task.judge(optimum(task.work), 1e-9)
         rows = Rows(factor_gram(G).features)
         plain = pair_problem(rows, data.is_positive, AllPairs(), HINGE, Ridge(lam))
-        dual = solved(QP("lifted", "direct", "CLARABEL", finish=True), plain)
+        dual = solved(QP("lifted", "CLARABEL", finish=True), plain)
         gaps[structure] = dual.certificate.gap / dual.certificate.primal
         apart_by[structure] = _difference(primal, dual)
     worst = max(errors.values())

@@ -22,30 +22,28 @@ from ..common import wdbc_sample
 
 # Relative gap that every QP solver must reach; OSQP, a first-order method, is the coarsest.
 QP_TOL = 1e-4
-FORMS = (("teaching", "cvxpy"), ("lifted", "cvxpy"), ("lifted", "direct"))
 
 
-def _qp(context: Context, backend: str, forms: tuple[tuple[str, str], ...]) -> Outcome:
+def _qp(context: Context, backend: str) -> Outcome:
     data = wdbc_sample(context, 20, 30) if context.quick else wdbc_sample(context, 60, 80)
     problem = hinge_problem(data, 0.1)
     exact = optimum(problem)
     found = {
-        f"{form} form, {interface}": solved(QP(form, interface, backend), problem)
-        for form, interface in forms
+        f"{form} form": solved(QP(form, backend), problem) for form in ("teaching", "lifted")
     }
     return _judge_qp(exact, found, data)
 
 
 def dual_qp_by_osqp(context: Context) -> Outcome:
-    return _qp(context, "OSQP", FORMS)
+    return _qp(context, "OSQP")
 
 
 def dual_qp_by_ecos(context: Context) -> Outcome:
-    return _qp(context, "ECOS", FORMS[:2])
+    return _qp(context, "ECOS")
 
 
 def dual_qp_by_clarabel(context: Context) -> Outcome:
-    return _qp(context, "CLARABEL", FORMS)
+    return _qp(context, "CLARABEL")
 
 
 def _judge_qp(exact: Solution, found: dict[str, Solution], data: Dataset) -> Outcome:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from aucert.exact.certificate.solution import Recorder
+from aucert.exact.certificate.solution import Recorder, Status
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
 from aucert.exact.pairs.ordered import ordered_pairs
@@ -16,7 +16,7 @@ from aucert.exact.problem.evidence import Alpha
 from aucert.exact.problem.penalties.ridge import Ridge
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
-from aucert.exact.solvers.listed import solve_listed
+from aucert.exact.solvers.finish import ActivePairs
 from aucert.exact.spaces.rows import Rows
 from loops import each, seeds
 from ordered_naive import Naive, naive_ordered
@@ -76,6 +76,5 @@ def test_many_pairs_are_not_listed(monkeypatch) -> None:
     with pytest.raises(InputError, match="too many pairs for an alpha each"):
         Mean(pairs, HINGE).minorant(Alpha(np.ones(4)))
     problem, recorder = Problem(Rows(np.eye(pairs.n)), Mean(pairs, HINGE), Ridge(1.0)), Recorder()
-    solve_listed(problem, recorder, 1e-9)
-    solve_listed(problem.with_loss(SQUARED_HINGE), recorder, 1e-9)
+    assert ActivePairs().run(problem, recorder) is Status.STALLED
     assert recorder.best_w is None

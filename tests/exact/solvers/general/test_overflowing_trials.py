@@ -16,7 +16,6 @@ from aucert.exact.problem.penalties.ridge import Ridge
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.general.look import look
-from aucert.exact.solvers.partial.mixtures import Cuts
 from aucert.exact.spaces.rows import Rows
 from loops import each
 
@@ -69,8 +68,6 @@ def test_an_overflowing_point_is_infinite_and_never_the_best() -> None:
     assert not seen.finite and seen.primal == np.inf and seen.dual == -np.inf
     assert recorder.best_w is None and recorder.best_witness is None
     assert look(problem, recorder, np.zeros(1), 0.0).finite and recorder.best_primal == 1.0
-    cuts = Cuts(problem)
-    assert cuts.add(np.ones(1)) == np.inf and not cuts.at
 
 
 def test_weights_of_the_caller_that_overflow_are_refused() -> None:

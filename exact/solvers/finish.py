@@ -31,41 +31,16 @@ from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
-from .qp_backends import direct_backends, solve_qp
-from .window.multipliers import WarmMultipliers
-from .window.window import Window, open_window
-from .window.window_qp import window_qp
+from .window import WarmMultipliers, listed_pairs, open_window
 
-MULTIPLIERS = "multipliers"  # The name of our own solver of a window.
-
-LARGEST_WINDOW = 2_000_000  # Pairs that a window never exceeds by itself.
-
-LARGEST_QP = 40_000  # The largest window of the QP solvers, which factor matrices of that side.
-
-# A window is solved to this part of the gap while the gap is above `CLOSE`, then to rounding.
-LOOSE = 1e-2
-
-CLOSE = 1e-3  # Relative gap from which a window is likely to hold all pairs that matter.
-
-FINEST = 0.01  # Share of the tolerance to which a window is solved in the end.
-
-# Pairs a coordinate in the first window. The QP solvers get fewer, as each pair costs them more.
-FIRST, FIRST_QP = 100, 3
-
-# The first window has at least LEAST pairs (LEAST_QP for the QP solvers), because fewer are all
-# overhead, and at most MOST, because then a look at the gap pays.
-LEAST, LEAST_QP, MOST = 1000, 1000, 200_000
-
-GROWTH = 4  # Factor by which a window that gains little may grow.
-
-# A round that leaves more than LITTLE of the gap widens the window. One that leaves more than LESS
-# is idle.
-LITTLE, LESS = 0.2, 0.5
-
-# Idle rounds in a row after which ties are suspected, and after which the run may end.
-TIED, PATIENCE = 2, 3
-
-ROUNDING = 1e-11  # Below this relative gap, idle rounds mean that only rounding is left.
+LARGEST_WINDOW = 2_000_000  # pairs that a window never exceeds by itself
+LOOSE, CLOSE = 1e-2, 1e-3  # a window is solved to this part of the gap while the gap is above CLOSE
+FINEST = 0.01  # share of the tolerance to which a window is solved in the end
+FIRST, LEAST, MOST = 100, 1000, 200_000  # pairs a coordinate in the first window; at least; at most
+GROWTH = 4  # factor by which a window that gains little may grow
+LITTLE, LESS = 0.2, 0.5  # a round that leaves more of the gap widens the window, or is idle
+TIED, PATIENCE = 2, 3  # idle rounds after which ties are suspected, and the run may end
+ROUNDING = 1e-11  # below this relative gap, idle rounds mean that only rounding is left
 
 
 @dataclass(frozen=True)
@@ -75,18 +50,9 @@ class ActivePairs(Solver):
     tol: float = 1e-9
     limit: int | None = None
     max_rounds: int = 40
-    backend: str = MULTIPLIERS
     max_time: float | None = None
 
     name: ClassVar[str] = "active-pairs"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.backend == MULTIPLIERS:
-            return
-        known = (MULTIPLIERS, *direct_backends())
-        if self.backend not in known:
-            raise InputError(f"unknown backend {self.backend!r}: choose one of {', '.join(known)}")
 
     def check(self, problem: Problem) -> None:
         """Raise `InputError` if the loss is not the hinge or the space has no rows."""
@@ -98,7 +64,11 @@ class ActivePairs(Solver):
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
         """Improve on the recorder's best point; return why it stopped."""
         self.check(problem)
-        return _Run(self, problem, recorder).run()
+        run = _Run(self, problem, recorder)
+        # Of ordered pairs only few are listed: there smoothing stalls, as a handful decide all.
+        if run.listed is None and not isinstance(problem.pairs, AllPairs):
+            return Status.STALLED
+        return run.run()
 
 
 class _Run:
@@ -106,14 +76,13 @@ class _Run:
 
     def __init__(self, solver: ActivePairs, problem: Problem, recorder: Recorder):
         self.solver, self.problem, self.recorder = solver, problem, recorder
-        quick, dim = solver.backend == MULTIPLIERS, problem.space.dim
-        self.top = min(LARGEST_WINDOW if quick else LARGEST_QP, problem.n_pairs)
-        start = min(max(LEAST, FIRST * dim), MOST) if quick else max(LEAST_QP, FIRST_QP * dim)
+        self.top = min(LARGEST_WINDOW, problem.n_pairs)
+        start = min(max(LEAST, FIRST * problem.space.dim), MOST)
         self.limit = solver.limit or min(start, self.top)
         # A limit that the caller gives is the last word: no window grows beyond it.
         self.top = solver.limit or self.top
         self.width, self.grouped = np.inf, False
-        self.warm = WarmMultipliers(problem)
+        self.warm, self.listed = WarmMultipliers(problem), listed_pairs(problem)
 
     def run(self) -> Status | None:
         recorder, near, idle = self.recorder, INSIDE * self.solver.tol, 0
@@ -175,27 +144,20 @@ class _Run:
         space, w = problem.space, recorder.best_w
         assert w is not None
         scores = space.scores(w)
-        window = open_window(problem, scores, self.limit, self.width)
+        window = open_window(problem, scores, self.limit, self.width, self.listed)
         if window is None or window.i.size == 0:
             # All margins are alike, as at w = 0: step along the slope and look again.
             target = space.pull(problem.sums(scores).c) / problem.lam
             w, primal = best_on_segment(problem, w, scores, target)
             recorder.offer(w, primal)
             scores = space.scores(w)
-            window = open_window(problem, scores, self.limit, self.width)
+            window = open_window(problem, scores, self.limit, self.width, self.listed)
         if window is None or window.i.size == 0:
             return False
-        target = None
-        if self.solver.backend == MULTIPLIERS:
-            point = self.warm.solve(window, w, scores, self._target(), lambda: recorder.out_of_time)
-            alpha, target = point.b, point.w
-        else:
-            alpha = self._by_qp(window)
-        if alpha is None:
-            return False
-        witness = window.witness(problem, alpha)
+        point = self.warm.solve(window, w, scores, self._target(), lambda: recorder.out_of_time)
+        target = point.w
+        witness = window.witness(problem, point.b)
         dual, _ = dual_value(problem, witness)
-        target = space.pull(witness.c) / problem.lam if target is None else target
         found, primal = target, problem.objective(target)
         # Where the target itself will do, no better point on the way is looked for.
         if not primal - dual <= INSIDE * self.solver.tol * primal:
@@ -215,13 +177,6 @@ class _Run:
         gap, primal = self.recorder.gap, self.recorder.best_primal
         finest = FINEST * self.solver.tol * primal
         return finest if gap <= CLOSE * primal else max(LOOSE * min(gap, primal), finest)
-
-    def _by_qp(self, window: Window) -> np.ndarray | None:
-        """Return the window's alpha (m,), in the box."""
-        parts = window_qp(self.problem, window, self.recorder.best_primal)
-        answer = solve_qp(*parts, self.solver.backend, max_time=self.recorder.time_left)
-        alpha = answer.x[: window.i.size]
-        return np.clip(alpha, 0.0, 1.0) if np.isfinite(alpha).all() else None
 
 
 def _is_matrix(rows: object) -> bool:

@@ -180,7 +180,7 @@ def test_zero_is_optimal_exactly_if_the_reduced_hulls_meet() -> None:
 
 def test_other_methods_penalties_and_evidence_are_refused() -> None:
     problem = partial(0, "hinge", 0.1, 0.3, 0.0)
-    for method in ("cutting-plane", "qp", "lifted", "closed-form"):
+    for method in ("qp", "lifted", "closed-form"):
         with pytest.raises(InputError):
             choose_solver(problem, method, 1e-6, None).solve(problem)
     with pytest.raises(InputError, match="proximal"):
@@ -239,3 +239,28 @@ def test_steps_in_bins_reach_the_same_optimum(tpr: float, monkeypatch) -> None:
     # The bound is about the problem itself: the finest sums prove nearly as much of the same point.
     again = Certificate.of(problem, found.w, found.witness)
     assert again.relative_gap is not None and again.relative_gap <= 1e-4
+
+
+HARD = [
+    ("squared_hinge", 0.1, 0.0, 14, 6),
+    ("squared_hinge", 0.5, 0.6, 59, 7),
+    ("logistic", 0.1, 0.0, 48, 3),
+    ("squared_hinge", 0.1, 0.3, 74, 7),
+    ("exponential", 0.4, 0.0, 40, 4),
+]
+"""Loss, rates, rows and features of problems at which smoothing stalls."""
+
+
+@each("case", range(len(HARD)))
+def test_small_problems_with_features_of_very_unequal_size_are_solved(case: int) -> None:
+    loss, fpr, tpr, n, p = HARD[case]
+    rng = np.random.default_rng([9, case])
+    positive = np.arange(n) % 2 == 0
+    X = (rng.normal(size=(n, p)) + positive[:, None]) * 10.0 ** rng.uniform(-3, 3, size=p)
+    risk = tail_risk(AllPairs().on(positive), get_loss(loss), fpr, tpr)
+    problem = Problem(Rows(X), risk, Ridge(1e-4))
+    found = Descent(1e-7).solve(problem)
+    assert found.status is Status.CERTIFIED and found.n_iter < 200
+    by_planes = choose_solver(problem, "cutting-plane", 1e-3, None).solve(problem).certificate
+    assert by_planes.dual <= found.certificate.primal
+    assert found.certificate.dual <= by_planes.primal

@@ -1,1 +1,0 @@
-"""Partial AUC: mixtures of minorants for what smoothing leaves."""

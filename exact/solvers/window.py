@@ -1,0 +1,436 @@
+"""The pairs near their margin, listed, and the hinge over them to rounding.
+
+Near the optimum of a hinge problem only about as many pairs as there are coordinates sit on the
+margin; the rest are decided. A window |z| < h around the margin carries all that is still open, and
+is small enough to list; the others are frozen at alpha 0 or 1. Over the open pairs k = (i, j) with
+weights c_k and d_k = x_i - x_j,
+
+    min over w of  lam/2 |w|^2 - g_frozen'w + sum_k c_k max(0, 1 - d_k'w)
+
+is solved by a few smooth problems: with multipliers a and a width sigma the slope of pair k is
+b_k = clip(a_k + (1 - d_k'w) / sigma, 0, 1), and b becomes the next a. Where smoothing alone needs
+sigma -> 0, multipliers converge at any sigma, so the last digits need no tiny one. Each smooth
+problem is piecewise quadratic: Newton steps end at its optimum after finitely many. Their matrix is
+lam I + X'L X with L the weighted Laplacian of the active pairs' graph; with fewer active pairs than
+coordinates the Woodbury identity turns it into a system of their number.
+
+At any (w, b) the window's gap is a sum of two terms >= 0, free of cancellation:
+
+    bias      sum_k c_k (max(0, z_k) - b_k z_k),    z_k = 1 - d_k'w,
+    residual  |lam w - g(b)|^2 / (2 lam).
+
+    until the gap is at most the target, or six rounds gain little:
+        until the residual is small next to the bias and the target:
+            p = the Newton step over the pairs with 0 < b_k < 1; go along it until it is flat
+        a = b;  sigma = a fifth of what it was
+
+Window after window, `WarmMultipliers` starts from the multipliers of the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+import scipy.sparse.linalg
+
+from ..curvature.line_search import root_of_slope
+from ..curvature.pair_matrices import PairGraph
+from ..pairs.all_pairs import AllPairs, PairList
+from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..problem.minorant import Minorant
+from ..problem.problem import Problem
+from ..spaces.rows import Rows
+from ..tools.rounding import running_sum
+
+FINEST = 1e-13  # half widths below this share of the range of the margins are rounding
+BEYOND = 1.01  # a window this much wider than the range of the margins surely holds all pairs
+HALVINGS, NEAR = 60, 1.05  # the half width is bisected so often at most, or to this factor
+SHRINK = 0.2  # factor of the width from one set of multipliers to the next
+ROUNDS, STEPS = 60, 100  # changes of multipliers at most, and Newton steps between two of them
+PROGRESS, PATIENCE = 0.9, 6  # the run ends after so many rounds that each leave more of the gap
+ENOUGH = 0.1  # a smooth problem is solved to this share of the bias, or of the target
+FLAT, TRIALS = 0.1, 60  # a step ends at this share of its slope, or after so many trials
+NARROWEST = 1e-9  # the narrowest width: below it the rounding of the scores would show
+FRESH_WIDTH, WARM_WIDTH = 2.0, 0.03  # the first width, in units of the largest shortfall
+LEAST_SHORTFALL = 1e-9  # shortfalls below this count as this: the width must be above zero
+DENSE_SIDE = 12_000  # side of the largest matrix that is formed; above, conjugate gradients
+EXPENSIVE = 1e9  # operations from which conjugate gradients are tried before a matrix is formed
+CHOLESKY = 3  # factoring a matrix of side k takes k^3 over this many multiplications
+TRIED, TRIED_PRODUCTS = 0.1, 60  # the residual they must reach then, in so many products
+LAST, LAST_PRODUCTS = 1e-6, 1000  # the same where no matrix is formed at all
+
+
+def listed_pairs(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Return rows i, j and weights of pairs that are listed, or can be; None for all pairs of two
+    classes, and for many ordered pairs."""
+    pairs = problem.pairs
+    if isinstance(pairs, PairList):
+        return pairs.i, pairs.j, pairs.c
+    return pairs.listed() if isinstance(pairs, OrderedPairs) else None
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """The open pairs of a hinge problem."""
+
+    i: np.ndarray
+    j: np.ndarray
+    c: np.ndarray
+    frozen: np.ndarray
+    complete: bool
+    chosen: np.ndarray | None = None
+    frozen_alpha: np.ndarray | None = None
+
+    @property
+    def keys(self) -> np.ndarray:
+        """A number for each pair, the same in every window: (m,)."""
+        if self.chosen is not None:
+            return self.chosen
+        return self.i.astype(np.int64) * self.frozen.size + self.j
+
+    def witness(self, problem: Problem, alpha: np.ndarray) -> Minorant:
+        """Return the dual point of `alpha` (m,) in the window and the frozen pairs outside."""
+        if self.chosen is not None and self.frozen_alpha is not None:
+            whole = self.frozen_alpha.copy()
+            whole[self.chosen] = alpha
+            return Minorant.from_alpha(problem, whole)
+        mass, n, positive = self.c * alpha, problem.n, problem.pairs.positive
+        c = self.frozen + np.bincount(self.i, mass, n) - np.bincount(self.j, mass, n)
+        u, v = np.maximum(c[positive], 0), np.maximum(-c[~positive], 0)
+        return Minorant.from_marginals(problem, u, v)
+
+
+def open_window(
+    problem: Problem,
+    scores: np.ndarray,
+    limit: int,
+    width: float = np.inf,
+    listed: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
+) -> Window | None:
+    """Return the widest window around the margin with at most `limit` pairs; `listed` are all.
+
+    None where more than `limit` pairs are tied at the margin itself.
+    """
+    listed = listed_pairs(problem) if listed is None else listed
+    if listed is None:
+        return _all_window(problem, problem.pairs, scores, limit, width)
+    i, j, c = listed
+    z = 1.0 - (scores[i] - scores[j])
+    far = np.abs(z)
+    chosen = np.flatnonzero((far < width) & (c > 0))
+    if chosen.size > limit:
+        chosen = np.sort(chosen[np.argpartition(far[chosen], limit - 1)[:limit]])
+    alpha = (z > 0).astype(float)
+    alpha[chosen] = 0.0
+    mass, n = c * alpha, problem.n
+    frozen = np.bincount(i, mass, n) - np.bincount(j, mass, n)
+    complete = chosen.size == np.count_nonzero(c)
+    return Window(i[chosen], j[chosen], c[chosen], frozen, complete, chosen, alpha)
+
+
+def _all_window(
+    problem: Problem, pairs: AllPairs, scores: np.ndarray, limit: int, width: float
+) -> Window | None:
+    positive = problem.pairs.positive
+    a, b_weight = pairs.normalised()
+    # Rows without weight have no pairs.
+    rows_pos, rows_neg = np.flatnonzero(positive)[a > 0], np.flatnonzero(~positive)[b_weight > 0]
+    a, b_weight = a[a > 0], b_weight[b_weight > 0]
+    # In the order of their scores searches stay in the cache, and the pairs come out in order.
+    by_t = np.argsort(scores[rows_pos], kind="stable")
+    by_b = np.argsort(scores[rows_neg], kind="stable")
+    rows_pos, a = rows_pos[by_t], a[by_t]
+    rows_neg, b_weight = rows_neg[by_b], b_weight[by_b]
+    t, b = scores[rows_pos] - 1.0, scores[rows_neg]
+    half = _half_width(t, b, limit, width)
+    if half is None:
+        return None
+    low, high = t - half, t + half
+    start = np.searchsorted(b, low, side="right")
+    stop = np.maximum(np.searchsorted(b, high, side="left"), start)
+    counts = stop - start
+    i_at = np.repeat(np.arange(t.size), counts)
+    j_at = np.arange(i_at.size) + np.repeat(start - (np.cumsum(counts) - counts), counts)
+    # Long sums: what rounding leaves between the two sides is infeasible, and is paid for.
+    mass_b, mass_t = running_sum(b_weight[::-1])[::-1], running_sum(a)
+    frozen = np.zeros(problem.n)
+    # Pairs beyond the upper end of the window have alpha = 1, those below its lower end 0.
+    frozen[rows_pos] = a * mass_b[stop]
+    frozen[rows_neg] = -b_weight * mass_t[np.searchsorted(high, b, side="right")]
+    return Window(
+        rows_pos[i_at],
+        rows_neg[j_at],
+        a[i_at] * b_weight[j_at],
+        frozen,
+        bool(i_at.size == t.size * b.size),
+    )
+
+
+def _half_width(t: np.ndarray, b: np.ndarray, limit: int, width: float) -> float | None:
+    """Return a half width <= width whose window holds at most `limit` pairs, and nearly so many.
+
+    Both t and b are sorted.
+    """
+
+    def count(half: float) -> int:
+        stop = np.searchsorted(b, t + half, side="left")
+        start = np.searchsorted(b, t - half, side="right")
+        return int(np.maximum(stop - start, 0).sum())
+
+    top = float(max(abs(b[-1] - t[0]), abs(t[-1] - b[0]))) * BEYOND + np.finfo(float).tiny
+    low, high = FINEST * top, max(min(top, width), 2 * FINEST * top)
+    if count(high) <= limit:
+        return high
+    if count(low) > limit:
+        return None
+    for _ in range(HALVINGS):
+        # Half widths range over many powers of ten, so it is their ratio that is halved.
+        middle = float(np.sqrt(low * high))
+        low, high = (middle, high) if count(middle) <= limit else (low, middle)
+        if high / low < NEAR:
+            break
+    return low
+
+
+class NewtonSystem:
+    """Systems over the rows that a window touches."""
+
+    def __init__(self, rows: Any, i: np.ndarray, j: np.ndarray, c: np.ndarray, lam: float):
+        self.rows: Any = rows if isinstance(rows, np.ndarray) else sp.csr_matrix(rows)
+        self.i, self.j, self.c, self.lam = i, j, c, lam
+        self.n, self.dim = int(rows.shape[0]), int(rows.shape[1])
+
+    def solve(self, active: np.ndarray, sigma: float, r: np.ndarray) -> np.ndarray:
+        """Return p (dim,) with (lam I + sum over active pairs of c_k / sigma d_k d_k') p = r."""
+        if active.size == 0:
+            return r / self.lam
+        weight = self.c[active] / sigma
+        few, dim = active.size, self.dim
+        # Multiplications that it takes to form the one matrix or the other, and to factor it.
+        by_pairs = few**2 * (dim + few / CHOLESKY)
+        by_coordinates = dim**2 * (2 * min(few, self.n) + dim / CHOLESKY)
+        if min(by_pairs, by_coordinates) > EXPENSIVE:
+            found, enough = self._by_products(active, weight, r, TRIED, TRIED_PRODUCTS)
+            if enough:
+                return found
+        if min(few if by_pairs < by_coordinates else dim, DENSE_SIDE) < DENSE_SIDE:
+            solve = self._by_pairs if by_pairs < by_coordinates else self._by_coordinates
+            try:
+                return solve(active, weight, r)
+            except np.linalg.LinAlgError:
+                pass  # lost to rounding: conjugate gradients never form the matrix
+        return self._by_products(active, weight, r, LAST, LAST_PRODUCTS)[0]
+
+    def _differences(self, active: np.ndarray) -> Any:
+        return self.rows[self.i[active]] - self.rows[self.j[active]]
+
+    def _by_pairs(self, active: np.ndarray, weight: np.ndarray, r: np.ndarray) -> np.ndarray:
+        """Woodbury: (r - D'(lam W^-1 + D D')^-1 D r) / lam."""
+        D = self._differences(active)
+        product = D @ D.T
+        K = product if isinstance(product, np.ndarray) else product.toarray()
+        K.flat[:: active.size + 1] += self.lam / weight
+        solved = scipy.linalg.cho_solve(
+            scipy.linalg.cho_factor(K, lower=True, overwrite_a=True, check_finite=False),
+            np.asarray(D @ r),
+            check_finite=False,
+        )
+        return (r - np.asarray(D.T @ solved)) / self.lam
+
+    def _graph(self, active: np.ndarray, weight: np.ndarray) -> PairGraph:
+        return PairGraph(self.i[active], self.j[active], weight, self.n)
+
+    def _by_coordinates(self, active: np.ndarray, weight: np.ndarray, r: np.ndarray) -> np.ndarray:
+        """Form lam I + X'L X, or with few active pairs lam I + D'W D."""
+        # Of few pairs the differences are fewer than the rows; of many, the Laplacian is less work.
+        if active.size < self.n:
+            D, root = self._differences(active), np.sqrt(weight)
+            scaled = root[:, None] * D if isinstance(D, np.ndarray) else sp.diags(root) @ D
+            product = scaled.T @ scaled
+        else:
+            product = self.rows.T @ self._graph(active, weight).times(self.rows)
+        H = product if isinstance(product, np.ndarray) else cast(Any, product).toarray()
+        H.flat[:: self.dim + 1] += self.lam
+        factor = scipy.linalg.cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
+        return scipy.linalg.cho_solve(factor, r, check_finite=False)
+
+    def _by_products(
+        self, active: np.ndarray, weight: np.ndarray, r: np.ndarray, rtol: float, iterations: int
+    ) -> tuple[np.ndarray, bool]:
+        """Return what conjugate gradients found, and whether the residual is within `rtol`."""
+        graph = self._graph(active, weight)
+
+        def times(v: np.ndarray) -> np.ndarray:
+            v = np.ravel(v)
+            return self.lam * v + np.asarray(self.rows.T @ graph.times(self.rows @ v))
+
+        operator = scipy.sparse.linalg.LinearOperator((self.dim, self.dim), matvec=times)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found, info = scipy.sparse.linalg.cg(operator, r, rtol=rtol, maxiter=iterations)
+        if not np.isfinite(found).all():  # rows of so different sizes that products overflow
+            return np.zeros_like(r), False
+        return found, info == 0
+
+
+@dataclass(frozen=True, eq=False)
+class OpenPairs:
+    """The window's problem in the rows that it touches."""
+
+    system: NewtonSystem
+    i: np.ndarray
+    j: np.ndarray
+    c: np.ndarray
+    fixed: np.ndarray
+    lam: float
+
+    @classmethod
+    def of(cls, problem: Problem, window: Window) -> OpenPairs:
+        """Return the problem of a window."""
+        space = problem.space
+        assert isinstance(space, Rows)
+        seen = np.zeros(space.n, dtype=bool)
+        seen[window.i] = seen[window.j] = True
+        touched = np.flatnonzero(seen)
+        place = np.cumsum(seen) - 1
+        i, j = place[window.i], place[window.j]
+        system = NewtonSystem(space.rows(touched), i, j, window.c, problem.lam)
+        fixed = space.pull(window.frozen)
+        return cls(system, i, j, window.c, fixed, problem.lam)
+
+    def differences(self, values: np.ndarray) -> np.ndarray:
+        """Return v_i - v_j of every pair, from values of the touched rows: (m,)."""
+        return values[self.i] - values[self.j]
+
+    def pull(self, b: np.ndarray) -> np.ndarray:
+        """Return g(b) = g_frozen + sum_k c_k b_k d_k: (dim,)."""
+        mass, t = self.c * b, self.system.n
+        u = np.bincount(self.i, mass, t) - np.bincount(self.j, mass, t)
+        return self.fixed + self.system.rows.T @ u
+
+
+@dataclass(frozen=True, eq=False)
+class WindowPoint:
+    """w, its slopes b, the shortfalls z, the gradient lam w - g(b) and the window's gap."""
+
+    w: np.ndarray
+    b: np.ndarray
+    z: np.ndarray
+    gradient: np.ndarray
+    bias: float
+    residual: float
+
+    @property
+    def gap(self) -> float:
+        """How far w and b are from the window's optimum, both together."""
+        return self.bias + self.residual
+
+
+def multipliers(
+    pairs: OpenPairs,
+    w: np.ndarray,
+    alpha: np.ndarray,
+    sigma: float,
+    target: float,
+    stop: Callable[[], bool] = lambda: False,
+    max_rounds: int = ROUNDS,
+) -> WindowPoint:
+    """Return a point whose window gap is at most `target`, or the best one found."""
+    best, idle = _at(pairs, w, alpha, sigma), 0
+    for _ in range(max_rounds):
+        point = _minimised(pairs, w, alpha, sigma, target, stop)
+        idle = 0 if point.gap < PROGRESS * best.gap else idle + 1
+        best = point if point.gap < best.gap else best
+        if best.gap <= target or idle >= PATIENCE or stop():
+            break
+        w, alpha = point.w, point.b
+        sigma = max(sigma * SHRINK, NARROWEST)
+    return best
+
+
+def _at(pairs: OpenPairs, w: np.ndarray, alpha: np.ndarray, sigma: float) -> WindowPoint:
+    s = pairs.system.rows @ w
+    z = 1.0 - pairs.differences(s)
+    b = np.clip(alpha + z / sigma, 0.0, 1.0)
+    bias = pairs.c @ (np.maximum(z, 0.0) - b * z)
+    gradient = pairs.lam * w - pairs.pull(b)
+    return WindowPoint(w, b, z, gradient, float(bias), float(gradient @ gradient) / (2 * pairs.lam))
+
+
+def _minimised(
+    pairs: OpenPairs,
+    w: np.ndarray,
+    alpha: np.ndarray,
+    sigma: float,
+    target: float,
+    stop: Callable[[], bool],
+) -> WindowPoint:
+    """Return the optimum of the smooth problem, as near as its gap asks for."""
+    point = _at(pairs, w, alpha, sigma)
+    for _ in range(STEPS):
+        if point.residual <= ENOUGH * max(point.bias, target) or stop():
+            break
+        inside = (point.b > 0.0) & (point.b < 1.0)  # at 0 and 1 a pair's slope does not change
+        step = pairs.system.solve(np.flatnonzero(inside), sigma, -point.gradient)
+        length = _length(pairs, point, alpha, sigma, step)
+        moved = point.w + length * step
+        if length == 0.0 or np.array_equal(moved, point.w):
+            break
+        after = _at(pairs, moved, alpha, sigma)
+        if after.residual >= point.residual and length == 1.0 and point.residual < target:
+            break  # rounding
+        point = after
+    return point
+
+
+def _length(
+    pairs: OpenPairs, point: WindowPoint, alpha: np.ndarray, sigma: float, step: np.ndarray
+) -> float:
+    """Return a length at which the slope along `step` has fallen to `FLAT` of what it was."""
+    change = pairs.differences(pairs.system.rows @ step)
+    along = pairs.lam * float(point.w @ step) - float(pairs.fixed @ step)
+    square = pairs.lam * float(step @ step)
+
+    def slope(t: float) -> float:
+        b = np.clip(alpha + (point.z - t * change) / sigma, 0.0, 1.0)
+        return along + t * square - float((pairs.c * change) @ b)
+
+    return root_of_slope(slope, float(point.gradient @ step), FLAT, TRIALS)
+
+
+class WarmMultipliers:
+    """Solves windows of one problem, and remembers the multipliers of the last."""
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self.keys, self.alpha = np.zeros(0, dtype=np.int64), np.zeros(0)
+
+    def solve(
+        self,
+        window: Window,
+        w: np.ndarray,
+        scores: np.ndarray,
+        target: float,
+        stop: Callable[[], bool],
+    ) -> WindowPoint:
+        """Return a point whose window gap is at most `target`, or the best one found.
+
+        It starts from w, with its scores (n,); `stop` is polled between Newton steps.
+        """
+        z = 1.0 - (scores[window.i] - scores[window.j])
+        half = max(float(np.abs(z).max()), LEAST_SHORTFALL)
+        width = FRESH_WIDTH * half
+        alpha, keys = np.clip(0.5 + z / width, 0.0, 1.0), window.keys
+        if self.keys.size:
+            place = np.minimum(np.searchsorted(self.keys, keys), self.keys.size - 1)
+            known = self.keys[place] == keys
+            alpha[known], width = self.alpha[place[known]], WARM_WIDTH * half
+        pairs = OpenPairs.of(self.problem, window)
+        point = multipliers(pairs, w, alpha, width, target, stop)
+        order = np.argsort(keys)  # the next window searches them
+        self.keys, self.alpha = keys[order], point.b[order]
+        return point

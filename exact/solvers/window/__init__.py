@@ -1,1 +1,0 @@
-"""The pairs near the margin, and their small problem."""
