@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..exact.errors import InputError
-from ..exact.spaces.gaussian import squared_distances
-from ..exact.spaces.kernels import Linear
+from ..exact.spaces.kernels import Linear, squared_distances
 from ..exact.spaces.rows import check_matrix
 from ..exact.tools.checks import check_choice, check_count
 

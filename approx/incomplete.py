@@ -27,11 +27,20 @@ from ..exact.certificate.evaluate_rows import binned_at
 from ..exact.certificate.from_scores import full_certificate
 from ..exact.certificate.notes import noting
 from ..exact.certificate.solution import Callback, Solution
-from ..exact.classifier.base import REPETITION, AUCClassifier, Progress, shortfall_of
-from ..exact.classifier.inputs import Matrix, TrainingRows, draw_seed
-from ..exact.classifier.partitions import in_partitions, opened, set_linear
-from ..exact.classifier.threshold import get_rule
 from ..exact.errors import InputError, TooLargeError
+from ..exact.estimators.base import (
+    REPETITION,
+    AUCClassifier,
+    Matrix,
+    Progress,
+    TrainingRows,
+    draw_seed,
+    in_partitions,
+    opened,
+    set_linear,
+    shortfall_of,
+)
+from ..exact.estimators.thresholds import get_rule
 from ..exact.formulation.formulation import formulate
 from ..exact.formulation.request import Request
 from ..exact.losses.registry import HINGE, LOSSES, get_loss
@@ -39,7 +48,7 @@ from ..exact.pairs.all_pairs import AllPairs, PairList
 from ..exact.pairs.partitioned_pairs import pairs_in
 from ..exact.problem.problem import Problem, Ridge, pair_problem
 from ..exact.problem.risk import Mean
-from ..exact.spaces.partitions.partitioned_rows import PartitionedRows
+from ..exact.spaces.partitions import PartitionedRows
 from ..exact.spaces.rows import Rows, Space
 from ..exact.structured import check_structure
 from ..exact.tools.checks import check_choice, check_count
@@ -271,7 +280,9 @@ class IncompleteSAUCSVM(IncompleteROCSVM):
         callback: Callback | None,
     ) -> tuple[Solution, Problem, Rows]:
         task = formulate(
-            rows, positive, Request.of(self.lam, self.loss, whole, True, structure=self.structure)
+            rows,
+            positive,
+            Request.of(self.lam, self.loss, pairs=whole, positive=True, structure=self.structure),
         )
         meant = task.meant.with_pairs(pairs)
         work = meant if task.work is task.meant else task.work.with_pairs(pairs)

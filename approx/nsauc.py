@@ -23,8 +23,8 @@ from ..exact.certificate.certificate import Minorant
 from ..exact.certificate.from_scores import WIDTHS
 from ..exact.certificate.solution import Callback, Recorder, Solution, Status
 from ..exact.certificate.solver import Solver
-from ..exact.classifier.inputs import Matrix, TrainingRows
 from ..exact.errors import InputError
+from ..exact.estimators.base import Matrix, TrainingRows
 from ..exact.losses.registry import HINGE
 from ..exact.pairs.all_pairs import AllPairs, PairList
 from ..exact.problem.problem import Problem, Ridge, pair_problem

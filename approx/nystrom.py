@@ -30,15 +30,20 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..exact.classifier.base import AUCClassifier
-from ..exact.classifier.dask_blocks import drawn_rows, in_blocks, mapped
-from ..exact.classifier.inputs import Matrix, check_rows, draw_seed
 from ..exact.errors import InputError
+from ..exact.estimators.base import (
+    AUCClassifier,
+    Matrix,
+    check_rows,
+    draw_seed,
+    drawn_rows,
+    in_blocks,
+    mapped,
+)
 from ..exact.formulation.formulation import true_space
 from ..exact.formulation.partitioned import is_dask
 from ..exact.problem.problem import Problem
-from ..exact.spaces.kernel import lengths_of
-from ..exact.spaces.kernels import KERNELS, Kernel, get_kernel
+from ..exact.spaces.kernels import KERNELS, Kernel, get_kernel, lengths_of
 from ..exact.spaces.rows import Rows, Space, check_matrix
 from ..exact.structured import Structured
 from ..exact.tools.checks import check_choice, check_count, check_number

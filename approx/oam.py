@@ -25,9 +25,9 @@ import numpy as np
 from ..exact.certificate.certificate import Certificate
 from ..exact.certificate.from_scores import full_certificate
 from ..exact.certificate.solution import Callback, Recorder, Status
-from ..exact.classifier.inputs import Matrix, TrainingRows
-from ..exact.classifier.threshold import get_rule
 from ..exact.errors import InputError
+from ..exact.estimators.base import Matrix, TrainingRows
+from ..exact.estimators.thresholds import get_rule
 from ..exact.losses.registry import HINGE
 from ..exact.pairs.all_pairs import AllPairs
 from ..exact.problem.penalties.ridge import LARGEST_LAM, SMALLEST_LAM

@@ -21,11 +21,10 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ..exact.certificate.certificate import Certificate
 from ..exact.certificate.solution import Status
-from ..exact.classifier.base import AUCClassifier, Progress
-from ..exact.classifier.inputs import Matrix, TrainingRows, draw_seed
-from ..exact.classifier.model_codec import is_whole
-from ..exact.classifier.threshold import get_rule
 from ..exact.errors import InputError
+from ..exact.estimators.base import AUCClassifier, Matrix, Progress, TrainingRows, draw_seed
+from ..exact.estimators.saving import is_whole
+from ..exact.estimators.thresholds import get_rule
 from ..exact.spaces.rows import LARGEST_REACH
 from ..exact.square_loss.convex_square import ConvexSquare, Judged
 from ..exact.square_loss.row_average import RowAverage

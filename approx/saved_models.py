@@ -1,11 +1,10 @@
-"""Saving and loading the estimators of `aucert.approx`: see `exact/classifier/model_files.py`."""
+"""Saving and loading the estimators of `aucert.approx`: see `exact/estimators/saving.py`."""
 
 from __future__ import annotations
 
 from sklearn.kernel_approximation import RBFSampler
 
-from ..exact.classifier.model_codec import leave_out, register
-from ..exact.classifier.model_files import load_model, save_model
+from ..exact.estimators.saving import leave_out, load_model, register, save_model
 from .fsauc import FSAUC
 from .incomplete import IncompleteROCSVM, IncompleteSAUCSVM
 from .newton.nbauc import NBAUC, SubsampledRankSVM

@@ -25,9 +25,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..exact.certificate.certificate import Certificate
-from ..exact.classifier.base import AUCClassifier
-from ..exact.classifier.inputs import TrainingRows, draw_seed
 from ..exact.errors import InputError
+from ..exact.estimators.base import AUCClassifier, TrainingRows, draw_seed
 from ..exact.pairs.all_pairs import AllPairs
 from ..exact.problem.problem import Problem, split_labels
 from ..exact.spaces.rows import Rows
@@ -573,7 +572,7 @@ class SHTAUC(AUCClassifier):
         ends at the best ones, see `refine_weights`.
     threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
         The rule that sets the intercept from the training scores, see
-        `aucert.exact.classifier.threshold`.
+        `aucert.exact.estimators.thresholds`.
     max_time : float, optional
         Seconds.
     random_state : int, RandomState or None

@@ -41,8 +41,8 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from ..exact.classifier.inputs import Matrix, TrainingRows
 from ..exact.errors import InputError
+from ..exact.estimators.base import Matrix, TrainingRows
 from ..exact.square_loss.convex_square import ConvexSquare
 from ..exact.square_loss.row_average import RowAverage
 from ..exact.tools.checks import check_choice, check_number

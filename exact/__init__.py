@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from .api.certify import certify
 from .api.path import Path, PathPoint, regularization_path
-from .api.solve import solve
+from .api.solve import solve, solve_problem
 from .certificate.audit import Audit
 from .certificate.certificate import Certificate
 from .certificate.exact_certificate import ExactCertificate, exact_certificate
@@ -53,20 +53,17 @@ from .problem.risk import Mean
 from .problem.scalings import C_from_lam, lam_from_C
 from .problem.tail import Tail
 from .problem.worst import Worst
+from .spaces.blocks import StreamedRows
 from .spaces.gram import Gram
-from .spaces.partitions.grouped.grouped_rows import GroupedRows
-from .spaces.partitions.partitioned_rows import PartitionedRows
+from .spaces.groups import GroupedRows
+from .spaces.partitions import PartitionedRows
 from .spaces.rows import Rows
-from .spaces.streamed import StreamedRows
 
 if TYPE_CHECKING:
-    from .api.path_selection import CVPath, cross_validated_path
-    from .api.roc_svm import ROCSVM
-    from .api.roc_svm_cv import ROCSVMCV
-    from .api.sauc_svm import SAUCSVM
-    from .api.saved_models import load_model, recertify, save_model
-    from .api.survival_svm import SurvivalSVM
-    from .api.survival_svm_cv import SurvivalSVMCV
+    from .api.cross_validation import CVPath, cross_validated_path
+    from .estimators.roc_svm import ROCSVM, ROCSVMCV, SAUCSVM
+    from .estimators.solved import load_model, recertify, save_model
+    from .estimators.survival import SurvivalSVM, SurvivalSVMCV
     from .proof.write import save_partitions, write_partitioned_proof, write_proof, write_proof_of
     from .solvers.convex_reference import convex_reference
     from .square_loss.convex_square import ConvexSquare
@@ -143,6 +140,7 @@ __all__ = [
     "regularization_path",
     "save_model",
     "solve",
+    "solve_problem",
     "survival_pairs",
     "tail_risk",
     "uno_concordance",
@@ -155,22 +153,22 @@ __all__ = [
 
 # scikit-learn is heavy: import it only when it is asked for.
 _LAZY = {
-    "ROCSVM": ".api.roc_svm",
+    "ROCSVM": ".estimators.roc_svm",
     "ConvexSquare": ".square_loss.convex_square",
     "convex_reference": ".solvers.convex_reference",
-    "SAUCSVM": ".api.sauc_svm",
-    "SurvivalSVM": ".api.survival_svm",
-    "SurvivalSVMCV": ".api.survival_svm_cv",
-    "ROCSVMCV": ".api.roc_svm_cv",
-    "CVPath": ".api.path_selection",
-    "cross_validated_path": ".api.path_selection",
+    "SAUCSVM": ".estimators.roc_svm",
+    "SurvivalSVM": ".estimators.survival",
+    "SurvivalSVMCV": ".estimators.survival",
+    "ROCSVMCV": ".estimators.roc_svm",
+    "CVPath": ".api.cross_validation",
+    "cross_validated_path": ".api.cross_validation",
     "save_partitions": ".proof.write",
     "write_partitioned_proof": ".proof.write",
     "write_proof": ".proof.write",
     "write_proof_of": ".proof.write",
-    "load_model": ".api.saved_models",
-    "recertify": ".api.saved_models",
-    "save_model": ".api.saved_models",
+    "load_model": ".estimators.solved",
+    "recertify": ".estimators.solved",
+    "save_model": ".estimators.solved",
     "BestSubset": ".subsets.best_subset",
     "best_subset": ".subsets.best_subset",
 }

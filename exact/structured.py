@@ -39,8 +39,8 @@ import scipy.sparse.linalg
 
 from .errors import InputError, TooLargeError
 from .pairs.all_pairs import AllPairs, PairList
-from .spaces.gram_factor import SQUARE_LIMIT, Lift, rows_of
-from .spaces.kernel import Kernel
+from .spaces.factor import SQUARE_LIMIT, Lift, rows_of
+from .spaces.kernels import Kernel
 from .spaces.rows import Rows, Space
 from .tools.checks import as_float
 from .tools.rounding import UNIT, gamma

@@ -15,9 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...exact.certificate.certificate import Certificate, Minorant
 from ...exact.certificate.solution import Callback
-from ...exact.classifier.base import REPETITION, shortfall_of
-from ...exact.classifier.inputs import TrainingRows, check_row_weights, draw_seed
 from ...exact.errors import InputError
+from ...exact.estimators.base import (
+    REPETITION,
+    TrainingRows,
+    check_row_weights,
+    draw_seed,
+    shortfall_of,
+)
 from ...exact.losses.registry import SQUARED_HINGE
 from ...exact.pairs.all_pairs import AllPairs
 from ...exact.problem.problem import Ridge, pair_problem

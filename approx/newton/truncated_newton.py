@@ -34,10 +34,8 @@ import numpy as np
 
 from ...exact.certificate.solution import Callback, Recorder, Solution, Status
 from ...exact.certificate.solver import Solver
-from ...exact.classifier.base import AUCClassifier, shortfall_of
-from ...exact.classifier.inputs import TrainingRows
-from ...exact.classifier.queries import QueryClassifier
 from ...exact.errors import InputError, TooLargeError
+from ...exact.estimators.base import AUCClassifier, QueryClassifier, TrainingRows, shortfall_of
 from ...exact.formulation.formulation import formulate
 from ...exact.formulation.request import Request
 from ...exact.losses.registry import SQUARED_HINGE
@@ -251,7 +249,9 @@ class NewtonClassifier(AUCClassifier):
     def _solve(self, features: TrainingRows, callback: Callback | None) -> np.ndarray:
         """Solve the problem over the rows of features, keep the solution, and return w."""
         rows, positive, weight = features
-        request = Request.of(self.lam, SQUARED_HINGE, self._pairs(positive, weight), True)
+        request = Request.of(
+            self.lam, SQUARED_HINGE, pairs=self._pairs(positive, weight), positive=True
+        )
         task = formulate(rows, positive, request)
         found = self._solver().solve(task.work, callback=callback)
         self._keep_solution(task.judge(found, self.tol))

@@ -26,7 +26,7 @@ from aucert.exact import PartitionedRows, solve
 from aucert.exact.certificate.partitioned.evaluate import Partitioned
 from aucert.exact.formulation.partitioned import partitioned_problem, rows_of_dask
 from aucert.exact.formulation.request import Request
-from aucert.exact.spaces.partitions.partition import cut
+from aucert.exact.spaces.partitions import cut
 from aucert.validation.files.parquet_folder import ParquetFolder, read_parquet_folder
 
 LAM = 1e-2

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 from aucert.approx import IncompleteROCSVM, Nystrom
 from aucert.exact import ROCSVM, SAUCSVM, solve
-from aucert.exact.classifier.threshold import RULES, threshold_for_sensitivity
+from aucert.exact.estimators.thresholds import RULES, threshold_for_sensitivity
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.validation import (
     bound_against_error,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,30 +15,24 @@ from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.named_weights import cut_off, match_weights
 from ..formulation.partitioned import dask_too
-from ..formulation.request import Request
+from ..formulation.request import Options, Request
 from ..formulation.rival_units import in_units_of
 from ..formulation.score_audit import audit_scores
 from ..formulation.score_fit import fit_scores
 from ..losses.loss import Loss
 from ..losses.registry import HINGE
-from ..pairs.all_pairs import AllPairs, PairList
-from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalties.penalty import Penalty
 from ..problem.problem import LARGEST_SCORE, Problem
 from ..problem.scalings import convention_loss
 from ..spaces.gram import as_meant
-from ..spaces.kernel import Kernel
-from ..spaces.partitions.grouped.grouped_rows import GroupedRows
-from ..spaces.partitions.partitioned_rows import PartitionedRows
+from ..spaces.groups import GroupedRows
+from ..spaces.partitions import PartitionedRows
 from ..tools.checks import check_scores
 from ..tools.lossless import as_float64
 from ..tools.threads import small_in_one_thread
-from .in_blocks import can_be_held, streamed_problem
-from .partitions.held import held_rows
-from .solve import check_tolerance, choose_solver
+from .solve import can_be_held, choose_solver, held_rows, solved, streamed_problem
 
-# Bins a unit of score in the dual point of somebody's weights, for rows read in blocks.
-BINS = 1 << 14
+BINS = 1 << 14  # bins a unit of score in the dual point of somebody's weights, read in blocks
 
 
 @dask_too
@@ -53,36 +47,23 @@ def certify(
     norm2: float | None = None,
     rival: str | None = None,
     C: float | None = None,
-    kernel: str | Kernel = "linear",
-    gamma: float | None = None,
-    structure: float = 0.0,
-    structure_source: str = "full",
     loss: str | Loss | None = None,
-    pairs: AllPairs | PairList | OrderedPairs | None = None,
-    positive: object = None,
-    sample_weight: np.ndarray | None = None,
-    l1: float = 0.0,
-    groups: object = None,
-    sign: object = None,
     penalty: Penalty | None = None,
-    qid: object = None,
-    time: object = None,
-    event: object = None,
     refine: bool = True,
     tol: float = 1e-9,
     max_time: float | None = None,
-    fpr_max: float = 1.0,
-    tpr_min: float = 0.0,
     n_jobs: int | None = None,
-    worst_of: object = None,
+    **asked: Any,
 ) -> Audit:
     """Certify weights or scores that came from anywhere.
 
     Parameters
     ----------
-    X, y, kernel, gamma, structure, pairs, positive, sample_weight, l1, groups, sign, penalty, \
-qid, time, event
-        The problem, as in `solve`. Scores without weights are judged with the ridge alone.
+    X, y, **asked
+        The problem, as in `solve`: `kernel`, `gamma`, `structure`, `structure_source`, `pairs`,
+        `positive`, `sample_weight`, `l1`, `groups`, `sign`, `qid`, `time`, `event`, `fpr_max`,
+        `tpr_min`, `worst_of`. Scores without weights are judged with the ridge alone; they go
+        neither with partial AUC nor with the worst of several groups.
     lam : float, optional
         > 0; or give `rival` and `C`, or `penalty`.
     w : array (d,) or (d + 1,), optional
@@ -101,10 +82,10 @@ qid, time, event
         "scikit-learn", "torch", or another key of `aucert.exact.problem.scalings.SCALINGS`.
     C : float, optional
         > 0: the constant of that scaling; for roclab its lambda, for torch the weight decay.
-    structure_source : {"full", "sampled"}
-        Whether the structure is that of all data or of the listed pairs.
     loss : str or Loss, optional
         As in `solve`; by default the rival's own, or the hinge.
+    penalty : Penalty, optional
+        As in `solve`, instead of `lam`.
     refine : bool
         Solve the problem for the best lower bound, so that the gap is the true distance to
         `tol`; otherwise take the dual point of the scores themselves, which is cheap and looser.
@@ -112,12 +93,8 @@ qid, time, event
         Relative accuracy of the lower bound, and the gap at which `Audit.status` is "certified".
     max_time : float, optional
         Seconds for the lower bound.
-    fpr_max, tpr_min : float
-        The part of the ROC curve that is meant, as in `solve`. Partial AUC needs weights.
     n_jobs : int, optional
         Threads for passes over many rows, as in `solve`.
-    worst_of : array (n,), optional
-        The group of each row, as in `solve`; it needs weights.
 
     Returns
     -------
@@ -135,69 +112,48 @@ qid, time, event
     if rival is not None:
         its_own = convention_loss(rival, loss)
         loss = loss or its_own
-    request = Request.of(
-        1.0 if lam is None and penalty is None else lam,
-        loss or "hinge",
-        pairs,
-        positive,
-        kernel,
-        gamma,
-        structure,
-        structure_source,
-        sample_weight,
-        l1,
-        groups,
-        sign,
-        penalty,
-        fpr_max,
-        tpr_min,
-        y=y,
-        qid=qid,
-        time=time,
-        event=event,
-        worst_of=worst_of,
-    )
-    judge = None
+    lam = 1.0 if lam is None and penalty is None else lam
+    request = Request.of(lam, loss or "hinge", penalty=penalty, y=y, **asked)
+    judge, options = None, Options(tol=tol, max_time=max_time, n_jobs=n_jobs)
     if rival is not None and C is not None:
         judge, request = in_units_of(rival, C, y, request, X)
-    return certify_request(X, y, request, w, scores, norm2, judge, refine, tol, max_time)
+    return certify_request(X, y, request, options, w, scores, norm2, judge, refine)
 
 
 def certify_request(
     X: object,
     y: object,
     request: Request,
+    options: Options,
     w: object = None,
     scores: object = None,
     norm2: float | None = None,
     rival: Rival | None = None,
     refine: bool = True,
-    tol: float = 1e-9,
-    max_time: float | None = None,
 ) -> Audit:
     """Return what `certify` does, for a request that was made before, and perhaps a rival."""
-    check_tolerance(tol, max_time)
     _check_judged(X, request, w, scores, norm2, rival)
     if scores is None:
         w = match_weights(X, w) if request.is_linear else w
         large = streamed_problem(X, y, request)
         if large is not None:
-            audit = _audit_streamed(large, _weights(large, w), refine, rival, tol, max_time)
+            audit = _audit_streamed(large, _weights(large, w), refine, rival, options)
             if audit is not None:
                 return replace(audit, statement=audit.statement + cut_off(w, large.space.dim))
             X, y, request = held_rows(cast(PartitionedRows, X), request)
-            return certify_request(X, y, request, w, None, None, rival, True, tol, max_time)
-    half = None if max_time is None or w is None else max_time / 2  # scores need all features
+            return certify_request(X, y, request, options, w, rival=rival)
+    tol, limit = options.tol, options.max_time
+    half = None if limit is None or w is None else limit / 2  # scores need all features
     task = formulate(X, y, request, max_time=half)
     problem = task.meant
     if scores is None:
         weights = _weights(problem, w)
-        witness = best_witness(task, problem.space.scores(weights), refine, tol, max_time)
+        witness = best_witness(task, problem.space.scores(weights), refine, tol, limit)
         audit = audit_weights(problem, weights, witness, tol, rival)
         audit = replace(audit, statement=audit.statement + cut_off(w, problem.space.dim))
     else:
         values = _scores(problem, scores)
-        witness = best_witness(task, values, refine, tol, max_time)
+        witness = best_witness(task, values, refine, tol, limit)
         audit = audit_scores(problem, values, fit_scores(task, values), witness, tol, norm2, rival)
     if request.gives_matrix:
         meant = as_meant(problem.space.meaning)
@@ -235,8 +191,7 @@ def _audit_streamed(
     w: np.ndarray,
     refine: bool,
     rival: Rival | None,
-    tol: float,
-    max_time: float | None,
+    options: Options,
 ) -> Audit | None:
     """Return the audit of weights over rows that are read in blocks.
 
@@ -244,14 +199,12 @@ def _audit_streamed(
     """
     witness = _own_witness(problem, w)
     if refine:
-        solution = choose_solver(problem, "descent", tol, max_time).solve(problem)
+        solution = solved(problem, replace(options, method="descent"), max_time=options.max_time)
         apart = isinstance(problem.space, PartitionedRows) and can_be_held(problem.space)
         if apart and solution.status == Status.STALLED:
             return None
-        witness = max(
-            witness, solution.witness, key=lambda witness: dual_value(problem, witness)[0]
-        )
-    return audit_weights(problem, w, witness, tol, rival)
+        witness = max(witness, solution.witness, key=lambda one: dual_value(problem, one)[0])
+    return audit_weights(problem, w, witness, options.tol, rival)
 
 
 def _own_witness(problem: Problem, w: np.ndarray) -> Minorant:

@@ -135,16 +135,26 @@ class FoldedData:
 def split_rows(data: FoldedData, cv: object, seed: int) -> Splits:
     """Return (train, test) row numbers of each fold, as `make_splits` does, for any rows.
 
-    A number of folds keeps queries whole. Folds of two classes have the same share of each, and
-    those of survival the same share of events where there are enough.
+    Folds of two classes have the same share of each, and those of survival the same share of
+    events where there are enough.
     """
-    queries = None if data.order is None else data.order.queries
+    order = data.order or RowOrder()
     if data.positive is not None:
-        return make_splits(cv, data.rows, data.positive, seed, queries)
-    if queries is not None:  # grades are of too many kinds to have each in every fold
-        return _splits(_of_queries(cv, queries, seed), data.rows, np.zeros(data.n, int), queries)
-    assert data.order is not None and data.order.event is not None
-    return _splits(_of_times(cv, data.order.event, seed), data.rows, data.order.event.astype(int))
+        return make_splits(cv, data.rows, data.positive, seed, order.queries)
+    if order.queries is not None:  # grades are of too many kinds to have each in every fold
+        labels = np.zeros(data.n, dtype=int)
+        return _splits(_of_queries(cv, order.queries, seed), data.rows, labels, order.queries)
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    event = order.event
+    assert event is not None
+    if isinstance(cv, int | np.integer):
+        seen = int(event.sum())
+        why = f"there are {event.size} rows, {seen} of them with an event"
+        count = _at_most(cv, min(seen, event.size // 2), why)
+        kind = StratifiedKFold if min(seen, event.size - seen) >= count else KFold
+        cv = kind(count, shuffle=True, random_state=seed)
+    return _splits(cv, data.rows, event.astype(int))
 
 
 def make_splits(
@@ -184,19 +194,6 @@ def _of_queries(cv: object, queries: np.ndarray, seed: int) -> object:
     if kinds < cv:
         raise InputError(f"cv = {cv}, but there are {kinds} queries: use at most {kinds} folds")
     return StratifiedGroupKFold(int(cv), shuffle=True, random_state=seed)
-
-
-def _of_times(cv: object, event: np.ndarray, seed: int) -> object:
-    """Return a splitter of survival rows for a number of folds; return anything else as is."""
-    from sklearn.model_selection import KFold, StratifiedKFold
-
-    if not isinstance(cv, int | np.integer):
-        return cv
-    seen = int(event.sum())
-    why = f"there are {event.size} rows, {seen} of them with an event"
-    cv = _at_most(cv, min(seen, event.size // 2), why)
-    kind = StratifiedKFold if min(seen, event.size - seen) >= cv else KFold
-    return kind(cv, shuffle=True, random_state=seed)
 
 
 def _splits(cv: object, X: Any, labels: np.ndarray, queries: np.ndarray | None = None) -> Splits:

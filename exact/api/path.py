@@ -7,36 +7,120 @@ held in memory from the lam on at which their sums stall.
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
+from ..certificate.certificate import Certificate
+from ..certificate.partitioned.class_tasks import MomentsTask
+from ..certificate.partitioned.grouped.evaluate import OfGroups
+from ..certificate.partitioned.grouped.order import PairedExtentTask, group_concordance
+from ..certificate.partitioned.spread import auc_between
+from ..certificate.partitioned.tasks import ExtentTask
 from ..certificate.solution import Solution, Status
+from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
-from ..formulation.lam_grid import all_the_pairs, check_lams, lam_grid
-from ..formulation.partitioned import dask_too, refuse_other_methods
+from ..formulation.lam_grid import all_the_pairs, check_lams, grid_below, lam_grid
+from ..formulation.partitioned import dask_too, partitioned_problem, refuse_other_methods
 from ..formulation.penalty_grid import strengthened, unit_penalty
-from ..formulation.request import Request
+from ..formulation.request import Options, Request
 from ..formulation.screening import with_zeros
-from ..losses.loss import Loss
-from ..pairs.all_pairs import AllPairs, PairList
-from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..pairs.statistics.concordance import right_share
 from ..problem.penalties.penalty import Penalty
-from ..spaces.blocked.tiles import Tiles
+from ..problem.problem import Problem
 from ..spaces.gram import Gram, StreamedGram
-from ..spaces.kernel import Kernel
-from ..spaces.partitions.partitioned_rows import PartitionedRows
-from ..tools.checks import check_callback, check_tolerance
+from ..spaces.groups import GroupedRows
+from ..spaces.partitions import PartitionedRows
 from ..tools.threads import small_in_one_thread
-from .in_blocks import can_be_held
-from .partitions.held import better, held_formulation
-from .partitions.path import auc_of, partitioned_formulation, partitioned_grid
-from .paths.points import Path, PathPoint
-from .solve import PLAIN_KERNELS, choose_solver
+from .solve import PLAIN_KERNELS, better, can_be_held, choose_solver, held_rows
+
+
+@dataclass(frozen=True, eq=False)
+class PathPoint:
+    """One lam of a path.
+
+    Attributes
+    ----------
+    lam : float
+    solution : Solution
+    auc : float
+        Of the training rows, row weights counted, or their concordance; NaN if not asked for.
+    """
+
+    lam: float
+    solution: Solution
+    auc: float
+
+    @property
+    def certificate(self) -> Certificate:
+        """The solution's own, in the space meant."""
+        return self.solution.certificate
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Solutions at falling lam.
+
+    Attributes
+    ----------
+    points : list of PathPoint
+        Largest lam first.
+    task : Formulation
+        The problem at the largest lam; all others differ in lam alone.
+    complete : bool
+        False after a time limit or Ctrl-C: the last gap is valid, smaller lam are missing.
+    seconds : float
+    interrupted : bool
+        Whether it was Ctrl-C that ended it.
+    """
+
+    points: list[PathPoint]
+    task: Formulation
+    complete: bool
+    seconds: float
+    interrupted: bool = False
+
+    @property
+    def lams(self) -> np.ndarray:
+        """The lam of each point, falling: (k,)."""
+        return np.array([point.lam for point in self.points])
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Weights of the features, or coefficients of k(., x_i) for kernels: (k, dim)."""
+        return np.array([point.solution.w for point in self.points])
+
+    @property
+    def aucs(self) -> np.ndarray:
+        """AUC of the training rows: (k,)."""
+        return np.array([point.auc for point in self.points])
+
+    @property
+    def gaps(self) -> np.ndarray:
+        """Certified gaps: (k,)."""
+        return np.array([point.certificate.gap for point in self.points])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return each lam's certificate and AUC as JSON can hold them; `aucert plot` draws them."""
+        keys = ("primal", "dual", "gap", "relative_gap", "rounding")
+        points = [
+            {"lam": point.lam, "auc": None if np.isnan(point.auc) else float(point.auc)}
+            | {key: getattr(point.certificate, key) for key in keys}
+            | {"status": str(point.solution.status)}
+            for point in self.points
+        ]
+        loss = self.task.meant.loss.name
+        return {"path": points, "loss": loss, "complete": self.complete, "seconds": self.seconds}
+
+    def scores(self, X: object) -> np.ndarray:
+        """Return the scores of rows (m, d) at each lam: (k, m).
+
+        For a precomputed kernel the rows hold k(x, x_i), (m, n).
+        """
+        return np.array([self.task.evaluate(point.solution.w, X) for point in self.points])
 
 
 @dask_too
@@ -47,19 +131,6 @@ def regularization_path(
     lams: object = None,
     *,
     n_lams: int = 20,
-    kernel: str | Kernel = "linear",
-    gamma: float | None = None,
-    structure: float = 0.0,
-    structure_source: str = "full",
-    loss: str | Loss = "hinge",
-    pairs: AllPairs | PairList | OrderedPairs | None = None,
-    positive: object = None,
-    sample_weight: np.ndarray | None = None,
-    fpr_max: float = 1.0,
-    tpr_min: float = 0.0,
-    qid: object = None,
-    time: object = None,
-    event: object = None,
     method: str = "auto",
     tol: float = 1e-6,
     max_time: float | None = None,
@@ -68,19 +139,22 @@ def regularization_path(
     l1_ratio: float = 0.0,
     groups: object = None,
     sign: object = None,
+    **asked: Any,
 ) -> Path:
     """Solve the pairwise problem at many lam, with a proof of optimality at each.
 
     Parameters
     ----------
-    X, y, kernel, gamma, structure, loss, pairs, positive, sample_weight, method
-        The problem, as in `solve`; rows in partitions and dask collections too. The AUC of more
-        than a million of these is known to within the pairs of one step of a fine grid.
+    X, y, **asked
+        The problem, as in `solve`: `kernel`, `gamma`, `structure`, `structure_source`, `loss`,
+        `pairs`, `positive`, `sample_weight`, `fpr_max`, `tpr_min`, `qid`, `time`, `event`; rows in
+        partitions and dask collections too. The AUC of more than a million of these is known to
+        within the pairs of one step of a fine grid.
     lams : array (k,), optional
         > 0; solved from the largest to the smallest, equal ones once. By default `lam_grid`.
     n_lams : int
         Length of the default grid.
-    structure_source, fpr_max, tpr_min, qid, time, event, n_jobs
+    method, n_jobs
         As in `solve`.
     tol : float
         Relative gap to reach at each lam, > 0.
@@ -104,37 +178,21 @@ def regularization_path(
     InputError
         If the input cannot be used; the message says what and where.
     """
-    request = Request.of(
-        None,
-        loss,
-        pairs,
-        positive,
-        kernel,
-        gamma,
-        structure,
-        structure_source,
-        sample_weight,
-        penalty=unit_penalty(l1_ratio, groups, sign),
-        fpr_max=fpr_max,
-        tpr_min=tpr_min,
-        y=y,
-        qid=qid,
-        time=time,
-        event=event,
-    )
-    return path_of(X, y, request, lams, n_lams, method, tol, max_time, callback)
+    unit = unit_penalty(l1_ratio, groups, sign)
+    request = Request.of(None, penalty=unit, y=y, **asked)
+    if request.worst_of is not None:
+        raise InputError("a path is not for the worst of several groups: solve at each lam")
+    options = Options(method=method, tol=tol, max_time=max_time, callback=callback, n_jobs=n_jobs)
+    return path_of(X, y, request, lams, n_lams, options)
 
 
 def path_of(
     X: object,
     y: object,
     request: Request,
-    lams: object = None,
-    n_lams: int = 20,
-    method: str = "auto",
-    tol: float = 1e-6,
-    max_time: float | None = None,
-    callback: Callable[[PathPoint], object] | None = None,
+    lams: object,
+    n_lams: int,
+    options: Options,
     judged: bool = True,
     held: Gram | None = None,
 ) -> Path:
@@ -142,60 +200,67 @@ def path_of(
 
     `held` is the space of a kernel on these rows where it was made before, as in `formulate`.
     """
-    check_tolerance(tol, max_time)
-    check_callback(callback)
     start = time.perf_counter()
     given = None if lams is None else check_lams(lams)
-    task = partitioned_formulation(X, y, request)
-    if task is None:
-        task = formulate(X, y, request, plain_kernel=method in PLAIN_KERNELS, held=held)
-    else:
-        refuse_other_methods(X, method)
-    grid = _grid(task, n_lams) if given is None else given
+    task = _formulated(X, y, request, options, held)
+    grid = default_grid(task.work, n_lams) if given is None else given
     unit, task = request.penalty, task.with_penalty(strengthened(request.penalty, float(grid[0])))
-    hold = None
-    if isinstance(X, PartitionedRows) and method == "auto" and can_be_held(X):
-        hold = functools.partial(held_formulation, X, request)
-    points, interrupted = _follow(
-        task, unit, grid, method, tol, start, max_time, callback, judged, hold
-    )
+    points, interrupted = _follow(X, task, request, unit, grid, options, start, judged)
     whole = len(points) == grid.size and not interrupted
     complete = whole and not _stopped(points[-1].solution)
     return Path(points, task, complete, time.perf_counter() - start, interrupted)
 
 
+def _formulated(
+    X: object, y: object, request: Request, options: Options, held: Gram | None
+) -> Formulation:
+    apart = partitioned_problem(X, y, request)
+    if apart is None:
+        return formulate(X, y, request, plain_kernel=options.method in PLAIN_KERNELS, held=held)
+    refuse_other_methods(X, options.method)
+    return Formulation(apart, apart, np.copy)
+
+
 def _follow(
+    X: object,
     task: Formulation,
+    request: Request,
     unit: Penalty,
     grid: np.ndarray,
-    method: str,
-    tol: float,
+    options: Options,
     start: float,
-    max_time: float | None,
-    callback: Callable[[PathPoint], object] | None,
     judged: bool,
-    hold: Callable[[], Formulation] | None,
 ) -> tuple[list[PathPoint], bool]:
     """Solve at each lam of the grid, each started from the one before, unless interrupted.
 
-    Where sums over partitions stall, `hold` gives the problem over the same rows in memory.
+    Where sums over partitions stall, few rows are held in memory from there on: at smaller lam it
+    would be the same.
     """
     points: list[PathPoint] = []
     w: np.ndarray | None = None
-    pairs = all_the_pairs(task.meant)
-    end = np.inf if max_time is None else start + max_time
-    tiles = _kernel_values(task, tol, end)
+    pairs, tol, callback = all_the_pairs(task.meant), options.tol, options.callback
+    end = np.inf if options.max_time is None else start + options.max_time
+
+    def solution_of(now: Formulation, w: np.ndarray | None) -> Solution:
+        left = None if np.isinf(end) else max(end - time.perf_counter(), 1e-3)
+        return choose_solver(now.work, options.method, tol, left).solve(now.work, w)
+
+    to_hold = options.method == "auto" and isinstance(X, PartitionedRows) and can_be_held(X)
+    space = task.work.space
+    tiles = None  # of a kernel's values, shared among all lam
+    if isinstance(space, StreamedGram):
+        tiles = space.tiles(tol, lambda: time.perf_counter() > end)
     for lam in grid:
         if time.perf_counter() >= end and points:
             break
         try:
             now = task.with_penalty(strengthened(unit, float(lam)))
-            found = _solved(now, method, tol, end, w)
+            found = solution_of(now, w)
             stalled = found.status == Status.STALLED and time.perf_counter() < end
-            if hold is not None and stalled:  # at smaller lam it would be the same
-                task, hold = hold(), None
+            if to_hold and stalled:
+                to_hold, task = False, formulate(*held_rows(cast(PartitionedRows, X), request))
                 now, pairs = task.with_penalty(now.meant.penalty), all_the_pairs(task.meant)
-                found = better(found, _solved(now, method, tol, end, found.w))
+                found = better(found, solution_of(now, found.w))
             solution = with_zeros(now.meant, now.judge(found, tol))
             share = _right_share(now, pairs, solution) if judged else np.nan
             point = PathPoint(float(lam), solution, share)
@@ -213,28 +278,6 @@ def _follow(
     return points, points[-1].solution.status == Status.INTERRUPTED
 
 
-def _solved(
-    task: Formulation, method: str, tol: float, end: float, w: np.ndarray | None
-) -> Solution:
-    """Return the solution of `work` from a start, found before the time `end`."""
-    left = None if np.isinf(end) else max(end - time.perf_counter(), 1e-3)
-    return choose_solver(task.work, method, tol, left).solve(task.work, w)
-
-
-def _kernel_values(task: Formulation, tol: float, end: float) -> Tiles | None:
-    """Return the tiles that hold a kernel's values; keep the object to share them among all lam."""
-    space = task.work.space
-    if not isinstance(space, StreamedGram):
-        return None
-    return space.tiles(tol, lambda: time.perf_counter() > end)
-
-
-def _grid(task: Formulation, n_lams: int) -> np.ndarray:
-    space = task.work.space
-    apart = isinstance(space, PartitionedRows)
-    return partitioned_grid(space, n_lams) if apart else lam_grid(task.work, n_lams)
-
-
 def _right_share(task: Formulation, pairs: Any, solution: Solution) -> float:
     if isinstance(task.meant.space, PartitionedRows):
         return auc_of(task.meant.space, solution.w)
@@ -243,3 +286,42 @@ def _right_share(task: Formulation, pairs: Any, solution: Solution) -> float:
 
 def _stopped(solution: Solution) -> bool:
     return solution.status in (Status.TIME_LIMIT, Status.INTERRUPTED)
+
+
+def default_grid(problem: Problem, n_lams: int) -> np.ndarray:
+    """Return the default grid of a problem, wherever its rows lie."""
+    rows: Any = problem.space
+    return (
+        partitioned_grid(rows, n_lams)
+        if isinstance(rows, PartitionedRows)
+        else lam_grid(problem, n_lams)
+    )
+
+
+def partitioned_grid(rows: PartitionedRows, n_lams: int) -> np.ndarray:
+    """Return the default grid, as `formulation.lam_grid.lam_grid` does: two passes over the rows.
+
+    The mean difference over the pairs of two classes is that of the classes' means; over the pairs
+    within queries it is the pull of the hinge at zero, where no pair has its margin.
+    """
+    offset, none = rows.offset, np.zeros(rows.dim)
+    if isinstance(rows, GroupedRows):
+        problem = partitioned_problem(rows, None, Request.of(1.0))
+        assert problem is not None
+        low, high = rows.run(PairedExtentTask(offset, OfGroups(problem).at(none).pull))
+        return grid_below(high - low, rows.reach, n_lams)
+    sums = rows.run(MomentsTask(offset, none))
+    means = sums.vectors[:, 0] / sums.numbers[:, :1]
+    ends = rows.run(ExtentTask(offset, means[1] - means[0])).ends
+    return grid_below(float(ends[1] - ends[2]), rows.reach, n_lams)
+
+
+def auc_of(rows: PartitionedRows, w: np.ndarray) -> float:
+    """Return the AUC of weights, of many rows to within the pairs of one step of a fine grid.
+
+    Where rows have queries, return the concordance.
+    """
+    if isinstance(rows, GroupedRows):
+        return group_concordance(rows, w)
+    low, high = auc_between(rows, w)
+    return (low + high) / 2

@@ -1,40 +1,51 @@
 """`solve`: data in, the certified optimum out.
 
-`solve_request` is `solve` for a request that was made before, by `solve_large` in blocks or whole.
+`solve` makes a `Request` and `Options` of its arguments, `solve_request` goes from the request to
+its problem, in blocks or whole, and `solve_problem` solves any problem that is already stated.
 """
 
 from __future__ import annotations
 
-import time
+import time as clock
 from dataclasses import replace
 
 import numpy as np
 
 from ..certificate.solution import Callback, Solution, Status
 from ..certificate.trivial import warn_if_trivial
+from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
-from ..formulation.partitioned import dask_too, refuse_method
-from ..formulation.request import Request
+from ..formulation.partitioned import dask_too, partitioned_problem, refuse_method
+from ..formulation.request import Options, Request
 from ..formulation.screening import with_zeros
 from ..losses.loss import Loss
+from ..losses.registry import HINGE, SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalties.penalty import Penalty
 from ..problem.penalties.ridge import Ridge
+from ..problem.problem import Problem
 from ..solvers.choose import NAMES, Solver, choose_solver
-from ..spaces.kernel import Kernel
-from ..spaces.partitions.partitioned_rows import PartitionedRows
-from ..tools.checks import check_tolerance
-from ..tools.threads import small_in_one_thread
-from .in_blocks import can_be_held, streamed_problem
-from .partitions.held import better, held_rows
+from ..spaces.blocks import StreamedRows
+from ..spaces.groups import GroupedRows
+from ..spaces.kernels import Kernel
+from ..spaces.partitions import PartitionedRows
+from ..structured import Structured
+from ..tools.lossless import on_disk
+from ..tools.threads import limited, small_in_one_thread
 
-# Methods that solve a kernel machine without features.
-PLAIN_KERNELS = ("auto", "descent", "cutting-plane")
+METHODS = NAMES  # what `method` may be
+PLAIN_KERNELS = ("auto", "descent", "cutting-plane")  # solve a kernel machine without features
 
-METHODS = NAMES  # What `method` may be.
+HELD_NUMBERS = 8_000_000  # numbers in X from which rows are read in blocks, not copied and centred
+WIDE_ROWS = 500  # columns from which rows are held while they are few enough: products decide
+COPIED_NUMBERS = 200_000_000  # numbers in X (1.6 GB) up to which wide rows are held
+HELD_ROWS = 200_000  # rows from which they are read in blocks: bins cost less than sorting
+HELD_ROWS_OF_FEW, FEW = 100_000, 5  # the same for rows of few numbers, whose products are cheap
+LOOKED_AT = 1024  # rows that are looked at, to see whether they differ
+MOSTLY_DIFFERENT = 0.95  # share of different ones for blocks: bins cannot tell tied scores apart
 
-__all__ = ["METHODS", "Solver", "choose_solver", "solve", "solve_formulated"]
+__all__ = ["METHODS", "Solver", "choose_solver", "solve", "solve_problem"]
 
 
 @dask_too
@@ -84,7 +95,7 @@ def solve(
         > 0; 0 is allowed where l1 > 0. Or give `penalty`.
     kernel : {"linear", "rbf", "laplacian", "precomputed"} or Kernel
         For "precomputed", X is the Gram matrix (n, n). An object of one's own needs what
-        `aucert.exact.spaces.kernel.Kernel` lists.
+        `aucert.exact.spaces.kernels.Kernel` lists.
     gamma : float, optional
         > 0, of the Gaussian exp(-gamma |x - z|^2) or the Laplacian; 1 / d by default.
     structure : float
@@ -154,106 +165,203 @@ def solve(
     request = Request.of(
         lam,
         loss,
-        pairs,
-        positive,
-        kernel,
-        gamma,
-        structure,
-        structure_source,
-        sample_weight,
-        l1,
-        groups,
-        sign,
-        penalty,
-        fpr_max,
-        tpr_min,
+        pairs=pairs,
+        positive=positive,
+        kernel=kernel,
+        gamma=gamma,
+        structure=structure,
+        structure_source=structure_source,
+        sample_weight=sample_weight,
+        l1=l1,
+        groups=groups,
+        sign=sign,
+        penalty=penalty,
+        fpr_max=fpr_max,
+        tpr_min=tpr_min,
         y=y,
         qid=qid,
         time=time,
         event=event,
         worst_of=worst_of,
     )
-    solution = solve_request(X, y, request, method, tol, max_time, callback)
+    options = Options(method=method, tol=tol, max_time=max_time, callback=callback, n_jobs=n_jobs)
+    solution = solve_request(X, y, request, options)
     if request.is_partial:
         warn_if_trivial(request.loss, solution.certificate, tol)
     return solution
 
 
-def solve_request(
-    X: object,
-    y: object,
-    request: Request,
+def solve_problem(
+    problem: Problem,
+    w0: np.ndarray | None = None,
+    *,
     method: str = "auto",
     tol: float = 1e-9,
     max_time: float | None = None,
     callback: Callback | None = None,
+    n_jobs: int | None = None,
+) -> Solution:
+    """Solve a problem that is already stated: space, risk and penalty.
+
+    Minimise penalty(f) + risk(f), for instance of `linear_problem`, `pair_problem` or
+    `ordered_problem`, or of a `Problem` made from parts of one's own. `solve` is this behind the
+    making of the problem from data; kernels are solved there in features where that is quicker.
+
+    Parameters
+    ----------
+    problem : Problem
+    w0 : array (dim,), optional
+        Where to start. The answer does not depend on it.
+    method, tol, max_time, callback, n_jobs
+        As in `solve`.
+
+    Raises
+    ------
+    InputError
+        If the method does not suit the problem, or its norm is that of SAUC-SVM, whose features
+        only `solve` whitens.
+    """
+    options = Options(method=method, tol=tol, max_time=max_time, callback=callback, n_jobs=n_jobs)
+    with limited(problem.n * problem.space.dim, n_jobs):
+        return solved(problem, options, w0, max_time)
+
+
+def solved(
+    problem: Problem, options: Options, w0: np.ndarray | None = None, max_time: float | None = None
+) -> Solution:
+    """Return the solution from a start, in `max_time` seconds instead of those of the options."""
+    if isinstance(problem.space, Structured):
+        raise InputError("this norm has a structure: give the data to solve, with structure=")
+    w0 = None if w0 is None else problem.check_weights(w0)
+    solver = choose_solver(problem, options.method, options.tol, max_time)
+    found = solver.solve(problem, w0, callback=options.callback)
+    ridge = isinstance(problem.penalty, Ridge)  # the one penalty that makes no weight zero
+    return found if ridge else with_zeros(problem, found)
+
+
+def solve_request(
+    X: object, y: object, request: Request, options: Options, collapse: bool = True
 ) -> Solution:
     """Return what `solve` does, for a request that was made before."""
-    check_tolerance(tol, max_time)
-    found = solve_large(X, y, request, method, tol, max_time, callback)
-    if found is not None:
-        return found
-    return solve_formulated(X, y, request, method, tol, max_time, callback, collapse=True)[1]
+    return solve_both(X, y, request, options, collapse)[1]
 
 
-def solve_large(
-    X: object,
-    y: object,
-    request: Request,
-    method: str,
-    tol: float,
-    max_time: float | None,
-    callback: Callback | None,
-) -> Solution | None:
-    """Return the solution by reading the rows in blocks, or None where they are better held.
+def solve_both(
+    X: object, y: object, request: Request, options: Options, collapse: bool = False
+) -> tuple[Formulation | None, Solution]:
+    """Return the formulation, None where the rows were read in blocks, and the solution.
 
     Rows that could be held are, if the bins cannot prove what is asked for. Of rows in partitions
     method "descent" keeps the solution of the bins: proof files over partitions are made of bins.
     """
-    if method not in ("auto", "descent"):
-        refuse_method(X, method)
-        return None
-    start, large = time.monotonic(), streamed_problem(X, y, request)
+    large = None
+    if options.method in ("auto", "descent"):
+        large = streamed_problem(X, y, request)
+    else:
+        refuse_method(X, options.method)
     if large is None:
-        return None
-    found = choose_solver(large, method, tol, max_time).solve(large, callback=callback)
-    if found.status != Status.STALLED or not can_be_held(X):
-        return found
-    left = None if max_time is None else max_time - (time.monotonic() - start)
-    if left is not None and left <= 0:
-        return found
+        return _whole(X, y, request, options, collapse)
+    start = clock.monotonic()
+    found = solved(large, options, max_time=options.max_time)
+    apart = isinstance(X, PartitionedRows)
+    enough = found.status != Status.STALLED or not can_be_held(X)
+    if enough or (apart and options.method != "auto"):
+        return None, found
+    if options.max_time is not None:
+        left = options.max_time - (clock.monotonic() - start)
+        if left <= 0:
+            return None, found
+        options = replace(options, max_time=left)
     if isinstance(X, PartitionedRows):
-        if method != "auto":
-            return found
         X, y, request = held_rows(X, request)
-    again = solve_formulated(X, y, request, method, tol, left, callback, collapse=True)[1]
-    return better(found, again)
+    return None, better(found, _whole(X, y, request, options, collapse=True)[1])
 
 
-def solve_formulated(
-    X: object,
-    y: object,
-    request: Request,
-    method: str,
-    tol: float,
-    max_time: float | None,
-    callback: Callback | None,
-    collapse: bool = False,
+def _whole(
+    X: object, y: object, request: Request, options: Options, collapse: bool
 ) -> tuple[Formulation, Solution]:
-    """Return the formulation and its solution, within `max_time` seconds for both.
+    """Return the formulation of rows that are held, and its solution, in time for both.
 
-    The features of a large kernel may take half of them; the certificate at the end is a pass
+    The features of a large kernel may take half of the time; the certificate at the end is a pass
     over all kernel values, which comes on top.
     """
-    start = time.monotonic()
-    half, cuts = None if max_time is None else max_time / 2, method in PLAIN_KERNELS
+    start, limit = clock.monotonic(), options.max_time
+    half, cuts = None if limit is None else limit / 2, options.method in PLAIN_KERNELS
     task = formulate(X, y, request, collapse, half, plain_kernel=cuts)
-    spent, left = time.monotonic() - start, max_time
-    if max_time is not None:
-        left = max(max_time - spent, max_time / 10)
-    solver = choose_solver(task.work, method, tol, left)
-    found = task.judge(solver.solve(task.work, callback=callback), tol)
-    if max_time is not None and spent > max_time / 2 and found.status == Status.STALLED:
+    spent = clock.monotonic() - start
+    left = None if limit is None else max(limit - spent, limit / 10)
+    solver = choose_solver(task.work, options.method, options.tol, left)
+    found = task.judge(solver.solve(task.work, callback=options.callback), options.tol)
+    if limit is not None and spent > limit / 2 and found.status == Status.STALLED:
         found = replace(found, status=Status.TIME_LIMIT)  # it was the features that time cut short
-    ridge = isinstance(request.penalty, Ridge)  # the one penalty that makes no weight zero
+    ridge = isinstance(request.penalty, Ridge)
     return task, found if ridge else with_zeros(task.meant, found)
+
+
+def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
+    """Return the problem over rows that are read in blocks, or None where they are better held.
+
+    In blocks if X is a memory map, a `StreamedRows`, or an array that is hard to copy, or of many
+    rows that differ. Only linear problems over all pairs support this, of the hinge or its
+    square.
+    """
+    apart = partitioned_problem(X, y, request)
+    if apart is not None:
+        return apart
+    if not (request.is_plain and request.loss in (HINGE, SQUARED_HINGE)):
+        return None
+    if isinstance(X, np.ndarray) and X.ndim == 2 and not np.ma.isMaskedArray(X):
+        X = StreamedRows(X) if isinstance(X, np.memmap) or _better_in_blocks(X) else X
+    if not isinstance(X, StreamedRows):
+        return None
+    return Problem(X, request.risk(request.mask(y)), request.penalty)
+
+
+def can_be_held(X: object) -> bool:
+    """Return whether rows that were read in blocks or partitions are few enough to be held.
+
+    What can change on disk is never held.
+    """
+    if isinstance(X, PartitionedRows):
+        return X.n * X.dim < HELD_NUMBERS
+    return isinstance(X, np.ndarray) and not on_disk(X) and X.size < HELD_NUMBERS
+
+
+def _better_in_blocks(X: np.ndarray) -> bool:
+    n, dim = X.shape
+    if dim >= WIDE_ROWS and X.size <= COPIED_NUMBERS:
+        # Without a Hessian there are many products, and those with held rows are quicker.
+        return False
+    if X.size >= HELD_NUMBERS:
+        return True
+    least = min(HELD_ROWS, HELD_ROWS_OF_FEW) if dim <= FEW else HELD_ROWS
+    return n >= least and _mostly_differ(X)
+
+
+def _mostly_differ(X: np.ndarray) -> bool:
+    """Return whether almost all rows of some that are drawn differ from each other."""
+    if X.dtype.kind not in "biuf" or not X.size:
+        return True  # `StreamedRows` says what is wrong
+    at = np.unique(np.random.default_rng(0).integers(0, len(X), LOOKED_AT))
+    return len(np.unique(X[at], axis=0)) >= MOSTLY_DIFFERENT * at.size
+
+
+def held_rows(
+    rows: PartitionedRows, request: Request
+) -> tuple[np.ndarray, np.ndarray | None, Request]:
+    """Return all rows and their labels, and the request for them: a pass over the partitions.
+
+    The rows come in the order of the partitions. Grouped ones have no labels: the pairs hold their
+    order.
+    """
+    if isinstance(rows, GroupedRows):
+        found = rows.all_rows()
+        pairs = OrderedPairs(found.group, found.key, found.weight, found.weight)
+        return found.rows, None, replace(request, pairs=pairs, positive=None)
+    X, positive, weight = rows.drawn(1.0, 1.0)
+    return X, positive, replace(request, pairs=AllPairs(weight), positive=True)
+
+
+def better(one: Solution, other: Solution) -> Solution:
+    """Return the solution with the smaller proved gap."""
+    return one if one.certificate.gap < other.certificate.gap else other

@@ -13,8 +13,8 @@ from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..problem.tail import Tail
 from ..problem.worst import Worst
-from ..spaces.partitions.partitioned_rows import PartitionedRows
-from ..spaces.streamed import StreamedRows
+from ..spaces.blocks import StreamedRows
+from ..spaces.partitions import PartitionedRows
 from ..tools.rounding import Bound, above
 from ..tools.wording import at_least, at_most
 from .certificate import Certificate, dual_value

@@ -20,11 +20,11 @@ from ..pairs.all_pairs import PairList
 from ..pairs.auc import auc
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.problem import Problem
+from ..spaces.blocks import StreamedRows
 from ..spaces.gram import Gram, StreamedGram, chain_of
-from ..spaces.partitions.grouped.grouped_rows import GroupedRows
-from ..spaces.partitions.partitioned_rows import PartitionedRows
+from ..spaces.groups import GroupedRows
+from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import Rows, Space
-from ..spaces.streamed import StreamedRows
 from ..structured import Structured
 from ..tools.rounding import UNIT, gamma
 from .partitioned.grouped.order import GroupOrderTask, ordered_counts

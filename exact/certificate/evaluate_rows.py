@@ -7,10 +7,10 @@ import numpy as np
 from ..errors import InputError
 from ..losses.registry import HINGE, SQUARED_HINGE
 from ..problem.problem import Problem
-from ..spaces.partitions.grouped.grouped_rows import GroupedRows
-from ..spaces.partitions.partitioned_rows import PartitionedRows
+from ..spaces.blocks import StreamedRows
+from ..spaces.groups import GroupedRows
+from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import Rows
-from ..spaces.streamed import StreamedRows
 from .blocks.kept import Kept
 from .blocks.passes import Passes
 from .blocks.squared import SquaredInBlocks

@@ -23,10 +23,10 @@ from ..pairs.exact_sums import ExactAllPairs, ExactPairList, ExactPoint, Form, G
 from ..problem.evidence import Alpha, Scores, Weights
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem
+from ..spaces.blocks import StreamedRows
 from ..spaces.gram import Gram, StreamedGram
-from ..spaces.partitions.partitioned_rows import PartitionedRows
+from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import Rows
-from ..spaces.streamed import StreamedRows
 from ..tools.exact_numbers import (
     ExactColumns,
     decimal_above,

@@ -13,7 +13,7 @@ import numpy as np
 from ..losses.registry import HINGE
 from ..problem.evidence import Evidence
 from ..problem.problem import Problem
-from ..spaces.partitions.partitioned_rows import PartitionedRows
+from ..spaces.partitions import PartitionedRows
 from ..tools.checks import check_callback
 from ..tools.wording import at_least, at_most
 from .certificate import Certificate, Minorant

@@ -19,8 +19,8 @@ from ..pairs.all_pairs import AllPairs
 from ..problem.evidence import Alpha, Scores
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem
+from ..spaces.factor import GramFactor
 from ..spaces.gram import Gram, StreamedGram
-from ..spaces.gram_factor import GramFactor
 from ..spaces.rows import Rows
 
 WORTH = 0.9  # Groups are used if their number is at most this share of the rows.

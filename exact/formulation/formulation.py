@@ -26,12 +26,10 @@ from ..problem.penalties.penalty import Penalty
 from ..problem.penalties.ridge import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Mean
-from ..spaces.blocked.many_features import takes_many_features
+from ..spaces.factor import DENSE_LIMIT, GramFactor, Lift, rows_of, takes_many_features
 from ..spaces.gram import BLOCK_BYTES, Gram, StreamedGram, blocked_product
-from ..spaces.gram_factor import DENSE_LIMIT, GramFactor, Lift, rows_of
-from ..spaces.kernel import Kernel, check_kernel
-from ..spaces.kernels import get_kernel
-from ..spaces.partitions.partitioned_rows import PartitionedRows
+from ..spaces.kernels import Kernel, check_kernel, get_kernel
+from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import Rows, Space, check_matrix
 from ..structured import Structured, scatter_of, whitened
 from .equal_rows import Groups, Spread, equal_rows

@@ -15,8 +15,8 @@ from ..pairs.labels import split_labels
 from ..pairs.partitioned_pairs import PartitionedOrder, pairs_in
 from ..problem.problem import Problem
 from ..problem.risk import Mean
-from ..spaces.partitions.grouped.grouped_rows import GroupedRows
-from ..spaces.partitions.partitioned_rows import PartitionedRows
+from ..spaces.groups import GroupedRows
+from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import Space
 from ..tools.dropped_interrupts import sent_again
 from .request import Request
@@ -85,7 +85,7 @@ def rows_of_dask(
     are no labels.
     """
     try:
-        from ..spaces.partitions.dask_rows import dask_rows
+        from ..spaces.dask_rows import dask_rows
     except ImportError as error:
         raise InputError(f"dask collections need aucert[dask]: {error}") from None
 

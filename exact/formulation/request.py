@@ -1,8 +1,10 @@
-"""What the caller asks for, in one noun: checked once, frozen, and passed on whole."""
+"""What the caller asks for, and how it is to be solved: checked once, frozen, passed on whole."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -20,15 +22,31 @@ from ..problem.rates import check_rates, tail_risk
 from ..problem.risk import Mean
 from ..problem.tail import Tail
 from ..problem.worst import Worst
-from ..spaces.kernel import Kernel, name_of
-from ..spaces.kernels import LINEAR, PRECOMPUTED, check_kernel_name
+from ..spaces.kernels import LINEAR, PRECOMPUTED, Kernel, check_kernel_name, name_of
 from ..structured import SOURCES
-from ..tools.checks import check_choice, check_number
+from ..tools.checks import check_callback, check_choice, check_number, check_tolerance
+from ..tools.threads import check_jobs
 
 WHOLE_CURVE = (1, 0)  # The rates `fpr_max` and `tpr_min` that leave out no part of the ROC curve.
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Options:
+    """How a problem is solved: parameters of `solve` that do not say which problem it is."""
+
+    method: str = "auto"
+    tol: float = 1e-9
+    max_time: float | None = None
+    callback: Callable[[Any], object] | None = None
+    n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        check_tolerance(self.tol, self.max_time)
+        check_callback(self.callback)
+        check_jobs(self.n_jobs)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Request:
     """Which problem is meant, whatever the rows are. `Request.of` makes one of a caller's
     arguments.
@@ -95,51 +113,38 @@ class Request:
         cls,
         lam: float | None,
         loss: str | Loss = "hinge",
+        *,
         pairs: AllPairs | PairList | OrderedPairs | None = None,
-        positive: object = None,
-        kernel: str | Kernel = "linear",
-        gamma: float | None = None,
-        structure: float = 0.0,
-        structure_source: str = "full",
-        sample_weight: np.ndarray | None = None,
+        sample_weight: object = None,
         l1: float = 0.0,
         groups: object = None,
         sign: object = None,
         penalty: Penalty | None = None,
-        fpr_max: float = 1.0,
-        tpr_min: float = 0.0,
-        *,
         y: object = None,
         qid: object = None,
         time: object = None,
         event: object = None,
         worst_of: object = None,
+        **as_they_are: Any,
     ) -> Request:
-        """Return the request that a caller's arguments make; see the attributes for what is not
-        listed.
-        """
+        """Return the request that arguments of `solve` make; the rest are attributes."""
+        weight: Any = sample_weight
         if not (qid is None and time is None and event is None):
             if pairs is not None:
                 raise InputError("qid, time and event make the pairs: leave pairs out")
-            pairs = ordered_pairs_of(y, qid, time, event, sample_weight)
+            pairs = ordered_pairs_of(y, qid, time, event, weight)
         elif isinstance(pairs, OrderedPairs) and y is not None:
             raise InputError("the pairs hold the order of their rows: leave y None")
-        elif sample_weight is not None:
+        elif weight is not None:
             if pairs is not None:
                 raise InputError("give row weights in `pairs` or as `sample_weight`, not both")
-            pairs = AllPairs(sample_weight)
+            pairs = AllPairs(weight)
         return cls(
-            asked_penalty(lam, l1, groups, sign, penalty),
-            get_loss(loss),
-            AllPairs() if pairs is None else pairs,
-            positive,
-            kernel,
-            gamma,
-            structure,
-            structure_source,
-            fpr_max,
-            tpr_min,
-            None if worst_of is None else as_member(worst_of),
+            penalty=asked_penalty(lam, l1, groups, sign, penalty),
+            loss=get_loss(loss),
+            pairs=AllPairs() if pairs is None else pairs,
+            worst_of=None if worst_of is None else as_member(worst_of),
+            **as_they_are,
         )
 
     def at(self, lam: float) -> Request:

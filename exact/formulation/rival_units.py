@@ -12,8 +12,8 @@ from ..pairs.all_pairs import PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..pairs.partitioned_pairs import pairs_in
 from ..problem.scalings import convention_name, lam_from_C, objective_scale
-from ..spaces.partitions.grouped.grouped_rows import GroupedRows
-from ..spaces.partitions.partitioned_rows import PartitionedRows
+from ..spaces.groups import GroupedRows
+from ..spaces.partitions import PartitionedRows
 from ..tools.checks import check_number
 from .request import Request
 

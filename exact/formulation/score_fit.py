@@ -21,9 +21,8 @@ import scipy.linalg
 import scipy.sparse.linalg
 
 from ..problem.problem import Problem
+from ..spaces.factor import DENSE_LIMIT, Columns, independent_columns
 from ..spaces.gram import Gram
-from ..spaces.gram_factor import DENSE_LIMIT
-from ..spaces.independent import Columns, independent_columns
 from ..spaces.rows import Rows, Space
 from ..structured import Structured
 from ..tools.rounding import LONG_UNIT, UNIT, gamma

@@ -9,9 +9,8 @@ import numpy as np
 
 from ..errors import InputError, NoPairError
 from ..losses.loss import Loss
-from ..spaces.partitions.facts import Facts
-from ..spaces.partitions.grouped.blocks import Whole
-from ..spaces.partitions.grouped.grouped_rows import GroupedRows
+from ..spaces.groups import GroupedRows, Whole
+from ..spaces.partitions import Facts
 from ..sums.assembled import PairSums
 from .all_pairs import AllPairs
 from .ordered.ordered_pairs import OrderedPairs

@@ -10,12 +10,10 @@ import numpy as np
 from ..errors import InputError, NoPairError
 from ..pairs.all_pairs import AllPairs
 from ..pairs.ordered.ordered_pairs import OrderedPairs
-from ..spaces.partitions.grouped.drawn import DrawnGroups
-from ..spaces.partitions.grouped.grouped_rows import GroupedRows
-from ..spaces.partitions.partitioned_rows import PartitionedRows
-from ..spaces.partitions.thinning import marks
+from ..spaces.blocks import StreamedRows
+from ..spaces.groups import DrawnGroups, GroupedRows
+from ..spaces.partitions import PartitionedRows, marks
 from ..spaces.rows import Rows
-from ..spaces.streamed import StreamedRows
 from .problem import Problem
 from .risk import Mean
 from .tail import Tail

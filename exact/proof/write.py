@@ -29,11 +29,10 @@ from ..problem.evidence import Alpha, Evidence, Scores, Weights
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem, Ridge, split_labels
 from ..problem.risk import Mean
-from ..spaces.partitions.grouped.grouped_rows import GroupedRows
-from ..spaces.partitions.partition import Block
-from ..spaces.partitions.partitioned_rows import PartitionedRows
+from ..spaces.blocks import Source, StreamedRows
+from ..spaces.groups import GroupedRows
+from ..spaces.partitions import Block, PartitionedRows
 from ..spaces.rows import Rows
-from ..spaces.streamed import Source, StreamedRows
 from ..tools.atomic_files import write_atomically
 from ..tools.lossless import as_float64
 from . import check_partitions, check_proof

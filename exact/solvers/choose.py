@@ -21,10 +21,10 @@ from ..problem.penalties.ridge import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..problem.tail import Tail
+from ..spaces.blocks import StreamedRows
 from ..spaces.gram import Gram, StreamedGram
-from ..spaces.partitions.partitioned_rows import PartitionedRows
+from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import Rows
-from ..spaces.streamed import StreamedRows
 from .closed_form import SquaredLossSolver
 from .cutting_plane import CuttingPlane
 from .descent import Descent

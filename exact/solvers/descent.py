@@ -41,11 +41,11 @@ from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..problem.subsample import held_part, part_of
 from ..problem.tail import Tail
+from ..spaces.blocks import StreamedRows
+from ..spaces.factor import rows_of
 from ..spaces.gram import Gram, StreamedGram
-from ..spaces.gram_factor import rows_of
-from ..spaces.partitions.partitioned_rows import PartitionedRows
+from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import Rows
-from ..spaces.streamed import StreamedRows
 from .cutting_plane import CuttingPlane
 from .finish import ActivePairs
 from .hard_margin import offer_hard_margin

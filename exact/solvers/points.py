@@ -36,8 +36,8 @@ from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..problem.risk import LONG_ROWS, Mean
 from ..problem.tail import Tail
-from ..spaces.partitions.grouped.grouped_rows import GroupedRows
-from ..spaces.partitions.partitioned_rows import PartitionedRows
+from ..spaces.groups import GroupedRows
+from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import Rows
 from ..sums.assembled import PairSums
 from ..sums.binned import half_width

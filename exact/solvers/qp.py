@@ -24,8 +24,8 @@ from ..errors import InputError, TooLargeError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem
+from ..spaces.factor import factor_gram
 from ..spaces.gram import Gram
-from ..spaces.gram_factor import factor_gram
 from ..spaces.rows import Rows
 from ..tools.interrupts import interruptible
 from .finish import ActivePairs

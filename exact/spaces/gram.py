@@ -10,31 +10,120 @@ the last of them is proved to be semidefinite, and K itself is covered too, if i
 from __future__ import annotations
 
 import copy
+import os
+import weakref
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
-from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_sum
+from ..errors import InputError, TooLargeError
+from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
+from ..tools.threads import in_parts, one_thread, workers
 from ..tools.warned import warn_the_user
 from ..tools.wording import at_most
-from .blocked.products import BLOCK_BYTES, blocked_product, chain_of, mass_of, norm_chain
-from .blocked.streamed_gram import StreamedGram
-from .kernel import Kernel, lengths_of
+from .kernels import Kernel, lengths_of
 from .rows import LARGEST_REACH, SMALLEST_REACH, check_matrix
-from .semidefinite import room, shortfall
 
-__all__ = [
-    "AS_STORED",
-    "BLOCK_BYTES",
-    "Gram",
-    "StreamedGram",
-    "blocked_product",
-    "chain_of",
-    "mass_of",
-    "norm_chain",
-]
+BITS = 20  # Bits of the rounded factor: a sum of 2^(52 - 2 BITS) products of them is exact.
+
+ROWS = 256  # Number of rows of the residual that are computed at a time.
+
+
+def shortfall(A: np.ndarray, shift: float = 0.0) -> float | None:
+    """Return an s >= 0 for which A + (shift + s) I is proved positive semidefinite."""
+    moved = A.copy()
+    np.fill_diagonal(moved, np.nextafter(np.diag(A) + shift, -np.inf))
+    try:
+        L = np.linalg.cholesky(moved)
+    except np.linalg.LinAlgError:
+        return None
+    missing = residual_norm(moved, L)
+    return missing if np.isfinite(missing) else None
+
+
+def room(A: np.ndarray) -> float:
+    """Return a margin above the proof's usual loss to rounding, for a semidefinite matrix (n, n).
+
+    If A minus this margin has a Cholesky factor, the proof for A usually succeeds.
+    """
+    return 16 * A.shape[0] * UNIT * float(np.abs(A).max())
+
+
+def residual_norm(A: np.ndarray, L: np.ndarray) -> float:
+    """Return an upper bound of the spectral norm of A - LL', L (n, n) lower triangular."""
+    n = L.shape[0]
+    H = _rounded(L)
+    M = L - H  # exact: both are multiples of the last bit of L
+    squares = np.zeros(3)  # of the two differences in turn
+    for start in range(0, n, ROWS):
+        rows, seen = slice(start, min(start + ROWS, n)), slice(0, min(start + ROWS, n))
+        left = A[rows, seen] - _exact_product(H[rows, seen], H[seen, seen])
+        parts = [left]
+        for one, other in ((H, M), (M, L)):
+            parts.append(parts[-1] - one[rows, seen] @ other[seen, seen].T)
+        for k, part in enumerate(parts):
+            # Entries left of the diagonal block also stand for their mirror images.
+            squares[k] += 2 * _square(part[:, :start]) + _square(part[:, start:])
+    norms = np.sqrt(squares) * (1 + gamma(n * n / 2 + n + 16))
+    sizes = [float(np.sqrt(_square(F))) * (1 + gamma(n * n / 2 + 8)) for F in (H, M, L)]
+    products = gamma(n + 4) * sizes[1] * (sizes[0] + sizes[2])
+    blocks = 2 * UNIT * (n // 2 ** (52 - 2 * BITS)) * sizes[0] ** 2
+    whole = norms[2] + 2 * UNIT * float(norms.sum()) + products + blocks
+    return float(whole * (1 + gamma(16)) + 1e-290)
+
+
+def _rounded(L: np.ndarray) -> np.ndarray:
+    """Round each row to multiples of 2^-BITS times a power of two above its entries."""
+    power = np.frexp(np.abs(L).max(axis=1))[1][:, None] - BITS
+    return np.ldexp(np.rint(np.ldexp(L, -power)), power)
+
+
+def _exact_product(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return one other'. Only the sums over blocks of columns round."""
+    columns = 2 ** (52 - 2 * BITS)
+    total = one[:, :columns] @ other[:, :columns].T
+    for start in range(columns, one.shape[1], columns):
+        some = slice(start, start + columns)
+        total += one[:, some] @ other[:, some].T
+    return total
+
+
+def _square(part: np.ndarray) -> float:
+    return float(np.einsum("ij,ij->", part, part))
+
+
+COLUMN_BLOCK = 128  # Number of columns that a product with K sums at a time.
+
+BLOCK_BYTES = 64 * 2**20  # Memory that a block of a streamed Gram matrix may take.
+
+
+def blocked_product(K: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Return K w in the format of w, with chains of additions of `chain_of` the columns."""
+    total = np.zeros(K.shape[0], dtype=w.dtype)
+    for start in range(0, K.shape[1], COLUMN_BLOCK):
+        columns = slice(start, start + COLUMN_BLOCK)
+        total += K[:, columns].astype(w.dtype, copy=False) @ w[columns]
+    return total
+
+
+def chain_of(n: int) -> int:
+    """Return the longest chain of roundings in a `blocked_product` over n columns."""
+    return COLUMN_BLOCK + n // COLUMN_BLOCK + 4
+
+
+def mass_of(w: np.ndarray, lengths: np.ndarray) -> float:
+    """Return an upper bound of sum_i r_i |w_i|."""
+    return float(np.abs(w) @ lengths) * (1 + gamma(w.size + 4))
+
+
+def norm_chain(n: int) -> int:
+    """Return the longest chain of roundings in w'K w, summed as in `Gram.norm2`."""
+    return chain_of(n) + short_chain(n) + 8
+
 
 # Which matrix a statement about a given one refers to; see `Gram`.
 AS_STORED = (
@@ -282,3 +371,277 @@ def _rounding_of_entries(matrix: np.ndarray, top: float) -> float:
     if (matrix == np.floor(matrix)).all():
         return 1.0
     return FLOAT32 * top if _is_float32(matrix) else 0.0
+
+
+SIDE = 512  # Rows of a tile: one in single precision is a megabyte, which stays in the cache.
+
+# Relative gap from which single precision is enough: it moves the optimum to second order.
+SINGLE_FROM = 1e-7
+
+SPARE = 0.8  # Share of the free memory that the tiles may take.
+
+# Sums that a product is made of, whatever the number of threads: so its bits are the same.
+PARTS = 8
+
+MEMORY = Path("/proc/meminfo")  # Where Linux says how much memory is free.
+
+
+def free_memory() -> float:
+    """Return the bytes of memory that are free, infinite where the system does not say."""
+    try:
+        lines = MEMORY.read_text(encoding="ascii").splitlines()
+        return 1024.0 * next(int(x.split()[1]) for x in lines if x.startswith("MemAvailable"))
+    except (OSError, StopIteration, ValueError, IndexError):
+        pass
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):
+        return np.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Tiles:
+    """The lower half of a symmetric matrix in tiles."""
+
+    n: int
+    held: list[list[np.ndarray]]
+
+    @classmethod
+    def of(
+        cls, kernel: Kernel, X: Any, tol: float, stop: Callable[[], bool] = lambda: False
+    ) -> Tiles:
+        """Return the tiles of a kernel on rows."""
+        n = int(X.shape[0])
+        dtype = format_for(n, tol)
+        parts = [slice(a, min(a + SIDE, n)) for a in range(0, n, SIDE)]
+        held: list[list[np.ndarray]] = []
+        with one_thread():
+            for a, rows in enumerate(parts):
+                if stop():
+                    break
+                row = partial(_tile, kernel, X, dtype, rows)
+                held.append(in_parts(row, parts[: a + 1], workers(rows.stop * SIDE)))
+        return cls(n, held)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all tiles were made in time."""
+        return len(self.held) * SIDE >= self.n
+
+    def product(self, c: np.ndarray) -> np.ndarray:
+        """Return K c for c (n,), to the precision of the tiles."""
+        parts = [slice(a, a + SIDE) for a in range(0, self.n, SIDE)]
+        pieces = [c[part].astype(self.held[0][0].dtype) for part in parts] if self.held else []
+
+        def work(first: int, worker: int) -> np.ndarray:
+            out = np.zeros(self.n)
+            for a in range(first, len(self.held), PARTS):
+                row = self.held[a]
+                own = np.zeros(row[-1].shape[0], dtype=pieces[a].dtype)
+                for b, tile in enumerate(row[:-1]):
+                    own += tile @ pieces[b]
+                    out[parts[b]] += pieces[a] @ tile
+                out[parts[a]] += own + row[-1] @ pieces[a]
+            return out
+
+        with one_thread():
+            sums = in_parts(work, range(PARTS), workers(self.n * self.n // 2))
+        return sum(sums[1:], sums[0])
+
+
+def _tile(
+    kernel: Kernel, X: Any, dtype: type[np.floating], rows: slice, columns: slice, worker: int
+) -> np.ndarray:
+    """Return the values of a kernel on rows and columns of its matrix."""
+    return kernel(X[rows], X[columns]).astype(dtype)
+
+
+def format_for(n: int, tol: float) -> type[np.floating]:
+    """Return the format in which half a matrix of side n is held for a relative gap of `tol`."""
+    numbers, room = 0.5 * n * (n + SIDE), SPARE * free_memory()
+    if tol < SINGLE_FROM and 8 * numbers <= room:
+        return np.float64
+    if 4 * numbers <= room:
+        return np.float32
+    raise TooLargeError(
+        f"the kernel matrix of {n} rows takes {4 * numbers / 1e9:.3g} GB and "
+        f"{room / 1e9:.3g} GB are free for it: take landmarks (aucert.approx.Nystrom) or fewer rows"
+    )
+
+
+FEW = 0.5  # Share of coefficients that are not zero up to which only their columns of K are made.
+
+RECENT = 4  # Number of products that are remembered: a certificate needs each several times.
+
+
+class StreamedGram:
+    """Functions f = sum_i w_i k(., x_i), like `Gram.of_kernel`, with K in blocks of rows.
+
+    [ScalingUp, eq. (10)]. The kernel's formula at the rows as stored is meant.
+    """
+
+    precise = True
+    meaning = ""
+
+    def __init__(self, kernel: Kernel, X: Any):
+        self.kernel, self.X = kernel, X
+        self.n = self.dim = int(X.shape[0])
+        self.noise, self.lengths = kernel.noise(X), lengths_of(kernel, X)
+        self.reach = float(self.lengths.max())
+        self._recent: list[tuple[np.ndarray, np.ndarray]] = []
+        self._tiles: weakref.ref[Tiles] | None = None
+
+    def plain(self) -> StreamedGram:
+        """Return the same space with products in float64: quick, and with more rounding."""
+        same = copy.copy(self)
+        same.precise, same._recent = False, []
+        return same
+
+    def tiles(self, tol: float, stop: Callable[[], bool] = lambda: False) -> Tiles:
+        """Return K held for many products, in single precision where `tol` lets it.
+
+        For solvers: no bound of rounding is stated for these products. See `Tiles.of`. Whoever asks
+        while another still holds them gets the same.
+        """
+        held = None if self._tiles is None else self._tiles()
+        if held is None or not held.whole:
+            held = Tiles.of(self.kernel, self.X, tol, stop)
+            self._tiles = weakref.ref(held)
+        return held
+
+    def product(self, tol: float, stop: Callable[[], bool]) -> Callable[[np.ndarray], np.ndarray]:
+        """Return the function c -> K c (n,) of solvers, for a relative gap and until `stop()`."""
+        return self.tiles(tol, stop).product
+
+    def blocks(self) -> Iterator[slice]:
+        """Yield the slices of rows whose kernel rows are held at a time."""
+        step = max(1, BLOCK_BYTES // (8 * self.n))
+        for start in range(0, self.n, step):
+            yield slice(start, min(start + step, self.n))
+
+    def scores(self, w: np.ndarray) -> np.ndarray:
+        """Return K w: (n,)."""
+        return self._product(w).astype(float)
+
+    def together(self, *vectors: np.ndarray) -> None:
+        """Make the products with several vectors (n,) in one pass and remember them."""
+        new = [w for w in vectors if self._known(w) is None]
+        if not new:
+            return
+        used = np.flatnonzero(np.any(new, axis=0))
+        products = np.zeros((len(new), self.n), dtype=np.longdouble)
+        with one_thread():
+            if used.size <= FEW * self.n:
+                self._through_columns(new, used, products)
+            else:
+                self._through_half(new, products)
+        if not np.isfinite(products).all():
+            raise InputError("the kernel has values that are not finite on these rows: rescale X")
+        products.flags.writeable = False
+        found = [(w.copy(), product) for w, product in zip(new, products, strict=True)]
+        self._recent = [*self._recent, *found][-max(RECENT, len(found)) :]
+
+    def _through_columns(
+        self, vectors: list[np.ndarray], used: np.ndarray, products: np.ndarray
+    ) -> None:
+        """Add the products with the columns `used`, which hold all that is not zero."""
+        if not used.size:
+            return
+        columns, weights = self.X[used], [w[used] for w in vectors]
+
+        def work(rows: slice, worker: int) -> None:
+            block = self.kernel(self.X[rows], columns)
+            for w, product in zip(weights, products, strict=True):
+                self._add(block, w, product[rows])
+
+        in_parts(work, list(self.blocks()), workers(self.n * used.size))
+
+    def _through_half(self, vectors: list[np.ndarray], products: np.ndarray) -> None:
+        """Add the products with all of K, each value of its lower half made once."""
+        blocks = list(self.blocks())
+
+        def work(first: int, worker: int) -> np.ndarray:
+            mine = np.zeros_like(products)
+            for rows in blocks[first::PARTS]:
+                block = self.kernel(self.X[rows], self.X[: rows.stop])
+                for w, product in zip(vectors, mine, strict=True):
+                    self._add(block, w[: rows.stop], product[rows])
+                    self._add(block[:, : rows.start].T, w[rows], product[: rows.start])
+            return mine
+
+        for part in in_parts(work, range(PARTS), workers(self.n * self.n // 2)):
+            products += part
+
+    def _add(self, block: np.ndarray, w: np.ndarray, product: np.ndarray) -> None:
+        """Add block @ w to a product, `COLUMN_BLOCK` columns at a time."""
+        weights = w.astype(np.longdouble) if self.precise else w
+        for start in range(0, block.shape[1], COLUMN_BLOCK):
+            part = block[:, start : start + COLUMN_BLOCK]
+            product += (
+                part.astype(weights.dtype, copy=False) @ weights[start : start + COLUMN_BLOCK]
+            )
+
+    @property
+    def _share(self) -> float:
+        """A bound of the relative error of a product's terms: of their sum, and of K.
+
+        A term passes through the sum of one part of `COLUMN_BLOCK`, in the format of the product,
+        and is then one of a chain of parts in the long format: two for each `COLUMN_BLOCK` rows at
+        most, two for each block that ends before a part is full, and one for each of `PARTS`.
+        """
+        parts = 2 * (self.n // COLUMN_BLOCK + sum(1 for _ in self.blocks())) + 8 + PARTS
+        chain = gamma(parts, LONG_UNIT)
+        return chain + gamma(COLUMN_BLOCK + 4, self._unit) + self.noise
+
+    @property
+    def _unit(self) -> float:
+        return LONG_UNIT if self.precise else UNIT
+
+    def _known(self, w: np.ndarray) -> np.ndarray | None:
+        return next((made for one, made in self._recent if np.array_equal(one, w)), None)
+
+    def _product(self, w: np.ndarray) -> np.ndarray:
+        known = self._known(w)
+        if known is None:
+            self.together(w)
+            known = self._recent[-1][1]
+        return known
+
+    def pull(self, c: np.ndarray) -> np.ndarray:
+        """Return c: the coordinates are the coefficients."""
+        return c
+
+    def norm2(self, w: np.ndarray) -> float:
+        """Return w'K w, summed in the long format: large coefficients cancel."""
+        return max(float(short_sum(w * self._product(w))), 0.0)
+
+    def norm2_error(self, w: np.ndarray) -> float:
+        """Return (gamma_k + noise) (sum_i r_i |w_i|)^2, k the chain of additions."""
+        share = self._share + 1.01 * gamma(short_chain(self.n) + 8, LONG_UNIT)
+        size = 1.01 * share * mass_of(w, self.lengths) ** 2
+        return (size + UNIT * self.norm2(w)) * (1 + gamma(8))
+
+    def dual_norm2(self, c: np.ndarray) -> float:
+        """Return c'K c."""
+        return self.norm2(c)
+
+    def dual_norm2_error(self, c: np.ndarray) -> float:
+        """Return `norm2_error`."""
+        return self.norm2_error(c)
+
+    def inner(self, w: np.ndarray, other: np.ndarray) -> float:
+        """Return w'K other."""
+        return float((w * self.scores(other)).sum())
+
+    def score_error(self, w: np.ndarray) -> np.ndarray:
+        """Return a bound of the error of each score: (n,)."""
+        return (self.careful_scores(w)[1] + UNIT * np.abs(self.scores(w))) * (1 + gamma(4))
+
+    def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores in the long format, and a bound of their error: (n,) each.
+
+        (gamma_k + noise) r sum_i r_i |w_i|, k the chain of additions.
+        """
+        share = 1.01 * self._share
+        error = share * mass_of(w, self.lengths) * (1 + gamma(8)) * self.lengths
+        return self._product(w), error

@@ -2,13 +2,303 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
 
 from ..errors import InputError
-from .gaussian import Gaussian
-from .kernel import Kernel, Linear
-from .laplacian import Laplacian
+from ..tools.checks import as_float
+from ..tools.lossless import as_float64, canonical
+from ..tools.rounding import UNIT, gamma
+
+# Number of features summed at a time, so that long sums have short chains of roundings.
+FEATURE_BLOCK = 64
+
+# Units in the last place by which numpy's exp may be wrong. Tests measure less than 1.5.
+EXP_UNITS = 4
+
+LARGEST_ENTRY = 1e150  # Largest entry of X: squares of differences of larger ones may overflow.
+
+LEAST_SQUARE = 1e-290  # Added to k(x, x) in bounds of lengths, to cover underflow.
+
+CHECKED_ROWS = 50  # Number of rows on which a user's kernel is checked.
+
+
+class Kernel(Protocol):
+    """A positive semidefinite function of two rows.
+
+    Rows come as a float64 array or, where X is sparse, as CSR. An object with these three methods
+    is a kernel: `solve` and the others take it where they take a name. A `name` is optional.
+    Several threads may call it at once.
+    """
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        """Return the matrix of k(x, z): (n, m)."""
+        ...
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        """Return k(x, x) for every row: (n,)."""
+        ...
+
+    def noise(self, X: Any) -> float:
+        """Return a bound of |computed k(x, z) - k(x, z)| / sqrt(k(x, x) k(z, z)) on these rows.
+
+        Between rows of two sets, the larger of their bounds must hold.
+        """
+        ...
+
+
+def check_kernel(kernel: Kernel, X: Any) -> None:
+    """Raise `InputError` unless a kernel keeps its contract on some of the rows X (n, d).
+
+    A few rows prove nothing about the others; they catch a wrong shape, a diagonal or a bound of
+    rounding that is not that of the values, and a function that is no kernel.
+    """
+    n = int(X.shape[0])
+    some = X[np.unique(np.linspace(0, n - 1, min(n, CHECKED_ROWS)).astype(int))]
+    K, own, noise = np.asarray(kernel(some, some)), kernel.diagonal(some), kernel.noise(some)
+    size, called = some.shape[0], name_of(kernel)
+    if K.shape != (size, size) or np.shape(own) != (size,):
+        raise InputError(
+            f"the kernel {called} gives shapes {K.shape} and {np.shape(own)} for {size} rows: "
+            f"k(x, z) must be a matrix ({size}, {size}) and its diagonal ({size},)"
+        )
+    if not (np.isfinite(K).all() and np.isfinite(own).all() and (own >= 0).all()):
+        raise InputError(f"the kernel {called} has values that are not finite, or k(x, x) < 0")
+    if not 0 <= noise < 1:
+        raise InputError(f"the kernel {called} has noise {noise!r}: a bound in [0, 1) is needed")
+    lengths = np.sqrt(own) * (1 + gamma(4))
+    allowed = 2 * (noise + gamma(4)) * np.outer(lengths, lengths) + LEAST_SQUARE
+    if not (np.abs(np.diag(K) - own) <= np.diag(allowed)).all():
+        raise InputError(f"the kernel {called} has a diagonal that is not k(x, x) to its noise")
+    if not (np.abs(K - K.T) <= allowed).all():
+        raise InputError(f"the kernel {called} is not symmetric to its noise")
+    least = float(np.linalg.eigvalsh((K + K.T) / 2)[0])
+    if least < -(size * (noise + 8 * UNIT)) * float(own.max()) - LEAST_SQUARE:
+        raise InputError(f"the kernel {called} has a negative eigenvalue, {least:.2g}, on the rows")
+
+
+def name_of(kernel: str | Kernel) -> str:
+    """Return what to call a kernel: its name, or that of its class."""
+    return kernel if isinstance(kernel, str) else getattr(kernel, "name", type(kernel).__name__)
+
+
+def chain_of(features: int) -> int:
+    """Return the longest chain of roundings in a sum of products over so many features."""
+    return min(features, FEATURE_BLOCK) + features // FEATURE_BLOCK + 1
+
+
+def lengths_of(kernel: Kernel, X: Any) -> np.ndarray:
+    """Return upper bounds of the roots of k(x, x): (n,)."""
+    squares = np.maximum(kernel.diagonal(X), 0.0) * (1 + 2 * kernel.noise(X)) + LEAST_SQUARE
+    return np.sqrt(squares) * (1 + gamma(4))
+
+
+def features_of(X: Any) -> int:
+    """Return the most terms in a sum over features; sparse rows count their entries."""
+    if not sp.issparse(X):
+        return int(X.shape[1])
+    return int(np.diff(sp.csr_matrix(X).indptr).max(initial=0))
+
+
+def check_size(X: Any) -> None:
+    """Raise `InputError` if the square of an entry of `X` overflows."""
+    top = float(abs(X).max()) if sp.issparse(X) else float(np.abs(X).max(initial=0.0))
+    if not top <= LARGEST_ENTRY:
+        raise InputError("X has values so large that their squares overflow: rescale it")
+
+
+def feature_blocks(X: Any) -> list[slice]:
+    """Return slices that cut the features of `X` (n, d) into blocks."""
+    d = int(X.shape[1])
+    return [slice(start, start + FEATURE_BLOCK) for start in range(0, d, FEATURE_BLOCK)]
+
+
+def summed(parts: Iterator[np.ndarray]) -> np.ndarray:
+    """Return the sum of arrays of one shape; the first is overwritten."""
+    total = next(parts)
+    for part in parts:
+        total += part
+    return total
+
+
+def noise_of_exp(relative: float, absolute: float) -> float:
+    """Return a bound in [0, 1] of the error of exp(-y), y >= 0: of its exponent and of exp."""
+    moved = relative / (2.718 * (1 - relative)) + absolute
+    return min((moved + EXP_UNITS * UNIT) * (1 + gamma(16)) + LEAST_SQUARE, 1.0)
+
+
+def exp_of(gamma: float, distances: np.ndarray) -> np.ndarray:
+    """Return exp(-gamma distances): zero where the product is beyond all floats."""
+    with np.errstate(over="ignore"):
+        return np.exp(-gamma * distances)
+
+
+def check_gamma(gamma: Any) -> float:
+    """Return `gamma` as a float; `InputError` unless it is a finite number > 0."""
+    if isinstance(gamma, bool) or not isinstance(gamma, int | float | np.number):
+        raise InputError(f"gamma must be a number, not {gamma!r}")
+    if not (np.isfinite(as_float(gamma)) and gamma > 0):
+        raise InputError(f"gamma must be > 0 and finite, not {gamma!r}")
+    return float(gamma)
+
+
+def float_rows(X: Any) -> Any:
+    """Return rows as float64, sparse ones as a canonical copy: a product may sort its operands."""
+    return canonical(X) if sp.issparse(X) else as_float64(X, "X")
+
+
+@dataclass(frozen=True)
+class Linear:
+    """k(x, z) = x'z."""
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        """Return the matrix of k(x, z): (n, m)."""
+        X, Z = float_rows(X), float_rows(Z)
+        if not sp.issparse(X) and not sp.issparse(Z):
+            return summed(X[:, some] @ Z[:, some].T for some in feature_blocks(X))
+        product = X @ Z.T
+        return product.toarray() if sp.issparse(product) else np.asarray(product)
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        """Return k(x, x) for every row: (n,)."""
+        X = float_rows(X)
+        if sp.issparse(X):
+            return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+        blocks = (X[:, some] for some in feature_blocks(X))
+        return summed(np.einsum("ij,ij->i", block, block) for block in blocks)
+
+    def noise(self, X: Any) -> float:
+        """Return gamma_k, k the chain of additions: sum_k |x_k z_k| <= |x| |z|."""
+        check_size(X)
+        k = features_of(X)
+        return gamma((k if sp.issparse(X) else chain_of(k)) + 4)
+
+
+# A distance by products below this share of |x|^2 + |z|^2 is computed again by differences.
+CLOSE = 0.25
+
+TINY = 2.0**-1070  # What one term of a sum can lose to underflow.
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """k(x, z) = exp(-gamma |x - z|^2)."""
+
+    gamma: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gamma", check_gamma(self.gamma))
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        """Return the matrix of k(x, z): (n, m)."""
+        return exp_of(self.gamma, squared_distances(X, Z))
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        """Return ones: (n,)."""
+        return np.ones(X.shape[0])
+
+    def noise(self, X: Any) -> float:
+        """Return a bound of the errors of `squared_distances`, its product with gamma, and exp."""
+        check_size(X)
+        return noise_of_exp(distance_noise(X) + gamma(3), (X.shape[1] + 8) * TINY * self.gamma)
+
+
+def squared_distances(X: Any, Z: Any) -> np.ndarray:
+    """Return |x - z|^2 (n, m): by differences for few features, otherwise by products.
+
+    Products, |x|^2 + |z|^2 - 2 x'z, are much faster for many features, but lose the digits of rows
+    that are close together and far from the rest. Those distances are computed again by
+    differences.
+    """
+    X, Z = float_rows(X), float_rows(Z)
+    if sp.issparse(X) or sp.issparse(Z):
+        rows, others = X, Z
+    elif X.shape[1] <= FEATURE_BLOCK:
+        return _by_differences(X, Z)
+    else:
+        middle = Z.mean(axis=0)  # a common offset would lose digits too
+        rows, others = X - middle, Z - middle
+    squares = Linear().diagonal(rows), Linear().diagonal(others)
+    found = Linear()(rows, others)
+    found *= -2.0
+    found += squares[0][:, None]
+    found += squares[1]
+    np.maximum(found, 0.0, out=found)
+    for i in range(X.shape[0]):
+        close = np.flatnonzero(found[i] < CLOSE * (squares[0][i] + squares[1]))
+        if close.size:
+            found[i, close] = _by_differences(X[i : i + 1], Z[close])
+    return found
+
+
+def distance_noise(X: Any) -> float:
+    """Return a bound of the relative error of `squared_distances` between any of these rows.
+
+    By differences: three roundings a term, and the chain of additions. By products, with S = |x|^2
+    + |z|^2 of the centred rows: |x|^2, |z|^2 and 2 x'z err by gamma_k S together twice, the two
+    additions and the centring by less than 12 u S; what is kept is at least CLOSE S before that.
+    """
+    k = features_of(X)
+    if not sp.issparse(X) and k <= FEATURE_BLOCK:
+        return gamma(k + 4)
+    chain = k if sp.issparse(X) else chain_of(k)
+    share = gamma(2 * chain + 16)
+    return max(gamma(2 * chain + 4), share / (CLOSE - 2 * share) * (1 + gamma(8)))
+
+
+def _by_differences(X: Any, Z: Any) -> np.ndarray:
+    """Return |x - z|^2 without products of different rows; of sparse rows X is one."""
+    if sp.issparse(X) or sp.issparse(Z):
+        copies = sp.vstack([sp.csr_matrix(X)] * Z.shape[0], format="csr")
+        return Linear().diagonal(sp.csr_matrix(Z) - copies)
+    from scipy.spatial.distance import cdist
+
+    return summed(cdist(X[:, some], Z[:, some], "sqeuclidean") for some in feature_blocks(X))
+
+
+@dataclass(frozen=True)
+class Laplacian:
+    """k(x, z) = exp(-gamma sum_k |x_k - z_k|)."""
+
+    gamma: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gamma", check_gamma(self.gamma))
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        """Return the matrix of k(x, z): (n, m)."""
+        X, Z = float_rows(X), float_rows(Z)
+        if not sp.issparse(X) and not sp.issparse(Z):
+            from scipy.spatial.distance import cdist
+
+            parts = (cdist(X[:, k], Z[:, k], "cityblock") for k in feature_blocks(X))
+            return exp_of(self.gamma, summed(parts))
+        from sklearn.metrics.pairwise import manhattan_distances
+
+        return exp_of(self.gamma, manhattan_distances(_narrow(X), _narrow(Z)))
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        """Return ones: (n,)."""
+        return np.ones(X.shape[0])
+
+    def noise(self, X: Any) -> float:
+        """Return a bound of the errors of the distances, their product with gamma, and exp."""
+        check_size(X)
+        k = features_of(X)
+        return noise_of_exp(gamma((2 * k if sp.issparse(X) else chain_of(k)) + 6), 0.0)
+
+
+def _narrow(X: Any) -> Any:
+    """Return sparse rows with indices of 32 bits, which scikit-learn's distances require."""
+    if not sp.issparse(X) or X.indices.dtype == np.int32:
+        return X
+    parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+    return sp.csr_matrix(parts, shape=X.shape)
+
 
 LINEAR = "linear"  # The name of the kernel whose functions are linear in the features.
 

@@ -87,13 +87,21 @@ def small_in_one_thread(work: Callable[P, T]) -> Callable[P, T]:
     @functools.wraps(work)
     def bounded(*args: P.args, **kwargs: P.kwargs) -> T:
         asked = cast(Any, _option("n_jobs", None, args, kwargs))
-        with at_most(asked):
-            if asked is None and _numbers(args, kwargs) > SMALL:
-                return work(*args, **kwargs)
-            with one_thread():
-                return work(*args, **kwargs)
+        with limited(_numbers(args, kwargs), asked):
+            return work(*args, **kwargs)
 
     return bounded
+
+
+@contextmanager
+def limited(numbers: int, n_jobs: int | None) -> Iterator[None]:
+    """Within, linear algebra takes one thread if `n_jobs` is given or the matrix is small."""
+    with at_most(n_jobs):
+        if n_jobs is None and numbers > SMALL:
+            yield
+            return
+        with one_thread():
+            yield
 
 
 def _option(name: str, default: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:

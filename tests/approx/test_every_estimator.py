@@ -31,9 +31,9 @@ from aucert.approx import (
     SubsampledRankSVM,
 )
 from aucert.exact import ROCSVM, SAUCSVM
-from aucert.exact.api.roc_svm_cv import ROCSVMCV
-from aucert.exact.classifier.base import AUCClassifier
 from aucert.exact.errors import InputError
+from aucert.exact.estimators.base import AUCClassifier
+from aucert.exact.estimators.roc_svm import ROCSVMCV
 from loops import each
 
 RNG = np.random.default_rng(0)

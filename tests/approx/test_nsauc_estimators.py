@@ -24,8 +24,8 @@ from aucert.approx.nystrom import Nystrom
 from aucert.approx.oam import OAM, OnlineAUC
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Status
-from aucert.exact.classifier.threshold import threshold_accuracy
 from aucert.exact.errors import InputError
+from aucert.exact.estimators.thresholds import threshold_accuracy
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.spaces.rows import Rows
 from loops import each

@@ -10,8 +10,8 @@ from sklearn.pipeline import make_pipeline
 from aucert.approx import nystrom
 from aucert.approx.landmarks import LANDMARKS, choose_landmarks
 from aucert.approx.nystrom import Nystrom, nystrom_map
-from aucert.exact.api.roc_svm import ROCSVM
 from aucert.exact.errors import InputError
+from aucert.exact.estimators.roc_svm import ROCSVM
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
 from loops import each, seeds
 

@@ -11,8 +11,8 @@ from sklearn.pipeline import make_pipeline
 
 from aucert.approx import Nystrom, nystrom
 from aucert.exact import ROCSVM
-from aucert.exact.classifier.dask_blocks import drawn_rows
 from aucert.exact.errors import InputError
+from aucert.exact.estimators.base import drawn_rows
 
 pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")

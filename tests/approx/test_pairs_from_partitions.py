@@ -13,8 +13,7 @@ from aucert.approx.incomplete import certificate_over_all, named_rows
 from aucert.exact import solve
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import LOSSES
-from aucert.exact.spaces.partitions.partition import cut
-from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
+from aucert.exact.spaces.partitions import PartitionedRows, cut
 from loops import each
 
 

@@ -28,8 +28,8 @@ from aucert.approx import (
 from aucert.approx.fsauc import FSAUC
 from aucert.approx.solam import SOLAM
 from aucert.approx.spam import SPAM
-from aucert.exact.classifier import model_codec
 from aucert.exact.errors import InputError
+from aucert.exact.estimators import saving
 from loops import each
 
 RNG = np.random.default_rng(0)
@@ -89,7 +89,7 @@ def test_a_stream_whose_state_holds_the_rows_says_that_it_cannot_go_on(model, tm
 
 def test_a_type_that_is_not_imported_is_named(tmp_path: Path, monkeypatch) -> None:
     save_model(OAM().fit(X, Y), tmp_path / "m.npz")
-    monkeypatch.delitem(model_codec.KNOWN, "Stream")
+    monkeypatch.delitem(saving.KNOWN, "Stream")
     with pytest.raises(InputError, match="holds a Stream, which is not known here: import"):
         load_model(tmp_path / "m.npz")
 

@@ -10,10 +10,8 @@ import numpy as np
 
 from aucert.exact import GroupedRows, PartitionedRows, certify, cross_validated_path, solve
 from aucert.exact.problem.penalties.ridge import Ridge
-from aucert.exact.spaces.partitions.chosen.folds import fold_of
-from aucert.exact.spaces.partitions.grouped.blocks import cut_groups
-from aucert.exact.spaces.partitions.grouped.folds import fold_of_groups, starts_of_folds
-from aucert.exact.spaces.partitions.partition import cut
+from aucert.exact.spaces.groups import cut_groups, fold_of_groups, starts_of_folds
+from aucert.exact.spaces.partitions import cut, fold_of
 from decimal_losses import mean_of
 from fuzz_core import QUADRATIC, SMOOTH
 from fuzz_pairs import exact_scores, of_penalty

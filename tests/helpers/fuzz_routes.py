@@ -31,14 +31,14 @@ def lowered(rng: np.random.Generator) -> dict[str, Any]:
     """Return thresholds by name: each way is taken in some problems, alone or with others."""
     found: dict[str, Any] = {}
     if rng.integers(2):
-        found |= {"api.in_blocks.HELD_ROWS": 1, "api.in_blocks.HELD_NUMBERS": 1}
-        found["api.in_blocks.MOSTLY_DIFFERENT"] = float(rng.integers(2))
+        found |= {"api.solve.HELD_ROWS": 1, "api.solve.HELD_NUMBERS": 1}
+        found["api.solve.MOSTLY_DIFFERENT"] = float(rng.integers(2))
     if rng.integers(2):
-        found["spaces.blocked.row_blocks.LARGE"] = 1
+        found["spaces.rows.LARGE"] = 1
         found |= {"problem.risk.LONG_ROWS": 0, "problem.risk.NEGLIGIBLE": 1.0}
     if rng.integers(2):
         few = int(rng.integers(1, 8))
-        for name in ("spaces.streamed", "certificate.blocks.passes"):
+        for name in ("spaces.blocks", "certificate.blocks.passes"):
             found[f"{name}.FEW_COLUMNS"] = few
     if rng.integers(2):
         found["certificate.blocks.passes.HELD_NUMBERS"] = int(rng.integers(1, 60))
@@ -48,14 +48,14 @@ def lowered(rng: np.random.Generator) -> dict[str, Any]:
     if rng.integers(2):
         found |= {"tools.compiling.IMPORT_PRICE": np.inf, "tools.compiling.COMPILE_PRICE": np.inf}
     if rng.integers(2):
-        found |= {f"spaces.blocked.many_features.{k}": v for k, v in
+        found |= {f"spaces.factor.{k}": v for k, v in
                   (("PLAIN_FROM", 2), ("PLAIN_RANK", 0.7), ("NEARLY_ALL", -1.0))}  # fmt: skip
     if rng.integers(2):
         found |= {
             "formulation.formulation.DENSE_LIMIT": 1,
-            "spaces.blocked.streamed_gram.COLUMN_BLOCK": int(rng.integers(1, 5)),
-            "spaces.blocked.streamed_gram.BLOCK_BYTES": 8 * int(rng.integers(1, 40)),
-            "spaces.blocked.tiles.SIDE": int(rng.integers(1, 5)),
+            "spaces.gram.COLUMN_BLOCK": int(rng.integers(1, 5)),
+            "spaces.gram.BLOCK_BYTES": 8 * int(rng.integers(1, 40)),
+            "spaces.gram.SIDE": int(rng.integers(1, 5)),
         }
     if rng.integers(2):
         found["sums.convolved.FEW_PAIRS"] = 0

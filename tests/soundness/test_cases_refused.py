@@ -32,14 +32,13 @@ from aucert.exact import (
     solve,
     uno_pairs,
 )
-from aucert.exact.classifier.model_files import _digest
+from aucert.exact.estimators.saving import _digest
 from aucert.exact.losses.registry import SQUARED_HINGE
 from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
 from aucert.exact.problem.evidence import Marginals
 from aucert.exact.problem.minorant import Minorant
 from aucert.exact.problem.problem import pair_problem
-from aucert.exact.spaces.partitions.grouped.blocks import cut_groups
-from aucert.exact.spaces.partitions.grouped.grouped_rows import GroupedRows
+from aucert.exact.spaces.groups import GroupedRows, cut_groups
 from decimal_losses import power_of_e
 from ordered_naive import naive_ordered
 
@@ -160,7 +159,7 @@ def test_labels_and_groups_of_partitions_are_of_one_type(tmp_path: Path) -> None
 
 def test_labels_of_dask_partitions_are_of_one_type() -> None:
     pytest.importorskip("distributed")
-    from aucert.exact.spaces.partitions.dask_rows import _union
+    from aucert.exact.spaces.dask_rows import _union
 
     parts = [np.array([0, 1]), np.array([], dtype="u8"), np.array([0.0, 1.0])]
     with pytest.raises(InputError, match=r"int64 in partition 0.*float64 in partition 2"):

@@ -68,7 +68,7 @@ AREAS: dict[str, Area] = {
         ("exact/square_loss", "exact/subsets"),
         ("tests/exact/square_loss", "tests/exact/subsets"),
     ),
-    "asking": within("exact/formulation", "exact/api", "exact/classifier"),
+    "asking": within("exact/formulation", "exact/api", "exact/estimators"),
     "tools": within("exact/tools"),
     "approx": within("approx"),
     "bounds": within("validation/bounds", "validation/budget", "validation/checking"),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ...exact.spaces.semidefinite import shortfall
+from ...exact.spaces.gram import shortfall
 from ...exact.tools.rounding import UNIT, above, gamma
 from ..extremes import max, min
 

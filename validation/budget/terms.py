@@ -27,8 +27,8 @@ from ...exact.formulation.request import Request
 from ...exact.losses.registry import HINGE
 from ...exact.pairs.all_pairs import AllPairs
 from ...exact.problem.problem import Problem, Ridge, pair_problem, split_labels
+from ...exact.spaces.factor import DENSE_LIMIT
 from ...exact.spaces.gram import Gram
-from ...exact.spaces.gram_factor import DENSE_LIMIT
 from ...exact.spaces.kernels import Linear
 from ...exact.spaces.rows import Rows
 from ...exact.tools.checks import check_number

@@ -16,13 +16,14 @@ from ...exact.certificate.audit import Audit
 from ...exact.certificate.exact_certificate import ExactCertificate, check_exact
 from ...exact.errors import InputError
 from ...exact.formulation.named_weights import INTERCEPTS, in_column_order
+from ...exact.formulation.request import Options as Limits
 from ...exact.formulation.request import Request
 from ...exact.formulation.rival_units import in_units_of
 from ...exact.pairs.ordered.ordered_pairs import OrderedPairs
 from ...exact.problem.penalties.registry import penalty_from
 from ...exact.problem.problem import linear_problem
 from ...exact.problem.scalings import convention_loss, convention_name
-from ...exact.spaces.kernel import name_of
+from ...exact.spaces.kernels import name_of
 from ...exact.tools.checks import check_number
 from ..files.models import LinearModel, read_model_of_another
 from ..files.tables import may_count_from
@@ -69,12 +70,11 @@ def run_certify(name: str, **given: Any) -> None:
         data.X,
         data.labels,
         request,
+        Limits(tol=options.tol, max_time=options.max_time),
         w,
         scores,
         options.norm2,
         rival,
-        tol=options.tol,
-        max_time=options.max_time,
     )
     values = scores if w is None else scores_of(data, request, w)
     assert values is not None
@@ -261,6 +261,6 @@ def _exact_interval(
     assert not isinstance(pairs, OrderedPairs)
     problem = linear_problem(data.X, data.y, request.lam, request.loss, pairs, positive=1)
     check_exact(problem)
-    limits = {"tol": options.tol, "max_time": options.max_time}
-    found = solve_request(data.X, data.y, request, **limits)
+    limits = Limits(tol=options.tol, max_time=options.max_time)
+    found = solve_request(data.X, data.y, request, limits)
     return ExactCertificate.of(problem, w[: problem.space.dim], found.witness).in_digits()

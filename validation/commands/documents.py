@@ -19,8 +19,8 @@ from ...exact.pairs.ordered.ordered_pairs import OrderedPairs
 from ...exact.pairs.partitioned_pairs import PartitionedOrder, pairs_in
 from ...exact.pairs.statistics.concordance import Estimate, concordance, delong
 from ...exact.problem.penalties.ridge import Ridge
+from ...exact.spaces.groups import GroupedRows
 from ...exact.spaces.kernels import get_kernel
-from ...exact.spaces.partitions.grouped.grouped_rows import GroupedRows
 from ...exact.tools.interrupts import finish
 from .inputs import Data, Options, penalty_in_words, penalty_keys
 

@@ -24,7 +24,7 @@ from ...exact.pairs.ordered.ordered_pairs import OrderedPairs
 from ...exact.problem.penalties.group_lasso import GroupLasso
 from ...exact.problem.penalties.sign import Sign
 from ...exact.spaces.kernels import PRECOMPUTED
-from ...exact.spaces.partitions.partitioned_rows import PartitionedRows
+from ...exact.spaces.partitions import PartitionedRows
 from ..data.datasets import load, names
 from ..data.labelled_data import data_sha256
 from ..files.labels import Labels
@@ -430,7 +430,7 @@ def request_of(options: Options, data: Data) -> Request:
     return Request.of(
         lam,
         options.loss,
-        data.ordered or read_pairs(options.pairs, data, options.seed),
+        pairs=data.ordered or read_pairs(options.pairs, data, options.seed),
         positive=1 if data.has_classes and not data.partitioned else None,
         kernel=options.kernel,
         gamma=options.gamma,

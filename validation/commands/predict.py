@@ -97,7 +97,7 @@ def _as_csv(scores: np.ndarray, labels: np.ndarray | None) -> str:
 
 def write_model(path: Path, data: Data, options: Any, solution: Solution, scores: Any) -> None:
     """Write the solution as a fitted estimator: with a scaler, a `Pipeline` of both."""
-    from ...exact.api.saved_models import save_model, solved_model, solved_order
+    from ...exact.estimators.solved import save_model, solved_model, solved_order
 
     asked = {key: getattr(options, key) for key in (*ASKED, *HOW)}
     asked |= penalty_options(options, data)
@@ -185,7 +185,7 @@ class SavedModel:
                 f"{self.path}: a {type(self.last).__name__} has no weights to certify: certify "
                 "its scores with --scores"
             )
-        from ...exact.api.saved_models import weights_on
+        from ...exact.estimators.solved import weights_on
 
         try:
             return weights_on(self.last, X)
@@ -200,7 +200,7 @@ def read_model(path: str) -> SavedModel:
             f"{path}: this is a folder, the model file in it is needed: {path}/model.npz"
         )
     from ...approx.saved_models import load_model
-    from ...exact.api.saved_models import ROCSVM  # the import makes its estimators known
+    from ...exact.estimators.solved import ROCSVM  # the import makes its estimators known
 
     whole = load_model(path)
     steps = [step for _, step in whole.steps] if hasattr(whole, "steps") else [whole]

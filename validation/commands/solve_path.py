@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from ...exact.api.path import path_of
-from ...exact.api.paths.points import Path as FoundPath
-from ...exact.api.paths.points import PathPoint
+from ...exact.api.path import Path as FoundPath
+from ...exact.api.path import PathPoint, path_of
 from ...exact.api.solve import solve_request
 from ...exact.certificate.solution import Solution, Step
 from ...exact.certificate.trivial import TRIVIAL, zero_is_optimal
 from ...exact.errors import InputError, WriteError
 from ...exact.formulation.lam_grid import check_lams
 from ...exact.formulation.penalty_grid import unit_penalty
+from ...exact.formulation.request import Options as Limits
 from ...exact.formulation.request import Request
 from ...exact.problem.penalties.registry import penalty_from
 from ...exact.proof.write import save_partitions, write_partitioned_proof, write_proof
@@ -49,7 +49,7 @@ from .inputs import Data, Options, open_data, penalty_in_words, penalty_options,
 from .predict import write_model
 
 if TYPE_CHECKING:
-    from ...exact.api.path_selection import CVPath
+    from ...exact.api.cross_validation import CVPath
 
 WEIGHTS, PROOF, SOLUTION = "weights.csv", "proof.npz", "solution.json"
 MODEL, DATA = "model.npz", "data.npz"
@@ -139,9 +139,10 @@ def _solved(
     request, method = request_of(options, data), options.method
     if data.partitioned and options.proof and method == "auto":
         method = "descent"  # whose dual point is made of bins, as the proof file's is
-    limits = (method, options.tol, options.max_time)
+    limits = {"method": method, "tol": options.tol, "max_time": options.max_time}
     with solver_progress(options.as_json, data.X.engine if data.partitioned else None) as show:
-        solution = solve_request(data.X, data.labels, request, *limits, show)
+        asked = Limits(**limits, callback=show)
+        solution = solve_request(data.X, data.labels, request, asked)
     scores = scores_of(data, request, solution.w)
     seconds = time.perf_counter() - start
     document = common_keys(data, options, request) | _judged(solution, data, request, options)
@@ -275,14 +276,15 @@ def _followed(
     limits: dict[str, Any] = {key: getattr(options, key) for key in ("method", "tol", "max_time")}
     with solver_progress(options.as_json, data.X.engine if data.partitioned else None) as show:
         lams, each = options.lams or None, _counted(show)
-        found = path_of(data.X, data.labels, request, lams, options.n_lams, callback=each, **limits)
+        asked = Limits(**limits, callback=each)
+        found = path_of(data.X, data.labels, request, lams, options.n_lams, asked)
         if options.cv is None:
             return found, None
         penalty = penalty_options(options, data)
         del penalty["l1"]  # it is a share here
         keys = ("gamma", "structure", "cv", "seed", "l1_ratio")
         rows: dict[str, Any] = {"y": None} if data.partitioned else data.labelled
-        from ...exact.api.path_selection import cross_validated_path  # loads scikit-learn
+        from ...exact.api.cross_validation import cross_validated_path  # loads scikit-learn
 
         folds = cross_validated_path(
             data.X,

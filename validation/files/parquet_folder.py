@@ -15,12 +15,16 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ...exact.errors import InputError
-from ...exact.spaces.partitions.engine import Heard, LocalEngine
-from ...exact.spaces.partitions.grouped.blocks import GroupedBlock
-from ...exact.spaces.partitions.grouped.blocks import named as named_groups
-from ...exact.spaces.partitions.grouped.grouped_rows import GroupedRows
-from ...exact.spaces.partitions.partition import Block, block_memory, block_rows
-from ...exact.spaces.partitions.partitioned_rows import PartitionedRows
+from ...exact.spaces.groups import GroupedBlock, GroupedRows
+from ...exact.spaces.groups import named as named_groups
+from ...exact.spaces.partitions import (
+    Block,
+    Heard,
+    LocalEngine,
+    PartitionedRows,
+    block_memory,
+    block_rows,
+)
 from .labels import (
     MAX_CLASSES,
     Label,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...exact.certificate.solution import Solution
-from ...exact.classifier.threshold import RULES, Rule, all_cuts
 from ...exact.errors import InputError
+from ...exact.estimators.thresholds import RULES, Rule, all_cuts
 from ...exact.pairs.auc import auc
 from ...exact.tools.checks import check_choice
 from ..bounds.experiment import Draw

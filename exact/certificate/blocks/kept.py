@@ -11,8 +11,7 @@ from copy import copy
 import numpy as np
 
 from ...problem.problem import Problem
-from ...spaces.blocked.pull import Pull
-from ...spaces.streamed import StreamedRows
+from ...spaces.blocks import Pull, StreamedRows
 from ...sums.binned import Extent, Histogram, Marginals, half_width
 from ...tools.rounding import UNIT, gamma
 from ...tools.threads import in_parts, one_thread, workers

@@ -13,9 +13,8 @@ import numpy as np
 
 from ...pairs.all_pairs import AllPairs
 from ...problem.problem import Problem
-from ...spaces.blocked.pull import Pull
+from ...spaces.blocks import FEW_COLUMNS, Pull, StreamedRows
 from ...spaces.rows import Rows
-from ...spaces.streamed import FEW_COLUMNS, StreamedRows
 from ...sums.binned import Extent, Histogram, Marginals, whole_numbers
 from ...sums.fused.rows import count_rows, pull_rows
 from ...tools.threads import in_parts, workers

@@ -14,8 +14,7 @@ import numpy as np
 from ...errors import InputError
 from ...pairs.all_pairs import AllPairs
 from ...problem.problem import Problem
-from ...spaces.blocked.pull import Pull
-from ...spaces.streamed import StreamedRows
+from ...spaces.blocks import Pull, StreamedRows
 from ...sums.binned import Extent
 from ...sums.squared.moments import Moments
 from ...tools.rounding import UNIT, gamma

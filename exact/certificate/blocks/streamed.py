@@ -7,9 +7,8 @@ from copy import copy
 import numpy as np
 
 from ...problem.problem import Problem
-from ...spaces.blocked.pull import Pull
+from ...spaces.blocks import Pull, StreamedRows
 from ...spaces.rows import Rows
-from ...spaces.streamed import StreamedRows
 from ...sums.binned import Histogram, Marginals, half_width
 from ...tools.rounding import UNIT, gamma
 from ..evaluation import Evaluation, Evaluator, Line

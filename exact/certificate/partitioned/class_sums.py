@@ -20,7 +20,7 @@ from ...losses.loss import Loss
 from ...losses.registry import LARGEST_EXPONENT, Exponential, Square
 from ...pairs.partitioned_pairs import PartitionedPairs
 from ...problem.problem import Problem
-from ...spaces.partitions.partitioned_rows import PartitionedRows
+from ...spaces.partitions import PartitionedRows
 from ...tools.rounding import UNIT, gamma
 from ..evaluation import Evaluation
 from ..notes import note

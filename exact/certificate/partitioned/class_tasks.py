@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...spaces.partitions.partition import Block
-from ...spaces.partitions.work import Merging
+from ...spaces.partitions import Block, Merging
 from ...sums.binned import Extent
 
 

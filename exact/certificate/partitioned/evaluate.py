@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import CertificateError
 from ...pairs.partitioned_pairs import PartitionedPairs
 from ...problem.problem import Problem
-from ...spaces.partitions.partitioned_rows import PartitionedRows
+from ...spaces.partitions import PartitionedRows
 from ...sums.binned import Histogram, Marginals, half_width
 from ...sums.gathered.gathered import Gathered, WeighedSums, closed
 from ...sums.gathered.whole import WholePull, exponents_of

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...spaces.blocked.pull import Pull
-from ...spaces.partitions.partition import Block, added_up
-from ...spaces.partitions.work import Merging
+from ...spaces.blocks import Pull
+from ...spaces.partitions import Block, Merging, added_up
 from ...sums.gathered.gathered import WeighedSums
 from ...sums.gathered.lines import Lines, Ruler
 

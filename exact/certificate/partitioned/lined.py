@@ -18,7 +18,7 @@ from ...losses.loss import Loss
 from ...losses.registry import Logistic, SmoothHinge, SquaredHinge
 from ...pairs.partitioned_pairs import PartitionedPairs
 from ...problem.problem import Problem
-from ...spaces.partitions.partitioned_rows import PartitionedRows
+from ...spaces.partitions import PartitionedRows
 from ...sums.convolved import closed_smooth, smooth_ruler
 from ...sums.gathered.closed import ClosedLines
 from ...sums.gathered.gathered import WeighedSums

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import InputError
-from ...spaces.partitions.partition import Block, added_up
-from ...spaces.partitions.partitioned_rows import PartitionedRows
+from ...spaces.partitions import Block, PartitionedRows, added_up
 from ...tools.rounding import gamma
 
 # Steps of the grid on which bounds are counted; a partition sends four counts for each.

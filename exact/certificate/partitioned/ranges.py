@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...spaces.partitions.partitioned_rows import PartitionedRows
-from ...spaces.partitions.thinning import Drawn
+from ...spaces.partitions import Drawn, PartitionedRows
 from ...sums.binned import Extent
 from .tasks import ExtentTask
 

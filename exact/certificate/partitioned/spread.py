@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...pairs.auc import auc
-from ...spaces.partitions.grouped.grouped_rows import GroupedRows
-from ...spaces.partitions.partition import Block, added_up
-from ...spaces.partitions.partitioned_rows import PartitionedRows
+from ...spaces.groups import GroupedRows
+from ...spaces.partitions import Block, PartitionedRows, added_up
 from .tasks import ExtentTask
 
 # Steps of the grid: the AUC is then known to about the share of pairs in one of them.

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...spaces.blocked.pull import Pull
-from ...spaces.partitions.partition import Block, added_up, block_memory
-from ...spaces.partitions.work import Merging
+from ...spaces.blocks import Pull
+from ...spaces.partitions import Block, Merging, added_up, block_memory
 from ...sums.binned import Extent, Histogram, Marginals
 from ...sums.gathered.gathered import Gathered, WeighedSums
 from ...sums.gathered.lines import Lines

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...spaces.blocked.pull import Pull
+from ...spaces.blocks import Pull
 from ..binned import NO_WEIGHT, Histogram, Marginals, raise_for
 from . import rows_compiled as loops
 

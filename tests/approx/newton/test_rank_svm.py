@@ -14,10 +14,10 @@ from aucert.approx.landmarks import LANDMARKS
 from aucert.approx.newton.nbauc import NBAUC
 from aucert.approx.newton.truncated_newton import RankSVM
 from aucert.approx.nystrom import Nystrom
-from aucert.exact.api.roc_svm import ROCSVM
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
+from aucert.exact.estimators.roc_svm import ROCSVM
 from aucert.exact.problem.problem import linear_problem
 from aucert.exact.problem.scalings import lam_from_C
 from loops import each

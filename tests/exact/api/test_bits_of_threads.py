@@ -9,9 +9,9 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from aucert.exact import ROCSVM, certify, regularization_path, solve
-from aucert.exact.api import in_blocks
+from aucert.exact.api import solve as solving
 from aucert.exact.certificate.audit import Audit
-from aucert.exact.spaces.blocked import row_blocks
+from aucert.exact.spaces import rows as row_blocks
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.tools.threads import at_most
 from aucert.exact.tools.threads import workers as workers_of
@@ -40,7 +40,7 @@ def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     """Rows that are held, their products made in parts, or rows read in blocks."""
     monkeypatch.setattr(row_blocks, "SHARED", 1)
     if request.param == "blocks":
-        monkeypatch.setattr(in_blocks, "HELD_ROWS", 10)
+        monkeypatch.setattr(solving, "HELD_ROWS", 10)
     return request.param
 
 

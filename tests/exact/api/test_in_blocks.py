@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aucert.exact.api import in_blocks
-from aucert.exact.api.in_blocks import streamed_problem
-from aucert.exact.api.solve import solve
+from aucert.exact.api import solve as solving
+from aucert.exact.api.solve import solve, streamed_problem
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.request import Request
@@ -33,7 +32,7 @@ def test_rows_that_are_mostly_equal_are_held_while_they_fit(
     X = np.random.default_rng(0).normal(size=(200_000, 2)).round()
     assert not read_in_blocks(X)
     assert read_in_blocks(X + np.random.default_rng(1).normal(size=X.shape))
-    monkeypatch.setattr(in_blocks, "HELD_NUMBERS", X.size)
+    monkeypatch.setattr(solving, "HELD_NUMBERS", X.size)
     assert read_in_blocks(X)
 
 

@@ -78,7 +78,7 @@ def test_ranges_of_held_out_auc_hold_where_k_of_x_and_x_is_not_one() -> None:
 
 
 def test_lengths_of_new_rows_are_upper_bounds_for_a_kernel_of_any_diagonal() -> None:
-    from aucert.exact.api.paths.judged_folds import _new_lengths
+    from aucert.exact.api.cross_validation import _new_lengths
 
     new = RNG.normal(size=(9, 2)) * 3
     path = regularization_path(X, Y, [0.5], kernel=Polynomial())

@@ -81,7 +81,7 @@ def test_warm_starts_save_most_of_the_steps(loss: str) -> None:
 
 
 def test_the_factor_of_the_kernel_is_made_once(monkeypatch) -> None:
-    import aucert.exact.spaces.gram_factor as module
+    import aucert.exact.spaces.factor as module
 
     made = []
     genuine = module.factor_gram

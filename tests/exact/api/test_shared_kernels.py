@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-import aucert.exact.api.path_selection as path_selection
-import aucert.exact.spaces.blocked.many_features as many_features
+import aucert.exact.api.cross_validation as path_selection
+import aucert.exact.spaces.factor as many_features
 from aucert.exact import ROCSVMCV, cross_validated_path, regularization_path, solve
 from aucert.exact.api.folds import make_splits
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.auc import auc
-from aucert.exact.spaces.gaussian import Gaussian
+from aucert.exact.spaces.factor import DENSE_LIMIT
 from aucert.exact.spaces.gram import Gram
-from aucert.exact.spaces.gram_factor import DENSE_LIMIT
+from aucert.exact.spaces.kernels import Gaussian
 from loops import each, first_fast
 
 RNG = np.random.default_rng(7)

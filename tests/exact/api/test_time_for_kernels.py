@@ -10,12 +10,12 @@ import pytest
 
 import aucert.exact.api.solve as solving_module
 import aucert.exact.formulation.formulation as formulation_module
-import aucert.exact.spaces.gram_factor as factor_module
+import aucert.exact.spaces.factor as factor_module
 import aucert.exact.structured as structured_module
 from aucert.exact import ROCSVM, TooLargeError, certify, solve
-from aucert.exact.api.solve import solve_formulated
+from aucert.exact.api.solve import solve_both
 from aucert.exact.certificate.solution import Status
-from aucert.exact.formulation.request import Request
+from aucert.exact.formulation.request import Options, Request
 from loops import each
 
 
@@ -127,8 +127,8 @@ def test_solver_gets_what_the_formulation_left(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(solving_module, "formulate", formulate)
     request = Request.of(1e-2)
-    _, found = solve_formulated(X, y, request, "auto", 1e-9, 60.0, None)
-    _, free = solve_formulated(X, y, request, "auto", 1e-9, None, None)
+    _, found = solve_both(X, y, request, Options(max_time=60.0))
+    _, free = solve_both(X, y, request, Options())
     assert asked == [30.0, None]
     assert found.status == free.status == Status.CERTIFIED
 
@@ -141,5 +141,5 @@ def test_features_cut_by_time_are_no_stalled_solver(monkeypatch: pytest.MonkeyPa
     for spent, status in ((1.0, Status.STALLED), (31.0, Status.TIME_LIMIT)):
         ticks = iter([0.0, spent])
         monkeypatch.setattr(solving_module, "time", SimpleNamespace(monotonic=ticks.__next__))
-        found = solve_formulated(X, y, request, "auto", 1e-9, 60.0, None)[1]
+        found = solve_both(X, y, request, Options(max_time=60.0))[1]
         assert found.status == status

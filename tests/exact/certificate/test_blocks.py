@@ -29,8 +29,8 @@ from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.minorant import Minorant
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.solvers.descent import Descent
+from aucert.exact.spaces.blocks import StreamedRows
 from aucert.exact.spaces.rows import Rows
-from aucert.exact.spaces.streamed import StreamedRows
 from aucert.exact.tools.threads import at_most
 from loops import each
 
@@ -300,15 +300,15 @@ def test_dense_rows_in_memory_are_certified_over_blocks_too() -> None:
 @pytest.mark.long_digits
 def test_rows_of_which_the_bins_prove_too_little_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Separable rows on a grid: no window of margins is left to smooth over."""
-    from aucert.exact.api import in_blocks
+    from aucert.exact.api import solve as solving
 
     rng = np.random.default_rng(0)
     X = rng.integers(-1, 2, (3000, 2)).astype(float)
     y = X[:, 0] + X[:, 1] > 0
     wanted = solve(X, y, 1e-4)
     assert wanted.status == Status.CERTIFIED
-    monkeypatch.setattr(in_blocks, "HELD_ROWS", 1000)
-    monkeypatch.setattr(in_blocks, "MOSTLY_DIFFERENT", 0.0)  # ties are not looked for
+    monkeypatch.setattr(solving, "HELD_ROWS", 1000)
+    monkeypatch.setattr(solving, "MOSTLY_DIFFERENT", 0.0)  # ties are not looked for
     found = solve(X, y, 1e-4)
     assert found.status == Status.CERTIFIED
     assert found.certificate.primal == pytest.approx(wanted.certificate.primal, rel=1e-8)

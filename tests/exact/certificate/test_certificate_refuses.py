@@ -14,8 +14,8 @@ from aucert.exact.losses.registry import HINGE, Hinge
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.pairs.marginals import largest_flow
 from aucert.exact.problem.problem import Problem, linear_problem
+from aucert.exact.spaces.blocks import StreamedRows
 from aucert.exact.spaces.gram import Gram
-from aucert.exact.spaces.streamed import StreamedRows
 from forging import forged_as
 from loops import each
 

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.certificate import Certificate, Minorant
 from aucert.exact.certificate.solution import Solution, Status
-from aucert.exact.classifier.base import shortfall_of
 from aucert.exact.errors import InputError
+from aucert.exact.estimators.base import shortfall_of
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem

@@ -9,7 +9,7 @@ from aucert.exact.certificate.evaluate_rows import Streamed
 from aucert.exact.certificate.evaluation import InMemory
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers.descent import Descent
-from aucert.exact.spaces.streamed import StreamedRows
+from aucert.exact.spaces.blocks import StreamedRows
 from loops import each
 
 WIDTH = 0.5

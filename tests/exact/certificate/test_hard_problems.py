@@ -18,7 +18,7 @@ from aucert.exact.api import certify as certify_module
 from aucert.exact.certificate import certificate
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.proof import check_proof
-from aucert.exact.spaces.blocked.fingerprints import Fingerprints
+from aucert.exact.spaces.blocks import Fingerprints
 from aucert.exact.square_loss.convex_square import ConvexSquare
 from fuzz_kinds import KINDS
 from fuzz_truth import Claim, LinearTruth, faults

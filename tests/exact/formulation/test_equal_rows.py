@@ -91,7 +91,7 @@ def test_a_sample_shows_whether_looking_at_all_rows_pays(monkeypatch: pytest.Mon
 def both(weighted: bool, loss: str = "hinge") -> tuple[Problem, Problem, Groups]:
     X, y = repeated(1)
     weight = np.random.default_rng(1).integers(0, 3, 200).astype(float) if weighted else None
-    task = formulate(X, y, Request.of(0.02, loss, AllPairs(weight)), collapse=True)
+    task = formulate(X, y, Request.of(0.02, loss, pairs=AllPairs(weight)), collapse=True)
     assert task.groups is not None and task.work.n == task.groups.first.size < 101
     return task.meant, task.work, task.groups
 

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import aucert.exact.formulation.formulation as formulation_module
-import aucert.exact.spaces.gram_factor as factor_module
+import aucert.exact.spaces.factor as factor_module
 from aucert.exact.api.solve import choose_solver, solve
 from aucert.exact.certificate.solution import Solution, Status
 from aucert.exact.errors import InputError

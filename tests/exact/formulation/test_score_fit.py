@@ -15,7 +15,7 @@ from aucert.exact.formulation.request import Request
 from aucert.exact.formulation.score_fit import fit_scores, printed_error
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import linear_problem
-from aucert.exact.spaces.independent import independent_columns
+from aucert.exact.spaces.factor import independent_columns
 from aucert.exact.spaces.rows import Rows
 from loops import each
 from naive import loss_value

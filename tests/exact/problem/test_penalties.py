@@ -16,7 +16,7 @@ from aucert.exact.problem.penalties.penalty import best_scale
 from aucert.exact.problem.penalties.sign import Sign
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
-from aucert.exact.spaces.streamed import StreamedRows
+from aucert.exact.spaces.blocks import StreamedRows
 from loops import each
 from own_parts import Box
 

@@ -20,8 +20,8 @@ from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem
 from aucert.exact.proof import check_proof
 from aucert.exact.proof.write import write_proof, write_proof_of
+from aucert.exact.spaces.blocks import StreamedRows
 from aucert.exact.spaces.gram import Gram
-from aucert.exact.spaces.streamed import StreamedRows
 from loops import each
 
 RNG = np.random.default_rng(11)

@@ -23,7 +23,7 @@ def check_case(seed: int) -> None:
         Request.of(
             case.lam,
             case.loss,
-            case.pairs,
+            pairs=case.pairs,
             kernel=case.kernel,
             gamma=case.gamma,
             structure=case.structure,

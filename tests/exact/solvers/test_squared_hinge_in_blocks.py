@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aucert.exact.api import in_blocks
+from aucert.exact.api import solve as solving
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.blocks.squared import SquaredInBlocks
 from aucert.exact.certificate.certificate import Certificate
@@ -20,7 +20,7 @@ from aucert.exact.problem.minorant import Minorant
 from aucert.exact.problem.problem import Problem, Ridge
 from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.descent import Descent
-from aucert.exact.spaces.streamed import StreamedRows
+from aucert.exact.spaces.blocks import StreamedRows
 from loops import each
 
 
@@ -64,7 +64,7 @@ def test_blocks_and_memory_agree(kind: str, lam: float) -> None:
 
 def test_many_rows_are_read_in_blocks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     X, y, _ = data("plain", 2, 70_000)
-    monkeypatch.setattr(in_blocks, "HELD_NUMBERS", 1000)
+    monkeypatch.setattr(solving, "HELD_NUMBERS", 1000)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     for rows in (X, mapped):

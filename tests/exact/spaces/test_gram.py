@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import aucert.exact.spaces.blocked.streamed_gram as streamed_gram_module
+import aucert.exact.spaces.gram as streamed_gram_module
 from aucert.exact.certificate.certificate import Certificate, Minorant
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import LOSSES

@@ -8,10 +8,10 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import aucert.exact.spaces.gram_factor as factor_module
+import aucert.exact.spaces.factor as factor_module
 from aucert.exact.errors import InputError, TooLargeError
+from aucert.exact.spaces.factor import GramFactor, factor_gram, factor_kernel, rows_of
 from aucert.exact.spaces.gram import Gram, StreamedGram
-from aucert.exact.spaces.gram_factor import GramFactor, factor_gram, factor_kernel, rows_of
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.structured import ClassScatter, Structured

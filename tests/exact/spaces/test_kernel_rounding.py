@@ -21,8 +21,7 @@ from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.evidence import Scores
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.spaces.gram import Gram
-from aucert.exact.spaces.kernel import EXP_UNITS, Kernel, lengths_of
-from aucert.exact.spaces.kernels import Gaussian, Laplacian, Linear
+from aucert.exact.spaces.kernels import EXP_UNITS, Gaussian, Kernel, Laplacian, Linear, lengths_of
 from loops import each
 from true_kernels import DIGITS, decimal, true_kernel
 

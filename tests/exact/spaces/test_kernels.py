@@ -9,13 +9,13 @@ import pytest
 import scipy.sparse as sp
 
 from aucert.exact.errors import InputError
-from aucert.exact.spaces.gaussian import squared_distances
 from aucert.exact.spaces.kernels import (
     Gaussian,
     Kernel,
     Laplacian,
     Linear,
     get_kernel,
+    squared_distances,
 )
 from loops import each
 

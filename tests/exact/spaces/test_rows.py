@@ -7,9 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from aucert.exact import InputError, solve
-from aucert.exact.spaces.blocked.row_blocks import centred_rows, held_rows
 from aucert.exact.spaces.gram import Gram
-from aucert.exact.spaces.rows import Rows, check_matrix
+from aucert.exact.spaces.rows import Rows, centred_rows, check_matrix, held_rows
 from loops import each
 
 RNG = np.random.default_rng(0)
@@ -108,7 +107,7 @@ def test_rows_are_centred_to_the_bits_of_a_plain_difference(shape: tuple[int, in
 def test_many_rows_are_taken_as_they_are_unless_a_mean_is_large(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("aucert.exact.spaces.blocked.row_blocks.LARGE", 1)
+    monkeypatch.setattr("aucert.exact.spaces.rows.LARGE", 1)
     X = np.random.default_rng(0).normal(size=(900, 3))
     for far in (np.zeros(3), np.array([0.5, 0, 0])):
         made, squares, offset = held_rows(X + far, False)
@@ -133,7 +132,7 @@ def test_rows_as_they_are_prove_what_centred_rows_prove(monkeypatch: pytest.Monk
     for loss in ("logistic", "hinge", "squared_hinge"):
         centred = solve(X, y, lam=0.1, loss=loss, tol=1e-9).certificate
         with monkeypatch.context() as patch:
-            patch.setattr("aucert.exact.spaces.blocked.row_blocks.LARGE", 1)
+            patch.setattr("aucert.exact.spaces.rows.LARGE", 1)
             as_given = solve(X, y, lam=0.1, loss=loss, tol=1e-9).certificate
         for one, other in ((centred, as_given), (as_given, centred)):
             assert one.primal is not None

@@ -7,11 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import aucert.exact.spaces.semidefinite as semidefinite
+import aucert.exact.spaces.gram as semidefinite
 import naive
-from aucert.exact.spaces.gram import Gram
+from aucert.exact.spaces.gram import Gram, residual_norm, shortfall
 from aucert.exact.spaces.kernels import Gaussian
-from aucert.exact.spaces.semidefinite import residual_norm, shortfall
 from loops import each, seeds
 
 

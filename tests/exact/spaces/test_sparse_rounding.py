@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from aucert.exact.spaces.blocked.row_blocks import most_numbers, sparse_norms
-from aucert.exact.spaces.rows import Rows
+from aucert.exact.spaces.rows import Rows, most_numbers, sparse_norms
 from loops import each, seeds
 
 

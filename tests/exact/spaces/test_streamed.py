@@ -20,8 +20,8 @@ from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.evidence import Weights
 from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.solvers.descent import Descent
+from aucert.exact.spaces.blocks import StreamedRows
 from aucert.exact.spaces.rows import Rows
-from aucert.exact.spaces.streamed import StreamedRows
 from loops import each, seeds
 
 

@@ -12,7 +12,7 @@ import pytest
 import naive
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.spaces.blocked.pull import Pull
+from aucert.exact.spaces.blocks import Pull
 from aucert.exact.sums.binned import Extent, Histogram, Marginals
 from aucert.exact.sums.fused import rows as fused
 from aucert.exact.sums.fused import rows_compiled

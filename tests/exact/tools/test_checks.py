@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aucert.exact.errors import InputError
-from aucert.exact.spaces.kernel import check_gamma
+from aucert.exact.spaces.kernels import check_gamma
 from aucert.exact.structured import check_structure
 from aucert.exact.tools.checks import check_choice, check_count, check_number
 from loops import each

@@ -14,8 +14,7 @@ import pytest
 from aucert.exact import certify, cross_validated_path, regularization_path, solve
 from aucert.exact.certificate.solution import Status
 from aucert.exact.formulation.partitioned import dask_too
-from aucert.exact.spaces.partitions.partition import cut
-from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
+from aucert.exact.spaces.partitions import PartitionedRows, cut
 from aucert.exact.tools import dropped_interrupts as module
 from aucert.exact.tools.dropped_interrupts import sent_again
 from loops import each

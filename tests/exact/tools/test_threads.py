@@ -13,11 +13,10 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from aucert.approx import NBAUC, NSAUC, OAM, SHTAUC, SOLAM, IncompleteROCSVM, Nystrom, RankSVM
 from aucert.exact import ROCSVM, ROCSVMCV, certify, regularization_path, solve
-from aucert.exact.api import in_blocks
+from aucert.exact.api import solve as solving
 from aucert.exact.certificate.blocks import passes
-from aucert.exact.classifier import base
-from aucert.exact.classifier import inputs as classifier_inputs
 from aucert.exact.errors import InputError
+from aucert.exact.estimators import base
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.tools import threads
 from aucert.exact.tools.lossless import check_matrix
@@ -86,7 +85,6 @@ def test_small_approximations_take_one_thread(two, monkeypatch, name: str) -> No
         seen.append(threads_now())
         return check_matrix(*given, **named)
 
-    monkeypatch.setattr(classifier_inputs, "check_matrix", watched)
     monkeypatch.setattr(base, "check_matrix", watched)
     APPROXIMATE[name]()
     assert seen and all(number == {1} for number in seen)
@@ -211,7 +209,7 @@ def test_n_jobs_reaches_the_passes(name: str, monkeypatch: pytest.MonkeyPatch) -
         return 1
 
     monkeypatch.setattr(passes, "workers", watched)
-    monkeypatch.setattr(in_blocks, "HELD_ROWS", 10)
+    monkeypatch.setattr(solving, "HELD_ROWS", 10)
     {
         "solve": lambda: solve(X, Y, 0.1, tol=1e-3, n_jobs=3),
         "fit": lambda: ROCSVM(lam=0.1, tol=1e-3, n_jobs=3).fit(X, Y),

@@ -23,9 +23,9 @@ from aucert.approx import (
     SubsampledRankSVM,
     draw_pairs,
 )
-from aucert.exact.api.roc_svm import ROCSVM
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.errors import InputError
+from aucert.exact.estimators.roc_svm import ROCSVM
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.pairs.auc import auc
 from aucert.exact.spaces.kernels import Gaussian

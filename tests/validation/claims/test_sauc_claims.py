@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from aucert.exact.classifier.threshold import threshold_equal_error
+from aucert.exact.estimators.thresholds import threshold_equal_error
 from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.structured import PairScatter, deformed_gram, pair_kernel

@@ -9,7 +9,7 @@ from aucert.exact.certificate.solution import Solution, Status
 from aucert.exact.pairs.all_pairs import PairList
 from aucert.exact.problem.problem import Problem
 from aucert.exact.solvers.qp import QP
-from aucert.exact.spaces.gram_factor import factor_gram
+from aucert.exact.spaces.factor import factor_gram
 from aucert.validation import suite
 from aucert.validation.bounds import exact_answers
 from aucert.validation.bounds.right_side import PRINTED, REPAIRED, Theorem4

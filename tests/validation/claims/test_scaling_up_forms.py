@@ -13,7 +13,7 @@ from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.pairs.statistics.concordance import delong
 from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.solvers.qp import QP
-from aucert.exact.spaces.gram_factor import factor_gram
+from aucert.exact.spaces.factor import factor_gram
 from aucert.exact.spaces.rows import Rows
 from aucert.validation.bounds import exact_answers
 from aucert.validation.bounds.clusters import ClusterInstance, most_often

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from aucert.exact import ROCSVM, SAUCSVM, InputError, solve
-from aucert.exact.classifier.threshold import RULES, all_cuts, threshold_for_sensitivity
+from aucert.exact.estimators.thresholds import RULES, all_cuts, threshold_for_sensitivity
 from aucert.validation.bounds.experiment import PRINTED, approximation_errors
 from aucert.validation.data.datasets import load
 from aucert.validation.report.margins import certified_margins

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from aucert.approx.nystrom import nystrom_map
+from aucert.exact.spaces.blocks import StreamedRows
 from aucert.exact.spaces.kernels import get_kernel
-from aucert.exact.spaces.streamed import StreamedRows
 from aucert.validation.cli import main
 from aucert.validation.data.generators import radial
 from aucert.validation.tables.nonlinear import batch, online

@@ -15,7 +15,7 @@ from ....exact.pairs.nearest_pairs import nearest_pairs
 from ....exact.problem.problem import Ridge, pair_problem
 from ....exact.solvers.cutting_plane import CuttingPlane
 from ....exact.solvers.qp import QP
-from ....exact.spaces.gram_factor import factor_gram
+from ....exact.spaces.factor import factor_gram
 from ....exact.spaces.kernels import Linear
 from ....exact.spaces.rows import Rows
 from ....exact.structured import (

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....exact.classifier.cuts import Cuts, all_cuts
-from ....exact.classifier.threshold import threshold_equal_error, threshold_midpoint
+from ....exact.estimators.thresholds import (
+    Cuts,
+    all_cuts,
+    threshold_equal_error,
+    threshold_midpoint,
+)
 from ....exact.pairs.auc import auc
 from ...bounds.exact_answers import hinge_problem, optimum
 from ...data.printed_numbers import numbers

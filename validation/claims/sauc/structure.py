@@ -8,7 +8,7 @@ import numpy as np
 
 from ....exact.pairs.all_pairs import PairList
 from ....exact.pairs.nearest_pairs import nearest_pairs
-from ....exact.spaces.gram_factor import factor_gram
+from ....exact.spaces.factor import factor_gram
 from ....exact.structured import (
     ClassScatter,
     PairScatter,

@@ -9,8 +9,8 @@ from ....exact.losses.registry import HINGE
 from ....exact.pairs.all_pairs import AllPairs
 from ....exact.problem.problem import Ridge, pair_problem
 from ....exact.solvers.qp import QP
+from ....exact.spaces.factor import factor_gram
 from ....exact.spaces.gram import Gram
-from ....exact.spaces.gram_factor import factor_gram
 from ....exact.spaces.kernels import Gaussian
 from ....exact.spaces.rows import Rows
 from ...bounds.exact_answers import hinge_problem, optimum, overlap, solved
@@ -28,9 +28,7 @@ def _qp(context: Context, backend: str) -> Outcome:
     data = wdbc_sample(context, 20, 30) if context.quick else wdbc_sample(context, 60, 80)
     problem = hinge_problem(data, 0.1)
     exact = optimum(problem)
-    found = {
-        f"{form} form": solved(QP(form, backend), problem) for form in ("teaching", "lifted")
-    }
+    found = {f"{form} form": solved(QP(form, backend), problem) for form in ("teaching", "lifted")}
     return _judge_qp(exact, found, data)
 
 

@@ -20,8 +20,8 @@ from ....approx.nsauc import PairSGD, Walk, mean_square_size, random_pairs, star
 from ....approx.oam import OnlineAUC
 from ....approx.online import from_rows
 from ....approx.solam import SaddleWalk, StochasticSaddle
+from ....exact.api.cross_validation import cross_validated_path
 from ....exact.api.folds import make_splits
-from ....exact.api.path_selection import cross_validated_path
 from ....exact.api.solve import choose_solver
 from ....exact.errors import InputError
 from ....exact.losses.registry import get_loss

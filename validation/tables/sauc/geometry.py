@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ....exact.api.path import regularization_path
-from ....exact.classifier.threshold import RULES
+from ....exact.estimators.thresholds import RULES
 from ....exact.pairs.all_pairs import AllPairs
 from ....exact.pairs.auc import auc
 from ...data.printed_numbers import printed

@@ -12,7 +12,7 @@ import numpy as np
 from ....approx.drawn_pairs import draw_pairs
 from ....approx.nystrom import nystrom_map
 from ....approx.subgradient import Adamax
-from ....exact.api.path_selection import cross_validated_path
+from ....exact.api.cross_validation import cross_validated_path
 from ....exact.api.solve import choose_solver
 from ....exact.certificate.certificate import Certificate
 from ....exact.certificate.from_scores import full_certificate
@@ -20,9 +20,9 @@ from ....exact.losses.registry import get_loss
 from ....exact.pairs.all_pairs import AllPairs
 from ....exact.pairs.auc import auc
 from ....exact.problem.problem import Problem, Ridge, pair_problem
+from ....exact.spaces.blocks import StreamedRows
 from ....exact.spaces.kernels import get_kernel
 from ....exact.spaces.rows import Rows
-from ....exact.spaces.streamed import StreamedRows
 
 PAPER = "ScalingUp"
 

@@ -16,7 +16,7 @@ from ....losses.loss import loss_slip
 from ....losses.registry import HINGE
 from ....pairs.partitioned_pairs import PartitionedOrder
 from ....problem.problem import Problem
-from ....spaces.partitions.grouped.grouped_rows import GroupedRows
+from ....spaces.groups import GroupedRows
 from ....sums.tree import finest_grid
 from ....tools.rounding import UNIT, above, gamma
 from ...evaluation import Evaluation

@@ -11,8 +11,7 @@ import numpy as np
 from ....pairs.ordered.ordered_pairs import OrderedPairs
 from ....pairs.partitioned_pairs import pairs_here
 from ....pairs.statistics.concordance import concordance, share_between
-from ....spaces.partitions.grouped.blocks import Whole, whole_partition
-from ....spaces.partitions.grouped.grouped_rows import GroupedRows
+from ....spaces.groups import GroupedRows, Whole, whole_partition
 from ....tools.rounding import gamma
 from ..order import SLACK, score_range
 

@@ -12,9 +12,9 @@ import numpy as np
 from ....losses.loss import Loss
 from ....pairs.ordered.ordered_pairs import OrderedPairs
 from ....pairs.partitioned_pairs import pairs_here
-from ....spaces.blocked.pull import Pull
-from ....spaces.partitions.grouped.blocks import Whole, whole_partition
-from ....spaces.partitions.work import Merging
+from ....spaces.blocks import Pull
+from ....spaces.groups import Whole, whole_partition
+from ....spaces.partitions import Merging
 from ....sums.gathered.gathered import WeighedSums
 from ....sums.tree import WholeHingeSums, whole_hinge
 from ....tools.rounding import UNIT, gamma

@@ -17,8 +17,7 @@ import pytest
 from aucert.exact import CVPath, cross_validated_path, regularization_path, solve
 from aucert.exact.api.path import PathPoint
 from aucert.exact.errors import InputError
-from aucert.exact.spaces.partitions.partition import cut
-from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
+from aucert.exact.spaces.partitions import PartitionedRows, cut
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")

@@ -10,12 +10,16 @@ import pytest
 from aucert.exact import ROCSVMCV, cross_validated_path, regularization_path
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.auc import auc
-from aucert.exact.spaces.partitions.chosen.folds import fold_of, rows_of_fold
-from aucert.exact.spaces.partitions.chosen.hashing import hashed_numbers
-from aucert.exact.spaces.partitions.engine import LocalEngine
-from aucert.exact.spaces.partitions.partition import cut
-from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
-from aucert.exact.spaces.partitions.work import Reply, Task
+from aucert.exact.spaces.partitions import (
+    LocalEngine,
+    PartitionedRows,
+    Reply,
+    Task,
+    cut,
+    fold_of,
+    hashed_numbers,
+    rows_of_fold,
+)
 from loops import each
 
 PLACES = [100, 100, 350, 800]

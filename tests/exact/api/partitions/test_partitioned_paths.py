@@ -11,11 +11,8 @@ from aucert.exact import GroupedRows, Path, regularization_path
 from aucert.exact.certificate.partitioned import spread
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.auc import auc
-from aucert.exact.spaces.partitions.engine import LocalEngine
-from aucert.exact.spaces.partitions.grouped.blocks import cut_groups
-from aucert.exact.spaces.partitions.partition import cut
-from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
-from aucert.exact.spaces.partitions.work import Reply, Task
+from aucert.exact.spaces.groups import cut_groups
+from aucert.exact.spaces.partitions import LocalEngine, PartitionedRows, Reply, Task, cut
 from loops import each, first_fast
 
 CUTS = ([], [300, 700], [50, 51, 51, 400, 1100, 1200])

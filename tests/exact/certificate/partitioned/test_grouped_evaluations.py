@@ -12,12 +12,12 @@ import pytest
 
 from aucert.exact import GroupedRows, PartitionedRows
 from aucert.exact.api.certify import certify
-from aucert.exact.api.roc_svm import ROCSVM
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.partitioned.grouped.evaluate import OfGroups
 from aucert.exact.certificate.partitioned.grouped.order import group_concordance
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import CertificateError, InputError
+from aucert.exact.estimators.roc_svm import ROCSVM
 from aucert.exact.formulation.partitioned import partitioned_problem
 from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import ALL_LOSSES
@@ -26,9 +26,8 @@ from aucert.exact.pairs.statistics.concordance import concordance
 from aucert.exact.problem import subsample
 from aucert.exact.problem.problem import Problem
 from aucert.exact.proof.write import write_partitioned_proof
-from aucert.exact.spaces.partitions.grouped.blocks import cut_groups
-from aucert.exact.spaces.partitions.grouped.counts import counted_pairs
-from aucert.exact.spaces.partitions.partition import cut
+from aucert.exact.spaces.groups import counted_pairs, cut_groups
+from aucert.exact.spaces.partitions import cut
 from aucert.exact.sums.tree import exact_dot, finest_grid
 from loops import each, seeds
 
@@ -216,7 +215,7 @@ def test_a_sample_of_whole_groups_starts_many_rows(
 ) -> None:
     """Here rows in partitions solve it: few are held, and none after."""
     monkeypatch.setattr(subsample, "LEAST_ROWS", 500)
-    monkeypatch.setattr("aucert.exact.api.in_blocks.HELD_NUMBERS", 1)
+    monkeypatch.setattr("aucert.exact.api.solve.HELD_NUMBERS", 1)
     monkeypatch.setattr(GroupedRows, "all_rows", lambda _: pytest.fail("all rows were fetched"))
     X, group, grade = some_rows(30_000, 1500)
     found = solve(rows_in(X, group, grade, 20), None, 1e-2, loss=loss, tol=1e-6)
@@ -400,7 +399,7 @@ def test_few_rows_are_proved_as_in_memory(lam: float) -> None:
 
 
 def test_rows_that_do_not_fit_are_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aucert.exact.api.in_blocks.HELD_NUMBERS", 1000)
+    monkeypatch.setattr("aucert.exact.api.solve.HELD_NUMBERS", 1000)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(900, 3))
     y = X[:, 0] + rng.normal(size=900) > 0

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aucert.exact.api.partitions import folds as judged
+from aucert.exact.api import cross_validation as judged
 from aucert.exact.certificate.evaluation import Evaluation
-from aucert.exact.spaces.partitions.chosen import folds as chosen
+from aucert.exact.spaces import partitions as chosen
 from fuzz_partition_proofs import PARTED
 from fuzz_partitions import folds, partitioned
 from fuzzing import Kind, one, run

@@ -21,12 +21,19 @@ from aucert.exact.errors import CertificateError, InputError
 from aucert.exact.formulation.partitioned import partitioned_problem
 from aucert.exact.formulation.request import Request
 from aucert.exact.problem.problem import Problem, linear_problem
-from aucert.exact.spaces.partitions import engine
-from aucert.exact.spaces.partitions.engine import LocalEngine
-from aucert.exact.spaces.partitions.left import Left, Messages
-from aucert.exact.spaces.partitions.partition import Block, cut
-from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
-from aucert.exact.spaces.partitions.work import Folded, Reply, Task, replied
+from aucert.exact.spaces import partitions as engine
+from aucert.exact.spaces.partitions import (
+    Block,
+    Folded,
+    Left,
+    LocalEngine,
+    Messages,
+    PartitionedRows,
+    Reply,
+    Task,
+    cut,
+    replied,
+)
 from loops import each, seeds
 
 
@@ -266,7 +273,7 @@ def test_a_partition_that_is_in_two_replies_is_noticed() -> None:
 
     class Doubled(LocalEngine):
         def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
-            from aucert.exact.spaces.partitions.work import joined
+            from aucert.exact.spaces.partitions import joined
 
             return joined(
                 task, super().run(task, key), LocalEngine(self.partitions[:1]).run(task, key)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from aucert.exact.api.certify import certify
-from aucert.exact.api.roc_svm import ROCSVM
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.partitioned.line_tasks import LinesTask
@@ -16,16 +15,14 @@ from aucert.exact.certificate.partitioned.lined import Lined
 from aucert.exact.certificate.partitioned.losses import smooth_over_partitions
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import CertificateError, InputError
+from aucert.exact.estimators.roc_svm import ROCSVM
 from aucert.exact.formulation.partitioned import partitioned_problem
 from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import ALL_LOSSES, SmoothHinge
 from aucert.exact.problem.minorant import Minorant
 from aucert.exact.problem.problem import Problem
-from aucert.exact.spaces.partitions import engine
-from aucert.exact.spaces.partitions.engine import LocalEngine
-from aucert.exact.spaces.partitions.partition import cut
-from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
-from aucert.exact.spaces.partitions.work import Reply, Task
+from aucert.exact.spaces import partitions as engine
+from aucert.exact.spaces.partitions import LocalEngine, PartitionedRows, Reply, Task, cut
 from aucert.exact.sums.convolved import smooth_ruler
 from aucert.exact.sums.squared.ruled import squared_ruler
 from loops import each, seeds

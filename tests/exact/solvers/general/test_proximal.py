@@ -17,7 +17,7 @@ from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.choose import METHODS, choose_solver
 from aucert.exact.solvers.general.proximal import Proximal
-from aucert.exact.spaces.gram_factor import rows_of
+from aucert.exact.spaces.factor import rows_of
 from convex_programs import reference
 from loops import each, first_fast
 from own_parts import Box, GradientDescent, Polynomial, RoundedHinge, WeightedL1

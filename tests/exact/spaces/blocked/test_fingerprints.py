@@ -14,8 +14,7 @@ from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem, split_labels
-from aucert.exact.spaces.blocked.fingerprints import STRETCH, Fingerprints
-from aucert.exact.spaces.streamed import StreamedRows
+from aucert.exact.spaces.blocks import STRETCH, Fingerprints, StreamedRows
 from loops import each
 
 RNG = np.random.default_rng(4)

@@ -11,9 +11,9 @@ from aucert.exact.api.solve import solve
 from aucert.exact.errors import TooLargeError
 from aucert.exact.formulation import formulation as formulation_module
 from aucert.exact.solvers.cutting_plane import CuttingPlane
-from aucert.exact.spaces.blocked import many_features, streamed_gram, tiles
-from aucert.exact.spaces.gaussian import Gaussian
+from aucert.exact.spaces import factor, gram
 from aucert.exact.spaces.gram import Gram, StreamedGram
+from aucert.exact.spaces.kernels import Gaussian
 from aucert.exact.tools.threads import at_most
 from loops import each
 
@@ -26,10 +26,10 @@ Y = X[:, 0] * X[:, 1] + X[:, 2] + 0.5 * RNG.normal(size=90) > 0.3
 def streamed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave kernels of few rows as they are, in blocks and tiles of few rows."""
     monkeypatch.setattr(formulation_module, "DENSE_LIMIT", 10)
-    monkeypatch.setattr(many_features, "PLAIN_FROM", 2)
-    monkeypatch.setattr(many_features, "PLAIN_RANK", 3.0)
-    monkeypatch.setattr(tiles, "SIDE", 16)
-    monkeypatch.setattr(streamed_gram, "BLOCK_BYTES", 8 * 90 * 13)
+    monkeypatch.setattr(factor, "PLAIN_FROM", 2)
+    monkeypatch.setattr(factor, "PLAIN_RANK", 3.0)
+    monkeypatch.setattr(gram, "SIDE", 16)
+    monkeypatch.setattr(gram, "BLOCK_BYTES", 8 * 90 * 13)
 
 
 @each("n", [1, 16, 17, 90])
@@ -69,18 +69,18 @@ def test_a_stopped_build_is_not_taken_for_the_matrix(streamed: None) -> None:
 
 
 def test_short_memory_is_refused_in_one_sentence(monkeypatch, streamed: None) -> None:
-    monkeypatch.setattr(tiles, "free_memory", lambda: 4 * 0.5 * 90 * 106 / tiles.SPARE + 8.0)
-    assert tiles.format_for(90, 1e-9) is np.float32  # double precision does not fit
-    monkeypatch.setattr(tiles, "free_memory", lambda: 10_000.0)
+    monkeypatch.setattr(gram, "free_memory", lambda: 4 * 0.5 * 90 * 106 / gram.SPARE + 8.0)
+    assert gram.format_for(90, 1e-9) is np.float32  # double precision does not fit
+    monkeypatch.setattr(gram, "free_memory", lambda: 10_000.0)
     with pytest.raises(TooLargeError, match=r"kernel matrix of 90 rows .* take landmarks"):
         solve(X, Y, 1e-2, kernel="rbf", gamma=0.1)
-    assert tiles.free_memory() > 0
+    assert gram.free_memory() > 0
 
 
 def test_free_memory_is_known_or_infinite(monkeypatch, tmp_path) -> None:
-    assert tiles.free_memory() > 2**20
-    monkeypatch.setattr(tiles, "MEMORY", tmp_path / "none")
-    assert tiles.free_memory() > 2**20
+    assert gram.free_memory() > 2**20
+    monkeypatch.setattr(gram, "MEMORY", tmp_path / "none")
+    assert gram.free_memory() > 2**20
 
 
 @pytest.mark.slow
@@ -96,8 +96,8 @@ def test_without_features_the_optimum_is_the_same(method: str, lam: float, strea
 
 def test_the_certificate_catches_a_wrong_product(monkeypatch, streamed: None) -> None:
     """The solver believes in its product; what it reports is about the kernel all the same."""
-    right = tiles.Tiles.product
-    monkeypatch.setattr(tiles.Tiles, "product", lambda self, c: 1.3 * right(self, c))
+    right = gram.Tiles.product
+    monkeypatch.setattr(gram.Tiles, "product", lambda self, c: 1.3 * right(self, c))
     found = solve(X, Y, 1e-2, kernel="rbf", gamma=0.1, tol=1e-8, max_time=20)
     assert not found.certificate.reaches(1e-8)
     true = solve(X, Y, 1e-2, kernel="rbf", gamma=0.1, method="descent").certificate
@@ -137,13 +137,13 @@ def test_both_products_take_one_pass_and_plain_sums_state_their_rounding(streame
 
 def test_kernels_of_few_rows_or_features_keep_their_factor() -> None:
     space = Gram.of_kernel(Gaussian(0.1), X)
-    assert not many_features.takes_many_features(space)
+    assert not factor.takes_many_features(space)
 
 
 def test_a_kernel_of_low_rank_takes_few_features(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many_features, "PLAIN_FROM", 2)
+    monkeypatch.setattr(factor, "PLAIN_FROM", 2)
     flat, full = Gram(X[:, :3] @ X[:, :3].T), Gram.of_kernel(Gaussian(1.0), X)
-    assert not many_features.takes_many_features(flat) and many_features.takes_many_features(full)
+    assert not factor.takes_many_features(flat) and factor.takes_many_features(full)
     streamed_flat = StreamedGram(Gaussian(1e-9), X)
-    assert not many_features.takes_many_features(streamed_flat)
+    assert not factor.takes_many_features(streamed_flat)
     assert CuttingPlane(tol=1e-4).name == "cutting-plane"

@@ -21,9 +21,7 @@ from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Solution, Step
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.partitioned import rows_of_dask
-from aucert.exact.spaces.partitions.engine import LocalEngine
-from aucert.exact.spaces.partitions.partition import cut
-from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
+from aucert.exact.spaces.partitions import LocalEngine, PartitionedRows, cut
 from loops import each
 
 distributed = pytest.importorskip("distributed")
@@ -152,7 +150,7 @@ def test_a_partition_that_kills_every_worker_is_one_sentence(cluster: Any) -> No
 def test_a_cluster_without_workers_is_not_waited_for_for_ever(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from aucert.exact.spaces.partitions import dask_engine
+    from aucert.exact.spaces import dask_rows as dask_engine
 
     monkeypatch.setattr(dask_engine, "ASKED_EVERY", 0.5)
     monkeypatch.setattr(dask_engine, "NO_WORKERS", 1.0)

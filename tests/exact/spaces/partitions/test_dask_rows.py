@@ -10,25 +10,20 @@ import numpy as np
 import pytest
 
 from aucert.exact.api.certify import certify
+from aucert.exact.api.cross_validation import cross_validated_path
 from aucert.exact.api.path import regularization_path
-from aucert.exact.api.path_selection import cross_validated_path
-from aucert.exact.api.roc_svm import ROCSVM
-from aucert.exact.api.roc_svm_cv import ROCSVMCV
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.evaluation import Evaluation
 from aucert.exact.certificate.partitioned.evaluate import Partitioned
 from aucert.exact.certificate.partitioned.tasks import GatherTask, Grid
 from aucert.exact.errors import CertificateError, InputError
+from aucert.exact.estimators.roc_svm import ROCSVM, ROCSVMCV
 from aucert.exact.formulation.partitioned import partitioned_problem, rows_of_dask
 from aucert.exact.formulation.request import Request
-from aucert.exact.spaces.partitions import engine
-from aucert.exact.spaces.partitions.dask_work import Stretch
-from aucert.exact.spaces.partitions.grouped.blocks import cut_groups
-from aucert.exact.spaces.partitions.grouped.grouped_rows import GroupedRows
-from aucert.exact.spaces.partitions.left import Left
-from aucert.exact.spaces.partitions.partition import cut
-from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
-from aucert.exact.spaces.partitions.work import replied
+from aucert.exact.spaces import partitions as engine
+from aucert.exact.spaces.dask_rows import Stretch
+from aucert.exact.spaces.groups import GroupedRows, cut_groups
+from aucert.exact.spaces.partitions import Left, PartitionedRows, cut, replied
 from aucert.exact.sums.gathered.whole import exponents_of
 from loops import each
 
@@ -106,7 +101,7 @@ def test_the_tree_of_workers_adds_up_as_this_process_does(parts: int) -> None:
 @pytest.mark.slow
 @each("kept", [True, False])
 def test_dataframes_and_their_names(kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    from aucert.exact.spaces.partitions import dask_engine
+    from aucert.exact.spaces import dask_rows as dask_engine
 
     if not kept:
         monkeypatch.setattr(dask_engine, "KEPT_NUMBERS", 0)

@@ -11,10 +11,16 @@ from hypothesis import strategies as st
 
 from aucert.exact import GroupedRows, PartitionedRows, solve
 from aucert.exact.errors import CertificateError, InputError
-from aucert.exact.spaces.partitions import partition
-from aucert.exact.spaces.partitions.engine import LocalEngine, stretch
-from aucert.exact.spaces.partitions.partition import ArrayPartition, cut
-from aucert.exact.spaces.partitions.work import Folded, Reply, new_key
+from aucert.exact.spaces import partitions as partition
+from aucert.exact.spaces.partitions import (
+    ArrayPartition,
+    Folded,
+    LocalEngine,
+    Reply,
+    cut,
+    new_key,
+    stretch,
+)
 from loops import each
 
 

@@ -11,8 +11,8 @@ from .....approx.drawn_pairs import draw_pairs
 from .....exact.losses.registry import HINGE
 from .....exact.pairs.all_pairs import PairList
 from .....exact.problem.problem import Ridge, pair_problem
+from .....exact.spaces.factor import factor_gram
 from .....exact.spaces.gram import Gram
-from .....exact.spaces.gram_factor import factor_gram
 from .....exact.spaces.kernels import Gaussian, Kernel, Laplacian
 from .....exact.spaces.rows import Rows, Space
 from ....bounds.experiment import Experiment, certified, prepare

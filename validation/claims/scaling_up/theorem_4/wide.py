@@ -13,7 +13,7 @@ from .....approx.nystrom import against_true_kernel, nystrom_map
 from .....approx.subgradient import Adamax
 from .....exact.certificate.certificate import Certificate, Minorant
 from .....exact.problem.problem import Problem
-from .....exact.spaces.gram_factor import factor_gram
+from .....exact.spaces.factor import factor_gram
 from .....exact.spaces.kernels import Gaussian, Kernel, Laplacian
 from .....exact.spaces.rows import Rows
 from ....bounds.exact_answers import hinge_problem, optimum

@@ -1,0 +1,491 @@
+"""Choosing lam by cross-validated AUC, or concordance, along the path.
+
+The models are proved to be within their radius of the optima, so the AUC on held-out rows that
+the exact optima would have is known up to a range: how much of a difference between two lam is
+due to the solver is not left open.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..certificate.certified_order import auc_range, kernel_lengths, score_range
+from ..certificate.partitioned.grouped.order import group_share_between
+from ..certificate.partitioned.order import order_task, share_above
+from ..certificate.partitioned.tasks import ExtentTask
+from ..errors import InputError, NoPairError, NoRowsError
+from ..estimators.base import Matrix, check_row_weights
+from ..formulation.formulation import formulate, kernel_of
+from ..formulation.lam_grid import check_lams
+from ..formulation.partitioned import beside_rows, check_request, dask_too
+from ..formulation.penalty_grid import unit_penalty
+from ..formulation.request import Options, Request
+from ..losses.loss import Loss
+from ..pairs.all_pairs import AllPairs, PairList
+from ..pairs.auc import auc
+from ..pairs.ordered.kinds import as_survival
+from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..pairs.statistics.concordance import right_share, share_between
+from ..problem.problem import split_labels
+from ..spaces.gram import Gram, blocked_product, chain_of
+from ..spaces.groups import GroupedRows, fold_of_groups, starts_of_folds
+from ..spaces.kernels import Kernel, Linear
+from ..spaces.partitions import PartitionedRows, fold_of
+from ..spaces.rows import Rows, check_matrix
+from ..tools.checks import as_numbers, check_choice, check_count
+from ..tools.lossless import check_labels
+from ..tools.rounding import gamma
+from .folds import FoldedData, RowOrder, split_rows
+from .path import Path, auc_of, default_grid, partitioned_grid, path_of
+
+PairMaker = Callable[[Matrix, np.ndarray, np.ndarray | None], AllPairs | PairList]
+
+CHOICES = ("best", "one-se")
+SHARED_ROWS = 8000  # rows up to which the matrix of a kernel is made once for all folds: 512 MB
+
+
+@dataclass(frozen=True, eq=False)
+class CVPath:
+    """Held-out AUC at each lam, by fold; of ordered pairs their concordance, such as Harrell's C.
+
+    Attributes
+    ----------
+    lams : array (k,)
+        Falling.
+    fold_auc : array (folds, k)
+        AUC of the held-out rows, ties one half.
+    fold_low, fold_high : arrays (folds, k)
+        Proved bounds of the AUC that the exact optimum has on the same rows; 0 and 1 for the
+        lasso, whose optimum may be anywhere.
+    fold_gap : array (folds, k)
+        Certified relative gaps (NaN where the objective is zero).
+    complete : bool
+        False where the time ran out: smaller lam are then missing.
+    """
+
+    lams: np.ndarray
+    fold_auc: np.ndarray
+    fold_low: np.ndarray
+    fold_high: np.ndarray
+    fold_gap: np.ndarray
+    complete: bool
+
+    @property
+    def mean_auc(self) -> np.ndarray:
+        """Mean over the folds: (k,)."""
+        return self.fold_auc.mean(axis=0)
+
+    @property
+    def standard_error(self) -> np.ndarray:
+        """Standard deviation over the folds (divided by folds - 1) over the root of folds: (k,)."""
+        folds = self.fold_auc.shape[0]
+        return self.fold_auc.std(axis=0, ddof=1) / np.sqrt(folds)
+
+    @property
+    def best(self) -> int:
+        """Index of the highest mean; of the largest lam where several have it."""
+        mean = self.mean_auc
+        return int(np.flatnonzero(mean >= mean.max() - 1e-12)[0])
+
+    @property
+    def one_standard_error(self) -> int:
+        """Index of the largest lam whose mean is within one standard error of the best."""
+        least = self.mean_auc[self.best] - self.standard_error[self.best]
+        return int(np.flatnonzero(self.mean_auc >= least)[0])
+
+    @property
+    def possible(self) -> np.ndarray:
+        """Which lam the exact optima could make the best on these folds: bool (k,).
+
+        All others are rejected for certain: their mean is below that of another lam, whatever
+        the solver has left open.
+        """
+        low, high = self.fold_low.mean(axis=0), self.fold_high.mean(axis=0)
+        return high >= low.max()
+
+    def lam_of(self, choice: str) -> float:
+        """Return the lam of "best" or of "one-se", the one-standard-error rule."""
+        chosen = check_choice("choice", choice, CHOICES)
+        return float(self.lams[self.best if chosen == "best" else self.one_standard_error])
+
+
+@dask_too
+def cross_validated_path(
+    X: object,
+    y: object,
+    lams: object = None,
+    *,
+    cv: object = 5,
+    seed: int = 0,
+    n_lams: int = 20,
+    pairs: PairMaker | None = None,
+    positive: object = None,
+    sample_weight: object = None,
+    tol: float = 1e-6,
+    max_time: float | None = None,
+    kernel: str | Kernel = "linear",
+    gamma: float | None = None,
+    structure: float = 0.0,
+    structure_source: str = "full",
+    loss: str | Loss = "hinge",
+    method: str = "auto",
+    qid: object = None,
+    time: object = None,
+    event: object = None,
+    l1_ratio: float = 0.0,
+    groups: object = None,
+    sign: object = None,
+) -> CVPath:
+    """Return the AUC of held-out rows at each lam, or the concordance of ordered ones.
+
+    Parameters
+    ----------
+    X, y, positive
+        As in `solve`: two kinds of labels; with `qid` also grades of more kinds; None with `time`.
+    lams, n_lams, tol
+        As in `regularization_path`; the default grid is that of all rows.
+    cv : int, splitter or iterable
+        Folds, stratified by the class or by `event`, and shuffled by `seed`; fewer, with a
+        warning, where a class or the events have fewer rows; or anything of
+        scikit-learn that splits rows; or pairs of index arrays (train, test). Rows in partitions
+        take a number of folds: `seed` and the number of a row within its class, or the name of its
+        query, tell in which it is, so that the folds are the same however the rows are cut.
+    seed : int
+        Of the shuffling.
+    pairs : callable, optional
+        Makes the pairs of a fold from its rows, positive mask and row weights; all pairs by
+        default.
+    sample_weight : array (n,), optional
+        >= 0; a weight means repetition, in training and in the AUC.
+    max_time : float, optional
+        Seconds for all folds.
+    kernel, gamma, structure, structure_source, loss, method, time, event, l1_ratio, groups, sign
+        As in `regularization_path`.
+    qid : array (n,), optional
+        The query of each row: pairs are within a query, in training and in the AUC; a number of
+        folds keeps queries whole, and splits that cut one are refused.
+
+    Returns
+    -------
+    CVPath
+
+    Raises
+    ------
+    InputError
+        If the input cannot be used, or a fold has no pairs.
+    KeyboardInterrupt
+        After Ctrl-C: some of the folds compare nothing.
+    """
+    unit = unit_penalty(l1_ratio, groups, sign)
+    kind = {"kernel": kernel, "gamma": gamma, "structure_source": structure_source}
+    request = Request.of(None, loss, penalty=unit, structure=structure, **kind)
+    options = Options(method=method, tol=tol, max_time=max_time)
+    if isinstance(X, PartitionedRows):
+        beside_rows(y, positive, sample_weight, pairs)
+        if not (qid is None and time is None and event is None):
+            raise InputError(
+                "what orders rows in partitions lies there: leave qid, time, event out"
+            )
+        return cross_validate(X, None, request, options, lams, n_lams, cv, seed)
+    mask, order = _ordered(y, positive, qid, time, event)
+    return cross_validate(
+        X, mask, request, options, lams, n_lams, cv, seed, sample_weight, pairs, order
+    )
+
+
+def _ordered(
+    y: object, positive: object, qid: object, time: object, event: object
+) -> tuple[np.ndarray | None, RowOrder | None]:
+    """Return the positive rows, where there are two classes, and what orders rows otherwise."""
+    if time is None and event is None:
+        if qid is None:
+            return split_labels(y, positive)[0], None
+        queries = check_labels(qid)
+        if positive is None and np.unique(check_labels(y)).size > 2:
+            return None, RowOrder.of_grades(as_numbers("grade", y), queries)
+        mask = split_labels(y, positive)[0]
+        return mask, RowOrder.of_classes(mask, queries)
+    if time is None:
+        raise InputError("event goes with time: give both")
+    if not (y is None and qid is None and positive is None):
+        raise InputError("survival takes time and event: leave y, qid and positive None")
+    times = as_numbers("time", time)
+    seen = np.ones(times.shape) if event is None else event
+    return None, RowOrder.of_times(*as_survival(times, seen))
+
+
+def cross_validate(
+    X: object,
+    positive: np.ndarray | None,
+    request: Request,
+    options: Options,
+    lams: object,
+    n_lams: int,
+    cv: object,
+    seed: int,
+    sample_weight: object = None,
+    pairs: PairMaker | None = None,
+    order: RowOrder | None = None,
+) -> CVPath:
+    """Return what `cross_validated_path` does, for a request at lam = 1 and over any pairs."""
+    start = time.perf_counter()
+    folds: Iterable[HeldFold | ApartFold]
+    if isinstance(X, PartitionedRows):
+        check_request(request)
+        if not isinstance(cv, int | np.integer):
+            raise InputError(f"rows in partitions take a number of folds (cv), not {cv!r}")
+        count = check_count("cv", cv, 2)
+        grid = partitioned_grid(X, n_lams) if lams is None else check_lams(lams)
+        folds = _parts(X, count, seed)  # each is cut when the one before is done
+    else:
+        data = _folded(X, positive, request, sample_weight, pairs, order)
+        splits = split_rows(data, cv, seed)
+        for number, (train, test) in enumerate(splits):
+            data.check(number, train, test)
+        count, folds = len(splits), [HeldFold(data, pairs, *split) for split in splits]
+        grid = _grid(data, request, pairs, n_lams) if lams is None else check_lams(lams)
+    end = None if options.max_time is None else start + options.max_time
+    found = _judged_folds(folds, count, request, grid, options, end)
+    k = min(fold.shape[1] for fold in found)
+    shown, low, high, gap = np.array([fold[:, :k] for fold in found]).swapaxes(0, 1)
+    return CVPath(grid[:k], shown, low, high, gap, complete=k == grid.size)
+
+
+def _folded(
+    X: object,
+    positive: np.ndarray | None,
+    request: Request,
+    sample_weight: object,
+    pairs: PairMaker | None,
+    order: RowOrder | None,
+) -> FoldedData:
+    """Return rows in memory, checked, to be cut into folds."""
+    rows = check_matrix(X)
+    n = rows.shape[0]
+    if positive is not None and positive.size != n:
+        raise InputError(f"{n} rows, but {positive.size} labels")
+    weight = check_row_weights(sample_weight, n)
+    if order is not None:
+        order.check(n)
+        if pairs is not None:
+            raise InputError("qid makes the pairs: leave pairs out")
+    gram = _whole_gram(rows, request)
+    if gram is not None and request.gives_matrix:
+        rows = gram.K
+    return FoldedData(rows, positive, weight, request.gives_matrix, gram, order)
+
+
+def _grid(data: FoldedData, request: Request, pairs: PairMaker | None, n_lams: int) -> np.ndarray:
+    """Return the default grid of all rows."""
+    every = np.arange(data.n)
+    rows, labels, asked = part_of(data, every, request, pairs)
+    return default_grid(formulate(rows, labels, asked, held=data.held(every)).work, n_lams)
+
+
+def _whole_gram(rows: Matrix, request: Request) -> Gram | None:
+    """Return the space of the request's kernel on all rows, where its matrix is small enough.
+
+    A matrix that is given is proved to be semidefinite once, and not again in each fold.
+    """
+    if request.gives_matrix:
+        return Gram(rows)
+    if request.kernel == "linear" or rows.shape[0] > SHARED_ROWS:
+        return None
+    return Gram.of_kernel(kernel_of(request, rows), rows)
+
+
+# Folds
+
+
+def _judged_folds(
+    folds: Iterable[HeldFold | ApartFold],
+    count: int,
+    request: Request,
+    grid: np.ndarray,
+    options: Options,
+    end: float | None,
+) -> list[np.ndarray]:
+    """Return what the folds give, one after another or in several processes."""
+    if options.n_jobs is not None and options.n_jobs != 1:
+        from joblib import Parallel, delayed, effective_n_jobs
+
+        share = None
+        if end is not None:
+            rounds = -(-count // effective_n_jobs(options.n_jobs))
+            share = max((end - time.perf_counter()) / rounds, 1e-3)
+        asked = replace(options, max_time=share)
+        work = delayed(_judged)
+        return list(Parallel(options.n_jobs)(work(fold, request, grid, asked) for fold in folds))
+    found = []
+    for number, fold in enumerate(folds):
+        left = None if end is None else end - time.perf_counter()
+        share = None if left is None else max(left / (count - number), 1e-3)
+        found.append(_judged(fold, request, grid, replace(options, max_time=share)))
+    return found
+
+
+def _judged(
+    fold: HeldFold | ApartFold, request: Request, grid: np.ndarray, options: Options
+) -> np.ndarray:
+    """Return AUC, its least and its largest at the optimum, and the gap at each lam: (4, k)."""
+    path = fold.path(request, grid, options)
+    if path.interrupted:
+        raise KeyboardInterrupt  # the other folds could take long
+    relative = [point.certificate.relative_gap for point in path.points]
+    gaps = [np.nan if gap is None else gap for gap in relative]
+    return np.array([(*share, gap) for share, gap in zip(fold.shares(path), gaps, strict=True)]).T
+
+
+@dataclass(frozen=True, eq=False)
+class ApartFold:
+    """A fold of rows in partitions."""
+
+    train: PartitionedRows
+    test: PartitionedRows
+
+    def path(self, request: Request, grid: np.ndarray, options: Options) -> Path:
+        """Return the path over the training rows."""
+        return path_of(self.train, None, request, grid, 0, options, judged=False)
+
+    def shares(self, path: Path) -> Iterator[tuple[float, float, float]]:
+        """Yield the AUC of the held-out rows at each lam, and its range."""
+        for point in path.points:
+            w, radius = point.solution.w, point.certificate.radius
+            yield auc_of(self.test, w), *_range_of_share(self.test, w, float(radius))
+
+
+def _range_of_share(rows: PartitionedRows, w: np.ndarray, radius: float) -> tuple[float, float]:
+    """Return bounds of the AUC, or concordance, of all weights no farther from `w` than that."""
+    if isinstance(rows, GroupedRows):
+        return group_share_between(rows, w, radius)
+    # Else the bounds are counted on a grid of the box of the rows, which is far too wide.
+    rows.last_range = w, rows.run(ExtentTask(rows.offset, w)).ends
+    counts = rows.run(order_task(rows, w, radius, 0.0, rows.facts.weighted))
+    return share_above(counts, 1), 1.0 - share_above(counts, 0)
+
+
+def _parts(rows: PartitionedRows, folds: int, seed: int) -> Iterator[ApartFold]:
+    """Yield the folds: the same rows however they are cut, for `seed` and names or numbers decide.
+
+    Groups stay whole; folds of two classes have the same number of each, or one less.
+    """
+    starts = starts_of_folds(rows, folds, seed) if isinstance(rows, GroupedRows) else None
+    for number in range(folds):
+        lacking = "training or held-out rows of one class only"
+        try:
+            if isinstance(rows, GroupedRows):
+                assert starts is not None
+                lacking = "no pair of rows"
+                train, test = fold_of_groups(rows, starts, number, seed)
+            else:
+                train, test = fold_of(rows, number, folds, seed)
+                if not all((part.facts.mass > 0).all() for part in (train, test)):
+                    raise NoRowsError(lacking)
+        except (NoRowsError, NoPairError):
+            raise InputError(f"fold {number} has {lacking}: use fewer folds") from None
+        yield ApartFold(train, test)
+
+
+def part_of(
+    data: FoldedData, index: np.ndarray, request: Request, pairs: PairMaker | None
+) -> tuple[Matrix, np.ndarray | None, Request]:
+    """Return some of the rows, their labels, and the request over their pairs."""
+    rows, positive, weight = data.part(index, index)
+    within = data.pairs(index)
+    if within is not None:
+        return rows, positive, replace(request, pairs=within, positive=None)
+    assert positive is not None
+    made = AllPairs(weight) if pairs is None else pairs(rows, positive, weight)
+    return rows, positive, replace(request, pairs=made)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldFold:
+    """A fold of rows in memory: the numbers of training and of held-out rows."""
+
+    data: FoldedData
+    pairs: PairMaker | None
+    train: np.ndarray
+    test: np.ndarray
+
+    def path(self, request: Request, grid: np.ndarray, options: Options) -> Path:
+        """Return the path over the training rows."""
+        rows, labels, asked = part_of(self.data, self.train, request, self.pairs)
+        held = self.data.held(self.train)
+        return path_of(rows, labels, asked, grid, 0, options, judged=False, held=held)
+
+    def shares(self, path: Path) -> Iterator[tuple[float, float, float]]:
+        """Yield the AUC of the held-out rows at each lam, and its range."""
+        data, used = self.data, self.data.used(self.test)
+        X, positive, weight = data.part(self.test, self.train)
+        diagonal = np.asarray(data.rows[used, used]).ravel() if data.square else None
+        scorer, within = _scorer(path, X, data, self.train, used), data.pairs(self.test)
+        lengths, size = _new_lengths(path, X, diagonal, scorer)
+        for point in path.points:
+            radius, scores = point.certificate.radius, scorer(point.solution.w)
+            error = size * float(np.linalg.norm(point.solution.w, 1))
+            ends = None  # without the ridge the optimum may be anywhere
+            if radius is not None:
+                ends = score_range(scores, lengths, radius, error)
+            yield _shares(within, scores, ends, positive, weight)
+
+
+def _scorer(
+    path: Path, X: Any, data: FoldedData, train: np.ndarray, used: np.ndarray
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the function from coordinates to scores of the held-out rows X, numbered `used`."""
+    base = path.task.base
+    if isinstance(base, Rows) and isinstance(X, np.ndarray):
+        centred = X - base.offset  # once for all lam
+        return lambda w: centred @ w
+    if data.gram is None:
+        return lambda w: path.task.evaluate(w, X)
+    across = data.gram.K[np.ix_(used, data.used(train))]
+    return lambda w: blocked_product(across, w)
+
+
+def _shares(
+    within: OrderedPairs | None,
+    scores: np.ndarray,
+    ends: tuple[np.ndarray, np.ndarray] | None,
+    positive: np.ndarray | None,
+    weight: np.ndarray | None,
+) -> tuple[float, float, float]:
+    """Return the share of right pairs, all or ordered ones, and its bounds between the `ends`."""
+    if within is not None:
+        share = right_share(within, scores)
+        return share, *((0.0, 1.0) if ends is None else share_between(within, *ends))
+    assert positive is not None
+    share = auc(scores, positive, weight)
+    return share, *((0.0, 1.0) if ends is None else auc_range(*ends, positive, weight))
+
+
+def _new_lengths(
+    path: Path, X: Any, diagonal: np.ndarray | None, scorer: Callable[[np.ndarray], np.ndarray]
+) -> tuple[np.ndarray, np.ndarray | float]:
+    """Return |k_x - m| of new rows, and what |w|_1 is multiplied by to bound their rounding."""
+    base = path.task.base
+    if isinstance(base, Rows):
+        lengths = np.sqrt(Linear().diagonal(X)) + float(np.linalg.norm(base.offset))
+        if isinstance(X, np.ndarray):
+            centred = X - base.offset
+            short = np.linalg.norm(centred, axis=1) * (1 + gamma(base.dim + 8))
+        else:
+            short = lengths * (1 + gamma(base.dim + 8))
+        return short, 2 * gamma(base.dim + 8) * lengths
+    even = np.full(base.n, 1 / base.n)
+    means, mean = scorer(even), float(base.scores(even).mean())
+    if base.kernel is None:
+        assert diagonal is not None
+        own, noise, chain = diagonal, 0.0, base.n
+    else:
+        own, noise = base.kernel.diagonal(X), max(base.noise, base.kernel.noise(X))
+        chain = chain_of(base.n)
+    top = max(float(own.max()), base.reach**2)
+    error = (gamma(chain + 8) + noise) * (1 + gamma(base.n + 8)) * top
+    return kernel_lengths(own, means, mean, base.n, noise * top), error

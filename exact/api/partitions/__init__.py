@@ -1,1 +1,0 @@
-"""Estimators fitted to rows in partitions."""

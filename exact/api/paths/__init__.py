@@ -1,1 +1,0 @@
-"""What paths consist of, and what folds make of them."""

@@ -1,1 +1,0 @@
-"""What every estimator shares: labels, threshold, saving."""

@@ -1,0 +1,425 @@
+"""What estimators are given, checked: rows, row weights and the seed."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
+from numbers import Integral
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..certificate.partitioned.spread import counted_scores
+from ..certificate.solution import Solution, Status
+from ..errors import InputError
+from ..formulation.partitioned import is_dask, rows_of_dask
+from ..pairs.labels import kinds_of
+from ..spaces.groups import GroupedRows
+from ..spaces.partitions import PartitionedRows
+from ..tools.interrupts import ends_on_interrupt
+from ..tools.lossless import as_float64, check_labels, check_matrix, frame_names
+from ..tools.threads import small_in_one_thread
+from ..tools.wording import at_most
+from .thresholds import Rule, get_rule
+
+Matrix = np.ndarray | sp.csr_matrix
+
+
+class TrainingRows(NamedTuple):
+    """What a fit is given, checked: rows, the mask of the positive ones, row weights or None."""
+
+    rows: Matrix
+    positive: np.ndarray
+    weight: np.ndarray | None
+
+
+def check_rows(estimator: BaseEstimator, X: object, reset: bool = True) -> Matrix:
+    """Return the rows as `check_matrix` does, after scikit-learn's own checks."""
+    check_column_names(X)
+    validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+    return check_matrix(X)
+
+
+def check_column_names(X: object) -> None:
+    """Raise `InputError` for a data frame in which two columns have one name."""
+    repeated = [name for name, times in Counter(frame_names(X)).items() if times > 1]
+    if repeated:
+        raise InputError(f"X has two columns called {repeated[0]!r}: rename or drop one")
+
+
+def draw_seed(random_state: Any) -> int:
+    """Return `random_state` itself if it is a whole number, else a number drawn from it."""
+    if isinstance(random_state, Integral):
+        if random_state < 0:
+            raise InputError(f"random_state must be >= 0, not {random_state!r}")
+        return int(random_state)
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError as error:
+        raise InputError(f"random_state: {error}") from None
+
+
+def check_row_weights(weight: object, n: int) -> np.ndarray | None:
+    """Return the row weights as floats, (n,), or None."""
+    if weight is None:
+        return None
+    array = as_float64(weight, "sample_weight")
+    if array.shape != (n,):
+        raise InputError(f"sample_weight has the shape {array.shape}, but X has {n} rows")
+    bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
+    if bad.size:
+        raise InputError(
+            f"sample_weight of row {bad[0]} is {array[bad[0]]}: weights are finite and >= 0"
+        )
+    if not array.any():
+        raise InputError("sample_weight is zero in every row: nothing is left to train on")
+    return array
+
+
+# Called with one line of a run's history at a time: a `Step`, `Pass` or `Epoch`.
+Progress = Callable[[Any], object]
+
+REPETITION = (  # scikit-learn's checks that a weight means repetition, and those that one is taken
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+)
+WEIGHTS = (
+    *REPETITION,
+    "check_sample_weights_pandas_series",
+    "check_sample_weights_not_an_array",
+    "check_sample_weights_list",
+    "check_sample_weights_shape",
+    "check_sample_weights_not_overwritten",
+)
+
+
+@dataclass(eq=False, repr=False)
+class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
+    """Base of the estimators: a score, linear unless a subclass overrides `_scores`, and a cut.
+
+    The larger label, `classes_[1]`, is the positive one, as everywhere in scikit-learn; its rows
+    are meant to score high. A subclass says how to check its parameters, how to train, and what a
+    run fell short of: `_check_parameters`, `_train` and `_shortfall`.
+    """
+
+    _: KW_ONLY
+    threshold: str | Rule = "equal-error"
+    max_time: float | None = None
+
+    @ends_on_interrupt
+    def fit(
+        self,
+        X: object,
+        y: object,
+        sample_weight: object = None,
+        callback: Progress | None = None,
+    ) -> Self:
+        """Train the model on these rows."""
+        self._fit(X, y, sample_weight, callback)
+        return self._warn()
+
+    @small_in_one_thread
+    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
+        """Do what `fit` promises, but for the warning."""
+        self._check_parameters()
+        self._train(self._check_fit(X, y, sample_weight), callback)
+
+    def _warn(self) -> Self:
+        """Warn the caller of `fit` if the run fell short."""
+        shortfall = self._shortfall()
+        if shortfall is not None:
+            warnings.warn(shortfall, ConvergenceWarning, stacklevel=4)
+        return self
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Raise `InputError` unless all parameters can be used; the threshold is checked later."""
+
+    @abstractmethod
+    def _train(self, data: TrainingRows, callback: Progress | None) -> None:
+        """Train on the checked rows and set all attributes."""
+
+    @abstractmethod
+    def _shortfall(self) -> str | None:
+        """Return what the run fell short of and what to do, as a warning says it, or None."""
+
+    @property
+    def expected_failed_checks(self) -> dict[str, str]:
+        """Which of scikit-learn's checks fail with these parameters, and why.
+
+        ``check_estimator(model, expected_failed_checks=model.expected_failed_checks)`` passes.
+        """
+        return {}
+
+    def decision_function(self, X: object) -> np.ndarray:
+        """Return the scores plus the intercept: (n,). `predict` says `classes_[1]` where it is
+        > 0."""
+        check_is_fitted(self)
+        if hasattr(X, "__dask_graph__"):
+            return self._block_by_block(X)
+        rows = check_rows(self, X, reset=False)
+        return self._scores(rows) + self.intercept_[0]
+
+    def _block_by_block(self, X: Any) -> Any:
+        """Return the decision function of each block of a dask collection, not computed yet."""
+        blocks = in_blocks(X, self.n_features_in_, getattr(self, "feature_names_in_", None))
+        scored = _Scored(self._scores, float(self.intercept_[0]))
+        return blocks.map_blocks(scored, drop_axis=1, dtype=float)
+
+    def predict(self, X: object) -> np.ndarray:
+        """Return the label of each row: (n,)."""
+        above: Any = self.decision_function(X) > 0
+        if hasattr(above, "__dask_graph__"):
+            return above.map_blocks(_Named(self.classes_), dtype=self.classes_.dtype)
+        return self.classes_[above.astype(int)]
+
+    def set_threshold(
+        self, X: object, y: object, rule: object = None, sample_weight: object = None
+    ) -> Self:
+        """Choose the intercept again, for example on rows held out from the training."""
+        check_is_fitted(self)
+        rows, labels = self._check_data(X, y, reset=False)
+        strange = np.setdiff1d(labels, self.classes_)
+        if strange.size:
+            shown = strange.tolist()[0]
+            raise InputError(f"the label {shown!r} was not there when the model was trained")
+        weight = check_row_weights(sample_weight, labels.size)
+        chosen = self.threshold if rule is None else rule
+        self._cut(rows, labels == self.classes_[1], weight, chosen)
+        return self
+
+    def _scores(self, X: Matrix) -> np.ndarray:
+        """Return f at checked rows, without the intercept."""
+        return np.asarray(X @ self.coef_[0])
+
+    def _check_data(self, X: object, y: object, reset: bool = True) -> tuple[Matrix, np.ndarray]:
+        """Return the rows, checked as by `check_rows`, and their labels."""
+        check_column_names(X)
+        found = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=reset)
+        check_labels(y)
+        return check_matrix(X), found[1]
+
+    def _check_fit(self, X: object, y: object, sample_weight: object = None) -> TrainingRows:
+        """Return what to train on, and set `classes_`.
+
+        Rows of weight zero are dropped, because a weight means repetition.
+        """
+        get_rule(self.threshold)
+        rows, labels = self._check_data(X, y)
+        kinds = _some_of_each(labels)
+        check_classification_targets(kinds)
+        kind = type_of_target(kinds, input_name="y", raise_unknown=True)
+        if kind != "binary":
+            raise InputError(
+                f"Only binary classification is supported. The type of the target is {kind}."
+            )
+        weight = check_row_weights(sample_weight, labels.size)
+        if weight is not None:
+            kept = weight > 0
+            rows, labels, weight = rows[kept], labels[kept], weight[kept]
+        self.classes_ = kinds_of(labels)
+        if self.classes_.size < 2:
+            raise InputError(
+                f"y has one class only, {self.classes_.tolist()}: pairs need rows of two classes"
+                + (" of positive weight" if weight is not None else "")
+            )
+        return TrainingRows(rows, labels == self.classes_[1], weight)
+
+    def _set_weights(
+        self, w: np.ndarray, X: Matrix, positive: np.ndarray, weight: np.ndarray | None = None
+    ) -> None:
+        """Set `coef_`, and `intercept_` by the parameter `threshold`."""
+        self.coef_ = np.array(w, dtype=float).reshape(1, -1)
+        self._cut(X, positive, weight, self.threshold)
+
+    def _keep_solution(self, solution: Solution) -> None:
+        """Set a certified solution and its parts as attributes."""
+        self.solution_ = solution
+        self.certificate_ = solution.certificate
+        self.status_ = solution.status
+        self.history_ = solution.history
+        self.n_iter_ = solution.n_iter
+
+    def _cut(
+        self, X: Matrix, positive: np.ndarray, weight: np.ndarray | None, rule: object
+    ) -> None:
+        self.intercept_ = np.array([0.0 - get_rule(rule)(self._scores(X), positive, weight)])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        return tags
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """Scores a block of rows; it is sent to workers."""
+
+    score: Callable[[Any], np.ndarray]
+    intercept: float
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        return self.score(as_float64(rows, "X", "a matrix of numbers")) + self.intercept
+
+
+@dataclass(frozen=True, eq=False)
+class _Named:
+    """Names the class of rows; it is sent to workers."""
+
+    classes: np.ndarray
+
+    def __call__(self, above: np.ndarray) -> np.ndarray:
+        return self.classes[above.astype(int)]
+
+
+def _some_of_each(labels: np.ndarray) -> np.ndarray:
+    """Return one label of each kind if there are two kinds, else all: checks sort their input."""
+    if labels.ndim != 1 or labels.dtype.kind == "O":
+        return labels
+    kinds = kinds_of(labels)
+    return kinds if kinds.size == 2 else labels
+
+
+def shortfall_of(solution: Solution, tol: float, of: str = "the objective") -> str | None:
+    """Return how far a solution is from being proved to `tol`, with advice; None where it is."""
+    if solution.status == Status.CERTIFIED:
+        return None
+    certificate = solution.certificate
+    shown = at_most(certificate.gap, 2)
+    if certificate.relative_gap is not None:
+        shown = f"{at_most(certificate.relative_gap, 2)} of {of}"
+    return f"the gap is {shown}, not within tol={tol:g}. {solution.status.advice}"
+
+
+@dataclass(eq=False, repr=False)
+class QueryClassifier(AUCClassifier):
+    """Base of the classifiers that take `qid`: `_queries` holds it while they are trained."""
+
+    _queries = None
+
+    @ends_on_interrupt
+    def fit(
+        self,
+        X: object,
+        y: object,
+        sample_weight: object = None,
+        callback: Progress | None = None,
+        qid: object = None,
+    ) -> Self:
+        """Train the model on these rows."""
+        if qid is not None:
+            queries: Any = qid  # a dask collection stays where it is
+            self._queries = queries if in_partitions(X) else check_labels(qid)
+        try:
+            self._fit(X, y, sample_weight, callback)
+        finally:
+            self.__dict__.pop("_queries", None)
+        return self._warn()
+
+    def _check_fit(self, X: object, y: object, sample_weight: object = None) -> TrainingRows:
+        """Return what to train on, and leave in `_queries` those of these rows."""
+        data = super()._check_fit(X, y, sample_weight)
+        if self._queries is not None:
+            queries: Any = self._queries
+            n = len(np.asarray(y))
+            if queries.shape != (n,):
+                raise InputError(f"{n} rows, but qid of shape {queries.shape}")
+            weight = check_row_weights(sample_weight, n)
+            self._queries = queries if weight is None else queries[weight > 0]
+        return data
+
+
+def in_partitions(X: object) -> bool:
+    """Return whether `X` is a dask collection or `PartitionedRows`."""
+    return is_dask(X) or isinstance(X, PartitionedRows)
+
+
+@contextmanager
+def opened(
+    X: Any, y: object, sample_weight: object, qid: object = None
+) -> Iterator[tuple[PartitionedRows, np.ndarray]]:
+    """Yield rows in partitions and both labels; what was made for a dask collection ends after.
+
+    Labels of `PartitionedRows` lie with the rows: they are then False and True.
+    """
+    if isinstance(X, PartitionedRows):
+        if not (y is None and sample_weight is None and qid is None):
+            raise InputError("labels and weights lie with the rows in their partitions: give none")
+        if isinstance(X, GroupedRows):
+            X.as_classes()
+        yield X, np.array([False, True])
+        return
+    rows, classes = rows_of_dask(X, y, sample_weight, None, qid)
+    try:
+        yield rows, classes
+    finally:
+        rows.engine.close()
+
+
+def set_linear(model: Any, rows: PartitionedRows, w: np.ndarray) -> None:
+    """Set the weights of a model, its intercept from counts of the scores, and its features."""
+    spread = counted_scores(rows, w)
+    model.coef_ = np.array(w, dtype=float).reshape(1, -1)
+    scores, positive, weight = spread.as_rows()
+    model.intercept_ = np.array([0.0 - get_rule(model.threshold)(scores, positive, weight)])
+    model.n_features_in_ = rows.dim
+    if rows.columns is not None:
+        model.feature_names_in_ = np.array(rows.columns, dtype=object)
+    elif hasattr(model, "feature_names_in_"):
+        del model.feature_names_in_
+
+
+def in_blocks(X: Any, dim: int | None = None, names: Sequence[str] | None = None) -> Any:
+    """Return a collection as a dask array (n, d) whose blocks have all columns."""
+    blocks = X.to_dask_array() if hasattr(X, "to_dask_array") else X
+    if len(blocks.shape) != 2 or (dim is not None and blocks.shape[1] != dim):
+        wanted = "two dimensions" if dim is None else f"{dim} columns, one for each feature,"
+        raise InputError(f"X has the shape {X.shape}: {wanted} are needed")
+    if names is not None and hasattr(X, "columns") and list(X.columns) != list(names):
+        raise InputError("the columns of X are not those that were fitted")
+    return blocks.rechunk({1: -1})
+
+
+def drawn_rows(X: Any, size: int, seed: int) -> np.ndarray:
+    """Return about `size` rows of a collection, drawn evenly and computed: (m, d)."""
+    blocks = in_blocks(X)
+    if np.isnan(blocks.shape[0]):
+        blocks = blocks.copy().compute_chunk_sizes()
+    n = int(blocks.shape[0])
+    if n == 0:
+        raise InputError("X has no rows")
+    if size < n:
+        drawn = np.random.default_rng(seed).choice(n, size=size, replace=False, shuffle=False)
+        blocks = blocks[np.sort(drawn)]
+    return as_float64(blocks.compute(), "X", "a matrix of numbers")
+
+
+def mapped(blocks: Any, function: Callable[[np.ndarray], np.ndarray], width: int) -> Any:
+    """Return the dask array (n, width) of a function of the rows of each block, not computed."""
+    chunks = (blocks.chunks[0], (width,))
+    return blocks.map_blocks(OfNumbers(function), chunks=chunks, dtype=float)
+
+
+@dataclass(frozen=True)
+class OfNumbers:
+    """A function of rows of numbers; it is sent to workers."""
+
+    function: Callable[[np.ndarray], np.ndarray]
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        """Return the function of some rows; dask passes no rows to learn the type of the result."""
+        numbers = as_float64(rows, "X", "a matrix of numbers")
+        if not np.isfinite(numbers).all():
+            raise InputError("X has a value that is not finite: remove or impute it first")
+        return self.function(numbers)

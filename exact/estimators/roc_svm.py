@@ -1,0 +1,476 @@
+"""Fitting a classifier to rows in partitions: a dask collection, or `PartitionedRows`."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..api.cross_validation import CHOICES, cross_validate
+from ..api.folds import RowOrder
+from ..api.solve import METHODS, solve_both, solve_request
+from ..certificate.solution import Callback
+from ..certificate.trivial import warn_if_trivial
+from ..errors import InputError
+from ..formulation.formulation import Formulation
+from ..formulation.partitioned import check_request
+from ..formulation.penalty_grid import strengthened, unit_penalty
+from ..formulation.request import WHOLE_CURVE, Options, Request
+from ..losses.loss import Loss
+from ..pairs.all_pairs import AllPairs, PairList
+from ..pairs.nearest_pairs import FILTERS, nearest_pairs
+from ..pairs.ordered.kinds import ordered_pairs_of
+from ..spaces.kernels import PRECOMPUTED, Kernel, get_kernel
+from ..spaces.partitions import PartitionedRows
+from ..spaces.rows import Rows
+from ..tools.checks import check_choice, check_number
+from ..tools.threads import small_in_one_thread
+from .base import (
+    REPETITION,
+    WEIGHTS,
+    AUCClassifier,
+    Matrix,
+    Progress,
+    QueryClassifier,
+    TrainingRows,
+    draw_seed,
+    in_partitions,
+    opened,
+    set_linear,
+    shortfall_of,
+)
+from .thresholds import get_rule
+
+
+@dataclass(eq=False, repr=False)
+class ExactClassifier(AUCClassifier):
+    """Base of the classifiers solved with proof: every parameter but lam, and the fitted
+    attributes."""
+
+    _: KW_ONLY
+    kernel: str | Kernel = "linear"
+    gamma: float | None = None
+    loss: str | Loss = "hinge"
+    pairs: str = "all"
+    anchor_filter: str = "none"
+    tol: float = 1e-9
+    method: str = "auto"
+    n_jobs: int | None = None
+
+    @abstractmethod
+    def _request(self) -> Request:
+        """Return the request that the parameters make, without the pairs."""
+
+    def _solve(self, request: Request, data: TrainingRows, callback: Callback | None) -> None:
+        """Solve the request over these rows, and keep the model."""
+        rows, labels = data.rows, data.positive
+        task, found = solve_both(rows, labels, self._asked(request, data), self._options(callback))
+        self._keep_solution(found)
+        self._keep(task, rows)
+        self._cut(rows, labels, data.weight, self.threshold)
+
+    def _options(self, callback: Callback | None = None) -> Options:
+        return Options(
+            method=self.method, tol=self.tol, max_time=self.max_time, callback=callback,
+            n_jobs=self.n_jobs,
+        )  # fmt: skip
+
+    def _fit_in_partitions(
+        self, X: Any, y: object, sample_weight: object, callback: Callback | None
+    ) -> None:
+        """Fit to rows in partitions: a dask collection, or `PartitionedRows`.
+
+        The threshold is chosen from counts of the scores on a fine grid. Labels of
+        `PartitionedRows` lie with the rows: `classes_` is then False and True.
+        """
+        if self.pairs != "all":
+            raise InputError(f"rows in partitions go with pairs='all', not {self.pairs!r}")
+        check_request(self._request())
+        get_rule(self.threshold)
+        with opened(X, y, sample_weight, self._queries) as (rows, self.classes_):
+            telling = getattr(rows.engine, "telling", None)
+            callback = callback if telling is None else telling(callback)
+            request = self._request_on(rows).unlabelled()
+            found = solve_request(rows, None, request, self._options(callback))
+            set_linear(self, rows, found.w)
+        self._keep_solution(found)
+
+    def _request_on(self, rows: PartitionedRows) -> Request:
+        """Return what is asked for of these rows."""
+        return self._request()
+
+    def _asked(self, request: Request, data: TrainingRows) -> Request:
+        """Return the request over the pairs of these rows."""
+        return replace(request, pairs=self._pairs(data.rows, data.positive, data.weight))
+
+    def _pairs(
+        self, rows: Matrix, positive: np.ndarray, weight: np.ndarray | None
+    ) -> AllPairs | PairList:
+        """Return the pairs that the parameter `pairs` asks for."""
+        if self.pairs == "all":
+            return AllPairs(weight)
+        kind, _, number = str(self.pairs).partition(":")
+        if kind != "nearest" or not number.isdigit() or int(number) < 1:
+            raise InputError(f"pairs must be 'all' or 'nearest:K' with K >= 1, not {self.pairs!r}")
+        if weight is not None:
+            raise InputError(
+                "sample_weight goes with pairs='all': repeated rows have no neighbours"
+            )
+        if self.kernel == PRECOMPUTED:
+            raise InputError("nearest pairs need features, not a precomputed kernel")
+        return nearest_pairs(rows, positive, int(number), anchor_filter=self.anchor_filter)
+
+    def _keep(self, task: Formulation | None, rows: Matrix) -> None:
+        """Store what is needed to score new rows: weights, or the rows that span the kernel
+        machine."""
+        for name in ("coef_", "dual_coef_", "support_", "_support_rows"):
+            if hasattr(self, name):
+                delattr(self, name)
+        if task is None or isinstance(task.base, Rows):
+            self.coef_ = np.array(self.solution_.w, dtype=float).reshape(1, -1)
+            return
+        spanning = np.flatnonzero(self.solution_.w) if task.factor is None else task.factor.pivots
+        self.support_ = np.sort(spanning)
+        self.dual_coef_ = self.solution_.w[self.support_]
+        if self.kernel != PRECOMPUTED:
+            self._support_rows = rows[self.support_]
+
+    def _scores(self, X: Matrix) -> np.ndarray:
+        """Return f at checked rows, without the intercept."""
+        if hasattr(self, "coef_"):
+            return np.asarray(X @ self.coef_[0])
+        if self.kernel == PRECOMPUTED:
+            return np.asarray(X[:, self.support_] @ self.dual_coef_)
+        kernel = get_kernel(self.kernel, self.gamma, int(X.shape[1]))
+        scores = np.empty(X.shape[0])
+        step = max(1, 2**22 // self.support_.size)
+        for start in range(0, X.shape[0], step):
+            block = slice(start, start + step)
+            scores[block] = kernel(X[block], self._support_rows) @ self.dual_coef_
+        return scores
+
+    def _shortfall(self) -> str | None:
+        return shortfall_of(self.solution_, self.tol)
+
+    def _check_parameters(self) -> None:
+        check_choice("method", self.method, METHODS)
+        check_choice("anchor_filter", self.anchor_filter, FILTERS)
+        self._options()
+        self._request()
+
+    @property
+    def expected_failed_checks(self) -> dict[str, str]:
+        """Which of scikit-learn's checks fail with these parameters, and why."""
+        if self.pairs != "all":
+            return dict.fromkeys(WEIGHTS, "nearest pairs refuse weights: repeated rows are nearest")
+        if self.tol > 1e-7:  # scikit-learn compares two fits to so many digits
+            return dict.fromkeys(REPETITION, "two fits are within tol of the optimum, not equal")
+        return super().expected_failed_checks
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == PRECOMPUTED
+        return tags
+
+
+@dataclass(eq=False, repr=False)
+class QueriedClassifier(QueryClassifier, ExactClassifier):
+    """Base of those that `fit(X, y, qid=...)` trains on the pairs within queries."""
+
+    def _asked(self, request: Request, data: TrainingRows) -> Request:
+        """Return the request over these rows' pairs, within their queries if they have any."""
+        if self._queries is None:
+            return super()._asked(request, data)
+        self._check_queries()
+        grade = data.positive.astype(float)
+        pairs = ordered_pairs_of(grade, self._queries, None, None, data.weight)
+        return replace(request, pairs=pairs, positive=None)
+
+    def _check_queries(self) -> None:
+        if self.pairs != "all":
+            raise InputError(f"qid makes the pairs: leave pairs='all', not {self.pairs!r}")
+
+
+@dataclass(eq=False, repr=False)
+class ROCSVM(QueriedClassifier):
+    """The ROC-optimizing support vector machine, solved with a proof of optimality.
+
+    [ScalingUp, eq. (3), eq. (10); SAUC, eq. (2); Nonlinear, eq. (4)]: minimise over f
+
+        lam/2 |f|^2 + mean over all positive-negative pairs of loss(f(x_i) - f(x_j)).
+
+    With `fit(X, y, qid=...)` the pairs are those within a query. X and y may be dask collections,
+    for linear problems; so may the rows that are scored, and `qid`, a query of which lies whole in
+    one partition.
+
+    Standardise the features first, as for any penalised linear model. The larger label is the
+    positive class; exchanging the classes only changes the sign of the scores.
+
+    Parameters
+    ----------
+    lam : float
+        > 0, weight of the penalty against the mean loss. A sum over the pairs with a factor C
+        means lam = 1 / (C n_pos n_neg).
+    kernel : {"linear", "rbf", "laplacian", "precomputed"} or Kernel
+        For "precomputed", X is the kernel matrix with the training rows; or one's own, as in
+        `solve`.
+    gamma : float, optional
+        > 0, of exp(-gamma |x - z|^2) or exp(-gamma |x - z|_1); 1 / d by default.
+    loss : {"hinge", "squared_hinge", "square", "logistic", "smooth_hinge", "exponential"} or Loss
+    pairs : "all", or "nearest:K"
+        All pairs, or each positive row with its K nearest negative ones (without row weights).
+    anchor_filter : {"none", "E", "A"}
+        Which positive rows count as anchors for nearest pairs, see
+        `aucert.exact.pairs.nearest_pairs`.
+    tol : float
+        Relative gap to reach, > 0.
+    method : str
+        A name that `solve` takes.
+    threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
+        The rule that sets the intercept from the training scores, see
+        `aucert.exact.estimators.thresholds`; a callable takes (scores, positive, weight), for
+        instance
+        ``functools.partial(threshold_for_sensitivity, sensitivity=0.95)``.
+    max_time : float, optional
+        Seconds, as in `solve`; the best point so far is kept, with its gap.
+    l1 : float
+        >= 0: adds l1 |w|_1, for the linear kernel; `lam` may then be 0, and `certificate_.radius`
+        is None.
+    fpr_max : float
+        In (0, 1]: partial AUC up to this false positive rate, as in `solve`.
+    tpr_min : float
+        In [0, 1): partial AUC from this true positive rate on.
+    groups : array (n_features_in_,), optional
+        The group of each feature, with l1 > 0: the group lasso.
+    sign : "nonnegative" or int array, optional
+        w >= 0 for all features, or for those columns; for the linear kernel.
+    n_jobs : int, optional
+        Threads for passes over many rows, as in `solve`.
+
+    Attributes
+    ----------
+    coef_ : array (1, n_features_in_)
+        For the linear kernel.
+    dual_coef_, support_ : arrays (r,)
+        For other kernels: f is the sum of dual_coef_ k(., x_i) over the training rows support_.
+    intercept_ : array (1,)
+        Minus the threshold.
+    classes_ : array (2,)
+        The negative and the positive label.
+    certificate_ : Certificate
+        How far the model is from the optimum, at most; for kernels in the space of the true one.
+    solution_ : Solution
+        With the dual point that proves it.
+    status_ : Status
+    n_iter_ : int
+    history_ : list of Step
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only where X has column names.
+    """
+
+    lam: float = 1e-3
+    _: KW_ONLY
+    l1: float = 0.0
+    fpr_max: float = 1.0
+    tpr_min: float = 0.0
+    groups: object = None
+    sign: object = None
+
+    @property
+    def expected_failed_checks(self) -> dict[str, str]:
+        """Which of scikit-learn's checks fail with these parameters, and why."""
+        if (self.fpr_max, self.tpr_min) == WHOLE_CURVE:
+            return super().expected_failed_checks
+        return dict.fromkeys(WEIGHTS, "partial AUC refuses weights")
+
+    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
+        if not in_partitions(X):
+            super()._fit(X, y, sample_weight, callback)
+            return
+        self._check_parameters()
+        self._fit_in_partitions(X, y, sample_weight, callback)
+
+    def _train(self, data: TrainingRows, callback: Callback | None) -> None:
+        request = self._request()
+        self._solve(request, data, callback)
+        if request.is_partial:
+            warn_if_trivial(request.loss, self.solution_.certificate, self.tol)
+
+    def _request(self) -> Request:
+        return Request.of(
+            self.lam,
+            self.loss,
+            positive=True,
+            kernel=self.kernel,
+            gamma=self.gamma,
+            l1=self.l1,
+            fpr_max=self.fpr_max,
+            tpr_min=self.tpr_min,
+            groups=self.groups,
+            sign=self.sign,
+        )
+
+
+@dataclass(eq=False, repr=False)
+class SAUCSVM(ROCSVM):
+    """SAUC-SVM: the ROC-SVM that also keeps the scores of each class close together.
+
+    [SAUC, eq. (8), eq. (12)]: minimise over f
+
+        lam/2 (|f|^2 + structure f'Sigma f) + mean over the pairs of loss(f(x_i) - f(x_j)),
+
+    Sigma = Sigma_+ + Sigma_-, the covariances of the two classes (divided by n). The scores of
+    new rows are [SAUC, eq. (11)], and (20) made right for a kernel.
+
+    Differs from the paper: 1. lam = 1 / (C N), N the number of pairs; the paper's lambda is
+    `structure`. 2. The printed inverse (17) does not exist and (20) lacks a factor; neither is
+    used. 3. The pairs are all pairs by default.
+
+    Parameters
+    ----------
+    lam : float
+        > 0.
+    structure : float
+        >= 0, weight of the structure relative to |f|^2; 0 gives `ROCSVM`.
+    structure_source : {"full", "sampled"}
+        The covariances of all rows, as in the paper, or of the nearest pairs actually used.
+    kernel, gamma, loss, pairs, anchor_filter, tol, method, threshold, max_time, n_jobs
+        As in `ROCSVM`.
+    fpr_max, tpr_min : float
+        As in `ROCSVM`; partial AUC goes with structure = 0 only.
+    l1, groups, sign
+        As in `ROCSVM`; they go with structure = 0 only: the structured norm turns the features, and
+        what acts on single weights has no bound there.
+
+    Attributes
+    ----------
+    certificate_ : Certificate
+        In the structured norm, of the true kernel; all others as in `ROCSVM`.
+    """
+
+    structure: float = 1.0
+    _: KW_ONLY
+    structure_source: str = "full"
+
+    def _request(self) -> Request:
+        source = self.structure_source
+        return replace(super()._request(), structure=self.structure, structure_source=source)
+
+
+@dataclass(eq=False, repr=False)
+class ROCSVMCV(QueriedClassifier):
+    """A ROC-SVM with the lam of the highest cross-validated AUC, solved with proof.
+
+    [ScalingUp, eq. (3), eq. (10); SAUC, eq. (12)], the penalty's weight chosen: along a path of
+    falling lam each fold is solved with warm starts and certificates, the AUC of its held-out rows
+    averaged, and the whole problem solved at the chosen lam. With `fit(X, y, qid=...)` pairs are
+    those within a query, in training and held out, and folds keep queries whole.
+
+    Parameters
+    ----------
+    lams : array (k,), optional
+        > 0, the candidates; by default `n_lams` of them, evenly spaced in their logarithm down
+        from the lam above which the order of the rows no longer changes.
+    n_lams : int
+    cv : int, splitter or iterable
+        As in `cross_validated_path`.
+    choice : {"best", "one-se"}
+        The lam of the highest mean, or the largest one within one standard error of it.
+    structure : float
+        >= 0, as in `SAUCSVM`; 0 for none.
+    l1_ratio : float
+        In [0, 1]: the penalty is lam ((1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1), as in
+        `regularization_path`; for the linear kernel.
+    groups, sign
+        As in `ROCSVM`; groups go with l1_ratio > 0.
+    kernel, gamma, loss, pairs, anchor_filter, method, threshold
+        As in `ROCSVM`.
+    tol, cv_tol : float
+        Relative gap to reach, of the model and of those in the folds.
+    max_time : float, optional
+        Seconds for the folds, and again for the model.
+    random_state : int, RandomState or None
+        Shuffles the folds.
+    n_jobs : int, optional
+        Folds solved at once, in processes of their own; -1 for one a core. 1 by default. The model
+        is then solved with so many threads.
+
+    Attributes
+    ----------
+    lam_ : float
+        The lam chosen.
+    cv_path_ : CVPath
+        Held-out AUC of each fold and lam, with proved ranges.
+    All others as in `ROCSVM`.
+    """
+
+    lams: object = None
+    _: KW_ONLY
+    n_lams: int = 20
+    cv: object = 5
+    choice: str = "best"
+    structure: float = 0.0
+    l1_ratio: float = 0.0
+    groups: object = None
+    sign: object = None
+    cv_tol: float = 1e-6
+    random_state: object = None
+
+    @small_in_one_thread
+    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
+        """Choose lam, with the weights as they are given, then do what `fit` promises."""
+        self._check_parameters()
+        if in_partitions(X):
+            self._fit_in_partitions(X, y, sample_weight, callback)
+            return
+        rows, positive, _ = self._check_fit(X, y)
+        order = None
+        if self._queries is not None:
+            self._check_queries()
+            order = RowOrder.of_classes(positive, self._queries)
+        pairs = self._pairs if self._queries is None else None
+        self._choose(rows, positive, self._request(), sample_weight, pairs, order)
+        super()._fit(X, y, sample_weight, callback)
+
+    def _choose(self, X: object, positive: np.ndarray | None, request: Request, *more: Any) -> None:
+        """Choose lam by cross-validation."""
+        limits = {"method": self.method, "max_time": self.max_time, "n_jobs": self.n_jobs}
+        options = Options(tol=self.cv_tol, **limits)
+        seed = draw_seed(self.random_state)
+        self.cv_path_ = cross_validate(
+            X, positive, request, options, self.lams, self.n_lams, self.cv, seed, *more
+        )
+        self.lam_ = self.cv_path_.lam_of(self.choice)
+
+    def _request_on(self, rows: PartitionedRows) -> Request:
+        """Choose lam over rows in partitions, and return the request at it."""
+        self._choose(rows, None, self._request().unlabelled())
+        return self._chosen()
+
+    def _train(self, data: TrainingRows, callback: Callback | None) -> None:
+        self._solve(self._chosen(), data, callback)
+
+    def _chosen(self) -> Request:
+        """Return what the parameters ask for at the lam chosen."""
+        request = self._request()
+        return replace(request, penalty=strengthened(request.penalty, self.lam_))
+
+    def _request(self) -> Request:
+        """Return what the parameters ask for, at lam = 1."""
+        return Request.of(
+            None,
+            self.loss,
+            positive=True,
+            kernel=self.kernel,
+            gamma=self.gamma,
+            structure=self.structure,
+            penalty=unit_penalty(self.l1_ratio, self.groups, self.sign),
+        )
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("choice", self.choice, CHOICES)
+        check_number("cv_tol", self.cv_tol)

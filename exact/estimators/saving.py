@@ -1,0 +1,388 @@
+"""Fitted models as a tree of plain JSON and a list of arrays, and back: only known types pass.
+
+A tree has one entry for each value: numbers, words, lists and None as they are, and for the rest an
+object with one telling key: array, dtype, strings, csr, tuple, dict, enum, value (a dataclass) or
+model (an estimator). Reading one makes objects of the types that were registered and of no other;
+nothing in a file can name a function, a module or a type from elsewhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from importlib.metadata import version as installed
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from ... import __version__
+from ..certificate.certificate import Certificate
+from ..certificate.solution import Solution, Status, Step
+from ..errors import InputError
+from ..problem.evidence import Alpha, Marginals, Mix, Scores, Weights
+from ..problem.minorant import Minorant
+from ..spaces.kernels import Gaussian, Laplacian, Linear
+from ..tools.atomic_files import write_atomically
+from ..tools.rounding import Bound
+
+# Results of a fit end in an underscore, or are private.
+NAME = re.compile(r"_[a-z][A-Za-z0-9_]*|[a-z][A-Za-z0-9_]*_")
+
+NUMBERS = re.compile(r"[<>|=]?[biuf]\d{1,2}")
+
+KNOWN: dict[str, type] = {}  # Types that may occur in a tree, by name; `register` adds to them.
+
+
+def register(*classes: type) -> None:
+    """Let estimators, dataclasses and enumerations occur in model files."""
+    for known in classes:
+        if KNOWN.setdefault(known.__name__, known) is not known:
+            raise InputError(f"another type named {known.__name__} is registered already")
+
+
+# Attributes that a file leaves out, because they hold the data that a run would go on with.
+LEFT_OUT: dict[type, tuple[str, ...]] = {}
+
+
+def leave_out(known: type, *names: str) -> None:
+    """Leave attributes of an estimator out of model files."""
+    LEFT_OUT[known] = names
+
+
+def is_whole(model: object) -> bool:
+    """Return whether a model has all that its run needs to go on, which a loaded one may not."""
+    return all(hasattr(model, name) for name in LEFT_OUT.get(type(model), ()))
+
+
+class Encoder:
+    """Turns values into trees, and collects their arrays in `arrays`."""
+
+    def __init__(self) -> None:
+        self.arrays: list[np.ndarray] = []
+        self._place: dict[int, int] = {}
+
+    def encode(self, value: Any, where: str) -> Any:
+        """Return the tree of `value`; `where` names it in messages."""
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, Enum):
+            return {"enum": self.known(value, where), "is": value.value}
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        if isinstance(value, np.ndarray):
+            return self._array(value, where)
+        if isinstance(value, np.dtype) and value.kind in "biuf":
+            return {"dtype": value.str}
+        if sp.issparse(value):
+            return self._sparse(value, where)
+        if isinstance(value, list | tuple):
+            items = [self.encode(item, f"{where}[{k}]") for k, item in enumerate(value)]
+            return items if isinstance(value, list) else {"tuple": items}
+        if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+            return {"dict": {key: self.encode(v, f"{where}[{key}]") for key, v in value.items()}}
+        if isinstance(value, BaseEstimator):
+            return self._model(value, where)
+        if is_dataclass(value) and not isinstance(value, type):
+            inside = {f.name: getattr(value, f.name) for f in fields(value) if f.init}
+            return {"value": self.known(value, where), "of": self._all(inside, where)}
+        hint = "; set it to a name or a number first, the fit stays" if callable(value) else ""
+        kind = "a function" if callable(value) else f"a {type(value).__name__}"
+        raise InputError(f"{where} is {kind}, which a model file cannot hold{hint}")
+
+    def known(self, value: object, where: str) -> str:
+        """Return the name of a value's type, or raise `InputError` where it is not registered."""
+        name = type(value).__name__
+        if KNOWN.get(name) is not type(value):
+            after = ".steps[0]" in where
+            advice = (
+                "; save the step after it, and encode rows before it scores them" if after else ""
+            )
+            raise InputError(f"{where} is a {name}, which this function cannot save{advice}")
+        return name
+
+    def _all(self, values: dict[str, Any], where: str) -> dict[str, Any]:
+        return {name: self.encode(value, f"{where}.{name}") for name, value in values.items()}
+
+    def _array(self, value: np.ndarray, where: str) -> Any:
+        if value.dtype.kind == "O":
+            if value.ndim == 1 and all(isinstance(word, str) for word in value):
+                return {"strings": value.tolist()}
+            raise InputError(f"{where} is an array of objects, which a model file cannot hold")
+        if value.dtype.kind not in "biufU":
+            raise InputError(f"{where} is an array of {value.dtype}, which a file cannot hold")
+        place = self._place.get(id(value))
+        if place is None:
+            place = self._place[id(value)] = len(self.arrays)
+            self.arrays.append(value)
+        return {"array": place}
+
+    def _sparse(self, value: Any, where: str) -> Any:
+        if value.format != "csr":
+            raise InputError(f"{where} is a sparse matrix that is not CSR")
+        parts = {k: self._array(getattr(value, k), where) for k in ("data", "indices", "indptr")}
+        return {"csr": parts, "shape": list(value.shape), "matrix": sp.isspmatrix(value)}
+
+    def _model(self, value: BaseEstimator, where: str) -> Any:
+        name, given = self.known(value, where), value.get_params(deep=False)
+        hidden = {*given, *LEFT_OUT.get(type(value), ())}
+        found = {k: v for k, v in vars(value).items() if k not in hidden}
+        return {"model": name, "with": self._all(given, where), "found": self._all(found, where)}
+
+
+def _number_type(name: str) -> np.dtype[Any]:
+    """Return a type of numbers by its name."""
+    if not NUMBERS.fullmatch(name):
+        raise ValueError(f"{name} is no type of numbers")
+    return np.dtype(name)
+
+
+def _check_proofs(values: dict[str, Any]) -> None:
+    """Raise unless all that is named a certificate is one: each is marked as saved."""
+    for name, value in values.items():
+        if name.rstrip("_").endswith("certificate") and not isinstance(value, Certificate | None):
+            raise ValueError(f"{name} is no certificate")
+
+
+class Decoder:
+    """Turns trees back into values."""
+
+    def __init__(
+        self, arrays: list[np.ndarray], older: dict[str, Callable[..., Any]] | None = None
+    ):
+        self.arrays, self.older = arrays, older or {}
+
+    def decode(self, tree: Any) -> Any:
+        """Return the value of a tree."""
+        if tree is None or isinstance(tree, bool | int | float | str):
+            return tree
+        if isinstance(tree, list):
+            return [self.decode(item) for item in tree]
+        if "array" in tree:
+            return self._take(tree)
+        if "dtype" in tree:
+            return _number_type(tree["dtype"])
+        if "strings" in tree:
+            return np.array([str(word) for word in tree["strings"]], dtype=object)
+        if "csr" in tree:
+            parts = tuple(self._take(tree["csr"][k]) for k in ("data", "indices", "indptr"))
+            kind = sp.csr_matrix if tree["matrix"] else sp.csr_array
+            matrix = kind(parts, shape=tuple(tree["shape"]))
+            matrix.check_format(full_check=True)
+            return matrix
+        if "tuple" in tree:
+            return tuple(self.decode(item) for item in tree["tuple"])
+        if "dict" in tree:
+            return {str(key): self.decode(item) for key, item in tree["dict"].items()}
+        if "enum" in tree:
+            return self._type(tree["enum"], Enum)(tree["is"])
+        if "value" in tree:
+            inside = self._all(tree["of"])
+            _check_proofs(inside)
+            known = self._type(tree["value"], object)
+            make = self.older.get(tree["value"]) or known
+            value = make(**inside)
+            if hasattr(value, "as_saved"):  # what was proved, on the file's word alone
+                object.__setattr__(value, "as_saved", True)
+            return value
+        return self._model(tree)
+
+    def _take(self, tree: Any) -> np.ndarray:
+        place = tree["array"]
+        if not 0 <= place < len(self.arrays):
+            raise IndexError(place)
+        return self.arrays[place]
+
+    def _type(self, name: object, base: type) -> Any:
+        known = KNOWN.get(name) if isinstance(name, str) else None
+        if known is None:
+            raise InputError(
+                f"it holds a {str(name)[:40]}, which is not known here: import "
+                "aucert.exact.load_model and aucert.approx.load_model, either knows all then"
+            )
+        if not issubclass(known, base):
+            raise TypeError(name)
+        return known
+
+    def _all(self, trees: dict[str, Any]) -> dict[str, Any]:
+        return {name: self.decode(tree) for name, tree in trees.items()}
+
+    def _model(self, tree: Any) -> Any:
+        known = self._type(tree["model"], BaseEstimator)
+        model, found = known(**self._all(tree["with"])), self._all(tree["found"])
+        _check_proofs(found)
+        for name, value in found.items():
+            if not NAME.fullmatch(name) or hasattr(known, name):
+                raise ValueError(f"{name} is no result of a fit")
+            setattr(model, name, value)
+        return model
+
+
+FORMAT = "aucert model"
+SCHEMA = 2
+
+
+register(StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer)
+register(Pipeline, Gaussian, Laplacian, Linear)
+register(Certificate, Minorant, Solution, Status, Step)
+register(Alpha, Marginals, Mix, Scores, Weights)
+
+
+def _certificate_of_schema_1(
+    primal: float,
+    dual: float,
+    gap: float,
+    relative_gap: float | None,
+    radius: Any,
+    rounding: float,
+    objective: str = "",
+) -> Certificate:
+    """Return the certificate whose bounds were stored beside their rounding; `radius` had it."""
+    upper, lower = Bound(primal, rounding), Bound(dual, rounding)
+    return replace(Certificate.from_bounds(upper, lower, 0.0, objective), radius=radius)
+
+
+def save_model(model: Any, path: str | Path) -> None:
+    """Write a fitted model to a file: complete, or not at all.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted classifier of `aucert.exact` or `aucert.approx`, a `Nystrom`, or a scikit-learn
+        `Pipeline` of such, scalers of columns, `SimpleImputer` and `RBFSampler`. Each room's
+        `save_model` knows its own estimators; once both are imported, each knows all.
+    path : str or Path
+        Written as it is, whatever its ending; .npz is the custom.
+    Raises
+    ------
+    InputError
+        If the model holds what a file cannot, say a function as its threshold, or the file cannot
+        be written.
+    NotFittedError
+        If the model is not fitted.
+    """
+    if not isinstance(model, BaseEstimator):
+        raise InputError(f"a {type(model).__name__} is no estimator: only those can be saved")
+    encoder = Encoder()
+    encoder.known(model, "the model")
+    check_is_fitted(model)
+    header = {
+        "format": FORMAT,
+        "schema": SCHEMA,
+        "version": __version__,
+        "libraries": {name: installed(name) for name in ("numpy", "scikit-learn")},
+        "model": encoder.encode(model, "the model"),
+        "arrays": len(encoder.arrays),
+    }
+    header["sha256"] = _digest(header, encoder.arrays)
+    text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    entries = {f"a{k}": array for k, array in enumerate(encoder.arrays)}
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, header=text, **entries)
+    write_atomically(path, lambda file: file.write(buffer.getbuffer()))
+
+
+def load_model(path: str | Path) -> Any:
+    """Return the model of a file that `save_model` wrote.
+
+    Its certificate is what the file says (`certificate_.as_saved`); `aucert.exact.recertify` makes
+    it anew from the data.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is no model file, is damaged or cut off, was written in a
+        newer format, or holds a type that is not known here.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+    try:
+        header, arrays = _opened(path, data)
+        older = {"Certificate": _certificate_of_schema_1} if header["schema"] == 1 else {}
+        return Decoder(arrays, older).decode(header["model"])
+    except InputError as error:
+        text = str(error)
+        raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None
+    except (KeyError, TypeError, ValueError, IndexError, RecursionError, AttributeError):
+        raise InputError(f"{path}: its content does not fit this version of aucert") from None
+
+
+def _opened(path: str | Path, data: bytes) -> tuple[dict[str, Any], list[np.ndarray]]:
+    """Return header and arrays, checked."""
+    damaged = f"{path}: the file is damaged or cut off: save the model again"
+    if not data.startswith(b"PK"):
+        raise InputError(f"{path}: this is no model file of aucert")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = archive.namelist()
+            if "header.npy" not in names:
+                raise InputError(f"{path}: this is no model file of aucert")
+            text = _entry(archive, "header.npy")
+            header = json.loads(text.tobytes().decode())
+            if not isinstance(header, dict) or header.get("format") != FORMAT:
+                raise InputError(f"{path}: this is no model file of aucert")
+            if not isinstance(header.get("schema"), int) or header["schema"] > SCHEMA:
+                raise InputError(
+                    f"{path}: written by aucert {_word(header.get('version'))} in a newer "
+                    f"format ({_word(header.get('schema'))}) than this version reads "
+                    f"({SCHEMA}): update aucert"
+                )
+            wanted = [f"a{k}.npy" for k in range(len(names) - 1)]
+            if header.get("arrays") != len(wanted) or set(names) != {"header.npy", *wanted}:
+                raise InputError(damaged)
+            arrays = [_entry(archive, name) for name in wanted]
+    except InputError:
+        raise
+    except Exception:  # whatever a damaged archive makes the readers raise
+        raise InputError(damaged) from None
+    if header.pop("sha256", None) != _digest(header, arrays):
+        raise InputError(damaged)
+    return header, arrays
+
+
+def _entry(archive: zipfile.ZipFile, name: str) -> np.ndarray:
+    """Return an array of the archive that is no larger than the file says."""
+    info = archive.getinfo(name)
+    if info.compress_type != zipfile.ZIP_STORED:
+        raise ValueError("compressed")
+    raw = io.BytesIO(archive.read(info))  # checks the entry's CRC
+    read = np.lib.format
+    major, _ = read.read_magic(raw)
+    header = read.read_array_header_1_0 if major == 1 else read.read_array_header_2_0
+    shape, fortran, dtype = header(raw)
+    if dtype.kind not in "biufU":
+        raise ValueError("type")
+    flat = np.frombuffer(raw.read(), dtype=dtype)
+    return flat.reshape(shape, order="F" if fortran else "C").copy(order="K")
+
+
+def _word(value: object) -> str:
+    """Return what a file says, fit for one line of a message."""
+    return " ".join(str(value).split())[:40]
+
+
+def _digest(header: dict[str, Any], arrays: list[np.ndarray]) -> str:
+    text = json.dumps(header, sort_keys=True, separators=(",", ":"))
+    digest = hashlib.sha256(text.encode())
+    for array in arrays:
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()

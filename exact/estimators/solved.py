@@ -1,0 +1,181 @@
+"""Estimators made of solutions, and models certified anew. `saving` knows them from here."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..api.certify import certify_request
+from ..certificate.audit import Audit
+from ..certificate.solution import Solution
+from ..errors import InputError
+from ..formulation.request import Options
+from ..spaces.kernels import PRECOMPUTED
+from .roc_svm import ROCSVM, SAUCSVM
+from .saving import load_model, register, save_model
+from .thresholds import get_rule
+
+__all__ = ["load_model", "recertify", "save_model"]
+
+
+@dataclass(eq=False, repr=False)
+class SolvedSVM(SAUCSVM):
+    """What `aucert solve --out` writes where `ROCSVM` and `SAUCSVM` lack a part of the problem."""
+
+    structure: float = 0.0
+    _: KW_ONLY
+    seed: int = 0
+    worst_of: str | None = None
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.worst_of is not None:
+            raise InputError("a model of worst groups is not fitted: call solve with worst_of")
+
+
+@dataclass(eq=False, repr=False)
+class SolvedOrder(SolvedSVM):
+    """What `aucert solve --out` writes for ordered pairs: it gives scores, and knows no classes."""
+
+    _: KW_ONLY
+    qid: str | None = None
+    target: str | None = None
+    time: str | None = None
+    event: str | None = None
+
+    def fit(self, *given: object, **named: object) -> Any:
+        """Raise `InputError`: such a model is made by `aucert solve` alone."""
+        raise InputError("a model of ordered pairs is not fitted: call solve with qid or time")
+
+    def predict(self, X: object) -> np.ndarray:
+        """Return the score of each row: (n,)."""
+        return self.decision_function(X)
+
+
+register(ROCSVM, SAUCSVM, SolvedSVM, SolvedOrder)
+
+
+def solved_model(
+    solution: Solution,
+    rows: Any,
+    scores: np.ndarray,
+    positive: np.ndarray,
+    classes: np.ndarray,
+    parameters: dict[str, Any],
+    weight: np.ndarray | None = None,
+) -> ROCSVM:
+    """Return the estimator that a fit with these parameters would be, from an existing solution."""
+    asked = dict(parameters)
+    kind: type[ROCSVM] = SolvedSVM
+    if not str(asked["pairs"]).startswith("drawn") and asked.get("worst_of") is None:
+        del asked["seed"]
+        asked.pop("worst_of", None)
+        kind = SAUCSVM if asked["structure"] else ROCSVM
+        if kind is ROCSVM:
+            del asked["structure"]
+    model = kind(**asked)
+    model.classes_ = classes
+    _keep(model, solution, rows)
+    model.intercept_ = np.array([0.0 - get_rule(model.threshold)(scores, positive, weight)])
+    return model
+
+
+def solved_order(solution: Solution, rows: Any, parameters: dict[str, Any]) -> SolvedOrder:
+    """Return the model of ordered pairs with these parameters, from an existing solution."""
+    model = SolvedOrder(**parameters)
+    _keep(model, solution, rows)
+    model.intercept_ = np.zeros(1)
+    return model
+
+
+def _keep(model: ROCSVM, solution: Solution, rows: Any) -> None:
+    """Store the solution and what is needed to score new rows."""
+    model.n_features_in_ = int(rows.shape[1])
+    model._keep_solution(solution)
+    if model.kernel == "linear":
+        model.coef_ = np.array(solution.w, dtype=float).reshape(1, -1)
+        return
+    model.support_ = np.flatnonzero(solution.w)
+    model.dual_coef_ = solution.w[model.support_]
+    if model.kernel != PRECOMPUTED:
+        model._support_rows = rows[model.support_]
+
+
+def recertify(
+    model: ROCSVM,
+    X: object,
+    y: object,
+    sample_weight: object = None,
+    *,
+    tol: float = 1e-9,
+    max_time: float | None = None,
+) -> Audit:
+    """Certify a fitted or loaded model anew on the rows that it was fitted on.
+
+    Nothing is taken over from the model but its problem and its weights.
+
+    Parameters
+    ----------
+    model : ROCSVM or SAUCSVM
+        Without a choice of its own parameters; for others call `certify` with their weights.
+    X : array or sparse matrix (n, d), or (n, n) for a precomputed kernel
+        The rows of the fit, for kernels in their order.
+    y : array (n,)
+    sample_weight : array (n,), optional
+    tol : float
+        Relative gap up to which the model counts as optimal; that of the model is not asked.
+    max_time : float, optional
+        Seconds.
+
+    Returns
+    -------
+    Audit
+        How far the weights are from the optimum on these rows.
+
+    Raises
+    ------
+    InputError
+        For another model, or rows that cannot be those of the fit.
+    """
+    if type(model) not in (ROCSVM, SAUCSVM, SolvedSVM):
+        raise InputError(
+            f"recertify is for ROCSVM and SAUCSVM, not {type(model).__name__}: "
+            "call certify(X, y, lam, w=...) with its weights"
+        )
+    check_is_fitted(model)
+    fresh = type(model)(**model.get_params())
+    rows, positive, weight = fresh._check_fit(X, y, sample_weight)
+    if list(fresh.classes_) == list(model.classes_)[::-1]:
+        positive = ~positive  # the smaller label was named as the positive one
+    elif list(fresh.classes_) != list(model.classes_):
+        raise InputError(
+            f"the labels are {fresh.classes_.tolist()}, the model was fitted on "
+            f"{np.asarray(model.classes_).tolist()}"
+        )
+    request = replace(fresh._request(), pairs=fresh._pairs(rows, positive, weight))
+    w = weights_on(model, rows)
+    return certify_request(rows, positive, request, Options(tol=tol, max_time=max_time), w)
+
+
+def weights_on(model: ROCSVM, rows: object) -> np.ndarray:
+    """Return the weights, or the coefficients of all rows of a kernel machine."""
+    n, d = np.shape(rows)  # type: ignore[arg-type]
+    if hasattr(model, "coef_"):
+        w = np.asarray(model.coef_, dtype=float)[0]
+        if w.size != d:
+            raise InputError(f"X has {d} features, the model {w.size}")
+        return w
+    support = np.asarray(model.support_)
+    kept = getattr(model, "_support_rows", None)
+    fits = not support.size or int(support.max()) < n
+    if fits and kept is not None:
+        here = rows[support]  # type: ignore[index]
+        fits = here.shape == kept.shape and not np.any(abs(here - kept).max() > 0)
+    if not fits:
+        raise InputError("these are not the rows that the model was fitted on, in their order")
+    w = np.zeros(n)
+    w[support] = model.dual_coef_
+    return w

@@ -1,0 +1,251 @@
+"""The ways to cut scores, with the rates that each cut gives: all of them, or those near one.
+
+A rule that looks for one place on the ROC curve needs no sort of all rows. A sample tells about
+where it is; the rows below that are counted, and only those near it are sorted. If it turns out to
+be elsewhere, all are sorted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from ..errors import InputError
+from ..pairs.all_pairs import AllPairs
+from ..tools.checks import check_number, check_scores
+from ..tools.lossless import as_float64
+
+SLACK = 1e-12  # Differences of rates below this are rounding, because rates are sums of weights.
+
+MANY = 10_000  # Minimum number of rows for counting; sorting fewer is quick anyway.
+
+# A sample is rarely further off than this share of the rows, over the root of its rarer class.
+SPREAD = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """Every way to cut the scores, from "all rows positive" to "all rows negative"."""
+
+    at: np.ndarray
+    sensitivity: np.ndarray
+    specificity: np.ndarray
+
+    @property
+    def balance(self) -> np.ndarray:
+        """Specificity minus sensitivity: it rises from -1 to 1."""
+        return self.specificity - self.sensitivity
+
+    def best(self, merit: np.ndarray) -> float:
+        """Return the cut of the largest merit.
+
+        Among several it is the one nearest to equal errors, and of two as near the lower one.
+        """
+        tied = np.flatnonzero(merit >= merit.max() - SLACK)
+        distance = np.abs(self.balance[tied])
+        return float(self.at[tied[np.flatnonzero(distance <= distance.min() + SLACK)[0]]])
+
+
+def all_cuts(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None) -> Cuts:
+    """Return the cuts of the scores, with the rates that each gives."""
+    scores, positive = checked(scores, positive)
+    if weight is None:
+        return _sorted_cuts(scores, positive, np.ones(scores.size))
+    mass = AllPairs(weight).on(positive).row_mass()
+    used = mass > 0
+    return _sorted_cuts(scores[used], positive[used], mass[used])
+
+
+def _sorted_cuts(scores: np.ndarray, positive: np.ndarray, mass: np.ndarray) -> Cuts:
+    """Return all cuts of rows of these masses > 0."""
+    values, missed, passed = _running_masses(scores, positive, mass)
+    at = np.concatenate([[0.0], _between(values), [0.0]])
+    beyond = max(1.0, float(values[-1] - values[0]), 1e-6 * float(np.abs(values).max()))
+    at[0], at[-1] = values[0] - beyond, values[-1] + beyond
+    return Cuts(at, 1.0 - missed / missed[-1], passed / passed[-1])
+
+
+def _running_masses(
+    scores: np.ndarray, positive: np.ndarray, mass: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the distinct scores (k,) and the masses of each class below every cut: (k + 1,)."""
+    values, place = np.unique(scores, return_inverse=True)
+    missed, passed = np.zeros(values.size + 1), np.zeros(values.size + 1)
+    for side, out in ((positive, missed), (~positive, passed)):
+        np.cumsum(np.bincount(place, weights=mass * side, minlength=values.size), out=out[1:])
+    return values, missed, passed
+
+
+def _between(values: np.ndarray) -> np.ndarray:
+    """Return a cut between each two neighbours of ascending values: halfway if that is a float."""
+    middle = values[:-1] / 2 + values[1:] / 2
+    # Between neighbouring floats there is no middle: the lower one itself is still a cut.
+    return np.where((middle >= values[:-1]) & (middle < values[1:]), middle, values[:-1])
+
+
+def cuts_near(
+    scores: np.ndarray,
+    positive: np.ndarray,
+    weight: np.ndarray | None,
+    reached: Callable[[Cuts], np.ndarray],
+) -> Cuts:
+    """Return cuts that hold the first one that is `reached`, and the one before it."""
+    scores, positive = checked(scores, positive)
+    if weight is None and scores.size >= MANY:
+        thinning = int(scores.size ** (1 / 3) / 2)
+        few, side = scores[::thinning], positive[::thinning]
+        rarer = min(int(side.sum()), int((~side).sum()))
+        if rarer > 0:
+            middle = int(np.argmax(reached(_sorted_cuts(few, side, np.ones(few.size)))))
+            ranked = np.unique(few)
+            margin = int(SPREAD * few.size / np.sqrt(rarer))
+            low, high = ranked[np.clip([middle - margin, middle + margin], 0, ranked.size - 1)]
+            found = _cuts_between(scores, positive, low, high, reached)
+            if found is not None:
+                return found
+    return all_cuts(scores, positive, weight)
+
+
+def _cuts_between(
+    scores: np.ndarray,
+    positive: np.ndarray,
+    low: float,
+    high: float,
+    reached: Callable[[Cuts], np.ndarray],
+) -> Cuts | None:
+    """Return the cuts between the scores from `low` to `high`, or None if they are not enough."""
+    below, n_pos = scores < low, int(np.count_nonzero(positive))
+    left = int(np.count_nonzero(below & positive)), int(np.count_nonzero(below & ~positive))
+    kept = np.flatnonzero(~below & (scores <= high))
+    values, missed, passed = _running_masses(scores[kept], positive[kept], np.ones(kept.size))
+    missed, passed = (left[0] + missed)[1:-1], (left[1] + passed)[1:-1]
+    cuts = Cuts(_between(values), 1.0 - missed / n_pos, passed / (scores.size - n_pos))
+    there = reached(cuts)
+    return cuts if there.any() and not there[0] else None
+
+
+def checked(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores as floats, and the classes, or raise `InputError`."""
+    scores = as_float64(scores, "scores")
+    if not isinstance(positive, np.ndarray) or positive.dtype != bool:
+        raise InputError("positive must be a boolean array, True on the positive rows")
+    check_scores(scores, positive)
+    if positive.ndim != 1 or not positive.any() or positive.all():
+        raise InputError("a threshold needs rows of both classes")
+    return scores, positive
+
+
+Rule = Callable[[np.ndarray, np.ndarray, np.ndarray | None], float]
+
+
+def threshold_midpoint(
+    scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
+) -> float:
+    """Return halfway between the lowest positive and the highest negative score.
+
+    [SAUC, eq. (4)]: (min f(x+) + max f(x-)) / 2. This suits separable data. On other data two rows
+    decide, so a single outlier can move the threshold anywhere.
+    """
+    scores, positive = checked(scores, positive)
+    mass = AllPairs(weight).on(positive).row_mass()
+    lowest = float(scores[positive & (mass > 0)].min())
+    return lowest / 2 + float(scores[~positive & (mass > 0)].max()) / 2
+
+
+def threshold_equal_error(
+    scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
+) -> float:
+    """Return the threshold at which sensitivity equals specificity. [SAUC, Section 2.2, rule 2]
+
+    There the ROC curve meets the diagonal from (0, 1) to (1, 0). The curve is a staircase: where
+    it jumps over the diagonal, the threshold is interpolated between the cuts on either side. The
+    rule does not depend on how frequent the classes are, and exchanging them only changes its sign.
+
+    Differs from the paper: 1. It calls this the best compromise of true and false positive rate;
+    that is `threshold_youden`.
+    """
+    cuts = cuts_near(scores, positive, weight, lambda cuts: cuts.balance >= 0.0)
+    balance = cuts.balance
+    after = int(np.searchsorted(balance, 0.0))
+    if balance[after] == 0.0:
+        return float(cuts.at[after])
+    share = -balance[after - 1] / (balance[after] - balance[after - 1])
+    return float((1 - share) * cuts.at[after - 1] + share * cuts.at[after])
+
+
+def threshold_youden(
+    scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
+) -> float:
+    """Return where sensitivity + specificity is largest (Youden's index)."""
+    cuts = all_cuts(scores, positive, weight)
+    return cuts.best(cuts.sensitivity + cuts.specificity)
+
+
+def threshold_accuracy(
+    scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
+) -> float:
+    """Return the threshold at which most rows are on their own side.
+
+    With a rare class this may put all rows on one side.
+    """
+    cuts = all_cuts(scores, positive, weight)
+    plus, minus = (float(side.sum()) for side in AllPairs(weight).on(positive).sides())
+    return cuts.best((plus * cuts.sensitivity + minus * cuts.specificity) / (plus + minus))
+
+
+def threshold_for_sensitivity(
+    scores: np.ndarray,
+    positive: np.ndarray,
+    weight: np.ndarray | None = None,
+    *,
+    sensitivity: float,
+) -> float:
+    """Return the highest cut that still calls this share of the positive rows positive.
+
+    [ScalingUp, Section 2.2]. Of all cuts with the wanted sensitivity it has the best specificity.
+    """
+    check_number("sensitivity", sensitivity, 0, 1, closed="high")
+    least = sensitivity - SLACK
+    cuts = cuts_near(scores, positive, weight, lambda cuts: cuts.sensitivity < least)
+    return float(cuts.at[np.flatnonzero(cuts.sensitivity >= least)[-1]])
+
+
+def threshold_for_specificity(
+    scores: np.ndarray,
+    positive: np.ndarray,
+    weight: np.ndarray | None = None,
+    *,
+    specificity: float,
+) -> float:
+    """Return the lowest cut that still calls this share of the negative rows negative.
+
+    [ScalingUp, Section 2.2]. Of all cuts with the wanted specificity it has the best sensitivity.
+    """
+    check_number("specificity", specificity, 0, 1, closed="high")
+    least = specificity - SLACK
+    cuts = cuts_near(scores, positive, weight, lambda cuts: cuts.specificity >= least)
+    return float(cuts.at[np.flatnonzero(cuts.specificity >= least)[0]])
+
+
+RULES: dict[str, Rule] = {
+    "equal-error": threshold_equal_error,
+    "midpoint": threshold_midpoint,
+    "youden": threshold_youden,
+    "accuracy": threshold_accuracy,
+}
+
+
+def get_rule(rule: object) -> Rule:
+    """Return the rule of that name; a function (scores, positive, weight) -> float is one
+    itself."""
+    if callable(rule):
+        return cast(Rule, rule)
+    if not isinstance(rule, str) or rule not in RULES:
+        raise InputError(
+            f"threshold must be one of {', '.join(RULES)}, or a function of scores, positive "
+            f"and weight, not {rule!r}"
+        )
+    return RULES[rule]

@@ -1,1 +1,0 @@
-"""Rows and kernel matrices in blocks: their sums, and whether a block is what it was before."""

@@ -1,0 +1,336 @@
+"""Sums over rows that come in blocks, with a bound of their rounding."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from typing import Protocol
+
+import numpy as np
+
+from ..errors import InputError
+from ..tools.lossless import as_float64, on_disk
+from ..tools.rounding import UNIT, gamma
+from .rows import LARGEST_REACH, SMALLEST_REACH, FeatureWeights
+
+CHAIN = 256  # Number of rows summed plainly before their sum is added with compensation.
+
+
+class Pull:
+    """The running sum of c_i (x_i - offset) over blocks of rows, with a bound of its rounding."""
+
+    def __init__(self, dim: int):
+        self.total, self.carry = np.zeros(dim), np.zeros(dim)
+        self.size = 0.0
+        self.rows = self.parts = 0
+
+    def add(self, part: np.ndarray) -> None:
+        """Add one sum, with compensation."""
+        new = self.total + part
+        swap = np.abs(self.total) < np.abs(part)
+        big, small = np.where(swap, part, self.total), np.where(swap, self.total, part)
+        self.carry += (big - new) + small
+        self.total = new
+
+    def add_columns(self, centred: np.ndarray, c: np.ndarray, sizes: np.ndarray) -> None:
+        """Add sum_i c_i x_i of a block of rows that lie as columns (dim, m), centred already.
+
+        `sizes` (m,) are at least |c_i|, more where c is itself a difference.
+        """
+        self.rows += c.size
+        self.size += float(sizes @ np.sqrt(np.einsum("ij,ij->j", centred, centred)))
+        for start in range(0, c.size, CHAIN):
+            some = slice(start, start + CHAIN)
+            self.add(centred[:, some] @ c[some])
+
+    @property
+    def value(self) -> np.ndarray:
+        """The sum so far: (dim,)."""
+        return self.total + self.carry
+
+    @property
+    def error(self) -> float:
+        """A bound of |computed - true|: gamma_k sum |c_i| |x_i|, k the longest chain."""
+        chain = gamma(CHAIN + 8) + ((self.rows + self.parts) * UNIT) ** 2
+        return chain * self.size * (1 + gamma(self.rows + self.parts + self.total.size + 8))
+
+    def merge(self, other: Pull) -> None:
+        """Add the sum over other rows; in the same order of parts it is the same to the bit."""
+        new = self.total + other.total
+        swap = np.abs(self.total) < np.abs(other.total)
+        big, small = (
+            np.where(swap, other.total, self.total),
+            np.where(swap, self.total, other.total),
+        )
+        self.carry += ((big - new) + small) + other.carry
+        self.total = new
+        self.size += other.size
+        self.rows, self.parts = self.rows + other.rows, self.parts + other.parts + 1
+
+
+STRETCH = 1024  # Numbers to a fingerprint: the stretch and both keys fit into the fastest cache.
+
+
+class Fingerprints:
+    """What each block of rows was like when it was read first."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self._keys = np.frombuffer(os.urandom(16 * STRETCH), dtype=np.uint64).reshape(2, STRETCH)
+        self._seen: dict[tuple[int, int], np.ndarray] = {}
+
+    def checked(self, rows: slice, block: np.ndarray) -> np.ndarray:
+        """Return a copy of a block, once it is known to be what it was when it was read first."""
+        from . import blocks_compiled as loops
+
+        copy = np.array(block)  # the original may change while it is computed with
+        words = _words(copy)
+        found = np.empty((-(-words.size // STRETCH), 2), dtype=np.uint64)
+        loops.fingerprint(words, self._keys, found)
+        known = self._seen.setdefault((rows.start, rows.stop), found)
+        if not np.array_equal(known, found):
+            raise InputError(
+                f"{self.name} changed while it was read (between rows {rows.start} and "
+                f"{rows.stop - 1}, from 0): nothing is proved, start again when it is complete"
+            )
+        return copy
+
+
+def _words(block: np.ndarray) -> np.ndarray:
+    """Return the bytes of a block as 64-bit words, the last one filled up with zeros."""
+    if block.nbytes % 8:
+        return np.append(block.reshape(-1), block.dtype.type(0)).view(np.uint64)
+    return block.reshape(-1).view(np.uint64)
+
+
+# Largest number of columns for which compiled loops beat the library's matrix products.
+FEW_COLUMNS = 8
+
+# Held while an object that is no array reads rows: it may move to a place in a file first.
+_READING = threading.Lock()
+
+
+class Source(Protocol):
+    """Where rows are read from: an array, a memory map, or an object with these two members.
+
+    Such an object is asked by one thread at a time. Nobody may change an array in memory while it
+    is computed with: it is read several times, and is not copied or compared.
+    """
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+        ...
+
+    def __getitem__(self, rows: slice, /) -> np.ndarray:
+        """Return some rows, as numbers."""
+        ...
+
+
+class StreamedRows(FeatureWeights):
+    """Linear functions f(x) = w'(x - offset) of rows that are read a block at a time.
+
+    Parameters
+    ----------
+    source : Source
+        Array, memory map, or any object with `shape` and row slices; numbers of any format,
+        promoted to float64 block by block. All but an array in memory is compared, at each
+        reading, with what it was at the first.
+    block : int, optional
+        Rows a block; by default about 2^18 numbers.
+
+    Raises
+    ------
+    InputError
+        If the source is not a finite, non-empty matrix; the message names the row and column.
+    """
+
+    def __init__(self, source: Source, block: int | None = None):
+        shape = tuple(source.shape)
+        if len(shape) != 2 or 0 in shape:
+            raise InputError(f"the rows must form a non-empty matrix; the shape is {shape}")
+        self.source = source
+        self.n, self.dim = int(shape[0]), int(shape[1])
+        self._rows = block or max(CHAIN, (1 << 18) // self.dim)
+        held = isinstance(source, np.ndarray) and not on_disk(source)
+        name = getattr(source, "filename", None) or "the source of the rows"
+        self._fingerprints = None if held else Fingerprints(str(name))
+        self.offset = self._sample_mean()
+        self._lengths = np.empty(self.n if self.dim > FEW_COLUMNS else 0)
+        self.reach = self._checked_reach()
+        self._far = float(np.linalg.norm(self.offset)) * (1 + gamma(self.dim + 4))
+        # Wide rows that lie around zero are multiplied as they are: a centred block is a copy.
+        self._plain = self.dim > FEW_COLUMNS and self._far <= self.reach
+
+    def blocks(self) -> Iterator[slice]:
+        """Yield the slices of rows that are held at a time."""
+        for start in range(0, self.n, self._rows):
+            yield slice(start, min(start + self._rows, self.n))
+
+    def block(self, rows: slice) -> np.ndarray:
+        """Return a block of the raw rows, one of `blocks`, as float64, each row contiguous.
+
+        Raises `InputError` if it is not what it was when it was read first.
+        """
+        return self.narrow(rows).astype(float, copy=False)
+
+    def narrow(self, rows: slice) -> np.ndarray:
+        """Return what `block` does, but rows of float32 as they are."""
+        block = self.look(rows)
+        return block if self._fingerprints is None else self._fingerprints.checked(rows, block)
+
+    def look(self, rows: slice) -> np.ndarray:
+        """Return any rows without comparing them with what they were before; they prove nothing."""
+        if isinstance(self.source, np.ndarray):
+            values = self.source[rows]
+        else:
+            with _READING:
+                values = self.source[rows]
+        if type(values) is np.memmap:
+            values = np.asarray(values)  # its slices are memory maps, which are slow to make
+        if type(values) is np.ndarray and values.dtype in (np.float64, np.float32):
+            return np.ascontiguousarray(values)
+        name = f"X, from row {rows.start} on," if rows.start else "X"
+        return np.ascontiguousarray(as_float64(values, name, "a matrix of numbers"))
+
+    def scores_of(self, rows: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Return the scores of a raw block: (m,)."""
+        if self._plain:
+            return rows @ w - float(self.offset @ w)
+        if self.dim > FEW_COLUMNS:
+            return (rows - self.offset) @ w
+        from . import blocks_compiled as loops
+
+        out = np.empty(rows.shape[0])
+        loops.scores(rows, self.offset, np.asarray(w, dtype=float), out)
+        return out
+
+    def pull_of(self, rows: np.ndarray, c: np.ndarray, into: Pull, at: slice) -> None:
+        """Add sum_i c_i (x_i - offset) of the raw block `at` some place to `into`."""
+        into.rows += rows.shape[0]
+        if self.dim <= FEW_COLUMNS:
+            from . import blocks_compiled as loops
+
+            into.size += loops.pull(rows, self.offset, c, CHAIN, into.total, into.carry)
+            return
+        # |c_i| times what enters the sum: the centred row, or the row and the offset.
+        mass = np.abs(c)
+        into.size += float(mass @ self._lengths[at])
+        if self._plain:
+            into.size += 2 * self._far * float(mass.sum())
+        for start in range(0, rows.shape[0], CHAIN):
+            some, part = c[start : start + CHAIN], rows[start : start + CHAIN]
+            if self._plain:
+                into.add(some @ part - self.offset * some.sum())
+            else:
+                into.add(some @ (part - self.offset))
+
+    def scores(self, w: np.ndarray) -> np.ndarray:
+        """Return all scores (n,), the only result here of the size of a column."""
+        out = np.empty(self.n)
+        for rows in self.blocks():
+            out[rows] = self.scores_of(self.block(rows), w)
+        return out
+
+    def pulled(self, c: np.ndarray) -> Pull:
+        """Return sum_i c_i (x_i - offset) and its rounding."""
+        into = Pull(self.dim)
+        for rows in self.blocks():
+            self.pull_of(self.block(rows), np.ascontiguousarray(c[rows]), into, rows)
+        return into
+
+    def pull(self, c: np.ndarray) -> np.ndarray:
+        """Return sum_i c_i (x_i - offset): (d,)."""
+        return self.pulled(c).value
+
+    def score_slip(self, w: np.ndarray) -> float:
+        """Return gamma_{d+4} times what enters a score at most: a bound of its rounding.
+
+        That is |x_i - offset| |w|, and where the offset is subtracted from the product, twice
+        |offset| |w| more.
+        """
+        size = self.reach + (2 * self._far if self._plain else 0.0)
+        return gamma(self.dim + 4) * size * float(np.linalg.norm(w)) * (1 + gamma(self.dim + 4))
+
+    def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores and a bound of their rounding: (n,) each."""
+        return self.scores(w), np.full(self.n, self.score_slip(w))
+
+    def dual_norm2(self, c: np.ndarray) -> float:
+        """Return |pull(c)|^2."""
+        value = self.pull(c)
+        return float(value @ value)
+
+    def dual_norm2_error(self, c: np.ndarray) -> float:
+        """Return a bound of the rounding in `dual_norm2`."""
+        into = self.pulled(c)
+        norm, error = float(np.linalg.norm(into.value)), into.error
+        return error * (2 * norm + error) + gamma(self.dim + 4) * norm**2
+
+    def rows(self, index: np.ndarray) -> np.ndarray:
+        """Return the named rows (ascending), centred, as a dense matrix.
+
+        They are for samples, which prove nothing: they are not compared with what they were before.
+        """
+        index = np.asarray(index)
+        out = np.empty((index.size, self.dim))
+        places = range(0, self.n, self._rows)
+        ends = np.searchsorted(index, [*places, self.n])
+        for start, at, end in zip(places, ends[:-1], ends[1:], strict=True):
+            if at < end:
+                block = slice(start, min(start + self._rows, self.n))
+                held = isinstance(self.source, np.ndarray)  # of it only the rows named are read
+                values = np.asarray(self.source[block]) if held else self.look(block)
+                out[at:end] = values[index[at:end] - start]
+        out -= self.offset
+        return out
+
+    def _sample_mean(self) -> np.ndarray:
+        """Return the mean of rows from all over. Any offset is right; this one saves digits."""
+        some = int(np.clip(CHAIN * 8 // self.dim, 8, CHAIN))
+        starts = np.unique(np.linspace(0, max(self.n - some, 0), 64).astype(int)).tolist()
+        parts = [self.look(slice(at, min(at + some, self.n))) for at in starts]
+        rows = np.concatenate(parts).astype(float, copy=False)
+        return np.where(np.isfinite(rows), rows, 0.0).mean(axis=0)
+
+    def _checked_reach(self) -> float:
+        """Return a bound of every |x_i - offset|; refuse values that are not finite."""
+        from . import blocks_compiled as loops
+
+        top = 0.0
+        for rows in self.blocks():
+            block = self.narrow(rows)
+            wide = self.dim > FEW_COLUMNS
+            square = (
+                self._measured(block, rows) if wide else loops.largest_square(block, self.offset)
+            )
+            if not np.isfinite(square):
+                self._refuse(block, rows.start)
+            top = max(top, square)
+        reach = float(np.sqrt(top)) * (1 + gamma(self.dim + 8))
+        if reach > LARGEST_REACH:
+            raise InputError("X has values so large that their squares overflow: rescale it")
+        if 0 < reach < SMALLEST_REACH:
+            raise InputError("X has values so small that their squares underflow: rescale it")
+        return reach
+
+    def _measured(self, block: np.ndarray, rows: slice) -> float:
+        """Keep the lengths of some wide rows, and return the largest square."""
+        from . import blocks_compiled as loops
+
+        squares = self._lengths[rows]
+        loops.squares(block, self.offset, squares)
+        top = float(squares.max()) if np.isfinite(squares).all() else np.inf
+        self._lengths[rows] = np.sqrt(squares) * (1 + gamma(self.dim + 8))
+        return top
+
+    def _refuse(self, block: np.ndarray, start: int) -> None:
+        bad = np.argwhere(~np.isfinite(block))
+        if bad.size == 0:
+            raise InputError("X has values so large that their squares overflow: rescale it")
+        row, column = (int(k) for k in bad[0])
+        raise InputError(
+            f"X has a value that is not finite in row {start + row}, column {column} (from 0): "
+            "remove or impute it first"
+        )

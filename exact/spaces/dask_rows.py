@@ -1,0 +1,653 @@
+"""What can happen to a dask cluster, in one sentence each."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
+
+import dask
+import dask.array as da
+import numpy as np
+from distributed import Client, Future, KilledWorker, LocalCluster, get_client, wait
+from distributed.comm import CommClosedError
+from distributed.diagnostics.progress import format_time
+from distributed.diagnostics.progressbar import TextProgressBar
+
+from ..errors import CertificateError, InputError, NoRowsError
+from ..tools.checks import as_numbers
+from ..tools.lossless import as_float64, check_labels, check_one_type, why_unsorted
+from .groups import GroupedPartition, GroupedRows
+from .partitions import (
+    KEPT_NUMBERS,
+    ArrayPartition,
+    Folded,
+    Left,
+    Messages,
+    Nodes,
+    Partition,
+    PartitionedRows,
+    Reply,
+    Staged,
+    Task,
+    replied,
+)
+
+# Names of dask's errors that say the same as a lost connection; not all versions have them.
+LOST = frozenset({"ClosedClientError", "FutureCancelledError", "FuturesCancelledError"})
+
+
+@contextmanager
+def one_sentence() -> Iterator[None]:
+    """Turn an error of the cluster into one sentence; let others pass."""
+    try:
+        yield
+    except InputError:
+        raise
+    except KilledWorker:
+        raise InputError(
+            "workers of the dask cluster died again and again at the same partition, most often "
+            "for want of memory: use smaller partitions, or workers with more memory"
+        ) from None
+    except (Exception, CancelledError) as error:
+        lost = isinstance(error, CancelledError | CommClosedError | OSError | TimeoutError)
+        if not (lost or type(error).__name__ in LOST):
+            raise
+        raise InputError(
+            "the dask cluster was lost before its workers had answered: nothing is proved, start "
+            "again when it is there"
+        ) from None
+
+
+def threads_of(client: Client) -> dict[str, int]:
+    """Return how many threads each worker has, by its address."""
+    with one_sentence():
+        if client.scheduler is None:  # the client knows it
+            raise OSError("no scheduler")
+        found: Any = client.nthreads()  # dask's own types fit no use of it
+        return dict(found)
+
+
+class Bar(TextProgressBar):
+    """A bar for the tasks of one pass, and a few words."""
+
+    def __init__(self, futures: list[Future], told: str):
+        self._told = told
+        super().__init__(futures)
+
+    def _draw_bar(self, remaining: int, all: int, **kwargs: Any) -> None:  # dask's own names
+        share = 1 - remaining / all if all else 1.0
+        bar = "#" * int(self.width * share)
+        beside = f" | {self._told}" if self._told else ""
+        with suppress(ValueError):  # the terminal may be gone
+            sys.stderr.write(
+                f"\r[{bar:<{self.width}}] | {share:.0%} of the pass | "
+                f"{format_time(self.elapsed)}{beside}"
+            )
+            sys.stderr.flush()
+
+    def _draw_stop(self, **kwargs: Any) -> None:
+        with suppress(ValueError):
+            sys.stderr.write("\33[2K\r")
+            sys.stderr.flush()
+
+
+def shown(futures: list[Future], told: str) -> None:
+    """Show the bar until all futures are done."""
+    Bar(futures, told)
+
+
+# A task and the key of the fingerprints, where the workers find them.
+There = tuple[Any, np.ndarray]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An error that says in one sentence what cannot be done: a result like any other."""
+
+    error: InputError | CertificateError
+
+
+def told(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a worker's function return refusals, its own and those that it is given."""
+
+    @functools.wraps(function)
+    def run(*words: P.args, **more: P.kwargs) -> Any:
+        for word in words:
+            if isinstance(word, Refusal):
+                return word
+        try:
+            return function(*words, **more)
+        except (InputError, CertificateError) as error:
+            return Refusal(error)
+
+    return run
+
+
+def raised(found: list[R]) -> list[R]:
+    """Return what was found, or raise the first refusal in it."""
+    for one in found:
+        if isinstance(one, Refusal):
+            raise one.error from None
+    return found
+
+
+def same(value: R) -> R:
+    """Return the value: dask then holds it as a result, which it can make again."""
+    return value
+
+
+def with_key(task: Any, key: np.ndarray) -> There:
+    """Return both."""
+    return task, key
+
+
+@told
+def run_here(there: There, count: int, places: Sequence[int], *parts: tuple[Any, ...]) -> Nodes:
+    """Return the sums of a task's answers on some of `count` partitions."""
+    task, key = there
+    folded = Folded(task, count)
+    for place, part in zip(places, parts, strict=True):
+        folded.add(replied(task, held(part, place), place, key), place)
+    return folded.nodes
+
+
+@told
+def left_here(there: There, count: int, places: Sequence[int], *parts: tuple[Any, ...]) -> Left:
+    """Return what the first step of a task leaves behind."""
+    task, key = there
+    left = Left(task, count)
+    for place, part in zip(places, parts, strict=True):
+        left.add(replied(task, held(part, place), place, key), place)
+    return left
+
+
+@told
+def messages_here(left: Left) -> Nodes:
+    """Return the sums of the messages of what was left behind."""
+    return left.messages()
+
+
+@told
+def answers_here(there: There, left: Left) -> Nodes:
+    """Return the sums of the answers of the second step, from what the first one left behind."""
+    return left.answers(there[0])
+
+
+@told
+def sums_here(there: There, count: int, *some: Nodes) -> Nodes:
+    """Return the sums of nodes that others have made."""
+    return folded_copies(there[0], count, some).nodes
+
+
+@told
+def message_sums_here(there: tuple[Staged, np.ndarray], count: int, *some: Nodes) -> Nodes:
+    """Return the sums of messages that others have summed."""
+    return folded_copies(Messages(there[0]), count, some).nodes
+
+
+def folded_copies(task: Task, count: int, some: Sequence[Nodes]) -> Folded:
+    """Return sums that share no memory with what they are made from."""
+    folded = Folded(task, count)
+    for nodes in some:
+        folded.add_all(nodes if len(some) == 1 else copy.deepcopy(nodes))
+    return folded
+
+
+class FramePartition(ArrayPartition):
+    """Rows of an array or a frame in a worker's memory."""
+
+    def rows(self, rows: slice) -> np.ndarray:
+        """Return some rows as numbers."""
+        table: Any = self.X
+        if isinstance(table, np.ndarray):
+            return super().rows(rows)
+        if not hasattr(table, "iloc"):
+            return as_float64(table[rows], self._from(rows), "a matrix of numbers")
+        held = table.iloc[rows]
+        try:
+            return as_float64(held, self._from(rows), "a matrix of numbers")
+        except InputError:
+            for name in held.columns:  # the one that is to blame is named
+                as_float64(held[name], f"column {name!r} of {self._from(rows)}")
+            raise
+
+    def _from(self, rows: slice) -> str:
+        return f"{self.name}, from row {rows.start} on,"
+
+
+def held(part: tuple[Any, ...], place: int) -> Partition:
+    """Return the partition of (rows, positive, weight or None), or with groups after these."""
+    X, positive, weight, *groups = part
+    rows = FramePartition(X, positive, weight, f"partition {place}")
+    return GroupedPartition(rows, groups[0], positive.astype(float)) if groups else rows
+
+
+class Stretch(NamedTuple):
+    """Numbers of partitions, in order, and the address of the worker that holds them, if any."""
+
+    places: list[int]
+    address: str | None
+
+
+def stretches(
+    count: int, holders: Mapping[int, str], threads: Mapping[str, int], each: int
+) -> list[Stretch]:
+    """Cut the partitions into stretches, each in the memory of one worker."""
+    found = [Stretch([k], None) for k in range(count) if k not in holders]
+    of: dict[str, list[int]] = {}
+    for k, address in sorted(holders.items()):
+        of.setdefault(address, []).append(k)
+    for address, places in of.items():
+        pieces = min(len(places), each * max(1, threads.get(address, 1)))
+        cuts = [len(places) * k // pieces for k in range(pieces + 1)]
+        found += [Stretch(places[a:b], address) for a, b in pairwise(cuts)]
+    return sorted(found, key=lambda stretch: stretch.places)
+
+
+# Numbers that the first step of all partitions of a worker may leave behind (256 MB).
+KEPT_A_WORKER = 1 << 25
+
+# Tasks of a pass for each thread of the workers, at most; dask's bar shows how many are done.
+STRETCHES = 4
+
+# Numbers of the rows for which a task more pays: some tenth of a second of
+STRETCH_NUMBERS = 1 << 25
+
+TASKS = 64  # About so many tasks are enough for a pass, and more threads get one each.
+
+FAN = 8  # Sums of so many tasks are added up by one more task.
+
+# Seconds after which a cluster that has not answered is asked whether it has workers.
+ASKED_EVERY = 5.0
+
+NO_WORKERS = 60.0  # Seconds without any worker after which a cluster is given up.
+
+
+# What a first step left behind, and at which worker. Dask would move it: it takes it for small.
+Held = tuple[Future, str | None]
+
+
+class DaskEngine:
+    """Partitions that a cluster holds."""
+
+    def __init__(
+        self, client: Client, parts: Sequence[Future], close: Callable[[], object] | None = None
+    ):
+        self.client, self._parts, self._close = client, list(parts), close
+        self._key: Future | None = None
+        self.told = ""
+        self.numbers: int | None = None
+
+    @property
+    def count(self) -> int:
+        """The number of partitions."""
+        return len(self._parts)
+
+    @property
+    def kept_numbers(self) -> int:
+        """How many numbers a partition may leave behind between two steps."""
+        return min(KEPT_NUMBERS, KEPT_A_WORKER * max(1, self._workers()) // self.count)
+
+    @property
+    def kept_together(self) -> int:
+        """How many numbers a stretch may leave behind, where it keeps one sum."""
+        threads = max(threads_of(self.client).values(), default=1)
+        return min(KEPT_NUMBERS, KEPT_A_WORKER // (STRETCHES * threads))
+
+    def close(self) -> None:
+        """Let the partitions go."""
+        self._parts, self._key = [], None
+        if self._close is not None:
+            self._close()
+
+    def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
+        """Return the sum of the answers."""
+        with one_sentence():
+            there, name = self._there(task, key), _named(task)
+            asked = [
+                self._submit(
+                    *(name, run_here, there, self.count, places, *self._at(places)),
+                    address=address,
+                )
+                for places, address in self._stretches()
+            ]
+            return self._heard(name, there, task, asked, sums_here)
+
+    def staged(
+        self, task: Staged, key: np.ndarray
+    ) -> tuple[Reply[Any], Callable[[Any], Reply[Any]]]:
+        """Return the sum of the messages, and what answers the second step."""
+        with one_sentence():
+            there, name = self._there(task, key), _named(task)
+            left: list[Held] = []
+            for places, address in self._stretches():
+                words = there, self.count, places, *self._at(places)
+                left.append((self._submit(name, left_here, *words, address=address), address))
+            told = [
+                self._submit(f"{name}-message", messages_here, held, address=address)
+                for held, address in left
+            ]
+            of_messages: Any = Messages(task)
+            message = self._heard(name, there, of_messages, told, message_sums_here)
+
+        def second(then: Any) -> Reply[Any]:
+            with one_sentence():
+                sent, after = self._there(then, key), _named(then)
+                answers = [
+                    self._submit(after, answers_here, sent, held, address=address)
+                    for held, address in left
+                ]
+                return self._heard(after, sent, then, answers, sums_here)
+
+        return message, second
+
+    def telling(self, callback: Callable[[Any], object] | None) -> Callable[[Any], None]:
+        """Return a callback of a solver that tells the cluster each step, and then `callback`.
+
+        The step and its gap stand beside dask's bar from then on. They are events of dask, too,
+        under the name "aucert": `client.subscribe_topic("aucert", print)` shows them.
+        """
+
+        def told(step: Any) -> None:
+            self.told = f"step {step.n_iter}, gap {step.gap:.1e}"
+            with one_sentence():
+                self.client.log_event(
+                    "aucert", {"step": step.n_iter, "primal": step.primal, "dual": step.dual}
+                )
+            if callback is not None:
+                callback(step)
+
+        return told
+
+    def _there(self, task: Any, key: np.ndarray) -> Future:
+        """Return the task where workers find it; the scheduler can make it again if one dies."""
+        if self._key is None:
+            self._key = self._submit("aucert-key", same, key)
+        return self._submit("aucert-task", with_key, task, self._key)
+
+    def _submit(
+        self, name: str, function: Callable[..., Any], *words: Any, address: str | None = None
+    ) -> Future:
+        """Submit a task, to the worker at `address` as long as there is one."""
+        key = f"{name}-{uuid.uuid4().hex}"
+        if address is None:
+            return self.client.submit(function, *words, key=key)
+        return self.client.submit(
+            function, *words, key=key, workers=[address], allow_other_workers=True
+        )
+
+    def _at(self, places: Sequence[int]) -> list[Future]:
+        return [self._parts[k] for k in places]
+
+    def _stretches(self) -> list[Stretch]:
+        """Return which partitions go together: those that one worker holds."""
+        threads = threads_of(self.client)
+        who: Any = self.client.who_has(self._parts)  # dask's own types fit no use of it
+        holders = {k: min(who[part.key]) for k, part in enumerate(self._parts) if who.get(part.key)}
+        many = max(1, sum(threads.values()))
+        each = max(1, min(STRETCHES, TASKS // many))
+        if self.numbers is not None:
+            each = min(each, 1 + self.numbers // (many * STRETCH_NUMBERS))
+        return stretches(self.count, holders, threads, each)
+
+    def _heard(
+        self, name: str, there: Future, task: Task, asked: list[Future], add: Callable[..., Any]
+    ) -> Reply[Any]:
+        """Return the sum of what was asked; errors of the cluster become one sentence."""
+        last = asked
+        while len(last) > FAN:
+            last = [
+                self._submit(f"{name}-sum", add, there, self.count, *last[k : k + FAN])
+                for k in range(0, len(last), FAN)
+            ]
+        try:
+            if sys.stderr.isatty():
+                shown(asked, self.told)
+            self._wait_for(last)
+            found: Any = self.client.gather(last)
+        except KeyboardInterrupt:
+            self.client.cancel([*last, *asked], force=True)
+            raise
+        return folded_copies(task, self.count, raised(found)).total()
+
+    def _wait_for(self, futures: list[Future]) -> None:
+        """Wait for results; a cluster whose workers are all gone is not waited for."""
+        last = time.monotonic()
+        while True:
+            try:
+                wait(futures, timeout=ASKED_EVERY)
+                return
+            except TimeoutError:
+                pass
+            if self._workers():
+                last = time.monotonic()
+            elif time.monotonic() - last > NO_WORKERS:
+                raise InputError(
+                    f"the dask cluster has had no workers for {NO_WORKERS:g} seconds: nothing is "
+                    "proved, start again when there are some"
+                )
+
+    def _workers(self) -> int:
+        return len(threads_of(self.client))
+
+
+def _named(task: Any) -> str:
+    """Return what dask's dashboard calls a task."""
+    return f"aucert-{type(task).__name__.removesuffix('Task').lower()}"
+
+
+# What is to be done where a group of a dask collection is split.
+SHUFFLED = (
+    "shuffle the rows by it (`frame.shuffle(column)` of dask dataframes), or sort them by their "
+    "group and cut them between groups"
+)
+
+# Of distinct labels returns the positive one and the other.
+Split = Callable[[np.ndarray], tuple[Any, Any]]
+
+
+def dask_rows(
+    X: Any,
+    y: Any,
+    weight: Any,
+    split: Split | None,
+    client: Client | None = None,
+    qid: Any = None,
+) -> tuple[PartitionedRows, np.ndarray]:
+    """Return the rows of a dask collection, and both labels: the negative and the positive one.
+
+    With `qid` they are `GroupedRows`.
+    """
+    found, close = _client(client)
+    cluster: Any = found  # dask's own types fit neither its arguments nor its results
+    try:
+        blocks = _blocks(X)
+        labels = _column(y, X, len(blocks), "y")
+        weights = None if weight is None else _column(weight, X, len(blocks), "sample_weight")
+        groups = None if qid is None else _column(qid, X, len(blocks), "qid")
+        parts, classes = _parts(cluster, blocks, labels, weights, groups, split)
+        engine = DaskEngine(cluster, parts, close)
+        if qid is not None:
+            rows: PartitionedRows = GroupedRows(engine, _names(X), SHUFFLED)
+        else:
+            rows = PartitionedRows(engine, _names(X))
+        engine.numbers = rows.n * rows.dim
+        return rows, classes
+    except BaseException:
+        if close is not None:
+            close()
+        raise
+
+
+def _parts(
+    cluster: Any,
+    blocks: list[Any],
+    labels: list[Any],
+    weights: list[Any] | None,
+    groups: list[Any] | None,
+    split: Split | None,
+) -> tuple[list[Future], np.ndarray]:
+    """Return the partitions on the cluster, and both labels.
+
+    The labels themselves are let go of on return, before the first pass.
+    """
+    held = cluster.compute(labels)
+    positive = other = None
+    if split is not None:
+        found = [cluster.submit(_distinct, y, k) for k, y in enumerate(held)]
+        positive, other = split(_union(_gathered(cluster, found)))
+    parts = [
+        dask.delayed(_part, pure=False)(
+            k,
+            block,
+            held[k],
+            None if weights is None else weights[k],
+            positive,
+            None if groups is None else groups[k],
+        )
+        for k, block in enumerate(blocks)
+    ]
+    return cluster.compute(parts), np.array([other, positive])
+
+
+def _client(client: Client | None) -> tuple[Client, Callable[[], object] | None]:
+    """Return a client, and what ends it if it was made here."""
+    if client is not None:
+        return client, None
+    try:
+        return get_client(), None
+    except ValueError:
+        # Threads: new processes would run a script again that has no `if __name__ == "__main__"`.
+        cluster = LocalCluster(processes=False, dashboard_address=":0")
+        made = Client(cluster)
+
+        def close() -> None:
+            made.close()
+            cluster.close()
+
+        return made, close
+
+
+def _blocks(X: Any) -> list[Any]:
+    """Return the blocks of rows of a collection, delayed."""
+    if len(getattr(X, "shape", ())) != 2:
+        raise InputError("X must be a dask array of two dimensions or a dask dataframe")
+    whole: Any = X
+    if isinstance(X, da.Array) and X.numblocks[1] > 1:
+        whole = whole.rechunk({1: -1})
+    # Dask may read few columns in fewer pieces: rows and labels would then be cut differently.
+    found = whole.to_delayed(optimize_graph=False)
+    return list(np.ravel(found)) if isinstance(found, np.ndarray) else list(found)
+
+
+def _column(y: Any, X: Any, count: int, name: str) -> list[Any]:
+    """Return the blocks of labels or weights, one for each block of rows."""
+    if y is None:
+        raise InputError(f"{name} is missing: give a dask array or series, cut as X is")
+    if not hasattr(y, "__dask_graph__"):
+        chunks = X.chunks[0] if isinstance(X, da.Array) else (np.nan,)
+        if np.isnan(chunks).any():
+            raise InputError(
+                f"{name} is in memory, and where X is cut is not known: make {name} a dask array "
+                "or series cut at the same rows"
+            )
+        values = np.asarray(y)
+        if values.shape != (int(sum(chunks)),):
+            raise InputError(f"{name} has the shape {values.shape}, and X {X.shape[0]} rows")
+        arrays: Any = da
+        y = arrays.from_array(values, chunks=(chunks,))
+    if len(getattr(y, "shape", ())) != 1:
+        raise InputError(f"{name} must have one value a row: a dask array of one dimension")
+    both = isinstance(X, da.Array) and isinstance(y, da.Array)
+    if both and not np.isnan([*X.chunks[0], *y.chunks[0]]).any() and X.chunks[0] != y.chunks[0]:
+        if X.shape[0] != y.shape[0]:
+            raise InputError(f"{name} has {y.shape[0]} rows, and X {X.shape[0]}")
+        y = cast(Any, y).rechunk((X.chunks[0],))
+    found = list(np.ravel(np.array(cast(Any, y).to_delayed(optimize_graph=False), dtype=object)))
+    if len(found) != count:
+        raise InputError(
+            f"{name} is in {len(found)} partitions and X in {count}: cut both at the same rows"
+        )
+    return found
+
+
+def _names(X: Any) -> list[str] | None:
+    columns = getattr(X, "columns", None)
+    if columns is None or not all(isinstance(name, str) for name in columns):
+        return None
+    return list(columns)
+
+
+def _gathered(client: Client, futures: Iterable[Future]) -> list[Any]:
+    with one_sentence():
+        found: Any = client.gather(list(futures))
+        return raised(found)
+
+
+@told
+def _distinct(y: Any, index: int) -> np.ndarray:
+    """Return the distinct labels of a block."""
+    labels = check_labels(y, f"y of partition {index}")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        row = int(np.argmin(np.isfinite(labels)))
+        raise InputError(
+            f"the label of row {row} of partition {index} is {labels[row]}: remove the row or set "
+            "a label"
+        )
+    try:
+        return np.unique(labels)
+    except TypeError:
+        raise InputError(why_unsorted(labels, f" of partition {index}")) from None
+
+
+def _union(kinds: list[np.ndarray]) -> np.ndarray:
+    """Return the distinct labels of all blocks."""
+    some = {f"partition {k}": kind for k, kind in enumerate(kinds) if kind.size}
+    if not some:
+        raise NoRowsError("all partitions are empty: there are no rows")
+    check_one_type(some, "the labels")
+    every = np.concatenate(list(some.values()))
+    try:
+        return np.unique(every)
+    except TypeError:
+        raise InputError(why_unsorted(every)) from None
+
+
+@told
+def _part(
+    index: int, X: Any, y: Any, weight: Any, positive: Any, group: Any = None
+) -> tuple[Any, ...]:
+    """Return a block as it is, the mask of its positive rows, its weights, and perhaps its groups.
+
+    With groups and no positive label, the numbers y stand in the place of the mask.
+    """
+    own: Any = getattr(X, "index", None)
+    for other in (y, weight, group):
+        index_of: Any = getattr(other, "index", None)
+        if hasattr(own, "equals") and hasattr(index_of, "equals") and not own.equals(index_of):
+            raise InputError(
+                f"partition {index}: the index of X is not that of its labels or weights: give "
+                "columns of one dataframe"
+            )
+    if (
+        len({str(kind) for kind in getattr(X, "dtypes", ())}) == 1
+        and X.dtypes.iloc[0].kind in "fiu"
+    ):
+        X = X.to_numpy()  # a column is then in one piece; without a copy where the frame has it so
+    weight = None if weight is None else np.asarray(weight)
+    if group is not None and positive is None:
+        return X, as_numbers(f"y of partition {index}", y), weight, np.asarray(group)
+    mask = np.asarray(check_labels(y, f"y of partition {index}") == positive, dtype=bool)
+    return (X, mask, weight) if group is None else (X, mask, weight, np.asarray(group))

@@ -1,0 +1,397 @@
+"""A kernel machine as a linear machine: pivoted Cholesky of the Gram matrix, as features.
+
+K is about F F' with F = K[:, P] L^{-T}, P the pivots and L the Cholesky factor of K[P, P].
+[ScalingUp, Prop. 3] holds for any such factor, rank-deficient K included. A function w of the
+features is sum_p theta_p k(., x_p) with theta = L^{-T} w, so it lies in the true space with norm
+|w|; what the factor leaves out, K - F F', shows in the dual alone, and the gap against the true
+kernel (`Problem.over`) measures it.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+import scipy.linalg
+
+from ..errors import InputError, TooLargeError
+from ..tools.rounding import UNIT, gamma
+from .gram import Gram, StreamedGram
+from .kernels import Kernel
+from .rows import Rows, Space
+
+DENSE_LIMIT = 4000  # Rows up to which the Gram matrix is held and factored at once.
+
+SQUARE_LIMIT = 10_000  # Side of the largest square matrix that may be formed from sparse rows.
+
+# Largest size of a kernel's features, rows times features: 2 GB, and copies of it.
+FEATURE_NUMBERS = 250_000_000
+
+# A factor ends where no diagonal entry left is more than this share of the largest one.
+RELATIVE_TOL = 1e-14
+
+Lift = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class GramFactor:
+    """Features of a kernel on n rows, and their continuation to other rows."""
+
+    pivots: np.ndarray
+    L: np.ndarray
+    features: np.ndarray
+    residual: float
+
+    def map(self, columns: np.ndarray) -> np.ndarray:
+        """Return the features (m, r) of new rows from `columns` (m, r) = k(x, x_p)."""
+        return scipy.linalg.solve_triangular(self.L, columns.T, lower=True).T
+
+    def coefficients(self, w: np.ndarray) -> np.ndarray:
+        """Return theta (n,), zero off the pivots, with sum_p theta_p k(., x_p) = w'features."""
+        theta = np.zeros(self.features.shape[0])
+        theta[self.pivots] = scipy.linalg.solve_triangular(self.L, w, lower=True, trans="T")
+        return theta
+
+
+def factor_gram(
+    K: np.ndarray, tol: float = RELATIVE_TOL, max_rank: int | None = None
+) -> GramFactor:
+    """Return the factor of a Gram matrix held in memory."""
+    top = float(np.diag(K).max())
+    if not (np.isfinite(K).all() and top > 0):
+        raise InputError("K must be finite and have a diagonal entry > 0")
+    pstrf = scipy.linalg.get_lapack_funcs("pstrf", (K,))
+    packed, order, rank, info = pstrf(K, tol=tol * top, lower=1)
+    if info < 0:
+        raise InputError("K could not be factored: is it symmetric and finite?")
+    rank = min(int(rank), max_rank or int(rank))
+    order = order - 1
+    L = np.tril(packed)[:, :rank]
+    features = np.empty((K.shape[0], rank))
+    features[order] = L
+    residual = _residual(np.diag(K), features, 0.0)
+    return GramFactor(order[:rank], np.ascontiguousarray(L[:rank]), features, residual)
+
+
+def _residual(diagonal: np.ndarray, features: np.ndarray, noise: float) -> float:
+    """Return an upper bound of the part of any diagonal entry that the features leave out."""
+    squares = np.einsum("ij,ij->i", features, features)
+    slip = gamma(features.shape[1] + 8) * (diagonal + squares) + noise * diagonal
+    return max(float((diagonal - squares + slip).max()), 0.0)
+
+
+def factor_kernel(
+    kernel: Kernel,
+    X: Any,
+    tol: float = RELATIVE_TOL,
+    max_rank: int | None = None,
+    max_time: float | None = None,
+) -> GramFactor:
+    """Return the factor of a kernel on rows, its Gram matrix made a column at a time."""
+    n, end = X.shape[0], math.inf if max_time is None else time.monotonic() + max_time
+    if n <= DENSE_LIMIT:
+        factor = factor_gram(kernel(X, X), tol, max_rank)
+        more = _residual(kernel.diagonal(X).astype(float), factor.features, 2 * kernel.noise(X))
+        return replace(factor, residual=more)
+    left = kernel.diagonal(X).astype(float)
+    most = max(FEATURE_NUMBERS // n, 1)
+    top, cap = float(left.max()), min(n, max_rank or n, most)
+    if not top > 0:
+        raise InputError("the kernel is zero on every row")
+    features = np.zeros((n, min(cap, 256)))
+    pivots: list[int] = []
+    while len(pivots) < cap and (not pivots or time.monotonic() < end):
+        r = len(pivots)
+        chosen = _next_pivots(kernel, X, features[:, :r], left, tol * top, min(r // 8, cap - r))
+        if not chosen:
+            break
+        if r + len(chosen) > features.shape[1]:
+            more = min(max(r, len(chosen)), cap - features.shape[1])
+            features = np.hstack([features, np.zeros((n, more))])
+        _append(kernel, X, features, pivots, chosen, left)
+    if len(pivots) == most < min(n, max_rank or n) and max_time is None and left.max() > tol * top:
+        raise TooLargeError(
+            f"this kernel on {n} rows needs more than {most} features, which is the most that fit: "
+            "take landmarks (aucert.approx.Nystrom) or a smaller gamma, or set max_time for a bound"
+        )
+    at, r = np.array(pivots), len(pivots)
+    features = features[:, :r]
+    residual = _residual(kernel.diagonal(X).astype(float), features, 2 * kernel.noise(X))
+    return GramFactor(at, np.tril(features[at]), features, residual)
+
+
+def _next_pivots(
+    kernel: Kernel, X: Any, features: np.ndarray, left: np.ndarray, least: float, size: int
+) -> list[int]:
+    """Return the rows with the largest remainders, without those that the others nearly explain.
+
+    One row at a time gives the greedy pivots. Several at a time share one matrix product.
+    """
+    if size <= 1:
+        p = int(left.argmax())
+        return [p] if left[p] > least else []
+    near = np.argpartition(-left, size - 1)[:size]
+    F = features[near]
+    S = kernel(X[near], X[near]) - F @ F.T
+    rest, chosen = left[near].copy(), []
+    enough = max(least, 0.5 * float(rest.max()))
+    columns = np.zeros((size, size))
+    for k in range(size):
+        p = int(rest.argmax())
+        if rest[p] <= enough:
+            break
+        columns[:, k] = (S[:, p] - columns[:, :k] @ columns[p, :k]) / np.sqrt(rest[p])
+        rest -= columns[:, k] ** 2
+        rest[p] = 0.0
+        chosen.append(int(near[p]))
+    return chosen
+
+
+def _append(
+    kernel: Kernel,
+    X: Any,
+    features: np.ndarray,
+    pivots: list[int],
+    chosen: list[int],
+    left: np.ndarray,
+) -> None:
+    """Add the columns of the chosen pivots to `features`, and subtract them from the remainder."""
+    r, m = len(pivots), len(chosen)
+    F = features[:, :r]
+    block = kernel(X, X[chosen]) - F @ F[chosen].T
+    block[pivots] = 0.0  # the remainder of earlier pivots is rounding
+    try:
+        L = scipy.linalg.cholesky(block[chosen], lower=True)
+    except np.linalg.LinAlgError:  # the remainder is almost rounding
+        chosen, block, m = chosen[:1], block[:, :1], 1
+        L = np.sqrt(left[chosen])[:, None]
+    block = scipy.linalg.solve_triangular(L, block.T, lower=True).T
+    block[chosen] = L
+    features[:, r : r + m] = block
+    left -= np.einsum("ij,ij->i", block, block)
+    pivots.extend(chosen)
+    left[pivots] = 0.0
+
+
+def rows_of(
+    space: Space, few: bool = False, max_time: float | None = None
+) -> tuple[Rows, Lift, GramFactor | None]:
+    """Return rows with the functions of `space`, the way back, and the factor of a kernel."""
+    if isinstance(space, Rows):
+        if space.dim <= space.n or (space.is_sparse and not (few or _worth_dense(space))):
+            return space, lambda w: w, None
+        return (*(_few_sparse(space) if space.is_sparse else _few_dense(space)), None)
+    if isinstance(space, Gram):
+        factor = factor_gram(space.K)
+    elif isinstance(space, StreamedGram):
+        most = SQUARE_LIMIT if few and max_time is not None else None  # fewer than all will do
+        factor = factor_kernel(space.kernel, space.X, max_rank=most, max_time=max_time)
+    else:
+        raise InputError(f"{type(space).__name__} has neither rows nor a kernel matrix")
+    return Rows(factor.features, check=False), factor.coefficients, factor
+
+
+def _worth_dense(space: Rows) -> bool:
+    """Return whether n dense features take little more room than the rows' nonzero entries."""
+    n = space.n
+    return n <= 500 or (n <= SQUARE_LIMIT and n**2 <= 4 * cast(Any, space.X).nnz)
+
+
+def _few_dense(space: Rows) -> tuple[Rows, Lift]:
+    """Rotate the features so that n of them remain."""
+    basis, triangle = scipy.linalg.qr(space.X.T, mode="economic")
+    return Rows(np.ascontiguousarray(triangle.T), check=False), lambda w: basis @ w
+
+
+def _few_sparse(space: Rows) -> tuple[Rows, Lift]:
+    """Factor the Gram matrix of the centred rows."""
+    if space.n > SQUARE_LIMIT:
+        raise TooLargeError(
+            f"{space.n} sparse rows of {space.dim} features need a matrix of more than "
+            f"{SQUARE_LIMIT} squared: keep fewer rows or fewer features, or leave the structure out"
+        )
+    X = cast(Any, space.X)
+    product, share = (X @ X.T).toarray(), X @ space.offset
+    product += float(space.offset @ space.offset) - share[:, None] - share[None, :]
+    if not (np.diag(product) > 0).any():  # all rows are the same one: every score is zero
+        return Rows(np.zeros((space.n, 1)), check=False), lambda w: np.zeros(space.dim)
+    factor = factor_gram(product)
+    return Rows(factor.features, check=False), lambda w: space.pull(factor.coefficients(w))
+
+
+# Rows, and features a root of the rows, from which a kernel is better left as it is: a factor takes
+# n r^2 operations, and r^2 numbers a Hessian are many beside n rows.
+PLAIN_FROM, PLAIN_RANK = 1000, 10.0
+
+NEARLY_ALL = 0.9  # Rows have full rank if their factor takes this share of them.
+
+
+def takes_many_features(space: Gram | StreamedGram) -> bool:
+    """Return whether so many features are needed that the kernel is better left as it is.
+
+    The number that would be too many is taken of the rows, evenly spread: a kernel has at least the
+    rank that it has on them.
+    """
+    n = space.n
+    if n < PLAIN_FROM:
+        return False
+    some = np.unique(np.linspace(0, n - 1, min(n, round(PLAIN_RANK * math.sqrt(n)))).astype(int))
+    if isinstance(space, Gram):
+        K = space.K[np.ix_(some, some)]
+    else:
+        K = space.kernel(space.X[some], space.X[some])
+    top = float(np.diag(K).max())
+    if not (np.isfinite(K).all() and top > 0):
+        return False
+    pstrf = scipy.linalg.get_lapack_funcs("pstrf", (K,))
+    return int(pstrf(K, tol=RELATIVE_TOL * top, lower=1)[2]) > NEARLY_ALL * some.size
+
+
+MOST_FRACTIONS = 2_000_000  # Most products of fractions to spend on columns that depend on others.
+
+LEAST_PIVOT = 1e-10  # A remainder below this share of a column's length counts as rounding.
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """A basis of the columns, made nearly orthonormal.
+
+    With M = P X[:, basis] T, P the projection beside the constants, |M u| >= sigma |u|. All other
+    columns are X[:, basis] C, each but for a constant, exactly.
+    """
+
+    basis: np.ndarray
+    others: np.ndarray
+    T: np.ndarray
+    M: np.ndarray
+    C: np.ndarray
+    error: float
+    sigma: float
+
+    @property
+    def stretch(self) -> float:
+        """An upper bound of |f| over the norm of its centred scores, for f of least norm."""
+        return float(np.linalg.norm(self.T)) / self.sigma * (1 + gamma(self.T.size + 8))
+
+    def weights(self, left: np.ndarray) -> np.ndarray:
+        """Return weights (d,) whose scores are about `left` (n,)."""
+        w = np.zeros(self.basis.size + self.others.size)
+        w[self.basis] = self.T @ (self.M.T @ left)
+        return w
+
+    def least(self, w: np.ndarray) -> np.ndarray:
+        """Return the weights of least norm with the scores of w."""
+        if not self.others.size:
+            return w
+        mixed = np.hstack([np.eye(self.basis.size), self.C])
+        whole = w[self.basis] + self.C @ w[self.others]
+        out = np.empty_like(w)
+        out[np.concatenate([self.basis, self.others])] = mixed.T @ np.linalg.solve(
+            mixed @ mixed.T, whole
+        )
+        return out
+
+    def beside(self, w: np.ndarray) -> float:
+        """Return how far w is from weights of least norm: its part on which the scores are blind.
+
+        The blind weights are spanned by N = [-C; I], and |N u| >= |u|.
+        """
+        if not self.others.size:
+            return 0.0
+        mine, size = w[self.basis], np.abs(self.C).T @ np.abs(w[self.basis])
+        slip = gamma(self.basis.size + 8) * (size + np.abs(w[self.others]))
+        part = np.abs(w[self.others] - self.C.T @ mine) + slip
+        return float(np.linalg.norm(part)) * (1 + gamma(part.size + 8))
+
+    def slope(self, left: np.ndarray) -> float:
+        """Return a bound of |M'left| for the exact M and centred `left` (n,)."""
+        size = float(np.linalg.norm(left))
+        sums = gamma(left.size + 8) * float(np.linalg.norm(self.M)) * size
+        off = abs(float(left.sum())) + gamma(left.size) * float(np.abs(left).sum())
+        return float(np.linalg.norm(self.M.T @ left)) + sums + self.error * (size + off)
+
+
+def independent_columns(space: Rows) -> Columns | None:
+    """Return a basis of the columns with a proof that it is one, or None where there is none."""
+    A = space.dense()
+    A -= A.mean(axis=0)
+    lengths = np.linalg.norm(A, axis=0)
+    raw = space.raw if isinstance(space.raw, np.ndarray) else space.raw.toarray()
+    varies = (raw != raw[0]).any(axis=0)
+    lengths[~varies | (lengths == 0)] = 1.0
+    A[:, ~varies] = 0.0
+    R, order = scipy.linalg.qr(A / lengths, mode="r", pivoting=True)
+    pivots = np.abs(np.diag(R))
+    rank = int((pivots > LEAST_PIVOT).sum())
+    if rank == 0:
+        return None
+    basis, others = order[:rank], order[rank:]
+    C = _dependence(raw, basis, others, R[:rank], lengths)
+    if C is None:
+        return None
+    T = scipy.linalg.solve_triangular(R[:rank, :rank], np.eye(rank)) / lengths[basis][:, None]
+    return _proved(space.dense()[:, basis], basis, others, T, C)
+
+
+def _proved(
+    A: np.ndarray, basis: np.ndarray, others: np.ndarray, T: np.ndarray, C: np.ndarray
+) -> Columns | None:
+    """Return the columns if A T is proved to be nearly orthonormal.
+
+    A has one rounding an entry (the offset taken off), the product gamma_r |A| |T|; the mean
+    squares of M'M - I are computed with gamma_n |M|^2.
+    """
+    n, rank = A.shape
+    product = A @ T
+    M = product - product.mean(axis=0)
+    size = float(np.linalg.norm(np.abs(A) @ np.abs(T))) * (1 + gamma(n * rank + 8))
+    mass = float((product * product).sum()) * (1 + gamma(n * rank + 8))
+    error = (gamma(rank + 8) + 2 * UNIT) * size
+    # M misses being centred, and its entries round: both are in proportion to |A T|.
+    error += (gamma(n + 8) + 2 * UNIT) * float(np.sqrt(mass))
+    off = float(np.linalg.norm(M.T @ M - np.eye(rank))) * (1 + gamma(rank * rank + 8))
+    off += gamma(n + 8) * mass
+    if not off < 0.75:
+        return None
+    sigma = float(np.sqrt(1 - off)) * (1 - gamma(8)) - error
+    return Columns(basis, others, T, M, C, error, sigma) if sigma > 0.25 else None
+
+
+def _dependence(
+    raw: np.ndarray, basis: np.ndarray, others: np.ndarray, R: np.ndarray, lengths: np.ndarray
+) -> np.ndarray | None:
+    """Return C (r, k) with raw[:, others] = raw[:, basis] C up to a constant each, or None."""
+    rank = basis.size
+    C, spent = np.zeros((rank, others.size)), 0
+    if not others.size:
+        return C
+    near = scipy.linalg.solve_triangular(R[:, :rank], R[:, rank:])
+    near *= lengths[others][None, :] / lengths[basis][:, None]
+    for k, column in enumerate(others):
+        shares = [Fraction(x).limit_denominator(64) for x in near[:, k].tolist()]
+        used = [at for at, share in enumerate(shares) if share]
+        spent += raw.shape[0] * (len(used) + 1)
+        C[:, k] = [float(share) for share in shares]
+        if spent > MOST_FRACTIONS:
+            return None
+        if not _depends(raw[:, column], raw[:, basis[used]], [shares[at] for at in used]):
+            return None
+    return C
+
+
+def _depends(column: np.ndarray, others: np.ndarray, shares: list[Fraction]) -> bool:
+    """Return whether column - others shares is one constant, in fractions."""
+    first: Fraction | None = None
+    for value, line in zip(column.tolist(), others.tolist(), strict=True):
+        left = Fraction(value)
+        for share, x in zip(shares, line, strict=True):
+            left -= share * Fraction(x)
+        first = left if first is None else first
+        if left != first:
+            return False
+    return True

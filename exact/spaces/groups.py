@@ -1,0 +1,500 @@
+"""Blocks and partitions of rows that have a group and a key instead of a class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from ..errors import InputError, NoPairError
+from ..tools.checks import as_numbers
+from ..tools.lossless import check_labels, check_one_type
+from .partitions import (
+    Block,
+    Drawn,
+    Engine,
+    Facts,
+    FactsTask,
+    Partition,
+    PartitionedRows,
+    SomeRowsEngine,
+    Source,
+    added_up,
+    hashed_names,
+    hashed_numbers,
+    held_rows,
+)
+
+
+class GroupedBlock(NamedTuple):
+    """Some rows: columns (d, m) float64, weight, and the group and the key of each row (m,)."""
+
+    columns: np.ndarray
+    weight: np.ndarray | None
+    group: np.ndarray
+    key: np.ndarray
+
+    @property
+    def positive(self) -> np.ndarray:
+        """No row is positive: rows have no class."""
+        return np.zeros(self.key.size, dtype=bool)
+
+    def label_bytes(self) -> bytes:
+        """Return what a fingerprint reads beside the numbers."""
+        return self.key.tobytes() + self.group.tobytes() + str(self.group.dtype).encode()
+
+
+class Whole(NamedTuple):
+    """All rows of a partition: its blocks' columns, and group, key and weight (m,)."""
+
+    columns: list[np.ndarray]
+    group: np.ndarray
+    key: np.ndarray
+    weight: np.ndarray
+
+    def scores(self, offset: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Return the scores (x - offset)'w: (m,)."""
+        return np.concatenate([added_up(columns, offset, w) for columns in self.columns])
+
+
+def whole_partition(blocks: Iterable[Any]) -> Whole | None:
+    """Return all rows of a partition, or None where it is empty."""
+    kept = [block for block in blocks if block.key.size]
+    if not kept:
+        return None
+    weight = [np.ones(b.key.size) if b.weight is None else b.weight for b in kept]
+    return Whole(
+        [block.columns for block in kept],
+        np.concatenate([block.group for block in kept]),
+        np.concatenate([block.key for block in kept]),
+        np.concatenate(weight),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedPartition:
+    """Rows with a group and a key."""
+
+    rows: Partition
+    group: Any
+    key: Any
+
+    @property
+    def name(self) -> str:
+        """What to call it in a message."""
+        return self.rows.name
+
+    def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
+        """Raise `InputError` for a number that is not finite, or a weight (column None)."""
+        self.rows.refuse(row, column, value)
+
+    def blocks(self) -> Iterator[Any]:
+        """Yield its rows in order, each a `GroupedBlock`."""
+        group = named(check_labels(self.group, f"the groups of {self.name}"), self.name)
+        key, start = as_numbers(f"the keys of {self.name}", self.key), 0
+        for columns, positive, weight in self.rows.blocks():
+            rows = slice(start, start + positive.size)
+            start += positive.size
+            yield GroupedBlock(columns, weight, group[rows], key[rows])
+        if group.shape != (start,) or key.shape != (start,):
+            raise InputError(
+                f"{self.name} has {start} rows, {group.size} groups and {key.size} keys: cut rows, "
+                "groups and keys at the same places"
+            )
+
+
+def named(group: np.ndarray, where: str) -> np.ndarray:
+    """Return groups as an array of numbers or of words."""
+    if group.dtype.kind == "O":
+        kinds = {type(one) for one in group.tolist()}
+        if kinds - {str}:
+            raise InputError(f"the groups of {where} must be numbers or words, all of one type")
+        return group.astype(str)
+    if group.dtype.kind == "f" and not np.isfinite(group).all():
+        row = int(np.argmin(np.isfinite(group)))
+        raise InputError(f"the group of row {row} of {where} is {group[row]}: groups have a name")
+    return group
+
+
+def held_groups(name: str, X: Any, group: Any, key: Any, weight: Any = None) -> GroupedPartition:
+    """Return a partition of what a caller gave: what makes arrays (m, d), and three of (m,)."""
+    none = np.zeros(np.shape(X)[:1], dtype=bool)
+    return GroupedPartition(held_rows(name, X, none, weight), group, key)
+
+
+def cut_groups(
+    X: np.ndarray,
+    group: np.ndarray,
+    key: np.ndarray,
+    weight: np.ndarray | None,
+    places: list[int],
+) -> list[GroupedPartition]:
+    """Return the partitions of an array in memory, cut before the rows `places`."""
+    ends = pairwise([0, *places, X.shape[0]])
+    return [
+        held_groups(
+            f"partition {k}", X[a:b], group[a:b], key[a:b], None if weight is None else weight[a:b]
+        )
+        for k, (a, b) in enumerate(ends)
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassesTask:
+    """A task about two classes, run on grouped rows: those of a key above `level` are positive."""
+
+    task: Any
+    level: float
+
+    def run(self, blocks: Iterator[Any], index: int) -> Any:
+        """Return the task's answer for one partition."""
+        classes = (Block(b.columns, b.key > self.level, b.weight) for b in blocks)
+        return self.task.run(classes, index)
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """Return the sum of two answers."""
+        return self.task.merge(first, second)
+
+
+# The pairs of one row weigh less than this, so that sums of grid scores stay below 2^63.
+LARGEST_MASS = 1 << 40
+
+NO_COLUMNS = np.zeros((0, 0))
+
+KINDS = 2  # So many different keys are remembered, and one more.
+
+
+@dataclass(eq=False)
+class OrderCounts:
+    """Of some partitions."""
+
+    mass: int = 0
+    count: int = 0
+    top: int = 1
+    names: dict[int, np.ndarray] = field(default_factory=dict)
+    keys: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    def merge(self, other: OrderCounts) -> OrderCounts:
+        """Return the counts of both."""
+        keys = np.union1d(self.keys, other.keys)[: KINDS + 1]
+        return OrderCounts(
+            self.mass + other.mass,
+            self.count + other.count,
+            max(self.top, other.top),
+            self.names | other.names,
+            keys,
+        )
+
+
+def counted_pairs(group: np.ndarray, key: np.ndarray, weight: np.ndarray) -> tuple[int, int, int]:
+    """Return what all pairs weigh, their number, and a bound of what those of one row weigh."""
+    if not (weight == np.floor(weight)).all():
+        raise InputError(
+            "row weights of ordered pairs in partitions must be whole numbers: multiply them"
+        )
+    codes, ranks = (np.unique(one, return_inverse=True)[1] for one in (group, key))
+    order = np.lexsort((ranks, codes))
+    codes, ranks = codes[order], ranks[order]
+    first = np.ones(codes.size, dtype=bool)
+    first[1:] = codes[1:] != codes[:-1]
+    block = first.copy()
+    block[1:] |= ranks[1:] != ranks[:-1]
+    starts = np.flatnonzero(first)
+    largest = float(np.add.reduceat(weight[order], starts).max()) * float(weight.max())
+    if not largest < LARGEST_MASS:
+        raise InputError(
+            f"the pairs of one row weigh {largest:.3g} together, more than can be counted exactly: "
+            "use smaller groups or weights"
+        )
+    totals = []
+    for mass in (weight[order].astype(np.int64), (weight[order] > 0).astype(np.int64)):
+        before = np.cumsum(mass) - mass
+        group_of, block_of = np.cumsum(first) - 1, np.cumsum(block) - 1
+        below = before[np.flatnonzero(block)][block_of] - before[starts][group_of]
+        products = mass * below
+        high, low = int((products >> 32).sum()), int((products & 0xFFFFFFFF).sum())
+        totals.append((high << 32) + low)
+    return totals[0], totals[1], max(1, int(largest))
+
+
+@dataclass(eq=False)
+class GroupedFacts:
+    """The facts of rows in partitions, and the counts of their ordered pairs."""
+
+    facts: Facts
+    order: OrderCounts
+
+
+class GroupedFactsTask:
+    """Finds the facts and counts the pairs, and refuses what cannot be ordered."""
+
+    rows = FactsTask()
+
+    def run(self, blocks: Iterator[Any], index: int) -> GroupedFacts:
+        """Return the facts of one partition."""
+        seen: list[Any] = []
+
+        def noted() -> Iterator[Any]:
+            for block in blocks:
+                seen.append(block._replace(columns=NO_COLUMNS))
+                yield block
+
+        facts = self.rows.run(noted(), index)
+        return GroupedFacts(facts, self._order(seen, index))
+
+    def _order(self, seen: list[Any], index: int) -> OrderCounts:
+        whole = whole_partition(seen)
+        if whole is None:
+            return OrderCounts()
+        if not np.isfinite(whole.key).all():
+            row = int(np.argmin(np.isfinite(whole.key)))
+            raise InputError(
+                f"the key of row {row} of partition {index} is {whole.key[row]}: keys are finite"
+            )
+        mass, count, top = counted_pairs(whole.group, whole.key, whole.weight)
+        names = {index: np.unique(whole.group)}
+        return OrderCounts(mass, count, top, names, np.unique(whole.key)[: KINDS + 1])
+
+    def merge(self, first: GroupedFacts, second: GroupedFacts) -> GroupedFacts:
+        """Return the facts of both."""
+        both = self.rows.merge(first.facts, second.facts)
+        return GroupedFacts(both, first.order.merge(second.order))
+
+
+def check_groups_whole(names: dict[int, np.ndarray], told: str) -> int:
+    """Return the number of groups."""
+    check_one_type({f"partition {k}": found for k, found in names.items()}, "the groups")
+    if not names:
+        return 0
+    every = np.concatenate(list(names.values()))
+    place = np.repeat(list(names), [found.size for found in names.values()])
+    order = np.argsort(every, kind="stable")
+    every, place = every[order], place[order]
+    twice = np.flatnonzero(every[1:] == every[:-1])
+    if twice.size:
+        k = int(twice[0])
+        one, other = sorted((int(place[k]), int(place[k + 1])))
+        raise InputError(
+            f"group {every[k].item()!r} is split: it lies in partition {one} and in partition "
+            f"{other} (from 0), and pairs are within a partition: {told}"
+        )
+    return int(every.size)
+
+
+STEPS = 1 << 30  # A share is one of so many steps.
+
+
+class DrawnGroups(NamedTuple):
+    """Rows (m, d) as they are, and the group, the key and the weight of each."""
+
+    rows: np.ndarray
+    group: np.ndarray
+    key: np.ndarray
+    weight: np.ndarray | None
+
+
+@dataclass(frozen=True, eq=False)
+class GroupsTask:
+    """Takes a share of the groups, the same ones however the rows are cut; or of the rows."""
+
+    share: float
+    whole: bool
+
+    def run(self, blocks: Iterator[Any], index: int) -> list[DrawnGroups]:
+        """Return the rows of one partition that are taken."""
+        found, start = [], 0
+        for block in blocks:
+            own = self._taken(block.group, index, start)
+            start += block.key.size
+            if own.any():
+                weight = None if block.weight is None else block.weight[own]
+                rows = np.ascontiguousarray(block.columns[:, own].T)
+                found.append(DrawnGroups(rows, block.group[own], block.key[own], weight))
+        return found
+
+    def _taken(self, group: np.ndarray, index: int, start: int) -> np.ndarray:
+        if self.share >= 1:
+            return np.ones(group.size, dtype=bool)
+        most = int(self.share * STEPS)
+        if not self.whole:
+            return hashed_numbers(index, start, group.size, 0, STEPS) < most
+        names, at = np.unique(group, return_inverse=True)
+        return (hashed_names(names, 0) % np.uint64(STEPS) < most)[at]
+
+    def merge(self, first: list[DrawnGroups], second: list[DrawnGroups]) -> list[DrawnGroups]:
+        """Return both."""
+        return first + second
+
+
+def assembled_groups(parts: list[DrawnGroups]) -> DrawnGroups:
+    """Return rows from several partitions as one set."""
+    weights = [part.weight for part in parts if part.weight is not None]
+    return DrawnGroups(
+        np.concatenate([part.rows for part in parts]),
+        np.concatenate([part.group for part in parts]),
+        np.concatenate([part.key for part in parts]),
+        np.concatenate(weights) if weights else None,
+    )
+
+
+# What is to be done where a group is split.
+SORT = "sort the rows by their group and cut them between groups"
+
+MANY_GROUPS = 200  # Groups from which a sample consists of whole groups.
+
+
+class GroupedRows(PartitionedRows):
+    """Rows in partitions with a group and a key each; every group lies whole in one partition.
+
+    Parameters
+    ----------
+    source : sequence of tuples, or Engine
+        For each partition (X, group, key) or (X, group, key, weight): numbers (m, d), what names
+        the groups (m,), numbers or words, finite numbers (m,), whose larger one should have the
+        larger score, and weights (m,). Anything that has the methods of `Partition` may stand in
+        place of a tuple. All are read by this process.
+    columns : list of str, optional
+        Names of the features.
+    told : str, optional
+        What is to be done where a group is split, as part of a sentence.
+
+    Attributes
+    ----------
+    order : OrderCounts
+    groups : int
+
+    Raises
+    ------
+    InputError
+        If the rows are not finite numbers, there are none, no two of one group are ordered, or a
+        group is split.
+    """
+
+    arrays = ("X", "group", "key")
+    held = staticmethod(held_groups)
+
+    def __init__(self, source: Source | Engine, columns: list[str] | None = None, told: str = SORT):
+        self.order = OrderCounts()
+        super().__init__(source, columns)
+        self.groups = check_groups_whole(self.order.names, told)
+        self.order.names = {}
+        if self.order.mass == 0:
+            raise NoPairError(
+                "no pair is ordered: a group needs an upper row above a lower one, both of weight"
+            )
+
+    def first_pass(self) -> Facts:
+        """Return the facts, and keep the counts of pairs."""
+        found = self.run(GroupedFactsTask())
+        self.order = found.order
+        return found.facts
+
+    def as_classes(self) -> Callable[[Any], Any]:
+        """Return `run` for tasks about two classes: rows of the larger key are the positive ones.
+
+        Raises
+        ------
+        InputError
+            If there are not two kinds of keys.
+        """
+        if self.order.keys.size != 2:
+            raise InputError(
+                f"a classifier needs two kinds of labels, and these rows have "
+                f"{'more' if self.order.keys.size > 2 else 'one'}: use solve"
+            )
+        level = float(self.order.keys[0])
+        return lambda task: self.run(ClassesTask(task, level))
+
+    def drawn_groups(self, size: int) -> DrawnGroups:
+        """Return about `size` rows: whole groups where there are many."""
+        return self._taken(min(1.0, size / self.n), self.groups >= MANY_GROUPS)
+
+    def all_rows(self) -> DrawnGroups:
+        """Return all rows, in the order of the partitions."""
+        return self._taken(1.0, True)
+
+    def _taken(self, share: float, whole: bool) -> DrawnGroups:
+        parts = self.run(GroupsTask(share, whole))
+        if not parts:
+            none: Any = np.zeros(0)
+            return DrawnGroups(np.zeros((0, self.dim)), none, none, None)
+        return assembled_groups(parts)
+
+    def drawn(self, share_neg: float, share_pos: float) -> Drawn:
+        """Refuse: rows have no class."""
+        raise _no_class()
+
+    def named(self, negative: np.ndarray, positive: np.ndarray) -> NoReturn:
+        """Refuse: rows have no class."""
+        raise _no_class()
+
+
+def _no_class() -> InputError:
+    return InputError(
+        "rows with groups have no class: drawn pairs are for all pairs of two classes"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class GroupHashesTask:
+    """Finds the hashes of the groups."""
+
+    seed: int
+
+    def run(self, blocks: Iterator[Any], index: int) -> np.ndarray:
+        """Return those of one partition, ascending."""
+        kept = [np.unique(block.group) for block in blocks if block.key.size]
+        if not kept:
+            return np.zeros(0, np.uint64)
+        return np.unique(hashed_names(np.unique(np.concatenate(kept)), self.seed))
+
+    def merge(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Return those of both."""
+        return np.union1d(first, second)
+
+
+@dataclass(frozen=True, eq=False)
+class ByGroup:
+    """Chooses the groups of a fold, or all others."""
+
+    starts: np.ndarray
+    fold: int
+    seed: int
+    held_out: bool
+
+    def chosen(self, blocks: Iterator[GroupedBlock], index: int) -> Iterator[GroupedBlock]:
+        """Yield the rows of one partition that are meant."""
+        del index
+        for columns, weight, group, key in blocks:
+            names, place = np.unique(group, return_inverse=True)
+            folds = np.searchsorted(self.starts, hashed_names(names, self.seed), side="right") - 1
+            at = np.flatnonzero(((folds == self.fold) == self.held_out)[place])
+            if at.size:
+                own = None if weight is None else weight[at]
+                yield GroupedBlock(columns.take(at, axis=1), own, group[at], key[at])
+
+
+def starts_of_folds(rows: GroupedRows, folds: int, seed: int) -> np.ndarray:
+    """Return the least hash of each fold: uint64 (folds,), a pass over the partitions."""
+    every: Any = rows.run(GroupHashesTask(seed))
+    if every.size < folds:
+        raise InputError(
+            f"cv = {folds}, but there are {every.size} queries: use at most {every.size} folds"
+        )
+    return every[np.arange(folds) * every.size // folds]
+
+
+def fold_of_groups(
+    rows: GroupedRows, starts: np.ndarray, fold: int, seed: int
+) -> tuple[GroupedRows, GroupedRows]:
+    """Return the rows without one fold, and that fold."""
+    train, test = (
+        GroupedRows(
+            SomeRowsEngine(rows.engine, ByGroup(starts, fold, seed, held_out)), rows.columns
+        )
+        for held_out in (False, True)
+    )
+    return train, test

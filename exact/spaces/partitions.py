@@ -1,0 +1,1070 @@
+"""One part of the rows, which anybody who holds it can read a block at a time."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import pairwise
+from sys import getrefcount
+from typing import Any, Generic, NamedTuple, NoReturn, Protocol, TypeVar
+
+import numpy as np
+
+from ..errors import CertificateError, InputError, NoRowsError
+from ..tools.checks import check_count
+from ..tools.lossless import as_float64
+from ..tools.rounding import gamma
+from .rows import LARGEST_REACH, SMALLEST_REACH, FeatureWeights
+
+BLOCK_NUMBERS = 1 << 17  # About how many numbers a block has: they fit into a processor's cache.
+
+# Formats that need no look before they become float64.
+PLAIN = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
+
+
+class Block(NamedTuple):
+    """Some rows: columns (d, m) float64, positive (m,) bool, weight (m,) float64 or None."""
+
+    columns: np.ndarray
+    positive: np.ndarray
+    weight: np.ndarray | None
+
+    def label_bytes(self) -> bytes:
+        """Return what a fingerprint reads beside the numbers."""
+        return np.packbits(self.positive).tobytes()
+
+
+class Unusable(Exception):
+    """A number that cannot be used: row and column (None: the weight) from 0, and the number."""
+
+    def __init__(self, row: int, column: int | None, value: float):
+        super().__init__(row, column, value)
+        self.row, self.column, self.value = row, column, value
+
+
+class Partition(Protocol):
+    """A part of the rows; it is small to send, and its rows are read where it is used.
+
+    It yields the same blocks each time, and it may be empty or hold one class alone.
+    """
+
+    @property
+    def name(self) -> str:
+        """What to call it in a message."""
+        ...
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield its rows in order."""
+        ...
+
+    def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
+        """Raise `InputError` for a number that is not finite, or a weight (column None)."""
+        ...
+
+
+Source = Sequence[Partition | tuple[Any, ...]]  # Partitions, each as such or as a tuple of arrays.
+
+
+def added_up(columns: np.ndarray, offset: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Return the scores of columns (d, m), added up one column after the other.
+
+    The counts add them up in the same order, so that rows meet the bins they were counted in.
+    """
+    scores = np.zeros(columns.shape[1])
+    for k in range(w.size):
+        scores += (columns[k] - offset[k]) * w[k]
+    return scores
+
+
+def block_rows(dim: int) -> int:
+    """Return how many rows of `dim` columns a block has."""
+    return max(256, BLOCK_NUMBERS // max(dim, 1))
+
+
+KEPT_BLOCKS = 4  # So many blocks are kept, whoever else holds them: two are in use at a time.
+
+
+class Memory:
+    """Memory for one block after another: that of blocks which nobody holds any more.
+
+    Fresh memory for each block costs more than the work on it where the system takes it back at
+    once, as workers of dask have it do. A few blocks are kept from one partition to the next.
+    """
+
+    def __init__(self) -> None:
+        self._held: list[np.ndarray] = []
+
+    def array(self, dim: int, m: int) -> np.ndarray:
+        """Return an array (dim, m); its numbers mean nothing yet."""
+        for memory in self._held:
+            if getrefcount(memory) == ALONE and memory.size >= dim * m:
+                break
+        else:
+            memory = np.empty(dim * m)
+            self._held = [memory, *self._held][:KEPT_BLOCKS]
+        return memory[: dim * m].reshape(dim, m)
+
+
+_OF_THREAD = threading.local()
+
+
+def block_memory(purpose: str = "blocks") -> Memory:
+    """Return the memory for blocks of this thread: whoever holds one of them keeps it."""
+    if not hasattr(_OF_THREAD, purpose):
+        setattr(_OF_THREAD, purpose, Memory())
+    return getattr(_OF_THREAD, purpose)
+
+
+def _alone() -> int:
+    """Return what the count of references is where nobody else has one."""
+    for memory in [np.empty(1)]:
+        return getrefcount(memory)
+    raise AssertionError
+
+
+ALONE = _alone()
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayPartition:
+    """Rows of an array, whose labels are known."""
+
+    X: np.ndarray
+    positive: np.ndarray
+    weight: np.ndarray | None = None
+    name: str = "a partition"
+
+    def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
+        """Raise `InputError` for a number that is not finite, or a weight (column None)."""
+        refuse_in(self.name, row, column, value)
+
+    def rows(self, rows: slice) -> np.ndarray:
+        """Return some rows as numbers, in a format that float64 holds."""
+        held = self.X[rows]
+        if type(held) is np.ndarray and held.dtype in PLAIN:
+            return held
+        return as_float64(held, f"{self.name}, from row {rows.start} on,", "a matrix of numbers")
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield its rows in order."""
+        n, dim = self.X.shape
+        sizes = {self.positive.shape, (n,)} | (
+            {self.weight.shape} if self.weight is not None else set()
+        )
+        if len(sizes) > 1:
+            raise InputError(
+                f"{self.name} has {n} rows, {self.positive.size} labels"
+                + ("" if self.weight is None else f" and {self.weight.size} weights")
+                + ": cut rows, labels and weights at the same places"
+            )
+        step, memory = block_rows(dim), block_memory()
+        for start in range(0, n, step):
+            rows = slice(start, start + step)
+            held = self.rows(rows)
+            weight = (
+                None
+                if self.weight is None
+                else as_float64(self.weight[rows], f"the weights of {self.name}")
+            )
+            columns = memory.array(dim, held.shape[0])
+            columns[...] = held.T  # converts and turns at once: many times faster than in two steps
+            yield Block(columns, np.ascontiguousarray(self.positive[rows]), weight)
+
+
+def held_rows(name: str, X: Any, positive: Any, weight: Any = None) -> ArrayPartition:
+    """Return a partition of what a caller gave: anything that makes arrays (m, d), (m,), (m,)."""
+    X, positive = np.asanyarray(X), np.asarray(positive)
+    if X.ndim != 2:
+        raise InputError(f"{name}: its rows must be a matrix of numbers (m, d)")
+    if positive.dtype != bool or positive.ndim != 1:
+        raise InputError(f"{name}: a bool array (m,) must say which rows are positive (y == 1)")
+    return ArrayPartition(X, positive, None if weight is None else np.asarray(weight), name)
+
+
+def refuse_in(name: str, row: int, column: int | None, value: float) -> NoReturn:
+    """Raise the sentence for a number, or a weight, that cannot be used."""
+    if column is None:
+        raise InputError(
+            f"the weight of row {row} of {name} (from 0) is {value}: weights are >= 0 and finite, "
+            "and of moderate size"
+        )
+    raise InputError(
+        f"X has a value that is not finite in {name}, row {row}, column {column} (from 0): remove "
+        "or impute it first"
+    )
+
+
+def cut(
+    X: np.ndarray, positive: np.ndarray, weight: np.ndarray | None, places: list[int]
+) -> list[Partition]:
+    """Return the partitions of an array in memory, cut before the rows `places`."""
+    ends = [0, *places, X.shape[0]]
+    return [
+        ArrayPartition(
+            X[a:b], positive[a:b], None if weight is None else weight[a:b], f"partition {k}"
+        )
+        for k, (a, b) in enumerate(pairwise(ends))
+    ]
+
+
+STRETCH = 1024  # Numbers to a fingerprint, as in `blocked.fingerprints`.
+
+A = TypeVar("A")
+
+
+class Task(Protocol):
+    """Work on one partition after another; the object is small, and is sent to where they lie."""
+
+    def run(self, blocks: Iterator[Block], index: int) -> Any:
+        """Return the answer of partition number `index`."""
+        ...
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """Return the sum of two answers, the first about earlier rows. It may change both."""
+        ...
+
+
+class Merging:
+    """What tasks share whose answers have `merge`; so have the messages of a first step."""
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """Return what is about both."""
+        return first.merge(second)
+
+    def merge_messages(self, first: Any, second: Any) -> Any:
+        """Return the message about both."""
+        return first.merge(second)
+
+
+@dataclass(eq=False)
+class Reply(Generic[A]):
+    """An answer, and the fingerprint of each partition that it is about, by its number."""
+
+    digests: dict[int, bytes]
+    answer: A
+
+
+def new_key() -> np.ndarray:
+    """Return a secret key for fingerprints, drawn at random."""
+    import os
+
+    return np.frombuffer(os.urandom(16 * STRETCH), dtype=np.uint64).reshape(2, STRETCH)
+
+
+def replied(task: Task, partition: Partition, index: int, key: np.ndarray) -> Reply[Any]:
+    """Run a task on one partition, and fingerprint what it reads."""
+    digest = blake2b(digest_size=16)
+    try:
+        answer = task.run(_marked(partition.blocks(), key, digest), index)
+    except Unusable as bad:
+        partition.refuse(bad.row, bad.column, bad.value)
+    return Reply({index: digest.digest()}, answer)
+
+
+def _marked(blocks: Iterator[Block], key: np.ndarray, digest: Any) -> Iterator[Block]:
+    from . import blocks_compiled as loops
+
+    for block in blocks:
+        for numbers in (block.columns, block.weight):
+            if numbers is None:
+                continue
+            found = np.empty((-(-numbers.size // STRETCH), 2), dtype=np.uint64)
+            loops.fingerprint(numbers.reshape(-1).view(np.uint64), key, found)
+            digest.update(np.array(numbers.shape).tobytes())
+            digest.update(found.tobytes())
+        digest.update(block.label_bytes())
+        yield block
+
+
+def joined(task: Task, first: Reply[Any], second: Reply[Any]) -> Reply[Any]:
+    """Return the sum of two replies."""
+    both = first.digests.keys() & second.digests.keys()
+    if both:
+        raise twice(min(both))
+    answer = task.merge(first.answer, second.answer)
+    return Reply(first.digests | second.digests, answer)
+
+
+# (level, place): the sum of the 2^level partitions from place 2^level on, or of those left.
+Node = tuple[int, int]
+
+
+class Folded:
+    """Replies added up in the binary tree over the numbers of all partitions."""
+
+    def __init__(self, task: Task, count: int):
+        self.task, self.count = task, count
+        self.nodes: dict[Node, Reply[Any]] = {}
+
+    def add(self, reply: Reply[Any], place: int, level: int = 0) -> None:
+        """Add the reply of a partition, or a sum of several; neighbours are added up."""
+        while (size := -(-self.count >> level)) > 1:
+            beside = place ^ 1
+            if beside < size:  # else it is the last, and goes up alone
+                other = self.nodes.pop((level, beside), None)
+                if other is None:
+                    break
+                first, second = (other, reply) if beside < place else (reply, other)
+                reply = joined(self.task, first, second)
+            level, place = level + 1, place >> 1
+        if (level, place) in self.nodes:
+            raise twice(min(reply.digests))
+        self.nodes[level, place] = reply
+
+    def add_all(self, nodes: dict[Node, Reply[Any]]) -> None:
+        """Add what others have added up."""
+        for (level, place), reply in nodes.items():
+            self.add(reply, place, level)
+
+    def total(self) -> Reply[Any]:
+        """Return the sum of them all."""
+        found: set[int] = set()
+        for reply in self.nodes.values():
+            again = found & reply.digests.keys()
+            if again:
+                raise twice(min(again))
+            found |= reply.digests.keys()
+        missing = set(range(self.count)) - found
+        if missing or len(self.nodes) != 1:
+            raise CertificateError(
+                f"partition {min(missing, default=0)} has not answered: please report this"
+            )
+        return next(iter(self.nodes.values()))
+
+
+def twice(index: int) -> CertificateError:
+    """Return the error for a partition that has answered twice."""
+    return CertificateError(f"partition {index} was counted twice: please report this")
+
+
+Nodes = dict[Node, Reply[Any]]
+
+
+class Messages:
+    """A task whose answers are the messages of another one's first step."""
+
+    def __init__(self, task: Staged):
+        self.run, self.merge = task.run, task.merge_messages
+
+
+class Left:
+    """What the partitions of a stretch leave behind, as they come; nobody changes it afterwards."""
+
+    def __init__(self, task: Staged, count: int):
+        self.task, self.count = task, count
+        self._sum = task.together()
+        self._replies: dict[int, Reply[Any]] = {}
+        self._told = Folded(Messages(task), count)
+
+    def add(self, reply: Reply[Any], place: int) -> None:
+        """Add the answer of a partition."""
+        if self._sum is None:
+            self._replies[place] = reply
+            return
+        self._sum.take(reply.answer)
+        self._replies[place] = Reply(reply.digests, None)
+        self._told.add(Reply(reply.digests, self.task.message(reply.answer)), place)
+
+    def messages(self) -> Nodes:
+        """Return the sums of the messages."""
+        if self._sum is not None:
+            return copy.deepcopy(self._told.nodes)
+        told = Folded(Messages(self.task), self.count)
+        for place, reply in self._replies.items():
+            message = Reply(reply.digests, self.task.message(reply.answer))
+            told.add(copy.deepcopy(message), place)
+        return told.nodes
+
+    def answers(self, second: Any) -> Nodes:
+        """Return the sums of the answers of the second step."""
+        folded, before = Folded(second, self.count), None
+        for place, reply in self._replies.items():
+            if self._sum is None:
+                answer = second.answer(reply.answer)
+            elif before is None:
+                before = answer = second.answer(self._sum)
+            else:
+                answer = before.nothing()
+            folded.add(Reply(reply.digests, answer), place)
+        return folded.nodes
+
+
+ATTEMPTS = 3  # A pass over the partitions is tried so often where processes die.
+
+STRETCHES = 8  # Each process is given about so many stretches of partitions in a pass.
+
+# Sums by bin are kept up to so many numbers (32 MB); where they have more, rows are read twice.
+KEPT_NUMBERS = 1 << 22
+
+
+class Staged(Protocol):
+    """A task in two steps: what it leaves behind where the partition lies answers the second."""
+
+    def run(self, blocks: Any, index: int) -> Any:
+        """Return what is left behind."""
+        ...
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """Return the sum of two of these."""
+        ...
+
+    def message(self, left: Any) -> Any:
+        """Return the part that the first step tells."""
+        ...
+
+    def together(self) -> Any:
+        """Return what adds up exactly what partitions leave behind; or None: each keeps its own.
+
+        It has `take(left)`, after which `left` is of no use. What the second step answers to it
+        has `nothing()`, the answer of no rows.
+        """
+        ...
+
+    def merge_messages(self, first: Any, second: Any) -> Any:
+        """Return the sum of two of these parts."""
+        ...
+
+
+class Engine(Protocol):
+    """Runs a task on each partition and adds up the answers, in the order of the partitions."""
+
+    @property
+    def count(self) -> int:
+        """The number of partitions."""
+        ...
+
+    @property
+    def kept_numbers(self) -> int:
+        """How many numbers a partition may leave behind between two steps."""
+        ...
+
+    @property
+    def kept_together(self) -> int:
+        """How many numbers a stretch of partitions may leave behind, where it keeps one sum."""
+        ...
+
+    def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
+        """Return the sum of the answers."""
+        ...
+
+    def staged(
+        self, task: Staged, key: np.ndarray
+    ) -> tuple[Reply[Any], Callable[[Any], Reply[Any]]]:
+        """Return the sum of the messages, and what answers the second step."""
+        ...
+
+
+# Told how many partitions of a pass have been read, and how many there are.
+Heard = Callable[[int, int], object]
+
+
+@dataclass(eq=False)
+class LocalEngine:
+    """Partitions read by this process, or by several through joblib."""
+
+    partitions: Sequence[Partition]
+    jobs: int = 1
+    heard: Heard | None = None
+
+    def __post_init__(self) -> None:
+        check_count("jobs", self.jobs)
+        if not self.partitions:
+            raise InputError("there are no partitions: at least one is needed")
+
+    @property
+    def count(self) -> int:
+        """The number of partitions."""
+        return len(self.partitions)
+
+    @property
+    def kept_numbers(self) -> int:
+        """How many numbers a partition may leave behind between two steps."""
+        return KEPT_NUMBERS
+
+    kept_together = kept_numbers
+
+    def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
+        """Return the sum of the answers."""
+        jobs = min(self.jobs, self.count)
+        if jobs == 1:
+            folded = Folded(task, self.count)
+            for k, partition in enumerate(self.partitions):
+                folded.add(replied(task, partition, k, key), k)
+                self._tell(k + 1)
+            return folded.total()
+        from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+        for _ in range(ATTEMPTS):
+            try:
+                return self._in_processes(task, key, jobs)
+            except TerminatedWorkerError:
+                continue  # the next call starts new processes
+        raise InputError(
+            f"processes that read the partitions died {ATTEMPTS} times, most often for want of "
+            "memory: use fewer of them, or smaller partitions"
+        )
+
+    def close(self) -> None:
+        """Let go of what was made for this: nothing, processes end by themselves."""
+
+    def _in_processes(self, task: Task, key: np.ndarray, jobs: int) -> Reply[Any]:
+        from joblib import Parallel, delayed
+
+        folded = Folded(task, self.count)
+        run = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+        step = stretch(self.count, STRETCHES * jobs)
+        starts = range(0, self.count, step)
+        parts = self.partitions
+        calls = (
+            delayed(added_up_here)(task, parts[k : k + step], k, self.count, key) for k in starts
+        )
+        done = 0
+        for nodes in run(calls):
+            done += sum(len(reply.digests) for reply in nodes.values())
+            folded.add_all(nodes)
+            self._tell(done)
+        return folded.total()
+
+    def _tell(self, done: int) -> None:
+        if self.heard is not None:
+            self.heard(done, self.count)
+
+    def staged(
+        self, task: Staged, key: np.ndarray
+    ) -> tuple[Reply[Any], Callable[[Any], Reply[Any]]]:
+        """Return the sum of the messages, and what answers the second step: from the sum, here."""
+        whole = self.run(task, key)
+        told = Reply(whole.digests, task.message(whole.answer))
+        return told, lambda second: Reply(whole.digests, second.answer(whole.answer))
+
+
+def stretch(count: int, pieces: int) -> int:
+    """Return how many partitions go together: a power of two, so that they have one sum."""
+    return 1 << max(0, (count // pieces).bit_length() - 1)
+
+
+def added_up_here(
+    task: Task, partitions: Sequence[Partition], first: int, count: int, key: np.ndarray
+) -> dict[Node, Reply[Any]]:
+    """Return the sums of some of `count` partitions, numbers `first` and on."""
+    folded = Folded(task, count)
+    for k, partition in enumerate(partitions, first):
+        folded.add(replied(task, partition, k, key), k)
+    return folded.nodes
+
+
+@dataclass(eq=False)
+class Facts:
+    """Of some partitions."""
+
+    sizes: dict[int, tuple[int, int]]
+    low: np.ndarray
+    high: np.ndarray
+    total: np.ndarray
+    mass: np.ndarray
+    whole: bool = True
+    weighted: bool = False
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return sum(size for size, _ in self.sizes.values())
+
+    @property
+    def n_pos(self) -> int:
+        """Number of positive rows."""
+        return sum(plus for _, plus in self.sizes.values())
+
+
+class FactsTask:
+    """Finds the facts, and refuses what is no finite number."""
+
+    def run(self, blocks: Iterator[Block], index: int) -> Facts:
+        """Return the facts of one partition."""
+        none = np.zeros(0)
+        found = Facts({index: (0, 0)}, none, none, none, np.zeros(2))
+        for block in blocks:
+            if block.positive.size:
+                found = self.merge(found, self._of(block, index, found.n))
+        return found
+
+    def _of(self, block: Block, index: int, before: int) -> Facts:
+        columns, positive, weight = block.columns, block.positive, block.weight
+        total = columns.sum(axis=1)
+        if not np.isfinite(total).all():
+            _refuse(columns, before)
+        n, plus = positive.size, int(positive.sum())
+        mass, whole = np.array([n - plus, plus], dtype=float), True
+        if weight is not None:
+            _check_weights(weight, before)
+            mass = np.array([weight[~positive].sum(), weight[positive].sum()])
+            whole = bool((weight == np.floor(weight)).all())
+        low, high = columns.min(axis=1), columns.max(axis=1)
+        return Facts({index: (n, plus)}, low, high, total, mass, whole, weight is not None)
+
+    def merge(self, first: Facts, second: Facts) -> Facts:
+        """Return the facts of both."""
+        sizes = dict(first.sizes)
+        for index, (n, plus) in second.sizes.items():
+            held = sizes.get(index, (0, 0))
+            sizes[index] = (held[0] + n, held[1] + plus)
+        if first.n == 0 or second.n == 0:
+            one = second if first.n == 0 else first
+            return Facts(sizes, one.low, one.high, one.total, one.mass, one.whole, one.weighted)
+        if first.low.size != second.low.size:
+            raise InputError(
+                f"a partition has {first.low.size} columns, and another one {second.low.size}"
+            )
+        if first.weighted != second.weighted:
+            raise InputError("some partitions have weights, and others do not")
+        return Facts(
+            sizes,
+            np.minimum(first.low, second.low),
+            np.maximum(first.high, second.high),
+            first.total + second.total,
+            first.mass + second.mass,
+            first.whole and second.whole,
+            first.weighted,
+        )
+
+
+def _refuse(columns: np.ndarray, before: int) -> NoReturn:
+    bad = np.argwhere(~np.isfinite(columns.T))
+    if bad.size == 0:
+        raise InputError("X has values so large that their sums overflow: rescale it")
+    row, column = (int(k) for k in bad[0])
+    raise Unusable(before + row, column, float(columns[column, row]))
+
+
+# Row weights of partitions lie between these, or are zero: nothing rescales them.
+LARGEST_ROW_WEIGHT, SMALLEST_ROW_WEIGHT = 1e50, 1e-50
+
+
+def _check_weights(weight: np.ndarray, before: int) -> None:
+    fine = (weight == 0) | ((weight >= SMALLEST_ROW_WEIGHT) & (weight <= LARGEST_ROW_WEIGHT))
+    if not fine.all():
+        row = int(np.argmin(fine))
+        raise Unusable(before + row, None, float(weight[row]))
+
+
+class Drawn(NamedTuple):
+    """Rows (m, d), their classes and weights."""
+
+    rows: np.ndarray
+    positive: np.ndarray
+    weight: np.ndarray | None
+
+
+def marks(seen: int, more: int, share: float) -> np.ndarray:
+    """Return which of a class's next `more` rows are taken: number k if k = floor(m / share).
+
+    `seen` rows came before.
+    """
+    first, last = int(np.ceil(seen * share)), int(np.ceil((seen + more) * share)) + 1
+    at = (np.arange(first, last) / share).astype(np.int64) - seen
+    return at[(at >= 0) & (at < more) & (np.diff(at, prepend=-1) > 0)]
+
+
+@dataclass(frozen=True, eq=False)
+class _TakingTask(ABC):
+    """Takes rows by their numbers within their class."""
+
+    before: dict[int, tuple[int, int]]
+
+    @abstractmethod
+    def taken(self, side: int, seen: int, more: int) -> np.ndarray:
+        """Return which of a class's next `more` rows are taken; `seen` rows came before."""
+
+    def run(self, blocks: Iterator[Block], index: int) -> list[Drawn]:
+        """Return the rows of one partition that are taken."""
+        seen, found = list(self.before[index]), []
+        for columns, positive, weight in blocks:
+            places = []
+            for side in (0, 1):
+                own = np.flatnonzero(positive == bool(side))
+                places.append(own[self.taken(side, seen[side], own.size)])
+                seen[side] += own.size
+            at = np.sort(np.concatenate(places))
+            if at.size:
+                rows = _small(np.ascontiguousarray(columns[:, at].T))
+                found.append(Drawn(rows, positive[at], None if weight is None else weight[at]))
+        return found
+
+    def merge(self, first: list[Drawn], second: list[Drawn]) -> list[Drawn]:
+        """Return both."""
+        return first + second
+
+
+@dataclass(frozen=True, eq=False)
+class ThinningTask(_TakingTask):
+    """Takes the same evenly spread rows however they are cut."""
+
+    shares: tuple[float, float]
+
+    def taken(self, side: int, seen: int, more: int) -> np.ndarray:
+        """Return which rows are taken."""
+        return marks(seen, more, self.shares[side])
+
+
+@dataclass(frozen=True, eq=False)
+class NamedTask(_TakingTask):
+    """Takes the rows that are named."""
+
+    wanted: tuple[np.ndarray, np.ndarray]
+
+    def taken(self, side: int, seen: int, more: int) -> np.ndarray:
+        """Return which rows are named."""
+        numbers = self.wanted[side]
+        first, last = np.searchsorted(numbers, [seen, seen + more])
+        return numbers[first:last] - seen
+
+
+def _small(rows: np.ndarray) -> np.ndarray:
+    """Return rows as float32 where that holds them: they are sent, and a worker keeps them."""
+    with np.errstate(over="ignore"):
+        small = rows.astype(np.float32)
+    return small if np.array_equal(small, rows) else rows
+
+
+def assembled(parts: list[Drawn]) -> Drawn:
+    """Return rows from several partitions as one set."""
+    weights = [part.weight for part in parts if part.weight is not None]
+    return Drawn(
+        np.concatenate([part.rows for part in parts], dtype=float),
+        np.concatenate([part.positive for part in parts]),
+        np.concatenate(weights) if weights else None,
+    )
+
+
+# Rows are fewer than this: counts of them, and small multiples of these, are exact in float64.
+MOST_ROWS = 1 << 50
+
+# The offset is the mean, rounded to the range of its column over two to this power.
+OFFSET_BITS = 10
+
+
+class PartitionedRows(FeatureWeights):
+    """Linear functions f(x) = w'(x - offset) of rows in partitions, which stay where they are.
+
+    Every pass is fingerprinted: each partition must answer once, and hold what it held when it was
+    read first.
+
+    Parameters
+    ----------
+    source : sequence of tuples, or Engine
+        For each partition (X, positive) or (X, positive, weight): numbers (m, d), a bool array
+        (m,), true for rows of the positive class, and weights (m,). Anything that has the methods
+        of `Partition` may stand in place of a tuple. All are read by this process.
+    columns : list of str, optional
+        Names of the features.
+
+    Attributes
+    ----------
+    n, dim : int
+    offset : array (dim,)
+    reach : float
+        At least |x_i - offset| of every row.
+    facts : Facts
+    sample : Drawn or None
+        The smallest sample that was drawn; and `last_range`, weights with the range of each
+        class's scores: both only save a pass that would look for the range of scores.
+
+    Raises
+    ------
+    InputError
+        If the rows are not finite numbers, there are none, or a part is not a partition.
+    """
+
+    arrays: tuple[str, ...] = ("X", "positive")  # of a partition that is given as a tuple
+    held: Callable[..., Partition] = staticmethod(held_rows)
+
+    def __init__(self, source: Source | Engine, columns: list[str] | None = None):
+        engine = source if hasattr(source, "staged") else LocalEngine(self._partitions(source))  # type: ignore[arg-type]
+        self.engine: Any = engine
+        self.columns = columns
+        self._key = new_key()
+        self._digests: dict[int, bytes] | None = None
+        self.facts: Facts = self.first_pass()
+        self.n, self.dim = self.facts.n, self.facts.low.size
+        if self.n == 0:
+            raise NoRowsError("all partitions are empty: there are no rows")
+        if self.n >= MOST_ROWS:
+            raise InputError(f"{self.n} rows are more than can be counted exactly: take a part")
+        self.offset = _rounded_mean(self.facts)
+        self.reach = self._reach()
+        self.sample: Drawn | None = None
+        self._drawn: dict[tuple[float, float], Drawn] = {}
+        self.last_range: tuple[np.ndarray, np.ndarray] | None = None
+
+    def _partitions(self, source: Source) -> list[Partition]:
+        """Return the parts of `source`, tuples of arrays among them, as partitions."""
+        parts, names = [], ", ".join(self.arrays)
+        for k, part in enumerate(source):
+            if not hasattr(part, "blocks"):
+                if not isinstance(part, tuple) or len(part) - len(self.arrays) not in (0, 1):
+                    raise InputError(f"partition {k} must be ({names}) or ({names}, weight)")
+                part = self.held(f"partition {k}", *part)
+            parts.append(part)
+        return parts
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n, self.dim
+
+    @property
+    def parts(self) -> int:
+        """The number of partitions."""
+        return self.engine.count
+
+    def first_pass(self) -> Facts:
+        """Return the facts: what the first pass over the rows finds."""
+        return self.run(FactsTask())
+
+    def run(self, task: Task) -> Any:
+        """Return the sum of a task's answers over all partitions.
+
+        Raises
+        ------
+        InputError
+            If a partition is not what it was when it was read first.
+        """
+        return self._checked(self.engine.run(task, self._key)).answer
+
+    def staged(self, task: Staged) -> tuple[Any, Callable[[Any], Any]]:
+        """Return the sum of the messages of a task's first step, and what answers the second."""
+        told, second = self.engine.staged(task, self._key)
+        return self._checked(told).answer, lambda then: self._checked(second(then)).answer
+
+    def _checked(self, reply: Reply[Any]) -> Reply[Any]:
+        found = reply.digests
+        if found.keys() != set(range(self.parts)):
+            missing = min(set(range(self.parts)) ^ found.keys())
+            raise CertificateError(f"partition {missing} has not answered: please report this")
+        if self._digests is None:
+            self._digests = found
+        changed = [k for k in found if found[k] != self._digests[k]]
+        if changed:
+            raise InputError(
+                f"partition {min(changed)} (from 0) changed while it was worked with: nothing is "
+                "proved, start again when the data are complete"
+            )
+        return reply
+
+    def drawn(self, share_neg: float, share_pos: float) -> Drawn:
+        """Return evenly spread rows of each class, raw: the same ones however they are cut."""
+        shares = share_neg, share_pos
+        if shares in self._drawn:
+            return self._drawn[shares]
+        found = assembled(self.run(ThinningTask(self.before(), (share_neg, share_pos))))
+        self._drawn = {shares: found}  # the next problem over these rows begins with the same
+        if self.sample is None or found.rows.size < self.sample.rows.size:
+            self.sample = found
+        return found
+
+    def named(self, negative: np.ndarray, positive: np.ndarray) -> Drawn:
+        """Return the rows of these numbers within their class, ascending, as they are: a pass."""
+        return assembled(self.run(NamedTask(self.before(), (negative, positive))))
+
+    def before(self) -> dict[int, tuple[int, int]]:
+        """Return how many negative and positive rows the partitions before each one have."""
+        before, seen = {}, [0, 0]
+        for k in range(self.parts):
+            n, plus = self.facts.sizes[k]
+            before[k] = (seen[0], seen[1])
+            seen = [seen[0] + n - plus, seen[1] + plus]
+        return before
+
+    def score_slip(self, w: np.ndarray) -> float:
+        """Return gamma_{d+3} max |x_i - offset| |w|, a bound of the rounding in every score."""
+        return gamma(self.dim + 3) * self.reach * float(np.linalg.norm(w)) * (1 + gamma(self.dim))
+
+    def scores(self, w: np.ndarray) -> NoReturn:
+        """Refuse: the scores are as long as the data, and never come here."""
+        raise InputError("the scores of rows in partitions are never held: evaluate the problem")
+
+    careful_scores = pull = dual_norm2 = dual_norm2_error = scores
+
+    def _reach(self) -> float:
+        """Return the distance from the offset to the farthest corner of the box of all rows."""
+        ends = np.maximum(self.facts.high - self.offset, self.offset - self.facts.low)
+        with np.errstate(over="ignore"):
+            reach = float(np.sqrt(np.sum(ends * ends))) * (1 + gamma(self.dim + 8))
+        if not reach <= LARGEST_REACH:
+            raise InputError("X has values so large that their squares overflow: rescale it")
+        if 0 < reach < SMALLEST_REACH:
+            raise InputError("X has values so small that their squares underflow: rescale it")
+        return reach
+
+
+def _rounded_mean(facts: Facts) -> np.ndarray:
+    """Return the mean with few digits: the same number however the rows are cut and added up."""
+    spread = facts.high - facts.low
+    step = np.ldexp(1.0, np.frexp(spread)[1] - OFFSET_BITS)
+    mean = np.clip(facts.total / facts.n, facts.low, facts.high)
+    near = np.rint(np.where(spread > 0, mean / step, 0.0)) * step
+    return np.where(spread > 0, near, facts.low)
+
+
+_ODD = 0x9E3779B97F4A7C15
+_MIX = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # constants of splitmix64
+
+
+def hashed_numbers(place: int, start: int, count: int, seed: int, kinds: int) -> np.ndarray:
+    """Return numbers below `kinds` for rows `start` and on of partition number `place`:
+    (count,)."""
+    mixed = _hashes(place, start, count, seed)
+    return ((mixed >> np.uint64(33)) * np.uint64(kinds) >> np.uint64(31)).astype(np.int64)
+
+
+def _hashes(place: int, start: int, count: int, seed: int) -> np.ndarray:
+    offset = scrambled(np.array([scrambled(np.array([seed], np.uint64))[0] ^ np.uint64(place)]))
+    return scrambled(offset + np.arange(start, start + count, dtype=np.uint64))
+
+
+def scrambled(x: np.ndarray) -> np.ndarray:
+    """Return a bijection of 64-bit numbers that looks random: splitmix64."""
+    with np.errstate(over="ignore"):
+        x = (x + np.uint64(1)) * np.uint64(_ODD)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(_MIX[0])
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(_MIX[1])
+    return x ^ (x >> np.uint64(31))
+
+
+def hashed_names(names: np.ndarray, seed: int) -> np.ndarray:
+    """Return a 64-bit hash of each name: uint64 (k,)."""
+    start = scrambled(np.array([seed], np.uint64))
+    if names.dtype.kind in "US":
+        digests = [blake2b(str(x).encode(), digest_size=8).digest() for x in names.tolist()]
+        own = np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+    else:
+        own = (names.astype(float) + 0.0).view(np.uint64)  # 0.0: minus zero is zero
+    return scrambled(scrambled(own) ^ start)
+
+
+class Choice(Protocol):
+    """Chooses rows of a partition; travels to wherever it lies."""
+
+    def chosen(self, blocks: Iterator[Any], index: int) -> Iterator[Any]:
+        """Yield the rows of partition `index` that are meant."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class SomeRowsTask:
+    """A task, or one in two steps (`Staged`), on the rows that `choice` chooses."""
+
+    task: Any
+    choice: Choice
+
+    def run(self, blocks: Iterator[Any], index: int) -> Any:
+        """Return the task's answer for the chosen rows of one partition."""
+        return self.task.run(self.choice.chosen(blocks, index), index)
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """Return the sum of two answers."""
+        return self.task.merge(first, second)
+
+    def message(self, left: Any) -> Any:
+        """Return the part that the first step tells."""
+        return self.task.message(left)
+
+    def together(self) -> Any:
+        """Return what adds up what partitions leave behind, if anything does."""
+        return self.task.together()
+
+    def merge_messages(self, first: Any, second: Any) -> Any:
+        """Return the sum of two of these parts."""
+        return self.task.merge_messages(first, second)
+
+
+@dataclass(frozen=True, eq=False)
+class SomeRowsEngine:
+    """An engine that runs every task on the rows that `choice` chooses."""
+
+    engine: Engine
+    choice: Choice
+
+    @property
+    def count(self) -> int:
+        """The number of partitions."""
+        return self.engine.count
+
+    @property
+    def kept_numbers(self) -> int:
+        """How many numbers a partition may leave behind between two steps."""
+        return self.engine.kept_numbers
+
+    @property
+    def kept_together(self) -> int:
+        """How many numbers a stretch of partitions may leave behind, where it keeps one sum."""
+        return self.engine.kept_together
+
+    def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
+        """Return the sum of the answers."""
+        return self.engine.run(SomeRowsTask(task, self.choice), key)
+
+    def staged(
+        self, task: Staged, key: np.ndarray
+    ) -> tuple[Reply[Any], Callable[[Any], Reply[Any]]]:
+        """Return the sum of the messages, and what answers the second step."""
+        return self.engine.staged(SomeRowsTask(task, self.choice), key)
+
+    def close(self) -> None:
+        """Leave the partitions to whoever has the engine."""
+
+
+def rows_of_fold(side: int, start: int, count: int, seed: int, folds: int, fold: int) -> np.ndarray:
+    """Return which of the rows number `start` to `start + count - 1` of a class a fold has."""
+    first, last = start // folds, -(-(start + count) // folds)
+    turns = hashed_numbers(side, first, last - first, seed, folds)
+    at = np.arange(first, last) * folds - start + (turns + fold) % folds
+    return at[(at >= 0) & (at < count)]
+
+
+@dataclass(frozen=True, eq=False)
+class ByNumber:
+    """Chooses the rows of a fold, or all others, by their numbers within their class."""
+
+    before: dict[int, tuple[int, int]]
+    fold: int
+    folds: int
+    seed: int
+    held_out: bool
+
+    def chosen(self, blocks: Iterator[Block], index: int) -> Iterator[Block]:
+        """Yield the rows of one partition that are meant."""
+        seen = list(self.before[index])
+        for columns, positive, weight in blocks:
+            own = np.full(positive.size, not self.held_out)
+            for side in (0, 1):
+                rows = np.flatnonzero(positive == bool(side))
+                members = rows_of_fold(
+                    side, seen[side], rows.size, self.seed, self.folds, self.fold
+                )
+                own[rows[members]] = self.held_out
+                seen[side] += rows.size
+            at = np.flatnonzero(own)  # taking rows by a mask costs ten times as much
+            if at.size:
+                chosen = columns.take(at, axis=1)
+                yield Block(chosen, positive[at], None if weight is None else weight[at])
+
+
+def fold_of(rows: PartitionedRows, fold: int, folds: int, seed: int) -> tuple[Any, Any]:
+    """Return the rows without one fold, and that fold: two `PartitionedRows`.
+
+    Each is read once for its sizes, sums and box. A pass over either reads all partitions.
+    """
+    parts = (
+        PartitionedRows(
+            SomeRowsEngine(rows.engine, ByNumber(rows.before(), fold, folds, seed, held_out)),
+            rows.columns,
+        )
+        for held_out in (False, True)
+    )
+    train, test = parts
+    return train, test

@@ -1,1 +1,0 @@
-"""Rows in partitions, read wherever they lie: files, other processes, a cluster."""

@@ -1,1 +1,0 @@
-"""Some of the rows in partitions: folds, and the engine that runs tasks on them."""

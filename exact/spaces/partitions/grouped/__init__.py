@@ -1,1 +1,0 @@
-"""Rows in partitions whose pairs are those within a group: ranking by query, say."""

@@ -1,0 +1,403 @@
+from __future__ import annotations
+
+import io
+import json
+import stat
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+
+from aucert.exact import ROCSVM, ROCSVMCV, SAUCSVM, load_model, recertify, save_model
+from aucert.exact.errors import InputError
+from aucert.exact.estimators import saving
+from aucert.exact.estimators.saving import Decoder
+from aucert.exact.estimators.thresholds import threshold_midpoint
+from aucert.exact.tools import atomic_files
+from loops import each
+
+RNG = np.random.default_rng(0)
+Y = np.arange(40) % 3 == 0
+X = RNG.normal(size=(40, 3)) + 0.8 * Y[:, None]
+FRESH = RNG.normal(size=(15, 3))
+
+MODELS = {
+    "linear": ROCSVM(),
+    "kernel": ROCSVM(kernel="rbf", gamma=0.3, lam=0.01),
+    "laplacian": ROCSVM(kernel="laplacian", lam=0.01, threshold="youden"),
+    "structured": SAUCSVM(kernel="rbf", structure=5.0, lam=0.01),
+    "nearest": SAUCSVM(pairs="nearest:3", lam=np.float64(0.1)),  # type: ignore[arg-type]
+    "pipeline": make_pipeline(StandardScaler(), ROCSVM(lam=0.01)),
+}
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    """A file of a linear model."""
+    save_model(ROCSVM().fit(X, Y), tmp_path / "model.npz")
+    return tmp_path / "model.npz"
+
+
+def entries(path: Path) -> dict[str, np.ndarray]:
+    with np.load(path, allow_pickle=False) as archive:
+        return {name: archive[name] for name in archive.files}
+
+
+def forge(path: Path, change, sign: bool = True) -> None:
+    """Change header and arrays of a file, and sign it again, or leave the old checksum."""
+    found = entries(path)
+    header = json.loads(found.pop("header").tobytes())
+    change(header, found)
+    old = header.pop("sha256")
+    arrays = [found[f"a{k}"] for k in range(len(found))]
+    header["sha256"] = saving._digest(header, arrays) if sign else old
+    text = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    np.savez(path, allow_pickle=False, header=text, **found)
+
+
+@each("name", MODELS)
+def test_a_loaded_model_is_the_saved_one_bit_for_bit(name: str, tmp_path: Path) -> None:
+    model = MODELS[name].fit(X, np.where(Y, "ill", "well"))
+    save_model(model, tmp_path / "model.npz")
+    loaded = load_model(tmp_path / "model.npz")
+    assert type(loaded) is type(model)
+    assert loaded.get_params(deep=False).keys() == model.get_params(deep=False).keys()
+    np.testing.assert_array_equal(loaded.decision_function(FRESH), model.decision_function(FRESH))
+    np.testing.assert_array_equal(loaded.predict(FRESH), model.predict(FRESH))
+    last, other = (m[-1] if name == "pipeline" else m for m in (model, loaded))
+    assert vars(last).keys() == vars(other).keys()
+    assert other.get_params() == last.get_params()
+    assert other.certificate_ == last.certificate_ and other.history_ == last.history_
+    assert other.status_ is last.status_
+    np.testing.assert_array_equal(other.solution_.witness.c, last.solution_.witness.c)
+
+
+def test_sparse_support_rows_and_names_of_columns_come_back(tmp_path: Path) -> None:
+    thin = sp.csr_matrix(np.where(np.abs(X) > 0.5, X, 0.0))
+    model = ROCSVM(kernel="rbf", lam=0.01).fit(thin, Y)
+    save_model(model, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert type(loaded._support_rows) is type(model._support_rows)
+    np.testing.assert_array_equal(loaded.decision_function(thin), model.decision_function(thin))
+    model.feature_names_in_ = np.array(["a", "b", "ü"], dtype=object)
+    save_model(model, tmp_path / "m")
+    names = load_model(tmp_path / "m").feature_names_in_
+    assert names.dtype == object and names.tolist() == ["a", "b", "ü"]
+
+
+def test_a_loaded_model_is_saved_to_the_same_bytes(saved: Path) -> None:
+    again = saved.with_name("again.npz")
+    save_model(load_model(saved), again)
+    first, second = entries(saved), entries(again)
+    assert first.keys() == second.keys()
+    for name, array in first.items():
+        np.testing.assert_array_equal(array, second[name])
+
+
+def test_numbers_that_are_not_finite_come_back(tmp_path: Path) -> None:
+    model = ROCSVM().fit(X, Y)
+    model.odd_ = [np.inf, -np.inf, np.nan, -0.0, (1, "two", None), {"a": np.arange(0.0)}]
+    save_model(model, tmp_path / "m")
+    odd = load_model(tmp_path / "m").odd_
+    assert odd[0] == np.inf and odd[1] == -np.inf and np.isnan(odd[2])
+    assert np.signbit(odd[3]) and odd[4] == (1, "two", None) and odd[5]["a"].shape == (0,)
+
+
+@each("scaler", [MinMaxScaler(), MaxAbsScaler(), RobustScaler()])
+@each("strategy", ["mean", "median", "most_frequent"])
+def test_imputed_and_scaled_pipelines_come_back(scaler: Any, strategy: str, tmp_path: Path) -> None:
+    holes = np.where(X > 1.5, np.nan, X).astype(np.float32)
+    assert np.isnan(holes).any()
+    imputer = SimpleImputer(strategy=strategy)  # type: ignore[arg-type]
+    model = make_pipeline(imputer, scaler, ROCSVM(lam=0.1)).fit(holes, Y)
+    save_model(model, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert loaded[0]._fit_dtype == np.float32
+    np.testing.assert_array_equal(loaded.decision_function(holes), model.decision_function(holes))
+
+
+@each("name", ["O", "V8", "U3", "f8,f8", "datetime64[s]", "f8\n"])
+def test_a_forged_type_of_numbers_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="is no type of numbers"):
+        Decoder([]).decode({"dtype": name})
+
+
+def test_arrays_keep_their_type_order_and_are_writable(tmp_path: Path) -> None:
+    model = ROCSVM().fit(X, Y)
+    given = [
+        np.asfortranarray(X),
+        X[::2, 1],
+        np.arange(3, dtype=np.int32),
+        np.array(["a", "bc"]),
+        np.array(2.5),
+    ]
+    model.odd_ = given
+    save_model(model, tmp_path / "m")
+    for before, after in zip(given, load_model(tmp_path / "m").odd_, strict=True):
+        assert after.dtype == before.dtype and after.flags.writeable
+        np.testing.assert_array_equal(after, before)
+
+
+# Files that must be refused.
+
+
+def refused(path: Path, match: str) -> None:
+    with pytest.raises(InputError, match=match) as caught:
+        load_model(path)
+    message = str(caught.value)
+    assert message.startswith(str(path)) and "\n" not in message
+    assert caught.value.__cause__ is None
+
+
+def test_every_cut_is_noticed(saved: Path) -> None:
+    data = saved.read_bytes()
+    for size in [*range(0, len(data), 131), len(data) - 1]:
+        saved.write_bytes(data[:size])
+        refused(saved, "damaged or cut off|no model file")
+
+
+def test_every_flipped_byte_is_noticed_or_does_no_harm(saved: Path) -> None:
+    model, data = load_model(saved), saved.read_bytes()
+    scores, noticed = model.decision_function(FRESH), 0
+    places = range(0, len(data), 37)
+    for place in places:
+        saved.write_bytes(data[:place] + bytes([data[place] ^ 0x55]) + data[place + 1 :])
+        try:
+            loaded = load_model(saved)
+        except InputError:
+            noticed += 1
+            continue
+        np.testing.assert_array_equal(loaded.decision_function(FRESH), scores)  # a date, say
+    assert noticed > 0.7 * len(places)
+
+
+def test_a_changed_number_is_noticed_though_the_archive_is_whole(saved: Path) -> None:
+    forge(saved, lambda header, found: None)
+    load_model(saved)
+
+    def change(header, found) -> None:
+        found["a0"] = found["a0"] + 1e-12
+
+    forge(saved, change, sign=False)
+    refused(saved, "damaged or cut off")
+    save_model(ROCSVM().fit(X, Y), saved)
+    forge(saved, lambda header, found: header.update(version="9.1"), sign=False)
+    refused(saved, "damaged or cut off")
+
+
+def test_a_newer_format_is_named(saved: Path) -> None:
+    forge(saved, lambda header, found: header.update(schema=3, version="9.1", model="?"))
+    refused(saved, r"written by aucert 9\.1 in a newer format \(3\).*update aucert")
+
+
+def test_other_files_are_no_model_files(tmp_path: Path) -> None:
+    path = tmp_path / "x.npz"
+    path.write_bytes(b"PK")
+    refused(path, "damaged or cut off")
+    path.write_text("hello")
+    refused(path, "no model file")
+    np.savez(path, X=X)
+    refused(path, "no model file")
+    np.savez(path, header=np.frombuffer(b'{"format": "other"}', np.uint8))
+    refused(path, "no model file")
+    np.savez(path, header=np.array([object()]))
+    refused(path, "damaged")
+    refused(tmp_path / "none.npz", "cannot be read")
+
+
+def test_a_compressed_archive_is_refused_before_it_is_unpacked(saved: Path) -> None:
+    found = entries(saved)
+    np.savez_compressed(saved, **found)  # type: ignore[arg-type]
+    refused(saved, "damaged")
+
+
+def test_an_array_that_claims_to_be_larger_than_its_bytes_is_refused(saved: Path) -> None:
+    with zipfile.ZipFile(saved) as archive:
+        raw = {name: archive.read(name) for name in archive.namelist()}
+    wide = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        wide, {"descr": "<f8", "fortran_order": False, "shape": (10**15,)}
+    )
+    raw["a0.npy"] = wide.getvalue() + b"\0" * 64
+    with zipfile.ZipFile(saved, "w") as archive:
+        for name, data in raw.items():
+            archive.writestr(name, data)
+    refused(saved, "damaged")
+
+
+@each(
+    ("tree", "match"),
+    [
+        ({"model": "LogisticRegression", "with": {}, "found": {}}, "LogisticRegression"),
+        ({"value": "Popen", "of": {"args": "true"}}, "holds a Popen, which is not known"),
+        ({"model": "Gaussian", "with": {}, "found": {}}, "does not fit"),
+        ({"value": "Gaussian", "of": {"width": 1.0}}, "does not fit"),
+        ({"value": "Gaussian", "of": {"gamma": -1.0}}, "gamma must be > 0"),
+        ({"model": "ROCSVM", "with": {"steps": 1}, "found": {}}, "does not fit"),
+        ({"model": "ROCSVM", "with": {}, "found": {"predict": 1.0}}, "does not fit"),
+        ({"model": "ROCSVM", "with": {}, "found": {"__class__": 1.0}}, "does not fit"),
+        ({"array": -1}, "does not fit"),
+        ({"array": 10**6}, "does not fit"),
+        ({"call": "os.system"}, "does not fit"),
+        ({"enum": "Status", "is": "fine"}, "does not fit"),
+        ({"enum": "ROCSVM", "is": 0}, "does not fit"),
+    ],
+)
+def test_a_signed_file_cannot_ask_for_more_than_known_types(saved: Path, tree, match: str) -> None:
+    forge(saved, lambda header, found: header.update(model=tree))
+    refused(saved, match)
+
+
+# Models that cannot be saved.
+
+
+def test_what_a_file_cannot_hold_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "model.npz"
+    model = ROCSVM(threshold=threshold_midpoint).fit(X, Y)
+    with pytest.raises(InputError, match=r"the model\.threshold is a function.*the fit stays"):
+        save_model(model, path)
+    cut = model.intercept_[0]
+    save_model(model.set_params(threshold="midpoint"), path)
+    assert load_model(path).intercept_[0] == cut
+    model.odd_ = np.array([object()])
+    with pytest.raises(InputError, match=r"the model\.odd_ is an array of objects"):
+        save_model(model, path)
+    model.odd_ = {1, 2}
+    with pytest.raises(InputError, match=r"the model\.odd_ is a set"):
+        save_model(model, path)
+    with pytest.raises(InputError, match="LogisticRegression, which this function cannot save"):
+        save_model(LogisticRegression().fit(X, Y), path)
+    with pytest.raises(InputError, match="is no estimator"):
+        save_model(X, path)
+    with pytest.raises(NotFittedError):
+        save_model(ROCSVM(), path)
+
+
+def test_a_type_of_another_package_does_not_pass_by_its_name(tmp_path: Path) -> None:
+    class ROCSVM(LogisticRegression):
+        """Not ours."""
+
+    with pytest.raises(InputError, match="cannot save"):
+        save_model(ROCSVM().fit(X, Y), tmp_path / "m")
+    with pytest.raises(InputError, match="registered already"):
+        saving.register(ROCSVM)
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = saved.read_bytes()
+
+    def full(*args) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(atomic_files.os, "fsync", full)
+    with pytest.raises(InputError, match=r"cannot be written \(No space left"):
+        save_model(ROCSVM(lam=1.0).fit(X, Y), saved)
+    assert saved.read_bytes() == before
+    assert [f.name for f in saved.parent.iterdir()] == ["model.npz"]
+
+
+def test_a_path_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    model = ROCSVM().fit(X, Y)
+    with pytest.raises(InputError, match="this is a folder"):
+        save_model(model, tmp_path)
+    with pytest.raises(InputError, match="there is no folder"):
+        save_model(model, tmp_path / "none" / "m.npz")
+
+
+def test_a_file_is_as_open_to_others_as_any_new_file(saved: Path) -> None:
+    plain = saved.with_name("plain")
+    plain.touch()
+    assert stat.S_IMODE(saved.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
+
+
+@each("name", [name for name in MODELS if name != "pipeline"])
+def test_the_certificate_of_a_loaded_model_is_as_saved_until_it_is_made_anew(
+    name: str, tmp_path: Path
+) -> None:
+    model = clone(MODELS[name]).fit(X, Y)
+    save_model(model, tmp_path / "model.npz")
+    loaded = load_model(tmp_path / "model.npz")
+    assert not model.certificate_.as_saved and "as_saved=False" in repr(model.certificate_)
+    assert loaded.certificate_.as_saved and "as_saved=True" in repr(loaded.certificate_)
+    assert loaded.solution_.certificate.as_saved
+    assert loaded.certificate_ == model.certificate_
+    audit, certificate = recertify(loaded, X, Y), model.certificate_
+    assert audit.gap is not None and audit.gap <= certificate.gap + 1e-8
+    assert audit.primal == pytest.approx(certificate.primal, rel=1e-9)
+
+
+def test_a_forged_certificate_does_not_survive_a_new_one(saved: Path) -> None:
+    """The checksum is made anew by whoever forges; the data are not."""
+
+    def claim_more(header, arrays) -> None:
+        found = header["model"]["found"]
+        for place in (found["certificate_"]["of"], found["solution_"]["of"]["certificate"]["of"]):
+            place["gap"] = place["relative_gap"] = place["radius"] = 0.0
+        arrays[f"a{found['coef_']['array']}"][:] = 5.0
+
+    forge(saved, claim_more)
+    loaded = load_model(saved)
+    assert loaded.certificate_.gap == 0 and loaded.certificate_.as_saved
+    audit = recertify(loaded, X, Y)
+    assert audit.gap is not None and audit.gap > 0.01
+
+
+@pytest.mark.slow
+def test_only_the_rows_of_the_fit_certify_a_model_anew() -> None:
+    kernel = ROCSVM(kernel="rbf", gamma=0.3, lam=0.01).fit(X, Y)
+    weighted = ROCSVM().fit(X, Y, sample_weight=np.arange(40) % 4)
+    assert recertify(kernel, X, Y).gap is not None
+    audit = recertify(weighted, X, Y, sample_weight=np.arange(40) % 4)
+    assert audit.primal == pytest.approx(weighted.certificate_.primal, rel=1e-9)
+    for rows, labels, words in (
+        (X[::-1], Y[::-1], "not the rows"),
+        (X[:10], Y[:10], "not the rows"),
+        (X, Y * 2, "labels"),
+    ):
+        with pytest.raises(InputError, match=words):
+            recertify(kernel, rows, labels)
+    with pytest.raises(InputError, match="features"):
+        recertify(weighted, X[:, :2], Y)
+    with pytest.raises(InputError, match="ROCSVMCV"):
+        recertify(ROCSVMCV(), X, Y)
+
+
+def test_certificates_of_schema_1_are_rounded_outward(saved: Path) -> None:
+    raw = {"primal": 0.5, "dual": 0.25, "gap": 0.25, "relative_gap": 0.5, "rounding": 1e-9}
+
+    def old(tree: Any) -> None:
+        if isinstance(tree, dict) and tree.get("value") == "Certificate":
+            tree["of"].update(raw)
+        for part in tree.values() if isinstance(tree, dict) else tree:
+            if isinstance(part, dict | list):
+                old(part)
+
+    def change(header: dict[str, Any], found: dict[str, np.ndarray]) -> None:
+        header["schema"] = 1
+        old(header["model"])
+
+    forge(saved, change)
+    held = load_model(saved).certificate_
+    assert held.as_saved and 0.5 + 1e-9 <= held.primal < 0.5 + 2e-9
+    assert 0.25 - 2e-9 < held.dual <= 0.25 - 1e-9 and held.gap >= held.primal - held.dual
+    save_model(load_model(saved), saved)
+    assert load_model(saved).certificate_.primal == held.primal  # not rounded outward again
+
+
+def test_recertify_takes_its_tolerance_from_the_caller(saved: Path) -> None:
+    model = load_model(saved)
+    model.tol = 0.9
+    model.coef_ = 1.2 * model.coef_
+    assert recertify(model, X, Y).status != "certified"
+    assert recertify(model, X, Y, tol=0.9).status == "certified"

@@ -1,0 +1,278 @@
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aucert.exact.errors import InputError
+from aucert.exact.estimators import thresholds as cuts_module
+from aucert.exact.estimators.thresholds import (
+    RULES,
+    all_cuts,
+    get_rule,
+    threshold_accuracy,
+    threshold_equal_error,
+    threshold_for_sensitivity,
+    threshold_for_specificity,
+    threshold_midpoint,
+    threshold_youden,
+)
+from loops import each, seeds
+
+EVERY_RULE = [
+    *RULES.values(),
+    partial(threshold_for_sensitivity, sensitivity=0.8),
+    partial(threshold_for_specificity, specificity=0.8),
+]
+
+
+def rates(scores, positive, threshold: float, weight=None) -> tuple[float, float]:
+    """Sensitivity and specificity, row by row."""
+    weight = np.ones(len(scores)) if weight is None else np.asarray(weight, dtype=float)
+    above = np.asarray(scores) > threshold
+    return (
+        float(weight[positive & above].sum() / weight[positive].sum()),
+        float(weight[~positive & ~above].sum() / weight[~positive].sum()),
+    )
+
+
+@st.composite
+def samples(draw) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Few rows with many ties, both classes, whole weights."""
+    n = draw(st.integers(2, 9))
+    scores = draw(st.lists(st.integers(-3, 3), min_size=n, max_size=n))
+    positive = np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    positive[:2] = [True, False]
+    weight = np.array(draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
+    weight[:2] = np.maximum(weight[:2], 1)
+    return np.array(scores) / 2, positive, weight.astype(float)
+
+
+def every_outcome(scores, positive, weight) -> list[tuple[float, float]]:
+    """The rates of every possible cut."""
+    cuts = [scores.min() - 1, *scores]
+    return [rates(scores, positive, cut, weight) for cut in cuts]
+
+
+@given(samples())
+def test_the_cuts_are_all_there_are_with_the_rates_of_a_plain_count(sample) -> None:
+    cuts = all_cuts(*sample)
+    found = list(zip(cuts.sensitivity, cuts.specificity, strict=True))
+    counted = [rates(sample[0], sample[1], cut, sample[2]) for cut in cuts.at]
+    np.testing.assert_allclose(found, counted, atol=1e-12)
+    assert {tuple(np.round(r, 9)) for r in counted} == {
+        tuple(np.round(r, 9)) for r in every_outcome(*sample)
+    }
+
+
+@given(samples())
+def test_youden_and_accuracy_are_the_best_of_every_cut(sample) -> None:
+    scores, positive, weight = sample
+    outcomes = every_outcome(*sample)
+    best = max(sens + spec for sens, spec in outcomes)
+    assert sum(rates(scores, positive, threshold_youden(*sample), weight)) == pytest.approx(best)
+    plus, minus = weight[positive].sum(), weight[~positive].sum()
+    best = max(plus * sens + minus * spec for sens, spec in outcomes)
+    sens, spec = rates(scores, positive, threshold_accuracy(*sample), weight)
+    assert plus * sens + minus * spec == pytest.approx(best)
+
+
+@given(samples(), st.sampled_from([0.1, 0.5, 0.75, 1.0]))
+def test_a_wanted_rate_is_reached_at_the_least_cost_of_the_other(sample, wanted: float) -> None:
+    scores, positive, weight = sample
+    outcomes = every_outcome(*sample)
+    cut = threshold_for_sensitivity(*sample, sensitivity=wanted)
+    sens, spec = rates(scores, positive, cut, weight)
+    assert sens >= wanted - 1e-9
+    assert spec == pytest.approx(max(b for a, b in outcomes if a >= wanted - 1e-9))
+    cut = threshold_for_specificity(*sample, specificity=wanted)
+    sens, spec = rates(scores, positive, cut, weight)
+    assert spec >= wanted - 1e-9
+    assert sens == pytest.approx(max(a for a, b in outcomes if b >= wanted - 1e-9))
+
+
+@given(samples())
+def test_equal_error_is_within_one_score_of_equality(sample) -> None:
+    scores, positive, weight = sample
+    cut = threshold_equal_error(*sample)
+    below = scores[(scores < cut) & (weight > 0)]
+    above = scores[(scores > cut) & (weight > 0)]
+    # At the next cut on either side the difference has changed its sign or is zero.
+    lower = below.max() - 0.1 if below.size else scores.min() - 1
+    upper = above.min() + 0.1 if above.size else scores.max() + 1
+    for place, sign in ((lower, 1), (upper, -1)):
+        sens, spec = rates(scores, positive, place, weight)
+        assert sign * (sens - spec) >= -1e-9
+
+
+@given(samples())
+def test_exchanging_the_classes_changes_the_sign_of_equal_error(sample) -> None:
+    scores, positive, weight = sample
+    turned = threshold_equal_error(-scores, ~positive, weight)
+    assert turned == pytest.approx(-threshold_equal_error(*sample), abs=1e-9)
+
+
+@given(samples())
+def test_a_weight_means_repetition_to_every_rule(sample) -> None:
+    scores, positive, weight = sample
+    times = weight.astype(int)
+    for rule in EVERY_RULE:
+        repeated = rule(np.repeat(scores, times), np.repeat(positive, times), None)
+        assert rule(scores, positive, weight) == pytest.approx(repeated, abs=1e-9)
+
+
+def test_rounding_of_weights_does_not_choose_between_cuts_that_are_equally_good() -> None:
+    scores = np.array([0.0, -0.5, 0.0, 0.0, 0.0, 0.0, 0.5])
+    positive = np.array([True, False, False, False, True, True, True])
+    weight = np.array([1.0, 1.0, 0.0, 2.0, 2.0, 3.0, 3.0])
+    times = weight.astype(int)
+    for rule in EVERY_RULE:
+        repeated = rule(np.repeat(scores, times), np.repeat(positive, times), None)
+        assert rule(scores, positive, weight) == pytest.approx(repeated, abs=1e-9)
+
+
+@each("rule", EVERY_RULE[:4])
+def test_separable_scores_are_cut_halfway_between_the_classes(rule) -> None:
+    scores, positive = np.array([0.0, 1.0, 3.0, 7.0]), np.array([False, False, True, True])
+    assert rule(scores, positive, None) == pytest.approx(2.0)
+
+
+def test_equal_error_by_hand_where_the_curve_jumps_over_the_diagonal() -> None:
+    # Cuts -1/2 | 0 | 1 | 2: specificity - sensitivity is -1, 0 - 1/2, 1 - 1/2, 1.
+    scores, positive = np.array([0.0, 1.0, 2.0]), np.array([True, False, True])
+    cuts = all_cuts(scores, positive)
+    np.testing.assert_allclose(cuts.balance, [-1, -0.5, 0.5, 1])
+    np.testing.assert_allclose(cuts.at, [-2, 0.5, 1.5, 4])
+    assert threshold_equal_error(scores, positive) == pytest.approx(1.0)
+
+
+def test_one_outlier_breaks_the_midpoint_and_no_other_rule() -> None:
+    good = np.linspace(1, 2, 49)
+    scores = np.concatenate([good, [-40.0], -good, [-1.5]])
+    positive = np.arange(100) < 50
+    assert threshold_midpoint(scores, positive) == pytest.approx(-20.5)
+    assert rates(scores, positive, threshold_midpoint(scores, positive))[1] == 0.0
+    for rule in (threshold_equal_error, threshold_youden, threshold_accuracy):
+        assert min(rates(scores, positive, rule(scores, positive))) >= 0.98
+
+
+def test_accuracy_gives_up_a_rare_class_and_equal_error_does_not() -> None:
+    rng = np.random.default_rng(0)
+    positive = np.arange(1000) < 20
+    scores = rng.normal(size=1000) + positive
+    assert rates(scores, positive, threshold_accuracy(scores, positive))[0] < 0.1
+    assert min(rates(scores, positive, threshold_equal_error(scores, positive))) > 0.6
+
+
+def test_no_rule_tells_equal_scores_apart() -> None:
+    for value in (0.0, 3.5, 1e20, -1e-300):
+        positive = np.array([True, False, True])
+        for rule in EVERY_RULE:
+            cut = rule(np.full(3, value), positive, None)
+            assert np.isfinite(cut)
+        everything = threshold_for_sensitivity(np.full(3, value), positive, sensitivity=1.0)
+        assert value > everything
+        nothing = threshold_for_specificity(np.full(3, value), positive, specificity=1.0)
+        assert not value > nothing
+
+
+@each("low", [1.0, np.nextafter(1.0, 2.0)])  # their middles round differently
+def test_neighbouring_floats_are_still_told_apart(low: float) -> None:
+    high = np.nextafter(low, 2)
+    scores, positive = np.array([low, high]), np.array([False, True])
+    for rule in (threshold_youden, threshold_equal_error, threshold_accuracy):
+        assert rates(scores, positive, rule(scores, positive)) == (1.0, 1.0)
+
+
+def test_rows_of_weight_zero_do_not_count() -> None:
+    scores, positive = np.array([0.0, 1.0, -9.0]), np.array([False, True, True])
+    weight = np.array([1.0, 1.0, 0.0])
+    assert threshold_midpoint(scores, positive, weight) == pytest.approx(0.5)
+    assert threshold_equal_error(scores, positive, weight) == pytest.approx(0.5)
+
+
+@each("rule", EVERY_RULE)
+def test_bad_input_is_refused(rule) -> None:
+    both = np.array([True, False])
+    with pytest.raises(InputError, match="both classes"):
+        rule(np.zeros(2), np.array([True, True]), None)
+    with pytest.raises(InputError, match="boolean"):
+        rule(np.zeros(2), np.array([1, 0]), None)
+    with pytest.raises(InputError, match="finite"):
+        rule(np.array([0.0, np.nan]), both, None)
+    with pytest.raises(InputError, match="2 rows"):
+        rule(np.zeros(3), both, None)
+    with pytest.raises(InputError, match="positive weight"):
+        rule(np.zeros(2), both, np.array([1.0, 0.0]))
+
+
+def test_a_wanted_rate_outside_its_range_is_refused() -> None:
+    sample = np.zeros(2), np.array([True, False])
+    for bad in (0.0, 1.1, np.nan, "all", True):
+        with pytest.raises(InputError, match="sensitivity"):
+            threshold_for_sensitivity(*sample, sensitivity=bad)  # type: ignore[arg-type]
+        with pytest.raises(InputError, match="specificity"):
+            threshold_for_specificity(*sample, specificity=bad)  # type: ignore[arg-type]
+
+
+def test_a_rule_is_found_by_name_or_is_a_function() -> None:
+    assert get_rule("youden") is threshold_youden
+    assert get_rule(threshold_midpoint) is threshold_midpoint
+    with pytest.raises(InputError, match="equal-error, midpoint, youden, accuracy"):
+        get_rule("best")
+
+
+@each("kind", ["plain", "tenths", "few values", "outlier", "one positive", "far"])
+@each("seed", seeds(8))
+def test_counting_finds_the_cut_that_sorting_finds(
+    kind: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(64, 900))
+    positive = rng.random(n) < 0.4
+    positive[:2] = True, False
+    scores = rng.normal(size=n) + positive
+    if kind == "tenths":
+        scores = np.round(scores, 1)
+    elif kind == "few values":
+        scores = rng.integers(0, 3, n).astype(float)
+    elif kind == "outlier":
+        scores[3] = 1e9
+    elif kind == "one positive":
+        positive = np.arange(n) == 4
+    elif kind == "far":
+        scores += 1e12
+    rules = [threshold_equal_error]
+    for share in (1e-13, 0.1, 0.5, 0.93, 1.0):
+        rules.append(partial(threshold_for_sensitivity, sensitivity=share))
+        rules.append(partial(threshold_for_specificity, specificity=share))
+    sorted_all = [rule(scores, positive) for rule in rules]
+    monkeypatch.setattr(cuts_module, "MANY", 64)
+    for spread in (0.01, 0.3, 3.0):
+        monkeypatch.setattr(cuts_module, "SPREAD", spread)
+        assert [rule(scores, positive) for rule in rules] == sorted_all
+
+
+def test_counting_sorts_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    scores, positive = rng.normal(size=50_000), rng.random(50_000) < 0.3
+    seen = []
+    whole = cuts_module._running_masses
+    monkeypatch.setattr(
+        cuts_module, "_running_masses", lambda *part: seen.append(part[0].size) or whole(*part)
+    )
+    threshold_equal_error(scores, positive)
+    assert len(seen) == 2 and max(seen) < 15_000
+
+
+def test_rows_left_out_of_the_count_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plant a fault: not all of the rows below those that are sorted are counted."""
+    rng = np.random.default_rng(0)
+    scores, positive = rng.normal(size=20_000), rng.random(20_000) < 0.3
+    true = threshold_equal_error(scores, positive)
+    count = np.count_nonzero
+    monkeypatch.setattr(np, "count_nonzero", lambda x: count(x) - 40 * (x is not positive))
+    assert threshold_equal_error(scores, positive) != true
