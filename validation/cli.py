@@ -176,7 +176,7 @@ def aucert() -> None:
     "--threshold",
     "equal-error",
     "The rule for the intercept of the saved model.",
-    type=NameOf("classifier.threshold", "RULES"),
+    type=NameOf("estimators.thresholds", "RULES"),
 )
 @_option("--out", help="Folder for model, weights, result and proof.", type=FOLDER)
 @_option("--no-data", help="With --out: no data.npz for the checker of the proof.", is_flag=True)

@@ -152,9 +152,23 @@ def split_rows(data: FoldedData, cv: object, seed: int) -> Splits:
         seen = int(event.sum())
         why = f"there are {event.size} rows, {seen} of them with an event"
         count = _at_most(cv, min(seen, event.size // 2), why)
-        kind = StratifiedKFold if min(seen, event.size - seen) >= count else KFold
-        cv = kind(count, shuffle=True, random_state=seed)
+        for folds in range(count, 1, -1):
+            kind = StratifiedKFold if min(seen, event.size - seen) >= folds else KFold
+            splits = _splits(kind(folds, shuffle=True, random_state=seed), data.rows, event * 1)
+            if folds == 2 or all(_has_pairs(data, *split) for split in splits):
+                break
+        if folds < count:
+            warn_the_user(f"{count} folds would leave one without two comparable rows: {folds}")
+        return splits
     return _splits(cv, data.rows, event.astype(int))
+
+
+def _has_pairs(data: FoldedData, train: np.ndarray, test: np.ndarray) -> bool:
+    """Return whether both parts of a fold have a pair of rows."""
+    try:
+        return all(data.pairs(part) is not None for part in (train, test))
+    except InputError:
+        return False
 
 
 def make_splits(
