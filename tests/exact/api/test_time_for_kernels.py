@@ -140,6 +140,6 @@ def test_features_cut_by_time_are_no_stalled_solver(monkeypatch: pytest.MonkeyPa
     request = Request.of(1e-2, "squared_hinge", kernel="rbf", gamma=0.5)
     for spent, status in ((1.0, Status.STALLED), (31.0, Status.TIME_LIMIT)):
         ticks = iter([0.0, spent])
-        monkeypatch.setattr(solving_module, "time", SimpleNamespace(monotonic=ticks.__next__))
+        monkeypatch.setattr(solving_module, "clock", SimpleNamespace(monotonic=ticks.__next__))
         found = solve_both(X, y, request, Options(max_time=60.0))[1]
         assert found.status == status
