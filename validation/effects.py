@@ -487,7 +487,11 @@ class Finding:
             found.verdict,
             found.measured,
             printed=None if printed is None else f"{printed:.3g} {self.unit}",
-            details={"judged from": f"{self.table}: {numbers.source}", "answer": found.word},
+            details={
+                "judged from": f"{self.table}: {numbers.source}",
+                "table": self.table,
+                "answer": found.word,
+            },
             tolerance=found.test,
             turned_by=found.turned_by,
             effects=(

@@ -36,8 +36,8 @@ from .claims.verdicts import ERROR, PAPERS, PROFILES, vocabulary
 from .data.real_data import real_data_folder
 from .extremes import NaNError, has_nan
 from .report.document import Report, environment
+from .report.headlines import severity
 from .report.row import Row
-from .report.severity import SEVERITY
 from .run import finished
 from .store import Log, file_sha256, sha256_of
 
@@ -73,7 +73,11 @@ def run(
     progress: Progress | None = None,
     registry: Mapping[str, Claim] | None = None,
 ) -> Report:
-    """Run the claims and write the report."""
+    """Run the claims and write the report.
+
+    A run of some claims is merged into the report of more that the folder has, where these were run
+    alike; else it is written next to it, to OUT/only.
+    """
     chosen = claims(registry, only)
     if profile not in PROFILES:
         raise InputError(f"profile must be one of {', '.join(PROFILES)}, not {profile!r}")
@@ -111,8 +115,37 @@ def run(
     )
     if folder is not None:
         finish()
-        report.write(folder)
+        report = replace(report, folder=_write(report, folder, log, claims(registry)))
     return report
+
+
+def _write(report: Report, folder: Path, log: Log | None, entries: list[Claim]) -> Path:
+    """Write the report, with the other claims of an earlier one; return the folder of it."""
+    before, rows = _reported(folder), {row.name: row for row in report.rows}
+    if before <= set(rows) or len(rows) == len(entries) or log is None:
+        report.write(folder)
+        return folder
+    for entry in entries:
+        if entry.name not in rows:
+            earlier = _earlier(log.find(_key(entry, report.seed, report.profile)))
+            rows |= {} if earlier is None else {entry.name: earlier}
+    if not before <= set(rows):  # of other code, data, seed or profile: it stays as it is
+        report.write(folder / "only")
+        return folder / "only"
+    merged = tuple(rows[entry.name] for entry in entries if entry.name in rows)
+    replace(report, rows=merged).write(folder)
+    return folder
+
+
+def _reported(folder: Path) -> set[str]:
+    """Return the names of the claims in the report of a folder."""
+    try:
+        document = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
+        return {row["name"] for row in document["claims"]}
+    except FileNotFoundError:
+        return set()
+    except (OSError, ValueError, KeyError, TypeError):  # a file that is no report stays as it is
+        return {"claims.json"}
 
 
 def _chosen(entries: list[Claim], only: str | Sequence[str]) -> list[Claim]:
@@ -258,7 +291,7 @@ def _row(
         arithmetic=entry.arithmetic,
         effects=outcome.effects,
         protocol=outcome.protocol,
-        severity=SEVERITY.get(entry.name, ""),
+        severity=severity(entry.name),
     )
     # Through JSON and back: a fresh row and one read from its file are then the same.
     text = json.dumps(asdict(row), allow_nan=False, default=_plain)

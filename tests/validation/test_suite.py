@@ -179,6 +179,28 @@ def test_only_runs_what_is_named_in_the_order_of_the_registry() -> None:
     assert [row.name for row in report.rows] == ["one", "three"]
 
 
+def test_a_run_of_some_claims_never_overwrites_a_report_of_more(tmp_path: Path) -> None:
+    registry = planted(("one", holds), ("two", holds))
+
+    def named(folder: Path) -> list[str]:
+        document = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
+        return [row["name"] for row in document["claims"]]
+
+    suite.run(registry=registry, out=tmp_path)
+    again = suite.run("two", registry=registry, out=tmp_path)
+    assert [row.name for row in again.rows] == ["two"] and again.folder == tmp_path
+    assert named(tmp_path) == ["one", "two"]
+    before = (tmp_path / "claims.json").read_bytes()
+    other = suite.run("two", seed=5, registry=registry, out=tmp_path)
+    assert other.folder == tmp_path / "only" and named(tmp_path / "only") == ["two"]
+    assert (tmp_path / "claims.json").read_bytes() == before
+    (tmp_path / "claims.json").write_text("torn")
+    suite.run("two", registry=registry, out=tmp_path)
+    assert (tmp_path / "claims.json").read_text() == "torn"
+    suite.run(registry=registry, out=tmp_path)
+    assert named(tmp_path) == ["one", "two"]
+
+
 def test_a_wrong_name_is_refused_with_the_nearest_one() -> None:
     with pytest.raises(InputError, match="did you mean theorem-4-as-printed"):
         suite.run(["theorem-4-as-print"])

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,7 +67,7 @@ def run_validate(
         _say_json(report.as_json())
     else:
         print_report(report)
-        click.echo(f"report: {folder}/report.html")
+        click.echo(f"report: {report.folder}/report.html")
     return report.exit_code
 
 
@@ -135,33 +134,55 @@ def verdict_text(row: Row) -> Text:
     return Text(f"! {row.verdict.upper()}", style="bold red")
 
 
+def counts_table(report: Report) -> Table:
+    """Return how many statements of each kind stand, fall or are open; it adds up to all."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    found = report.counts()
+    for name in ("statements", *found[0][1]):
+        table.add_column(name, justify="left" if name == "statements" else "right")
+    for kind, columns in found:
+        table.add_row(kind, *(str(count or "-") for count in columns.values()))
+    return table
+
+
+def headlines_table(report: Report) -> Table:
+    """Return the ten sentences of the report, each with its word and its number."""
+    from ..report.headlines import headlines
+
+    table = Table(box=None, pad_edge=False, show_header=False)
+    styles = {"good": "green", "bad": "red", "warn": "yellow", "open": "blue"}
+    for head in headlines({row.name: row for row in report.rows}, drawn=False):
+        number = f"{head.number} {head.what}"
+        table.add_row(
+            Text(head.word, style=styles[head.colour]), Text(f"{head.sentence}\n{number}")
+        )
+    return table
+
+
 def summary_line(report: Report) -> str:
-    """Return the last line: what the papers' statements came to, and which verdicts changed."""
-    from ..claims.verdicts import PAPER_KINDS
+    """Return the last line: whether every verdict is the recorded one, and how long it took."""
     from ..report.document import shown_seconds
 
-    parts = []
-    for kind in PAPER_KINDS:
-        found = Counter(row.verdict for row in report.rows if row.kind == kind)
-        if found:
-            parts.append(f"{kind}s: " + ", ".join(f"{n} {verdict}" for verdict, n in found.items()))
-    start = "; ".join(parts) + ".\n" if parts else ""
     count, wrong = len(report.rows), report.unexpected
     time = f"{shown_seconds(report.seconds)} s"
     if report.taken_over:
         time += f"; {report.taken_over} of them taken over from an earlier run"
     if not wrong:
-        return f"{start}All {count} verdicts are the recorded ones ({time})."
+        return f"All {count} verdicts are the recorded ones ({time})."
     names = ", ".join(row.name for row in wrong)
-    return (
-        f"{start}{len(wrong)} of {count} verdicts differ from the recorded ones: {names} ({time})."
-    )
+    return f"{len(wrong)} of {count} verdicts differ from the recorded ones: {names} ({time})."
+
+
+FEW = 20  # claims that are listed one by one; of more the headlines and the counts are shown
 
 
 def print_report(report: Report, console: Console | None = None) -> None:
-    """Print the table and the last line on standard output."""
+    """Print a few claims one by one, or the headlines and the counts of many; then one line."""
     target = Console(highlight=False) if console is None else console
-    target.print(report_table(report, target.width))
+    if len(report.rows) <= FEW:
+        target.print(report_table(report, target.width))
+    else:
+        target.print(headlines_table(report), "", counts_table(report))
     target.print(Text(summary_line(report), style="" if not report.unexpected else "bold red"))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -11,15 +10,10 @@ from typing import Any
 
 from ..claims.claim import Verdict
 from ..claims.recorded import record
-from ..claims.verdicts import ERROR, KINDS, PAPERS
+from ..claims.verdicts import ERROR, KINDS
 from ..files.written import write_atomically, write_json
-from ..plots import Figure, svg
-from .cases import CasePicture, case_pictures
-from .clauses import shortened
-from .dot_chart import dot_chart
-from .leanings import by_departure, by_itself, departures, in_short, measured_alone, told
+from .headlines import SEVERITIES, WORDS, forests, headlines, of_figure, printed, rates
 from .row import Row
-from .story import Story, stories
 
 SCHEMA_VERSION = 2
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "cvxpy", "osqp", "clarabel", "ecos")
@@ -48,6 +42,7 @@ class Report:
     library_sha256: str
     environment: dict[str, str]
     seconds: float
+    folder: Path | None = None  # where it was written
 
     @property
     def unexpected(self) -> list[Row]:
@@ -78,34 +73,22 @@ class Report:
             "claims": [row.public for row in self.rows],
         }
 
-    def summary(self) -> list[dict[str, Any]]:
-        """Return one entry a paper: how many claims had which verdict, and how many surprise."""
-        entries = []
-        for paper in PAPERS:
-            rows = [row for row in self.rows if row.paper == paper]
-            counts = {name: _count(rows, name) for name in (*map(str, Verdict), ERROR)}
-            kinds = {kind: sum(row.kind == kind for row in rows) for kind in KINDS}
-            unexpected = sum(not row.as_expected for row in rows)
+    def counts(self) -> list[tuple[str, dict[str, int]]]:
+        """Return kind by kind, and for all, how many claims stand where; each adds up to all."""
+        found: list[tuple[str, dict[str, int]]] = []
+        for kind in (*KINDS, "all"):
+            rows = [row for row in self.rows if kind in (row.kind, "all")]
+            columns = {
+                name: sum(row.verdict in some for row in rows) for name, some in COLUMNS.items()
+            }
             if rows:
-                entry = {"paper": paper, "n": len(rows), "counts": counts, "kinds": kinds}
-                entries.append(entry | {"unexpected": unexpected})
-        return entries
-
-    def table(self) -> list[dict[str, Any]]:
-        """Return one entry a paper and kind: how many statements had which verdict."""
-        entries = []
-        for paper in PAPERS:
-            for kind in KINDS:
-                rows = [row for row in self.rows if (row.paper, row.kind) == (paper, kind)]
-                counts = {name: _count(rows, name) for name in (*map(str, Verdict), ERROR)}
-                if rows:
-                    entry = {"paper": paper, "kind": kind, "n": len(rows), "counts": counts}
-                    entries.append(entry)
-        return entries
+                found.append((kind, columns | {"all": len(rows)}))
+        return found
 
     def html(self) -> str:
         """Return the page: escaped text, pictures inside, no script and no link to anywhere."""
         from jinja2 import Environment, PackageLoader, StrictUndefined
+        from markupsafe import Markup
 
         jinja = Environment(
             loader=PackageLoader("aucert.validation.report"),
@@ -116,35 +99,44 @@ class Report:
         )
         jinja.filters.update(
             shown=shown,
-            brief=brief,
-            by_itself=by_itself,
-            measured=measured_alone,
-            by_departure=by_departure,
-            in_short=in_short,
-            departures=departures,
-            told=told,
             seconds=shown_seconds,
-            picture=_picture,
-            numbers=_numbers,
             repeat=repeat,
-            charts=_charts,
-            bars=_bars,
+            svg=lambda figure: Markup(of_figure(figure)),
         )
+        rows = {row.name: row for row in self.rows}
+        figures = {figure.name: figure for row in self.rows for figure in row.figures}
         return jinja.get_template("report.html").render(
             report=self,
-            verdicts=[*Verdict],
-            error=ERROR,
-            kinds=KINDS,
+            rows=rows,
+            ten=headlines(rows),
+            rates=rates(rows),
+            forests=forests(self.rows),
+            figures=[figures[name] for name in FIGURES if name in figures],
+            wrong={name: form for name, form in printed().items() if name in rows},
+            severities=SEVERITIES,
+            words=WORDS,
             recorded=record(),
-            stories=stories(self.rows),
-            papers=[entry["paper"] for entry in self.summary()],
+            kinds=KINDS,
+            safe=Markup,
         )
 
     def write(self, folder: str | Path) -> None:
         """Write claims.json and report.html, each complete or not at all."""
         text = self.html().encode()
+        Path(folder).mkdir(parents=True, exist_ok=True)
         write_json(Path(folder) / "claims.json", self.as_json())
         write_atomically(Path(folder) / "report.html", lambda file: file.write(text))
+
+
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "stand": (Verdict.HOLDS, Verdict.BORNE_OUT),
+    "fall": (Verdict.FAILS, Verdict.CONTRADICTED),
+    "empty or loose": (Verdict.VACUOUS, Verdict.LOOSE),
+    "undecided": (Verdict.UNDECIDED,),
+    "not run": (Verdict.NOT_TESTABLE, ERROR),
+}
+# Pictures of the section on Theorem 4, by the names that their claims give them.
+FIGURES = ("theorem-4-against-n", "bound-against-error-3", "theorem-4-prime-part-1")
 
 
 def repeat(row: Row) -> str:
@@ -168,46 +160,6 @@ def shown(value: object) -> str:
     return str(value)
 
 
-def brief(value: object) -> str:
-    """Return the beginning of what was measured, up to a whole part of it."""
-    return shortened(shown(value))
-
-
 def shown_seconds(value: float) -> str:
     """Return seconds with two digits after the point below ten, one above."""
     return f"{value:.2f}" if value < 10 else f"{value:.1f}"
-
-
-def _count(rows: Sequence[Row], verdict: str) -> int:
-    return sum(row.verdict == verdict for row in rows)
-
-
-def _numbers(details: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Return what the page shows of a claim's details.
-
-    Not the traceback, which has paths, nor the deviations, which stand under "Protocol".
-    """
-    hidden = ("traceback", "deviations")
-    return [(name, value) for name, value in details.items() if name not in hidden]
-
-
-def _bars(story: Story) -> object:
-    """Return the picture of a paper, marked as safe: `bars` escapes the text in it."""
-    from markupsafe import Markup
-
-    return Markup(story.bars())
-
-
-def _picture(figure: Figure) -> object:
-    """Return the drawing, marked as safe: matplotlib escapes the text in it, `svg` the title."""
-    from markupsafe import Markup
-
-    return Markup(svg(figure))
-
-
-def _charts(row: Row) -> list[tuple[object, CasePicture]]:
-    """Return the drawings of a claim that brings none of its own; `dot_chart` escapes the text."""
-    from markupsafe import Markup
-
-    charts = [] if row.figures else case_pictures(row.details)
-    return [(Markup(dot_chart(chart, f"{row.name}: {chart.caption}")), chart) for chart in charts]

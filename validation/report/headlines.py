@@ -1,0 +1,548 @@
+"""The ten sentences that matter, and how fast things converge: numbers and pictures from rows.
+
+Every picture is drawn from the effects, the details or the figures of rows of the run; a headline
+whose row is not in the run, or raised, is left out.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tomllib
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..claims.verdicts import ERROR, Verdict
+from ..plots import Figure, draw
+from .row import Row
+
+# Colours of pictures, which the page's style sheet fills in.
+INK, SOFT, LINE, GOOD, BAD, WARN, OPEN, BAND = (f"#0{k}0{k}0{k}" for k in range(1, 9))
+VARIABLES = dict(
+    zip(
+        (INK, SOFT, LINE, GOOD, BAD, WARN, OPEN, BAND),
+        ("ink", "soft", "line", "good", "bad", "warn", "open", "band"),
+        strict=True,
+    )
+)
+VARIABLES |= {"#000000": "ink", "#555555": "soft", "#dddddd": "line", "#0072b2": "blue"}
+NAMED = {"good": GOOD, "bad": BAD, "warn": WARN, "open": OPEN}
+WORDS: dict[str, tuple[str, str]] = {  # verdict to its word for readers, and its colour
+    Verdict.HOLDS: ("True", "good"),
+    Verdict.BORNE_OUT: ("True", "good"),
+    Verdict.FAILS: ("False", "bad"),
+    Verdict.CONTRADICTED: ("False", "bad"),
+    Verdict.VACUOUS: ("True, but empty", "warn"),
+    Verdict.LOOSE: ("True, but loose", "warn"),
+    Verdict.UNDECIDED: ("Open", "open"),
+    Verdict.NOT_TESTABLE: ("Not run", "open"),
+    ERROR: ("Error", "bad"),
+}
+SEVERITIES = {
+    "A": "changes a conclusion",
+    "B": "wrong and repaired; the conclusion stands",
+    "C": "a slip of the pen, or of arithmetic",
+}
+MOST_PARTS = 8  # effects that a forest shows below their mean, at most
+
+
+@cache
+def printed() -> dict[str, dict[str, str]]:
+    """Return what is wrong in print, by claim: severity, place, printed and repaired form."""
+    return tomllib.loads(Path(__file__).with_name("printed.toml").read_text(encoding="utf-8"))
+
+
+def severity(name: str) -> str:
+    """Return A, B or C for a claim about a printed statement that is wrong, else nothing."""
+    return printed().get(name, {}).get("severity", "")
+
+
+# Pictures
+
+
+def picture(
+    draw: Callable[[Any], object],
+    name: str,
+    label: str,
+    size: tuple[float, float],
+    left: float = 0.45,
+    below: float = 0.4,
+) -> str:
+    """Return what `draw` puts on axes as inline SVG: its text is text, its colours the page's.
+
+    `left` and `below` are inches for labels; a layout that measures them takes a second a picture.
+    """
+    import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure as Canvas
+
+    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": name, "font.size": 9}
+    settings |= {"text.color": INK, "xtick.color": SOFT, "ytick.color": SOFT}
+    settings |= {"axes.edgecolor": SOFT, "axes.labelcolor": SOFT, "axes.facecolor": "none"}
+    with matplotlib.rc_context(settings):
+        width, height = size
+        figure = Canvas(figsize=size, facecolor="none")
+        FigureCanvasSVG(figure)
+        sides = (
+            left / width,
+            below / height,
+            1 - (left + 0.15) / width,
+            1 - (below + 0.1) / height,
+        )
+        axes = figure.add_axes(sides)
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        draw(axes)
+        out = io.StringIO()
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    text = out.getvalue()
+    text = text[text.index("<svg") :]
+    for noise in (
+        r"<metadata>.*?</metadata>",
+        r"<!--.*?-->",
+        r"<style.*?</style>",
+        r'\sxmlns(:\w+)?="[^"]*"',  # HTML knows these names
+        r' clip-path="[^"]*"',
+        r"<clipPath.*?</clipPath>",
+        r' transform="rotate\(-0[^"]*"',
+        r"font-family: [^;\"]*(; )?",
+    ):
+        text = re.sub(noise, "", text, flags=re.DOTALL)
+    used = set(re.findall(r"#(\w+)", text))
+    short = f"{zlib.crc32(name.encode()):x}"
+    for k, old in enumerate(dict.fromkeys(re.findall(r' id="([^"]+)"', text))):
+        text = text.replace(f' id="{old}"', f' id="i{short}-{k}"' if old in used else "")
+        text = re.sub(rf"#{re.escape(old)}\b", f"#i{short}-{k}", text)
+    for colour, variable in VARIABLES.items():
+        text = text.replace(colour, f"var(--{variable})")
+    text = re.sub(r"(\d+\.\d)\d+", r"\1", text)
+    text = re.sub(r"\s*\n\s*", " ", text)
+    box = re.search(r'viewBox="[^"]+"', text)
+    head = f'<svg {box[0] if box else ""} role="img" aria-label="{escape(label)}">'
+    return head + text[text.index(">") + 1 :]
+
+
+def of_figure(figure: Figure) -> str:
+    """Return the picture that a claim brings."""
+    return picture(lambda axes: draw(axes, figure), figure.name, figure.title, (6.0, 4.6), 0.8, 1.6)
+
+
+def forest(
+    axes: Any, lines: Sequence[tuple[str, Mapping[str, Any], str, bool]], named: bool = True
+) -> None:
+    """Draw effects with their intervals: name, effect, colour, and whether it is a mean."""
+    ends = [x for _, e, _, _ in lines for x in (e["estimate"], e["low"], e["high"], e["printed"])]
+    low, high = (f([x for x in [*ends, 0.0] if x is not None]) for f in (min, max))
+    margins = [effect["margin"] for _, effect, _, whole in lines if whole]
+    if margins and margins[0]:
+        axes.axvspan(-margins[0], margins[0], color=BAND, lw=0)
+    axes.axvline(0, color=SOFT, lw=0.8)
+    pad = 0.04 * (high - low or 1.0)
+    for whole in (False, True):
+        some = [(-k, e, c) for k, (_, e, c, w) in enumerate(lines) if w == whole]
+        if not some:
+            continue
+        at, effects, colours = zip(*some, strict=True)
+        left = [low - pad if e["low"] is None else e["low"] for e in effects]
+        right = [high + pad if e["high"] is None else e["high"] for e in effects]
+        axes.hlines(at, left, right, colors=colours, lw=2.2 if whole else 0.9)
+        points = [e["estimate"] for e in effects]
+        axes.scatter(points, at, s=30 if whole else 9, c=colours, zorder=3)
+        printed = [(e["printed"], k) for k, e in zip(at, effects, strict=True)]
+        if known := [(x, k) for x, k in printed if x is not None]:
+            axes.scatter(*zip(*known, strict=True), 26, "none", "D", edgecolors=BAD, zorder=4)
+    axes.set(xlim=(low - pad, high + pad), ylim=(0.6 - len(lines), 0.6))
+    names = [name if named else "" for name, *_ in lines]
+    axes.set_yticks([-k for k in range(len(lines))], names)
+    axes.tick_params(axis="y", length=0, labelsize=8)
+    axes.locator_params(axis="x", nbins=5)
+
+
+def lines_of(row: Row, name: str = "", most: int = MOST_PARTS) -> list[Any]:
+    """Return the lines of a forest of a finding: its mean, and what this is the mean of."""
+    first, *parts = row.effects
+    colour = NAMED[WORDS[row.verdict][1]]
+    shown = [(part["name"], part, SOFT, False) for part in parts if len(parts) <= most]
+    return [(name or row.name, first, colour, True), *shown]
+
+
+def curves(
+    axes: Any,
+    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    x: str,
+    logs: str = "xy",
+) -> None:
+    """Draw curves with their names at their ends, on logarithmic axes."""
+    colours = (INK, BAD, GOOD, WARN, OPEN)
+    for k, (name, (at, values)) in enumerate(lines.items()):
+        kept = [(a, v) for a, v in zip(at, values, strict=True) if "y" not in logs or v > 0]
+        style = ("-", "--", "-.", ":", "-")[k % 5]
+        axes.plot(
+            *zip(*kept, strict=True), style, color=colours[k % 5], marker="o", ms=3, label=name
+        )
+    if "x" in logs:
+        axes.set_xscale("log")
+    if "y" in logs:
+        axes.set_yscale("log")
+    axes.set_xlabel(x)
+    axes.minorticks_off()
+    if len(lines) > 1:
+        axes.legend(frameon=False, fontsize=8)
+
+
+# The ten sentences
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A sentence, what it came to in a word and its colour, one number, and one picture."""
+
+    name: str
+    sentence: str
+    word: str
+    colour: str
+    number: str
+    what: str
+    svg: str = ""
+
+
+Rows = Mapping[str, Row]
+Drawn = tuple[str, str, Callable[[Any], object]]
+
+
+def _effects(
+    rows: Rows, names: Sequence[str], labels: Sequence[str] = ()
+) -> Callable[[Any], object]:
+    lines: list[Any] = []
+    for at, name in enumerate(names):
+        if name in rows and rows[name].effects:
+            found = lines_of(rows[name], labels[at] if labels else "", 0 if labels else 8)
+            lines += found if labels or len(found) == 1 else found[1:]
+    return lambda axes: forest(axes, lines, bool(labels))
+
+
+def _pairs(rows: Rows) -> Drawn:
+    first, *parts = rows["incomplete-model-has-comparable-auc"].effects
+    worst = -min(part["estimate"] for part in parts or [first])
+    what = f"points of AUC lost, linear model, in the mean of four sizes; {worst:.3f} at most."
+    names = ("incomplete-model-has-comparable-auc", "competitive-auc-on-real-sets")
+    return f"{-first['estimate']:.3f}", what, _effects(rows, names)
+
+
+def _sorted(rows: Rows) -> Drawn:
+    row = rows["all-pairs-take-less-time-than-drawn-pairs"]
+    what = (
+        "the time of drawn pairs over that of the certified fit of all pairs, linear model. The "
+        "paper's own full model, which sums pairs one by one, was not run."
+    )
+    return f"{10 ** row.effects[0]['estimate']:.0f}×", what, _effects(rows, (row.name,))
+
+
+def _landmarks(rows: Rows) -> Drawn:
+    row = rows["nystrom-introduces-only-a-minor-loss"]
+    first = row.effects[0]
+    what = f"points of AUC by 300 landmarks [{first['low']:.3f}, {first['high']:.3f}]."
+    return f"{first['estimate']:+.3f}", what, _effects(rows, (row.name,))
+
+
+def _theorem_4(rows: Rows) -> Drawn:
+    row = rows["theorem-4-as-printed"]
+    case = "n = 1e+10, B = 1e+16, power 0.5"
+    left, right = (row.details[f"{case}: {side} side"] for side in ("left", "right"))
+    found = row.figures[0].series
+    names = {found[0].name: "true error", found[1].name: "Theorem 4"}
+    lines = {names[s.name]: (s.x, s.y) for s in found[:2]}
+    what = "true error against the printed bound, at n = 10^10 and B = 10^16."
+    return f"{left:.2f} > {right:.2f}", what, lambda axes: curves(axes, lines, "rows, n", "x")
+
+
+def _score(rows: Rows) -> Drawn:
+    found = rows["sauc-eq-20-as-printed"].details
+    end = ": relative error"
+    points = {
+        float(key.removesuffix(end).removeprefix("lambda ")): value
+        for key, value in found.items()
+        if key.endswith(end)
+    }
+    at = sorted(x for x in points if x > 0)
+    lines = {"error of the score": (at, [points[x] for x in at])}
+    what = f"error of the printed score at lambda = {max(at):g}; it is right at lambda = 1 only."
+    return f"{points[max(at)]:.0%}", what, lambda axes: curves(axes, lines, "lambda")
+
+
+def _structure(rows: Rows) -> Drawn:
+    name = "sauc-table-3-lead-over-auc-svm-gaussian"
+    first = rows[name].effects[0]
+    names = [f"sauc-table-3-lead-over-{m}-{k}" for m in ("auc-svm", "svm") for k in KERNELS]
+    labels = [f"over {m}, {k}" for m in ("AUC-SVM", "SVM") for k in KERNELS]
+    what = (
+        f"points of AUC over AUC-SVM, Gaussian kernel [{100 * first['low']:.1f}, "
+        f"{100 * first['high']:.1f}], printed {100 * first['printed']:.1f}. It does not pass SVM."
+    )
+    return f"{100 * first['estimate']:+.1f}", what, _effects(rows, names, labels)
+
+
+KERNELS = ("linear", "gaussian")
+
+
+def _condition(rows: Rows) -> Drawn:
+    found = rows["sht-theorem-1-in-the-experiments"].details
+    blocks = [value for key, value in found.items() if key.startswith("one block, rho")]
+
+    def draw(axes: Any) -> None:
+        axes.barh(range(len(blocks)), sorted(blocks), color=WARN)
+        axes.axvline(1.618, color=GOOD)
+        axes.set(xscale="log", yticks=[], xlabel="rho; the theorem asks for less than 1.618")
+
+    return (
+        f"{min(blocks):.1f}",
+        "is the least rho measured; with k = k* it needs 1.6.",
+        draw,
+    )
+
+
+def _screening(rows: Rows) -> Drawn:
+    least, mean = rows["published-sht-is-mean-difference-screening"].details[
+        "cosine, least and mean"
+    ]
+
+    def draw(axes: Any) -> None:
+        axes.barh([1, 0], [least, mean], color=[WARN, SOFT])
+        axes.set_yticks([1, 0], ["least cosine", "mean"])
+        axes.set(xlim=(0, 1))
+
+    return f"{least:.3f}", "least cosine between its weights and those of screening.", draw
+
+
+def _sgd(rows: Rows) -> Drawn:
+    found = rows["nsauc-reaches-the-optimum-where-lam-t-is-large"].details
+    excess = rows["algorithm-3-printed-step-solves-another-problem"].details[
+        "relative excess of the hinge objective"
+    ]
+    points = [(float(key.split(" ")[0]), value) for key, value in found.items()]
+    lines = {"relative excess": tuple(zip(*points, strict=True))}
+    what = "above the optimum is where the step as printed comes to rest."
+    return f"{excess:.0%}", what, lambda axes: curves(axes, lines, "epochs")  # type: ignore[arg-type]
+
+
+def _kernel_machine(rows: Rows) -> Drawn:
+    row = rows["nbauc-comparable-to-kernel-machines"]
+    what = "points of AUC over one held to 3,000 rows: not the paper's comparison."
+    return f"{row.effects[0]['estimate']:+.1f}", what, _effects(rows, (row.name,))
+
+
+# Claim that decides, sentence, words that differ from `WORDS`, and what makes number and picture.
+TEN: tuple[tuple[str, str, dict[str, tuple[str, str]], Callable[[Rows], Drawn]], ...] = (
+    (
+        "incomplete-model-has-comparable-auc",
+        "As many drawn pairs as rows are enough. They cost next to no AUC.",
+        {},
+        _pairs,
+    ),
+    (
+        "all-pairs-take-less-time-than-drawn-pairs",
+        "Drawing pairs is not the fastest way. Sorting fits all pairs, with proof, in less time.",
+        {},
+        _sorted,
+    ),
+    (
+        "nystrom-introduces-only-a-minor-loss",
+        "A few hundred landmarks do the work of the whole kernel.",
+        {},
+        _landmarks,
+    ),
+    (
+        "theorem-4-as-printed",
+        "Theorem 4 is false as printed. With its exponent put right it says nothing. Theorem 4′ is "
+        "proved and takes its place.",
+        {Verdict.FAILS: ("False, replaced", "bad")},
+        _theorem_4,
+    ),
+    (
+        "sauc-eq-20-as-printed",
+        "SAUC inverts a matrix that has no inverse, and its score lacks a factor. Both have an "
+        "exact repair.",
+        {Verdict.FAILS: ("False, repaired", "bad")},
+        _score,
+    ),
+    (
+        "sauc-table-3-lead-over-auc-svm-gaussian",
+        "Structure helps a machine that sees few pairs, by a point or two.",
+        {Verdict.BORNE_OUT: ("True, but small", "warn")},
+        _structure,
+    ),
+    (
+        "sht-theorem-1-in-the-experiments",
+        "SHT's convergence theorem holds. None of the paper's experiments meets its condition.",
+        {},
+        _condition,
+    ),
+    (
+        "published-sht-is-mean-difference-screening",
+        "SHT-AUC as published picks the features whose class means differ most, and no more.",
+        {Verdict.HOLDS: ("Only screening", "warn")},
+        _screening,
+    ),
+    (
+        "nsauc-reaches-the-optimum-where-lam-t-is-large",
+        "NSAUC reaches the optimum where lam T is large. Its printed step solves another problem.",
+        {Verdict.HOLDS: ("True, once repaired", "warn")},
+        _sgd,
+    ),
+    (
+        "nbauc-comparable-to-kernel-machines",
+        "Is NBAUC as good as a kernel machine, and faster? This run cannot say.",
+        {},
+        _kernel_machine,
+    ),
+)
+
+
+def headlines(rows: Rows, drawn: bool = True) -> list[Headline]:
+    """Return the headlines whose rows are there, with pictures if they are to be drawn."""
+    found = []
+    for name, sentence, words, made in TEN:
+        if name not in rows or rows[name].verdict == ERROR:
+            continue
+        word, colour = (WORDS | words)[rows[name].verdict]
+        try:
+            number, what, draw = made(rows)
+        except KeyError:  # another row that it needs is not in the run
+            continue
+        left = 1.1 if "_structure" in made.__name__ or made is _screening else 0.15
+        svg = picture(draw, f"ten-{name}", sentence, (3.3, 1.3), left) if drawn else ""
+        found.append(Headline(name, sentence, word, colour, number, what, svg))
+    return found
+
+
+# Convergence
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How fast something converges: claim, theory, what was fitted, and the exact reference."""
+
+    name: str
+    what: str
+    theory: str
+    measured: str
+    reference: str
+    svg: str
+
+
+# Claim, what converges, theory, ends of the names of x, y and the slope, reference, axes.
+RATES = (
+    (
+        "incomplete-u-loss-rate",
+        "One fixed score: its loss over drawn pairs",
+        "B^-1/2",
+        ("B", "root mean square error", "exponent interval"),
+        "the loss over all pairs",
+        "xy",
+    ),
+    (
+        "incomplete-u-suboptimality-rate",
+        "Excess of the objective, linear machine",
+        "B^-1",
+        ("B", "mean of F(f_B) - p*", "exponent interval"),
+        "certified optimum",
+        "xy",
+    ),
+    (
+        "incomplete-nystrom-converges-in-the-pairs",
+        "Excess of the objective in Nyström features",
+        "B^-1",
+        ("B", "geometric mean of F(f~_B) - p*_P", "slope, interval"),
+        "certified optimum in the same features",
+        "xy",
+    ),
+    (
+        "incomplete-u-keeps-the-rate-uniformly",
+        "All linear scores at once, B = n",
+        "(log n / n)^1/2",
+        ("n", "mean of the largest error", "exponent interval"),
+        "the loss over all pairs",
+        "xy",
+    ),
+    (
+        "nystrom-converges-in-the-landmarks",
+        "What the span of the landmarks loses",
+        "no power of d",
+        ("landmarks", "p*_P - p*", ""),
+        "both optima, certified",
+        "y",
+    ),
+)
+
+
+def rates(rows: Rows) -> list[Rate]:
+    """Return a line and a picture of each claim about a rate that is in the run."""
+    found = []
+    for name, what, theory, ends, reference, logs in RATES:
+        if name not in rows or rows[name].verdict == ERROR:
+            continue
+        details = rows[name].details
+        lines, slopes = {}, []
+        for key, at in details.items():
+            case = key.removesuffix(ends[0])
+            if not key.endswith(ends[0]) or f"{case}{ends[1]}" not in details:
+                continue
+            values = details[f"{case}{ends[1]}"]
+            # An exact zero is one to rounding, which no logarithm shows.
+            kept = [(x, y) for x, y in zip(at, values, strict=True) if y > 1e-12]
+            lines[case.strip(": ") or what] = tuple(zip(*kept, strict=True))
+            slopes.append(_slope(kept, details.get(f"{case}{ends[2]}"), logs))
+        if lines:
+            svg = picture(
+                lambda axes, lines=lines, ends=ends, logs=logs: curves(axes, lines, ends[0], logs),
+                f"rate-{name}",
+                what,
+                (4.6, 2.9),
+            )
+            found.append(Rate(name, what, theory, "; ".join(slopes), reference, svg))
+    return found
+
+
+def _slope(points: Sequence[tuple[float, float]], interval: Any, logs: str) -> str:
+    """Return the slope with its interval, or the landmarks that a factor of ten takes."""
+    x, y = np.array(points).T
+    if logs == "y":
+        return f"{-1 / np.polyfit(x, np.log10(y), 1)[0]:.0f} more for a factor of 10"
+    if interval is None:
+        return f"slope {np.polyfit(np.log(x), np.log(y), 1)[0]:.2f}"
+    low, high = interval
+    return f"slope {(low + high) / 2:.2f} ± {(high - low) / 2:.2f}"
+
+
+def forests(rows: Sequence[Row]) -> list[tuple[str, str, str, list[Row]]]:
+    """Return table, unit, picture and findings: one forest plot a table and unit."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if row.kind == "finding" and row.effects:
+            groups.setdefault((row.details["table"], row.effects[0]["unit"]), []).append(row)
+    found = []
+    for (table, unit), some in groups.items():
+        lines = [line for row in some for line in lines_of(row, _letters(row))]
+        size = (7.4, 0.45 + 0.17 * len(lines))
+        name = re.sub(r"\W+", "-", f"forest-{table}-{unit}")
+        svg = picture(
+            lambda axes, lines=lines: forest(axes, lines),
+            name,
+            f"Effects of {table}",
+            size,
+            3.4,
+            0.3,
+        )
+        found.append((table, unit, svg, some))
+    return found
+
+
+def _letters(row: Row) -> str:
+    letters = " ".join(line["letter"] for line in row.protocol)
+    return f"{row.name}  {letters}".rstrip()
