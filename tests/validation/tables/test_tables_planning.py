@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -134,32 +133,28 @@ def test_durations_are_in_words(seconds: float, text: str) -> None:
     assert duration(seconds) == text
 
 
-@pytest.mark.slow
-def test_after_a_kill_the_same_command_goes_on_and_gives_the_same_numbers(tmp_path: Path) -> None:
-    killed, whole = tmp_path / "killed", tmp_path / "whole"
-    arguments = ["reproduce", "sauc-fig-1", "--jobs", "2", "--out", str(killed)]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "aucert", *arguments],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        start_new_session=True,
+def test_after_a_kill_the_same_run_goes_on_and_gives_the_same_numbers(tmp_path: Path) -> None:
+    killed, whole, log = tmp_path / "killed", tmp_path / "whole", tmp_path / "log"
+    code = (
+        "from planted_tables import planted\nfrom aucert.validation.tables.run import reproduce\n"
     )
-    log = killed / "parts" / "quick-seed0" / "sauc-geometry.jsonl"
+    code += f"reproduce(out={str(killed)!r}, registry=planted(slow=0.5), profile='full')"
+    helpers = str(Path(__file__).parents[2] / "helpers")
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": helpers}
+    )
+    parts = killed / "parts" / "full-seed0" / "planted.jsonl"
     try:
         deadline = time.monotonic() + 60
-        while not log.exists() or len(Log(log)) < 3:
+        while len(Log(parts)) < 2:
             assert time.monotonic() < deadline and process.poll() is None
             time.sleep(0.01)
     finally:
-        os.killpg(process.pid, signal.SIGKILL)  # its processes too
+        process.kill()
         process.wait()
-    left, before = len(Log(log)), log.read_bytes()
-    assert 3 <= left < 40
-    reproduce(["sauc-fig-1"], out=killed)
-    assert log.read_bytes().startswith(before) and len(Log(log)) == 40
-    added = log.read_bytes()[len(before) :].splitlines()
-    assert sum(bool(line) for line in added) == 40 - left
-    reproduce(["sauc-fig-1"], out=whole)
-    for name in ("sauc-fig-1.csv", "sauc-fig-1.svg"):
-        assert (killed / name).read_bytes() == (whole / name).read_bytes()
+    left, before = len(Log(parts)), parts.read_bytes()
+    reproduce(out=killed, registry=planted(log), profile="full")
+    assert 2 <= left < 6 and len(log.read_text().split()) == 6 - left
+    assert parts.read_bytes().startswith(before) and len(Log(parts)) == 6
+    reproduce(out=whole, registry=planted(), profile="full")
+    assert (killed / "one.csv").read_bytes() == (whole / "one.csv").read_bytes()
