@@ -1,12 +1,11 @@
 """The one list of methods, and which of them suits a problem.
 
-A method is one file and one entry here.
+A method is one file, one entry here, and a line of `suited`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -28,7 +27,8 @@ from ..spaces.rows import Rows
 from .closed_form import SquaredLossSolver
 from .cutting_plane import CuttingPlane
 from .descent import Descent
-from .general.proximal import Proximal
+from .proximal import Proximal
+from .qp import QP
 
 NOW = "descent"
 # Methods of version 0.2, and the name that says today what each did.
@@ -45,73 +45,36 @@ class Solver(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Method:
-    """An entry of the list of methods."""
-
-    make: Callable[[Problem, float, float | None], Solver]
-    suits: Callable[[Problem], bool]
-
-
-def ridge_mean(problem: Problem, *losses: type) -> bool:
-    """Return whether the problem is that of the specialists: a ridge, listed or all pairs."""
-    risk = problem.risk
-    return (
-        isinstance(problem.penalty, Ridge)
-        and isinstance(risk, Mean)
-        and isinstance(risk.pairs, AllPairs | PairList)
-        and isinstance(risk.loss, losses)
-    )
-
-
-def _descends(problem: Problem) -> bool:
-    """Return whether `auto` descends: a mean or a tail with the ridge, but for kinks of one's
-    own."""
-    if isinstance(problem.space, PartitionedRows):
-        return True
-    if isinstance(problem.risk, Tail):
-        return isinstance(problem.penalty, Ridge) and isinstance(problem.space, Rows)
-    ours = isinstance(problem.risk, Mean) and isinstance(problem.penalty, Ridge)
-    if not ours or not isinstance(problem.space, Rows | StreamedRows | Gram | StreamedGram):
-        return False
-    return isinstance(problem.loss, Hinge) or not kinked(problem.loss)
-
-
-def _qp(problem: Problem, tol: float, max_time: float | None) -> Solver:
-    from .qp import QP
-
-    return QP("teaching", "OSQP", finish=True, tol=tol, max_time=max_time)
-
-
-def _lifted(problem: Problem, tol: float, max_time: float | None) -> Solver:
-    from .qp import QP
-
-    return QP("lifted", "CLARABEL", finish=True, tol=tol, max_time=max_time)
-
-
-METHODS: dict[str, Method] = {
-    "closed-form": Method(
-        lambda problem, tol, max_time: SquaredLossSolver(tol),
-        lambda problem: (
-            ridge_mean(problem, Square) and not isinstance(problem.space, PartitionedRows)
-        ),
-    ),
-    "cutting-plane": Method(
-        lambda problem, tol, max_time: CuttingPlane(tol, max_time=max_time),
-        lambda problem: False,
-    ),
-    "descent": Method(lambda problem, tol, max_time: Descent(tol, max_time=max_time), _descends),
-    "qp": Method(_qp, lambda problem: False),
-    "lifted": Method(_lifted, lambda problem: False),
-    "proximal": Method(
-        lambda problem, tol, max_time: Proximal(tol, max_time=max_time), lambda problem: True
-    ),
+# How each method is made, from the tolerance and the seconds.
+METHODS: dict[str, Callable[[float, float | None], Solver]] = {
+    "closed-form": lambda tol, seconds: SquaredLossSolver(tol),
+    "cutting-plane": lambda tol, seconds: CuttingPlane(tol, max_time=seconds),
+    "descent": lambda tol, seconds: Descent(tol, max_time=seconds),
+    "qp": lambda tol, seconds: QP("teaching", "OSQP", True, tol, max_time=seconds),
+    "lifted": lambda tol, seconds: QP("lifted", "CLARABEL", True, tol, max_time=seconds),
+    "proximal": lambda tol, seconds: Proximal(tol, max_time=seconds),
 }
 
-NAMES = ("auto", *METHODS)  # What a caller may ask for.
+NAMES = ("auto", *METHODS)  # what a caller may ask for
+WITHOUT_CLASSES = ("auto", "descent", "proximal")  # methods that ordered pairs have, too
 
 
-WITHOUT_CLASSES = ("auto", "descent", "proximal")  # Methods that ordered pairs have, too.
+def suited(problem: Problem) -> str:
+    """Return the method for a problem: a linear system, the descent, or proximal steps."""
+    risk, space = problem.risk, problem.space
+    if isinstance(space, PartitionedRows):
+        return "descent"
+    if not isinstance(problem.penalty, Ridge):
+        return "proximal"
+    if isinstance(risk, Tail):
+        return "descent" if isinstance(space, Rows) else "proximal"
+    if not isinstance(risk, Mean):
+        return "proximal"
+    if isinstance(risk.loss, Square) and isinstance(risk.pairs, AllPairs | PairList):
+        return "closed-form"
+    ours = isinstance(space, Rows | StreamedRows | Gram | StreamedGram)
+    smooth = isinstance(risk.loss, Hinge) or not kinked(risk.loss)  # not a kink of one's own
+    return "descent" if ours and smooth else "proximal"
 
 
 def choose_solver(problem: Problem, method: str, tol: float, max_time: float | None) -> Solver:
@@ -121,11 +84,11 @@ def choose_solver(problem: Problem, method: str, tol: float, max_time: float | N
     if method not in NAMES:
         raise InputError(f"unknown method {method!r}: choose one of {', '.join(NAMES)}")
     if method == "auto":
-        method = next(name for name, entry in METHODS.items() if entry.suits(problem))
+        method = suited(problem)
     ordered = isinstance(getattr(problem.risk, "pairs", None), OrderedPairs)
     if ordered and method not in WITHOUT_CLASSES:
         raise InputError(
             f"method {method!r} is for pairs of two classes: for ordered pairs (qid, time) take "
             f"{' or '.join(WITHOUT_CLASSES)}"
         )
-    return METHODS[method].make(problem, tol, max_time)
+    return METHODS[method](tol, max_time)

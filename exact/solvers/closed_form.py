@@ -18,11 +18,8 @@ from ..problem.problem import Problem
 from ..spaces.rows import Rows
 from ..square_loss.row_average import moments
 
-# Pairs times features up to which listed pairs are one least-squares problem.
-LISTED_NUMBERS = 2_000_000
-
-# Conjugate gradients stop at this relative residual: the gap falls with its square.
-RESIDUAL = 1e-12
+LISTED_NUMBERS = 2_000_000  # pairs times features up to which lists are one least-squares problem
+RESIDUAL = 1e-12  # of conjugate gradients: the gap falls with its square
 
 
 @dataclass(frozen=True)
@@ -52,12 +49,13 @@ class SquaredLossSolver(Solver):
         assert isinstance(problem.space, Rows)
         # Rows that are an operator have no entries to take moments of.
         entries = not isinstance(problem.space.X, scipy.sparse.linalg.LinearOperator)
-        small, pairs = entries and problem.space.dim <= self.dense_limit, problem.pairs
+        dim, pairs = problem.space.dim, problem.pairs
+        small = entries and dim <= self.dense_limit
         if small and isinstance(pairs, AllPairs):
             found = moments(problem.space, problem.pairs.positive, pairs)
-            matrix = 2 * found.M + problem.lam * np.eye(problem.space.dim)
+            matrix = 2 * found.M + problem.lam * np.eye(dim)
             w = _solve_positive(matrix, 2 * found.delta)
-        elif isinstance(pairs, PairList) and _few(pairs.i.size, problem.space.dim):
+        elif isinstance(pairs, PairList) and (pairs.i.size + dim) * dim <= LISTED_NUMBERS:
             w = _least_squares(problem.space, pairs, problem.lam)
         else:
             w = self._iterate(problem)
@@ -99,10 +97,6 @@ class SquaredLossSolver(Solver):
         except FloatingPointError:
             pass
         return best / unit
-
-
-def _few(pairs: int, dim: int) -> bool:
-    return (pairs + dim) * dim <= LISTED_NUMBERS
 
 
 def _least_squares(space: Rows, pairs: PairList, lam: float) -> np.ndarray:

@@ -13,7 +13,7 @@ is where its maximum plus the ridge is least:
         theta = the best combination of the planes;  target = its function
         best = the best point on the way from the best one to target
         the next cut is at best; now and then, and where best has not moved, nearer to target
-        every PATIENCE cuts: forget idle planes; stalled if the gap has hardly fallen
+        every sixty cuts: forget idle planes; stalled if the gap has hardly fallen
         every LOOK cuts: if the rate of the gap promises many more, let `ActivePairs` try to finish
 
 Scores along the way are combinations of scores that are known, so that a cut takes one product to
@@ -44,8 +44,8 @@ from ..sums.assembled import PairSums
 from .finish import ActivePairs
 from .functions import Functions, functions_of
 from .hard_margin import offer_hard_margin
+from .stall import STALL
 
-PATIENCE, PROGRESS = 60, 0.9  # stalled once so many cuts have left more than this of the gap
 TURN, NEAR_BEST = 3, 0.9  # every third cut is between best and target: this share of best
 LOOK, MANY = 40, 150  # every so many cuts `ActivePairs` is tried if more than MANY are needed
 FINISH_ROUNDS = 12  # rounds of `ActivePairs` in one try
@@ -281,10 +281,11 @@ class _Run:
                 return None
             if recorder.out_of_time:
                 return Status.TIME_LIMIT
-            if k % PATIENCE == 0 or self.cuts.full:
+            look = k % STALL.cuts.patience == 0
+            if look or self.cuts.full:
                 self.cuts.drop_idle()
-            slow = k % PATIENCE == 0 and recorder.gap > PROGRESS * stalled_from
-            if k % PATIENCE == 0:
+            slow = look and recorder.gap > STALL.cuts.shares[0] * stalled_from
+            if look:
                 stalled_from = recorder.gap
             # A run that has hardly moved is left to `ActivePairs` before it is called stalled.
             if k % LOOK == 0 or slow:
@@ -295,7 +296,7 @@ class _Run:
                     point = self.best
                 looked_at = recorder.gap
             # `stalled_from` is the gap before that try, so that what the try has gained counts.
-            if slow and not recorder.gap <= PROGRESS * stalled_from:
+            if slow and not recorder.gap <= STALL.cuts.shares[0] * stalled_from:
                 return Status.STALLED
         return Status.ITERATION_LIMIT
 

@@ -50,6 +50,7 @@ from .cutting_plane import CuttingPlane
 from .finish import ActivePairs
 from .hard_margin import offer_hard_margin
 from .points import BlockPoints, KernelPoints, Point, Points, TailPoints, mean_of, tail_in_bins
+from .stall import STALL, Idle, Rule
 
 BIAS = 0.25  # share of the tolerance that a width may cost
 SOLVED = 0.3  # a width is solved once a step promises less than this share of its bias
@@ -65,7 +66,6 @@ COLD, WARM = 4.0, 0.05  # the first width from zero, and the widest from a sampl
 COARSE_START = 2.5e-6  # relative bias of the first width over blocks, where much less is needed
 ROUGH = 1e-3  # a sample is solved to this relative gap, or to 20 dim / its rows
 CURVED = 1e-12  # a secant is kept from this cosine on: below it is rounding
-PROGRESS, FLATTER, LOWER = 0.9, 0.25, 0.99  # of the gap, |gradient|^2, F: since the last progress
 FAR, FEW_ROWS = 0.5, 2000  # above this relative gap windows are of no use, but over few rows
 SEPARATED = 0.1  # rows are taken for separable if the loss is less than this share of F
 FINER = 0.25  # share of the tolerance that a finisher aims at where only rounding was missing
@@ -75,16 +75,16 @@ FINER = 0.25  # share of the tolerance that a finisher aims at where only roundi
 class Rules:
     """Where rows and kernels differ: a kernel has as many coordinates as rows, and no Hessian."""
 
+    stall: Rule = STALL.rows
     memory: int = 30  # secants kept
-    patience: int = 30  # steps without progress before the run has stalled
     hessians: bool = True
     shrink: float = 0.02  # least factor from one width to the next while its window stays roomy
     warm: float = 0.05  # the widest first width from a sample
 
 
 OF_ROWS, OF_BLOCKS = Rules(), Rules(shrink=0.0)
-OF_KERNELS = Rules(memory=60, patience=100, hessians=False)
-OF_TAILS = Rules(patience=12, shrink=CAREFUL, warm=0.3)
+OF_KERNELS = Rules(STALL.kernels, memory=60, hessians=False)
+OF_TAILS = Rules(STALL.tails, shrink=CAREFUL, warm=0.3)
 
 
 def step_cost(n: int, dim: int) -> float:
@@ -159,23 +159,18 @@ class Run:
         now = self._paid(points.at(f, width if points.hinge else points.smooth_width()))
         if self.memory.factor is None:
             self._draw(now, same_width=False)
-        idle, gap, far, low = 0, np.inf, np.inf, np.inf
+        idle = Idle(self.rules.stall)
         for _ in range(max_iter):
             if recorder.near(points.inside_share() * tol):
                 return None
             if recorder.out_of_time:
                 return Status.TIME_LIMIT
-            idle += 1
-            fell = recorder.best_primal < LOWER * low
-            if recorder.gap < PROGRESS * gap or now.far < FLATTER * far or fell:
-                idle, low = 0, recorder.best_primal
-                gap, far = min(gap, recorder.gap), min(far, now.far)
-            if idle >= 2 and now.bins:
-                finer = points.finer(now)
-                if finer is not None:
-                    now, idle = self._paid(finer), 0
-                    continue
-            if idle >= self.rules.patience:
+            stalled = idle.after(recorder.gap, now.far, recorder.best_primal)
+            finer = points.finer(now) if idle.rounds >= 2 and now.bins else None
+            if finer is not None:
+                now, idle.rounds = self._paid(finer), 0
+                continue
+            if stalled:
                 return Status.STALLED
             p = self.memory.direction(now.gradient)
             promised = -points.inner(now.gradient, p) / 2
@@ -278,6 +273,19 @@ class Run:
         return (None, False) if moved is None else (self._paid(moved), t == first == 1.0)
 
 
+def points_of(problem: Problem, recorder: Recorder, tol: float) -> tuple[Points, Rules]:
+    """Return the points of a problem, and the rules of runs over them."""
+    space = problem.space
+    if isinstance(problem.risk, Tail):
+        return TailPoints(problem, recorder, tol), OF_TAILS
+    if isinstance(space, StreamedRows | PartitionedRows):
+        return BlockPoints(problem, recorder, tol), OF_BLOCKS
+    if isinstance(space, Gram | StreamedGram):
+        product = space.product(tol, lambda: recorder.out_of_time)
+        return KernelPoints(problem, recorder, tol, product), OF_KERNELS
+    return Points(problem, recorder, tol), OF_ROWS
+
+
 def descend(
     problem: Problem,
     recorder: Recorder,
@@ -288,63 +296,36 @@ def descend(
     max_iter: int = 1000,
     whole: int = 0,
 ) -> tuple[Run, Status | None]:
-    """Return a run over rows that are held, and why it stopped."""
-    tail, dim = isinstance(problem.risk, Tail), problem.space.dim
-    points = (TailPoints if tail else Points)(problem, recorder, tol)
-    run = Run(points, OF_TAILS if tail else OF_ROWS, seed, whole)
-    part, start = part_of(problem), np.zeros(dim) if start is None else start
-    if part is None:
-        return run, run.run(start, WARM if start.any() else COLD, rough, max_iter)
-    silent = recorder.part()  # what is best on a sample proves nothing of all rows
-    inner, _ = descend(
-        part,
-        silent,
-        max(tol, min(ROUGH, 20 * dim / part.n)),
-        seed,
-        start,
-        True,
-        max_iter,
-        run.whole,
-    )
-    points.density, points.spread = inner.points.density, inner.points.spread
-    width, pairs = run.rules.warm, points.pairs
-    if tail:
-        points.density = None
-    elif not isinstance(pairs, AllPairs) or min(part.n_pos, part.n_neg) >= 100 * dim:
-        run.part = part  # else its pairs are too alike
-        run.memory.factor = None if points.hinge else inner.memory.factor
-    if points.density:  # the width that the tolerance needs, while its window is roomy
-        needed = points.width_of(BIAS * tol * max(silent.best_primal, 1e-7))
-        width = float(np.clip(needed, min(ROOMY * dim / points.inside(1.0), WARM), WARM))
-    w = start if silent.best_w is None else silent.best_w
-    return run, run.run(w, width, rough, max_iter)
-
-
-def descend_blocks(
-    problem: Problem,
-    recorder: Recorder,
-    tol: float,
-    seed: int,
-    start: np.ndarray | None,
-    max_iter: int,
-) -> Status | None:
-    """Return why a run over blocks or partitions stopped; it starts from rows that are held."""
-    points, dim = BlockPoints(problem, recorder, tol), problem.space.dim
-    run, part = Run(points, OF_BLOCKS, seed), held_part(problem)
-    run.part, width, w = part, WARM, start
-    if w is None:
-        silent = recorder.part()
-        rough = max(tol, min(ROUGH, 20 * dim / part.n))
-        inner, _ = descend(part, silent, rough, seed, None, True, max_iter, problem.n)
-        points.density, points.spread = inner.points.density, inner.points.spread
-        w = np.zeros(dim) if silent.best_w is None else silent.best_w
-        if points.density:
+    """Return a run, many rows from the solution for a part of them, and why it stopped."""
+    points, rules = points_of(problem, recorder, tol)
+    run, dim, blocks = Run(points, rules, seed, whole), problem.space.dim, rules is OF_BLOCKS
+    part = held_part(problem) if blocks else part_of(problem)
+    f, width = points.zero if start is None else points.of(start), WARM
+    if part is not None and not (blocks and start is not None):
+        silent = recorder.part()  # what is best on a sample proves nothing of all rows
+        enough = max(tol, min(ROUGH, 20 * dim / part.n))
+        inner, _ = descend(part, silent, enough, seed, start, True, max_iter, run.whole)
+        points.spread, width = inner.points.spread, rules.warm
+        f = f if silent.best_w is None else silent.best_w
+        if rules is not OF_TAILS and inner.points.density:
+            # The width that the tolerance needs, while its window is roomy.
+            points.density = inner.points.density
             needed = points.width_of(BIAS * tol * max(silent.best_primal, 1e-7))
             coarse = points.width_of(COARSE_START * silent.best_primal)
-            needed = coarse if needed < 0.1 * coarse else needed  # costs less to count on
+            if blocks and needed < 0.1 * coarse:
+                needed = coarse  # costs less to count on
             width = float(np.clip(needed, min(ROOMY * dim / points.inside(1.0), WARM), WARM))
-    run.spent = np.inf  # a Hessian of the rows that are held costs no pass
-    return run.run(w, width if w.any() else COLD, max_iter=max_iter)
+        if rules is OF_ROWS and not _alike(part):
+            run.part, run.memory.factor = part, None if points.hinge else inner.memory.factor
+    if blocks and part is not None:
+        run.part, run.spent = part, np.inf  # a Hessian of rows that are held costs no pass
+    return run, run.run(f, width if f.any() else COLD, rough, max_iter)
+
+
+def _alike(part: Problem) -> bool:
+    """Return whether the pairs of a sample are too alike for a Hessian of all."""
+    few = 100 * part.space.dim
+    return isinstance(part.pairs, AllPairs) and min(part.n_pos, part.n_neg) < few
 
 
 @dataclass(frozen=True)
@@ -378,44 +359,21 @@ class Descent(Solver):
 
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
         """Descend, and finish with other solvers where that does not arrive."""
-        if isinstance(problem.risk, Tail):
-            return self._descended_tail(problem, recorder)
-        hinge, space = problem.loss == HINGE, problem.space
+        hinge = isinstance(problem.risk, Mean) and problem.loss == HINGE
         if hinge:
             # With so many coordinates all pairs can have margin one: that may be the optimum.
             offer_hard_margin(problem, recorder)
             if recorder.best_w is not None and recorder.near(INSIDE * self.tol):
                 return None
-        if isinstance(space, Rows):
-            _, reason = descend(
-                problem, recorder, self.tol, self.seed, recorder.w0, max_iter=self.max_iter
-            )
-        elif isinstance(space, StreamedRows | PartitionedRows):
-            reason = descend_blocks(
-                problem, recorder, self.tol, self.seed, recorder.w0, self.max_iter
-            )
-        else:
-            assert isinstance(space, Gram | StreamedGram)
-            product = space.product(self.tol, lambda: recorder.out_of_time)
-            points = KernelPoints(problem, recorder, self.tol, product)
-            f = points.zero if recorder.w0 is None else points.of(recorder.w0)
-            cold = not f.any()
-            run = Run(points, OF_KERNELS, self.seed)
-            reason = run.run(f, COLD if cold else WARM, max_iter=self.max_iter)
-        held = hinge and isinstance(space, Rows | Gram | StreamedGram) and self.finish
-        if recorder.near(self.tol) or reason is Status.TIME_LIMIT or not held:
+        w0, limit = recorder.w0, self.max_iter
+        _, reason = descend(problem, recorder, self.tol, self.seed, w0, max_iter=limit)
+        if recorder.near(self.tol) or reason is Status.TIME_LIMIT or not self.finish:
             return reason
-        return self._finished(problem, recorder, reason)
-
-    def _descended_tail(self, problem: Problem, recorder: Recorder) -> Status | None:
-        """Descend for partial AUC, and close what smoothing leaves by mixtures."""
-        goal = INSIDE * self.tol
-        _, reason = descend(
-            problem, recorder, self.tol, self.seed, recorder.w0, max_iter=self.max_iter
-        )
-        if reason is not Status.STALLED or recorder.near(goal) or not self.finish:
-            return reason
-        return CuttingPlane(self.tol, max_time=recorder.time_left).run(problem, recorder)
+        if isinstance(problem.risk, Tail) and reason is Status.STALLED:
+            return CuttingPlane(self.tol, max_time=recorder.time_left).run(problem, recorder)
+        if hinge and isinstance(problem.space, Rows | Gram | StreamedGram):
+            return self._finished(problem, recorder, reason)
+        return reason
 
     def _finished(
         self, problem: Problem, recorder: Recorder, reason: Status | None
@@ -459,50 +417,32 @@ class Descent(Solver):
     def conclude(self, problem: Problem, recorder: Recorder, reason: Status | None) -> Solution:
         """Return the solution; where only rounding is missing, with a better dual point.
 
-        The marginals of a narrow ramp over weighted rows round more than those of single pairs.
+        The marginals of a narrow ramp over weighted rows round more than those of single pairs, and
+        smoothed row weights more than whole ones.
         """
-        if isinstance(problem.risk, Tail):
-            return self._concluded_tail(problem, recorder, reason)
-        solution = super().conclude(problem, recorder, reason)
+        tail, rows, form = isinstance(problem.risk, Tail), isinstance(problem.space, Rows), problem
+        if tail and recorder.best_witness is not None:
+            made = recorder.best_witness
+            made = recorder.best_witness = made() if callable(made) else made
+            # The form of the sums that the last steps had.
+            form = tail_in_bins(problem, made.width) if isinstance(made, Scores) else problem
+        solution = recorder.finish(form, self.tol, reason)
+        if form is not problem and solution.status is not Status.CERTIFIED:
+            solution = recorder.finish(problem, self.tol, reason)
         held = isinstance(problem.space, Rows | Gram | StreamedGram)
-        hinge = problem.loss == HINGE and held and isinstance(problem.pairs, AllPairs | PairList)
-        missing = solution.status is Status.STALLED and recorder.near(self.tol)
-        if not (missing and self.finish and hinge):
+        classes = held and isinstance(mean_of(problem).pairs, AllPairs | PairList)
+        ends = self.finish and (tail or (classes and problem.loss == HINGE))
+        if not (ends and solution.status is Status.STALLED and recorder.near(self.tol)):
             return solution
         # Forgotten, so that a dual point that rounds too much cannot keep out a better one.
         recorder.best_dual, recorder.best_witness = -np.inf, None
-        finer = FINER * self.tol
-        solver = CuttingPlane(finer, max_time=recorder.time_left)
-        if isinstance(problem.space, Rows):
-            solver = ActivePairs(finer, max_rounds=12, max_time=recorder.time_left)
+        finer, left = FINER * self.tol, recorder.time_left
+        solver = CuttingPlane(finer, max_time=left)
+        if rows and not tail:
+            solver = ActivePairs(finer, max_rounds=12, max_time=left)
         try:
             reason = solver.run(problem, recorder)
         except KeyboardInterrupt:
             reason = Status.INTERRUPTED
         again = recorder.finish(problem, self.tol, reason)
         return min(solution, again, key=lambda one: one.certificate.gap)
-
-    def _concluded_tail(
-        self, problem: Problem, recorder: Recorder, reason: Status | None
-    ) -> Solution:
-        """Return the solution, certified by the form of the sums that the last steps had."""
-        witness = recorder.best_witness
-        if callable(witness):
-            witness = recorder.best_witness = witness()
-        binned = problem
-        if isinstance(witness, Scores):
-            binned = tail_in_bins(problem, witness.width)
-        found = recorder.finish(binned, self.tol, reason)
-        if found.status is not Status.CERTIFIED and binned is not problem:
-            found = recorder.finish(problem, self.tol, reason)
-        if not (found.status is Status.STALLED and recorder.near(self.tol) and self.finish):
-            return found
-        # Mixtures have whole row weights, which round less than smoothed ones.
-        recorder.best_dual, recorder.best_witness = -np.inf, None
-        try:
-            solver = CuttingPlane(FINER * self.tol, max_time=recorder.time_left)
-            reason = solver.run(problem, recorder)
-        except KeyboardInterrupt:
-            reason = Status.INTERRUPTED
-        again = recorder.finish(problem, self.tol, reason)
-        return min(found, again, key=lambda one: one.certificate.gap)

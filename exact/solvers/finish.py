@@ -31,6 +31,7 @@ from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
+from .stall import STALL, Idle
 from .window import WarmMultipliers, listed_pairs, open_window
 
 LARGEST_WINDOW = 2_000_000  # pairs that a window never exceeds by itself
@@ -38,8 +39,8 @@ LOOSE, CLOSE = 1e-2, 1e-3  # a window is solved to this part of the gap while th
 FINEST = 0.01  # share of the tolerance to which a window is solved in the end
 FIRST, LEAST, MOST = 100, 1000, 200_000  # pairs a coordinate in the first window; at least; at most
 GROWTH = 4  # factor by which a window that gains little may grow
-LITTLE, LESS = 0.2, 0.5  # a round that leaves more of the gap widens the window, or is idle
-TIED, PATIENCE = 2, 3  # idle rounds after which ties are suspected, and the run may end
+LITTLE = 0.2  # a round that leaves more of the gap widens the window
+TIED = 2  # idle rounds after which ties are suspected
 ROUNDING = 1e-11  # below this relative gap, idle rounds mean that only rounding is left
 
 
@@ -85,7 +86,8 @@ class _Run:
         self.warm, self.listed = WarmMultipliers(problem), listed_pairs(problem)
 
     def run(self) -> Status | None:
-        recorder, near, idle = self.recorder, INSIDE * self.solver.tol, 0
+        recorder, near, idle = self.recorder, INSIDE * self.solver.tol, Idle(STALL.finish)
+        idle.after(recorder.gap)
         for _ in range(self.solver.max_rounds):
             before = recorder.gap
             if not self._round():
@@ -96,17 +98,17 @@ class _Run:
                     return Status.STALLED
                 continue
             recorder.step()
-            idle = idle + 1 if recorder.gap > LESS * before else 0
-            if idle == TIED and not recorder.near(near) and self._in_groups():
-                idle = 0
+            stalled = idle.after(recorder.gap)
+            if idle.rounds == TIED and not recorder.near(near) and self._in_groups():
+                idle.rounds, stalled = 0, False
             if recorder.near(near):
                 return None
             if recorder.out_of_time:
                 return Status.TIME_LIMIT
-            rounding = idle >= TIED and recorder.gap <= ROUNDING * recorder.best_primal
-            if rounding or (idle >= PATIENCE and not self._widen()):
+            rounding = idle.rounds >= TIED and recorder.gap <= ROUNDING * recorder.best_primal
+            if rounding or (stalled and not self._widen()):
                 return Status.STALLED
-            if idle or recorder.gap > LITTLE * before:
+            if idle.rounds or recorder.gap > LITTLE * before:
                 self._widen()
         return Status.ITERATION_LIMIT
 

@@ -22,22 +22,13 @@ from ..pairs.all_pairs import AllPairs
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
+from .stall import STALL, Idle
 
-# The most rows, whose inner products are formed and factored, and the most coordinates.
-LARGEST, WIDEST = 4000, 40_000
-
-ROUNDS = 60  # The most guesses. Runs that succeed need about five.
-
-# Rounds in a row that may move more rows than the best so far, before one at a time is moved.
-PATIENCE = 3
-
-# With fewer coordinates than rows the equations of the first guess are singular. A ridge mends
-# that; a smaller one changes the guess little, and in the end few enough rows are left for none.
-RIDGES = (1.0, 0.1, 1e-2, 1e-3, 1e-5, 1e-8, 0.0)
-
-SLACK = 1e-12  # Conditions may be broken by so much of their scale: rounding.
-
-LONGER = 1e-12  # w is made longer by this part, lest rounding leave margins just below one.
+LARGEST, WIDEST = 4000, 40_000  # rows, whose products are formed and factored, and coordinates
+ROUNDS = 60  # the most guesses; runs that succeed need about five
+RIDGES = (1.0, 0.1, 1e-2, 1e-3, 1e-5, 1e-8, 0.0)  # with fewer coordinates the first is singular
+SLACK = 1e-12  # conditions may be broken by so much of their scale: rounding
+LONGER = 1e-12  # w is made longer by this part: rounding must leave no margin just below one
 
 
 def offer_hard_margin(problem: Problem, recorder: Recorder, separable: bool = False) -> None:
@@ -93,8 +84,8 @@ def marginals(
 
 def _pivoted(signed: np.ndarray, sign: np.ndarray, free: np.ndarray) -> np.ndarray | None:
     """Return x (n,), >= 0, that meets the conditions, or None; `free` is the guess and changes."""
-    n, positive = sign.size, sign > 0
-    best, patience = n + 1, PATIENCE
+    positive = sign > 0
+    idle = Idle(STALL.pivots)
     for _ in range(ROUNDS):
         solved = _equal_margins(signed, sign, free)
         if solved is None:
@@ -105,9 +96,8 @@ def _pivoted(signed: np.ndarray, sign: np.ndarray, free: np.ndarray) -> np.ndarr
         count = int(broken.sum())
         if count == 0:
             return np.maximum(x, 0.0)
-        patience = PATIENCE if count < best else patience - 1
-        best = min(best, count)
-        if patience < 0:
+        idle.after(count)
+        if idle.rounds > STALL.pivots.patience:
             # Only the last one moves. Rounds that move one row, always the last, cannot go in
             # circles (Murty's rule).
             broken[: np.flatnonzero(broken)[-1]] = False

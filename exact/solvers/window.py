@@ -46,13 +46,13 @@ from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
 from ..tools.rounding import running_sum
+from .stall import STALL, Idle
 
 FINEST = 1e-13  # half widths below this share of the range of the margins are rounding
 BEYOND = 1.01  # a window this much wider than the range of the margins surely holds all pairs
 HALVINGS, NEAR = 60, 1.05  # the half width is bisected so often at most, or to this factor
 SHRINK = 0.2  # factor of the width from one set of multipliers to the next
 ROUNDS, STEPS = 60, 100  # changes of multipliers at most, and Newton steps between two of them
-PROGRESS, PATIENCE = 0.9, 6  # the run ends after so many rounds that each leave more of the gap
 ENOUGH = 0.1  # a smooth problem is solved to this share of the bias, or of the target
 FLAT, TRIALS = 0.1, 60  # a step ends at this share of its slope, or after so many trials
 NARROWEST = 1e-9  # the narrowest width: below it the rounding of the scores would show
@@ -340,12 +340,13 @@ def multipliers(
     max_rounds: int = ROUNDS,
 ) -> WindowPoint:
     """Return a point whose window gap is at most `target`, or the best one found."""
-    best, idle = _at(pairs, w, alpha, sigma), 0
+    best, idle = _at(pairs, w, alpha, sigma), Idle(STALL.window)
+    idle.after(best.gap)
     for _ in range(max_rounds):
         point = _minimised(pairs, w, alpha, sigma, target, stop)
-        idle = 0 if point.gap < PROGRESS * best.gap else idle + 1
+        stalled = idle.after(point.gap)
         best = point if point.gap < best.gap else best
-        if best.gap <= target or idle >= PATIENCE or stop():
+        if best.gap <= target or stalled or stop():
             break
         w, alpha = point.w, point.b
         sigma = max(sigma * SHRINK, NARROWEST)

@@ -16,7 +16,7 @@ from aucert.exact.problem.minorant import Minorant
 from aucert.exact.problem.penalties.ridge import Ridge
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
-from aucert.exact.solvers.general.proximal import Proximal
+from aucert.exact.solvers.proximal import Proximal
 from aucert.exact.spaces.rows import Rows
 from loops import each, seeds
 from ordered_naive import Naive, naive_ordered

@@ -21,9 +21,9 @@ from aucert.exact.solvers.choose import choose_solver
 from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.solvers.descent import OF_ROWS, Descent, Memory, Run
 from aucert.exact.solvers.finish import ActivePairs
-from aucert.exact.solvers.general.proximal import Proximal
 from aucert.exact.solvers.hard_margin import RIDGES, marginals, offer_hard_margin
 from aucert.exact.solvers.points import KernelPoints, Points
+from aucert.exact.solvers.proximal import Proximal
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows
 from loops import each

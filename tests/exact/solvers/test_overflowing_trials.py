@@ -15,7 +15,7 @@ from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.penalties.ridge import Ridge
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
-from aucert.exact.solvers.general.look import look
+from aucert.exact.solvers.proximal import look
 from aucert.exact.spaces.rows import Rows
 from loops import each
 

@@ -16,7 +16,7 @@ from aucert.exact.problem.penalties.sign import Sign
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.choose import METHODS, choose_solver
-from aucert.exact.solvers.general.proximal import Proximal
+from aucert.exact.solvers.proximal import Proximal
 from aucert.exact.spaces.factor import rows_of
 from convex_programs import reference
 from loops import each, first_fast

@@ -21,34 +21,23 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...certificate.solution import Recorder, Status
-from ...certificate.solver import Solver
-from ...errors import InputError
-from ...problem.problem import Problem
-from ...problem.risk import Mean
-from ...spaces.rows import Rows
-from .look import FURTHER, Look, look, offer_zero
+from ..certificate.notes import sums_of
+from ..certificate.solution import Recorder, Status
+from ..certificate.solver import INSIDE, Solver
+from ..errors import InputError, OverflowingError
+from ..problem.minorant import Minorant
+from ..problem.problem import Problem
+from ..problem.risk import Mean
+from ..spaces.rows import Rows
+from ..sums.assembled import PairSums
+from .stall import STALL, Idle
 
-WIDEST = 1.0  # First width: the margin that a loss asks for is one.
-
-NARROWER = 0.3  # Factor of the width where smoothing costs more than what is left to optimise.
-
-BOLDER = 0.95  # Factor of L after each step, so that it follows a curvature that falls.
-
-# The solver has stalled after so many steps in a row that leave the gap above `PROGRESS` of what it
-# was.
-PATIENCE = 3000
-
-PROGRESS = 0.99  # See `PATIENCE`.
-
-# Multiple of the least value so far above which momentum is given up: it may overflow.
-TOO_FAR = 1e3
-
-# The first L is this share of its bound. Shorter rows count as of this length, lest squares
-# underflow.
-GUESS, LEAST_REACH = 0.1, 1e-140
-
-NOISE = 1e-15  # Relative rounding of g, which must not be taken for steepness.
+WIDEST = 1.0  # the first width: the margin that a loss asks for is one
+NARROWER = 0.3  # factor of the width where smoothing costs more than what is left to optimise
+BOLDER = 0.95  # factor of L after each step, so that it follows a curvature that falls
+TOO_FAR = 1e3  # momentum is given up so many times above the least value: it may overflow
+GUESS, LEAST_REACH = 0.1, 1e-140  # the first L is this share of its bound; shorter rows underflow
+NOISE = 1e-15  # relative rounding of g, which must not be taken for steepness
 
 
 @dataclass(frozen=True)
@@ -72,20 +61,18 @@ class Proximal(Solver):
         """Offer the first point; of a mean over pairs no sums are needed at zero."""
         if recorder.w0 is not None or not isinstance(problem.risk, Mean):
             return super().start(problem, recorder)
-        offer_zero(problem, recorder)
+        recorder.w0 = np.zeros(problem.space.dim)
+        recorder.offer(recorder.w0, float(np.asarray(problem.loss.value(np.zeros(1)))[0]))
 
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
         """Improve on `recorder.w0`."""
         assert recorder.w0 is not None
         kinked = not np.isfinite(getattr(problem.risk, "smoothness", np.inf))
-        w = recorder.w0 if recorder.best_w is None else recorder.best_w
-        return self._descend(problem, recorder, w, WIDEST if kinked else 0.0)
-
-    def _descend(
-        self, problem: Problem, recorder: Recorder, w: np.ndarray, width: float
-    ) -> Status | None:
-        steepness, momentum = first_steepness(problem, width), 1.0
-        x, y, idle, least = w, w, 0, np.inf
+        x = y = recorder.w0 if recorder.best_w is None else recorder.best_w
+        width = WIDEST if kinked else 0.0
+        bend = 1 / width if kinked else getattr(problem.risk, "smoothness", 1.0)
+        steepness = GUESS * bend * max(problem.space.reach, LEAST_REACH) ** 2
+        momentum, idle = 1.0, Idle(STALL.proximal)
         for _ in range(self.max_iter):
             here = look(problem, recorder, y, width)
             if not here.primal <= TOO_FAR * recorder.best_primal:
@@ -93,21 +80,20 @@ class Proximal(Solver):
             y = here.w
             moved, there, steepness = stepped(problem, recorder, here, width, steepness)
             recorder.step()
-            if recorder.near(FURTHER * self.tol):
+            if recorder.near(INSIDE * self.tol):
                 return None
             if recorder.out_of_time:
                 return Status.TIME_LIMIT
-            idle += 1
-            if recorder.gap < PROGRESS * least:
-                idle, least = 0, recorder.gap
-            if idle >= PATIENCE:
+            if idle.after(recorder.gap):
                 return Status.STALLED
             # y - moved points up the slope at y: where the last move does so, too, it went too far.
             uphill = float((y - moved) @ (moved - x)) > 0
-            if width > 0 and there.bias > (1 - FURTHER) * (there.primal - there.dual):
+            if width > 0 and there.bias > (1 - INSIDE) * (there.primal - there.dual):
                 width, uphill = width * NARROWER, True
-            momentum, last = (1.0, 1.0) if uphill else (faster(momentum), momentum)
-            y = moved if uphill else moved + (last - 1) / momentum * (moved - x)
+            last, momentum = momentum, (1 + float(np.sqrt(1 + 4 * momentum**2))) / 2
+            y = moved + (last - 1) / momentum * (moved - x)
+            if uphill:
+                y, momentum = moved, 1.0
             x, steepness = moved, steepness * BOLDER
         return Status.ITERATION_LIMIT
 
@@ -132,12 +118,52 @@ def stepped(
         steepness *= 2
 
 
-def faster(momentum: float) -> float:
-    """Return the next t' = (1 + sqrt(1 + 4 t^2)) / 2 of the acceleration."""
-    return (1 + float(np.sqrt(1 + 4 * momentum**2))) / 2
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What one evaluation at `w` tells: the pull of the slopes, and both bounds.
+
+    Where the loss overflows `primal` is infinite, and nothing else is known.
+    """
+
+    w: np.ndarray
+    pull: np.ndarray
+    primal: float
+    dual: float
+    bias: float
+
+    @property
+    def finite(self) -> bool:
+        """Whether the loss is within the range of floating point there."""
+        return bool(np.isfinite(self.primal))
 
 
-def first_steepness(problem: Problem, width: float) -> float:
-    """Return a first guess of how steep g is; doubling and `BOLDER` correct it."""
-    bend = 1 / width if width > 0 else getattr(problem.risk, "smoothness", 1.0)
-    return GUESS * bend * max(problem.space.reach, LEAST_REACH) ** 2
+def look(problem: Problem, recorder: Recorder, w: np.ndarray, width: float) -> Look:
+    """Evaluate at `w`, and offer the point and its minorant to the recorder."""
+    space, penalty = problem.space, problem.penalty
+    try:
+        scores, sums = sums_of(problem, w, width)
+    except OverflowingError:
+        return Look(w, np.zeros_like(w), np.inf, -np.inf, np.inf)
+    pull = space.pull(sums.c)
+    primal = sums.value + penalty.value(space, w).value
+    dual = lower_bound(problem, pull, sums.conjugate)
+    # Zero is a bound without any minorant: one that proves less is not worth its risk to overflow.
+    recorder.offer(w, primal, lambda: _witness(problem, sums, scores, width), max(dual, 0.0))
+    return Look(w, pull, primal, dual, sums.value - sums.conjugate + float(pull @ w))
+
+
+def _witness(problem: Problem, sums: PairSums, scores: np.ndarray, width: float) -> Minorant:
+    """Return the minorant at these scores; a certificate makes it more carefully if need be."""
+    if hasattr(problem.risk, "careful_sums"):
+        return Minorant.of_sums(problem, sums, scores, width, 1.0)
+    return Minorant.from_scores(problem, scores, width, 1.0)
+
+
+def lower_bound(problem: Problem, pull: np.ndarray, value: float) -> float:
+    """Return about what a minorant of this pull and value proves, rounding aside."""
+    penalty, found = problem.penalty, 0.0
+    if penalty.l2 > 0:
+        left = penalty.residual(pull)
+        found = value - float(left @ left) / (2 * penalty.l2)
+    shrink = getattr(penalty, "shrink", None)
+    return found if shrink is None else max(found, shrink(pull, 0.0) * value)

@@ -1,1 +1,0 @@
-"""The general solver: any loss, pairs and penalty that keep their contracts."""
