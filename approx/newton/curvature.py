@@ -13,8 +13,9 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from ...exact.curvature.pair_matrices import Drawn, draw_from_ranges
 from ...exact.pairs.all_pairs import AllPairs, PairList
+from ...exact.pairs.near import Near as Drawn
+from ...exact.pairs.near import draw_from_ranges
 from ...exact.problem.problem import Problem
 from ...exact.sums.swept import both_orders, centred
 from ...exact.sums.swept_compiled import laplacian

@@ -19,18 +19,10 @@ import numpy as np
 
 from ..problem.problem import Problem
 
-# An outward trial goes this many times as far as the secant says, to bracket the root at last.
-BEYOND = 1.2
-
-# An outward trial is within these multiples of the one before: secants can be far off.
-LEAST_GROWTH, MOST_GROWTH = 2.0, 10.0
-
-# Share of the bracket that a trial keeps from its ends: at a kink a secant tells little.
-MARGIN = 0.05
-
-# A segment is searched to this share of its first slope, or to a bracket of this relative width: at
-# a kink no slope is ever flat.
-FLAT, NARROW = 0.02, 1e-3
+BEYOND = 1.2  # an outward trial goes this many times as far as the secant says
+LEAST_GROWTH, MOST_GROWTH = 2.0, 10.0  # of it, as multiples of the one before: secants can be off
+MARGIN = 0.05  # share of the bracket that a trial keeps from its ends: at a kink a secant is off
+FLAT, NARROW = 0.02, 1e-3  # a segment is searched to this share of its slope, or this bracket
 
 
 def root_of_slope(
@@ -52,7 +44,7 @@ def root_of_slope(
         now = slope(t)
         if abs(now) <= loose * abs(start) and accept(t):
             return t
-        # An end that stays twice has its slope halved, lest secants creep along it (Illinois rule).
+        # An end that stays twice has its slope halved, or secants creep along it (Illinois rule).
         halved = 0.5 if now * before > 0 else 1.0
         if now > 0:
             high, at_high, at_low = t, now, halved * at_low

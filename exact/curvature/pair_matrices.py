@@ -1,4 +1,4 @@
-"""Pairs drawn from ranges of sorted rows, and the matrices of their differences.
+"""The matrices of differences of pairs of rows.
 
 With d_k = x_i - x_j, sum_k c_k d_k d_k' = X'L X, L the Laplacian of the pairs' graph on the rows.
 """
@@ -15,22 +15,11 @@ from ..errors import InputError
 from ..spaces.rows import Rows
 from ..tools.threads import in_parts, one_thread, workers
 
-# Coordinates up to which differences of rows are cheaper than finding out which rows recur.
-FEW_COORDINATES = 20
-
-BLOCK_NUMBERS = 1 << 17  # Numbers in the differences that are held at a time.
-
-# Parts that pairs are divided into at most, and numbers in the matrices of all parts.
-MOST_PARTS, PART_NUMBERS = 16, 1 << 22
-
-# Products that the linear algebra makes in the time of one number of a pass over rows.
-PRODUCTS = 32
-
-# Share of the trace added where rounding has made a matrix indefinite, and its growth.
-RIDGE, GROWTH = 1e-14, 100
-
-# Two places of each pair drawn, and how much each pair stands for.
-Drawn = tuple[np.ndarray, np.ndarray, np.ndarray]
+FEW_COORDINATES = 20  # up to which differences are cheaper than finding out which rows recur
+BLOCK_NUMBERS = 1 << 17  # numbers in the differences that are held at a time
+MOST_PARTS, PART_NUMBERS = 16, 1 << 22  # parts of the pairs, and numbers in the matrices of all
+PRODUCTS = 32  # of the linear algebra in the time of one number of a pass over rows
+RIDGE, GROWTH = 1e-14, 100  # of the trace, where rounding has made a matrix indefinite
 
 
 class PairGraph:
@@ -49,16 +38,6 @@ class PairGraph:
         out -= self.down @ X
         out -= self.up @ X
         return out
-
-
-def draw_from_ranges(counts: np.ndarray, size: int, rng: np.random.Generator) -> Drawn:
-    """Return up to `size` of the pairs that are listed as one range for each row."""
-    ends = np.cumsum(counts)
-    held = int(ends[-1])
-    picks = np.arange(held) if held <= size else np.sort(rng.integers(0, held, size))
-    row = np.searchsorted(ends, picks, side="right")
-    share = np.full(picks.size, held / max(picks.size, 1))
-    return row, picks - (ends[row] - counts[row]), share
 
 
 def differences_gram(space: Rows, i: np.ndarray, j: np.ndarray, share: np.ndarray) -> np.ndarray:
