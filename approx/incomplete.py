@@ -22,10 +22,8 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ..exact.certificate.certificate import Certificate, Minorant
-from ..exact.certificate.evaluate_rows import binned_at
-from ..exact.certificate.from_scores import full_certificate
-from ..exact.certificate.notes import noting
+from ..exact.certificate.certificate import Certificate, Minorant, full_certificate
+from ..exact.certificate.evaluation import binned_at, noting
 from ..exact.certificate.solution import Callback, Solution
 from ..exact.errors import InputError, TooLargeError
 from ..exact.estimators.base import (

@@ -19,10 +19,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..exact.certificate.certificate import Minorant
-from ..exact.certificate.from_scores import WIDTHS
-from ..exact.certificate.solution import Callback, Recorder, Solution, Status
-from ..exact.certificate.solver import Solver
+from ..exact.certificate.certificate import WIDTHS, Minorant
+from ..exact.certificate.solution import Callback, Recorder, Solution, Solver, Status
 from ..exact.errors import InputError
 from ..exact.estimators.base import Matrix, TrainingRows
 from ..exact.losses.registry import HINGE

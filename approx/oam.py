@@ -22,8 +22,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..exact.certificate.certificate import Certificate
-from ..exact.certificate.from_scores import full_certificate
+from ..exact.certificate.certificate import Certificate, full_certificate
 from ..exact.certificate.solution import Callback, Recorder, Status
 from ..exact.errors import InputError
 from ..exact.estimators.base import Matrix, TrainingRows

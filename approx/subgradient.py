@@ -19,8 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..exact.certificate.certificate import Minorant
-from ..exact.certificate.solution import Recorder, Status
-from ..exact.certificate.solver import Solver
+from ..exact.certificate.solution import Recorder, Solver, Status
 from ..exact.errors import InputError
 from ..exact.losses.registry import HINGE
 from ..exact.pairs.all_pairs import PairList

@@ -32,8 +32,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...exact.certificate.solution import Callback, Recorder, Solution, Status
-from ...exact.certificate.solver import Solver
+from ...exact.certificate.solution import Callback, Recorder, Solution, Solver, Status
 from ...exact.errors import InputError, TooLargeError
 from ...exact.estimators.base import AUCClassifier, QueryClassifier, TrainingRows, shortfall_of
 from ...exact.formulation.formulation import formulate

@@ -23,7 +23,7 @@ import numpy as np
 
 import common as c
 from aucert.exact import PartitionedRows, solve
-from aucert.exact.certificate.partitioned.evaluate import Partitioned
+from aucert.exact.certificate.evaluation import Evaluator
 from aucert.exact.formulation.partitioned import partitioned_problem, rows_of_dask
 from aucert.exact.formulation.request import Request
 from aucert.exact.spaces.partitions import cut
@@ -54,7 +54,7 @@ def evaluation(rows: PartitionedRows) -> Callable[[], object]:
     problem = partitioned_problem(rows, None, Request.of(LAM))
     assert problem is not None
     w = np.full(rows.dim, 0.8 / np.sqrt(rows.dim))
-    return lambda: Partitioned(problem, BINS).with_bins(w, BINS, 1)
+    return lambda: Evaluator(problem).at(w, BINS, 1)
 
 
 def compile_evaluation(dim: int) -> None:

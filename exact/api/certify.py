@@ -9,7 +9,7 @@ import numpy as np
 
 from ..certificate.audit import Audit, Rival, audit_weights
 from ..certificate.certificate import Minorant, dual_value
-from ..certificate.partitioned.grouped.evaluate import OfGroups
+from ..certificate.evaluation import Evaluator
 from ..certificate.solution import Status
 from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
@@ -211,8 +211,7 @@ def _own_witness(problem: Problem, w: np.ndarray) -> Minorant:
     """Return the dual point of the weights' own scores, on a grid."""
     half = 2 if problem.loss == HINGE else 0  # others' slopes have no jump to smooth
     if isinstance(problem.space, GroupedRows):
-        found = OfGroups(problem).at(w, 2 * half / BINS)
-        return Minorant.from_weights(problem, w, found.bins, found.half)
+        return Minorant.from_weights(problem, w, *Evaluator(problem).grid(w, 2 * half / BINS))
     return Minorant.from_weights(problem, w, BINS, half)
 
 

@@ -14,10 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from ..certificate.certified_order import auc_range, kernel_lengths, score_range
-from ..certificate.partitioned.grouped.order import group_share_between
-from ..certificate.partitioned.order import order_task, share_above
-from ..certificate.partitioned.tasks import ExtentTask
+from ..certificate.order import (
+    auc_of,
+    auc_range,
+    auc_within,
+    kernel_lengths,
+    score_range,
+)
 from ..errors import InputError, NoPairError, NoRowsError
 from ..estimators.base import Matrix, check_row_weights
 from ..formulation.formulation import formulate, kernel_of
@@ -41,7 +44,7 @@ from ..tools.checks import as_numbers, check_choice, check_count
 from ..tools.lossless import check_labels
 from ..tools.rounding import gamma
 from .folds import FoldedData, RowOrder, split_rows
-from .path import Path, auc_of, default_grid, partitioned_grid, path_of
+from .path import Path, default_grid, partitioned_grid, path_of
 
 PairMaker = Callable[[Matrix, np.ndarray, np.ndarray | None], AllPairs | PairList]
 
@@ -356,17 +359,7 @@ class ApartFold:
         """Yield the AUC of the held-out rows at each lam, and its range."""
         for point in path.points:
             w, radius = point.solution.w, point.certificate.radius
-            yield auc_of(self.test, w), *_range_of_share(self.test, w, float(radius))
-
-
-def _range_of_share(rows: PartitionedRows, w: np.ndarray, radius: float) -> tuple[float, float]:
-    """Return bounds of the AUC, or concordance, of all weights no farther from `w` than that."""
-    if isinstance(rows, GroupedRows):
-        return group_share_between(rows, w, radius)
-    # Else the bounds are counted on a grid of the box of the rows, which is far too wide.
-    rows.last_range = w, rows.run(ExtentTask(rows.offset, w)).ends
-    counts = rows.run(order_task(rows, w, radius, 0.0, rows.facts.weighted))
-    return share_above(counts, 1), 1.0 - share_above(counts, 0)
+            yield auc_of(self.test, w), *auc_within(self.test, w, float(radius))
 
 
 def _parts(rows: PartitionedRows, folds: int, seed: int) -> Iterator[ApartFold]:

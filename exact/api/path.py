@@ -10,16 +10,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
 
 from ..certificate.certificate import Certificate
-from ..certificate.partitioned.class_tasks import MomentsTask
-from ..certificate.partitioned.grouped.evaluate import OfGroups
-from ..certificate.partitioned.grouped.order import PairedExtentTask, group_concordance
-from ..certificate.partitioned.spread import auc_between
-from ..certificate.partitioned.tasks import ExtentTask
+from ..certificate.evaluation import class_sums, loss_at, score_ends
+from ..certificate.order import auc_of, paired_range
 from ..certificate.solution import Solution, Status
 from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
@@ -304,24 +302,13 @@ def partitioned_grid(rows: PartitionedRows, n_lams: int) -> np.ndarray:
     The mean difference over the pairs of two classes is that of the classes' means; over the pairs
     within queries it is the pull of the hinge at zero, where no pair has its margin.
     """
-    offset, none = rows.offset, np.zeros(rows.dim)
+    none = np.zeros(rows.dim)
     if isinstance(rows, GroupedRows):
         problem = partitioned_problem(rows, None, Request.of(1.0))
         assert problem is not None
-        low, high = rows.run(PairedExtentTask(offset, OfGroups(problem).at(none).pull))
+        low, high = paired_range(rows, loss_at(problem, none, 1).pull)
         return grid_below(high - low, rows.reach, n_lams)
-    sums = rows.run(MomentsTask(offset, none))
+    sums = rows.total(partial(class_sums, rows.offset, none, None))
     means = sums.vectors[:, 0] / sums.numbers[:, :1]
-    ends = rows.run(ExtentTask(offset, means[1] - means[0])).ends
+    ends = score_ends(rows, means[1] - means[0])
     return grid_below(float(ends[1] - ends[2]), rows.reach, n_lams)
-
-
-def auc_of(rows: PartitionedRows, w: np.ndarray) -> float:
-    """Return the AUC of weights, of many rows to within the pairs of one step of a fine grid.
-
-    Where rows have queries, return the concordance.
-    """
-    if isinstance(rows, GroupedRows):
-        return group_concordance(rows, w)
-    low, high = auc_between(rows, w)
-    return (low + high) / 2

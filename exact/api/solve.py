@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..certificate.certificate import warn_if_trivial
 from ..certificate.solution import Callback, Solution, Status
-from ..certificate.trivial import warn_if_trivial
 from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.partitioned import dask_too, partitioned_problem, refuse_method

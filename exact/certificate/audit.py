@@ -18,7 +18,7 @@ from ..spaces.partitions import PartitionedRows
 from ..tools.rounding import Bound, above
 from ..tools.wording import at_least, at_most
 from .certificate import Certificate, dual_value
-from .certified_order import CertifiedOrder, certified_order
+from .order import CertifiedOrder, certified_order
 
 
 class AuditStatus(StrEnum):

@@ -18,23 +18,248 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import CertificateError
-from ..problem.evidence import Evidence
+from ..errors import CertificateError, InputError
+from ..losses.loss import Loss
+from ..losses.registry import HINGE
+from ..problem.evidence import Evidence, Scores, Weights
 from ..problem.minorant import Minorant
+from ..problem.penalties.ridge import Ridge
 from ..problem.problem import Problem
+from ..problem.risk import LONG_ROWS, Mean
+from ..spaces.rows import Rows, Space
+from ..sums.assembled import PairSums
 from ..tools.exact_numbers import float_above, root_above
-from ..tools.rounding import Bound, above
+from ..tools.rounding import UNIT, Bound, above, gamma
+from ..tools.warned import warn_the_user
 from ..tools.wording import at_least, at_most
-from .bounds.two_sides import careful_primal, dual_value, evaluated, evaluated_with, score_slip
+from .evaluation import noted_scores, noted_sums, within_a_solve
 
-__all__ = [
-    "Certificate",
-    "Minorant",
-    "careful_primal",
-    "dual_value",
-    "evaluated",
-    "score_slip",
-]
+# Largest share of the gap that rounding may have before the long format is worth its cost.
+WORTHWHILE = 0.25
+
+CLEARLY = 0.9  # Share of the tolerance that must be proved for the plain form to be enough.
+
+Bounds = tuple[Bound, Bound]  # F and the lower bound.
+
+
+def evaluated(problem: Problem, w: np.ndarray, witness: Minorant, tol: float = 0.0) -> Bounds:
+    """Return F(w) and the minorant's own lower bound, each with a bound of its rounding.
+
+    As `evaluated_with`, which takes evidence, too.
+    """
+    return evaluated_with(problem, w, witness, tol)[0]
+
+
+def evaluated_with(
+    problem: Problem, w: np.ndarray, witness: Minorant | Evidence, tol: float = 0.0
+) -> tuple[Bounds, Minorant]:
+    """Return F(w) and the minorant's own lower bound, and the minorant that was made for it.
+
+    The lower bound may be below zero here; a certificate then takes zero.
+    """
+    w = problem.check_weights(w)
+    evidence = witness.evidence if isinstance(witness, Minorant) else witness
+    if isinstance(evidence, Weights):
+        renewed = _made(problem, witness)
+        assert isinstance(renewed.evidence, Weights)
+        return _evaluated_in_bins(problem, w, renewed.evidence), renewed
+    if type(problem.space) is Rows:
+        known = noted_scores(problem, w)
+        scores = problem.space.scores(w) if known is None else known
+        plain = getattr(problem.risk, "plain", False)
+        # At tol = 0 rounding is made as small as it gets: sums of plain floats will not do, unless
+        # the risk has no better ones.
+        shared = _shared_sums(problem, scores, evidence) if plain or tol > 0 else None
+        renewed = _made(problem, witness, shared)
+        bounds = _evaluated_plainly(problem, problem.space, w, renewed, scores, shared)
+        if _enough(bounds, tol):
+            return bounds, renewed
+        # The minorant was made of plain sums, and is made again with care.
+        if shared is not None and not plain:
+            renewed = _made(problem, witness)
+        return _evaluated_carefully(problem, w, renewed), renewed
+    renewed, plain = _made(problem, witness), getattr(problem.space, "plain", None)
+    if plain is not None:
+        bounds = _evaluated_carefully(problem.over(plain()), w, renewed)
+        if _enough(bounds, tol):
+            return bounds, renewed
+    return _evaluated_carefully(problem, w, renewed), renewed
+
+
+def _made(problem: Problem, witness: Minorant | Evidence, sums: PairSums | None = None) -> Minorant:
+    """Return the minorant made here; `sums` are those of the risk at its evidence's scores."""
+    if isinstance(witness, Minorant):
+        return witness.renewed(problem, sums)
+    return problem.risk.minorant(witness) if sums is None else problem.risk.minorant(witness, sums)
+
+
+def _enough(bounds: Bounds, tol: float) -> bool:
+    """Return whether less rounding would tell little more, or more than is asked for."""
+    primal, dual = bounds
+    rounding, gap = primal.error + dual.error, primal.value - dual.value
+    return rounding <= WORTHWHILE * gap or max(gap, 0.0) + rounding <= CLEARLY * tol * primal.value
+
+
+def _evaluated_carefully(problem: Problem, w: np.ndarray, witness: Minorant) -> Bounds:
+    """Return the bounds of `evaluated` from the space's most careful sums."""
+    together = getattr(problem.space, "together", None)
+    if together is not None and isinstance(problem.penalty, Ridge):
+        together(w, witness.c)  # both products in one pass over a kernel's values
+    dual = Bound(*dual_value(problem, witness))
+    return careful_primal(problem, w), dual
+
+
+def careful_primal(problem: Problem, w: np.ndarray) -> Bound:
+    """Return F(w) and a bound of its error, from scores in the long format while n is moderate."""
+    space = problem.space
+    scores, error = space.careful_scores(w)
+    if problem.n > LONG_ROWS:
+        scores, error = scores.astype(float), error + UNIT * np.abs(scores).astype(float)
+    return _primal(problem, w, problem.risk.upper(scores, error))
+
+
+def _primal(problem: Problem, w: np.ndarray, upper: Bound) -> Bound:
+    """Return U + Omega and a bound of its error, with two units to spare."""
+    penalty = problem.penalty.value(problem.space, w)
+    primal = upper.value + penalty.value
+    if not np.isfinite(primal):
+        raise InputError("the penalty of these weights is infinite: they break its constraint")
+    rounding = upper.error + penalty.error
+    error = float((rounding + gamma(6) * primal) * (1 + gamma(16)))
+    return Bound(float(primal), error, float(upper.excess))
+
+
+def _evaluated_plainly(
+    problem: Problem,
+    space: Rows,
+    w: np.ndarray,
+    witness: Minorant,
+    scores: np.ndarray,
+    sums: PairSums | None,
+) -> Bounds:
+    """Return the bounds of `evaluated` without the long format: cheap, with more rounding.
+
+    `sums`, where they are known, are those at the plain scores of `w`, at any width.
+    """
+    error, risk = space.score_error(w), problem.risk
+    upper = risk.upper(scores, error) if sums is None else risk.upper(scores, error, sums)
+    return _primal(problem, w, upper), Bound(*_dual(problem, witness, careful=False))
+
+
+def _shared_sums(problem: Problem, scores: np.ndarray, evidence: object) -> PairSums | None:
+    """Return the sums at `scores` if the minorant is made from these very numbers.
+
+    The value never depends on the width, so that one evaluation serves both bounds.
+    """
+    if not isinstance(evidence, Scores) or not 0 <= evidence.width < np.inf:
+        return None
+    if not np.array_equal(scores, evidence.scores):
+        return None
+    known = noted_sums(problem, scores, evidence.width)
+    return problem.risk.sums(scores, evidence.width) if known is None else known
+
+
+def _evaluated_in_bins(problem: Problem, w: np.ndarray, evidence: Weights) -> Bounds:
+    """Return the bounds of `evaluated` from binned sums, those noted at these points or new.
+
+    The loss is that of a fine grid outside of a solve: a coarse one is for the solver that knows
+    what it costs, and that another pass would slow down.
+    """
+    from .evaluation import binned_at, fine_bins, loss_at
+
+    lam, weights = problem.lam, problem.check_weights(evidence.w)
+    dual = binned_at(problem, weights, evidence.bins, evidence.half)
+    close = within_a_solve() or evidence.bins >= fine_bins(problem)
+    same = np.array_equal(w, weights) and close
+    primal = dual if same else loss_at(problem, w, evidence.bins)
+    scale = evidence.scale
+    return (
+        Bound(primal.primal(lam), primal.primal_rounding(lam), primal.excess),
+        Bound(dual.dual(lam, scale), dual.dual_rounding(lam, scale)),
+    )
+
+
+def score_slip(problem: Problem, error: np.ndarray, upper_loss: float) -> float:
+    """Return a bound of the effect of score errors (n,) on the mean loss; see `Mean.slip`."""
+    if not isinstance(problem.risk, Mean):
+        raise InputError(f"this needs a mean over pairs, not {problem.risk!r}")
+    return problem.risk.slip(error, upper_loss)
+
+
+def dual_value(problem: Problem, witness: Minorant) -> tuple[float, float]:
+    """Return the lower bound that a (renewed) minorant proves, and its rounding."""
+    evidence = witness.evidence
+    if isinstance(evidence, Weights):
+        from .evaluation import binned_at
+
+        found = binned_at(problem, evidence.w, evidence.bins, evidence.half)
+        scale, lam = evidence.scale, problem.lam
+        return found.dual(lam, scale), found.dual_rounding(lam, scale)
+    return _dual(problem, witness, careful=True)
+
+
+def _dual(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, float]:
+    """Return the bound of `_proved`, or zero, which needs no minorant, where it overflows."""
+    dual, rounding = _proved(problem, witness, careful)
+    return (dual, rounding) if np.isfinite(dual) and np.isfinite(rounding) else (0.0, 0.0)
+
+
+def _proved(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, float]:
+    """Return V - dist(pull(c), C)^2 / (2 l2) and its rounding, or s V of a shrunk minorant.
+
+    The deficiency of infeasible marginals enters the bound itself: the true pull is at most
+    reach * deficiency away, and the distance to C moves by no more than the pull.
+    """
+    penalty, shrunk = problem.penalty, _shrunk_dual(problem, witness, careful)
+    l2 = penalty.l2
+    if l2 == 0:
+        return (0.0, 0.0) if shrunk is None else shrunk
+    if careful and type(penalty) is Ridge and type(problem.space) is Rows:
+        return _dual_by_columns(problem.space, l2, witness)
+    quick = None if careful else getattr(penalty, "quick_distance", None)
+    apart = (quick or penalty.distance)(problem.space, witness.c)
+    reach = problem.space.reach
+    paid = apart.value + reach * witness.deficiency
+    slip = apart.error + reach * witness.c_error
+    dual = witness.value - paid**2 / (2 * l2)
+    rounding = witness.value_error + slip * (2 * paid + slip) / (2 * l2)
+    size = abs(witness.value) + paid**2 / (2 * l2)
+    rounding = (rounding + gamma(10) * size) * (1 + gamma(16))
+    # Both are lower bounds, so that the better one is.
+    if shrunk is not None and shrunk[0] - shrunk[1] > dual - rounding:
+        return shrunk
+    return dual, rounding
+
+
+def _dual_by_columns(space: Rows, l2: float, witness: Minorant) -> tuple[float, float]:
+    """Return V - |pull(c)|^2 / (2 l2) and its rounding, bounded column by column.
+
+    Where columns are of very different sizes, reach * |w| is much more than any score.
+    """
+    norm2 = space.careful_norm2(witness.c, witness.deficiency, witness.c_error, witness.c_relative)
+    dual = witness.value - norm2.value / (2 * l2)
+    rounding = witness.value_error + norm2.error / (2 * l2)
+    size = abs(witness.value) + norm2.value / (2 * l2)
+    return dual, (rounding + gamma(10) * size) * (1 + gamma(16))
+
+
+def _shrunk_dual(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, float] | None:
+    """Return s V and its rounding, s so small that C holds the pull of s c, all errors included.
+
+    Omega*(s g) is 0 there, whatever l2 is. A shrunk minorant is still a minorant, as U is never
+    negative.
+    """
+    shrink, space = getattr(problem.penalty, "shrink", None), problem.space
+    if shrink is None or not isinstance(space, Rows):
+        return None
+    c = witness.c
+    g, error = space.careful_pull(c) if careful else (space.pull(c), space.pull_error(c))
+    missing = space.reach * (witness.deficiency + witness.c_error)
+    scale = shrink(g, (error + missing) * (1 + gamma(8)))
+    if not 0 <= scale <= 1:
+        raise CertificateError(f"a penalty shrinks by {scale!r}, which is not between 0 and 1")
+    value = scale * witness.value
+    return value, (scale * witness.value_error + gamma(2) * abs(value)) * (1 + gamma(8))
 
 
 @dataclass(frozen=True)
@@ -186,3 +411,49 @@ class Certificate:
     def reaches(self, tol: float) -> bool:
         """Return whether the relative gap is at most `tol`: (F - p*) / F is proved to be."""
         return self.gap == 0 or (self.relative_gap is not None and self.relative_gap <= tol)
+
+
+# Smoothing widths of the hinge's kink whose bounds are compared.
+WIDTHS = (0.0, *np.geomspace(1e-3, 10.0, 13).tolist())
+
+
+def full_certificate(problem: Problem, w: np.ndarray, space: Space | None = None) -> Certificate:
+    """Return how far any `w` is from the optimum, by the best dual point of its own scores.
+
+    The slopes of the loss at the scores are a dual point, whatever the width over which the hinge's
+    kink is smoothed. The width that proves the most is taken.
+    """
+    scores = problem.space.scores(problem.check_weights(w))
+    widths = WIDTHS if problem.loss == HINGE else WIDTHS[:1]
+    witnesses = [Minorant.from_scores(problem, scores, width) for width in widths]
+    quick = problem.space if space is None else space
+
+    def bound(witness: Minorant) -> float:
+        return witness.value - quick.norm2(quick.pull(witness.c)) / (2 * problem.lam)
+
+    return Certificate.of(problem, w, max(witnesses, key=bound))
+
+
+TRIVIAL = (
+    "The weights zero are optimal here: the worst positive and the worst negative rows overlap so "
+    "much that this surrogate tells nothing of the partial AUC. Raise fpr_max, lower tpr_min, or "
+    "give other features."
+)
+
+
+def zero_is_optimal(loss: Loss, certificate: Certificate, tol: float) -> bool:
+    """Return whether any certificate of the problem proves f = 0 optimal to `tol`.
+
+    At f = 0 every margin is 0, so that F(0) = loss(0) for every mean over pairs and every tail. For
+    partial AUC with a loss that falls at 0 zero is optimal, whatever lam is, exactly if the reduced
+    convex hulls of the classes meet: the means of the positives with weights at most 1 / kp, and of
+    the negatives with weights at most 1 / kq.
+    """
+    at_zero = float(np.asarray(loss.value(np.zeros(1)))[0])
+    return at_zero - certificate.dual <= tol * at_zero
+
+
+def warn_if_trivial(loss: Loss, certificate: Certificate, tol: float) -> None:
+    """Warn, in the line of the user's call, where the surrogate says nothing: zero is optimal."""
+    if zero_is_optimal(loss, certificate, tol):
+        warn_the_user(TRIVIAL)

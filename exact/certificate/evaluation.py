@@ -1,27 +1,65 @@
-"""One evaluation of a hinge problem at given weights: loss, marginals' mass and pull, in any form.
+"""One evaluation at given weights, wherever the rows lie: loss, mass of the marginals, and pull.
 
-Three forms of the pair sums, one interface: sorted (`problem.sums`, in memory) and binned in
-memory, both here, and binned over blocks of rows (`blocks/`, `partitioned/`).
+Rows are a sequence of blocks. They are scored and counted into bins; the closed bins give each row
+its marginal, and the marginals pull the rows. Where scores are kept, that is all of it. Where they
+are not, the sums of each bin's rows are gathered while they are counted, so that one pass is
+enough; where these would be too many numbers, the rows are read again.
 
-A smoothed evaluation at width delta has alpha = clip(z / delta + 1/2, 0, 1). With g its pull the
+A smoothed hinge of width delta has alpha = clip(z / delta + 1/2, 0, 1). With g its pull the
 smoothed objective has gradient lam w - g, and the gap splits into
 
     primal - dual = bias + |lam w - g|^2 / (2 lam),   bias = mean of max(0, z) - alpha z >= 0.
+
+For other losses `total` is the mean of dual(alpha), and width and half are zero.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Protocol
+from fractions import Fraction
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from ..pairs.all_pairs import AllPairs
+from ..errors import CertificateError, InputError, OverflowingError
+from ..losses.loss import loss_slip
+from ..losses.registry import (
+    HINGE,
+    LARGEST_EXPONENT,
+    Exponential,
+    Logistic,
+    SmoothHinge,
+    Square,
+    SquaredHinge,
+)
+from ..pairs.partitioned_pairs import PartitionedPairs, pairs_here
 from ..problem.problem import Problem
+from ..spaces.blocks import Block, Pull, StreamedRows, added_up, block_memory
+from ..spaces.groups import GroupedRows, whole_partition
+from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import Rows
 from ..sums.assembled import PairSums
-from ..sums.binned import half_width
-from ..tools.rounding import gamma
+from ..sums.binned import Extent, Histogram, Marginals, whole_numbers
+from ..sums.convolved import closed_smooth, smooth_ruler
+from ..sums.gathered.closed import ClosedLines
+from ..sums.gathered.gathered import Gathered, WeighedSums, closed
+from ..sums.gathered.lines import Lines, Ruler
+from ..sums.squared.ruled import closed_squared, squared_ruler
+from ..sums.tree import WholeHingeSums, finest_grid, whole_hinge
+from ..tools.rounding import UNIT, above, gamma
+
+FINE = 1 << 14  # bins a unit, at least, for the loss of weights that no solver made
+SMOOTH_FINE = 1 << 11  # the same for smooth losses: their bins cost less
+EXACT = 2.0**52  # whole weights add up exactly while their sum is below this
+KEPT_SUMS = 1 << 19  # sums by bin of no more numbers than this are made in memory used again
+CONVOLVED = (Logistic, SmoothHinge)  # losses that are summed by a convolution
+ROOMIER = 1.5  # a range that surely holds all scores is taken if at most so much wider
+SAMPLE_SLACK, SLACK = 0.3, 0.05  # shares by which the range of a sample, of the last scores, grows
+OUTWARDS = np.array([-1.0, 1.0, -1.0, 1.0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,104 +111,780 @@ class Evaluation:
         return rounding * (1 + gamma(16))
 
 
-class Line(Protocol):
-    """The smoothed objective along w + t p."""
+# Notes, so that no certificate makes again what a solver has just made. An evaluation is a function
+# of the rows, the labels, w and the grid alone, and has bounds of all its roundings. Each one that
+# is made here is written down as a copy, under the bytes of w; what a solver does with the one that
+# it was handed changes nothing, and what it claims is never looked at. The same holds for the last
+# sums over pairs in memory, under the scores themselves. See
+# `docs/decisions/0011-notes-of-evaluations.md`.
+
+
+@dataclass(frozen=True, eq=False)
+class _SumsNote:
+    """Sums over pairs, what they are of, and the bytes of w where the scores were made of it."""
+
+    problem: Problem
+    scores: np.ndarray
+    width: float
+    sums: PairSums
+    point: bytes | None = None
+
+
+_NOTES: ContextVar[list[tuple[Problem, bytes, Evaluation]] | None] = ContextVar(
+    "notes", default=None
+)
+_LAST_SUMS: ContextVar[list[_SumsNote] | None] = ContextVar("last sums", default=None)
+
+
+@contextmanager
+def noting() -> Iterator[None]:
+    """Within this block evaluations are noted; they are discarded at its end."""
+    token, last = _NOTES.set([]), _LAST_SUMS.set([])
+    try:
+        yield
+    finally:
+        _NOTES.reset(token)
+        _LAST_SUMS.reset(last)
+
+
+def within_a_solve() -> bool:
+    """Whether evaluations are written down just now."""
+    return _NOTES.get() is not None
+
+
+def note(problem: Problem, found: Evaluation) -> Evaluation:
+    """Write down a copy of an evaluation that was just made, and return it."""
+    notes = _NOTES.get()
+    if notes is not None:
+        copy = replace(found, w=_fixed(found.w), pull=_fixed(found.pull))
+        notes.append((problem, copy.w.tobytes(), copy))
+    return found
+
+
+def noted(problem: Problem, w: np.ndarray, bins: int, half: int | None = None) -> Evaluation | None:
+    """Return the evaluation at `w` on grids of `bins`, or None if there is none."""
+    point = np.asarray(w, dtype=float).tobytes()  # by its bytes: -0.0 and 0.0 are two points
+    for about, where, found in _NOTES.get() or ():
+        same = about is problem and where == point and found.bins == bins
+        if same and half in (None, found.half):
+            return found
+    return None
+
+
+def sums_at(problem: Problem, scores: np.ndarray, width: float) -> PairSums:
+    """Return the risk's sums at `scores` (n,), and note them, the last ones alone, read-only."""
+    notes = _LAST_SUMS.get()
+    if notes is None:
+        return problem.risk.sums(scores, width)
+    return _sums_noted(problem, _fixed(scores), width, notes, None)
+
+
+def sums_of(problem: Problem, w: np.ndarray, width: float) -> tuple[np.ndarray, PairSums]:
+    """Return the scores (n,) of `w` and what `sums_at` does; both are read-only."""
+    scores, notes = problem.space.scores(w), _LAST_SUMS.get()
+    if notes is None:
+        return scores, problem.risk.sums(scores, width)
+    scores.flags.writeable = False
+    return scores, _sums_noted(problem, scores, width, notes, w.tobytes())
+
+
+def _sums_noted(
+    problem: Problem, scores: np.ndarray, width: float, notes: list[_SumsNote], point: bytes | None
+) -> PairSums:
+    notes.clear()  # what overflows leaves none
+    found = problem.risk.sums(scores, width)
+    found.c.flags.writeable = False
+    notes.append(_SumsNote(problem, scores, width, found, point))
+    return found
+
+
+def noted_scores(problem: Problem, w: np.ndarray) -> np.ndarray | None:
+    """Return the scores of `w` if the last sums were made of that very point, or None."""
+    point = np.asarray(w, dtype=float).tobytes()
+    for last in _LAST_SUMS.get() or ():
+        if last.problem is problem and last.point == point:
+            return last.scores
+    return None
+
+
+def noted_sums(problem: Problem, scores: np.ndarray, width: float) -> PairSums | None:
+    """Return the sums at `scores` if they were the last made of this very problem, or None."""
+    for last in _LAST_SUMS.get() or ():
+        same = last.problem is problem and last.width == width
+        if same and np.array_equal(last.scores, scores):
+            return last.sums
+    return None
+
+
+def _fixed(values: np.ndarray) -> np.ndarray:
+    copy = np.array(values, dtype=float)
+    copy.flags.writeable = False
+    return copy
+
+
+def binned_at(problem: Problem, w: np.ndarray, bins: int, half: int) -> Evaluation:
+    """Return the evaluation at `w` from a given grid of bins: the noted one, or a new one."""
+    known = noted(problem, w, bins, half if problem.loss == HINGE else None)
+    return Evaluator(problem).at(w, bins, half) if known is None else known
+
+
+def loss_at(problem: Problem, w: np.ndarray, bins: int) -> Evaluation:
+    """Return an evaluation at `w` for its loss: any smoothing will do, and a finer grid than given.
+
+    A solver takes a grid no finer than its own point needs. At other points the bound of the loss
+    would be too large by far more than its rounding says.
+    """
+    known = noted(problem, w, bins)
+    if known is not None:
+        return known
+    if isinstance(problem.space, GroupedRows):
+        evaluator = Evaluator(problem)
+        return evaluator.at(w, *evaluator.grid(w, 0.0))
+    return binned_at(problem, w, max(bins, fine_bins(problem)), 0)
+
+
+def fine_bins(problem: Problem) -> int:
+    """Return the bins a unit from which the bound of a loss is close enough for any purpose."""
+    smooth = isinstance(problem.space, PartitionedRows) and problem.loss != HINGE
+    return SMOOTH_FINE if smooth else FINE
+
+
+class Evaluator:
+    """The evaluations of one problem, wherever its rows lie.
+
+    A grid of K bins a unit costs a smooth loss 1 / (doubt K^order).
+    """
+
+    def __init__(self, problem: Problem):
+        space, pairs, loss = problem.space, problem.pairs, problem.loss
+        self.problem, self.loss, self.hinge = problem, loss, loss == HINGE
+        if not isinstance(space, Rows | StreamedRows | PartitionedRows):
+            raise InputError("binned dual points are for rows, not for another space")
+        self.rows: Any = space.labelled(pairs)
+        self.groups = isinstance(space, GroupedRows)
+        self.doubt, self.order = np.inf, 1
+        self._known: tuple[np.ndarray, np.ndarray, float] | None = None
+        if self.groups:
+            return
+        if isinstance(pairs, PartitionedPairs):
+            facts = pairs.facts
+            self.mass, self.weighted = facts.mass, facts.weighted
+            self.whole = facts.whole and float(facts.mass.max()) < EXACT
+        else:
+            up, weight = pairs.positive, pairs.weight
+            mass = np.ones(up.size) if weight is None else weight
+            self.mass = np.array([mass[~up].sum(), mass[up].sum()])
+            self.weighted, self.whole = weight is not None, whole_numbers(weight)
+        if isinstance(loss, CONVOLVED):
+            self.doubt, self.order = 12.0 / loss.smoothness, 2
+        elif isinstance(loss, SquaredHinge):
+            self.doubt, self.order = 9.0, 3
+        elif not (self.hinge or isinstance(loss, Square | Exponential)):
+            raise InputError(f"rows in blocks have no sums of the loss {loss.name!r} by bin")
+        if not self.hinge and isinstance(space, Rows):
+            raise InputError("binned dual points of rows in memory are for the hinge")
+
+    def at(self, w: np.ndarray, bins: int, half: int = 0) -> Evaluation:
+        """Return the evaluation at `w` on a grid of `bins` a unit, a power of two."""
+        w = np.ascontiguousarray(w, dtype=float)
+        if self.groups:
+            found = self._grouped_hinge(w, bins, half) if self.hinge else self._grouped_smooth(w)
+        elif self.hinge:
+            found = self._kept(w, bins, half) if self.rows.keeps else self._hinge(w, bins, half)
+        elif isinstance(self.loss, Square):
+            found = self._squares(w)
+        elif isinstance(self.loss, Exponential):
+            found = self._exponentials(w)
+        else:
+            found = self._smooth(w, bins)
+        return note(self.problem, found)
+
+    def line(self, start: Evaluation, p: np.ndarray) -> Line:
+        """Return the line from `start.w` along `p`, on the grid of `start`."""
+        return Line(self, start, p)
+
+    def grid(self, w: np.ndarray, width: float) -> tuple[int, int]:
+        """Return the bins and the half width of ordered pairs' whole numbers, about `width`."""
+        if not self.hinge:
+            return 1, 0
+        far = self.rows.reach * float(np.linalg.norm(w)) * (1 + 1e-9)
+        found = finest_grid(far, self.rows.order.top, width)
+        if found is None:
+            raise InputError("the scores are so large that they have no exact sums: rescale X")
+        return 1 << found[0], found[1]
+
+    def scores(self, w: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return the scores of `w`, remembered from the last point, and a bound of their error."""
+        if self._known is None or not np.array_equal(self._known[0], w):
+            self._known = np.array(w), self.rows.scores(w), self.rows.score_slip(w)
+        return self._known[1:]
+
+    def _counted(self, found: Any, mass: np.ndarray | None = None) -> Any:
+        """Raise `CertificateError` unless every row of every partition was counted once.
+
+        A partition that was lost or counted twice would make a bound false, not just loose.
+        """
+        rows = self.rows
+        wrong = mass is not None and self.whole and not np.array_equal(mass, self.mass)
+        if wrong or found.rows != rows.n or found.parts != rows.parts:
+            raise CertificateError(
+                f"{found.rows} rows of {found.parts} partitions were counted, and there are "
+                f"{rows.n} of {rows.parts}: please report this"
+            )
+        return found
+
+    # The hinge over two classes.
+
+    def _kept(self, w: np.ndarray, bins: int, half: int) -> Evaluation:
+        scores, slip = self.scores(w)
+        return self.from_scores(w, scores, slip, *self.closed(scores, bins, half), half)
+
+    def closed(self, scores: np.ndarray, bins: int, half: int) -> tuple[Histogram, Marginals]:
+        """Return the histogram of kept scores, and its marginals."""
+        pairs, extent = self.problem.pairs, Extent()
+        extent.add(scores, pairs.positive)
+        histogram = Histogram(extent.ends, bins, half)
+        histogram.add(scores, pairs.positive, pairs.weight)
+        return histogram, histogram.close(half, self.whole)
+
+    def marginals(self, scores: np.ndarray, histogram: Histogram, sums: Marginals) -> np.ndarray:
+        """Return the signed marginals of rows whose scores are kept: (n,)."""
+        pairs = self.problem.pairs
+        return histogram.marginals(scores, pairs.positive, sums, pairs.weight)
+
+    def from_scores(
+        self, w: np.ndarray, scores: np.ndarray, slip: float, histogram: Histogram, sums: Marginals,
+        half: int,
+    ) -> Evaluation:  # fmt: skip
+        """Return the evaluation at `w`, whose scores are within `slip` of those given."""
+        pull = self.rows.pulled(self.marginals(scores, histogram, sums))
+        return _assembled(w, sums, histogram.bins, half, pull, slip)
+
+    def _hinge(self, w: np.ndarray, bins: int, half: int) -> Evaluation:
+        rows, extent = self.rows, score_extent(self.rows, w)
+        while True:
+            grid = rows.offset, w, extent, bins, half
+            histogram = Histogram(extent, bins, half)
+            kept = 2 * histogram.grid.shape[1] * (rows.dim + 1) <= rows.kept_numbers
+            counts = rows.total(partial(gather, *grid, kept))
+            self._counted(counts, counts.grid[:, :, 0].sum(axis=1))
+            histogram.seen.ends = counts.ends
+            rows.last_range = w, counts.ends
+            if histogram.fits:
+                break
+            extent = histogram.seen.widened(SLACK)
+        sums = closed(histogram, counts, half, self.whole)
+        if kept:
+            # Rows of whole weight weigh one at least, or add nothing: no bin has a longer chain.
+            most = float(counts.grid[:, :, 0].max()) if self.whole else float(counts.rows)
+            pull = counts.weighed(sums.table, most)
+        else:
+            pull = rows.total(partial(pull_by_bins, *grid, sums))
+        pulled = pull.value, pull.bound(), pull.size
+        return _assembled(w, sums, histogram.bins, half, pulled, rows.score_slip(w))
+
+    # Smooth losses over two classes: moments by bin. The squared hinge is bounded by them. The
+    # mean of those that are convolved is at most V - c's + (L/2) mean e^2 + tail, and c's = w'pull
+    # for the true scores s. Computed scores are off by `slip` each: that moves the mean loss by
+    # 2 slip lipschitz at most, and c's by slip |c|_1.
+
+    def _smooth(self, w: np.ndarray, bins: int) -> Evaluation:
+        rows, extent = self.rows, score_extent(self.rows, w)
+        convolved: Any = self.loss if isinstance(self.loss, CONVOLVED) else None
+        while True:
+            squared = convolved is None
+            ruler = (
+                squared_ruler(extent, bins) if squared else smooth_ruler(extent, bins, convolved)
+            )
+            kept = 2 * ruler.size * ruler.powers * (rows.dim + 1) <= rows.kept_numbers
+            found = rows.total(partial(gather_lines, rows.offset, w, ruler, self.weighted, kept))
+            told = found.moments(ruler.powers)
+            self._counted(told, told.held[..., 0].sum(axis=1))
+            rows.last_range = w, told.ends
+            if ruler.holds(told.ends):
+                break
+            extent = widened(told.ends, SLACK)
+        if squared:
+            sums = closed_squared(ruler, told, self.whole)
+        else:
+            sums = closed_smooth(ruler, told, self.whole, convolved)
+        if kept:
+            pull = found.weighed(sums.table, told.longest)
+        else:
+            pull = rows.total(partial(pull_by_lines, rows.offset, w, ruler, sums.table))
+        return self._of_lines(w, ruler, sums, pull)
+
+    def _of_lines(
+        self, w: np.ndarray, ruler: Ruler, sums: ClosedLines, pull: WeighedSums
+    ) -> Evaluation:
+        slip, g = self.rows.score_slip(w), pull.value
+        error = pull.bound() + self.rows.reach * sums.c_error + UNIT * float(np.linalg.norm(g))
+        error *= 1 + gamma(8)
+        value, rounding = sums.value, sums.value_rounding
+        if sums.total is None:
+            # A margin is off by two slips at most: (z + 2 slip)^2 - z^2, and |z| by its mean.
+            upper = value + rounding
+            rounding += 2 * slip * (2 * float(np.sqrt(upper)) + 2 * slip) * (1 + gamma(8))
+        else:
+            size, linear = float(np.linalg.norm(w)), float(w @ g)
+            value += sums.conjugate - linear
+            rounding += size * error + gamma(w.size + 4) * size * float(np.linalg.norm(g))
+            rounding += 2 * slip * (self.loss.lipschitz + sums.total + sums.c_error)
+            rounding += gamma(8) * (abs(sums.conjugate) + abs(linear) + abs(value))
+            rounding *= 1 + gamma(8)
+        return Evaluation(
+            w, max(value, 0.0), sums.conjugate, g, rounding, sums.conjugate_rounding, error,
+            0.0, ruler.bins, 0, sums.excess,
+        )  # fmt: skip
+
+    # Losses that need nothing but sums of each class. With M the mass of a class, and means over
+    # its rows in brackets,
+    #
+    #     mean (1 - t)^2 = 1 - 2 ([s]+ - [s]-) + [s^2]+ + [s^2]- - 2 [s]+ [s]-,
+    #     pull = 2 ((1 + [s]-) [x]+ - [s x]+) - 2 ((1 - [s]+) [x]- + [s x]-);
+    #     mean exp(-t) = exp(r - l) [f]+ [f]-,  f = exp(l - s) of positives, exp(s - r) of others,
+    #     pull = mean exp(-t) (sum f x / sum f of positives, less that of negatives),
+    #
+    # l, r the least score of a positive row and the largest of a negative one, or bounds of them.
+    # These are sums at the computed scores, each of which is off by `slip` at most.
+
+    def _squares(self, w: np.ndarray) -> Evaluation:
+        found = self._counted(self.rows.total(partial(class_sums, self.rows.offset, w, None)))
+        self.rows.last_range = w, found.seen.ends
+        mass = found.numbers[:, 0]
+        (size_b, size_a), (b, a), (two_b, two_a) = (found.numbers[:, 1:] / mass[:, None]).T
+        means, norms = found.vectors / mass[:, None, None], found.norms / mass[:, None]
+        value = 1 - 2 * (a - b) + two_a + two_b - 2 * a * b
+        conjugate = 2 * (1 - (a - b)) - value
+        chain = gamma(found.chain)
+        size = 1 + 2 * (size_a + size_b) + two_a + two_b + 2 * size_a * size_b
+        rounding = 4 * chain * size * (1 + 8 * chain)
+        pull = 2 * ((1 + b) * means[1, 0] - means[1, 1] - (1 - a) * means[0, 0] - means[0, 1])
+        parts = 2 * ((1 + size_b) * norms[1, 0] + norms[1, 1])
+        parts += 2 * ((1 + size_a) * norms[0, 0] + norms[0, 1])
+        error = (8 * chain + gamma(w.size + 16)) * float(parts) * (1 + 8 * chain)
+        slip = 2 * self.rows.score_slip(w)
+        # (z + slip)^2 - z^2 in the mean, and |z| by the root of the mean of z^2.
+        moved = slip * (2 * float(np.sqrt(max(value, 0.0) + rounding)) + slip)
+        return Evaluation(
+            w, max(value, 0.0), conjugate, pull, rounding + moved * (1 + gamma(8)), 2 * rounding,
+            error, 0.0, 1,
+        )  # fmt: skip
+
+    def _exponentials(self, w: np.ndarray) -> Evaluation:
+        rows, extent = self.rows, score_extent(self.rows, w)
+        for _ in range(3):
+            levels = float(extent[3]), float(extent[0])
+            found = self._counted(rows.total(partial(class_sums, rows.offset, w, levels)))
+            ends = found.seen.ends
+            rows.last_range = w, ends
+            sums = found.numbers[:, 1]
+            inside = ends[0] >= extent[0] and ends[3] <= extent[3]
+            if inside and (sums > 0).all():
+                return self._exponential(w, levels, found)
+            extent = ends if inside else widened(ends, SLACK)  # sums were lost to underflow
+        raise OverflowingError("the scores are so far apart that the exponential loss has no sums")
+
+    def _exponential(
+        self, w: np.ndarray, levels: tuple[float, float], found: ClassSums
+    ) -> Evaluation:
+        worst = levels[0] - levels[1]
+        (_, sum_b, far_b), (_, sum_a, far_a) = found.numbers
+        least = float(found.seen.ends[3] - found.seen.ends[0])
+        if not max(worst, least) <= LARGEST_EXPONENT:
+            raise OverflowingError(
+                f"the exponential loss overflows at a margin of {-least:g}: take smaller weights, "
+                "a larger lam or another loss"
+            )
+        mean_b, mean_a = found.numbers[:, 1] / found.numbers[:, 0]
+        value = float(np.exp(worst)) * mean_a * mean_b
+        pull = value * (found.vectors[1, 0] / sum_a - found.vectors[0, 0] / sum_b)
+        # Exponents round by |x| units, exponentials by a few, sums by their chain.
+        chain = gamma(found.chain + 32)
+        away = 4 * UNIT * (far_a / sum_a + far_b / sum_b + abs(worst)) * (1 + chain)
+        relative = 4 * chain + away
+        reached = (found.norms[1, 0] / sum_a + found.norms[0, 0] / sum_b) * (1 + 8 * chain)
+        share = (8 * chain + gamma(w.size + 16)) * reached + 4 * away * self.rows.reach
+        error = value * share
+        slip, size = 2 * self.rows.score_slip(w), float(np.linalg.norm(w))
+        linear = float(w @ pull)
+        rounding = value * relative * (1 + relative)
+        slack = size * error + gamma(w.size + 8) * (size * float(np.linalg.norm(pull)) + value)
+        moved = value * float(np.expm1(slip)) * (1 + relative) * (1 + 1e-12)
+        return Evaluation(
+            w, value, value + linear, pull, rounding + moved,
+            (rounding + slack + 2 * slip * value) * (1 + relative), error * (1 + relative), 0.0, 1,
+        )  # fmt: skip
+
+    # Ordered pairs: each partition sums over its own groups. The hinge's sums are whole numbers on
+    # a grid that all share: the same bits for any cut between groups.
+
+    def _grouped(self, found: GroupSums) -> GroupSums:
+        """Raise `CertificateError` unless every pair of every partition was counted once."""
+        rows = self.rows
+        told, there = (found.rows, found.mass), (rows.n, rows.order.mass)
+        if told != there or found.pull.parts != rows.parts:
+            raise CertificateError(
+                f"{found.rows} rows of {found.pull.parts} partitions were counted, and there are "
+                f"{rows.n} of {rows.parts}: please report this"
+            )
+        return found
+
+    def _grouped_hinge(self, w: np.ndarray, bins: int, half: int) -> Evaluation:
+        rows, mass, k = self.rows, self.rows.order.mass, int(bins).bit_length() - 1
+        if bins != 1 << k or bins > self.grid(w, 2 * half / bins)[0]:
+            raise InputError(f"a grid of {bins} steps a unit is too fine for exact sums here")
+        found = self._grouped(rows.total(partial(group_hinge, rows.offset, w, k, half)))
+        sums, slip = found.whole, 2 * rows.score_slip(w)
+        # The two terms nearly cancel, so that they are subtracted as whole numbers.
+        whole = Fraction((sums.hard << k) - sums.moment, mass << k)
+        step = float(np.ldexp(1.0, -k))
+        value = max(float(whole) - step * (sums.fraction / mass), 0.0)
+        # Pairs with m = 0 are counted as zero, and have less than a step each.
+        rounding = step * ((sums.ties + sums.fraction_error) / mass)
+        rounding += gamma(rows.parts + 8) * (value + 2 * step * (sums.hard / mass))
+        share = Fraction(1, 2 * half * mass) if half else Fraction(1, mass)
+        total = float((sums.soft if half else sums.hard) * share)
+        pull, scale = found.pull, float(share)
+        g = pull.value * scale
+        error = pull.bound() * scale + 4 * UNIT * float(np.linalg.norm(g))
+        return Evaluation(
+            w, value, total, g, above((rounding + slip) * (1 + gamma(16))), gamma(2) * total,
+            error * (1 + gamma(16)), 2 * half * step, bins, half,
+        )  # fmt: skip
+
+    def _grouped_smooth(self, w: np.ndarray) -> Evaluation:
+        rows, mass = self.rows, float(self.rows.order.mass)
+        found = self._grouped(rows.total(partial(group_loss, rows.offset, w, self.loss)))
+        chain = gamma(rows.parts + 16)
+        value, conjugate, size, value_error, conjugate_error, c_error = found.smooth / mass
+        upper = value * (1 + chain) + value_error * (1 + chain)
+        # Every row has the same bound of its error: two rows of mass one stand for the two sides.
+        moved = loss_slip(self.loss, np.ones(2), np.full(2, rows.score_slip(w)), upper)
+        g = found.pull.value / mass
+        error = found.pull.bound() / mass + rows.reach * c_error
+        error += 4 * UNIT * float(np.linalg.norm(g))
+        return Evaluation(
+            w, value, conjugate, g, above((value_error + moved + chain * value) * (1 + gamma(32))),
+            (conjugate_error + chain * size) * (1 + gamma(32)), error * (1 + chain), 0.0, 1,
+        )  # fmt: skip
+
+
+class Line:
+    """The smoothed hinge along w + t p: through kept scores, or by an evaluation a trial."""
+
+    def __init__(self, evaluator: Evaluator, start: Evaluation, p: np.ndarray):
+        self.evaluator, self.keeps = evaluator, evaluator.rows.keeps
+        self.w, self.p, self.bins, self.half = start.w.copy(), p.copy(), start.bins, start.half
+        self.last: tuple[float, Any] | None = None
+        if self.keeps:
+            self.scores, self.slip = evaluator.scores(self.w)
+            self.shift, self.shift_slip = evaluator.rows.scores(p), evaluator.rows.score_slip(p)
 
     def slope(self, t: float) -> float:
-        """Return its derivative at t."""
-        ...
+        """Return the derivative at t."""
+        lam, evaluator = self.evaluator.problem.lam, self.evaluator
+        w = self.w + t * self.p
+        if not self.keeps:
+            found = evaluator.at(w, self.bins, self.half)
+            self.last = t, found
+            return float(self.p @ (lam * found.w - found.pull))
+        moved = self.scores + t * self.shift
+        grid = evaluator.closed(moved, self.bins, self.half)
+        self.last = t, (moved, *grid)
+        return lam * float(w @ self.p) - float(evaluator.marginals(moved, *grid) @ self.shift)
 
     def at(self, t: float) -> Evaluation:
         """Return the evaluation at t."""
-        ...
-
-
-class Evaluator(Protocol):
-    """A problem's evaluations in one form of the sums."""
-
-    problem: Problem
-
-    def at(self, w: np.ndarray, width: float) -> Evaluation:
-        """Return the evaluation at `w`, smoothed by about `width`."""
-        ...
-
-    def line(self, start: Evaluation, p: np.ndarray, width: float) -> Line:
-        """Return the line from `start.w` along `p`."""
-        ...
-
-
-class InMemory:
-    """Evaluations through scores that are held: sorted sums, or bins."""
-
-    def __init__(self, problem: Problem, bins: int = 0):
-        assert isinstance(problem.space, Rows)
-        self.space, self.bins = problem.space, bins
-        if isinstance(problem.pairs, AllPairs):
-            form = "binned" if bins else problem.pairs.form
-            problem = problem.with_pairs(replace(problem.pairs, form=form, bins=bins or 1))
-        self.problem = problem
-        self._known: tuple[np.ndarray, np.ndarray] | None = None
-
-    def knows(self, w: np.ndarray) -> bool:
-        """Return whether `w` is the very array whose scores were used last."""
-        return self._known is not None and self._known[0] is w
-
-    def scores(self, w: np.ndarray) -> np.ndarray:
-        """Return the scores of `w`, remembered from the last call."""
-        if self._known is None or self._known[0] is not w:
-            self._known = w, self.space.scores(w)
-        return self._known[1]
-
-    def at(self, w: np.ndarray, width: float) -> Evaluation:
-        """Return the evaluation at `w`."""
-        scores = self.scores(w)
-        return self._evaluation(w, self.problem.sums(scores, width), width)
-
-    def _evaluation(self, w: np.ndarray, sums: PairSums, width: float) -> Evaluation:
-        half = half_width(width, self.bins) if self.bins else 0
-        width = 2 * half / self.bins if self.bins else width
-        # The hinge has slope one, and both scores of a pair may be off.
-        slip = 2 * self.space.score_slip(w)
-        error = self.space.pull_error(sums.c) + self.space.reach * sums.rounding
-        return Evaluation(
-            w,
-            sums.value,
-            sums.conjugate,
-            self.space.pull(sums.c),
-            sums.value_rounding + slip,
-            sums.conjugate_rounding,
-            error,
-            width,
-            self.bins,
-            half,
-            sums.excess,
-        )
-
-    def line(self, start: Evaluation, p: np.ndarray, width: float) -> Line:
-        """Return the line from `start.w` along `p`, searched in score space."""
-        return _ScoreLine(self, start.w, p, width)
-
-
-class _ScoreLine:
-    def __init__(self, evaluator: InMemory, w: np.ndarray, p: np.ndarray, width: float):
-        self.evaluator, self.w, self.p, self.width = evaluator, w, p, width
-        self.scores, self.shift = evaluator.scores(w), evaluator.space.scores(p)
-        self.inner, self.norm2 = float(w @ p), float(p @ p)
-        self.last: tuple[float, np.ndarray, PairSums] | None = None
-
-    def slope(self, t: float) -> float:
-        problem = self.evaluator.problem
-        moved = self.scores + t * self.shift
-        sums = problem.sums(moved, self.width)
-        self.last = t, moved, sums
-        return problem.lam * (self.inner + t * self.norm2) - float(sums.c @ self.shift)
-
-    def at(self, t: float) -> Evaluation:
         if self.last is None or self.last[0] != t:
             self.slope(t)
         assert self.last is not None
-        _, moved, sums = self.last
-        w = self.w + t * self.p
-        # Whoever evaluates at this very array next needs no product with the data.
-        self.evaluator._known = w, moved
-        return self.evaluator._evaluation(w, sums, self.width)
+        if not self.keeps:
+            return self.last[1]
+        moved, histogram, sums = self.last[1]
+        w, slip = self.w + t * self.p, self.moved_slip(t)
+        # These scores have gathered more rounding than a product would; their own bound says so.
+        self.evaluator._known = w.copy(), moved, slip
+        found = self.evaluator.from_scores(w, moved, slip, histogram, sums, self.half)
+        return note(self.evaluator.problem, found)
+
+    def moved_slip(self, t: float) -> float:
+        """Return a bound of |scores + t shift - (scores of the rounded w + t p)|.
+
+        That of both scores, of the two operations a score, and of the two a weight.
+        """
+        top = float(np.abs(self.scores).max()) + abs(t) * float(np.abs(self.shift).max())
+        size = float(np.linalg.norm(self.w)) + abs(t) * float(np.linalg.norm(self.p))
+        rounding = 2 * UNIT * (top + self.evaluator.rows.reach * size)
+        return (self.slip + abs(t) * self.shift_slip + rounding) * (1 + gamma(self.w.size + 16))
+
+
+def _assembled(
+    w: np.ndarray, sums: Marginals, bins: int, half: int, pull: tuple[np.ndarray, float, float],
+    slip: float,
+) -> Evaluation:  # fmt: skip
+    """Return the hinge's evaluation: the pull comes with its own error and size."""
+    g, error, size = pull
+    value, total = sums.value / sums.mass, sums.total / sums.mass
+    return Evaluation(
+        w, value, total, g, sums.value_rounding / sums.mass + 2 * slip + gamma(8) * value,
+        (sums.slip + gamma(16)) * total, error + sums.slip * size + UNIT * float(np.linalg.norm(g)),
+        2 * half / bins, bins, half, sums.excess / sums.mass * (1 + gamma(4)),
+    )  # fmt: skip
+
+
+def score_extent(rows: Any, w: np.ndarray) -> np.ndarray:
+    """Return a range for the scores of `w`: one that surely holds them if it is not wide.
+
+    Guessed, where that saves a pass, from the last weights or a sample.
+    """
+    size = rows.reach * float(np.linalg.norm(w)) * OUTWARDS
+    before, ends, slack = w, None, SLACK
+    if rows.last_range is not None:
+        before, ends = rows.last_range
+    elif rows.sample is not None:
+        some, up = rows.sample.rows, rows.sample.positive
+        if up.any() and not up.all():
+            found = Extent()
+            found.add((some - rows.offset) @ w, up)
+            ends, slack = found.ends, SAMPLE_SLACK
+    if ends is None or not np.isfinite(ends).all():
+        return widened(score_ends(rows, w), SLACK)
+    guess, sure = widened(ends, slack), size
+    if slack == SLACK:
+        # No score moves by more than reach |w - before|. Where two ranges hold all scores, so does
+        # what they share.
+        sure = ends + rows.reach * float(np.linalg.norm(w - before)) * OUTWARDS
+        sure[::2] = np.maximum(sure[::2], size[::2])
+        sure[1::2] = np.minimum(sure[1::2], size[1::2])
+    wide = (sure[1::2] - sure[::2] > ROOMIER * (guess[1::2] - guess[::2])).any()
+    return guess if wide else sure
+
+
+def score_ends(rows: Any, w: np.ndarray) -> np.ndarray:
+    """Return the range of each class's scores, as `Extent.ends`: a pass over the rows."""
+
+    return rows.total(partial(extent_of, rows.offset, w), widest).ends
+
+
+def widened(ends: np.ndarray, share: float) -> np.ndarray:
+    """Return a range, as `Extent.ends`, moved outwards by a share of itself."""
+    found = Extent()
+    found.ends = ends
+    return found.widened(share)
+
+
+# What is asked of some blocks, wherever they lie: `total` adds the answers up.
+
+
+def extent_of(offset: np.ndarray, w: np.ndarray, blocks: Iterator[Block], index: int) -> Extent:
+    """Return the range of each class's scores."""
+    found = Extent()
+    for columns, positive, _ in blocks:
+        found.add(w @ (columns - offset[:, None]), positive)
+    return found
+
+
+def widest(first: Extent, second: Extent) -> Extent:
+    """Return the range of both."""
+    first.merge(second)
+    return first
+
+
+def gather(
+    offset: np.ndarray, w: np.ndarray, extent: np.ndarray, bins: int, half: int, kept: bool,
+    blocks: Iterator[Block], index: int,
+) -> Gathered:  # fmt: skip
+    """Count rows by the bins of their scores; where `kept`, keep the sums of each bin's rows."""
+    histogram, sums = Histogram(extent, bins, half), None
+    if kept:
+        rows, columns = 2 * histogram.grid.shape[1], w.size + 1
+        if rows * columns <= KEPT_SUMS:  # fresh memory costs more than to clear what is there
+            sums = block_memory("sums").array(rows, columns).reshape(2, -1, columns)
+            sums.fill(0.0)
+    found = Gathered.over(histogram, w.size if kept else 0, sums)
+    for columns, positive, weight in blocks:
+        found.add(histogram, columns, offset, w, positive, weight)
+    return found
+
+
+def pull_by_bins(
+    offset: np.ndarray, w: np.ndarray, extent: np.ndarray, bins: int, half: int, sums: Marginals,
+    blocks: Iterator[Block], index: int,
+) -> WeighedSums:  # fmt: skip
+    """Read the rows again, and sum them by the marginals of their bins."""
+    histogram, into = Histogram(extent, bins, half), Pull(w.size)
+    for columns, positive, weight in blocks:
+        c = histogram.marginals(added_up(columns, offset, w), positive, sums, weight)
+        into.add_columns(columns - offset[:, None], c, np.abs(c))
+    return WeighedSums(into.total, into.carry, into.size, into.error)
+
+
+def gather_lines(
+    offset: np.ndarray, w: np.ndarray, ruler: Ruler, weighted: bool, kept: bool,
+    blocks: Iterator[Block], index: int,
+) -> Lines:  # fmt: skip
+    """Count rows and sum their moments by bin; where `kept`, keep the sums of each bin's rows."""
+    found = Lines.over(ruler, w.size if kept else 0, weighted)
+    for columns, positive, weight in blocks:
+        found.add(ruler, columns, offset, w, positive, weight)
+    return found
+
+
+def pull_by_lines(
+    offset: np.ndarray, w: np.ndarray, ruler: Ruler, table: np.ndarray, blocks: Iterator[Block],
+    index: int,
+) -> WeighedSums:  # fmt: skip
+    """Read the rows again, and sum them by the marginals that the table gives them."""
+    into, steep = Pull(w.size), np.abs(table[..., 1:]).sum(axis=2)
+    for columns, positive, weight in blocks:
+        scores = added_up(columns, offset, w)
+        c = ruler.marginals(scores, positive, weight, table)
+        side, at, theta = ruler.placed(scores, positive)
+        # A line's two terms may cancel: what they round goes by their sizes.
+        sizes = np.abs(table[side, at, 0]) + steep[side, at] * np.abs(theta)
+        sizes = sizes if weight is None else weight * sizes
+        into.add_columns(columns - offset[:, None], c, sizes)
+    return WeighedSums(into.total, into.carry, into.size, into.error)
+
+
+@dataclass(eq=False)
+class ClassSums:
+    """Sums over the rows of each class, the negatives first."""
+
+    numbers: np.ndarray
+    vectors: np.ndarray
+    norms: np.ndarray
+    seen: Extent
+    rows: int = 0
+    parts: int = 1
+    most: int = 0
+    blocks: int = 0
+
+    def merge(self, other: ClassSums) -> ClassSums:
+        """Add the sums of other rows."""
+        self.numbers += other.numbers
+        self.vectors += other.vectors
+        self.norms += other.norms
+        self.seen.merge(other.seen)
+        self.rows += other.rows
+        self.parts += other.parts
+        self.most = max(self.most, other.most)
+        self.blocks += other.blocks
+        return self
+
+    @property
+    def chain(self) -> int:
+        """How many roundings a number passes at most, but for those of its own factors."""
+        return self.most + self.blocks + self.parts + 16
+
+
+def class_sums(
+    offset: np.ndarray, w: np.ndarray, levels: tuple[float, float] | None, blocks: Iterator[Block],
+    index: int,
+) -> ClassSums:  # fmt: skip
+    """Sum numbers of each class and, with other factors, its rows.
+
+    Without `levels` mass, mass |s|, mass s and mass s^2, and the rows times mass and mass s; with
+    them mass, f and f |x|, f = mass exp(x): x = level - s of positives, s - level of others.
+    """
+
+    def factors(
+        scores: np.ndarray, mass: np.ndarray, positive: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        if levels is None:
+            first = mass * scores
+            return np.stack([mass, np.abs(first), first, first * scores]), np.stack([mass, first])
+        x = levels[1] - scores if positive else scores - levels[0]
+        # Above zero only where the range was guessed too small: then all is done again.
+        factor = mass * np.exp(np.minimum(np.where(mass > 0, x, 0.0), 1.0))
+        return np.stack([mass, factor, factor * np.abs(x)]), factor[None]
+
+    k, m = (4, 2) if levels is None else (3, 1)
+    found = ClassSums(np.zeros((2, k)), np.zeros((2, m, w.size)), np.zeros((2, m)), Extent())
+    for columns, positive, weight in blocks:
+        centred = columns - offset[:, None]
+        scores = w @ centred
+        found.seen.add(scores, positive)
+        norms = np.sqrt(np.einsum("ij,ij->j", centred, centred))
+        for side in (0, 1):
+            own = positive == bool(side)
+            mass = np.ones(int(own.sum())) if weight is None else weight[own]
+            numbers, vectors = factors(scores[own], mass, bool(side))
+            found.numbers[side] += numbers.sum(axis=1)
+            found.vectors[side] += vectors @ centred[:, own].T
+            found.norms[side] += np.abs(vectors) @ norms[own]
+        found.rows += positive.size
+        found.most = max(found.most, positive.size)
+        found.blocks += 1
+    return found
+
+
+@dataclass(eq=False)
+class GroupSums:
+    """Sums over the pairs of whole groups."""
+
+    pull: WeighedSums
+    rows: int
+    mass: int
+    whole: WholeHingeSums
+    smooth: np.ndarray
+
+    def merge(self, other: GroupSums) -> GroupSums:
+        """Add the answer of other partitions."""
+        self.pull.merge(other.pull)
+        self.rows += other.rows
+        self.mass += other.mass
+        self.whole.merge(other.whole)
+        self.smooth = self.smooth + other.smooth
+        return self
+
+
+def _group_sums(offset: np.ndarray, w: np.ndarray, summed: Any, blocks: Iterator[Any]) -> GroupSums:
+    """Return the sums of one partition; `summed` gives c, its relative rounding and the rest."""
+    none, whole = np.zeros(w.size), whole_partition(blocks)
+    pull, hinge = WeighedSums(none, none.copy(), 0.0, 0.0), WholeHingeSums()
+    pairs = None if whole is None else pairs_here(whole)
+    if whole is None or pairs is None:
+        return GroupSums(pull, 0 if whole is None else whole.key.size, 0, hinge, np.zeros(6))
+    c, relative, hinge, smooth = summed(pairs, whole.scores(offset, w))
+    into, start = Pull(w.size), 0
+    for columns in whole.columns:
+        own = c[start : start + columns.shape[1]]
+        start += own.size
+        into.add_columns(columns - offset[:, None], own, np.abs(own))
+    wide = 1 + gamma(into.rows + w.size + 16)  # the size is a rounded sum itself
+    error = into.error + relative * into.size * wide
+    pull = WeighedSums(into.total, into.carry, into.size, error)
+    return GroupSums(pull, whole.key.size, pairs.mass, hinge, smooth)
+
+
+def group_hinge(
+    offset: np.ndarray, w: np.ndarray, k: int, half: int, blocks: Iterator[Any], index: int
+) -> GroupSums:
+    """Return the hinge's sums in whole numbers, on a grid that all partitions share."""
+
+    def summed(pairs: Any, scores: np.ndarray) -> tuple[Any, ...]:
+        """Return 2 half c, whole numbers but for one rounding each."""
+        mass = np.empty(scores.size, dtype=np.int64)
+        mass[pairs.arrangement.order] = np.maximum(pairs.a, pairs.b)  # one weight a row
+        net, whole = whole_hinge(pairs.arrangement, mass, scores, k, half)
+        return net.astype(float), UNIT, whole, np.zeros(6)
+
+    return _group_sums(offset, w, summed, blocks)
+
+
+def group_loss(
+    offset: np.ndarray, w: np.ndarray, loss: Any, blocks: Iterator[Any], index: int
+) -> GroupSums:
+    """Return the sums of another loss."""
+
+    def summed(pairs: Any, scores: np.ndarray) -> tuple[Any, ...]:
+        """Return c times what the pairs weigh."""
+        sums, mass = pairs.sums(scores, loss), float(pairs.mass)
+        size = abs(sums.value) + abs(sums.conjugate) + abs(sums.total)
+        errors = sums.value_rounding, sums.conjugate_rounding, sums.rounding
+        smooth = mass * np.array([sums.value, sums.conjugate, size, *errors])
+        return mass * sums.c, 4 * UNIT, WholeHingeSums(), smooth
+
+    return _group_sums(offset, w, summed, blocks)

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from html import escape
+from typing import ClassVar
 
 import numpy as np
 
 from ..losses.registry import HINGE
-from ..problem.evidence import Evidence
+from ..problem.evidence import Alpha, Evidence, Marginals, Mix, Scores, Weights
+from ..problem.penalties.ridge import Ridge
 from ..problem.problem import Problem
+from ..problem.risk import Mean, least_margin
 from ..spaces.partitions import PartitionedRows
-from ..tools.checks import check_callback
+from ..spaces.rows import Rows
+from ..tools.checks import check_callback, check_count, check_number
 from ..tools.wording import at_least, at_most
 from .certificate import Certificate, Minorant
+from .evaluation import noting
 
 # `Recorder.time_left` reports at least this many seconds: solvers need a positive limit.
 LEAST_TIME = 1e-3
@@ -248,3 +254,154 @@ class Recorder:
             self.history,
             self.method,
         )
+
+
+SMALL = 1e-6  # Above this objective rounding does not stop a solver.
+
+# Objectives at which the hard margin is looked for, the largest first: fewest digits are lost.
+LEVELS = (1e-3, 1e-5, 1e-7, 1e-9)
+
+LONGER = 1e-11  # w is made longer by this part, so that rounding leaves no margin below one.
+
+
+def from_larger_lam(
+    problem: Problem, solution: Solution, tol: float, solve: Callable[[Problem], Solution]
+) -> Solution:
+    """Return the better of a stalled solution and that of a larger lam, scaled down.
+
+    `solve` solves the same problem at another lam.
+    """
+    hinge = isinstance(problem.risk, Mean) and problem.loss == HINGE
+    rows = type(problem.space) is Rows and isinstance(problem.penalty, Ridge)
+    if solution.status != Status.STALLED or not (hinge and rows):
+        return solution
+    with np.errstate(over="ignore", invalid="ignore"):
+        norm2 = problem.space.norm2(solution.w)
+        primal, penalty = problem.objective(solution.w), problem.lam / 2 * norm2
+    if not (penalty > 0 and primal < SMALL):
+        return solution
+    best = solution
+    for level in LEVELS:
+        lam = 2 * level / norm2
+        if not 4 * problem.lam < lam < np.inf:
+            break
+        found = solve(replace(problem, penalty=Ridge(lam)))
+        scores = problem.space.scores(found.w)
+        margin = least_margin(problem.pairs, scores, scores)
+        if margin > 0.5:
+            w = found.w * ((1 + LONGER) / margin)
+            assert found.witness.evidence is not None
+            evidence = _scaled(found.witness.evidence, problem.lam / lam)
+            held, made = Certificate.with_minorant(problem, w, evidence, tol)
+            if held.gap < best.certificate.gap:
+                status = Status.CERTIFIED if held.reaches(tol) else Status.STALLED
+                best = replace(solution, w=w, witness=made, certificate=held, status=status)
+        if best.status == Status.CERTIFIED or found.status == Status.INTERRUPTED:
+            break
+    return best
+
+
+def _scaled(evidence: Evidence, share: float) -> Evidence:
+    """Return the evidence of `share` times each alpha."""
+    if isinstance(evidence, Scores | Weights):
+        return replace(evidence, scale=evidence.scale * share)
+    if isinstance(evidence, Alpha):
+        return Alpha(evidence.alpha * share)
+    if isinstance(evidence, Marginals):
+        return Marginals(evidence.u * share, evidence.v * share)
+    return Mix(tuple((part * share, one) for part, one in evidence.parts))
+
+
+# Solvers aim at this share of the tolerance: the certificate adds rounding to their gap.
+INSIDE = 0.5
+
+Run = Callable[[Problem, Recorder], Status | None]
+
+
+class Solver(ABC):
+    """Parameters of a method, and the one `solve` around its `run`."""
+
+    name: ClassVar[str] = ""
+    tol: float
+    max_iter: int = 1
+    max_time: float | None = None
+
+    def __post_init__(self) -> None:
+        check_number("tol", self.tol, closed="low")
+        check_count("max_iter", self.max_iter)
+        if self.max_time is not None:
+            check_number("max_time", self.max_time)
+
+    @property
+    def method(self) -> str:
+        """The name that the solution carries."""
+        return self.name
+
+    @abstractmethod
+    def check(self, problem: Problem) -> None:
+        """Raise `InputError` unless the method is one for `problem`."""
+
+    @abstractmethod
+    def run(self, problem: Problem, recorder: Recorder) -> Status | None:
+        """Improve on the recorder's points; return why it stopped.
+
+        None means that the certificate decides: certified, or else stalled.
+        """
+
+    def start(self, problem: Problem, recorder: Recorder) -> None:
+        """Offer the first point: the caller's, or zero. Override it for a better one."""
+        if recorder.w0 is None:
+            recorder.w0 = np.zeros(problem.space.dim)
+        recorder.offer(recorder.w0, problem.objective(recorder.w0))
+
+    def conclude(self, problem: Problem, recorder: Recorder, reason: Status | None) -> Solution:
+        """Return the solution, certified anew."""
+        return recorder.finish(problem, self.tol, reason)
+
+    def solve(
+        self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None
+    ) -> Solution:
+        """Return the certified solution.
+
+        Parameters
+        ----------
+        problem : Problem
+        w0 : array (dim,), optional
+            Where to start; by default the method's own choice, zero for most.
+        callback : callable, optional
+            Called with each `Step`. If it raises `KeyboardInterrupt`, as Ctrl-C does, the best
+            point so far is returned.
+
+        Raises
+        ------
+        InputError
+            If the method is not one for this problem, or `w0` does not fit it.
+        """
+        return self.solve_by(self.run, problem, w0, callback)
+
+    def solve_by(
+        self, run: Run, problem: Problem, w0: np.ndarray | None, callback: Callback | None
+    ) -> Solution:
+        """Do what `solve` does with another `run`, for methods that carry more from run to run."""
+        self.check(problem)
+        recorder = Recorder(self.max_time, callback, self.method)
+        recorder.w0 = None if w0 is None else problem.check_weights(w0)
+        solution = self._once(run, problem, recorder)
+
+        def at(larger: Problem) -> Solution:
+            part = recorder.part()
+            part.w0 = solution.w
+            return self._once(self.run, larger, part)
+
+        return from_larger_lam(problem, solution, self.tol, at)
+
+    def _once(self, run: Run, problem: Problem, recorder: Recorder) -> Solution:
+        """Start, run and conclude."""
+        with noting():
+            try:
+                self.start(problem, recorder)
+                reason = run(problem, recorder)
+            except KeyboardInterrupt:
+                reason = Status.INTERRUPTED
+            # Still within `noting`: the certificate may look up what was evaluated on the way.
+            return self.conclude(problem, recorder, reason)

@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..certificate.partitioned.spread import counted_scores
+from ..certificate.order import counted_scores
 from ..certificate.solution import Solution, Status
 from ..errors import InputError
 from ..formulation.partitioned import is_dask, rows_of_dask

@@ -11,8 +11,8 @@ import numpy as np
 from ..api.cross_validation import CHOICES, cross_validate
 from ..api.folds import RowOrder
 from ..api.solve import METHODS, solve_both, solve_request
+from ..certificate.certificate import warn_if_trivial
 from ..certificate.solution import Callback
-from ..certificate.trivial import warn_if_trivial
 from ..errors import InputError
 from ..formulation.formulation import Formulation
 from ..formulation.partitioned import check_request

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..certificate.audit import Audit, Rival, audit_of, audit_without_gap, lower_bound
 from ..certificate.certificate import Certificate, score_slip
-from ..certificate.certified_order import certified_order
+from ..certificate.order import certified_order
 from ..errors import InputError
 from ..pairs.all_pairs import PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs

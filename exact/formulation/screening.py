@@ -24,7 +24,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from ..certificate.certificate import Certificate
-from ..certificate.certified_order import score_range
+from ..certificate.order import score_range
 from ..certificate.solution import Solution
 from ..errors import InputError
 from ..losses.registry import Hinge

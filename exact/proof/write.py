@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from hashlib import sha256
+from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -437,89 +439,67 @@ def middle(X: np.ndarray | RowBlocks) -> np.ndarray:
     return total
 
 
-class _ByPartition:
-    """A task whose answers are kept apart, partition by partition."""
-
-    def merge(self, first: dict[int, Any], second: dict[int, Any]) -> dict[int, Any]:
-        """Return the answers of both."""
-        return first | second
-
-
-@dataclass(frozen=True, eq=False)
-class CellsTask(_ByPartition):
-    """Hashes a partition, and counts its rows by the bins of two points' scores."""
-
-    offset: np.ndarray
-    points: list[np.ndarray]
-    units: int
-    shift: int
-
-    def run(self, blocks: Iterator[Block], index: int) -> dict[int, Any]:
-        """Return hash, size, and the cells of each point, of one partition."""
-        digest, sizes, sides, weights = sha256(), [0.0], [np.zeros(0, bool)], [np.zeros(0, "i8")]
-        held: list[list[np.ndarray]] = [[np.zeros(0, np.int64)] for _ in self.points]
-        for columns, positive, weight in blocks:
-            digest.update(np.ascontiguousarray(columns.T, dtype="<f8").tobytes())
-            sides.append(positive.copy())  # blocks may reuse their memory
-            weights.append(repetitions(weight, positive.size, "a row weight"))
-            for k, w in enumerate(self.points):
-                S, far = _checked(check_partitions.scores, columns, self.offset, w, self.units)
-                held[k].append(S)
-                sizes += [far] * (k == 0)
-        positive, r = np.concatenate(sides), np.concatenate(weights)
-        digest.update(positive.tobytes() + r.astype("<i8").tobytes())
-        cells = [
-            _checked(check_partitions.cells, np.concatenate(S), positive, r, self.shift)
-            for S in held
-        ]
-        return {index: (digest.hexdigest(), max(sizes), cells)}
+def _cells(
+    offset: np.ndarray,
+    points: list[np.ndarray],
+    units: int,
+    shift: int,
+    blocks: Iterator[Block],
+    index: int,
+) -> dict[int, Any]:
+    """Return hash, size, and the cells of each point, of one partition."""
+    digest, sizes, sides, weights = sha256(), [0.0], [np.zeros(0, bool)], [np.zeros(0, "i8")]
+    held: list[list[np.ndarray]] = [[np.zeros(0, np.int64)] for _ in points]
+    for columns, positive, weight in blocks:
+        digest.update(np.ascontiguousarray(columns.T, dtype="<f8").tobytes())
+        sides.append(positive.copy())  # blocks may reuse their memory
+        weights.append(repetitions(weight, positive.size, "a row weight"))
+        for k, w in enumerate(points):
+            S, far = _checked(check_partitions.scores, columns, offset, w, units)
+            held[k].append(S)
+            sizes += [far] * (k == 0)
+    positive, r = np.concatenate(sides), np.concatenate(weights)
+    digest.update(positive.tobytes() + r.astype("<i8").tobytes())
+    cells = [_checked(check_partitions.cells, np.concatenate(S), positive, r, shift) for S in held]
+    return {index: (digest.hexdigest(), max(sizes), cells)}
 
 
-@dataclass(frozen=True, eq=False)
-class PullsTask(_ByPartition):
-    """Sums a partition's rows by the marginals of their bins, in whole numbers."""
-
-    offset: np.ndarray
-    w: np.ndarray
-    units: int
-    shift: int
-    tables: Any
-    places: np.ndarray
-
-    def run(self, blocks: Iterator[Block], index: int) -> dict[int, list[int]]:
-        """Return the sum of each column of one partition."""
-        total = [0] * self.w.size
-        for columns, positive, weight in blocks:
-            S, _ = _checked(check_partitions.scores, columns, self.offset, self.w, self.units)
-            r = repetitions(weight, positive.size, "a row weight")
-            part = _checked(
-                check_partitions.pulls, columns, S >> self.shift, positive, r, self.tables,
-                self.places,
-            )  # fmt: skip
-            total = [a + b for a, b in zip(total, part, strict=True)]
-        return {index: total}
+def _pulls(
+    offset: np.ndarray,
+    w: np.ndarray,
+    units: int,
+    shift: int,
+    tables: Any,
+    places: np.ndarray,
+    blocks: Iterator[Block],
+    index: int,
+) -> dict[int, list[int]]:
+    """Return the sum of each column of one partition."""
+    total = [0] * w.size
+    for columns, positive, weight in blocks:
+        S, _ = _checked(check_partitions.scores, columns, offset, w, units)
+        r = repetitions(weight, positive.size, "a row weight")
+        part = _checked(
+            check_partitions.pulls, columns, S >> shift, positive, r, tables,
+            places,
+        )  # fmt: skip
+        total = [a + b for a, b in zip(total, part, strict=True)]
+    return {index: total}
 
 
-@dataclass(frozen=True, eq=False)
-class SaveTask(_ByPartition):
-    """Writes a partition of `dim` columns into a folder, as the checker reads it."""
-
-    folder: str
-    dim: int
-
-    def run(self, blocks: Iterator[Block], index: int) -> dict[int, str]:
-        """Return the name of the file."""
-        rows, sides, weights = [], [np.zeros(0, bool)], []
-        for columns, positive, weight in blocks:
-            rows.append(columns.T.copy())  # blocks may reuse their memory
-            sides.append(positive.copy())
-            weights += [] if weight is None else [weight.copy()]
-        X = np.concatenate([np.zeros((0, self.dim)), *rows])
-        data = {"X": X, "y": np.concatenate(sides)}
-        data |= {"weight": np.concatenate(weights)} if weights else {}
-        path = Path(self.folder) / f"partition-{index:06d}.npz"
-        write_atomically(path, lambda file: np.savez(file, **data))
-        return {index: str(path)}
+def _saved_here(folder: str, dim: int, blocks: Iterator[Block], index: int) -> dict[int, str]:
+    """Return the name of the file."""
+    rows, sides, weights = [], [np.zeros(0, bool)], []
+    for columns, positive, weight in blocks:
+        rows.append(columns.T.copy())  # blocks may reuse their memory
+        sides.append(positive.copy())
+        weights += [] if weight is None else [weight.copy()]
+    X = np.concatenate([np.zeros((0, dim)), *rows])
+    data = {"X": X, "y": np.concatenate(sides)}
+    data |= {"weight": np.concatenate(weights)} if weights else {}
+    path = Path(folder) / f"partition-{index:06d}.npz"
+    write_atomically(path, lambda file: np.savez(file, **data))
+    return {index: str(path)}
 
 
 def _checked(work: Any, *given: Any) -> Any:
@@ -573,12 +553,12 @@ def write_partitioned_proof(
     points = [w] if np.array_equal(w, dual) else [w, dual]
     units = _units(problem, points, evidence.bins)
     shift = units + 1 - int(evidence.bins).bit_length()
-    found = space.run(CellsTask(space.offset, points, units, shift))
+    found = space.total(partial(_cells, space.offset, points, units, shift), or_)
     parts = [found[k] for k in range(space.parts)]
     minus, plus = check_partitions.merged([cells[-1] for _, _, cells in parts])
     tables = check_partitions.table(minus, plus, evidence.bins, evidence.half)
     places = _places(space)
-    pulls = space.run(PullsTask(space.offset, dual, units, shift, tables, places))
+    pulls = space.total(partial(_pulls, space.offset, dual, units, shift, tables, places), or_)
     arrays: dict[str, Any] = {
         "format": np.int64(PARTITIONS_FORMAT),
         "kind": "partitions",
@@ -619,7 +599,7 @@ def save_partitions(rows: PartitionedRows, folder: str | Path) -> list[Path]:
         Of the machines that hold the rows, each of which writes its own. The files hold `X`, `y`,
         true on positive rows, and `weight` where rows have weights.
     """
-    made = rows.run(SaveTask(str(folder), rows.dim))
+    made = rows.total(partial(_saved_here, str(folder), rows.dim), or_)
     return [Path(made[k]) for k in range(rows.parts)]
 
 

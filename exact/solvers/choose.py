@@ -36,7 +36,7 @@ OLD = {"newton": NOW, "quasi-newton": NOW, "pair-newton": NOW, "tail-newton": NO
 
 
 class Solver(Protocol):
-    """Parameters and no data; see `certificate.solver` for the skeleton of ours."""
+    """Parameters and no data; see `certificate.solution` for the skeleton of ours."""
 
     def solve(
         self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None

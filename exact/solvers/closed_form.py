@@ -9,8 +9,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse.linalg
 
-from ..certificate.solution import Recorder, Status
-from ..certificate.solver import Solver
+from ..certificate.solution import Recorder, Solver, Status
 from ..errors import InputError
 from ..losses.registry import SQUARE
 from ..pairs.all_pairs import AllPairs, PairList

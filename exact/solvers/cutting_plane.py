@@ -29,8 +29,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.linalg
 
-from ..certificate.solution import Recorder, Status
-from ..certificate.solver import INSIDE, Solver
+from ..certificate.solution import INSIDE, Recorder, Solver, Status
 from ..curvature.line_search import root_of_slope
 from ..errors import InputError, OverflowingError
 from ..losses.registry import HINGE

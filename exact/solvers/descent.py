@@ -26,8 +26,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..certificate.certificate import dual_value
-from ..certificate.solution import Recorder, Solution, Status
-from ..certificate.solver import INSIDE, Solver
+from ..certificate.solution import INSIDE, Recorder, Solution, Solver, Status
 from ..curvature.line_search import root_of_slope
 from ..curvature.pair_matrices import factored, solved
 from ..errors import InputError, OverflowingError

@@ -22,8 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..certificate.certificate import dual_value
-from ..certificate.solution import Recorder, Status
-from ..certificate.solver import INSIDE, Solver
+from ..certificate.solution import INSIDE, Recorder, Solver, Status
 from ..curvature.line_search import best_on_segment
 from ..errors import InputError
 from ..formulation.equal_rows import equal_rows

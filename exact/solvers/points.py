@@ -15,16 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..certificate.blocks.kept import Kept
-from ..certificate.blocks.squared import SquaredInBlocks
-from ..certificate.blocks.streamed import Streamed
-from ..certificate.evaluate_rows import blocked
-from ..certificate.evaluation import Evaluation
-from ..certificate.notes import sums_at
-from ..certificate.partitioned.grouped.evaluate import OfGroups
-from ..certificate.partitioned.losses import smooth_over_partitions
-from ..certificate.solution import Recorder
-from ..certificate.solver import INSIDE
+from ..certificate.evaluation import Evaluation, Evaluator, sums_at
+from ..certificate.solution import INSIDE, Recorder
 from ..curvature.pair_matrices import differences_gram
 from ..errors import OverflowingError
 from ..losses.registry import HINGE
@@ -37,7 +29,6 @@ from ..problem.problem import Problem
 from ..problem.risk import LONG_ROWS, Mean
 from ..problem.tail import Tail
 from ..spaces.groups import GroupedRows
-from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import Rows
 from ..sums.assembled import PairSums
 from ..sums.binned import half_width
@@ -52,7 +43,6 @@ SORTED_ROWS = 3000  # with fewer rows that weigh one each, sorting is as quick a
 WEIGHTED_GRID = 6  # sorting rows with weights costs as much as this many bins a row
 ORDERED_BINS = 40_000  # rows from which ordered pairs are first summed on a coarser grid
 ROUNDINGS, CLOSE = 4.0, 0.95  # over blocks the gap may come so many roundings, or so far, near
-SQUARED_DOUBT, SQUARED_ORDER = 9.0, 3  # K bins a unit cost the squared hinge 1 / (9 K^3)
 BLOCK_COST, MOST_BITS, LEAST_BLOCK_BITS = 0.1, 20, 5  # bins of smooth losses over blocks
 OUTWARD = 4.0  # a trial beyond so many steps takes a product of its own
 TAIL_SORTED = 40_000  # rows of partial AUC from which the hinge is counted in bins
@@ -391,15 +381,8 @@ class BlockPoints(Points):
         self.groups = isinstance(problem.space, GroupedRows)
         self.bits = 0
         self.found: Evaluation | None = None  # at the last point
-        self.evaluators: dict[int, Any] = {}
-        self.doubt, self.order = SQUARED_DOUBT, SQUARED_ORDER
-        if self.groups:
-            self.whole: Any = OfGroups(problem)
-        elif not self.hinge and isinstance(problem.space, PartitionedRows):
-            self.whole = smooth_over_partitions(problem)
-            self.doubt, self.order = self.whole.doubt, self.whole.order
-        elif not self.hinge:
-            self.whole = SquaredInBlocks(problem)
+        self.evaluator = Evaluator(problem)
+        self.doubt, self.order = self.evaluator.doubt, self.evaluator.order
 
     def mean_square(self) -> float:
         """Bins a width are few until they are seen to be too rough."""
@@ -425,25 +408,21 @@ class BlockPoints(Points):
         self.bits = int(np.clip(np.ceil(bits), max(self.bits, LEAST_BLOCK_BITS), MOST_BITS))
         return 0.0
 
-    def evaluator(self, width: float) -> Any:
-        """Return the hinge's evaluator on the grid of a width."""
+    def grid(self, width: float) -> tuple[int, int]:
+        """Return the hinge's bins a unit for a width, and its half width in bins."""
         bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(PER_WIDTH / width))))
         if bins > 1 << LEAST_BITS:  # the same width from half as many bins, where two make it
             bins //= half_width(width, bins)
         bins *= int(self.per_width / PER_WIDTH)
-        if bins not in self.evaluators:
-            known = next(iter(self.evaluators.values()), None)
-            again = isinstance(known, Kept | Streamed)
-            self.evaluators[bins] = known.rebinned(bins) if again else blocked(self.problem, bins)
-        return self.evaluators[bins]
+        return bins, half_width(width, bins)
 
     def evaluation(self, w: np.ndarray, width: float) -> Evaluation:
         """Return the evaluation at w, not offered yet."""
         if self.groups:
-            return self.whole.at(w, width)
+            return self.evaluator.at(w, *self.evaluator.grid(w, width))
         if self.hinge:
-            return self.evaluator(width).at(w, width)
-        return self.whole.at(w, 1 << self.bits)
+            return self.evaluator.at(w, *self.grid(width))
+        return self.evaluator.at(w, 1 << self.bits)
 
     def at(self, f: np.ndarray, width: float, scores: Any = None, found: Any = None) -> Point:
         """Evaluate at f, or take what was found there, and offer both sides to the recorder."""
@@ -485,7 +464,8 @@ class BlockPoints(Points):
         lam, width = self.problem.lam, now.width
         start = float(now.gradient @ p)
         if self.hinge and not self.groups:
-            along = self.evaluator(width).line(self.found, p, width)
+            assert self.found is not None
+            along = self.evaluator.line(self.found, p)
 
             def within(t: float) -> float:
                 try:

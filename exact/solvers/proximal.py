@@ -21,9 +21,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..certificate.notes import sums_of
-from ..certificate.solution import Recorder, Status
-from ..certificate.solver import INSIDE, Solver
+from ..certificate.evaluation import sums_of
+from ..certificate.solution import INSIDE, Recorder, Solver, Status
 from ..errors import InputError, OverflowingError
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem

@@ -17,8 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..certificate.certificate import Minorant, dual_value
-from ..certificate.solution import LEAST_TIME, Recorder, Status
-from ..certificate.solver import Solver
+from ..certificate.solution import LEAST_TIME, Recorder, Solver, Status
 from ..curvature.line_search import best_on_segment
 from ..errors import InputError, TooLargeError
 from ..losses.registry import HINGE

@@ -1,17 +1,21 @@
-"""Sums over rows that come in blocks, with a bound of their rounding."""
+"""Rows that come in blocks: their sums, a source of slices, and whether a block is as it was."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from copy import copy
+from functools import reduce
+from sys import getrefcount
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ..errors import InputError
 from ..tools.lossless import as_float64, on_disk
 from ..tools.rounding import UNIT, gamma
+from ..tools.threads import in_parts, one_thread, workers
 from .rows import LARGEST_REACH, SMALLEST_REACH, FeatureWeights
 
 CHAIN = 256  # Number of rows summed plainly before their sum is added with compensation.
@@ -104,6 +108,81 @@ def _words(block: np.ndarray) -> np.ndarray:
     return block.reshape(-1).view(np.uint64)
 
 
+BLOCK_NUMBERS = 1 << 17  # About how many numbers a block has: they fit into a processor's cache.
+
+
+class Block(NamedTuple):
+    """Some rows: columns (d, m) float64, positive (m,) bool, weight (m,) float64 or None."""
+
+    columns: np.ndarray
+    positive: np.ndarray
+    weight: np.ndarray | None
+
+    def label_bytes(self) -> bytes:
+        """Return what a fingerprint reads beside the numbers."""
+        return np.packbits(self.positive).tobytes()
+
+
+def added_up(columns: np.ndarray, offset: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Return the scores of columns (d, m), added up one column after the other.
+
+    The counts add them up in the same order, so that rows meet the bins they were counted in.
+    """
+    scores = np.zeros(columns.shape[1])
+    for k in range(w.size):
+        scores += (columns[k] - offset[k]) * w[k]
+    return scores
+
+
+KEPT_BLOCKS = 4  # So many blocks are kept, whoever else holds them: two are in use at a time.
+
+
+class Memory:
+    """Memory for one block after another: that of blocks which nobody holds any more.
+
+    Fresh memory for each block costs more than the work on it where the system takes it back at
+    once, as workers of dask have it do. A few blocks are kept from one partition to the next.
+    """
+
+    def __init__(self) -> None:
+        self._held: list[np.ndarray] = []
+
+    def array(self, dim: int, m: int) -> np.ndarray:
+        """Return an array (dim, m); its numbers mean nothing yet."""
+        for memory in self._held:
+            if getrefcount(memory) == ALONE and memory.size >= dim * m:
+                break
+        else:
+            memory = np.empty(dim * m)
+            self._held = [memory, *self._held][:KEPT_BLOCKS]
+        return memory[: dim * m].reshape(dim, m)
+
+
+_OF_THREAD = threading.local()
+
+
+def block_memory(purpose: str = "blocks") -> Memory:
+    """Return the memory for blocks of this thread: whoever holds one of them keeps it."""
+    if not hasattr(_OF_THREAD, purpose):
+        setattr(_OF_THREAD, purpose, Memory())
+    return getattr(_OF_THREAD, purpose)
+
+
+def _alone() -> int:
+    """Return what the count of references is where nobody else has one."""
+    for memory in [np.empty(1)]:
+        return getrefcount(memory)
+    raise AssertionError
+
+
+ALONE = _alone()
+
+
+def merged(first: Any, second: Any) -> Any:
+    """Return the sum of two answers that add up themselves."""
+    return first.merge(second)
+
+
 # Largest number of columns for which compiled loops beat the library's matrix products.
 FEW_COLUMNS = 8
 
@@ -126,6 +205,18 @@ class Source(Protocol):
     def __getitem__(self, rows: slice, /) -> np.ndarray:
         """Return some rows, as numbers."""
         ...
+
+
+class Sample(NamedTuple):
+    """Some rows (m, d), their numbers, and whether each is positive."""
+
+    rows: np.ndarray
+    index: np.ndarray
+    positive: np.ndarray
+
+
+STRETCHES = 8  # sums that a pass is made of, whatever the number of threads: so its bits agree
+STRETCH_NUMBERS = 1 << 20  # numbers of the rows from which another sum pays
 
 
 class StreamedRows(FeatureWeights):
@@ -156,6 +247,10 @@ class StreamedRows(FeatureWeights):
         held = isinstance(source, np.ndarray) and not on_disk(source)
         name = getattr(source, "filename", None) or "the source of the rows"
         self._fingerprints = None if held else Fingerprints(str(name))
+        self.keeps = self.dim > FEW_COLUMNS  # a score is a small part of a wide row
+        self.labels: tuple[np.ndarray, np.ndarray | None] = np.zeros(0, dtype=bool), None
+        self.sample: Sample | None = None
+        self.last_range: tuple[np.ndarray, np.ndarray] | None = None
         self.offset = self._sample_mean()
         self._lengths = np.empty(self.n if self.dim > FEW_COLUMNS else 0)
         self.reach = self._checked_reach()
@@ -226,23 +321,84 @@ class StreamedRows(FeatureWeights):
             else:
                 into.add(some @ (part - self.offset))
 
+    def labelled(self, pairs: Any) -> StreamedRows:
+        """Return the same rows with the labels of `pairs` (`AllPairs`), for `total`."""
+        other = copy(self)
+        other.labels = pairs.positive, pairs.weight
+        other.last_range, other.sample = None, Sample(*self._some, pairs.positive[self._some[1]])
+        return other
+
+    def total(
+        self,
+        work: Callable[[Iterator[Any], int], Any],
+        add: Callable[[Any, Any], Any] = merged,
+    ) -> Any:
+        """Return the sum of `work(blocks, k)` over stretches of blocks, in their order.
+
+        The stretches are the same for any number of threads.
+        """
+        stretches = self._stretches()
+
+        def of(k: int, worker: int) -> Any:
+            return work(self._columns(stretches[k]), k)
+
+        jobs = workers(self.n * self.dim)
+        return reduce(add, in_parts(of, range(len(stretches)), jobs))
+
+    @property
+    def parts(self) -> int:
+        """The number of answers that `total` adds up."""
+        return len(self._stretches())
+
+    @property
+    def kept_numbers(self) -> int:
+        """How many numbers an answer may have: no more than the rows of a stretch."""
+        return self.n * self.dim // self.parts
+
+    def _stretches(self) -> list[list[slice]]:
+        slices = list(self.blocks())
+        pieces = min(STRETCHES, 1 + self.n * self.dim // STRETCH_NUMBERS, len(slices))
+        return [slices[len(slices) * k // pieces : len(slices) * (k + 1) // pieces]
+                for k in range(pieces)]  # fmt: skip
+
+    def _columns(self, slices: list[slice]) -> Iterator[Block]:
+        positive, weight = self.labels
+        memory = block_memory()
+        for rows in slices:
+            raw = self.narrow(rows)
+            columns = memory.array(self.dim, raw.shape[0])
+            columns[...] = raw.T  # converts and turns at once
+            yield Block(columns, positive[rows], None if weight is None else weight[rows])
+
     def scores(self, w: np.ndarray) -> np.ndarray:
         """Return all scores (n,), the only result here of the size of a column."""
         out = np.empty(self.n)
-        for rows in self.blocks():
+
+        def work(rows: slice, worker: int) -> None:
             out[rows] = self.scores_of(self.block(rows), w)
+
+        # The blocks are shared out among threads, so that the linear algebra takes one in each.
+        with one_thread():
+            in_parts(work, list(self.blocks()), workers(self.n * self.dim))
         return out
 
-    def pulled(self, c: np.ndarray) -> Pull:
-        """Return sum_i c_i (x_i - offset) and its rounding."""
-        into = Pull(self.dim)
-        for rows in self.blocks():
+    def pulled(self, c: np.ndarray) -> tuple[np.ndarray, float, float]:
+        """Return sum_i c_i (x_i - offset), a bound of its error, and sum |c_i| |x_i - offset|."""
+
+        def work(rows: slice, worker: int) -> Pull:
+            into = Pull(self.dim)
             self.pull_of(self.block(rows), np.ascontiguousarray(c[rows]), into, rows)
-        return into
+            return into
+
+        whole = Pull(self.dim)
+        with one_thread():
+            for part in in_parts(work, list(self.blocks()), workers(self.n * self.dim)):
+                whole.merge(part)
+        return whole.value, whole.error, whole.size
 
     def pull(self, c: np.ndarray) -> np.ndarray:
         """Return sum_i c_i (x_i - offset): (d,)."""
-        return self.pulled(c).value
+        return self.pulled(c)[0]
 
     def score_slip(self, w: np.ndarray) -> float:
         """Return gamma_{d+4} times what enters a score at most: a bound of its rounding.
@@ -264,8 +420,8 @@ class StreamedRows(FeatureWeights):
 
     def dual_norm2_error(self, c: np.ndarray) -> float:
         """Return a bound of the rounding in `dual_norm2`."""
-        into = self.pulled(c)
-        norm, error = float(np.linalg.norm(into.value)), into.error
+        value, error, _ = self.pulled(c)
+        norm = float(np.linalg.norm(value))
         return error * (2 * norm + error) + gamma(self.dim + 4) * norm**2
 
     def rows(self, index: np.ndarray) -> np.ndarray:
@@ -292,7 +448,10 @@ class StreamedRows(FeatureWeights):
         starts = np.unique(np.linspace(0, max(self.n - some, 0), 64).astype(int)).tolist()
         parts = [self.look(slice(at, min(at + some, self.n))) for at in starts]
         rows = np.concatenate(parts).astype(float, copy=False)
-        return np.where(np.isfinite(rows), rows, 0.0).mean(axis=0)
+        rows = np.where(np.isfinite(rows), rows, 0.0)
+        index = np.concatenate([np.arange(at, min(at + some, self.n)) for at in starts])
+        self._some = rows, index
+        return rows.mean(axis=0)
 
     def _checked_reach(self) -> float:
         """Return a bound of every |x_i - offset|; refuse values that are not finite."""

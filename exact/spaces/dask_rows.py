@@ -1,15 +1,20 @@
-"""What can happen to a dask cluster, in one sentence each."""
+"""Dask's collections as rows in partitions, held where the cluster put them.
+
+Work goes to the workers: one task for a stretch of partitions, which returns the nodes of the tree
+of sums that they fill (`partitions.Folded`); any tasks may add up nodes, so it does not matter
+which stretches there are. What a worker holds is never changed: sums are made in copies. A refusal
+that is expected is returned, not raised: a worker would write a traceback into its log.
+"""
 
 from __future__ import annotations
 
 import copy
 import functools
-import sys
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
@@ -19,24 +24,18 @@ import dask.array as da
 import numpy as np
 from distributed import Client, Future, KilledWorker, LocalCluster, get_client, wait
 from distributed.comm import CommClosedError
-from distributed.diagnostics.progress import format_time
-from distributed.diagnostics.progressbar import TextProgressBar
 
 from ..errors import CertificateError, InputError, NoRowsError
 from ..tools.checks import as_numbers
 from ..tools.lossless import as_float64, check_labels, check_one_type, why_unsorted
 from .groups import GroupedPartition, GroupedRows
 from .partitions import (
-    KEPT_NUMBERS,
     ArrayPartition,
     Folded,
-    Left,
-    Messages,
-    Nodes,
+    Node,
     Partition,
     PartitionedRows,
     Reply,
-    Staged,
     Task,
     replied,
 )
@@ -76,34 +75,7 @@ def threads_of(client: Client) -> dict[str, int]:
         return dict(found)
 
 
-class Bar(TextProgressBar):
-    """A bar for the tasks of one pass, and a few words."""
-
-    def __init__(self, futures: list[Future], told: str):
-        self._told = told
-        super().__init__(futures)
-
-    def _draw_bar(self, remaining: int, all: int, **kwargs: Any) -> None:  # dask's own names
-        share = 1 - remaining / all if all else 1.0
-        bar = "#" * int(self.width * share)
-        beside = f" | {self._told}" if self._told else ""
-        with suppress(ValueError):  # the terminal may be gone
-            sys.stderr.write(
-                f"\r[{bar:<{self.width}}] | {share:.0%} of the pass | "
-                f"{format_time(self.elapsed)}{beside}"
-            )
-            sys.stderr.flush()
-
-    def _draw_stop(self, **kwargs: Any) -> None:
-        with suppress(ValueError):
-            sys.stderr.write("\33[2K\r")
-            sys.stderr.flush()
-
-
-def shown(futures: list[Future], told: str) -> None:
-    """Show the bar until all futures are done."""
-    Bar(futures, told)
-
+Nodes = dict[Node, Reply]
 
 # A task and the key of the fingerprints, where the workers find them.
 There = tuple[Any, np.ndarray]
@@ -164,37 +136,9 @@ def run_here(there: There, count: int, places: Sequence[int], *parts: tuple[Any,
 
 
 @told
-def left_here(there: There, count: int, places: Sequence[int], *parts: tuple[Any, ...]) -> Left:
-    """Return what the first step of a task leaves behind."""
-    task, key = there
-    left = Left(task, count)
-    for place, part in zip(places, parts, strict=True):
-        left.add(replied(task, held(part, place), place, key), place)
-    return left
-
-
-@told
-def messages_here(left: Left) -> Nodes:
-    """Return the sums of the messages of what was left behind."""
-    return left.messages()
-
-
-@told
-def answers_here(there: There, left: Left) -> Nodes:
-    """Return the sums of the answers of the second step, from what the first one left behind."""
-    return left.answers(there[0])
-
-
-@told
 def sums_here(there: There, count: int, *some: Nodes) -> Nodes:
     """Return the sums of nodes that others have made."""
     return folded_copies(there[0], count, some).nodes
-
-
-@told
-def message_sums_here(there: tuple[Staged, np.ndarray], count: int, *some: Nodes) -> Nodes:
-    """Return the sums of messages that others have summed."""
-    return folded_copies(Messages(there[0]), count, some).nodes
 
 
 def folded_copies(task: Task, count: int, some: Sequence[Nodes]) -> Folded:
@@ -256,27 +200,13 @@ def stretches(
     return sorted(found, key=lambda stretch: stretch.places)
 
 
-# Numbers that the first step of all partitions of a worker may leave behind (256 MB).
-KEPT_A_WORKER = 1 << 25
-
-# Tasks of a pass for each thread of the workers, at most; dask's bar shows how many are done.
-STRETCHES = 4
-
-# Numbers of the rows for which a task more pays: some tenth of a second of
-STRETCH_NUMBERS = 1 << 25
-
-TASKS = 64  # About so many tasks are enough for a pass, and more threads get one each.
-
-FAN = 8  # Sums of so many tasks are added up by one more task.
-
-# Seconds after which a cluster that has not answered is asked whether it has workers.
-ASKED_EVERY = 5.0
-
-NO_WORKERS = 60.0  # Seconds without any worker after which a cluster is given up.
-
-
-# What a first step left behind, and at which worker. Dask would move it: it takes it for small.
-Held = tuple[Future, str | None]
+KEPT_NUMBERS = 1 << 20  # an answer has at most so many numbers (8 MB): it is sent
+STRETCHES = 4  # tasks of a pass for each thread of the workers, at most
+STRETCH_NUMBERS = 1 << 25  # numbers of the rows for which a task more pays: a tenth of a second
+TASKS = 64  # about so many tasks are enough for a pass, and more threads get one each
+FAN = 8  # sums of so many tasks are added up by one more task
+ASKED_EVERY = 5.0  # seconds after which a cluster that is silent is asked whether it has workers
+NO_WORKERS = 60.0  # seconds without any worker after which a cluster is given up
 
 
 class DaskEngine:
@@ -287,7 +217,6 @@ class DaskEngine:
     ):
         self.client, self._parts, self._close = client, list(parts), close
         self._key: Future | None = None
-        self.told = ""
         self.numbers: int | None = None
 
     @property
@@ -297,14 +226,8 @@ class DaskEngine:
 
     @property
     def kept_numbers(self) -> int:
-        """How many numbers a partition may leave behind between two steps."""
-        return min(KEPT_NUMBERS, KEPT_A_WORKER * max(1, self._workers()) // self.count)
-
-    @property
-    def kept_together(self) -> int:
-        """How many numbers a stretch may leave behind, where it keeps one sum."""
-        threads = max(threads_of(self.client).values(), default=1)
-        return min(KEPT_NUMBERS, KEPT_A_WORKER // (STRETCHES * threads))
+        """How many numbers a partition may answer with."""
+        return KEPT_NUMBERS
 
     def close(self) -> None:
         """Let the partitions go."""
@@ -312,7 +235,7 @@ class DaskEngine:
         if self._close is not None:
             self._close()
 
-    def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
+    def run(self, task: Task, key: np.ndarray) -> Reply:
         """Return the sum of the answers."""
         with one_sentence():
             there, name = self._there(task, key), _named(task)
@@ -325,43 +248,14 @@ class DaskEngine:
             ]
             return self._heard(name, there, task, asked, sums_here)
 
-    def staged(
-        self, task: Staged, key: np.ndarray
-    ) -> tuple[Reply[Any], Callable[[Any], Reply[Any]]]:
-        """Return the sum of the messages, and what answers the second step."""
-        with one_sentence():
-            there, name = self._there(task, key), _named(task)
-            left: list[Held] = []
-            for places, address in self._stretches():
-                words = there, self.count, places, *self._at(places)
-                left.append((self._submit(name, left_here, *words, address=address), address))
-            told = [
-                self._submit(f"{name}-message", messages_here, held, address=address)
-                for held, address in left
-            ]
-            of_messages: Any = Messages(task)
-            message = self._heard(name, there, of_messages, told, message_sums_here)
-
-        def second(then: Any) -> Reply[Any]:
-            with one_sentence():
-                sent, after = self._there(then, key), _named(then)
-                answers = [
-                    self._submit(after, answers_here, sent, held, address=address)
-                    for held, address in left
-                ]
-                return self._heard(after, sent, then, answers, sums_here)
-
-        return message, second
-
     def telling(self, callback: Callable[[Any], object] | None) -> Callable[[Any], None]:
         """Return a callback of a solver that tells the cluster each step, and then `callback`.
 
-        The step and its gap stand beside dask's bar from then on. They are events of dask, too,
-        under the name "aucert": `client.subscribe_topic("aucert", print)` shows them.
+        Steps are events of dask under the name "aucert":
+        `client.subscribe_topic("aucert", print)` shows them.
         """
 
         def told(step: Any) -> None:
-            self.told = f"step {step.n_iter}, gap {step.gap:.1e}"
             with one_sentence():
                 self.client.log_event(
                     "aucert", {"step": step.n_iter, "primal": step.primal, "dual": step.dual}
@@ -404,7 +298,7 @@ class DaskEngine:
 
     def _heard(
         self, name: str, there: Future, task: Task, asked: list[Future], add: Callable[..., Any]
-    ) -> Reply[Any]:
+    ) -> Reply:
         """Return the sum of what was asked; errors of the cluster become one sentence."""
         last = asked
         while len(last) > FAN:
@@ -413,8 +307,6 @@ class DaskEngine:
                 for k in range(0, len(last), FAN)
             ]
         try:
-            if sys.stderr.isatty():
-                shown(asked, self.told)
             self._wait_for(last)
             found: Any = self.client.gather(last)
         except KeyboardInterrupt:
@@ -445,7 +337,7 @@ class DaskEngine:
 
 def _named(task: Any) -> str:
     """Return what dask's dashboard calls a task."""
-    return f"aucert-{type(task).__name__.removesuffix('Task').lower()}"
+    return f"aucert-{getattr(task.run, 'func', task.run).__name__}"
 
 
 # What is to be done where a group of a dask collection is split.

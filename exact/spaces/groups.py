@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
+from operator import add
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -12,17 +14,16 @@ import numpy as np
 from ..errors import InputError, NoPairError
 from ..tools.checks import as_numbers
 from ..tools.lossless import check_labels, check_one_type
+from .blocks import Block, added_up, merged
 from .partitions import (
-    Block,
     Drawn,
     Engine,
     Facts,
-    FactsTask,
     Partition,
     PartitionedRows,
     SomeRowsEngine,
     Source,
-    added_up,
+    facts_of,
     hashed_names,
     hashed_numbers,
     held_rows,
@@ -142,21 +143,11 @@ def cut_groups(
     ]
 
 
-@dataclass(frozen=True, eq=False)
-class ClassesTask:
-    """A task about two classes, run on grouped rows: those of a key above `level` are positive."""
-
-    task: Any
-    level: float
-
-    def run(self, blocks: Iterator[Any], index: int) -> Any:
-        """Return the task's answer for one partition."""
-        classes = (Block(b.columns, b.key > self.level, b.weight) for b in blocks)
-        return self.task.run(classes, index)
-
-    def merge(self, first: Any, second: Any) -> Any:
-        """Return the sum of two answers."""
-        return self.task.merge(first, second)
+def on_classes(
+    work: Callable[[Iterator[Any], int], Any], level: float, blocks: Iterator[Any], index: int
+) -> Any:
+    """Do work about two classes on grouped rows: those of a key above `level` are positive."""
+    return work((Block(b.columns, b.key > level, b.weight) for b in blocks), index)
 
 
 # The pairs of one row weigh less than this, so that sums of grid scores stay below 2^63.
@@ -227,41 +218,36 @@ class GroupedFacts:
     facts: Facts
     order: OrderCounts
 
-
-class GroupedFactsTask:
-    """Finds the facts and counts the pairs, and refuses what cannot be ordered."""
-
-    rows = FactsTask()
-
-    def run(self, blocks: Iterator[Any], index: int) -> GroupedFacts:
-        """Return the facts of one partition."""
-        seen: list[Any] = []
-
-        def noted() -> Iterator[Any]:
-            for block in blocks:
-                seen.append(block._replace(columns=NO_COLUMNS))
-                yield block
-
-        facts = self.rows.run(noted(), index)
-        return GroupedFacts(facts, self._order(seen, index))
-
-    def _order(self, seen: list[Any], index: int) -> OrderCounts:
-        whole = whole_partition(seen)
-        if whole is None:
-            return OrderCounts()
-        if not np.isfinite(whole.key).all():
-            row = int(np.argmin(np.isfinite(whole.key)))
-            raise InputError(
-                f"the key of row {row} of partition {index} is {whole.key[row]}: keys are finite"
-            )
-        mass, count, top = counted_pairs(whole.group, whole.key, whole.weight)
-        names = {index: np.unique(whole.group)}
-        return OrderCounts(mass, count, top, names, np.unique(whole.key)[: KINDS + 1])
-
-    def merge(self, first: GroupedFacts, second: GroupedFacts) -> GroupedFacts:
+    def merge(self, other: GroupedFacts) -> GroupedFacts:
         """Return the facts of both."""
-        both = self.rows.merge(first.facts, second.facts)
-        return GroupedFacts(both, first.order.merge(second.order))
+        return GroupedFacts(self.facts.merge(other.facts), self.order.merge(other.order))
+
+
+def grouped_facts(blocks: Iterator[Any], index: int) -> GroupedFacts:
+    """Return the facts of one partition and its pairs' counts, and refuse what has no order."""
+    seen: list[Any] = []
+
+    def noted() -> Iterator[Any]:
+        for block in blocks:
+            seen.append(block._replace(columns=NO_COLUMNS))
+            yield block
+
+    facts = facts_of(noted(), index)
+    return GroupedFacts(facts, _order_of(seen, index))
+
+
+def _order_of(seen: list[Any], index: int) -> OrderCounts:
+    whole = whole_partition(seen)
+    if whole is None:
+        return OrderCounts()
+    if not np.isfinite(whole.key).all():
+        row = int(np.argmin(np.isfinite(whole.key)))
+        raise InputError(
+            f"the key of row {row} of partition {index} is {whole.key[row]}: keys are finite"
+        )
+    mass, count, top = counted_pairs(whole.group, whole.key, whole.weight)
+    names = {index: np.unique(whole.group)}
+    return OrderCounts(mass, count, top, names, np.unique(whole.key)[: KINDS + 1])
 
 
 def check_groups_whole(names: dict[int, np.ndarray], told: str) -> int:
@@ -296,37 +282,23 @@ class DrawnGroups(NamedTuple):
     weight: np.ndarray | None
 
 
-@dataclass(frozen=True, eq=False)
-class GroupsTask:
-    """Takes a share of the groups, the same ones however the rows are cut; or of the rows."""
-
-    share: float
-    whole: bool
-
-    def run(self, blocks: Iterator[Any], index: int) -> list[DrawnGroups]:
-        """Return the rows of one partition that are taken."""
-        found, start = [], 0
-        for block in blocks:
-            own = self._taken(block.group, index, start)
-            start += block.key.size
-            if own.any():
-                weight = None if block.weight is None else block.weight[own]
-                rows = np.ascontiguousarray(block.columns[:, own].T)
-                found.append(DrawnGroups(rows, block.group[own], block.key[own], weight))
-        return found
-
-    def _taken(self, group: np.ndarray, index: int, start: int) -> np.ndarray:
-        if self.share >= 1:
-            return np.ones(group.size, dtype=bool)
-        most = int(self.share * STEPS)
-        if not self.whole:
-            return hashed_numbers(index, start, group.size, 0, STEPS) < most
-        names, at = np.unique(group, return_inverse=True)
-        return (hashed_names(names, 0) % np.uint64(STEPS) < most)[at]
-
-    def merge(self, first: list[DrawnGroups], second: list[DrawnGroups]) -> list[DrawnGroups]:
-        """Return both."""
-        return first + second
+def groups_taken(share: float, whole: bool, blocks: Iterator[Any], index: int) -> list[DrawnGroups]:
+    """Return a share of the groups, the same ones however the rows are cut; or of the rows."""
+    found, start, most = [], 0, int(share * STEPS)
+    for block in blocks:
+        if share >= 1:
+            own = np.ones(block.group.size, dtype=bool)
+        elif whole:
+            names, at = np.unique(block.group, return_inverse=True)
+            own = (hashed_names(names, 0) % np.uint64(STEPS) < most)[at]
+        else:
+            own = hashed_numbers(index, start, block.group.size, 0, STEPS) < most
+        start += block.key.size
+        if own.any():
+            weight = None if block.weight is None else block.weight[own]
+            rows = np.ascontiguousarray(block.columns[:, own].T)
+            found.append(DrawnGroups(rows, block.group[own], block.key[own], weight))
+    return found
 
 
 def assembled_groups(parts: list[DrawnGroups]) -> DrawnGroups:
@@ -388,12 +360,12 @@ class GroupedRows(PartitionedRows):
 
     def first_pass(self) -> Facts:
         """Return the facts, and keep the counts of pairs."""
-        found = self.run(GroupedFactsTask())
+        found = self.total(grouped_facts)
         self.order = found.order
         return found.facts
 
-    def as_classes(self) -> Callable[[Any], Any]:
-        """Return `run` for tasks about two classes: rows of the larger key are the positive ones.
+    def as_classes(self) -> Any:
+        """Return rows of two classes: those of the larger key are the positive ones.
 
         Raises
         ------
@@ -405,8 +377,7 @@ class GroupedRows(PartitionedRows):
                 f"a classifier needs two kinds of labels, and these rows have "
                 f"{'more' if self.order.keys.size > 2 else 'one'}: use solve"
             )
-        level = float(self.order.keys[0])
-        return lambda task: self.run(ClassesTask(task, level))
+        return _Classes(self, float(self.order.keys[0]))
 
     def drawn_groups(self, size: int) -> DrawnGroups:
         """Return about `size` rows: whole groups where there are many."""
@@ -417,7 +388,7 @@ class GroupedRows(PartitionedRows):
         return self._taken(1.0, True)
 
     def _taken(self, share: float, whole: bool) -> DrawnGroups:
-        parts = self.run(GroupsTask(share, whole))
+        parts = self.total(partial(groups_taken, share, whole), add)
         if not parts:
             none: Any = np.zeros(0)
             return DrawnGroups(np.zeros((0, self.dim)), none, none, None)
@@ -439,47 +410,47 @@ def _no_class() -> InputError:
 
 
 @dataclass(frozen=True, eq=False)
-class GroupHashesTask:
-    """Finds the hashes of the groups."""
+class _Classes:
+    """Grouped rows as rows of two classes."""
 
-    seed: int
+    rows: GroupedRows
+    level: float
 
-    def run(self, blocks: Iterator[Any], index: int) -> np.ndarray:
-        """Return those of one partition, ascending."""
-        kept = [np.unique(block.group) for block in blocks if block.key.size]
-        if not kept:
-            return np.zeros(0, np.uint64)
-        return np.unique(hashed_names(np.unique(np.concatenate(kept)), self.seed))
+    @property
+    def offset(self) -> np.ndarray:
+        """What is taken off each row: (d,)."""
+        return self.rows.offset
 
-    def merge(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Return those of both."""
-        return np.union1d(first, second)
+    def total(self, work: Any, add: Any = merged) -> Any:
+        """Return what `PartitionedRows.total` does."""
+        return self.rows.total(partial(on_classes, work, self.level), add)
 
 
-@dataclass(frozen=True, eq=False)
-class ByGroup:
-    """Chooses the groups of a fold, or all others."""
+def group_hashes(seed: int, blocks: Iterator[Any], index: int) -> np.ndarray:
+    """Return the hashes of the groups of one partition, ascending."""
+    kept = [np.unique(block.group) for block in blocks if block.key.size]
+    if not kept:
+        return np.zeros(0, np.uint64)
+    return np.unique(hashed_names(np.unique(np.concatenate(kept)), seed))
 
-    starts: np.ndarray
-    fold: int
-    seed: int
-    held_out: bool
 
-    def chosen(self, blocks: Iterator[GroupedBlock], index: int) -> Iterator[GroupedBlock]:
-        """Yield the rows of one partition that are meant."""
-        del index
-        for columns, weight, group, key in blocks:
-            names, place = np.unique(group, return_inverse=True)
-            folds = np.searchsorted(self.starts, hashed_names(names, self.seed), side="right") - 1
-            at = np.flatnonzero(((folds == self.fold) == self.held_out)[place])
-            if at.size:
-                own = None if weight is None else weight[at]
-                yield GroupedBlock(columns.take(at, axis=1), own, group[at], key[at])
+def chosen_by_group(
+    starts: np.ndarray, fold: int, seed: int, held_out: bool, blocks: Iterator[GroupedBlock],
+    index: int,
+) -> Iterator[GroupedBlock]:  # fmt: skip
+    """Yield the groups of a fold, or all others."""
+    for columns, weight, group, key in blocks:
+        names, place = np.unique(group, return_inverse=True)
+        folds = np.searchsorted(starts, hashed_names(names, seed), side="right") - 1
+        at = np.flatnonzero(((folds == fold) == held_out)[place])
+        if at.size:
+            own = None if weight is None else weight[at]
+            yield GroupedBlock(columns.take(at, axis=1), own, group[at], key[at])
 
 
 def starts_of_folds(rows: GroupedRows, folds: int, seed: int) -> np.ndarray:
     """Return the least hash of each fold: uint64 (folds,), a pass over the partitions."""
-    every: Any = rows.run(GroupHashesTask(seed))
+    every: Any = rows.total(partial(group_hashes, seed), np.union1d)
     if every.size < folds:
         raise InputError(
             f"cv = {folds}, but there are {every.size} queries: use at most {every.size} folds"
@@ -493,7 +464,8 @@ def fold_of_groups(
     """Return the rows without one fold, and that fold."""
     train, test = (
         GroupedRows(
-            SomeRowsEngine(rows.engine, ByGroup(starts, fold, seed, held_out)), rows.columns
+            SomeRowsEngine(rows.engine, partial(chosen_by_group, starts, fold, seed, held_out)),
+            rows.columns,
         )
         for held_out in (False, True)
     )

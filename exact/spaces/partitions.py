@@ -1,16 +1,21 @@
-"""One part of the rows, which anybody who holds it can read a block at a time."""
+"""Rows in partitions, which stay where they lie: work goes to them, and answers come back.
+
+Whoever holds a partition can read it a block at a time. An answer carries the fingerprints of the
+partitions that it is about. Answers are added up in a binary tree over the numbers of the
+partitions: two neighbours, then two of these sums, and so on; whoever holds two neighbours may add
+them. So the result depends neither on who answered first, nor on how many worked, nor on where the
+partitions lie.
+"""
 
 from __future__ import annotations
 
-import copy
-import threading
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import blake2b
 from itertools import pairwise
-from sys import getrefcount
-from typing import Any, Generic, NamedTuple, NoReturn, Protocol, TypeVar
+from operator import add
+from typing import Any, NamedTuple, NoReturn, Protocol, Self
 
 import numpy as np
 
@@ -18,24 +23,11 @@ from ..errors import CertificateError, InputError, NoRowsError
 from ..tools.checks import check_count
 from ..tools.lossless import as_float64
 from ..tools.rounding import gamma
+from .blocks import BLOCK_NUMBERS, STRETCH, Block, block_memory, merged
 from .rows import LARGEST_REACH, SMALLEST_REACH, FeatureWeights
-
-BLOCK_NUMBERS = 1 << 17  # About how many numbers a block has: they fit into a processor's cache.
 
 # Formats that need no look before they become float64.
 PLAIN = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
-
-
-class Block(NamedTuple):
-    """Some rows: columns (d, m) float64, positive (m,) bool, weight (m,) float64 or None."""
-
-    columns: np.ndarray
-    positive: np.ndarray
-    weight: np.ndarray | None
-
-    def label_bytes(self) -> bytes:
-        """Return what a fingerprint reads beside the numbers."""
-        return np.packbits(self.positive).tobytes()
 
 
 class Unusable(Exception):
@@ -69,64 +61,9 @@ class Partition(Protocol):
 Source = Sequence[Partition | tuple[Any, ...]]  # Partitions, each as such or as a tuple of arrays.
 
 
-def added_up(columns: np.ndarray, offset: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return the scores of columns (d, m), added up one column after the other.
-
-    The counts add them up in the same order, so that rows meet the bins they were counted in.
-    """
-    scores = np.zeros(columns.shape[1])
-    for k in range(w.size):
-        scores += (columns[k] - offset[k]) * w[k]
-    return scores
-
-
 def block_rows(dim: int) -> int:
     """Return how many rows of `dim` columns a block has."""
     return max(256, BLOCK_NUMBERS // max(dim, 1))
-
-
-KEPT_BLOCKS = 4  # So many blocks are kept, whoever else holds them: two are in use at a time.
-
-
-class Memory:
-    """Memory for one block after another: that of blocks which nobody holds any more.
-
-    Fresh memory for each block costs more than the work on it where the system takes it back at
-    once, as workers of dask have it do. A few blocks are kept from one partition to the next.
-    """
-
-    def __init__(self) -> None:
-        self._held: list[np.ndarray] = []
-
-    def array(self, dim: int, m: int) -> np.ndarray:
-        """Return an array (dim, m); its numbers mean nothing yet."""
-        for memory in self._held:
-            if getrefcount(memory) == ALONE and memory.size >= dim * m:
-                break
-        else:
-            memory = np.empty(dim * m)
-            self._held = [memory, *self._held][:KEPT_BLOCKS]
-        return memory[: dim * m].reshape(dim, m)
-
-
-_OF_THREAD = threading.local()
-
-
-def block_memory(purpose: str = "blocks") -> Memory:
-    """Return the memory for blocks of this thread: whoever holds one of them keeps it."""
-    if not hasattr(_OF_THREAD, purpose):
-        setattr(_OF_THREAD, purpose, Memory())
-    return getattr(_OF_THREAD, purpose)
-
-
-def _alone() -> int:
-    """Return what the count of references is where nobody else has one."""
-    for memory in [np.empty(1)]:
-        return getrefcount(memory)
-    raise AssertionError
-
-
-ALONE = _alone()
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,41 +148,23 @@ def cut(
     ]
 
 
-STRETCH = 1024  # Numbers to a fingerprint, as in `blocked.fingerprints`.
+class Task(NamedTuple):
+    """Work on one partition after another, and the sum of two answers: both are sent to them.
 
-A = TypeVar("A")
+    `run(blocks, index)` returns the answer of partition number `index`; `merge(first, second)`
+    the sum of two, the first about earlier rows. It may change both.
+    """
 
-
-class Task(Protocol):
-    """Work on one partition after another; the object is small, and is sent to where they lie."""
-
-    def run(self, blocks: Iterator[Block], index: int) -> Any:
-        """Return the answer of partition number `index`."""
-        ...
-
-    def merge(self, first: Any, second: Any) -> Any:
-        """Return the sum of two answers, the first about earlier rows. It may change both."""
-        ...
-
-
-class Merging:
-    """What tasks share whose answers have `merge`; so have the messages of a first step."""
-
-    def merge(self, first: Any, second: Any) -> Any:
-        """Return what is about both."""
-        return first.merge(second)
-
-    def merge_messages(self, first: Any, second: Any) -> Any:
-        """Return the message about both."""
-        return first.merge(second)
+    run: Callable[[Iterator[Any], int], Any]
+    merge: Callable[[Any, Any], Any]
 
 
 @dataclass(eq=False)
-class Reply(Generic[A]):
+class Reply:
     """An answer, and the fingerprint of each partition that it is about, by its number."""
 
     digests: dict[int, bytes]
-    answer: A
+    answer: Any
 
 
 def new_key() -> np.ndarray:
@@ -255,7 +174,7 @@ def new_key() -> np.ndarray:
     return np.frombuffer(os.urandom(16 * STRETCH), dtype=np.uint64).reshape(2, STRETCH)
 
 
-def replied(task: Task, partition: Partition, index: int, key: np.ndarray) -> Reply[Any]:
+def replied(task: Task, partition: Partition, index: int, key: np.ndarray) -> Reply:
     """Run a task on one partition, and fingerprint what it reads."""
     digest = blake2b(digest_size=16)
     try:
@@ -280,7 +199,7 @@ def _marked(blocks: Iterator[Block], key: np.ndarray, digest: Any) -> Iterator[B
         yield block
 
 
-def joined(task: Task, first: Reply[Any], second: Reply[Any]) -> Reply[Any]:
+def joined(task: Task, first: Reply, second: Reply) -> Reply:
     """Return the sum of two replies."""
     both = first.digests.keys() & second.digests.keys()
     if both:
@@ -298,9 +217,9 @@ class Folded:
 
     def __init__(self, task: Task, count: int):
         self.task, self.count = task, count
-        self.nodes: dict[Node, Reply[Any]] = {}
+        self.nodes: dict[Node, Reply] = {}
 
-    def add(self, reply: Reply[Any], place: int, level: int = 0) -> None:
+    def add(self, reply: Reply, place: int, level: int = 0) -> None:
         """Add the reply of a partition, or a sum of several; neighbours are added up."""
         while (size := -(-self.count >> level)) > 1:
             beside = place ^ 1
@@ -315,12 +234,12 @@ class Folded:
             raise twice(min(reply.digests))
         self.nodes[level, place] = reply
 
-    def add_all(self, nodes: dict[Node, Reply[Any]]) -> None:
+    def add_all(self, nodes: dict[Node, Reply]) -> None:
         """Add what others have added up."""
         for (level, place), reply in nodes.items():
             self.add(reply, place, level)
 
-    def total(self) -> Reply[Any]:
+    def total(self) -> Reply:
         """Return the sum of them all."""
         found: set[int] = set()
         for reply in self.nodes.values():
@@ -341,92 +260,12 @@ def twice(index: int) -> CertificateError:
     return CertificateError(f"partition {index} was counted twice: please report this")
 
 
-Nodes = dict[Node, Reply[Any]]
-
-
-class Messages:
-    """A task whose answers are the messages of another one's first step."""
-
-    def __init__(self, task: Staged):
-        self.run, self.merge = task.run, task.merge_messages
-
-
-class Left:
-    """What the partitions of a stretch leave behind, as they come; nobody changes it afterwards."""
-
-    def __init__(self, task: Staged, count: int):
-        self.task, self.count = task, count
-        self._sum = task.together()
-        self._replies: dict[int, Reply[Any]] = {}
-        self._told = Folded(Messages(task), count)
-
-    def add(self, reply: Reply[Any], place: int) -> None:
-        """Add the answer of a partition."""
-        if self._sum is None:
-            self._replies[place] = reply
-            return
-        self._sum.take(reply.answer)
-        self._replies[place] = Reply(reply.digests, None)
-        self._told.add(Reply(reply.digests, self.task.message(reply.answer)), place)
-
-    def messages(self) -> Nodes:
-        """Return the sums of the messages."""
-        if self._sum is not None:
-            return copy.deepcopy(self._told.nodes)
-        told = Folded(Messages(self.task), self.count)
-        for place, reply in self._replies.items():
-            message = Reply(reply.digests, self.task.message(reply.answer))
-            told.add(copy.deepcopy(message), place)
-        return told.nodes
-
-    def answers(self, second: Any) -> Nodes:
-        """Return the sums of the answers of the second step."""
-        folded, before = Folded(second, self.count), None
-        for place, reply in self._replies.items():
-            if self._sum is None:
-                answer = second.answer(reply.answer)
-            elif before is None:
-                before = answer = second.answer(self._sum)
-            else:
-                answer = before.nothing()
-            folded.add(Reply(reply.digests, answer), place)
-        return folded.nodes
-
-
 ATTEMPTS = 3  # A pass over the partitions is tried so often where processes die.
 
 STRETCHES = 8  # Each process is given about so many stretches of partitions in a pass.
 
 # Sums by bin are kept up to so many numbers (32 MB); where they have more, rows are read twice.
 KEPT_NUMBERS = 1 << 22
-
-
-class Staged(Protocol):
-    """A task in two steps: what it leaves behind where the partition lies answers the second."""
-
-    def run(self, blocks: Any, index: int) -> Any:
-        """Return what is left behind."""
-        ...
-
-    def merge(self, first: Any, second: Any) -> Any:
-        """Return the sum of two of these."""
-        ...
-
-    def message(self, left: Any) -> Any:
-        """Return the part that the first step tells."""
-        ...
-
-    def together(self) -> Any:
-        """Return what adds up exactly what partitions leave behind; or None: each keeps its own.
-
-        It has `take(left)`, after which `left` is of no use. What the second step answers to it
-        has `nothing()`, the answer of no rows.
-        """
-        ...
-
-    def merge_messages(self, first: Any, second: Any) -> Any:
-        """Return the sum of two of these parts."""
-        ...
 
 
 class Engine(Protocol):
@@ -439,22 +278,11 @@ class Engine(Protocol):
 
     @property
     def kept_numbers(self) -> int:
-        """How many numbers a partition may leave behind between two steps."""
+        """How many numbers a partition may answer with."""
         ...
 
-    @property
-    def kept_together(self) -> int:
-        """How many numbers a stretch of partitions may leave behind, where it keeps one sum."""
-        ...
-
-    def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
+    def run(self, task: Task, key: np.ndarray) -> Reply:
         """Return the sum of the answers."""
-        ...
-
-    def staged(
-        self, task: Staged, key: np.ndarray
-    ) -> tuple[Reply[Any], Callable[[Any], Reply[Any]]]:
-        """Return the sum of the messages, and what answers the second step."""
         ...
 
 
@@ -482,12 +310,10 @@ class LocalEngine:
 
     @property
     def kept_numbers(self) -> int:
-        """How many numbers a partition may leave behind between two steps."""
+        """How many numbers a partition may answer with."""
         return KEPT_NUMBERS
 
-    kept_together = kept_numbers
-
-    def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
+    def run(self, task: Task, key: np.ndarray) -> Reply:
         """Return the sum of the answers."""
         jobs = min(self.jobs, self.count)
         if jobs == 1:
@@ -511,7 +337,7 @@ class LocalEngine:
     def close(self) -> None:
         """Let go of what was made for this: nothing, processes end by themselves."""
 
-    def _in_processes(self, task: Task, key: np.ndarray, jobs: int) -> Reply[Any]:
+    def _in_processes(self, task: Task, key: np.ndarray, jobs: int) -> Reply:
         from joblib import Parallel, delayed
 
         folded = Folded(task, self.count)
@@ -533,14 +359,6 @@ class LocalEngine:
         if self.heard is not None:
             self.heard(done, self.count)
 
-    def staged(
-        self, task: Staged, key: np.ndarray
-    ) -> tuple[Reply[Any], Callable[[Any], Reply[Any]]]:
-        """Return the sum of the messages, and what answers the second step: from the sum, here."""
-        whole = self.run(task, key)
-        told = Reply(whole.digests, task.message(whole.answer))
-        return told, lambda second: Reply(whole.digests, second.answer(whole.answer))
-
 
 def stretch(count: int, pieces: int) -> int:
     """Return how many partitions go together: a power of two, so that they have one sum."""
@@ -549,7 +367,7 @@ def stretch(count: int, pieces: int) -> int:
 
 def added_up_here(
     task: Task, partitions: Sequence[Partition], first: int, count: int, key: np.ndarray
-) -> dict[Node, Reply[Any]]:
+) -> dict[Node, Reply]:
     """Return the sums of some of `count` partitions, numbers `first` and on."""
     folded = Folded(task, count)
     for k, partition in enumerate(partitions, first):
@@ -579,57 +397,54 @@ class Facts:
         """Number of positive rows."""
         return sum(plus for _, plus in self.sizes.values())
 
-
-class FactsTask:
-    """Finds the facts, and refuses what is no finite number."""
-
-    def run(self, blocks: Iterator[Block], index: int) -> Facts:
-        """Return the facts of one partition."""
-        none = np.zeros(0)
-        found = Facts({index: (0, 0)}, none, none, none, np.zeros(2))
-        for block in blocks:
-            if block.positive.size:
-                found = self.merge(found, self._of(block, index, found.n))
-        return found
-
-    def _of(self, block: Block, index: int, before: int) -> Facts:
-        columns, positive, weight = block.columns, block.positive, block.weight
-        total = columns.sum(axis=1)
-        if not np.isfinite(total).all():
-            _refuse(columns, before)
-        n, plus = positive.size, int(positive.sum())
-        mass, whole = np.array([n - plus, plus], dtype=float), True
-        if weight is not None:
-            _check_weights(weight, before)
-            mass = np.array([weight[~positive].sum(), weight[positive].sum()])
-            whole = bool((weight == np.floor(weight)).all())
-        low, high = columns.min(axis=1), columns.max(axis=1)
-        return Facts({index: (n, plus)}, low, high, total, mass, whole, weight is not None)
-
-    def merge(self, first: Facts, second: Facts) -> Facts:
+    def merge(self, other: Facts) -> Facts:
         """Return the facts of both."""
-        sizes = dict(first.sizes)
-        for index, (n, plus) in second.sizes.items():
+        sizes = dict(self.sizes)
+        for index, (n, plus) in other.sizes.items():
             held = sizes.get(index, (0, 0))
             sizes[index] = (held[0] + n, held[1] + plus)
-        if first.n == 0 or second.n == 0:
-            one = second if first.n == 0 else first
-            return Facts(sizes, one.low, one.high, one.total, one.mass, one.whole, one.weighted)
-        if first.low.size != second.low.size:
+        if self.n == 0 or other.n == 0:
+            return replace(other if self.n == 0 else self, sizes=sizes)
+        if self.low.size != other.low.size:
             raise InputError(
-                f"a partition has {first.low.size} columns, and another one {second.low.size}"
+                f"a partition has {self.low.size} columns, and another one {other.low.size}"
             )
-        if first.weighted != second.weighted:
+        if self.weighted != other.weighted:
             raise InputError("some partitions have weights, and others do not")
         return Facts(
             sizes,
-            np.minimum(first.low, second.low),
-            np.maximum(first.high, second.high),
-            first.total + second.total,
-            first.mass + second.mass,
-            first.whole and second.whole,
-            first.weighted,
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+            self.total + other.total,
+            self.mass + other.mass,
+            self.whole and other.whole,
+            self.weighted,
         )
+
+
+def facts_of(blocks: Iterator[Block], index: int) -> Facts:
+    """Return the facts of one partition, and refuse what is no finite number."""
+    none = np.zeros(0)
+    found = Facts({index: (0, 0)}, none, none, none, np.zeros(2))
+    for block in blocks:
+        if block.positive.size:
+            found = found.merge(_facts_of_block(block, index, found.n))
+    return found
+
+
+def _facts_of_block(block: Block, index: int, before: int) -> Facts:
+    columns, positive, weight = block.columns, block.positive, block.weight
+    total = columns.sum(axis=1)
+    if not np.isfinite(total).all():
+        _refuse(columns, before)
+    n, plus = positive.size, int(positive.sum())
+    mass, whole = np.array([n - plus, plus], dtype=float), True
+    if weight is not None:
+        _check_weights(weight, before)
+        mass = np.array([weight[~positive].sum(), weight[positive].sum()])
+        whole = bool((weight == np.floor(weight)).all())
+    low, high = columns.min(axis=1), columns.max(axis=1)
+    return Facts({index: (n, plus)}, low, high, total, mass, whole, weight is not None)
 
 
 def _refuse(columns: np.ndarray, before: int) -> NoReturn:
@@ -669,58 +484,39 @@ def marks(seen: int, more: int, share: float) -> np.ndarray:
     return at[(at >= 0) & (at < more) & (np.diff(at, prepend=-1) > 0)]
 
 
-@dataclass(frozen=True, eq=False)
-class _TakingTask(ABC):
-    """Takes rows by their numbers within their class."""
+def rows_taken(
+    before: dict[int, tuple[int, int]], taken: Callable[[int, int, int], np.ndarray],
+    blocks: Iterator[Block], index: int,
+) -> list[Drawn]:  # fmt: skip
+    """Return rows by their numbers within their class.
 
-    before: dict[int, tuple[int, int]]
-
-    @abstractmethod
-    def taken(self, side: int, seen: int, more: int) -> np.ndarray:
-        """Return which of a class's next `more` rows are taken; `seen` rows came before."""
-
-    def run(self, blocks: Iterator[Block], index: int) -> list[Drawn]:
-        """Return the rows of one partition that are taken."""
-        seen, found = list(self.before[index]), []
-        for columns, positive, weight in blocks:
-            places = []
-            for side in (0, 1):
-                own = np.flatnonzero(positive == bool(side))
-                places.append(own[self.taken(side, seen[side], own.size)])
-                seen[side] += own.size
-            at = np.sort(np.concatenate(places))
-            if at.size:
-                rows = _small(np.ascontiguousarray(columns[:, at].T))
-                found.append(Drawn(rows, positive[at], None if weight is None else weight[at]))
-        return found
-
-    def merge(self, first: list[Drawn], second: list[Drawn]) -> list[Drawn]:
-        """Return both."""
-        return first + second
+    `taken(side, seen, more)` says which of a class's next `more` rows, of `seen` that came before.
+    """
+    seen, found = list(before[index]), []
+    for columns, positive, weight in blocks:
+        places = []
+        for side in (0, 1):
+            own = np.flatnonzero(positive == bool(side))
+            places.append(own[taken(side, seen[side], own.size)])
+            seen[side] += own.size
+        at = np.sort(np.concatenate(places))
+        if at.size:
+            rows = _small(np.ascontiguousarray(columns[:, at].T))
+            found.append(Drawn(rows, positive[at], None if weight is None else weight[at]))
+    return found
 
 
-@dataclass(frozen=True, eq=False)
-class ThinningTask(_TakingTask):
-    """Takes the same evenly spread rows however they are cut."""
-
-    shares: tuple[float, float]
-
-    def taken(self, side: int, seen: int, more: int) -> np.ndarray:
-        """Return which rows are taken."""
-        return marks(seen, more, self.shares[side])
+def thinned(shares: tuple[float, float], side: int, seen: int, more: int) -> np.ndarray:
+    """Return evenly spread rows: the same ones however they are cut."""
+    return marks(seen, more, shares[side])
 
 
-@dataclass(frozen=True, eq=False)
-class NamedTask(_TakingTask):
-    """Takes the rows that are named."""
-
-    wanted: tuple[np.ndarray, np.ndarray]
-
-    def taken(self, side: int, seen: int, more: int) -> np.ndarray:
-        """Return which rows are named."""
-        numbers = self.wanted[side]
-        first, last = np.searchsorted(numbers, [seen, seen + more])
-        return numbers[first:last] - seen
+def named_ones(
+    wanted: tuple[np.ndarray, np.ndarray], side: int, seen: int, more: int
+) -> np.ndarray:
+    """Return the rows that are named."""
+    first, last = np.searchsorted(wanted[side], [seen, seen + more])
+    return wanted[side][first:last] - seen
 
 
 def _small(rows: np.ndarray) -> np.ndarray:
@@ -783,8 +579,9 @@ class PartitionedRows(FeatureWeights):
     held: Callable[..., Partition] = staticmethod(held_rows)
 
     def __init__(self, source: Source | Engine, columns: list[str] | None = None):
-        engine = source if hasattr(source, "staged") else LocalEngine(self._partitions(source))  # type: ignore[arg-type]
-        self.engine: Any = engine
+        given: Any = source
+        runs = hasattr(given, "kept_numbers")
+        self.engine: Any = given if runs else LocalEngine(self._partitions(given))
         self.columns = columns
         self._key = new_key()
         self._digests: dict[int, bytes] | None = None
@@ -823,7 +620,30 @@ class PartitionedRows(FeatureWeights):
 
     def first_pass(self) -> Facts:
         """Return the facts: what the first pass over the rows finds."""
-        return self.run(FactsTask())
+        return self.total(facts_of)
+
+    keeps = False
+
+    @property
+    def kept_numbers(self) -> int:
+        """How many numbers a partition may answer with."""
+        return self.engine.kept_numbers
+
+    def labelled(self, pairs: object) -> Self:
+        """Return the rows with the labels of `pairs`: theirs lie with them."""
+        return self
+
+    def as_classes(self) -> Self:
+        """Return the rows as those of two classes, which they are."""
+        return self
+
+    def total(
+        self,
+        work: Callable[[Iterator[Any], int], Any],
+        add: Callable[[Any, Any], Any] = merged,
+    ) -> Any:
+        """Return the sum of `work(blocks, index)` over all partitions, as `add` makes it."""
+        return self.run(Task(work, add))
 
     def run(self, task: Task) -> Any:
         """Return the sum of a task's answers over all partitions.
@@ -835,12 +655,7 @@ class PartitionedRows(FeatureWeights):
         """
         return self._checked(self.engine.run(task, self._key)).answer
 
-    def staged(self, task: Staged) -> tuple[Any, Callable[[Any], Any]]:
-        """Return the sum of the messages of a task's first step, and what answers the second."""
-        told, second = self.engine.staged(task, self._key)
-        return self._checked(told).answer, lambda then: self._checked(second(then)).answer
-
-    def _checked(self, reply: Reply[Any]) -> Reply[Any]:
+    def _checked(self, reply: Reply) -> Reply:
         found = reply.digests
         if found.keys() != set(range(self.parts)):
             missing = min(set(range(self.parts)) ^ found.keys())
@@ -860,7 +675,9 @@ class PartitionedRows(FeatureWeights):
         shares = share_neg, share_pos
         if shares in self._drawn:
             return self._drawn[shares]
-        found = assembled(self.run(ThinningTask(self.before(), (share_neg, share_pos))))
+        found = assembled(
+            self.total(partial(rows_taken, self.before(), partial(thinned, shares)), add)
+        )
         self._drawn = {shares: found}  # the next problem over these rows begins with the same
         if self.sample is None or found.rows.size < self.sample.rows.size:
             self.sample = found
@@ -868,7 +685,11 @@ class PartitionedRows(FeatureWeights):
 
     def named(self, negative: np.ndarray, positive: np.ndarray) -> Drawn:
         """Return the rows of these numbers within their class, ascending, as they are: a pass."""
-        return assembled(self.run(NamedTask(self.before(), (negative, positive))))
+        return assembled(
+            self.total(
+                partial(rows_taken, self.before(), partial(named_ones, (negative, positive))), add
+            )
+        )
 
     def before(self) -> dict[int, tuple[int, int]]:
         """Return how many negative and positive rows the partitions before each one have."""
@@ -946,48 +767,12 @@ def hashed_names(names: np.ndarray, seed: int) -> np.ndarray:
     return scrambled(scrambled(own) ^ start)
 
 
-class Choice(Protocol):
-    """Chooses rows of a partition; travels to wherever it lies."""
-
-    def chosen(self, blocks: Iterator[Any], index: int) -> Iterator[Any]:
-        """Yield the rows of partition `index` that are meant."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class SomeRowsTask:
-    """A task, or one in two steps (`Staged`), on the rows that `choice` chooses."""
-
-    task: Any
-    choice: Choice
-
-    def run(self, blocks: Iterator[Any], index: int) -> Any:
-        """Return the task's answer for the chosen rows of one partition."""
-        return self.task.run(self.choice.chosen(blocks, index), index)
-
-    def merge(self, first: Any, second: Any) -> Any:
-        """Return the sum of two answers."""
-        return self.task.merge(first, second)
-
-    def message(self, left: Any) -> Any:
-        """Return the part that the first step tells."""
-        return self.task.message(left)
-
-    def together(self) -> Any:
-        """Return what adds up what partitions leave behind, if anything does."""
-        return self.task.together()
-
-    def merge_messages(self, first: Any, second: Any) -> Any:
-        """Return the sum of two of these parts."""
-        return self.task.merge_messages(first, second)
-
-
 @dataclass(frozen=True, eq=False)
 class SomeRowsEngine:
-    """An engine that runs every task on the rows that `choice` chooses."""
+    """An engine that runs every task on the rows that `chosen(blocks, index)` chooses."""
 
     engine: Engine
-    choice: Choice
+    chosen: Callable[[Iterator[Any], int], Iterator[Any]]
 
     @property
     def count(self) -> int:
@@ -996,26 +781,24 @@ class SomeRowsEngine:
 
     @property
     def kept_numbers(self) -> int:
-        """How many numbers a partition may leave behind between two steps."""
+        """How many numbers a partition may answer with."""
         return self.engine.kept_numbers
 
-    @property
-    def kept_together(self) -> int:
-        """How many numbers a stretch of partitions may leave behind, where it keeps one sum."""
-        return self.engine.kept_together
-
-    def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
+    def run(self, task: Task, key: np.ndarray) -> Reply:
         """Return the sum of the answers."""
-        return self.engine.run(SomeRowsTask(task, self.choice), key)
-
-    def staged(
-        self, task: Staged, key: np.ndarray
-    ) -> tuple[Reply[Any], Callable[[Any], Reply[Any]]]:
-        """Return the sum of the messages, and what answers the second step."""
-        return self.engine.staged(SomeRowsTask(task, self.choice), key)
+        return self.engine.run(Task(partial(_on_some, task.run, self.chosen), task.merge), key)
 
     def close(self) -> None:
         """Leave the partitions to whoever has the engine."""
+
+
+def _on_some(
+    run: Callable[[Iterator[Any], int], Any],
+    chosen: Callable[[Iterator[Any], int], Iterator[Any]],
+    blocks: Iterator[Any],
+    index: int,
+) -> Any:
+    return run(chosen(blocks, index), index)
 
 
 def rows_of_fold(side: int, start: int, count: int, seed: int, folds: int, fold: int) -> np.ndarray:
@@ -1026,32 +809,22 @@ def rows_of_fold(side: int, start: int, count: int, seed: int, folds: int, fold:
     return at[(at >= 0) & (at < count)]
 
 
-@dataclass(frozen=True, eq=False)
-class ByNumber:
-    """Chooses the rows of a fold, or all others, by their numbers within their class."""
-
-    before: dict[int, tuple[int, int]]
-    fold: int
-    folds: int
-    seed: int
-    held_out: bool
-
-    def chosen(self, blocks: Iterator[Block], index: int) -> Iterator[Block]:
-        """Yield the rows of one partition that are meant."""
-        seen = list(self.before[index])
-        for columns, positive, weight in blocks:
-            own = np.full(positive.size, not self.held_out)
-            for side in (0, 1):
-                rows = np.flatnonzero(positive == bool(side))
-                members = rows_of_fold(
-                    side, seen[side], rows.size, self.seed, self.folds, self.fold
-                )
-                own[rows[members]] = self.held_out
-                seen[side] += rows.size
-            at = np.flatnonzero(own)  # taking rows by a mask costs ten times as much
-            if at.size:
-                chosen = columns.take(at, axis=1)
-                yield Block(chosen, positive[at], None if weight is None else weight[at])
+def chosen_by_number(
+    before: dict[int, tuple[int, int]], fold: int, folds: int, seed: int, held_out: bool,
+    blocks: Iterator[Block], index: int,
+) -> Iterator[Block]:  # fmt: skip
+    """Yield the rows of a fold, or all others, by their numbers within their class."""
+    seen = list(before[index])
+    for columns, positive, weight in blocks:
+        own = np.full(positive.size, not held_out)
+        for side in (0, 1):
+            rows = np.flatnonzero(positive == bool(side))
+            own[rows[rows_of_fold(side, seen[side], rows.size, seed, folds, fold)]] = held_out
+            seen[side] += rows.size
+        at = np.flatnonzero(own)  # taking rows by a mask costs ten times as much
+        if at.size:
+            chosen = columns.take(at, axis=1)
+            yield Block(chosen, positive[at], None if weight is None else weight[at])
 
 
 def fold_of(rows: PartitionedRows, fold: int, folds: int, seed: int) -> tuple[Any, Any]:
@@ -1061,7 +834,9 @@ def fold_of(rows: PartitionedRows, fold: int, folds: int, seed: int) -> tuple[An
     """
     parts = (
         PartitionedRows(
-            SomeRowsEngine(rows.engine, ByNumber(rows.before(), fold, folds, seed, held_out)),
+            SomeRowsEngine(
+                rows.engine, partial(chosen_by_number, rows.before(), fold, folds, seed, held_out)
+            ),
             rows.columns,
         )
         for held_out in (False, True)

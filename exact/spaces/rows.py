@@ -356,6 +356,17 @@ class Rows(FeatureWeights):
             return pull_of(self.X, c, self._block)
         return np.asarray(self.X.T @ c) - self.offset * float(c.sum(dtype=np.longdouble))
 
+    keeps = True
+
+    def labelled(self, pairs: object) -> Rows:
+        """Return the rows themselves: their labels are in memory, as they are."""
+        return self
+
+    def pulled(self, c: np.ndarray) -> tuple[np.ndarray, float, float]:
+        """Return pull(c), a bound of its error, and sum |c_i| |x_i|."""
+        size = float(np.abs(c) @ self.norms) * (1 + gamma(self.n))
+        return self.pull(c), self.pull_error(c), size
+
     @property
     def _block(self) -> int:
         """Rows summed at a time: about sqrt(n), for the shortest chain of additions."""

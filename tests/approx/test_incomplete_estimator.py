@@ -11,8 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from aucert.approx import Adamax, IncompleteROCSVM, draw_pairs
 from aucert.exact.api.solve import choose_solver, solve
-from aucert.exact.certificate.certificate import Certificate, Minorant
-from aucert.exact.certificate.from_scores import full_certificate
+from aucert.exact.certificate.certificate import Certificate, Minorant, full_certificate
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.all_pairs import AllPairs

@@ -37,14 +37,10 @@ def lowered(rng: np.random.Generator) -> dict[str, Any]:
         found["spaces.rows.LARGE"] = 1
         found |= {"problem.risk.LONG_ROWS": 0, "problem.risk.NEGLIGIBLE": 1.0}
     if rng.integers(2):
-        few = int(rng.integers(1, 8))
-        for name in ("spaces.blocks", "certificate.blocks.passes"):
-            found[f"{name}.FEW_COLUMNS"] = few
+        found["spaces.blocks.FEW_COLUMNS"] = int(rng.integers(1, 8))
     if rng.integers(2):
-        found["certificate.blocks.passes.HELD_NUMBERS"] = int(rng.integers(1, 60))
-        found["certificate.blocks.passes.ROWS_A_CELL"] = 1e-9
-        for name in ("passes", "kept"):
-            found[f"certificate.blocks.{name}.workers"] = lambda numbers: THREADS
+        found["spaces.blocks.STRETCH_NUMBERS"] = int(rng.integers(1, 60))
+        found["spaces.blocks.workers"] = lambda numbers: THREADS
     if rng.integers(2):
         found |= {"tools.compiling.IMPORT_PRICE": np.inf, "tools.compiling.COMPILE_PRICE": np.inf}
     if rng.integers(2):

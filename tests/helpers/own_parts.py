@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from aucert.exact.certificate.solution import Recorder, Status
-from aucert.exact.certificate.solver import Solver
+from aucert.exact.certificate.solution import Recorder, Solver, Status
 from aucert.exact.problem.minorant import Minorant
 from aucert.exact.problem.penalties.penalty import FeaturePenalty
 from aucert.exact.problem.problem import Problem

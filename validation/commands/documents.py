@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from ... import __version__
-from ...exact.certificate.partitioned.grouped.order import group_concordance
+from ...exact.certificate.order import group_concordance
 from ...exact.formulation.formulation import true_space
 from ...exact.formulation.request import Request
 from ...exact.losses.registry import HINGE
@@ -38,7 +38,7 @@ def scores_of(data: Data, request: Request, w: np.ndarray) -> Any:
     if isinstance(data.X, GroupedRows):
         return group_concordance(data.X, w[: data.X.dim])
     if data.partitioned:
-        from ...exact.certificate.partitioned.spread import counted_scores
+        from ...exact.certificate.order import counted_scores
 
         return counted_scores(data.X, w[: data.X.dim])
     if request.kernel == "linear" or request.gives_matrix:

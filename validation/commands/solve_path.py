@@ -21,8 +21,8 @@ import numpy as np
 from ...exact.api.path import Path as FoundPath
 from ...exact.api.path import PathPoint, path_of
 from ...exact.api.solve import solve_request
+from ...exact.certificate.certificate import TRIVIAL, zero_is_optimal
 from ...exact.certificate.solution import Solution, Step
-from ...exact.certificate.trivial import TRIVIAL, zero_is_optimal
 from ...exact.errors import InputError, WriteError
 from ...exact.formulation.lam_grid import check_lams
 from ...exact.formulation.penalty_grid import unit_penalty

@@ -14,14 +14,16 @@ import pytest
 import naive
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate import evaluation
-from aucert.exact.certificate.blocks import streamed as streamed_room
-from aucert.exact.certificate.blocks.kept import Kept
-from aucert.exact.certificate.blocks.passes import Passes
-from aucert.exact.certificate.blocks.streamed import Streamed
 from aucert.exact.certificate.certificate import Certificate, evaluated
-from aucert.exact.certificate.evaluate_rows import binned_at, blocked, loss_at
-from aucert.exact.certificate.evaluation import Evaluation
-from aucert.exact.certificate.notes import note, noted, noting
+from aucert.exact.certificate.evaluation import (
+    Evaluation,
+    Evaluator,
+    binned_at,
+    loss_at,
+    note,
+    noted,
+    noting,
+)
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import CertificateError, InputError
 from aucert.exact.losses.registry import HINGE
@@ -84,7 +86,7 @@ def test_threads_change_no_bit(kind: str, d: int) -> None:
     found = []
     for jobs in (1, 2, 3, 7):
         with at_most(jobs):
-            found.append(numbers(blocked(problem, 64).at(w, 0.1)))
+            found.append(numbers(Evaluator(problem).at(w, 64, 3)))
     assert found[1:] == found[:1] * 3
 
 
@@ -95,7 +97,7 @@ def test_weights_change_no_bit_either(whole: bool) -> None:
     problem, found = some_problem(weight=weight), []
     for jobs in (1, 2, 7):
         with at_most(jobs):
-            found.append(numbers(Streamed(problem, 64).at(np.array([0.7, 0.4]), 0.1)))
+            found.append(numbers(Evaluator(problem).at(np.array([0.7, 0.4]), 64, 3)))
     assert found[1:] == found[:1] * 2
 
 
@@ -130,7 +132,7 @@ def test_evaluations_are_those_of_every_pair(kind: str, d: int) -> None:
     positive[:2] = True, False
     problem = pair_problem(StreamedRows(X, 7), positive, AllPairs(), HINGE, Ridge(LAM))
     w = np.linspace(0.5, 1, d) / d
-    by_pairs(problem, X, w, blocked(problem, 32).at(w, 0.1))
+    by_pairs(problem, X, w, Evaluator(problem).at(w, 32, 2))
 
 
 def test_float32_is_the_same_as_its_promotion() -> None:
@@ -142,7 +144,7 @@ def test_float32_is_the_same_as_its_promotion() -> None:
     assert rows_of(narrow).narrow(slice(0, 100)).dtype == np.float32
     w = np.array([0.7, 0.4])
     rows_of(narrow).offset = rows_of(wide).offset  # means may round differently
-    assert numbers(Streamed(narrow, 64).at(w, 0.1)) == numbers(Streamed(wide, 64).at(w, 0.1))
+    assert numbers(Evaluator(narrow).at(w, 64, 3)) == numbers(Evaluator(wide).at(w, 64, 3))
 
 
 def test_a_changed_file_of_float32_is_refused(tmp_path: Path) -> None:
@@ -150,18 +152,18 @@ def test_a_changed_file_of_float32_is_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r+")
     problem = pair_problem(StreamedRows(mapped, 100), positive, AllPairs(), HINGE, Ridge(LAM))
-    Streamed(problem, 64).at(np.ones(3), 0.1)
+    Evaluator(problem).at(np.ones(3), 64, 3)
     mapped[300, 2] += 1
     with pytest.raises(InputError, match="changed while it was read"):
-        Streamed(problem, 64).at(np.ones(3), 0.1)
+        Evaluator(problem).at(np.ones(3), 64, 3)
 
 
 @each("kind", ["plain", "far"])
 def test_wide_rows_keep_scores_along_a_line(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = some_problem(kind, d=12)
-    evaluator = Kept(problem, 256)
+    evaluator = Evaluator(problem)
     w, p = np.full(12, 0.1), np.linspace(-0.1, 0.2, 12)
-    line = evaluator.line(evaluator.at(w, 0.1), p, 0.1)
+    line = evaluator.line(evaluator.at(w, 256, 13), p)
     reads = []
     read = StreamedRows.narrow
     monkeypatch.setattr(
@@ -172,7 +174,7 @@ def test_wide_rows_keep_scores_along_a_line(kind: str, monkeypatch: pytest.Monke
     assert reads == []
     found = line.at(0.7)
     assert len(reads) == len(list(problem.space.blocks()))
-    fresh = Kept(problem, 256).at(w + 0.7 * p, 0.1)
+    fresh = Evaluator(problem).at(w + 0.7 * p, 256, 13)
     assert abs(found.loss - fresh.loss) <= found.loss_rounding + fresh.loss_rounding
     assert found.loss_rounding > fresh.loss_rounding  # the line has its own roundings
     X, _ = some_rows(kind, d=12)
@@ -185,9 +187,11 @@ def test_wide_rows_keep_scores_along_a_line(kind: str, monkeypatch: pytest.Monke
     assert (max(shifts) - min(shifts)) / 2 <= evaluator.scores(found.w)[1]
 
 
-def test_wide_and_narrow_rows_are_evaluated_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wide_and_narrow_rows_are_evaluated_alike() -> None:
     problem, w = some_problem(d=3), np.array([0.5, 0.3, 0.1])
-    narrow, wide = Streamed(problem, 64).at(w, 0.1), Kept(problem, 64).at(w, 0.1)
+    narrow, keeping = Evaluator(problem).at(w, 64, 3), Evaluator(problem)
+    keeping.rows.keeps = True
+    wide = keeping.at(w, 64, 3)
     assert narrow.total == wide.total and narrow.half == wide.half
     assert narrow.loss == pytest.approx(wide.loss, abs=1e-9)
     np.testing.assert_allclose(narrow.pull, wide.pull, rtol=1e-12)
@@ -197,7 +201,7 @@ def test_an_evaluation_is_noted_for_its_very_point_only() -> None:
     problem, w = some_problem(), np.array([0.7, 0.4])
     assert noted(problem, w, 64) is None
     with noting():
-        found = Streamed(problem, 64).with_bins(w, 64, 3)
+        found = Evaluator(problem).at(w, 64, 3)
         assert noted(problem, w, 64, 3) is not None and noted(problem, w, 64) is not None
         assert noted(problem, np.nextafter(w, 1), 64) is None
         assert noted(problem, w, 128) is None and noted(problem, w, 64, 2) is None
@@ -212,11 +216,11 @@ def test_what_a_solver_does_with_its_evaluation_changes_no_certificate() -> None
     problem, w = some_problem(), np.array([0.7, 0.4])
     witness = Minorant.from_weights(problem, w, 64, 3)
     with noting():
-        Streamed(problem, 64).with_bins(w, 64, 3)
+        Evaluator(problem).at(w, 64, 3)
         honest = evaluated(problem, w, witness)
     with noting():
         point = w.copy()
-        found = Streamed(problem, 64).with_bins(point, 64, 3)
+        found = Evaluator(problem).at(point, 64, 3)
         point[:] = 0.0
         found.pull[:] = 0.0
         replace(found, loss=0.0, total=5.0)
@@ -232,7 +236,7 @@ def test_a_false_note_would_be_seen() -> None:
     """The notes are what is trusted: were one false, certificates would be, as this shows."""
     problem, w = some_problem(), np.array([0.7, 0.4])
     with noting():
-        true = Streamed(problem, 64).with_bins(w, 64, 3)
+        true = Evaluator(problem).at(w, 64, 3)
     with noting(), pytest.raises(CertificateError):
         note(problem, replace(true, total=5.0))
         Certificate.of(problem, w, Minorant.from_weights(problem, w, 64, 3))
@@ -251,9 +255,9 @@ def test_a_solve_is_certified_without_another_pass(monkeypatch: pytest.MonkeyPat
     X, positive = some_rows(n=30_000)
     problem = pair_problem(StreamedRows(X), positive, AllPairs(), HINGE, Ridge(LAM))
     passes = []
-    counted = Passes.counted
+    total = StreamedRows.total
     monkeypatch.setattr(
-        Passes, "counted", lambda self, w, empty: passes.append(w) or counted(self, w, empty)
+        StreamedRows, "total", lambda self, *work: passes.append(work) or total(self, *work)
     )
     made, of = [], Certificate.with_minorant
 
@@ -277,11 +281,9 @@ def test_a_solve_is_certified_without_another_pass(monkeypatch: pytest.MonkeyPat
 
 def test_scores_beyond_the_guess_are_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, w = some_problem(), np.array([0.7, 0.4])
-    fresh = Streamed(problem, 64).with_bins(w, 64, 3)
-    monkeypatch.setattr(streamed_room, "SKIPPED", 100)  # too few rows to see the range
-    evaluator = Streamed(problem, 64)
-    evaluator.passes.guess = np.array([0.0, 0.1, 0.0, 0.1])
-    found = evaluator.with_bins(w, 64, 3)
+    fresh = Evaluator(problem).at(w, 64, 3)
+    monkeypatch.setattr(evaluation, "score_extent", lambda *_: np.array([0.0, 0.1, 0.0, 0.1]))
+    found = Evaluator(problem).at(w, 64, 3)
     assert found.loss == pytest.approx(fresh.loss, abs=1e-9) and found.total == fresh.total
 
 

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from aucert.exact import certify, solve
-from aucert.exact.certificate.certified_order import (
+from aucert.exact.certificate.order import (
     auc_range,
     certified_order,
     count_above,

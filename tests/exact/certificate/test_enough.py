@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aucert.exact import AllPairs, Certificate, Mean, Minorant, Problem, Ridge, Rows, solve
-from aucert.exact.certificate.bounds import two_sides
+from aucert.exact.certificate import certificate as two_sides
 from aucert.exact.losses.registry import Logistic
 from aucert.exact.tools.rounding import Bound
 

@@ -9,7 +9,7 @@ import pytest
 
 from aucert.exact import solve
 from aucert.exact.certificate.certificate import Certificate
-from aucert.exact.certificate.notes import noted_scores, noted_sums, noting, sums_at, sums_of
+from aucert.exact.certificate.evaluation import noted_scores, noted_sums, noting, sums_at, sums_of
 from aucert.exact.losses.registry import get_loss
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.evidence import Scores

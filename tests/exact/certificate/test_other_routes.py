@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from aucert.exact.certificate.blocks import streamed
+from aucert.exact.certificate import evaluation
 from fuzz_routes import ROUTES
 from fuzzing import run
 from loops import each
@@ -28,12 +28,11 @@ def test_many_claims_hold_on_the_routes_of_large_problems() -> None:
 
 
 def test_a_pull_that_is_too_short_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = streamed.assembled
+    found = evaluation._assembled
 
-    def short(w, histogram, closed, half, into, slip):  # type: ignore[no-untyped-def]
-        into.total *= 0.9
-        return found(w, histogram, closed, half, into, slip)
+    def short(w, sums, bins, half, pull, slip):  # type: ignore[no-untyped-def]
+        return found(w, sums, bins, half, (0.9 * pull[0], *pull[1:]), slip)
 
-    monkeypatch.setattr(streamed, "assembled", short)
+    monkeypatch.setattr(evaluation, "_assembled", short)
     in_blocks = range(4, 120, len(ROUTES))
     assert run(in_blocks, ROUTES).false

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from aucert.exact import AllPairs, Minorant, PairList, Rows
-from aucert.exact.certificate.bounds import two_sides as module
+from aucert.exact.certificate import certificate as module
 from aucert.exact.losses.registry import HINGE, LOGISTIC, SQUARED_HINGE
 from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
 from aucert.exact.problem.evidence import Alpha, Marginals, Mix, Scores

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import naive
-from aucert.exact.certificate.evaluation import InMemory
+from aucert.exact.certificate.evaluation import Evaluator
 from aucert.exact.losses.registry import HINGE, LOSSES
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.pairs.marginals import deficiency
@@ -226,7 +226,7 @@ def test_what_marginals_have_lost_is_in_the_error_of_their_pull() -> None:
     weight = np.concatenate([[1.0, 1.0], np.full(n, LOST[UNIT])])
     positive = np.arange(n + 2) == 0
     problem = pair_problem(Rows(X), positive, AllPairs(weight), HINGE, Ridge(1.0))
-    found = InMemory(problem, bins=16).at(np.zeros(1), 0.0)
+    found = Evaluator(problem).at(np.zeros(1), 16)
     true = -1 / (1 + n * Fraction(weight[2]))  # all pairs are active
     error = abs(Fraction(float(found.pull[0])) - true)
     assert error <= found.pull_error
@@ -241,10 +241,10 @@ def test_the_sum_of_a_pull_is_in_its_error(n: int) -> None:
     rng = np.random.default_rng(n)
     X, positive = rng.normal(size=(n, 3)), np.arange(n) % 2 == 0
     problem = linear_problem(X, positive, 1.0)
-    found, sums = InMemory(problem).at(np.zeros(3), 0.0), problem.sums(np.zeros(n))
+    found, sums = Evaluator(problem).at(np.zeros(3), 1 << 10), problem.sums(np.zeros(n))
     space = problem.space
     assert isinstance(space, Rows)
-    parts = space.pull_error(sums.c), space.reach * sums.rounding
+    parts = space.pull_error(sums.c), gamma(4) * float(np.abs(sums.c) @ space.norms)
     assert found.pull_error >= sum(parts) * (1 - 1e-9)
     assert min(parts) > 0
     block = max(64, int(np.sqrt(n)))

@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from aucert.exact.certificate.solution import Recorder, Status, Step
-from aucert.exact.certificate.solver import Solver
+from aucert.exact.certificate.solution import Recorder, Solver, Status, Step
 from aucert.exact.errors import InputError
 from aucert.exact.problem.problem import Problem, linear_problem
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from aucert.exact.certificate.solution import Recorder, Status
-from aucert.exact.certificate.solver import Solver
+from aucert.exact.certificate.solution import Recorder, Solver, Status
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers.descent import Descent

@@ -12,8 +12,8 @@ import pytest
 from scipy.optimize import linprog
 
 from aucert.exact import AllPairs, Certificate, InputError, PairList, Rows
+from aucert.exact.certificate.certificate import zero_is_optimal
 from aucert.exact.certificate.solution import Status
-from aucert.exact.certificate.trivial import zero_is_optimal
 from aucert.exact.losses.registry import HINGE, get_loss
 from aucert.exact.problem.evidence import Alpha, Marginals, Mix, Scores
 from aucert.exact.problem.minorant import Minorant

@@ -9,8 +9,8 @@ import pytest
 
 from aucert.exact.api import solve as solving
 from aucert.exact.api.solve import solve
-from aucert.exact.certificate.blocks.squared import SquaredInBlocks
 from aucert.exact.certificate.certificate import Certificate
+from aucert.exact.certificate.evaluation import Evaluator
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import SQUARED_HINGE
@@ -81,7 +81,7 @@ def problem_of(X: np.ndarray, y: np.ndarray, lam: float = 1e-2) -> Problem:
 def test_an_evaluation_bounds_the_true_sums(bins: int) -> None:
     X, y, _ = data("plain", 3)
     problem, w = problem_of(X, y), np.array([0.7, -0.2, 0.1])
-    found = SquaredInBlocks(problem).at(w, bins)
+    found = Evaluator(problem).at(w, bins)
     scores = (X - StreamedRows(X).offset) @ w
     z = 1 - scores[y][:, None] + scores[~y][None, :]
     true = float((np.maximum(z, 0) ** 2).mean())

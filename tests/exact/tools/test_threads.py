@@ -14,9 +14,9 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 from aucert.approx import NBAUC, NSAUC, OAM, SHTAUC, SOLAM, IncompleteROCSVM, Nystrom, RankSVM
 from aucert.exact import ROCSVM, ROCSVMCV, certify, regularization_path, solve
 from aucert.exact.api import solve as solving
-from aucert.exact.certificate.blocks import passes
 from aucert.exact.errors import InputError
 from aucert.exact.estimators import base
+from aucert.exact.spaces import blocks
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.tools import threads
 from aucert.exact.tools.lossless import check_matrix
@@ -208,7 +208,7 @@ def test_n_jobs_reaches_the_passes(name: str, monkeypatch: pytest.MonkeyPatch) -
         seen.append(workers(numbers))
         return 1
 
-    monkeypatch.setattr(passes, "workers", watched)
+    monkeypatch.setattr(blocks, "workers", watched)
     monkeypatch.setattr(solving, "HELD_ROWS", 10)
     {
         "solve": lambda: solve(X, Y, 0.1, tol=1e-3, n_jobs=3),

@@ -14,8 +14,7 @@ from ....approx.nystrom import nystrom_map
 from ....approx.subgradient import Adamax
 from ....exact.api.cross_validation import cross_validated_path
 from ....exact.api.solve import choose_solver
-from ....exact.certificate.certificate import Certificate
-from ....exact.certificate.from_scores import full_certificate
+from ....exact.certificate.certificate import Certificate, full_certificate
 from ....exact.losses.registry import get_loss
 from ....exact.pairs.all_pairs import AllPairs
 from ....exact.pairs.auc import auc

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aucert.exact import GroupedRows, Path, regularization_path
-from aucert.exact.certificate.partitioned import spread
+from aucert.exact.certificate import order as spread
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.auc import auc
 from aucert.exact.spaces.groups import cut_groups
@@ -90,7 +90,7 @@ class Interrupted(LocalEngine):
 
     passes = 1 << 30
 
-    def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
+    def run(self, task: Task, key: np.ndarray) -> Reply:
         self.passes -= 1
         if self.passes < 0:
             self.passes = 1 << 30
@@ -144,14 +144,14 @@ def test_many_lam_draw_one_sample() -> None:
     drawn: list[str] = []
 
     class Counting(LocalEngine):
-        def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
-            drawn.append(type(task).__name__)
+        def run(self, task: Task, key: np.ndarray) -> Reply:
+            drawn.append(getattr(task.run, "func", task.run).__name__)
             return super().run(task, key)
 
     rows = in_parts(X, y)
     rows.engine = Counting(rows.engine.partitions)
     regularization_path(rows, None, [1.0, 0.3, 0.1], tol=1e-3)
-    assert drawn.count("ThinningTask") == 1
+    assert drawn.count("rows_taken") == 1
 
 
 @each("places", [[], [500, 500, 900]])

@@ -13,8 +13,8 @@ import pytest
 from aucert.exact import GroupedRows, PartitionedRows
 from aucert.exact.api.certify import certify
 from aucert.exact.api.solve import solve
-from aucert.exact.certificate.partitioned.grouped.evaluate import OfGroups
-from aucert.exact.certificate.partitioned.grouped.order import group_concordance
+from aucert.exact.certificate.evaluation import Evaluation, Evaluator
+from aucert.exact.certificate.order import group_concordance
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import CertificateError, InputError
 from aucert.exact.estimators.roc_svm import ROCSVM
@@ -71,6 +71,12 @@ def pairs_by_hand(group: np.ndarray, grade: np.ndarray) -> list[tuple[int, int]]
     return [(i, j) for i in rows for j in rows if group[i] == group[j] and grade[i] > grade[j]]
 
 
+def near(problem: Problem, w: np.ndarray) -> Evaluation:
+    """The evaluation at `w`, smoothed by about a tenth."""
+    evaluator = Evaluator(problem)
+    return evaluator.at(w, *evaluator.grid(w, 0.1))
+
+
 @each("weighted", [False, True])
 @each("half", [0, 3])
 @each("parts", [1, 5])
@@ -83,7 +89,7 @@ def test_the_hinge_is_that_of_its_pairs_within_its_bounds(
     weight = np.random.default_rng(seed).integers(0, 4, 40).astype(float) if weighted else None
     space = rows_in(X, group, grade, parts, weight)
     w = np.random.default_rng(seed).normal(size=3)
-    found = OfGroups(over(space)).with_grid(w, 16, half)
+    found = Evaluator(over(space)).at(w, 16, half)
     scores = np.zeros(40)
     for k in range(3):
         scores += (X[:, k] - space.offset[k]) * w[k]
@@ -114,7 +120,7 @@ def test_the_hinge_is_that_of_its_pairs_within_its_bounds(
 def test_every_loss_is_that_of_rows_in_memory(loss: str, parts: int) -> None:
     X, group, grade = some_rows()
     space, w = rows_in(X, group, grade, parts), np.array([0.4, -0.1, 0.2])
-    found = OfGroups(over(space, loss)).at(w)
+    found = Evaluator(over(space, loss)).at(w, 1)
     scores = X @ w
     i, j = np.array(pairs_by_hand(group, grade)).T
     margins = (scores[i] - scores[j]).astype(np.longdouble)
@@ -133,7 +139,7 @@ def test_the_hinge_has_the_same_bits_for_any_cut_between_groups() -> None:
     w, found = np.array([1.0, -2.0, 0.5]), []
     for parts in (1, 7, 1000):
         space = rows_in(X, group, grade, parts)
-        found.append((space, OfGroups(over(space)).at(w, 0.1)))
+        found.append((space, near(over(space), w)))
     first, told = found[0]
     for space, one in found[1:]:
         assert (space.order.mass, space.order.count) == (first.order.mass, first.order.count)
@@ -151,7 +157,7 @@ def test_a_partition_that_is_not_counted_is_an_error(monkeypatch: pytest.MonkeyP
     space = rows_in(X, group, grade, 5)
     monkeypatch.setattr(space.order, "mass", space.order.mass + 1)
     with pytest.raises(CertificateError, match="rows of 5 partitions were counted"):
-        OfGroups(over(space)).at(np.ones(3), 0.1)
+        near(over(space), np.ones(3))
 
 
 @each("seed", seeds(20))
@@ -187,11 +193,11 @@ def test_grids_leave_room_in_63_bits(far: float, top: int, width: float) -> None
 
 def test_scores_that_have_no_exact_sums_are_refused() -> None:
     X, group, grade = some_rows()
-    sums = OfGroups(over(rows_in(X, group, grade, 3)))
+    sums = Evaluator(over(rows_in(X, group, grade, 3)))
     with pytest.raises(InputError, match="no exact sums: rescale X"):
-        sums.at(1e60 * np.ones(3))
+        sums.at(1e60 * np.ones(3), 16, 1)
     with pytest.raises(InputError, match="too fine for exact sums"):
-        sums.with_grid(np.ones(3), 1 << 60, 1)
+        sums.at(np.ones(3), 1 << 60, 1)
 
 
 @each("loss", RANKED)

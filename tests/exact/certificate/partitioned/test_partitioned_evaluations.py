@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, NoReturn
+from functools import partial
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -12,10 +13,8 @@ import pytest
 from aucert.exact.api.certify import certify
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.certificate import Certificate
-from aucert.exact.certificate.certified_order import certified_order
-from aucert.exact.certificate.evaluation import Evaluation
-from aucert.exact.certificate.partitioned.evaluate import Partitioned
-from aucert.exact.certificate.partitioned.tasks import GatherTask, Grid
+from aucert.exact.certificate.evaluation import Evaluation, Evaluator, gather
+from aucert.exact.certificate.order import certified_order
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import CertificateError, InputError
 from aucert.exact.formulation.partitioned import partitioned_problem
@@ -24,15 +23,11 @@ from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.spaces import partitions as engine
 from aucert.exact.spaces.partitions import (
     Block,
-    Folded,
-    Left,
     LocalEngine,
-    Messages,
     PartitionedRows,
     Reply,
     Task,
     cut,
-    replied,
 )
 from loops import each, seeds
 
@@ -81,28 +76,7 @@ def by_hand(
     return total, pull
 
 
-class Stretched(LocalEngine):
-    """Keeps one sum for two partitions or three, as workers of a cluster do."""
-
-    def staged(self, task: Any, key: np.ndarray) -> tuple[Reply[Any], Callable[[Any], Reply[Any]]]:
-        told, held = Folded(Messages(task), self.count), []
-        for start in (0, 2):
-            left = Left(task, self.count)
-            for k, part in enumerate(self.partitions[start : start + 2 + start], start):
-                left.add(replied(task, part, k, key), k)
-            told.add_all(left.messages())
-            held.append(left)
-
-        def second(then: Any) -> Reply[Any]:
-            answers = Folded(then, self.count)
-            for left in held:
-                answers.add_all(left.answers(then))
-            return answers.total()
-
-        return told.total(), second
-
-
-@each("how", ["kept", "read again", "stretched"])
+@each("how", ["kept", "read again"])
 @each("parts", [1, 5])
 @each("seed", seeds(4))
 def test_an_evaluation_is_that_of_its_pairs_within_its_bounds(
@@ -118,10 +92,8 @@ def test_an_evaluation_is_that_of_its_pairs_within_its_bounds(
     if seed == 3:
         X[:, 0] *= 1e6
     space = rows_in(X, positive, parts)
-    if how == "stretched":
-        space.engine = Stretched(space.engine.partitions)
     w = np.random.default_rng(seed).normal(size=2) / (1e6 if seed == 3 else 1.0)
-    found = Partitioned(over(space), 16).with_bins(w, 16, 3)
+    found = Evaluator(over(space)).at(w, 16, 3)
     total, pull = by_hand(space, X, positive, found)
     assert abs(Fraction(found.total) - total) <= Fraction(found.total_rounding)
     slip = sum((Fraction(a) - b) ** 2 for a, b in zip(found.pull.tolist(), pull, strict=True))
@@ -139,7 +111,7 @@ def test_counts_are_the_same_bits_for_any_partitioning(weighted: bool) -> None:
     found = []
     for parts in (1, 7, 1000):
         space = rows_in(X, positive, parts, weight)
-        counts, _ = space.staged(GatherTask(Grid(space.offset, w, extent, 64, 2)))
+        counts = space.total(partial(gather, space.offset, w, extent, 64, 2, True))
         found.append((space, counts))
     first, told = found[0]
     for space, counts in found[1:]:
@@ -148,7 +120,7 @@ def test_counts_are_the_same_bits_for_any_partitioning(weighted: bool) -> None:
         np.testing.assert_array_equal(counts.grid[:, :, 0], told.grid[:, :, 0])
         np.testing.assert_array_equal(counts.ends, told.ends)
         np.testing.assert_allclose(counts.grid[:, :, 1], told.grid[:, :, 1], atol=1e-10)
-    evaluations = [Partitioned(over(space), 64).with_bins(w, 64, 2) for space, _ in found]
+    evaluations = [Evaluator(over(space)).at(w, 64, 2) for space, _ in found]
     for one in evaluations[1:]:
         assert one.total == evaluations[0].total
         room = one.pull_error + evaluations[0].pull_error
@@ -239,9 +211,9 @@ class Faulty(LocalEngine):
         super().__init__(whole.partitions)
         object.__setattr__(self, "fault", fault)
 
-    def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
+    def run(self, task: Task, key: np.ndarray) -> Reply:
         found = super().run(task, key)
-        if not isinstance(task, GatherTask):
+        if getattr(task.run, "func", None) is not gather:
             return found
         other = LocalEngine(self.partitions[1:2]).run(task, key)
         match self.fault:  # type: ignore[attr-defined]
@@ -264,7 +236,7 @@ def test_a_wrong_sum_over_partitions_is_noticed(fault: str) -> None:
     space = rows_in(X, positive, 5)
     space.engine = Faulty(space.engine, fault)
     with pytest.raises(CertificateError, match="please report this"):
-        Partitioned(over(space), 16).with_bins(np.array([1.0, 0.5]), 16, 2)
+        Evaluator(over(space)).at(np.array([1.0, 0.5]), 16, 2)
 
 
 def test_a_partition_that_is_in_two_replies_is_noticed() -> None:
@@ -272,7 +244,7 @@ def test_a_partition_that_is_in_two_replies_is_noticed() -> None:
     space = rows_in(X, positive, 5)
 
     class Doubled(LocalEngine):
-        def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
+        def run(self, task: Task, key: np.ndarray) -> Reply:
             from aucert.exact.spaces.partitions import joined
 
             return joined(
@@ -281,7 +253,7 @@ def test_a_partition_that_is_in_two_replies_is_noticed() -> None:
 
     space.engine = Doubled(space.engine.partitions)
     with pytest.raises(CertificateError, match="partition 0 was counted twice"):
-        Partitioned(over(space), 16).with_bins(np.array([1.0, 0.5]), 16, 2)
+        Evaluator(over(space)).at(np.array([1.0, 0.5]), 16, 2)
 
 
 class Changing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,7 @@ import pytest
 from aucert.exact.api.certify import certify
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.certificate import Certificate
-from aucert.exact.certificate.partitioned.line_tasks import LinesTask
-from aucert.exact.certificate.partitioned.lined import Lined
-from aucert.exact.certificate.partitioned.losses import smooth_over_partitions
+from aucert.exact.certificate.evaluation import Evaluator, gather_lines
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import CertificateError, InputError
 from aucert.exact.estimators.roc_svm import ROCSVM
@@ -84,7 +83,7 @@ def test_an_evaluation_is_that_of_its_pairs_within_its_bounds(
         X[7, 0] = 500.0
     space = rows_in(X, positive, parts, weight)
     w = np.random.default_rng(seed).normal(size=2)
-    found = smooth_over_partitions(over(space, loss)).at(w, 32)
+    found = Evaluator(over(space, loss)).at(w, 32)
     scores = np.zeros(50)
     for k in range(2):
         scores += (X[:, k] - space.offset[k]) * w[k]
@@ -125,12 +124,13 @@ def test_counts_are_the_same_bits_for_any_partitioning(loss: Any, weighted: bool
     held, found = [], []
     for parts in (1, 7, 1000):
         space = rows_in(X, positive, parts, weight)
-        sums = Lined(over(space, loss))
+        sums = Evaluator(over(space, loss))
         found.append(sums.at(w, 64))
         extent = np.array([-30.0, 30.0, -30.0, 30.0])
         squared = loss.name == "squared_hinge"
         ruler = squared_ruler(extent, 64) if squared else smooth_ruler(extent, 64, loss)
-        told, _ = space.staged(LinesTask(space.offset, w, ruler, weighted))
+        told = space.total(partial(gather_lines, space.offset, w, ruler, weighted, True))
+        told = told.moments(ruler.powers)
         held.append(told)
     for one, evaluation in zip(held[1:], found[1:], strict=True):
         np.testing.assert_array_equal(one.held[..., 0], held[0].held[..., 0])
@@ -197,7 +197,7 @@ def test_a_wrong_sum_over_partitions_is_noticed() -> None:
     X, positive = some_rows(500, 2, 0)
 
     class Dropping(LocalEngine):
-        def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
+        def run(self, task: Task, key: np.ndarray) -> Reply:
             found = super().run(task, key)
             if hasattr(found.answer, "rows"):
                 found.answer.rows -= 1
@@ -207,7 +207,7 @@ def test_a_wrong_sum_over_partitions_is_noticed() -> None:
         space = rows_in(X, positive, 5)
         space.engine = Dropping(space.engine.partitions)
         with pytest.raises(CertificateError, match="please report this"):
-            smooth_over_partitions(over(space, loss)).at(np.array([1.0, 0.5]), 16)
+            Evaluator(over(space, loss)).at(np.array([1.0, 0.5]), 16)
 
 
 def test_what_cannot_be_done_is_said() -> None:

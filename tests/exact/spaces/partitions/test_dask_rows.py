@@ -13,18 +13,14 @@ from aucert.exact.api.certify import certify
 from aucert.exact.api.cross_validation import cross_validated_path
 from aucert.exact.api.path import regularization_path
 from aucert.exact.api.solve import solve
-from aucert.exact.certificate.evaluation import Evaluation
-from aucert.exact.certificate.partitioned.evaluate import Partitioned
-from aucert.exact.certificate.partitioned.tasks import GatherTask, Grid
+from aucert.exact.certificate.evaluation import Evaluation, Evaluator
 from aucert.exact.errors import CertificateError, InputError
 from aucert.exact.estimators.roc_svm import ROCSVM, ROCSVMCV
 from aucert.exact.formulation.partitioned import partitioned_problem, rows_of_dask
 from aucert.exact.formulation.request import Request
-from aucert.exact.spaces import partitions as engine
 from aucert.exact.spaces.dask_rows import Stretch
 from aucert.exact.spaces.groups import GroupedRows, cut_groups
-from aucert.exact.spaces.partitions import Left, PartitionedRows, cut, replied
-from aucert.exact.sums.gathered.whole import exponents_of
+from aucert.exact.spaces.partitions import PartitionedRows, cut
 from loops import each
 
 pytest.importorskip("distributed")
@@ -254,10 +250,7 @@ def test_a_collection_that_changes_when_it_is_made_again_is_noticed(client: Any)
 
 
 @pytest.mark.slow
-def test_the_gap_stands_beside_dasks_bar(
-    client: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """On the terminal's own stream: standard output is left to the caller."""
+def test_the_steps_are_events_of_dask(client: Any) -> None:
     X, y = some_rows()
     told: list[Any] = []
     seen: list[Any] = []
@@ -265,12 +258,7 @@ def test_the_gap_stands_beside_dasks_bar(
     while not told:  # until the scheduler knows of the subscription
         client.log_event("aucert", "are you there?")
         time.sleep(0.05)
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     found = solve(da.from_array(X, chunks=(700, 3)), y, 0.1, tol=1e-4, callback=seen.append)
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert "] | 100% of the pass |" in shown.err
-    assert f"step 1, gap {seen[0].gap:.1e}" in shown.err
     end, steps = time.monotonic() + 120, [step.n_iter for step in seen]
 
     def heard() -> list[int]:
@@ -308,7 +296,7 @@ def test_where_the_partitions_lie_changes_no_bit() -> None:
     assert problem is not None
 
     def evaluate() -> Evaluation:
-        return Partitioned(problem, 1 << 10).with_bins(np.array([0.5, 0.4, 0.6]), 1 << 10, 1)
+        return Evaluator(problem).at(np.array([0.5, 0.4, 0.6]), 1 << 10, 1)
 
     usual = evaluate()
     assert max(len(places) for places, _ in rows.engine._stretches()) > 1
@@ -322,29 +310,6 @@ def test_where_the_partitions_lie_changes_no_bit() -> None:
         found = evaluate()
         np.testing.assert_array_equal(found.pull, usual.pull)
         assert (found.loss, found.total) == (usual.loss, usual.total)
-
-
-def test_a_stretch_leaves_one_sum_behind_however_many_its_partitions_are() -> None:
-    from distributed.protocol import serialize_bytes
-
-    X, y = some_rows()
-    sizes = []
-    for parts in (2, 16):
-        space = PartitionedRows(cut(X, y, None, [3000 * k // parts for k in range(1, parts)]))
-        ends = np.array([-9.0, 9.0, -9.0, 9.0])
-        grid = Grid(space.offset, np.ones(3), ends, 64, 1)
-        left = Left(GatherTask(grid, True, exponents_of(np.full(4, 1e5))), parts)
-        for k, part in enumerate(space.engine.partitions):
-            left.add(replied(left.task, part, k, space._key), k)
-        sizes.append(len(serialize_bytes(left)))
-    assert sizes[1] < 1.1 * sizes[0]
-
-
-@pytest.mark.slow
-def test_what_a_worker_may_leave_behind_shrinks_with_its_partitions() -> None:
-    X, y = some_rows()
-    rows, _ = rows_of_dask(da.from_array(X, chunks=(10, 3)), y, None, None)
-    assert rows.engine.kept_numbers == (1 << 25) * 2 // 300 < engine.KEPT_NUMBERS
 
 
 @pytest.mark.slow

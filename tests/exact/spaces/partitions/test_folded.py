@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from aucert.exact import GroupedRows, PartitionedRows, solve
 from aucert.exact.errors import CertificateError, InputError
 from aucert.exact.spaces import partitions as partition
+from aucert.exact.spaces.blocks import Memory
 from aucert.exact.spaces.partitions import (
     ArrayPartition,
     Folded,
@@ -34,7 +35,7 @@ class Adding:
         return f"({first} {second})" if isinstance(first, str) else first + second
 
 
-def leaf(index: int, answer: Any) -> Reply[Any]:
+def leaf(index: int, answer: Any) -> Reply:
     return Reply({index: b""}, answer)
 
 
@@ -140,7 +141,7 @@ def test_the_next_partition_uses_the_same_memory_again() -> None:
 
 
 def test_blocks_use_the_memory_of_those_that_nobody_holds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(partition, "block_memory", partition.Memory)
+    monkeypatch.setattr(partition, "block_memory", Memory)
     rows = np.arange(8 * 40_000.0).reshape(-1, 4)
     part = ArrayPartition(rows, np.zeros(rows.shape[0], dtype=bool))
     places, kept = set(), []

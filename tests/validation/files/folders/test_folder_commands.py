@@ -151,7 +151,7 @@ def test_certify_of_a_folder_takes_weights(folder: Path) -> None:
 
 
 def test_the_counted_auc_holds_the_true_one(folder: Path) -> None:
-    from aucert.exact.certificate.partitioned.spread import counted_scores
+    from aucert.exact.certificate.order import counted_scores
     from aucert.validation.files.parquet_folder import read_parquet_folder
 
     table = pq.read_table(folder / "whole.parquet")

@@ -1,0 +1,401 @@
+"""Which pairs the optimum certainly orders as a certified model does; AUC and spread of scores.
+
+The optimum f* is within `radius` of the model f, so by Cauchy-Schwarz, with any common point m,
+
+    |(f - f*)(x_i) - (f - f*)(x_j)| <= radius |k_i - k_j| <= radius (|k_i - m| + |k_j - m|).
+
+So each score of f* is known up to radius |k_i - m| and one common constant, and one sort counts the
+pairs whose order is then certain, without listing pairs; where rows come in blocks, the ends are
+counted on a grid, rounded outwards. A structured norm is never below the plain one, so plain
+lengths serve there too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from operator import add
+from typing import Any, cast
+
+import numpy as np
+
+from ..errors import InputError
+from ..pairs.all_pairs import PairList
+from ..pairs.auc import auc
+from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..pairs.partitioned_pairs import pairs_here
+from ..pairs.statistics.concordance import concordance, share_between
+from ..problem.problem import Problem
+from ..spaces.blocks import Block, StreamedRows, added_up
+from ..spaces.gram import Gram, StreamedGram, chain_of
+from ..spaces.groups import GroupedRows, whole_partition
+from ..spaces.partitions import PartitionedRows
+from ..spaces.rows import Rows, Space
+from ..structured import Structured
+from ..tools.rounding import UNIT, gamma
+from .evaluation import score_ends
+
+ENDS = 1 << 14  # steps of the grid of bounds: four counts are sent for each
+STEPS = 1 << 15  # steps of the grid of scores: the AUC is known to about the pairs in one of them
+FETCHED_ROWS = 1 << 20  # rows whose scores are fetched for an exact AUC: 9 MB
+SLACK = 1e-9  # more than what sums of weights round in a share of the pairs
+
+
+@dataclass(frozen=True)
+class CertifiedOrder:
+    """Numbers of pairs whose order at the optimum is certain."""
+
+    n_pairs: int
+    n_right: int
+    n_wrong: int
+
+    @property
+    def n_certified(self) -> int:
+        """Pairs that the optimum is sure to order as the model does."""
+        return self.n_right + self.n_wrong
+
+
+def certified_order(
+    problem: Problem, w: np.ndarray, radius: float, slip: float = 0.0
+) -> CertifiedOrder:
+    """Count the pairs whose order at the optimum is certain."""
+    space, pairs = problem.space, problem.pairs
+    if isinstance(space, GroupedRows):
+        right, wrong = _over_groups(space, ordered_counts, w, radius, slip)
+    elif isinstance(space, StreamedRows | PartitionedRows):
+        counts = counted_ends(space.labelled(pairs), w, radius, slip)
+        right, wrong = surely_above(counts, 1), surely_above(counts, 0)
+    else:
+        scores, error = space.careful_scores(w)
+        low, high = score_range(scores, row_lengths(space), radius, error + slip)
+        if isinstance(pairs, PairList):
+            right = int(np.count_nonzero(low[pairs.i] > high[pairs.j]))
+            wrong = int(np.count_nonzero(high[pairs.i] < low[pairs.j]))
+        elif isinstance(pairs, OrderedPairs):
+            right, wrong = ordered_counts(pairs, low, high)
+        else:
+            up = pairs.positive
+            right, wrong = count_above(low[up], high[~up]), count_above(low[~up], high[up])
+    return CertifiedOrder(problem.n_pairs, right, wrong)
+
+
+def score_range(
+    scores: np.ndarray, lengths: np.ndarray, radius: float, error: np.ndarray | float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return bounds, (n,) each, of the optimum's scores up to one common constant."""
+    if not (np.isfinite(radius) and radius >= 0):
+        raise InputError(f"radius must be >= 0 and finite, not {radius!r}")
+    reach = (radius * lengths + error) * (1 + gamma(8))
+    low = np.asarray(scores - reach, dtype=float)
+    high = np.asarray(scores + reach, dtype=float)
+    # Each rounds twice, by at most a unit; moving it by two neighbouring floats covers that.
+    for _ in range(2):
+        low, high = np.nextafter(low, -np.inf), np.nextafter(high, np.inf)
+    return low, high
+
+
+def count_above(low: np.ndarray, high: np.ndarray) -> int:
+    """Return the number of (i, j) with low[i] > high[j], by one sort."""
+    return int(np.searchsorted(np.sort(high), low, side="left").sum(dtype=np.int64))
+
+
+def ordered_counts(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> tuple[int, int]:
+    """Return the pairs (i, j) with low_i > high_j, and those with high_i < low_j.
+
+    Each row enters twice: as an upper row with one of its bounds, and as a lower row with the
+    other.
+    """
+    upper, lower = np.zeros((2, pairs.n), dtype=np.int64)
+    order, none = pairs.arrangement.order, np.zeros(pairs.n, dtype=np.int64)
+    upper[order], lower[order] = pairs.a > 0, pairs.b > 0
+    twice = OrderedPairs(
+        np.tile(np.asarray(pairs.group), 2),
+        np.tile(pairs.key, 2),
+        np.concatenate([upper, none]),
+        np.concatenate([none, lower]),
+        form=pairs.form,
+    )
+    right = concordance(twice, np.concatenate([low, high])).concordant
+    return right, concordance(twice, np.concatenate([high, low])).discordant
+
+
+def auc_range(
+    low: np.ndarray, high: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
+) -> tuple[float, float]:
+    """Return bounds of the AUC (ties one half) of all scores between `low` and `high`."""
+    worst, best = np.where(positive, low, high), np.where(positive, high, low)
+    return auc(worst, positive, weight), auc(best, positive, weight)
+
+
+def row_lengths(space: Space) -> np.ndarray:
+    """Return upper bounds of |k_i - m|, m a point common to all rows, mostly their mean: (n,)."""
+    if isinstance(space, Structured):
+        return row_lengths(cast(Space, space.base))
+    if isinstance(space, Rows):
+        return _sparse_lengths(space) if type(space) is Rows and space.is_sparse else space.norms
+    if not isinstance(space, Gram | StreamedGram):
+        return np.full(space.n, space.reach)
+    diagonal = np.diag(space.K) if isinstance(space, Gram) else space.kernel.diagonal(space.X)
+    means = space.scores(np.full(space.n, 1 / space.n))
+    return kernel_lengths(
+        diagonal, means, float(means.mean()), space.n, space.noise * space.reach**2
+    )
+
+
+def kernel_lengths(
+    diagonal: np.ndarray, means: np.ndarray, mean: float, n: int, noise: float
+) -> np.ndarray:
+    """Return upper bounds of |k_x - m| for rows x: (m,).
+
+    |k_x - m|^2 = k(x, x) - 2 mean_i k(x, x_i) + mean_ij k(x_i, x_j), the means over n rows.
+    """
+    size = diagonal + 2 * np.abs(means) + abs(mean)
+    top = float(size.max(initial=0.0))
+    slip = (gamma(chain_of(n) + n + 16) + 32 * UNIT) * top + 4.1 * noise
+    return np.sqrt(np.maximum(diagonal - 2 * means + mean, 0.0) + slip) * (1 + gamma(4))
+
+
+def _sparse_lengths(space: Rows) -> np.ndarray:
+    """Return |x_i - mean|, from |x_i|^2 - 2 x_i'mean + |mean|^2, with its rounding."""
+    matrix, offset = space.raw, space.offset
+    squares = np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel()  # type: ignore[union-attr]
+    cross, square = np.asarray(matrix @ offset).ravel(), float(offset @ offset)
+    whole = (np.sqrt(squares) + np.sqrt(square)) ** 2
+    slip = gamma(2 * space.dim + 16) * whole
+    return np.sqrt(np.maximum(squares - 2 * cross + square, 0.0) + slip) * (1 + gamma(4))
+
+
+# Rows in blocks: two classes.
+
+
+def counted_ends(
+    rows: Any, w: np.ndarray, radius: float, slip: float = 0.0, weighted: bool = False
+) -> np.ndarray:
+    """Return the rows by class, low or high end of their bounds, and step: (2, 2, ENDS + 1)."""
+    if rows.last_range is None or not np.array_equal(rows.last_range[0], w):
+        rows.last_range = w, score_ends(rows, w)
+    ends = rows.last_range[1]
+    bottom, top = float(ends.min()), float(ends.max())
+    # A radius far beyond the range of the scores must not make the steps of the grid too coarse.
+    margin = min(radius * rows.reach, top - bottom)
+    bottom, top = bottom - margin, top + margin
+    step = (top - bottom) / ENDS or 1.0
+    error = rows.score_slip(w) + slip
+    return rows.total(
+        partial(_ends_here, rows.offset, w, radius, error, bottom, step, weighted), add
+    )
+
+
+def _ends_here(
+    offset: np.ndarray, w: np.ndarray, radius: float, error: float, bottom: float, step: float,
+    weighted: bool, blocks: Iterator[Block], index: int,
+) -> np.ndarray:  # fmt: skip
+    counts = np.zeros((2, 2, ENDS + 1), dtype=float if weighted else np.int64)
+    for columns, positive, weight in blocks:
+        lengths, scores = _lengths(columns, offset), added_up(columns, offset, w)
+        ends = score_range(scores, lengths, radius, error)
+        for k, (end, outwards) in enumerate(zip(ends, (-1, 1), strict=True)):
+            # One step further than the quotient says, which may round.
+            at = np.floor((end - bottom) / step) + outwards
+            places = np.clip(at, 0, ENDS).astype(np.int64)
+            for side in (0, 1):
+                own = positive == bool(side)
+                mass = weight[own] if weighted and weight is not None else None
+                counts[side, k] += np.bincount(places[own], mass, minlength=ENDS + 1)
+    return counts
+
+
+def _lengths(columns: np.ndarray, offset: np.ndarray) -> np.ndarray:
+    centred = columns - offset[:, None]
+    return np.sqrt(np.einsum("ij,ij->j", centred, centred)) * (1 + gamma(offset.size + 8))
+
+
+def share_above(counts: np.ndarray, one: int) -> float:
+    """Return the share of pairs, by weight, that `surely_above` counts, rounded down."""
+    low, high = counts[one, 0].astype(float), counts[1 - one, 1].astype(float)
+    whole = float(low.sum()) * float(high.sum())
+    low[0] = high[-1] = 0.0
+    below = np.concatenate([[0.0], np.cumsum(high)[:-1]])
+    return max(float(low @ below) / whole - SLACK, 0.0)
+
+
+def surely_above(counts: np.ndarray, one: int) -> int:
+    """Return how many pairs have the row of class `one` surely above that of the other class.
+
+    Its low end counts only where it is in a higher step than the other's high end. What was moved
+    to the last steps proves nothing: low ends may have been moved up, high ends down.
+    """
+    low, high = counts[one, 0].copy(), counts[1 - one, 1].copy()
+    low[0] = high[-1] = 0
+    below = np.concatenate([[0], np.cumsum(high)[:-1]])
+    return sum(int(x) * int(y) for x, y in zip(low, below, strict=True) if x)
+
+
+@dataclass(frozen=True, eq=False)
+class CountedScores:
+    """Weight of each class by the step of its scores."""
+
+    at: np.ndarray
+    mass: np.ndarray
+
+    def auc_range(self) -> tuple[float, float]:
+        """Return bounds of the AUC: the pairs of one step may be in any order."""
+        minus, plus = self.mass
+        below = np.concatenate([[0.0], np.cumsum(minus)])
+        whole = float(plus.sum()) * float(minus.sum())
+        slack = 1e-13  # more than these sums of weights can round, relative to one
+        low, high = float(plus @ below[:-1]) / whole, float(plus @ below[1:]) / whole
+        return max(low - slack, 0.0), min(high + slack, 1.0)
+
+    def as_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return scores, classes and weights of rows that are spread so."""
+        side, step = np.nonzero(self.mass)
+        return self.at[step], side == 1, self.mass[side, step]
+
+
+def counted_scores(rows: PartitionedRows, w: np.ndarray) -> CountedScores:
+    """Return how the scores of the weights `w` are spread: a pass over the rows, or two.
+
+    Rows with groups must have two kinds of keys: the larger one is the positive class.
+    """
+    classes: Any = rows.as_classes()
+    last = rows.last_range
+    known = last is not None and np.array_equal(last[0], w)
+    ends = last[1] if last is not None and known else score_ends(classes, w)
+    bottom, top = float(ends.min()), float(ends.max())
+    step = (top - bottom) / (STEPS - 1) or 1.0  # all scores may be equal
+    mass = classes.total(partial(_spread_here, rows.offset, w, bottom, step), add)
+    at = bottom + step * (np.arange(STEPS) + 0.5) + float(w @ rows.offset)
+    return CountedScores(at, mass)
+
+
+def _spread_here(
+    offset: np.ndarray, w: np.ndarray, bottom: float, step: float, blocks: Iterator[Block],
+    index: int,
+) -> np.ndarray:  # fmt: skip
+    mass = np.zeros((2, STEPS))
+    for columns, positive, weight in blocks:
+        at = np.floor((added_up(columns, offset, w) - bottom) / step)
+        places = np.clip(at, 0, STEPS - 1).astype(np.int64)
+        for side in (0, 1):
+            own = positive == bool(side)
+            more = None if weight is None else weight[own]
+            mass[side] += np.bincount(places[own], more, minlength=STEPS)
+    return mass
+
+
+def auc_between(rows: PartitionedRows, w: np.ndarray) -> tuple[float, float]:
+    """Return bounds of the AUC of the weights `w`: the AUC itself, twice, where rows are few.
+
+    A tie counts one half. Of more rows than `FETCHED_ROWS` the pairs of one step of the grid may be
+    in any order.
+    """
+    if rows.n > FETCHED_ROWS:
+        return counted_scores(rows, w).auc_range()
+    found = rows.total(partial(_scores_here, rows.offset, w), add)
+    scores, positive = (np.concatenate([part[k] for part in found]) for k in (0, 1))
+    weights = [part[2] for part in found if part[2] is not None]
+    share = auc(scores, positive, np.concatenate(weights) if weights else None)
+    return share, share
+
+
+def _scores_here(
+    offset: np.ndarray, w: np.ndarray, blocks: Iterator[Block], index: int
+) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+    return [
+        (added_up(columns, offset, w), positive.copy(), weight)
+        for columns, positive, weight in blocks
+    ]
+
+
+def auc_of(rows: PartitionedRows, w: np.ndarray) -> float:
+    """Return the AUC of weights, of many rows to within the pairs of one step of a fine grid.
+
+    Where rows have queries, return the concordance.
+    """
+    if isinstance(rows, GroupedRows):
+        return group_concordance(rows, w)
+    low, high = auc_between(rows, w)
+    return (low + high) / 2
+
+
+def auc_within(rows: PartitionedRows, w: np.ndarray, radius: float) -> tuple[float, float]:
+    """Return bounds of the AUC, or concordance, of all weights no farther from `w` than that."""
+    if isinstance(rows, GroupedRows):
+        mass = rows.order.mass
+        least, most = (x / mass for x in _over_groups(rows, _shares, w, radius))
+        return max(least - SLACK, 0.0), min(most + SLACK, 1.0)
+    counts = counted_ends(rows, w, radius, weighted=rows.facts.weighted)
+    return share_above(counts, 1), 1.0 - share_above(counts, 0)
+
+
+# Rows in blocks: ordered pairs.
+
+
+def _over_groups(
+    rows: GroupedRows, counted: Callable[..., tuple[Any, Any]], w: np.ndarray, radius: float,
+    slip: float = 0.0,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Return the sum over all groups of what `counted` says of pairs whose scores have bounds."""
+    error = rows.score_slip(w) + slip
+    return rows.total(partial(_bounds_here, counted, rows.offset, w, radius, error), _both)
+
+
+def _both(first: tuple[Any, Any], second: tuple[Any, Any]) -> tuple[Any, Any]:
+    return first[0] + second[0], first[1] + second[1]
+
+
+def _bounds_here(
+    counted: Callable[..., tuple[Any, Any]], offset: np.ndarray, w: np.ndarray, radius: float,
+    error: float, blocks: Iterator[Any], index: int,
+) -> tuple[Any, Any]:  # fmt: skip
+    whole = whole_partition(blocks)
+    pairs = None if whole is None else pairs_here(whole)
+    if whole is None or pairs is None:
+        return 0, 0
+    lengths = np.concatenate([_lengths(columns, offset) for columns in whole.columns])
+    return counted(pairs, *score_range(whole.scores(offset, w), lengths, radius, error))
+
+
+def _shares(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
+    """Return what the pairs weigh that are right for all scores within the bounds, and for some."""
+    least, most = share_between(pairs, low, high)
+    return least * pairs.mass, most * pairs.mass
+
+
+def group_concordance(rows: GroupedRows, w: np.ndarray) -> float:
+    """Return the share of the pairs, by weight, that `w` orders rightly, a tie counting half."""
+    right = rows.total(partial(_concordance_here, rows.offset, w), add)
+    return min(right / rows.order.mass, 1.0)
+
+
+def _concordance_here(
+    offset: np.ndarray, w: np.ndarray, blocks: Iterator[Any], index: int
+) -> float:
+    whole = whole_partition(blocks)
+    pairs = None if whole is None else pairs_here(whole)
+    if whole is None or pairs is None:
+        return 0.0
+    return concordance(pairs, whole.scores(offset, w)).value * pairs.mass
+
+
+def paired_range(rows: GroupedRows, w: np.ndarray) -> tuple[float, float]:
+    """Return the range of the scores of all rows that are in a pair."""
+    low, high = rows.total(partial(_paired_here, rows.offset, w), _widest)
+    return low, high
+
+
+def _paired_here(
+    offset: np.ndarray, w: np.ndarray, blocks: Iterator[Any], index: int
+) -> tuple[float, float]:
+    whole = whole_partition(blocks)
+    pairs = None if whole is None else pairs_here(whole)
+    if whole is None or pairs is None:
+        return float("inf"), float("-inf")
+    scores = whole.scores(offset, w)[pairs.row_mass() > 0]
+    return float(scores.min()), float(scores.max())
+
+
+def _widest(first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
+    return min(first[0], second[0]), max(first[1], second[1])

@@ -1,1 +1,0 @@
-"""Evaluations of a hinge problem whose rows lie in partitions."""

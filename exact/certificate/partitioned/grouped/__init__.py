@@ -1,1 +1,0 @@
-"""Evaluations of ordered pairs whose groups lie whole in partitions."""
