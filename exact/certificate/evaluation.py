@@ -43,12 +43,19 @@ from ..spaces.groups import GroupedRows, whole_partition
 from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import Rows
 from ..sums.assembled import PairSums
-from ..sums.binned import Extent, Histogram, Marginals, whole_numbers
+from ..sums.binned import (
+    ClosedLines,
+    Extent,
+    Gathered,
+    Histogram,
+    Marginals,
+    Ruler,
+    WeighedSums,
+    closed_squared,
+    squared_ruler,
+    whole_numbers,
+)
 from ..sums.convolved import closed_smooth, smooth_ruler
-from ..sums.gathered.closed import ClosedLines
-from ..sums.gathered.gathered import Gathered, WeighedSums, closed
-from ..sums.gathered.lines import Lines, Ruler
-from ..sums.squared.ruled import closed_squared, squared_ruler
 from ..sums.tree import WholeHingeSums, finest_grid, whole_hinge
 from ..tools.rounding import UNIT, above, gamma
 
@@ -363,23 +370,23 @@ class Evaluator:
     def _hinge(self, w: np.ndarray, bins: int, half: int) -> Evaluation:
         rows, extent = self.rows, score_extent(self.rows, w)
         while True:
-            grid = rows.offset, w, extent, bins, half
             histogram = Histogram(extent, bins, half)
-            kept = 2 * histogram.grid.shape[1] * (rows.dim + 1) <= rows.kept_numbers
-            counts = rows.total(partial(gather, *grid, kept))
-            self._counted(counts, counts.grid[:, :, 0].sum(axis=1))
-            histogram.seen.ends = counts.ends
+            ruler = histogram.ruler
+            kept = 2 * ruler.size * (rows.dim + 1) <= rows.kept_numbers
+            counts = rows.total(partial(gather, rows.offset, w, ruler, 2, kept))
+            self._counted(counts, counts.held[:, :, 0].sum(axis=1))
+            histogram.counts = counts
             rows.last_range = w, counts.ends
             if histogram.fits:
                 break
-            extent = histogram.seen.widened(SLACK)
-        sums = closed(histogram, counts, half, self.whole)
+            extent = widened(counts.ends, SLACK)
+        sums = histogram.close(half, self.whole)
         if kept:
             # Rows of whole weight weigh one at least, or add nothing: no bin has a longer chain.
-            most = float(counts.grid[:, :, 0].max()) if self.whole else float(counts.rows)
+            most = float(counts.held[:, :, 0].max()) if self.whole else float(counts.rows)
             pull = counts.weighed(sums.table, most)
         else:
-            pull = rows.total(partial(pull_by_bins, *grid, sums))
+            pull = rows.total(partial(pull_by_lines, rows.offset, w, ruler, sums.table))
         pulled = pull.value, pull.bound(), pull.size
         return _assembled(w, sums, histogram.bins, half, pulled, rows.score_slip(w))
 
@@ -397,7 +404,8 @@ class Evaluator:
                 squared_ruler(extent, bins) if squared else smooth_ruler(extent, bins, convolved)
             )
             kept = 2 * ruler.size * ruler.powers * (rows.dim + 1) <= rows.kept_numbers
-            found = rows.total(partial(gather_lines, rows.offset, w, ruler, self.weighted, kept))
+            columns = 4 if self.weighted else 3
+            found = rows.total(partial(gather, rows.offset, w, ruler, columns, kept))
             told = found.moments(ruler.powers)
             self._counted(told, told.held[..., 0].sum(axis=1))
             rows.last_range = w, told.ends
@@ -692,40 +700,15 @@ def widest(first: Extent, second: Extent) -> Extent:
 
 
 def gather(
-    offset: np.ndarray, w: np.ndarray, extent: np.ndarray, bins: int, half: int, kept: bool,
+    offset: np.ndarray, w: np.ndarray, ruler: Ruler, moments: int, kept: bool,
     blocks: Iterator[Block], index: int,
 ) -> Gathered:  # fmt: skip
-    """Count rows by the bins of their scores; where `kept`, keep the sums of each bin's rows."""
-    histogram, sums = Histogram(extent, bins, half), None
-    if kept:
-        rows, columns = 2 * histogram.grid.shape[1], w.size + 1
-        if rows * columns <= KEPT_SUMS:  # fresh memory costs more than to clear what is there
-            sums = block_memory("sums").array(rows, columns).reshape(2, -1, columns)
-            sums.fill(0.0)
-    found = Gathered.over(histogram, w.size if kept else 0, sums)
-    for columns, positive, weight in blocks:
-        found.add(histogram, columns, offset, w, positive, weight)
-    return found
-
-
-def pull_by_bins(
-    offset: np.ndarray, w: np.ndarray, extent: np.ndarray, bins: int, half: int, sums: Marginals,
-    blocks: Iterator[Block], index: int,
-) -> WeighedSums:  # fmt: skip
-    """Read the rows again, and sum them by the marginals of their bins."""
-    histogram, into = Histogram(extent, bins, half), Pull(w.size)
-    for columns, positive, weight in blocks:
-        c = histogram.marginals(added_up(columns, offset, w), positive, sums, weight)
-        into.add_columns(columns - offset[:, None], c, np.abs(c))
-    return WeighedSums(into.total, into.carry, into.size, into.error)
-
-
-def gather_lines(
-    offset: np.ndarray, w: np.ndarray, ruler: Ruler, weighted: bool, kept: bool,
-    blocks: Iterator[Block], index: int,
-) -> Lines:  # fmt: skip
-    """Count rows and sum their moments by bin; where `kept`, keep the sums of each bin's rows."""
-    found = Lines.over(ruler, w.size if kept else 0, weighted)
+    """Count rows and sum so many moments by bin; where `kept`, keep the sums of each bin's rows."""
+    sums, shape = None, (2, ruler.size, ruler.powers, w.size + 1)
+    if kept and np.prod(shape) <= KEPT_SUMS:  # fresh memory costs more than to clear what is there
+        sums = block_memory("sums").array(int(np.prod(shape[:3])), shape[3]).reshape(shape)
+        sums.fill(0.0)
+    found = Gathered.over(ruler, w.size if kept else 0, moments, sums)
     for columns, positive, weight in blocks:
         found.add(ruler, columns, offset, w, positive, weight)
     return found

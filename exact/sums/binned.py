@@ -2,21 +2,42 @@
 
 With K bins a unit (a power of two), a_i = floor(K s_i) on positive rows and b_j = floor(K s_j) on
 negative ones, the integer ``m_ij = b_j - a_i + K`` tells the pair's shortfall
-``K z_ij = m_ij + theta_j - theta_i`` up to the residuals theta in [0, 1). Then
+``K z_ij = m_ij + theta_j - theta_i`` up to the residuals theta in [0, 1). m >= 1 means z > 0 and
+m <= -1 means z < 0; only pairs with m = 0 are uncertain. Rows are seen a block at a time, in any
+order and in any number of parts: `Gathered` counts them, and a `closed` function gives the sums.
 
-    alpha_ij = clip(m_ij / (2 half) + 1/2, 0, 1),   or 1[m_ij >= 1] for half = 0,
-
-is in the hinge's box whatever the scores were, so its marginals are feasible without tolerance:
-they are sums of counts. m >= 1 means z > 0 and m <= -1 means z < 0; only pairs with m = 0 are
-uncertain. For those ``K max(0, z) = max(0, theta_j - theta_i) <= theta_j (1 - theta_i)``, so the
+*Hinge.* alpha_ij = clip(m_ij / (2 half) + 1/2, 0, 1), or 1[m_ij >= 1] for half = 0, is in the
+hinge's box whatever the scores were, so its marginals are feasible without tolerance: they are sums
+of counts. Where m = 0, ``K max(0, z) = max(0, theta_j - theta_i) <= theta_j (1 - theta_i)``, so the
 value is a rigorous upper bound of the mean hinge, too large by about (density of pairs at the
-margin) / (12 K^2), and a bin needs to keep only its mass and its sum of theta. Rows are seen a
-block at a time, in any order: `add` all blocks, `close`, then `marginals` of each block.
+margin) / (12 K^2), and a bin needs to keep only its mass and its sum of theta.
+
+*Squared hinge.* With alpha_ij = 2 z_ij where m_ij >= 1, and 0 elsewhere, which is in the box
+alpha >= 0 whatever the scores were, all sums over pairs factorise into the moments sum theta^p of
+the bins (p = 0, 1, 2), and the marginal of a row is a straight line in its own theta. So
+
+    mean max(0, z)^2  <=  sums over m >= 1  +  sums over m = 0 of theta_j^2 (1 - theta_i)^2 / K^2,
+
+which is too large by about (density of pairs at the margin) / (36 K^3), while alpha loses about
+(density) / (12 K^3). Rows too far out to be near any row of the other class share the last bin.
+Their theta is then below 0 or above 1, and the formulas hold as they are. Every term that enters a
+sum over m >= 1 is made of masses and thetas by additions and products, and each passes through at
+most `chain` roundings: the error of a sum is at most gamma(chain) times the same sum of the
+magnitudes, which is computed next to it.
+
+*The pull in the same pass.* All rows of a class in one bin have marginals on one line in theta, per
+unit of weight c = table[class, bin, 0] + table[class, bin, 1] theta, so that
+
+    sum_i c_i (x_i - offset) = sum over classes and bins of table[.., 0] S0 + table[.., 1] S1,
+
+S0 the sum of the weighted rows x_i - offset of a bin and S1 the same times theta. They are gathered
+while the counts are; the marginals are known only when all rows are counted, but then no row is
+needed again. A row's term passes through as many additions as its bin has rows, and one for each
+part that is added.
 """
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,7 +47,6 @@ from ..errors import InputError, OverflowingError
 from ..tools.rounding import UNIT, gamma
 from . import binned_compiled as loops
 from .assembled import PairSums
-from .fused.rows_compiled import QUANTUM
 
 LARGEST_GRID = 1 << 22  # Largest number of bins; each takes 32 bytes in the two histograms.
 
@@ -34,9 +54,6 @@ LARGEST_GRID = 1 << 22  # Largest number of bins; each takes 32 bytes in the two
 LARGEST_BIN = 2.0**51
 
 NO_WEIGHT = np.zeros(0)  # Stands for weights of one each.
-
-# Sums of rounded residuals are exact in any order while no bin holds more rows than this.
-EXACT_MASS = 2.0**53 * QUANTUM
 
 
 class Extent:
@@ -62,18 +79,171 @@ class Extent:
             self.ends[k] = of_two(self.ends[k], other.ends[k])
 
 
-def _mass(grid: np.ndarray, whole: bool) -> tuple[float, float]:
-    """Return the summed mass, and a bound of the largest of a bin; whole numbers are exact."""
-    if not whole:
-        return loops.mass(grid)
-    mass = float(grid[:, 0].sum())
-    return mass, mass if mass <= EXACT_MASS else float(grid[:, 0].max())
-
-
 def raise_for(scores: np.ndarray) -> None:
     """Raise `InputError` for the first score that is not finite or overflows the grid."""
     row = int(np.argmin(np.isfinite(scores)))
     raise InputError(f"a score is {scores[row]}: scores must be finite and within reach of a grid")
+
+
+@dataclass(frozen=True, eq=False)
+class Ruler:
+    """Bins of scores, one scale for each class: least, largest and first bin in limits (2, 3)."""
+
+    bins: int
+    limits: np.ndarray
+    size: int
+    extent: np.ndarray
+    powers: int
+    cut: bool
+
+    def placed(
+        self, scores: np.ndarray, positive: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return classes (0 or 1), places and theta of rows, as the compiled loop counts them."""
+        side = positive.astype(np.int64)
+        scaled = float(self.bins) * scores
+        floors, ends = np.floor(scaled), self.limits[side]
+        bins = np.minimum(np.maximum(floors, ends[:, 0]), ends[:, 1])
+        theta = scaled - bins
+        if self.cut:
+            theta[bins != floors] = 0.0
+        return side, (bins - ends[:, 2]).astype(np.int64), theta
+
+    def marginals(
+        self,
+        scores: np.ndarray,
+        positive: np.ndarray,
+        weight: np.ndarray | None,
+        table: np.ndarray,
+    ) -> np.ndarray:
+        """Return the marginals (m,) of rows for a table (2, size, powers)."""
+        out, chosen = np.empty(scores.size), NO_WEIGHT if weight is None else weight
+        K = float(self.bins)
+        loops.look_up(scores, positive, chosen, K, self.limits, self.cut, table, out)
+        return out
+
+    def holds(self, ends: np.ndarray) -> bool:
+        """Return whether scores of this range, as `Extent.ends`, lie in the one assumed."""
+        outside = (ends[::2] < self.extent[::2]) | (ends[1::2] > self.extent[1::2])
+        return not outside.any()
+
+
+@dataclass(eq=False)
+class Gathered:
+    """Moments of rows by class and bin, and the sums of these rows.
+
+    `held` (2, size, 2 to 4) has masses, sums of theta, of theta^2 and, if `counted`, numbers of
+    rows; `theta` what a class's thetas and their squares add up to, once `moments` did that.
+    """
+
+    held: np.ndarray
+    ends: np.ndarray
+    rows: int
+    sums: np.ndarray
+    theta: np.ndarray
+    counted: bool = False
+    parts: int = 1
+
+    @classmethod
+    def over(cls, ruler: Ruler, dim: int, columns: int, sums: np.ndarray | None = None) -> Gathered:
+        """Return empty moments in so many columns for rows of `dim`; 0 where no rows are summed.
+
+        `sums` are zeros (2, size, powers, dim + 1) to fill, if given.
+        """
+        if sums is None:
+            sums = np.zeros((2, ruler.size, ruler.powers, dim + 1) if dim else (2, 0, 1, 1))
+        ends = np.array([np.inf, -np.inf, np.inf, -np.inf])
+        held = np.zeros((2, ruler.size, columns))
+        return cls(held, ends, 0, sums, np.zeros((2, 2)), counted=columns > 3)
+
+    def add(
+        self,
+        ruler: Ruler,
+        columns: np.ndarray,
+        offset: np.ndarray,
+        w: np.ndarray,
+        positive: np.ndarray,
+        weight: np.ndarray | None,
+    ) -> None:
+        """Count a block of rows, columns (d, m), by their scores (x - offset) w."""
+        chosen = NO_WEIGHT if weight is None else weight
+        K, grid = float(ruler.bins), (ruler.limits, ruler.cut, self.held, self.sums, self.ends)
+        if not loops.gather(columns, offset, w, positive, chosen, K, *grid):
+            with np.errstate(all="ignore"):
+                raise_for(K * (w @ (columns - offset[:, None])))
+        self.rows += positive.size
+
+    def merge(self, other: Gathered) -> Gathered:
+        """Add the moments of another one."""
+        self.held += other.held
+        self.sums += other.sums
+        self.theta += other.theta
+        self.ends[::2] = np.minimum(self.ends[::2], other.ends[::2])
+        self.ends[1::2] = np.maximum(self.ends[1::2], other.ends[1::2])
+        self.rows += other.rows
+        self.parts += other.parts
+        return self
+
+    def moments(self, powers: int) -> Gathered:
+        """Return the moments alone, of theta by bin only where `powers` is 2."""
+        held, theta = self.held, self.held[:, :, 1:3].sum(axis=1)
+        if powers == 1:
+            held = np.ascontiguousarray(held[:, :, ::3])
+        none = np.zeros((2, 0, 1, 1))
+        return Gathered(held, self.ends, self.rows, none, theta, self.counted, self.parts)
+
+    @property
+    def longest(self) -> float:
+        """The most rows in a bin, with what adding up the partitions rounds.
+
+        Rows of whole weight weigh one at least, or add nothing; others must be counted.
+        """
+        return float(self.held[..., -1 if self.counted else 0].max()) + self.parts
+
+    def weighed(self, table: np.ndarray, chain: float) -> WeighedSums:
+        """Return the pull of these rows for a table of marginals."""
+        d = self.sums.shape[3] - 1
+        total, carry, entries = np.zeros(d), np.zeros(d), table.size
+        flat = self.sums.reshape(2, -1, d + 1)
+        weights = np.ascontiguousarray(table.reshape(2, -1))
+        size = float(loops.weigh(weights, flat, total, carry))
+        # Differences, products with weight and theta, plain sums in a bin; the norms' own rounding.
+        chained = gamma(chain + self.parts + 8)
+        size *= 1 + gamma(chain + self.parts + d + 2 * entries + 16)
+        across = gamma(8) + (2 * entries * UNIT) ** 2
+        return WeighedSums(total, carry, size, (chained + across * (1 + chained)) * size)
+
+
+@dataclass(eq=False)
+class WeighedSums:
+    """A pull, total + carry; sum of |c_i| |x_i - offset|; a bound of its error; and its parts."""
+
+    total: np.ndarray
+    carry: np.ndarray
+    size: float
+    error: float
+    parts: int = 1
+
+    @property
+    def value(self) -> np.ndarray:
+        """The sum: (d,)."""
+        return self.total + self.carry
+
+    def merge(self, other: WeighedSums) -> WeighedSums:
+        """Add the pull of other rows."""
+        new = self.total + other.total
+        part = new - self.total
+        slip = (self.total - (new - part)) + (other.total - part)  # two-sum: exact
+        self.total, self.carry = new, self.carry + other.carry + slip
+        self.size += other.size
+        self.error += other.error
+        self.parts += other.parts
+        return self
+
+    def bound(self) -> float:
+        """Return a bound of |value - true|: the parts' own, and that of adding them up."""
+        merged = gamma(4) + (4 * self.parts * UNIT) ** 2
+        return (self.error + merged * self.size) * (1 + gamma(self.parts + 8))
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,15 +261,12 @@ class Marginals:
 
     @cached_property
     def table(self) -> np.ndarray:
-        """-v and +u over the mass: (2, size)."""
-        table = np.empty((2, self.u.size))
-        np.divide(self.v, -self.mass, out=table[0])
-        np.divide(self.u, self.mass, out=table[1])
-        return table
+        """-v and +u over the mass: (2, size, 1)."""
+        return np.stack([self.v / -self.mass, self.u / self.mass])[..., None]
 
 
 class Histogram:
-    """Counts of two classes on one grid of bins."""
+    """Counts of two classes on one grid of bins, for the hinge."""
 
     def __init__(self, extent: np.ndarray, bins: int, half: int = 0, largest: int = LARGEST_GRID):
         if not 1 <= bins < 1 << 63 or bins & (bins - 1):
@@ -119,93 +286,49 @@ class Histogram:
             self.bins //= 2
         if not (size <= max(largest, 1 << 10) and top < LARGEST_BIN):
             raise OverflowingError("the scores are so far apart that no grid of bins holds them")
-        self.limits = np.array([a_low, a_high, a_low - K - edge])
-        # For each bin its mass and its sum of theta; the negatives come first.
-        self.grid = np.zeros((2, int(size), 2))
-        # Bins by which negatives lie above the grid, and positives below it, from fused loops.
-        self.over = np.zeros(2)
-        self.rows = self.plain = self.parts = 0  # all rows, those of `add`, merged histograms
-        self.seen = Extent()
-
-    def empty(self) -> Histogram:
-        """Return an empty histogram on the same grid, to be filled with other rows and merged."""
-        other = copy(self)
-        other.grid, other.over = np.zeros_like(self.grid), np.zeros(2)
-        other.rows = other.plain = other.parts = 0
-        other.seen = Extent()
-        return other
-
-    def merge(self, other: Histogram) -> None:
-        """Add the counts of other rows on the same grid."""
-        if other.bins != self.bins or not np.array_equal(other.limits, self.limits):
-            raise InputError("histograms on different grids cannot be merged")
-        self.grid += other.grid
-        self.over += other.over
-        self.rows, self.plain = self.rows + other.rows, self.plain + other.plain
-        self.parts += other.parts + 1
-        self.seen.merge(other.seen)
-
-    @property
-    def fits(self) -> bool:
-        """Whether all scores added so far lie in the range for which the grid was made."""
-        low, high = self.seen.ends[[0, 2]], self.seen.ends[[1, 3]]
-        return bool((low >= self.extent[[0, 2]]).all() and (high <= self.extent[[1, 3]]).all())
+        first = a_low - K - edge
+        limits = np.array([[first, first + size - 1, first], [a_low, a_high, first + K]])
+        self.ruler = Ruler(self.bins, limits, int(size), extent, powers=1, cut=False)
+        self.counts = Gathered.over(self.ruler, 0, 2)
 
     def add(
         self, scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
     ) -> None:
         """Count a block of rows: scores, classes and row weights (m,)."""
-        chosen = NO_WEIGHT if weight is None else weight
-        K, seen = float(self.bins), self.seen.ends
-        if not loops.fill(scores, positive, chosen, K, self.limits, self.grid, seen):
-            raise_for(scores)
-        self.rows += scores.size
-        self.plain += scores.size
+        column = np.ascontiguousarray(scores).reshape(1, -1)
+        self.counts.add(self.ruler, column, np.zeros(1), np.ones(1), positive, weight)
+
+    @property
+    def fits(self) -> bool:
+        """Whether all scores added so far lie in the range for which the grid was made."""
+        return self.ruler.holds(self.counts.ends)
 
     def close(self, half: int, whole: bool) -> Marginals:
         """Return the marginals by bin and the sums over all pairs."""
-        minus, plus = self.grid
+        rows, parts = self.counts.rows, self.counts.parts
+        minus, plus = self.counts.held
         u, v = np.empty(plus.shape[0]), np.empty(plus.shape[0])
         (mass_a, most_a), (mass_b, most_b) = _mass(plus, whole), _mass(minus, whole)
         whole = whole and 2 * (half + 1) * max(mass_a, mass_b) < 2.0**53
         ramp = loops.whole_ramps if whole else loops.ramps
         ramp(minus[:, 0], half, u)
         ramp(plus[::-1, 0], half, v[::-1])
-        value, counted, residual = self._summed()
+        value, counted, residual = loops.summed(plus, minus)
         exact = whole and 2 * half & (2 * half - 1) == 0 and 2 * half * mass_a * mass_b < 2.0**53
         total = plus[:, 0] @ u if exact else loops.dot(plus[:, 0], u)  # exact sums round nothing
-        # Whole numbers are counted exactly, and so are sums of rounded residuals. Others are summed
-        # plainly within a bin (at most `longest` terms, and a sum a part), compensated over bins.
-        longest = self.parts + (max(most_a, most_b) if whole else float(self.rows))
-        if np.abs(self.over).max() >= 2.0**53:
-            longest = float(self.rows + self.parts)
-        elif self.plain == 0 and whole and max(most_a, most_b) <= EXACT_MASS:
-            longest = 0.0
-        slip = gamma(4) if whole else gamma(2 * self.rows + self.parts + 8)
+        # Whole numbers are counted exactly. Others, and residuals, are summed plainly within a bin
+        # (at most `longest` terms, and a sum a part), compensated over bins.
+        longest = parts + (max(most_a, most_b) if whole else float(rows))
+        slip = gamma(4) if whole else gamma(2 * rows + parts + 8)
         across = gamma(16) + (plus.shape[0] * UNIT) ** 2
         chain = gamma(longest + 16)
         rounding = (across + slip) * counted + (across + chain + slip) * residual
-        if self.plain < self.rows:  # each pair holds two rounded residuals
-            rounding += QUANTUM * mass_a * mass_b * (1 + gamma(16))
         # Of pairs with m = 0 the value has theta_j (1 - theta_i), and the hinge at least zero.
         doubtful = np.maximum(minus[:, 1] * (plus[:, 0] - plus[:, 1]), 0.0).sum() * (1 + 1e-9)
         return Marginals(
             u, v, value / self.bins, rounding / self.bins, float(doubtful) / self.bins,
             float(total), mass_a * mass_b, slip,
         )  # fmt: skip
-
-    def _summed(self) -> tuple[float, float, float]:
-        """Return what `loops.summed` does, the clipped rows' bins counted with the end bins."""
-        minus, plus = self.grid
-        ends = minus[-1], plus[int(self.limits[0] - self.bins - self.limits[2])]
-        before = [float(end[1]) for end in ends]
-        for end, over in zip(ends, self.over, strict=True):
-            end[1] += over
-        try:
-            return loops.summed(plus, minus)
-        finally:
-            for end, theta in zip(ends, before, strict=True):
-                end[1] = theta
 
     def marginals(
         self,
@@ -215,11 +338,14 @@ class Histogram:
         weight: np.ndarray | None = None,
     ) -> np.ndarray:
         """Return the signed, normalised marginals of a block of rows: (m,)."""
-        out = np.empty(scores.size)
-        chosen = NO_WEIGHT if weight is None else weight
-        table = closed.table
-        loops.look_up(scores, positive, chosen, float(self.bins), self.limits, table, out)
-        return out
+        return self.ruler.marginals(scores, positive, weight, closed.table)
+
+
+def _mass(grid: np.ndarray, whole: bool) -> tuple[float, float]:
+    """Return the summed mass, compensated, and the largest of a bin; whole numbers are exact."""
+    masses = np.ascontiguousarray(grid[:, 0])
+    total = float(masses.sum()) if whole else float(loops.dot(masses, np.ones(masses.size)))
+    return total, float(masses.max(initial=0.0))
 
 
 def half_width(width: float, bins: int) -> int:
@@ -257,4 +383,48 @@ def binned_hinge(
     return PairSums(
         value, c, total, total, value_rounding, 2 * total_rounding, total_rounding,
         excess=closed.excess / closed.mass * (1 + gamma(4)),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class ClosedLines:
+    """Marginals by class and bin, and sums over all pairs."""
+
+    table: np.ndarray
+    conjugate: float
+    conjugate_rounding: float
+    c_error: float
+    value: float
+    value_rounding: float
+    total: float | None = None
+    excess: float = 0.0
+
+
+def squared_ruler(extent: np.ndarray, bins: int) -> Ruler:
+    """Return the grid of the squared hinge's moments for scores of this range."""
+    ruler = Histogram(extent, bins).ruler
+    return Ruler(ruler.bins, ruler.limits, ruler.size, extent, powers=2, cut=False)
+
+
+def closed_squared(ruler: Ruler, found: Gathered, whole: bool) -> ClosedLines:
+    """Return the marginals' lines and the sums over all pairs."""
+    minus, plus = found.held
+    table, magnitude = np.zeros((2, ruler.size, 2)), np.zeros(2)
+    sums = loops.close_squares(plus, minus, table, magnitude)
+    square, linear, doubtful, square_size, linear_size = sums
+    mass = float(plus[:, 0].sum()) * float(minus[:, 0].sum())
+    K = float(ruler.bins)
+    # In a bin, from bin to bin in three nested sums, and once over all bins; the mass twice.
+    chain = 3 * gamma(2 * found.longest + 8 * plus.shape[0] + 64)
+    value = (square + doubtful) / K**2 / mass
+    conjugate = (2 * linear / K - square / K**2) / mass
+    value_rounding = chain * (square_size + doubtful) / K**2 / mass
+    conjugate_rounding = chain * (2 * linear_size / K + square_size / K**2) / mass
+    table[0] *= -2 / K / mass
+    table[1] *= 2 / K / mass
+    c_error = chain * 2 * float(magnitude.sum()) / K / mass
+    wide = 1 + gamma(64) + chain
+    return ClosedLines(
+        table, conjugate, conjugate_rounding * wide, c_error * wide, value, value_rounding * wide,
+        excess=doubtful / K**2 / mass * wide,
     )  # fmt: skip

@@ -59,9 +59,7 @@ from ..errors import InputError, OverflowingError
 from ..tools.rounding import LONG_UNIT, UNIT, gamma, is_long, short_chain, short_sum
 from . import convolved_compiled as loops
 from .assembled import PairSums, Whole
-from .binned import LARGEST_BIN, Extent
-from .gathered.closed import ClosedLines
-from .gathered.lines import Lines, Ruler
+from .binned import LARGEST_BIN, ClosedLines, Extent, Gathered, Ruler
 
 LARGEST_GRID = 1 << 21  # Largest number of bins: their width is doubled until the scores fit.
 
@@ -509,7 +507,7 @@ def smooth_ruler(extent: np.ndarray, bins: int, loss: Smooth) -> Ruler:
     return Ruler(bins, limits, int(size), extent, powers=1, cut=True)
 
 
-def closed_smooth(ruler: Ruler, found: Lines, whole: bool, loss: Smooth) -> ClosedLines:
+def closed_smooth(ruler: Ruler, found: Gathered, whole: bool, loss: Smooth) -> ClosedLines:
     """Return the marginals by bin and the sums over all pairs."""
     chain = found.longest + 8
     slip = 0.0 if whole else gamma(chain)

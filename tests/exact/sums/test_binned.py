@@ -124,7 +124,7 @@ def test_outliers_are_clipped_without_harm(far: float) -> None:
     scores = np.array([0.0, 0.3, far, -0.2, 0.1, -far, far, -far])
     positive = np.array([1, 1, 1, 0, 0, 0, 1, 0], dtype=bool)
     histogram, closed, c = binned(scores, positive, 1 << 12, 4)
-    assert histogram.grid.shape[1] < 1 << 16
+    assert histogram.ruler.size < 1 << 16
     value, true, _ = by_pairs(scores, positive, 1 << 12, 4, None)
     assert closed.value / closed.mass == pytest.approx(float(value), abs=1e-3)
     assert np.abs(c - np.array(true, dtype=float)).max() < 1e-15

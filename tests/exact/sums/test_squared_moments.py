@@ -7,9 +7,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from aucert.exact.sums.binned import Extent
-from aucert.exact.sums.squared import moments_compiled as loops
-from aucert.exact.sums.squared.moments import Moments, SquaredMarginals
+from aucert.exact.sums.binned import (
+    ClosedLines,
+    Extent,
+    Gathered,
+    Ruler,
+    closed_squared,
+    loops,
+    squared_ruler,
+)
 from loops import each, seeds
 
 KINDS = ("plain", "tenths", "far", "outliers", "one positive", "equal", "apart", "separated")
@@ -40,13 +46,15 @@ def some_scores(kind: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def closed(
     scores: np.ndarray, positive: np.ndarray, bins: int, weight: np.ndarray | None
-) -> tuple[Moments, SquaredMarginals]:
+) -> tuple[Ruler, ClosedLines]:
     extent = Extent()
     extent.add(scores, positive)
-    moments = Moments(extent.ends, bins, weight is not None)
+    ruler = squared_ruler(extent.ends, bins)
+    found, one = Gathered.over(ruler, 0, 3 if weight is None else 4), np.ones(1)
     for part in np.array_split(np.arange(scores.size), 3):
-        moments.add(scores[part], positive[part], None if weight is None else weight[part])
-    return moments, moments.close()
+        some = None if weight is None else weight[part]
+        found.add(ruler, scores[None, part], 0 * one, one, positive[part], some)
+    return ruler, closed_squared(ruler, found.moments(2), weight is None)
 
 
 def naive(
@@ -80,13 +88,13 @@ def test_the_sums_are_those_over_all_pairs(kind: str, seed: int, weighted: bool)
     scores, positive = some_scores(kind, seed)
     weight = np.random.default_rng(seed).uniform(0.5, 2, scores.size) if weighted else None
     bins = (4, 64, 1024)[seed % 3]
-    moments, found = closed(scores, positive, bins, weight)
-    bins = moments.bins
+    ruler, found = closed(scores, positive, bins, weight)
+    bins = ruler.bins
     value, doubt, conjugate, c = naive(scores, positive, bins, weight)
     upper = Fraction(found.value) + Fraction(found.value_rounding)
     assert value <= upper <= value + doubt + 2 * Fraction(found.value_rounding)
     assert abs(Fraction(found.conjugate) - conjugate) <= Fraction(found.conjugate_rounding)
-    got = moments.marginals(scores, positive, found, weight)
+    got = ruler.marginals(scores, positive, weight, found.table)
     apart = sum(abs(Fraction(float(x)) - y) for x, y in zip(got, c, strict=True))
     assert apart <= Fraction(found.c_error)
     size = float(np.ptp(scores)) + 1
@@ -99,15 +107,15 @@ def test_the_doubt_falls_with_the_cube_of_the_bins() -> None:
     scores, positive = rng.normal(size=20_000), rng.random(20_000) < 0.5
     gaps = []
     for bins in (16, 64):
-        moments, found = closed(scores, positive, bins, None)
-        c = moments.marginals(scores, positive, found)
+        ruler, found = closed(scores, positive, bins, None)
+        c = ruler.marginals(scores, positive, None, found.table)
         gaps.append(found.value - found.conjugate + float(c @ scores))
     assert 0 < gaps[1] < gaps[0] / 40
 
 
 @each("fault", ["no doubt", "strict", "no square"])
 def test_planted_faults_are_noticed(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    close = loops.close
+    close = loops.close_squares
 
     def faulty(plus, minus, table, magnitude) -> tuple[float, ...]:
         if fault == "no square":
@@ -120,7 +128,7 @@ def test_planted_faults_are_noticed(fault: str, monkeypatch: pytest.MonkeyPatch)
             table[1, :, 0] -= minus[:, 0].sum() - np.cumsum(minus[:, 0])
         return square, linear, doubtful, *sizes
 
-    monkeypatch.setattr(loops, "close", faulty)
+    monkeypatch.setattr(loops, "close_squares", faulty)
     failed = 0
     for seed in range(12):
         try:

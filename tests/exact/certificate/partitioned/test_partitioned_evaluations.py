@@ -29,6 +29,7 @@ from aucert.exact.spaces.partitions import (
     Task,
     cut,
 )
+from aucert.exact.sums.binned import Histogram
 from loops import each, seeds
 
 
@@ -103,23 +104,26 @@ def test_an_evaluation_is_that_of_its_pairs_within_its_bounds(
     assert -found.loss_rounding - 1e-12 <= found.loss - hinge <= 1 / 16
 
 
+RANGE = np.array([-30.0, 30.0, -30.0, 30.0])
+
+
 @each("weighted", [False, True])
 def test_counts_are_the_same_bits_for_any_partitioning(weighted: bool) -> None:
     X, positive = some_rows(5000, 4)
     weight = np.random.default_rng(1).integers(0, 4, 5000).astype(float) if weighted else None
-    w, extent = np.array([1.0, -2.0, 0.5, 0.1]), np.array([-30.0, 30.0, -30.0, 30.0])
+    w, ruler = np.array([1.0, -2.0, 0.5, 0.1]), Histogram(RANGE, 64, 2).ruler
     found = []
     for parts in (1, 7, 1000):
         space = rows_in(X, positive, parts, weight)
-        counts = space.total(partial(gather, space.offset, w, extent, 64, 2, True))
+        counts = space.total(partial(gather, space.offset, w, ruler, 2, True))
         found.append((space, counts))
     first, told = found[0]
     for space, counts in found[1:]:
         np.testing.assert_array_equal(space.offset, first.offset)
         assert space.reach == first.reach
-        np.testing.assert_array_equal(counts.grid[:, :, 0], told.grid[:, :, 0])
+        np.testing.assert_array_equal(counts.held[:, :, 0], told.held[:, :, 0])
         np.testing.assert_array_equal(counts.ends, told.ends)
-        np.testing.assert_allclose(counts.grid[:, :, 1], told.grid[:, :, 1], atol=1e-10)
+        np.testing.assert_allclose(counts.held[:, :, 1], told.held[:, :, 1], atol=1e-10)
     evaluations = [Evaluator(over(space)).at(w, 64, 2) for space, _ in found]
     for one in evaluations[1:]:
         assert one.total == evaluations[0].total
@@ -220,13 +224,13 @@ class Faulty(LocalEngine):
             case "twice":
                 found.answer = task.merge(found.answer, other.answer)
             case "dropped":
-                found.answer.grid -= other.answer.grid
+                found.answer.held -= other.answer.held
                 found.answer.rows -= other.answer.rows
             case "unheard":
                 del found.digests[1]
             case "moved":  # a count in the other class
-                found.answer.grid[0, 3, 0] += 1
-                found.answer.grid[1, 3, 0] -= 1
+                found.answer.held[0, 3, 0] += 1
+                found.answer.held[1, 3, 0] -= 1
         return found
 
 

@@ -11,7 +11,7 @@ import pytest
 from aucert.exact.api.certify import certify
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.certificate import Certificate
-from aucert.exact.certificate.evaluation import Evaluator, gather_lines
+from aucert.exact.certificate.evaluation import Evaluator, gather
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import CertificateError, InputError
 from aucert.exact.estimators.roc_svm import ROCSVM
@@ -22,8 +22,8 @@ from aucert.exact.problem.minorant import Minorant
 from aucert.exact.problem.problem import Problem
 from aucert.exact.spaces import partitions as engine
 from aucert.exact.spaces.partitions import LocalEngine, PartitionedRows, Reply, Task, cut
+from aucert.exact.sums.binned import squared_ruler
 from aucert.exact.sums.convolved import smooth_ruler
-from aucert.exact.sums.squared.ruled import squared_ruler
 from loops import each, seeds
 
 SMOOTH = [loss for name, loss in ALL_LOSSES.items() if name != "hinge"] + [SmoothHinge(0.3)]
@@ -129,7 +129,7 @@ def test_counts_are_the_same_bits_for_any_partitioning(loss: Any, weighted: bool
         extent = np.array([-30.0, 30.0, -30.0, 30.0])
         squared = loss.name == "squared_hinge"
         ruler = squared_ruler(extent, 64) if squared else smooth_ruler(extent, 64, loss)
-        told = space.total(partial(gather_lines, space.offset, w, ruler, weighted, True))
+        told = space.total(partial(gather, space.offset, w, ruler, 4 if weighted else 3, True))
         told = told.moments(ruler.powers)
         held.append(told)
     for one, evaluation in zip(held[1:], found[1:], strict=True):

@@ -1,1 +1,0 @@
-"""Counts by bin, and the sums of the rows of each bin: pairs in one pass over the rows."""

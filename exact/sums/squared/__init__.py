@@ -1,1 +1,0 @@
-"""The squared hinge from moments of bins."""
