@@ -9,7 +9,7 @@ from pathlib import Path
 from aucert.validation import suite
 from aucert.validation.claims.claim import Claim
 from aucert.validation.claims.recorded import record, statements
-from aucert.validation.claims.verdicts import KINDS, PAPERS, Verdict, vocabulary
+from aucert.validation.claims.verdicts import FILED, KINDS, PAPERS, Verdict, vocabulary
 from aucert.validation.effects import FINDINGS
 
 HERE = Path(__file__).resolve().parent
@@ -21,7 +21,7 @@ def counts() -> list[str]:
     verdicts = [*Verdict]
     heads = [*verdicts, "all"]
     lines = [f"| paper | kind | {' | '.join(heads)} |", "|---" * (len(heads) + 2) + "|"]
-    for paper in PAPERS:
+    for paper in FILED:
         for kind in KINDS:
             entries = [e for e in suite.claims() if (e.paper, e.kind) == (paper, kind)]
             found = Counter(entry.expected_verdict for entry in entries)

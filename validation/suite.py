@@ -32,11 +32,10 @@ from ..exact.tools.interrupts import finish, stopped_at_once
 from . import effects, reruns
 from .claims import recorded
 from .claims.claim import REGISTRY, Claim, Context, Outcome, Verdict
-from .claims.verdicts import ERROR, PAPERS, PROFILES, vocabulary
+from .claims.verdicts import ERROR, FILED, PROFILES, vocabulary
 from .data.real_data import real_data_folder
 from .extremes import NaNError, has_nan
 from .report.document import Report, environment
-from .report.headlines import severity
 from .report.row import Row
 from .run import finished
 from .store import Log, file_sha256, sha256_of
@@ -61,7 +60,7 @@ def claims(
 ) -> list[Claim]:
     """Return claims, paper by paper, those of one paper in the order of being entered."""
     entries = (REGISTRY if registry is None else registry).values()
-    return _chosen(sorted(entries, key=lambda entry: PAPERS.index(entry.paper)), only)
+    return _chosen(sorted(entries, key=lambda entry: FILED.index(entry.paper)), only)
 
 
 def run(
@@ -271,11 +270,11 @@ def _row(
         statement=entry.statement,
         formula=entry.formula,
         measured=outcome.measured,
-        printed=outcome.printed,
+        printed=outcome.printed or entry.printed,
         verdict=str(verdict),
         expected_verdict=str(expected),
         seconds=time.perf_counter() - start,
-        tolerance=outcome.tolerance,
+        tolerance=outcome.tolerance or entry.tolerance,
         seed=seed,
         profile=profile,
         version=__version__,
@@ -291,7 +290,8 @@ def _row(
         arithmetic=entry.arithmetic,
         effects=outcome.effects,
         protocol=outcome.protocol,
-        severity=severity(entry.name),
+        severity=entry.severity,
+        corrected=entry.corrected,
     )
     # Through JSON and back: a fresh row and one read from its file are then the same.
     text = json.dumps(asdict(row), allow_nan=False, default=_plain)

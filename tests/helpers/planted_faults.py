@@ -25,7 +25,7 @@ from aucert.validation import suite
 from aucert.validation.claims.claim import REGISTRY, Claim
 from aucert.validation.claims.recorded import statements
 
-PLACE = "aucert.validation.claims"
+PLACE = "aucert.validation"
 FACTORS = (3.0, 0.5)
 SHIFT = 0.05
 SEARCH = 20.0
@@ -94,7 +94,7 @@ def planted(module: str, name: str, factor: float) -> Iterator[None]:
 def forget() -> None:
     """Forget what claims keep from each other."""
     for name, module in list(sys.modules.items()):
-        if name.startswith(PLACE):
+        if name.startswith(f"{PLACE}.claims"):
             for value in vars(module).values():
                 clear = getattr(value, "cache_clear", None)
                 if clear is not None:
@@ -107,7 +107,7 @@ def candidates(claim: Claim) -> Iterator[tuple[str, str]]:
     assert module is not None
     reached = list(_reached(claim.run, module, set()))
     for home, name, value in reached:
-        if inspect.isfunction(value) and not value.__module__.startswith(PLACE):
+        if inspect.isfunction(value) and not value.__module__.startswith(f"{PLACE}.claims"):
             yield home, name
     for home, name, value in reached:
         if inspect.isclass(value) and value.__module__.startswith("aucert"):
@@ -117,7 +117,7 @@ def candidates(claim: Claim) -> Iterator[tuple[str, str]]:
                 ):
                     yield home, f"{name}.{method}"
     for home, name, value in reached:
-        if inspect.isfunction(value) and value.__module__.startswith(PLACE):
+        if inspect.isfunction(value) and value.__module__.startswith(f"{PLACE}.claims"):
             yield home, name
 
 
@@ -145,7 +145,7 @@ def _reached(function: Any, module: ModuleType, seen: set[str]) -> Iterator[tupl
         seen.add(key)
         yield module.__name__, name, inner
         home = inspect.getmodule(inner)
-        if home is not None and home.__name__.startswith(PLACE):
+        if home is not None and home.__name__.startswith(f"{PLACE}.claims"):
             yield from _reached(inner, home, seen)
 
 

@@ -105,15 +105,15 @@ def test_the_built_in_ones_are_found() -> None:
 
 # Where a measure of a claim comes from; each is quick.
 PLANTED = [
-    ("prop-1-pairwise-is-an-average-over-rows", "sht.basics.pairwise"),
-    ("hessian-with-the-factor-two", "sht.basics.pairwise"),
-    ("sht-lemma-2", "sht.theory.hard_threshold"),
-    ("sht-lemma-2", "sht.theory.nu_lemma2"),
-    ("sht-lemma-3", "sht.lemmas._least_stretch"),
-    ("sht-lemma-4", "sht.lemmas._tail"),
-    ("sht-eq-14-as-printed", "sht.ratio.ratio_coefficients"),
-    ("sauc-eq-24-chebyshev", "sauc.interpretation._bound"),
-    ("n-max-under-the-printed-condition", "scaling_up.theorem_4.growth._counts"),
+    ("prop-1-pairwise-is-an-average-over-rows", "sht.pair_loss"),
+    ("hessian-with-the-factor-two", "sht.pair_loss"),
+    ("sht-lemma-2", "sht.hard_threshold"),
+    ("sht-lemma-2", "sht.nu_lemma2"),
+    ("sht-lemma-3", "sht.least_stretch"),
+    ("sht-lemma-4", "sht.tail"),
+    ("sht-eq-14-as-printed", "sht.ratio_coefficients"),
+    ("sauc-eq-24-chebyshev", "sauc.eq_24"),
+    ("n-max-under-the-printed-condition", "theorem_4.largest_counts"),
 ]
 
 
@@ -168,8 +168,7 @@ def test_nan_in_an_outcome_is_no_verdict(outcome: Outcome) -> None:
 
 
 def stored(folder: Path) -> Path:
-    (path,) = (folder / "claims").glob("*.json")
-    return path
+    return folder / "claims.jsonl"
 
 
 CALLS: list[int] = []
@@ -202,7 +201,7 @@ def test_a_verdict_file_that_was_edited_by_hand_is_not_believed(where: str, tmp_
     assert "taken over" not in first.html()
     document = json.loads(stored(tmp_path).read_text())
     edit(document, where)
-    stored(tmp_path).write_text(json.dumps(document))
+    stored(tmp_path).write_text(json.dumps(document) + "\n")
     mended = run(out=tmp_path, registry={claim.name: claim})
     assert CALLS == [1] and mended.rows[0].verdict == Verdict.FAILS
     assert not mended.rows[0].taken_over and mended.exit_code == 1

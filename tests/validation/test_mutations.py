@@ -16,11 +16,9 @@ from aucert.approx.newton import truncated_newton
 from aucert.exact.square_loss.row_average import RowAverage
 from aucert.validation import suite
 from aucert.validation.bounds import prime
+from aucert.validation.claims import nonlinear, scaling_up, sht
+from aucert.validation.claims import theorem_4 as prime_claims
 from aucert.validation.claims.claim import Context
-from aucert.validation.claims.nonlinear import batch
-from aucert.validation.claims.scaling_up import incomplete
-from aucert.validation.claims.scaling_up.theorem_4 import prime as prime_claims
-from aucert.validation.claims.sht import theory
 from aucert.validation.data.labelled_data import Dataset
 from loops import each
 
@@ -63,13 +61,13 @@ def test_a_wrong_sign_in_newtons_method_turns_a_verdict(monkeypatch: pytest.Monk
 def test_half_a_constant_of_a_convergence_bound_turns_a_verdict(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    right = theory.sht_theorem1
+    right = sht.sht_theorem1
 
     def halved(*args: Any, **rest: Any) -> Any:
         bound = right(*args, **rest)
         return replace(bound, terms={name: value / 2 for name, value in bound.terms.items()})
 
-    monkeypatch.setattr(theory, "sht_theorem1", halved)
+    monkeypatch.setattr(sht, "sht_theorem1", halved)
     assert turned("sht-theorem-1-bound")
 
 
@@ -86,9 +84,9 @@ def test_half_the_nystrom_term_of_theorem_4_prime_turns_a_verdict(
 def test_random_numbers_that_are_used_twice_turn_a_verdict(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    right = incomplete.draw_pairs
+    right = scaling_up.draw_pairs
     monkeypatch.setattr(
-        incomplete, "draw_pairs", lambda positive, B, rng, *a, **r: right(positive, B, 0, *a, **r)
+        scaling_up, "draw_pairs", lambda positive, B, rng, *a, **r: right(positive, B, 0, *a, **r)
     )
     assert turned(name)
 
@@ -110,13 +108,13 @@ def test_exchanged_labels_turn_a_verdict(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_widened_tolerance_of_a_solver_turns_a_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = batch.TruncatedNewton
+    right = nonlinear.TruncatedNewton
 
     def loose(**rest: Any) -> Any:
         changed: dict[str, Any] = rest | {"tol": 1e-2}
         return right(**changed)
 
-    monkeypatch.setattr(batch, "TruncatedNewton", loose)
+    monkeypatch.setattr(nonlinear, "TruncatedNewton", loose)
     assert turned("newton-with-a-line-search-converges")
 
 

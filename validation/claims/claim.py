@@ -15,7 +15,7 @@ from ...exact.errors import InputError
 from ..data.labelled_data import Dataset
 from ..data.real_data import FOLDER_VARIABLE, real_data_folder
 from ..plots import Figure
-from .verdicts import KINDS, PAPERS, Kind, Verdict
+from .verdicts import FILED, KINDS, SEVERITIES, Kind, Verdict
 
 
 @dataclass(frozen=True)
@@ -104,14 +104,20 @@ class Claim:
     tuning: str = ""
     turned_by: str = ""
     arithmetic: bool = False
+    printed: str | None = None
+    tolerance: str | None = None
+    severity: str = ""
+    corrected: str = ""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", self.name):
             raise InputError(f"claim name {self.name!r}: use small letters, digits and hyphens")
-        if self.paper not in PAPERS:
-            raise InputError(f"claim {self.name}: paper must be one of {', '.join(PAPERS)}")
+        if self.paper not in FILED:
+            raise InputError(f"claim {self.name}: paper must be one of {', '.join(FILED)}")
         if self.kind not in KINDS:
             raise InputError(f"claim {self.name}: kind must be one of {', '.join(KINDS)}")
+        if self.severity not in ("", *SEVERITIES) or bool(self.severity) != bool(self.corrected):
+            raise InputError(f"claim {self.name}: severity is A, B or C, with what is right")
 
     @property
     def missing(self) -> str | None:

@@ -1,18 +1,13 @@
-"""What the claims of several papers share: rows of breast cancer, tests by chance."""
+"""What the claims of several papers share: rows of breast cancer."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import numpy as np
-from scipy import stats
 
+from ...exact.spaces.kernels import Gaussian, Kernel
 from ..data import datasets
 from ..data.labelled_data import Dataset, make_dataset
 from .claim import Context
-
-LEVEL = 1e-6  # Probability of a false alarm of each test by chance: any seed should do.
 
 
 def wdbc_sample(context: Context, n_pos: int | None = None, n_neg: int | None = None) -> Dataset:
@@ -36,47 +31,9 @@ def wdbc_sample(context: Context, n_pos: int | None = None, n_neg: int | None = 
     return make_dataset(name, X[rows], whole.y[rows], source=f"{what}; rows drawn by the seed")
 
 
-def two_sided(level: float = LEVEL) -> float:
-    """Return the normal quantile z with P(|Z| > z) = level."""
-    return float(stats.norm.isf(level / 2))
-
-
-def upper_limit(hits: int, count: int, level: float = LEVEL) -> float:
-    """Return the upper confidence limit of a probability (Clopper and Pearson)."""
-    return float(stats.beta.isf(level, hits + 1, count - hits)) if hits < count else 1.0
-
-
-def lower_limit(hits: int, count: int) -> float:
-    """Return the lower confidence limit of a probability (Clopper and Pearson) at `LEVEL`."""
-    return float(stats.beta.ppf(LEVEL, hits, count - hits + 1)) if hits else 0.0
-
-
-def exponent(sizes: Sequence[float], counts: Sequence[float]) -> float:
-    """Return p with counts like sizes^p, from the first to the last."""
-    return float(np.log(counts[-1] / counts[0]) / np.log(sizes[-1] / sizes[0]))
-
-
-@dataclass(frozen=True)
-class Slope:
-    """A least-squares slope of log y against log x, and half the width of its interval."""
-
-    value: float
-    half_width: float
-
-    @classmethod
-    def fit(cls, x: np.ndarray, y: np.ndarray, sd_log_y: np.ndarray) -> Slope:
-        """Fit with weights 1 / sd^2; the half width is that of the normal interval at `LEVEL`."""
-        weight = 1.0 / sd_log_y**2
-        log_x, log_y = np.log(x), np.log(y)
-        centre = float(weight @ log_x / weight.sum())
-        spread = float(weight @ (log_x - centre) ** 2)
-        slope = float(weight @ ((log_x - centre) * log_y)) / spread
-        return cls(slope, two_sided() / float(np.sqrt(spread)))
-
-    @property
-    def interval(self) -> list[float]:
-        """Lower and upper end."""
-        return [self.value - self.half_width, self.value + self.half_width]
-
-    def __str__(self) -> str:
-        return f"{self.value:.3f} +- {self.half_width:.3f}"
+def bound_data(c: Context) -> list[tuple[Dataset, Kernel]]:
+    """Return breast cancer rows and the two models of [ScalingUp, Section 4.1], with kernels."""
+    n = 100 if c.quick else 200
+    wdbc = wdbc_sample(c, 2 * n // 5, n - 2 * n // 5)
+    models = [datasets.load(f"{name}:{n}", c.draw_seed(name)) for name in ("linear", "radial")]
+    return [(wdbc, Gaussian(0.02)), *((data, Gaussian(0.5)) for data in models)]

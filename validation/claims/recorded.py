@@ -1,10 +1,11 @@
 """What each claim states and last came to, one TOML a paper, joined with what judges it.
 
-A claim `sauc-eq-3-as-printed` is an entry of sauc.toml and a function `sauc_eq_3_as_printed` of a
-module of `FOLDERS`, or one that `enter` is given. An entry has `kind`, `place`, `verdict` (of the
-last recorded run), `statement`, and where they apply `formula`, `needs`, `quote`, `regime`,
-`readings`, `turned_by` (what would turn the verdict), `arithmetic` (no fault of the library can)
-and `fault` (a planted mistake that does). Of findings it has kind and verdict alone.
+The claim `sauc-eq-3-as-printed` is an entry of sauc.toml and a function `sauc_eq_3_as_printed` of
+one of `MODULES`, or a function that `enter` is given. An entry has `kind`, `place`, `verdict` (of
+the last recorded run), `statement`, and where they apply `formula`, `needs`, `quote`, `regime`,
+`readings`, `printed`, `tolerance`, `turned_by` (what would turn the verdict), `severity` and
+`corrected` (of what is wrong in print: how wrong, and what is right), `arithmetic` (no fault of the
+library can turn it) and `fault` (a planted mistake that does). Of findings it has kind and verdict.
 
     aucert validate --out OUT
     python -m aucert.validation.claims.recorded OUT/claims.json DATE
@@ -22,16 +23,15 @@ from collections.abc import Mapping
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
 from typing import Any
 
 from ...exact.errors import InputError
 from .claim import REGISTRY, Claim, Run
-from .verdicts import Verdict
+from .verdicts import FILED, Verdict
 
 FOLDER = Path(__file__).parent
-FOLDERS = ("scaling_up", "sauc", "sht", "nonlinear", "certificates")
-FILES = {"ScalingUp": "scaling_up", "SAUC": "sauc", "SHT": "sht", "Nonlinear": "nonlinear"}
+MODULES = ("scaling_up", "theorem_4", "sauc", "sht", "nonlinear", "instrument")
+FILES = dict(zip(FILED, ("scaling_up", "sauc", "sht", "nonlinear", "aucert"), strict=True))
 NOT_OF_A_CLAIM = ("verdict", "fault")  # what an entry has and `Claim` has not
 
 
@@ -76,12 +76,10 @@ def enter(judges: Mapping[str, Run]) -> None:
 
 
 def enter_all() -> None:
-    """Enter every claim that a function of `FOLDERS` judges, in the order of the TOML; once."""
+    """Enter every claim that a function of `MODULES` judges, in the order of the TOML; once."""
     functions: dict[str, Run] = {}
-    for folder in FOLDERS:
-        package = import_module(f".{folder}", __package__)
-        for found in walk_packages(package.__path__, f"{package.__name__}."):
-            functions |= vars(import_module(found.name))
+    for name in MODULES:
+        functions |= vars(import_module(f".{name}", __package__))
     names = {name: name.replace("-", "_") for name in statements()}
     enter({name: functions[run] for name, run in names.items() if run in functions})
 

@@ -5,12 +5,19 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-Kind = Literal["theorem", "finding", "corrected", "suite"]
+Kind = Literal["theorem", "finding", "corrected", "convergence", "suite"]
 PAPERS = ("ScalingUp", "SAUC", "SHT", "Nonlinear")
+FILED = (*PAPERS, "aucert")  # what we state of our own work is filed under none of the papers
+SEVERITIES = {
+    "A": "changes a conclusion",
+    "B": "wrong and repaired; the conclusion stands",
+    "C": "a slip of the pen or of arithmetic",
+}
 KINDS: dict[str, str] = {
     "theorem": "an equation, lemma, bound or cost of a paper, judged by mathematics as printed",
     "finding": "what a paper says that its experiments show, judged from the full reproduction",
     "corrected": "what a paper should have stated, by our derivation",
+    "convergence": "how an approximation of a paper comes to the exact answer, and how fast",
     "suite": "what this project states about its own solvers and figures",
 }
 PAPER_KINDS = ("theorem", "finding")  # Statements of the papers; those of the other kinds are ours.

@@ -10,9 +10,9 @@ from typing import Any
 
 from ..claims.claim import Verdict
 from ..claims.recorded import record
-from ..claims.verdicts import ERROR, KINDS
+from ..claims.verdicts import ERROR, KINDS, SEVERITIES
 from ..files.written import write_atomically, write_json
-from .headlines import SEVERITIES, WORDS, forests, headlines, of_figure, printed, rates
+from .headlines import WORDS, forests, headlines, of_figure, printed, rates
 from .row import Row
 
 SCHEMA_VERSION = 2

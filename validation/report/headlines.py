@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from ..claims.recorded import statements
 from ..claims.verdicts import ERROR, Verdict
 from ..plots import Figure, draw
 from .row import Row
@@ -45,23 +46,15 @@ WORDS: dict[str, tuple[str, str]] = {  # verdict to its word for readers, and it
     Verdict.NOT_TESTABLE: ("Not run", "open"),
     ERROR: ("Error", "bad"),
 }
-SEVERITIES = {
-    "A": "changes a conclusion",
-    "B": "wrong and repaired; the conclusion stands",
-    "C": "a slip of the pen, or of arithmetic",
-}
 MOST_PARTS = 8  # effects that a forest shows below their mean, at most
 
 
 @cache
 def printed() -> dict[str, dict[str, str]]:
     """Return what is wrong in print, by claim: severity, place, printed and repaired form."""
-    return tomllib.loads(Path(__file__).with_name("printed.toml").read_text(encoding="utf-8"))
-
-
-def severity(name: str) -> str:
-    """Return A, B or C for a claim about a printed statement that is wrong, else nothing."""
-    return printed().get(name, {}).get("severity", "")
+    text = Path(__file__).with_name("printed.toml").read_text(encoding="utf-8")
+    forms, said = tomllib.loads(text), statements()
+    return {name: {"severity": said[name]["severity"], **form} for name, form in forms.items()}
 
 
 # Pictures

@@ -44,6 +44,7 @@ class Row:
     effects: tuple[dict[str, Any], ...] = ()
     protocol: tuple[dict[str, str], ...] = ()
     severity: str = ""
+    corrected: str = ""
     taken_over: bool = field(default=False, compare=False)
 
     @property

@@ -19,19 +19,17 @@ from aucert.validation.bounds.experiment import PRINTED, REALISED, prepare
 from aucert.validation.bounds.printed import Bound
 from aucert.validation.bounds.right_side import DELTA, REPAIRED, Theorem4
 from aucert.validation.bounds.steps import DrawnPair, Step, eq_18, eq_19, eq_20
+from aucert.validation.claims import scaling_up, theorem_4
 from aucert.validation.claims.claim import Context
-from aucert.validation.claims.scaling_up import convergence as scaling_up_convergence
-from aucert.validation.claims.scaling_up.theorem_4 import nystrom as scaling_up_nystrom
-from aucert.validation.claims.scaling_up.theorem_4 import prime as scaling_up_prime
-from aucert.validation.claims.scaling_up.theorem_4.drawn import drawn_cases
-from aucert.validation.claims.scaling_up.theorem_4.prime import bound_data
+from aucert.validation.claims.common import bound_data
+from aucert.validation.claims.theorem_4 import drawn_cases
 from aucert.validation.plots import svg
 from aucert.validation.report.row import Row
 from loops import each
 
 CACHED = (
-    (scaling_up_prime, "grid"),
-    (scaling_up_convergence, "ladders"),
+    (theorem_4, "grid"),
+    (scaling_up, "ladders"),
 )
 
 
@@ -44,10 +42,10 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Draws of their own for a test with a mistake in it, and few of them."""
     for module, name in CACHED:
         monkeypatch.setattr(module, name, lru_cache(getattr(module, name).__wrapped__))
-    whole = scaling_up_prime.bound_data
-    for module in (scaling_up_prime, scaling_up_convergence):
+    whole = theorem_4.bound_data
+    for module in (theorem_4, scaling_up):
         monkeypatch.setattr(module, "bound_data", lambda context: whole(context)[:1])
-    monkeypatch.setattr(scaling_up_prime, "LAMS", (1.0,))
+    monkeypatch.setattr(theorem_4, "LAMS", (1.0,))
     return monkeypatch
 
 
@@ -61,7 +59,7 @@ def test_no_claim_depends_on_which_one_asked_for_the_draws_first(
 ) -> None:
     names = ["theorem-4-prime-losses", "theorem-4-prime-excess-risk"]
     first = {name: run(name).measured for name in names}
-    scaling_up_prime.grid.cache_clear()
+    theorem_4.grid.cache_clear()
     assert {name: run(name).measured for name in reversed(names)} == first
 
 
@@ -111,7 +109,7 @@ def test_with_all_rows_the_first_term_that_is_not_proved_is_smaller() -> None:
 
 def test_the_draws_of_a_violation_rate_are_judged_cell_by_cell() -> None:
     # One cell of 54 in which a bound always fails is 2 % of all draws, less than delta.
-    assert scaling_up_prime.lower_limit(5, 5) > scaling_up_prime.DELTA
+    assert theorem_4.lower_limit(5, 5) > theorem_4.DELTA
 
 
 # Planted mistakes: each must turn a verdict round.
@@ -171,8 +169,8 @@ def test_the_printed_bound_gets_the_verdict_that_its_size_earns(
     cells: Any = [
         SimpleNamespace(draws=[draw], all_rows=whole, data="rows") for whole in (True, False)
     ]
-    monkeypatch.setattr(scaling_up_prime, "table", lambda cells: {})
-    assert scaling_up_prime._printed(cells, PRINTED).verdict == verdict
+    monkeypatch.setattr(theorem_4, "table", lambda cells: {})
+    assert theorem_4.beside_errors(cells, PRINTED).verdict == verdict
 
 
 def test_the_repaired_exponent_would_not_be_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,7 +204,7 @@ def test_too_large_a_constant_of_strong_convexity_is_noticed(
         step = eq_19(pair)
         return replace(step, left=10 * step.left)
 
-    monkeypatch.setattr(scaling_up_nystrom, "eq_19", grown)
+    monkeypatch.setattr(theorem_4, "eq_19", grown)
     assert run("eq-19-strong-convexity").verdict == "fails"
 
 
@@ -216,7 +214,7 @@ def test_eq_20_without_the_penalties_is_noticed(monkeypatch: pytest.MonkeyPatch)
         step = eq_20(pair)
         return replace(step, corrected=step.right)
 
-    monkeypatch.setattr(scaling_up_nystrom, "eq_20", dropped)
+    monkeypatch.setattr(theorem_4, "eq_20", dropped)
     assert run("eq-20-with-the-penalties").verdict == "fails"
 
 
@@ -229,40 +227,40 @@ def test_eq_20_with_the_penalties_would_hold_on_the_three_rows(
         assert step.corrected is not None
         return replace(step, right=step.corrected)
 
-    monkeypatch.setattr(scaling_up_nystrom, "eq_20", repaired)
+    monkeypatch.setattr(theorem_4, "eq_20", repaired)
     assert run("eq-20-as-printed").verdict == "holds"
 
 
 def test_too_small_a_constant_is_noticed_in_the_hoeffding_step(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    right = scaling_up_nystrom.hoeffding
+    right = theorem_4.hoeffding
 
     def shrunk(*args: Any) -> Step:
         step = right(*args)
         return replace(step, right=step.right / 50)
 
-    monkeypatch.setattr(scaling_up_nystrom, "hoeffding", shrunk)
+    monkeypatch.setattr(theorem_4, "hoeffding", shrunk)
     assert run("theorem-4-hoeffding-step").verdict == "fails"
 
 
 @pytest.mark.slow
 def test_landmarks_that_do_not_grow_are_noticed(planted: pytest.MonkeyPatch) -> None:
-    right = scaling_up_convergence.prepare
+    right = scaling_up.prepare
 
     def few(X: Any, y: Any, kernel: Any, lam: float, landmarks: np.ndarray, tol: float) -> Any:
         return right(X, y, kernel, lam, landmarks[:5], tol=tol)
 
-    planted.setattr(scaling_up_convergence, "prepare", few)
+    planted.setattr(scaling_up, "prepare", few)
     assert run("nystrom-converges-in-the-landmarks").verdict == "fails"
     assert run("incomplete-nystrom-converges-to-the-exact-answer").verdict == "fails"
 
 
 @pytest.mark.slow
 def test_pairs_that_do_not_grow_are_noticed(planted: pytest.MonkeyPatch) -> None:
-    right = scaling_up_convergence.Ladder.draws
+    right = scaling_up.Ladder.draws
     planted.setattr(
-        scaling_up_convergence.Ladder,
+        scaling_up.Ladder,
         "draws",
         lambda self, context, d, B, count: right(self, context, d, self.n, count),
     )
@@ -270,10 +268,8 @@ def test_pairs_that_do_not_grow_are_noticed(planted: pytest.MonkeyPatch) -> None
 
 
 def test_a_missing_landmark_is_noticed_in_the_exact_solution(planted: pytest.MonkeyPatch) -> None:
-    right = scaling_up_convergence.nystrom_map
-    planted.setattr(
-        scaling_up_convergence, "nystrom_map", lambda kernel, X: right(kernel, X[: len(X) // 2])
-    )
+    right = scaling_up.nystrom_map
+    planted.setattr(scaling_up, "nystrom_map", lambda kernel, X: right(kernel, X[: len(X) // 2]))
     assert run("nystrom-with-all-rows-is-the-kernel-machine").verdict == "fails"
 
 

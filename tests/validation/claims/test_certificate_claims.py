@@ -18,14 +18,9 @@ from aucert.exact.problem import rates, tail, worst
 from aucert.exact.problem.penalties.sign import Sign
 from aucert.exact.proof import check_proof, write
 from aucert.validation import suite
-from aucert.validation.claims import certificates
-from aucert.validation.claims.certificates.enumerated import Judged, outcome
 from aucert.validation.claims.claim import Verdict
+from aucert.validation.claims.instrument import Case, outcome
 from loops import costly_slow, each
-
-NAMES = [
-    entry.name for entry in suite.claims() if entry.run.__module__.startswith(certificates.__name__)
-]
 
 ORDERED = "ordered-pairs-interval-holds-the-optimum"
 PARTIAL = "partial-auc-interval-holds-the-optimum"
@@ -186,7 +181,7 @@ def test_ties_that_the_order_of_rows_breaks_turn_the_verdict(
     assert verdict(DELONG) == "fails"
 
 
-@each("case", [Judged(1e-6, -1.0, 0.0), Judged(0.0, 1e-9, 0.0), Judged(0.0, -1.0, 1e-3)])
-def test_each_part_of_an_interval_can_be_wrong(case: Judged) -> None:
-    assert outcome([Judged(0.0, -1.0, 0.0)]).verdict == Verdict.HOLDS
-    assert outcome([Judged(0.0, -1.0, 0.0), case]).verdict == Verdict.FAILS
+@each("case", [Case(1e-6, -1.0, 0.0), Case(0.0, 1e-9, 0.0), Case(0.0, -1.0, 1e-3)])
+def test_each_part_of_an_interval_can_be_wrong(case: Case) -> None:
+    assert outcome([Case(0.0, -1.0, 0.0)]).verdict == Verdict.HOLDS
+    assert outcome([Case(0.0, -1.0, 0.0), case]).verdict == Verdict.FAILS

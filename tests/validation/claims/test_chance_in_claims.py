@@ -5,23 +5,22 @@ from __future__ import annotations
 import pytest
 
 from aucert.validation import suite
-from aucert.validation.claims.common import upper_limit
-from aucert.validation.claims.scaling_up.theorem_4 import prime
-from aucert.validation.claims.sht import theory
+from aucert.validation.claims import sht, theorem_4
+from aucert.validation.claims.judge import upper_limit
 
 
 def test_violations_spread_over_all_cells_refute_a_bound() -> None:
     # Two draws of five in each cell: no single cell can tell, all together do.
-    assert prime.refuted([2] * 54, [5] * 54)
-    assert not prime.refuted([2] + [0] * 53, [5] * 54)
+    assert theorem_4.refuted([2] * 54, [5] * 54)
+    assert not theorem_4.refuted([2] + [0] * 53, [5] * 54)
 
 
 def test_five_violations_of_five_in_one_cell_refute_a_bound() -> None:
-    assert prime.refuted([5] + [0] * 53, [5] * 54)
+    assert theorem_4.refuted([5] + [0] * 53, [5] * 54)
 
 
 def test_violations_as_rare_as_allowed_do_not_refute_a_bound() -> None:
-    assert not prime.refuted([1] * 13 + [0] * 41, [5] * 54)
+    assert not theorem_4.refuted([1] * 13 + [0] * 41, [5] * 54)
 
 
 def test_an_upper_limit_is_that_of_clopper_and_pearson() -> None:
@@ -31,5 +30,5 @@ def test_an_upper_limit_is_that_of_clopper_and_pearson() -> None:
 
 
 def test_theorem_1_says_nothing_where_it_does_not_contract(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(theory, "CASES", ((400, 10, 2, 0.5, 4),))
+    monkeypatch.setattr(sht, "CASES", ((400, 10, 2, 0.5, 4),))
     assert suite.run(["sht-theorem-1-bound"]).rows[0].verdict == "vacuous"

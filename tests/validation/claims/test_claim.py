@@ -110,7 +110,8 @@ def test_a_row_comes_back_from_json_as_it_was() -> None:
 def test_the_public_keys_of_a_row_are_the_documented_ones() -> None:
     documented = (
         "name paper place kind statement measured printed verdict expected_verdict seconds "
-        "data seed tolerance version taken_over quote readings regime tuning turned_by arithmetic"
+        "data seed tolerance version taken_over quote readings regime tuning turned_by arithmetic "
+        "effects protocol severity corrected"
     )
     assert set(row().public) == set(documented.split())
 

@@ -11,7 +11,7 @@ from aucert.exact.spaces.kernels import Gaussian
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.row_average import moments
 from aucert.validation import suite
-from aucert.validation.claims.sauc.scores import TABLE_3_LINEAR
+from aucert.validation.claims.sauc import TABLE_3_LINEAR
 from aucert.validation.tables.scaling_up import table1
 
 CLAIMS = {entry.name for entry in suite.claims()}

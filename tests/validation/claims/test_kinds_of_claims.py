@@ -62,8 +62,20 @@ def test_readings_name_claims_that_exist_() -> None:
 
 def test_only_statements_of_papers_fail() -> None:
     for entry in suite.claims():
-        if entry.kind in ("corrected", "suite"):
+        if entry.kind not in PAPER_KINDS:
             assert entry.expected_verdict != Verdict.FAILS, entry.name
+
+
+def test_what_fails_has_a_severity_and_what_is_right() -> None:
+    found = {entry.name: entry.severity for entry in suite.claims() if entry.severity}
+    fails = {e.name for e in suite.claims() if e.expected_verdict == Verdict.FAILS}
+    assert set(found) == fails | {"algorithm-3-printed-step-solves-another-problem"}
+    assert sum(severity == "A" for severity in found.values()) == 5
+
+
+def test_what_is_stated_of_our_own_work_is_filed_under_no_paper() -> None:
+    for entry in suite.claims():
+        assert (entry.kind == "suite") == (entry.paper == "aucert"), entry.name
 
 
 def test_a_run_can_be_recorded_anew(tmp_path: Path) -> None:

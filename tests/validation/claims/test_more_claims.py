@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -13,16 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.validation import claims as claims_folder
 from aucert.validation import suite
 from aucert.validation.bounds.kernel import Approximation
+from aucert.validation.claims import nonlinear, sauc, scaling_up, sht, theorem_4
 from aucert.validation.claims.claim import Claim, Outcome, Verdict
-from aucert.validation.claims.common import upper_limit
-from aucert.validation.claims.nonlinear import approximations, tables
-from aucert.validation.claims.sauc import scores
-from aucert.validation.claims.scaling_up import convergence
-from aucert.validation.claims.scaling_up.theorem_4 import growth, readings, wide
-from aucert.validation.claims.sht import gaussian, imbalance, lemmas, ratio, sparsity, theory
+from aucert.validation.claims.judge import upper_limit
 from aucert.validation.report.row import Row
 from loops import each
 from realdata import require_real
@@ -30,23 +23,6 @@ from realdata import require_real
 
 def run(name: str, seed: int = 0) -> Row:
     return suite.run([name], seed=seed).rows[0]
-
-
-def test_every_module_of_claims_is_entered() -> None:
-    """Whatever has a decorator of a paper is found, in every folder."""
-    root = Path(claims_folder.__file__).parent
-    decorated = re.compile(r"^@(?:[A-Z_]+\.(?:theorem|corrected|suite)|interval_claim)\(", re.M)
-    found = {
-        ".".join(path.relative_to(root).with_suffix("").parts): len(decorated.findall(text))
-        for path in root.rglob("*.py")
-        if (text := path.read_text(encoding="utf-8")) and decorated.search(text)
-    }
-    entered = Counter(
-        entry.run.__module__.removeprefix(f"{claims_folder.__name__}.")
-        for entry in suite.claims()
-        if entry.run.__qualname__.replace("_", "-") == entry.name
-    )
-    assert found == entered
 
 
 class _Marked:
@@ -63,18 +39,21 @@ def _made(bad: list[bool], n_draws: int) -> Any:
 
 def test_the_limit_of_a_violation_counts_cells_and_not_draws() -> None:
     for bad in ([False] * 400, [True] * 3 + [False] * 397):
-        few, many = (wide.limit_by_cells("4' (I)", _made(bad, m)) for m in (1, 25))
+        few, many = (theorem_4.limit_by_cells("4' (I)", _made(bad, m)) for m in (1, 25))
         assert few == many
-    assert wide.limit_by_cells("4' (I)", _made([False] * 400, 25)) == pytest.approx(
-        1 - wide.DOUBT ** (1 / 400)
+    assert theorem_4.limit_by_cells("4' (I)", _made([False] * 400, 25)) == pytest.approx(
+        1 - theorem_4.DOUBT ** (1 / 400)
     )
 
 
 def test_draws_of_one_cell_would_make_the_limit_false() -> None:
     # One cell in 400 is bad: by chance none of them is met, far more often than the level allows.
     share, met = 1 / 400, 1 - (1 - 1 / 400) ** 400
-    by_draws, by_cells = upper_limit(0, 10_000, wide.DOUBT), upper_limit(0, 400, wide.DOUBT)
-    assert 1 - met > 300 * wide.DOUBT and by_draws < share < by_cells
+    by_draws, by_cells = (
+        upper_limit(0, 10_000, theorem_4.DOUBT),
+        upper_limit(0, 400, theorem_4.DOUBT),
+    )
+    assert 1 - met > 300 * theorem_4.DOUBT and by_draws < share < by_cells
 
 
 def test_a_claim_on_data_that_are_not_there_says_so(
@@ -140,38 +119,46 @@ def _printed_form(right: Any) -> Any:
 
 
 PATCHES: dict[str, Patch] = {
-    "sht-lemma-2": (theory, "hard_threshold", _keeps_one_less),
+    "sht-lemma-2": (sht, "hard_threshold", _keeps_one_less),
     "sht-theorem-1-condition-with-the-nu-of-lemma-2": (
-        theory,
+        sht,
         "nu_lemma2",
         _nu_of_print_for_lemma_2,
     ),
-    "theorem-4-under-other-readings": (readings, "most_often", _drawn_more_often(300)),
-    "sht-lemma-3": (lemmas, "_least_stretch", _larger(0.1)),
-    "sht-lemma-4": (lemmas, "_tail", _larger(2.0)),
-    "sht-eq-21-cross-term-of-the-means": (lemmas, "_supports", _forty_times),
-    "sht-theorem-2-by-both-classes": (gaussian, "least_curvature", _larger(10.0)),
-    "sht-smoothness-from-the-data": (gaussian, "largest_restricted", _larger(0.5)),
-    "sht-theorem-2-eq-12-with-the-positive-part": (gaussian, "sht_theorem2", _printed_form),
-    "sht-eq-14-with-the-logarithm-outside": (ratio, "ratio_coefficients", _printed_form),
-    "nystrom-error-order": (growth, "uniform", lambda right: lambda X, d, seed: right(X, 1, seed)),
+    "theorem-4-under-other-readings": (theorem_4, "most_often", _drawn_more_often(300)),
+    "sht-lemma-3": (sht, "least_stretch", _larger(0.1)),
+    "sht-lemma-4": (sht, "tail", _larger(2.0)),
+    "sht-eq-21-cross-term-of-the-means": (sht, "supports", _forty_times),
+    "sht-theorem-2-by-both-classes": (sht, "least_curvature", _larger(10.0)),
+    "sht-smoothness-from-the-data": (sht, "largest_restricted", _larger(0.5)),
+    "sht-theorem-2-eq-12-with-the-positive-part": (sht, "sht_theorem2", _printed_form),
+    "sht-eq-14-with-the-logarithm-outside": (sht, "ratio_coefficients", _printed_form),
+    "nystrom-error-order": (
+        theorem_4,
+        "uniform",
+        lambda right: lambda X, d, seed: right(X, 1, seed),
+    ),
     "n-max-under-the-printed-condition": (
-        growth,
-        "_largest_count",
+        theorem_4,
+        "largest_count",
         lambda right: lambda n, n_pos, rng, repeats: right(n, 10, rng, repeats),
     ),
     "sauc-diagonal-is-the-best-compromise": (
-        scores,
-        "_worse_rate",
+        sauc,
+        "worse_rate",
         lambda right: lambda cuts: cuts.sensitivity + cuts.specificity,
     ),
     "algorithm-1-map-transposed": (
-        approximations,
-        "_map_error",
+        nonlinear,
+        "map_error",
         lambda right: lambda context, printed: right(context, True),
     ),
-    "second-term-order-as-printed": (growth, "_orders", lambda right: lambda E2, p: right(1.0, p)),
-    "second-term-order-corrected": (growth, "_orders", lambda right: lambda E2, p: right(1.0, p)),
+    "second-term-order-as-printed": (
+        theorem_4,
+        "orders",
+        lambda right: lambda E2, p: right(1.0, p),
+    ),
+    "second-term-order-corrected": (theorem_4, "orders", lambda right: lambda E2, p: right(1.0, p)),
 }
 
 
@@ -188,27 +175,27 @@ def test_landmarks_that_grow_with_the_rows_turn_the_cost_of_the_map(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        tables, "kmeans", lambda X, size, seed: SimpleNamespace(rows=X[: len(X) // 8])
+        nonlinear, "kmeans", lambda X, size, seed: SimpleNamespace(rows=X[: len(X) // 8])
     )
     assert run("nystrom-cost-is-linear-in-the-rows").verdict == "fails"
 
 
 @pytest.mark.slow
 def test_ever_fewer_landmarks_do_not_converge(monkeypatch: pytest.MonkeyPatch) -> None:
-    convergence.ladders.cache_clear()
-    monkeypatch.setattr(convergence, "SHARES", convergence.SHARES[::-1])
+    scaling_up.ladders.cache_clear()
+    monkeypatch.setattr(scaling_up, "SHARES", scaling_up.SHARES[::-1])
     row = run("nystrom-converges-in-the-landmarks")
-    convergence.ladders.cache_clear()
+    scaling_up.ladders.cache_clear()
     assert row.verdict == "fails"
 
 
 def test_one_printed_number_changed_turns_the_verdict_about_a_table(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    worse = {name: (*row[:4], 50.0) for name, row in tables.TABLE_2.items()}
-    monkeypatch.setattr(tables, "TABLE_2", worse)
+    worse = {name: (*row[:4], 50.0) for name, row in nonlinear.TABLE_2.items()}
+    monkeypatch.setattr(nonlinear, "TABLE_2", worse)
     assert run("nbauc-outperforms-by-table-2").verdict == "fails"
-    monkeypatch.setattr(sparsity, "JACCARD", {k: (1.0,) * 4 for k in sparsity.JACCARD})
+    monkeypatch.setattr(sht, "JACCARD", {k: (1.0,) * 4 for k in sht.JACCARD})
     assert run("sht-jaccard-column").verdict == "holds"
 
 
@@ -218,29 +205,29 @@ def test_speed_is_read_from_the_large_sets_with_the_five_days(
     name = "nbauc-orders-of-magnitude-faster-by-table-3"
     row = run(name)
     assert row.verdict == "holds" and row.details["connect-4"] > 2_600
-    fast = tables.TABLE_3["ijcnn1"][1]
-    monkeypatch.setattr(tables, "TABLE_3", tables.TABLE_3 | {"ijcnn1": (99 * fast, fast)})
+    fast = nonlinear.TABLE_3["ijcnn1"][1]
+    monkeypatch.setattr(nonlinear, "TABLE_3", nonlinear.TABLE_3 | {"ijcnn1": (99 * fast, fast)})
     assert run(name).verdict == "fails"
 
 
 def test_one_grouping_of_protein_that_is_apart_would_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUCERT_DATA", str(require_real("protein_val").parent))
     points = iter([1e-14, None, 1e-14])
-    monkeypatch.setattr(tables, "_common_point", lambda X, positive: next(points))
+    monkeypatch.setattr(nonlinear, "common_point", lambda X, positive: next(points))
     assert run("protein-is-linearly-separable").verdict == "holds"
 
 
 def test_classes_that_meet_are_not_called_separable_nor_others_not() -> None:
     square = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
     positive = np.array([True, True, False, False])
-    assert tables._common_point(square, positive) is not None
-    assert tables._common_point(square + 3.0 * positive[:, None], positive) is None
+    assert nonlinear.common_point(square, positive) is not None
+    assert nonlinear.common_point(square + 3.0 * positive[:, None], positive) is None
 
 
 @pytest.mark.slow
 def test_a_certificate_that_is_too_small_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = wide._gap
-    monkeypatch.setattr(wide, "_gap", lambda problem, w: right(problem, w) / 2)
+    right = scaling_up.least_gap
+    monkeypatch.setattr(scaling_up, "least_gap", lambda problem, w: right(problem, w) / 2)
     assert run("duality-gap-bounds-the-loss-of-any-approximation").verdict == "fails"
 
 
@@ -250,9 +237,9 @@ def test_a_hundredth_of_the_nystrom_term_is_noticed_over_the_wide_grid(
 ) -> None:
     right = Approximation.error_form
     monkeypatch.setattr(Approximation, "error_form", lambda self, c: right(self, c) / 100)
-    wide.cells.cache_clear()
+    theorem_4.cells.cache_clear()
     row = run("theorem-4-prime-over-a-wide-grid")
-    wide.cells.cache_clear()
+    theorem_4.cells.cache_clear()
     assert row.verdict == "fails" and int(row.details["(A): violated"]) > 0
 
 
@@ -266,7 +253,7 @@ def test_a_tolerance_that_falls_where_kappa_is_below_one_fails(
     def growing(*given: object, **named: object) -> SimpleNamespace:
         return SimpleNamespace(quantities={"kappa": kappa, "sigma": float(next(sizes))})
 
-    monkeypatch.setattr(imbalance, "sht_theorem1", growing)
+    monkeypatch.setattr(sht, "sht_theorem1", growing)
     assert run("sht-tolerance-grows-with-the-imbalance").verdict == verdict
 
 
@@ -276,5 +263,5 @@ def test_a_ratio_that_does_not_fall_for_many_rows_fails(
     def rising(*sizes: int) -> tuple[float, float, np.ndarray]:
         return 1.0, 9.0, -np.arange(10.0)
 
-    monkeypatch.setattr(ratio, "_denominator", rising)
+    monkeypatch.setattr(sht, "denominator", rising)
     assert run("sht-eq-14-falls-with-the-share").verdict == "fails"

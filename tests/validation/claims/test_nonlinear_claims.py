@@ -11,7 +11,7 @@ import pytest
 
 from aucert.approx.newton.truncated_newton import TruncatedNewton
 from aucert.validation import suite
-from aucert.validation.claims.nonlinear import batch as nonlinear
+from aucert.validation.claims import nonlinear
 from aucert.validation.report.row import Row
 from loops import each
 
@@ -88,7 +88,7 @@ def test_the_printed_method_in_place_of_the_right_one_is_noticed(
     def printed(problem: Any, tol: float) -> Any:
         return TruncatedNewton(tol=tol, max_iter=100, **broken).solve(problem)
 
-    monkeypatch.setattr(nonlinear, "_certified", printed)
+    monkeypatch.setattr(nonlinear, "certified", printed)
     assert run("newton-with-a-line-search-converges").verdict == "fails"
 
 

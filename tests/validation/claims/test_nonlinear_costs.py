@@ -11,8 +11,8 @@ from aucert.approx import nsauc
 from aucert.approx.newton.curvature import SortedCurvature
 from aucert.approx.nsauc import _scheduled
 from aucert.validation import suite
-from aucert.validation.claims.nonlinear import costs
-from aucert.validation.claims.nonlinear.counting import Counted
+from aucert.validation.claims import nonlinear as costs
+from aucert.validation.claims.counting import Counted
 from loops import each
 
 PRODUCT, STEP = "hessian-product-cost-without-the-pairs", "sgd-step-costs-its-nonzeros"
@@ -31,7 +31,8 @@ def test_a_product_over_the_listed_pairs_is_noticed(monkeypatch: pytest.MonkeyPa
     right = SortedCurvature.times
 
     def listed(self: Any, values: np.ndarray) -> np.ndarray:
-        _ = values[self.positive][:, None] - values[~self.positive]
+        plus, minus = self.rows
+        _ = values[plus][:, None] - values[minus]
         return right(self, values)
 
     monkeypatch.setattr(SortedCurvature, "times", listed)
@@ -87,10 +88,10 @@ def test_a_step_that_touches_every_coordinate_is_noticed(monkeypatch: pytest.Mon
 
 @pytest.mark.slow
 def test_a_penalty_at_every_step_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = costs._touched
+    right = costs.touched
 
     def every(context: Any, n: int, d: int, a: int | None, skip: int) -> float:
         return right(context, n, d, a, 1)
 
-    monkeypatch.setattr(costs, "_touched", every)
+    monkeypatch.setattr(costs, "touched", every)
     assert suite.run([STEP]).rows[0].verdict != "holds"

@@ -13,13 +13,9 @@ from aucert.exact.spaces.factor import factor_gram
 from aucert.validation import suite
 from aucert.validation.bounds import exact_answers
 from aucert.validation.bounds.right_side import PRINTED, REPAIRED, Theorem4
+from aucert.validation.claims import scaling_up, theorem_4
 from aucert.validation.claims.claim import Verdict
-from aucert.validation.claims.scaling_up import exact as scaling_up_exact
-from aucert.validation.claims.scaling_up import incomplete as scaling_up_incomplete
-from aucert.validation.claims.scaling_up import population as scaling_up_population
-from aucert.validation.claims.scaling_up.theorem_4 import proof as scaling_up_proof
-from aucert.validation.claims.scaling_up.theorem_4 import theorem4 as scaling_up_theorem4
-from aucert.validation.claims.scaling_up.theorem_4.proof import two_atoms
+from aucert.validation.claims.theorem_4 import two_atoms
 from aucert.validation.report.row import Row
 from loops import each
 
@@ -32,19 +28,19 @@ def run(name: str, seed: int = 0) -> Row:
 
 
 def test_a_population_auc_printed_right_would_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(scaling_up_population.PRINTED, "radial", 96.471)
+    monkeypatch.setitem(scaling_up.PRINTED, "radial", 96.471)
     assert run("population-auc-of-the-radial-model").verdict == "holds"
 
 
 def test_a_population_auc_of_many_positives_is_not_that_of_approximately_a_fifth(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(scaling_up_population.PRINTED, "linear", 89.9)  # 29 % positives
+    monkeypatch.setitem(scaling_up.PRINTED, "linear", 89.9)  # 29 % positives
     assert run("population-auc-of-the-linear-model").verdict == "fails"
 
 
 def test_a_wrong_quadrature_is_noticed_by_monte_carlo(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scaling_up_population, "population_auc", lambda model: 0.90377)
+    monkeypatch.setattr(scaling_up, "population_auc", lambda model: 0.90377)
     assert run("population-auc-by-monte-carlo").verdict == "fails"
 
 
@@ -54,19 +50,19 @@ def test_biased_draws_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
         i, j = np.flatnonzero(positive)[:-4], np.flatnonzero(~positive)
         return PairList(rng.choice(i, n_pairs), rng.choice(j, n_pairs))
 
-    monkeypatch.setattr(scaling_up_incomplete, "draw_pairs", biased)
+    monkeypatch.setattr(scaling_up, "draw_pairs", biased)
     assert run("incomplete-u-is-unbiased").verdict == "fails"
 
 
 @pytest.mark.slow
 @each("replace", [False, True])
 def test_the_wrong_kind_of_draw_is_noticed(monkeypatch: pytest.MonkeyPatch, replace: bool) -> None:
-    genuine = scaling_up_incomplete.draw_pairs
+    genuine = scaling_up.draw_pairs
 
     def swapped(positive: np.ndarray, n_pairs: int, seed: object, replace: bool) -> PairList:
         return genuine(positive, n_pairs, seed, not replace)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(scaling_up_incomplete, "draw_pairs", swapped)
+    monkeypatch.setattr(scaling_up, "draw_pairs", swapped)
     kind = "with" if replace else "without"
     assert run(f"incomplete-u-variance-{kind}-replacement").verdict == "fails"
 
@@ -76,12 +72,12 @@ def test_a_qp_answer_that_is_not_optimal_is_noticed(monkeypatch: pytest.MonkeyPa
         def solve(self, problem: Problem, *rest: object) -> Solution:
             return QP("lifted", "CLARABEL", solver_tol=0.3).solve(problem)
 
-    monkeypatch.setattr(scaling_up_exact, "QP", Coarse)
+    monkeypatch.setattr(scaling_up, "QP", Coarse)
     assert run("dual-qp-by-clarabel").verdict == "fails"
 
 
 def test_a_factor_of_another_kernel_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scaling_up_exact, "factor_gram", lambda K: factor_gram(1.001 * K))
+    monkeypatch.setattr(scaling_up, "factor_gram", lambda K: factor_gram(1.001 * K))
     assert run("factor-and-kernel-agree").verdict == "fails"
 
 
@@ -93,7 +89,7 @@ def test_an_exponent_that_needs_no_repair_would_hold(monkeypatch: pytest.MonkeyP
 def test_the_printed_exponent_would_make_the_repaired_bound_fail(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(scaling_up_theorem4, "REPAIRED", PRINTED)
+    monkeypatch.setattr(theorem_4, "FIVE_HALVES", PRINTED)
     assert run("theorem-4-with-exponent-five-halves").verdict == "fails"
 
 
@@ -103,7 +99,7 @@ def test_a_first_term_twice_as_large_would_hold(monkeypatch: pytest.MonkeyPatch)
         left, constant = two_atoms(*arguments)  # type: ignore[arg-type]
         return left, 2 * constant
 
-    monkeypatch.setattr(scaling_up_proof, "two_atoms", doubled)
+    monkeypatch.setattr(theorem_4, "two_atoms", doubled)
     assert run("theorem-4-first-term").verdict == "holds"
 
 

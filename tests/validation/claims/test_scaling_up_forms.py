@@ -19,10 +19,10 @@ from aucert.validation.bounds import exact_answers
 from aucert.validation.bounds.clusters import ClusterInstance, most_often
 from aucert.validation.bounds.exact_answers import optimum
 from aucert.validation.bounds.right_side import REPAIRED, Theorem4
-from aucert.validation.claims import common
+from aucert.validation.claims import common, judge
 from aucert.validation.claims.claim import Context
-from aucert.validation.claims.common import Slope, lower_limit, two_sided
-from aucert.validation.claims.scaling_up.theorem_4.proof import two_atoms
+from aucert.validation.claims.judge import Slope, lower_limit, two_sided
+from aucert.validation.claims.theorem_4 import two_atoms
 from loops import each
 
 
@@ -140,7 +140,7 @@ def test_two_atoms_in_closed_form_are_the_optimum() -> None:
 def test_the_lower_limit_has_its_level_in_the_binomial_tail() -> None:
     assert lower_limit(0, 100) == 0.0
     limit = lower_limit(40, 100)
-    assert stats.binom.sf(39, 100, limit) == pytest.approx(common.LEVEL)
+    assert stats.binom.sf(39, 100, limit) == pytest.approx(judge.LEVEL)
 
 
 def test_empirical_auc_counts_a_tie_one_half() -> None:

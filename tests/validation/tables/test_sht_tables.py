@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aucert.exact import solve
-from aucert.validation.claims.sht.sparsity import F1, JACCARD
+from aucert.validation.claims.sht import F1, JACCARD
 from aucert.validation.effects import of_page
 from aucert.validation.tables.registry import tables
 from aucert.validation.tables.sht import convergence, genes, synthetic

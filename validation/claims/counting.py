@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ....exact.spaces.rows import Rows
-from ...extremes import max
+from ...exact.spaces.rows import Rows
+from ..extremes import max
 
 SORTS = ("sort", "argsort", "searchsorted", "partition", "argpartition", "unique", "lexsort")
 COUNTED_AS_UFUNCS = ("cumsum", "sum", "prod", "cumprod", "max", "min", "any", "all")

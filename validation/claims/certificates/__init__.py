@@ -1,1 +1,0 @@
-"""The claims of this project about its certificates beyond the papers' pairs."""

@@ -1,0 +1,137 @@
+"""How claims are judged: named measures against what is allowed, hits against a probability.
+
+A measure that is NaN is no answer: `max` and `min` of `extremes` refuse it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from ..data.labelled_data import Dataset
+from ..extremes import has_nan, max, min
+from .claim import Outcome
+from .verdicts import Verdict
+
+LEVEL = 1e-6  # probability of a false alarm of each test by chance: any seed should do
+TEN = 10.0  # a bound is loose from so many times the quantity that it bounds
+
+Errors = Mapping[str, float]
+Data = Iterable[Dataset]
+
+
+def judged(
+    good: bool, measured: str, details: Mapping[str, Any], data: Data = (), **more: Any
+) -> Outcome:
+    """Return that a claim holds where `good`, else that it fails; `more` as in `Outcome`."""
+    verdict = Verdict.HOLDS if good else Verdict.FAILS
+    return Outcome(verdict, measured, details=dict(details), data=data, **more)
+
+
+def at_most(
+    errors: Errors,
+    tol: float,
+    data: Data = (),
+    what: str = "relative difference",
+    also: Mapping[str, Any] | None = None,
+    measured: str = "",
+) -> Outcome:
+    """Judge that every named error is at most tol; `also` is shown beside them."""
+    worst = max(errors.values())
+    measured = measured or f"{what} at most {worst:.1e}"
+    details = {**errors, **(also or {})}
+    return judged(worst <= tol, measured, details, data, tolerance=f"{what} at most {tol:g}")
+
+
+def differ(errors: Errors, more_than: float, same: Errors, tol: float, data: Data = ()) -> Outcome:
+    """Judge that two sides differ where they are said to, and agree where they are said to."""
+    least, worst = min(errors.values()), max(same.values())
+    return judged(
+        least > more_than and worst <= tol,
+        f"relative difference from {least:.2g}; {worst:.0e} where the sides agree",
+        {**errors, **same},
+        data,
+        tolerance=f"above {more_than:g}; at most {tol:g} where the sides agree",
+    )
+
+
+def arithmetic(
+    numbers: Mapping[str, tuple[float, float]],
+    within: float,
+    measured: str = "",
+    also: Mapping[str, Any] | None = None,
+) -> Outcome:
+    """Judge that numbers computed from a paper's own are the printed ones: found, printed."""
+    right = [abs(found - printed) <= within for found, printed in numbers.values()]
+    text = f"{sum(right)} of {len(right)} numbers of the text agree with the table"
+    details = {f"{name}: found, printed": list(pair) for name, pair in numbers.items()}
+    return judged(all(right), measured or text, details | dict(also or {}))
+
+
+def chance(hits: int, draws: int, p: float) -> float:
+    """Return the probability of so many hits or more where each has probability p."""
+    if has_nan(p):
+        raise ValueError("a probability is NaN")
+    return float(stats.binom.sf(hits - 1, draws, p))
+
+
+def no_more_often(hits: int, draws: int, p: float, level: float = LEVEL) -> bool:
+    """Whether so many hits leave it open that each has probability p at most (exact binomial)."""
+    return chance(hits, draws, p) >= level
+
+
+def sandwich(false: bool, ratios: Sequence[float] | np.ndarray) -> Verdict:
+    """Return that a bound fails, is loose where it is ten times the truth everywhere, or holds."""
+    if false:
+        return Verdict.FAILS
+    return Verdict.LOOSE if min(ratios) >= TEN else Verdict.HOLDS
+
+
+def two_sided(level: float = LEVEL) -> float:
+    """Return the normal quantile z with P(|Z| > z) = level."""
+    return float(stats.norm.isf(level / 2))
+
+
+def upper_limit(hits: int, count: int, level: float = LEVEL) -> float:
+    """Return the upper confidence limit of a probability (Clopper and Pearson)."""
+    return float(stats.beta.isf(level, hits + 1, count - hits)) if hits < count else 1.0
+
+
+def lower_limit(hits: int, count: int) -> float:
+    """Return the lower confidence limit of a probability (Clopper and Pearson) at `LEVEL`."""
+    return float(stats.beta.ppf(LEVEL, hits, count - hits + 1)) if hits else 0.0
+
+
+def grows_like(sizes: Sequence[float], counts: Sequence[float]) -> float:
+    """Return p with counts like sizes^p, from the first to the last."""
+    return float(np.log(counts[-1] / counts[0]) / np.log(sizes[-1] / sizes[0]))
+
+
+@dataclass(frozen=True)
+class Slope:
+    """A least-squares slope of log y against log x, and half the width of its interval."""
+
+    value: float
+    half_width: float
+
+    @classmethod
+    def fit(cls, x: np.ndarray, y: np.ndarray, sd_log_y: np.ndarray) -> Slope:
+        """Fit with weights 1 / sd^2; the half width is that of the normal interval at `LEVEL`."""
+        weight = 1.0 / sd_log_y**2
+        log_x, log_y = np.log(x), np.log(y)
+        centre = float(weight @ log_x / weight.sum())
+        spread = float(weight @ (log_x - centre) ** 2)
+        slope = float(weight @ ((log_x - centre) * log_y)) / spread
+        return cls(slope, two_sided() / float(np.sqrt(spread)))
+
+    @property
+    def interval(self) -> list[float]:
+        """Lower and upper end."""
+        return [self.value - self.half_width, self.value + self.half_width]
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} +- {self.half_width:.3f}"

@@ -1,1 +1,0 @@
-"""The claims of "Scalable Nonlinear AUC Maximization Methods" [Nonlinear]."""

@@ -1,0 +1,738 @@
+"""The claims of "Structure-embedded AUC-SVM" [SAUC]; what each says stands in sauc.toml."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy import stats
+from sklearn.svm import LinearSVC
+
+from ...exact.certificate.solution import Solution
+from ...exact.estimators.thresholds import (
+    Cuts,
+    all_cuts,
+    threshold_equal_error,
+    threshold_midpoint,
+)
+from ...exact.formulation.formulation import Formulation, formulate
+from ...exact.formulation.request import Request
+from ...exact.losses.registry import HINGE
+from ...exact.pairs.all_pairs import AllPairs, PairList
+from ...exact.pairs.auc import auc
+from ...exact.pairs.nearest_pairs import nearest_pairs
+from ...exact.pairs.statistics.concordance import delong
+from ...exact.problem.problem import Ridge, pair_problem
+from ...exact.solvers.cutting_plane import CuttingPlane
+from ...exact.solvers.qp import QP, enumerate_pairs
+from ...exact.spaces.factor import factor_gram
+from ...exact.spaces.kernels import Gaussian, Linear
+from ...exact.spaces.rows import Rows
+from ...exact.structured import (
+    ClassScatter,
+    PairScatter,
+    class_scatter,
+    deformed_gram,
+    direct_gram,
+    literal_pair_kernel,
+    pair_kernel,
+    sauc_scores,
+)
+from ..bounds.exact_answers import hinge_problem, optimum, solved
+from ..data.generators import xor_train_test
+from ..data.labelled_data import Dataset
+from ..data.printed_numbers import numbers, printed
+from ..extremes import max, min
+from .claim import Context, Outcome
+from .common import wdbc_sample
+from .judge import arithmetic, at_most, differ, grows_like, judged, two_sided
+
+GAMMA = 0.5  # of exp(-gamma d^2): width sigma = 1, whose convention the paper does not state
+WIDTH = Gaussian(GAMMA)
+STRUCTURES = (1e-3, 1.0, 1e3)  # the paper's lambda: the ends of its grid, and the middle
+SCORED = (0.0, 0.3, 1.0, 50.0)  # where scores are compared: at 1 the missing factor hides
+EXACT = 1e-12  # two short sums of the same numbers
+OPTIMA = 1e-6  # the optima of two forms, each computed in rounding, agree to this
+
+
+def toy(c: Context, stream: str = "data") -> tuple[Dataset, Dataset]:
+    """Return 120 training and 480 test rows of the XOR toy problem. [SAUC, Table 1]"""
+    return xor_train_test(c.draw_seed(stream))
+
+
+def every_pair(positive: np.ndarray) -> PairList:
+    """Return all pairs as a list. [SAUC, eq. (10)]"""
+    return enumerate_pairs(AllPairs().on(positive))
+
+
+def apart(found: np.ndarray, right: np.ndarray) -> float:
+    """Return the largest difference relative to the largest entry of `right`."""
+    return float(np.abs(found - right).max() / np.abs(right).max())
+
+
+def means(data: Dataset) -> np.ndarray:
+    """Return u_1 - u_2, the difference of the class means."""
+    plus = data.is_positive
+    return data.X[plus].mean(axis=0) - data.X[~plus].mean(axis=0)
+
+
+# The structure term: Prop. 1 and (15)-(17).
+
+
+def covariance(rows: np.ndarray, ddof: int = 0) -> np.ndarray:
+    """Return the covariance (d, d) of the rows, their squares divided by their number - ddof."""
+    return np.atleast_2d(np.cov(rows, rowvar=False, ddof=ddof))
+
+
+def both_sides(
+    X: np.ndarray, positive: np.ndarray, pairs: PairList | None = None, ddof: int = 0
+) -> float:
+    """Return how far the sum of class covariances is from that of the pair differences."""
+    pairs = every_pair(positive) if pairs is None else pairs
+    summed = covariance(X[positive], ddof) + covariance(X[~positive], ddof)
+    return apart(summed, covariance(X[pairs.i] - X[pairs.j], ddof))
+
+
+def sauc_prop_1_covariance_of_differences(c: Context) -> Outcome:
+    data, (xor, _) = wdbc_sample(c), toy(c)
+    F = factor_gram(WIDTH(xor.X, xor.X)).features
+    errors = {
+        "breast cancer": both_sides(data.X, data.is_positive),
+        "toy, features of the Gaussian kernel": both_sides(F, xor.is_positive),
+    }
+    return at_most(errors, EXACT, (data, xor))
+
+
+def sauc_prop_1_needs_division_by_n(c: Context) -> Outcome:
+    data = wdbc_sample(c, 23, 41)
+    by = [both_sides(data.X, data.is_positive, ddof=ddof) for ddof in (0, 1)]
+    name = "relative difference, divided by n - "
+    return differ({f"{name}1": by[1]}, 1e-3, {f"{name}0": by[0]}, EXACT, (data,))
+
+
+def sauc_prop_1_needs_all_pairs(c: Context) -> Outcome:
+    data, _ = toy(c)
+    X, positive = data.X, data.is_positive
+    near = {
+        f"relative difference, k = {k}": both_sides(X, positive, nearest_pairs(X, positive, k))
+        for k in (5, 10, 20, 30)
+    }
+    whole = {"relative difference, all pairs": both_sides(X, positive)}
+    return differ(near, 0.1, whole, EXACT, (data,))
+
+
+def sauc_covariance_of_listed_pairs(c: Context) -> Outcome:
+    data, _ = toy(c)
+    X, positive, n = data.X, data.is_positive, data.y.size
+    whole = every_pair(positive)
+    lists = {f"nearest, k = {k}": nearest_pairs(X, positive, k) for k in (5, 10)} | {"all": whole}
+    weights = c.rng("weights").random(whole.i.size)
+    lists["all, random weights"] = replace(whole, weight=weights)
+    errors = {}
+    for name, pairs in lists.items():
+        D = X[pairs.i] - X[pairs.j]
+        D = D - pairs.c @ D
+        direct = D.T @ (pairs.c[:, None] * D)
+        errors[f"relative difference, {name}"] = apart(X.T @ PairScatter(pairs).times(X), direct)
+    R = class_scatter(positive).times(np.eye(n))
+    found = apart(PairScatter(whole).times(np.eye(n)), R)
+    errors["relative difference, R_w of all pairs against R"] = found
+    return at_most(errors, EXACT, (data,))
+
+
+def printed_R(n_pos: int, n_neg: int) -> np.ndarray:
+    """Return R of [SAUC, eq. (15)], positive rows first, its zero blocks rectangular."""
+    blocks = [np.eye(m) / m - np.full((m, m), 1 / m**2) for m in (n_pos, n_neg)]
+    corner = np.zeros((n_pos, n_neg))
+    return np.block([[blocks[0], corner], [corner.T, blocks[1]]])
+
+
+def sauc_eq_15_structure_as_a_matrix(c: Context) -> Outcome:
+    data, _ = toy(c)
+    X = np.concatenate([data.X[data.is_positive], data.X[~data.is_positive]])
+    positive = np.arange(len(X)) < data.n_pos
+    F, R = factor_gram(WIDTH(X, X)).features, printed_R(data.n_pos, data.n_neg)
+    pairs = every_pair(positive)
+    errors = {"relative difference": apart(F.T @ R @ F, covariance(F[pairs.i] - F[pairs.j]))}
+    ours = apart(class_scatter(positive).times(np.eye(len(X))), R)
+    errors["largest difference from the R of the library"] = ours
+    return at_most(
+        errors, EXACT, (data,), also={"rows": len(R), "rank of R": np.linalg.matrix_rank(R)}
+    )
+
+
+def woodbury(A: np.ndarray, U: np.ndarray, B: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """Return the right side of [SAUC, eq. (16)]."""
+    inverse = np.linalg.inv(A)
+    inside = np.linalg.inv(B + B @ V @ inverse @ U @ B)
+    return inverse - inverse @ U @ B @ inside @ B @ V @ inverse
+
+
+def sauc_eq_16_for_a_nonsingular_b(c: Context) -> Outcome:
+    rng, errors = c.rng("matrices"), []
+    for _ in range(50):  # diagonally dominant, so that every inverse is well conditioned
+        A = rng.uniform(-1, 1, (8, 8)) + 20 * np.eye(8)
+        B = rng.uniform(-1, 1, (5, 5)) + 10 * np.eye(5)
+        U, V = 0.1 * rng.uniform(-1, 1, (8, 5)), rng.uniform(-1, 1, (5, 8))
+        errors.append(apart(woodbury(A, U, B, V), np.linalg.inv(A + U @ B @ V)))
+    return at_most({"largest relative difference": max(errors)}, EXACT, also={"draws": len(errors)})
+
+
+def routes(c: Context) -> tuple[np.ndarray, np.ndarray, ClassScatter, Dataset]:
+    """Return K of the toy rows, features F with F F' = K, R, and the data."""
+    data, _ = toy(c)
+    K = WIDTH(data.X, data.X)
+    return K, factor_gram(K).features, class_scatter(data.is_positive), data
+
+
+def sauc_eq_17_as_printed(c: Context) -> Outcome:
+    K, F, scatter, data = routes(c)
+    R = scatter.times(np.eye(len(K)))
+    ends = np.stack([scatter.positive, ~scatter.positive], axis=1).astype(float)
+    kept, errors = {}, {}
+    for s in STRUCTURES:
+        inside = R + s * R @ K @ R
+        # What the matrix does to the indicators of the two classes: zero where it is singular.
+        kept[s] = float(np.abs(inside @ ends).max() / np.abs(inside).max())
+        try:
+            by_numpy = deformed_gram(K, scatter, s, "inv", paper_literal=True)
+            errors[s] = apart(by_numpy, direct_gram(F, scatter, s))
+        except np.linalg.LinAlgError:
+            errors[s] = None
+    shown = ", ".join("refused" if x is None else f"{x:.1e}" for x in errors.values())
+    regular = max(kept.values()) > EXACT
+    return judged(
+        regular,
+        "nonsingular" if regular else f"singular; numpy's inverse errs by {shown}",
+        {f"lambda {s:g}: class indicators, relative": x for s, x in kept.items()}
+        | {f"lambda {s:g}: relative error with numpy's inverse": x for s, x in errors.items()},
+        (data,),
+    )
+
+
+def sauc_eq_17_by_the_root_of_r(c: Context) -> Outcome:
+    K, F, scatter, data = routes(c)
+    errors = {
+        f"{route}, lambda {s:g}: relative error": apart(
+            deformed_gram(K, scatter, s, route), direct_gram(F, scatter, s)
+        )
+        for s in STRUCTURES
+        for route in ("root", "pinv")
+    }
+    return at_most(errors, 1e-9, (data,))
+
+
+# The dual and the score in kernel form: (3), (8)-(14), (18)-(20).
+
+
+def solved_dual(Q: np.ndarray, C: float, tol: float = 1e-7) -> tuple[np.ndarray, Solution]:
+    """Solve max 1'a - a'Q a / 2, 0 <= a <= C; return theta with w = sum_k theta_k phi_k.
+
+    [SAUC, eq. (3)] as a problem with one row for each pair and one zero row, whose pairs are
+    (k, zero row).
+    """
+    m = len(Q)
+    factor = factor_gram(Q)
+    space = Rows(np.concatenate([factor.features, np.zeros((1, factor.features.shape[1]))]))
+    pairs = PairList(np.arange(m), np.full(m, m))
+    problem = pair_problem(space, np.arange(m + 1) < m, pairs, HINGE, Ridge(1 / (C * m)))
+    solution = optimum(problem, tol=tol)
+    return factor.coefficients(solution.w), solution
+
+
+def between(first: Solution, second: Solution) -> float:
+    """Return the relative difference of two optimal values."""
+    best = first.certificate.primal
+    return abs(second.certificate.primal - best) / best
+
+
+def machine(data: Dataset, kernel: str, lam: float, structure: float) -> Formulation:
+    """Return SAUC-SVM on the data."""
+    request = Request.of(lam, kernel=kernel, gamma=GAMMA, structure=structure)
+    return formulate(data.X, data.y, request)
+
+
+def sauc_eq_3_as_printed(c: Context) -> Outcome:
+    train, test = toy(c)
+    pairs = nearest_pairs(train.X, train.is_positive, 10)
+    theta, dual = solved_dual(pair_kernel(WIDTH(train.X, train.X), pairs.i, pairs.j), 1.0)
+    columns = WIDTH(test.X, train.X)
+    scores = (columns[:, pairs.i] - columns[:, pairs.j]) @ theta
+    request = Request.of(1 / pairs.i.size, pairs=pairs, kernel="rbf", gamma=GAMMA, structure=0.0)
+    task = formulate(train.X, train.y, request)
+    solution = task.judge(optimum(task.work, tol=1e-7), 1e-6)
+    moved = float(np.abs(scores - task.scorer(solution.w)(test.X)).max())
+    # |f(x) - g(x)| <= |f - g| sqrt(k(x, x)), and each is within its radius of the optimum.
+    radius = dual.certificate.radius + solution.certificate.radius
+    literal = literal_pair_kernel(Linear(), train.X, pairs.i, pairs.j)
+    same = apart(literal, pair_kernel(Linear()(train.X, train.X), pairs.i, pairs.j))
+    off = between(solution, dual)
+    return judged(
+        off <= OPTIMA and moved <= radius and same <= EXACT,
+        f"scores differ by {moved:.1e}, certified {radius:.1e}; linear kernels by {same:.0e}",
+        {
+            "largest difference of test scores": moved,
+            "sum of the certified radii": radius,
+            "optimum": solution.certificate.primal,
+            "relative difference of the optima": off,
+            "relative difference of the linear kernels": same,
+        },
+        (train, test),
+    )
+
+
+def sauc_dual_equals_primal(c: Context) -> Outcome:
+    wdbc, (xor, _) = wdbc_sample(c), toy(c)
+    gaps = {}
+    for data, kernel, lam in ((wdbc, "linear", 0.1), (xor, "rbf", 1 / 3200)):
+        for s in (0.0, 0.3, 50.0):
+            task = machine(data, kernel, lam, s)
+            solution = task.judge(solved(CuttingPlane(tol=1e-9), task.work), 1e-8)
+            gap = solution.certificate.relative_gap
+            name = f"{data.name}, {kernel}, lambda {s:g}: relative gap with rounding"
+            gaps[name] = 1.0 if gap is None else gap
+    return at_most(gaps, 1e-8, (wdbc, xor), "relative gap")
+
+
+def sauc_eq_19_with_a_generalised_inverse(c: Context) -> Outcome:
+    data, lam = wdbc_sample(c, 15, 25), 0.1
+    pairs, scatter = every_pair(data.is_positive), class_scatter(data.is_positive)
+    Sigma = data.X.T @ scatter.times(data.X)
+    D = data.X[pairs.i] - data.X[pairs.j]
+    errors, gaps, optima = {}, {}, {}
+    for s in (0.0, 0.3, 50.0):
+        eq_9 = D @ np.linalg.inv(np.eye(len(Sigma)) + s * Sigma) @ D.T
+        G = deformed_gram(Linear()(data.X, data.X), scatter, s, "pinv")
+        errors[s] = apart(pair_kernel(G, pairs.i, pairs.j), eq_9)
+        task = machine(data, "linear", lam, s)
+        primal = task.judge(optimum(task.work), 1e-9)
+        rows = Rows(factor_gram(G).features)
+        plain = pair_problem(rows, data.is_positive, AllPairs(), HINGE, Ridge(lam))
+        dual = solved(QP("lifted", "CLARABEL", finish=True), plain)
+        gaps[s] = dual.certificate.gap / dual.certificate.primal
+        optima[s] = between(primal, dual)
+    worst = max(errors.values())
+    return judged(
+        worst <= 1e-9 and max(*gaps.values(), *optima.values()) <= OPTIMA,
+        f"matrices differ by {worst:.1e}, the optima by {max(optima.values()):.1e}",
+        {f"lambda {s:g}: relative difference from (9)": x for s, x in errors.items()}
+        | {f"lambda {s:g}: relative gap of the dual": x for s, x in gaps.items()}
+        | {f"lambda {s:g}: relative difference of the optima": x for s, x in optima.items()},
+        (data,),
+    )
+
+
+def scored(c: Context, paper_literal: bool) -> tuple[dict[float, float], tuple[Dataset, ...]]:
+    """Return how far (20) is from f(x) = w'phi(x), relative, on training and test rows."""
+    train, test = toy(c)
+    K = WIDTH(train.X, train.X)
+    factor, scatter = factor_gram(K), class_scatter(train.is_positive)
+    new, F = factor.map(WIDTH(test.X, train.X[factor.pivots])), factor.features
+    Sigma = F.T @ scatter.times(F)
+    columns = np.concatenate([K, WIDTH(train.X, test.X)], axis=1)
+    errors = {}
+    for s in SCORED:
+        task = machine(train, "rbf", 1 / 3200, s)
+        beta = optimum(task.work, tol=1e-6).witness.c * 3200
+        w = np.linalg.solve(np.eye(len(Sigma)) + s * Sigma, F.T @ beta)
+        scores = sauc_scores(K, columns, beta, scatter, s, paper_literal)
+        errors[s] = apart(scores, np.concatenate([F, new]) @ w)
+    return errors, (train, test)
+
+
+def sauc_eq_20_as_printed(c: Context) -> Outcome:
+    errors, data = scored(c, paper_literal=True)
+    shown = ", ".join(f"{x:.2g} at lambda = {s:g}" for s, x in errors.items())
+    details = {f"lambda {s:g}: relative error": x for s, x in errors.items()}
+    return at_most(details, 1e-3, data, "relative error", measured=f"relative error {shown}")
+
+
+def sauc_eq_20_with_the_factor_lambda(c: Context) -> Outcome:
+    errors, data = scored(c, paper_literal=False)
+    # The root of the factor's cut-off 1e-14.
+    return at_most({f"lambda {s:g}: relative difference": x for s, x in errors.items()}, 1e-7, data)
+
+
+# What SAUC-SVM does: Prop. 2 and (21)-(25).
+
+
+def all_active(data: Dataset, w: np.ndarray) -> bool:
+    """Whether no pair has a margin above one."""
+    scores = data.X @ w
+    return bool(scores[data.is_positive].max() - scores[~data.is_positive].min() <= 1 + 1e-9)
+
+
+def sauc_eq_22_slacks_and_means(c: Context) -> Outcome:
+    data, rng = wdbc_sample(c), c.rng("w")
+    step, problem = means(data), hinge_problem(data, 0.1)
+    points = {f"optimum, lam {lam:g}": optimum(hinge_problem(data, lam)).w for lam in (1.0, 0.1)}
+    for k, size in enumerate(np.geomspace(1e-3, 1e2, 40)):
+        direction = rng.standard_normal(step.size) + step
+        points[f"random {k}"] = size * direction / np.linalg.norm(direction)
+    excess = {}
+    for name, w in points.items():
+        scores = problem.space.scores(w)
+        over = problem.sums(scores).value - (1 - float(w @ step))
+        excess[name] = over / (1.0 + float(np.abs(scores).max()))  # in units of rounding
+    active = {name: all_active(data, w) for name, w in points.items()}
+    least, equal = min(excess.values()), sum(active.values())
+    agree = all((excess[name] <= 1e-13) == active[name] for name in points)
+    return judged(
+        agree and least >= -1e-13,
+        f"smallest excess {least:.1e} of {len(points)} points; equality at {equal}",
+        {"smallest excess over the bound, in units of 1 + max |f|": least}
+        | {f"excess at the {name}": x for name, x in excess.items() if name.startswith("opt")}
+        | {"points with every hinge active": equal, "equality there and only there": agree},
+        (data,),
+    )
+
+
+def direction(data: Dataset, solution: Solution) -> tuple[float, float]:
+    """Return w'(u_1 - u_2) as a share of the largest for its length, and an upper bound of it."""
+    w, step = solution.w, means(data)
+    length, radius = float(np.linalg.norm(w)), solution.certificate.radius
+    share = float(w @ step) / (length * float(np.linalg.norm(step)))
+    # The optimum is a w* within `radius`, so its angle to w is at most arcsin(radius / |w|).
+    angle = np.arccos(min(share, 1.0)) - np.arcsin(min(radius / length, 1.0))
+    return share, float(np.cos(max(angle, 0.0)))
+
+
+def sauc_prop_2_as_printed(c: Context) -> Outcome:
+    data = wdbc_sample(c)
+    lams = (1.0, 0.1, 0.01)
+    found = {
+        f"C n+ n- = {1 / lam:g}": direction(data, optimum(hinge_problem(data, lam), tol=1e-8))
+        for lam in lams
+    }
+    share, high = min(found.values(), key=lambda pair: pair[1])
+    return judged(
+        high >= 0.99,
+        f"{share:.3f} of the largest value for its length",
+        {f"{name}: share": x for name, (x, _) in found.items()}
+        | {f"{name}: upper bound": x for name, (_, x) in found.items()},
+        (data,),
+    )
+
+
+def sauc_prop_2_when_every_hinge_is_active(c: Context) -> Outcome:
+    data = wdbc_sample(c)
+    scatter, step = class_scatter(data.is_positive), means(data)
+    Sigma = data.X.T @ scatter.times(data.X)
+    moved, allowed, excess, active = {}, {}, {}, True
+    for s in (0.0, 0.3, 50.0):
+        w = np.linalg.solve(np.eye(step.size) + s * Sigma, step)
+        scores = data.X @ w
+        widest = scores[data.is_positive].max() - scores[~data.is_positive].min()
+        lam = 2.0 * float(widest)  # so that the largest margin of the closed form is one half
+        task = formulate(data.X, data.y, Request.of(lam, structure=s))
+        solution = task.judge(optimum(task.work, tol=1e-10), 1e-9)
+        closed = w / lam
+        moved[s] = float(np.linalg.norm(solution.w - closed))
+        allowed[s] = solution.certificate.radius
+        at = task.meant.space.scores(closed)
+        excess[s] = abs(task.meant.sums(at).value - 1 + float(closed @ step))
+        active &= all_active(data, closed)
+    near = max(excess.values()) <= 1e-13 and all(moved[s] <= allowed[s] for s in moved)
+    return judged(
+        active and near,
+        f"(22) equal to {max(excess.values()):.0e}, w to {max(moved.values()):.1e}",
+        {f"lambda {s:g}: |w - closed form|": x for s, x in moved.items()}
+        | {f"lambda {s:g}: certified radius": x for s, x in allowed.items()}
+        | {f"lambda {s:g}: excess over (22)": x for s, x in excess.items()},
+        (data,),
+    )
+
+
+def sauc_scatter_falls_with_the_structure(c: Context) -> Outcome:
+    data, lam, grid = wdbc_sample(c), 0.01, (0.0, 0.01, 0.1, 1.0, 10.0, 100.0)
+    scatter = class_scatter(data.is_positive)
+    spread, gap = [], []
+    for s in grid:
+        task = formulate(data.X, data.y, Request.of(lam, structure=s))
+        solution = task.judge(solved(CuttingPlane(tol=1e-8), task.work), 1e-7)
+        scores = data.X @ solution.w
+        spread.append(float(scores @ scatter.times(scores)))
+        gap.append(solution.certificate.gap)
+    # w_1 and w_2 are optimal but for their gaps: adding the two inequalities bounds the rise.
+    slack = (np.array(gap[:-1]) + np.array(gap[1:])) / (np.diff(grid) * lam / 2)
+    return judged(
+        bool((np.diff(spread) <= slack).all()),
+        f"w'Sigma w from {spread[0]:.3g} at lambda = 0 to {spread[-1]:.2g} at {grid[-1]:g}",
+        {f"lambda {s:g}: w'Sigma w": x for s, x in zip(grid, spread, strict=True)}
+        | {"slack for inexact optima": slack},
+        (data,),
+    )
+
+
+def sauc_eq_23_auc_of_gaussians(c: Context) -> Outcome:
+    rng, d, n = c.rng("draws"), 4, 20_000 if c.quick else 500_000
+    deviations, values = [], []
+    for _ in range(8):
+        u, w = rng.standard_normal((2, d))
+        factors = rng.standard_normal((2, d, d))
+        rows = [rng.standard_normal((n, d)) @ factor.T for factor in factors]
+        scores = np.concatenate([(rows[0] + u) @ w, rows[1] @ w])
+        found = delong(scores, np.arange(2 * n) < n)
+        total = sum(float(np.square(factor.T @ w).sum()) for factor in factors)
+        values.append(float(stats.norm.cdf(float(u @ w) / np.sqrt(total))))
+        deviations.append((found.value - values[-1]) / found.standard_error)
+    worst = float(np.abs(deviations).max())
+    return judged(
+        worst <= two_sided(),
+        f"off by at most {worst:.1f} standard deviations",
+        {"AUC by (23)": values, "sample minus (23), in standard deviations": deviations}
+        | {"rows in each class": n},
+        tolerance=f"at most {two_sided():.2f} standard deviations of the sample's AUC",
+    )
+
+
+def chebyshev(t: float) -> float:
+    """Return Theta(t) of [SAUC, eq. (25)]."""
+    return max(t, 0.0) ** 2 / (1 + max(t, 0.0) ** 2)
+
+
+def eq_24(differences: np.ndarray, w: np.ndarray) -> tuple[float, float]:
+    """Return P(w'Z > 0) over the listed differences, and its bound (24)."""
+    z = differences @ w
+    deviation = float(z.std())
+    t = float(z.mean()) / deviation if deviation > 0 else np.inf * np.sign(z.mean())
+    return float((z > 0).mean()), chebyshev(t) if np.isfinite(t) else float(t > 0)
+
+
+def sauc_eq_24_chebyshev(c: Context) -> Outcome:
+    wdbc, (xor, _), rng = wdbc_sample(c, 60, 90), toy(c), c.rng("w")
+    margin, low = np.inf, np.inf
+    for data in (wdbc, xor):
+        pairs = every_pair(data.is_positive)
+        D = data.X[pairs.i] - data.X[pairs.j]
+        directions = [rng.standard_normal(data.X.shape[1]) for _ in range(50)]
+        for w in [*directions, means(data), optimum(hinge_problem(data, 0.1)).w]:
+            share, bound = eq_24(D, w)
+            margin, low = min(margin, share - bound), min(low, share)
+    # One feature: differences 1 in a quarter of the pairs, else 0. Then t^2 = 1/3.
+    attained = eq_24(np.array([[1.0], [0.0], [0.0], [0.0]]), np.ones(1))
+    tight = abs(attained[0] - attained[1])
+    return judged(
+        margin >= -EXACT and tight <= EXACT,
+        f"smallest AUC - bound {margin:.3f} on data, {tight:.0e} where it is attained",
+        {"smallest AUC - bound on data": margin, "smallest AUC": low}
+        | {"AUC and bound where it is attained": attained},
+        (wdbc, xor),
+    )
+
+
+# The number of pairs [Section 3.2, Table 2] and their cost [Section 3.5].
+
+TABLE_2 = {  # number of pairs by k, on 40 rows of one class and 80 of the other
+    int(k): int(row["rows or pairs, AUC-SVM"])
+    for k, row in printed("SAUC", "Table 2").items()
+    if k != "80"  # all pairs
+}
+
+
+def counts(seeds: list[int], k: int, rule: str, anchor_filter: str = "none") -> np.ndarray:
+    """Return the number of pairs in each draw of the toy problem."""
+    drawn = (xor_train_test(seed)[0] for seed in seeds)
+    return np.array(
+        [nearest_pairs(d.X, d.is_positive, k, rule, anchor_filter).i.size for d in drawn]
+    )
+
+
+def toy_seeds(c: Context, number: int) -> list[int]:
+    """Return seeds of draws of the toy problem."""
+    return [c.draw_seed(f"draw {t}") for t in range(number)]
+
+
+def span(values: np.ndarray) -> str:
+    """Return the least and the largest, in words."""
+    return f"{values.min()} to {values.max()}"
+
+
+def sauc_pair_counts_by_the_printed_rule(c: Context) -> Outcome:
+    seeds = toy_seeds(c, 20 if c.quick else 500)
+    found = {k: counts(seeds, k, "union") for k in TABLE_2}
+    return judged(
+        all(found[k].min() <= count for k, count in TABLE_2.items()),
+        f"k = 5: {span(found[5])}; k = 30: {span(found[30])}",
+        {f"k = {k}: range of the counts": span(x) for k, x in found.items()}
+        | {f"k = {k}: printed": count for k, count in TABLE_2.items()}
+        | {f"k = {k}: least possible": 80 * k for k in TABLE_2}
+        | {"draws": len(seeds), "seed of the first draw": seeds[0]},
+    )
+
+
+def sauc_pair_counts_with_anchors_of_one_class(c: Context) -> Outcome:
+    seeds = toy_seeds(c, 1000 if c.quick else 10_000)
+    ranges = {k: counts(seeds[:40], k, "anchor", "E") for k in TABLE_2}
+    whole = {k: counts(seeds[:40], k, "anchor") for k in TABLE_2}
+    divisible = all(count % k == 0 for k, count in TABLE_2.items())
+    divisible &= all((x % k == 0).all() for k, x in ranges.items())
+    alike = {k: float((x == TABLE_2[k]).mean()) for k, x in ranges.items()}
+    left = seeds
+    for k, count in TABLE_2.items():  # the first k is met by few draws
+        hit = counts(left, k, "anchor", "E") == count
+        left = [seed for seed, yes in zip(left, hit, strict=True) if yes]
+        if not left:
+            break
+    return judged(
+        divisible and bool(left),
+        f"all six counts in {len(left)} of {len(seeds)} draws; k = 5: {span(ranges[5])}",
+        {f"k = {k}: range of the counts": span(x) for k, x in ranges.items()}
+        | {f"k = {k}: printed": count for k, count in TABLE_2.items()}
+        | {f"k = {k}: share of 40 draws with the printed count": x for k, x in alike.items()}
+        | {f"k = {k}: no anchor dropped": span(x) for k, x in whole.items()}
+        | {"draws with all six counts": len(left), "a seed of these": left[0] if left else None},
+    )
+
+
+def products(n: int, gathered: bool) -> float:
+    """Return the multiplications for the added matrix of (19), n rows, half of them positive."""
+    N, kernel = (n // 2) ** 2, 3.0 * n**3  # R (R + lam R K R)^+ R and its product with K
+    if gathered:  # four entries of an n x n matrix for each pair of pairs
+        return kernel + 4.0 * N**2
+    return kernel + float(N) * n * n + float(N) * n * N
+
+
+def sauc_cost_of_the_added_matrix(c: Context) -> Outcome:
+    n = (10_000, 100_000)
+    gathered, whole = (grows_like(n, [products(m, way) for m in n]) for way in (True, False))
+    return judged(
+        gathered <= 4.01,
+        f"operations grow like n^{gathered:.2f}, multiplied out like n^{whole:.2f}",
+        {f"n = {n}": products(n, True) for n in (100, 1000, 10_000)},
+    )
+
+
+# Scores: the AUC (1), the threshold rules and slacks of Section 2.2, the averages of Table 3.
+
+
+def printed_auc(scores: np.ndarray, positive: np.ndarray) -> float:
+    """Return the share of pairs with f(x_i) > f(x_j), ties as errors. [SAUC, eq. (1)]"""
+    return float((scores[positive][:, None] > scores[~positive][None, :]).mean())
+
+
+def sauc_eq_1_of_a_constant_score(c: Context) -> Outcome:
+    data, _ = toy(c)
+    constant, positive = np.zeros(data.y.size), data.is_positive
+    drawn = c.rng("scores").permutation(data.y.size).astype(float)
+    mean = (printed_auc(drawn, positive) + printed_auc(-drawn, positive)) / 2
+    tied = printed_auc(constant, positive)
+    return judged(
+        abs(mean - 0.5) <= EXACT,
+        f"{mean:g} without ties, {tied:g} for a constant score",
+        {"without ties": mean, "constant score": tied}
+        | {"constant score, ties one half": auc(constant, positive)},
+        (data,),
+    )
+
+
+def sauc_eq_4_has_no_breakdown_point(c: Context) -> Outcome:
+    positive = np.arange(100) < 50
+    clean = np.where(positive, 1.0, -1.0) * c.rng("scores").uniform(1, 2, 100)
+    halfway = (clean[positive].min() + clean[~positive].max()) / 2
+    found: dict[tuple[str, float | None], tuple[float, float]] = {}
+    for outlier in (None, -10.0, -1000.0):
+        scores = clean.copy()
+        scores[0] = clean[0] if outlier is None else outlier
+        for name, rule in (("(4)", threshold_midpoint), ("equal error", threshold_equal_error)):
+            threshold = rule(scores, positive)
+            found[name, outlier] = threshold, float(((scores > threshold) == positive).mean())
+    broken = max(found["(4)", outlier][1] for outlier in (-10.0, -1000.0))
+    kept = min(found["equal error", outlier][1] for outlier in (-10.0, -1000.0))
+    return judged(
+        found["(4)", None] == (halfway, 1.0) and broken < 0.5 and kept >= 0.98,
+        f"accuracy 1 without and {broken:.2f} with one outlier of 100 rows; equal error {kept:.2f}",
+        {f"{name}, outlier {at}: threshold, accuracy": x for (name, at), x in found.items()},
+    )
+
+
+def worse_rate(cuts: Cuts) -> np.ndarray:
+    """Return the smaller of the two rates of each cut: (m,)."""
+    return np.minimum(cuts.sensitivity, cuts.specificity)
+
+
+def sauc_diagonal_is_the_best_compromise(c: Context) -> Outcome:
+    data = wdbc_sample(c)
+    problem = hinge_problem(data, 0.1)
+    cuts = all_cuts(problem.space.scores(optimum(problem).w), data.is_positive)
+    youden = cuts.sensitivity + cuts.specificity - 1
+    least = worse_rate(cuts)
+    # Next to the diagonal: the two corners of the curve around the crossing.
+    around = np.searchsorted(cuts.balance, 0.0) + np.array([-1, 0])
+    nearest, best = float(least[around].max()), float(least.max())
+    return judged(
+        best <= nearest + EXACT,
+        f"min(TPR, 1 - FPR) {nearest:.4f} on the diagonal, {best:.4f} at its largest; TPR - FPR "
+        f"{youden[around].max():.4f} there, {youden.max():.4f} at its largest",
+        {"on the diagonal": nearest, "largest": best}
+        | {"TPR - FPR on the diagonal, largest": [youden[around].max(), youden.max()]},
+        (data,),
+    )
+
+
+TABLE_3 = numbers("SAUC", "Table 3")
+TABLE_3.pop("average")
+TABLE_3_LINEAR, TABLE_3_GAUSSIAN = (  # AUC of SVM, AUC-SVM and SAUC-SVM
+    {name: row[part] for name, row in TABLE_3.items()} for part in (slice(3), slice(3, 6))
+)
+PRINTED_GAIN = 2.07  # points that SAUC-SVM is above SVM on average, Gaussian [Section 4.2.1]
+ROUNDED = 0.02  # points: what rounding of the entries and of the print can do
+
+
+def sauc_table_3_gain_over_svm(c: Context) -> Outcome:
+    svm, _, sauc = 100 * np.array(list(TABLE_3_GAUSSIAN.values())).mean(axis=0)
+    details = {"mean of SVM": svm, "mean of SAUC-SVM": sauc, "data sets": len(TABLE_3_GAUSSIAN)}
+    gain = {"mean gain over SVM": (sauc - svm, PRINTED_GAIN)}
+    return arithmetic(gain, ROUNDED, f"{sauc - svm:.2f} points", details)
+
+
+def sauc_table_3_against_auc_svm(c: Context) -> Outcome:
+    texts = {"linear": (12, 7.09, 2.45), "Gaussian": (15, 4.33, 2.1)}
+    found, details = {}, {}
+    for name, table in (("linear", TABLE_3_LINEAR), ("Gaussian", TABLE_3_GAUSSIAN)):
+        svm, plain, sauc = 100 * np.array(list(table.values())).T
+        gain, over_svm = np.round(sauc - plain, 6), float((sauc - svm).mean())
+        theirs = (int((gain >= 1).sum()), float(gain.max()), float(gain.mean()))
+        what = ("sets a point better", "largest gain", "mean gain over AUC-SVM")
+        for number in zip(what, theirs, texts[name], strict=True):
+            found[f"{name}: {number[0]}"] = number[1:]
+        if name == "linear":
+            found["linear: mean gain over SVM"] = over_svm, 1.24
+        details[f"{name}: mean gain over SVM"] = over_svm
+        details[f"{name}: sets where SVM is better"] = int((svm > sauc).sum())
+    return arithmetic(found, ROUNDED, also=details)
+
+
+def sauc_slacks_bound_the_misranked_pairs(c: Context) -> Outcome:
+    data, rng, least = wdbc_sample(c, 20, 25), c.rng("w"), np.inf
+    pairs, draws = AllPairs().on(data.is_positive), 200
+    for _ in range(draws):
+        w = rng.standard_normal(data.X.shape[1]) * 10.0 ** rng.integers(-2, 3)
+        scores = data.X @ w
+        gaps = scores[data.is_positive][:, None] - scores[~data.is_positive]
+        least = min(least, pairs.sums(scores, HINGE).value - float((gaps < 0).mean()))
+    return judged(
+        least >= -EXACT,
+        f"mean slack less share of misranked pairs at least {least:.3g}",
+        {"draws": draws, "least difference": least},
+        (data,),
+    )
+
+
+def sauc_auc_svm_is_a_one_class_svm(c: Context) -> Outcome:
+    data = wdbc_sample(c, 20, 25)
+    plus, minus = data.X[data.is_positive], data.X[~data.is_positive]
+    Z = (plus[:, None] - minus[None]).reshape(-1, data.X.shape[1])
+    both, sides = np.vstack([Z, -Z]), np.repeat([1, -1], len(Z))
+    options = {"fit_intercept": False, "tol": 1e-10, "max_iter": 2_000_000, "random_state": 0}
+    errors = {}
+    for C in (0.001, 0.01, 0.1):  # of a pair
+        # A class and its mirror image, at half the cost each: one class against the origin.
+        model = LinearSVC(C=C / 2, loss="hinge", **options).fit(both, sides)
+        problem = hinge_problem(data, 1 / (C * len(Z)))
+        best = optimum(problem, tol=1e-10).certificate.dual
+        errors[f"C = {C:g}: excess"] = problem.objective(model.coef_.ravel()) / best - 1
+    measured = (
+        f"the one-class machine is within {max(errors.values()):.1e} of the certified optimum"
+    )
+    return at_most(errors, 1e-4, (data,), "relative excess", {"pairs": len(Z)}, measured)

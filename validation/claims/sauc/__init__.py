@@ -1,1 +1,0 @@
-"""The claims of "Structure-embedded AUC-SVM" [SAUC]."""

@@ -1,1 +1,0 @@
-"""The claims of "Scaling Up ROC-Optimizing Support Vector Machines" [ScalingUp]."""

@@ -1,1 +1,0 @@
-"""Theorem 4 as printed, its readings, and Theorem 4'."""

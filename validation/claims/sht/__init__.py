@@ -1,1 +1,0 @@
-"""The claims of "Stochastic Hard Thresholding Algorithms for AUC Maximization" [SHT]."""
