@@ -167,10 +167,6 @@ def test_nan_in_an_outcome_is_no_verdict(outcome: Outcome) -> None:
     assert judged(lambda context: Outcome(Verdict.HOLDS, "Ferdinand", details={"nano": 1})).verdict
 
 
-def stored(folder: Path) -> Path:
-    return folder / "claims.jsonl"
-
-
 CALLS: list[int] = []
 
 
@@ -199,9 +195,9 @@ def test_a_verdict_file_that_was_edited_by_hand_is_not_believed(where: str, tmp_
     assert again.as_json()["claims"][0]["taken_over"] is True
     assert "taken over from an earlier run" in again.html()
     assert "taken over" not in first.html()
-    document = json.loads(stored(tmp_path).read_text())
+    document = json.loads((tmp_path / "claims.jsonl").read_text())
     edit(document, where)
-    stored(tmp_path).write_text(json.dumps(document) + "\n")
+    (tmp_path / "claims.jsonl").write_text(json.dumps(document) + "\n")
     mended = run(out=tmp_path, registry={claim.name: claim})
     assert CALLS == [1] and mended.rows[0].verdict == Verdict.FAILS
     assert not mended.rows[0].taken_over and mended.exit_code == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from .picture import budget_picture
-from .rows import ErrorBudget, Term
-from .terms import error_budget
+from .terms import ErrorBudget, Term, error_budget
 
 __all__ = ["ErrorBudget", "Term", "budget_picture", "error_budget"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from .rows import ErrorBudget
+from .terms import ErrorBudget
 
 
 def budget_picture(budget: ErrorBudget, title: str = "Error budget") -> str:

@@ -14,30 +14,266 @@ what a finite test set leaves open. [ScalingUp, Theorem 4; Section 3.2]
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
+from ...approx.drawn_pairs import draw_pairs
+from ...approx.incomplete import IncompleteROCSVM
+from ...approx.newton.truncated_newton import NewtonClassifier
+from ...approx.nystrom import Nystrom
 from ...exact.api.solve import choose_solver
 from ...exact.certificate.solution import Solution, Status
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import formulate
 from ...exact.formulation.request import Request
-from ...exact.losses.registry import HINGE
-from ...exact.pairs.all_pairs import AllPairs
+from ...exact.losses.loss import Loss
+from ...exact.losses.registry import HINGE, SQUARED_HINGE, get_loss
+from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.problem.problem import Problem, Ridge, pair_problem, split_labels
 from ...exact.spaces.factor import DENSE_LIMIT
 from ...exact.spaces.gram import Gram
-from ...exact.spaces.kernels import Linear
-from ...exact.spaces.rows import Rows
-from ...exact.tools.checks import check_number
+from ...exact.spaces.kernels import Kernel, Linear
+from ...exact.spaces.rows import Rows, check_matrix
+from ...exact.tools.checks import check_number, check_scores
+from ...exact.tools.rounding import above, gamma
 from ..bounds.kernel import Approximation
 from ..bounds.prime import Projected, theorem4_prime
 from ..bounds.printed import Bound
-from .fitted import FittedModel, read_model
-from .rows import BOUND_TERMS, KERNEL, OPTIMISATION, SAMPLING, ErrorBudget, FiniteTest, Term
-from .sampling_error import PairMean, loss_mean, order_mean
+
+OPTIMISATION, SAMPLING, KERNEL = "optimisation", "pair sampling", "kernel approximation"
+# The terms of Theorem 4' (I) that belong to the rows.
+BOUND_TERMS = {OPTIMISATION: "inexact", SAMPLING: "sampling", KERNEL: "nystrom"}
+
+
+@dataclass(frozen=True)
+class Term:
+    """One row of the budget."""
+
+    name: str
+    value: float
+    bound: float | None = None
+    auc_lost: float | None = None
+    auc_error: float | None = None
+
+
+@dataclass(frozen=True)
+class FiniteTest:
+    """What the test rows say about the model, each number with its standard error."""
+
+    auc: float
+    auc_error: float
+    loss: float
+    loss_error: float
+    auc_lost: float
+    auc_lost_error: float
+
+
+@dataclass(frozen=True)
+class ErrorBudget:
+    """What the approximations behind one model cost."""
+
+    terms: tuple[Term, ...]
+    objective: float
+    optimum: float
+    slack: float
+    own_gap: float
+    bound: Bound | None = None
+    test: FiniteTest | None = None
+    solutions: Mapping[str, Solution] = field(default_factory=dict, repr=False)
+
+    @property
+    def total(self) -> float:
+        """F(f) - F(f^)."""
+        return self.objective - self.optimum
+
+    @property
+    def allowed(self) -> float | None:
+        """What Theorem 4' allows the total; None without an eps that was fixed before the draw."""
+        promised = self.bound is not None and self.terms[0].bound is not None
+        return self.bound.total if promised and self.bound is not None else None
+
+    @property
+    def table(self) -> str:
+        """The budget as text, one row a term."""
+        lines = [f"{'':>22} {'F - p*':>11} {'Theorem 4 prime':>16} {'test AUC lost':>20}"]
+        for term in self.terms:
+            lines.append(_line(term.name, term.value, term.bound, term.auc_lost, term.auc_error))
+        allowed = self.allowed
+        lost = (None, None) if self.test is None else (self.test.auc_lost, self.test.auc_lost_error)
+        lines.append(_line("total", self.total, allowed, *lost))
+        if self.test is not None:
+            shown = f"AUC {self.test.auc:.5f} +- {self.test.auc_error:.5f}"
+            lines.append(
+                f"{'finite test set':>22} {self.test.loss_error:11.2e} {'':>16} {shown:>20}"
+            )
+        lines.append(f"F(f) = {self.objective:.8g}, p* = {self.optimum:.8g} +- {self.slack:.1g}")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.table
+
+
+def _line(
+    name: str, value: float, bound: float | None, lost: float | None, error: float | None
+) -> str:
+    allowed = "-" if bound is None else f"{bound:.2e}"
+    auc = "" if lost is None else f"{lost:+.5f} +- {error:.5f}"
+    return f"{name:>22} {value:11.2e} {allowed:>16} {auc:>20}"
+
+
+BLOCK_PAIRS = 4_000_000  # Pairs held at a time.
+
+
+@dataclass(frozen=True, eq=False)
+class PairMean:
+    """A mean over all pairs of a test set, and the means h_i, h_j over each row's partners.
+
+    Its variance is that of its projection, var(h_i) / n_pos + var(h_j) / n_neg. The difference of
+    two functions on the same rows has its own, smaller error: that of the difference of the two.
+    """
+
+    plus: np.ndarray
+    minus: np.ndarray
+
+    @property
+    def value(self) -> float:
+        """The mean over all pairs."""
+        return float(self.plus.mean())
+
+    @property
+    def error(self) -> float:
+        """One standard error; NaN for a class of one row."""
+        parts = [side.var(ddof=1) / side.size for side in (self.plus, self.minus) if side.size > 1]
+        return float(np.sqrt(sum(parts))) if len(parts) == 2 else float("nan")
+
+    def __sub__(self, other: PairMean) -> PairMean:
+        return PairMean(self.plus - other.plus, self.minus - other.minus)
+
+
+def order_mean(scores: np.ndarray, positive: np.ndarray) -> PairMean:
+    """Return the AUC, a tie counting one half."""
+    return _means(scores, positive, lambda t: (t > 0) + 0.5 * (t == 0))
+
+
+def loss_mean(scores: np.ndarray, positive: np.ndarray, loss: Loss) -> PairMean:
+    """Return the mean loss over the pairs; arguments as in `order_mean`."""
+    return _means(scores, positive, loss.value)
+
+
+def _means(
+    scores: np.ndarray, positive: np.ndarray, h: Callable[[np.ndarray], np.ndarray]
+) -> PairMean:
+    check_scores(scores, positive)
+    s, r = scores[positive], scores[~positive]
+    plus, minus = np.empty(s.size), np.zeros(r.size)
+    step = max(1, BLOCK_PAIRS // max(r.size, 1))
+    for start in range(0, s.size, step):
+        values = h(s[start : start + step, None] - r)
+        plus[start : start + step] = values.mean(axis=1)
+        minus += values.sum(axis=0)
+    return PairMean(plus, minus / s.size)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """What an error budget needs of a model."""
+
+    w: np.ndarray
+    lam: float
+    loss: Loss
+    features: Callable[[Any], Any]
+    inputs: Callable[[Any], Any]
+    kernel: Kernel | None
+    pairs: PairList | None
+    replaced: bool
+    stopped_at: float | None
+    stated: float | None = None
+
+    def check_objective(self, value: float) -> None:
+        """Raise `InputError` unless the model was fitted to the objective that has this value.
+
+        Row weights are not kept by a model, nor are the rows: what they were shows only here.
+        """
+        if self.stated is not None and abs(value - self.stated) > 1e-6 * abs(self.stated):
+            raise InputError(
+                f"the model's own objective is {self.stated:.6g}, on these rows it is {value:.6g}: "
+                "it was fitted to other rows, with row weights or with a structure, and the "
+                "budget knows none of these"
+            )
+
+
+def read_model(model: Any, positive: np.ndarray) -> FittedModel:
+    """Return the parts of a fitted linear or Nyström classifier, or of a pipeline that ends in
+    one."""
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    before, last = [step for step in steps[:-1] if step not in (None, "passthrough")], steps[-1]
+    check_is_fitted(last)
+    if not (hasattr(last, "coef_") and hasattr(last, "lam")):
+        raise InputError(
+            f"no error budget for {type(last).__name__}: it needs a model with coef_ and lam"
+        )
+    maps: list[Nystrom] = [step for step in before if isinstance(step, Nystrom)]
+    if maps and (len(maps) > 1 or before[-1] is not maps[0]):
+        raise InputError(
+            "Nystrom must stand once, right before the model: its norm is the kernel's"
+        )
+    own: Nystrom | None = getattr(last, "nystrom_", None)
+    if own is not None and maps:
+        raise InputError("two Nystrom maps in a row: the kernel that is meant is not defined")
+    chosen = own if own is not None else maps[0] if maps else None
+    scalers = [step for step in before if step is not chosen]
+
+    def inputs(X: Any) -> Any:
+        for step in scalers:
+            X = step.transform(X)
+        return check_matrix(X)
+
+    def features(X: Any) -> Any:
+        return inputs(X) if chosen is None else chosen.map_.transform(inputs(X))
+
+    return FittedModel(
+        np.asarray(last.coef_[0], dtype=float),
+        float(last.lam),
+        _loss(last),
+        features,
+        inputs,
+        None if chosen is None else chosen.map_.kernel,
+        _pairs(last, positive),
+        bool(getattr(last, "replace", True)),
+        promised(float(last.tol)) if getattr(last, "status_", None) == Status.CERTIFIED else None,
+        last.certificate_.primal if hasattr(last, "certificate_") else None,
+    )
+
+
+def promised(tol: float) -> float | None:
+    """Return the absolute eps >= F_B(f) - p~_B that a relative tolerance promises before the draw.
+
+    What is certified is primal - dual <= tol primal, and dual <= p~_B <= F_B(0) = 1 for every draw
+    and each of the losses, so that primal <= 1 / (1 - tol): eps = tol / (1 - tol).
+    """
+    return above(tol / (1 - tol) * (1 + gamma(4))) if tol < 1 else None
+
+
+def _loss(model: Any) -> Loss:
+    if isinstance(model, NewtonClassifier):
+        return SQUARED_HINGE
+    named = getattr(model, "loss", None)
+    return HINGE if named is None else get_loss(named)
+
+
+def _pairs(model: Any, positive: np.ndarray) -> PairList | None:
+    """Return the pairs that the model was fitted to, drawn again."""
+    if not isinstance(model, IncompleteROCSVM):
+        return None
+    seed = model.random_state
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+        raise InputError("the drawn pairs are not kept: fit with a number as random_state")
+    return draw_pairs(positive, model.n_pairs_, int(seed), model.replace)
 
 
 def error_budget(

@@ -17,8 +17,7 @@ from ...exact.tools.checks import check_choice, check_count, check_number
 from ..reference.problems import ReferenceProblem, reference_problems
 from .diagnosis import likely_causes
 from .process import start
-from .report import CheckReport, CheckRow
-from .verdict import judged
+from .report import CheckReport, CheckRow, judged
 
 # Called after each problem with the number done, the number in all, and the row.
 Progress = Callable[[int, int, CheckRow], object]

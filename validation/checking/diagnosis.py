@@ -13,8 +13,7 @@ from ...exact.losses.registry import LOSSES
 from ...exact.problem.problem import Problem
 from ..extremes import max, min
 from ..reference.problems import ReferenceProblem
-from .report import CheckRow
-from .verdict import excess, upper_value, whole_problem
+from .report import CheckRow, excess, upper_value, whole_problem
 
 # Data whose features are not of order one.
 AWKWARD_UNITS = frozenset(

@@ -18,8 +18,7 @@ from multiprocessing import Pipe
 from typing import Any
 
 from ...exact.errors import InputError
-from .naming import load_function
-from .worker import Answer, Connection, SameProcess, serve
+from .worker import Answer, Connection, SameProcess, load_function, serve
 
 START_SECONDS = 120.0  # For the interpreter and the solver's imports; not part of a fit's time.
 

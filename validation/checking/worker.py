@@ -6,16 +6,22 @@ Problems and answers pass through a pipe, as JSON; what the fit prints goes into
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import io
 import json
+import os
 import random
 import sys
 import time
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout, suppress
+from difflib import get_close_matches
 from multiprocessing.connection import Connection
-from typing import Any
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,8 +29,191 @@ import scipy.sparse as sp
 from ...exact.errors import InputError
 from ...exact.tools.interrupts import is_interrupt
 from ...exact.tools.lossless import as_float64
-from .naming import described, load_function
-from .traced import TimeOver, Trace
+
+HOW = "write MODULE:FUNCTION, say mysolver:fit, or FILE.py:FUNCTION"
+
+
+def check_name(name: str) -> None:
+    """Refuse what cannot name a function."""
+    module, _, path = name.partition(":")
+    if not (module and path) or (os.sep in module and not module.endswith(".py")):
+        raise InputError(f"{name}: {HOW}")
+
+
+def load_function(name: str) -> Callable[..., Any]:
+    """Return the function that `name` stands for, the current folder searched first."""
+    check_name(name)
+    module_name, _, path = name.partition(":")
+    module = _of_file(module_name) if module_name.endswith(".py") else _imported(module_name)
+    found: Any = module
+    for part in path.split("."):
+        if not hasattr(found, part):
+            hint = meant(part, (k for k, value in vars(found).items() if callable(value)))
+            raise InputError(f"{module_name} has no {path}{hint}")
+        found = getattr(found, part)
+    if not callable(found):
+        raise InputError(f"{name} is not a function")
+    return found
+
+
+def _of_file(name: str) -> ModuleType:
+    """Return the module that the file holds; what it imports from its own folder is found."""
+    file = Path(name).resolve()
+    if not file.is_file():
+        raise InputError(f"{name}: no such file")
+    sys.path.insert(0, str(file.parent))
+    module = _imported(file.stem)
+    if Path(getattr(module, "__file__", None) or "").resolve() != file:
+        raise InputError(f"{name}: another module is called {file.stem}; rename the file")
+    return module
+
+
+def _imported(name: str) -> ModuleType:
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        return importlib.import_module(name)
+    except (Exception, SystemExit) as error:  # whatever the module's own code raises
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing is None or not f"{name}.".startswith(f"{missing}."):
+            raise InputError(f"cannot import {name}: {described(error)}") from error
+        hint = meant(name, (file.stem for file in Path.cwd().glob("*.py")))
+        where = "in this folder or on Python's path"
+        raise InputError(f"cannot import {name}: no {missing} {where}{hint}") from error
+
+
+def meant(word: str, names: Iterable[str]) -> str:
+    """Return " (did you mean ...?)" with the name that is nearest, or nothing."""
+    close = get_close_matches(word, list(names), 1)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def described(error: BaseException) -> str:
+    """Return the error's type, its message, and where it was raised."""
+    text = " ".join(str(error).split())
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not _is_ours(f.filename)]
+    place = ""
+    if frames:
+        place = f" ({os.path.basename(frames[-1].filename)}, line {frames[-1].lineno})"
+    elif isinstance(error, TypeError):
+        place = " (a fit is called as fit(X, y, lam))"
+    return f"{type(error).__name__}{': ' if text else ''}{text[:300]}{place}"
+
+
+def _is_ours(file: str) -> bool:
+    """Whether the file is one of those that call a fit, or Python's own importer."""
+    held = ("<frozen", importlib.__file__)
+    return file.startswith(held) or Path(file).parent == Path(__file__).parent
+
+
+SPACING = 1.05  # A point is kept if it came this much later than the last one kept.
+
+MOST_ITERATIONS = 1 << 30  # The last `max_iter` of the runs that double it.
+
+LEAST_TOL = 1e-12  # The last `tol` of the runs that divide it by ten.
+
+GRACE = 2.0  # Seconds beyond the limit that a fit with a callback has to come to its next call.
+
+
+class Point(NamedTuple):
+    """Weights (d,) and the seconds after which the fit had them."""
+
+    seconds: float
+    w: np.ndarray
+
+
+class Asked(Protocol):
+    """What `checking.process.start` returns."""
+
+    takes: tuple[str, ...]
+
+    def ask(self, request: dict[str, Any], limit: float) -> dict[str, Any]:
+        """Return the answer of one call."""
+        ...
+
+
+class TimeOver(Exception):
+    """Raised by the callback when the time is over; it ends the fit and is no failure."""
+
+
+class Trace:
+    """The callback that a fit is given: it keeps weights, and its own time is not counted."""
+
+    def __init__(self, max_time: float):
+        self.points: list[tuple[float, list[float]]] = []
+        self._start, self._limit, self._own, self._kept = time.perf_counter(), max_time, 0.0, 0.0
+        self._last: tuple[float, Any] | None = None
+
+    def __call__(self, w: Any, *_: Any) -> None:
+        """Keep `w` if it comes well after the last one that was kept."""
+        now = time.perf_counter()
+        seconds = now - self._start - self._own
+        values = np.array(w, dtype=float).ravel()
+        self._last = (seconds, values)
+        if seconds >= SPACING * self._kept:
+            self._kept = seconds
+            self.points.append((seconds, values.tolist()))
+            self._last = None
+        if seconds > self._limit:
+            raise TimeOver
+        self._own += time.perf_counter() - now
+
+    def all_points(self) -> list[tuple[float, list[float]]]:
+        """Return the points that were kept, and the last one."""
+        last = [] if self._last is None else [(self._last[0], self._last[1].tolist())]
+        return [*self.points, *last]
+
+
+def way_of(takes: tuple[str, ...]) -> str:
+    """Return how points of a fit with these arguments are found."""
+    return next((name for name in ("callback", "max_iter", "tol") if name in takes), "once")
+
+
+def points_of(
+    runner: Asked, request: dict[str, Any], max_time: float
+) -> tuple[list[Point], str, str]:
+    """Return the points of a fit, how it ended, and how they were found."""
+    way = way_of(runner.takes)
+    if way == "callback":
+        answer = runner.ask(request | {"trace": max_time}, max_time + GRACE)
+        points = [Point(seconds, np.array(w)) for seconds, w in answer.get("points", [])]
+        return points, _ending(answer), way
+    points, start = [], time.monotonic()
+    for arguments in efforts(way):
+        left = max_time - (time.monotonic() - start)
+        if left <= 0:
+            return points, "out of time", way
+        answer = runner.ask(request | {"arguments": arguments}, left)
+        if answer["kind"] != "w":
+            return points, _ending(answer), way
+        w = np.array(answer["w"])
+        if way == "max_iter" and len(points) > 1 and np.array_equal(w, points[-1].w):
+            break  # it had come to its end by itself
+        points.append(Point(answer["seconds"], w))
+    return points, "finished", way
+
+
+def efforts(way: str) -> Iterator[dict[str, Any]]:
+    """Yield the arguments of runs of growing effort: 1, 2, 4, ... iterations, or tol / 10."""
+    if way == "max_iter":
+        k = 1
+        while k <= MOST_ITERATIONS:
+            yield {"max_iter": k}
+            k *= 2
+    elif way == "tol":
+        tol = 0.1
+        while tol >= LEAST_TOL:
+            yield {"tol": tol}
+            tol /= 10
+    else:
+        yield {}
+
+
+def _ending(answer: dict[str, Any]) -> str:
+    if answer["kind"] in ("w", "points"):
+        return "finished" if not answer.get("stopped") else "out of time"
+    return "out of time" if answer["kind"] == "timeout" else str(answer["message"])
+
 
 # kind: "w" (with w), "points" (of a trace), "error", "wrong shape" (with message); seconds; and
 # changed: which of X and y the fit wrote into, though they are the caller's.

@@ -203,7 +203,7 @@ def run_check_solver(
 ) -> int:
     """Run the check, print, and write what `--out` asks for; return 1 unless all are solved."""
     from ..checking.check_solver import check_solver
-    from ..checking.naming import check_name
+    from ..checking.worker import check_name
     from ..reference.problems import reference_problems
 
     if list_only:
@@ -255,9 +255,8 @@ def run_bench(
     **table: Any,
 ) -> None:
     """Run all solvers on all problems, print the tables, and write what `--out` asks for."""
-    from ..checking.curves import picture
-    from ..checking.gap_curves import gap_curves
-    from ..checking.naming import check_name
+    from ..checking.gap_curves import gap_curves, picture
+    from ..checking.worker import check_name
     from .inputs import Options, open_data
 
     for name in solvers:
@@ -294,7 +293,7 @@ def run_bench(
 
 def run_plot(result: str, out: str) -> None:
     """Draw what `solve`, `path`, `certify` or `bench` wrote: a picture, whole or not at all."""
-    from ..checking.curves import picture
+    from ..checking.gap_curves import picture
     from ..files.tables import existing_file
 
     kinds, results = ("svg", "png", "pdf"), ("solution.json", "bench.json", "path.json")
@@ -323,7 +322,7 @@ def run_plot(result: str, out: str) -> None:
 
 def _figure(path: Path, held: dict[str, Any]) -> Any:
     """Return the picture of a document of `bench`, `solve` or `certify`, or of a path."""
-    from ..checking.curves import GapCurves
+    from ..checking.gap_curves import GapCurves
 
     try:
         if "path" in held:

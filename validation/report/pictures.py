@@ -19,7 +19,7 @@ from ...exact.tools.checks import check_choice
 from ..bounds.experiment import Draw
 from ..bounds.figure import bound_figure
 from ..budget.picture import draw_budget
-from ..budget.rows import ErrorBudget
+from ..budget.terms import ErrorBudget
 from ..plots import STYLES, draw, legend_below
 from .margins import certified_margins, counted_pairs, scored_rows
 

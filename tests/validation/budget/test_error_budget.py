@@ -31,9 +31,8 @@ from aucert.exact.pairs.auc import auc
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.exact.tools.rounding import Bound
 from aucert.validation.budget import ErrorBudget, budget_picture, error_budget
-from aucert.validation.budget.fitted import promised
 from aucert.validation.budget.picture import bars
-from aucert.validation.budget.rows import KERNEL, OPTIMISATION, SAMPLING
+from aucert.validation.budget.terms import KERNEL, OPTIMISATION, SAMPLING, promised
 from loops import each, first_fast
 from reference import reference_optimum
 

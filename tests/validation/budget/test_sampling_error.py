@@ -7,8 +7,8 @@ import pytest
 
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
 from aucert.exact.pairs.auc import auc
-from aucert.validation.budget import sampling_error as finite_test
-from aucert.validation.budget.sampling_error import loss_mean, order_mean
+from aucert.validation.budget import terms as finite_test
+from aucert.validation.budget.terms import loss_mean, order_mean
 from loops import each
 
 

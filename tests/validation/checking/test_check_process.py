@@ -15,7 +15,7 @@ import pytest
 from aucert.exact import solve
 from aucert.exact.errors import InputError
 from aucert.validation.checking.check_solver import check_solver
-from aucert.validation.checking.naming import load_function
+from aucert.validation.checking.worker import load_function
 from loops import each
 
 

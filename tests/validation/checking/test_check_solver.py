@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 from aucert.exact import certify, solve
 from aucert.exact.errors import CertificateError, InputError
 from aucert.validation.checking.check_solver import check_solver
-from aucert.validation.checking.verdict import judged
+from aucert.validation.checking.report import judged
 from aucert.validation.reference.problems import ReferenceProblem, reference_problems
 from loops import each, first_fast
 

@@ -11,8 +11,8 @@ import pytest
 from aucert.exact import certify, solve
 from aucert.exact.errors import InputError
 from aucert.validation import gap_curves
-from aucert.validation.checking.curves import Curve, GapCurves, picture
-from aucert.validation.checking.traced import Trace, efforts, way_of
+from aucert.validation.checking.gap_curves import Curve, GapCurves, picture
+from aucert.validation.checking.worker import Trace, efforts, way_of
 from loops import each
 
 RNG = np.random.default_rng(0)
