@@ -29,7 +29,6 @@ from ..exact.spaces.rows import LARGEST_REACH
 from ..exact.square_loss.convex_square import ConvexSquare, Judged
 from ..exact.square_loss.row_average import RowAverage
 from ..exact.tools.checks import check_choice, check_count, check_number
-from ..exact.tools.interrupts import ends_on_interrupt
 from ..exact.tools.lossless import as_float64, check_labels
 from ..exact.tools.rounding import UNIT, Bound
 from ..exact.tools.threads import small_in_one_thread
@@ -300,7 +299,6 @@ class OnlineClassifier(AUCClassifier):
 
     _needs_both: ClassVar[bool] = False
 
-    @ends_on_interrupt
     def fit(self, X: object, y: object, callback: Progress | None = None) -> Self:
         """Train a new model on these rows."""
         self._fit(X, y, None, callback)

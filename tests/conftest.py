@@ -9,9 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
-import time
 from collections.abc import Iterator
-from contextlib import suppress
 
 import pytest
 
@@ -30,7 +28,6 @@ import numpy as np  # noqa: E402
 import aucert  # noqa: E402
 import loops  # noqa: E402
 from aucert.exact.tools import compiling  # noqa: E402
-from aucert.exact.tools.interrupts import left_behind  # noqa: E402
 from smoke import left_out, mark_smoke  # noqa: E402
 
 # Tests ask the compiled loops; `test_compiling` shows that the plain forms return the same bits.
@@ -89,15 +86,11 @@ def pytest_collection_finish() -> None:
 def interrupts_are_heard(request: pytest.FixtureRequest) -> Iterator[None]:
     """Fail a test that leaves the process deaf to Ctrl-C, as a compiled solver can.
 
-    Those marked `alone` send signals of their own, which may still be under way: a solver that an
-    interrupt has not waited for goes on in its thread, and ECOS keeps what comes until it ends.
+    Those marked `alone` send signals of their own, which may still be under way.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     if request.node.get_closest_marker("alone"):
-        with suppress(KeyboardInterrupt):  # kept by a solver that was left behind, and given back
-            while left_behind():
-                time.sleep(0.05)
         return
     try:
         signal.raise_signal(signal.SIGINT)

@@ -28,11 +28,11 @@ from threadpoolctl import threadpool_limits
 
 from .. import __version__
 from ..exact.errors import InputError
-from ..exact.tools.interrupts import finish, stopped_at_once
 from . import effects, reruns
 from .claims import recorded
 from .claims.claim import REGISTRY, Claim, Context, Outcome, Verdict
 from .claims.verdicts import ERROR, FILED, PROFILES, vocabulary
+from .commands.interrupts import finish, stopped_at_once
 from .data.real_data import real_data_folder
 from .extremes import NaNError, has_nan
 from .report.document import Report, environment

@@ -28,7 +28,6 @@ from ...exact.pairs.all_pairs import AllPairs
 from ...exact.problem.problem import Ridge, pair_problem
 from ...exact.spaces.rows import Rows
 from ...exact.tools.checks import check_count, check_number
-from ...exact.tools.interrupts import ends_on_interrupt
 from ..nystrom import NystromClassifier, against_true_kernel
 from .truncated_newton import NewtonClassifier
 
@@ -169,7 +168,6 @@ class SubsampledRankSVM(KernelRankSVM):
     share: float = 0.2
     max_rows: int = 2000
 
-    @ends_on_interrupt
     def fit(self, X: object, y: object, callback: Callback | None = None) -> Self:
         """Draw the rows and solve their problem.
 

@@ -26,7 +26,6 @@ from ..formulation.partitioned import is_dask, rows_of_dask
 from ..pairs.labels import kinds_of
 from ..spaces.groups import GroupedRows
 from ..spaces.partitions import PartitionedRows
-from ..tools.interrupts import ends_on_interrupt
 from ..tools.lossless import as_float64, check_labels, check_matrix, frame_names
 from ..tools.threads import small_in_one_thread
 from ..tools.wording import at_most
@@ -116,7 +115,6 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
     threshold: str | Rule = "equal-error"
     max_time: float | None = None
 
-    @ends_on_interrupt
     def fit(
         self,
         X: object,
@@ -135,7 +133,12 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         self._train(self._check_fit(X, y, sample_weight), callback)
 
     def _warn(self) -> Self:
-        """Warn the caller of `fit` if the run fell short."""
+        """Warn the caller of `fit` if the run fell short; raise the interrupt that ended it.
+
+        A search over parameters goes on after any fit that returns or warns.
+        """
+        if vars(self).get("status_") == Status.INTERRUPTED:
+            raise KeyboardInterrupt
         shortfall = self._shortfall()
         if shortfall is not None:
             warnings.warn(shortfall, ConvergenceWarning, stacklevel=4)
@@ -308,7 +311,6 @@ class QueryClassifier(AUCClassifier):
 
     _queries = None
 
-    @ends_on_interrupt
     def fit(
         self,
         X: object,

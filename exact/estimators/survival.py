@@ -25,7 +25,6 @@ from ..pairs.ordered.kinds import as_survival
 from ..pairs.statistics.concordance import concordance_index
 from ..problem.problem import Problem
 from ..tools.checks import check_choice, check_number
-from ..tools.interrupts import ends_on_interrupt
 from .base import check_rows, draw_seed, shortfall_of
 
 
@@ -105,7 +104,6 @@ class SurvivalSVM(BaseEstimator):
         """Which of scikit-learn's checks fail with these parameters, and why; see `ROCSVM`."""
         return {}
 
-    @ends_on_interrupt
     def fit(
         self, X: object, y: object, event: object = None, callback: Callback | None = None
     ) -> Self:
@@ -154,6 +152,8 @@ class SurvivalSVM(BaseEstimator):
         self.solution_, self.certificate_ = solution, solution.certificate
         self.status_, self.history_ = solution.status, solution.history
         self.n_iter_ = max(solution.n_iter, 1)
+        if solution.status == Status.INTERRUPTED:
+            raise KeyboardInterrupt
         shortfall = shortfall_of(solution, tol)
         if shortfall is not None:
             warnings.warn(shortfall, ConvergenceWarning, stacklevel=3)

@@ -18,7 +18,6 @@ from ..problem.risk import Mean
 from ..spaces.groups import GroupedRows
 from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import Space
-from ..tools.dropped_interrupts import sent_again
 from .request import Request
 
 P = ParamSpec("P")
@@ -97,24 +96,14 @@ def rows_of_dask(
 
 
 def dask_too(work: Callable[P, T]) -> Callable[P, T]:
-    """Let `work`, a function of X, y and more, take dask collections as rows in partitions.
-
-    An interrupt that falls into a finaliser of dask's futures is sent again.
-    """
+    """Let `work`, a function of X, y and more, take dask collections as rows in partitions."""
     names = list(inspect.signature(work).parameters)
 
     @functools.wraps(work)
     def taken(*args: Any, **kwargs: Any) -> T:
         given = dict(zip(names, args, strict=False)) | kwargs
-        if isinstance(given.get("X"), PartitionedRows):
-            with sent_again():
-                return work(*args, **kwargs)
         if not is_dask(given.get("X")):
             return work(*args, **kwargs)
-        with sent_again():
-            return of_collections(given)
-
-    def of_collections(given: dict[str, Any]) -> T:
         weight, positive, qid = (given.pop(k, None) for k in ("sample_weight", "positive", "qid"))
         if qid is not None and positive is not None:
             raise InputError("ordered pairs have no positive label: leave positive out")

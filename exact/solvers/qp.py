@@ -26,7 +26,6 @@ from ..problem.problem import Problem
 from ..spaces.factor import factor_gram
 from ..spaces.gram import Gram
 from ..spaces.rows import Rows
-from ..tools.interrupts import interruptible
 from .finish import ActivePairs
 
 LIMITS = {"teaching": 5_000, "lifted": 200_000}  # pairs: the first writes every difference down
@@ -208,31 +207,17 @@ def _solved(
 
 
 def _called(backend: str, chain: Any, program: Any, data: Any, options: dict[str, Any]) -> Any:
-    """Return what a solver's package returns, and let an interrupt of it end here within seconds.
+    """Return what a solver's package returns, and hand on an interrupt that it kept to itself.
 
-    Clarabel hears of an interrupt only afterwards, as ECOS does until its iterations begin. OSQP
-    and ECOS keep one that comes later to themselves.
+    Clarabel hears of none: it comes when Clarabel has ended.
     """
-
-    def work() -> Any:
-        return chain.solve_via_data(program, data, solver_opts=options)
-
-    if backend == "CLARABEL":
-        return interruptible(work)
-
-    def alone() -> Any:
-        with ALONE:
-            answer = work()
-        stopped = (
-            answer.info.status == "interrupted"
-            if backend == "OSQP"
-            else answer["info"]["exitFlag"] == ECOS_INTERRUPTED
-        )
-        if stopped:
-            signal.raise_signal(signal.SIGINT)  # now ours to hear, in whatever is waited for
-        return answer
-
-    return interruptible(alone) if backend == "ECOS" else alone()
+    with ALONE:
+        answer = chain.solve_via_data(program, data, solver_opts=options)
+    stopped = backend == "OSQP" and answer.info.status == "interrupted"
+    stopped |= backend == "ECOS" and answer["info"]["exitFlag"] == ECOS_INTERRUPTED
+    if stopped:
+        signal.raise_signal(signal.SIGINT)  # now ours to hear, in whatever is waited for
+    return answer
 
 
 def _offer(problem: Problem, listed: PairList, alpha: np.ndarray, recorder: Recorder) -> None:

@@ -49,7 +49,7 @@ program()
 """
 
 LOADED_LATE = (
-    *("aucert.validation.cli", "click", "aucert.exact.tools.interrupts", "numpy"),
+    *("aucert.validation.cli", "click", "aucert.validation.commands.interrupts", "numpy"),
     "aucert.validation.commands.solve_path",
 )
 

@@ -1,4 +1,4 @@
-"""Ctrl-C ends every command with status 130 within seconds, and nothing of the work is kept."""
+"""Ctrl-C ends every command with status 130 within seconds; `solve` and `path` keep their best."""
 
 from __future__ import annotations
 
@@ -88,7 +88,8 @@ def test_every_command_ends_with_130_at_every_moment(name: str, times: int, tmp_
         where = f"after {wait:.2f} s: {status}, {said!r}, {left}"
         assert not [p for p in left if p.name.endswith(".tmp")], where
         # OSQP prints that below Python, in one claim.
-        if out.strip() not in ("", "Solver interrupted"):  # its answer is out: it was through
+        kept = name.startswith(("solve", "path")) and status == 130  # the best point so far
+        if out.strip() not in ("", "Solver interrupted") and not kept:  # it was through
             longest = max(0.9 * wait, 0.7)
             assert said.strip() in ("", "aucert: interrupted") and turns < 30, where
             continue
@@ -140,12 +141,12 @@ def test_a_claim_that_is_interrupted_has_no_verdict(function, tmp_path: Path) ->
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
-def test_solve_that_is_interrupted_ends_with_130_and_leaves_nothing(
+def test_solve_that_is_interrupted_ends_with_130_and_keeps_its_best_point(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     from aucert.exact.solvers import cutting_plane
 
-    calls, cut = [], cutting_plane.Bundle.add
+    calls, cut = [], cutting_plane.Cuts.add
 
     def interrupted_cut(*args, **rest):
         calls.append(1)
@@ -153,15 +154,18 @@ def test_solve_that_is_interrupted_ends_with_130_and_leaves_nothing(
             signal.raise_signal(signal.SIGINT)
         return cut(*args, **rest)
 
-    monkeypatch.setattr(cutting_plane.Bundle, "add", interrupted_cut)
+    monkeypatch.setattr(cutting_plane.Cuts, "add", interrupted_cut)
     out = tmp_path / "new"
     method = ["--method", "cutting-plane"]
     with pytest.raises(SystemExit) as ended:
         main(["solve", "linear:200", "--lam", "1e-3", *method, "--json", "--out", str(out)])
     said = capfd.readouterr()
     assert ended.value.code == 130 and len(calls) == 3
-    assert said.out == "" and said.err.strip() == "aucert: interrupted"
-    assert not out.exists()
+    assert said.err.strip() == "aucert: interrupted"
+    found = json.loads(said.out)
+    assert found["status"] == "interrupted" and 0 <= found["dual"] < found["primal"]
+    kept = json.loads((out / "solution.json").read_text())
+    assert kept["gap"] == found["gap"] and (out / "weights.csv").exists()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

@@ -27,8 +27,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...exact.errors import InputError
-from ...exact.tools.interrupts import is_interrupt
 from ...exact.tools.lossless import as_float64
+from ..commands.interrupts import is_interrupt
 
 HOW = "write MODULE:FUNCTION, say mysolver:fit, or FILE.py:FUNCTION"
 

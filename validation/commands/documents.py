@@ -21,8 +21,8 @@ from ...exact.pairs.statistics.concordance import Estimate, concordance, delong
 from ...exact.problem.penalties.ridge import Ridge
 from ...exact.spaces.groups import GroupedRows
 from ...exact.spaces.kernels import get_kernel
-from ...exact.tools.interrupts import finish
 from .inputs import Data, Options, penalty_in_words, penalty_keys
+from .interrupts import finish
 
 SCHEMA_VERSION = 1
 

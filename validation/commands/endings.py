@@ -1,8 +1,9 @@
 """How a command ends: exit statuses, one line for bad input, interrupts, and what it leaves.
 
 Exit status 0; 1 exactly when a verdict differs from the expected one; 2 for bad input, with one
-line that says what to do; 130 when interrupted: then the work at hand is lost, and nothing of it
-is written; 141 when what read the output, such as `head`, has stopped reading.
+line that says what to do; 130 when interrupted: `solve` and `path` print and write their best point
+so far, and of any other work at hand nothing is written; 141 when what read the output, such as
+`head`, has stopped reading.
 
 Nothing heavy is imported here: `--help` needs no numpy.
 """
@@ -61,15 +62,15 @@ def run(group: click.Command, arguments: Sequence[str] | None = None) -> None:
             sys.exit(141)  # click puts another there where the reader has stopped, and says 1
         raise
     except (KeyboardInterrupt, click.Abort):
-        _interrupted()
+        interrupted()
     except (ValueError, RuntimeError) as error:
         _fail(_refusal(error))
     except BaseException as error:
-        from ...exact.tools.interrupts import is_interrupt
+        from .interrupts import is_interrupt
 
         if isinstance(error, SystemExit) or not is_interrupt(error):
             raise
-        _interrupted()
+        interrupted()
 
 
 _UNLOADED = re.compile("shared object|cannot allocate", re.IGNORECASE)
@@ -91,14 +92,14 @@ def _file_trouble(error: OSError) -> str:
 def _refusal(error: Exception) -> str:
     """Return the sentence for an error of ours; any other goes on as what it is, a defect."""
     from ...exact.errors import CertificateError, InputError
-    from ...exact.tools.interrupts import is_interrupt
+    from .interrupts import is_interrupt
 
     if isinstance(error, InputError):
         return str(error)
     if isinstance(error, CertificateError):
         return f"no result, for a check of it failed: {error}"
     if is_interrupt(error):
-        _interrupted()
+        interrupted()
     if "start new thread" in str(error):
         return "no thread can be started: is there enough memory, and are more processes allowed?"
     raise error
@@ -113,7 +114,7 @@ def stopped_at_once() -> Iterator[None]:
     early = early and before in (signal.default_int_handler, interrupted_early)
     if early:
         signal.signal(signal.SIGINT, interrupted_early)
-    from ...exact.tools import interrupts
+    from . import interrupts
 
     if early:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -124,13 +125,9 @@ def stopped_at_once() -> Iterator[None]:
         raise click.Abort from None  # of the other, click itself says something: an empty line
 
 
-def _interrupted() -> NoReturn:
-    from ...exact.tools.interrupts import left_behind
-
+def interrupted() -> NoReturn:
+    """Say that the command was interrupted, and end it."""
     click.echo("aucert: interrupted", err=True)
-    if left_behind():
-        sys.stdout.flush()
-        os._exit(130)  # the orderly end would wait for it
     sys.exit(130)
 
 
@@ -172,7 +169,7 @@ def output_folder(
     written now. An interrupt waits for the moves, and a killed process leaves a hidden folder.
     """
     from ...exact.errors import InputError
-    from ...exact.tools.interrupts import finish, held_back
+    from .interrupts import finish, held_back
 
     folder = named_folder(name, option)
     if folder is None:

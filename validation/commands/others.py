@@ -20,9 +20,9 @@ from rich.text import Text
 from ... import __version__
 from ...exact.errors import InputError
 from ...exact.tools.checks import check_number
-from ...exact.tools.interrupts import finish
 from ..files.written import write_atomically, write_json
 from .endings import counted_progress, named_folder, output_folder
+from .interrupts import finish
 
 if TYPE_CHECKING:
     from ..claims.claim import Claim

@@ -21,13 +21,13 @@ import scipy.sparse as sp
 from ... import __version__
 from ...exact.certificate.solution import Solution
 from ...exact.errors import InputError
-from ...exact.tools.interrupts import finish
 from ..data.datasets import load, names
 from ..files.tables import Selection, column_names, listed, read_raw
 from ..files.written import write_atomically
 from ..memory import check_room
 from .documents import SCHEMA_VERSION
 from .inputs import Data, Options, penalty_options, split_names, true_names
+from .interrupts import finish
 
 # Options of the problem that a model file holds.
 ASKED = (

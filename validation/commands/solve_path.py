@@ -22,7 +22,7 @@ from ...exact.api.path import Path as FoundPath
 from ...exact.api.path import PathPoint, path_of
 from ...exact.api.solve import solve_request
 from ...exact.certificate.certificate import TRIVIAL, zero_is_optimal
-from ...exact.certificate.solution import Solution, Step
+from ...exact.certificate.solution import Solution, Status, Step
 from ...exact.errors import InputError, WriteError
 from ...exact.formulation.lam_grid import check_lams
 from ...exact.formulation.penalty_grid import unit_penalty
@@ -32,7 +32,6 @@ from ...exact.problem.penalties.registry import penalty_from
 from ...exact.proof.write import save_partitions, write_partitioned_proof, write_proof
 from ...exact.spaces.gram import as_meant
 from ...exact.tools.checks import check_count, check_tolerance
-from ...exact.tools.interrupts import finish
 from ...exact.tools.wording import at_least, at_most
 from ..files.vectors import OF_STANDARDISED
 from ..files.written import write_atomically, write_json, write_vector
@@ -44,8 +43,9 @@ from .documents import (
     print_document,
     scores_of,
 )
-from .endings import output_folder, solver_progress
+from .endings import interrupted, output_folder, solver_progress
 from .inputs import Data, Options, open_data, penalty_in_words, penalty_options, request_of
+from .interrupts import best_point_kept, finish
 from .predict import write_model
 
 if TYPE_CHECKING:
@@ -89,6 +89,8 @@ def run_solve(name: str, **given: Any) -> None:
     ):
         document = _solved(name, options, folder, rows)
     print_document(document, options.as_json)
+    if document["status"] == Status.INTERRUPTED:
+        interrupted()
 
 
 def _check_empty(folder: Path) -> None:
@@ -142,7 +144,8 @@ def _solved(
     limits = {"method": method, "tol": options.tol, "max_time": options.max_time}
     with solver_progress(options.as_json, data.X.engine if data.partitioned else None) as show:
         asked = Limits(**limits, callback=show)
-        solution = solve_request(data.X, data.labels, request, asked)
+        with best_point_kept():
+            solution = solve_request(data.X, data.labels, request, asked)
     scores = scores_of(data, request, solution.w)
     seconds = time.perf_counter() - start
     document = common_keys(data, options, request) | _judged(solution, data, request, options)
@@ -267,6 +270,8 @@ def run_path(name: str, **given: Any) -> None:
     finish()
     as_json = options.as_json
     click.echo(json.dumps(document, allow_nan=False, indent=2) if as_json else _table(document))
+    if found.interrupted:
+        interrupted()
 
 
 def _followed(
@@ -277,8 +282,9 @@ def _followed(
     with solver_progress(options.as_json, data.X.engine if data.partitioned else None) as show:
         lams, each = options.lams or None, _counted(show)
         asked = Limits(**limits, callback=each)
-        found = path_of(data.X, data.labels, request, lams, options.n_lams, asked)
-        if options.cv is None:
+        with best_point_kept():
+            found = path_of(data.X, data.labels, request, lams, options.n_lams, asked)
+        if options.cv is None or found.interrupted:
             return found, None
         penalty = penalty_options(options, data)
         del penalty["l1"]  # it is a share here

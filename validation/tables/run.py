@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from ... import __version__
 from ...exact.errors import InputError
-from ...exact.tools.interrupts import finish, stopped_at_once
+from ..commands.interrupts import finish, stopped_at_once
 from ..data.real_data import real_data_folder
 from ..report.document import environment
 from ..run import finished

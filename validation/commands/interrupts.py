@@ -1,31 +1,22 @@
-"""Ctrl-C: past solvers, which would keep their best point, and past compiled code.
+"""Ctrl-C in commands: past solvers, or answered with their best point, and past compiled code.
 
-A solver called by `solve` answers an interrupt with its best point and that point's certificate.
-Where a result goes on into something larger (a fit inside a search over parameters, a claim, a
-command) that would lose the interrupt: there it ends everything, as `KeyboardInterrupt`.
+A solver answers an interrupt with its best point and that point's certificate. Where a result goes
+on into something larger (a claim, a table) that would lose the interrupt: there it ends everything,
+as `KeyboardInterrupt`. Only commands handle signals; a call of the library never does.
 """
 
 from __future__ import annotations
 
-import atexit
-import functools
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-AGAIN = 2.0  # Seconds after which an interrupt that somebody swallowed is raised again.
-
-INSISTING = 3  # After this many interrupts, exit without waiting for clean-up.
-
-
-REARMED = 0.02  # Seconds after which Python's handler is put back while compiled code runs.
+AGAIN = 2.0  # seconds after which an interrupt that somebody swallowed is raised again
+INSISTING = 3  # after this many interrupts, exit without waiting for clean-up
 
 
 class Stopped(BaseException):
@@ -145,74 +136,27 @@ def _on_its_way() -> bool:
     return False
 
 
-def ends_on_interrupt(fit: Callable[P, T]) -> Callable[P, T]:
-    """Let a `fit` end with `KeyboardInterrupt` where its solver would return its best point.
+@contextmanager
+def best_point_kept() -> Iterator[None]:
+    """Within a command, its first interrupt is one that solvers answer with their best point.
 
-    A search over parameters goes on after any fit that returns, and counts one that raises an
-    `Exception` as a failed one: only `KeyboardInterrupt` ends it.
+    A second one ends the command at once. Without effect outside of `stopped_at_once`.
     """
+    in_main = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGINT) if in_main else None
+    if not isinstance(getattr(before, "__self__", None), _Watch):
+        yield
+        return
 
-    @functools.wraps(fit)
-    def fitted(*args: P.args, **kwargs: P.kwargs) -> T:
-        with stopped_at_once():
-            model = fit(*args, **kwargs)
-        if getattr(model, "status_", None) == "interrupted":
-            raise KeyboardInterrupt
-        return model
+    def first(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, before)
+        raise KeyboardInterrupt
 
-    return fitted
-
-
-def interruptible(work: Callable[[], T]) -> T:
-    """Return what `work` returns; an interrupt does not wait for its end.
-
-    For a long call into compiled code that hears of interrupts only afterwards. It runs in a thread
-    while this one waits; after an interrupt the thread is left alone, and ends with the call.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        return work()
-    heard = signal.getsignal(signal.SIGINT)  # None: a handler that is not Python's
-    found: list[T] = []
-    raised: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            found.append(work())
-        except BaseException as error:
-            raised.append(error)
-        finally:
-            done.set()
-
-    done = threading.Event()  # a thread whose `join` was interrupted passes for one that has ended
+    signal.signal(signal.SIGINT, first)
     try:
-        try:
-            threading.Thread(target=run, daemon=True).start()
-        except RuntimeError:  # no memory for one more
-            run()
-        # A solver may put a handler of its own in place of Python's, and keep the interrupt.
-        while not done.wait(REARMED if heard is not None else None):
-            signal.signal(signal.SIGINT, heard)
-    except BaseException:
-        _LEFT.append(done)
-        raise
-    if raised:
-        raise raised[0]
-    return found[0]
-
-
-_LEFT: list[threading.Event] = []
-
-
-def left_behind() -> bool:
-    """Return whether a call that an interrupt abandoned is still running."""
-    return not all(done.is_set() for done in _LEFT)
-
-
-@atexit.register
-def _wait() -> None:
-    # Compiled code that comes back to an interpreter which has ended brings the process down.
-    for done in _LEFT:
-        done.wait()
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
