@@ -54,7 +54,7 @@ from .stall import STALL, Idle, Rule
 BIAS = 0.25  # share of the tolerance that a width may cost
 SOLVED = 0.3  # a width is solved once a step promises less than this share of its bias
 PROVED = 0.5  # of a kernel: once the gradient's part is less than this share of the bias
-CAREFUL, SLOW = 0.2, 0.5  # least factors from one width to the next, where its window is not roomy
+SHRINK, CAREFUL, SLOW = 0.02, 0.2, 0.5  # least factors from one width to the next
 ROOMY, ROOMY_KERNEL = 100, 30  # pairs a coordinate, or a row, that a window keeps at the first one
 FEW = 30  # a window of fewer than dim + FEW pairs is left to the finisher
 FLAT = 0.6  # a search ends at this share of the first slope
@@ -77,7 +77,7 @@ class Rules:
     stall: Rule = STALL.rows
     memory: int = 30  # secants kept
     hessians: bool = True
-    shrink: float = 0.02  # least factor from one width to the next while its window stays roomy
+    shrink: float = SHRINK  # least factor from one width to the next while its window stays roomy
     warm: float = 0.05  # the widest first width from a sample
 
 
@@ -224,7 +224,7 @@ class Run:
         points, width = self.points, now.width
         needed = points.width_of(points.allowed(BIAS))
         if self.rules.hessians:
-            roomy = points.inside(0.02 * width) > ROOMY * self.dim
+            roomy = points.inside(SHRINK * width) > ROOMY * self.dim
             least = self.rules.shrink if roomy else CAREFUL
         else:
             roomy = points.inside(CAREFUL * width) > ROOMY_KERNEL * self.dim

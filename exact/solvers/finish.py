@@ -6,26 +6,23 @@ all of them, and one round is the whole problem. Each round is judged by the sum
 
     until the gap is inside the tolerance:
         open the window: the pairs nearest the margin at the best point, `limit` of them at most
-        if there is none (ties): merge equal rows and solve that; if that fails, widen the limit
+        if there is none (ties): widen the limit
         alpha, target = the optimum over the window
         offer alpha's dual point, and the best point on the way to target
-        if two rounds gained little: merge equal rows and solve that, once
         if a round gained little: widen the limit; if three did and it is widest: stalled
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..certificate.certificate import dual_value
 from ..certificate.solution import INSIDE, Recorder, Solver, Status
 from ..curvature.line_search import best_on_segment
 from ..errors import InputError
-from ..formulation.equal_rows import equal_rows
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs
 from ..problem.problem import Problem
@@ -39,7 +36,6 @@ FINEST = 0.01  # share of the tolerance to which a window is solved in the end
 FIRST, LEAST, MOST = 100, 1000, 200_000  # pairs a coordinate in the first window; at least; at most
 GROWTH = 4  # factor by which a window that gains little may grow
 LITTLE = 0.2  # a round that leaves more of the gap widens the window
-TIED = 2  # idle rounds after which ties are suspected
 ROUNDING = 1e-11  # below this relative gap, idle rounds mean that only rounding is left
 
 
@@ -81,7 +77,7 @@ class _Run:
         self.limit = solver.limit or min(start, self.top)
         # A limit that the caller gives is the last word: no window grows beyond it.
         self.top = solver.limit or self.top
-        self.width, self.grouped = np.inf, False
+        self.width = np.inf
         self.warm, self.listed = WarmMultipliers(problem), listed_pairs(problem)
 
     def run(self) -> Status | None:
@@ -91,20 +87,16 @@ class _Run:
             before = recorder.gap
             if not self._round():
                 # More pairs may be tied at the margin than a window of this size can hold.
-                if self._in_groups() and recorder.near(near):
-                    return None
                 if not self._widen():
                     return Status.STALLED
                 continue
             recorder.step()
             stalled = idle.after(recorder.gap)
-            if idle.rounds == TIED and not recorder.near(near) and self._in_groups():
-                idle.rounds, stalled = 0, False
             if recorder.near(near):
                 return None
             if recorder.out_of_time:
                 return Status.TIME_LIMIT
-            rounding = idle.rounds >= TIED and recorder.gap <= ROUNDING * recorder.best_primal
+            rounding = idle.rounds >= 2 and recorder.gap <= ROUNDING * recorder.best_primal
             if rounding or (stalled and not self._widen()):
                 return Status.STALLED
             if idle.rounds or recorder.gap > LITTLE * before:
@@ -117,28 +109,6 @@ class _Run:
         grown = self.limit < self.top
         self.limit = min(GROWTH * self.limit, self.top)
         return grown
-
-    def _in_groups(self) -> bool:
-        """Solve with equal rows merged, which unties their pairs; return whether this was done.
-
-        Coordinates stay what they are, so only the dual point needs a way back.
-        """
-        problem, recorder, space = self.problem, self.recorder, self.problem.space
-        assert isinstance(space, Rows)
-        if self.grouped or not isinstance(problem.pairs, AllPairs) or not _is_matrix(space.raw):
-            return False
-        self.grouped = True
-        groups = equal_rows(space.raw, problem.pairs.positive)
-        if groups is None:
-            return False
-        positive = problem.pairs.positive[groups.first]
-        few = problem.on_rows(groups.space(space), groups.pairs(problem.pairs).on(positive))
-        found = replace(self.solver, max_time=recorder.time_left).solve(few, recorder.best_w)
-        witness = groups.witness(problem, found.witness)
-        primal = problem.objective(found.w)
-        recorder.offer(found.w, primal, witness, dual_value(problem, witness)[0])
-        recorder.step()
-        return True
 
     def _round(self) -> bool:
         problem, recorder = self.problem, self.recorder
@@ -178,7 +148,3 @@ class _Run:
         gap, primal = self.recorder.gap, self.recorder.best_primal
         finest = FINEST * self.solver.tol * primal
         return finest if gap <= CLOSE * primal else max(LOOSE * min(gap, primal), finest)
-
-
-def _is_matrix(rows: object) -> bool:
-    return isinstance(rows, np.ndarray) or sp.issparse(rows)

@@ -27,7 +27,7 @@ class StallRules:
     tails: Rule = Rule(12, (0.9, 0.25, 0.99))  # partial AUC has mixtures to go on with
     kernels: Rule = Rule(100, (0.9, 0.25, 0.99))  # more patience replaces cuts, which cost more
     window: Rule = Rule(6)  # changes of multipliers
-    finish: Rule = Rule(3, (0.5,))  # windows; the first two only suggest ties
+    finish: Rule = Rule(3, (0.5,))  # windows: each should gain much
     cuts: Rule = Rule(60)  # the gap falls in bursts
     proximal: Rule = Rule(3000, (0.99,))  # a step costs little, and acceleration oscillates
     pivots: Rule = Rule(3, (1.0,))  # rows to move; afterwards one at a time

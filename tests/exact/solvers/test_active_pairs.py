@@ -128,23 +128,10 @@ def test_ties_beyond_the_first_window_are_solved() -> None:
     assert tied.sum() > 20_000
 
 
-def test_ties_beyond_the_largest_window_are_solved_in_groups_of_equal_rows() -> None:
-    rng = np.random.default_rng(5)
-    levels = rng.integers(0, 3, size=(6000, 3)).astype(float)
-    y = rng.uniform(size=6000) < 1 / (1 + np.exp(5 - levels.sum(axis=1)))
-    weight = rng.integers(0, 4, size=6000).astype(float)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(finish, "LARGEST_WINDOW", 20_000)
-        for pairs in (AllPairs(), AllPairs(weight)):
-            check(linear_problem(levels, y, 1e-3, "hinge", pairs), 1e-10)
-            check(linear_problem(sp.csr_matrix(levels), y, 1e-3, "hinge", pairs), 1e-10)
-
-
 def test_where_even_the_largest_window_is_too_small_it_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(finish, "LARGEST_WINDOW", 50)
-    monkeypatch.setattr(finish, "equal_rows", lambda X, positive: None)
     rng = np.random.default_rng(5)
     levels, y = rng.integers(0, 2, size=(400, 3)).astype(float), rng.uniform(size=400) < 0.3
     solution = ActivePairs().solve(linear_problem(levels, y, 1e-3))
