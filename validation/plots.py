@@ -1,12 +1,10 @@
-"""Pictures as data, and their drawing as inline SVG: readable in grey and without colour vision.
+"""Pictures as data, and their drawing: readable in grey and without colour vision.
 
 A claim returns the numbers of a picture; matplotlib is loaded only when a report is written.
 """
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,14 +22,6 @@ STYLES = (
     ("#7f7f7f", "x", (0, (8, 3))),
 )
 _REFERENCES = ("-", (0, (1, 2)))
-# What a page with a dark mode redefines; elsewhere the colour after the comma is drawn.
-_PAGE_COLOURS = {
-    "#000000": "currentColor",
-    "#ffffff": "var(--paper, #ffffff)",
-    "#555555": "var(--reference, #555555)",
-    "#dddddd": "var(--grid, #dddddd)",
-    "#0072b2": "var(--blue, #0072b2)",
-}
 
 
 @dataclass(frozen=True)
@@ -72,25 +62,6 @@ class Figure:
             for part in figure["series"]
         )
         return cls(**{**figure, "series": series})
-
-
-def svg(figure: Figure) -> str:
-    """Return the picture as one `<svg>` element without links to anything outside it.
-
-    Equal figures give equal text: no date, and ids that depend on the figure's name only.
-    """
-    import matplotlib
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure as Canvas
-
-    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": figure.name, "font.size": 10}
-    with matplotlib.rc_context(settings):
-        canvas = Canvas(figsize=(7.2, 4.8), layout="constrained")
-        FigureCanvasSVG(canvas)
-        draw(canvas.subplots(), figure)
-        text = io.StringIO()
-        canvas.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    return _inline(text.getvalue(), figure)
 
 
 def draw(axes: Any, figure: Figure) -> None:
@@ -144,23 +115,3 @@ def legend_below(axes: Any) -> None:
         bbox_transform=below,
         ncols=2 if many else 1,
     )
-
-
-def _inline(text: str, figure: Figure) -> str:
-    """Cut the XML header and the metadata, make ids unique in a page, and describe the picture."""
-    body = text[text.index("<svg") :]
-    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
-    body = re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", body)  # HTML knows these names
-    prefix = f"{figure.name}-"
-    body = re.sub(r'\bid="', f'id="{prefix}', body)
-    body = re.sub(r'(xlink:href="|url\()#', rf"\1#{prefix}", body)
-    size = re.search(r'width="[^"]*" height="[^"]*"', body)
-    if size is not None:  # the page sets the width
-        body = body.replace(size[0], f'role="img" aria-labelledby="{prefix}title"', 1)
-    for colour, of_page in _PAGE_COLOURS.items():
-        body = re.sub(rf"(?<=[ :]){colour}\b", of_page, body)
-    # Text that names no colour is black in an SVG.
-    body = body.replace('<text style="', '<text style="fill: currentColor; ')
-    head, rest = body.split(">", 1)
-    title = figure.title.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return f'{head}>\n <title id="{prefix}title">{title}</title>{rest}'

@@ -11,7 +11,7 @@ import re
 import tomllib
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -114,7 +114,8 @@ def picture(
         text = re.sub(rf"#{re.escape(old)}\b", f"#i{short}-{k}", text)
     for colour, variable in VARIABLES.items():
         text = text.replace(colour, f"var(--{variable})")
-    text = re.sub(r"(\d+\.\d)\d+", r"\1", text)
+    # Of coordinates a tenth of a point is enough; labels are text and stay.
+    text = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d+\.\d)\d+", r"\1", tag[0]), text)
     text = re.sub(r"\s*\n\s*", " ", text)
     box = re.search(r'viewBox="[^"]+"', text)
     head = f'<svg {box[0] if box else ""} role="img" aria-label="{escape(label)}">'
@@ -123,7 +124,14 @@ def picture(
 
 def of_figure(figure: Figure) -> str:
     """Return the picture that a claim brings."""
-    return picture(lambda axes: draw(axes, figure), figure.name, figure.title, (6.0, 4.6), 0.8, 1.6)
+    return picture(
+        lambda axes: draw(axes, replace(figure, title="")),
+        figure.name,
+        figure.title,
+        (6.0, 4.4),
+        0.8,
+        1.5,
+    )
 
 
 def forest(
@@ -133,10 +141,10 @@ def forest(
     ends = [x for _, e, _, _ in lines for x in (e["estimate"], e["low"], e["high"], e["printed"])]
     low, high = (f([x for x in [*ends, 0.0] if x is not None]) for f in (min, max))
     margins = [effect["margin"] for _, effect, _, whole in lines if whole]
-    if margins and margins[0]:
-        axes.axvspan(-margins[0], margins[0], color=BAND, lw=0)
     axes.axvline(0, color=SOFT, lw=0.8)
     pad = 0.04 * (high - low or 1.0)
+    if margins and margins[0]:  # never beyond the axes: nothing is clipped
+        axes.axvspan(max(-margins[0], low - pad), min(margins[0], high + pad), color=BAND, lw=0)
     for whole in (False, True):
         some = [(-k, e, c) for k, (_, e, c, w) in enumerate(lines) if w == whole]
         if not some:
@@ -251,7 +259,7 @@ def _theorem_4(rows: Rows) -> Drawn:
     found = row.figures[0].series
     names = {found[0].name: "true error", found[1].name: "Theorem 4"}
     lines = {names[s.name]: (s.x, s.y) for s in found[:2]}
-    what = "true error against the printed bound, at n = 10^10 and B = 10^16."
+    what = "true error against the printed bound, at n = 1e10 and B = 1e16."
     return f"{left:.2f} > {right:.2f}", what, lambda axes: curves(axes, lines, "rows, n", "x")
 
 
@@ -291,7 +299,7 @@ def _condition(rows: Rows) -> Drawn:
     def draw(axes: Any) -> None:
         axes.barh(range(len(blocks)), sorted(blocks), color=WARN)
         axes.axvline(1.618, color=GOOD)
-        axes.set(xscale="log", yticks=[], xlabel="rho; the theorem asks for less than 1.618")
+        axes.set(yticks=[], xlabel="rho; the theorem asks for less than 1.618")
 
     return (
         f"{min(blocks):.1f}",
@@ -408,7 +416,7 @@ def headlines(rows: Rows, drawn: bool = True) -> list[Headline]:
             number, what, draw = made(rows)
         except KeyError:  # another row that it needs is not in the run
             continue
-        left = 1.1 if "_structure" in made.__name__ or made is _screening else 0.15
+        left = 1.3 if made in (_structure, _screening) else 0.45
         svg = picture(draw, f"ten-{name}", sentence, (3.3, 1.3), left) if drawn else ""
         found.append(Headline(name, sentence, word, colour, number, what, svg))
     return found
@@ -434,7 +442,7 @@ RATES = (
     (
         "incomplete-u-loss-rate",
         "One fixed score: its loss over drawn pairs",
-        "B^-1/2",
+        "B<sup>−1/2</sup>",
         ("B", "root mean square error", "exponent interval"),
         "the loss over all pairs",
         "xy",
@@ -442,7 +450,7 @@ RATES = (
     (
         "incomplete-u-suboptimality-rate",
         "Excess of the objective, linear machine",
-        "B^-1",
+        "B<sup>−1</sup>",
         ("B", "mean of F(f_B) - p*", "exponent interval"),
         "certified optimum",
         "xy",
@@ -450,7 +458,7 @@ RATES = (
     (
         "incomplete-nystrom-converges-in-the-pairs",
         "Excess of the objective in Nyström features",
-        "B^-1",
+        "B<sup>−1</sup>",
         ("B", "geometric mean of F(f~_B) - p*_P", "slope, interval"),
         "certified optimum in the same features",
         "xy",
@@ -458,7 +466,7 @@ RATES = (
     (
         "incomplete-u-keeps-the-rate-uniformly",
         "All linear scores at once, B = n",
-        "(log n / n)^1/2",
+        "(log n / n)<sup>1/2</sup>",
         ("n", "mean of the largest error", "exponent interval"),
         "the loss over all pairs",
         "xy",

@@ -28,7 +28,7 @@ from aucert.validation.bounds.printed import Norms
 from aucert.validation.claims.claim import Context
 from aucert.validation.claims.common import wdbc_sample
 from aucert.validation.data import datasets
-from aucert.validation.plots import svg
+from aucert.validation.report.headlines import of_figure
 from loops import each
 
 
@@ -129,7 +129,7 @@ def test_the_picture_shows_errors_below_bounds() -> None:
     assert error.x == (50.0, 5000.0) and top.reference
     for below, above in ((error, corrected), (corrected, prior), (error, printed)):
         assert all(y < z for y, z in zip(below.y, above.y, strict=True))
-    assert "true error" in svg(figure)
+    assert "true error" in of_figure(figure)
 
 
 @each(

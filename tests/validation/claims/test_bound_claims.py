@@ -23,7 +23,7 @@ from aucert.validation.claims import scaling_up, theorem_4
 from aucert.validation.claims.claim import Context
 from aucert.validation.claims.common import bound_data
 from aucert.validation.claims.theorem_4 import drawn_cases
-from aucert.validation.plots import svg
+from aucert.validation.report.headlines import of_figure
 from aucert.validation.report.row import Row
 from loops import each
 
@@ -95,7 +95,7 @@ def test_the_answer_to_the_main_question_has_a_table_and_a_picture_of_each_data_
         curves = {series.name: series.y for series in figure.series}
         assert all(np.less(curves["true error"], curves["Theorem 4'"]))
         assert all(np.less(curves["Theorem 4'"], curves["Theorem 4, at least"]))
-        assert "<svg" in svg(figure)
+        assert "<svg" in of_figure(figure)
 
 
 @pytest.mark.slow
