@@ -12,7 +12,7 @@ from .certificate.certificate import Certificate
 from .certificate.exact_certificate import ExactCertificate, exact_certificate
 from .certificate.solution import Solution, Status, Step
 from .errors import CertificateError, InputError, TooLargeError
-from .formulation.ordered import ordered_problem
+from .formulation.formulation import ordered_problem
 from .losses.registry import (
     EXPONENTIAL,
     HINGE,

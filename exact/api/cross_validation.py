@@ -24,9 +24,8 @@ from ..certificate.order import (
 from ..errors import InputError, NoPairError, NoRowsError
 from ..estimators.base import Matrix, check_row_weights
 from ..formulation.formulation import formulate, kernel_of
-from ..formulation.lam_grid import check_lams
+from ..formulation.lam_grid import check_lams, unit_penalty
 from ..formulation.partitioned import beside_rows, check_request, dask_too
-from ..formulation.penalty_grid import unit_penalty
 from ..formulation.request import Options, Request
 from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList

@@ -21,9 +21,15 @@ from ..certificate.order import auc_of, paired_range
 from ..certificate.solution import Solution, Status
 from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
-from ..formulation.lam_grid import all_the_pairs, check_lams, grid_below, lam_grid
+from ..formulation.lam_grid import (
+    all_the_pairs,
+    check_lams,
+    grid_below,
+    lam_grid,
+    strengthened,
+    unit_penalty,
+)
 from ..formulation.partitioned import dask_too, partitioned_problem, refuse_other_methods
-from ..formulation.penalty_grid import strengthened, unit_penalty
 from ..formulation.request import Options, Request
 from ..formulation.screening import with_zeros
 from ..pairs.statistics.concordance import right_share

@@ -15,8 +15,8 @@ from ..certificate.certificate import warn_if_trivial
 from ..certificate.solution import Callback
 from ..errors import InputError
 from ..formulation.formulation import Formulation
+from ..formulation.lam_grid import strengthened, unit_penalty
 from ..formulation.partitioned import check_request
-from ..formulation.penalty_grid import strengthened, unit_penalty
 from ..formulation.request import WHOLE_CURVE, Options, Request
 from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList

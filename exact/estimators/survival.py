@@ -17,8 +17,8 @@ from ..api.solve import solved
 from ..certificate.certificate import Certificate
 from ..certificate.solution import Callback, Solution, Status, Step
 from ..errors import InputError
-from ..formulation.ordered import ordered_problem
-from ..formulation.penalty_grid import strengthened, unit_penalty
+from ..formulation.formulation import ordered_problem
+from ..formulation.lam_grid import strengthened, unit_penalty
 from ..formulation.request import Options, Request
 from ..losses.loss import Loss
 from ..pairs.ordered.kinds import as_survival

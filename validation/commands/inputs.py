@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...exact.errors import InputError
-from ...exact.formulation.penalty_grid import unit_penalty
+from ...exact.formulation.lam_grid import unit_penalty
 from ...exact.formulation.request import Request
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.pairs.nearest_pairs import nearest_pairs

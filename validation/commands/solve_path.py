@@ -24,8 +24,7 @@ from ...exact.api.solve import solve_request
 from ...exact.certificate.certificate import TRIVIAL, zero_is_optimal
 from ...exact.certificate.solution import Solution, Status, Step
 from ...exact.errors import InputError, WriteError
-from ...exact.formulation.lam_grid import check_lams
-from ...exact.formulation.penalty_grid import unit_penalty
+from ...exact.formulation.lam_grid import check_lams, unit_penalty
 from ...exact.formulation.request import Options as Limits
 from ...exact.formulation.request import Request
 from ...exact.problem.penalties.registry import penalty_from

@@ -11,7 +11,7 @@ from decimal import Decimal
 import numpy as np
 
 from ...exact.errors import InputError
-from ...exact.tools.digits import loses_digits
+from ...exact.tools.lossless import loses_digits
 
 # A target column with more different values is taken for something else than a label.
 MAX_CLASSES = 1000

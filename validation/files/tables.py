@@ -31,8 +31,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...exact.errors import InputError
-from ...exact.tools.digits import is_large, loses_digits, lost_digits
-from ...exact.tools.lossless import as_float64
+from ...exact.tools.lossless import as_float64, is_large, loses_digits, lost_digits
 from ..memory import check_room, shown
 from .labels import (
     Label,

@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ...exact.errors import InputError
-from ...exact.tools.digits import loses_digits
-from ...exact.tools.lossless import as_float64
+from ...exact.tools.lossless import as_float64, loses_digits
 from ..memory import shown
 from .labels import as_number, is_missing
 from .tables import (

@@ -15,8 +15,7 @@ from aucert.exact import ROCSVM, AllPairs, PairList, StreamedRows, certify, solv
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.auc import auc
 from aucert.exact.problem.problem import linear_problem, split_labels
-from aucert.exact.tools.digits import loses_digits
-from aucert.exact.tools.lossless import as_float64, check_matrix
+from aucert.exact.tools.lossless import as_float64, check_matrix, loses_digits
 from aucert.validation.checking.worker import read_weights
 from loops import each
 
