@@ -275,7 +275,9 @@ def sht_lemma_2(c: Context) -> Outcome:
     return used_up(worst, count, {"largest left side / right side": worst})
 
 
-def used_up(worst: float, count: int, details: dict[str, float], data: Sequence[Dataset] = ()):
+def used_up(
+    worst: float, count: int, details: dict[str, float], data: Sequence[Dataset] = ()
+) -> Outcome:
     """Judge a lemma by its left side over its right side."""
     measured = f"largest left side / right side {worst:.4f} in {count} draws"
     return judged(worst <= 1 + ROUNDING, measured, {"draws": count} | details, data)
