@@ -150,7 +150,7 @@ def minorant_faults(
 def ordered(rng: np.random.Generator, found: Found) -> None:
     """Ordered pairs: groups, grades, survival, Uno's weights, gains and shares."""
     n = int(rng.integers(3, 13)) if rng.uniform() < 0.8 else int(rng.integers(40, 60))
-    form = str(rng.choice(["numpy", "compiled"]))
+    form = str(rng.choice(["auto", "binned"]))
     loss = str(rng.choice(["hinge", "hinge", *QUADRATIC, *SMOOTH]))
     kind = str(rng.choice(["grades", "weights", "floats", "gain", "share", "survival", "uno"]))
     found.name = f"{kind}, n {n}, {form}, {loss}"

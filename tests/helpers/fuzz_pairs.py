@@ -130,7 +130,7 @@ def statistics(rng: np.random.Generator, found: Found) -> None:
     """The concordance with its counts, DeLong's AUC and variance, one by one in fractions."""
     n = int(rng.integers(4, 30))
     scores = np.round(rng.normal(size=n), int(rng.integers(0, 3))) * 10.0 ** rng.integers(-8, 8)
-    form, kind = str(rng.choice(["numpy", "compiled"])), str(rng.choice(["grades", "weights"]))
+    form, kind = str(rng.choice(["auto", "binned"])), str(rng.choice(["grades", "weights"]))
     told, true = grades(rng, n, kind, form)
     found.name = f"statistics, n {n}, {kind}, {form}"
     half = {1: Fraction(1), 0: Fraction(1, 2), -1: Fraction(0)}
