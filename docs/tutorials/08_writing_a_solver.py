@@ -60,7 +60,7 @@ print(f"after {len(slow)} steps: {slow[:, 2].max():.5f} <= optimum <= {slow[:, 0
 # problem is solved by accelerated gradient steps, its scores give a minorant, and the certificate,
 # which is about the *unsmoothed* problem, says whether the width was small enough. If not, shrink.
 #
-# .. literalinclude:: /../exact/losses/hinge.py
+# .. literalinclude:: /../exact/losses/registry.py
 #    :language: python
 #    :pyobject: Hinge.alpha
 

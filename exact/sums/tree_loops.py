@@ -238,6 +238,7 @@ def _merge(
 def hinge(
     merges, groups, turns, first_below, rank, places, a, b, margin, half, sums
 ):  # pragma: no cover - compiled
+    """Add the slopes and totals of the hinge, smoothed or not, over all merges of the tree."""
     soft, hard, totals = sums
     S, A, B = places[rank], a[rank], b[rank]
     most = 1
@@ -362,6 +363,7 @@ def _from_above(
 def counters(
     last_block, block_ends, S, a, b, top, margin, half, tree, first, depth, after, sums
 ):  # pragma: no cover - compiled
+    """Add what `hinge` adds, by counters over ranks: for many short blocks."""
     soft, hard, totals = sums
     start = 0
     for g in range(last_block.size):
@@ -469,6 +471,7 @@ def _squared_merge(lo, mid, hi, rank, s, a, b, net):  # pragma: no cover - compi
 
 @compiled
 def squared_hinge(merges, groups, rank, s, a, b, net, totals):  # pragma: no cover - compiled
+    """Add slopes and totals of the squared hinge over all merges, compensated."""
     spare, spare_values = np.empty(s.size, np.int64), np.empty(s.size)
     carries = np.zeros(totals.shape)
     for k in range(groups.size):
@@ -516,6 +519,7 @@ def square(ends, block, block_ends, s, a, b, net, totals):  # pragma: no cover -
 
 @compiled
 def placements(merges, rank, s, a, b, tolerance, found):  # pragma: no cover - compiled
+    """Add for each row the weight of the rows that it is concordant or tied with."""
     spare, spare_scores = np.empty(s.size, np.int64), np.empty(s.size)
     for k in range(merges.shape[0]):
         lo, mid, hi = merges[k, 0], merges[k, 1], merges[k, 2]

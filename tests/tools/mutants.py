@@ -57,7 +57,10 @@ def within(*rooms: str) -> Area:
 
 
 AREAS: dict[str, Area] = {
-    "problem": within("exact/problem", "exact/losses", "exact/structure"),
+    "problem": Area(
+        ("exact/problem", "exact/losses", "exact/structured.py"),
+        ("tests/exact/problem", "tests/exact/losses", "tests/exact/structure"),
+    ),
     "sums": within("exact/sums"),
     "pairs": within("exact/pairs"),
     "rows": within("exact/spaces"),

@@ -18,6 +18,7 @@ from scipy.optimize import linprog
 
 from ...approx import nsauc
 from ...approx.landmarks import kmeans
+from ...approx.newton.curvature import SortedCurvature
 from ...approx.newton.nbauc import NBAUC
 from ...approx.newton.newton_equation import direction
 from ...approx.newton.points import NewtonPoint
@@ -293,6 +294,7 @@ def hessian_products(c: Context, data: Dataset) -> tuple[float, float, float]:
     Counted.operations = 0.0
     step, products = direction(point, 1e-10, 50)
     curved, loop = point.curved, Tally()  # the compiled loop over the sorted rows, once more
+    assert isinstance(curved, SortedCurvature)
     v, *weights, out = (Cells(x, loop) for x in (np.ones(n), *curved.weights, np.empty(n)))
     ends = np.asarray(curved.above), np.asarray(curved.below)
     interpreted(swept_compiled, "laplacian")(v, *curved.rows, *weights, *ends, out)

@@ -65,13 +65,15 @@ def enter(judges: Mapping[str, Run]) -> None:
     for name, run in judges.items():
         if name in REGISTRY:
             raise InputError(f"two claims are called {name!r}")
-        entry = {k: v for k, v in statements()[name].items() if k not in NOT_OF_A_CLAIM}
+        entry = statements()[name]
+        given: dict[str, Any] = {k: v for k, v in entry.items() if k not in NOT_OF_A_CLAIM}
+        given |= {k: tuple(v) for k, v in given.items() if isinstance(v, list)}
         REGISTRY[name] = Claim(
             name=name,
             expected_verdict=recorded_verdict(name),
             run=run,
             tuning="Nothing is tuned." if entry["kind"] == "theorem" else "",
-            **{k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()},
+            **given,
         )
 
 
