@@ -155,10 +155,12 @@ def split_rows(data: FoldedData, cv: object, seed: int) -> Splits:
         for folds in range(count, 1, -1):
             kind = StratifiedKFold if min(seen, event.size - seen) >= folds else KFold
             splits = _splits(kind(folds, shuffle=True, random_state=seed), data.rows, event * 1)
-            if folds == 2 or all(_has_pairs(data, *split) for split in splits):
+            if all(_has_pairs(data, *split) for split in splits):
+                if folds < count:
+                    warn_the_user(
+                        f"of {count} folds one would have no two comparable rows: {folds} are made"
+                    )
                 break
-        if folds < count:
-            warn_the_user(f"{count} folds would leave one without two comparable rows: {folds}")
         return splits
     return _splits(cv, data.rows, event.astype(int))
 

@@ -33,7 +33,7 @@ ROOMS = {
     "exact": Room(("exact/**/*.py",), 21_500, 14_500),
     "approx": Room(("approx/**/*.py",), 6_200, 3_400),
     "validation": Room(("validation/**/*.py", "validation/**/*.html"), 14_500, 10_000),
-    "claims as data": Room(("validation/claims/**/*.toml", "validation/claims/**/*.json"), 2_200),
+    "claims as data": Room(("validation/**/*.toml", "validation/claims/**/*.json"), 2_200),
     "benchmarks": Room(("docs/benchmarks/**/*.py",), 1_500),
     "tests": Room(("tests/**/*.py", "tests/**/*.json"), 25_000, 19_000),
     "docs: scripts": Room(("docs/*.py",), 900),
