@@ -9,6 +9,7 @@ import pytest
 
 from aucert.exact import (
     HINGE,
+    SQUARED_HINGE,
     ElasticNet,
     InputError,
     Mean,
@@ -38,7 +39,7 @@ def test_stated_problems_have_the_optimum_of_their_data() -> None:
     ranked = solve_problem(ordered_problem(X, Y, 0.01, qid=qid), method="descent")
     assert ranked.certificate.primal == pytest.approx(solve(X, Y, 0.01, qid=qid).certificate.primal)
     sparse = solve_problem(
-        replace(linear_problem(X, Y, 1.0), penalty=ElasticNet(0.0, 0.05)), tol=1e-8
+        replace(linear_problem(X, Y, 1.0, SQUARED_HINGE), penalty=ElasticNet(0.0, 0.05)), tol=1e-8
     )
     assert sparse.zeros_proved is not None
 
