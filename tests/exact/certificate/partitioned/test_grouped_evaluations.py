@@ -120,7 +120,8 @@ def test_the_hinge_is_that_of_its_pairs_within_its_bounds(
 def test_every_loss_is_that_of_rows_in_memory(loss: str, parts: int) -> None:
     X, group, grade = some_rows()
     space, w = rows_in(X, group, grade, parts), np.array([0.4, -0.1, 0.2])
-    found = Evaluator(over(space, loss)).at(w, 1)
+    evaluator = Evaluator(over(space, loss))
+    found = evaluator.at(w, *evaluator.grid(w, 0.0))
     scores = X @ w
     i, j = np.array(pairs_by_hand(group, grade)).T
     margins = (scores[i] - scores[j]).astype(np.longdouble)

@@ -49,8 +49,8 @@ def test_a_dual_that_is_raised_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_a_range_of_auc_that_is_no_range_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = judged._range_of_share
-    monkeypatch.setattr(judged, "_range_of_share", lambda rows, w, radius: honest(rows, w, 0.0))
+    honest = judged.auc_within
+    monkeypatch.setattr(judged, "auc_within", lambda rows, w, radius: honest(rows, w, 0.0))
     assert seen(folds)
 
 
