@@ -6,7 +6,6 @@ import logging
 import os
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.exact import CVPath, cross_validated_path, regularization_path, solve
+from aucert.exact import CVPath, cross_validated_path, regularization_path
 from aucert.exact.api.path import PathPoint
 from aucert.exact.errors import InputError
 from aucert.exact.spaces.partitions import PartitionedRows, cut
@@ -102,26 +101,6 @@ def test_a_worker_that_is_killed_changes_no_fold(cluster: Any) -> None:
     killer.join()
     np.testing.assert_allclose(found.fold_auc, calm.fold_auc, atol=1e-12)
     np.testing.assert_allclose(found.fold_gap, calm.fold_gap, rtol=1e-6, atol=1e-12)
-
-
-class Interrupted:
-    """As a future of dask whose finaliser runs when Ctrl-C is pressed."""
-
-    def __del__(self) -> None:
-        signal.raise_signal(signal.SIGINT)
-
-
-def test_ctrl_c_in_a_finaliser_is_heard(cluster: Any) -> None:
-    X, y = some_rows()
-
-    def stop(*_: object) -> None:
-        Interrupted()
-        time.sleep(5)
-
-    found = solve(rows_of(X), y, 1e-3, callback=stop)
-    assert found.status == "interrupted" and found.n_iter == 1
-    path = regularization_path(rows_of(X), y, LAMS, callback=stop)
-    assert path.interrupted and len(path.points) == 1
 
 
 def test_ctrl_c_ends_a_path_with_the_points_so_far(cluster: Any) -> None:
