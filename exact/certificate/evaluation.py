@@ -406,18 +406,18 @@ class Evaluator:
             kept = 2 * ruler.size * ruler.powers * (rows.dim + 1) <= rows.kept_numbers
             columns = 4 if self.weighted else 3
             found = rows.total(partial(gather, rows.offset, w, ruler, columns, kept))
-            told = found.moments(ruler.powers)
-            self._counted(told, told.held[..., 0].sum(axis=1))
-            rows.last_range = w, told.ends
-            if ruler.holds(told.ends):
+            moments = found.moments(ruler.powers)
+            self._counted(moments, moments.held[..., 0].sum(axis=1))
+            rows.last_range = w, moments.ends
+            if ruler.holds(moments.ends):
                 break
-            extent = widened(told.ends, SLACK)
+            extent = widened(moments.ends, SLACK)
         if squared:
-            sums = closed_squared(ruler, told, self.whole)
+            sums = closed_squared(ruler, moments, self.whole)
         else:
-            sums = closed_smooth(ruler, told, self.whole, convolved)
+            sums = closed_smooth(ruler, moments, self.whole, convolved)
         if kept:
-            pull = found.weighed(sums.table, told.longest)
+            pull = found.weighed(sums.table, moments.longest)
         else:
             pull = rows.total(partial(pull_by_lines, rows.offset, w, ruler, sums.table))
         return self._of_lines(w, ruler, sums, pull)
@@ -530,8 +530,8 @@ class Evaluator:
     def _grouped(self, found: GroupSums) -> GroupSums:
         """Raise `CertificateError` unless every pair of every partition was counted once."""
         rows = self.rows
-        told, there = (found.rows, found.mass), (rows.n, rows.order.mass)
-        if told != there or found.pull.parts != rows.parts:
+        here, there = (found.rows, found.mass), (rows.n, rows.order.mass)
+        if here != there or found.pull.parts != rows.parts:
             raise CertificateError(
                 f"{found.rows} rows of {found.pull.parts} partitions were counted, and there are "
                 f"{rows.n} of {rows.parts}: please report this"

@@ -91,7 +91,7 @@ def best_on_segment(
     first = slope(0.0)
     if not first < 0:
         slope(1.0)  # near the optimum the sign may be rounding
-    # Where the first slope is steep, a point that is flat beside it may still be a bad one.
+    # Where the first slope is steep, a point that is flat next to it may still be a bad one.
     root_of_slope(
         slope,
         first,

@@ -249,7 +249,7 @@ def _certificate_of_schema_1(
     rounding: float,
     objective: str = "",
 ) -> Certificate:
-    """Return the certificate whose bounds were stored beside their rounding; `radius` had it."""
+    """Return the certificate whose bounds were stored next to their rounding; `radius` had it."""
     upper, lower = Bound(primal, rounding), Bound(dual, rounding)
     return replace(Certificate.from_bounds(upper, lower, 0.0, objective), radius=radius)
 

@@ -1,4 +1,4 @@
-"""What is minimised beside the penalty: a convex function U of the scores, here a mean over pairs.
+"""What is minimised next to the penalty: a convex function U of the scores, here a mean over pairs.
 
 `minorant.Risk` says what any U must have; `tail.Tail` and `worst.Worst` are the others.
 """

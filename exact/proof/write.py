@@ -118,8 +118,8 @@ def write_proof(
     held = {"time": time, "event": seen} if qid is None else {"y": y, "qid": qid}
     data = {name: as_column(column) for name, column in held.items()}
     order = check_proof.ordering(kind, data, {}, {})
-    told = _Ordered(kind, order, pairs)
-    return _write(Path(path), as_rows(X), told, None, lam, solution, sample_weight)
+    order_given = _Ordered(kind, order, pairs)
+    return _write(Path(path), as_rows(X), order_given, None, lam, solution, sample_weight)
 
 
 def write_proof_of(problem: Problem, solution: Solution, path: str | Path) -> Proof:
@@ -160,10 +160,10 @@ def write_proof_of(problem: Problem, solution: Solution, path: str | Path) -> Pr
     label, weight = True, None
     if isinstance(pairs, OrderedPairs):
         columns, weight = columns_of(pairs)
-        told, label = _Ordered("ordered", columns, pairs), None
+        order_given, label = _Ordered("ordered", columns, pairs), None
     else:
-        told, weight = pairs.positive, pairs.weight
-    return _write(Path(path), as_rows(source), told, label, problem.lam, solution, weight)
+        order_given, weight = pairs.positive, pairs.weight
+    return _write(Path(path), as_rows(source), order_given, label, problem.lam, solution, weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,30 +183,30 @@ class _Ordered:
 def _write(
     path: Path,
     X: np.ndarray | RowBlocks,
-    told: np.ndarray | _Ordered,
+    order_given: np.ndarray | _Ordered,
     label: object,
     lam: float,
     solution: Solution,
     weight: object,
 ) -> Proof:
     n, d = (int(size) for size in X.shape)
-    if told.shape != (n,):
-        raise InputError(f"{n} rows, but labels of shape {told.shape}")
+    if order_given.shape != (n,):
+        raise InputError(f"{n} rows, but labels of shape {order_given.shape}")
     w = np.asarray(solution.w, dtype=float)
     if w.shape != (d,):
         raise InputError(
             f"a proof file is for linear weights of {d} features; the solution has shape {w.shape}"
         )
     repeats = repetitions(weight, n)
-    if isinstance(told, _Ordered):
-        order, named = told.columns, {"pairs": told.kind}
+    if isinstance(order_given, _Ordered):
+        order, named = order_given.columns, {"pairs": order_given.kind}
         evidence = solution.witness.evidence
-        kind, evidence = ordered_evidence(evidence, told.pairs, told.columns, repeats)
+        kind, evidence = ordered_evidence(evidence, order_given.pairs, order_given.columns, repeats)
     else:
         if np.asarray(label).dtype.kind not in "biufU":
             raise InputError(f"the positive label {label!r} is neither a number nor text")
-        order, named = told, {"pairs": "classes", "positive": label}
-        kind, evidence = evidence_of(solution.witness, told, repeats)
+        order, named = order_given, {"pairs": "classes", "positive": label}
+        kind, evidence = evidence_of(solution.witness, order_given, repeats)
     fields: dict[str, Any] = {
         "format": np.int64(FORMAT),
         "kind": kind,

@@ -119,7 +119,7 @@ class Block(NamedTuple):
     weight: np.ndarray | None
 
     def label_bytes(self) -> bytes:
-        """Return what a fingerprint reads beside the numbers."""
+        """Return what a fingerprint reads next to the numbers."""
         return np.packbits(self.positive).tobytes()
 
 

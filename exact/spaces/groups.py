@@ -44,7 +44,7 @@ class GroupedBlock(NamedTuple):
         return np.zeros(self.key.size, dtype=bool)
 
     def label_bytes(self) -> bytes:
-        """Return what a fingerprint reads beside the numbers."""
+        """Return what a fingerprint reads next to the numbers."""
         return self.key.tobytes() + self.group.tobytes() + str(self.group.dtype).encode()
 
 

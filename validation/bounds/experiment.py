@@ -1,4 +1,4 @@
-"""True approximation errors of the incomplete Nystrom machine, with every bound beside them.
+"""True approximation errors of the incomplete Nystrom machine, with every bound next to them.
 
 The full problem and the projected one are solved once, with proof; then pairs are drawn often.
 """

@@ -1,4 +1,4 @@
-"""The picture of a bound beside the true error."""
+"""The picture of a bound next to the true error."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ RARELY = 1e-3  # Chance that N_max exceeds what stands for it where no pairs are
 
 @dataclass(frozen=True)
 class Bound:
-    """The right side of a theorem, term by term, beside the left side where that is known."""
+    """The right side of a theorem, term by term, next to the left side where that is known."""
 
     name: str
     terms: Mapping[str, float]

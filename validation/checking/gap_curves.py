@@ -1,4 +1,4 @@
-"""`gap_curves`: certified suboptimality against time, of anybody's solvers beside ours."""
+"""`gap_curves`: certified suboptimality against time, of anybody's solvers next to ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of a run: one JSON document and one HTML page that needs nothing beside it."""
+"""The report of a run: one JSON document and one HTML page that needs nothing next to it."""
 
 from __future__ import annotations
 

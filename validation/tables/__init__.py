@@ -1,1 +1,1 @@
-"""The papers' tables and figures, run again: what is printed beside what comes out here."""
+"""The papers' tables and figures, run again: what is printed next to what comes out here."""

@@ -63,7 +63,7 @@ class FeaturePenalty(ABC):
 
     @abstractmethod
     def support(self, w: np.ndarray) -> float:
-        """Return sigma_C(w), the part of the penalty beside l2/2 |w|^2."""
+        """Return sigma_C(w), the part of the penalty next to l2/2 |w|^2."""
 
     @abstractmethod
     def residual(self, g: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Weights that may not be negative, beside another penalty."""
+"""Weights that may not be negative, next to another penalty."""
 
 from __future__ import annotations
 

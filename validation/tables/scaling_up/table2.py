@@ -116,7 +116,7 @@ POPULATION = printed(PAPER, "below Table 2")["radial"]["AUC of the true score"]
 
 
 def render(results: Results) -> Page:
-    """Show times and AUC at every size, with the certified optima beside them."""
+    """Show times and AUC at every size, with the certified optima next to them."""
     sheet = Sheet()
     sizes = [*results.budget["training rows"], *results.budget["training rows beyond the paper's"]]
     for n in sizes:

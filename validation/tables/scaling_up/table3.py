@@ -130,7 +130,7 @@ PRINTED = printed(PAPER, "Table 3")
 
 
 def render(results: Results) -> Page:
-    """Show times and AUC on each set, with the optima over all pairs beside them."""
+    """Show times and AUC on each set, with the optima over all pairs next to them."""
     sheet = Sheet()
     for place, texts in PRINTED.items():
         name, kernel = place.split(", ")
