@@ -1,7 +1,7 @@
 """The documentation site: `python -m sphinx -W docs docs/_build/html` from the root.
 
-Everything that a page needs is written beside it: it opens from a folder without a network.
-Formulas become MathML, which browsers draw themselves (docs/decisions/0005-documentation-site.md).
+Everything that a page needs is written next to it: it opens from a folder without a network.
+Formulas become MathML, which browsers draw themselves (decisions.md).
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ import site_links  # noqa: E402
 import site_pages  # noqa: E402
 
 site_pages.write(HERE / "_api")
+site_pages.write_results(HERE / "_results")
 
 project = "aucert"
 author = "the aucert developers"

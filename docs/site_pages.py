@@ -1,7 +1,8 @@
 """Pages of the site that are made from the code when it is built, so that they cannot go stale.
 
 API pages from the public names and the docstrings; tables of settings from signatures and
-docstrings; the command line's options from the commands themselves.
+docstrings; the command line's options from the commands themselves; the papers' tables from the
+evidence; the list of verdicts from the claims.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import importlib
 import inspect
 import pkgutil
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -250,3 +253,31 @@ def write(folder: Path) -> None:
         path = folder / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
+
+
+def write_results(folder: Path) -> None:
+    """Write the papers' tables, from the evidence, and the list of verdicts."""
+    from aucert import validation
+
+    evidence = Path(validation.__path__[0]) / "evidence"
+    words = ["reproduce", "--profile", "full", "--max-time", "0"]
+    command = [sys.executable, "-m", "aucert", *words, "--evidence", str(evidence)]
+    subprocess.run([*command, "--out", str(folder)], check=True, capture_output=True)
+    (folder / "verdicts.md").write_text(verdicts_page(), encoding="utf-8")
+
+
+def verdicts_page() -> str:
+    """Return every statement that is judged, by kind, with its recorded verdict."""
+    from aucert.validation import suite
+
+    lines = ["# Every statement and its verdict", ""]
+    claims = suite.claims()
+    for kind in dict.fromkeys(claim.kind for claim in claims):
+        lines += [f"## {kind}", "", "| paper | place | name | statement | verdict |", "|---" * 5 + "|"]
+        for claim in claims:
+            if claim.kind == kind:
+                where = f"{claim.paper} | {_cell(claim.place)} | `{claim.name}`"
+                said = f"{_cell(claim.statement)} | {claim.expected_verdict}"
+                lines.append(f"| {where} | {said} |".replace("\n", " "))
+        lines.append("")
+    return "\n".join(lines)

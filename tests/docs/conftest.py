@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-MADE = shutil.ignore_patterns("_build", "_api", "_tutorials", "__pycache__")
+MADE = shutil.ignore_patterns("_build", "_api", "_tutorials", "_results", "__pycache__")
 
 
 @pytest.fixture(scope="session")
