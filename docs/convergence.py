@@ -1,4 +1,4 @@
-"""Write the numbers and the picture of convergence.md: python docs/convergence.py
+"""Write the numbers and the picture of approximations.md: python docs/convergence.py
 
 Everything is measured against certified optima; a slope is that of log excess against log size,
 with Student's interval of 95 % over repetitions.
@@ -260,7 +260,7 @@ def main() -> None:
     """Write the table between the comments, and the picture."""
     rows = [*in_pairs(), lower_in_pairs(), *in_landmarks(), *in_lam(), *in_iterations()]
     lines = ["| in | of | slope | |", "|---|---|---|---|", *(f"| {' | '.join(r)} |" for r in rows)]
-    page = HERE / "convergence.md"
+    page = HERE / "approximations.md"
     text = page.read_text(encoding="utf-8")
     table = "\n".join(["", *lines, "", ""])
     page.write_text(BLOCK.sub(lambda m: m[1] + table + m[2], text), encoding="utf-8")
