@@ -5,7 +5,7 @@ machine in whitened features, and that machine may have drawn pairs [ScalingUp, 
 features [ScalingUp, eq. (11)] like any other. The structure is that of all rows, O(n d^2)
 operations, however few pairs are drawn. On features of a size that allows it,
 `aucert.exact.SAUCSVM` after `Nystrom` finds the optimum over all pairs itself, with proof;
-`docs/sauc-at-scale.md` compares.
+`docs/approximations.md` compares.
 
 Of rows in partitions only those that the pairs name are fetched. Which pairs are drawn depends on
 the number of rows of each class alone, so that the same seed draws the same pairs in memory and in

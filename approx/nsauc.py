@@ -9,7 +9,7 @@ draws one positive and one negative row, x_t = x_i - x_j, and
 
 so that a step costs one pair's nonzeros, and the O(d) of the penalty and the average are rare.
 What it minimises is lam/2 |w|^2 + the mean hinge over all pairs. It comes near that optimum only
-once lam times the number of steps is well above one, see `docs/online-methods.md`.
+once lam times the number of steps is well above one, see `docs/approximations.md`.
 """
 
 from __future__ import annotations
@@ -339,7 +339,7 @@ class NSAUC(PairSGDClassifier):
 
     It comes near only once lam times the number of steps is well above one. Below that the AUC
     may be good, but the objective stays far from its optimum, and with ``t0="bottou"``, the
-    choice of the public code, even above that of w = 0: see `docs/online-methods.md`.
+    choice of the public code, even above that of w = 0: see `docs/approximations.md`.
     `certificate_` says what is proved. Standardise the features first. The departures from the
     paper are listed at `aucert.approx.nsauc.PairSGD`.
 

@@ -42,7 +42,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "tutorials", "_api/settings.md", "release"]
+exclude_patterns = ["_build", "tutorials", "release"]
 default_role = "code"
 highlight_language = "none"
 myst_enable_extensions = ["dollarmath", "amsmath"]

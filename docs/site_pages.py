@@ -1,8 +1,7 @@
 """Pages of the site that are made from the code when it is built, so that they cannot go stale.
 
-API pages from the public names and the docstrings; tables of settings from signatures and
-docstrings; the command line's options from the commands themselves; the papers' tables from the
-evidence; the list of verdicts from the claims.
+API pages from the public names and the docstrings; the command line's options from the commands;
+the papers' tables from the evidence; the list of verdicts from the claims.
 """
 
 from __future__ import annotations
@@ -180,48 +179,20 @@ def _escaped(line: str) -> str:
     return "".join(parts)
 
 
-def settings(value: Any) -> str:
-    """Return the table of the parameters of a function or class, or nothing if it has none."""
-    described: dict[str, tuple[str, str]] = {}
-    for names, kind, text in sections(value.__doc__).get("Parameters", []):
-        described |= {name.strip(): (kind, text) for name in names.split(",")}
-    if not described:
-        return ""
-    parameters = inspect.signature(value).parameters.values()
-    rows = ["| name | type, allowed values | default | meaning |", "|---|---|---|---|"]
-    for p in parameters:
-        kind, text = described.get(p.name, ("", ""))
-        default = "" if p.default is p.empty else f"`{p.default!r}`"
-        rows.append(f"| `{p.name}` | {_cell(kind)} | {_cell(default)} | {_cell(text)} |")
-    return "\n".join(rows)
-
-
 def _cell(text: str) -> str:
     return re.sub(r"(?<!`)\*", r"\\*", text.replace("|", "\\|"))
 
 
-def settings_page() -> str:
-    """Return the tables of all public functions, classes and commands."""
-    lines = []
-    for package in PACKAGES:
-        lines.append(f"## aucert.{package}\n")
-        for name, value in public_names(package).items():
-            table = settings(value) if callable(value) else ""
-            lines += [f"### {name}\n", table, ""] if table else []
-    lines += ["## Command line\n", *command_tables()]
-    return "\n".join(lines)
-
-
-def command_tables() -> list[str]:
+def command_line_page() -> str:
     """Return a table for each command, from its own options."""
     import click
 
     from aucert.validation.cli import aucert
 
-    lines: list[str] = []
+    lines = ["# Command line", ""]
     for name, command in aucert.commands.items():
         text = (command.help or "").split("\n\n")[0].replace("\n", " ")
-        lines += [f"### aucert {name}\n", f"{text}\n"]
+        lines += [f"## aucert {name}\n", f"{text}\n"]
         lines += ["| option | allowed values | default | meaning |", "|---|---|---|---|"]
         for option in command.params:
             if isinstance(option, click.Option):
@@ -236,12 +207,12 @@ def command_tables() -> list[str]:
                 cells = (f"`{option.opts[0]}`", kind, default, _cell(option.help or ""))
                 lines.append(f"| {' | '.join(cells)} |")
         lines.append("")
-    return lines
+    return "\n".join(lines)
 
 
 def write(folder: Path) -> None:
     """Write all pages; only what changed is touched, so that a second build is quick."""
-    pages = {"settings.md": settings_page()}
+    pages = {"command-line.md": command_line_page()}
     for package in PACKAGES:
         pages[f"{package}.rst"] = api_page(package)
         pages |= {f"{name}.rst": room_page(name, many) for name, many in rooms(package).items()}

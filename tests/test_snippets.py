@@ -139,7 +139,7 @@ def test_the_long_snippets_of_a_page_run(page: Path, folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["README.md", "docs/start.md", "docs/your-own-tables.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/start.md"])
 def test_commands_need_nothing_that_an_earlier_one_imported(name: str, folder: Path) -> None:
     run_page(ROOT / name, slow=True, run=run_command_afresh)
 

@@ -1,6 +1,6 @@
 """Every method on the real sets, each next to its counterparts, and what approximations cost.
 
-    python docs/benchmarks/methods.py --page docs/methods-on-real-data.md
+    python docs/benchmarks/methods.py --page docs/benchmarks.md
 
 CPU seconds, one thread. `sets` fits each method to each of the papers' sets of at most 100,000 rows
 (AUCERT_DATA names their folder), columns standardised, rows with missing values left out, at most

@@ -1,6 +1,6 @@
 """aucert next to its peers: the same objective, the same AUC, the same piece of work.
 
-    python docs/benchmarks/peers.py --page docs/speed.md
+    python docs/benchmarks/peers.py --page docs/benchmarks.md
 
 makes the tables of the page on speed anew. CPU seconds, one thread. In `peers` everybody is judged
 by the lower bound that our certificate proves; our own time ends when the proof is there. A peer

@@ -123,7 +123,7 @@ class Evaluation:
 # is made here is written down as a copy, under the bytes of w; what a solver does with the one that
 # it was handed changes nothing, and what it claims is never looked at. The same holds for the last
 # sums over pairs in memory, under the scores themselves. See
-# `docs/decisions/0011-notes-of-evaluations.md`.
+# `docs/decisions.md`.
 
 
 @dataclass(frozen=True, eq=False)
