@@ -9,6 +9,7 @@ import runpy
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from loops import each
@@ -63,7 +64,7 @@ def shown_lines(text: str) -> list[tuple[str, str]]:
     ]
 
 
-@each("script", [p for p in TUTORIALS if p.name[:2] != "09"], ids=lambda path: path.stem)
+@each("script", [p for p in TUTORIALS if p.name[:2] not in ("00", "09")], ids=lambda path: path.stem)
 def test_a_tutorial_shows_lines_of_the_library(script: Path) -> None:
     shown = shown_lines(script.read_text("utf-8"))
     for file, name in shown:
@@ -102,3 +103,22 @@ def test_every_module_that_a_page_runs_is_there() -> None:
         for module in re.findall(r"python -m (aucert[\w.]*)", page.read_text("utf-8"))
     }
     assert [pair for pair in sorted(named) if find_spec(pair[1].rstrip(".")) is None] == []
+
+
+def test_the_whole_idea_on_one_page_agrees_with_the_library() -> None:
+    from aucert.exact import solve
+
+    page = runpy.run_path(str(DOCS / "tutorials" / "00_the_whole_idea.py"), run_name="page")
+    rng = np.random.default_rng(0)
+    plain, y = rng.normal(size=(200, 3)), np.arange(200) % 2 == 0
+    for X, labels, lam in [
+        (plain + y[:, None], y, 1e-2),
+        (np.rint(plain + y[:, None]), y, 1e-3),  # ties
+        (np.repeat(plain[:60], 2, axis=0), np.arange(120) % 3 == 0, 0.1),  # every row twice
+        (plain, np.arange(200) == 7, 1e-1),  # one positive
+        (plain, y, 1.0),
+    ]:
+        *_, (_, _, primal, dual) = page["solve"](X, labels, lam, tol=1e-8)
+        ours = solve(X, labels, lam).certificate
+        assert primal - dual <= 1e-8 * primal
+        assert dual <= ours.primal + 1e-12 and ours.dual <= primal + 1e-12
