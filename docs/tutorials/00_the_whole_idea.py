@@ -3,14 +3,14 @@ r"""
 =============================
 
 The ROC-SVM, solved and proved to be solved, in numpy alone. Rows :math:`x_i` have labels, True or
-False. We want weights :math:`w` whose scores put positives above negatives by a margin of 1, and each
+False. We want weights :math:`w` whose scores put positives above negatives by a margin of 1. Each
 pair of a positive :math:`i` and a negative :math:`j` pays for what it lacks:
 
 .. math:: F(w) = \frac\lambda2 |w|^2 + \text{mean over pairs of } \max(0, z_{ij}), \qquad
           z_{ij} = 1 - (x_i - x_j)'w.
 
-A million rows make 250 billion pairs. They are never listed. Next to each :math:`F(w)` stands a number
-that no weights can get below.
+A million rows make 250 billion pairs. They are never listed. Next to each :math:`F(w)` stands a
+number that no weights can get below.
 """
 
 import matplotlib.pyplot as plt
@@ -19,9 +19,9 @@ import numpy as np
 # %%
 # The objective by sorting
 # ------------------------
-# With :math:`t_i = s_i - 1` and :math:`b_j = s_j` we have :math:`z_{ij} = b_j - t_i`. A positive pays for
-# the negatives above its :math:`t_i`. In sorted order these are neighbours, and a sum over neighbours is
-# a difference of prefix sums.
+# With :math:`t_i = s_i - 1` and :math:`b_j = s_j` we have :math:`z_{ij} = b_j - t_i`. A positive
+# pays for the negatives above its :math:`t_i`. In sorted order these are neighbours, and a sum
+# over neighbours is a difference of prefix sums.
 
 
 def prefix(a):
@@ -40,11 +40,11 @@ def objective(X, y, lam, w):
 # %%
 # The gradient
 # ------------
-# The slope of the hinge jumps from 0 to 1 at z = 0. Let it climb a ramp, :math:`\alpha = \text{clip}(z /
-# \text{width} + 1/2, 0, 1)`. The gradient of this smoothed F is :math:`\lambda w - g`, where g is the mean of
-# :math:`\alpha_{ij} (x_i - x_j)`. It needs only the row sums and the column sums of :math:`\alpha`. The scores
-# are first rounded to multiples of a tiny unit, so that all sums are of whole numbers: the two kinds of
-# sums then belong to one :math:`\alpha`, exactly.
+# The slope of the hinge jumps from 0 to 1 at z = 0. Let it climb a ramp, :math:`\alpha =
+# \text{clip}(z / \text{width} + 1/2, 0, 1)`. The gradient of this smoothed F is :math:`\lambda w
+# - g`, where g is the mean of :math:`\alpha_{ij} (x_i - x_j)`. It needs only the row sums and the
+# column sums of :math:`\alpha`. The scores are first rounded to multiples of a tiny unit, so that
+# all sums are of whole numbers: the two kinds of sums then belong to one :math:`\alpha`, exactly.
 
 
 def ramp_sums(t, b, half):
@@ -55,7 +55,7 @@ def ramp_sums(t, b, half):
 
 
 def marginals(scores, y, width):
-    """Return c with g = X'c, positive on positives and negative on negatives, and who is on a ramp."""
+    """Return c with g = X'c, >= 0 on positives and <= 0 on negatives, and who is on a ramp."""
     unit = 2.0 ** (np.ceil(np.log2(len(y) * (np.ptp(scores) + width + 2))) - 61)
     whole = np.rint((scores - scores.min()) / unit).astype(np.int64)
     one, half = round(1 / unit), max(1, round(width / 2 / unit))
@@ -68,7 +68,7 @@ def marginals(scores, y, width):
 
 
 def hessian(X, lam, width, ramp):
-    """Return lam I + the sum of (x_i - x_j)(x_i - x_j)' over pairs on the ramp / (width n_pairs)."""
+    """Return lam I + sum of (x_i - x_j)(x_i - x_j)' over pairs on the ramp / (width n_pairs)."""
     i, j, low, high, met = ramp
     P, N, sums = X[i], X[j], prefix(X[j])
     cross = P.T @ (sums[high] - sums[low])
@@ -79,15 +79,15 @@ def hessian(X, lam, width, ramp):
 # %%
 # The dual: every alpha between 0 and 1 is a proof
 # ------------------------------------------------
-# A hinge is nowhere below a line of slope alpha: :math:`\max(0, z) \ge \alpha z` if
-# :math:`0 \le \alpha \le 1`. Put such a line in place of each hinge. With V the mean of
-# :math:`\alpha_{ij}`, every w has
+# A hinge is nowhere below a line of slope alpha: :math:`\max(0, z) \ge \alpha z` if :math:`0 \le
+# \alpha \le 1`. Put such a line in place of each hinge. With V the mean of :math:`\alpha_{ij}`,
+# every w has
 #
 # .. math:: F(w) \ge \frac\lambda2 |w|^2 + V - g'w \ge V - \frac{|g|^2}{2 \lambda},
 #
-# because a parabola is nowhere below its lowest point. No w is left on the right, so it is below the
-# minimum. It needs :math:`V = \sum u_i` and :math:`g = X'c`: n numbers stand for all pairs. A clip is in
-# [0, 1] whatever the scores, so poor scores make a low bound, never a false one.
+# because a parabola is nowhere below its lowest point. No w is left on the right, so it is below
+# the minimum. It needs :math:`V = \sum u_i` and :math:`g = X'c`: n numbers stand for all pairs. A
+# clip is in [0, 1] whatever the scores, so poor scores make a low bound, never a false one.
 
 
 def lower_bound(X, y, lam, c):
@@ -99,8 +99,8 @@ def lower_bound(X, y, lam, c):
 # %%
 # Newton's method on narrower and narrower ramps
 # ----------------------------------------------
-# The gap has two parts: the ramp costs the mean of :math:`\max(0, z) - \alpha z`, and Newton's method has
-# :math:`|\text{gradient}|^2 / (2 \lambda)` left. We attend to the larger one.
+# The gap has two parts: the ramp costs the mean of :math:`\max(0, z) - \alpha z`, and Newton's
+# method has :math:`|\text{gradient}|^2 / (2 \lambda)` left. We attend to the larger one.
 
 
 def solve(X, y, lam, tol=1e-9, max_steps=1000):

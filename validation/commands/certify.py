@@ -143,7 +143,7 @@ def _read_weights(options: CertifyOptions, data: Data) -> np.ndarray:
     if data.scaler is None and found.of_standardised:
         raise InputError(
             f"{path}: these weights are of standardised columns: add --standardise "
-            "for the same rows, or give the model file beside them with --model"
+            "for the same rows, or give the model file next to them with --model"
         )
     w = found.values
     if found.names is not None and linear:

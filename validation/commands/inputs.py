@@ -108,7 +108,7 @@ class Options:
             split_names(self.drop) or (),
             header=header,
             zero_based=zero_based,
-            beside=() if self.worst_of is None else (self.worst_of,),
+            extra=() if self.worst_of is None else (self.worst_of,),
         )
 
     def check_for(self, name: str, vector: bool = False) -> None:
@@ -309,18 +309,18 @@ def _folder_data(name: str, options: Options, model: Any) -> Data:
 
 def _file_data(name: str, options: Options, model: Any) -> Data:
     """Return the rows of a file: two classes, or the pairs of their queries or of their times."""
-    asked, beside, pairs = options.selection, None, None
+    asked, extra, pairs = options.selection, None, None
     if model is not None:
         if model.columns is not None and true_names([*model.columns]):
             asked = replace(asked, columns=model.columns)
         asked = model.read_as(asked)
     if options.qid is not None:
         table = read_by_query(name, options.qid, asked)
-        y, beside = table.numbers(name, "grade"), table.beside[options.qid]
-        pairs = ordered_pairs_of(y, beside, None, None)
+        y, extra = table.numbers(name, "grade"), table.extra[options.qid]
+        pairs = ordered_pairs_of(y, extra, None, None)
     elif options.time is not None and options.event is not None:
-        table, y, beside = read_survival(name, options.time, options.event, asked)
-        pairs = ordered_pairs_of(None, None, y, beside)
+        table, y, extra = read_survival(name, options.time, options.event, asked)
+        pairs = ordered_pairs_of(None, None, y, extra)
     else:
         label = options.positive
         if label is None and model is not None:
@@ -334,10 +334,10 @@ def _file_data(name: str, options: Options, model: Any) -> Data:
                 f"and no feature, leave it out with --drop {shlex.quote(option_of([column]))}",
                 err=True,
             )
-    member = None if options.worst_of is None else table.beside[options.worst_of]
-    beside = member if beside is None else beside
-    if beside is not None:  # words by their order
-        codes = np.unique(beside, return_inverse=True)[1] if beside.dtype.kind == "U" else beside
+    member = None if options.worst_of is None else table.extra[options.worst_of]
+    extra = member if extra is None else extra
+    if extra is not None:  # words by their order
+        codes = np.unique(extra, return_inverse=True)[1] if extra.dtype.kind == "U" else extra
         sha = sha256((sha + data_sha256(np.zeros((1, 1)), codes)).encode()).hexdigest()
     scaler = fit_scaling(table.X, columns, options) if model is None else model.scaler
     return Data(

@@ -73,8 +73,8 @@ class ParquetPartition:
     """The column of row weights."""
 
     @property
-    def beside(self) -> tuple[str, ...]:
-        """Columns that are read beside the features and the labels."""
+    def extra(self) -> tuple[str, ...]:
+        """Columns that are read next to the features and the labels."""
         return () if self.weight is None else (self.weight,)
 
     @property
@@ -104,7 +104,7 @@ class ParquetPartition:
         """Yield the columns of a row group at a time, or of a part of a large one."""
         import pyarrow as pa
 
-        read = [*self.columns, self.target, *self.beside]
+        read = [*self.columns, self.target, *self.extra]
         with open_parquet(self.path, pre_buffer=False) as file:
             for group in self.groups:
                 if group >= file.num_row_groups:
@@ -175,9 +175,9 @@ class GroupedParquetPartition(ParquetPartition):
     qid: str = ""
 
     @property
-    def beside(self) -> tuple[str, ...]:
-        """Columns that are read beside the features and the grades."""
-        return (*super().beside, self.qid)
+    def extra(self) -> tuple[str, ...]:
+        """Columns that are read next to the features and the grades."""
+        return (*super().extra, self.qid)
 
     def blocks(self) -> Iterator[Any]:
         """Yield its rows in order: of the type `GroupedBlock`."""
@@ -218,9 +218,9 @@ def may_be_cut(metadata: Any, qid: str) -> list[bool]:
 def _ends(group: Any, qid: str) -> tuple[Any, Any] | None:
     """Return the smallest and the largest query of a row group, if the file says them."""
     for k in range(group.num_columns):
-        told = group.column(k).statistics
-        if group.column(k).path_in_schema == qid and told is not None and told.has_min_max:
-            return told.min, told.max
+        known = group.column(k).statistics
+        if group.column(k).path_in_schema == qid and known is not None and known.has_min_max:
+            return known.min, known.max
     return None
 
 
@@ -242,11 +242,11 @@ class ParquetFolder:
         engine = LocalEngine(self.partitions, jobs, heard)
         if self.qid is None:
             return PartitionedRows(engine, self.columns)
-        told = (
+        advice = (
             f"sort the rows of the folder by '{self.qid}', and let no two files share one of its "
             "values"
         )
-        return GroupedRows(engine, self.columns, told)
+        return GroupedRows(engine, self.columns, advice)
 
 
 def read_parquet_folder(
@@ -258,8 +258,8 @@ def read_parquet_folder(
 ) -> ParquetFolder:
     """Find the Parquet files of a folder, and what their labels are."""
     asked = Selection.of(target)
-    beside = tuple(name for name in (weight, qid) if name is not None)
-    asked = replace(asked, drop=(*asked.drop, *beside))
+    extra = tuple(name for name in (weight, qid) if name is not None)
+    asked = replace(asked, drop=(*asked.drop, *extra))
     files = parquet_paths(str(path))
     parts: list[ParquetPartition] = []
     names: list[str] | None = None
@@ -276,7 +276,7 @@ def read_parquet_folder(
                 label = names[target_place(Path(name), names, asked.target)]
                 places = asked.places(Path(name), names, names.index(label))
                 columns = [names[k] for k in places.features]
-                used = [*columns, label, *beside]
+                used = [*columns, label, *extra]
             for column in used:
                 _check_column(name, files[0], column, schema, kinds, column in (label, qid))
             n += rows

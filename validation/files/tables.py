@@ -77,8 +77,8 @@ class Selection:
     """Whether an svmlight file counts its features from 0; by default as it looks."""
     width: int | None = None
     """Features of the model that the rows are for: an svmlight file leaves out zeros."""
-    beside: tuple[str, ...] = ()
-    """Columns that are read beside the features: they order or group the rows."""
+    extra: tuple[str, ...] = ()
+    """Columns that are read next to the features: they order or group the rows."""
 
     @classmethod
     def of(cls, asked: Selection | str | None) -> Selection:
@@ -88,11 +88,11 @@ class Selection:
     def places(self, path: Path, names: Sequence[str], target: int | None) -> Places:
         """Return what to read of columns with these names; `target` is the place of the label."""
         label = () if target is None else (names[target],)
-        Refused(path, unclear_names(names, (*label, *self.beside))).raise_if_any()
-        for name in set(label) & set(self.beside):
+        Refused(path, unclear_names(names, (*label, *self.extra))).raise_if_any()
+        for name in set(label) & set(self.extra):
             raise InputError(f"{path}: '{name}' is the label column: name another with --target")
-        columns, special = self.columns or (), (*label, *self.beside)
-        absent = [n for n in (*columns, *self.drop, *self.beside) if n not in names]
+        columns, special = self.columns or (), (*label, *self.extra)
+        absent = [n for n in (*columns, *self.drop, *self.extra) if n not in names]
         if absent:
             what = "no column" if len(absent) == 1 else "no columns"
             raise InputError(f"{path}: {what} {listed(absent)}; {nearest(absent[0], names)}")
@@ -104,7 +104,7 @@ class Selection:
                     f"{path}: '{name}' is the label column, which is no feature and cannot be left "
                     "out: name another one with --target"
                 )
-            if name in self.beside:
+            if name in self.extra:
                 raise InputError(
                     f"{path}: '{name}' orders or groups the rows: it is no feature and cannot be "
                     "left out"
@@ -112,19 +112,19 @@ class Selection:
         wanted = [n for n in names if n not in special] if self.columns is None else columns
         kept = [list(names).index(name) for name in wanted if name not in self.drop]
         if not kept:
-            without = " beside " + listed(special) if special else ""
+            without = " next to " + listed(special) if special else ""
             raise InputError(f"{path}: no feature columns are left{without}")
-        beside = [list(names).index(name) for name in self.beside]
-        used = {target, *kept, *beside}
+        extra = [list(names).index(name) for name in self.extra]
+        used = {target, *kept, *extra}
         ignored = [name for k, name in enumerate(names) if k not in used]
         unclear = unclear_names(names, {names[k] for k in kept})
-        return Places(target, kept, beside, ignored, unclear)
+        return Places(target, kept, extra, ignored, unclear)
 
     def of_read(self, path: Path, table: Table) -> Table:
         """Return a table that was read whole with the features that are asked for."""
         if self.columns is None and not self.drop:
             return table
-        found = replace(self, beside=()).places(path, table.columns, None)
+        found = replace(self, extra=()).places(path, table.columns, None)
         names = [table.columns[k] for k in found.features]
         ignored = [*table.ignored, *found.ignored]
         return replace(table, X=table.X[:, found.features], columns=names, ignored=ignored)
@@ -138,7 +138,7 @@ class Places(NamedTuple):
 
     target: int | None
     features: list[int]
-    beside: list[int]
+    extra: list[int]
     ignored: list[str]
     unclear: dict[str, str]
 
@@ -154,8 +154,8 @@ class Table:
     target: str
     ignored: list[str]
     """What the file holds besides, and was not used."""
-    beside: dict[str, np.ndarray] = field(default_factory=dict)
-    """The columns (n,) that were asked for beside the features, numbers or words."""
+    extra: dict[str, np.ndarray] = field(default_factory=dict)
+    """The columns (n,) that were asked for next to the features, numbers or words."""
     zero_based: bool | None = None
     """Whether an svmlight file counts from 0; None of other files."""
     assumed: bool = False
@@ -201,13 +201,13 @@ def read_raw(path: str | Path, target: Selection | str | None = None) -> Table:
 
 
 def read_by_query(path: str | Path, qid: str, target: Selection | str | None = None) -> Table:
-    """Read a table whose labels are grades, and the column of queries beside; "qid" in svmlight."""
+    """Read a table whose labels are grades, and the column of queries; "qid" in svmlight."""
     asked = Selection.of(target)
     if _ending(path).removesuffix(".gz") in SVMLIGHT and (qid != "qid" or asked.target is not None):
         raise InputError(f"{path}: an svmlight file has the label first: give --qid qid only")
     if qid == asked.target:
         raise InputError(f"{path}: '{qid}' cannot be both the query and the grade")
-    return read_raw(path, replace(asked, beside=(qid,)))
+    return read_raw(path, replace(asked, extra=(qid,)))
 
 
 def read_survival(
@@ -218,14 +218,14 @@ def read_survival(
         raise InputError(f"{path}: an svmlight file has no columns for a time and an event")
     if time == event:
         raise InputError(f"{path}: '{time}' cannot be both the time and the event")
-    table = read_raw(path, replace(features or Selection(), target=event, beside=(time,)))
+    table = read_raw(path, replace(features or Selection(), target=event, extra=(time,)))
     seen = table.numbers(path, "event")
     wrong = np.flatnonzero((seen != 0) & (seen != 1))
     if wrong.size:
         raise InputError(
             f"{path}: the event of data row {wrong[0] + 1} is {seen[wrong[0]]:g}: it must be 0 or 1"
         )
-    return table, _numbers(table.beside[time], f"{path}: the time"), seen
+    return table, _numbers(table.extra[time], f"{path}: the time"), seen
 
 
 def column_names(path: str | Path, header: bool | None = None) -> list[str] | None:
@@ -600,8 +600,8 @@ def read_csv(path: Path, target: Selection | str | None = None) -> Table:
     found = [column.labels() for column in words]
     labels = Labels.none() if place is None else found.pop(0)
     columns, ignored = [names[k] for k in read.places.features], read.places.ignored
-    beside = {name: column.of_rows() for name, column in zip(asked.beside, found, strict=True)}
-    return Table(X, labels, columns, label, ignored, beside)
+    extra = {name: column.of_rows() for name, column in zip(asked.extra, found, strict=True)}
+    return Table(X, labels, columns, label, ignored, extra)
 
 
 @dataclass
@@ -617,7 +617,7 @@ class _CsvReader:
     def read(self) -> tuple[np.ndarray, list[LabelColumn]]:
         """Return the features (n, d), checked, and the other columns; 2 microseconds a row of 4."""
         features, target = self.places.features, self.places.target
-        kept = [*([] if target is None else [target]), *self.places.beside]
+        kept = [*([] if target is None else [target]), *self.places.extra]
         columns = [
             LabelColumn(f"{self.path}, column '{self.names[k]}'", limited=k == target) for k in kept
         ]
@@ -750,8 +750,8 @@ def array_names(path: Path) -> list[str]:
 def read_npz(path: Path, target: Selection | str | None = None) -> Table:
     """Read the arrays `X` (n, d) and `y` (n,), or another label array, of an npz file.
 
-    Columns are named by the array `feature_names` (d,) if there is one. What is read beside the
-    features is one of them, or an array of its own.
+    Columns are named by the array `feature_names` (d,) if there is one. Other columns
+    are among these, or arrays of their own.
     """
     asked = Selection.of(target)
     target = "y" if asked.target is None else asked.target
@@ -759,7 +759,7 @@ def read_npz(path: Path, target: Selection | str | None = None) -> Table:
     for name in ("X", target) if asked.labelled else ("X",):
         if name not in held:
             raise InputError(f"{path}: no array '{name}'; {nearest(name, held, 'arrays')}")
-    read = ("X", "feature_names", *asked.beside, *((target,) if asked.labelled else ()))
+    read = ("X", "feature_names", *asked.extra, *((target,) if asked.labelled else ()))
     arrays = read_arrays(path, read)
     X = arrays["X"]
     y = arrays[target] if asked.labelled else np.zeros(X.shape[:1])
@@ -769,17 +769,17 @@ def read_npz(path: Path, target: Selection | str | None = None) -> Table:
             f"they have {X.shape} and {y.shape}"
         )
     columns = feature_names(arrays, X.shape[1], path)
-    own = [name for name in asked.beside if name not in columns]
+    own = [name for name in asked.extra if name not in columns]
     for name in own:
         if name in ("X", target, "feature_names") or name not in arrays:
             near = nearest(name, [*columns, *held], "columns and arrays")
             raise InputError(f"{path}: no column or array '{name}'; {near}")
         if arrays[name].shape != y.shape:
             raise InputError(f"{path}: array '{name}' must have shape ({len(y)},)")
-    inside = tuple(name for name in asked.beside if name in columns)
-    places = replace(asked, beside=inside).places(path, columns, None)
-    beside = {name: arrays[name] for name in own}
-    beside |= {name: X[:, columns.index(name)] for name in inside}
+    inside = tuple(name for name in asked.extra if name in columns)
+    places = replace(asked, extra=inside).places(path, columns, None)
+    extra = {name: arrays[name] for name in own}
+    extra |= {name: X[:, columns.index(name)] for name in inside}
     rows = X[:, places.features] if places.ignored or inside or asked.columns else X
     kept = [columns[k] for k in places.features]
     return Table(
@@ -788,7 +788,7 @@ def read_npz(path: Path, target: Selection | str | None = None) -> Table:
         kept,
         target,
         [name for name in held if name not in read] + places.ignored,
-        {name: _plain(path, name, values) for name, values in beside.items()},
+        {name: _plain(path, name, values) for name, values in extra.items()},
     )
 
 
@@ -820,17 +820,17 @@ def read_svmlight(path: Path, target: Selection | str | None = None) -> Table:
 
     Indices count from 0 if index 0 occurs, else from 1, unless `zero_based` says which; a column is
     called by its index. Rows that are for a model get its width; narrower ones that may count
-    either way are refused. With "qid" asked for beside the features, each line has its query group,
-    a whole number: `label qid:number index:value ...`; else none may have one.
+    either way are refused. With "qid" asked for, each line has its query group, a whole number:
+    `label qid:number index:value ...`; else none may have one.
     """
     from sklearn.datasets import load_svmlight_file
 
     asked = Selection.of(target)
-    queries = asked.beside == ("qid",)
+    queries = asked.extra == ("qid",)
     if asked.target is not None:
         raise InputError(f"{path}: an svmlight file holds its label first: leave out the target")
-    if asked.beside and not queries:
-        raise InputError(f"{path}: this file has no names of columns, so no '{asked.beside[0]}'")
+    if asked.extra and not queries:
+        raise InputError(f"{path}: this file has no names of columns, so no '{asked.extra[0]}'")
     try:
         found = load_svmlight_file(str(path), dtype=np.float64, query_id=queries, zero_based=True)
     except (ValueError, OverflowError, OSError, EOFError, zlib.error) as error:
@@ -996,7 +996,7 @@ def read_parquet(path: Path, target: Selection | str | None = None) -> Table:
         place = target_place(path, names, asked.target) if asked.labelled else None
         places = asked.places(path, names, place)
         Refused(path, places.unclear).raise_if_any()
-        special = [*([] if place is None else [place]), *places.beside]
+        special = [*([] if place is None else [place]), *places.extra]
         for k in [*special, *places.features]:
             check_type(path, names[k], kinds[k], label=k in special)
         if not file.metadata.num_rows:
@@ -1026,7 +1026,7 @@ def read_parquet(path: Path, target: Selection | str | None = None) -> Table:
         columns,
         label or "",
         places.ignored,
-        {name: _plain(path, name, found[name]) for name in asked.beside},
+        {name: _plain(path, name, found[name]) for name in asked.extra},
     )
 
 
