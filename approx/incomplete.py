@@ -284,9 +284,10 @@ class IncompleteSAUCSVM(IncompleteROCSVM):
         )
         meant = task.meant.with_pairs(pairs)
         work = meant if task.work is task.meant else task.work.with_pairs(pairs)
-        assert isinstance(work.space, Rows)
-        found = self._solver_for(work.space).solve(work, callback=callback)
-        return replace(task, meant=meant, work=work).judge(found, self.tol), meant, work.space
+        solved = work.space.held
+        assert solved is not None
+        found = self._solver_for(solved).solve(work, callback=callback)
+        return replace(task, meant=meant, work=work).judge(found, self.tol), meant, solved
 
 
 def incomplete_sauc(

@@ -111,7 +111,7 @@ class PairSGD(Solver):
 
     def check(self, problem: Problem) -> None:
         """Raise `InputError` unless there are rows, the hinge, and steps enough for an average."""
-        if not isinstance(problem.space, Rows) or problem.loss != HINGE:
+        if problem.space.held is None or problem.loss != HINGE:
             raise InputError("NSAUC needs the hinge and rows: map a kernel to features first")
         total, start = self.span(problem.n)
         if self.average != "none" and total // self.askip == start // self.askip:
@@ -204,8 +204,8 @@ class _Run:
             return self._go(problem, recorder)
 
     def _go(self, problem: Problem, recorder: Recorder) -> Status | None:
-        solver, walk, space = self.solver, self.walk, problem.space
-        assert isinstance(space, Rows)
+        solver, walk, space = self.solver, self.walk, problem.space.held
+        assert space is not None
         total, start = solver.span(problem.n)
         t0 = starting_time(solver.t0, problem.lam, mean_square_size(space))
         every = problem.n * max(1, solver.max_epochs // LOOKS)

@@ -235,8 +235,8 @@ def against_true_kernel(problem: Problem, features: NystromMap, X: object) -> Pr
     if not isinstance(features, NystromMap):
         raise InputError("give the map that made the features: nystrom_map(...) or Nystrom.map_")
     space = problem.space
-    base = space.base if isinstance(space, Structured) else space
-    if not isinstance(base, Rows) or base.is_sparse:
+    base = space.unstructured.held
+    if base is None or base.is_sparse:
         raise InputError("the problem must be over the rows of Nyström features")
     rows = check_matrix(X)
     span = SpanRows(np.asarray(base.X), true_space(features.kernel, rows), features, rows)

@@ -24,7 +24,6 @@ from ..exact.errors import InputError
 from ..exact.losses.registry import HINGE
 from ..exact.pairs.all_pairs import PairList
 from ..exact.problem.problem import Problem
-from ..exact.spaces.rows import Rows
 from ..exact.sums.assembled import PairSums
 from ..exact.tools.checks import check_choice, check_number
 
@@ -67,7 +66,7 @@ class Descent(Solver):
 
     def check(self, problem: Problem) -> None:
         """Raise `InputError` if the space has no rows."""
-        if not isinstance(problem.space, Rows):
+        if problem.space.held is None:
             raise InputError("gradient descent needs rows: factor the kernel first")
 
     def start(self, problem: Problem, recorder: Recorder) -> None:

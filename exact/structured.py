@@ -324,7 +324,7 @@ class _Correction:
     spread_error: float
 
 
-class Structured:
+class Structured(Space):
     """Any space with the structured norm |f|^2 + structure * s'R s, coordinates unchanged.
 
     The certificate of SAUC-SVM in the original coordinates, independent of any whitening: for
@@ -353,6 +353,11 @@ class Structured:
             white, lift = made, lambda w: back(made.to_input(w))
         self._white, self._lift = white, lift
         self._recent: tuple[np.ndarray, _Correction] | None = None
+
+    @property
+    def unstructured(self) -> Space:
+        """The base."""
+        return self.base
 
     def blocks(self) -> Iterator[slice]:
         """Yield the base's slices."""

@@ -14,7 +14,6 @@ import scipy.sparse.linalg
 
 from ...exact.curvature.pair_matrices import differences_gram, factored, solved
 from ...exact.problem.problem import Problem
-from ...exact.spaces.rows import Rows
 from .curvature import Curvature
 from .points import NewtonPoint
 
@@ -40,8 +39,8 @@ def sampled_hessian(
     problem: Problem, curved: Curvature, size: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Return H as `size` active pairs estimate it, without bias: O(size dim^2)."""
-    space = problem.space
-    assert isinstance(space, Rows)
+    space = problem.space.held
+    assert space is not None
     i, j, share = curved.drawn(size, rng)
     return _ridged(differences_gram(space, i, j, 2 * share), problem.lam)
 
@@ -91,8 +90,8 @@ def costs(problem: Problem, per_coordinate: int) -> tuple[float, float, float]:
 
     The unit is an operation of a dense product with a vector. Measured; overheads count.
     """
-    space, dim = problem.space, float(problem.space.dim)
-    assert isinstance(space, Rows)
+    space, dim = problem.space.held, float(problem.space.dim)
+    assert space is not None
     size, factored = max(DRAWS, per_coordinate * dim), dim**3 / 3 / PACE
     if isinstance(space.X, np.ndarray):
         stored = problem.n * dim
@@ -110,8 +109,8 @@ class Preconditioner:
     """A factored H, formed where the rows are few and sampled where they are many."""
 
     def __init__(self, point: NewtonPoint, per_coordinate: int, rng: np.random.Generator):
-        problem, space = point.problem, point.problem.space
-        assert isinstance(space, Rows)
+        problem, space = point.problem, point.problem.space.held
+        assert space is not None
         size = max(DRAWS, per_coordinate * space.dim)
         if problem.n <= size and not space.is_sparse:
             H = hessian(problem, point.curved)

@@ -16,7 +16,6 @@ from ...exact.curvature.line_search import root_of_slope
 from ...exact.problem.evidence import Scores
 from ...exact.problem.problem import Problem
 from ...exact.problem.subsample import starting_sample
-from ...exact.spaces.rows import Rows
 from ...exact.tools.rounding import UNIT
 from .curvature import Curvature, curvature
 
@@ -68,8 +67,8 @@ class NewtonPoint:
     @cached_property
     def noise(self) -> float:
         """About the rounding in `size`: below it a gradient has no digits."""
-        space = self.problem.space
-        assert isinstance(space, Rows)
+        space = self.problem.space.held
+        assert space is not None
         moved = float(np.abs(self.curved.c) @ space.norms)
         length = float(np.linalg.norm(self.w))
         spread = float(np.mean(space.norms**2))

@@ -41,7 +41,6 @@ from ...exact.losses.registry import SQUARED_HINGE
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.pairs.ordered.ordered_pairs import as_codes
 from ...exact.problem.problem import Problem, Ridge
-from ...exact.spaces.rows import Rows
 from ...exact.tools.checks import check_count, check_number
 from .newton_equation import Conditioning, direction
 from .points import NewtonLine, NewtonPoint, sample_problem
@@ -109,7 +108,7 @@ class TruncatedNewton(Solver):
         """Raise `InputError` if the loss is not the squared hinge or the space has no rows."""
         if problem.loss != SQUARED_HINGE:
             raise InputError(f"truncated Newton solves the squared hinge, not {problem.loss.name}")
-        if not isinstance(problem.space, Rows):
+        if problem.space.held is None:
             raise InputError("truncated Newton needs rows: take Nyström features of the kernel")
 
     def start(self, problem: Problem, recorder: Recorder) -> None:

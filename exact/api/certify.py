@@ -25,8 +25,8 @@ from ..problem.penalties.penalty import Penalty
 from ..problem.problem import LARGEST_SCORE, Problem
 from ..problem.scalings import convention_loss
 from ..spaces.gram import as_meant
-from ..spaces.groups import GroupedRows
 from ..spaces.partitions import PartitionedRows
+from ..spaces.rows import space_of
 from ..tools.checks import check_scores
 from ..tools.lossless import as_float64
 from ..tools.threads import small_in_one_thread
@@ -182,7 +182,7 @@ def _check_judged(
         raise InputError("partial AUC (fpr_max, tpr_min) of scores has no gap: give the weights")
     if request.worst_of is not None and (rival is not None or scores is not None):
         raise InputError("the worst of several groups needs weights and lam: no scores, no rival")
-    if scores is not None and isinstance(X, PartitionedRows):
+    if scores is not None and space_of(X).apart is not None:
         raise InputError("rows in partitions are certified with weights (w), not with scores")
 
 
@@ -200,7 +200,7 @@ def _audit_streamed(
     witness = _own_witness(problem, w)
     if refine:
         solution = solved(problem, replace(options, method="descent"), max_time=options.max_time)
-        apart = isinstance(problem.space, PartitionedRows) and can_be_held(problem.space)
+        apart = problem.space.apart is not None and can_be_held(problem.space)
         if apart and solution.status == Status.STALLED:
             return None
         witness = max(witness, solution.witness, key=lambda one: dual_value(problem, one)[0])
@@ -210,7 +210,7 @@ def _audit_streamed(
 def _own_witness(problem: Problem, w: np.ndarray) -> Minorant:
     """Return the dual point of the weights' own scores, on a grid."""
     half = 2 if problem.loss == HINGE else 0  # others' slopes have no jump to smooth
-    if isinstance(problem.space, GroupedRows):
+    if problem.space.grouped is not None:
         return Minorant.from_weights(problem, w, *Evaluator(problem).grid(w, 2 * half / BINS))
     return Minorant.from_weights(problem, w, BINS, half)
 

@@ -35,10 +35,10 @@ from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..pairs.statistics.concordance import right_share, share_between
 from ..problem.problem import split_labels
 from ..spaces.gram import Gram, blocked_product, chain_of
-from ..spaces.groups import GroupedRows, fold_of_groups, starts_of_folds
+from ..spaces.groups import fold_of_groups, starts_of_folds
 from ..spaces.kernels import Kernel, Linear
 from ..spaces.partitions import PartitionedRows, fold_of
-from ..spaces.rows import Rows, check_matrix
+from ..spaces.rows import check_matrix, space_of
 from ..tools.checks import as_numbers, check_choice, check_count
 from ..tools.lossless import check_labels
 from ..tools.rounding import gamma
@@ -187,7 +187,7 @@ def cross_validated_path(
     kind = {"kernel": kernel, "gamma": gamma, "structure_source": structure_source}
     request = Request.of(None, loss, penalty=unit, structure=structure, **kind)
     options = Options(method=method, tol=tol, max_time=max_time)
-    if isinstance(X, PartitionedRows):
+    if space_of(X).apart is not None:
         beside_rows(y, positive, sample_weight, pairs)
         if not (qid is None and time is None and event is None):
             raise InputError(
@@ -237,13 +237,14 @@ def cross_validate(
     """Return what `cross_validated_path` does, for a request at lam = 1 and over any pairs."""
     start = time.perf_counter()
     folds: Iterable[HeldFold | ApartFold]
-    if isinstance(X, PartitionedRows):
+    rows = space_of(X).apart
+    if rows is not None:
         check_request(request)
         if not isinstance(cv, int | np.integer):
             raise InputError(f"rows in partitions take a number of folds (cv), not {cv!r}")
         count = check_count("cv", cv, 2)
-        grid = partitioned_grid(X, n_lams) if lams is None else check_lams(lams)
-        folds = _parts(X, count, seed)  # each is cut when the one before is done
+        grid = partitioned_grid(rows, n_lams) if lams is None else check_lams(lams)
+        folds = _parts(rows, count, seed)  # each is cut when the one before is done
     else:
         data = _folded(X, positive, request, sample_weight, pairs, order)
         splits = split_rows(data, cv, seed)
@@ -366,14 +367,15 @@ def _parts(rows: PartitionedRows, folds: int, seed: int) -> Iterator[ApartFold]:
 
     Groups stay whole; folds of two classes have the same number of each, or one less.
     """
-    starts = starts_of_folds(rows, folds, seed) if isinstance(rows, GroupedRows) else None
+    grouped = rows.grouped
+    starts = None if grouped is None else starts_of_folds(grouped, folds, seed)
     for number in range(folds):
         lacking = "training or held-out rows of one class only"
         try:
-            if isinstance(rows, GroupedRows):
+            if grouped is not None:
                 assert starts is not None
                 lacking = "no pair of rows"
-                train, test = fold_of_groups(rows, starts, number, seed)
+                train, test = fold_of_groups(grouped, starts, number, seed)
             else:
                 train, test = fold_of(rows, number, folds, seed)
                 if not all((part.facts.mass > 0).all() for part in (train, test)):
@@ -431,8 +433,8 @@ def _scorer(
     path: Path, X: Any, data: FoldedData, train: np.ndarray, used: np.ndarray
 ) -> Callable[[np.ndarray], np.ndarray]:
     """Return the function from coordinates to scores of the held-out rows X, numbered `used`."""
-    base = path.task.base
-    if isinstance(base, Rows) and isinstance(X, np.ndarray):
+    base = path.task.base.held
+    if base is not None and isinstance(X, np.ndarray):
         centred = X - base.offset  # once for all lam
         return lambda w: centred @ w
     if data.gram is None:
@@ -461,15 +463,16 @@ def _new_lengths(
     path: Path, X: Any, diagonal: np.ndarray | None, scorer: Callable[[np.ndarray], np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray | float]:
     """Return |k_x - m| of new rows, and what |w|_1 is multiplied by to bound their rounding."""
-    base = path.task.base
-    if isinstance(base, Rows):
-        lengths = np.sqrt(Linear().diagonal(X)) + float(np.linalg.norm(base.offset))
+    rows, base = path.task.base.held, path.task.base.gram
+    if rows is not None:
+        lengths = np.sqrt(Linear().diagonal(X)) + float(np.linalg.norm(rows.offset))
         if isinstance(X, np.ndarray):
-            centred = X - base.offset
-            short = np.linalg.norm(centred, axis=1) * (1 + gamma(base.dim + 8))
+            centred = X - rows.offset
+            short = np.linalg.norm(centred, axis=1) * (1 + gamma(rows.dim + 8))
         else:
-            short = lengths * (1 + gamma(base.dim + 8))
-        return short, 2 * gamma(base.dim + 8) * lengths
+            short = lengths * (1 + gamma(rows.dim + 8))
+        return short, 2 * gamma(rows.dim + 8) * lengths
+    assert base is not None
     even = np.full(base.n, 1 / base.n)
     means, mean = scorer(even), float(base.scores(even).mean())
     if base.kernel is None:

@@ -35,9 +35,9 @@ from ..formulation.screening import with_zeros
 from ..pairs.statistics.concordance import right_share
 from ..problem.penalties.penalty import Penalty
 from ..problem.problem import Problem
-from ..spaces.gram import Gram, StreamedGram
-from ..spaces.groups import GroupedRows
+from ..spaces.gram import Gram
 from ..spaces.partitions import PartitionedRows
+from ..spaces.rows import space_of
 from ..tools.threads import small_in_one_thread
 from .solve import PLAIN_KERNELS, better, can_be_held, choose_solver, held_rows
 
@@ -249,11 +249,11 @@ def _follow(
         left = None if np.isinf(end) else max(end - time.perf_counter(), 1e-3)
         return choose_solver(now.work, options.method, tol, left).solve(now.work, w)
 
-    to_hold = options.method == "auto" and isinstance(X, PartitionedRows) and can_be_held(X)
+    to_hold = options.method == "auto" and space_of(X).apart is not None and can_be_held(X)
     space = task.work.space
-    tiles = None  # of a kernel's values, shared among all lam
-    if isinstance(space, StreamedGram):
-        tiles = space.tiles(tol, lambda: time.perf_counter() > end)
+    shared = None  # a kernel's values, held for all lam
+    if space.gram is not None:
+        shared = space.gram.product(tol, lambda: time.perf_counter() > end)
     for lam in grid:
         if time.perf_counter() >= end and points:
             break
@@ -278,13 +278,14 @@ def _follow(
         if _stopped(solution):
             break
         w = found.w
-    del tiles
+    del shared
     return points, points[-1].solution.status == Status.INTERRUPTED
 
 
 def _right_share(task: Formulation, pairs: Any, solution: Solution) -> float:
-    if isinstance(task.meant.space, PartitionedRows):
-        return auc_of(task.meant.space, solution.w)
+    rows = task.meant.space.apart
+    if rows is not None:
+        return auc_of(rows, solution.w)
     return right_share(pairs, task.meant.space.scores(solution.w))
 
 
@@ -295,11 +296,7 @@ def _stopped(solution: Solution) -> bool:
 def default_grid(problem: Problem, n_lams: int) -> np.ndarray:
     """Return the default grid of a problem, wherever its rows lie."""
     rows: Any = problem.space
-    return (
-        partitioned_grid(rows, n_lams)
-        if isinstance(rows, PartitionedRows)
-        else lam_grid(problem, n_lams)
-    )
+    return partitioned_grid(rows, n_lams) if rows.apart is not None else lam_grid(problem, n_lams)
 
 
 def partitioned_grid(rows: PartitionedRows, n_lams: int) -> np.ndarray:
@@ -309,10 +306,10 @@ def partitioned_grid(rows: PartitionedRows, n_lams: int) -> np.ndarray:
     within queries it is the pull of the hinge at zero, where no pair has its margin.
     """
     none = np.zeros(rows.dim)
-    if isinstance(rows, GroupedRows):
+    if rows.grouped is not None:
         problem = partitioned_problem(rows, None, Request.of(1.0))
         assert problem is not None
-        low, high = paired_range(rows, loss_at(problem, none, 1).pull)
+        low, high = paired_range(rows.grouped, loss_at(problem, none, 1).pull)
         return grid_below(high - low, rows.reach, n_lams)
     sums = rows.total(partial(class_sums, rows.offset, none, None))
     means = sums.vectors[:, 0] / sums.numbers[:, :1]

@@ -27,9 +27,9 @@ from ..problem.penalties.ridge import Ridge
 from ..problem.problem import Problem
 from ..solvers.choose import NAMES, Solver, choose_solver
 from ..spaces.blocks import StreamedRows
-from ..spaces.groups import GroupedRows
 from ..spaces.kernels import Kernel
 from ..spaces.partitions import PartitionedRows
+from ..spaces.rows import space_of
 from ..structured import Structured
 from ..tools.lossless import on_disk
 from ..tools.threads import limited, small_in_one_thread
@@ -263,17 +263,17 @@ def solve_both(
         return _whole(X, y, request, options, collapse)
     start = clock.monotonic()
     found = solved(large, options, max_time=options.max_time)
-    apart = isinstance(X, PartitionedRows)
+    apart = space_of(X).apart
     enough = found.status != Status.STALLED or not can_be_held(X)
-    if enough or (apart and options.method != "auto"):
+    if enough or (apart is not None and options.method != "auto"):
         return None, found
     if options.max_time is not None:
         left = options.max_time - (clock.monotonic() - start)
         if left <= 0:
             return None, found
         options = replace(options, max_time=left)
-    if isinstance(X, PartitionedRows):
-        X, y, request = held_rows(X, request)
+    if apart is not None:
+        X, y, request = held_rows(apart, request)
     return None, better(found, _whole(X, y, request, options, collapse=True)[1])
 
 
@@ -312,9 +312,10 @@ def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
         return None
     if isinstance(X, np.ndarray) and X.ndim == 2 and not np.ma.isMaskedArray(X):
         X = StreamedRows(X) if isinstance(X, np.memmap) or _better_in_blocks(X) else X
-    if not isinstance(X, StreamedRows):
+    space = space_of(X)
+    if not space.in_blocks or space.apart is not None:
         return None
-    return Problem(X, request.risk(request.mask(y)), request.penalty)
+    return Problem(space, request.risk(request.mask(y)), request.penalty)
 
 
 def can_be_held(X: object) -> bool:
@@ -322,8 +323,9 @@ def can_be_held(X: object) -> bool:
 
     What can change on disk is never held.
     """
-    if isinstance(X, PartitionedRows):
-        return X.n * X.dim < HELD_NUMBERS
+    rows = space_of(X).apart
+    if rows is not None:
+        return rows.n * rows.dim < HELD_NUMBERS
     return isinstance(X, np.ndarray) and not on_disk(X) and X.size < HELD_NUMBERS
 
 
@@ -354,8 +356,8 @@ def held_rows(
     The rows come in the order of the partitions. Grouped ones have no labels: the pairs hold their
     order.
     """
-    if isinstance(rows, GroupedRows):
-        found = rows.all_rows()
+    if rows.grouped is not None:
+        found = rows.grouped.all_rows()
         pairs = OrderedPairs(found.group, found.key, found.weight, found.weight)
         return found.rows, None, replace(request, pairs=pairs, positive=None)
     X, positive, weight = rows.drawn(1.0, 1.0)

@@ -13,8 +13,6 @@ from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..problem.tail import Tail
 from ..problem.worst import Worst
-from ..spaces.blocks import StreamedRows
-from ..spaces.partitions import PartitionedRows
 from ..tools.rounding import Bound, above
 from ..tools.wording import at_least, at_most
 from .certificate import Certificate, dual_value
@@ -254,6 +252,6 @@ def _order_in_words(order: CertifiedOrder, upper: str) -> str:
 
 def _mean_loss(problem: Problem, w: np.ndarray, certificate: Certificate) -> float:
     """Return the mean loss over the pairs, from the objective where rows are read in blocks."""
-    if isinstance(problem.space, StreamedRows | PartitionedRows):
+    if problem.space.in_blocks:
         return max(certificate.primal - problem.lam / 2 * problem.space.norm2(w), 0.0)
     return problem.sums(problem.space.scores(w)).value

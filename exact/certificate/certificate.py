@@ -63,7 +63,8 @@ def evaluated_with(
         renewed = _made(problem, witness)
         assert isinstance(renewed.evidence, Weights)
         return _evaluated_in_bins(problem, w, renewed.evidence), renewed
-    if type(problem.space) is Rows:
+    rows = problem.space.given
+    if rows is not None:
         known = noted_scores(problem, w)
         scores = problem.space.scores(w) if known is None else known
         plain = getattr(problem.risk, "plain", False)
@@ -71,16 +72,16 @@ def evaluated_with(
         # the risk has no better ones.
         shared = _shared_sums(problem, scores, evidence) if plain or tol > 0 else None
         renewed = _made(problem, witness, shared)
-        bounds = _evaluated_plainly(problem, problem.space, w, renewed, scores, shared)
+        bounds = _evaluated_plainly(problem, rows, w, renewed, scores, shared)
         if _enough(bounds, tol):
             return bounds, renewed
         # The minorant was made of plain sums, and is made again with care.
         if shared is not None and not plain:
             renewed = _made(problem, witness)
         return _evaluated_carefully(problem, w, renewed), renewed
-    renewed, plain = _made(problem, witness), getattr(problem.space, "plain", None)
-    if plain is not None:
-        bounds = _evaluated_carefully(problem.over(plain()), w, renewed)
+    renewed, plain = _made(problem, witness), problem.space.plain()
+    if plain is not problem.space:
+        bounds = _evaluated_carefully(problem.over(plain), w, renewed)
         if _enough(bounds, tol):
             return bounds, renewed
     return _evaluated_carefully(problem, w, renewed), renewed
@@ -102,9 +103,8 @@ def _enough(bounds: Bounds, tol: float) -> bool:
 
 def _evaluated_carefully(problem: Problem, w: np.ndarray, witness: Minorant) -> Bounds:
     """Return the bounds of `evaluated` from the space's most careful sums."""
-    together = getattr(problem.space, "together", None)
-    if together is not None and isinstance(problem.penalty, Ridge):
-        together(w, witness.c)  # both products in one pass over a kernel's values
+    if isinstance(problem.penalty, Ridge):
+        problem.space.together(w, witness.c)  # both products in one pass over a kernel's values
     dual = Bound(*dual_value(problem, witness))
     return careful_primal(problem, w), dual
 
@@ -214,8 +214,9 @@ def _proved(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, 
     l2 = penalty.l2
     if l2 == 0:
         return (0.0, 0.0) if shrunk is None else shrunk
-    if careful and type(penalty) is Ridge and type(problem.space) is Rows:
-        return _dual_by_columns(problem.space, l2, witness)
+    rows = problem.space.given
+    if careful and type(penalty) is Ridge and rows is not None:
+        return _dual_by_columns(rows, l2, witness)
     quick = None if careful else getattr(penalty, "quick_distance", None)
     apart = (quick or penalty.distance)(problem.space, witness.c)
     reach = problem.space.reach
@@ -249,8 +250,8 @@ def _shrunk_dual(problem: Problem, witness: Minorant, careful: bool) -> tuple[fl
     Omega*(s g) is 0 there, whatever l2 is. A shrunk minorant is still a minorant, as U is never
     negative.
     """
-    shrink, space = getattr(problem.penalty, "shrink", None), problem.space
-    if shrink is None or not isinstance(space, Rows):
+    shrink, space = getattr(problem.penalty, "shrink", None), problem.space.held
+    if shrink is None or space is None:
         return None
     c = witness.c
     g, error = space.careful_pull(c) if careful else (space.pull(c), space.pull_error(c))

@@ -38,10 +38,8 @@ from ..losses.registry import (
 )
 from ..pairs.partitioned_pairs import PartitionedPairs, pairs_here
 from ..problem.problem import Problem
-from ..spaces.blocks import Block, Pull, StreamedRows, added_up, block_memory
-from ..spaces.groups import GroupedRows, whole_partition
-from ..spaces.partitions import PartitionedRows
-from ..spaces.rows import Rows
+from ..spaces.blocks import Block, Pull, added_up, block_memory
+from ..spaces.groups import whole_partition
 from ..sums.assembled import PairSums
 from ..sums.binned import (
     ClosedLines,
@@ -244,7 +242,7 @@ def loss_at(problem: Problem, w: np.ndarray, bins: int) -> Evaluation:
     known = noted(problem, w, bins)
     if known is not None:
         return known
-    if isinstance(problem.space, GroupedRows):
+    if problem.space.grouped is not None:
         evaluator = Evaluator(problem)
         return evaluator.at(w, *evaluator.grid(w, 0.0))
     return binned_at(problem, w, max(bins, fine_bins(problem)), 0)
@@ -252,7 +250,7 @@ def loss_at(problem: Problem, w: np.ndarray, bins: int) -> Evaluation:
 
 def fine_bins(problem: Problem) -> int:
     """Return the bins a unit from which the bound of a loss is close enough for any purpose."""
-    smooth = isinstance(problem.space, PartitionedRows) and problem.loss != HINGE
+    smooth = problem.space.apart is not None and problem.loss != HINGE
     return SMOOTH_FINE if smooth else FINE
 
 
@@ -265,10 +263,10 @@ class Evaluator:
     def __init__(self, problem: Problem):
         space, pairs, loss = problem.space, problem.pairs, problem.loss
         self.problem, self.loss, self.hinge = problem, loss, loss == HINGE
-        if not isinstance(space, Rows | StreamedRows | PartitionedRows):
+        if space.held is None and not space.in_blocks:
             raise InputError("binned dual points are for rows, not for another space")
         self.rows: Any = space.labelled(pairs)
-        self.groups = isinstance(space, GroupedRows)
+        self.groups = space.grouped is not None
         self.doubt, self.order = np.inf, 1
         self._known: tuple[np.ndarray, np.ndarray, float] | None = None
         if self.groups:
@@ -288,7 +286,7 @@ class Evaluator:
             self.doubt, self.order = 9.0, 3
         elif not (self.hinge or isinstance(loss, Square | Exponential)):
             raise InputError(f"rows in blocks have no sums of the loss {loss.name!r} by bin")
-        if not self.hinge and isinstance(space, Rows):
+        if not self.hinge and space.held is not None:
             raise InputError("binned dual points of rows in memory are for the hinge")
 
     def at(self, w: np.ndarray, bins: int, half: int = 0) -> Evaluation:

@@ -23,10 +23,6 @@ from ..pairs.exact_sums import ExactAllPairs, ExactPairList, ExactPoint, Form, G
 from ..problem.evidence import Alpha, Scores, Weights
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem
-from ..spaces.blocks import StreamedRows
-from ..spaces.gram import Gram, StreamedGram
-from ..spaces.partitions import PartitionedRows
-from ..spaces.rows import Rows
 from ..tools.exact_numbers import (
     ExactColumns,
     decimal_above,
@@ -163,16 +159,17 @@ def exact_certificate(problem: Problem, solution: Solution) -> ExactCertificate:
 def check_exact(problem: Problem) -> None:
     """Raise an error unless the exact mode supports the problem and it is small enough."""
     space, known = problem.space, "the exact mode is for linear rows that are held in memory"
-    if isinstance(space, Gram | StreamedGram):
+    if space.gram is not None:
         raise InputError(f"{known}: the values of a kernel are rounded already")
-    if isinstance(space, StreamedRows | PartitionedRows):
+    if space.in_blocks:
         raise InputError(f"{known}, not for rows read in blocks: make the problem of an array")
-    if type(space) is not Rows:
+    if space.given is None:
         raise InputError(f"{known}: leave the structure out")
     _form_of(problem.loss)
     if not isinstance(problem.pairs, AllPairs | PairList):
         raise InputError("the exact mode is for all pairs of two classes, or a list of pairs")
-    size = int(space.raw.nnz) if space.is_sparse else int(space.raw.size)
+    raw = space.given.raw
+    size = int(raw.size if isinstance(raw, np.ndarray) else raw.nnz)
     if isinstance(problem.pairs, PairList):
         size = max(size, int(problem.pairs.i.size))
     if size > MOST_NUMBERS:
@@ -185,8 +182,8 @@ def check_exact(problem: Problem) -> None:
 def _rows(problem: Problem) -> ExactColumns:
     """Return the rows of the problem, or raise `InputError` where they are not known exactly."""
     check_exact(problem)
-    assert isinstance(problem.space, Rows)
-    return ExactColumns(problem.space.raw)
+    assert problem.space.given is not None
+    return ExactColumns(problem.space.given.raw)
 
 
 def _point(

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from operator import add
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -27,12 +27,11 @@ from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..pairs.partitioned_pairs import pairs_here
 from ..pairs.statistics.concordance import concordance, share_between
 from ..problem.problem import Problem
-from ..spaces.blocks import Block, StreamedRows, added_up
-from ..spaces.gram import Gram, StreamedGram, chain_of
+from ..spaces.blocks import Block, added_up
+from ..spaces.gram import chain_of
 from ..spaces.groups import GroupedRows, whole_partition
 from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import Rows, Space
-from ..structured import Structured
 from ..tools.rounding import UNIT, gamma
 from .evaluation import score_ends
 
@@ -61,9 +60,9 @@ def certified_order(
 ) -> CertifiedOrder:
     """Count the pairs whose order at the optimum is certain."""
     space, pairs = problem.space, problem.pairs
-    if isinstance(space, GroupedRows):
-        right, wrong = _over_groups(space, ordered_counts, w, radius, slip)
-    elif isinstance(space, StreamedRows | PartitionedRows):
+    if space.grouped is not None:
+        right, wrong = _over_groups(space.grouped, ordered_counts, w, radius, slip)
+    elif space.in_blocks:
         counts = counted_ends(space.labelled(pairs), w, radius, slip)
         right, wrong = surely_above(counts, 1), surely_above(counts, 0)
     else:
@@ -130,17 +129,15 @@ def auc_range(
 
 def row_lengths(space: Space) -> np.ndarray:
     """Return upper bounds of |k_i - m|, m a point common to all rows, mostly their mean: (n,)."""
-    if isinstance(space, Structured):
-        return row_lengths(cast(Space, space.base))
-    if isinstance(space, Rows):
-        return _sparse_lengths(space) if type(space) is Rows and space.is_sparse else space.norms
-    if not isinstance(space, Gram | StreamedGram):
-        return np.full(space.n, space.reach)
-    diagonal = np.diag(space.K) if isinstance(space, Gram) else space.kernel.diagonal(space.X)
-    means = space.scores(np.full(space.n, 1 / space.n))
-    return kernel_lengths(
-        diagonal, means, float(means.mean()), space.n, space.noise * space.reach**2
-    )
+    base, n = space.unstructured, space.n
+    rows, given, gram = base.held, base.given, base.gram
+    if rows is not None:
+        return _sparse_lengths(rows) if given is not None and rows.is_sparse else rows.norms
+    if gram is None:
+        return np.full(n, base.reach)
+    means = gram.scores(np.full(n, 1 / n))
+    noise = gram.noise * gram.reach**2
+    return kernel_lengths(gram.diagonal(), means, float(means.mean()), n, noise)
 
 
 def kernel_lengths(
@@ -314,17 +311,17 @@ def auc_of(rows: PartitionedRows, w: np.ndarray) -> float:
 
     Where rows have queries, return the concordance.
     """
-    if isinstance(rows, GroupedRows):
-        return group_concordance(rows, w)
+    if rows.grouped is not None:
+        return group_concordance(rows.grouped, w)
     low, high = auc_between(rows, w)
     return (low + high) / 2
 
 
 def auc_within(rows: PartitionedRows, w: np.ndarray, radius: float) -> tuple[float, float]:
     """Return bounds of the AUC, or concordance, of all weights no farther from `w` than that."""
-    if isinstance(rows, GroupedRows):
-        mass = rows.order.mass
-        least, most = (x / mass for x in _over_groups(rows, _shares, w, radius))
+    if rows.grouped is not None:
+        mass = rows.grouped.order.mass
+        least, most = (x / mass for x in _over_groups(rows.grouped, _shares, w, radius))
         return max(least - SLACK, 0.0), min(most + SLACK, 1.0)
     counts = counted_ends(rows, w, radius, weighted=rows.facts.weighted)
     return share_above(counts, 1), 1.0 - share_above(counts, 0)

@@ -17,8 +17,6 @@ from ..problem.evidence import Alpha, Evidence, Marginals, Mix, Scores, Weights
 from ..problem.penalties.ridge import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Mean, least_margin
-from ..spaces.partitions import PartitionedRows
-from ..spaces.rows import Rows
 from ..tools.checks import check_callback, check_count, check_number
 from ..tools.wording import at_least, at_most
 from .certificate import Certificate, Minorant
@@ -238,7 +236,7 @@ class Recorder:
         witness = self.best_witness
         if callable(witness):
             witness = witness()
-        if witness is None and isinstance(problem.space, PartitionedRows):
+        if witness is None and problem.space.apart is not None:
             witness = Minorant.from_weights(problem, w, BINS, 1 if problem.loss == HINGE else 0)
         elif witness is None:
             witness = Minorant.from_scores(problem, problem.space.scores(w))
@@ -272,7 +270,7 @@ def from_larger_lam(
     `solve` solves the same problem at another lam.
     """
     hinge = isinstance(problem.risk, Mean) and problem.loss == HINGE
-    rows = type(problem.space) is Rows and isinstance(problem.penalty, Ridge)
+    rows = problem.space.given is not None and isinstance(problem.penalty, Ridge)
     if solution.status != Status.STALLED or not (hinge and rows):
         return solution
     with np.errstate(over="ignore", invalid="ignore"):

@@ -49,7 +49,7 @@ def differences_gram(space: Rows, i: np.ndarray, j: np.ndarray, share: np.ndarra
             X, (p, q) = space.rows(touched), np.split(place, 2)
             return np.asarray(X.T @ PairGraph(p, q, share, touched.size).times(X))
     root = np.sqrt(share)[:, None]
-    if type(space) is Rows and isinstance(space.X, np.ndarray):
+    if space.given is not None and not space.is_sparse:
         return _dense_gram(space.X, i, j, root)
     D: Any = space.rows(i) - space.rows(j)
     if isinstance(D, np.ndarray):

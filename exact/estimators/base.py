@@ -24,8 +24,8 @@ from ..certificate.solution import Solution, Status
 from ..errors import InputError
 from ..formulation.partitioned import is_dask, rows_of_dask
 from ..pairs.labels import kinds_of
-from ..spaces.groups import GroupedRows
 from ..spaces.partitions import PartitionedRows
+from ..spaces.rows import space_of
 from ..tools.lossless import as_float64, check_labels, check_matrix, frame_names
 from ..tools.threads import small_in_one_thread
 from ..tools.wording import at_most
@@ -344,7 +344,7 @@ class QueryClassifier(AUCClassifier):
 
 def in_partitions(X: object) -> bool:
     """Return whether `X` is a dask collection or `PartitionedRows`."""
-    return is_dask(X) or isinstance(X, PartitionedRows)
+    return is_dask(X) or space_of(X).apart is not None
 
 
 @contextmanager
@@ -355,12 +355,12 @@ def opened(
 
     Labels of `PartitionedRows` lie with the rows: they are then False and True.
     """
-    if isinstance(X, PartitionedRows):
+    own = space_of(X).apart
+    if own is not None:
         if not (y is None and sample_weight is None and qid is None):
             raise InputError("labels and weights lie with the rows in their partitions: give none")
-        if isinstance(X, GroupedRows):
-            X.as_classes()
-        yield X, np.array([False, True])
+        own.as_classes()
+        yield own, np.array([False, True])
         return
     rows, classes = rows_of_dask(X, y, sample_weight, None, qid)
     try:

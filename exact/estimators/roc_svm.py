@@ -24,7 +24,6 @@ from ..pairs.nearest_pairs import FILTERS, nearest_pairs
 from ..pairs.ordered.kinds import ordered_pairs_of
 from ..spaces.kernels import PRECOMPUTED, Kernel, get_kernel
 from ..spaces.partitions import PartitionedRows
-from ..spaces.rows import Rows
 from ..tools.checks import check_choice, check_number
 from ..tools.threads import small_in_one_thread
 from .base import (
@@ -128,7 +127,7 @@ class ExactClassifier(AUCClassifier):
         for name in ("coef_", "dual_coef_", "support_", "_support_rows"):
             if hasattr(self, name):
                 delattr(self, name)
-        if task is None or isinstance(task.base, Rows):
+        if task is None or task.base.held is not None:
             self.coef_ = np.array(self.solution_.w, dtype=float).reshape(1, -1)
             return
         spanning = np.flatnonzero(self.solution_.w) if task.factor is None else task.factor.pivots

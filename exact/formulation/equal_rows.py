@@ -20,7 +20,7 @@ from ..problem.evidence import Alpha, Scores
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..spaces.factor import GramFactor
-from ..spaces.gram import Gram, StreamedGram
+from ..spaces.gram import Gram
 from ..spaces.rows import Rows
 
 WORTH = 0.9  # Groups are used if their number is at most this share of the rows.
@@ -47,13 +47,9 @@ class Groups:
         weight = np.ones(self.group.size) if pairs.weight is None else pairs.weight
         return AllPairs(self.total(weight), pairs.form)
 
-    def space(self, space: Rows | Gram | StreamedGram) -> Rows | Gram | StreamedGram:
+    def space(self, space: Rows | Gram) -> Rows | Gram:
         """Return the space on one row of each group."""
-        if isinstance(space, Rows):
-            return Rows(space.raw[self.first], check=False)
-        if isinstance(space, Gram):
-            return space.part(self.first)
-        return StreamedGram(space.kernel, space.X[self.first])
+        return space.part(self.first)
 
     def factor(self, factor: GramFactor) -> GramFactor:
         """Return the factor of the groups' kernel matrix as one of all rows."""

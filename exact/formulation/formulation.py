@@ -30,16 +30,14 @@ from ..problem.penalties.ridge import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..spaces.factor import DENSE_LIMIT, GramFactor, Lift, rows_of, takes_many_features
-from ..spaces.gram import BLOCK_BYTES, Gram, StreamedGram, blocked_product
+from ..spaces.gram import BLOCK_BYTES, Gram, blocked_product
 from ..spaces.kernels import Kernel, check_kernel, get_kernel
-from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import Rows, Space, check_matrix
 from ..structured import Structured, scatter_of, whitened
 from .equal_rows import Groups, Spread, equal_rows
 from .request import Request
 
 Matrix = np.ndarray | sp.csr_matrix
-PlainSpace = Rows | Gram | StreamedGram
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +53,9 @@ class Formulation:
     groups: Groups | None = None
 
     @property
-    def base(self) -> PlainSpace:
+    def base(self) -> Space:
         """The space meant, without its structure."""
-        space = self.meant.space
-        return cast(PlainSpace, space.base if isinstance(space, Structured) else space)
+        return self.meant.space.unstructured
 
     def with_penalty(self, penalty: Penalty) -> Formulation:
         """Return the same with another penalty; factor and whitening are shared."""
@@ -68,15 +65,15 @@ class Formulation:
 
     def evaluate(self, w: np.ndarray, X: object) -> np.ndarray:
         """Return the scores (m,) of other rows, from coordinates of `meant`: see `scorer`."""
-        base: Any = self.base
-        if isinstance(base, Rows | PartitionedRows):
+        base: Any = self.base.held or self.base.apart
+        if base is not None:
             rows = _new_rows(X, base.dim, "features")
             if isinstance(rows, np.ndarray):
                 return (rows - base.offset) @ w
             return np.asarray(rows @ w) - float(base.offset @ w)
         if self.kernel is None or self.X is None:
             what = "kernel values, one for each training row,"
-            return np.asarray(_new_rows(X, base.n, what) @ w)
+            return np.asarray(_new_rows(X, self.meant.n, what) @ w)
         rows = _new_rows(X, int(self.X.shape[1]), "features")
         used = np.flatnonzero(w)
         scores, m = np.zeros(rows.shape[0]), rows.shape[0]
@@ -179,8 +176,8 @@ def _features(
     space: Space, few: bool, max_time: float | None
 ) -> tuple[Rows, Lift, GramFactor | None]:
     """Return rows to work on, as `rows_of` does: rows of fewer features than rows as they are."""
-    if isinstance(space, Rows) and space.dim <= space.n:
-        return space, np.copy, None
+    if space.held is not None and space.dim <= space.n:
+        return space.held, np.copy, None
     return rows_of(space, few=few, max_time=max_time)
 
 
@@ -190,10 +187,10 @@ def _is_for_cuts(meant: Problem) -> bool:
     if not (isinstance(risk, Mean) and risk.loss == HINGE):
         return False
     known = isinstance(risk.pairs, AllPairs | PairList)
-    return known and isinstance(space, Gram | StreamedGram) and takes_many_features(space)
+    return known and space.gram is not None and takes_many_features(space.gram)
 
 
-def _grouped(groups: Groups, meant: Problem, base: PlainSpace) -> Problem:
+def _grouped(groups: Groups, meant: Problem, base: Rows | Gram) -> Problem:
     """Return the problem of one row a group."""
     assert isinstance(meant.pairs, AllPairs)
     positive = meant.pairs.positive[groups.first]
@@ -202,7 +199,7 @@ def _grouped(groups: Groups, meant: Problem, base: PlainSpace) -> Problem:
 
 def _true_space(
     X: object, request: Request, held: Gram | None = None
-) -> tuple[PlainSpace, Kernel | None, Matrix | None]:
+) -> tuple[Rows | Gram, Kernel | None, Matrix | None]:
     """Return the space meant, the formula of a kernel, and the rows: None for a given matrix."""
     if held is not None:
         return held, held.kernel, None if request.gives_matrix else check_matrix(X)
@@ -224,15 +221,15 @@ def kernel_of(request: Request, rows: Matrix) -> Kernel:
     return kernel
 
 
-def true_space(kernel: Kernel, X: object) -> Gram | StreamedGram:
+def true_space(kernel: Kernel, X: object) -> Gram:
     """Return the kernel's own space on the rows: held where it fits, else streamed."""
     return _kernel_space(kernel, check_matrix(X))
 
 
-def _kernel_space(kernel: Kernel, matrix: Matrix) -> Gram | StreamedGram:
+def _kernel_space(kernel: Kernel, matrix: Matrix) -> Gram:
     if matrix.shape[0] <= DENSE_LIMIT:
         return Gram.of_kernel(kernel, matrix)
-    return StreamedGram(kernel, matrix)
+    return Gram.of_kernel(kernel, matrix, held=False)
 
 
 def _new_rows(X: object, columns: int, what: str) -> Matrix:

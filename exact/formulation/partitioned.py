@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -15,9 +15,8 @@ from ..pairs.labels import split_labels
 from ..pairs.partitioned_pairs import PartitionedOrder, pairs_in
 from ..problem.problem import Problem
 from ..problem.risk import Mean
-from ..spaces.groups import GroupedRows
 from ..spaces.partitions import PartitionedRows
-from ..spaces.rows import Space
+from ..spaces.rows import space_of
 from .request import Request
 
 P = ParamSpec("P")
@@ -26,13 +25,13 @@ T = TypeVar("T")
 
 def partitioned_problem(X: object, y: object, request: Request) -> Problem | None:
     """Return the problem over rows in partitions, or None if `X` is anything else."""
-    if not isinstance(X, PartitionedRows):
+    rows = space_of(X).apart
+    if rows is None:
         return None
     check_request(request)
     beside_rows(y, request.positive, getattr(request.pairs, "weight", None))
-    if isinstance(X, GroupedRows):
-        return Problem(cast(Space, X), Mean(PartitionedOrder(X), request.loss), request.penalty)
-    return Problem(cast(Space, X), Mean(pairs_in(X.facts), request.loss), request.penalty)
+    pairs: Any = pairs_in(rows.facts) if rows.grouped is None else PartitionedOrder(rows.grouped)
+    return Problem(rows, Mean(pairs, request.loss), request.penalty)
 
 
 def check_request(request: Request) -> None:
@@ -60,7 +59,7 @@ def beside_rows(*given: object) -> None:
 
 def refuse_method(X: object, method: str) -> None:
     """Raise `InputError` if `X` is rows in partitions: `method` does not read them."""
-    if isinstance(X, PartitionedRows):
+    if space_of(X).apart is not None:
         raise InputError(f"rows in partitions are solved by newton, not by {method!r}")
 
 

@@ -12,8 +12,7 @@ from ..pairs.all_pairs import PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..pairs.partitioned_pairs import pairs_in
 from ..problem.scalings import convention_name, lam_from_C, objective_scale
-from ..spaces.groups import GroupedRows
-from ..spaces.partitions import PartitionedRows
+from ..spaces.rows import space_of
 from ..tools.checks import check_number
 from .request import Request
 
@@ -24,11 +23,11 @@ def in_units_of(
     """Return a rival with its scale, and the request at the lam that its constant C means."""
     name = convention_name(rival)
     C = check_number("C", C)
-    inside = isinstance(X, PartitionedRows)
-    if isinstance(X, GroupedRows):
-        count, share = float(X.order.mass), None
+    rows = space_of(X).apart
+    if rows is not None and rows.grouped is not None:
+        count, share = float(rows.grouped.order.mass), None
     else:
-        pairs = pairs_in(X.facts) if inside else request.pairs_on(request.mask(y))
+        pairs = request.pairs_on(request.mask(y)) if rows is None else pairs_in(rows.facts)
         count, share = _pair_mass(pairs)
     lam = lam_from_C(C, count, name, share)
     return Rival(name, float(C), objective_scale(C, count, name, share)), request.at(lam)

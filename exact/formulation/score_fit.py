@@ -22,7 +22,6 @@ import scipy.sparse.linalg
 
 from ..problem.problem import Problem
 from ..spaces.factor import DENSE_LIMIT, Columns, independent_columns
-from ..spaces.gram import Gram
 from ..spaces.rows import Rows, Space
 from ..structured import Structured
 from ..tools.rounding import LONG_UNIT, UNIT, gamma
@@ -89,13 +88,14 @@ def fit_scores(task: Formulation, scores: np.ndarray) -> ScoreFit:
 
 def _proved_fit(base: Space, scores: np.ndarray) -> _Known | None:
     """Return the fit with proofs, or None where there are none."""
-    if isinstance(base, Rows):
+    if base.held is not None:
         if base.n * base.dim > DENSE_NUMBERS:
             return None
         if base.dim < base.n:
-            found = independent_columns(base)
-            return None if found is None else _by_columns(base, scores, found)
-    if isinstance(base, Rows | Gram) and base.n <= DENSE_LIMIT:
+            found = independent_columns(base.held)
+            return None if found is None else _by_columns(base.held, scores, found)
+    is_matrix = base.gram is not None and base.gram.K is not None
+    if (base.held is not None or is_matrix) and base.n <= DENSE_LIMIT:
         return _by_products(base, scores)
     return None
 
@@ -127,9 +127,9 @@ def printed_error(scores: np.ndarray) -> float:
 
 def least_squares(space: Space, wanted: np.ndarray) -> np.ndarray:
     """Return the least-norm coordinates of rows whose scores come nearest; nothing is proved."""
-    assert isinstance(space, Rows)
-    if isinstance(space.X, np.ndarray):
-        return np.linalg.lstsq(space.X, wanted, rcond=None)[0]
+    assert space.held is not None
+    if isinstance(space.held.X, np.ndarray):
+        return np.linalg.lstsq(space.held.X, wanted, rcond=None)[0]
     centred = scipy.sparse.linalg.LinearOperator(
         (space.n, space.dim),
         matvec=lambda v: space.scores(np.ravel(v)),
@@ -154,9 +154,9 @@ def careful_scores(space: Space, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
     For columns of very different sizes that is far below the product of the lengths.
     """
-    base = space.base if isinstance(space, Structured) else space
-    scores, error = base.careful_scores(w)
-    if not isinstance(base, Rows):
+    base = space.unstructured.held
+    scores, error = space.careful_scores(w)
+    if base is None:
         return scores, error
     if isinstance(base.X, np.ndarray):
         size = np.abs(base.X) @ np.abs(w)
@@ -191,7 +191,7 @@ def _by_columns(space: Rows, scores: np.ndarray, found: Columns) -> _Known:
     return _Known(w, found.stretch, found.beside(w), max(least, 0.0) * (1 - gamma(16)))
 
 
-def _by_products(space: Rows | Gram, scores: np.ndarray) -> _Known | None:
+def _by_products(space: Space, scores: np.ndarray) -> _Known | None:
     """Return the fit through the coefficients of rows, of which there are no more than features.
 
     Functions of least norm are sum a_i k_i with sum a = 0, their scores K a, and sigma^2 is the
@@ -210,21 +210,23 @@ def _by_products(space: Rows | Gram, scores: np.ndarray) -> _Known | None:
         coordinates = space.pull(a)
         left, _ = _left(space, coordinates, scores)
     beside = (abs(float(a.sum())) + gamma(space.n) * float(np.abs(a).sum())) * space.reach
-    if isinstance(space, Rows):
-        beside += space.pull_error(a)
+    if space.held is not None:
+        beside += space.held.pull_error(a)
     return _Known(coordinates, float(1 / np.sqrt(least)) * (1 + gamma(8)), beside)
 
 
-def _centred_products(space: Rows | Gram) -> tuple[np.ndarray, float]:
+def _centred_products(space: Space) -> tuple[np.ndarray, float]:
     """Return P K P + tau 11'/n, P = I - 11'/n, and a bound of its error in any matrix norm."""
     n = space.n
-    if isinstance(space, Rows):
-        rows = space.dense()
+    if space.held is not None:
+        rows = space.held.dense()
         K = rows @ rows.T
-        error = gamma(2 * space.dim + 8) * float((space.norms**2).sum())
+        error = gamma(2 * space.dim + 8) * float((space.held.norms**2).sum())
     else:
-        K = space.K
-        off = space.noise * float((space.lengths**2).sum()) + space.shift
+        gram = space.gram
+        assert gram is not None
+        K = gram.K
+        off = gram.noise * float((gram.lengths**2).sum()) + gram.shift
         error = off * (1 + gamma(n + 8))
     long = K.astype(np.longdouble)
     means = long.mean(axis=0)

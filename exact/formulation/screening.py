@@ -60,7 +60,7 @@ def zeros_proved(
     problem: Problem, w: np.ndarray, minorant: Minorant, certificate: Certificate
 ) -> np.ndarray | None:
     """Return which weights are zero in every optimal model: bool (dim,), or None without a rule."""
-    linear = isinstance(problem.penalty, Zeros) and type(problem.space) is Rows
+    linear = isinstance(problem.penalty, Zeros) and problem.space.given is not None
     if not linear or not isinstance(problem.risk, Mean):
         return None
     if np.isfinite(problem.loss.smoothness):
@@ -74,8 +74,8 @@ def _by_strong_concavity(
     problem: Problem, minorant: Minorant, certificate: Certificate
 ) -> np.ndarray | None:
     """Apply the rule of smooth losses to the minorant, and to the one that is shrunk into C."""
-    space, penalty = problem.space, problem.penalty
-    assert isinstance(space, Rows)
+    space, penalty = problem.space.given, problem.penalty
+    assert space is not None
     try:
         made = minorant.renewed(problem)
     except InputError:
@@ -114,8 +114,8 @@ def pair_spread(problem: Problem) -> np.ndarray:
     For all pairs it is mean+ x^2 + mean- x^2 - 2 mean+ x mean- x; else at most twice the mean of
     the squares by the rows' weight.
     """
-    space, pairs = problem.space, problem.pairs
-    assert isinstance(space, Rows)
+    space, pairs = problem.space.given, problem.pairs
+    assert space is not None
     if not isinstance(pairs, AllPairs):
         return 2 * (1 + LOOSE) * _mean(space, pairs.row_mass(), 2)
     weight = np.zeros((2, problem.n))
@@ -139,8 +139,8 @@ def _mean(space: Rows, weight: np.ndarray, power: int) -> np.ndarray:
 
 def _by_the_ball(problem: Problem, w: np.ndarray, certificate: Certificate) -> np.ndarray | None:
     """Apply the rule of the hinge: rows carry what pairs surely and possibly below margin do."""
-    space, pairs, radius = problem.space, problem.pairs, certificate.radius
-    assert isinstance(space, Rows) and isinstance(problem.penalty, Zeros)
+    space, pairs, radius = problem.space.given, problem.pairs, certificate.radius
+    assert space is not None and isinstance(problem.penalty, Zeros)
     if radius is None or not np.isfinite(radius):
         return None
     scores, error = space.careful_scores(w)

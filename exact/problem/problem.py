@@ -144,13 +144,14 @@ class Problem:
 
         F, its gradient and its optimum are the same in the same coordinates; so is each alpha.
         """
-        if not isinstance(self.pairs, PairList) or type(self.space) is not Rows:
+        rows = self.space.given
+        if not isinstance(self.pairs, PairList) or rows is None:
             return self
         named = self.pairs.named()
         if 2 * int(named.sum()) > self.n:
             return self
         try:
-            space = Rows(self.space.raw[named])
+            space = Rows(rows.raw[named])
         except InputError:  # numbers so small that only the other rows make them rows of a matrix
             return self
         return self.on_rows(space, self.pairs.among(named))

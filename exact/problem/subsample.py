@@ -10,9 +10,8 @@ import numpy as np
 from ..errors import InputError, NoPairError
 from ..pairs.all_pairs import AllPairs
 from ..pairs.ordered.ordered_pairs import OrderedPairs
-from ..spaces.blocks import StreamedRows
-from ..spaces.groups import DrawnGroups, GroupedRows
-from ..spaces.partitions import PartitionedRows, marks
+from ..spaces.groups import DrawnGroups
+from ..spaces.partitions import marks
 from ..spaces.rows import Rows
 from .problem import Problem
 from .risk import Mean
@@ -51,7 +50,7 @@ def part_of(problem: Problem) -> Problem | None:
         return _part_of_tail(problem, problem.risk)
     pairs = problem.pairs
     size = max(problem.n // THINNING, LEAST_ROWS, ROWS_PER_COORDINATE * space.dim)
-    if problem.n < max(FEWEST, 4 * size) or not isinstance(space, Rows):
+    if problem.n < max(FEWEST, 4 * size) or space.held is None:
         return None
     if isinstance(pairs, AllPairs):
         sample = subsample(problem, size)
@@ -61,12 +60,12 @@ def part_of(problem: Problem) -> Problem | None:
     found = pairs.part(size, np.random.default_rng(0))
     if found is None:
         return None
-    return Problem(Rows(space.raw[found[0]]), Mean(found[1], problem.loss), problem.penalty)
+    return Problem(Rows(space.held.raw[found[0]]), Mean(found[1], problem.loss), problem.penalty)
 
 
 def _part_of_tail(problem: Problem, risk: Tail) -> Problem | None:
     """Return partial AUC over a part of many rows, of each class as large a part as before."""
-    if problem.n <= 2 * TAIL_ROWS or not isinstance(problem.space, Rows):
+    if problem.n <= 2 * TAIL_ROWS or problem.space.held is None:
         return None
     pairs = risk.mean.pairs
     wanted = _wanted(pairs.n_pos, pairs.n_neg, TAIL_ROWS)
@@ -77,7 +76,7 @@ def _part_of_tail(problem: Problem, risk: Tail) -> Problem | None:
         min(max(Fraction(round(1000 * k * share), 1000), Fraction(1)), Fraction(n))
         for k, share, n in zip((risk.kp, risk.kq), wanted, (few.n_pos, few.n_neg), strict=True)
     )
-    rows = Rows(problem.space.rows(index), check=False, centred=True)
+    rows = Rows(problem.space.held.rows(index), check=False, centred=True)
     return Problem(rows, Tail(Mean(few, risk.mean.loss), kp, kq), problem.penalty)
 
 
@@ -93,8 +92,8 @@ def held_part(problem: Problem) -> Problem:
 
     Of groups whole ones are taken, or single rows where no group is left a pair.
     """
-    space = problem.space
-    if not isinstance(space, GroupedRows):
+    space = problem.space.grouped
+    if space is None:
         sample = starting_sample(problem)
         return held_in_memory(problem) if sample is None else sample
     size = max(problem.n // THINNING, 4 * LEAST_ROWS, 10 * ROWS_PER_COORDINATE * space.dim)
@@ -115,9 +114,8 @@ def subsample(problem: Problem, size: int) -> Problem:
     """Return the problem over about `size` rows, each class thinned evenly."""
     assert isinstance(problem.pairs, AllPairs)
     wanted = _wanted(problem.n_pos, problem.n_neg, size)
-    if isinstance(problem.space, PartitionedRows):
+    if problem.space.apart is not None:
         return from_partitions(problem, *wanted)
-    assert isinstance(problem.space, Rows | StreamedRows)
     index = _thinned(problem, problem.pairs.positive, *wanted)
     weight = None if problem.pairs.weight is None else problem.pairs.weight[index]
     positive = problem.pairs.positive[index]
@@ -129,9 +127,9 @@ def subsample(problem: Problem, size: int) -> Problem:
 
 def held_in_memory(problem: Problem) -> Problem:
     """Return a problem whose rows are read in blocks or in partitions, with its rows held."""
-    if isinstance(problem.space, PartitionedRows):
+    if problem.space.apart is not None:
         return from_partitions(problem, 1.0, 1.0)
-    if isinstance(problem.space, StreamedRows):
+    if problem.space.in_blocks:
         rows = problem.space.rows(np.arange(problem.n))
         return problem.over(Rows(rows, check=False, centred=True))
     return problem
@@ -139,8 +137,8 @@ def held_in_memory(problem: Problem) -> Problem:
 
 def from_partitions(problem: Problem, share_pos: float, share_neg: float) -> Problem:
     """Return the problem over a share of each class of rows in partitions."""
-    space = problem.space
-    assert isinstance(space, PartitionedRows)
+    space = problem.space.apart
+    assert space is not None
     rows, positive, weight = space.drawn(share_neg, share_pos)
     if weight is not None and not (weight[positive].any() and weight[~positive].any()):
         raise InputError("the rows with a weight above 0 are so few that a sample has none")

@@ -31,10 +31,9 @@ from ..problem.evidence import Alpha, Evidence, Scores, Weights
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem, Ridge, split_labels
 from ..problem.risk import Mean
-from ..spaces.blocks import Source, StreamedRows
-from ..spaces.groups import GroupedRows
+from ..spaces.blocks import Source
 from ..spaces.partitions import Block, PartitionedRows
-from ..spaces.rows import Rows
+from ..spaces.rows import space_of
 from ..tools.atomic_files import write_atomically
 from ..tools.lossless import as_float64
 from . import check_partitions, check_proof
@@ -148,11 +147,8 @@ def write_proof_of(problem: Problem, solution: Solution, path: str | Path) -> Pr
             "a proof file is for the hinge over all or ordered pairs, not another loss or a list"
         )
     space = problem.space
-    if isinstance(space, StreamedRows):
-        source: object = space.source
-    elif isinstance(space, Rows):
-        source = space.raw
-    else:
+    source: object = space.source
+    if source is None:
         raise InputError(
             "a proof file is for linear rows: write the features of a kernel or a structure as "
             "rows, and prove the problem over them"
@@ -535,9 +531,9 @@ def write_partitioned_proof(
     InputError
         If the solution is one of another problem, or the sums do not support its certificate.
     """
-    if not isinstance(rows, PartitionedRows):
+    if space_of(rows).apart is None:
         raise InputError("these rows are not in partitions: use write_proof")
-    if isinstance(rows, GroupedRows):
+    if rows.grouped is not None:
         raise InputError("there are no proof files over partitions for the pairs within queries")
     space: Any = rows
     evidence = solution.witness.evidence

@@ -20,10 +20,6 @@ from ..problem.penalties.ridge import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..problem.tail import Tail
-from ..spaces.blocks import StreamedRows
-from ..spaces.gram import Gram, StreamedGram
-from ..spaces.partitions import PartitionedRows
-from ..spaces.rows import Rows
 from .closed_form import SquaredLossSolver
 from .cutting_plane import CuttingPlane
 from .descent import Descent
@@ -62,17 +58,17 @@ WITHOUT_CLASSES = ("auto", "descent", "proximal")  # methods that ordered pairs 
 def suited(problem: Problem) -> str:
     """Return the method for a problem: a linear system, the descent, or proximal steps."""
     risk, space = problem.risk, problem.space
-    if isinstance(space, PartitionedRows):
+    if space.apart is not None:
         return "descent"
     if not isinstance(problem.penalty, Ridge):
         return "proximal"
     if isinstance(risk, Tail):
-        return "descent" if isinstance(space, Rows) else "proximal"
+        return "descent" if space.held is not None else "proximal"
     if not isinstance(risk, Mean):
         return "proximal"
     if isinstance(risk.loss, Square) and isinstance(risk.pairs, AllPairs | PairList):
         return "closed-form"
-    ours = isinstance(space, Rows | StreamedRows | Gram | StreamedGram)
+    ours = space.in_blocks or bool(space.held or space.gram)
     smooth = isinstance(risk.loss, Hinge) or not kinked(risk.loss)  # not a kink of one's own
     return "descent" if ours and smooth else "proximal"
 

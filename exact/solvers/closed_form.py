@@ -37,7 +37,7 @@ class SquaredLossSolver(Solver):
 
     def check(self, problem: Problem) -> None:
         """Raise `InputError` if the loss is not the square or the space has no rows."""
-        if problem.loss != SQUARE or not isinstance(problem.space, Rows):
+        if problem.loss != SQUARE or problem.space.held is None:
             raise InputError("the closed form is for the square loss on rows")
 
     def start(self, problem: Problem, recorder: Recorder) -> None:
@@ -45,17 +45,18 @@ class SquaredLossSolver(Solver):
 
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
         """Solve the system in the form that suits the pairs and the coordinates."""
-        assert isinstance(problem.space, Rows)
+        space = problem.space.held
+        assert space is not None
         # Rows that are an operator have no entries to take moments of.
-        entries = not isinstance(problem.space.X, scipy.sparse.linalg.LinearOperator)
-        dim, pairs = problem.space.dim, problem.pairs
+        entries = not isinstance(space.X, scipy.sparse.linalg.LinearOperator)
+        dim, pairs = space.dim, problem.pairs
         small = entries and dim <= self.dense_limit
         if small and isinstance(pairs, AllPairs):
-            found = moments(problem.space, problem.pairs.positive, pairs)
+            found = moments(space, problem.pairs.positive, pairs)
             matrix = 2 * found.M + problem.lam * np.eye(dim)
             w = _solve_positive(matrix, 2 * found.delta)
         elif isinstance(pairs, PairList) and (pairs.i.size + dim) * dim <= LISTED_NUMBERS:
-            w = _least_squares(problem.space, pairs, problem.lam)
+            w = _least_squares(space, pairs, problem.lam)
         else:
             w = self._iterate(problem)
         recorder.offer(w, problem.objective(w))

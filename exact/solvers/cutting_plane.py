@@ -38,7 +38,6 @@ from ..problem.evidence import Mix, Scores
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..problem.tail import Tail
-from ..spaces.rows import Rows
 from ..sums.assembled import PairSums
 from .finish import ActivePairs
 from .functions import Functions, functions_of
@@ -257,7 +256,7 @@ class _Run:
         self.solver, self.problem, self.recorder = solver, problem, recorder
         self.functions = functions_of(problem.space, solver.tol, lambda: recorder.out_of_time)
         self.cuts = Cuts(problem, self.functions)
-        hinge_rows = isinstance(problem.space, Rows) and not isinstance(problem.risk, Tail)
+        hinge_rows = problem.space.held is not None and not isinstance(problem.risk, Tail)
         self.finish_at = solver.finish_from if hinge_rows else 0.0
         self.best = self._recorded()
 

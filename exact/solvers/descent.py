@@ -40,11 +40,7 @@ from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..problem.subsample import held_part, part_of
 from ..problem.tail import Tail
-from ..spaces.blocks import StreamedRows
 from ..spaces.factor import rows_of
-from ..spaces.gram import Gram, StreamedGram
-from ..spaces.partitions import PartitionedRows
-from ..spaces.rows import Rows
 from .cutting_plane import CuttingPlane
 from .finish import ActivePairs
 from .hard_margin import offer_hard_margin
@@ -243,7 +239,7 @@ class Run:
         show what they miss.
         """
         part, space = self.part, self.part.space
-        dense = isinstance(space, Rows) and isinstance(space.X, np.ndarray)
+        dense = space.held is not None and not space.held.is_sparse
         drawn = self.rules.hessians and isinstance(mean_of(part).pairs, Curved)
         if not (drawn and dense and self.dim <= LARGEST_HESSIAN):
             return
@@ -277,10 +273,10 @@ def points_of(problem: Problem, recorder: Recorder, tol: float) -> tuple[Points,
     space = problem.space
     if isinstance(problem.risk, Tail):
         return TailPoints(problem, recorder, tol), OF_TAILS
-    if isinstance(space, StreamedRows | PartitionedRows):
+    if space.in_blocks:
         return BlockPoints(problem, recorder, tol), OF_BLOCKS
-    if isinstance(space, Gram | StreamedGram):
-        product = space.product(tol, lambda: recorder.out_of_time)
+    if space.gram is not None:
+        product = space.gram.product(tol, lambda: recorder.out_of_time)
         return KernelPoints(problem, recorder, tol, product), OF_KERNELS
     return Points(problem, recorder, tol), OF_ROWS
 
@@ -348,7 +344,7 @@ class Descent(Solver):
                 "proximal method"
             )
         if isinstance(problem.risk, Tail):
-            if not isinstance(problem.space, Rows):
+            if problem.space.held is None:
                 raise InputError("partial AUC is descended over rows: factor the kernel first")
         elif kinked(problem.loss) and problem.loss != HINGE:
             raise InputError("the descent smooths the hinge alone: take the proximal method")
@@ -370,7 +366,7 @@ class Descent(Solver):
             return reason
         if isinstance(problem.risk, Tail) and reason is Status.STALLED:
             return CuttingPlane(self.tol, max_time=recorder.time_left).run(problem, recorder)
-        if hinge and isinstance(problem.space, Rows | Gram | StreamedGram):
+        if hinge and (problem.space.held or problem.space.gram):
             return self._finished(problem, recorder, reason)
         return reason
 
@@ -380,12 +376,12 @@ class Descent(Solver):
         """Go on with the hinge: its pairs near the margin, then cutting planes."""
         pairs = problem.pairs
         if not isinstance(pairs, AllPairs | PairList):
-            if isinstance(problem.space, Rows):
+            if problem.space.held is not None:
                 ActivePairs(self.tol, max_time=recorder.time_left).run(problem, recorder)
             return reason
         w = recorder.best_w
         assert w is not None
-        rows = isinstance(problem.space, Rows)
+        rows = problem.space.held is not None
         penalty = problem.lam / 2 * problem.space.norm2(w)
         if rows and recorder.best_primal - penalty <= SEPARATED * recorder.best_primal:
             offer_hard_margin(problem, recorder, separable=True)
@@ -419,7 +415,7 @@ class Descent(Solver):
         The marginals of a narrow ramp over weighted rows round more than those of single pairs, and
         smoothed row weights more than whole ones.
         """
-        tail, rows, form = isinstance(problem.risk, Tail), isinstance(problem.space, Rows), problem
+        tail, rows, form = isinstance(problem.risk, Tail), problem.space.held is not None, problem
         if tail and recorder.best_witness is not None:
             made = recorder.best_witness
             made = recorder.best_witness = made() if callable(made) else made
@@ -428,7 +424,7 @@ class Descent(Solver):
         solution = recorder.finish(form, self.tol, reason)
         if form is not problem and solution.status is not Status.CERTIFIED:
             solution = recorder.finish(problem, self.tol, reason)
-        held = isinstance(problem.space, Rows | Gram | StreamedGram)
+        held = rows or problem.space.gram is not None
         classes = held and isinstance(mean_of(problem).pairs, AllPairs | PairList)
         ends = self.finish and (tail or (classes and problem.loss == HINGE))
         if not (ends and solution.status is Status.STALLED and recorder.near(self.tol)):

@@ -26,7 +26,6 @@ from ..errors import InputError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs
 from ..problem.problem import Problem
-from ..spaces.rows import Rows
 from .stall import STALL, Idle
 from .window import WarmMultipliers, listed_pairs, open_window
 
@@ -54,7 +53,7 @@ class ActivePairs(Solver):
         """Raise `InputError` if the loss is not the hinge or the space has no rows."""
         if problem.loss != HINGE:
             raise InputError(f"active pairs solve the hinge, not {problem.loss.name}")
-        if not isinstance(problem.space, Rows):
+        if problem.space.held is None:
             raise InputError("active pairs need rows: factor the kernel first")
 
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..spaces.gram import Gram, StreamedGram
 from ..spaces.rows import Space
 
 
@@ -89,6 +88,6 @@ class KernelFunctions(Functions):
 
 def functions_of(space: Space, tol: float, stop: Callable[[], bool]) -> Functions:
     """Return the functions of a space; products with a kernel made anew end where `stop` says."""
-    if isinstance(space, Gram | StreamedGram):
-        return KernelFunctions(space, space.product(tol, stop))
+    if space.gram is not None:
+        return KernelFunctions(space, space.gram.product(tol, stop))
     return Functions(space)

@@ -21,7 +21,6 @@ from ..certificate.solution import Recorder
 from ..pairs.all_pairs import AllPairs
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem
-from ..spaces.rows import Rows
 from .stall import STALL, Idle
 
 LARGEST, WIDEST = 4000, 40_000  # rows, whose products are formed and factored, and coordinates
@@ -37,8 +36,8 @@ def offer_hard_margin(problem: Problem, recorder: Recorder, separable: bool = Fa
     Nothing is offered where the problem is not one of few rows in many coordinates, or of rows
     that a caller takes for separable.
     """
-    space, pairs = problem.space, problem.pairs
-    if not (isinstance(space, Rows) and isinstance(pairs, AllPairs)):
+    space, pairs = problem.space.held, problem.pairs
+    if space is None or not isinstance(pairs, AllPairs):
         return
     if problem.n > LARGEST or space.dim > WIDEST:
         return

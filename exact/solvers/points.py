@@ -28,8 +28,6 @@ from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..problem.risk import LONG_ROWS, Mean
 from ..problem.tail import Tail
-from ..spaces.groups import GroupedRows
-from ..spaces.rows import Rows
 from ..sums.assembled import PairSums
 from ..sums.binned import half_width
 from .functions import Functions, KernelFunctions
@@ -100,8 +98,8 @@ class Points(Functions):
 
     def mean_square(self) -> float:
         """Return the mean of |x|^2."""
-        space = self.problem.space
-        assert isinstance(space, Rows)
+        space = self.problem.space.held
+        assert space is not None
         return float(np.square(space.norms).mean())
 
     def inside_share(self) -> float:
@@ -259,9 +257,9 @@ class Points(Functions):
         self, part: Problem, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
     ) -> tuple[np.ndarray, int]:
         """Return the Hessian of about `size` pairs of `part`, and how many these are."""
-        assert isinstance(part.space, Rows)
+        assert part.space.held is not None
         i, j, c = part.pairs.near(part.loss, scores, width if self.hinge else 0.0, size, rng)
-        return differences_gram(part.space, i, j, c), i.size
+        return differences_gram(part.space.held, i, j, c), i.size
 
 
 class TailPoints(Points):
@@ -298,8 +296,8 @@ class TailPoints(Points):
         over pairs plus A / (k width) sum (x - mean x) (x - mean x)' over its window, the rows that
         change places.
         """
-        space, risk, loss = part.space, part.risk, self.loss
-        assert isinstance(space, Rows) and isinstance(risk, Tail)
+        space, risk, loss = part.space.held, part.risk, self.loss
+        assert space is not None and isinstance(risk, Tail)
         chosen = risk.chosen(scores, width)
         picks = [drawn(weights, size, rng, even=False) for _, weights in chosen]
         i, j = (rows[pick] for (rows, _), pick in zip(chosen, picks, strict=True))
@@ -378,7 +376,7 @@ class BlockPoints(Points):
 
     def __init__(self, problem: Problem, recorder: Recorder, tol: float):
         super().__init__(problem, recorder, tol)
-        self.groups = isinstance(problem.space, GroupedRows)
+        self.groups = problem.space.grouped is not None
         self.bits = 0
         self.found: Evaluation | None = None  # at the last point
         self.evaluator = Evaluator(problem)

@@ -27,7 +27,6 @@ from ..errors import InputError, OverflowingError
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..problem.risk import Mean
-from ..spaces.rows import Rows
 from ..sums.assembled import PairSums
 from .stall import STALL, Idle
 
@@ -51,7 +50,7 @@ class Proximal(Solver):
 
     def check(self, problem: Problem) -> None:
         """Raise `InputError` unless the space has rows and the penalty a residual."""
-        if not isinstance(problem.space, Rows):
+        if problem.space.held is None:
             raise InputError("the proximal method needs rows: factor the kernel first")
         if not hasattr(problem.penalty, "residual"):
             raise InputError("the proximal method needs a penalty with residual(g)")

@@ -24,8 +24,6 @@ from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem
 from ..spaces.factor import factor_gram
-from ..spaces.gram import Gram
-from ..spaces.rows import Rows
 from .finish import ActivePairs
 
 LIMITS = {"teaching": 5_000, "lifted": 200_000}  # pairs: the first writes every difference down
@@ -69,9 +67,10 @@ class QP(Solver):
         """Raise `InputError` for another loss or space, `TooLargeError` for too many pairs."""
         if problem.loss != HINGE:
             raise InputError(f"the QP forms are for the hinge, not {problem.loss.name}")
-        if self.form == "lifted" and not isinstance(problem.space, Rows):
+        if self.form == "lifted" and problem.space.held is None:
             raise InputError("the lifted QP needs rows: factor the kernel first")
-        if not isinstance(problem.space, Rows | Gram):
+        gram = problem.space.gram
+        if problem.space.held is None and (gram is None or gram.K is None):
             raise InputError("the teaching QP needs rows or a Gram matrix")
         if problem.n_pairs > LIMITS[self.form]:
             raise TooLargeError(
@@ -94,7 +93,7 @@ class QP(Solver):
         if alpha is not None and np.isfinite(alpha).all():
             _offer(problem, listed, np.clip(alpha, 0.0, 1.0), recorder)
         recorder.step()
-        if self.finish and isinstance(problem.space, Rows) and not recorder.near(self.tol / 2):
+        if self.finish and problem.space.held is not None and not recorder.near(self.tol / 2):
             finish = ActivePairs(tol=self.tol, max_time=recorder.time_left)
             return finish.run(problem, recorder)
         return None
@@ -130,9 +129,9 @@ def teaching_dual(
     """
     import cvxpy as cp
 
-    space = problem.space
-    assert isinstance(space, Rows | Gram)
-    X = space.dense() if isinstance(space, Rows) else factor_gram(space.K).features
+    rows, gram = problem.space.held, problem.space.gram
+    assert rows is not None or gram is not None
+    X = rows.dense() if rows is not None else factor_gram(gram.K).features
     differences = X[listed.i] - X[listed.j]
     C = listed.c / problem.lam
     alpha = cp.Variable(listed.i.size)
@@ -163,8 +162,8 @@ def lifted_dual(
     """
     import cvxpy as cp
 
-    space, m, primal = problem.space, listed.i.size, max(unit, LEAST_PRIMAL)
-    assert isinstance(space, Rows)
+    space, m, primal = problem.space.held, listed.i.size, max(unit, LEAST_PRIMAL)
+    assert space is not None
     touched, place = np.unique(np.concatenate([listed.i, listed.j]), return_inverse=True)
     ratio = listed.c / float(listed.c.max())
     # The most that the pairs of one row can carry: divided by it marginals are of order one.

@@ -44,7 +44,6 @@ from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem
-from ..spaces.rows import Rows
 from ..tools.rounding import running_sum
 from .stall import STALL, Idle
 
@@ -291,8 +290,8 @@ class OpenPairs:
     @classmethod
     def of(cls, problem: Problem, window: Window) -> OpenPairs:
         """Return the problem of a window."""
-        space = problem.space
-        assert isinstance(space, Rows)
+        space = problem.space.held
+        assert space is not None
         seen = np.zeros(space.n, dtype=bool)
         seen[window.i] = seen[window.j] = True
         touched = np.flatnonzero(seen)

@@ -258,6 +258,8 @@ class StreamedRows(FeatureWeights):
         # Wide rows that lie around zero are multiplied as they are: a centred block is a copy.
         self._plain = self.dim > FEW_COLUMNS and self._far <= self.reach
 
+    in_blocks = True
+
     def blocks(self) -> Iterator[slice]:
         """Yield the slices of rows that are held at a time."""
         for start in range(0, self.n, self._rows):

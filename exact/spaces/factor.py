@@ -21,7 +21,7 @@ import scipy.linalg
 
 from ..errors import InputError, TooLargeError
 from ..tools.rounding import UNIT, gamma
-from .gram import Gram, StreamedGram
+from .gram import Gram
 from .kernels import Kernel
 from .rows import Rows, Space
 
@@ -182,17 +182,19 @@ def rows_of(
     space: Space, few: bool = False, max_time: float | None = None
 ) -> tuple[Rows, Lift, GramFactor | None]:
     """Return rows with the functions of `space`, the way back, and the factor of a kernel."""
-    if isinstance(space, Rows):
-        if space.dim <= space.n or (space.is_sparse and not (few or _worth_dense(space))):
-            return space, lambda w: w, None
-        return (*(_few_sparse(space) if space.is_sparse else _few_dense(space)), None)
-    if isinstance(space, Gram):
-        factor = factor_gram(space.K)
-    elif isinstance(space, StreamedGram):
-        most = SQUARE_LIMIT if few and max_time is not None else None  # fewer than all will do
-        factor = factor_kernel(space.kernel, space.X, max_rank=most, max_time=max_time)
-    else:
+    rows, gram = space.held, space.gram
+    if rows is not None:
+        if rows.dim <= rows.n or (rows.is_sparse and not (few or _worth_dense(rows))):
+            return rows, lambda w: w, None
+        return (*(_few_sparse(rows) if rows.is_sparse else _few_dense(rows)), None)
+    if gram is None:
         raise InputError(f"{type(space).__name__} has neither rows nor a kernel matrix")
+    if gram.K is not None:
+        factor = factor_gram(gram.K)
+    else:
+        assert gram.kernel is not None
+        most = SQUARE_LIMIT if few and max_time is not None else None  # fewer than all will do
+        factor = factor_kernel(gram.kernel, gram.X, max_rank=most, max_time=max_time)
     return Rows(factor.features, check=False), factor.coefficients, factor
 
 
@@ -231,7 +233,7 @@ PLAIN_FROM, PLAIN_RANK = 1000, 10.0
 NEARLY_ALL = 0.9  # Rows have full rank if their factor takes this share of them.
 
 
-def takes_many_features(space: Gram | StreamedGram) -> bool:
+def takes_many_features(space: Gram) -> bool:
     """Return whether so many features are needed that the kernel is better left as it is.
 
     The number that would be too many is taken of the rows, evenly spread: a kernel has at least the
@@ -241,10 +243,7 @@ def takes_many_features(space: Gram | StreamedGram) -> bool:
     if n < PLAIN_FROM:
         return False
     some = np.unique(np.linspace(0, n - 1, min(n, round(PLAIN_RANK * math.sqrt(n)))).astype(int))
-    if isinstance(space, Gram):
-        K = space.K[np.ix_(some, some)]
-    else:
-        K = space.kernel(space.X[some], space.X[some])
+    K = space.values(some, some)
     top = float(np.diag(K).max())
     if not (np.isfinite(K).all() and top > 0):
         return False

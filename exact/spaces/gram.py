@@ -26,7 +26,7 @@ from ..tools.threads import in_parts, one_thread, workers
 from ..tools.warned import warn_the_user
 from ..tools.wording import at_most
 from .kernels import Kernel, lengths_of
-from .rows import LARGEST_REACH, SMALLEST_REACH, check_matrix
+from .rows import LARGEST_REACH, SMALLEST_REACH, Space, check_matrix
 
 BITS = 20  # Bits of the rounded factor: a sum of 2^(52 - 2 BITS) products of them is exact.
 
@@ -120,11 +120,6 @@ def mass_of(w: np.ndarray, lengths: np.ndarray) -> float:
     return float(np.abs(w) @ lengths) * (1 + gamma(w.size + 4))
 
 
-def norm_chain(n: int) -> int:
-    """Return the longest chain of roundings in w'K w, summed as in `Gram.norm2`."""
-    return chain_of(n) + short_chain(n) + 8
-
-
 # Which matrix a statement about a given one refers to; see `Gram`.
 AS_STORED = (
     "The matrix K is meant as stored in float64, averaged with its transpose; should rounding have "
@@ -140,237 +135,6 @@ LARGEST_SHARE = 0.125  # of the largest entry: a shift beyond it is no rounding,
 def as_meant(meaning: str) -> str:
     """Return the sentences that say which matrix is meant, given `Gram.meaning`."""
     return AS_STORED + (f" It is {meaning} that is meant." if meaning else "")
-
-
-class Gram:
-    """Functions f = sum_i w_i k(., x_i) given by the kernel matrix of the rows.
-
-    [ScalingUp, eq. (9)]. Coordinates are the coefficients, and ``|f|^2 = w'K w``.
-
-    What is given is replaced by the average with its transpose, `Gram.K`. Where that is proved to
-    be positive semidefinite, it is what is meant, as stored in float64. Where rounding leaves that
-    open (an eigenvalue of -1e-14 would make F unbounded below), K + shift I is proved to be
-    semidefinite, with a shift of a few n u of its largest entry: what rounding can hide. Every
-    bound of rounding here then holds for each K + t I with 0 <= t <= shift, so for K itself if it
-    is semidefinite. `Gram.of_kernel` means the formula instead.
-
-    A matrix made in float32, or of whole numbers, is rounded more coarsely than that. The least
-    s that makes it semidefinite is then added to its diagonal, if the rounding of its n^2 entries
-    can hide it, and K + s I is meant: `meaning` says so, and one warning. Where K is semidefinite
-    but for a constant in all its entries, ten times the largest entry is added to each: pairs
-    cancel a constant, so that no optimal model changes.
-
-    Parameters
-    ----------
-    K : array (n, n)
-        Symmetric to rounding, positive semidefinite to rounding.
-    check : bool
-        Whether to prove that K is semidefinite. If False, the caller promises it.
-
-    Attributes
-    ----------
-    K : array (n, n)
-    shift : float
-        >= 0; K + shift I is proved to be semidefinite.
-    noise : float
-        |K_ij - M_ij| <= noise r_i r_j; 0 where K itself is meant.
-    lengths : array (n,)
-        r_i, upper bounds of the roots of the diagonal.
-    meaning : str
-        What is meant instead of the K given, in words; empty where that is meant.
-    kernel : Kernel or None
-        The formula meant.
-    precise : bool
-        Whether norms and careful scores are summed in the long format; see `plain`.
-
-    Raises
-    ------
-    InputError
-        If K is not square, symmetric to rounding, finite, or has a clearly negative eigenvalue.
-
-    Warns
-    -----
-    UserWarning
-        If something is added to K.
-    """
-
-    precise = True
-    meaning = ""
-
-    def __init__(self, K: object, check: bool = True):
-        matrix = check_matrix(K, "K")
-        top = self._hold(matrix if isinstance(matrix, np.ndarray) else matrix.toarray())
-        if check and top > 0:
-            self._make_semidefinite(top)
-        squares = np.maximum(np.diag(self.K), 0.0) + self.shift
-        self.lengths = np.sqrt(squares) * (1.0 + gamma(4))
-
-    def _hold(self, matrix: np.ndarray) -> float:
-        """Keep the average of a matrix and its transpose, and return its largest entry."""
-        if matrix.shape[0] != matrix.shape[1]:
-            raise InputError(f"K must be square; its shape is {matrix.shape}")
-        self.n = self.dim = int(matrix.shape[0])
-        top = float(np.abs(matrix).max())
-        if not top <= LARGEST_REACH**2 or 0 < top < SMALLEST_REACH**2:
-            raise InputError("K has values so large, or all so small, that sums fail: scale it")
-        allowed = ASYMMETRY[0] * top
-        off = float(np.abs(matrix - matrix.T).max())
-        if off > allowed and off > ASYMMETRY[1] * top * _is_float32(matrix):
-            row, column = np.unravel_index(np.abs(matrix - matrix.T).argmax(), matrix.shape)
-            raise InputError(f"K is not symmetric: see entries ({row}, {column}) and its mirror")
-        self.K = (matrix + matrix.T) / 2
-        self.noise, self.shift = 0.0, 0.0
-        self.kernel: Kernel | None = None
-        return top
-
-    @classmethod
-    def of_kernel(cls, kernel: Kernel, X: Any) -> Gram:
-        """Return the space of a kernel on rows (n, d) with its matrix in memory; claims are about
-        the formula."""
-        gram, noise = cls.__new__(cls), kernel.noise(X)  # which refuses rows that overflow
-        gram._hold(kernel(X, X))
-        gram.kernel, gram.lengths = kernel, lengths_of(kernel, X)
-        gram.noise = noise + 2 * UNIT  # the average with the transpose rounds too
-        return gram
-
-    def part(self, index: np.ndarray) -> Gram:
-        """Return the space of some of the rows, with the same matrix meant."""
-        gram = copy.copy(self)
-        gram.K, gram.lengths = self.K[np.ix_(index, index)], self.lengths[index]
-        gram.n = gram.dim = int(index.size)
-        return gram
-
-    def product(self, tol: float, stop: Callable[[], bool]) -> Callable[[np.ndarray], np.ndarray]:
-        """Return the function c -> K c; see `StreamedGram.product`."""
-        return self.K.__matmul__
-
-    def plain(self) -> Gram:
-        """Return the same space with all sums in float64: quick, and with more rounding."""
-        same = copy.copy(self)
-        same.precise = False
-        return same
-
-    @property
-    def _unit(self) -> float:
-        return LONG_UNIT if self.precise else UNIT
-
-    @property
-    def reach(self) -> float:
-        """An upper bound of the roots of the diagonal."""
-        return float(self.lengths.max())
-
-    def _make_semidefinite(self, top: float) -> None:
-        """Set the shift for which K + shift I is proved to be semidefinite, perhaps of a K raised.
-
-        Raised is the diagonal where coarse rounding can hide what it lacks, else every entry.
-        """
-        if self._is_proved(top):
-            return
-        least = float(np.linalg.eigvalsh(self.K)[0])
-        given, rounding = self.K, _rounding_of_entries(self.K, top)
-        most, raised = min(self.n * rounding, LARGEST_SHARE * top), 2 * room(given) - least
-        if raised <= most:
-            said = at_most(raised, 3)  # and that is added, so that the words are true
-            self.K = given + float(said) * np.eye(self.n)
-            kind = "whole numbers" if rounding == 1 else "float32 numbers"
-            self.meaning = f"K + {said} I, as the rounding of {kind} hides so much,"
-        elif least < -CLEARLY * top:
-            said = at_most(10 * top, 1)
-            self.K = given + float(said)
-            self.meaning = f"K + {said} in every entry, a constant that pairs cancel,"
-        if not self._is_proved(top):
-            raise InputError(
-                f"K has a negative eigenvalue ({least:.2g}), so it is no kernel matrix and no "
-                f"dual bound is valid: add {-2 * least:.2g} to its diagonal, or use another kernel"
-            )
-        warn_the_user(f"K has a negative eigenvalue ({least:.2g}): {self.meaning} is taken")
-
-    def _is_proved(self, top: float) -> bool:
-        """Set a shift for which K + shift I is proved to be semidefinite; return whether one is."""
-        unit, spare = self.n * UNIT * top, room(self.K)
-        missing = shortfall(self.K, -spare)
-        if missing is not None and missing <= spare:
-            self.shift = 0.0
-            return True
-        for shift in (unit, 8 * unit, 64 * unit):
-            missing = shortfall(self.K, shift)
-            if missing is not None:
-                self.shift = (shift + missing) * (1 + gamma(4))
-                return True
-        return False
-
-    def scores(self, w: np.ndarray) -> np.ndarray:
-        """Return K w, summed in blocks of columns so that rounding stays small: (n,)."""
-        return blocked_product(self.K, w)
-
-    def pull(self, c: np.ndarray) -> np.ndarray:
-        """Return c: the coordinates are the coefficients."""
-        return c
-
-    def norm2(self, w: np.ndarray) -> float:
-        """Return w'K w, summed in the long format if `precise`: large coefficients cancel."""
-        return max(float(short_sum(w * self._careful_product(w))), 0.0)
-
-    def norm2_error(self, w: np.ndarray) -> float:
-        """Return gamma_k |w|'|K| |w|, k the chain of additions, plus the effect of K's error."""
-        size = float(np.abs(w) @ (self._magnitude() @ np.abs(w))) * (1 + gamma(2 * self.n))
-        sums = gamma(norm_chain(self.n), self._unit) * size + UNIT * self.norm2(w)
-        off = self.noise * mass_of(w, self.lengths) ** 2 + self.shift * float(w @ w)
-        return (sums + off) * (1 + gamma(self.n + 8))
-
-    def dual_norm2(self, c: np.ndarray) -> float:
-        """Return c'K c."""
-        return self.norm2(c)
-
-    def dual_norm2_error(self, c: np.ndarray) -> float:
-        """Return `norm2_error`."""
-        return self.norm2_error(c)
-
-    def _magnitude(self) -> np.ndarray:
-        return self.K if self.K.min() >= 0 else np.abs(self.K)
-
-    def _careful_product(self, w: np.ndarray) -> np.ndarray:
-        if not self.precise:
-            return blocked_product(self.K, w)
-        used = np.flatnonzero(w)
-        return blocked_product(self.K[:, used], w[used].astype(np.longdouble))
-
-    def inner(self, w: np.ndarray, other: np.ndarray) -> float:
-        """Return w'K other."""
-        return float((w * self.scores(other)).sum())
-
-    def score_error(self, w: np.ndarray) -> np.ndarray:
-        """Return gamma_k |K| |w|, k the chain of additions, plus the effect of K's error: (n,)."""
-        sums = gamma(chain_of(self.n)) * (self._magnitude() @ np.abs(w)) * (1 + gamma(self.n + 8))
-        return sums + self._kernel_error(w)
-
-    def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores, long if `precise`, and a bound of their error: (n,) each."""
-        size = (self._magnitude() @ np.abs(w)) * (1 + gamma(self.n + 8))
-        error = gamma(chain_of(self.n), self._unit) * size + self._kernel_error(w)
-        return self._careful_product(w), error
-
-    def _kernel_error(self, w: np.ndarray) -> np.ndarray:
-        """Return noise r sum_i r_i |w_i| + shift |w|, what K's error does to each score: (n,)."""
-        off = self.noise * mass_of(w, self.lengths) * self.lengths + self.shift * np.abs(w)
-        return off * (1 + gamma(8))
-
-    def blocks(self) -> Iterator[slice]:
-        """Yield the one slice that holds all rows."""
-        yield slice(0, self.n)
-
-
-def _is_float32(matrix: np.ndarray) -> bool:
-    """Return whether every number is one of float32, so that it may have been rounded to it."""
-    with np.errstate(over="ignore", under="ignore"):
-        return bool((matrix.astype(np.float32) == matrix).all())
-
-
-def _rounding_of_entries(matrix: np.ndarray, top: float) -> float:
-    """Return what rounding may have done to an entry: 1 to a whole number, 0 to one of float64."""
-    if (matrix == np.floor(matrix)).all():
-        return 1.0
-    return FLOAT32 * top if _is_float32(matrix) else 0.0
 
 
 SIDE = 512  # Rows of a tile: one in single precision is a megabyte, which stays in the cache.
@@ -469,63 +233,304 @@ def format_for(n: int, tol: float) -> type[np.floating]:
     )
 
 
-FEW = 0.5  # Share of coefficients that are not zero up to which only their columns of K are made.
+FEW = 0.5  # share of coefficients that are not zero up to which only their columns of K are made
+RECENT = 4  # products that are remembered: a certificate needs each several times
 
-RECENT = 4  # Number of products that are remembered: a certificate needs each several times.
 
+class Gram(Space):
+    """Functions f = sum_i w_i k(., x_i) given by the kernel matrix of the rows.
 
-class StreamedGram:
-    """Functions f = sum_i w_i k(., x_i), like `Gram.of_kernel`, with K in blocks of rows.
+    [ScalingUp, eq. (9), eq. (10)]. Coordinates are the coefficients, and ``|f|^2 = w'K w``.
 
-    [ScalingUp, eq. (10)]. The kernel's formula at the rows as stored is meant.
+    What is given is replaced by the average with its transpose, `Gram.K`. Where that is proved to
+    be positive semidefinite, it is what is meant, as stored in float64. Where rounding leaves that
+    open (an eigenvalue of -1e-14 would make F unbounded below), K + shift I is proved to be
+    semidefinite, with a shift of a few n u of its largest entry: what rounding can hide. Every
+    bound of rounding here then holds for each K + t I with 0 <= t <= shift, so for K itself if it
+    is semidefinite. `Gram.of_kernel` means the formula instead, and holds K or makes it anew, a
+    block of rows at a time.
+
+    A matrix made in float32, or of whole numbers, is rounded more coarsely than that. The least
+    s that makes it semidefinite is then added to its diagonal, if the rounding of its n^2 entries
+    can hide it, and K + s I is meant: `meaning` says so, and one warning. Where K is semidefinite
+    but for a constant in all its entries, ten times the largest entry is added to each: pairs
+    cancel a constant, so that no optimal model changes.
+
+    Parameters
+    ----------
+    K : array (n, n)
+        Symmetric to rounding, positive semidefinite to rounding.
+    check : bool
+        Whether to prove that K is semidefinite. If False, the caller promises it.
+
+    Attributes
+    ----------
+    K : array (n, n) or None
+        None where it is not held.
+    shift : float
+        >= 0; K + shift I is proved to be semidefinite.
+    noise : float
+        |K_ij - M_ij| <= noise r_i r_j; 0 where K itself is meant.
+    lengths : array (n,)
+        r_i, upper bounds of the roots of the diagonal.
+    meaning : str
+        What is meant instead of the K given, in words; empty where that is meant.
+    kernel : Kernel or None
+        The formula meant, at the rows `X`.
+    precise : bool
+        Whether norms and careful scores are summed in the long format; see `plain`.
+
+    Raises
+    ------
+    InputError
+        If K is not square, symmetric to rounding, finite, or has a clearly negative eigenvalue.
+
+    Warns
+    -----
+    UserWarning
+        If something is added to K.
     """
 
     precise = True
-    meaning = ""
+    K: Any = None
+    X: Any = None
+    kernel: Kernel | None = None
+    noise, shift = 0.0, 0.0
 
-    def __init__(self, kernel: Kernel, X: Any):
-        self.kernel, self.X = kernel, X
-        self.n = self.dim = int(X.shape[0])
-        self.noise, self.lengths = kernel.noise(X), lengths_of(kernel, X)
-        self.reach = float(self.lengths.max())
+    def __init__(self, K: object, check: bool = True):
+        matrix = check_matrix(K, "K")
+        top = self._hold(matrix if isinstance(matrix, np.ndarray) else matrix.toarray())
+        if check and top > 0:
+            self._make_semidefinite(top)
+        squares = np.maximum(self.diagonal(), 0.0) + self.shift
+        self._measure(np.sqrt(squares) * (1.0 + gamma(4)))
+
+    def _hold(self, matrix: np.ndarray) -> float:
+        """Keep the average of a matrix and its transpose, and return its largest entry."""
+        if matrix.shape[0] != matrix.shape[1]:
+            raise InputError(f"K must be square; its shape is {matrix.shape}")
+        self._begin(matrix.shape[0])
+        top = float(np.abs(matrix).max())
+        if not top <= LARGEST_REACH**2 or 0 < top < SMALLEST_REACH**2:
+            raise InputError("K has values so large, or all so small, that sums fail: scale it")
+        differences = np.abs(matrix - matrix.T)
+        off = float(differences.max())
+        if off > ASYMMETRY[0] * top and off > ASYMMETRY[1] * top * _is_float32(matrix):
+            row, column = np.unravel_index(differences.argmax(), matrix.shape)
+            raise InputError(f"K is not symmetric: see entries ({row}, {column}) and its mirror")
+        self.K = (matrix + matrix.T) / 2
+        return top
+
+    def _begin(self, n: int) -> None:
+        self.n = self.dim = int(n)
         self._recent: list[tuple[np.ndarray, np.ndarray]] = []
         self._tiles: weakref.ref[Tiles] | None = None
 
-    def plain(self) -> StreamedGram:
-        """Return the same space with products in float64: quick, and with more rounding."""
+    def _measure(self, lengths: np.ndarray) -> None:
+        self.lengths, self.reach = lengths, float(lengths.max())
+
+    @classmethod
+    def of_kernel(cls, kernel: Kernel, X: Any, held: bool = True) -> Gram:
+        """Return the space of a kernel on rows (n, d), with its matrix in memory if `held`; claims
+        are about the formula."""
+        gram, noise = cls.__new__(cls), kernel.noise(X)  # which refuses rows that overflow
+        if held:
+            gram._hold(kernel(X, X))
+            noise += 2 * UNIT  # the average with the transpose rounds too
+        else:
+            gram._begin(X.shape[0])
+        gram.kernel, gram.X, gram.noise = kernel, X, noise
+        gram._measure(lengths_of(kernel, X))
+        return gram
+
+    def part(self, index: np.ndarray) -> Gram:
+        """Return the space of some of the rows, with the same matrix meant."""
+        if self.K is None:
+            return Gram.of_kernel(self._formula, self.X[index], held=False)
+        gram = copy.copy(self)
+        gram._begin(index.size)
+        gram._measure(self.lengths[index])
+        gram.K = self.values(index, index)
+        gram.X = None if self.X is None else self.X[index]
+        return gram
+
+    @property
+    def gram(self) -> Gram:
+        """The space itself."""
+        return self
+
+    @property
+    def _formula(self) -> Kernel:
+        assert self.kernel is not None
+        return self.kernel
+
+    def values(self, rows: np.ndarray | slice, columns: np.ndarray | slice) -> np.ndarray:
+        """Return the values of K at some rows and columns."""
+        if self.K is None:
+            return self._formula(self.X[rows], self.X[columns])
+        if isinstance(rows, slice) or isinstance(columns, slice):
+            return self.K[rows][:, columns]
+        return self.K[np.ix_(rows, columns)]
+
+    def diagonal(self) -> np.ndarray:
+        """Return the diagonal of K: (n,)."""
+        return self._formula.diagonal(self.X) if self.K is None else np.diag(self.K)
+
+    def plain(self) -> Gram:
+        """Return the same space with all sums in float64: quick, and with more rounding."""
         same = copy.copy(self)
         same.precise, same._recent = False, []
         return same
 
-    def tiles(self, tol: float, stop: Callable[[], bool] = lambda: False) -> Tiles:
-        """Return K held for many products, in single precision where `tol` lets it.
+    def _make_semidefinite(self, top: float) -> None:
+        """Set the shift for which K + shift I is proved to be semidefinite, perhaps of a K raised.
 
-        For solvers: no bound of rounding is stated for these products. See `Tiles.of`. Whoever asks
-        while another still holds them gets the same.
+        Raised is the diagonal where coarse rounding can hide what it lacks, else every entry.
         """
-        held = None if self._tiles is None else self._tiles()
-        if held is None or not held.whole:
-            held = Tiles.of(self.kernel, self.X, tol, stop)
-            self._tiles = weakref.ref(held)
-        return held
+        if self._is_proved(top):
+            return
+        least = float(np.linalg.eigvalsh(self.K)[0])
+        given, rounding = self.K, _rounding_of_entries(self.K, top)
+        most, raised = min(self.n * rounding, LARGEST_SHARE * top), 2 * room(given) - least
+        if raised <= most:
+            said = at_most(raised, 3)  # and that is added, so that the words are true
+            self.K = given + float(said) * np.eye(self.n)
+            kind = "whole numbers" if rounding == 1 else "float32 numbers"
+            self.meaning = f"K + {said} I, as the rounding of {kind} hides so much,"
+        elif least < -CLEARLY * top:
+            said = at_most(10 * top, 1)
+            self.K = given + float(said)
+            self.meaning = f"K + {said} in every entry, a constant that pairs cancel,"
+        if not self._is_proved(top):
+            raise InputError(
+                f"K has a negative eigenvalue ({least:.2g}), so it is no kernel matrix and no "
+                f"dual bound is valid: add {-2 * least:.2g} to its diagonal, or use another kernel"
+            )
+        warn_the_user(f"K has a negative eigenvalue ({least:.2g}): {self.meaning} is taken")
+
+    def _is_proved(self, top: float) -> bool:
+        """Set a shift for which K + shift I is proved to be semidefinite; return whether one is."""
+        unit, spare = self.n * UNIT * top, room(self.K)
+        missing = shortfall(self.K, -spare)
+        if missing is not None and missing <= spare:
+            self.shift = 0.0
+            return True
+        for shift in (unit, 8 * unit, 64 * unit):
+            missing = shortfall(self.K, shift)
+            if missing is not None:
+                self.shift = (shift + missing) * (1 + gamma(4))
+                return True
+        return False
 
     def product(self, tol: float, stop: Callable[[], bool]) -> Callable[[np.ndarray], np.ndarray]:
         """Return the function c -> K c (n,) of solvers, for a relative gap and until `stop()`."""
-        return self.tiles(tol, stop).product
+        return self.tiles(tol, stop).product if self.K is None else self.K.__matmul__
+
+    def tiles(self, tol: float, stop: Callable[[], bool] = lambda: False) -> Tiles:
+        """Return K held for many products, in single precision where `tol` lets it.
+
+        For solvers: no bound of rounding is stated for these products. Whoever asks while another
+        still holds them gets the same.
+        """
+        held = None if self._tiles is None else self._tiles()
+        if held is None or not held.whole:
+            held = Tiles.of(self._formula, self.X, tol, stop)
+            self._tiles = weakref.ref(held)
+        return held
 
     def blocks(self) -> Iterator[slice]:
-        """Yield the slices of rows whose kernel rows are held at a time."""
-        step = max(1, BLOCK_BYTES // (8 * self.n))
+        """Yield the slices of rows whose kernel rows are held at a time: one where K is held."""
+        step = self.n if self.K is not None else max(1, BLOCK_BYTES // (8 * self.n))
         for start in range(0, self.n, step):
             yield slice(start, min(start + step, self.n))
 
     def scores(self, w: np.ndarray) -> np.ndarray:
-        """Return K w: (n,)."""
-        return self._product(w).astype(float)
+        """Return K w, summed in blocks of columns so that rounding stays small: (n,)."""
+        return self._product(w).astype(float) if self.K is None else blocked_product(self.K, w)
+
+    def pull(self, c: np.ndarray) -> np.ndarray:
+        """Return c: the coordinates are the coefficients."""
+        return c
+
+    def norm2(self, w: np.ndarray) -> float:
+        """Return w'K w, summed in the long format if `precise`: large coefficients cancel."""
+        return max(float(short_sum(w * self._product(w))), 0.0)
+
+    def norm2_error(self, w: np.ndarray) -> float:
+        """Return gamma_k |w|'|K| |w|, k the chain of additions, plus the effect of K's error."""
+        size = float(np.abs(w) @ self._sizes(w)) * (1 + gamma(self.n + 4))
+        share = 1.01 * (self._chain(self._unit) + gamma(short_chain(self.n) + 8, self._unit))
+        off = self.noise * mass_of(w, self.lengths) ** 2 + self.shift * float(w @ w)
+        return (share * size + UNIT * self.norm2(w) + off) * (1 + gamma(self.n + 8))
+
+    def dual_norm2(self, c: np.ndarray) -> float:
+        """Return c'K c."""
+        return self.norm2(c)
+
+    def dual_norm2_error(self, c: np.ndarray) -> float:
+        """Return `norm2_error`."""
+        return self.norm2_error(c)
+
+    def inner(self, w: np.ndarray, other: np.ndarray) -> float:
+        """Return w'K other."""
+        return float((w * self.scores(other)).sum())
+
+    def score_error(self, w: np.ndarray) -> np.ndarray:
+        """Return gamma_k |K| |w|, k the chain of additions, plus the effect of K's error: (n,)."""
+        return self._error(w, UNIT)
+
+    def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores, long if `precise`, and a bound of their error: (n,) each."""
+        return self._product(w), self._error(w, self._unit)
+
+    @property
+    def _unit(self) -> float:
+        return LONG_UNIT if self.precise else UNIT
+
+    def _error(self, w: np.ndarray, unit: float) -> np.ndarray:
+        """Return the rounding of sums with this unit, and what K's error does to each score."""
+        off = self.noise * mass_of(w, self.lengths) * self.lengths + self.shift * np.abs(w)
+        return (self._chain(unit) * self._sizes(w) + off) * (1 + gamma(8))
+
+    def _sizes(self, w: np.ndarray) -> np.ndarray:
+        """Return upper bounds of |K| |w|: (n,)."""
+        if self.K is None:
+            return mass_of(w, self.lengths) * self.lengths * (1 + gamma(4))
+        size = self.K if self.K.min() >= 0 else np.abs(self.K)
+        return (size @ np.abs(w)) * (1 + gamma(self.n + 8))
+
+    def _chain(self, unit: float) -> float:
+        """Return the relative rounding of a product's terms.
+
+        Where K is not held, a term passes through the sum of one part of `COLUMN_BLOCK` in the
+        format of this unit, and is then one of a chain of parts in the long format: two for each
+        `COLUMN_BLOCK` rows at most, two for each block that ends before a part is full, and one for
+        each of `PARTS`.
+        """
+        if self.K is not None:
+            return gamma(chain_of(self.n), unit)
+        parts = 2 * (self.n // COLUMN_BLOCK + sum(1 for _ in self.blocks())) + 8 + PARTS
+        return 1.01 * (gamma(parts, LONG_UNIT) + gamma(COLUMN_BLOCK + 6, unit))
+
+    def _product(self, w: np.ndarray) -> np.ndarray:
+        """Return K w, long if `precise`; where K is not held, remembered and long in any case."""
+        if self.K is not None:
+            if not self.precise:
+                return blocked_product(self.K, w)
+            used = np.flatnonzero(w)
+            return blocked_product(self.K[:, used], w[used].astype(np.longdouble))
+        if self._known(w) is None:
+            self.together(w)
+        known = self._known(w)
+        assert known is not None
+        return known
+
+    def _known(self, w: np.ndarray) -> np.ndarray | None:
+        return next((made for one, made in self._recent if np.array_equal(one, w)), None)
 
     def together(self, *vectors: np.ndarray) -> None:
-        """Make the products with several vectors (n,) in one pass and remember them."""
-        new = [w for w in vectors if self._known(w) is None]
+        """Make the products with several vectors (n,) in one pass, if K is not held."""
+        new = [w for w in vectors if self.K is None and self._known(w) is None]
         if not new:
             return
         used = np.flatnonzero(np.any(new, axis=0))
@@ -550,7 +555,7 @@ class StreamedGram:
         columns, weights = self.X[used], [w[used] for w in vectors]
 
         def work(rows: slice, worker: int) -> None:
-            block = self.kernel(self.X[rows], columns)
+            block = self._formula(self.X[rows], columns)
             for w, product in zip(weights, products, strict=True):
                 self._add(block, w, product[rows])
 
@@ -563,7 +568,7 @@ class StreamedGram:
         def work(first: int, worker: int) -> np.ndarray:
             mine = np.zeros_like(products)
             for rows in blocks[first::PARTS]:
-                block = self.kernel(self.X[rows], self.X[: rows.stop])
+                block = self._formula(self.X[rows], self.X[: rows.stop])
                 for w, product in zip(vectors, mine, strict=True):
                     self._add(block, w[: rows.stop], product[rows])
                     self._add(block[:, : rows.start].T, w[rows], product[: rows.start])
@@ -576,72 +581,18 @@ class StreamedGram:
         """Add block @ w to a product, `COLUMN_BLOCK` columns at a time."""
         weights = w.astype(np.longdouble) if self.precise else w
         for start in range(0, block.shape[1], COLUMN_BLOCK):
-            part = block[:, start : start + COLUMN_BLOCK]
-            product += (
-                part.astype(weights.dtype, copy=False) @ weights[start : start + COLUMN_BLOCK]
-            )
+            some = slice(start, start + COLUMN_BLOCK)
+            product += block[:, some].astype(weights.dtype, copy=False) @ weights[some]
 
-    @property
-    def _share(self) -> float:
-        """A bound of the relative error of a product's terms: of their sum, and of K.
 
-        A term passes through the sum of one part of `COLUMN_BLOCK`, in the format of the product,
-        and is then one of a chain of parts in the long format: two for each `COLUMN_BLOCK` rows at
-        most, two for each block that ends before a part is full, and one for each of `PARTS`.
-        """
-        parts = 2 * (self.n // COLUMN_BLOCK + sum(1 for _ in self.blocks())) + 8 + PARTS
-        chain = gamma(parts, LONG_UNIT)
-        return chain + gamma(COLUMN_BLOCK + 4, self._unit) + self.noise
+def _is_float32(matrix: np.ndarray) -> bool:
+    """Return whether every number is one of float32, so that it may have been rounded to it."""
+    with np.errstate(over="ignore", under="ignore"):
+        return bool((matrix.astype(np.float32) == matrix).all())
 
-    @property
-    def _unit(self) -> float:
-        return LONG_UNIT if self.precise else UNIT
 
-    def _known(self, w: np.ndarray) -> np.ndarray | None:
-        return next((made for one, made in self._recent if np.array_equal(one, w)), None)
-
-    def _product(self, w: np.ndarray) -> np.ndarray:
-        known = self._known(w)
-        if known is None:
-            self.together(w)
-            known = self._recent[-1][1]
-        return known
-
-    def pull(self, c: np.ndarray) -> np.ndarray:
-        """Return c: the coordinates are the coefficients."""
-        return c
-
-    def norm2(self, w: np.ndarray) -> float:
-        """Return w'K w, summed in the long format: large coefficients cancel."""
-        return max(float(short_sum(w * self._product(w))), 0.0)
-
-    def norm2_error(self, w: np.ndarray) -> float:
-        """Return (gamma_k + noise) (sum_i r_i |w_i|)^2, k the chain of additions."""
-        share = self._share + 1.01 * gamma(short_chain(self.n) + 8, LONG_UNIT)
-        size = 1.01 * share * mass_of(w, self.lengths) ** 2
-        return (size + UNIT * self.norm2(w)) * (1 + gamma(8))
-
-    def dual_norm2(self, c: np.ndarray) -> float:
-        """Return c'K c."""
-        return self.norm2(c)
-
-    def dual_norm2_error(self, c: np.ndarray) -> float:
-        """Return `norm2_error`."""
-        return self.norm2_error(c)
-
-    def inner(self, w: np.ndarray, other: np.ndarray) -> float:
-        """Return w'K other."""
-        return float((w * self.scores(other)).sum())
-
-    def score_error(self, w: np.ndarray) -> np.ndarray:
-        """Return a bound of the error of each score: (n,)."""
-        return (self.careful_scores(w)[1] + UNIT * np.abs(self.scores(w))) * (1 + gamma(4))
-
-    def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores in the long format, and a bound of their error: (n,) each.
-
-        (gamma_k + noise) r sum_i r_i |w_i|, k the chain of additions.
-        """
-        share = 1.01 * self._share
-        error = share * mass_of(w, self.lengths) * (1 + gamma(8)) * self.lengths
-        return self._product(w), error
+def _rounding_of_entries(matrix: np.ndarray, top: float) -> float:
+    """Return what rounding may have done to an entry: 1 to a whole number, 0 to one of float64."""
+    if (matrix == np.floor(matrix)).all():
+        return 1.0
+    return FLOAT32 * top if _is_float32(matrix) else 0.0

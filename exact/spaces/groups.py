@@ -358,6 +358,11 @@ class GroupedRows(PartitionedRows):
                 "no pair is ordered: a group needs an upper row above a lower one, both of weight"
             )
 
+    @property
+    def grouped(self) -> GroupedRows:
+        """The rows themselves."""
+        return self
+
     def first_pass(self) -> Facts:
         """Return the facts, and keep the counts of pairs."""
         found = self.total(grouped_facts)

@@ -15,7 +15,7 @@ from functools import partial
 from hashlib import blake2b
 from itertools import pairwise
 from operator import add
-from typing import Any, NamedTuple, NoReturn, Protocol, Self
+from typing import Any, NamedTuple, NoReturn, Protocol, Self, cast
 
 import numpy as np
 
@@ -622,7 +622,12 @@ class PartitionedRows(FeatureWeights):
         """Return the facts: what the first pass over the rows finds."""
         return self.total(facts_of)
 
-    keeps = False
+    keeps, in_blocks = False, True
+
+    @property
+    def apart(self) -> PartitionedRows:
+        """The rows themselves."""
+        return self
 
     @property
     def kept_numbers(self) -> int:
@@ -708,7 +713,7 @@ class PartitionedRows(FeatureWeights):
         """Refuse: the scores are as long as the data, and never come here."""
         raise InputError("the scores of rows in partitions are never held: evaluate the problem")
 
-    careful_scores = pull = dual_norm2 = dual_norm2_error = scores
+    careful_scores = pull = dual_norm2 = dual_norm2_error = cast(Any, scores)
 
     def _reach(self) -> float:
         """Return the distance from the offset to the farthest corner of the box of all rows."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +18,11 @@ from ..errors import InputError
 from ..tools.lossless import check_matrix
 from ..tools.rounding import LONG_UNIT, UNIT, Bound, gamma
 from ..tools.threads import in_parts, one_thread, workers
+
+if TYPE_CHECKING:
+    from .gram import Gram
+    from .groups import GroupedRows
+    from .partitions import PartitionedRows
 
 # Rows that are taken as one long row: a loop over few columns costs more than their numbers.
 TOGETHER = 64
@@ -216,71 +221,114 @@ SMALLEST_REACH = 1e-140  # Smallest norm of a row: squares of smaller ones lose 
 LARGEST_REACH = 1e100  # Largest norm of a row: products of larger ones may overflow.
 
 
-class Space(Protocol):
-    """A space of functions on n rows."""
+class Space:
+    """A space of functions on n rows.
+
+    Kinds of spaces have `held`, `given`, `gram`, `apart` and `grouped`, or None there, so that a
+    caller asks what a space can do and never which type it has.
+    """
+
+    n: int
+    dim: int  # number of coordinates
+    reach: float  # at least max_i |k_i|, the norm of a (centred) row as an element of the space
+    meaning = ""  # what is meant instead of what was given, in words; empty where that is meant
+    in_blocks = False  # whether rows are read a block at a time, so that no scores are held
+    source: Any = None  # the rows as they were given, or where they are read from in slices
 
     @property
-    def n(self) -> int:
-        """Number of rows."""
-        ...
+    def held(self) -> Rows | None:
+        """The rows, where they are in memory."""
+        return None
 
     @property
-    def dim(self) -> int:
-        """Number of coordinates."""
-        ...
+    def given(self) -> Rows | None:
+        """The rows, where they are in memory as they were given: not whitened."""
+        return None
 
     @property
-    def reach(self) -> float:
-        """An upper bound of max_i |k_i|, the norm of a (centred) row as an element of the space."""
-        ...
+    def gram(self) -> Gram | None:
+        """The space itself, where it is that of a kernel matrix."""
+        return None
 
     @property
-    def meaning(self) -> str:
-        """What is meant instead of what was given, in words; empty where that is meant."""
-        ...
+    def apart(self) -> PartitionedRows | None:
+        """The rows, where they are in partitions: their labels lie with them."""
+        return None
+
+    @property
+    def grouped(self) -> GroupedRows | None:
+        """The rows in partitions, where they have a group and a key instead of labels."""
+        return None
+
+    @property
+    def unstructured(self) -> Space:
+        """The space without the structure in its norm."""
+        return self
 
     def scores(self, w: np.ndarray) -> np.ndarray:
         """Return f at every row, up to one common constant: (n,)."""
-        ...
+        raise NotImplementedError
 
     def pull(self, c: np.ndarray) -> np.ndarray:
         """Return the coordinates of sum_i c_i k_i, for c that sums to zero: (dim,)."""
-        ...
+        raise NotImplementedError
 
     def norm2(self, w: np.ndarray) -> float:
         """Return |f|^2."""
-        ...
+        raise NotImplementedError
 
     def inner(self, w: np.ndarray, other: np.ndarray) -> float:
         """Return the inner product of two functions."""
-        ...
+        raise NotImplementedError
 
     def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the scores in the long format, and a bound of their rounding: (n,) each."""
-        ...
+        raise NotImplementedError
 
     def norm2_error(self, w: np.ndarray) -> float:
         """Return a bound of the rounding in `norm2`."""
-        ...
+        raise NotImplementedError
 
     def dual_norm2(self, c: np.ndarray) -> float:
         """Return |sum_i c_i k_i|^2 as accurately as possible, or a tight upper bound of it."""
-        ...
+        raise NotImplementedError
 
     def dual_norm2_error(self, c: np.ndarray) -> float:
         """Return a bound of the rounding in `dual_norm2`."""
-        ...
+        raise NotImplementedError
+
+    def rows(self, index: np.ndarray) -> Any:
+        """Return the named rows, centred where that costs no sparsity."""
+        raise NotImplementedError
+
+    def labelled(self, pairs: Any) -> Any:
+        """Return the rows with the labels of `pairs`, for sums over blocks."""
+        raise NotImplementedError
+
+    def plain(self) -> Space:
+        """Return the same space with quicker sums that round more, or itself if it has none."""
+        return self
+
+    def together(self, *vectors: np.ndarray) -> None:
+        """Prepare the products with several vectors (n,), where that saves a pass."""
 
     def blocks(self) -> Iterator[slice]:
         """Yield the slices of rows that are held at a time: one unless chunked."""
-        ...
+        yield slice(0, self.n)
 
 
-class FeatureWeights:
+_NONE = Space()
+
+
+def space_of(X: object) -> Space:
+    """Return `X` if it is a space that a caller made; for any other data one that holds nothing."""
+    return X if isinstance(X, Space) else _NONE
+
+
+class FeatureWeights(Space):
     """What spaces share whose coordinates are the weights of the features."""
 
-    dim: int
-    meaning = ""
+    offset: np.ndarray  # what is taken off each row: (dim,)
 
     def norm2(self, w: np.ndarray) -> float:
         """Return w'w."""
@@ -324,6 +372,7 @@ class Rows(FeatureWeights):
         self.n, self.dim = matrix.shape
         self.X: np.ndarray | sp.csr_matrix = matrix
         self.raw: np.ndarray | sp.csr_matrix = matrix
+        self.source = matrix
         if isinstance(matrix, np.ndarray):
             self.X, squares, self.offset = held_rows(matrix, centred)
             norms = np.sqrt(squares)
@@ -338,6 +387,20 @@ class Rows(FeatureWeights):
             raise InputError("X has values so large that their squares overflow: rescale it")
         if self.reach < SMALLEST_REACH and float(abs(self.X).max()) > 0:
             raise InputError("X has values so small that their squares underflow: rescale it")
+
+    @property
+    def held(self) -> Rows:
+        """The rows themselves."""
+        return self
+
+    @property
+    def given(self) -> Rows | None:
+        """The rows themselves; of a subclass, which makes others of what was given, None."""
+        return self if type(self) is Rows else None
+
+    def part(self, index: np.ndarray) -> Rows:
+        """Return the space of some of the rows."""
+        return Rows(self.raw[index], check=False)
 
     @property
     def is_sparse(self) -> bool:
@@ -482,7 +545,3 @@ class Rows(FeatureWeights):
         """Return all rows, centred, as a dense matrix."""
         chosen = self.rows(np.arange(self.n))
         return chosen if isinstance(chosen, np.ndarray) else chosen.toarray() - self.offset
-
-    def blocks(self) -> Iterator[slice]:
-        """Yield the one slice that holds all rows."""
-        yield slice(0, self.n)

@@ -22,7 +22,7 @@ from ..errors import InputError
 from ..losses.registry import SQUARE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem
-from ..spaces.rows import Rows
+from ..spaces.rows import Rows, space_of
 from ..tools.checks import check_number
 from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
 
@@ -73,7 +73,7 @@ class RowAverage:
     ) -> RowAverage:
         """Return F of all pairs of these rows, with the pairs' row weights."""
         pairs = pairs or AllPairs()
-        if not isinstance(space, Rows) or not isinstance(pairs, AllPairs):
+        if space_of(space).held is None or not isinstance(pairs, AllPairs):
             raise InputError("the average over rows is for all pairs of rows")
         positive = np.asarray(positive)
         if positive.dtype != bool or positive.shape != (space.n,):
@@ -95,9 +95,9 @@ class RowAverage:
             raise InputError(f"the square loss is needed here, not {problem.loss.name}")
         if isinstance(problem.pairs, PairList):
             raise InputError("the average over rows is for all pairs, not for a list of pairs")
-        if not isinstance(problem.space, Rows):
+        if problem.space.held is None:
             raise InputError("the average over rows needs rows: factor the kernel first")
-        return cls.of(problem.space, problem.pairs.positive, problem.pairs, problem.lam)
+        return cls.of(problem.space.held, problem.pairs.positive, problem.pairs, problem.lam)
 
     @property
     def dim(self) -> int:

@@ -20,7 +20,6 @@ from ...exact.formulation.formulation import formulate
 from ...exact.formulation.request import Request
 from ...exact.pairs.all_pairs import PairList
 from ...exact.problem.problem import Problem, linear_problem, split_labels
-from ...exact.spaces.gram import Gram
 from ...exact.spaces.kernels import Kernel
 from ...exact.spaces.rows import Rows
 from ...exact.tools.checks import check_count
@@ -180,16 +179,17 @@ def prepare(
     mask, _, _ = split_labels(y, positive)
     points = uniform(X, int(landmarks), seed).rows if isinstance(landmarks, Integral) else landmarks
     approximation = Approximation.of_landmarks(kernel, X, points, mask)
-    if not isinstance(approximation.truth, Gram):
+    if approximation.truth.K is None:
         raise InputError("the experiment solves the full kernel problem: take fewer rows")
     task = formulate(approximation.truth.K, mask, Request.of(lam, kernel="precomputed"))
     task = replace(task, meant=task.meant.over(approximation.truth))  # judged by the formula
-    assert isinstance(task.work.space, Rows)
+    rows = task.work.space.held
+    assert rows is not None
     f = task.judge(certified(task.work, tol), tol)
     check_gap(f, tol)
     projected = linear_problem(approximation.features, mask, lam)
     f_P = certified(projected, tol)
-    return Experiment(approximation, lam, tol, task.meant, projected, f, f_P, task.work.space)
+    return Experiment(approximation, lam, tol, task.meant, projected, f, f_P, rows)
 
 
 def approximation_errors(

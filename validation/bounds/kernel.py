@@ -19,7 +19,7 @@ from ...approx.nystrom import nystrom_map
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import true_space
 from ...exact.pairs.marginals import deficiency
-from ...exact.spaces.gram import Gram, StreamedGram
+from ...exact.spaces.gram import Gram
 from ...exact.spaces.kernels import Kernel, Linear
 from ...exact.spaces.rows import check_matrix
 from ...exact.tools.rounding import UNIT, above, gamma
@@ -53,7 +53,7 @@ class Approximation:
     Made by `of_landmarks` or `of_matrices`. Everything is computed once, when first asked for.
     """
 
-    truth: Gram | StreamedGram
+    truth: Gram
     features: np.ndarray
     positive: np.ndarray
     singular: bool = False
@@ -123,14 +123,14 @@ class Approximation:
         V, truth = self.features, self.truth
         lengths = frobenius(truth.lengths[:, None]), frobenius(V)
         off = truth.noise * lengths[0] ** 2 + gamma(V.shape[1] + 4) * lengths[1] ** 2
-        if isinstance(truth, Gram):
+        if truth.K is not None:
             E = truth.K - V @ V.T
             found = spectral_norm((E + E.T) / 2)
             return above((found * (1 + gamma(8)) + off + truth.shift) * (1 + gamma(8)))
 
         def blocks() -> Iterator[tuple[slice, np.ndarray]]:
             for rows in truth.blocks():
-                yield rows, truth.kernel(truth.X[rows], truth.X) - V[rows] @ V.T
+                yield rows, truth.values(rows, slice(None)) - V[rows] @ V.T
 
         found = large_spectral_norm(blocks, self.n, off)
         return above((found * (1 + gamma(8)) + off) * (1 + gamma(8)))
@@ -143,18 +143,16 @@ class Approximation:
         and not proved here. Of a matrix that is not held, the smallest eigenvalue of its first
         rows is an upper bound.
         """
-        if isinstance(self.truth, StreamedGram):
-            K = self.truth.kernel(self.truth.X[:SAMPLE], self.truth.X[:SAMPLE])
-        else:
-            K = self.truth.K
+        held, some = self.truth.K is not None, slice(SAMPLE)
+        K = self.truth.K if held else self.truth.values(some, some)
         if self.singular or _repeated(K):
             return Interval(0.0, 0.0)
         values = np.linalg.eigvalsh(K)
         slack = 2 * K.shape[0] * UNIT * float(np.abs(values).max())
         lengths = self.truth.lengths[: K.shape[0]]
         slack += self.truth.noise * float(lengths @ lengths)
-        slack += self.truth.shift if isinstance(self.truth, Gram) else 0.0
-        low = values[0] - slack if isinstance(self.truth, Gram) else 0.0
+        slack += self.truth.shift
+        low = values[0] - slack if held else 0.0
         return Interval(max(float(low), 0.0), max(float(values[0]) + slack, 0.0))
 
     @cached_property
@@ -171,8 +169,7 @@ class Approximation:
     def R(self) -> float:
         """At least the largest |k_i - k_j|, i positive, j negative."""
         truth = self.truth
-        shift = truth.shift if isinstance(truth, Gram) else 0.0
-        error = 4 * truth.noise * truth.reach**2 * (1 + gamma(8)) + 2 * shift
+        error = 4 * truth.noise * truth.reach**2 * (1 + gamma(8)) + 2 * truth.shift
         return largest_distance(*self._split_diagonal(), self._truth_blocks(), error)
 
     @property
@@ -227,18 +224,13 @@ class Approximation:
             yield slice(start, min(start + step, n_pos))
 
     def _split_diagonal(self) -> tuple[np.ndarray, np.ndarray]:
-        truth = self.truth
-        diagonal = np.diag(truth.K) if isinstance(truth, Gram) else truth.kernel.diagonal(truth.X)
+        diagonal = self.truth.diagonal()
         return diagonal[self.positive], diagonal[~self.positive]
 
     def _truth_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
-        truth = self.truth
         plus, minus = np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
         for rows in self._blocks():
-            if isinstance(truth, Gram):
-                yield rows, truth.K[np.ix_(plus[rows], minus)]
-            else:
-                yield rows, truth.kernel(truth.X[plus[rows]], truth.X[minus])
+            yield rows, self.truth.values(plus[rows], minus)
 
 
 def _repeated(matrix: Any) -> bool:

@@ -394,9 +394,10 @@ def _true_optimum(fitted: FittedModel, X: object, full: Problem, solver: _Solver
     # Its values as stored serve the solver; judged is what the formula gives at the rows.
     task = replace(task, meant=task.meant.over(gram))
     solution = choose_solver(task.work, "auto", solver.tol, solver.max_time).solve(task.work)
-    assert isinstance(task.meant.space, Gram)
+    truth = task.meant.space.gram
+    assert truth is not None
     judged = solver.checked(task.judge(solution, solver.tol))
-    return _Truth(task.meant.space, inputs, judged, task.evaluate)
+    return _Truth(truth, inputs, judged, task.evaluate)
 
 
 def _bound(
@@ -405,8 +406,8 @@ def _bound(
     """Return Theorem 4', a posteriori, where it applies."""
     if fitted.loss != HINGE or full.n > DENSE_LIMIT or not fitted.replaced:
         return None
-    rows = full.space
-    assert isinstance(rows, Rows)
+    rows = full.space.held
+    assert rows is not None
     features = rows.dense()
     gram = Gram.of_kernel(Linear(), features) if truth is None else truth.gram
     approximation = Approximation(gram, features, full.pairs.positive)

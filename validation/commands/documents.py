@@ -19,8 +19,8 @@ from ...exact.pairs.ordered.ordered_pairs import OrderedPairs
 from ...exact.pairs.partitioned_pairs import PartitionedOrder, pairs_in
 from ...exact.pairs.statistics.concordance import Estimate, concordance, delong
 from ...exact.problem.penalties.ridge import Ridge
-from ...exact.spaces.groups import GroupedRows
 from ...exact.spaces.kernels import get_kernel
+from ...exact.spaces.rows import space_of
 from .inputs import Data, Options, penalty_in_words, penalty_keys
 from .interrupts import finish
 
@@ -35,8 +35,9 @@ def scores_of(data: Data, request: Request, w: np.ndarray) -> Any:
 
     Of a folder return their counts; where its rows have queries, their concordance.
     """
-    if isinstance(data.X, GroupedRows):
-        return group_concordance(data.X, w[: data.X.dim])
+    grouped = space_of(data.X).grouped
+    if grouped is not None:
+        return group_concordance(grouped, w[: data.X.dim])
     if data.partitioned:
         from ...exact.certificate.order import counted_scores
 
@@ -76,8 +77,9 @@ def common_keys(data: Data, options: Options, request: Request) -> dict[str, Any
 
 def pairs_of(data: Data, request: Request) -> Any:
     """Return the pairs of the rows, those of all the curve for partial AUC."""
-    if isinstance(data.X, GroupedRows):
-        return PartitionedOrder(data.X)
+    grouped = space_of(data.X).grouped
+    if grouped is not None:
+        return PartitionedOrder(grouped)
     if data.partitioned:
         return pairs_in(data.X.facts)
     return request.pairs_on(None if data.ordered is not None else data.positive)
@@ -101,7 +103,7 @@ def order_keys(data: Data, scores: Any) -> dict[str, Any]:
     AUC is known from counts, and `auc_within` says how far the true one may be from it.
     """
     none = {"auc": None, "auc_interval": None, "concordance": None, "concordance_interval": None}
-    if isinstance(data.X, GroupedRows):
+    if space_of(data.X).grouped is not None:
         return none | {"concordance": scores}
     if data.partitioned:
         low, high = scores.auc_range()

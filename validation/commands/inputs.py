@@ -24,7 +24,7 @@ from ...exact.pairs.ordered.ordered_pairs import OrderedPairs
 from ...exact.problem.penalties.group_lasso import GroupLasso
 from ...exact.problem.penalties.sign import Sign
 from ...exact.spaces.kernels import PRECOMPUTED
-from ...exact.spaces.partitions import PartitionedRows
+from ...exact.spaces.rows import space_of
 from ..data.datasets import load, names
 from ..data.labelled_data import data_sha256
 from ..files.labels import Labels
@@ -209,7 +209,7 @@ class Data:
     @property
     def partitioned(self) -> bool:
         """Whether the rows, and their labels with them, stay in a folder of files."""
-        return isinstance(self.X, PartitionedRows)
+        return space_of(self.X).apart is not None
 
     @property
     def in_units(self) -> str:

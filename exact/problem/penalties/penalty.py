@@ -74,12 +74,12 @@ class FeaturePenalty(ABC):
         self._rows(space)
 
     def _rows(self, space: Space) -> Rows:
-        if type(space) is not Rows:
+        if space.given is None:
             raise InputError(
                 f"{type(self).__name__} acts on the weights of the features: it needs linear rows "
                 f"in memory, not {type(space).__name__}; take the ridge for kernels and structures"
             )
-        return space
+        return space.given
 
     def value(self, space: Space, w: np.ndarray) -> Bound:
         """Return l2/2 |w|^2 + sigma_C(w)."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import InputError
-from ...spaces.rows import Rows, Space
+from ...spaces.rows import Space
 from ...tools.checks import check_number
 from ...tools.rounding import Bound, gamma
 
@@ -43,10 +43,10 @@ class Ridge:
 
     def quick_distance(self, space: Space, c: np.ndarray) -> Bound:
         """Return |pull(c)|, of rows in plain floats."""
-        if not isinstance(space, Rows):
+        if space.held is None:
             return self.distance(space, c)
         norm = float(np.linalg.norm(space.pull(c)))
-        return Bound(norm, space.pull_error(c) + gamma(space.dim + 8) * norm)
+        return Bound(norm, space.held.pull_error(c) + gamma(space.dim + 8) * norm)
 
     def distance(self, space: Space, c: np.ndarray) -> Bound:
         """Return |pull(c)|."""
@@ -65,7 +65,7 @@ class Ridge:
     def best_scale(self, space: Space, c: np.ndarray, linear: float, square: float) -> float:
         """Return the s in [0, 1] with the largest s linear - s^2 (square + |g|^2 / (2 lam))."""
         # Any scale is valid, so rows need not take their careful norm.
-        norm2 = space.norm2(space.pull(c)) if type(space) is Rows else space.dual_norm2(c)
+        norm2 = space.norm2(space.pull(c)) if space.given is not None else space.dual_norm2(c)
         curvature = norm2 / self.l2 + 2 * square
         return float(min(max(linear / curvature, 0.0), 1.0)) if curvature > 0 else 1.0
 

@@ -22,7 +22,7 @@ from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.all_pairs import PairList
 from aucert.exact.pairs.auc import auc
 from aucert.exact.problem.problem import linear_problem
-from aucert.exact.spaces.gram import Gram, StreamedGram
+from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.exact.spaces.rows import Rows
 from loops import each
@@ -113,7 +113,7 @@ def test_lengths_are_those_of_the_centred_rows_in_every_space():
     K = Gaussian(0.3)(X, X)
     C = np.eye(40) - 1 / 40
     centred = np.sqrt(np.diag(C @ K @ C))
-    for space in (Gram(K), Gram(K, check=False), StreamedGram(Gaussian(0.3), X)):
+    for space in (Gram(K), Gram(K, check=False), Gram.of_kernel(Gaussian(0.3), X, held=False)):
         found = row_lengths(space)
         assert (found >= centred * (1 - 1e-15)).all()
         np.testing.assert_allclose(found, centred, rtol=1e-6)

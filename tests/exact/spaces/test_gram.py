@@ -18,7 +18,7 @@ from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import LOSSES
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Ridge, pair_problem
-from aucert.exact.spaces.gram import Gram, StreamedGram, blocked_product, chain_of
+from aucert.exact.spaces.gram import Gram, blocked_product, chain_of
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
 from aucert.exact.tools.rounding import LONG_UNIT, gamma
 from loops import each, seeds
@@ -34,7 +34,7 @@ def test_a_streamed_matrix_is_the_held_one(seed: int, sparse: bool) -> None:
     X = np.round(rng.normal(size=(n, d)), int(rng.integers(0, 5)))
     kernel = KERNELS[rng.integers(3)]
     held = Gram.of_kernel(kernel, X)
-    streamed = StreamedGram(kernel, sp.csr_matrix(X) if sparse else X)
+    streamed = Gram.of_kernel(kernel, sp.csr_matrix(X) if sparse else X, held=False)
     w, c = rng.normal(size=n) * (rng.uniform(size=n) < 0.7), rng.normal(size=n)
     c -= c.mean()
     size = held.reach**2 * float(np.abs(w).sum()) + 1e-9
@@ -52,10 +52,10 @@ def test_a_streamed_matrix_is_the_held_one(seed: int, sparse: bool) -> None:
 
 def test_a_streamed_matrix_is_made_in_blocks_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.random.default_rng(0).normal(size=(50, 2))
-    whole = StreamedGram(Gaussian(0.3), X)
+    whole = Gram.of_kernel(Gaussian(0.3), X, held=False)
     assert list(whole.blocks()) == [slice(0, 50)]
     monkeypatch.setattr(streamed_gram_module, "BLOCK_BYTES", 8 * 50 * 7)
-    pieces = StreamedGram(Gaussian(0.3), X)
+    pieces = Gram.of_kernel(Gaussian(0.3), X, held=False)
     assert [(s.start, s.stop) for s in pieces.blocks()][-2:] == [(42, 49), (49, 50)]
     w = np.random.default_rng(1).normal(size=50)
     assert pieces.scores(w) == pytest.approx(whole.scores(w), abs=1e-14)
@@ -81,7 +81,7 @@ class Counting:
 def test_recent_products_are_remembered_and_cannot_be_spoilt() -> None:
     rng = np.random.default_rng(2)
     X, kernel = rng.normal(size=(20, 2)), Counting()
-    space, fresh = StreamedGram(kernel, X), Gram.of_kernel(Gaussian(0.3), X)
+    space, fresh = Gram.of_kernel(kernel, X, held=False), Gram.of_kernel(Gaussian(0.3), X)
     w, v = rng.normal(size=20), rng.normal(size=20)
     first = space.scores(w)
     first += 1.0  # the caller may do with it what it likes
@@ -99,7 +99,7 @@ def test_recent_products_are_remembered_and_cannot_be_spoilt() -> None:
 
 def test_without_coefficients_no_kernel_is_evaluated() -> None:
     kernel = Counting()
-    space = StreamedGram(kernel, np.zeros((5, 2)))
+    space = Gram.of_kernel(kernel, np.zeros((5, 2)), held=False)
     assert np.array_equal(space.scores(np.zeros(5)), np.zeros(5)) and kernel.calls == 0
     assert space.norm2(np.zeros(5)) == 0.0
 
@@ -116,10 +116,10 @@ def dyadic(seed: int) -> tuple[np.ndarray, Any, np.random.Generator]:
     return X, K, rng
 
 
-@each("make", [lambda X: Gram(X @ X.T), lambda X: StreamedGram(Linear(), X)])
+@each("make", [lambda X: Gram(X @ X.T), lambda X: Gram.of_kernel(Linear(), X, held=False)])
 @each("seed", seeds(40))
 def test_scores_and_norms_are_within_their_stated_rounding(
-    seed: int, make: Callable[[np.ndarray], Gram | StreamedGram]
+    seed: int, make: Callable[[np.ndarray], Gram]
 ) -> None:
     X, K, rng = dyadic(seed)
     space, n = make(X), len(X)
@@ -198,7 +198,7 @@ def test_gap_is_never_negative_over_a_kernel(seed: int, loss: str) -> None:
     positive = np.zeros(n, dtype=bool)
     positive[rng.permutation(n)[: rng.integers(1, n)]] = True
     kernel = KERNELS[rng.integers(3)]
-    space = Gram(kernel(X, X)) if rng.integers(2) else StreamedGram(kernel, X)
+    space = Gram(kernel(X, X)) if rng.integers(2) else Gram.of_kernel(kernel, X, held=False)
     problem = pair_problem(
         space, positive, AllPairs(), LOSSES[loss], Ridge(10.0 ** rng.uniform(-8, 2))
     )

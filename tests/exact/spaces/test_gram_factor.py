@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import aucert.exact.spaces.factor as factor_module
 from aucert.exact.errors import InputError, TooLargeError
 from aucert.exact.spaces.factor import GramFactor, factor_gram, factor_kernel, rows_of
-from aucert.exact.spaces.gram import Gram, StreamedGram
+from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.structured import ClassScatter, Structured
@@ -131,7 +131,7 @@ def test_a_kernel_that_is_zero_or_not_finite_is_refused() -> None:
 # Rows for every space
 
 
-def check_rows(space: Rows | Gram | StreamedGram, few: bool) -> None:
+def check_rows(space: Rows | Gram, few: bool) -> None:
     """The rows have the functions of the space: scores up to a constant, and norms."""
     rows, lift, _ = rows_of(space, few)
     rng = np.random.default_rng(3)
@@ -161,13 +161,11 @@ WIDE[11] = 2 * WIDE[0] - 3 * WIDE[1]
         Rows(sp.csr_matrix(WIDE)),
         Gram(X @ X.T),
         Gram(Gaussian(0.5)(X, X)),
-        StreamedGram(Gaussian(0.5), X),
+        Gram.of_kernel(Gaussian(0.5), X, held=False),
     ],
     ids=["dense", "sparse", "wide", "wide-sparse", "rank-deficient", "gaussian", "streamed"],
 )
-def test_every_space_has_rows_with_the_same_functions(
-    space: Rows | Gram | StreamedGram, few: bool
-) -> None:
+def test_every_space_has_rows_with_the_same_functions(space: Rows | Gram, few: bool) -> None:
     check_rows(space, few)
 
 

@@ -17,7 +17,7 @@ from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import LOSSES
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
-from aucert.exact.spaces.gram import Gram, StreamedGram
+from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.kernels import Gaussian, Linear
 from aucert.exact.spaces.rows import Rows, Space
 from aucert.exact.structured import Structured, scatter_of
@@ -38,7 +38,7 @@ def exact_case(seed: int) -> tuple[Structured, list, list, np.ndarray, float]:
     spaces: list[Space] = [
         Rows(X),
         Gram.of_kernel(Linear(), X),
-        StreamedGram(Linear(), X),
+        Gram.of_kernel(Linear(), X, held=False),
         Rows(sp.csr_matrix(X)),
     ]
     base = spaces[seed % 4]
@@ -104,7 +104,7 @@ def random_structured(rng: np.random.Generator, loss: str) -> tuple[Problem, np.
         Rows(sp.csr_matrix(X)),
         Gram(X @ X.T),
         Gram.of_kernel(Gaussian(0.5), X),
-        StreamedGram(Gaussian(0.5), X),
+        Gram.of_kernel(Gaussian(0.5), X, held=False),
     ]
     base = spaces[rng.integers(5)]
     structure = float(10.0 ** rng.uniform(-3, 4))

@@ -9,7 +9,7 @@ import pytest
 
 from aucert.approx.nystrom import nystrom_map
 from aucert.exact.errors import InputError
-from aucert.exact.spaces.gram import StreamedGram
+from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
 from aucert.validation.bounds.kernel import Approximation, Interval
 from loops import each
@@ -78,7 +78,7 @@ def test_a_kernel_in_blocks_gives_the_same_numbers(
     X, positive = rows(n=30)
     held = Approximation.of_landmarks(kernel, X, X[:4], positive)
     monkeypatch.setattr("aucert.validation.bounds.kernel.BLOCK_BYTES", 8 * 20 * 3)
-    streamed = Approximation(StreamedGram(kernel, X), held.features, positive)
+    streamed = Approximation(Gram.of_kernel(kernel, X, held=False), held.features, positive)
     for name in ("R", "Rp", "R2", "K_max"):
         assert getattr(streamed, name) == pytest.approx(getattr(held, name))
     assert held.E2 * (1 - 1e-9) <= streamed.E2 <= held.E2 / 0.79

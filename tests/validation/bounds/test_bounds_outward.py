@@ -11,7 +11,7 @@ import numpy as np
 
 import naive
 from aucert.approx.nystrom import nystrom_map
-from aucert.exact.spaces.gram import Gram, StreamedGram
+from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
 from aucert.validation.bounds.kernel import Approximation
 from aucert.validation.bounds.prime import Projected, sandwich, theorem4_prime
@@ -31,7 +31,7 @@ def made(seed: int) -> tuple[Approximation, list[list[Decimal]], list[list[Decim
     kernel: Kernel = [Gaussian(1 / square), Laplacian(1 / np.sqrt(square)), Linear()][seed % 3]
     positive = np.arange(n) < max(n // 3, 1)
     features = nystrom_map(kernel, X[: int(rng.integers(1, n))]).transform(X)
-    truth = StreamedGram(kernel, X) if seed % 2 else Gram.of_kernel(kernel, X)
+    truth = Gram.of_kernel(kernel, X, held=False) if seed % 2 else Gram.of_kernel(kernel, X)
     V = naive.exact(features)
     near = [[decimal(sum(a * b for a, b in zip(x, z, strict=True))) for z in V] for x in V]
     return Approximation(truth, features, positive), true_kernel(kernel, X), near

@@ -212,8 +212,8 @@ def saddle(
 def pair_steps(train: Sample, lam: float, epochs: int, seed: int) -> Iterator[tuple[int, Walk]]:
     """Yield the epoch and the walk after each: NSAUC is its mean, NSVMSGD2 its last point."""
     solver, problem = PairSGD(max_epochs=epochs), train.hinge(lam)
-    space = problem.space
-    if not isinstance(space, Rows):
+    space = problem.space.held
+    if space is None:
         raise InputError("pairs of rows are needed")
     t0 = starting_time("scaled", lam, mean_square_size(space))
     walk, rng = Walk.of(np.zeros(space.dim)), np.random.default_rng(seed)

@@ -12,7 +12,7 @@ from aucert.exact.errors import TooLargeError
 from aucert.exact.formulation import formulation as formulation_module
 from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.spaces import factor, gram
-from aucert.exact.spaces.gram import Gram, StreamedGram
+from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.exact.tools.threads import at_most
 from loops import each
@@ -35,7 +35,7 @@ def streamed(monkeypatch: pytest.MonkeyPatch) -> None:
 @each("n", [1, 16, 17, 90])
 @each("tol", [1e-9, 1e-3])
 def test_products_are_those_of_the_matrix(n: int, tol: float, streamed: None) -> None:
-    held = StreamedGram(Gaussian(0.1), X[:n]).tiles(tol)
+    held = Gram.of_kernel(Gaussian(0.1), X[:n], held=False).tiles(tol)
     c = np.random.default_rng(1).normal(size=n)
     exact = Gaussian(0.1)(X[:n], X[:n]) @ c
     assert held.whole
@@ -48,7 +48,7 @@ def test_the_number_of_threads_changes_no_bit(used: int, streamed: None) -> None
 
     def products(threads: int) -> list[np.ndarray]:
         with at_most(threads):
-            space = StreamedGram(Gaussian(0.1), X)
+            space = Gram.of_kernel(Gaussian(0.1), X, held=False)
             scores, error = space.careful_scores(w)
             return [space.tiles(1e-9).product(w), scores, error, space.plain().scores(w)]
 
@@ -58,13 +58,13 @@ def test_the_number_of_threads_changes_no_bit(used: int, streamed: None) -> None
 
 
 def test_tiles_are_shared_while_they_are_held(streamed: None) -> None:
-    space = StreamedGram(Gaussian(0.1), X)
+    space = Gram.of_kernel(Gaussian(0.1), X, held=False)
     first = space.tiles(1e-9)
     assert space.tiles(1e-9) is first
 
 
 def test_a_stopped_build_is_not_taken_for_the_matrix(streamed: None) -> None:
-    held = StreamedGram(Gaussian(0.1), X).tiles(1e-9, lambda: True)
+    held = Gram.of_kernel(Gaussian(0.1), X, held=False).tiles(1e-9, lambda: True)
     assert not held.whole and not held.product(np.ones(90)).any()
 
 
@@ -113,8 +113,8 @@ def test_cutting_planes_stop_where_the_matrix_is_not_ready(streamed: None) -> No
 @pytest.mark.long_digits
 def test_both_products_take_one_pass_and_plain_sums_state_their_rounding(streamed: None) -> None:
     rng = np.random.default_rng(4)
-    space, whole = StreamedGram(Gaussian(0.1), X), Gram.of_kernel(Gaussian(0.1), X)
-    calls, kernel = [], space.kernel
+    space, whole = Gram.of_kernel(Gaussian(0.1), X, held=False), Gram.of_kernel(Gaussian(0.1), X)
+    calls, kernel = [], Gaussian(0.1)
 
     class Counted(Gaussian):
         def __call__(self, X: Any, Z: Any) -> np.ndarray:
@@ -144,6 +144,6 @@ def test_a_kernel_of_low_rank_takes_few_features(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(factor, "PLAIN_FROM", 2)
     flat, full = Gram(X[:, :3] @ X[:, :3].T), Gram.of_kernel(Gaussian(1.0), X)
     assert not factor.takes_many_features(flat) and factor.takes_many_features(full)
-    streamed_flat = StreamedGram(Gaussian(1e-9), X)
+    streamed_flat = Gram.of_kernel(Gaussian(1e-9), X, held=False)
     assert not factor.takes_many_features(streamed_flat)
     assert CuttingPlane(tol=1e-4).name == "cutting-plane"
