@@ -83,11 +83,7 @@ def draw_pairs(
 
 
 def draw_codes(
-    n_pos: int,
-    n_neg: int,
-    n_pairs: int,
-    seed: int | np.random.Generator | None,
-    replace: bool,
+    n_pos: int, n_neg: int, n_pairs: int, seed: int | np.random.Generator | None, replace: bool
 ) -> np.ndarray:
     """Return drawn pairs as numbers i n_neg + j, of the i-th positive and the j-th negative row."""
     total = _total(n_pos, n_neg, n_pairs)

@@ -34,6 +34,7 @@ from ..exact.estimators.base import (
     TrainingRows,
     draw_seed,
     in_partitions,
+    keep_solution,
     opened,
     set_linear,
     shortfall_of,
@@ -159,7 +160,7 @@ class IncompleteROCSVM(AUCClassifier):
             self.n_pairs_, seed = self._count(rows.n), draw_seed(self.random_state)
             named = named_rows(rows, self.n_pairs_, seed, not self.replace)
             solution, _, _ = self._solve(*named, AllPairs(), callback)
-            self._keep_solution(solution)
+            keep_solution(self, solution)
             self.incomplete_certificate_ = solution.certificate
             loss = get_loss(self.loss)
             self.certificate_ = certificate_over_all(rows, loss, self.lam, solution.w)
@@ -173,7 +174,7 @@ class IncompleteROCSVM(AUCClassifier):
         pairs = draw_pairs(positive, self.n_pairs_, seed, self.replace, weight=weight)
         whole = AllPairs(weight)
         solution, drawn, space = self._solve(rows, positive, pairs, whole, callback)
-        self._keep_solution(solution)
+        keep_solution(self, solution)
         self.incomplete_certificate_ = solution.certificate
         self.certificate_ = full_certificate(drawn.with_pairs(whole), solution.w, space)
         self._set_weights(self.solution_.w, rows, positive, weight)

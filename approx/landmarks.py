@@ -159,12 +159,7 @@ def draw_by_pivots(X: object, n_landmarks: int, kernel: Kernel, seed: Seed = Non
 
 
 def choose_landmarks(
-    method: str,
-    X: object,
-    n_landmarks: int,
-    kernel: Kernel,
-    y: object = None,
-    seed: Seed = None,
+    method: str, X: object, n_landmarks: int, kernel: Kernel, y: object = None, seed: Seed = None
 ) -> Landmarks:
     """Return the landmarks of the method named."""
     check_choice("landmarks", method, LANDMARKS)

@@ -22,7 +22,7 @@ import numpy as np
 from ..exact.certificate.certificate import WIDTHS, Minorant
 from ..exact.certificate.solution import Callback, Recorder, Solution, Solver, Status
 from ..exact.errors import InputError
-from ..exact.estimators.base import Matrix, TrainingRows
+from ..exact.estimators.base import Matrix, TrainingRows, keep_solution
 from ..exact.losses.registry import HINGE
 from ..exact.pairs.all_pairs import AllPairs, PairList
 from ..exact.problem.problem import Problem, Ridge, pair_problem
@@ -293,7 +293,7 @@ class PairSGDClassifier(NystromClassifier, OnlineClassifier):
         rows, positive, _ = data
         problem = self._problem(self._begin(rows, positive), positive)
         solver = replace(self._solver(), seed=self._run_seed)
-        self._keep_solution(solver.solve_walk(problem, self._walk, callback))
+        keep_solution(self, solver.solve_walk(problem, self._walk, callback))
         self.n_iter_ = self._walk.t
         self._set_function(self.solution_.w, rows, positive)
 

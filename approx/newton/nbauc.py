@@ -21,6 +21,7 @@ from ...exact.estimators.base import (
     TrainingRows,
     check_row_weights,
     draw_seed,
+    keep_solution,
     shortfall_of,
 )
 from ...exact.losses.registry import SQUARED_HINGE
@@ -209,7 +210,7 @@ class SubsampledRankSVM(KernelRankSVM):
             f"{data.positive.size}, + {float(self.lam)!r} |f|^2 / 2"
         )
         found = replace(self.solution_.certificate, objective=words)
-        self._keep_solution(replace(self.solution_, certificate=found))
+        keep_solution(self, replace(self.solution_, certificate=found))
 
 
 def random_part(positive: np.ndarray, size: int, seed: int) -> np.ndarray:

@@ -34,7 +34,13 @@ import numpy as np
 
 from ...exact.certificate.solution import Callback, Recorder, Solution, Solver, Status
 from ...exact.errors import InputError, TooLargeError
-from ...exact.estimators.base import AUCClassifier, QueryClassifier, TrainingRows, shortfall_of
+from ...exact.estimators.base import (
+    AUCClassifier,
+    QueryClassifier,
+    TrainingRows,
+    keep_solution,
+    shortfall_of,
+)
 from ...exact.formulation.formulation import formulate
 from ...exact.formulation.request import Request
 from ...exact.losses.registry import SQUARED_HINGE
@@ -252,7 +258,7 @@ class NewtonClassifier(AUCClassifier):
         )
         task = formulate(rows, positive, request)
         found = self._solver().solve(task.work, callback=callback)
-        self._keep_solution(task.judge(found, self.tol))
+        keep_solution(self, task.judge(found, self.tol))
         return self.solution_.w
 
     def _pairs(self, positive: np.ndarray, weight: np.ndarray | None) -> AllPairs | PairList:

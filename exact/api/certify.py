@@ -162,12 +162,7 @@ def certify_request(
 
 
 def _check_judged(
-    X: object,
-    request: Request,
-    w: object,
-    scores: object,
-    norm2: float | None,
-    rival: Rival | None,
+    X: object, request: Request, w: object, scores: object, norm2: float | None, rival: Rival | None
 ) -> None:
     """Raise `InputError` unless what is to be judged goes with the problem."""
     if (w is None) == (scores is None):
@@ -187,11 +182,7 @@ def _check_judged(
 
 
 def _audit_streamed(
-    problem: Problem,
-    w: np.ndarray,
-    refine: bool,
-    rival: Rival | None,
-    options: Options,
+    problem: Problem, w: np.ndarray, refine: bool, rival: Rival | None, options: Options
 ) -> Audit | None:
     """Return the audit of weights over rows that are read in blocks.
 

@@ -14,13 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..certificate.order import (
-    auc_of,
-    auc_range,
-    auc_within,
-    kernel_lengths,
-    score_range,
-)
+from ..certificate.order import auc_of, auc_range, auc_within, kernel_lengths, score_range
 from ..errors import InputError, NoPairError, NoRowsError
 from ..estimators.base import Matrix, check_row_weights
 from ..formulation.formulation import formulate, kernel_of

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple, Self
 
@@ -116,11 +117,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
     max_time: float | None = None
 
     def fit(
-        self,
-        X: object,
-        y: object,
-        sample_weight: object = None,
-        callback: Progress | None = None,
+        self, X: object, y: object, sample_weight: object = None, callback: Progress | None = None
     ) -> Self:
         """Train the model on these rows."""
         self._fit(X, y, sample_weight, callback)
@@ -165,25 +162,21 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         return {}
 
     def decision_function(self, X: object) -> np.ndarray:
-        """Return the scores plus the intercept: (n,). `predict` says `classes_[1]` where it is
-        > 0."""
+        """Return the scores plus the intercept: (n,); > 0 where `predict` says `classes_[1]`."""
         check_is_fitted(self)
         if hasattr(X, "__dask_graph__"):
-            return self._block_by_block(X)
+            blocks = in_blocks(X, self.n_features_in_, getattr(self, "feature_names_in_", None))
+            scored = blocks.map_blocks(partial(of_numbers, self._scores), drop_axis=1, dtype=float)
+            return scored + float(self.intercept_[0])
         rows = check_rows(self, X, reset=False)
         return self._scores(rows) + self.intercept_[0]
-
-    def _block_by_block(self, X: Any) -> Any:
-        """Return the decision function of each block of a dask collection, not computed yet."""
-        blocks = in_blocks(X, self.n_features_in_, getattr(self, "feature_names_in_", None))
-        scored = _Scored(self._scores, float(self.intercept_[0]))
-        return blocks.map_blocks(scored, drop_axis=1, dtype=float)
 
     def predict(self, X: object) -> np.ndarray:
         """Return the label of each row: (n,)."""
         above: Any = self.decision_function(X) > 0
         if hasattr(above, "__dask_graph__"):
-            return above.map_blocks(_Named(self.classes_), dtype=self.classes_.dtype)
+            named = partial(np.take, self.classes_)
+            return above.astype(int).map_blocks(named, dtype=self.classes_.dtype)
         return self.classes_[above.astype(int)]
 
     def set_threshold(
@@ -245,14 +238,6 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         self.coef_ = np.array(w, dtype=float).reshape(1, -1)
         self._cut(X, positive, weight, self.threshold)
 
-    def _keep_solution(self, solution: Solution) -> None:
-        """Set a certified solution and its parts as attributes."""
-        self.solution_ = solution
-        self.certificate_ = solution.certificate
-        self.status_ = solution.status
-        self.history_ = solution.history
-        self.n_iter_ = solution.n_iter
-
     def _cut(
         self, X: Matrix, positive: np.ndarray, weight: np.ndarray | None, rule: object
     ) -> None:
@@ -265,33 +250,22 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         return tags
 
 
-@dataclass(frozen=True)
-class _Scored:
-    """Scores a block of rows; it is sent to workers."""
-
-    score: Callable[[Any], np.ndarray]
-    intercept: float
-
-    def __call__(self, rows: np.ndarray) -> np.ndarray:
-        return self.score(as_float64(rows, "X", "a matrix of numbers")) + self.intercept
-
-
-@dataclass(frozen=True, eq=False)
-class _Named:
-    """Names the class of rows; it is sent to workers."""
-
-    classes: np.ndarray
-
-    def __call__(self, above: np.ndarray) -> np.ndarray:
-        return self.classes[above.astype(int)]
-
-
 def _some_of_each(labels: np.ndarray) -> np.ndarray:
     """Return one label of each kind if there are two kinds, else all: checks sort their input."""
     if labels.ndim != 1 or labels.dtype.kind == "O":
         return labels
     kinds = kinds_of(labels)
     return kinds if kinds.size == 2 else labels
+
+
+def keep_solution(model: Any, solution: Solution) -> None:
+    """Set a certified solution and its parts as attributes of a model."""
+    model.solution_, model.certificate_ = solution, solution.certificate
+    model.status_, model.history_, model.n_iter_ = (
+        solution.status,
+        solution.history,
+        solution.n_iter,
+    )
 
 
 def shortfall_of(solution: Solution, tol: float, of: str = "the objective") -> str | None:
@@ -410,18 +384,12 @@ def drawn_rows(X: Any, size: int, seed: int) -> np.ndarray:
 def mapped(blocks: Any, function: Callable[[np.ndarray], np.ndarray], width: int) -> Any:
     """Return the dask array (n, width) of a function of the rows of each block, not computed."""
     chunks = (blocks.chunks[0], (width,))
-    return blocks.map_blocks(OfNumbers(function), chunks=chunks, dtype=float)
+    return blocks.map_blocks(partial(of_numbers, function), chunks=chunks, dtype=float)
 
 
-@dataclass(frozen=True)
-class OfNumbers:
-    """A function of rows of numbers; it is sent to workers."""
-
-    function: Callable[[np.ndarray], np.ndarray]
-
-    def __call__(self, rows: np.ndarray) -> np.ndarray:
-        """Return the function of some rows; dask passes no rows to learn the type of the result."""
-        numbers = as_float64(rows, "X", "a matrix of numbers")
-        if not np.isfinite(numbers).all():
-            raise InputError("X has a value that is not finite: remove or impute it first")
-        return self.function(numbers)
+def of_numbers(function: Callable[[np.ndarray], np.ndarray], rows: np.ndarray) -> np.ndarray:
+    """Return the function of some rows, checked; a partial of this is sent to workers."""
+    numbers = as_float64(rows, "X", "a matrix of numbers")
+    if not np.isfinite(numbers).all():
+        raise InputError("X has a value that is not finite: remove or impute it first")
+    return function(numbers)

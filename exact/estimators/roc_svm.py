@@ -29,13 +29,13 @@ from ..tools.threads import small_in_one_thread
 from .base import (
     REPETITION,
     WEIGHTS,
-    AUCClassifier,
     Matrix,
     Progress,
     QueryClassifier,
     TrainingRows,
     draw_seed,
     in_partitions,
+    keep_solution,
     opened,
     set_linear,
     shortfall_of,
@@ -44,9 +44,8 @@ from .thresholds import get_rule
 
 
 @dataclass(eq=False, repr=False)
-class ExactClassifier(AUCClassifier):
-    """Base of the classifiers solved with proof: every parameter but lam, and the fitted
-    attributes."""
+class ExactClassifier(QueryClassifier):
+    """Base of the classifiers solved with proof: every parameter but lam."""
 
     _: KW_ONLY
     kernel: str | Kernel = "linear"
@@ -62,11 +61,18 @@ class ExactClassifier(AUCClassifier):
     def _request(self) -> Request:
         """Return the request that the parameters make, without the pairs."""
 
+    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
+        if in_partitions(X):
+            self._check_parameters()
+            self._fit_in_partitions(X, y, sample_weight, callback)
+        else:
+            super()._fit(X, y, sample_weight, callback)
+
     def _solve(self, request: Request, data: TrainingRows, callback: Callback | None) -> None:
         """Solve the request over these rows, and keep the model."""
         rows, labels = data.rows, data.positive
         task, found = solve_both(rows, labels, self._asked(request, data), self._options(callback))
-        self._keep_solution(found)
+        keep_solution(self, found)
         self._keep(task, rows)
         self._cut(rows, labels, data.weight, self.threshold)
 
@@ -79,10 +85,9 @@ class ExactClassifier(AUCClassifier):
     def _fit_in_partitions(
         self, X: Any, y: object, sample_weight: object, callback: Callback | None
     ) -> None:
-        """Fit to rows in partitions: a dask collection, or `PartitionedRows`.
+        """Fit to a dask collection or `PartitionedRows`, the threshold from counts of the scores.
 
-        The threshold is chosen from counts of the scores on a fine grid. Labels of
-        `PartitionedRows` lie with the rows: `classes_` is then False and True.
+        Labels of `PartitionedRows` lie with the rows: `classes_` is then False and True.
         """
         if self.pairs != "all":
             raise InputError(f"rows in partitions go with pairs='all', not {self.pairs!r}")
@@ -94,15 +99,24 @@ class ExactClassifier(AUCClassifier):
             request = self._request_on(rows).unlabelled()
             found = solve_request(rows, None, request, self._options(callback))
             set_linear(self, rows, found.w)
-        self._keep_solution(found)
+        keep_solution(self, found)
 
     def _request_on(self, rows: PartitionedRows) -> Request:
         """Return what is asked for of these rows."""
         return self._request()
 
     def _asked(self, request: Request, data: TrainingRows) -> Request:
-        """Return the request over the pairs of these rows."""
-        return replace(request, pairs=self._pairs(data.rows, data.positive, data.weight))
+        """Return the request over these rows' pairs, within their queries if they have any."""
+        if self._queries is None:
+            return replace(request, pairs=self._pairs(*data))
+        self._check_queries()
+        grade = data.positive.astype(float)
+        pairs = ordered_pairs_of(grade, self._queries, None, None, data.weight)
+        return replace(request, pairs=pairs, positive=None)
+
+    def _check_queries(self) -> None:
+        if self.pairs != "all":
+            raise InputError(f"qid makes the pairs: leave pairs='all', not {self.pairs!r}")
 
     def _pairs(
         self, rows: Matrix, positive: np.ndarray, weight: np.ndarray | None
@@ -122,8 +136,7 @@ class ExactClassifier(AUCClassifier):
         return nearest_pairs(rows, positive, int(number), anchor_filter=self.anchor_filter)
 
     def _keep(self, task: Formulation | None, rows: Matrix) -> None:
-        """Store what is needed to score new rows: weights, or the rows that span the kernel
-        machine."""
+        """Store what scores new rows: weights, or the rows that span the kernel machine."""
         for name in ("coef_", "dual_coef_", "support_", "_support_rows"):
             if hasattr(self, name):
                 delattr(self, name)
@@ -175,25 +188,7 @@ class ExactClassifier(AUCClassifier):
 
 
 @dataclass(eq=False, repr=False)
-class QueriedClassifier(QueryClassifier, ExactClassifier):
-    """Base of those that `fit(X, y, qid=...)` trains on the pairs within queries."""
-
-    def _asked(self, request: Request, data: TrainingRows) -> Request:
-        """Return the request over these rows' pairs, within their queries if they have any."""
-        if self._queries is None:
-            return super()._asked(request, data)
-        self._check_queries()
-        grade = data.positive.astype(float)
-        pairs = ordered_pairs_of(grade, self._queries, None, None, data.weight)
-        return replace(request, pairs=pairs, positive=None)
-
-    def _check_queries(self) -> None:
-        if self.pairs != "all":
-            raise InputError(f"qid makes the pairs: leave pairs='all', not {self.pairs!r}")
-
-
-@dataclass(eq=False, repr=False)
-class ROCSVM(QueriedClassifier):
+class ROCSVM(ExactClassifier):
     """The ROC-optimizing support vector machine, solved with a proof of optimality.
 
     [ScalingUp, eq. (3), eq. (10); SAUC, eq. (2); Nonlinear, eq. (4)]: minimise over f
@@ -212,12 +207,8 @@ class ROCSVM(QueriedClassifier):
     lam : float
         > 0, weight of the penalty against the mean loss. A sum over the pairs with a factor C
         means lam = 1 / (C n_pos n_neg).
-    kernel : {"linear", "rbf", "laplacian", "precomputed"} or Kernel
-        For "precomputed", X is the kernel matrix with the training rows; or one's own, as in
-        `solve`.
-    gamma : float, optional
-        > 0, of exp(-gamma |x - z|^2) or exp(-gamma |x - z|_1); 1 / d by default.
-    loss : {"hinge", "squared_hinge", "square", "logistic", "smooth_hinge", "exponential"} or Loss
+    kernel, gamma, loss, method
+        As in `solve`; for "precomputed", X is the kernel matrix with the training rows.
     pairs : "all", or "nearest:K"
         All pairs, or each positive row with its K nearest negative ones (without row weights).
     anchor_filter : {"none", "E", "A"}
@@ -225,28 +216,12 @@ class ROCSVM(QueriedClassifier):
         `aucert.exact.pairs.nearest_pairs`.
     tol : float
         Relative gap to reach, > 0.
-    method : str
-        A name that `solve` takes.
     threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
         The rule that sets the intercept from the training scores, see
-        `aucert.exact.estimators.thresholds`; a callable takes (scores, positive, weight), for
-        instance
+        `aucert.exact.estimators.thresholds`; a callable takes (scores, positive, weight), say
         ``functools.partial(threshold_for_sensitivity, sensitivity=0.95)``.
-    max_time : float, optional
-        Seconds, as in `solve`; the best point so far is kept, with its gap.
-    l1 : float
-        >= 0: adds l1 |w|_1, for the linear kernel; `lam` may then be 0, and `certificate_.radius`
-        is None.
-    fpr_max : float
-        In (0, 1]: partial AUC up to this false positive rate, as in `solve`.
-    tpr_min : float
-        In [0, 1): partial AUC from this true positive rate on.
-    groups : array (n_features_in_,), optional
-        The group of each feature, with l1 > 0: the group lasso.
-    sign : "nonnegative" or int array, optional
-        w >= 0 for all features, or for those columns; for the linear kernel.
-    n_jobs : int, optional
-        Threads for passes over many rows, as in `solve`.
+    max_time, l1, fpr_max, tpr_min, groups, sign, n_jobs
+        As in `solve`. The best point so far is kept; with lam = 0 `certificate_.radius` is None.
 
     Attributes
     ----------
@@ -262,12 +237,10 @@ class ROCSVM(QueriedClassifier):
         How far the model is from the optimum, at most; for kernels in the space of the true one.
     solution_ : Solution
         With the dual point that proves it.
-    status_ : Status
-    n_iter_ : int
-    history_ : list of Step
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        Only where X has column names.
+    status_, n_iter_, history_
+        Its parts.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
     """
 
     lam: float = 1e-3
@@ -285,13 +258,6 @@ class ROCSVM(QueriedClassifier):
             return super().expected_failed_checks
         return dict.fromkeys(WEIGHTS, "partial AUC refuses weights")
 
-    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
-        if not in_partitions(X):
-            super()._fit(X, y, sample_weight, callback)
-            return
-        self._check_parameters()
-        self._fit_in_partitions(X, y, sample_weight, callback)
-
     def _train(self, data: TrainingRows, callback: Callback | None) -> None:
         request = self._request()
         self._solve(request, data, callback)
@@ -299,18 +265,9 @@ class ROCSVM(QueriedClassifier):
             warn_if_trivial(request.loss, self.solution_.certificate, self.tol)
 
     def _request(self) -> Request:
-        return Request.of(
-            self.lam,
-            self.loss,
-            positive=True,
-            kernel=self.kernel,
-            gamma=self.gamma,
-            l1=self.l1,
-            fpr_max=self.fpr_max,
-            tpr_min=self.tpr_min,
-            groups=self.groups,
-            sign=self.sign,
-        )
+        names = ("kernel", "gamma", "l1", "fpr_max", "tpr_min", "groups", "sign")
+        asked: dict[str, Any] = {name: getattr(self, name) for name in names}
+        return Request.of(self.lam, self.loss, positive=True, **asked)
 
 
 @dataclass(eq=False, repr=False)
@@ -336,13 +293,10 @@ class SAUCSVM(ROCSVM):
         >= 0, weight of the structure relative to |f|^2; 0 gives `ROCSVM`.
     structure_source : {"full", "sampled"}
         The covariances of all rows, as in the paper, or of the nearest pairs actually used.
-    kernel, gamma, loss, pairs, anchor_filter, tol, method, threshold, max_time, n_jobs
-        As in `ROCSVM`.
-    fpr_max, tpr_min : float
-        As in `ROCSVM`; partial AUC goes with structure = 0 only.
-    l1, groups, sign
-        As in `ROCSVM`; they go with structure = 0 only: the structured norm turns the features, and
-        what acts on single weights has no bound there.
+    fpr_max, tpr_min, l1, groups, sign
+        As in `ROCSVM`, with structure = 0 only: the structured norm turns the features, and what
+        acts on single weights has no bound there.
+    All others as in `ROCSVM`.
 
     Attributes
     ----------
@@ -360,7 +314,7 @@ class SAUCSVM(ROCSVM):
 
 
 @dataclass(eq=False, repr=False)
-class ROCSVMCV(QueriedClassifier):
+class ROCSVMCV(ExactClassifier):
     """A ROC-SVM with the lam of the highest cross-validated AUC, solved with proof.
 
     [ScalingUp, eq. (3), eq. (10); SAUC, eq. (12)], the penalty's weight chosen: along a path of
@@ -421,23 +375,19 @@ class ROCSVMCV(QueriedClassifier):
     @small_in_one_thread
     def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
         """Choose lam, with the weights as they are given, then do what `fit` promises."""
-        self._check_parameters()
-        if in_partitions(X):
-            self._fit_in_partitions(X, y, sample_weight, callback)
-            return
-        rows, positive, _ = self._check_fit(X, y)
-        order = None
-        if self._queries is not None:
-            self._check_queries()
-            order = RowOrder.of_classes(positive, self._queries)
-        pairs = self._pairs if self._queries is None else None
-        self._choose(rows, positive, self._request(), sample_weight, pairs, order)
+        if not in_partitions(X):
+            self._check_parameters()
+            rows, positive, _ = self._check_fit(X, y)
+            pairs, order = self._pairs, None
+            if self._queries is not None:
+                self._check_queries()
+                pairs, order = None, RowOrder.of_classes(positive, self._queries)
+            self._choose(rows, positive, self._request(), sample_weight, pairs, order)
         super()._fit(X, y, sample_weight, callback)
 
     def _choose(self, X: object, positive: np.ndarray | None, request: Request, *more: Any) -> None:
         """Choose lam by cross-validation."""
-        limits = {"method": self.method, "max_time": self.max_time, "n_jobs": self.n_jobs}
-        options = Options(tol=self.cv_tol, **limits)
+        options = replace(self._options(), tol=self.cv_tol)
         seed = draw_seed(self.random_state)
         self.cv_path_ = cross_validate(
             X, positive, request, options, self.lams, self.n_lams, self.cv, seed, *more
@@ -459,15 +409,9 @@ class ROCSVMCV(QueriedClassifier):
 
     def _request(self) -> Request:
         """Return what the parameters ask for, at lam = 1."""
-        return Request.of(
-            None,
-            self.loss,
-            positive=True,
-            kernel=self.kernel,
-            gamma=self.gamma,
-            structure=self.structure,
-            penalty=unit_penalty(self.l1_ratio, self.groups, self.sign),
-        )
+        asked = {"kernel": self.kernel, "gamma": self.gamma, "structure": self.structure}
+        unit = unit_penalty(self.l1_ratio, self.groups, self.sign)
+        return Request.of(None, self.loss, positive=True, penalty=unit, **asked)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -13,8 +13,7 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Callable
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from importlib.metadata import version as installed
 from pathlib import Path
@@ -36,14 +35,13 @@ from ..problem.evidence import Alpha, Marginals, Mix, Scores, Weights
 from ..problem.minorant import Minorant
 from ..spaces.kernels import Gaussian, Laplacian, Linear
 from ..tools.atomic_files import write_atomically
-from ..tools.rounding import Bound
 
-# Results of a fit end in an underscore, or are private.
-NAME = re.compile(r"_[a-z][A-Za-z0-9_]*|[a-z][A-Za-z0-9_]*_")
-
+FORMAT, SCHEMA = "aucert model", 2
+NAME = re.compile(r"_[a-z][A-Za-z0-9_]*|[a-z][A-Za-z0-9_]*_")  # results of a fit, and private ones
 NUMBERS = re.compile(r"[<>|=]?[biuf]\d{1,2}")
 
-KNOWN: dict[str, type] = {}  # Types that may occur in a tree, by name; `register` adds to them.
+KNOWN: dict[str, type] = {}  # types that may occur in a tree, by name; `register` adds to them
+LEFT_OUT: dict[type, tuple[str, ...]] = {}  # attributes that hold the data a run would go on with
 
 
 def register(*classes: type) -> None:
@@ -51,10 +49,6 @@ def register(*classes: type) -> None:
     for known in classes:
         if KNOWN.setdefault(known.__name__, known) is not known:
             raise InputError(f"another type named {known.__name__} is registered already")
-
-
-# Attributes that a file leaves out, because they hold the data that a run would go on with.
-LEFT_OUT: dict[type, tuple[str, ...]] = {}
 
 
 def leave_out(known: type, *names: str) -> None:
@@ -106,10 +100,8 @@ class Encoder:
         """Return the name of a value's type, or raise `InputError` where it is not registered."""
         name = type(value).__name__
         if KNOWN.get(name) is not type(value):
-            after = ".steps[0]" in where
-            advice = (
-                "; save the step after it, and encode rows before it scores them" if after else ""
-            )
+            advice = "; save the step after it, and encode rows before it scores them"
+            advice = advice if ".steps[0]" in where else ""
             raise InputError(f"{where} is a {name}, which this function cannot save{advice}")
         return name
 
@@ -142,13 +134,6 @@ class Encoder:
         return {"model": name, "with": self._all(given, where), "found": self._all(found, where)}
 
 
-def _number_type(name: str) -> np.dtype[Any]:
-    """Return a type of numbers by its name."""
-    if not NUMBERS.fullmatch(name):
-        raise ValueError(f"{name} is no type of numbers")
-    return np.dtype(name)
-
-
 def _check_proofs(values: dict[str, Any]) -> None:
     """Raise unless all that is named a certificate is one: each is marked as saved."""
     for name, value in values.items():
@@ -159,10 +144,8 @@ def _check_proofs(values: dict[str, Any]) -> None:
 class Decoder:
     """Turns trees back into values."""
 
-    def __init__(
-        self, arrays: list[np.ndarray], older: dict[str, Callable[..., Any]] | None = None
-    ):
-        self.arrays, self.older = arrays, older or {}
+    def __init__(self, arrays: list[np.ndarray]):
+        self.arrays = arrays
 
     def decode(self, tree: Any) -> Any:
         """Return the value of a tree."""
@@ -173,7 +156,9 @@ class Decoder:
         if "array" in tree:
             return self._take(tree)
         if "dtype" in tree:
-            return _number_type(tree["dtype"])
+            if not NUMBERS.fullmatch(tree["dtype"]):
+                raise ValueError(f"{tree['dtype']} is not a type of numbers")
+            return np.dtype(tree["dtype"])
         if "strings" in tree:
             return np.array([str(word) for word in tree["strings"]], dtype=object)
         if "csr" in tree:
@@ -191,9 +176,7 @@ class Decoder:
         if "value" in tree:
             inside = self._all(tree["of"])
             _check_proofs(inside)
-            known = self._type(tree["value"], object)
-            make = self.older.get(tree["value"]) or known
-            value = make(**inside)
+            value = self._type(tree["value"], object)(**inside)
             if hasattr(value, "as_saved"):  # what was proved, on the file's word alone
                 object.__setattr__(value, "as_saved", True)
             return value
@@ -230,28 +213,10 @@ class Decoder:
         return model
 
 
-FORMAT = "aucert model"
-SCHEMA = 2
-
-
 register(StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer)
 register(Pipeline, Gaussian, Laplacian, Linear)
 register(Certificate, Minorant, Solution, Status, Step)
 register(Alpha, Marginals, Mix, Scores, Weights)
-
-
-def _certificate_of_schema_1(
-    primal: float,
-    dual: float,
-    gap: float,
-    relative_gap: float | None,
-    radius: Any,
-    rounding: float,
-    objective: str = "",
-) -> Certificate:
-    """Return the certificate whose bounds were stored next to their rounding; `radius` had it."""
-    upper, lower = Bound(primal, rounding), Bound(dual, rounding)
-    return replace(Certificate.from_bounds(upper, lower, 0.0, objective), radius=radius)
 
 
 def save_model(model: Any, path: str | Path) -> None:
@@ -265,6 +230,7 @@ def save_model(model: Any, path: str | Path) -> None:
         `save_model` knows its own estimators; once both are imported, each knows all.
     path : str or Path
         Written as it is, whatever its ending; .npz is the custom.
+
     Raises
     ------
     InputError
@@ -307,8 +273,8 @@ def load_model(path: str | Path) -> Any:
     Raises
     ------
     InputError
-        If the file cannot be read, is no model file, is damaged or cut off, was written in a
-        newer format, or holds a type that is not known here.
+        If the file cannot be read, is not a model file, is damaged or cut off, was written in
+        another format, or holds a type that is not known here.
     """
     try:
         data = Path(path).read_bytes()
@@ -316,8 +282,7 @@ def load_model(path: str | Path) -> Any:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     try:
         header, arrays = _opened(path, data)
-        older = {"Certificate": _certificate_of_schema_1} if header["schema"] == 1 else {}
-        return Decoder(arrays, older).decode(header["model"])
+        return Decoder(arrays).decode(header["model"])
     except InputError as error:
         text = str(error)
         raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None
@@ -328,22 +293,23 @@ def load_model(path: str | Path) -> Any:
 def _opened(path: str | Path, data: bytes) -> tuple[dict[str, Any], list[np.ndarray]]:
     """Return header and arrays, checked."""
     damaged = f"{path}: the file is damaged or cut off: save the model again"
+    other = f"{path}: this is no model file of aucert"
     if not data.startswith(b"PK"):
-        raise InputError(f"{path}: this is no model file of aucert")
+        raise InputError(other)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = archive.namelist()
             if "header.npy" not in names:
-                raise InputError(f"{path}: this is no model file of aucert")
+                raise InputError(other)
             text = _entry(archive, "header.npy")
             header = json.loads(text.tobytes().decode())
             if not isinstance(header, dict) or header.get("format") != FORMAT:
-                raise InputError(f"{path}: this is no model file of aucert")
-            if not isinstance(header.get("schema"), int) or header["schema"] > SCHEMA:
+                raise InputError(other)
+            if header.get("schema") != SCHEMA:
+                version, schema = (_word(header.get(key)) for key in ("version", "schema"))
                 raise InputError(
-                    f"{path}: written by aucert {_word(header.get('version'))} in a newer "
-                    f"format ({_word(header.get('schema'))}) than this version reads "
-                    f"({SCHEMA}): update aucert"
+                    f"{path}: written by aucert {version} in format {schema}, and this version "
+                    f"reads {SCHEMA}: update aucert, or fit and save the model again"
                 )
             wanted = [f"a{k}.npy" for k in range(len(names) - 1)]
             if header.get("arrays") != len(wanted) or set(names) != {"header.npy", *wanted}:

@@ -14,6 +14,7 @@ from ..certificate.solution import Solution
 from ..errors import InputError
 from ..formulation.request import Options
 from ..spaces.kernels import PRECOMPUTED
+from .base import keep_solution
 from .roc_svm import ROCSVM, SAUCSVM
 from .saving import load_model, register, save_model
 from .thresholds import get_rule
@@ -94,7 +95,7 @@ def solved_order(solution: Solution, rows: Any, parameters: dict[str, Any]) -> S
 def _keep(model: ROCSVM, solution: Solution, rows: Any) -> None:
     """Store the solution and what is needed to score new rows."""
     model.n_features_in_ = int(rows.shape[1])
-    model._keep_solution(solution)
+    keep_solution(model, solution)
     if model.kernel == "linear":
         model.coef_ = np.array(solution.w, dtype=float).reshape(1, -1)
         return

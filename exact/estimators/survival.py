@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from abc import ABC, abstractmethod
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,11 +12,10 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ..api.cross_validation import CHOICES, CVPath, cross_validate
+from ..api.cross_validation import CHOICES, cross_validate
 from ..api.folds import RowOrder
 from ..api.solve import solved
-from ..certificate.certificate import Certificate
-from ..certificate.solution import Callback, Solution, Status, Step
+from ..certificate.solution import Callback, Status
 from ..errors import InputError
 from ..formulation.formulation import ordered_problem
 from ..formulation.lam_grid import strengthened, unit_penalty
@@ -25,10 +25,97 @@ from ..pairs.ordered.kinds import as_survival
 from ..pairs.statistics.concordance import concordance_index
 from ..problem.problem import Problem
 from ..tools.checks import check_choice, check_number
-from .base import check_rows, draw_seed, shortfall_of
+from .base import check_rows, draw_seed, keep_solution, shortfall_of
 
 
-class SurvivalSVM(BaseEstimator):
+@dataclass(eq=False, repr=False)
+class SurvivalModel(BaseEstimator, ABC):
+    """Base of the survival models: linear scores of a solved problem of comparable pairs."""
+
+    _: KW_ONLY
+    loss: str | Loss = "hinge"
+    tol: float = 1e-6
+    max_time: float | None = None
+    groups: object = None
+    sign: object = None
+
+    @property
+    def expected_failed_checks(self) -> dict[str, str]:
+        """Which of scikit-learn's checks fail with these parameters, and why; see `ROCSVM`."""
+        return {}
+
+    @abstractmethod
+    def _problem(self, rows: Any, times: np.ndarray, seen: np.ndarray) -> Problem:
+        """Return the problem of checked rows, times and events."""
+
+    def fit(
+        self, X: object, y: object, event: object = None, callback: Callback | None = None
+    ) -> Self:
+        """Solve the problem of these rows.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n, d)
+            Finite numbers.
+        y : structured array (n,), or array (n,)
+            scikit-survival's array of a field with the event and one with the time, or the times.
+        event : bool array (n,), optional
+            Where y holds times: whether the event was seen; by default all were.
+        callback : function of a `Step`, optional
+            Called after each step of the solver.
+
+        Raises
+        ------
+        InputError
+            If a parameter or the input cannot be used, or no two rows are comparable;
+            scikit-learn's own checks of X raise plain `ValueError`.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the gap is not within `tol`; the gap in `certificate_` is valid all the same.
+        """
+        tol = check_number("tol", self.tol)
+        if self.max_time is not None:
+            check_number("max_time", self.max_time)
+        if y is None:
+            name = type(self).__name__
+            raise InputError(f"{name} requires y to be passed, but the target y is None")
+        rows = check_rows(self, X)
+        if rows.shape[0] < 2:
+            raise InputError("pairs need two rows, X has 1 sample")
+        problem = self._problem(rows, *event_times(y, event))
+        options = Options(tol=tol, max_time=self.max_time, callback=callback)
+        solution = solved(problem, options, max_time=self.max_time)
+        self.coef_ = np.array(solution.w, dtype=float)
+        keep_solution(self, solution)
+        self.n_iter_ = max(solution.n_iter, 1)
+        if solution.status == Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        shortfall = shortfall_of(solution, tol)
+        if shortfall is not None:
+            warnings.warn(shortfall, ConvergenceWarning, stacklevel=3)
+        return self
+
+    def predict(self, X: object) -> np.ndarray:
+        """Return the score of each row, larger for a higher risk: (n,)."""
+        check_is_fitted(self)
+        return np.asarray(check_rows(self, X, reset=False) @ self.coef_)
+
+    def score(self, X: object, y: object, event: object = None) -> float:
+        """Return Harrell's C of the scores, as `concordance_index` does; y, event as in `fit`."""
+        times, seen = event_times(y, event)
+        return concordance_index(times, seen, self.predict(X)).value
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+@dataclass(eq=False, repr=False)
+class SurvivalSVM(SurvivalModel):
     """The linear survival support vector machine, solved with a proof of optimality.
 
     [Van Belle, Pelckmans, Suykens and Van Huffel, "Support vector machines for survival analysis",
@@ -72,155 +159,19 @@ class SurvivalSVM(BaseEstimator):
         Only where X has column names.
     """
 
-    coef_: np.ndarray
-    solution_: Solution
-    certificate_: Certificate
-    status_: Status
-    history_: list[Step]
-    n_iter_: int
-    n_features_in_: int
-
-    def __init__(
-        self,
-        lam: float = 1e-3,
-        *,
-        loss: str | Loss = "hinge",
-        tol: float = 1e-6,
-        max_time: float | None = None,
-        l1: float = 0.0,
-        groups: object = None,
-        sign: object = None,
-    ):
-        self.lam = lam
-        self.loss = loss
-        self.tol = tol
-        self.max_time = max_time
-        self.l1 = l1
-        self.groups = groups
-        self.sign = sign
-
-    @property
-    def expected_failed_checks(self) -> dict[str, str]:
-        """Which of scikit-learn's checks fail with these parameters, and why; see `ROCSVM`."""
-        return {}
-
-    def fit(
-        self, X: object, y: object, event: object = None, callback: Callback | None = None
-    ) -> Self:
-        """Solve the problem of these rows.
-
-        Parameters
-        ----------
-        X : array or sparse matrix (n, d)
-            Finite numbers.
-        y : structured array (n,), or array (n,)
-            scikit-survival's array of a field with the event and one with the time, or the times.
-        event : bool array (n,), optional
-            Where y holds times: whether the event was seen; by default all were.
-        callback : function of a `Step`, optional
-            Called after each step of the solver.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            If a parameter or the input cannot be used, or no two rows are comparable;
-            scikit-learn's own checks of X raise plain `ValueError`.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the gap is not within `tol`; the gap in `certificate_` is valid all the same.
-        """
-        tol = check_number("tol", self.tol)
-        if self.max_time is not None:
-            check_number("max_time", self.max_time)
-        if y is None:
-            name = type(self).__name__
-            raise InputError(f"{name} requires y to be passed, but the target y is None")
-        rows = check_rows(self, X)
-        if rows.shape[0] < 2:
-            raise InputError("pairs need two rows, X has 1 sample")
-        times, seen = event_times(y, event)
-        problem = self._problem(rows, times, seen)
-        options = Options(tol=tol, max_time=self.max_time, callback=callback)
-        solution = solved(problem, options, max_time=self.max_time)
-        self.coef_ = np.array(solution.w, dtype=float)
-        self.solution_, self.certificate_ = solution, solution.certificate
-        self.status_, self.history_ = solution.status, solution.history
-        self.n_iter_ = max(solution.n_iter, 1)
-        if solution.status == Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        shortfall = shortfall_of(solution, tol)
-        if shortfall is not None:
-            warnings.warn(shortfall, ConvergenceWarning, stacklevel=3)
-        return self
+    lam: float = 1e-3
+    _: KW_ONLY
+    l1: float = 0.0
 
     def _problem(self, rows: Any, times: np.ndarray, seen: np.ndarray) -> Problem:
         """Return the problem of checked rows, times and events."""
         parts = {"l1": self.l1, "groups": self.groups, "sign": self.sign}
-        return ordered_problem(
-            rows, None, self.lam, loss=self.loss, time=times, event=seen, **parts
-        )
-
-    def predict(self, X: object) -> np.ndarray:
-        """Return the score of each row, larger for a higher risk: (n,).
-
-        Parameters
-        ----------
-        X : array or sparse matrix (n, n_features_in_)
-        """
-        check_is_fitted(self)
-        return np.asarray(check_rows(self, X, reset=False) @ self.coef_)
-
-    def score(self, X: object, y: object, event: object = None) -> float:
-        """Return Harrell's C of the scores, as `concordance_index` does.
-
-        Parameters
-        ----------
-        X : array or sparse matrix (n, n_features_in_)
-        y, event
-            As in `fit`.
-
-        Raises
-        ------
-        InputError
-            If no two rows are comparable.
-        """
-        times, seen = event_times(y, event)
-        return concordance_index(times, seen, self.predict(X)).value
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
+        order = {"time": times, "event": seen}
+        return ordered_problem(rows, None, self.lam, loss=self.loss, **order, **parts)
 
 
-def event_times(y: object, event: object = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return times (n,) and events (n,) of what `SurvivalSVM.fit` takes."""
-    array = np.asarray(y)
-    if array.dtype.names is None:
-        if array.ndim == 2 and array.shape[1] == 1:
-            array = array[:, 0]
-        return as_survival(array, np.ones(array.shape) if event is None else event)
-    if event is not None:
-        raise InputError("a structured y has the events itself: leave event out")
-    kinds = {name: array.dtype[name].kind for name in array.dtype.names}
-    events = [name for name, kind in kinds.items() if kind == "b"]
-    times = [name for name, kind in kinds.items() if kind in "iuf"]
-    if len(kinds) != 2 or len(events) != 1 or len(times) != 1:
-        raise InputError(
-            "a structured y needs one field of truth values, the event, and one of numbers, the "
-            f"time; it has {', '.join(kinds)}"
-        )
-    return as_survival(array[times[0]], array[events[0]])
-
-
-class SurvivalSVMCV(SurvivalSVM):
+@dataclass(eq=False, repr=False)
+class SurvivalSVMCV(SurvivalModel):
     """A survival SVM with the lam of the highest cross-validated C, solved with proof.
 
     The objective is that of `SurvivalSVM`, the penalty's weight chosen as `ROCSVMCV` does: along a
@@ -259,39 +210,15 @@ class SurvivalSVMCV(SurvivalSVM):
     All others as in `SurvivalSVM`.
     """
 
-    lam_: float
-    cv_path_: CVPath
-
-    def __init__(
-        self,
-        lams: object = None,
-        *,
-        loss: str | Loss = "hinge",
-        tol: float = 1e-6,
-        max_time: float | None = None,
-        l1_ratio: float = 0.0,
-        groups: object = None,
-        sign: object = None,
-        n_lams: int = 20,
-        cv: object = 5,
-        choice: str = "best",
-        cv_tol: float = 1e-6,
-        random_state: object = None,
-        n_jobs: int | None = None,
-    ):
-        self.lams = lams
-        self.loss = loss
-        self.tol = tol
-        self.max_time = max_time
-        self.l1_ratio = l1_ratio
-        self.groups = groups
-        self.sign = sign
-        self.n_lams = n_lams
-        self.cv = cv
-        self.choice = choice
-        self.cv_tol = cv_tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    lams: object = None
+    _: KW_ONLY
+    l1_ratio: float = 0.0
+    n_lams: int = 20
+    cv: object = 5
+    choice: str = "best"
+    cv_tol: float = 1e-6
+    random_state: object = None
+    n_jobs: int | None = None
 
     @property
     def expected_failed_checks(self) -> dict[str, str]:
@@ -313,3 +240,23 @@ class SurvivalSVMCV(SurvivalSVM):
         self.lam_ = self.cv_path_.lam_of(self.choice)
         problem = ordered_problem(rows, None, 1.0, loss=self.loss, time=times, event=seen)
         return replace(problem, penalty=strengthened(penalty, self.lam_))
+
+
+def event_times(y: object, event: object = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return times (n,) and events (n,) of what `SurvivalSVM.fit` takes."""
+    array = np.asarray(y)
+    if array.dtype.names is None:
+        if array.ndim == 2 and array.shape[1] == 1:
+            array = array[:, 0]
+        return as_survival(array, np.ones(array.shape) if event is None else event)
+    if event is not None:
+        raise InputError("a structured y has the events itself: leave event out")
+    kinds = {name: array.dtype[name].kind for name in array.dtype.names}
+    events = [name for name, kind in kinds.items() if kind == "b"]
+    times = [name for name, kind in kinds.items() if kind in "iuf"]
+    if len(kinds) != 2 or len(events) != 1 or len(times) != 1:
+        raise InputError(
+            "a structured y needs one field of truth values, the event, and one of numbers, the "
+            f"time; it has {', '.join(kinds)}"
+        )
+    return as_survival(array[times[0]], array[events[0]])

@@ -1,9 +1,4 @@
-"""The ways to cut scores, with the rates that each cut gives: all of them, or those near one.
-
-A rule that looks for one place on the ROC curve needs no sort of all rows. A sample tells about
-where it is; the rows below that are counted, and only those near it are sorted. If it turns out to
-be elsewhere, all are sorted.
-"""
+"""The ways to cut scores, with the rates that each cut gives, and the rules that choose one."""
 
 from __future__ import annotations
 
@@ -19,11 +14,6 @@ from ..tools.checks import check_number, check_scores
 from ..tools.lossless import as_float64
 
 SLACK = 1e-12  # Differences of rates below this are rounding, because rates are sums of weights.
-
-MANY = 10_000  # Minimum number of rows for counting; sorting fewer is quick anyway.
-
-# A sample is rarely further off than this share of the rows, over the root of its rarer class.
-SPREAD = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,78 +43,23 @@ def all_cuts(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None
     """Return the cuts of the scores, with the rates that each gives."""
     scores, positive = checked(scores, positive)
     if weight is None:
-        return _sorted_cuts(scores, positive, np.ones(scores.size))
-    mass = AllPairs(weight).on(positive).row_mass()
-    used = mass > 0
-    return _sorted_cuts(scores[used], positive[used], mass[used])
-
-
-def _sorted_cuts(scores: np.ndarray, positive: np.ndarray, mass: np.ndarray) -> Cuts:
-    """Return all cuts of rows of these masses > 0."""
-    values, missed, passed = _running_masses(scores, positive, mass)
-    at = np.concatenate([[0.0], _between(values), [0.0]])
+        values, times = np.unique(scores, return_counts=True)
+        missed = np.append(0, np.searchsorted(np.sort(scores[positive]), values, side="right"))
+        passed = np.append(0, np.cumsum(times)) - missed
+    else:
+        mass = AllPairs(weight).on(positive).row_mass()
+        used = mass > 0
+        values, place = np.unique(scores[used], return_inverse=True)
+        missed, passed = (
+            np.append(0.0, np.cumsum(np.bincount(place, (mass * side)[used], values.size)))
+            for side in (positive, ~positive)
+        )
     beyond = max(1.0, float(values[-1] - values[0]), 1e-6 * float(np.abs(values).max()))
-    at[0], at[-1] = values[0] - beyond, values[-1] + beyond
-    return Cuts(at, 1.0 - missed / missed[-1], passed / passed[-1])
-
-
-def _running_masses(
-    scores: np.ndarray, positive: np.ndarray, mass: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the distinct scores (k,) and the masses of each class below every cut: (k + 1,)."""
-    values, place = np.unique(scores, return_inverse=True)
-    missed, passed = np.zeros(values.size + 1), np.zeros(values.size + 1)
-    for side, out in ((positive, missed), (~positive, passed)):
-        np.cumsum(np.bincount(place, weights=mass * side, minlength=values.size), out=out[1:])
-    return values, missed, passed
-
-
-def _between(values: np.ndarray) -> np.ndarray:
-    """Return a cut between each two neighbours of ascending values: halfway if that is a float."""
     middle = values[:-1] / 2 + values[1:] / 2
     # Between neighbouring floats there is no middle: the lower one itself is still a cut.
-    return np.where((middle >= values[:-1]) & (middle < values[1:]), middle, values[:-1])
-
-
-def cuts_near(
-    scores: np.ndarray,
-    positive: np.ndarray,
-    weight: np.ndarray | None,
-    reached: Callable[[Cuts], np.ndarray],
-) -> Cuts:
-    """Return cuts that hold the first one that is `reached`, and the one before it."""
-    scores, positive = checked(scores, positive)
-    if weight is None and scores.size >= MANY:
-        thinning = int(scores.size ** (1 / 3) / 2)
-        few, side = scores[::thinning], positive[::thinning]
-        rarer = min(int(side.sum()), int((~side).sum()))
-        if rarer > 0:
-            middle = int(np.argmax(reached(_sorted_cuts(few, side, np.ones(few.size)))))
-            ranked = np.unique(few)
-            margin = int(SPREAD * few.size / np.sqrt(rarer))
-            low, high = ranked[np.clip([middle - margin, middle + margin], 0, ranked.size - 1)]
-            found = _cuts_between(scores, positive, low, high, reached)
-            if found is not None:
-                return found
-    return all_cuts(scores, positive, weight)
-
-
-def _cuts_between(
-    scores: np.ndarray,
-    positive: np.ndarray,
-    low: float,
-    high: float,
-    reached: Callable[[Cuts], np.ndarray],
-) -> Cuts | None:
-    """Return the cuts between the scores from `low` to `high`, or None if they are not enough."""
-    below, n_pos = scores < low, int(np.count_nonzero(positive))
-    left = int(np.count_nonzero(below & positive)), int(np.count_nonzero(below & ~positive))
-    kept = np.flatnonzero(~below & (scores <= high))
-    values, missed, passed = _running_masses(scores[kept], positive[kept], np.ones(kept.size))
-    missed, passed = (left[0] + missed)[1:-1], (left[1] + passed)[1:-1]
-    cuts = Cuts(_between(values), 1.0 - missed / n_pos, passed / (scores.size - n_pos))
-    there = reached(cuts)
-    return cuts if there.any() and not there[0] else None
+    middle = np.where((middle >= values[:-1]) & (middle < values[1:]), middle, values[:-1])
+    at = np.concatenate([[values[0] - beyond], middle, [values[-1] + beyond]])
+    return Cuts(at, 1.0 - missed / missed[-1], passed / passed[-1])
 
 
 def checked(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -167,7 +102,7 @@ def threshold_equal_error(
     Differs from the paper: 1. It calls this the best compromise of true and false positive rate;
     that is `threshold_youden`.
     """
-    cuts = cuts_near(scores, positive, weight, lambda cuts: cuts.balance >= 0.0)
+    cuts = all_cuts(scores, positive, weight)
     balance = cuts.balance
     after = int(np.searchsorted(balance, 0.0))
     if balance[after] == 0.0:
@@ -209,7 +144,7 @@ def threshold_for_sensitivity(
     """
     check_number("sensitivity", sensitivity, 0, 1, closed="high")
     least = sensitivity - SLACK
-    cuts = cuts_near(scores, positive, weight, lambda cuts: cuts.sensitivity < least)
+    cuts = all_cuts(scores, positive, weight)
     return float(cuts.at[np.flatnonzero(cuts.sensitivity >= least)[-1]])
 
 
@@ -226,7 +161,7 @@ def threshold_for_specificity(
     """
     check_number("specificity", specificity, 0, 1, closed="high")
     least = specificity - SLACK
-    cuts = cuts_near(scores, positive, weight, lambda cuts: cuts.specificity >= least)
+    cuts = all_cuts(scores, positive, weight)
     return float(cuts.at[np.flatnonzero(cuts.specificity >= least)[0]])
 
 
@@ -239,8 +174,7 @@ RULES: dict[str, Rule] = {
 
 
 def get_rule(rule: object) -> Rule:
-    """Return the rule of that name; a function (scores, positive, weight) -> float is one
-    itself."""
+    """Return the rule of that name; a function (scores, positive, weight) -> float is a rule."""
     if callable(rule):
         return cast(Rule, rule)
     if not isinstance(rule, str) or rule not in RULES:

@@ -111,8 +111,7 @@ def test_the_hinge_step_is_equation_8_pair_by_pair() -> None:
 
 @each("loss", first_fast(LOSSES))
 @each(
-    "solver",
-    [Adamax(step=0.05), pytest.param(GradientDescent(step=0.1), marks=pytest.mark.slow)],
+    "solver", [Adamax(step=0.05), pytest.param(GradientDescent(step=0.1), marks=pytest.mark.slow)]
 )
 def test_both_reach_a_certified_optimum(loss: str, solver) -> None:
     solver = replace(solver, decay=0.5, tol=1e-4, max_iter=20_000)

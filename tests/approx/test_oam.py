@@ -125,10 +125,7 @@ def test_weights_that_overflow_are_an_error() -> None:
         learned(OnlineAUC(1e308, "gradient"), 1e10 * X, Y)
 
 
-@each(
-    "bad",
-    [{"C": 0.0}, {"C": "1"}, {"update": "newton"}, {"n_buffer": 0}, {"radius": 0.0}],
-)
+@each("bad", [{"C": 0.0}, {"C": "1"}, {"update": "newton"}, {"n_buffer": 0}, {"radius": 0.0}])
 def test_bad_parameters_of_oam_are_refused(bad: dict) -> None:
     with pytest.raises(InputError):
         OnlineAUC(**bad)

@@ -106,9 +106,7 @@ def test_an_audit_of_coefficients_bounds_the_same_optimum_with_features_cut(
     assert audit.dual <= whole.certificate.primal and 0 < audit.gap < audit.primal
 
 
-def test_limit_of_time_is_named_where_it_cut_the_features(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_limit_of_time_is_named_where_it_cut_the_features(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = rows()
     column_by_column(monkeypatch)
     with pytest.warns(match="time ran out"):

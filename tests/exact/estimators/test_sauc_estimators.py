@@ -32,13 +32,7 @@ def test_scores_in_sample_equal_scores_out_of_sample(kernel: str, structure: flo
     assert model.certificate_.primal == space.certificate.primal
     assert model.status_ == Status.CERTIFIED
     audit = certify(
-        X,
-        Y,
-        0.02,
-        scores=model.decision_function(X),
-        kernel=kernel,
-        gamma=0.4,
-        structure=structure,
+        X, Y, 0.02, scores=model.decision_function(X), kernel=kernel, gamma=0.4, structure=structure
     )
     assert audit.gap is not None and audit.primal is not None
     assert audit.gap <= 1e-6 * audit.primal

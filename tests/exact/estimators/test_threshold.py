@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aucert.exact.errors import InputError
-from aucert.exact.estimators import thresholds as cuts_module
 from aucert.exact.estimators.thresholds import (
     RULES,
     all_cuts,
@@ -20,7 +19,7 @@ from aucert.exact.estimators.thresholds import (
     threshold_midpoint,
     threshold_youden,
 )
-from loops import each, seeds
+from loops import each
 
 EVERY_RULE = [
     *RULES.values(),
@@ -223,56 +222,3 @@ def test_a_rule_is_found_by_name_or_is_a_function() -> None:
     assert get_rule(threshold_midpoint) is threshold_midpoint
     with pytest.raises(InputError, match="equal-error, midpoint, youden, accuracy"):
         get_rule("best")
-
-
-@each("kind", ["plain", "tenths", "few values", "outlier", "one positive", "far"])
-@each("seed", seeds(8))
-def test_counting_finds_the_cut_that_sorting_finds(
-    kind: str, seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(64, 900))
-    positive = rng.random(n) < 0.4
-    positive[:2] = True, False
-    scores = rng.normal(size=n) + positive
-    if kind == "tenths":
-        scores = np.round(scores, 1)
-    elif kind == "few values":
-        scores = rng.integers(0, 3, n).astype(float)
-    elif kind == "outlier":
-        scores[3] = 1e9
-    elif kind == "one positive":
-        positive = np.arange(n) == 4
-    elif kind == "far":
-        scores += 1e12
-    rules = [threshold_equal_error]
-    for share in (1e-13, 0.1, 0.5, 0.93, 1.0):
-        rules.append(partial(threshold_for_sensitivity, sensitivity=share))
-        rules.append(partial(threshold_for_specificity, specificity=share))
-    sorted_all = [rule(scores, positive) for rule in rules]
-    monkeypatch.setattr(cuts_module, "MANY", 64)
-    for spread in (0.01, 0.3, 3.0):
-        monkeypatch.setattr(cuts_module, "SPREAD", spread)
-        assert [rule(scores, positive) for rule in rules] == sorted_all
-
-
-def test_counting_sorts_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(0)
-    scores, positive = rng.normal(size=50_000), rng.random(50_000) < 0.3
-    seen = []
-    whole = cuts_module._running_masses
-    monkeypatch.setattr(
-        cuts_module, "_running_masses", lambda *part: seen.append(part[0].size) or whole(*part)
-    )
-    threshold_equal_error(scores, positive)
-    assert len(seen) == 2 and max(seen) < 15_000
-
-
-def test_rows_left_out_of_the_count_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Plant a fault: not all of the rows below those that are sorted are counted."""
-    rng = np.random.default_rng(0)
-    scores, positive = rng.normal(size=20_000), rng.random(20_000) < 0.3
-    true = threshold_equal_error(scores, positive)
-    count = np.count_nonzero
-    monkeypatch.setattr(np, "count_nonzero", lambda x: count(x) - 40 * (x is not positive))
-    assert threshold_equal_error(scores, positive) != true
