@@ -268,7 +268,6 @@ class Evaluator:
         self.rows: Any = space.labelled(pairs)
         self.groups = space.grouped is not None
         self.doubt, self.order = np.inf, 1
-        self._known: tuple[np.ndarray, np.ndarray, float] | None = None
         if self.groups:
             return
         if isinstance(pairs, PartitionedPairs):
@@ -304,10 +303,6 @@ class Evaluator:
             found = self._smooth(w, bins)
         return note(self.problem, found)
 
-    def line(self, start: Evaluation, p: np.ndarray) -> Line:
-        """Return the line from `start.w` along `p`, on the grid of `start`."""
-        return Line(self, start, p)
-
     def grid(self, w: np.ndarray, width: float) -> tuple[int, int]:
         """Return the bins and the half width of ordered pairs' whole numbers, about `width`."""
         if not self.hinge:
@@ -317,12 +312,6 @@ class Evaluator:
         if found is None:
             raise InputError("the scores are so large that they have no exact sums: rescale X")
         return 1 << found[0], found[1]
-
-    def scores(self, w: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return the scores of `w`, remembered from the last point, and a bound of their error."""
-        if self._known is None or not np.array_equal(self._known[0], w):
-            self._known = np.array(w), self.rows.scores(w), self.rows.score_slip(w)
-        return self._known[1:]
 
     def _counted(self, found: Any, mass: np.ndarray | None = None) -> Any:
         """Raise `CertificateError` unless every row of every partition was counted once.
@@ -341,29 +330,14 @@ class Evaluator:
     # The hinge over two classes.
 
     def _kept(self, w: np.ndarray, bins: int, half: int) -> Evaluation:
-        scores, slip = self.scores(w)
-        return self.from_scores(w, scores, slip, *self.closed(scores, bins, half), half)
-
-    def closed(self, scores: np.ndarray, bins: int, half: int) -> tuple[Histogram, Marginals]:
-        """Return the histogram of kept scores, and its marginals."""
-        pairs, extent = self.problem.pairs, Extent()
+        """Return the evaluation from scores of all rows, kept for the pull."""
+        pairs, extent, scores = self.problem.pairs, Extent(), self.rows.scores(w)
         extent.add(scores, pairs.positive)
         histogram = Histogram(extent.ends, bins, half)
         histogram.add(scores, pairs.positive, pairs.weight)
-        return histogram, histogram.close(half, self.whole)
-
-    def marginals(self, scores: np.ndarray, histogram: Histogram, sums: Marginals) -> np.ndarray:
-        """Return the signed marginals of rows whose scores are kept: (n,)."""
-        pairs = self.problem.pairs
-        return histogram.marginals(scores, pairs.positive, sums, pairs.weight)
-
-    def from_scores(
-        self, w: np.ndarray, scores: np.ndarray, slip: float, histogram: Histogram, sums: Marginals,
-        half: int,
-    ) -> Evaluation:  # fmt: skip
-        """Return the evaluation at `w`, whose scores are within `slip` of those given."""
-        pull = self.rows.pulled(self.marginals(scores, histogram, sums))
-        return _assembled(w, sums, histogram.bins, half, pull, slip)
+        sums = histogram.close(half, self.whole)
+        c = histogram.marginals(scores, pairs.positive, sums, pairs.weight)
+        return _assembled(w, sums, bins, half, self.rows.pulled(c), self.rows.score_slip(w))
 
     def _hinge(self, w: np.ndarray, bins: int, half: int) -> Evaluation:
         rows, extent = self.rows, score_extent(self.rows, w)
@@ -574,55 +548,6 @@ class Evaluator:
             w, value, conjugate, g, above((value_error + moved + chain * value) * (1 + gamma(32))),
             (conjugate_error + chain * size) * (1 + gamma(32)), error * (1 + chain), 0.0, 1,
         )  # fmt: skip
-
-
-class Line:
-    """The smoothed hinge along w + t p: through kept scores, or by an evaluation a trial."""
-
-    def __init__(self, evaluator: Evaluator, start: Evaluation, p: np.ndarray):
-        self.evaluator, self.keeps = evaluator, evaluator.rows.keeps
-        self.w, self.p, self.bins, self.half = start.w.copy(), p.copy(), start.bins, start.half
-        self.last: tuple[float, Any] | None = None
-        if self.keeps:
-            self.scores, self.slip = evaluator.scores(self.w)
-            self.shift, self.shift_slip = evaluator.rows.scores(p), evaluator.rows.score_slip(p)
-
-    def slope(self, t: float) -> float:
-        """Return the derivative at t."""
-        lam, evaluator = self.evaluator.problem.lam, self.evaluator
-        w = self.w + t * self.p
-        if not self.keeps:
-            found = evaluator.at(w, self.bins, self.half)
-            self.last = t, found
-            return float(self.p @ (lam * found.w - found.pull))
-        moved = self.scores + t * self.shift
-        grid = evaluator.closed(moved, self.bins, self.half)
-        self.last = t, (moved, *grid)
-        return lam * float(w @ self.p) - float(evaluator.marginals(moved, *grid) @ self.shift)
-
-    def at(self, t: float) -> Evaluation:
-        """Return the evaluation at t."""
-        if self.last is None or self.last[0] != t:
-            self.slope(t)
-        assert self.last is not None
-        if not self.keeps:
-            return self.last[1]
-        moved, histogram, sums = self.last[1]
-        w, slip = self.w + t * self.p, self.moved_slip(t)
-        # These scores have gathered more rounding than a product would; their own bound says so.
-        self.evaluator._known = w.copy(), moved, slip
-        found = self.evaluator.from_scores(w, moved, slip, histogram, sums, self.half)
-        return note(self.evaluator.problem, found)
-
-    def moved_slip(self, t: float) -> float:
-        """Return a bound of |scores + t shift - (scores of the rounded w + t p)|.
-
-        That of both scores, of the two operations a score, and of the two a weight.
-        """
-        top = float(np.abs(self.scores).max()) + abs(t) * float(np.abs(self.shift).max())
-        size = float(np.linalg.norm(self.w)) + abs(t) * float(np.linalg.norm(self.p))
-        rounding = 2 * UNIT * (top + self.evaluator.rows.reach * size)
-        return (self.slip + abs(t) * self.shift_slip + rounding) * (1 + gamma(self.w.size + 16))
 
 
 def _assembled(

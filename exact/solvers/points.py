@@ -461,24 +461,6 @@ class BlockPoints(Points):
         """Return F along p; a trial is a pass over the rows."""
         lam, width = self.problem.lam, now.width
         start = float(now.gradient @ p)
-        if self.hinge and not self.groups:
-            assert self.found is not None
-            along = self.evaluator.line(self.found, p)
-
-            def within(t: float) -> float:
-                try:
-                    return along.slope(t)
-                except OverflowingError:
-                    return np.inf  # no grid holds scores so far apart
-
-            def there(t: float) -> Point | None:
-                try:
-                    found = along.at(t)
-                except OverflowingError:
-                    return None
-                return self.at(now.f + t * p, width, None, found)
-
-            return Line(start, within, there)
         if not self.hinge:
             self.smooth_width()
         tried: dict[float, Evaluation] = {}

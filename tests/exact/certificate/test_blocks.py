@@ -158,35 +158,6 @@ def test_a_changed_file_of_float32_is_refused(tmp_path: Path) -> None:
         Evaluator(problem).at(np.ones(3), 64, 3)
 
 
-@each("kind", ["plain", "far"])
-def test_wide_rows_keep_scores_along_a_line(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = some_problem(kind, d=12)
-    evaluator = Evaluator(problem)
-    w, p = np.full(12, 0.1), np.linspace(-0.1, 0.2, 12)
-    line = evaluator.line(evaluator.at(w, 256, 13), p)
-    reads = []
-    read = StreamedRows.narrow
-    monkeypatch.setattr(
-        StreamedRows, "narrow", lambda self, rows: reads.append(rows) or read(self, rows)
-    )
-    for t in (0.5, 1.0, -0.7):
-        line.slope(t)
-    assert reads == []
-    found = line.at(0.7)
-    assert len(reads) == len(list(problem.space.blocks()))
-    fresh = Evaluator(problem).at(w + 0.7 * p, 256, 13)
-    assert abs(found.loss - fresh.loss) <= found.loss_rounding + fresh.loss_rounding
-    assert found.loss_rounding > fresh.loss_rounding  # the line has its own roundings
-    X, _ = some_rows(kind, d=12)
-    exact = [naive.exact(row) for row in X[:50]]
-    offset = naive.exact(rows_of(problem).offset)
-    shifts = []
-    for row, score in zip(exact, evaluator.scores(found.w)[0][:50].tolist(), strict=True):
-        true = sum((x - o) * a for x, o, a in zip(row, offset, naive.exact(found.w), strict=True))
-        shifts.append(float(Fraction(score) - true))
-    assert (max(shifts) - min(shifts)) / 2 <= evaluator.scores(found.w)[1]
-
-
 def test_wide_and_narrow_rows_are_evaluated_alike() -> None:
     problem, w = some_problem(d=3), np.array([0.5, 0.3, 0.1])
     narrow, keeping = Evaluator(problem).at(w, 64, 3), Evaluator(problem)
