@@ -69,7 +69,11 @@ METHOD = _option("--method", "auto", type=NameOf("solvers.choose", "NAMES"))
 SEED = _option("--seed", 0, type=click.IntRange(min=0))
 JOBS = _option("--jobs", 1, type=click.IntRange(min=1))
 JSON = _option("--json as_json", help="One JSON document, nothing else.", is_flag=True)
-PROFILE = click.option("--profile", type=click.Choice(["quick", "full"]), default="quick")
+
+
+def _profile(*names: str) -> Decorator:
+    return click.option("--profile", type=click.Choice(names), default="quick")
+
 
 # Which rows are positive.
 LABELS = _all(
@@ -230,7 +234,7 @@ def predict(model: str, data: str, **options: Any) -> None:
 
 
 @aucert.command()
-@PROFILE
+@_profile("quick", "full")
 @_option("--only", help="Run this claim only; repeatable.", multiple=True, metavar="NAME")
 @_option("--list list_only", help="List the claims and stop.", is_flag=True)
 @_option(
@@ -299,7 +303,7 @@ def plot(result: str, out: str) -> None:
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @_option("--list list_only", help="List the tables and stop.", is_flag=True)
 @_option("--data-dir", help="Real data.  [default: $AUCERT_DATA]", type=FOLDER)
-@PROFILE
+@_profile("quick", "full", "printed")
 @_option("--out", help="Folder of the pages.  [default: aucert-tables]", type=FOLDER)
 @JOBS
 @_option(

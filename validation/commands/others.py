@@ -492,8 +492,8 @@ def _check_evidence(
 
 
 def _list_tables(entries: Sequence[Any], as_json: bool) -> None:
-    from ..claims.verdicts import PROFILES
     from ..tables.run import cpu_minutes
+    from ..tables.table import PROFILES
 
     lines = []
     for table in entries:

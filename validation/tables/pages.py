@@ -126,8 +126,9 @@ class Shown:
             "missing": self.missing,
             "unfinished": list(self.results.unfinished),
             "budget": [
-                {"what": b.what, "paper": b.paper, "spent": getattr(b, self.results.run.profile)}
+                {"what": b.what, "paper": b.paper, "spent": b.spent(self.results.run.profile)}
                 for b in table.experiment.budget
+                if b.spent(self.results.run.profile) is not None
             ],
             "search": table.experiment.search,
             "data_sha256": dict(self.data_sha256),
@@ -237,14 +238,20 @@ def number(value: float, digits: int) -> str:
 
 def departs(line: Budget, profile: str) -> bool:
     """Return whether the profile spends other than the paper; "50 (programs)" in print is 50."""
-    spent = getattr(line, profile)
-    return spent != line.paper and not str(line.paper).startswith(f"{shown_value(spent)} (")
+    spent = line.spent(profile)
+    return (
+        spent is not None
+        and spent != line.paper
+        and not str(line.paper).startswith(f"{shown_value(spent)} (")
+    )
 
 
 def _budget(budget: Sequence[Budget], profile: str) -> list[str]:
     lines = ["| | paper | here | |", "|---|---|---|---|"]
     for line in budget:
-        values = " | ".join(map(shown_value, (line.paper, getattr(line, profile))))
+        if line.spent(profile) is None:
+            continue
+        values = " | ".join(map(shown_value, (line.paper, line.spent(profile))))
         lines.append(f"| {line.what} | {values} | {'differs' if departs(line, profile) else ''} |")
     return lines
 

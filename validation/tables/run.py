@@ -59,7 +59,7 @@ def planned(entries: Iterable[Table], run: Run) -> Plan:
 def cpu_minutes(experiment: Experiment, profile: str) -> float | None:
     """Return the minutes of all parts together, the full profile's by the evidence; or None."""
     if profile != "full":
-        return experiment.quick_minutes
+        return experiment.quick_minutes if profile == "quick" else experiment.printed_minutes
     kept = read_evidence(evidence_path(EVIDENCE, experiment.name, "full", 0)).values()
     return sum(document["cpu_seconds"] for document in kept) / 60 if kept else None
 
@@ -262,7 +262,7 @@ def estimate(
 def limit_of(profile: str, max_time: float | None) -> float | None:
     """Return the seconds after which no part is begun, or None."""
     if max_time is None:
-        return FULL_LIMIT if profile == "full" else None
+        return None if profile == "quick" else FULL_LIMIT
     if not max_time > 0:
         raise InputError(f"max_time must be above 0 seconds, not {max_time!r}")
     return float(max_time)

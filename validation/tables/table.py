@@ -16,21 +16,31 @@ import numpy as np
 
 from ...exact.errors import InputError
 from ..claims.claim import Context
-from ..claims.verdicts import PROFILES
 from .pictures import Picture
 from .statistics import NamedTest, as_numbers, mean_error, paired_test
+
+PROFILES = ("quick", "full", "printed")
 
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=,-]*")
 
 
 @dataclass(frozen=True)
 class Budget:
-    """One line of what is spent: the paper's, and ours in both profiles."""
+    """One line of what is spent: the paper's, and ours in each profile, None where it has none.
+
+    The profile "printed" is the full one, but where the paper's own protocol is affordable.
+    """
 
     what: str
     paper: Any
     quick: Any
     full: Any
+    printed: Any = None
+
+    def spent(self, profile: str) -> Any:
+        """Return what a profile spends."""
+        own = getattr(self, profile)
+        return self.full if profile == "printed" and own is None else own
 
 
 @dataclass(frozen=True)
@@ -53,6 +63,11 @@ class Part:
     def __post_init__(self) -> None:
         if not _SAFE.fullmatch(self.key):
             raise ValueError(f"{self.key!r} cannot be the name of a file")
+
+    def named(self, **more: str) -> Part:
+        """Return the part with further parameters, which its name shows without their blanks."""
+        key = self.key + "".join(f",{value.replace(' ', '')}" for value in more.values())
+        return Part(key, {**self.parameters, **more}, self.needs)
 
 
 @dataclass(frozen=True)
@@ -101,12 +116,14 @@ class Experiment:
     protocol: int = 1
     tolerance: float = 1e-6
     quick_minutes: float | None = None  # CPU minutes of the quick profile, all parts.
+    printed_minutes: float | None = None  # The same of the printed one, measured on single parts.
 
     def spent(self, profile: str) -> dict[str, Any]:
         """Return what the profile spends, by name."""
         if profile not in PROFILES:
             raise InputError(f"profile must be one of {', '.join(PROFILES)}, not {profile!r}")
-        return {line.what: getattr(line, profile) for line in self.budget}
+        spent = {line.what: line.spent(profile) for line in self.budget}
+        return {what: value for what, value in spent.items() if value is not None}
 
 
 @dataclass(frozen=True)

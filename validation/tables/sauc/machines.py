@@ -115,6 +115,11 @@ def unscaled(train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return np.nan_to_num(train), np.nan_to_num(test)
 
 
+# Units of the columns and rule of the nearest pairs: the paper's own, as far as it says, and others
+# to which the answers should not be sensitive.
+READINGS = ("raw, union", "raw, anchor", "standardised, union", "standardised, anchor")
+OTHERS = ", other readings"
+
 ALL = 0  # Neighbours k that stands for all pairs.
 
 SEARCH = (
@@ -140,10 +145,12 @@ class Grid:
     folds: int
 
     @classmethod
-    def of(cls, budget: Mapping[str, Any]) -> Grid:
-        """Return that of a budget."""
+    def of(cls, budget: Mapping[str, Any], reading: str = "") -> Grid:
+        """Return that of a budget; of all readings but the paper's own, a coarse one."""
+        more = "" if reading in ("", READINGS[0]) else OTHERS
         costs, structures, sigmas = (
-            tuple(map(float, budget[f"grid of {name}"])) for name in ("C", "lambda", "sigma")
+            tuple(map(float, budget.get(f"grid of {name}{more}", budget[f"grid of {name}"])))
+            for name in ("C", "lambda", "sigma")
         )
         return cls(costs, structures, sigmas, int(budget["folds"]))
 
@@ -154,21 +161,28 @@ class Grid:
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Training and test rows with their positive masks."""
+    """Training and test rows with their positive masks, and the rule of the nearest pairs.
+
+    "anchor" is the rule that fits the printed counts, "union" that of the paper's text.
+    """
 
     X: np.ndarray
     positive: np.ndarray
     test: np.ndarray
     test_positive: np.ndarray
+    rule: str = "anchor"
 
     def part(self, train: np.ndarray, held: np.ndarray) -> Sides:
         """Return a fold of the training rows."""
-        return Sides(self.X[train], self.positive[train], self.X[held], self.positive[held])
+        sides = (self.X[train], self.positive[train], self.X[held], self.positive[held])
+        return Sides(*sides, self.rule)
 
-
-def pairs_of(X: np.ndarray, positive: np.ndarray, k: int) -> AllPairs | PairList:
-    """Return all pairs, or the nearest ones by the rule that fits the printed counts."""
-    return AllPairs() if k == ALL else nearest_pairs(X, positive, k, anchor_filter="E")
+    def pairs(self, k: int) -> AllPairs | PairList:
+        """Return all pairs, or the nearest ones."""
+        if k == ALL:
+            return AllPairs()
+        kept = "E" if self.rule == "anchor" else "none"
+        return nearest_pairs(self.X, self.positive, k, self.rule, kept)
 
 
 def pair_machine(
@@ -181,7 +195,7 @@ def pair_machine(
     tol: float = CHOICE_TOL,
 ) -> list[dict[str, float]]:
     """Return test AUC, gap, seconds, steps and pairs of AUC-SVM or SAUC-SVM, in the order of C."""
-    pairs = pairs_of(sides.X, sides.positive, k)
+    pairs = sides.pairs(k)
     count = pairs.on(sides.positive).count()
     rising = sorted(costs)
     start = time.process_time()

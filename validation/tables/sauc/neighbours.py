@@ -23,7 +23,7 @@ from .machines import (
     all_machines,
     pair_machine,
 )
-from .real import NAMES, SEARCHED, SIGMA, split_sides
+from .real import COARSE, NAMES, READING, SEARCHED, SIGMA, own, read, split_sides
 
 SELECTED = {"glass1": "linear", "glass4": "linear", "glass5": "rbf", "hepatitis": "rbf"}
 METHODS = (SVM, PLAIN, STRUCTURED)
@@ -32,13 +32,16 @@ KS = [5, 10, 15, 20, 25, 30, ALL]
 BUDGET_4 = (
     Budget("splits into halves", 10, 4, 10),
     Budget("neighbours k (0: all)", KS, [5, 10, 20, ALL], KS),
+    READING,
     *SEARCHED,
     SIGMA,
+    *COARSE,
 )
 LAMBDAS = [0.0, *(10.0**power for power in range(-5, 6))]
 BUDGET_5 = (
     Budget("splits into halves", 10, 10, 40),
     Budget("neighbours k", 10, 10, 10),
+    READING,
     Budget("C", 1.0, 1.0, 1.0),
     Budget("sigma", 256.0, 256.0, 256.0),
     Budget("lambda", LAMBDAS, LAMBDAS, LAMBDAS),
@@ -54,20 +57,19 @@ def _part(name: str, split: int, **more: Any) -> Part:
 
 def parts_4(run: Run, budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each task, split and k."""
-    return [
-        _part(name, split, k=k)
-        for split in range(budget["splits into halves"])
-        for name in SELECTED
-        for k in budget["neighbours k (0: all)"]
-    ]
+    splits, ks = range(budget["splits into halves"]), budget["neighbours k (0: all)"]
+    return read(
+        budget, [_part(name, split, k=k) for split in splits for name in SELECTED for k in ks]
+    )
 
 
 def compute_4(job: Job) -> dict[str, Any]:
     """Run the three machines at one k."""
     name, split = job["set"], job["split"]
-    sides, _ = split_sides(job, name, split)
+    reading = job.part.parameters.get("reading", "")
+    sides = split_sides(job, reading)
     seed = job.draw_seed(f"folds {name} {split}")
-    grid = Grid.of(job.budget)
+    grid = Grid.of(job.budget, reading)
     found = all_machines(sides, SELECTED[name], grid, job["k"], seed, exact=False)
     share = found[PLAIN]["pairs"] / (sides.positive.sum() * (~sides.positive).sum())
     gap = max(numbers.get("gap", 0.0) for numbers in found.values())
@@ -76,15 +78,14 @@ def compute_4(job: Job) -> dict[str, Any]:
 
 def parts_5(run: Run, budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each task and split; all lambda are in it."""
-    return [
-        _part(name, split) for split in range(budget["splits into halves"]) for name in SELECTED
-    ]
+    splits = range(budget["splits into halves"])
+    return read(budget, [_part(name, split) for split in splits for name in SELECTED])
 
 
 def compute_5(job: Job) -> dict[str, Any]:
     """Run SAUC-SVM at every lambda, C and sigma fixed."""
     name, budget = job["set"], job.budget
-    sides, _ = split_sides(job, name, job["split"])
+    sides = split_sides(job, job.part.parameters.get("reading", ""))
     fixed = (SELECTED[name], budget["sigma"])
     found: dict[str, Any] = {}
     for lam in budget["lambda"]:
@@ -105,7 +106,7 @@ def label(k: int) -> str:
 
 def render_4(results: Results) -> Page:
     """Show the AUC by k: a panel a task."""
-    sheet, panels = Sheet(), []
+    sheet, panels, results = Sheet(), [], own(results)
     ks = sorted(results.budget["neighbours k (0: all)"], key=lambda k: k or 10**6)
     for name, kernel in SELECTED.items():
         curves: dict[str, list[Point]] = {method: [] for method in METHODS}
@@ -198,7 +199,7 @@ INSIDE = ("best lambda in [0.001, 1000]", "best one outside")
 
 def render_5(results: Results) -> Page:
     """Show the AUC by lambda."""
-    sheet, panels = Sheet(), []
+    sheet, panels, results = Sheet(), [], own(results)
     lambdas = results.budget["lambda"]
     for name, kernel in SELECTED.items():
         found = {lam: results.values(f"auc {lam:g}", set=name) for lam in lambdas}

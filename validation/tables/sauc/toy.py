@@ -14,37 +14,55 @@ from ...plots import Series
 from ..pictures import Panel, Picture
 from ..table import Budget, Entry, Experiment, Job, Page, Part, Results, Run, Sheet, Table
 from .geometry import points_of
-from .machines import ALL, PAPER, PLAIN, SEARCH, STRUCTURED, SVM, TOY, Grid, Sides, all_machines
+from .machines import (
+    ALL,
+    OTHERS,
+    PAPER,
+    PLAIN,
+    READINGS,
+    SEARCH,
+    STRUCTURED,
+    SVM,
+    TOY,
+    Grid,
+    Sides,
+    all_machines,
+)
 from .neighbours import PAIR_RULE, Point, by_k, curve_panel, label
-from .real import SEARCHED, SIGMAS
+from .real import POWERS, SEARCHED, SIGMAS, WIDTHS, own, read
 
 METHODS = (SVM, PLAIN, STRUCTURED)
 KS = [5, 10, 15, 20, 25, 30, ALL]
 
 BUDGET = (
-    Budget("draws", 1, 6, 20),
+    Budget("draws", 1, 6, 20, 60),
     Budget("neighbours k (0: all)", KS, KS, KS),
+    Budget("units and pairs", "union", None, None, [*READINGS[:2]]),
     *SEARCHED,
-    Budget("grid of sigma", SIGMAS, [0.5, 1.0], [0.25, 0.5, 1.0, 2.0]),
+    Budget("grid of sigma", SIGMAS, [0.5, 1.0], [0.25, 0.5, 1.0, 2.0], WIDTHS),
+    Budget(f"grid of lambda{OTHERS}", POWERS, None, None, [1e-3, 0.1, 10.0, 1e3]),
+    Budget(f"grid of sigma{OTHERS}", SIGMAS, None, None, [0.25, 0.5, 1.0, 2.0]),
 )
 DATA_BUDGET = (Budget("draws", 1, 1000, 10_000),)
 
 
 def parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each draw and k."""
-    return [
-        Part(f"draw={draw},k={k}", {"draw": draw, "k": k})
-        for draw in range(budget["draws"])
-        for k in budget["neighbours k (0: all)"]
-    ]
+    draws, ks = range(budget["draws"]), budget["neighbours k (0: all)"]
+    return read(
+        budget, [Part(f"draw={draw},k={k}", {"draw": draw, "k": k}) for draw in draws for k in ks]
+    )
 
 
 def compute(job: Job) -> dict[str, Any]:
     """Choose, fit and test the three machines on one draw at one k."""
     train, test = xor_train_test(job.draw_seed(f"draw {job['draw']}"))
-    sides = Sides(train.X, train.is_positive, test.X, test.is_positive)
+    reading = job.part.parameters.get("reading", "")
+    rule = reading.partition(", ")[2] or "anchor"
+    sides = Sides(train.X, train.is_positive, test.X, test.is_positive, rule)
     seed = job.draw_seed(f"folds {job['draw']}")
-    found = all_machines(sides, "rbf", Grid.of(job.budget), job["k"], seed, exact=False)
+    grid = Grid.of(job.budget, reading)
+    found = all_machines(sides, "rbf", grid, job["k"], seed, exact=False)
     flat = {f"{what} {m}": v for m, numbers in found.items() for what, v in numbers.items()}
     k = job["k"]
     whole = 3200 if k == ALL else nearest_pairs(train.X, train.is_positive, k, "union").i.size
@@ -157,7 +175,7 @@ def _cloud(done: dict[str, Any], side: str) -> Panel:
 
 def render_times(results: Results) -> Page:
     """Show seconds, pairs and steps of Table 2."""
-    sheet = Sheet()
+    sheet, results = Sheet(), own(results)
     for k, shown in TIMES.items():
         row = "INF (all pairs)" if k == "80" else f"k = {k}"
         at = ALL if k == "80" else int(k)
@@ -186,7 +204,7 @@ _TIME_NOTES = (
 
 def render_auc(results: Results) -> Page:
     """Show the AUC of Fig. 3."""
-    sheet = Sheet()
+    sheet, results = Sheet(), own(results)
     curves: dict[str, list[Point]] = {method: [] for method in METHODS}
     ks = results.budget["neighbours k (0: all)"]
     for at, k in enumerate(ks):

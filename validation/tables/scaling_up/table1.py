@@ -9,7 +9,18 @@ from ...data.generators import linear
 from ...data.population import population_auc, share_for_auc
 from ...data.printed_numbers import printed
 from ..table import Budget, Experiment, Job, Page, Part, Results, Run, Sheet, Table
-from .common import PAPER, PATHS, auc_percent, chosen_lam, full_fit, hinge, incomplete_fit
+from .common import (
+    AUTHORS,
+    PAPER,
+    PATHS,
+    adamax,
+    auc_percent,
+    chosen_lam,
+    full_fit,
+    hinge,
+    incomplete_fit,
+    listed_fit,
+)
 
 PRINTED = {int(n): row for n, row in printed(PAPER, "Table 1").items()}
 
@@ -28,6 +39,8 @@ BUDGET = (
     Budget("folds", "not printed", 3, 5),
     Budget("rows that choose lam, at most", "all", 10_000, 100_000),
     Budget("steps of Adamax, at most", "not printed", 300, 1000),
+    Budget("rows whose pairs are summed one by one, at most", 10_000, None, None, 10_000),
+    Budget("repetitions of what is slow", 50, None, None, 10),
 )
 
 
@@ -56,10 +69,14 @@ def compute(job: Job) -> dict[str, Any]:
     )
     problem = hinge(data.X, data.is_positive, lam)
     found: dict[str, Any] = {"lam": lam, "cv_seconds": cv_seconds, "sha256": data.sha256}
-    steps = budget["steps of Adamax, at most"]
+    solver, seed = adamax(budget["steps of Adamax, at most"]), job.draw_seed(f"pairs {n} {rep}")
     fits = {"full": full_fit(problem)}
     if n <= max(PRINTED):
-        fits["incomplete"] = incomplete_fit(problem, job.draw_seed(f"pairs {n} {rep}"), steps)
+        fits["incomplete"] = incomplete_fit(problem, seed, solver)
+        if rep < budget.get("repetitions of what is slow", 0):
+            fits["authors"] = incomplete_fit(problem, seed, AUTHORS)
+            if n <= budget["rows whose pairs are summed one by one, at most"]:
+                fits["listed"], found["listed_bytes"] = listed_fit(problem, solver)
     for name, fit in fits.items():
         found[f"{name}_seconds"] = fit.seconds
         found[f"{name}_auc"] = fit.auc(test.X, test.is_positive)
@@ -100,6 +117,11 @@ _COLUMNS = (
     ("s, incomplete", "incomplete_seconds", 2),
     ("AUC %, full", "full_auc", 3),
     ("AUC %, incomplete", "incomplete_auc", 3),
+    ("s, full, pairs one by one", "listed_seconds", 3),
+    ("AUC %, full, pairs one by one", "listed_auc", 3),
+    ("bytes, full, pairs one by one", "listed_bytes", 0),
+    ("s, incomplete, the authors' rule", "authors_seconds", 3),
+    ("AUC %, incomplete, the authors' rule", "authors_auc", 3),
 )
 _ADDED = (
     ("objective above optimum, full", "full_excess"),

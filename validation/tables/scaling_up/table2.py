@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ....approx.landmarks import uniform
+from ....approx.landmarks import choose_landmarks, uniform
 from ....approx.nystrom import nystrom_map
+from ....approx.subgradient import Adamax
 from ....exact.formulation.formulation import formulate
 from ....exact.formulation.request import Request
 from ....exact.spaces.kernels import get_kernel
@@ -18,18 +19,29 @@ from ...data.labelled_data import Dataset
 from ...data.population import population_auc, share_for_auc
 from ...data.printed_numbers import printed
 from ..table import Budget, Experiment, Job, Page, Part, Results, Run, Sheet, Table
-from .common import PAPER, PATHS, Mapped, auc_percent, chosen_width, full_fit, hinge, incomplete_fit
+from .common import (
+    PAPER,
+    PATHS,
+    Mapped,
+    adamax,
+    auc_percent,
+    chosen_width,
+    full_fit,
+    hinge,
+    incomplete_fit,
+)
 
 PRINTED = {int(n): row for n, row in printed(PAPER, "Table 2").items()}
 LARGE = 50_000
 
 BUDGET = (
-    Budget("repetitions", 50, 3, 20),
-    Budget("repetitions from 50,000 rows on", 50, 1, 10),
+    Budget("repetitions", 50, 3, 20, 50),
+    Budget("repetitions from 50,000 rows on", 50, 1, 10, 20),
     Budget("training rows", [*PRINTED], [*PRINTED], [*PRINTED]),
     Budget("training rows beyond the paper's", "none", [10**6, 10**7], [10**6, 10**7]),
     Budget("test rows", 25_000, 25_000, 25_000),
     Budget("landmarks", 300, 300, 300),
+    Budget("landmarks are drawn", "by class", None, None, ["stratified", "uniform", "kmeans"]),
     Budget("gamma", "not printed", [0.125, 0.5], [0.05, 0.125, 0.5, 2.0]),
     Budget("grid of lam", "not printed", [1e-4, 1e-3, 1e-2], [1e-5, 1e-4, 1e-3, 1e-2, 1e-1]),
     Budget("folds", "not printed", 3, 5),
@@ -60,24 +72,28 @@ def compute(job: Job) -> dict[str, Any]:
     gamma, lam = _choice(job, data)
     found: dict[str, Any] = {"lam": lam, "gamma": gamma, "sha256": data.sha256}
     kernel = get_kernel("rbf", gamma, 2)
-    start = time.process_time()
-    landmarks = uniform(data.X, budget["landmarks"], job.draw_seed(f"landmarks {n} {rep}"))
-    features = nystrom_map(kernel, landmarks.rows)
-    beyond = n > max(PRINTED)
-    rows = Mapped(data.X, features.transform) if beyond else features.transform(data.X)
-    problem = hinge(rows, data.is_positive, lam)
-    mapping = time.process_time() - start
-    seed, steps = job.draw_seed(f"pairs {n} {rep}"), budget["steps of Adamax, at most"]
-    fits = {"full_nystrom": full_fit(problem)}
-    if not beyond:
-        fits["nystrom"] = incomplete_fit(problem, seed, steps)
-    new = features.transform(test.X)
-    for name, fit in fits.items():
-        found[f"{name}_seconds"] = fit.seconds + mapping
-        found[f"{name}_auc"] = fit.auc(new, test.is_positive)
-        found[f"{name}_excess"] = fit.excess(fits["full_nystrom"])
+    beyond, solver = n > max(PRINTED), adamax(budget["steps of Adamax, at most"])
+    seed = job.draw_seed(f"pairs {n} {rep}")
+    drawn, *others = budget.get("landmarks are drawn", ["uniform"])
+    for way in (drawn, *([] if beyond else others)):
+        start, end = time.process_time(), "" if way == drawn else f" {way}"
+        landmarks = choose_landmarks(
+            way, data.X, budget["landmarks"], kernel, data.y, job.draw_seed(f"landmarks {n} {rep}")
+        )
+        features = nystrom_map(kernel, landmarks.rows)
+        rows = Mapped(data.X, features.transform) if beyond else features.transform(data.X)
+        problem = hinge(rows, data.is_positive, lam)
+        mapping = time.process_time() - start
+        fits = {"full_nystrom": full_fit(problem)}
+        if not beyond:
+            fits["nystrom"] = incomplete_fit(problem, seed, solver)
+        new = features.transform(test.X)
+        for name, fit in fits.items():
+            found[f"{name}{end}_seconds"] = fit.seconds + mapping
+            found[f"{name}{end}_auc"] = fit.auc(new, test.is_positive)
+            found[f"{name}{end}_excess"] = fit.excess(fits["full_nystrom"])
     if n <= budget["rows with the whole kernel, at most"]:
-        found |= _whole_kernel(data, test, gamma, lam, seed, steps)
+        found |= _whole_kernel(data, test, gamma, lam, seed, solver)
     found["true_auc"] = auc_percent(np.square(test.X).sum(axis=1), test.is_positive)
     return found
 
@@ -93,13 +109,13 @@ def _choice(job: Job, data: Dataset) -> tuple[float, float]:
 
 
 def _whole_kernel(
-    data: Dataset, test: Dataset, gamma: float, lam: float, seed: int, steps: int
+    data: Dataset, test: Dataset, gamma: float, lam: float, seed: int, solver: Adamax
 ) -> dict[str, Any]:
     """Fit the incomplete model and the full one over the whole kernel, through its factor."""
     start = time.process_time()
     task = formulate(data.X, data.y, Request.of(lam, kernel="rbf", gamma=gamma))
     factoring = time.process_time() - start
-    fits = {"kernel": incomplete_fit(task.work, seed, steps), "full_kernel": full_fit(task.work)}
+    fits = {"kernel": incomplete_fit(task.work, seed, solver), "full_kernel": full_fit(task.work)}
     found: dict[str, Any] = {}
     for name, fit in fits.items():
         scores = task.evaluate(task.lift(fit.w), test.X)
@@ -142,6 +158,8 @@ _COLUMNS = (
     ("AUC %, all pairs, Nyström", "full_nystrom_auc", 3),
     ("AUC %, all pairs, whole kernel", "full_kernel_auc", 3),
     ("AUC %, true score", "true_auc", 3),
+    ("AUC %, Nyström, uniform landmarks", "nystrom uniform_auc", 3),
+    ("AUC %, Nyström, k-means", "nystrom kmeans_auc", 3),
 )
 _EXCESS = "objective above optimum, Nyström"
 
