@@ -125,3 +125,11 @@ certificate = solution.certificate
 print(f"{malignant.sum() * (~malignant).sum()} pairs in {solution.seconds:.2f} s")
 print(f"{certificate:12}")
 print(f"AUC on these rows {auc(X @ solution.w, malignant):.5f}")
+
+# %%
+# Exercises
+# ---------
+# 1. What is the AUC of a constant score, with ties counted one half, as errors and as successes?
+#    (One half, 0 and 1. The library counts one half.)
+# 2. Derive which running sums :math:`\sum_j \max(0, b_j - t_i)^2` needs, and write it in five
+#    lines. (Those of :math:`1, b, b^2`, since :math:`(b - t)^2 = b^2 - 2tb + t^2`.)

@@ -137,3 +137,20 @@ trial = np.array([1.4])
 certificate = Certificate.of(problem, trial, minorant)
 print("at w = 1.4, true distance 0.4:", certificate)
 assert certificate.radius >= 0.4
+
+# %%
+# Exercises
+# ---------
+# 1. One positive row :math:`x` and one negative row :math:`z`, :math:`d = x - z > 0`: solve it by
+#    hand. (:math:`w = \min(d / \lambda, 1 / d)`; the form changes at :math:`\lambda = d^2`.)
+# 2. Which bound does :math:`\alpha_{ij} = s` prove, the same :math:`s` for all pairs, with
+#    :math:`m` the difference of the class means? (:math:`s - s^2 |m|^2 / (2 \lambda)`, best at
+#    :math:`s = \min(1, \lambda / |m|^2)`.)
+# 3. Give marginals of no :math:`\alpha` for which :math:`\sum u_i - |g|^2 / (2 \lambda)` is above
+#    the optimum. (Positives 0 and 4, negatives 0 and 4: the optimum is 1 at :math:`w = 0`, and
+#    :math:`u = v = (3/2, 0)` gives 3/2. The library finds that only 1/4 can flow.)
+
+X = np.array([[0.0], [4.0], [0.0], [4.0]])
+by_hand = linear_problem(X, np.array([1, 1, 0, 0]), lam=1.0)
+false = Minorant.from_marginals(by_hand, np.array([1.5, 0.0]), np.array([1.5, 0.0]))
+assert (false.value, false.deficiency) == (0.25, 2.5)

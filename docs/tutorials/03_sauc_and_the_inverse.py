@@ -126,3 +126,11 @@ for axes, mu in zip(panels, (0.0, 1000.0), strict=True):
     axes.set(title=f"structure {mu:g}: spread / distance {spread / apart:.2f}", xlabel="score")
     axes.legend()
 plt.show()
+
+# %%
+# Exercises
+# ---------
+# 1. Which scores have :math:`s'Rs = 0`? (Those that are constant on each class; the rank of
+#    :math:`R` is :math:`n - 2`.)
+# 2. What does :math:`f` tend to, up to its length, as the structure grows? (All hinges become
+#    active, and the best direction is :math:`\Sigma^{-1} \delta`: Fisher's discriminant.)

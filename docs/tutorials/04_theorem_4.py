@@ -146,3 +146,12 @@ axes.set(xlabel="drawn pairs, B", title="Above 1 a bound says nothing")
 axes.legend()
 plt.show()
 assert all(draw.loss_difference <= draw.bounds[POSTERIOR].total for draw in draws)
+
+# %%
+# Exercises
+# ---------
+# 1. How large must :math:`B` be for the first term to be below 1 at :math:`\lambda = 10^{-3}`,
+#    with :math:`K_{\max} = 1` and :math:`\delta = 0.05`? (Above 9,043.)
+# 2. Show :math:`|U(\hat f) - U_B(\tilde f_B)| \le 1`, and find data with a left side above 0.9.
+#    (Both are at most the objective at zero, 1. Draw one pair of a thousand rows with random
+#    labels.)

@@ -117,3 +117,13 @@ for extra in (0, 10, 40):
 # :math:`O(n \log n)`, a step: drawing :math:`B = n` of them saves a factor of about two or three,
 # once. There is a setting where drawing pays, if rows come one by one from a stream that nobody can
 # sort. For data that fits on a disk it does not.
+
+# %%
+# Exercises
+# ---------
+# 1. Show that without replacement the variance is :math:`\frac{\sigma^2}{B} \cdot \frac{N - B}{N
+#    - 1}`. (Two draws have the correlation :math:`-1/(N - 1)`, since the sum of all :math:`N` is
+#    fixed.)
+# 2. Draw :math:`m` rows of each class and take all :math:`m^2` pairs: by how much does the
+#    variance grow over :math:`m^2` single pairs? (More than threefold at :math:`m = 15`: pairs of
+#    a block share rows.)

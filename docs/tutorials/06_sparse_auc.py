@@ -139,3 +139,11 @@ print("its features", model.support_, "the best ones", best.support)
 # A search can be stopped: ``best_subset(X, y, k, max_time=1.0)`` returns the best support so far,
 # and ``lower`` is valid all the same; then ``proved`` is false. Without a ridge and with as many
 # features as rows the minimum is zero and every bound trivial: the docstring says when.
+
+# %%
+# Exercises
+# ---------
+# 1. Show that the best single feature has the largest :math:`\delta_i^2 / \Sigma_{ii}`. (On one
+#    feature the optimum is :math:`1 / (1 + q)` with that :math:`q`, which no unit changes.)
+# 2. Make data whose best two features do not contain the best one. (Two with equal strong noise
+#    of opposite signs, and a third with a little noise.)

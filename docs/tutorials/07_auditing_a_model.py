@@ -128,3 +128,12 @@ print(fill(outside.statement, 88))
 # ------------------------------
 # ``aucert certify data.csv --lam 1e-3 --weights w.npy`` and ``--scores s.npy`` do this on files;
 # with ``--from auc-svm --C 0.002`` in the place of ``--lam`` the conversion is done too.
+
+# %%
+# Exercises
+# ---------
+# 1. Add 5 to all scores. What changes in the audit? (Nothing: a constant cancels in every pair.)
+# 2. Show that scaling :math:`w` to its best length never raises :math:`F`, and that a subgradient
+#    there has :math:`w'g = 0`. (:math:`s \mapsto F(sw)` is convex with slopes :math:`w'g`.)
+# 3. Multiply the weights by ten: what of the ROC curve, the margins, the gap? (The curve stays;
+#    the margins grow tenfold and the penalty a hundredfold.)

@@ -130,3 +130,12 @@ def slipped(X, y, lam):
 report = check_solver(slipped, only=["overlap", "ties"], max_time=20)
 assert not report.passed and report.diagnosis
 print("\n".join(report.diagnosis))
+
+# %%
+# Exercises
+# ---------
+# 1. Somebody's subgradient has ``margins <= 0`` for ``margins < 1``. What does it minimise? (The
+#    mean of :math:`\max(0, -t)` plus the penalty: the answer is always zero, and ``check_solver``
+#    says so.)
+# 2. Pass ``check_solver`` on ``overlap`` with any QP solver. (In CVXPY: ``cp.sum(cp.pos(1 -
+#    margins)) / margins.size + lam / 2 * cp.sum_squares(w)``.)

@@ -64,24 +64,11 @@ def shown_lines(text: str) -> list[tuple[str, str]]:
     ]
 
 
-@each("script", TUTORIALS[1:9] + TUTORIALS[10:], ids=lambda path: path.stem)
+@each("script", TUTORIALS[1:], ids=lambda path: path.stem)
 def test_a_tutorial_shows_lines_of_the_library(script: Path) -> None:
     shown = shown_lines(script.read_text("utf-8"))
     for file, name in shown:
         assert name in definitions((DOCS / file.lstrip("/")).read_text("utf-8")), (file, name)
-
-
-def test_every_exercise_has_a_solution() -> None:
-    pages = [(DOCS / name).read_text("utf-8") for name in ("exercises.md", "solutions.md")]
-    asked, solved = (
-        {
-            (section.splitlines()[0][:2], number)
-            for section in re.split(r"^## ", page, flags=re.MULTILINE)[1:]
-            for number in re.findall(r"^(?:\*\*)?(\d)\.", section, flags=re.MULTILINE)
-        }
-        for page in pages
-    )
-    assert asked == solved
 
 
 def test_relative_links_of_the_pages_lead_somewhere() -> None:

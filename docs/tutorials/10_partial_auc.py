@@ -1,5 +1,5 @@
 r"""
-12. Partial AUC
+10. Partial AUC
 ===============
 
 A screening test that calls back one healthy person in two is useless, however good its ROC curve
@@ -98,3 +98,12 @@ with warnings.catch_warnings(record=True) as caught:
     trivial = solve(noisy, y[train], lam, fpr_max=0.02)
 print(trivial.w, fill(str(caught[0].message), 80))
 assert np.abs(trivial.w).max() < 1e-6
+
+# %%
+# Exercises
+# ---------
+# 1. What does the surrogate become at :math:`k = 1`? (Every positive is compared with the highest
+#    negative: TopPush.)
+# 2. Some weights :math:`0 \le q_j \le 1/k` of sum 1 have :math:`\sum_j q_j x_j = \bar x_+`. Show
+#    that :math:`w = 0` is optimal. (A hinge is at least :math:`1 - t`, so :math:`F(w) \ge 1 =
+#    F(0)`.)
