@@ -17,8 +17,8 @@ from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.pairs.near import Near as Drawn
 from ...exact.pairs.near import draw_from_ranges
 from ...exact.problem.problem import Problem
+from ...exact.sums.loops import laplacian
 from ...exact.sums.swept import both_orders, centred
-from ...exact.sums.swept_compiled import laplacian
 from ...exact.tools.checks import check_scores
 
 

@@ -23,7 +23,6 @@ GRID = np.geomspace(1e-3, 500, 40)
 MARGINS = 1.0 + np.concatenate([-GRID[::-1], [0.0], GRID])
 ENOUGH, WIDER, WIDEST = 4, 4.0, 4.0  # a window widens until it holds this share; the widest one
 MORE = 20  # up to so many times the wanted pairs, all pairs are looked at
-SORTED_FROM = 500  # rows from which the window is drawn by the compiled sweep
 
 # Rows i and j of the pairs, and c_ij loss'' of each, scaled to stand for all pairs.
 Near = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -106,22 +105,19 @@ def near_of_classes(
     # No margin is larger than the range of the scores, and a window has two sides.
     top = 2.02 * (float(np.ptp(scores)) + 1.0)
     enough = min(size, plus.size * minus.size) // ENOUGH
-    order = None
-    if loss == HINGE and positive.size >= SORTED_FROM:
-        order = SortedRows.of(scores, positive, top)
-    by_score = np.argsort(scores[minus], kind="stable") if order is None else np.empty(0, int)
+    order = SortedRows.of(scores, positive, top) if loss == HINGE else None
+    rows, others = plus, minus[np.argsort(scores[minus], kind="stable")] if order is None else minus
     while True:
         if order is not None:
-            i, j, held = order.drawn(width, size, rng)
-            share = _mass(positive, a, b, i, j) * (held / max(i.size, 1))
+            rows, others, first, counts = order.windows(width)
         else:
             low, high = curved_margins(loss, width)
-            t, below = scores[plus], scores[minus][by_score]
+            t, below = scores[plus], scores[others]
             first = np.searchsorted(below, t - high, side="right")
             counts = np.maximum(np.searchsorted(below, t - low, side="left") - first, 0)
-            row, place, stands = draw_from_ranges(counts, size, rng)
-            column = by_score[first[row] + place]
-            i, j, share = plus[row], minus[column], a[row] * b[column] * stands
+        row, place, stands = draw_from_ranges(counts, size, rng)
+        i, j = rows[row], others[first[row] + place]
+        share = _mass(positive, a, b, i, j) * stands * (plus.size / rows.size)
         if i.size >= enough or width >= top or loss != HINGE:
             break
         width = min(WIDER * width, top)

@@ -44,8 +44,8 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import InputError, OverflowingError
-from ..tools.rounding import UNIT, gamma
-from . import binned_compiled as loops
+from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
+from . import loops
 from .assembled import PairSums
 
 LARGEST_GRID = 1 << 22  # Largest number of bins; each takes 32 bytes in the two histograms.
@@ -64,8 +64,12 @@ class Extent:
 
     def add(self, scores: np.ndarray, positive: np.ndarray) -> None:
         """Widen the range by a block of scores (m,), or raise `InputError` for one not finite."""
-        if not loops.extent(scores, positive, self.ends):
+        if not np.isfinite(scores).all():
             raise_for(scores)
+        for k, side in enumerate((positive, ~positive)):
+            low, high = np.where(side, scores, np.inf), np.where(side, scores, -np.inf)
+            self.ends[2 * k] = min(self.ends[2 * k], low.min(initial=np.inf))
+            self.ends[2 * k + 1] = max(self.ends[2 * k + 1], high.max(initial=-np.inf))
 
     def widened(self, share: float) -> np.ndarray:
         """Return the ends, moved outwards by `share` of each range."""
@@ -307,20 +311,24 @@ class Histogram:
         """Return the marginals by bin and the sums over all pairs."""
         rows, parts = self.counts.rows, self.counts.parts
         minus, plus = self.counts.held
-        u, v = np.empty(plus.shape[0]), np.empty(plus.shape[0])
-        (mass_a, most_a), (mass_b, most_b) = _mass(plus, whole), _mass(minus, whole)
-        whole = whole and 2 * (half + 1) * max(mass_a, mass_b) < 2.0**53
-        ramp = loops.whole_ramps if whole else loops.ramps
-        ramp(minus[:, 0], half, u)
-        ramp(plus[::-1, 0], half, v[::-1])
+        size, (masses_b, masses_a) = plus.shape[0], self.counts.held[:, :, 0]
+        mass_a, mass_b = float(short_sum(masses_a)), float(short_sum(masses_b))
+        whole = whole and 2 * size * max(mass_a, mass_b) < 2.0**53
+        if whole:
+            u, v = _whole_ramps(masses_b, half), _whole_ramps(masses_a[::-1], half)[::-1]
+        else:
+            u, v = np.empty(size), np.empty(size)
+            loops.ramps(masses_b, half, u)
+            loops.ramps(masses_a[::-1], half, v[::-1])
         value, counted, residual = loops.summed(plus, minus)
-        exact = whole and 2 * half & (2 * half - 1) == 0 and 2 * half * mass_a * mass_b < 2.0**53
-        total = plus[:, 0] @ u if exact else loops.dot(plus[:, 0], u)  # exact sums round nothing
+        used = masses_a > 0
+        total = float(short_sum(masses_a[used].astype(np.longdouble) * u[used]))
         # Whole numbers are counted exactly. Others, and residuals, are summed plainly within a bin
         # (at most `longest` terms, and a sum a part), compensated over bins.
-        longest = parts + (max(most_a, most_b) if whole else float(rows))
-        slip = gamma(4) if whole else gamma(2 * rows + parts + 8)
-        across = gamma(16) + (plus.shape[0] * UNIT) ** 2
+        longest = parts + (float(self.counts.held[:, :, 0].max()) if whole else float(rows))
+        slip = gamma(4) if whole else gamma(2 * rows + parts + 2 * short_chain(size) + 8)
+        slip += gamma(short_chain(size) + 2, LONG_UNIT)
+        across = gamma(16) + (size * UNIT) ** 2
         chain = gamma(longest + 16)
         rounding = (across + slip) * counted + (across + chain + slip) * residual
         # Of pairs with m = 0 the value has theta_j (1 - theta_i), and the hinge at least zero.
@@ -341,11 +349,13 @@ class Histogram:
         return self.ruler.marginals(scores, positive, weight, closed.table)
 
 
-def _mass(grid: np.ndarray, whole: bool) -> tuple[float, float]:
-    """Return the summed mass, compensated, and the largest of a bin; whole numbers are exact."""
-    masses = np.ascontiguousarray(grid[:, 0])
-    total = float(masses.sum()) if whole else float(loops.dot(masses, np.ones(masses.size)))
-    return total, float(masses.max(initial=0.0))
+def _whole_ramps(mass: np.ndarray, half: int) -> np.ndarray:
+    """Return what `loops.ramps` fills, of whole numbers: nothing rounds but the quotient."""
+    if half == 0:
+        return np.cumsum(mass[::-1])[::-1] - mass
+    padded = np.concatenate([np.zeros(half), mass, np.zeros(half + 1)])
+    ramp = np.cumsum(np.cumsum(padded[::-1]))[::-1]  # sum_b max(0, b - k + half + 1) mass[b]
+    return (ramp[1 : mass.size + 1] - ramp[2 * half + 1 :]) / (2.0 * half)
 
 
 def half_width(width: float, bins: int) -> int:

@@ -13,8 +13,7 @@ from the pair's shortfall, so m >= 1 means z > 0 and m <= -1 means z < 0. Two th
   and each of the latter adds between 0 and one step, or nothing where all scores lie on the grid.
 
 The rows of both classes are sorted together, as keys that hold place, class and row at once, so
-that only the scores are gathered, and every sum is one scan. `plain` has the reference, in
-numpy's passes; the loops of `counted_compiled` return the same bits.
+that only the scores are gathered, and every sum is one scan.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..tools.rounding import UNIT, gamma, is_long, unit_of
-from . import counted_compiled as loops
+from . import loops
 from .assembled import PairSums
 from .swept import COMPILED_FROM, centred, hinge_roundings, swept
 
@@ -32,6 +31,8 @@ from .swept import COMPILED_FROM, centred, hinge_roundings, swept
 COARSE = 4.0
 
 TIED = 1e-12  # Largest share of pairs with m = 0 that hard counts may leave out.
+
+PLENTY = 1 << 15  # Positives whose windows are looked for: pairs are drawn from a part of more.
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,11 +63,13 @@ class SortedRows:
         if k < 8:
             return None
         scale = float(np.ldexp(1.0, k))
-        keys, spare = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-        base = float(np.floor(low * scale))
-        loops.pack(scores, positive, scale, base, 1 << k, bits, keys)
-        if not loops.sort_keys(keys, spare):
-            keys.sort()
+        keys = (np.floor(scores * scale) - np.floor(low * scale)).astype(np.int64)
+        keys += np.where(positive, np.int64(0), np.int64(1 << k))
+        keys <<= 1
+        keys |= positive
+        keys <<= bits
+        keys |= np.arange(n, dtype=np.int64)
+        keys.sort()
         n_neg, middle = n - int(np.count_nonzero(positive)), low + span / 2
         return cls(keys, bits, k, n_neg, middle, max(high - middle, middle - low))
 
@@ -123,23 +126,20 @@ class SortedRows:
         rounding = hinge_roundings(scores.size, size, 0.0, unit_of(scores))[0]
         return value, rounding * min(near * (1 + 1e-9), 1.0) + gamma(4) * abs(value)
 
-    def drawn(
-        self, width: float, size: int, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray, int]:
-        """Return up to `size` pairs with |m| < half, spread evenly, and how many there are in
-        all."""
-        n_pos, half = self.keys.size - self.n_neg, self.half(width)
-        rows = np.empty(n_pos, dtype=np.int64), np.empty(self.n_neg, dtype=np.int64)
-        first, ends = np.empty(n_pos, dtype=np.int64), np.empty(n_pos, dtype=np.int64)
-        held = int(loops.windows(self.keys, self.bits, half, *rows, first, ends))
-        if held <= size:
-            picks = np.arange(held)
-        else:
-            parts = (np.arange(size) + rng.random(size)) * (held / size)
-            picks = np.minimum(parts.astype(np.int64), held - 1)
-        i, j = np.empty(picks.size, dtype=np.int64), np.empty(picks.size, dtype=np.int64)
-        loops.pick(picks, *rows, first, ends, i, j)
-        return i, j, held
+    def windows(self, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return positive rows, evenly spread, the negative rows by score, and the windows.
+
+        Those are the pairs with |m| < half: the negatives from number `first` on, so many of them.
+        """
+        half, is_pos = self.half(width), (self.keys >> self.bits) & 1 == 1
+        plus, minus = np.flatnonzero(is_pos), np.flatnonzero(~is_pos)
+        plus = plus[:: -(-plus.size // PLENTY)]
+        t, b = self.keys[plus] >> (self.bits + 1), self.keys[minus] >> (self.bits + 1)
+        first = np.searchsorted(b, t - half, side="right")
+        counts = np.searchsorted(b, t + half, side="left") - first
+        rows = self.keys & ((1 << self.bits) - 1)
+        # A window of no width ends before it begins.
+        return rows[plus], rows[minus], first, np.maximum(counts, 0)
 
 
 def counted_hinge(scores: np.ndarray, positive: np.ndarray, width: float) -> PairSums | None:

@@ -1,6 +1,6 @@
 """The sums over two classes in numpy's passes: the reference, and the first answer.
 
-The loops of `swept_compiled` and `counted_compiled` return the same bits; see `tools.compiling`.
+The loops of the same names return the same bits; see `tools.compiling`.
 """
 
 from __future__ import annotations
@@ -85,28 +85,6 @@ def compensated(x: np.ndarray) -> Any:
     return total[-1] + plain_sum(slips)
 
 
-def pack(
-    scores: np.ndarray,
-    positive: np.ndarray,
-    scale: float,
-    base: float,
-    margin: int,
-    bits: int,
-    keys: np.ndarray,
-) -> None:
-    """Fill keys[r] with (floor(scale s_r) - base, plus the margin if negative), class and row r."""
-    place = (np.floor(scores * scale) - base).astype(np.int64)
-    side = positive.astype(np.int64)
-    place += margin * (1 - side)
-    keys[:] = (((place << 1) | side) << bits) | np.arange(scores.size)
-
-
-def sort_keys(keys: np.ndarray, spare: np.ndarray) -> bool:
-    """Sort whole numbers in place; `spare` is not needed, and all are sorted."""
-    keys.sort()
-    return True
-
-
 def count(
     keys: np.ndarray, bits: int, half: int, n_neg: int, soft: np.ndarray, hard: np.ndarray
 ) -> int:
@@ -164,41 +142,3 @@ def spread(
     terms = -sign * (hard.astype(float) * (scores[row] - middle))
     active = int((side * hard).sum())
     return compensated(terms), plain_sum(np.abs(terms)), active, compensated(mass * side)
-
-
-def windows(
-    keys: np.ndarray,
-    bits: int,
-    half: int,
-    rows_pos: np.ndarray,
-    rows_neg: np.ndarray,
-    first: np.ndarray,
-    ends: np.ndarray,
-) -> int:
-    """Fill the rows of each class in order and, for every positive, its pairs with |m| < half.
-
-    They are the negatives from number `first` on, as many as `ends` grows by; returns their sum.
-    """
-    is_pos = (keys >> bits) & 1 == 1
-    row, place = keys & ((1 << bits) - 1), keys >> (bits + 1)
-    rows_pos[:], rows_neg[:] = row[is_pos], row[~is_pos]
-    t, b = place[is_pos], place[~is_pos]
-    first[:] = np.searchsorted(b, t - half, side="right")
-    held = np.searchsorted(b, t + half, side="left") - first
-    ends[:] = np.cumsum(np.maximum(held, 0))  # a window of no width ends before it begins
-    return int(ends[-1]) if ends.size else 0
-
-
-def pick(
-    picks: np.ndarray,
-    rows_pos: np.ndarray,
-    rows_neg: np.ndarray,
-    first: np.ndarray,
-    ends: np.ndarray,
-    i: np.ndarray,
-    j: np.ndarray,
-) -> None:
-    """Fill the rows of the pairs with the ascending numbers `picks`."""
-    at = np.searchsorted(ends, picks, side="right")
-    start = np.where(at > 0, ends[at - 1], 0)
-    i[:], j[:] = rows_pos[at], rows_neg[first[at] + picks - start]

@@ -8,9 +8,8 @@ for both sides: two different comparisons (t_i < b_j here, s_i < b_j + 1 there) 
 ties and would give marginals that belong to no alpha.
 
 Running sums are compensated, so that their rounding does not grow with n, and begin at the end at
-which pairs are active. `plain.sweep` is the reference in numpy's passes, for any format of floats;
-the loop in `swept_compiled` returns the same bits. [Nonlinear, Algorithm 2] uses such sums for the
-squared hinge; they hold for the hinge just as well.
+which pairs are active. `plain.sweep` is the reference in numpy's passes, for any format of floats.
+[Nonlinear, Algorithm 2] uses such sums for the squared hinge; they hold for the hinge just as well.
 """
 
 from __future__ import annotations
@@ -19,8 +18,7 @@ import numpy as np
 
 from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum, unit_of
 from ..tools.threads import in_parts, workers
-from . import plain
-from . import swept_compiled as loops
+from . import loops, plain
 from .assembled import SideSums
 
 COMPILED_FROM = 100  # Rows from which the loop is quicker than numpy's passes.

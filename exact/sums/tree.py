@@ -41,7 +41,7 @@ import numpy as np
 
 from ..errors import InputError, NoPairError
 from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
-from . import tree_loops as loops
+from . import loops
 from .assembled import PairSums
 
 SMALL = 32  # Up to so many rows, visiting the pairs one by one takes fewer steps than merging.
@@ -146,13 +146,26 @@ class Arrangement:
 
     def by_score(self, scores: np.ndarray) -> np.ndarray:
         """Return the places of each block, sorted by `scores` (n,), which are given by place."""
-        n = scores.size
-        if self.block_ends.size == n:
-            return np.arange(n)
-        rank = np.empty(n, dtype=np.int64)
-        starts = np.concatenate([[0], self.block_ends[:-1]])
-        loops.distribute(np.argsort(scores), self.block, starts, rank)
+        if self.block_ends.size == scores.size:
+            return np.arange(scores.size)
+        rank = np.argsort(scores)
+        for bits in range(0, self.block_ends.size.bit_length(), 16):  # sorts of short numbers
+            digit = (self.block[rank] >> bits).astype(np.uint16)
+            rank = rank[np.argsort(digit, kind="stable")]
         return rank
+
+    @cached_property
+    def turned(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What `group_ends`, `block` and `block_ends` are with the rows in the other order."""
+        return (
+            _turned(self.group_ends),
+            self.block_ends.size - 1 - self.block[::-1],
+            _turned(self.block_ends),
+        )
+
+
+def _turned(ends: np.ndarray) -> np.ndarray:
+    return ends[-1] - np.concatenate([[0], ends[:-1]])[::-1]
 
 
 def _merges(
@@ -338,15 +351,22 @@ def hinge_counts_by_counters(
     first = np.concatenate([[0], np.cumsum(nodes)[:-1]])
     tree = np.zeros((sum(nodes), 2 * loops.FAN), dtype=np.int64)
     after = -np.triu(np.ones((loops.FAN, loops.FAN), dtype=np.int64), 1)
-    n, groups = places.size, at.group_ends.size
-    soft, hard = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-    totals = np.zeros((groups, 6), dtype=np.int64)
-    last_block = np.searchsorted(at.block_ends, at.group_ends, side="right")
-    loops.counters(
-        *(last_block, at.block_ends, places, a, b, top, margin, half),
-        *(tree, first, depth, after, (soft, hard, totals)),
-    )
-    return HingeCounts(soft, hard, totals)
+
+    def upper(
+        group_ends: np.ndarray, block_ends: np.ndarray, places: np.ndarray, *weights: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        soft, hard = np.zeros((2, places.size), dtype=np.int64)
+        sums = soft, hard, np.zeros((group_ends.size, 6), dtype=np.int64)
+        last_block = np.searchsorted(block_ends, group_ends, side="right")
+        one_way = last_block, block_ends, places, *weights, top, margin, half
+        loops.counters(*one_way, tree, first, depth, after, sums)
+        return sums
+
+    soft, hard, totals = upper(at.group_ends, at.block_ends, places, a, b)
+    turned = (np.ascontiguousarray(x[::-1]) for x in (top - 1 - places, b, a))
+    group_ends, _, block_ends = at.turned
+    lower_soft, lower_hard, _ = upper(group_ends, block_ends, *turned)
+    return HingeCounts(soft - lower_soft[::-1], hard - lower_hard[::-1], totals)
 
 
 @dataclass(frozen=True, eq=False)
@@ -363,15 +383,19 @@ def squared_hinge_sums(
     """Return the sums of the squared hinge, alpha = 2 max(0, 1 - (s_i - s_j))."""
     rank = at.by_score(scores)
     net, totals = np.zeros(scores.size), np.zeros((at.group_ends.size, 2))
-    loops.squared_hinge(at.merges, at.merge_group, rank, scores[rank], a, b, net, totals)
+    by_rank = rank, scores[rank], a[rank], b[rank]
+    loops.squared_hinge(at.merges, at.merge_group, *by_rank, net, totals)
     return SmoothSums(net, totals)
 
 
 def square_sums(at: Arrangement, scores: np.ndarray, a: np.ndarray, b: np.ndarray) -> SmoothSums:
     """Return the sums of the square loss, alpha = 2 (1 - (s_i - s_j)), from prefix moments."""
-    net, totals = np.zeros(scores.size), np.zeros((at.group_ends.size, 2))
-    loops.square(at.group_ends, at.block, at.block_ends, scores, a, b, net, totals)
-    return SmoothSums(net, totals)
+    upper, lower = np.zeros((2, scores.size))
+    totals = np.zeros((at.group_ends.size, 2))
+    loops.square(at.group_ends, at.block, at.block_ends, scores, a, b, upper, totals)
+    turned = (np.ascontiguousarray(x[::-1]) for x in (-scores, b, a))
+    loops.square(*at.turned, *turned, lower, np.zeros_like(totals))
+    return SmoothSums(upper - lower[::-1], totals)
 
 
 def placements(
@@ -385,7 +409,8 @@ def placements(
     """
     found = np.zeros((4, scores.size), dtype=np.int64)
     rank = at.by_score(scores)
-    loops.placements(at.merges, rank, scores[rank], a, b, float(tolerance), found)
+    by_rank = rank, scores[rank], a[rank], b[rank]
+    loops.placements(at.merges, *by_rank, float(tolerance), found)
     return found
 
 

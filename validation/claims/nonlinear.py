@@ -32,7 +32,7 @@ from ...exact.problem.problem import Problem, Ridge, linear_problem, pair_proble
 from ...exact.problem.scalings import lam_from_C
 from ...exact.spaces.kernels import Gaussian
 from ...exact.spaces.rows import Rows
-from ...exact.sums import swept_compiled
+from ...exact.sums import loops
 from ..bounds.exact_answers import hinge_problem, optimum
 from ..data import datasets
 from ..data.labelled_data import Dataset, make_dataset
@@ -297,7 +297,7 @@ def hessian_products(c: Context, data: Dataset) -> tuple[float, float, float]:
     assert isinstance(curved, SortedCurvature)
     v, *weights, out = (Cells(x, loop) for x in (np.ones(n), *curved.weights, np.empty(n)))
     ends = np.asarray(curved.above), np.asarray(curved.below)
-    interpreted(swept_compiled, "laplacian")(v, *curved.rows, *weights, *ends, out)
+    interpreted(loops, "laplacian")(v, *curved.rows, *weights, *ends, out)
     operations, error = Counted.operations / products + loop.touched, 0.0
     if n <= ROWS[0]:
         X, scores = np.asarray(data.X), np.asarray(data.X @ point.w)

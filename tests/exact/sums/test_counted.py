@@ -19,7 +19,6 @@ from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.proof import check_proof
 from aucert.exact.proof.write import write_proof
 from aucert.exact.sums.counted import SortedRows, counted_hinge
-from aucert.exact.sums.counted_compiled import sort_keys
 from forging import forged_as
 from loops import each, seeds
 
@@ -125,48 +124,19 @@ def test_rows_out_of_range_are_left_to_the_other_forms() -> None:
     assert found.value == pytest.approx(5e12)
 
 
-@each("n", [2, 300, 40_000])
-@each("kind", ["spread", "crowded", "equal", "outlier"])
-def test_keys_are_sorted_or_said_not_to_be(n: int, kind: str) -> None:
-    rng = np.random.default_rng(n)
-    keys = rng.integers(0, 2**60, n)
-    if kind == "crowded":
-        keys >>= 45
-    elif kind == "equal":
-        keys[:] = 7
-    elif kind == "outlier":
-        keys >>= 20
-        keys[0] = 2**61
-    found = keys.copy()
-    done = sort_keys(found, np.empty_like(found))
-    assert np.array_equal(np.sort(found), np.sort(keys))
-    assert not done or np.array_equal(found, np.sort(keys))
-    assert done or kind in ("crowded", "outlier")
-    positive = rng.random(n) < 0.5
-    positive[:2] = True, False
-    order = SortedRows.of(keys / 2.0**40, positive, 0.0)
-    assert order is not None and (np.diff(order.keys) > 0).all()
-
-
 @each("half_width", [0.0, 0.02, 0.7])
-def test_drawn_pairs_are_from_the_window_and_evenly_spread(half_width: float) -> None:
+def test_windows_hold_the_pairs_near_the_margin(half_width: float) -> None:
     rng = np.random.default_rng(3)
     scores, positive = rng.normal(size=500), rng.random(500) < 0.3
     order = SortedRows.of(scores, positive, 2.0)
     assert order is not None
     margins = scores[positive][:, None] - scores[~positive][None, :]
-    inside = int((np.abs(1 - margins) < half_width).sum())
-    i, j, held = order.drawn(2 * half_width, 10**6, rng)
-    assert held == i.size == np.unique(i * 500 + j).size == inside
-    assert positive[i].all() and not positive[j].any()
+    plus, minus, first, counts = order.windows(2 * half_width)
+    i = np.repeat(plus, counts)
+    j = np.concatenate([minus[f : f + k] for f, k in zip(first, counts, strict=True)])
+    assert np.unique(i * 500 + j).size == (np.abs(1 - margins) < half_width).sum()
+    assert positive[plus].all() and not positive[minus].any()
     assert (np.abs(1 - scores[i] + scores[j]) < half_width).all()
-    few, _, held = order.drawn(2 * half_width, 100, rng)
-    assert few.size == min(100, inside) and held == inside
-    some = np.concatenate([order.drawn(2 * half_width, 100, rng)[0] for _ in range(200)])
-    if inside > 100:
-        often = np.bincount(some, minlength=500) / some.size
-        expected = np.bincount(i, minlength=500) / inside
-        assert np.abs(often - expected).max() < 0.01
 
 
 def counted_problem(seed: int, n: int = 60) -> Problem:
