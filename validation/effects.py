@@ -40,7 +40,9 @@ from .tables.table import Budget, Page, Results, Run, Table
 
 FILE = Path(__file__).with_name("findings.toml")
 LEVEL = 0.95  # of every interval
+SHARED = {"place", "unit", "margin", "independent", "overlap", "counts", "departures", "each"}
 FIXED = 1000  # repetitions that stand for a number without error
+RATIO = "log10 of a ratio of seconds"  # the unit where none is given
 MOST = 10_000  # splits beyond which none are asked for
 NOT_RUN = "What has been run does not suffice to judge it."
 QUICK = "a quick run, whose budget stands below, is far from the paper's protocol"
@@ -304,7 +306,7 @@ class Finding:
     side: str = "above"
     than: float = 0.0
     margin: float = 0.0
-    unit: str = ""
+    unit: str = RATIO
     printed: float | None = None
     independent: str = ""
     spread: str = ""
@@ -601,7 +603,12 @@ def document() -> dict[str, Any]:
 
 
 FINDINGS: dict[str, Finding] = {
-    name: Finding(name=name, **keys) for name, keys in document()["findings"].items()
+    name: Finding(**{"name": name, "table": table, **shared, **keys})
+    for table, entries in document().items()
+    if table not in ("departures", "ours")
+    for shared in [{key: value for key, value in entries.items() if key in SHARED}]
+    for name, keys in entries.items()
+    if name not in SHARED
 }
 
 

@@ -274,7 +274,7 @@ def _row(
         verdict=str(verdict),
         expected_verdict=str(expected),
         seconds=time.perf_counter() - start,
-        tolerance=outcome.tolerance or entry.tolerance,
+        tolerance=outcome.tolerance,
         seed=seed,
         profile=profile,
         version=__version__,

@@ -105,7 +105,6 @@ class Claim:
     turned_by: str = ""
     arithmetic: bool = False
     printed: str | None = None
-    tolerance: str | None = None
     severity: str = ""
     corrected: str = ""
 

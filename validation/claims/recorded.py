@@ -1,11 +1,11 @@
 """What each claim states and last came to, one TOML a paper, joined with what judges it.
 
 The claim `sauc-eq-3-as-printed` is an entry of sauc.toml and a function `sauc_eq_3_as_printed` of
-one of `MODULES`, or a function that `enter` is given. An entry has `kind`, `place`, `verdict` (of
-the last recorded run), `statement`, and where they apply `formula`, `needs`, `quote`, `regime`,
-`readings`, `printed`, `tolerance`, `turned_by` (what would turn the verdict), `severity` and
-`corrected` (of what is wrong in print: how wrong, and what is right), `arithmetic` (no fault of the
-library can turn it) and `fault` (a planted mistake that does). Of findings it has kind and verdict.
+one of `MODULES`, or a function that `enter` is given. An entry has `statement`, `place`, `kind`
+("suite" in aucert.toml, else "theorem", if not given), and where they apply `formula`, `needs`,
+`quote`, `regime`, `readings`, `printed`, `turned_by` (what would turn the verdict), `arithmetic`
+(no fault of the library can turn it), and of what is wrong in print `severity`, `corrected`, and in
+HTML `printed_form` and `repaired_form`. `like` names an entry that has what this one lacks.
 
     aucert validate --out OUT
     python -m aucert.validation.claims.recorded OUT/claims.json DATE
@@ -16,7 +16,6 @@ records a run anew. A verdict that differs from the recorded one is a change, fo
 from __future__ import annotations
 
 import json
-import re
 import sys
 import tomllib
 from collections.abc import Mapping
@@ -32,7 +31,7 @@ from .verdicts import FILED, Verdict
 FOLDER = Path(__file__).parent
 MODULES = ("scaling_up", "theorem_4", "sauc", "sht", "nonlinear", "instrument")
 FILES = dict(zip(FILED, ("scaling_up", "sauc", "sht", "nonlinear", "aucert"), strict=True))
-NOT_OF_A_CLAIM = ("verdict", "fault")  # what an entry has and `Claim` has not
+NOT_OF_A_CLAIM = ("like", "printed_form", "repaired_form")  # what an entry has and `Claim` has not
 
 
 @lru_cache(maxsize=1)
@@ -44,20 +43,22 @@ def statements() -> dict[str, dict[str, Any]]:
         for claim, entry in entries.items():
             if claim in found:
                 raise InputError(f"two claims are called {claim!r}")
-            found[claim] = {"paper": paper, **entry}
+            kind = "suite" if paper == "aucert" else "theorem"
+            like = entries.get(entry.get("like", ""), {})
+            found[claim] = {"paper": paper, "kind": kind, **like, **entry}
     return found
 
 
 @lru_cache(maxsize=1)
 def record() -> dict[str, Any]:
-    """Return date, version, profile and verdicts by name of the last recorded run."""
-    run = tomllib.loads((FOLDER / "recorded.toml").read_text(encoding="utf-8"))
-    return run | {"verdicts": {name: entry["verdict"] for name, entry in statements().items()}}
+    """Return date, version, profile and the named verdicts of the last recorded run."""
+    return tomllib.loads((FOLDER / "recorded.toml").read_text(encoding="utf-8"))
 
 
 def recorded_verdict(name: str) -> Verdict:
-    """Return what a claim came to in the last recorded run; "undecided" if it was not in it."""
-    return Verdict(record()["verdicts"].get(name, Verdict.UNDECIDED))
+    """Return what a claim came to in the last recorded run."""
+    rest = Verdict.HOLDS if name in statements() else Verdict.UNDECIDED
+    return Verdict(record()["verdicts"].get(name, rest))
 
 
 def enter(judges: Mapping[str, Run]) -> None:
@@ -88,19 +89,14 @@ def enter_all() -> None:
 
 def write(document: Mapping[str, Any], date: str, folder: Path = FOLDER) -> None:
     """Write the verdicts of a run, as `aucert validate --json` has it, as the recorded ones."""
-    verdicts = {row["name"]: row["verdict"] for row in document["claims"]}
-    for name in FILES.values():
-        path = folder / f"{name}.toml"
-        claim, lines = "", []
-        for line in path.read_text(encoding="utf-8").splitlines():
-            claim = line[1:-1] if re.fullmatch(r"\[[a-z0-9-]+\]", line) else claim
-            if line.startswith("verdict = ") and claim in verdicts:
-                line = f'verdict = "{verdicts[claim]}"'
-            lines.append(line)
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    verdicts = record()["verdicts"] | {row["name"]: row["verdict"] for row in document["claims"]}
     run = {"date": date, "version": document["version"]}
     run["profile"] = document["parameters"]["profile"]
     text = "".join(f'{name} = "{value}"\n' for name, value in run.items())
+    text += "\n# All other statements hold, all other findings are undecided.\n[verdicts]\n"
+    for name, verdict in verdicts.items():
+        if verdict != (Verdict.HOLDS if name in statements() else Verdict.UNDECIDED):
+            text += f'{name} = "{verdict}"\n'
     (folder / "recorded.toml").write_text(text, encoding="utf-8")
 
 

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import io
 import re
-import tomllib
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,9 +50,16 @@ MOST_PARTS = 8  # effects that a forest shows below their mean, at most
 @cache
 def printed() -> dict[str, dict[str, str]]:
     """Return what is wrong in print, by claim: severity, place, printed and repaired form."""
-    text = Path(__file__).with_name("printed.toml").read_text(encoding="utf-8")
-    forms, said = tomllib.loads(text), statements()
-    return {name: {"severity": said[name]["severity"], **form} for name, form in forms.items()}
+    return {
+        name: {
+            "severity": entry["severity"],
+            "place": f"{entry['paper']}, {entry['place']}",
+            "printed": entry.get("printed_form") or escape(entry["printed"]),
+            "repaired": entry.get("repaired_form") or escape(entry["corrected"]),
+        }
+        for name, entry in statements().items()
+        if "severity" in entry
+    }
 
 
 # Pictures
