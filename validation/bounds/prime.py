@@ -140,7 +140,8 @@ def theorem4_prime(
     notes = HYPOTHESES
     if check_count("tuned_over", tuned_over) > 1:
         notes = (*notes, f"one of {tuned_over} settings was chosen by D_B: delta / {tuned_over}")
-    sizes = _Sizes.of(approximation, lam, check_count("B", B), delta / tuned_over)
+    radii = approximation.R, approximation.Rp, approximation.R2
+    sizes = _Sizes.of(lam, check_count("B", B), delta / tuned_over, *radii)
     if part == "I":
         return _part_1(name, sizes, loss, eps, left_side, (*notes, COMPARED))
     slack = sizes.R * np.sqrt(2 * gap_full / lam) + sizes.Rp * np.sqrt(2 * eps / lam)
@@ -199,8 +200,7 @@ class _Sizes:
     Sp: float
 
     @classmethod
-    def of(cls, approximation: Approximation, lam: float, B: int, delta: float) -> _Sizes:
-        R, Rp, R2 = approximation.R, approximation.Rp, approximation.R2
+    def of(cls, lam: float, B: int, delta: float, R: float, Rp: float, R2: float) -> _Sizes:
         L = float(np.log(2 / delta))
         z = (R2 + Rp * np.sqrt(2 * L)) / np.sqrt(B)
         S, Sp = (min(lam**-0.5, radius / lam) for radius in (R, Rp))
@@ -246,6 +246,12 @@ def slow_form(s: _Sizes, eps: float = 0.0) -> float:
     r = s.Sp + np.sqrt(2 * eps / s.lam)
     tail = (2 + s.Rp * (r + s.Sp)) * np.sqrt(s.L / (2 * s.B))
     return float(2 * r * s.R2 / np.sqrt(s.B) + tail)
+
+
+def sampling_term(lam: float, B: int, R: float, delta: float = 0.05) -> float:
+    """Return what (I) has for drawing B pairs where R is all that is known of the kernel."""
+    sizes = _Sizes.of(lam, B, delta, R, R, R)
+    return min(fast_form(sizes), slow_form(sizes))
 
 
 def _part_2(

@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from ..bounds.prime import sampling_term
 from ..claims.claim import Verdict
 from ..claims.recorded import record
 from ..claims.verdicts import ERROR, KINDS, SEVERITIES
@@ -112,11 +113,13 @@ class Report:
             rates=rates(rows),
             forests=forests(self.rows),
             figures=[figures[name] for name in FIGURES if name in figures],
+            part_1=part_1(),
             wrong={name: form for name, form in printed().items() if name in rows},
             severities=SEVERITIES,
             words=WORDS,
             recorded=record(),
             kinds=KINDS,
+            sizes=SIZES,
             safe=Markup,
         )
 
@@ -137,6 +140,16 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 }
 # Pictures of the section on Theorem 4, by the names that their claims give them.
 FIGURES = ("theorem-4-against-n", "bound-against-error-3", "theorem-4-prime-part-1")
+
+
+# Rows of the tables of ScalingUp, which draws as many pairs; lam of its order.
+SIZES = (5_000, 10_000, 50_000, 100_000, 1_000_000, 10_000_000)
+LAMS = (0.1, 0.01, 0.001, 0.0001, 0.00001)
+
+
+def part_1() -> dict[float, list[float]]:
+    """Return what (I) of Theorem 4' has for B = n drawn pairs, where k(x, x) = 1: R^2 = 2."""
+    return {lam: [sampling_term(lam, n, 2**0.5) for n in SIZES] for lam in LAMS}
 
 
 def repeat(row: Row) -> str:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import io
 import json
 import re
+import subprocess
+import sys
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,6 +16,7 @@ import pytest
 from rich.console import Console
 
 from aucert.validation.claims.claim import DataUsed
+from aucert.validation.claims.theorem_4 import CASES
 from aucert.validation.commands.endings import counted_progress
 from aucert.validation.commands.others import (
     claims_table,
@@ -23,7 +27,14 @@ from aucert.validation.commands.others import (
 )
 from aucert.validation.effects import Effect
 from aucert.validation.plots import Figure, Series
-from aucert.validation.report.document import Report, environment, repeat, shown
+from aucert.validation.report.document import (
+    SIZES,
+    Report,
+    environment,
+    part_1,
+    repeat,
+    shown,
+)
 from aucert.validation.report.headlines import TEN, headlines, of_figure, picture, printed
 from aucert.validation.report.row import Row
 from aucert.validation.suite import claims
@@ -260,3 +271,19 @@ def test_progress_is_silent_where_there_is_no_terminal(capsys: pytest.CaptureFix
 def test_claims_stand_paper_by_paper() -> None:
     papers = [entry.paper for entry in claims()]
     assert papers == sorted(papers, key=["ScalingUp", "SAUC", "SHT", "Nonlinear", "aucert"].index)
+
+
+def test_the_counterexample_to_theorem_4_runs_as_printed() -> None:
+    (code,) = re.findall(
+        r"<pre>(from math.*?)</pre>", report(row("a", figures=(figure(),))).html(), re.S
+    )
+    command = [sys.executable, "-c", unescape(code)]
+    left, right = subprocess.check_output(command, text=True).rstrip("?\n").split(" <= ")
+    assert f"{left} &lt;= {right}?" in code.splitlines()[-1] and float(left) > float(right)
+    (meant,) = (m for m, root in CASES if (m.B, root) == (1e16, 0.5))
+    assert meant.judged(0.5)[:2] == pytest.approx((float(left), float(right)), abs=5e-4)
+
+
+def test_part_1_of_theorem_4_prime_says_nothing_while_lam_b_is_small() -> None:
+    for lam, values in part_1().items():
+        assert [value > 1 for value in values] == [lam * n <= 7.4 * 2 for n in SIZES]
