@@ -29,7 +29,7 @@ from ..pairs.statistics.concordance import concordance, share_between
 from ..problem.problem import Problem
 from ..spaces.blocks import Block, added_up
 from ..spaces.gram import chain_of
-from ..spaces.groups import GroupedRows, whole_partition
+from ..spaces.groups import GroupedRows, Whole, whole_partition
 from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import Rows, Space
 from ..tools.rounding import UNIT, gamma
@@ -61,7 +61,7 @@ def certified_order(
     """Count the pairs whose order at the optimum is certain."""
     space, pairs = problem.space, problem.pairs
     if space.grouped is not None:
-        right, wrong = _over_groups(space.grouped, ordered_counts, w, radius, slip)
+        right, wrong = _surely(space.grouped, ordered_counts, w, radius, slip)
     elif space.in_blocks:
         counts = counted_ends(space.labelled(pairs), w, radius, slip)
         right, wrong = surely_above(counts, 1), surely_above(counts, 0)
@@ -166,13 +166,29 @@ def _sparse_lengths(space: Rows) -> np.ndarray:
 # Rows in blocks: two classes.
 
 
+def _ends_at(rows: Any, w: np.ndarray, classes: Any = None) -> np.ndarray:
+    """Return the range of each class's scores at `w`: that of the last pass, or of a new one."""
+    if rows.last_range is None or not np.array_equal(rows.last_range[0], w):
+        rows.last_range = w, score_ends(rows if classes is None else classes, w)
+    return rows.last_range[1]
+
+
+def _by_step(
+    at: np.ndarray, last: int, positive: np.ndarray, mass: np.ndarray | None
+) -> np.ndarray:
+    """Return the rows, or their mass, of each class by the step that they are in: (2, last + 1)."""
+    places = np.clip(at, 0, last).astype(np.int64)
+    return np.stack([
+        np.bincount(places[own], None if mass is None else mass[own], minlength=last + 1)
+        for own in (~positive, positive)
+    ])  # fmt: skip
+
+
 def counted_ends(
     rows: Any, w: np.ndarray, radius: float, slip: float = 0.0, weighted: bool = False
 ) -> np.ndarray:
     """Return the rows by class, low or high end of their bounds, and step: (2, 2, ENDS + 1)."""
-    if rows.last_range is None or not np.array_equal(rows.last_range[0], w):
-        rows.last_range = w, score_ends(rows, w)
-    ends = rows.last_range[1]
+    ends = _ends_at(rows, w)
     bottom, top = float(ends.min()), float(ends.max())
     # A radius far beyond the range of the scores must not make the steps of the grid too coarse.
     margin = min(radius * rows.reach, top - bottom)
@@ -195,11 +211,7 @@ def _ends_here(
         for k, (end, outwards) in enumerate(zip(ends, (-1, 1), strict=True)):
             # One step further than the quotient says, which may round.
             at = np.floor((end - bottom) / step) + outwards
-            places = np.clip(at, 0, ENDS).astype(np.int64)
-            for side in (0, 1):
-                own = positive == bool(side)
-                mass = weight[own] if weighted and weight is not None else None
-                counts[side, k] += np.bincount(places[own], mass, minlength=ENDS + 1)
+            counts[:, k] += _by_step(at, ENDS, positive, weight if weighted else None)
     return counts
 
 
@@ -210,23 +222,19 @@ def _lengths(columns: np.ndarray, offset: np.ndarray) -> np.ndarray:
 
 def share_above(counts: np.ndarray, one: int) -> float:
     """Return the share of pairs, by weight, that `surely_above` counts, rounded down."""
-    low, high = counts[one, 0].astype(float), counts[1 - one, 1].astype(float)
-    whole = float(low.sum()) * float(high.sum())
-    low[0] = high[-1] = 0.0
-    below = np.concatenate([[0.0], np.cumsum(high)[:-1]])
-    return max(float(low @ below) / whole - SLACK, 0.0)
+    whole = float(counts[one, 0].sum()) * float(counts[1 - one, 1].sum())
+    return max(float(surely_above(counts, one)) / whole - SLACK, 0.0)
 
 
-def surely_above(counts: np.ndarray, one: int) -> int:
+def surely_above(counts: np.ndarray, one: int) -> Any:
     """Return how many pairs have the row of class `one` surely above that of the other class.
 
     Its low end counts only where it is in a higher step than the other's high end. What was moved
     to the last steps proves nothing: low ends may have been moved up, high ends down.
     """
-    low, high = counts[one, 0].copy(), counts[1 - one, 1].copy()
+    low, high = counts[one, 0].astype(object), counts[1 - one, 1].astype(object)  # no overflow
     low[0] = high[-1] = 0
-    below = np.concatenate([[0], np.cumsum(high)[:-1]])
-    return sum(int(x) * int(y) for x, y in zip(low, below, strict=True) if x)
+    return low[1:] @ np.cumsum(high)[:-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,9 +265,7 @@ def counted_scores(rows: PartitionedRows, w: np.ndarray) -> CountedScores:
     Rows with groups must have two kinds of keys: the larger one is the positive class.
     """
     classes: Any = rows.as_classes()
-    last = rows.last_range
-    known = last is not None and np.array_equal(last[0], w)
-    ends = last[1] if last is not None and known else score_ends(classes, w)
+    ends = _ends_at(rows, w, classes)
     bottom, top = float(ends.min()), float(ends.max())
     step = (top - bottom) / (STEPS - 1) or 1.0  # all scores may be equal
     mass = classes.total(partial(_spread_here, rows.offset, w, bottom, step), add)
@@ -274,11 +280,7 @@ def _spread_here(
     mass = np.zeros((2, STEPS))
     for columns, positive, weight in blocks:
         at = np.floor((added_up(columns, offset, w) - bottom) / step)
-        places = np.clip(at, 0, STEPS - 1).astype(np.int64)
-        for side in (0, 1):
-            own = positive == bool(side)
-            more = None if weight is None else weight[own]
-            mass[side] += np.bincount(places[own], more, minlength=STEPS)
+        mass += _by_step(at, STEPS - 1, positive, weight)
     return mass
 
 
@@ -320,8 +322,7 @@ def auc_of(rows: PartitionedRows, w: np.ndarray) -> float:
 def auc_within(rows: PartitionedRows, w: np.ndarray, radius: float) -> tuple[float, float]:
     """Return bounds of the AUC, or concordance, of all weights no farther from `w` than that."""
     if rows.grouped is not None:
-        mass = rows.grouped.order.mass
-        least, most = (x / mass for x in _over_groups(rows.grouped, _shares, w, radius))
+        least, most = _surely(rows.grouped, _shares, w, radius) / rows.grouped.order.mass
         return max(least - SLACK, 0.0), min(most + SLACK, 1.0)
     counts = counted_ends(rows, w, radius, weighted=rows.facts.weighted)
     return share_above(counts, 1), 1.0 - share_above(counts, 0)
@@ -331,28 +332,35 @@ def auc_within(rows: PartitionedRows, w: np.ndarray, radius: float) -> tuple[flo
 
 
 def _over_groups(
-    rows: GroupedRows, counted: Callable[..., tuple[Any, Any]], w: np.ndarray, radius: float,
-    slip: float = 0.0,
-) -> tuple[Any, Any]:  # fmt: skip
-    """Return the sum over all groups of what `counted` says of pairs whose scores have bounds."""
-    error = rows.score_slip(w) + slip
-    return rows.total(partial(_bounds_here, counted, rows.offset, w, radius, error), _both)
+    rows: GroupedRows, work: Callable[[OrderedPairs, Whole], Any], none: Any, added: Any = add
+) -> Any:
+    """Return the sum over all partitions of `work(pairs, rows)`; `none` of one without pairs."""
+    return rows.total(partial(_with_pairs, work, none), added)
 
 
-def _both(first: tuple[Any, Any], second: tuple[Any, Any]) -> tuple[Any, Any]:
-    return first[0] + second[0], first[1] + second[1]
-
-
-def _bounds_here(
-    counted: Callable[..., tuple[Any, Any]], offset: np.ndarray, w: np.ndarray, radius: float,
-    error: float, blocks: Iterator[Any], index: int,
-) -> tuple[Any, Any]:  # fmt: skip
+def _with_pairs(work: Callable[..., Any], none: Any, blocks: Iterator[Any], index: int) -> Any:
     whole = whole_partition(blocks)
     pairs = None if whole is None else pairs_here(whole)
-    if whole is None or pairs is None:
-        return 0, 0
+    return none if pairs is None else work(pairs, whole)
+
+
+def _surely(
+    rows: GroupedRows, counted: Callable[..., tuple[Any, Any]], w: np.ndarray, radius: float,
+    slip: float = 0.0,
+) -> np.ndarray:  # fmt: skip
+    """Return the two sums over all groups of what `counted` says of pairs with bounds of scores."""
+    error = rows.score_slip(w) + slip
+    none = np.zeros(2, dtype=object)  # whole numbers of any size
+    return _over_groups(rows, partial(_bounds, counted, rows.offset, w, radius, error), none)
+
+
+def _bounds(
+    counted: Callable[..., tuple[Any, Any]], offset: np.ndarray, w: np.ndarray, radius: float,
+    error: float, pairs: OrderedPairs, whole: Whole,
+) -> np.ndarray:  # fmt: skip
     lengths = np.concatenate([_lengths(columns, offset) for columns in whole.columns])
-    return counted(pairs, *score_range(whole.scores(offset, w), lengths, radius, error))
+    ends = score_range(whole.scores(offset, w), lengths, radius, error)
+    return np.array(counted(pairs, *ends), dtype=object)
 
 
 def _shares(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
@@ -363,36 +371,21 @@ def _shares(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> tuple[flo
 
 def group_concordance(rows: GroupedRows, w: np.ndarray) -> float:
     """Return the share of the pairs, by weight, that `w` orders rightly, a tie counting half."""
-    right = rows.total(partial(_concordance_here, rows.offset, w), add)
+    right = _over_groups(rows, partial(_concordance, rows.offset, w), 0.0)
     return min(right / rows.order.mass, 1.0)
 
 
-def _concordance_here(
-    offset: np.ndarray, w: np.ndarray, blocks: Iterator[Any], index: int
-) -> float:
-    whole = whole_partition(blocks)
-    pairs = None if whole is None else pairs_here(whole)
-    if whole is None or pairs is None:
-        return 0.0
+def _concordance(offset: np.ndarray, w: np.ndarray, pairs: OrderedPairs, whole: Whole) -> float:
     return concordance(pairs, whole.scores(offset, w)).value * pairs.mass
 
 
 def paired_range(rows: GroupedRows, w: np.ndarray) -> tuple[float, float]:
     """Return the range of the scores of all rows that are in a pair."""
-    low, high = rows.total(partial(_paired_here, rows.offset, w), _widest)
-    return low, high
+    none = np.full(2, -np.inf)
+    least, most = _over_groups(rows, partial(_reaches, rows.offset, w), none, np.maximum)
+    return -least, most
 
 
-def _paired_here(
-    offset: np.ndarray, w: np.ndarray, blocks: Iterator[Any], index: int
-) -> tuple[float, float]:
-    whole = whole_partition(blocks)
-    pairs = None if whole is None else pairs_here(whole)
-    if whole is None or pairs is None:
-        return float("inf"), float("-inf")
+def _reaches(offset: np.ndarray, w: np.ndarray, pairs: OrderedPairs, whole: Whole) -> np.ndarray:
     scores = whole.scores(offset, w)[pairs.row_mass() > 0]
-    return float(scores.min()), float(scores.max())
-
-
-def _widest(first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
-    return min(first[0], second[0]), max(first[1], second[1])
+    return np.array([-scores.min(), scores.max()])
