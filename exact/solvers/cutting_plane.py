@@ -40,7 +40,7 @@ from ..problem.problem import Problem
 from ..problem.tail import Tail
 from ..sums.assembled import PairSums
 from .finish import ActivePairs
-from .functions import Functions, functions_of
+from .functions import Functions
 from .hard_margin import offer_hard_margin
 from .stall import STALL
 
@@ -254,7 +254,7 @@ class _Run:
 
     def __init__(self, solver: CuttingPlane, problem: Problem, recorder: Recorder):
         self.solver, self.problem, self.recorder = solver, problem, recorder
-        self.functions = functions_of(problem.space, solver.tol, lambda: recorder.out_of_time)
+        self.functions = Functions(problem.space, solver.tol, lambda: recorder.out_of_time)
         self.cuts = Cuts(problem, self.functions)
         hinge_rows = problem.space.held is not None and not isinstance(problem.risk, Tail)
         self.finish_at = solver.finish_from if hinge_rows else 0.0

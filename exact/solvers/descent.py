@@ -276,8 +276,7 @@ def points_of(problem: Problem, recorder: Recorder, tol: float) -> tuple[Points,
     if space.in_blocks:
         return BlockPoints(problem, recorder, tol), OF_BLOCKS
     if space.gram is not None:
-        product = space.gram.product(tol, lambda: recorder.out_of_time)
-        return KernelPoints(problem, recorder, tol, product), OF_KERNELS
+        return KernelPoints(problem, recorder, tol), OF_KERNELS
     return Points(problem, recorder, tol), OF_ROWS
 
 

@@ -14,80 +14,35 @@ from ..spaces.rows import Space
 
 
 class Functions:
-    """The functions of a space of rows."""
+    """The functions of a space; a kernel's product ends where `stop` says."""
 
-    def __init__(self, space: Space):
+    def __init__(self, space: Space, tol: float, stop: Callable[[], bool]):
         self.space = space
-
-    @property
-    def zero(self) -> np.ndarray:
-        """The function zero."""
-        return np.zeros(self.space.dim)
+        self.product = None if space.gram is None else space.gram.product(tol, stop)  # c to K c
+        self.zero = np.zeros(space.dim if space.gram is None else (2, space.n))
 
     def of(self, w: np.ndarray) -> np.ndarray:
         """Return the function of the coordinates w."""
-        return w
-
-    def weights(self, f: np.ndarray) -> np.ndarray:
-        """Return the coordinates of a function."""
-        return f
-
-    def inner(self, one: np.ndarray, other: np.ndarray) -> float:
-        """Return the inner product of two functions."""
-        return float(one @ other)
-
-    def products(self, stack: np.ndarray, f: np.ndarray) -> np.ndarray:
-        """Return the inner products of a stack of functions with f."""
-        return stack @ f
-
-    def scores(self, f: np.ndarray) -> np.ndarray:
-        """Return f at every row."""
-        return self.space.scores(f)
-
-    def pull(self, c: np.ndarray) -> np.ndarray:
-        """Return the function sum_i c_i k_i."""
-        return self.space.pull(c)
-
-
-class KernelFunctions(Functions):
-    """The functions of a kernel matrix; `product` returns K c."""
-
-    def __init__(self, space: Space, product: Callable[[np.ndarray], np.ndarray]):
-        super().__init__(space)
-        self.product = product
-
-    @property
-    def zero(self) -> np.ndarray:
-        """The function zero."""
-        return np.zeros((2, self.space.n))
-
-    def of(self, w: np.ndarray) -> np.ndarray:
-        """Return the function of the coefficients w."""
+        if self.product is None:
+            return w
         return self.pull(w) if w.any() else self.zero
 
     def weights(self, f: np.ndarray) -> np.ndarray:
-        """Return the coefficients of a function."""
-        return f[0].copy()
-
-    def inner(self, one: np.ndarray, other: np.ndarray) -> float:
-        """Return the inner product of two functions."""
-        return float(one[0] @ other[1])
+        """Return the coordinates of a function."""
+        return f if self.product is None else f[0].copy()
 
     def products(self, stack: np.ndarray, f: np.ndarray) -> np.ndarray:
         """Return the inner products of a stack of functions with f."""
-        return stack[:, 1] @ f[0]
+        return stack @ f if self.product is None else stack[:, 1] @ f[0]
+
+    def inner(self, one: np.ndarray, other: np.ndarray) -> float:
+        """Return the inner product of two functions."""
+        return float(one @ other if self.product is None else one[0] @ other[1])
 
     def scores(self, f: np.ndarray) -> np.ndarray:
         """Return f at every row."""
-        return f[1]
+        return self.space.scores(f) if self.product is None else f[1]
 
     def pull(self, c: np.ndarray) -> np.ndarray:
         """Return the function sum_i c_i k_i."""
-        return np.stack([c, self.product(c)])
-
-
-def functions_of(space: Space, tol: float, stop: Callable[[], bool]) -> Functions:
-    """Return the functions of a space; products with a kernel made anew end where `stop` says."""
-    if space.gram is not None:
-        return KernelFunctions(space, space.gram.product(tol, stop))
-    return Functions(space)
+        return self.space.pull(c) if self.product is None else np.stack([c, self.product(c)])

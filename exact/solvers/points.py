@@ -30,7 +30,7 @@ from ..problem.risk import LONG_ROWS, Mean
 from ..problem.tail import Tail
 from ..sums.assembled import PairSums
 from ..sums.binned import half_width
-from .functions import Functions, KernelFunctions
+from .functions import Functions
 
 INSIDE_SMOOTH = 0.25  # of the tolerance: sums of smooth losses round more
 BINS_COST = 0.2  # share of the tolerance that bins of a smooth loss may cost
@@ -77,7 +77,8 @@ class Points(Functions):
     """The points of a problem over rows that are held, with the ridge."""
 
     def __init__(self, problem: Problem, recorder: Recorder, tol: float):
-        self.problem, self.recorder, self.tol, self.space = problem, recorder, tol, problem.space
+        super().__init__(problem.space, tol, lambda: recorder.out_of_time)
+        self.problem, self.recorder, self.tol = problem, recorder, tol
         mean = mean_of(problem)
         self.pairs, self.loss = mean.pairs, mean.loss
         self.hinge = self.loss == HINGE  # whether a width smooths
@@ -343,18 +344,11 @@ def tail_in_bins(problem: Problem, width: float) -> Problem:
     return replace(problem, risk=Tail(counted, risk.kp, risk.kq))
 
 
-class KernelPoints(KernelFunctions, Points):
-    """The points of a problem over a kernel matrix; `product` returns K c."""
+class KernelPoints(Points):
+    """The points of a problem over a kernel matrix."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        recorder: Recorder,
-        tol: float,
-        product: Callable[[np.ndarray], np.ndarray],
-    ):
-        self.product = product
-        Points.__init__(self, problem, recorder, tol)
+    def __init__(self, problem: Problem, recorder: Recorder, tol: float):
+        super().__init__(problem, recorder, tol)
         self.fine = True  # a product costs more than any sort
 
     def mean_square(self) -> float:

@@ -81,7 +81,6 @@ class Window:
     j: np.ndarray
     c: np.ndarray
     frozen: np.ndarray
-    complete: bool
     chosen: np.ndarray | None = None
     frozen_alpha: np.ndarray | None = None
 
@@ -128,8 +127,7 @@ def open_window(
     alpha[chosen] = 0.0
     mass, n = c * alpha, problem.n
     frozen = np.bincount(i, mass, n) - np.bincount(j, mass, n)
-    complete = chosen.size == np.count_nonzero(c)
-    return Window(i[chosen], j[chosen], c[chosen], frozen, complete, chosen, alpha)
+    return Window(i[chosen], j[chosen], c[chosen], frozen, chosen, alpha)
 
 
 def _all_window(
@@ -161,13 +159,7 @@ def _all_window(
     # Pairs beyond the upper end of the window have alpha = 1, those below its lower end 0.
     frozen[rows_pos] = a * mass_b[stop]
     frozen[rows_neg] = -b_weight * mass_t[np.searchsorted(high, b, side="right")]
-    return Window(
-        rows_pos[i_at],
-        rows_neg[j_at],
-        a[i_at] * b_weight[j_at],
-        frozen,
-        bool(i_at.size == t.size * b.size),
-    )
+    return Window(rows_pos[i_at], rows_neg[j_at], a[i_at] * b_weight[j_at], frozen)
 
 
 def _half_width(t: np.ndarray, b: np.ndarray, limit: int, width: float) -> float | None:
@@ -196,23 +188,89 @@ def _half_width(t: np.ndarray, b: np.ndarray, limit: int, width: float) -> float
     return low
 
 
-class NewtonSystem:
-    """Systems over the rows that a window touches."""
+@dataclass(frozen=True, eq=False)
+class WindowPoint:
+    """w, its slopes b, the shortfalls z, the gradient lam w - g(b) and the window's gap."""
 
-    def __init__(self, rows: Any, i: np.ndarray, j: np.ndarray, c: np.ndarray, lam: float):
-        self.rows: Any = rows if isinstance(rows, np.ndarray) else sp.csr_matrix(rows)
-        self.i, self.j, self.c, self.lam = i, j, c, lam
-        self.n, self.dim = int(rows.shape[0]), int(rows.shape[1])
+    w: np.ndarray
+    b: np.ndarray
+    z: np.ndarray
+    gradient: np.ndarray
+    bias: float
+    residual: float
+
+    @property
+    def gap(self) -> float:
+        """How far w and b are from the window's optimum, both together."""
+        return self.bias + self.residual
+
+
+@dataclass(frozen=True, eq=False)
+class OpenPairs:
+    """The window's problem in the rows (t, dim) that its pairs i, j touch."""
+
+    rows: Any
+    i: np.ndarray
+    j: np.ndarray
+    c: np.ndarray
+    lam: float
+    fixed: np.ndarray  # the pull of the frozen pairs
+
+    @classmethod
+    def of(cls, problem: Problem, window: Window) -> OpenPairs:
+        """Return the problem of a window."""
+        space = problem.space.held
+        assert space is not None
+        seen = np.zeros(space.n, dtype=bool)
+        seen[window.i] = seen[window.j] = True
+        place, rows = np.cumsum(seen) - 1, space.rows(np.flatnonzero(seen))
+        rows = rows if isinstance(rows, np.ndarray) else sp.csr_matrix(rows)
+        i, j = place[window.i], place[window.j]
+        return cls(rows, i, j, window.c, problem.lam, space.pull(window.frozen))
+
+    def differences(self, values: np.ndarray) -> np.ndarray:
+        """Return v_i - v_j of every pair, from values of the touched rows: (m,)."""
+        return values[self.i] - values[self.j]
+
+    def pull(self, b: np.ndarray) -> np.ndarray:
+        """Return g(b) = g_frozen + sum_k c_k b_k d_k: (dim,)."""
+        mass, t = self.c * b, self.rows.shape[0]
+        u = np.bincount(self.i, mass, t) - np.bincount(self.j, mass, t)
+        return self.fixed + self.rows.T @ u
+
+    def at(self, w: np.ndarray, alpha: np.ndarray, sigma: float) -> WindowPoint:
+        """Return what is known at w, with multipliers alpha and a width sigma."""
+        z = 1.0 - self.differences(self.rows @ w)
+        b = np.clip(alpha + z / sigma, 0.0, 1.0)
+        bias = self.c @ (np.maximum(z, 0.0) - b * z)
+        gradient = self.lam * w - self.pull(b)
+        return WindowPoint(
+            w, b, z, gradient, float(bias), float(gradient @ gradient) / (2 * self.lam)
+        )
+
+    def length(
+        self, point: WindowPoint, alpha: np.ndarray, sigma: float, step: np.ndarray
+    ) -> float:
+        """Return a length at which the slope along `step` has fallen to `FLAT` of what it was."""
+        change = self.differences(self.rows @ step)
+        along = self.lam * float(point.w @ step) - float(self.fixed @ step)
+        square = self.lam * float(step @ step)
+
+        def slope(t: float) -> float:
+            b = np.clip(alpha + (point.z - t * change) / sigma, 0.0, 1.0)
+            return along + t * square - float((self.c * change) @ b)
+
+        return root_of_slope(slope, float(point.gradient @ step), FLAT, TRIALS)
 
     def solve(self, active: np.ndarray, sigma: float, r: np.ndarray) -> np.ndarray:
         """Return p (dim,) with (lam I + sum over active pairs of c_k / sigma d_k d_k') p = r."""
         if active.size == 0:
             return r / self.lam
         weight = self.c[active] / sigma
-        few, dim = active.size, self.dim
+        few, (n, dim) = active.size, self.rows.shape
         # Multiplications that it takes to form the one matrix or the other, and to factor it.
         by_pairs = few**2 * (dim + few / CHOLESKY)
-        by_coordinates = dim**2 * (2 * min(few, self.n) + dim / CHOLESKY)
+        by_coordinates = dim**2 * (2 * min(few, n) + dim / CHOLESKY)
         if min(by_pairs, by_coordinates) > EXPENSIVE:
             found, enough = self._by_products(active, weight, r, TRIED, TRIED_PRODUCTS)
             if enough:
@@ -242,19 +300,19 @@ class NewtonSystem:
         return (r - np.asarray(D.T @ solved)) / self.lam
 
     def _graph(self, active: np.ndarray, weight: np.ndarray) -> PairGraph:
-        return PairGraph(self.i[active], self.j[active], weight, self.n)
+        return PairGraph(self.i[active], self.j[active], weight, self.rows.shape[0])
 
     def _by_coordinates(self, active: np.ndarray, weight: np.ndarray, r: np.ndarray) -> np.ndarray:
         """Form lam I + X'L X, or with few active pairs lam I + D'W D."""
         # Of few pairs the differences are fewer than the rows; of many, the Laplacian is less work.
-        if active.size < self.n:
+        if active.size < self.rows.shape[0]:
             D, root = self._differences(active), np.sqrt(weight)
             scaled = root[:, None] * D if isinstance(D, np.ndarray) else sp.diags(root) @ D
             product = scaled.T @ scaled
         else:
             product = self.rows.T @ self._graph(active, weight).times(self.rows)
         H = product if isinstance(product, np.ndarray) else cast(Any, product).toarray()
-        H.flat[:: self.dim + 1] += self.lam
+        H.flat[:: r.size + 1] += self.lam
         factor = scipy.linalg.cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
         return scipy.linalg.cho_solve(factor, r, check_finite=False)
 
@@ -268,65 +326,12 @@ class NewtonSystem:
             v = np.ravel(v)
             return self.lam * v + np.asarray(self.rows.T @ graph.times(self.rows @ v))
 
-        operator = scipy.sparse.linalg.LinearOperator((self.dim, self.dim), matvec=times)
+        operator = scipy.sparse.linalg.LinearOperator((r.size, r.size), matvec=times)
         with np.errstate(over="ignore", invalid="ignore"):
             found, info = scipy.sparse.linalg.cg(operator, r, rtol=rtol, maxiter=iterations)
         if not np.isfinite(found).all():  # rows of so different sizes that products overflow
             return np.zeros_like(r), False
         return found, info == 0
-
-
-@dataclass(frozen=True, eq=False)
-class OpenPairs:
-    """The window's problem in the rows that it touches."""
-
-    system: NewtonSystem
-    i: np.ndarray
-    j: np.ndarray
-    c: np.ndarray
-    fixed: np.ndarray
-    lam: float
-
-    @classmethod
-    def of(cls, problem: Problem, window: Window) -> OpenPairs:
-        """Return the problem of a window."""
-        space = problem.space.held
-        assert space is not None
-        seen = np.zeros(space.n, dtype=bool)
-        seen[window.i] = seen[window.j] = True
-        touched = np.flatnonzero(seen)
-        place = np.cumsum(seen) - 1
-        i, j = place[window.i], place[window.j]
-        system = NewtonSystem(space.rows(touched), i, j, window.c, problem.lam)
-        fixed = space.pull(window.frozen)
-        return cls(system, i, j, window.c, fixed, problem.lam)
-
-    def differences(self, values: np.ndarray) -> np.ndarray:
-        """Return v_i - v_j of every pair, from values of the touched rows: (m,)."""
-        return values[self.i] - values[self.j]
-
-    def pull(self, b: np.ndarray) -> np.ndarray:
-        """Return g(b) = g_frozen + sum_k c_k b_k d_k: (dim,)."""
-        mass, t = self.c * b, self.system.n
-        u = np.bincount(self.i, mass, t) - np.bincount(self.j, mass, t)
-        return self.fixed + self.system.rows.T @ u
-
-
-@dataclass(frozen=True, eq=False)
-class WindowPoint:
-    """w, its slopes b, the shortfalls z, the gradient lam w - g(b) and the window's gap."""
-
-    w: np.ndarray
-    b: np.ndarray
-    z: np.ndarray
-    gradient: np.ndarray
-    bias: float
-    residual: float
-
-    @property
-    def gap(self) -> float:
-        """How far w and b are from the window's optimum, both together."""
-        return self.bias + self.residual
 
 
 def multipliers(
@@ -339,7 +344,7 @@ def multipliers(
     max_rounds: int = ROUNDS,
 ) -> WindowPoint:
     """Return a point whose window gap is at most `target`, or the best one found."""
-    best, idle = _at(pairs, w, alpha, sigma), Idle(STALL.window)
+    best, idle = pairs.at(w, alpha, sigma), Idle(STALL.window)
     idle.after(best.gap)
     for _ in range(max_rounds):
         point = _minimised(pairs, w, alpha, sigma, target, stop)
@@ -352,15 +357,6 @@ def multipliers(
     return best
 
 
-def _at(pairs: OpenPairs, w: np.ndarray, alpha: np.ndarray, sigma: float) -> WindowPoint:
-    s = pairs.system.rows @ w
-    z = 1.0 - pairs.differences(s)
-    b = np.clip(alpha + z / sigma, 0.0, 1.0)
-    bias = pairs.c @ (np.maximum(z, 0.0) - b * z)
-    gradient = pairs.lam * w - pairs.pull(b)
-    return WindowPoint(w, b, z, gradient, float(bias), float(gradient @ gradient) / (2 * pairs.lam))
-
-
 def _minimised(
     pairs: OpenPairs,
     w: np.ndarray,
@@ -370,36 +366,21 @@ def _minimised(
     stop: Callable[[], bool],
 ) -> WindowPoint:
     """Return the optimum of the smooth problem, as near as its gap asks for."""
-    point = _at(pairs, w, alpha, sigma)
+    point = pairs.at(w, alpha, sigma)
     for _ in range(STEPS):
         if point.residual <= ENOUGH * max(point.bias, target) or stop():
             break
         inside = (point.b > 0.0) & (point.b < 1.0)  # at 0 and 1 a pair's slope does not change
-        step = pairs.system.solve(np.flatnonzero(inside), sigma, -point.gradient)
-        length = _length(pairs, point, alpha, sigma, step)
+        step = pairs.solve(np.flatnonzero(inside), sigma, -point.gradient)
+        length = pairs.length(point, alpha, sigma, step)
         moved = point.w + length * step
         if length == 0.0 or np.array_equal(moved, point.w):
             break
-        after = _at(pairs, moved, alpha, sigma)
+        after = pairs.at(moved, alpha, sigma)
         if after.residual >= point.residual and length == 1.0 and point.residual < target:
             break  # rounding
         point = after
     return point
-
-
-def _length(
-    pairs: OpenPairs, point: WindowPoint, alpha: np.ndarray, sigma: float, step: np.ndarray
-) -> float:
-    """Return a length at which the slope along `step` has fallen to `FLAT` of what it was."""
-    change = pairs.differences(pairs.system.rows @ step)
-    along = pairs.lam * float(point.w @ step) - float(pairs.fixed @ step)
-    square = pairs.lam * float(step @ step)
-
-    def slope(t: float) -> float:
-        b = np.clip(alpha + (point.z - t * change) / sigma, 0.0, 1.0)
-        return along + t * square - float((pairs.c * change) @ b)
-
-    return root_of_slope(slope, float(point.gradient @ step), FLAT, TRIALS)
 
 
 class WarmMultipliers:

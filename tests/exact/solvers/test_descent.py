@@ -171,7 +171,7 @@ def test_functions_are_vectors_of_the_space(kernel: bool) -> None:
     if kernel:
         X = problem.space.dense()
         problem = problem.over(Gram(X @ X.T))
-        points = KernelPoints(problem, Recorder(), 1e-9, problem.space.K.__matmul__)
+        points = KernelPoints(problem, Recorder(), 1e-9)
     else:
         points = Points(problem, Recorder(), 1e-9)
     space, rng = problem.space, np.random.default_rng(3)
