@@ -58,7 +58,7 @@ def planned(entries: Iterable[Table], run: Run) -> Plan:
 
 def cpu_minutes(experiment: Experiment, profile: str) -> float | None:
     """Return the minutes of all parts together, the full profile's by the evidence; or None."""
-    if profile != "full":
+    if profile == "quick" or (profile == "printed" and experiment.printed_minutes):
         return experiment.quick_minutes if profile == "quick" else experiment.printed_minutes
     kept = read_evidence(evidence_path(EVIDENCE, experiment.name, "full", 0)).values()
     return sum(document["cpu_seconds"] for document in kept) / 60 if kept else None

@@ -116,7 +116,7 @@ class Experiment:
     protocol: int = 1
     tolerance: float = 1e-6
     quick_minutes: float | None = None  # CPU minutes of the quick profile, all parts.
-    printed_minutes: float | None = None  # The same of the printed one, measured on single parts.
+    printed_minutes: float | None = None  # Of the printed one, where it is not the full one.
 
     def spent(self, profile: str) -> dict[str, Any]:
         """Return what the profile spends, by name."""

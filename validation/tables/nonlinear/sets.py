@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,10 @@ class Split:
     positive: np.ndarray
     X_test: np.ndarray
     positive_test: np.ndarray
+
+    def first(self, rows: int) -> Split:
+        """Return it with the first of its training rows alone; they are in random order."""
+        return replace(self, X=self.X[:rows], positive=self.positive[:rows])
 
 
 def label(name: str) -> str:

@@ -13,6 +13,7 @@ from ..table import Budget, Experiment, Job, Page, Part, Results, Run, Sheet, Ta
 from .machines import (
     ALL,
     FINAL_TOL,
+    OTHERS,
     PAPER,
     PLAIN,
     SEARCH,
@@ -42,6 +43,7 @@ BUDGET_5 = (
     Budget("splits into halves", 10, 10, 40),
     Budget("neighbours k", 10, 10, 10),
     READING,
+    Budget(f"repetitions{OTHERS}", 10, None, None, 40),
     Budget("C", 1.0, 1.0, 1.0),
     Budget("sigma", 256.0, 256.0, 256.0),
     Budget("lambda", LAMBDAS, LAMBDAS, LAMBDAS),
@@ -95,8 +97,12 @@ def compute_5(job: Job) -> dict[str, Any]:
     return found
 
 
-NEIGHBOURS = Experiment("sauc-neighbours", BUDGET_4, parts_4, compute_4, SEARCH, quick_minutes=0.3)
-LAMBDA = Experiment("sauc-lambda", BUDGET_5, parts_5, compute_5, quick_minutes=0.1)
+NEIGHBOURS = Experiment(
+    "sauc-neighbours", BUDGET_4, parts_4, compute_4, SEARCH, quick_minutes=0.3, printed_minutes=140
+)
+LAMBDA = Experiment(
+    "sauc-lambda", BUDGET_5, parts_5, compute_5, quick_minutes=0.1, printed_minutes=1
+)
 
 
 def label(k: int) -> str:

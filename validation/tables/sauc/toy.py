@@ -35,11 +35,12 @@ METHODS = (SVM, PLAIN, STRUCTURED)
 KS = [5, 10, 15, 20, 25, 30, ALL]
 
 BUDGET = (
-    Budget("draws", 1, 6, 20, 60),
+    Budget("draws", 1, 6, 20, 40),
+    Budget(f"repetitions{OTHERS}", 1, None, None, 40),
     Budget("neighbours k (0: all)", KS, KS, KS),
     Budget("units and pairs", "union", None, None, [*READINGS[:2]]),
     *SEARCHED,
-    Budget("grid of sigma", SIGMAS, [0.5, 1.0], [0.25, 0.5, 1.0, 2.0], WIDTHS),
+    Budget("grid of sigma", SIGMAS, [0.5, 1.0], [0.25, 0.5, 1.0, 2.0], WIDTHS[6:14]),
     Budget(f"grid of lambda{OTHERS}", POWERS, None, None, [1e-3, 0.1, 10.0, 1e3]),
     Budget(f"grid of sigma{OTHERS}", SIGMAS, None, None, [0.25, 0.5, 1.0, 2.0]),
 )
@@ -70,7 +71,9 @@ def compute(job: Job) -> dict[str, Any]:
     return flat | {"pairs by the text": whole, "gap": gap}
 
 
-EXPERIMENT = Experiment("sauc-toy", BUDGET, parts, compute, SEARCH, quick_minutes=0.5)
+EXPERIMENT = Experiment(
+    "sauc-toy", BUDGET, parts, compute, SEARCH, quick_minutes=0.5, printed_minutes=180
+)
 
 
 def data_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:

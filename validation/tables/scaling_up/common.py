@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import tracemalloc
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from ....exact.api.cross_validation import cross_validated_path
 from ....exact.api.solve import choose_solver
 from ....exact.certificate.certificate import Certificate, full_certificate
 from ....exact.losses.registry import get_loss
-from ....exact.pairs.all_pairs import AllPairs, PairList
+from ....exact.pairs.all_pairs import AllPairs
 from ....exact.pairs.auc import auc
 from ....exact.problem.problem import Problem, Ridge, pair_problem
 from ....exact.spaces.blocks import StreamedRows
@@ -92,7 +92,7 @@ def full_fit(problem: Problem, tol: float = 1e-6) -> Fit:
 
 
 def adamax(max_iter: int) -> Adamax:
-    """Return the optimiser of drawn pairs and of pairs summed one by one."""
+    """Return the optimiser of drawn pairs."""
     return Adamax(step=STEP, tol=1e-3, max_iter=max_iter)
 
 
@@ -108,23 +108,43 @@ def incomplete_fit(problem: Problem, seed: int, solver: Adamax) -> Fit:
     return Fit(w, seconds, full_certificate(problem, w))
 
 
-def listed_fit(problem: Problem, solver: Adamax) -> tuple[Fit, int]:
-    """Return the paper's full model, its pairs summed one by one, and the bytes that it takes."""
-    positive = problem.pairs.positive
+def loops(
+    X: np.ndarray, positive: np.ndarray, lam: float, seed: int, steps: int
+) -> dict[str, tuple[np.ndarray, float, int]]:
+    """Return weights, seconds and bytes of one bare loop of Adamax on drawn pairs and on all.
+
+    The full model of the paper sums its pairs one by one. Both take so many steps.
+    """
     plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
+    drawn = draw_pairs(positive, positive.size, seed)
 
-    def fitted(solver: Adamax) -> np.ndarray:
-        every = PairList(np.repeat(plus, minus.size), np.tile(minus, plus.size))
-        return solver.solve(problem.with_pairs(every.on(positive))).w
+    def few(scores: np.ndarray) -> np.ndarray:
+        active = scores[drawn.i] - scores[drawn.j] < 1
+        pull = np.bincount(drawn.i, active, scores.size) - np.bincount(drawn.j, active, scores.size)
+        return pull / drawn.i.size
 
-    start = time.process_time()
-    w = fitted(solver)
-    seconds = time.process_time() - start
-    tracemalloc.start()
-    fitted(replace(solver, max_iter=1))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return Fit(w, seconds, full_certificate(problem, w)), peak
+    def every(scores: np.ndarray) -> np.ndarray:
+        active, pull = scores[plus][:, None] - scores[minus] < 1, np.zeros(scores.size)
+        pull[plus], pull[minus] = active.sum(axis=1), -active.sum(axis=0)
+        return pull / active.size
+
+    def descended(pull: Callable[[np.ndarray], np.ndarray], steps: int) -> np.ndarray:
+        solver, w = Adamax(step=STEP), np.zeros(X.shape[1])
+        scaled = solver.scaling(w.size)
+        for _ in range(steps):
+            w = w - solver.step * scaled(lam * w - pull(X @ w) @ X)
+        return w
+
+    found = {}
+    for name, pull in (("drawn", few), ("listed", every)):
+        start = time.process_time()
+        w = descended(pull, steps)
+        seconds = time.process_time() - start
+        tracemalloc.start()
+        descended(pull, 1)
+        found[name] = w, seconds, tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    return found
 
 
 def chosen_lam(

@@ -98,9 +98,9 @@ BUDGET = (
     Budget("shuffles", _TWENTY, _TWENTY, _TWENTY),
     Budget("folds", 5, 5, 5),
     Budget("k", PAPER_K, [5, 20, 50, 100, 300], PAPER_K),
-    Budget("blocks", "rows a block 1 to 39", [1, 4], [1, 2, 4, 10]),
+    Budget("blocks", "rows a block 1 to 39", [1, 4], [1, 2, 4, 10], [1, 2, 4, 10, 25, 50]),
     Budget("tau of HSG-HT", [1, 10, 100, 1000], [1, 100], [1, 10, 100, 1000]),
-    Budget("epochs", "100 (programs)", 20, 50),
+    Budget("epochs", "100 (programs)", 20, 50, 100),
     Budget("beta", "1e-5 to 0.07", [1e-4, 1e-2], [1e-5, 1e-4, 1e-3, 1e-2, 0.07]),
     Budget("xi", "1e-5, 1e-4, ..., 100", [1, 10], [1e-2, 1, 10, 100]),
     Budget("R", "1e-5 to 1e4", [1, 100], [1e-2, 1, 100, 1e4]),
@@ -256,7 +256,9 @@ class _Trial:
         return found
 
 
-EXPERIMENT = Experiment("sht-genes", BUDGET, parts, compute, SEARCH, quick_minutes=4.1)
+EXPERIMENT = Experiment(
+    "sht-genes", BUDGET, parts, compute, SEARCH, quick_minutes=4.1, printed_minutes=100
+)
 
 
 ADDED = (DENSE, TOP, FISHER, EXACT, SUBSET)

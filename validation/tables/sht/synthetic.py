@@ -47,20 +47,22 @@ ADDED = (DENSE, TOP, FISHER, EXACT, SWAPS, SUBSET, ORACLE)
 CUT = ("SPAM-l1", "SPAM-l2", BOTH, "FSAUC", "SOLAM")
 
 TENS = [*range(10, 101, 10)]
+DECADES = [1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0]
+POWERS = [2.0**power for power in range(-10, 11, 3)]
 BUDGET = (
     Budget("trials (new data)", 5, 4, 5),
     Budget("folds of a trial", 5, 1, 5),
-    Budget("folds of a trial, r above 0.05", 5, 1, 2),
+    Budget("folds of a trial, r above 0.05", 5, 1, 2, 5),
     Budget("r", "0.05, 0.10, ..., 0.50", [0.05, 0.2, 0.5], [0.05, 0.1, 0.2, 0.3, 0.4, 0.5]),
-    Budget("inner folds", 5, 2, 3),
+    Budget("inner folds", 5, 2, 3, 5),
     Budget("k", TENS, [20, 40, 80], TENS),
-    Budget("blocks", [1, 2, 4, 8, 10], [1, 10], [1, 4, 10]),
+    Budget("blocks", [1, 2, 4, 8, 10], [1, 10], [1, 4, 10], [1, 2, 4, 8, 10]),
     Budget("tau of HSG-HT", "not printed", [1, 100], [1, 10, 100, 1000]),
     Budget("epochs", "50 (programs)", 20, 50),
-    Budget("beta", "1e-5, 1e-4, ..., 100", [1e-4, 1e-3], [1e-5, 1e-4, 1e-3, 1e-2]),
-    Budget("xi", "1, 10, ..., 100", [1, 10], [1, 10, 55]),
-    Budget("R", "0.1, 1, ..., 1e5", [1, 100], [0.1, 1, 10, 100]),
-    Budget("eta of FSAUC", "2^-10, 2^-9, ..., 2^10", [0.125, 8], [2**-6, 0.125, 1, 8]),
+    Budget("beta", "1e-5, 1e-4, ..., 100", [1e-4, 1e-3], [1e-5, 1e-4, 1e-3, 1e-2], DECADES[:6]),
+    Budget("xi", "1, 10, ..., 100", [1, 10], [1, 10, 55], [1, 10, 55, 100]),
+    Budget("R", "0.1, 1, ..., 1e5", [1, 100], [0.1, 1, 10, 100], [0.1, 1, 10, 100, 1e3, 1e4, 1e5]),
+    Budget("eta of FSAUC", "2^-10, 2^-9, ..., 2^10", [0.125, 8], [2**-6, 0.125, 1, 8], POWERS),
     Budget("passes", "50 (programs)", 10, 20),
     Budget("lam of AUC-SVM", "none", [1e-4, 1e-2], [1e-5, 1e-4, 1e-3, 1e-2]),
 )
@@ -144,7 +146,9 @@ def _measures(
     }
 
 
-EXPERIMENT = Experiment("sht-synthetic", BUDGET, parts, compute, SEARCH, quick_minutes=1.2)
+EXPERIMENT = Experiment(
+    "sht-synthetic", BUDGET, parts, compute, SEARCH, quick_minutes=1.2, printed_minutes=300
+)
 
 
 FEATURES = printed(PAPER, "Table II")
