@@ -9,6 +9,7 @@ import pytest
 
 from aucert.exact import ROCSVM
 from aucert.exact.pairs.auc import auc
+from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.validation.data.generators import xor_train_test
 from aucert.validation.data.printed_numbers import numbers
 from aucert.validation.tables.registry import tables
@@ -29,7 +30,6 @@ from aucert.validation.tables.sauc.machines import (
     half_split,
     load_task,
     pair_machine,
-    pairs_of,
     prepared,
     svm,
     unscaled,
@@ -95,7 +95,7 @@ def test_a_constant_column_does_not_blow_up() -> None:
 
 def test_the_path_over_c_is_that_of_one_fit_each(sides: Sides) -> None:
     found = pair_machine(sides, "rbf", 2.0, 0.0, [10.0, 0.1], 4, tol=1e-8)
-    pairs = pairs_of(sides.X, sides.positive, 4).on(sides.positive).count()
+    pairs = sides.pairs(4).on(sides.positive).count()
     for cost, point in zip((0.1, 10.0), found, strict=True):
         model = ROCSVM(
             1 / (cost * pairs), kernel="rbf", gamma=1 / 8, pairs="nearest:4", anchor_filter="E"
@@ -108,7 +108,7 @@ def test_the_path_over_c_is_that_of_one_fit_each(sides: Sides) -> None:
 
 
 def test_all_pairs_are_the_product_of_the_classes(sides: Sides) -> None:
-    count = pairs_of(sides.X, sides.positive, ALL).on(sides.positive).count()
+    count = sides.pairs(ALL).on(sides.positive).count()
     assert count == sides.positive.sum() * (~sides.positive).sum()
 
 
@@ -279,6 +279,7 @@ def test_the_anchors_give_the_printed_pair_counts_within_a_tenth(name: str) -> N
         train, _ = half_split(positive, np.random.default_rng(seed))
         rows = X[train]
         filled = np.where(np.isnan(rows), np.nanmedian(rows, axis=0), rows)
-        counts.append(pairs_of(filled, positive[train], 10).on(positive[train]).count())
+        drawn = nearest_pairs(filled, positive[train], 10, "anchor", "E")
+        counts.append(drawn.on(positive[train]).count())
     printed = {"arrhythmia": 1118, "wdbc": 402, "diabetes": 1305, "hepatitis": 160}[name]
     assert np.mean(counts) == pytest.approx(printed, rel=0.1)
