@@ -72,7 +72,7 @@ def _dense_gram(X: np.ndarray, i: np.ndarray, j: np.ndarray, root: np.ndarray) -
         return D.T @ D
     step = -(-m // max(1, min(MOST_PARTS, PART_NUMBERS // dim**2)))
 
-    def work(first: int, worker: int) -> np.ndarray:
+    def work(first: int) -> np.ndarray:
         total = np.zeros((dim, dim))
         for start in range(first, min(first + step, m), size):
             some = slice(start, min(start + size, first + step, m))

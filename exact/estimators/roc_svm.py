@@ -94,8 +94,7 @@ class ExactClassifier(QueryClassifier):
         check_request(self._request())
         get_rule(self.threshold)
         with opened(X, y, sample_weight, self._queries) as (rows, self.classes_):
-            telling = getattr(rows.engine, "telling", None)
-            callback = callback if telling is None else telling(callback)
+            callback = rows.engine.telling(callback)
             request = self._request_on(rows).unlabelled()
             found = solve_request(rows, None, request, self._options(callback))
             set_linear(self, rows, found.w)

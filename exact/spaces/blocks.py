@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from copy import copy
 from functools import reduce
@@ -61,14 +62,8 @@ class Pull:
 
     def merge(self, other: Pull) -> None:
         """Add the sum over other rows; in the same order of parts it is the same to the bit."""
-        new = self.total + other.total
-        swap = np.abs(self.total) < np.abs(other.total)
-        big, small = (
-            np.where(swap, other.total, self.total),
-            np.where(swap, self.total, other.total),
-        )
-        self.carry += ((big - new) + small) + other.carry
-        self.total = new
+        self.add(other.total)
+        self.carry += other.carry
         self.size += other.size
         self.rows, self.parts = self.rows + other.rows, self.parts + other.parts + 1
 
@@ -158,14 +153,17 @@ class Memory:
         return memory[: dim * m].reshape(dim, m)
 
 
-_OF_THREAD = threading.local()
+class _OfThread(threading.local):
+    def __init__(self) -> None:
+        self.memory: defaultdict[str, Memory] = defaultdict(Memory)
+
+
+_OF_THREAD = _OfThread()
 
 
 def block_memory(purpose: str = "blocks") -> Memory:
     """Return the memory for blocks of this thread: whoever holds one of them keeps it."""
-    if not hasattr(_OF_THREAD, purpose):
-        setattr(_OF_THREAD, purpose, Memory())
-    return getattr(_OF_THREAD, purpose)
+    return _OF_THREAD.memory[purpose]
 
 
 def _alone() -> int:
@@ -341,7 +339,7 @@ class StreamedRows(FeatureWeights):
         """
         stretches = self._stretches()
 
-        def of(k: int, worker: int) -> Any:
+        def of(k: int) -> Any:
             return work(self._columns(stretches[k]), k)
 
         jobs = workers(self.n * self.dim)
@@ -376,7 +374,7 @@ class StreamedRows(FeatureWeights):
         """Return all scores (n,), the only result here of the size of a column."""
         out = np.empty(self.n)
 
-        def work(rows: slice, worker: int) -> None:
+        def work(rows: slice) -> None:
             out[rows] = self.scores_of(self.block(rows), w)
 
         # The blocks are shared out among threads, so that the linear algebra takes one in each.
@@ -387,7 +385,7 @@ class StreamedRows(FeatureWeights):
     def pulled(self, c: np.ndarray) -> tuple[np.ndarray, float, float]:
         """Return sum_i c_i (x_i - offset), a bound of its error, and sum |c_i| |x_i - offset|."""
 
-        def work(rows: slice, worker: int) -> Pull:
+        def work(rows: slice) -> Pull:
             into = Pull(self.dim)
             self.pull_of(self.block(rows), np.ascontiguousarray(c[rows]), into, rows)
             return into

@@ -31,6 +31,7 @@ from ..tools.lossless import as_float64, check_labels, check_one_type, why_unsor
 from .groups import GroupedPartition, GroupedRows
 from .partitions import (
     ArrayPartition,
+    Engine,
     Folded,
     Node,
     Partition,
@@ -209,8 +210,10 @@ ASKED_EVERY = 5.0  # seconds after which a cluster that is silent is asked wheth
 NO_WORKERS = 60.0  # seconds without any worker after which a cluster is given up
 
 
-class DaskEngine:
+class DaskEngine(Engine):
     """Partitions that a cluster holds."""
+
+    kept_numbers = KEPT_NUMBERS
 
     def __init__(
         self, client: Client, parts: Sequence[Future], close: Callable[[], object] | None = None
@@ -224,11 +227,6 @@ class DaskEngine:
         """The number of partitions."""
         return len(self._parts)
 
-    @property
-    def kept_numbers(self) -> int:
-        """How many numbers a partition may answer with."""
-        return KEPT_NUMBERS
-
     def close(self) -> None:
         """Let the partitions go."""
         self._parts, self._key = [], None
@@ -238,15 +236,17 @@ class DaskEngine:
     def run(self, task: Task, key: np.ndarray) -> Reply:
         """Return the sum of the answers."""
         with one_sentence():
-            there, name = self._there(task, key), _named(task)
+            work = task.run.func if isinstance(task.run, functools.partial) else task.run
+            there, name = self._there(task, key), f"aucert-{work.__name__}"
             asked = [
                 self._submit(
-                    *(name, run_here, there, self.count, places, *self._at(places)),
+                    *(name, run_here, there, self.count, places),
+                    *(self._parts[k] for k in places),
                     address=address,
                 )
                 for places, address in self._stretches()
             ]
-            return self._heard(name, there, task, asked, sums_here)
+            return self._heard(name, there, task, asked)
 
     def telling(self, callback: Callable[[Any], object] | None) -> Callable[[Any], None]:
         """Return a callback of a solver that tells the cluster each step, and then `callback`.
@@ -282,9 +282,6 @@ class DaskEngine:
             function, *words, key=key, workers=[address], allow_other_workers=True
         )
 
-    def _at(self, places: Sequence[int]) -> list[Future]:
-        return [self._parts[k] for k in places]
-
     def _stretches(self) -> list[Stretch]:
         """Return which partitions go together: those that one worker holds."""
         threads = threads_of(self.client)
@@ -296,14 +293,12 @@ class DaskEngine:
             each = min(each, 1 + self.numbers // (many * STRETCH_NUMBERS))
         return stretches(self.count, holders, threads, each)
 
-    def _heard(
-        self, name: str, there: Future, task: Task, asked: list[Future], add: Callable[..., Any]
-    ) -> Reply:
+    def _heard(self, name: str, there: Future, task: Task, asked: list[Future]) -> Reply:
         """Return the sum of what was asked; errors of the cluster become one sentence."""
         last = asked
         while len(last) > FAN:
             last = [
-                self._submit(f"{name}-sum", add, there, self.count, *last[k : k + FAN])
+                self._submit(f"{name}-sum", sums_here, there, self.count, *last[k : k + FAN])
                 for k in range(0, len(last), FAN)
             ]
         try:
@@ -323,21 +318,13 @@ class DaskEngine:
                 return
             except TimeoutError:
                 pass
-            if self._workers():
+            if threads_of(self.client):
                 last = time.monotonic()
             elif time.monotonic() - last > NO_WORKERS:
                 raise InputError(
                     f"the dask cluster has had no workers for {NO_WORKERS:g} seconds: nothing is "
                     "proved, start again when there are some"
                 )
-
-    def _workers(self) -> int:
-        return len(threads_of(self.client))
-
-
-def _named(task: Any) -> str:
-    """Return what dask's dashboard calls a task."""
-    return f"aucert-{getattr(task.run, 'func', task.run).__name__}"
 
 
 # What is to be done where a group of a dask collection is split.

@@ -197,7 +197,7 @@ class Tiles:
         parts = [slice(a, a + SIDE) for a in range(0, self.n, SIDE)]
         pieces = [c[part].astype(self.held[0][0].dtype) for part in parts] if self.held else []
 
-        def work(first: int, worker: int) -> np.ndarray:
+        def work(first: int) -> np.ndarray:
             out = np.zeros(self.n)
             for a in range(first, len(self.held), PARTS):
                 row = self.held[a]
@@ -214,7 +214,7 @@ class Tiles:
 
 
 def _tile(
-    kernel: Kernel, X: Any, dtype: type[np.floating], rows: slice, columns: slice, worker: int
+    kernel: Kernel, X: Any, dtype: type[np.floating], rows: slice, columns: slice
 ) -> np.ndarray:
     """Return the values of a kernel on rows and columns of its matrix."""
     return kernel(X[rows], X[columns]).astype(dtype)
@@ -554,7 +554,7 @@ class Gram(Space):
             return
         columns, weights = self.X[used], [w[used] for w in vectors]
 
-        def work(rows: slice, worker: int) -> None:
+        def work(rows: slice) -> None:
             block = self._formula(self.X[rows], columns)
             for w, product in zip(weights, products, strict=True):
                 self._add(block, w, product[rows])
@@ -565,7 +565,7 @@ class Gram(Space):
         """Add the products with all of K, each value of its lower half made once."""
         blocks = list(self.blocks())
 
-        def work(first: int, worker: int) -> np.ndarray:
+        def work(first: int) -> np.ndarray:
             mine = np.zeros_like(products)
             for rows in blocks[first::PARTS]:
                 block = self._formula(self.X[rows], self.X[: rows.stop])

@@ -21,12 +21,13 @@ from .partitions import (
     Facts,
     Partition,
     PartitionedRows,
-    SomeRowsEngine,
     Source,
+    assembled,
     facts_of,
     hashed_names,
     hashed_numbers,
     held_rows,
+    split_by,
 )
 
 
@@ -301,17 +302,6 @@ def groups_taken(share: float, whole: bool, blocks: Iterator[Any], index: int) -
     return found
 
 
-def assembled_groups(parts: list[DrawnGroups]) -> DrawnGroups:
-    """Return rows from several partitions as one set."""
-    weights = [part.weight for part in parts if part.weight is not None]
-    return DrawnGroups(
-        np.concatenate([part.rows for part in parts]),
-        np.concatenate([part.group for part in parts]),
-        np.concatenate([part.key for part in parts]),
-        np.concatenate(weights) if weights else None,
-    )
-
-
 # What is to be done where a group is split.
 SORT = "sort the rows by their group and cut them between groups"
 
@@ -346,7 +336,7 @@ class GroupedRows(PartitionedRows):
     """
 
     arrays = ("X", "group", "key")
-    held = staticmethod(held_groups)
+    made_of = staticmethod(held_groups)
 
     def __init__(self, source: Source | Engine, columns: list[str] | None = None, told: str = SORT):
         self.order = OrderCounts()
@@ -397,7 +387,7 @@ class GroupedRows(PartitionedRows):
         if not parts:
             none: Any = np.zeros(0)
             return DrawnGroups(np.zeros((0, self.dim)), none, none, None)
-        return assembled_groups(parts)
+        return assembled(parts)
 
     def drawn(self, share_neg: float, share_pos: float) -> Drawn:
         """Refuse: rows have no class."""
@@ -467,11 +457,4 @@ def fold_of_groups(
     rows: GroupedRows, starts: np.ndarray, fold: int, seed: int
 ) -> tuple[GroupedRows, GroupedRows]:
     """Return the rows without one fold, and that fold."""
-    train, test = (
-        GroupedRows(
-            SomeRowsEngine(rows.engine, partial(chosen_by_group, starts, fold, seed, held_out)),
-            rows.columns,
-        )
-        for held_out in (False, True)
-    )
-    return train, test
+    return split_by(rows, partial(chosen_by_group, starts, fold, seed))

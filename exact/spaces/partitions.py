@@ -15,7 +15,7 @@ from functools import partial
 from hashlib import blake2b
 from itertools import pairwise
 from operator import add
-from typing import Any, NamedTuple, NoReturn, Protocol, Self, cast
+from typing import Any, NamedTuple, NoReturn, Protocol, Self, cast, runtime_checkable
 
 import numpy as np
 
@@ -38,6 +38,7 @@ class Unusable(Exception):
         self.row, self.column, self.value = row, column, value
 
 
+@runtime_checkable
 class Partition(Protocol):
     """A part of the rows; it is small to send, and its rows are read where it is used.
 
@@ -268,35 +269,38 @@ STRETCHES = 8  # Each process is given about so many stretches of partitions in 
 KEPT_NUMBERS = 1 << 22
 
 
-class Engine(Protocol):
+class Engine:
     """Runs a task on each partition and adds up the answers, in the order of the partitions."""
+
+    kept_numbers = KEPT_NUMBERS  # how many numbers a partition may answer with
 
     @property
     def count(self) -> int:
         """The number of partitions."""
-        ...
-
-    @property
-    def kept_numbers(self) -> int:
-        """How many numbers a partition may answer with."""
-        ...
+        raise NotImplementedError
 
     def run(self, task: Task, key: np.ndarray) -> Reply:
         """Return the sum of the answers."""
-        ...
+        raise NotImplementedError
 
+    def telling(self, callback: Callable[[Any], object] | None) -> Any:
+        """Return a callback of a solver that also tells whoever watches the engine."""
+        return callback
 
-# Told how many partitions of a pass have been read, and how many there are.
-Heard = Callable[[int, int], object]
+    def close(self) -> None:
+        """Let go of what was made for this."""
 
 
 @dataclass(eq=False)
-class LocalEngine:
-    """Partitions read by this process, or by several through joblib."""
+class LocalEngine(Engine):
+    """Partitions read by this process, or by several through joblib.
+
+    `heard` is called with how many partitions of a pass have been read, and how many there are.
+    """
 
     partitions: Sequence[Partition]
     jobs: int = 1
-    heard: Heard | None = None
+    heard: Callable[[int, int], object] | None = None
 
     def __post_init__(self) -> None:
         check_count("jobs", self.jobs)
@@ -307,11 +311,6 @@ class LocalEngine:
     def count(self) -> int:
         """The number of partitions."""
         return len(self.partitions)
-
-    @property
-    def kept_numbers(self) -> int:
-        """How many numbers a partition may answer with."""
-        return KEPT_NUMBERS
 
     def run(self, task: Task, key: np.ndarray) -> Reply:
         """Return the sum of the answers."""
@@ -333,9 +332,6 @@ class LocalEngine:
             f"processes that read the partitions died {ATTEMPTS} times, most often for want of "
             "memory: use fewer of them, or smaller partitions"
         )
-
-    def close(self) -> None:
-        """Let go of what was made for this: nothing, processes end by themselves."""
 
     def _in_processes(self, task: Task, key: np.ndarray, jobs: int) -> Reply:
         from joblib import Parallel, delayed
@@ -526,14 +522,11 @@ def _small(rows: np.ndarray) -> np.ndarray:
     return small if np.array_equal(small, rows) else rows
 
 
-def assembled(parts: list[Drawn]) -> Drawn:
-    """Return rows from several partitions as one set."""
-    weights = [part.weight for part in parts if part.weight is not None]
-    return Drawn(
-        np.concatenate([part.rows for part in parts], dtype=float),
-        np.concatenate([part.positive for part in parts]),
-        np.concatenate(weights) if weights else None,
-    )
+def assembled(parts: list[Any]) -> Any:
+    """Return what was drawn from several partitions, tuples of columns or None, as one."""
+    joined = (None if own[0] is None else np.concatenate(own) for own in zip(*parts, strict=True))
+    found = type(parts[0])(*joined)
+    return found._replace(rows=found.rows.astype(float, copy=False))
 
 
 # Rows are fewer than this: counts of them, and small multiples of these, are exact in float64.
@@ -576,12 +569,11 @@ class PartitionedRows(FeatureWeights):
     """
 
     arrays: tuple[str, ...] = ("X", "positive")  # of a partition that is given as a tuple
-    held: Callable[..., Partition] = staticmethod(held_rows)
+    made_of: Callable[..., Partition] = staticmethod(held_rows)
 
     def __init__(self, source: Source | Engine, columns: list[str] | None = None):
-        given: Any = source
-        runs = hasattr(given, "kept_numbers")
-        self.engine: Any = given if runs else LocalEngine(self._partitions(given))
+        runs = isinstance(source, Engine)
+        self.engine: Any = source if runs else LocalEngine(self._partitions(source))
         self.columns = columns
         self._key = new_key()
         self._digests: dict[int, bytes] | None = None
@@ -601,10 +593,10 @@ class PartitionedRows(FeatureWeights):
         """Return the parts of `source`, tuples of arrays among them, as partitions."""
         parts, names = [], ", ".join(self.arrays)
         for k, part in enumerate(source):
-            if not hasattr(part, "blocks"):
+            if not isinstance(part, Partition):
                 if not isinstance(part, tuple) or len(part) - len(self.arrays) not in (0, 1):
                     raise InputError(f"partition {k} must be ({names}) or ({names}, weight)")
-                part = self.held(f"partition {k}", *part)
+                part = self.made_of(f"partition {k}", *part)
             parts.append(part)
         return parts
 
@@ -647,20 +639,11 @@ class PartitionedRows(FeatureWeights):
         work: Callable[[Iterator[Any], int], Any],
         add: Callable[[Any, Any], Any] = merged,
     ) -> Any:
-        """Return the sum of `work(blocks, index)` over all partitions, as `add` makes it."""
-        return self.run(Task(work, add))
+        """Return the sum of `work(blocks, index)` over all partitions, as `add` makes it.
 
-    def run(self, task: Task) -> Any:
-        """Return the sum of a task's answers over all partitions.
-
-        Raises
-        ------
-        InputError
-            If a partition is not what it was when it was read first.
+        Raises `InputError` if a partition is not what it was when it was read first.
         """
-        return self._checked(self.engine.run(task, self._key)).answer
-
-    def _checked(self, reply: Reply) -> Reply:
+        reply = self.engine.run(Task(work, add), self._key)
         found = reply.digests
         if found.keys() != set(range(self.parts)):
             missing = min(set(range(self.parts)) ^ found.keys())
@@ -673,7 +656,7 @@ class PartitionedRows(FeatureWeights):
                 f"partition {min(changed)} (from 0) changed while it was worked with: nothing is "
                 "proved, start again when the data are complete"
             )
-        return reply
+        return reply.answer
 
     def drawn(self, share_neg: float, share_pos: float) -> Drawn:
         """Return evenly spread rows of each class, raw: the same ones however they are cut."""
@@ -772,9 +755,12 @@ def hashed_names(names: np.ndarray, seed: int) -> np.ndarray:
     return scrambled(scrambled(own) ^ start)
 
 
-@dataclass(frozen=True, eq=False)
-class SomeRowsEngine:
-    """An engine that runs every task on the rows that `chosen(blocks, index)` chooses."""
+@dataclass(eq=False)
+class SomeRowsEngine(Engine):
+    """An engine that runs every task on the rows that `chosen(blocks, index)` chooses.
+
+    The partitions are left to whoever has the engine.
+    """
 
     engine: Engine
     chosen: Callable[[Iterator[Any], int], Iterator[Any]]
@@ -792,9 +778,6 @@ class SomeRowsEngine:
     def run(self, task: Task, key: np.ndarray) -> Reply:
         """Return the sum of the answers."""
         return self.engine.run(Task(partial(_on_some, task.run, self.chosen), task.merge), key)
-
-    def close(self) -> None:
-        """Leave the partitions to whoever has the engine."""
 
 
 def _on_some(
@@ -833,18 +816,17 @@ def chosen_by_number(
 
 
 def fold_of(rows: PartitionedRows, fold: int, folds: int, seed: int) -> tuple[Any, Any]:
-    """Return the rows without one fold, and that fold: two `PartitionedRows`.
+    """Return the rows without one fold, and that fold."""
+    return split_by(rows, partial(chosen_by_number, rows.before(), fold, folds, seed))
+
+
+def split_by(rows: PartitionedRows, chosen: Callable[..., Iterator[Any]]) -> tuple[Any, Any]:
+    """Return the rows that are not held out, and those that are, as rows of the same kind.
 
     Each is read once for its sizes, sums and box. A pass over either reads all partitions.
     """
-    parts = (
-        PartitionedRows(
-            SomeRowsEngine(
-                rows.engine, partial(chosen_by_number, rows.before(), fold, folds, seed, held_out)
-            ),
-            rows.columns,
-        )
+    train, test = (
+        type(rows)(SomeRowsEngine(rows.engine, partial(chosen, held_out)), rows.columns)
         for held_out in (False, True)
     )
-    train, test = parts
     return train, test

@@ -108,7 +108,7 @@ def scores_of(X: np.ndarray, w: np.ndarray) -> np.ndarray:
         return np.asarray(X @ w)
     out, step, jobs = np.empty(X.shape[0]), -(-X.shape[0] // PARTS), workers(X.size)
 
-    def work(start: int, worker: int) -> None:
+    def work(start: int) -> None:
         out[start : start + step] = X[start : start + step] @ w
 
     with one_thread():
@@ -126,7 +126,7 @@ def pull_of(X: np.ndarray, c: np.ndarray, block: int) -> np.ndarray:
     blocks, jobs = -(-X.shape[0] // block), workers(X.size)
     step = -(-blocks // PARTS) * block
 
-    def work(start: int, worker: int) -> np.ndarray:
+    def work(start: int) -> np.ndarray:
         return _pulled(X[start : start + step], c[start : start + step], block)
 
     with one_thread():

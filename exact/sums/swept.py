@@ -45,7 +45,7 @@ def both_orders(t: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Values that tie come in any order, which is the same for any number of threads.
     """
     jobs = min(2, workers(SORTING * 2 * min(t.size, b.size)))
-    first, second = in_parts(lambda values, worker: np.argsort(values), (t, b), jobs)
+    first, second = in_parts(np.argsort, (t, b), jobs)
     return first, second
 
 

@@ -40,7 +40,7 @@ class Loop:
         self.__module__, self.__wrapped__ = function.__module__, function
         self.spent = 0.0
         self._fast: Callable[..., Any] | None = None
-        self._known = False
+        self._known, self._made = False, None
 
     def __call__(self, *args: Any) -> Any:
         """Return what the function returns, by the compiled or the plain form."""
@@ -61,13 +61,12 @@ class Loop:
     def compiled(self) -> Callable[..., Any]:
         """The compiled form; it is compiled for its arguments at its own first call."""
         with _LOCK:
-            made = getattr(self, "_made", None)
-            if made is None:
+            if self._made is None:
                 resolved = _resolved(self.function)
-                made = self._made = _jitted(resolved)
+                self._made = _jitted(resolved)
                 if resolved is not self.function and self.__name__ in resolved.__code__.co_names:
-                    resolved.__globals__[self.__name__] = made  # it calls itself
-            return made
+                    resolved.__globals__[self.__name__] = self._made  # it calls itself
+            return self._made
 
     def pays(self) -> bool:
         """Whether the plain form has cost as much as the compiled one will."""

@@ -15,6 +15,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar, cast
@@ -42,13 +43,9 @@ _INSIDE = 0
 _LIMIT: Any = None
 
 
-def _controller() -> ThreadpoolController:
-    """Return the controller of the libraries that are loaded; looking for them takes a while."""
-    return _controller_of(len(sys.modules))
-
-
 @functools.lru_cache(maxsize=1)
-def _controller_of(modules: int) -> ThreadpoolController:
+def _controller(modules: int) -> ThreadpoolController:
+    """Return the controller of the libraries that are loaded: looking for them takes a while."""
     return ThreadpoolController()
 
 
@@ -61,7 +58,7 @@ def one_thread() -> Iterator[None]:
     global _INSIDE, _LIMIT
     with _LOCK:
         if _INSIDE == 0:
-            _LIMIT = _controller().limit(limits=1, user_api="blas")
+            _LIMIT = _controller(len(sys.modules)).limit(limits=1, user_api="blas")
         _INSIDE += 1
     try:
         yield
@@ -176,7 +173,7 @@ def _bound() -> int:
                 numbers = _LIMIT.get_original_num_threads()
             blas = [numbers["blas"]] if numbers.get("blas") else []
         else:
-            libraries = _controller().select(user_api="blas").info()
+            libraries = _controller(len(sys.modules)).select(user_api="blas").info()
             blas = [library["num_threads"] for library in libraries]
     return min([bound, *blas])
 
@@ -188,54 +185,19 @@ def _start_time() -> float:
     for _ in range(5):
         start = time.perf_counter()
         thread = threading.Thread(target=int)
-        if not _started(thread):
+        try:
+            thread.start()
+        except RuntimeError:  # memory, or a limit on processes, leaves no room for one more
             return float("inf")
         thread.join()
         times.append(time.perf_counter() - start)
     return max(sorted(times)[2], 1e-5)
 
 
-def _started(thread: threading.Thread) -> bool:
-    """Start a thread, unless memory, or a limit on processes, leaves no room for one more."""
-    try:
-        thread.start()
-    except RuntimeError:
-        return False
-    return True
-
-
-def in_parts(work: Callable[[Part, int], T], parts: Sequence[Part], jobs: int) -> list[T]:
-    """Return work(part, worker) of each part, in their order, from so many threads at once."""
+def in_parts(work: Callable[[Part], T], parts: Sequence[Part], jobs: int) -> list[T]:
+    """Return work(part) of each part, in their order, from so many threads at once."""
     jobs = min(jobs, len(parts))
-    if jobs <= 1:
-        return [work(part, 0) for part in parts]
-    out: list[Any] = [None] * len(parts)
-    errors: list[tuple[int, BaseException]] = []
-    left, stop, lock = iter(range(len(parts))), threading.Event(), threading.Lock()
-
-    def run(worker: int) -> None:
-        while not stop.is_set():
-            with lock:
-                k = next(left, None)
-            if k is None:
-                return
-            try:
-                out[k] = work(parts[k], worker)
-            except BaseException as error:
-                stop.set()
-                errors.append((k, error))
-
-    threads = [threading.Thread(target=run, args=(k,), daemon=True) for k in range(1, jobs)]
-    try:
-        for thread in threads:
-            if not _started(thread):
-                break  # those that run, and this one, do its parts
-        run(0)
-    finally:
-        stop.set()
-        for thread in threads:
-            if thread.ident is not None:
-                thread.join()
-    if errors:
-        raise min(errors, key=lambda found: found[0])[1]
-    return out
+    if jobs <= 1 or _start_time() == float("inf"):
+        return [work(part) for part in parts]
+    with ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(work, parts))  # after an error the parts not begun are left out
