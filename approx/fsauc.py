@@ -38,7 +38,7 @@ from ..exact.tools.compiling import compiled
 from .online import RowWalk
 from .solam import SaddleClassifier, SaddleMethod
 
-FAILURE = 0.1  # The chance of failure, delta, for which the lengths of the stages are chosen.
+FAILURE = 0.1  # the chance of failure, delta, for which the lengths of the stages are chosen
 
 
 def count_stages(n_steps: int) -> int:
@@ -94,11 +94,8 @@ class MultiStageSaddle(SaddleMethod):
 
     The rate that its theory promises, O(1/T) up to logarithms, needs eta_1 in proportion to
     1 / sqrt(n0). With an eta_1 that does not depend on T, one of a fixed grid say, the last eta,
-    and the distance from the optimum with it, fall only like 1 / sqrt(T).
-
-    On sparse rows a step costs O(nonzeros of the row) and a quick look at each weight that the
-    projection on |w|_1 <= R may soon bring to zero, see the top of this file; the projection on the
-    ball of radius r costs O(d), whenever it moves anything or nearly does.
+    and the distance from the optimum with it, fall only like 1 / sqrt(T). The top of this file
+    says what a step costs.
 
     Parameters
     ----------
@@ -183,19 +180,9 @@ class StageWalk(RowWalk):
         radius = float(self.solver.radius)
         limits = np.array([radius, self.kappa, self.near, self.wide, self.eta, exact])
         stage_steps(
-            self.rows.data,
-            self.rows.indices,
-            self.rows.indptr,
-            self.rows.dense,
-            order,
-            self.loss.positive,
-            limits,
-            self.centre,
-            self.point,
-            self.total,
-            self.duals,
-            self.counts,
-        )
+            *self.rows, order, self.loss.positive, limits, self.centre, self.point, self.total,
+            self.duals, self.counts,
+        )  # fmt: skip
         self.visits += np.bincount(order, minlength=self.visits.size)
 
     def _count_visits(self) -> None:
@@ -257,13 +244,7 @@ class FSAUC(SaddleClassifier):
         All steps that the stages of `partial_fit` are laid out for, which its theory must know;
         `max_passes` times the rows of the first batch by default. `fit` ignores it.
     threshold, max_time, random_state
-        As in `SPAM`.
-
-    Attributes
-    ----------
-    coef_, intercept_, classes_, support_, objective_, gap_, lower_bound_, proved_,
-    certificate_, solution_, history_, n_iter_, n_features_in_, feature_names_in_
-        As in `SPAM`.
+        As in `SPAM`, and so are the attributes.
     """
 
     _: KW_ONLY

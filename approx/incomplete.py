@@ -58,9 +58,7 @@ from .subgradient import Adamax, Descent, GradientDescent
 # Default lengths of the first step. Adamax's was measured: on features of order one it needs 10 to
 # 100 times fewer steps than 0.002. The second is roclab's, the third one of the paper's two.
 STEPS = {"adamax": 0.05, "adamax-scalar": 0.002, "gradient": 0.01}
-
-# A default step may move a score by about this much. Adamax moves all coordinates at once.
-STRIDE = 2.0
+STRIDE = 2.0  # a default step may move a score by about this much
 
 
 @dataclass(eq=False, repr=False)
@@ -98,29 +96,22 @@ class IncompleteROCSVM(AUCClassifier):
     max_iter : int
     tol : float
         Relative gap on the drawn pairs at which to stop; 0 for never.
-    threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
-        The rule that sets the intercept from the training scores, see `ROCSVM`.
-    max_time : float, optional
-        Seconds for the descent; the best point so far is kept, with its gaps.
+    threshold, max_time
+        As in `ROCSVM`.
     random_state : int, RandomState or None
         Draws the pairs; the number s draws those of ``draw_pairs(..., seed=s)``.
 
     Attributes
     ----------
-    coef_ : array (1, n_features_in_)
     certificate_ : Certificate
         How far `coef_` is from the optimum over ALL pairs, at most.
     incomplete_certificate_ : Certificate
         How far `coef_` is from the optimum over the drawn pairs, at most.
     solution_ : Solution
         The solution of the problem over the drawn pairs.
-    status_ : Status
     n_pairs_ : int
         Pairs drawn.
-    n_iter_ : int
-    history_ : list of Step
-    intercept_, classes_, n_features_in_, feature_names_in_
-        As in `ROCSVM`.
+    All others as in `ROCSVM`.
     """
 
     lam: float = 1e-3
@@ -145,12 +136,12 @@ class IncompleteROCSVM(AUCClassifier):
         check_choice("loss", self.loss, LOSSES)
 
     def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
-        if not in_partitions(X):
+        if in_partitions(X):
+            self._check_parameters()
+            get_rule(self.threshold)
+            self._fit_in_partitions(X, y, sample_weight, callback)
+        else:
             super()._fit(X, y, sample_weight, callback)
-            return
-        self._check_parameters()
-        get_rule(self.threshold)
-        self._fit_in_partitions(X, y, sample_weight, callback)
 
     def _fit_in_partitions(
         self, X: object, y: object, sample_weight: object, callback: Progress | None
@@ -243,17 +234,8 @@ class IncompleteSAUCSVM(IncompleteROCSVM):
     structure : float
         >= 0, weight of the structure relative to |w|^2, the paper's lambda; 0 gives
         `IncompleteROCSVM`, reached by other steps if there are more features than rows.
-    n_pairs, replace, loss, optimizer, step, decay, max_iter, tol, threshold, max_time, random_state
-        As in `IncompleteROCSVM`; the steps are made in the whitened coordinates.
-
-    Attributes
-    ----------
-    certificate_ : Certificate
-        How far `coef_` is from the optimum of SAUC's problem over ALL pairs, at most.
-    incomplete_certificate_ : Certificate
-        How far `coef_` is from that of SAUC's problem over the drawn pairs, at most.
-    coef_, intercept_, classes_, solution_, status_, n_pairs_, n_iter_, history_
-        As in `IncompleteROCSVM`, and so are all others.
+    All others, and the attributes, as in `IncompleteROCSVM`. The steps are made in the whitened
+    coordinates, and the certificates are of SAUC's problem.
     """
 
     structure: float = 1.0
@@ -278,11 +260,8 @@ class IncompleteSAUCSVM(IncompleteROCSVM):
         whole: AllPairs,
         callback: Callback | None,
     ) -> tuple[Solution, Problem, Rows]:
-        task = formulate(
-            rows,
-            positive,
-            Request.of(self.lam, self.loss, pairs=whole, positive=True, structure=self.structure),
-        )
+        asked = {"pairs": whole, "positive": True, "structure": self.structure}
+        task = formulate(rows, positive, Request.of(self.lam, self.loss, **asked))
         meant = task.meant.with_pairs(pairs)
         work = meant if task.work is task.meant else task.work.with_pairs(pairs)
         solved = work.space.held
@@ -339,12 +318,9 @@ def incomplete_sauc(
     )
 
 
-MOST_NUMBERS = 1 << 28  # Numbers in the rows that are fetched, at most (2 GB).
-
-BINS, SMOOTH_BINS = 1 << 10, 1 << 9  # Bins a unit of score of the certificate over all pairs.
-
-# Smoothing widths whose dual points of the hinge are compared: a pass over the rows each.
-WIDTHS = (0.01, 0.1, 0.5, 2.0, 8.0)
+MOST_NUMBERS = 1 << 28  # numbers in the rows that are fetched, at most (2 GB)
+BINS, SMOOTH_BINS = 1 << 10, 1 << 9  # bins a unit of score of the certificate over all pairs
+WIDTHS = (0.01, 0.1, 0.5, 2.0, 8.0)  # of the hinge's dual points compared: a pass each
 
 
 def named_rows(

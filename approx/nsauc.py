@@ -37,9 +37,8 @@ from .subgradient import DIVERGED
 T0_RULES = ("scaled", "inverse", "bottou")
 AVERAGES = ("all", "half", "none")
 
-CHUNK = 2**18  # Most steps between two looks at the clock.
-
-LOOKS = 50  # Most evaluations of the objective over all pairs in a run; each costs about an epoch.
+CHUNK = 2**18  # most steps between two looks at the clock
+LOOKS = 50  # most evaluations of the objective over all pairs in a run: each costs an epoch
 
 
 def starting_time(rule: str | float, lam: float, size2: float = 1.0) -> float:
@@ -160,9 +159,7 @@ class PairSGD(Solver):
         start: int = 0,
     ) -> None:
         """Make one step for each of the pairs, and change `walk`."""
-        literal = self.paper_literal
-        schedule = Schedule(lam, t0, self.rskip, self.askip, start, literal, literal)
-        walk.advance(X, pairs, schedule)
+        walk.advance(X, pairs, Schedule(lam, t0, self.rskip, self.askip, start, self.paper_literal))
 
 
 def random_pairs(
@@ -198,12 +195,9 @@ class _Run:
         self.rng = np.random.default_rng(solver.seed)
         self.width = len(WIDTHS) // 2
 
+    @np.errstate(over="ignore", invalid="ignore")
     def go(self, problem: Problem, recorder: Recorder) -> Status | None:
         """Make the steps; return why they ended."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self._go(problem, recorder)
-
-    def _go(self, problem: Problem, recorder: Recorder) -> Status | None:
         solver, walk, space = self.solver, self.walk, problem.space.held
         assert space is not None
         total, start = solver.span(problem.n)
@@ -307,8 +301,7 @@ class PairSGDClassifier(NystromClassifier, OnlineClassifier):
 
     def _begin(self, rows: Matrix, positive: np.ndarray) -> np.ndarray:
         """Choose landmarks and t0, begin a walk at zero, and return the features of the rows."""
-        names = ("n_landmarks", "landmarks")
-        chosen = {name: getattr(self, name) for name in names}
+        chosen = {"n_landmarks": self.n_landmarks, "landmarks": self.landmarks}
         features = self._fit_map(rows, positive, **chosen, random_state=self._draw_seed())
         self._walk, self.n_iter_ = Walk.of(np.zeros(features.shape[1])), 0
         self.t0_ = starting_time(self.t0, self.lam, mean_square_size(Rows(features)))
@@ -360,26 +353,20 @@ class NSAUC(PairSGDClassifier):
         Steps between two penalties, and between two averaged points.
     tol : float
         Certified relative gap at which to stop before `max_epochs`; 0 for never.
-    threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
-        The rule that sets the intercept from the training scores, see `ROCSVM`; in `partial_fit`
-        from the scores of the batch.
-    max_time : float, optional
-        Seconds for the steps.
+    threshold, max_time
+        As in `ROCSVM`; `partial_fit` cuts the scores of the batch.
     random_state : int, RandomState or None
         Draws the landmarks and the pairs.
 
     Attributes
     ----------
-    coef_, dual_coef_, intercept_, classes_, nystrom_
-        As in `NBAUC`.
     certificate_, solution_, status_, history_
         After `fit`: how far `coef_` is from the optimum in the span of the landmarks, at most,
         the dual point that proves it, why the run ended, and the objective on the way.
     t0_ : float
     n_iter_ : int
         Steps made.
-    n_features_in_, feature_names_in_
-        As in `RankSVM`.
+    All others as in `NBAUC`.
     """
 
     _: KW_ONLY
@@ -395,19 +382,7 @@ class NSAUC(PairSGDClassifier):
 class NSVMSGD2(PairSGDClassifier):
     """NSAUC without the average: its last point. [Nonlinear, Section 5.5]
 
-    Parameters
-    ----------
-    lam, kernel, gamma, n_landmarks, landmarks, rcond, max_epochs, t0, rskip, tol, threshold
-        As in `NSAUC`.
-    max_time, random_state
-        As in `NSAUC`.
-
-    Attributes
-    ----------
-    coef_, dual_coef_, intercept_, classes_, nystrom_, certificate_, solution_, status_, history_
-        As in `NSAUC`.
-    t0_, n_iter_, n_features_in_, feature_names_in_
-        As in `NSAUC`.
+    Parameters and attributes are those of `NSAUC` but `average` and `askip`.
     """
 
 
@@ -516,21 +491,9 @@ class Walk:
     def advance(self, X: Any, pairs: tuple[np.ndarray, np.ndarray], schedule: Schedule) -> None:
         """Make one step for each of the pairs."""
         i, j = pairs
-        run = (
-            i,
-            j,
-            self.w,
-            self.mean,
-            self.t,
-            self.count,
-            float(schedule.lam),
-            float(schedule.t0),
-            schedule.rskip,
-            schedule.askip,
-            schedule.start,
-            schedule.literal_slope,
-            schedule.literal_mean,
-        )
+        lengths = float(schedule.lam), float(schedule.t0), schedule.rskip, schedule.askip
+        run = (i, j, self.w, self.mean, self.t, self.count, *lengths, schedule.start)
+        run = (*run, schedule.literal_slope, schedule.literal_mean)
         if isinstance(X, np.ndarray):
             self.t, self.count = _dense_steps(np.ascontiguousarray(X), *run)
         else:

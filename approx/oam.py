@@ -153,24 +153,17 @@ class OnlineAUC:
             )
         if X.size and max(X.max(), -X.min()) > LARGEST_REACH:
             raise InputError("X has values so large that their squares overflow: rescale it")
+        rows, limit = np.ascontiguousarray(X, dtype=float), self.radius
+        radius, sequential = np.inf if limit is None else float(limit), self.update == "sequential"
         _pass(
-            np.ascontiguousarray(X, dtype=float),
-            positive,
-            draws,
-            stream.w,
-            stream.mean,
-            stream.buffer_pos,
-            stream.buffer_neg,
-            stream.seen,
-            float(self.C),
-            self.update == "sequential",
-            np.inf if self.radius is None else float(self.radius),
-        )
+            rows, positive, draws, stream.w, stream.mean, stream.buffer_pos, stream.buffer_neg,
+            stream.seen, float(self.C), sequential, radius,
+        )  # fmt: skip
         if not np.isfinite(stream.w).all():
             raise InputError("the weights overflow: take a smaller C, or a radius")
 
 
-ROWS = 2048  # Rows taken at a time; sparse rows are made dense in blocks of this size.
+ROWS = 2048  # rows taken at a time; sparse rows are made dense in blocks of this size
 
 
 @dataclass(eq=False, repr=False)
@@ -200,21 +193,15 @@ class OAM(OnlineClassifier):
         Whether to use the mean of the weights over all rows instead of the last ones.
     max_epochs : int
         Passes of `fit` over the rows, each in a new random order.
-    threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
-        The rule that sets the intercept, see `ROCSVM`: from the training scores in `fit`, and
-        from those of the buffers in `partial_fit`.
-    max_time : float, optional
-        Seconds for the passes.
+    threshold, max_time
+        As in `ROCSVM`; `partial_fit` cuts the scores of the buffers.
     random_state : int, RandomState or None
         Draws the order and the buffers.
 
     Attributes
     ----------
-    coef_ : array (1, n_features_in_)
     intercept_ : array (1,)
         Minus the threshold; zero until rows of both classes have come.
-    classes_ : array (2,)
-        The negative and the positive label.
     certificate_ : Certificate
         After `fit`: of the objective above divided by C n_pos n_neg, which is the ROC-SVM's with
         lam = 1 / (C n_pos n_neg), among all weights, those outside of `radius` too.
@@ -224,8 +211,7 @@ class OAM(OnlineClassifier):
         After `fit`.
     n_iter_ : int
         Rows taken.
-    n_features_in_, feature_names_in_
-        As in `RankSVM`.
+    All others as in `RankSVM`.
     """
 
     C: float = 0.01

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
-from typing import Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -181,22 +181,8 @@ class StochasticHardThresholding:
         blocks_rng, bound_rng = np.random.default_rng(self.seed).spawn(2)
         blocks = self.blocks(loss, blocks_rng)
         step = self._step(loss, blocks, bound_rng)
-        recorder = SparseRecorder(
-            loss,
-            loss.curvature(bound_rng),
-            self.k,
-            self.tol,
-            "last" if self.literal else self.keep,
-            self.literal,
-            self.max_time,
-            callback,
-        )
-        walk = _Walk(self, blocks, step, blocks_rng, w)
-        status = recorder.watch(walk.run)
-        kept = self.k - 1 if self.literal else self.k
-        if self.refine != "none" and kept > 0:
-            recorder.improve(lambda w: refine_weights(loss, w, kept, self.refine))
-        return recorder.finish(status, step, loss.delta, walk.n_iter)
+        run = _Run(self, loss, loss.curvature(bound_rng), callback)
+        return run.finish(run.go(blocks, step, blocks_rng, w), step)
 
     def blocks(self, loss: RowAverage, rng: np.random.Generator) -> list[RowAverage]:
         """Return the blocks, each as a loss of its own; their mean is F unless mode="authors"."""
@@ -234,43 +220,8 @@ class StochasticHardThresholding:
         return 1 / steepest if steepest > 0 else 1.0  # without curvature there is no gradient
 
 
-@dataclass
-class _Walk:
-    """The iterations of one run."""
-
-    solver: StochasticHardThresholding
-    blocks: list[RowAverage]
-    step: float
-    rng: np.random.Generator
-    w: np.ndarray
-    n_iter: int = 0
-
-    def run(self, recorder: SparseRecorder) -> Stop:
-        m, stop = len(self.blocks), recorder.look(self.w, 0)
-        for _ in range(self.solver.max_epochs):
-            if stop is not None:
-                return stop
-            for at in self.rng.integers(m, size=m):
-                if not self.move(self.blocks[at]):
-                    return Stop.DIVERGED
-                if recorder.out_of_time:
-                    return recorder.look(self.w, self.n_iter) or Stop.TIME_LIMIT
-            stop = recorder.look(self.w, self.n_iter)
-        return stop or Stop.EPOCH_LIMIT
-
-    def move(self, block: RowAverage) -> bool:
-        """Make one iteration; False, and none is made, where the numbers overflow."""
-        moved = self.w - self.step * block.gradient(self.w)
-        if not np.isfinite(moved).all():
-            return False
-        self.w = hard_threshold(moved, self.solver.k, self.solver.literal)
-        self.n_iter += 1
-        return True
-
-
 REFINEMENTS = ("none", "refit", "swaps")
-
-MAX_ROUNDS = 20  # The most times that the features to swap with are chosen anew.
+MAX_ROUNDS = 20  # the most times that the features to swap with are chosen anew
 
 
 def refine_weights(
@@ -332,20 +283,7 @@ def _promising(loss: RowAverage, w: np.ndarray, pool: int) -> np.ndarray:
     return largest(gain, pool)
 
 
-# The run ends where the objective exceeds this times max(1, the objective at the start).
-DIVERGED = 10.0
-
-
-class Smooth(Protocol):
-    """A smooth function of d weights."""
-
-    def value(self, w: np.ndarray) -> float:
-        """Return the function value at `w`."""
-        ...
-
-    def gradient(self, w: np.ndarray) -> np.ndarray:
-        """Return the gradient at `w`."""
-        ...
+DIVERGED = 10.0  # a run ends where F exceeds this times max(1, F at the start)
 
 
 class Stop(StrEnum):
@@ -375,11 +313,7 @@ _ADVICE = {
 
 @dataclass(frozen=True)
 class Epoch:
-    """One line of history, after n_iter iterations; the first is the start.
-
-    objective is F; stationarity as in `SparseSolution`; changes counts the features that came in
-    since the line before.
-    """
+    """One line of history, the first for the start; changes counts features that came in."""
 
     n_iter: int
     seconds: float
@@ -390,7 +324,11 @@ class Epoch:
 
 @dataclass(frozen=True, eq=False)
 class SparseSolution:
-    """What a method for sparse weights returns: a local answer, with no certificate."""
+    """What SHT-AUC returns: a local answer, with no certificate.
+
+    objective is F; stationarity in [0, 2] says how far w is from a fixed point of full-batch hard
+    thresholding; screening_overlap is the share of the support among the largest mean differences.
+    """
 
     w: np.ndarray
     support: np.ndarray
@@ -405,136 +343,102 @@ class SparseSolution:
     as_saved: bool = field(default=False, init=False, compare=False)
 
 
-def stationarity(
-    w: np.ndarray, gradient: np.ndarray, curvature: float, k: int, paper_literal: bool = False
-) -> float:
-    """Return how far `w` is from a fixed point of full-batch hard thresholding: in [0, 2].
-
-    |w - v| / max(|w|, |v|) with v = H_k(w - gradient / curvature).
-    """
-    move = gradient / curvature if curvature > 0 else gradient
-    then = hard_threshold(w - move, k, paper_literal)
-    scale = max(float(np.linalg.norm(w)), float(np.linalg.norm(then)))
-    return float(np.linalg.norm(w - then)) / scale if scale > 0 else 0.0
-
-
-class SparseRecorder:
-    """Evaluates the point after each epoch of a run, and keeps the best or the last."""
+class _Run:
+    """One run: its iterations, the point looked at after each epoch, and the one that is kept."""
 
     def __init__(
         self,
-        objective: Smooth,
+        solver: StochasticHardThresholding,
+        loss: RowAverage,
         curvature: float,
-        k: int,
-        tol: float,
-        keep: str = "best",
-        paper_literal: bool = False,
-        max_time: float | None = None,
-        callback: Callable[[Epoch], object] | None = None,
+        callback: Callable[[Epoch], object] | None,
     ):
-        self.objective, self.curvature = objective, curvature
-        self.k, self.tol, self.keep, self.paper_literal = k, tol, keep, paper_literal
-        self.max_time, self.callback = max_time, callback
-        self.start = time.perf_counter()
+        self.solver, self.loss, self.curvature, self.callback = solver, loss, curvature, callback
+        self.begin, self.n_iter = time.perf_counter(), 0
         self.history: list[Epoch] = []
-        self._last = self._kept = np.zeros(0)
+        self._last = self._kept = np.zeros(loss.dim)
         self._line: Epoch | None = None
 
     @property
     def seconds(self) -> float:
         """Seconds since the start."""
-        return time.perf_counter() - self.start
+        return time.perf_counter() - self.begin
 
-    @property
-    def out_of_time(self) -> bool:
-        """Whether the time limit has passed."""
-        return self.max_time is not None and self.seconds > self.max_time
-
-    def watch(self, run: Callable[[SparseRecorder], Stop]) -> Stop:
-        """Return why a run stopped; an interrupt ends it once there is a point to return."""
+    def go(
+        self, blocks: list[RowAverage], step: float, rng: np.random.Generator, w: np.ndarray
+    ) -> Stop:
+        """Make the iterations from `w`; an interrupt ends them once there is a point to return."""
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                return run(self)
+                return self._go(blocks, step, rng, w)
         except KeyboardInterrupt:
             if not self.history:
                 raise
             return Stop.INTERRUPTED
 
-    def look(self, w: np.ndarray, n_iter: int) -> Stop | None:
+    def _go(
+        self, blocks: list[RowAverage], step: float, rng: np.random.Generator, w: np.ndarray
+    ) -> Stop:
+        solver, stop, limit = self.solver, self.look(w), self.solver.max_time or math.inf
+        for _ in range(solver.max_epochs):
+            if stop is not None:
+                return stop
+            for at in rng.integers(len(blocks), size=len(blocks)):
+                moved = w - step * blocks[at].gradient(w)
+                if not np.isfinite(moved).all():
+                    return Stop.DIVERGED
+                w = hard_threshold(moved, solver.k, solver.literal)
+                self.n_iter += 1
+                if self.seconds > limit:
+                    return self.look(w) or Stop.TIME_LIMIT
+            stop = self.look(w)
+        return stop or Stop.EPOCH_LIMIT
+
+    def look(self, w: np.ndarray) -> Stop | None:
         """Record the point `w`; return the reason to stop, or None to go on."""
-        value = self.objective.value(w)
+        value = self.loss.value(w)
         first = self.history[0].objective if self.history else value
         if not value <= DIVERGED * max(1.0, first):
             return Stop.DIVERGED
-        gradient = self.objective.gradient(w)
-        residual = stationarity(w, gradient, self.curvature, self.k, self.paper_literal)
-        before = self._last if self.history else np.zeros(w.size)
-        changes = int(np.count_nonzero((w != 0) & (before == 0)))
-        line = Epoch(n_iter, self.seconds, value, residual, changes)
+        changes = int(np.count_nonzero((w != 0) & (self._last == 0)))
+        line = Epoch(self.n_iter, self.seconds, value, self.stationarity(w), changes)
         self.history.append(line)
         self._last = w
-        if self._line is None or self.keep == "last" or value < self._line.objective:
+        keeps_last = self.solver.literal or self.solver.keep == "last"
+        if self._line is None or keeps_last or value < self._line.objective:
             self._line, self._kept = line, w
         if self.callback is not None:
             self.callback(line)
-        return Stop.STATIONARY if residual <= self.tol else None
+        return Stop.STATIONARY if line.stationarity <= self.solver.tol else None
 
-    def improve(self, better: Callable[[np.ndarray], np.ndarray]) -> None:
-        """Replace the kept point by what `better` makes of it, unless the objective rises."""
-        assert self._line is not None, "a recorder has looked at the start at least"
-        w = better(self._kept)
-        value = self.objective.value(w)
-        if w is self._kept or not value <= self._line.objective:
-            return
-        gradient = self.objective.gradient(w)
-        residual = stationarity(w, gradient, self.curvature, self.k, self.paper_literal)
-        self._line = replace(
-            self._line, seconds=self.seconds, objective=value, stationarity=residual
-        )
-        self._kept = w
+    def stationarity(self, w: np.ndarray) -> float:
+        """Return how far `w` is from a fixed point of full-batch hard thresholding: in [0, 2].
 
-    def finish(self, status: Stop, step: float, screen: np.ndarray, n_iter: int) -> SparseSolution:
-        """Return the kept point; screening ranks the features by the size of `screen` (d,)."""
-        assert self._line is not None, "a recorder has looked at the start at least"
-        support = np.flatnonzero(self._kept)
-        overlap = 0.0
-        if support.size:
-            overlap = np.isin(support, largest(screen, support.size)).mean()
+        |w - v| / max(|w|, |v|) with v = H_k(w - gradient / curvature).
+        """
+        move = self.loss.gradient(w) / (self.curvature if self.curvature > 0 else 1.0)
+        then = hard_threshold(w - move, self.solver.k, self.solver.literal)
+        scale = max(float(np.linalg.norm(w)), float(np.linalg.norm(then)))
+        return float(np.linalg.norm(w - then)) / scale if scale > 0 else 0.0
+
+    def finish(self, status: Stop, step: float) -> SparseSolution:
+        """Return the kept point, refined where that was asked for and does not raise F."""
+        assert self._line is not None, "a run has looked at the start at least"
+        solver, w, line = self.solver, self._kept, self._line
+        kept = solver.k - 1 if solver.literal else solver.k
+        if solver.refine != "none" and kept > 0:
+            refined = refine_weights(self.loss, w, kept, solver.refine)
+            value = self.loss.value(refined)
+            if value <= line.objective:
+                w = refined
+                line = replace(line, objective=value, stationarity=self.stationarity(w))
+        support = np.flatnonzero(w)
+        screened = largest(self.loss.delta, max(support.size, 1))
+        overlap = float(np.isin(support, screened).mean()) if support.size else 0.0
         return SparseSolution(
-            self._kept,
-            support,
-            self._line.objective,
-            self._line.stationarity,
-            float(overlap),
-            step,
-            status,
-            n_iter,
-            self.seconds,
-            self.history,
-        )
-
-
-class SparseBound(Protocol):
-    """A lower bound of the objective over all weights with at most k nonzeros."""
-
-    @property
-    def k(self) -> int:
-        """Nonzeros, at most."""
-        ...
-
-    @property
-    def ridge(self) -> float:
-        """The penalty is ridge/2 |w|^2."""
-        ...
-
-    @property
-    def lower(self) -> float:
-        """The bound."""
-        ...
-
-    def gap_of(self, w: np.ndarray) -> float:
-        """Return how far the objective at `w` is above the bound, rounding included."""
-        ...
+            w, support, line.objective, line.stationarity, overlap, step, status, self.n_iter,
+            self.seconds, self.history,
+        )  # fmt: skip
 
 
 @dataclass(eq=False, repr=False)
@@ -567,26 +471,16 @@ class SHTAUC(AUCClassifier):
     tol : float
         Stationarity at which to stop; 0 for never.
     refine : {"none", "refit", "swaps"}
-        "none" leaves the answer as it is, as in the paper. "refit" takes the optimum on its
-        features. "swaps" also exchanges features, one at a time, as long as that helps, and mostly
-        ends at the best ones, see `refine_weights`.
-    threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
-        The rule that sets the intercept from the training scores, see
-        `aucert.exact.estimators.thresholds`.
-    max_time : float, optional
-        Seconds.
+        As in `StochasticHardThresholding`; "swaps" mostly ends at the best features.
+    threshold, max_time
+        As in `ROCSVM`.
     random_state : int, RandomState or None
         Draws the blocks; it plays no part where there is one.
 
     Attributes
     ----------
-    coef_ : array (1, n_features_in_)
-    support_ : int array
-        The features of nonzero weight, sorted.
-    objective_ : float
-        The mean square loss over all pairs.
-    stationarity_ : float
-        In [0, 2], zero at a fixed point; see `SparseSolution`.
+    solution_ : SparseSolution
+        `support_`, `objective_`, `stationarity_`, `status_`, `n_iter_`, `history_` are its parts.
     lower_bound_ : float
         No weights with at most k nonzeros have a lower objective. From a relaxation where there
         are few features, else zero; `judge` takes a better one.
@@ -597,12 +491,7 @@ class SHTAUC(AUCClassifier):
         Of the same bounds. Where the bound is zero its `statement` says that much and no more.
     proved_ : bool
         Whether gap_ is at most 1e-9: then no other features are better by more than that.
-    solution_ : SparseSolution
-    status_ : Stop
-    n_iter_ : int
-        Steps made.
-    history_ : list of Epoch
-    intercept_, classes_, n_features_in_, feature_names_in_
+    coef_, intercept_, classes_, n_features_in_, feature_names_in_
         As in `ROCSVM`.
     """
 
@@ -635,18 +524,14 @@ class SHTAUC(AUCClassifier):
         self._set_bound(sparse_floor(loss, self.k), objective_above(loss, self.solution_.w))
         self._set_weights(self.solution_.w, rows, positive, weight)
 
-    def judge(self, best: SparseBound) -> Self:
-        """Set `lower_bound_`, `gap_` and `proved_` by a bound that somebody has computed.
+    def judge(self, best: Any) -> Self:
+        """Set `lower_bound_`, `gap_` and `proved_` by a bound; the model stays.
 
         Parameters
         ----------
-        best : BestSubset, or another `SparseBound`
-            Of the data of the training, for this k or a larger one, without a penalty: what
-            `aucert.exact.best_subset` returns, stopped early or not. It does not change the model.
-
-        Returns
-        -------
-        self
+        best : BestSubset
+            Of the data of the training, for this k or a larger one, without a penalty, stopped
+            early or not; or what has its `k`, `ridge`, `lower` and `gap_of`.
 
         Raises
         ------

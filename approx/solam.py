@@ -120,22 +120,13 @@ class SaddleWalk(RowWalk):
 
     def take(self, order: np.ndarray) -> None:
         """Make one step for each row of `order`."""
+        order, solver = np.asarray(order, dtype=np.int64), self.solver
+        share, radius = solver.exact_share(self.loss), float(solver.radius)
+        step = auto_step(solver.step, radius, self.kappa)
         saddle_steps(
-            self.rows.data,
-            self.rows.indices,
-            self.rows.indptr,
-            self.rows.dense,
-            np.asarray(order, dtype=np.int64),
-            self.loss.positive,
-            self.solver.exact_share(self.loss),
-            float(self.solver.radius),
-            self.kappa,
-            auto_step(self.solver.step, self.solver.radius, self.kappa),
-            self.w,
-            self.total,
-            self.ends,
-            self.counts,
-        )
+            *self.rows, order, self.loss.positive, share, radius, self.kappa, step,
+            self.w, self.total, self.ends, self.counts,
+        )  # fmt: skip
 
 
 @compiled
@@ -242,13 +233,7 @@ class SOLAM(SaddleClassifier):
         The share of the positive rows among those seen so far, or among all.
     max_passes : int
     threshold, max_time, random_state
-        As in `SPAM`.
-
-    Attributes
-    ----------
-    coef_, intercept_, classes_, support_, objective_, gap_, lower_bound_, proved_,
-    certificate_, solution_, history_, n_iter_, n_features_in_, feature_names_in_
-        As in `SPAM`.
+        As in `SPAM`, and so are the attributes.
     """
 
     _method = StochasticSaddle

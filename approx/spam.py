@@ -215,18 +215,10 @@ class SPAM(SquareClassifier):
     ----------
     l1, l2 : float
         >= 0, weights of the penalties against the mean loss.
-    schedule : {"sqrt", "linear", "constant"}
-        Step t has the length step / sqrt(t), step / (t + t0), or step.
-    step : "auto" or float
-        > 0.
-    t0 : float, optional
-        >= 0.
-    average : bool
-        Take the mean of all points, which is hardly ever sparse, and not the last one.
-    max_passes : int
-    threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
-        The rule that sets the intercept from the training scores, see `ROCSVM`; in `partial_fit`
-        from those of the last batch that had both classes.
+    schedule, step, t0, average, max_passes
+        As in `aucert.approx.spam.StochasticProximal`.
+    threshold : as in `ROCSVM`
+        `partial_fit` cuts the scores of the last batch that had both classes.
     max_time : float, optional
         Seconds of `fit`, looked at after each pass (each stage of FSAUC); there is one at least.
     random_state : int, RandomState or None
@@ -247,10 +239,7 @@ class SPAM(SquareClassifier):
         After `fit`: the same as a certificate. Its `statement` names the objective and says how far
         at most these weights are from the optimum of it, which after a few passes is far.
     solution_ : OnlineSolution
-        After `fit`.
-    history_ : list of Pass
-    n_iter_ : int
-        Steps made.
+        After `fit`; `history_` (of `Pass`) and `n_iter_` are its parts.
     intercept_, classes_, n_features_in_, feature_names_in_
         As in `ROCSVM`.
     """

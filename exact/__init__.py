@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from .api.certify import certify
@@ -153,32 +154,21 @@ __all__ = [
 
 # scikit-learn is heavy: import it only when it is asked for.
 _LAZY = {
-    "ROCSVM": ".estimators.roc_svm",
-    "ConvexSquare": ".square_loss.convex_square",
-    "convex_reference": ".solvers.convex_reference",
-    "SAUCSVM": ".estimators.roc_svm",
-    "SurvivalSVM": ".estimators.survival",
-    "SurvivalSVMCV": ".estimators.survival",
-    "ROCSVMCV": ".estimators.roc_svm",
-    "CVPath": ".api.cross_validation",
-    "cross_validated_path": ".api.cross_validation",
-    "save_partitions": ".proof.write",
-    "write_partitioned_proof": ".proof.write",
-    "write_proof": ".proof.write",
-    "write_proof_of": ".proof.write",
-    "load_model": ".estimators.solved",
-    "recertify": ".estimators.solved",
-    "save_model": ".estimators.solved",
-    "BestSubset": ".subsets.best_subset",
-    "best_subset": ".subsets.best_subset",
+    "api.cross_validation": ("CVPath", "cross_validated_path"),
+    "estimators.roc_svm": ("ROCSVM", "ROCSVMCV", "SAUCSVM"),
+    "estimators.solved": ("load_model", "recertify", "save_model"),
+    "estimators.survival": ("SurvivalSVM", "SurvivalSVMCV"),
+    "proof.write": ("save_partitions", "write_partitioned_proof", "write_proof", "write_proof_of"),
+    "solvers.convex_reference": ("convex_reference",),
+    "square_loss.convex_square": ("ConvexSquare",),
+    "subsets.best_subset": ("BestSubset", "best_subset"),
 }
 
 
 def __getattr__(name: str) -> object:
-    if name in _LAZY:
-        from importlib import import_module
-
-        return getattr(import_module(_LAZY[name], __name__), name)
+    for module, names in _LAZY.items():
+        if name in names:
+            return getattr(import_module(f".{module}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

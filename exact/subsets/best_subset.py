@@ -42,9 +42,8 @@ class BestSubset:
     proved : bool
         Whether upper - lower <= tol. F(0) = 1 is the scale.
     dependent : bool
-        Whether nearly dependent features were met, which floats cannot bound. Supports that contain
-        them are decided one by one in whole numbers, up to 20,000 of them and as long as there is
-        time. The lower bound of the rest is that of the features around them, or zero.
+        Whether nearly dependent features were met, which floats cannot bound: up to 20,000 supports
+        with them are decided in whole numbers, and the rest have the bound of those around them.
     status : {"done", "time_limit", "interrupted"}
     k : int
     ridge : float
@@ -119,13 +118,11 @@ def best_subset(
         F(w) = mean over pairs of (1 - w'(x_i - x_j))^2 + ridge/2 |w|^2
 
     On given features the minimum is a closed form; the features are found by branch and bound,
-    which can be stopped at any time and has a valid lower bound then. The bounds are about the
-    rows as they are stored, in exact arithmetic: the difference between two nearly equal features
-    counts in full.
+    which has a valid lower bound whenever it is stopped. The bounds are about the rows as they are
+    stored, in exact arithmetic.
 
-    Without ridge, F* is zero as soon as some k features separate all pairs by the same margin;
-    where there are n - 1 features or more, all of them together do so, and the lower bound stays
-    zero until features are out: take a ridge, or few features, for a proof.
+    Without ridge F* is zero as soon as some k features separate all pairs by the same margin, as
+    n - 1 features together do: take a ridge, or few features, for a proof.
 
     Parameters
     ----------

@@ -65,7 +65,6 @@ class SubsetSearch:
     """The state of one search from a support of k features; `end` reads `time.perf_counter`.
 
     Every method leaves `lower`, `best` and `upper`, not below F(best.w) on the data, valid.
-    `dependent` says whether some node's features were nearly so, and floats had no bound for it.
     """
 
     def __init__(
@@ -191,10 +190,8 @@ class SubsetSearch:
     ) -> Opened:  # fmt: skip
         """Branch on the feature that takes most part in a dependence, or is known least.
 
-        A node whose features inside are dependent exactly, with a finite q, is left out. That
-        loses no optimum: take one on independent features, as few as there may be, and go down
-        the tree, into each branch that has a feature only where it is one of them. Then what is
-        inside stays independent, and the branch without the others has a support with all of them.
+        A node whose features inside are dependent exactly, with a finite q, is left out: some
+        optimum has independent features, and the way down to it has only these inside.
         """
         if self._nearly_dependent(inside) and self.bounds.redundant(inside, self.end):
             return None, np.inf, []
@@ -210,11 +207,10 @@ class SubsetSearch:
         return None, np.inf, [(floor, without), (floor, within)]
 
     def _nearly_dependent(self, inside: np.ndarray) -> bool:
-        """Return whether floats hardly tell, or not at all, that what is inside is independent."""
-        if inside.size == 0:
-            return False
+        """Return whether floats hardly tell that what is inside is independent."""
         sigma = self.loss.scaled_sigma[np.ix_(inside, inside)]
-        return bool(self.bounds.blurred[inside].any() or np.linalg.eigvalsh(sigma)[0] < REGULAR)
+        blurred = self.bounds.blurred[inside].any()
+        return bool(inside.size and (blurred or np.linalg.eigvalsh(sigma)[0] < REGULAR))
 
 
 def run(search: SubsetSearch, callback: Callable[[SearchStep], object] | None = None) -> str:

@@ -4,7 +4,6 @@ A node is a set I of features that are in and a set C of candidates; its support
 features between I and T = I + C. The bound of q_S over them is that of `square_loss/support.py`,
 at w = Sigma_TT^-1 delta_T. The residual r is computed afresh each time and its rounding added, so
 that the bound holds whatever errors the updates of w and of the inverse have piled up.
-Functions that call each other stay in one file: the disk cache sees no changed callee elsewhere.
 Sorts, sums and copies are loops: numpy's forms, and `solve`, take the compiler seconds each.
 """
 

@@ -48,11 +48,9 @@ def count_supports(bounds: SupportBounds, k: int) -> int:
 
 
 def better_tried(bounds: SupportBounds, k: int, n: int) -> bool:
-    """Return whether all supports should be tried rather than searched through.
+    """Return whether all supports should be tried: few, or with no bound to begin a search with.
 
-    They should be where they are few. They should also be where they are not too many and branch
-    and bound would begin without a bound: with n - 1 features or more and no penalty, or with so
-    many features that bounds are expensive.
+    There is none without a penalty on n - 1 features or more, nor on very many features.
     """
     supports, used = count_supports(bounds, k), bounds.useful.size
     if supports <= FEW_SUPPORTS:
@@ -127,8 +125,7 @@ def _judge(
 ) -> tuple[list[SupportOptimum], float, bool, int]:
     """Bound F* on a batch by floats, and one by one where these tell too little and time is left.
 
-    Returns good supports, a lower bound of F* on all that were judged, whether floats sufficed for
-    all, and how many were judged. Where the bound is zero already there is nothing to bound.
+    Returns good supports, a lower bound of F*, whether floats sufficed, and how many were judged.
     """
     (supports, q, least), (lower, upper) = batch, known
     clear = (least >= UNCLEAR) & ~bounds.blurred[supports].any(axis=1)

@@ -31,11 +31,6 @@ def test_on_standardised_columns_it_is_one_over_the_features() -> None:
     assert gamma_one_over_features(X) == pytest.approx(1 / 3, rel=1e-15)
 
 
-def test_only_the_first_rows_count() -> None:
-    assert gamma_mean_distance(X, first=20) == pytest.approx(gamma_mean_distance(X[:20]), rel=1e-15)
-    assert gamma_mean_distance(X, first=20) != gamma_mean_distance(X)
-
-
 def test_sparse_rows_have_the_dense_width() -> None:
     thin = np.where(X > 5, X, 0.0)
     for rule in (gamma_mean_distance, gamma_median_distance, gamma_one_over_features):

@@ -229,22 +229,6 @@ def test_a_step_that_diverges_ends_the_run_with_the_best_point(loss: str) -> Non
     assert np.isfinite(solution.w).all() and solution.certificate.primal <= 1 + 1e-12
 
 
-def test_a_constant_feature_stays_at_zero() -> None:
-    rng = np.random.default_rng(6)
-    X = np.column_stack([rng.normal(size=10), np.full(10, 0.5)])  # 0.5 is centred exactly
-    problem = linear_problem(X, np.arange(10) % 2, 0.1)
-    solution = Adamax(step=0.1, tol=0, max_iter=20).solve(problem)
-    assert solution.w[1] == 0.0 != solution.w[0] and solution.n_iter == 20
-
-
-def test_the_history_has_one_line_a_step_and_the_callback_sees_each() -> None:
-    seen: list = []
-    solution = Adamax(tol=0, max_iter=7).solve(overlapping(), callback=seen.append)
-    assert [line.n_iter for line in solution.history] == list(range(1, 8))
-    assert solution.history == seen and solution.n_iter == 7
-    assert all(line.gap >= -1e-12 for line in seen)
-
-
 def test_an_interrupt_and_a_time_limit_leave_a_certified_best_point() -> None:
     def interrupt(line) -> None:
         if line.n_iter == 3:
@@ -282,11 +266,6 @@ def test_the_true_kernel_is_refused() -> None:
 def test_bad_parameters_are_refused_by_name(bad: dict) -> None:
     with pytest.raises(InputError, match=next(iter(bad))):
         Adamax(**bad)
-
-
-def test_weights_of_the_wrong_size_are_refused() -> None:
-    with pytest.raises(InputError, match="3 coordinates"):
-        Adamax().solve(overlapping(), w0=np.zeros(2))
 
 
 def test_pairs_weigh_what_the_list_says() -> None:

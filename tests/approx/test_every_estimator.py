@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import re
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,7 +31,6 @@ from aucert.approx import (
 from aucert.exact import ROCSVM, SAUCSVM
 from aucert.exact.errors import InputError
 from aucert.exact.estimators.base import AUCClassifier
-from aucert.exact.estimators.roc_svm import ROCSVMCV
 from loops import each
 
 RNG = np.random.default_rng(0)
@@ -128,19 +125,6 @@ def test_wide_rows_cost_ranksvm_no_more_than_their_number() -> None:
     assert model.certificate_.reaches(1e-9) and model.coef_.shape == (1, 900)
     again = ROCSVM(1e-3, loss="squared_hinge").fit(wide, Y[:40])
     np.testing.assert_allclose(model.coef_, again.coef_, atol=1e-6)
-
-
-def test_the_settings_page_tells_who_takes_row_weights() -> None:
-    page = (Path(__file__).resolve().parents[2] / "docs" / "settings.md").read_text("utf-8")
-    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith(("| `", "| none"))]
-    told = {
-        name: not row.strip().startswith("none")
-        for row in rows
-        for name in re.findall(r"`(\w+)`", row)
-    }
-    models = [*SEARCHED, ROCSVM, SAUCSVM, ROCSVMCV]
-    takes = {m.__name__: "sample_weight" in inspect.signature(m.fit).parameters for m in models}
-    assert told == takes
 
 
 @each("chain", [approx.rfauc, approx.noam, approx.nsolam, approx.linear_svm])

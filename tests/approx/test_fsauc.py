@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import math
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -11,12 +9,8 @@ import scipy.sparse as sp
 
 import online_naive
 from aucert.approx.fsauc import (
-    FARS,
-    OWNERS,
-    PLACES,
     MultiStageSaddle,
     StageWalk,
-    _distance,
     count_stages,
     first_step,
 )
@@ -128,56 +122,6 @@ def test_a_long_run_does_not_drift_from_the_naive_one() -> None:
     np.testing.assert_allclose(walk.answer, answer, rtol=1e-8, atol=1e-11)
 
 
-def test_a_centre_that_rounding_puts_outside_of_the_ball_costs_no_look_at_all_weights() -> None:
-    d, seconds = 10**6, {}
-    rows = sp.csr_matrix((np.full(4, 0.5), (range(4), range(4))), shape=(4, d))
-    w0 = np.zeros(d)
-    w0[:2] = 0.1, 0.2
-    assert np.abs(w0).sum() > 0.3
-    for radius in (0.4, 0.3):
-        loss = from_rows(rows, np.arange(4) % 2 == 0)
-        walk = StageWalk(MultiStageSaddle(radius, 0.1), loss, w0, 10**5)
-        walk.take(np.zeros(1, dtype=int))  # compiles
-        start = time.process_time()
-        walk.take(np.arange(1000) % 4)
-        seconds[radius] = time.process_time() - start
-    assert seconds[0.3] <= 4 * seconds[0.4]
-
-
-def test_the_distance_from_the_centre_counts_once_a_weight_that_was_far_and_is_near() -> None:
-    lists = np.zeros((4, 8), dtype=np.uint32)
-    lists[PLACES, :4] = 1, 2, 3, 0  # the first feature is far, the last one dead
-    lists[OWNERS, 2:4] = 1, 2
-    lists[FARS, :2] = 0, 1
-    pairs, weights = np.zeros(8), np.array([0.4, 0.1, -0.8, 0.0])
-    pairs[::2] = weights + 0.1 * np.sign(weights)
-    point, centre = np.zeros(6), np.array([0.3, 0.4, -0.2, 0.1, 0.05, 0.0])
-    point[4:] = 0.2, 0.3
-    square = np.square(centre[:4]).sum()
-    found = _distance(pairs, lists, 4, 2, point, centre, square, 0.1)
-    right = np.linalg.norm(np.append(weights, point[4:]) - centre)
-    assert right <= found <= right * (1 + 1e-10)
-
-
-@each(("apart", "scale"), [(0.0, 1), (1e-9, 1), (1e-7, 1), (None, 1), (1.0, 0)])
-def test_the_distance_from_the_centre_is_never_too_short_where_it_cancels(apart, scale) -> None:
-    """|c|^2 + w (w - 2 c) is |w - c|^2: next to the centre only rounding is left of it."""
-    size, C = 64, 0.1
-    lists = np.zeros((4, size + 8), dtype=np.uint32)
-    lists[PLACES, :size], lists[OWNERS, 2 : size + 2] = np.arange(2, size + 2), np.arange(size)
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        centre, pairs = np.append(scale * rng.normal(size=size), [0.0, 0.0]), np.zeros(2 * size)
-        if apart is not None:  # else all weights are zero, and the rounding is that of |c|^2
-            weights = centre[:size] + apart * rng.normal(size=size)
-            pairs[::2] = weights + C * np.sign(weights)
-        seen = pairs[::2] - np.clip(pairs[::2], -C, C)
-        square = float(np.sum(centre[:size] ** 2))
-        found = _distance(pairs, lists, size + 2, 0, np.zeros(size + 2), centre, square, C)
-        right = math.sqrt(math.fsum((seen - centre[:size]) ** 2))
-        assert right <= found <= right * (1 + 1e-9) + 1.1e-6 * math.sqrt(2 * square)
-
-
 @each("kind", KINDS)
 def test_the_expected_step_is_the_gradient_of_the_saddle_function(kind) -> None:
     rng = np.random.default_rng(1)
@@ -270,13 +214,6 @@ def test_the_first_step_is_that_of_the_theory_and_at_most_stable() -> None:
     for some in ({"radius": 0}, {"step": "x"}, {"share": "x"}, {"max_passes": 0}):
         with pytest.raises(InputError):
             replace(MultiStageSaddle(), **some)
-
-
-@each("bad", [0.0, -1.0, math.nan, "long"])
-def test_a_time_that_is_none_is_refused_at_once(bad: Any) -> None:
-    with pytest.raises(InputError, match="max_time"):
-        MultiStageSaddle(max_time=bad)
-    assert MultiStageSaddle(max_time=None).max_time is None
 
 
 def test_the_time_is_looked_at_after_each_stage() -> None:

@@ -87,13 +87,6 @@ def test_the_authors_batches_begin_anew_in_each_pass_and_stay_small() -> None:
     assert found.n_rows == 80
 
 
-def test_with_some_room_it_keeps_the_features_that_differ() -> None:
-    rows, y = draw(n=400, d=30, mu=(2.0, 1.5, 1.0))
-    found = hsg_ht(sp.csr_matrix(rows), y, 6, step=1.0)
-    assert found.support.size == 6
-    assert {0, 1, 2} < set(found.support)
-
-
 def test_bad_parameters_are_refused() -> None:
     some: dict[str, Any]
     for some in (

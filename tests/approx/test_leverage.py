@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from aucert.approx import landmarks
 from aucert.approx.landmarks import default_ridge, draw_by_leverage, leverage_scores, uniform
-from aucert.approx.nystrom import Nystrom, nystrom_map
+from aucert.approx.nystrom import nystrom_map
 from aucert.exact.errors import InputError
 from aucert.exact.spaces.kernels import Gaussian, Laplacian, Linear
 from loops import each
@@ -74,12 +73,6 @@ def test_landmarks_by_leverage_explain_a_rare_cluster() -> None:
     assert np.mean(by_score) < 0.7 * np.mean(plain)
 
 
-def test_blocks_of_rows_change_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = leverage_scores(X, KERNEL, 0.01)
-    monkeypatch.setattr(landmarks, "BLOCK_ROWS", 7)
-    np.testing.assert_allclose(leverage_scores(X, KERNEL, 0.01), whole, rtol=1e-12)
-
-
 def test_sparse_rows_have_the_dense_scores() -> None:
     thin = np.where(np.abs(X) > 0.7, X, 0.0)
     np.testing.assert_allclose(
@@ -87,11 +80,6 @@ def test_sparse_rows_have_the_dense_scores() -> None:
         leverage_scores(thin, KERNEL, 0.01),
         rtol=1e-7,
     )
-
-
-def test_nystrom_takes_them_by_name() -> None:
-    model = Nystrom(gamma=0.3, n_landmarks=8, landmarks="leverage", random_state=4).fit(X)
-    np.testing.assert_array_equal(model.landmark_indices_, draw_by_leverage(X, 8, KERNEL, 4))
 
 
 def test_bad_numbers_and_a_zero_kernel_are_refused() -> None:

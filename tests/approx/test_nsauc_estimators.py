@@ -2,13 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from aucert.approx import oam
 from aucert.approx.nsauc import (
@@ -92,15 +88,6 @@ def test_a_tolerance_ends_the_run() -> None:
     model = nsauc(max_epochs=5000, tol=0.05).fit(X, Y)
     assert model.status_ == Status.CERTIFIED and model.certificate_.reaches(0.05)
     assert model.n_iter_ < 5000 * N
-
-
-def test_progress_is_shown() -> None:
-    lines = []
-    model = nsauc().fit(X, Y, callback=lines.append)
-    assert len(lines) == 20 and lines == model.history_
-    seen = []
-    OAM(max_epochs=3, random_state=0).fit(X, Y, callback=seen.append)
-    assert [line.n_iter for line in seen] == [N, 2 * N, 3 * N]
 
 
 def test_batches_of_all_rows_come_to_the_fit() -> None:
@@ -191,31 +178,9 @@ def test_pieces_of_a_stream_come_to_the_whole(monkeypatch: pytest.MonkeyPatch) -
     np.testing.assert_allclose(pieces.coef_, whole.coef_, rtol=1e-12)
 
 
-def test_oam_ends_with_its_time() -> None:
-    with pytest.warns(ConvergenceWarning, match="raise max_time"):
-        model = OAM(max_epochs=10**7, max_time=0.1).fit(X, Y)
-    assert model.status_ == Status.TIME_LIMIT and model.n_iter_ >= N
-
-
 # All of them.
 
 ALL = [nsauc(), NSVMSGD2(0.01, n_landmarks=20, random_state=0), OAM(random_state=0)]
-
-
-@pytest.mark.slow
-@each("model", ALL, ids=lambda m: type(m).__name__)
-def test_sparse_rows_are_ranked_as_dense_ones(model) -> None:
-    thin = np.where(np.abs(X) > 0.5, X, 0.0)
-    sparse = sp.csr_array(thin)
-    model = clone(model).set_params(**({"landmarks": "uniform"} if hasattr(model, "lam") else {}))
-    dense_scores = clone(model).fit(thin, Y).decision_function(thin)
-    sparse_scores = clone(model).fit(sparse, Y).decision_function(sparse)
-    np.testing.assert_allclose(sparse_scores, dense_scores, rtol=1e-5, atol=1e-7)
-    batch = clone(model).partial_fit(sparse, Y, classes=[0, 1])
-    other = clone(model).partial_fit(thin, Y, classes=[0, 1])
-    np.testing.assert_allclose(
-        batch.decision_function(sparse), other.decision_function(thin), rtol=1e-5, atol=1e-7
-    )
 
 
 @each("model", ALL, ids=lambda m: type(m).__name__)
@@ -242,15 +207,6 @@ def test_labels_of_batches_are_watched(model) -> None:
         begun.partial_fit(X, Y, classes=[1, 2])
     with pytest.raises(ValueError, match="features"):
         begun.partial_fit(X[:, :2], Y)
-
-
-@each("model", ALL, ids=lambda m: type(m).__name__)
-def test_online_estimators_work_in_a_pipeline_under_a_grid_search(model) -> None:
-    name = type(model).__name__.lower()
-    grid = {f"{name}__{'C' if name == 'oam' else 'lam'}": [0.01, 0.1]}
-    pipeline = make_pipeline(StandardScaler(), clone(model))
-    search = GridSearchCV(pipeline, grid, scoring="roc_auc", cv=3).fit(X, Y)
-    assert search.best_score_ > 0.8
 
 
 @each(

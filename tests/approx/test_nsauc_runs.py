@@ -42,14 +42,6 @@ def test_pairs_are_drawn_in_proportion_to_their_weights(listed: bool) -> None:
     assert chisquare(count[share > 0], 20_000 * share[share > 0]).pvalue > 1e-3
 
 
-def test_where_the_draws_are_cut_changes_nothing() -> None:
-    task, rng = problem(1.0), np.random.default_rng(5)
-    parts = [random_pairs(task, size, rng) for size in (1, 7, 92)]
-    whole = random_pairs(task, 100, np.random.default_rng(5))
-    np.testing.assert_array_equal(np.concatenate([i for i, _ in parts]), whole[0])
-    np.testing.assert_array_equal(np.concatenate([j for _, j in parts]), whole[1])
-
-
 def test_row_weights_mean_repetition_in_the_objective_that_is_approached() -> None:
     weight = RNG.integers(0, 3, size=N).astype(float)
     task = problem(1e-2, pairs=AllPairs(weight))
@@ -82,24 +74,10 @@ def test_units_of_the_features_change_units_only() -> None:
     assert scaled.certificate.primal == pytest.approx(plain.certificate.primal, rel=1e-9)
 
 
-def test_sparse_rows_take_the_dense_path() -> None:
-    thin = np.where(np.abs(RAW) > 0.5, RAW, 0.0)
-    dense = PairSGD(20).solve(problem(1e-2, rows=thin))
-    sparse = PairSGD(20).solve(problem(1e-2, rows=sp.csr_matrix(thin)))
-    np.testing.assert_allclose(dense.w, sparse.w, rtol=1e-7)
-
-
 def test_a_seed_names_the_run() -> None:
     one, again, other = (PairSGD(2, seed=s).solve(problem(1e-2)).w for s in (1, 1, 2))
     np.testing.assert_array_equal(one, again)
     assert not np.array_equal(one, other)
-
-
-def test_the_start_is_where_it_is_told() -> None:
-    w0 = np.ones(X.shape[1])
-    walked = PairSGD(1, average="none").solve(problem(1e-2), w0)
-    assert not np.array_equal(walked.w, PairSGD(1, average="none").solve(problem(1e-2)).w)
-    np.testing.assert_array_equal(w0, np.ones(X.shape[1]))
 
 
 def test_a_run_looks_at_the_objective_now_and_then() -> None:
@@ -116,11 +94,6 @@ def test_a_run_ends_where_its_gap_is_reached() -> None:
     assert found.status == Status.CERTIFIED and found.n_iter < 1000 * N
 
 
-def test_a_run_ends_with_its_time() -> None:
-    found = PairSGD(10**7, max_time=0.2).solve(problem(1e-2))
-    assert found.status == Status.TIME_LIMIT and found.seconds < 5
-
-
 def test_an_interrupted_run_keeps_its_point() -> None:
     def stop(line) -> None:
         if line.n_iter >= 3 * N:
@@ -135,25 +108,6 @@ def test_a_run_too_short_for_one_averaged_point_is_refused() -> None:
     with pytest.raises(InputError, match="500 steps hold no averaged point"):
         PairSGD(1, askip=501).solve(problem(1e-2))
     assert PairSGD(1, askip=501, average="none").solve(problem(1e-2)).n_iter == 500
-
-
-@each(
-    "bad",
-    [
-        {"t0": 0.0},
-        {"t0": -3},
-        {"t0": "soon"},
-        {"max_epochs": 0},
-        {"rskip": 0},
-        {"askip": 1.5},
-        {"average": "third"},
-        {"tol": -1.0},
-        {"max_time": 0},
-    ],
-)
-def test_bad_parameters_of_nsauc_are_refused(bad: dict) -> None:
-    with pytest.raises(InputError):
-        PairSGD(**bad)
 
 
 def test_only_the_hinge_over_rows_is_taken() -> None:

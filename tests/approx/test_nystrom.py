@@ -4,14 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
 
-from aucert.approx import nystrom
 from aucert.approx.landmarks import LANDMARKS, choose_landmarks
 from aucert.approx.nystrom import Nystrom, nystrom_map
 from aucert.exact.errors import InputError
-from aucert.exact.estimators.roc_svm import ROCSVM
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
 from loops import each, seeds
 
@@ -158,15 +154,6 @@ def test_sparse_rows_and_landmarks_give_the_dense_features(kernel: Kernel) -> No
         np.testing.assert_allclose(found @ found.T, dense, atol=1e-9)
 
 
-def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = nystrom_map(Gaussian(0.3), X[:8])
-    whole = found.transform(X)
-    monkeypatch.setattr(nystrom, "BLOCK_BYTES", 8 * 8 * 7)
-    np.testing.assert_allclose(found.transform(X), whole, rtol=1e-12, atol=1e-14)
-    monkeypatch.setattr(nystrom, "BLOCK_BYTES", 1)
-    np.testing.assert_allclose(found.transform(X), whole, rtol=1e-12, atol=1e-14)
-
-
 # The transformer.
 
 
@@ -177,18 +164,6 @@ def test_the_transformer_is_the_map_of_its_landmarks() -> None:
     np.testing.assert_array_equal(model.landmarks_, chosen.rows)
     wanted = nystrom_map(Gaussian(0.4), chosen.rows).transform(FRESH)
     np.testing.assert_array_equal(model.transform(FRESH), wanted)
-
-
-def test_features_have_names() -> None:
-    model = Nystrom(n_landmarks=4, random_state=0).fit(X)
-    assert model.get_feature_names_out().tolist() == [f"nystrom{k}" for k in range(4)]
-
-
-def test_with_fewer_rows_than_landmarks_all_rows_are_taken() -> None:
-    model = Nystrom(n_landmarks=500, landmarks="pivoted", random_state=0).fit(X)
-    K = Gaussian(1 / 3)(X, X)
-    features = model.transform(X)
-    np.testing.assert_allclose(features @ features.T, K, atol=1e-9)
 
 
 def test_sparse_input_stays_sparse_in_the_landmarks() -> None:
@@ -214,11 +189,3 @@ def test_sparse_input_stays_sparse_in_the_landmarks() -> None:
 def test_bad_parameters_are_refused_by_the_transformer(bad: dict) -> None:
     with pytest.raises(InputError):
         clone(Nystrom(**bad)).fit(X)
-
-
-@pytest.mark.slow
-def test_a_linear_machine_on_the_features_is_tuned_in_a_pipeline() -> None:
-    pipeline = make_pipeline(Nystrom(n_landmarks=20, random_state=0), ROCSVM(0.01))
-    grid = {"nystrom__gamma": [0.01, 0.5], "nystrom__landmarks": ["kmeans", "stratified"]}
-    search = GridSearchCV(pipeline, grid, scoring="roc_auc", cv=3).fit(X, Y)
-    assert search.best_params_["nystrom__gamma"] == 0.5 and search.best_score_ > 0.7

@@ -8,7 +8,6 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone
 
 from aucert.approx import SHTAUC
 from aucert.approx.sht import StochasticHardThresholding, refine_weights, sparse_problem
@@ -33,15 +32,6 @@ def test_each_refinement_is_no_worse_than_the_one_before(seed: int) -> None:
     assert plain.objective >= refit.objective >= swaps.objective
     np.testing.assert_array_equal(refit.support, plain.support)
     assert swaps.support.size == 3
-
-
-@each("form", [np.array, sp.csr_matrix])
-def test_a_refit_is_the_minimum_on_the_features_found(form) -> None:
-    X, y = draw(1)
-    found = run(sparse_problem(form(X), y), "refit", max_epochs=1)
-    best = optimum_on(Rows(X), y == 1, found.support)
-    np.testing.assert_allclose(found.w, best.w, rtol=1e-9)
-    assert found.objective == pytest.approx(best.value, rel=1e-10)
 
 
 @each("form", [np.array, sp.csr_matrix])
@@ -146,12 +136,6 @@ def test_with_swaps_95_of_100_random_problems_are_solved_and_proved() -> None:
     assert (improved <= plain + 1e-12).all()
 
 
-@each("refine", ["all", 1, None])
-def test_an_unknown_refinement_is_refused(refine) -> None:
-    with pytest.raises(InputError, match="refine"):
-        StochasticHardThresholding(2, refine=refine)
-
-
 # What the estimator says about its gap.
 
 
@@ -207,10 +191,3 @@ def test_dependent_features_leave_the_bound_at_zero() -> None:
         model = SHTAUC(k=2, refine="swaps").fit(problem.X, problem.y)
     assert model.lower_bound_ == 0.0
     assert model.objective_ <= model.gap_ <= model.objective_ + 1e-11  # with its rounding
-
-
-def test_the_option_is_a_parameter_like_any_other() -> None:
-    model = clone(SHTAUC(k=2, refine="swaps"))
-    assert model.get_params()["refine"] == "swaps"
-    with pytest.raises(InputError, match="refine"):
-        SHTAUC(refine="x").fit(*draw())

@@ -7,7 +7,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from aucert.approx.sht import SHTAUC, StochasticHardThresholding, Stop, sparse_problem
 from aucert.exact import best_subset
-from aucert.exact.errors import InputError
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss import support
@@ -79,40 +78,6 @@ def test_its_attributes_are_those_of_the_solver_on_the_same_rows() -> None:
     assert [x.objective for x in model.history_] == [x.objective for x in found.history]
 
 
-def test_sparse_input_gives_the_same_model() -> None:
-    X, y = draw()
-    X[np.abs(X) < 0.5] = 0.0
-    dense, sparse = SHTAUC(k=3).fit(X, y), SHTAUC(k=3).fit(sp.csr_matrix(X), y)
-    np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-6)
-    np.testing.assert_allclose(
-        sparse.decision_function(sp.csr_matrix(X)), dense.decision_function(X), atol=1e-6
-    )
-
-
-@each("make", [int, np.random.RandomState])
-def test_a_random_state_gives_the_same_model_again(make) -> None:
-    X, y = draw()
-    models = [SHTAUC(k=3, n_blocks=6, max_epochs=20, random_state=make(7)) for _ in range(2)]
-    first, second = (model.fit(X, y).coef_ for model in models)
-    np.testing.assert_array_equal(first, second)
-    assert not np.array_equal(models[0].set_params(random_state=make(8)).fit(X, y).coef_, second)
-
-
-def test_a_weight_means_repetition() -> None:
-    X, y = draw()
-    weight = np.arange(80) % 3
-    weighted = SHTAUC(k=3).fit(X, y, sample_weight=weight)
-    repeated = SHTAUC(k=3).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-6)
-    np.testing.assert_allclose(weighted.intercept_, repeated.intercept_, rtol=1e-6)
-
-
-def test_the_authors_mode_keeps_one_feature_less() -> None:
-    X, y = draw()
-    model = SHTAUC(k=4, mode="authors", step=0.1, max_epochs=20).fit(X, y)
-    assert model.support_.size == 3
-
-
 def test_divergence_and_a_run_cut_short_warn_with_advice() -> None:
     X, y = draw()
     with pytest.warns(ConvergenceWarning, match='step="auto"'):
@@ -130,12 +95,3 @@ def test_several_blocks_never_settle_and_do_not_warn() -> None:
     model = SHTAUC(k=3, n_blocks=8, max_epochs=5).fit(X, y)
     assert model.status_ == Stop.EPOCH_LIMIT
     assert model.stationarity_ > 0
-
-
-@each(
-    "wrong",
-    [{"k": 0}, {"k": 2.5}, {"n_blocks": 81}, {"step": -1}, {"mode": "x"}, {"threshold": "x"}],
-)
-def test_bad_parameters_are_refused_when_fitting(wrong) -> None:
-    with pytest.raises(InputError):
-        SHTAUC(**wrong).fit(*draw())

@@ -103,14 +103,6 @@ def test_it_is_as_near_the_optimum_as_its_theory_says(steps, runs) -> None:
     assert np.mean(above) <= 0.05 * (1 - best)  # it does better than the bound
 
 
-def test_with_the_running_share_it_comes_to_the_same_optimum() -> None:
-    rows, positive = online_naive.draw(n=60, d=4, density=1.0)
-    found = StochasticSaddle(0.5, max_passes=2000).solve(from_rows(rows, positive))
-    assert np.linalg.norm(found.w) <= 0.5 * (1 + 1e-12)
-    assert found.gap <= 0.05
-    assert found.n_iter == 120_000
-
-
 def test_the_automatic_step_knows_the_scale_and_other_steps_are_kept() -> None:
     assert auto_step("auto", 100.0, 3.0) == 1 / 20
     assert auto_step("auto", 0.01, 2.0) == 0.005

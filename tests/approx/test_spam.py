@@ -206,16 +206,6 @@ def test_it_comes_near_the_optimum_and_its_gap_says_so(l1, l2, average) -> None:
     assert found.gap <= 0.1
 
 
-def test_more_passes_bring_a_smaller_gap_and_one_look_a_pass() -> None:
-    loss, looks = from_rows(X, POSITIVE), []
-    found = StochasticProximal(0.05, 0.5, "linear", max_passes=60).solve(
-        loss, callback=looks.append
-    )
-    assert [look.n_iter for look in looks] == [40 * (i + 1) for i in range(60)]
-    assert looks[-1].objective == found.objective
-    assert looks[-1].gap == found.gap < looks[0].gap / 4
-
-
 def test_the_papers_numbers_are_converted() -> None:
     here = from_paper(beta1=0.01, beta2=0.02, xi=3.0, share=0.25)
     r, w = 0.25, np.array([0.3, -0.2])

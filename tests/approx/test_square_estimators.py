@@ -61,15 +61,6 @@ def test_an_answer_whose_gap_is_closed_is_called_proved() -> None:
     assert not null.coef_.any()
 
 
-@each("model", MODELS)
-def test_dense_and_sparse_rows_give_the_same_model(model) -> None:
-    X, y = draw()
-    dense = model(random_state=1).fit(X, y)
-    sparse = model(random_state=1).fit(sp.csr_matrix(X), y)
-    np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-9, atol=1e-13)
-    np.testing.assert_allclose(sparse.intercept_, dense.intercept_, rtol=1e-9)
-
-
 def test_the_answers_are_those_of_the_solvers_with_the_same_seed() -> None:
     X, y = draw()
     loss = from_rows(X, y == "ill")
@@ -142,16 +133,6 @@ def test_a_batch_of_one_class_is_taken_and_leaves_the_intercept(model) -> None:
     fitted.partial_fit(X[ill], y[ill])
     np.testing.assert_array_equal(fitted.intercept_, intercept)
     assert fitted.score(X, y) > 0.6
-
-
-@each("model", ONLINE)
-def test_it_goes_on_after_fit(model) -> None:
-    X, y = draw()
-    fitted = model(max_passes=3, random_state=0).fit(X, y)
-    before = fitted.coef_.copy()
-    fitted.partial_fit(X, y)
-    assert fitted.n_iter_ == 4 * 90
-    assert not np.array_equal(before, fitted.coef_)
 
 
 def test_what_needs_all_rows_is_refused_in_batches() -> None:

@@ -12,9 +12,6 @@ from aucert.exact import ROCSVM, certify, regularization_path, solve
 from aucert.exact.api import solve as solving
 from aucert.exact.certificate.audit import Audit
 from aucert.exact.spaces import rows as row_blocks
-from aucert.exact.spaces.rows import Rows
-from aucert.exact.tools.threads import at_most
-from aucert.exact.tools.threads import workers as workers_of
 from loops import each
 
 JOBS = (1, 2, 4)
@@ -71,38 +68,3 @@ def test_certificates_paths_and_models_are_the_same(form: str) -> None:
         lambda jobs: ROCSVM(lam=0.1, tol=1e-4, n_jobs=jobs).fit(X, y).coef_.tolist(),
     ):
         assert call(1) == call(2) == call(4)
-
-
-@each(("n", "d"), [(1000, 3), (1001, 130), (70, 5), (3, 2)])
-def test_products_in_parts_are_the_products(
-    n: int, d: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    X, _ = rows(n, d)
-    rng = np.random.default_rng(1)
-    w, c = rng.normal(size=d), rng.normal(size=n)
-    space = Rows(X)
-    plain = space.scores(w), space.pull(c)
-    monkeypatch.setattr(row_blocks, "SHARED", 1)
-    found = []
-    for jobs in JOBS:
-        with at_most(jobs):
-            found.append((space.scores(w), space.pull(c)))
-    for scores, pulled in found:
-        assert np.array_equal(scores, found[0][0]) and np.array_equal(pulled, found[0][1])
-    # Both orders of additions keep their own bound.
-    assert (np.abs(found[0][0] - plain[0]) <= 2 * space.score_error(w)).all()
-    assert np.linalg.norm(found[0][1] - plain[1]) <= 2 * space.pull_error(c)
-
-
-def test_products_in_parts_take_the_threads_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_blocks, "SHARED", 1)
-    seen = []
-
-    def watched(numbers: int) -> int:
-        seen.append(workers_of(numbers))
-        return seen[-1]
-
-    monkeypatch.setattr(row_blocks, "workers", watched)
-    X, y = rows(60)
-    solve(X, y, 0.1, tol=1e-3, n_jobs=3, loss="squared_hinge")
-    assert seen and set(seen) == {3}

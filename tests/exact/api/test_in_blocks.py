@@ -5,35 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aucert.exact.api import solve as solving
-from aucert.exact.api.solve import solve, streamed_problem
+from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
-from aucert.exact.formulation.request import Request
 from loops import each
-
-
-def read_in_blocks(X: np.ndarray) -> bool:
-    y = np.arange(len(X)) % 2
-    return streamed_problem(X, y, Request.of(0.1)) is not None
-
-
-@each(
-    ("n", "dim", "expected"),
-    [(99_999, 2, False), (100_000, 5, True), (100_000, 6, False), (200_000, 6, True)],
-)
-def test_rows_of_few_numbers_are_read_in_blocks_earlier(n: int, dim: int, expected: bool) -> None:
-    assert read_in_blocks(np.random.default_rng(0).normal(size=(n, dim))) is expected
-
-
-def test_rows_that_are_mostly_equal_are_held_while_they_fit(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    X = np.random.default_rng(0).normal(size=(200_000, 2)).round()
-    assert not read_in_blocks(X)
-    assert read_in_blocks(X + np.random.default_rng(1).normal(size=X.shape))
-    monkeypatch.setattr(solving, "HELD_NUMBERS", X.size)
-    assert read_in_blocks(X)
 
 
 def test_many_tied_rows_are_solved_to_the_last_digits() -> None:

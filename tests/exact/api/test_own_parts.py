@@ -20,7 +20,6 @@ from aucert.exact import (
 )
 from aucert.exact.certificate.solution import Status
 from aucert.exact.formulation.request import Request
-from aucert.exact.spaces.kernels import KERNELS, Gaussian
 from aucert.validation.commands import certify as certify_command
 from aucert.validation.commands import solve_path as solve_command
 from loops import each
@@ -117,27 +116,6 @@ def test_the_functions_behind_the_command_line_take_them(
     rival = {"convention": None, "C": None, "exact": False}
     certify_command.run_certify(str(file), **options, **more, **rival)
     assert '"loss": "rounded hinge"' in capsys.readouterr().out
-
-
-def test_an_object_of_ours_is_the_kernel_of_its_name() -> None:
-    named = solve(X, Y, LAM, kernel="rbf", gamma=0.4)
-    given = solve(X, Y, LAM, kernel=Gaussian(0.4))
-    assert (named.w == given.w).all()
-
-
-@dataclass(frozen=True)
-class Scaled(Gaussian):
-    """A kernel of a gamma, as a file of its own would define it."""
-
-
-def test_a_kernel_that_is_added_to_the_list_is_known_by_name(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    with pytest.raises(InputError, match="unknown kernel 'scaled'"):
-        solve(X, Y, LAM, kernel="scaled")
-    monkeypatch.setitem(KERNELS, "scaled", Scaled)
-    named = solve(X, Y, LAM, kernel="scaled")
-    assert (named.w == solve(X, Y, LAM, kernel="rbf", gamma=0.5).w).all()
 
 
 @dataclass(frozen=True)

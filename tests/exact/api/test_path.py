@@ -72,30 +72,6 @@ def test_paths_of_awkward_problems_are_the_cold_solutions(seed: int) -> None:
     assert_same_optima(path, [solve(case.X, case.y, lam, **options) for lam in lams])
 
 
-@each("loss", ["hinge", "squared_hinge"])
-def test_warm_starts_save_most_of_the_steps(loss: str) -> None:
-    lams = np.geomspace(1.0, 1e-4, 13)
-    path = regularization_path(X, Y, lams, loss=loss, tol=1e-6)
-    cold = [solve(X, Y, lam, loss=loss, tol=1e-6).n_iter for lam in lams]
-    assert sum(point.solution.n_iter for point in path.points) <= 0.75 * sum(cold)
-
-
-def test_the_factor_of_the_kernel_is_made_once(monkeypatch) -> None:
-    import aucert.exact.spaces.factor as module
-
-    made = []
-    genuine = module.factor_gram
-    monkeypatch.setattr(module, "factor_gram", lambda *a, **k: made.append(1) or genuine(*a, **k))
-    regularization_path(X, Y, LAMS, loss="squared_hinge", kernel="rbf")
-    assert len(made) == 1
-
-
-def test_lams_are_taken_falling_and_once() -> None:
-    path = regularization_path(X, Y, [0.1, 1.0, 0.1, 0.01])
-    assert path.lams.tolist() == [1.0, 0.1, 0.01]
-    assert [point.lam for point in path.points] == [1.0, 0.1, 0.01]
-
-
 def test_numbers_of_a_path_are_those_of_its_points() -> None:
     path = regularization_path(X, Y, LAMS)
     assert path.weights.shape == (6, 3)
@@ -180,15 +156,6 @@ def test_an_interrupt_ends_the_path_with_the_points_so_far() -> None:
         assert path.lams.tolist() == LAMS[:2].tolist() and not path.complete
         with pytest.raises(KeyboardInterrupt):
             regularization_path(X, Y, LAMS)
-
-
-def test_a_path_that_is_interrupted_in_its_callback_is_not_complete() -> None:
-    def stop_at_the_last(point: PathPoint) -> None:
-        if point.lam == LAMS[-1]:
-            raise KeyboardInterrupt
-
-    path = regularization_path(X, Y, LAMS, callback=stop_at_the_last)
-    assert path.interrupted and not path.complete and path.lams.tolist() == LAMS.tolist()
 
 
 @each(

@@ -10,10 +10,7 @@ import numpy as np
 import pytest
 
 from aucert.exact import ElasticNet, InputError, Rows, certify, solve
-from aucert.exact.formulation.request import Request
-from aucert.exact.problem.penalties.group_lasso import GroupLasso
 from aucert.exact.problem.penalties.registry import penalty_from
-from aucert.exact.problem.penalties.sign import Sign
 from aucert.validation.cli import main
 from convex_programs import reference
 from loops import each
@@ -84,13 +81,6 @@ def test_more_features_than_rows_stay_features() -> None:
 def test_scores_alone_are_judged_with_the_ridge_alone() -> None:
     with pytest.raises(InputError, match="ridge"):
         certify(X, Y, 0.1, scores=X[:, 0], l1=0.1)
-
-
-def test_requests_say_what_they_hold() -> None:
-    assert isinstance(Request.of(0.1, l1=0.1, groups=[0, 0, 1, 1]).penalty, GroupLasso)
-    assert isinstance(Request.of(0.1, sign="nonnegative").penalty, Sign)
-    with pytest.raises(InputError, match="ridge"):
-        Request.of(0.1, l1=0.1).at(0.2)
 
 
 def test_the_command_line_knows_l1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import aucert.exact.api.cross_validation as path_selection
 import aucert.exact.spaces.factor as many_features
-from aucert.exact import ROCSVMCV, cross_validated_path, regularization_path, solve
+from aucert.exact import cross_validated_path, regularization_path, solve
 from aucert.exact.api.folds import make_splits
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
@@ -90,16 +90,6 @@ def test_the_plain_kernel_in_folds_has_the_optimum_of_each_fold_in_its_range(
 
 
 @pytest.mark.slow
-def test_the_values_of_a_kernel_are_made_once_for_all_folds_and_lam(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    plainly(monkeypatch)
-    Counting.values = 0
-    cross_validated_path(X, Y, LAMS, cv=4, kernel=Counting(0.4))
-    assert Counting.values <= 120**2 + 3 * 50**2  # the matrix, and a check on fifty rows a call
-
-
-@pytest.mark.slow
 @each("limit", [DENSE_LIMIT, 0])
 def test_a_path_over_a_plain_kernel_is_the_cold_solution_at_each_lam(
     monkeypatch: pytest.MonkeyPatch, limit: int
@@ -113,12 +103,3 @@ def test_a_path_over_a_plain_kernel_is_the_cold_solution_at_each_lam(
         assert held.reaches(1e-9) and point.solution.method == "descent"
         assert held.dual <= known.primal
         assert known.dual <= held.primal
-
-
-@pytest.mark.slow
-def test_the_choice_is_the_same_with_processes_of_their_own() -> None:
-    one, two = (
-        ROCSVMCV(LAMS, cv=3, random_state=0, n_jobs=jobs, **GAUSSIAN).fit(X, Y) for jobs in (1, 2)
-    )
-    np.testing.assert_array_equal(one.cv_path_.fold_auc, two.cv_path_.fold_auc)
-    assert one.lam_ == two.lam_

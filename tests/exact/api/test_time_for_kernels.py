@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -113,22 +112,6 @@ def test_limit_of_time_is_named_where_it_cut_the_features(monkeypatch: pytest.Mo
         model = ROCSVM(lam=1e-2, kernel="rbf", gamma=0.5, max_time=1e-9).fit(X, y)
     assert model.status_ == Status.TIME_LIMIT
     assert model.certificate_.gap > 0
-
-
-def test_solver_gets_what_the_formulation_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = rows()
-    asked: list[object] = []
-
-    def formulate(*given: Any, **more: Any) -> formulation_module.Formulation:
-        asked.append(given[-1])
-        return formulation_module.formulate(*given, **more)
-
-    monkeypatch.setattr(solving_module, "formulate", formulate)
-    request = Request.of(1e-2)
-    _, found = solve_both(X, y, request, Options(max_time=60.0))
-    _, free = solve_both(X, y, request, Options())
-    assert asked == [30.0, None]
-    assert found.status == free.status == Status.CERTIFIED
 
 
 def test_features_cut_by_time_are_no_stalled_solver(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import io
 import json
-import stat
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -306,20 +305,6 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
         save_model(ROCSVM(lam=1.0).fit(X, Y), saved)
     assert saved.read_bytes() == before
     assert [f.name for f in saved.parent.iterdir()] == ["model.npz"]
-
-
-def test_a_path_that_cannot_be_written_is_said(tmp_path: Path) -> None:
-    model = ROCSVM().fit(X, Y)
-    with pytest.raises(InputError, match="this is a folder"):
-        save_model(model, tmp_path)
-    with pytest.raises(InputError, match="there is no folder"):
-        save_model(model, tmp_path / "none" / "m.npz")
-
-
-def test_a_file_is_as_open_to_others_as_any_new_file(saved: Path) -> None:
-    plain = saved.with_name("plain")
-    plain.touch()
-    assert stat.S_IMODE(saved.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
 
 
 @each("name", [name for name in MODELS if name != "pipeline"])

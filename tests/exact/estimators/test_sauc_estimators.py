@@ -5,9 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from aucert.exact import ROCSVM, SAUCSVM, certify, solve
 from aucert.exact.certificate.solution import Status
@@ -47,10 +44,6 @@ def test_a_precomputed_kernel_gives_what_its_name_gives(structure: float) -> Non
         given.decision_function(kernel(NEW, X)), named.decision_function(NEW), atol=1e-6
     )
     assert given.certificate_.primal == pytest.approx(named.certificate_.primal, rel=1e-9)
-
-
-def test_structure_zero_is_the_roc_svm() -> None:
-    np.testing.assert_array_equal(SAUCSVM(0.02, 0.0).fit(X, Y).coef_, ROCSVM(0.02).fit(X, Y).coef_)
 
 
 def test_the_spread_within_classes_falls_as_structure_grows() -> None:
@@ -102,27 +95,6 @@ def test_sparse_rows_give_the_same_model(kernel: str) -> None:
         dense.decision_function(NEW) - dense.intercept_,
         atol=1e-5,
     )
-
-
-def test_grid_search_over_lam_gamma_and_structure() -> None:
-    search = GridSearchCV(
-        make_pipeline(StandardScaler(), SAUCSVM(kernel="rbf")),
-        {
-            "saucsvm__lam": [0.1, 0.01],
-            "saucsvm__gamma": [0.1, 1.0],
-            "saucsvm__structure": [0.0, 1.0],
-        },
-        scoring="roc_auc",
-        cv=3,
-    ).fit(X, Y)
-    assert 0.5 < search.best_score_ <= 1.0
-
-
-def test_feature_names_are_kept() -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
-    model = SAUCSVM().fit(frame, Y)
-    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
 
 
 @each(

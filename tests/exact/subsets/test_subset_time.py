@@ -93,17 +93,6 @@ def test_trying_all_tells_how_far_it_is_and_its_bound_is_zero_until_the_end(k: i
     assert all(line.lower == 0 for line in lines[:-1])
 
 
-def test_trying_all_can_be_interrupted_and_keeps_the_start() -> None:
-    X, y = wide(20, 45)
-
-    def stop(line: object) -> None:
-        raise KeyboardInterrupt
-
-    cut = best_subset(X, y, 3, callback=stop, method="exhaustive")
-    assert (cut.status, cut.lower, cut.proved) == ("interrupted", 0.0, False)
-    assert cut.upper <= loss_of(X, y).optimum([8, 9, 10]).value
-
-
 @each("k", [2, 3])
 def test_dependent_supports_that_there_was_no_time_for_leave_the_bound_at_zero(k: int) -> None:
     X, y = noisy(80, 9, 3, 0.4, 0.0, seed=2)
