@@ -43,20 +43,17 @@ def draw_pairs(
     seed : int, Generator or None
         The same number gives the same pairs.
     replace : bool
-        With replacement, B independent draws; without, B different pairs, every such set being
-        equally likely (and sorted).
+        B independent draws; or B different pairs, every such set being equally likely (and sorted).
     merge : bool
-        Whether a pair drawn k times becomes one pair of weight k; otherwise it is listed k times.
-        It is the same problem, with fewer dual variables.
+        Whether a pair drawn k times becomes one pair of weight k, the same problem.
     weight : array (n,), optional
-        Row weights >= 0, some of them positive in each class: the pair (i, j) is drawn with
-        probability weight_i weight_j over the sum of all these. With replacement only.
+        Row weights >= 0: the pair (i, j) is drawn in proportion to weight_i weight_j. With
+        replacement only.
 
     Raises
     ------
     InputError
-        If a class is missing, more different pairs are wanted than there are, or weights are
-        given to draws without replacement.
+        If a class is missing, or more different pairs are wanted than there are.
     """
     positive = np.asarray(positive)
     if positive.ndim != 1 or positive.dtype != bool:

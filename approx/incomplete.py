@@ -2,14 +2,10 @@
 
 No paper has SAUC's structure with drawn pairs. It needs nothing new: [SAUC, eq. (8)] is an ordinary
 machine in whitened features, and that machine may have drawn pairs [ScalingUp, eq. (7)] or Nyström
-features [ScalingUp, eq. (11)] like any other. The structure is that of all rows, O(n d^2)
-operations, however few pairs are drawn. On features of a size that allows it,
-`aucert.exact.SAUCSVM` after `Nystrom` finds the optimum over all pairs itself, with proof;
-`docs/approximations.md` compares.
+features [ScalingUp, eq. (11)] like any other. The structure is that of all rows.
 
-Of rows in partitions only those that the pairs name are fetched. Which pairs are drawn depends on
-the number of rows of each class alone, so that the same seed draws the same pairs in memory and in
-partitions.
+Of rows in partitions only those that the pairs name are fetched. The same seed draws the same pairs
+in memory and in partitions.
 """
 
 from __future__ import annotations
@@ -69,12 +65,9 @@ class IncompleteROCSVM(AUCClassifier):
     loss(w'x_i - w'x_j). Standardise the features first. In a pipeline after `Nystrom` it is
     [ScalingUp, eq. (12)].
 
-    The result differs from the optimum over all pairs for two reasons. The descent stops early,
-    which `incomplete_certificate_` bounds; and the drawn pairs are not all pairs, which
-    `certificate_` covers too.
-
-    Of dask collections and `PartitionedRows` without weights, the same pairs are drawn as in
-    memory, and only the rows that they name are fetched.
+    The descent stops early, which `incomplete_certificate_` bounds; and the drawn pairs are not all
+    pairs, which `certificate_` covers too. Of dask collections and `PartitionedRows`, without
+    weights, only the rows that the pairs name are fetched.
 
     Parameters
     ----------
@@ -83,8 +76,7 @@ class IncompleteROCSVM(AUCClassifier):
     n_pairs : "n" or int
         B; "n" draws as many pairs as there are rows (of positive weight), as the paper does.
     replace : bool
-        Whether to draw with replacement. Without it, row weights must be equal: with them, each
-        pair is drawn with probability proportional to the product of its two weights.
+        As in `draw_pairs`.
     loss : {"hinge", "squared_hinge", "square"}
     optimizer : {"adamax", "adamax-scalar", "gradient"}
         `Adamax`, its variant with one scale for all coordinates (roclab's), `GradientDescent`.
@@ -286,25 +278,14 @@ def incomplete_sauc(
 
     Parameters
     ----------
-    lam : float
-        > 0, of `IncompleteSAUCSVM`.
-    structure : float
-        >= 0.
-    gamma : float, optional
-        > 0, of the Gaussian; 1 / (number of features) by default.
-    n_landmarks : int
-        At most this many k-means centres.
-    n_pairs : "n" or int
-        As in `IncompleteROCSVM`.
+    lam, structure, n_pairs
+        Of `IncompleteSAUCSVM`.
+    gamma, n_landmarks
+        Of `Nystrom`, with k-means centres.
     seed : int or None
         Chooses the landmarks and draws the pairs.
     with_mean : bool
         Whether to centre the columns; False for sparse input.
-
-    Raises
-    ------
-    InputError
-        If the seed is no whole number. Other parameters are checked when the pipeline is fitted.
     """
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer)):
         raise InputError(f"seed must be a whole number or None, not {seed!r}")
@@ -356,20 +337,16 @@ def certificate_over_all(
 ) -> Certificate:
     """Return how far `w` is from the optimum over all pairs, by a dual point of its scores.
 
-    The point is shrunk by the rule that holds for any loss. In memory the square and the squared
-    hinge have a better rule of their own, so that there the gap of weights far from the optimum is
-    smaller.
+    The point is shrunk by the rule that holds for any loss; in memory some have a better one.
     """
     problem = Problem(cast(Space, rows), Mean(pairs_in(rows.facts), loss), Ridge(lam))
     with noting():
         grids = [(SMOOTH_BINS, 0)]
         if loss == HINGE:
             grids = [(BINS, max(1, round(width * BINS / 2))) for width in WIDTHS]
-        found = [Certificate.of(problem, w, _scaled(problem, w, *grid)) for grid in grids]
+        found = []
+        for bins, half in grids:
+            sums = binned_at(problem, w, bins, half)
+            point = Minorant.from_weights(problem, w, sums.bins, half, sums.scale(problem.lam))
+            found.append(Certificate.of(problem, w, point))
     return max(found, key=lambda one: one.dual)
-
-
-def _scaled(problem: Problem, w: np.ndarray, bins: int, half: int) -> Minorant:
-    """Return the dual point of the scores of `w` at its best scale."""
-    found = binned_at(problem, w, bins, half)
-    return Minorant.from_weights(problem, w, found.bins, half, found.scale(problem.lam))

@@ -46,8 +46,7 @@ Seed = int | np.random.Generator | None
 
 LANDMARKS = ("uniform", "stratified", "kmeans", "pivoted", "leverage")
 
-# A row is left alone once less than this share of it is unexplained: the rest is rounding.
-EXPLAINED = 1e-13
+EXPLAINED = 1e-13  # a row is left alone once less than this share of it is unexplained
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +60,7 @@ class Landmarks:
 def uniform(X: object, n_landmarks: int, seed: Seed = None) -> Landmarks:
     """Return different rows, every set of them equally likely. [ScalingUp, Section 3.1]"""
     matrix = _check(X, n_landmarks)
-    index = np.random.default_rng(seed).choice(_rows(matrix), n_landmarks, replace=False)
+    index = np.random.default_rng(seed).choice(matrix.shape[0], n_landmarks, replace=False)
     return Landmarks(matrix[index], index)
 
 
@@ -72,8 +71,8 @@ def draw_by_class(X: object, n_landmarks: int, y: object, seed: Seed = None) -> 
     """
     matrix = _check(X, n_landmarks)
     labels = check_labels(y)
-    if labels.shape != (_rows(matrix),):
-        raise InputError(f"{_rows(matrix)} rows, but labels of shape {labels.shape}")
+    if labels.shape != (matrix.shape[0],):
+        raise InputError(f"{matrix.shape[0]} rows, but labels of shape {labels.shape}")
     _, members, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     rng = np.random.default_rng(seed)
     parts = [
@@ -118,7 +117,7 @@ def kmeans(
     check_count("max_iter", max_iter)
     if abs(matrix).max() > LARGEST_REACH:
         raise InputError("X has values so large that their squares overflow: rescale it")
-    if n_landmarks == _rows(matrix):
+    if n_landmarks == matrix.shape[0]:
         return Landmarks(matrix)
     state = int(np.random.default_rng(seed).integers(2**31 - 1))
     model = KMeans(n_landmarks, n_init=n_init, max_iter=max_iter, random_state=state)
@@ -129,19 +128,15 @@ def kmeans(
 
 
 def draw_by_pivots(X: object, n_landmarks: int, kernel: Kernel, seed: Seed = None) -> Landmarks:
-    """Return rows chosen by randomly pivoted Cholesky.
+    """Return rows chosen by randomly pivoted Cholesky: d columns of K, O(n d^2) operations.
 
-    Each next row is drawn with probability proportional to r_i = k(x_i, x_i) - K~_ii, what the
-    rows chosen so far leave unexplained of it (Chen, Epperly, Tropp and Webber, 2023). It takes
-    d columns of the Gram matrix and O(n d^2) operations.
+    Each next row is drawn in proportion to r_i = k(x_i, x_i) - K~_ii, what is unexplained of it.
     """
     matrix = _check(X, n_landmarks)
     rng = np.random.default_rng(seed)
-    whole = np.asarray(kernel.diagonal(matrix), dtype=float)
-    if not whole.max() > 0:
-        raise InputError("the kernel is zero on every row: there is nothing to span")
+    whole = _diagonal(matrix, kernel)
     left = whole.copy()
-    features = np.zeros((_rows(matrix), n_landmarks))
+    features = np.zeros((matrix.shape[0], n_landmarks))
     chosen: list[int] = []
     for k in range(n_landmarks):
         left[left <= EXPLAINED * whole.max()] = 0.0
@@ -179,21 +174,15 @@ def choose_landmarks(
 def _check(X: object, n_landmarks: int) -> Matrix:
     matrix = check_matrix(X)
     check_count("n_landmarks", n_landmarks)
-    if n_landmarks > _rows(matrix):
+    if n_landmarks > matrix.shape[0]:
         raise InputError(
-            f"{n_landmarks} landmarks are wanted, but X has only {_rows(matrix)} rows: take fewer"
+            f"{n_landmarks} landmarks are wanted, but X has only {matrix.shape[0]} rows: take fewer"
         )
     return matrix
 
 
-def _rows(matrix: Matrix) -> int:
-    return int(matrix.shape[0])
-
-
-BLOCK_ROWS = 4096
-
-# Share of the trace that is always taken to be unexplained: less than this is rounding.
-SMALLEST_REST = 1e-10
+BLOCK_ROWS = 4096  # rows whose values with the pilot are held at a time
+SMALLEST_REST = 1e-10  # share of the trace always taken to be unexplained: less is rounding
 
 
 def leverage_scores(
@@ -211,29 +200,12 @@ def leverage_scores(
         s; by default all rows, which is exact.
     seed : int, Generator or None
         Draws the pilot rows.
-
-    Raises
-    ------
-    InputError
-        If X is no finite matrix, the kernel is zero on every row, or a number is out of range.
     """
     matrix = check_matrix(X)
     check_number("ridge", ridge)
     if n_pilot is not None:
         check_count("n_pilot", n_pilot)
     return _scores(matrix, kernel, ridge, _pilot(matrix, n_pilot, np.random.default_rng(seed)))
-
-
-def default_ridge(
-    X: object, kernel: Kernel, n_landmarks: int, n_pilot: int | None = None, seed: Seed = None
-) -> float:
-    """Return the ridge at which the effective dimension is about d, and not above d + 1.
-
-    n r = (sum of the eigenvalues of K after the first k) / k with k = d / 2, upwards: the first k
-    add at most k to the effective dimension, and the rest at most k.
-    """
-    matrix = check_matrix(X)
-    return _ridge(matrix, kernel, n_landmarks, _pilot(matrix, n_pilot, np.random.default_rng(seed)))
 
 
 def draw_by_leverage(

@@ -22,11 +22,11 @@ from ..exact.errors import InputError
 from ..exact.problem.problem import split_labels
 from ..exact.spaces.rows import check_matrix
 from ..exact.square_loss.row_average import top_eigenvalue
-from ..exact.tools.checks import check_count, check_number
+from ..exact.tools.checks import check_choice, check_count, check_number
 from ..exact.tools.compiling import compiled
-from .online import RowArrays
+from .online import RowArrays, check_step
 
-TOGETHER = 2**20  # About so many rows are handed to the compiled steps at a time.
+TOGETHER = 2**20  # about so many rows are handed to the compiled steps at a time
 
 
 def batch_size(t: int, first: float, ratio: float, n: int) -> int:
@@ -62,9 +62,8 @@ def hsg_ht(
 
     Parameters
     ----------
-    X : array or sparse matrix (n, d)
-    y : array (n,)
-        Two kinds of labels.
+    X, y, positive
+        As in `solve`.
     k : int
         >= 1.
     first : float
@@ -80,25 +79,14 @@ def hsg_ht(
         The start of the intercept; "log-odds" is log(n_pos / n_neg).
     mode : {"right", "authors"}
     seed : int or None
-    positive : label, optional
-        The larger one by default.
-
-    Raises
-    ------
-    InputError
-        If the data or a parameter cannot be used.
     """
     data = LogisticData(X, y, k, intercept, positive)
     check_number("first", first)
     check_number("ratio", ratio, high=1.0)
     check_number("max_passes", max_passes)
-    if mode not in ("right", "authors"):
-        raise InputError(f"mode must be one of right, authors, not {mode!r}")
-    if isinstance(step, str):
-        if step != "auto":
-            raise InputError(f"step must be 'auto' or a number > 0, not {step!r}")
-        step = 2 / (data.rows.longest**2 + 1)
-    length = check_number("step", step)
+    check_choice("mode", mode, ("right", "authors"))
+    check_step(step)
+    length = 2 / (data.rows.longest**2 + 1) if isinstance(step, str) else float(step)
     if mode == "authors":
         sizes = _pass_sizes(data.n, first, ratio)
         cuts = np.cumsum(sizes)[:-1]
@@ -153,7 +141,7 @@ def stoiht(
 
     Parameters
     ----------
-    X, y, k, positive
+    X, y, k, positive, intercept
         As in `hsg_ht`.
     n_blocks : int
         m.
@@ -161,15 +149,8 @@ def stoiht(
         > 0; "auto" is 1 / the largest curvature of a block, the intercept included.
     max_epochs : int
         The most epochs, of m steps each.
-    intercept : "log-odds" or float
-        As in `hsg_ht`.
     seed : int or None
         Draws the blocks and their order.
-
-    Raises
-    ------
-    InputError
-        If the data or a parameter cannot be used.
     """
     data = LogisticData(X, y, k, intercept, positive)
     check_count("max_epochs", max_epochs)
@@ -177,11 +158,10 @@ def stoiht(
     if check_count("n_blocks", n_blocks) > data.n:
         raise InputError(f"{n_blocks} blocks cannot be made of {data.n} rows")
     blocks = np.array_split(rng.permutation(data.n), n_blocks)
+    check_step(step)
     if isinstance(step, str):
-        if step != "auto":
-            raise InputError(f"step must be 'auto' or a number > 0, not {step!r}")
         step = 1 / max(block_curvature(data, block, n_blocks, rng) for block in blocks)
-    length = check_number("step", step)
+    length = float(step)
     factors = np.full(n_blocks, n_blocks / data.n)
     for _ in range(max_epochs):
         order = rng.integers(n_blocks, size=n_blocks)
@@ -227,8 +207,7 @@ class LogisticData:
             raise InputError(f"y has {self.positive.size} labels for {self.n} rows")
         n_pos = int(self.positive.sum())
         if isinstance(intercept, str):
-            if intercept != "log-odds":
-                raise InputError(f"intercept must be 'log-odds' or a number, not {intercept!r}")
+            check_choice("intercept (other than a number)", intercept, ("log-odds",))
             intercept = math.log(n_pos / (self.n - n_pos))
         start = check_number("intercept", intercept, low=-math.inf)
         self.rows = RowArrays.of(self.X)
@@ -238,11 +217,9 @@ class LogisticData:
     def take(self, batches: list[np.ndarray], factors: np.ndarray, step: float) -> None:
         """Make one step for each batch, along the sum of its rows' gradients times its factor."""
         cuts = np.cumsum([0, *(batch.size for batch in batches)])
-        order = np.concatenate(batches).astype(np.int64)
-        signs = np.where(self.positive, 1.0, -1.0)
+        order, signs = np.concatenate(batches).astype(np.int64), np.where(self.positive, 1.0, -1.0)
         factors = np.asarray(factors, dtype=float)
-        rows, k, w, c = self.rows, self.k, self.w, self.c
-        logistic_steps(*rows, order, cuts, factors, signs, step, k, w, c)
+        logistic_steps(*self.rows, order, cuts, factors, signs, step, self.k, self.w, self.c)
         self.n_iter += len(batches)
         self.n_rows += order.size
 

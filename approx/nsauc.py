@@ -130,11 +130,10 @@ class PairSGD(Solver):
             recorder.w0 = np.zeros(problem.space.dim)
 
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
-        """Make the steps from `recorder.w0`.
+        """Make the steps from `recorder.w0`; the history has a line for each look at F.
 
-        The history has a line for each look at the objective over all pairs; `n_iter` counts
-        steps. With `paper_literal` or a tiny t0 the objective can leave all bounds. Then the method
-        has stalled, and the point is that of the look before, or zero.
+        With `paper_literal` or a tiny t0 the objective can leave all bounds: then the method has
+        stalled, and the point is that of the look before, or zero.
         """
         assert recorder.w0 is not None
         return _Run(self, Walk.of(recorder.w0)).go(problem, recorder)
@@ -269,12 +268,7 @@ class PairSGDClassifier(NystromClassifier, OnlineClassifier):
     def _solver(self) -> PairSGD:
         Ridge(self.lam)
         names = ("max_epochs", "t0", "rskip", "tol", "max_time")
-        common = {name: getattr(self, name) for name in names}
-        return PairSGD(**common, **self._averaging())
-
-    def _averaging(self) -> dict[str, Any]:
-        """Return the solver's parameters that say what is averaged, and when."""
-        return {"average": "none"}
+        return PairSGD(average="none", **{name: getattr(self, name) for name in names})
 
     def _check_parameters(self) -> None:
         self._solver()
@@ -301,7 +295,7 @@ class PairSGDClassifier(NystromClassifier, OnlineClassifier):
 
     def _begin(self, rows: Matrix, positive: np.ndarray) -> np.ndarray:
         """Choose landmarks and t0, begin a walk at zero, and return the features of the rows."""
-        chosen = {"n_landmarks": self.n_landmarks, "landmarks": self.landmarks}
+        chosen: dict[str, Any] = {"n_landmarks": self.n_landmarks, "landmarks": self.landmarks}
         features = self._fit_map(rows, positive, **chosen, random_state=self._draw_seed())
         self._walk, self.n_iter_ = Walk.of(np.zeros(features.shape[1])), 0
         self.t0_ = starting_time(self.t0, self.lam, mean_square_size(Rows(features)))
@@ -341,18 +335,12 @@ class NSAUC(PairSGDClassifier):
     lam : float
         > 0, weight of the penalty against the mean loss.
     kernel, gamma, n_landmarks, landmarks, rcond
-        As in `NBAUC`; see `aucert.approx.bandwidth` for the papers' rules for gamma.
-    max_epochs : int
-        Each is n steps, a step one random pair.
+        As in `Nystrom`; see `aucert.approx.bandwidth` for the paper's rule for gamma.
+    max_epochs, t0, rskip, askip, tol
+        As in `PairSGD`.
     average : {"all", "half"}
         The mean of all points, as in the paper, or of those in the second half of the run, which
         forgets the start.
-    t0 : {"scaled", "inverse", "bottou"} or float
-        Holds the first steps back, see `aucert.approx.nsauc.starting_time`.
-    rskip, askip : int
-        Steps between two penalties, and between two averaged points.
-    tol : float
-        Certified relative gap at which to stop before `max_epochs`; 0 for never.
     threshold, max_time
         As in `ROCSVM`; `partial_fit` cuts the scores of the batch.
     random_state : int, RandomState or None
@@ -373,9 +361,9 @@ class NSAUC(PairSGDClassifier):
     average: str = "all"
     askip: int = 16
 
-    def _averaging(self) -> dict[str, Any]:
+    def _solver(self) -> PairSGD:
         check_choice("average", self.average, ("all", "half"))
-        return {"average": self.average, "askip": self.askip}
+        return replace(super()._solver(), average=self.average, askip=self.askip)
 
 
 @dataclass(eq=False, repr=False)

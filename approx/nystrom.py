@@ -51,7 +51,7 @@ from ..exact.tools.rounding import LONG_UNIT, UNIT, gamma
 from ..exact.tools.threads import small_in_one_thread
 from .landmarks import LANDMARKS, choose_landmarks
 
-BLOCK_BYTES = 64 * 2**20  # Memory that a block of k(X, Z) may take.
+BLOCK_BYTES = 64 * 2**20  # memory that a block of k(X, Z) may take
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,11 +136,9 @@ def nystrom_map(kernel: Kernel, landmarks: Any, rcond: float = 1e-12) -> Nystrom
 class SpanRows(Rows):
     """Functions in the span of the landmarks, judged in the TRUE space.
 
-    Coordinates w mean theta'k(., Z), theta = projection w, with the kernel's formula: scores and
-    norm are made from theta, and their bounds include what rounding of kernel values does to them,
-    at most noise sum_k |theta_k| r_k times r_i, r the roots of k(x, x). The dual's norm is measured
-    with the true kernel on all rows: ``problem.over(SpanRows(...))`` makes certificates against the
-    optimum over the whole space, approximation error included.
+    Coordinates w mean theta'k(., Z), theta = projection w. Bounds include the rounding of kernel
+    values, at most noise sum_k |theta_k| r_k times r_i, r the roots of k(x, x). The dual's norm is
+    measured with the true kernel on all rows.
     """
 
     def __init__(self, features: np.ndarray, truth: Space, found: NystromMap, X: Any):
@@ -256,9 +254,8 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ----------
     kernel : {"rbf", "laplacian", "linear"}
     gamma : float, optional
-        > 0, as in `aucert.exact.spaces.kernels`; 1 / n_features by default. On standardised
-        columns that is also the choice of [Nonlinear, Section 5.2], one over the mean squared
-        distance from the mean, if its Gaussian is exp(-d^2 / bandwidth).
+        > 0; 1 / n_features by default. On standardised columns that is also the choice of
+        [Nonlinear, Section 5.2], if its Gaussian is exp(-d^2 / bandwidth).
     n_landmarks : int
         At most this many; all rows where there are no more of them, which is exact.
     landmarks : {"uniform", "stratified", "kmeans", "pivoted", "leverage"}
@@ -273,9 +270,8 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     landmarks_ : array or CSR (d, n_features_in_)
     landmark_indices_ : int array (d,) or None
         Which rows they are; None for "kmeans", and for dask collections.
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        Only where X has column names.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
     """
 
     kernel: str = "rbf"
@@ -313,10 +309,8 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_count("n_landmarks", self.n_landmarks)
         rows = landmark_sample(self, X) if is_dask(X) else check_rows(self, X)
         kernel = get_kernel(self.kernel, self.gamma, rows.shape[1])
-        wanted = min(int(self.n_landmarks), rows.shape[0])
-        chosen = choose_landmarks(
-            self.landmarks, rows, wanted, kernel, y, draw_seed(self.random_state)
-        )
+        wanted, seed = min(int(self.n_landmarks), rows.shape[0]), draw_seed(self.random_state)
+        chosen = choose_landmarks(self.landmarks, rows, wanted, kernel, y, seed)
         self.landmarks_ = chosen.rows
         self.landmark_indices_ = None if is_dask(X) else chosen.index
         self.map_ = nystrom_map(kernel, chosen.rows, self.rcond)
@@ -333,9 +327,9 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if is_dask(X):
-            return features_of(self, X)
-        rows = check_rows(self, X, reset=False)
-        return self.map_.transform(rows)
+            blocks = in_blocks(X, self.n_features_in_, getattr(self, "feature_names_in_", None))
+            return mapped(blocks, self.map_.transform, self.map_.rank)
+        return self.map_.transform(check_rows(self, X, reset=False))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -344,8 +338,7 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-# Rows in which landmarks are chosen: so many for each landmark, and at least.
-SAMPLED, LEAST_SAMPLE = 20, 5000
+SAMPLED, LEAST_SAMPLE = 20, 5000  # rows to choose in: so many for each landmark, and at least
 
 
 def landmark_sample(model: Any, X: Any) -> np.ndarray:
@@ -364,20 +357,9 @@ def landmark_sample(model: Any, X: Any) -> np.ndarray:
     return rows
 
 
-def features_of(model: Any, X: Any) -> Any:
-    """Return the features of a collection's rows, a dask array (n, r) that is not computed yet."""
-    names = getattr(model, "feature_names_in_", None)
-    blocks = in_blocks(X, model.n_features_in_, names)
-    return mapped(blocks, model.map_.transform, model.map_.rank)
-
-
 @dataclass(eq=False, repr=False)
 class NystromClassifier(AUCClassifier):
-    """Base of the classifiers that are linear in Nyström features.
-
-    [Nonlinear, Algorithm 1]: choose landmarks, map the rows, train on the mapped rows. A subclass
-    adds the parameters that say which landmarks.
-    """
+    """Base of the classifiers that are linear in Nyström features. [Nonlinear, Algorithm 1]"""
 
     _: KW_ONLY
     kernel: str = "rbf"

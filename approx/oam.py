@@ -124,27 +124,14 @@ class OnlineAUC:
 
     def start(self, dim: int) -> Stream:
         """Return a stream of rows with `dim` features, of which none has come yet."""
-        check_count("dim", dim)
         pos, neg = np.zeros((self.n_buffer, dim)), np.zeros((self.n_buffer, dim))
         return Stream(np.zeros(dim), np.zeros(dim), pos, neg, np.zeros(2, dtype=np.int64))
 
     def learn(self, stream: Stream, X: np.ndarray, positive: np.ndarray, draws: np.ndarray) -> None:
-        """Take the rows in their order, and change `stream`.
+        """Take the rows (m, d) in their order, and change `stream`; they may be of one class.
 
-        Parameters
-        ----------
-        stream : Stream
-        X : array (m, d)
-        positive : bool array (m,)
-            All rows may be of one class: they meet those in the buffer.
-        draws : array (m,)
-            In [0, 1), one a row, for the reservoirs.
-
-        Raises
-        ------
-        InputError
-            If the sizes do not fit together, the squares of the rows overflow, or the weights do:
-            C is too large then.
+        `draws` (m,) in [0, 1) are for the reservoirs. Raises `InputError` where sizes do not fit or
+        numbers overflow: C is too large then.
         """
         if X.shape != (positive.size, stream.w.size) or draws.shape != (positive.size,):
             raise InputError(
@@ -176,19 +163,15 @@ class OAM(OnlineClassifier):
 
         |w|^2 / 2 + C sum over all positive-negative pairs of max(0, 1 - w'(x_i - x_j)),
 
-    whose optimum its updates do not reach: `certificate_` says how far from it they end, and
-    `aucert.exact.certify` says the same for any lam. Standardise the features first. The updates
-    are written out in `aucert.approx.oam`.
+    whose optimum its updates, written out in `aucert.approx.oam`, do not reach: `certificate_` says
+    how far from it they end. Standardise the features first.
 
     Parameters
     ----------
     C : float
         > 0. The larger, the further a single row moves the weights: choose it by cross-validation.
-    update : {"sequential", "gradient"}
-    n_buffer : int
-        Rows kept of each class.
-    radius : float, optional
-        > 0, the largest |w| allowed; by default there is none.
+    update, n_buffer, radius
+        As in `OnlineAUC`.
     average : bool
         Whether to use the mean of the weights over all rows instead of the last ones.
     max_epochs : int

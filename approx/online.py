@@ -1,10 +1,8 @@
 """What the online methods share: rows, draws, runs, and the estimators with `partial_fit`.
 
-SPAM, SOLAM and FSAUC, which see one row at a time, have no `run(problem, recorder)` like the
-solvers of a `Problem`, for three reasons. Their problem is a `ConvexSquare`, with an l1 penalty or
-a ball, whose proved gap is not a `Certificate`. To evaluate a point costs as much as a pass, so the
-last point is returned, and no best one is kept. And a run can go on with rows that come later, so
-that its state, the walk, is apart from the solver and outlives it.
+SPAM, SOLAM and FSAUC, which see one row at a time, are not solvers of a `Problem`: theirs is a
+`ConvexSquare`; to evaluate a point costs as much as a pass, so the last point is returned; and a
+run can go on with rows that come later, so that its state, the walk, outlives the solver.
 """
 
 from __future__ import annotations
@@ -33,7 +31,8 @@ from ..exact.tools.lossless import as_float64, check_labels
 from ..exact.tools.rounding import UNIT, Bound
 from ..exact.tools.threads import small_in_one_thread
 
-PROVED = 1e-9  # Largest gap at which the features are called proved; the scale is F(0) = 1.
+PROVED = 1e-9  # largest gap at which the features are called proved; the scale is F(0) = 1
+LARGEST = 1e60  # number in the rows: steps and proofs for the square loss take fourth powers
 
 Look = Callable[["Pass"], object]
 
@@ -75,15 +74,11 @@ class RowArrays(NamedTuple):
         return float(np.sqrt(sums[np.diff(self.indptr) > 0].max(initial=0.0)))
 
 
-# Largest number allowed in the rows: steps and proofs for the square loss take fourth powers.
-LARGEST = 1e60
-
-
 def from_rows(X: np.ndarray | sp.csr_matrix, positive: np.ndarray) -> RowAverage:
     """Return the mean square loss over all pairs with the rows as they are, not centred.
 
     The loss does not depend on the origin, but the path of an online method does, and one that
-    sees a row at a time cannot centre: dense and sparse rows take the same path this way.
+    sees a row at a time cannot centre.
     """
     n_pos = int(positive.sum())
     if not 0 < n_pos < positive.size:
@@ -185,8 +180,8 @@ def certificate_of(problem: ConvexSquare, judged: Judged) -> Certificate:
     inside = np.isfinite(judged.error)
     value, error = (judged.value, judged.error) if inside else (np.inf, 0.0)
     l2 = float(problem.loss.lam)
-    above = Bound(float(value), error * (1 + 2 * UNIT))
-    return Certificate.from_bounds(above, Bound(float(judged.lower), 0.0), l2, problem.in_words)
+    above, below = Bound(float(value), error * (1 + 2 * UNIT)), Bound(float(judged.lower), 0.0)
+    return Certificate.from_bounds(above, below, l2, problem.in_words)
 
 
 def check_step(step: object) -> None:
@@ -241,22 +236,11 @@ class RowMethod(ABC):
     def solve(
         self, loss: RowAverage, w0: np.ndarray | None = None, callback: Look | None = None
     ) -> OnlineSolution:
-        """Return the solution with its proved gap.
+        """Return the solution with its proved gap, started from `w0` (d,) or zero.
 
-        Parameters
-        ----------
-        loss : RowAverage
-            From `from_rows`, or from `sparse_problem`, which centres dense rows. Its `lam` plays no
-            part. Row weights are the chances of the draws.
-        w0 : array (d,), optional
-            Where to start; zero by default.
-        callback : function of a `Pass`, optional
-            Called after each pass, or each stage of FSAUC. A call costs about as much as a pass.
-
-        Raises
-        ------
-        InputError
-            If w0 does not fit, or the steps diverge.
+        The loss is from `from_rows`, or from `sparse_problem`, which centres dense rows; its `lam`
+        plays no part, and row weights are the chances of the draws. `callback` hears of each `Pass`
+        (stage of FSAUC), which costs about as much as a pass.
         """
         w = start_at(w0, loss.dim)
         return self.run(self.begin(loss, w, self.max_passes * loss.mass.size), callback)
@@ -306,12 +290,10 @@ class OnlineClassifier(AUCClassifier):
 
     @small_in_one_thread
     def partial_fit(self, X: object, y: object, classes: object = None) -> Self:
-        """Train on these rows, after all rows that came before.
+        """Train on these rows, after all rows that came before, also those of `fit`.
 
-        A first call starts a new model; a call after `fit` goes on with its model. What `fit`
-        proved of its weights (certificate, gap, status) is removed: the rows of all batches, about
-        which it would have to speak, are not kept. `aucert.exact.certify` speaks about any weights
-        and rows at hand.
+        What `fit` proved of its weights (certificate, gap, status) is removed, because the rows of
+        all batches are not kept; `aucert.exact.certify` speaks about any weights and rows.
         """
         self._check_parameters()
         self._check_stream()
@@ -379,18 +361,12 @@ class OnlineClassifier(AUCClassifier):
         return np.random.default_rng([self._run_seed, self.n_iter_])
 
 
-def bare_rows(rows: Matrix, positive: np.ndarray) -> RowAverage:
-    """Return rows for a method that looks neither at their masses nor at the means and share."""
-    return RowAverage(rows, positive, np.zeros(0), np.zeros((2, 0)), 0.5)
-
-
 @dataclass(eq=False, repr=False)
 class SquareClassifier(OnlineClassifier):
     """Base of the estimators for the square loss over all pairs with a convex penalty.
 
-    `fit` makes `max_passes` n steps, each on a row drawn at random; `partial_fit` makes a step on
-    each of its rows, in the order they have. A subclass names its solver, all of whose parameters
-    but the seed are its own.
+    `fit` makes `max_passes` n steps on rows drawn at random, `partial_fit` one on each of its rows
+    in their order. A subclass names its solver, all of whose parameters but the seed are its own.
     """
 
     _: KW_ONLY
@@ -439,7 +415,8 @@ class SquareClassifier(OnlineClassifier):
 
     def _batch(self, rows: Matrix, positive: np.ndarray, first: bool) -> RowAverage | None:
         """Return the rows of a batch as the method wants them; None where it has to wait."""
-        return bare_rows(rows, positive)
+        # These methods look neither at masses nor at the means and the share.
+        return RowAverage(rows, positive, np.zeros(0), np.zeros((2, 0)), 0.5)
 
     def _stream_steps(self, n: int) -> int:
         """Return the steps that a stream is laid out for, whose first batch has `n` rows."""

@@ -1,8 +1,7 @@
 """RFAUC, NOAM and NSOLAM: a map of the features and a linear learner, as pipelines.
 
-They are what [Nonlinear, Section 5.2] compares its own methods with. Each function returns an
-ordinary scikit-learn `Pipeline`, its steps named, to be fitted, searched over and saved like any
-other. Each begins with a `StandardScaler`, because the paper standardises its features.
+[Nonlinear, Section 5.2] compares its own methods with them. Each function returns an ordinary
+scikit-learn `Pipeline` that begins with a `StandardScaler`, as in the paper.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from ..exact.errors import InputError
-from ..exact.tools.checks import check_count, check_number
+from ..exact.tools.checks import check_choice, check_count, check_number
 from .newton.truncated_newton import RankSVM
 from .nystrom import Nystrom
 from .oam import OAM
@@ -49,26 +48,15 @@ def rfauc(
         D, the number of random features; 1600 in the paper.
     seed : int, RandomState or None
     with_mean : bool
-        Whether to centre the columns; False for sparse input.
-
-    Raises
-    ------
-    InputError
-        If gamma, n_features or the seed cannot be used. Other parameters are checked when the
-        pipeline is fitted.
+        As in `noam`.
     """
     check_count("n_features", n_features)
     if not isinstance(seed, np.random.RandomState):
         _check_seed(seed)
     width = "scale" if gamma is None else check_number("gamma", gamma)
     sampler = RBFSampler(gamma=width, n_components=n_features, random_state=seed)
-    return Pipeline(
-        [
-            ("scale", StandardScaler(with_mean=with_mean)),
-            ("fourier", sampler),
-            ("ranksvm", RankSVM(lam)),
-        ]
-    )
+    scaler = StandardScaler(with_mean=with_mean)
+    return Pipeline([("scale", scaler), ("fourier", sampler), ("ranksvm", RankSVM(lam))])
 
 
 def noam(
@@ -82,23 +70,15 @@ def noam(
 ) -> Pipeline:
     """Return NOAM: k-means Nyström features, then OAM. [Nonlinear, Section 5.2]
 
-    The landmarks need the rows beforehand, so the pipeline as a whole is not an online method. For
-    a stream, fit the first two steps on some rows, transform later rows with them, and give the
+    For a stream, fit the first two steps on some rows, transform later rows with them, and give the
     result to `OAM.partial_fit`.
 
     Parameters
     ----------
-    C : float
-        > 0, of `OAM`.
-    gamma : float, optional
-        > 0, of the Gaussian; 1 / (number of features) by default, see
-        `aucert.approx.bandwidth`.
-    n_landmarks : int
-        1600 in the paper.
-    update : {"sequential", "gradient"}
-        The first is the paper's.
-    n_buffer : int
-        Rows kept of each class; 100 in the paper.
+    C, update, n_buffer
+        Of `OAM`; the paper has "sequential" and 100 rows of each class.
+    gamma, n_landmarks
+        Of `Nystrom`; 1600 landmarks in the paper. `aucert.approx.bandwidth` has rules for gamma.
     seed : int or None
         Draws the landmarks, the order and the buffers.
     with_mean : bool
@@ -130,21 +110,11 @@ def nsolam(
 
     Parameters
     ----------
-    radius : float
-        > 0, of `SOLAM`; the paper searches 0.1 to 1e5 in powers of ten.
-    gamma, n_landmarks, with_mean
+    radius, step, max_passes
+        Of `SOLAM`; the paper searches the radius from 0.1 to 1e5, the step from 1 to 100, and makes
+        15 passes.
+    gamma, n_landmarks, seed, with_mean
         As in `noam`.
-    step : "auto" or float
-        > 0, the learning rate; the paper searches 1 to 100.
-    max_passes : int
-        15 in the paper.
-    seed : int or None
-        Draws the landmarks and the order.
-
-    Raises
-    ------
-    InputError
-        If the seed is no whole number. Other parameters are checked when the pipeline is fitted.
     """
     _check_seed(seed)
     learner = SOLAM(radius, step=step, max_passes=max_passes, random_state=seed)
@@ -166,15 +136,14 @@ def _check_seed(seed: object) -> None:
     raise InputError(f"seed must be a whole number >= 0 or None, not {seed!r}")
 
 
-MAX_PASSES = 50_000
+MAX_PASSES = 50_000  # with more columns than rows scikit-learn needs many
 
 
 def linear_svm(C: float = 1.0, seed: int | None = None, with_mean: bool = True) -> Pipeline:
     """Return the ordinary linear SVM after standardising. [SAUC, Table 3; Nonlinear, Section 5.2]
 
-    scikit-learn's LinearSVC: |w|^2 / 2 + C times the sum over the ROWS of the squared hinge. Where
-    the classes differ much in size, most of the sum belongs to the larger one; the AUC does not
-    depend on their sizes.
+    scikit-learn's LinearSVC: |w|^2 / 2 + C times the sum over the ROWS of the squared hinge, most
+    of which belongs to the larger class.
 
     Parameters
     ----------
@@ -183,14 +152,9 @@ def linear_svm(C: float = 1.0, seed: int | None = None, with_mean: bool = True) 
     seed : int or None
         Draws the order in which the solver visits the rows, where it visits them one by one.
     with_mean : bool
-        Whether to centre the columns; False for sparse input.
-
-    Raises
-    ------
-    InputError
-        If C is not > 0.
+        As in `noam`.
     """
-    number = check_number("C", C)  # with more columns than rows scikit-learn needs many passes
+    number = check_number("C", C)
     model = LinearSVC(C=number, dual="auto", max_iter=MAX_PASSES, random_state=seed)
     return Pipeline([("scale", StandardScaler(with_mean=with_mean)), ("svm", model)])
 
@@ -211,15 +175,9 @@ def kernel_svm(
         > 0, of exp(-gamma |x - z|^2); 1 / (number of features) by default.
     kernel : {"rbf", "linear"}
     with_mean : bool
-        Whether to centre the columns; False for sparse input.
-
-    Raises
-    ------
-    InputError
-        If a parameter is not as described.
+        As in `noam`.
     """
-    if kernel not in ("rbf", "linear"):
-        raise InputError(f"kernel must be one of rbf, linear, not {kernel!r}")
+    check_choice("kernel", kernel, ("rbf", "linear"))
     width = "auto" if gamma is None else check_number("gamma", gamma)
     model = SVC(C=check_number("C", C), kernel=kernel, gamma=width)
     return Pipeline([("scale", StandardScaler(with_mean=with_mean)), ("svm", model)])

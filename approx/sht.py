@@ -4,11 +4,9 @@ Minimise the mean square loss over all pairs with at most k nonzero weights, by
 
     w <- H_k(w - step * gradient of one random block at w).
 
-Best subset selection is NP-hard, so that the result is no global optimum. The solution says how
-near it is to a fixed point, and never carries a certificate.
-
-`refine_weights` makes better weights of an answer: the optimum on its features, and swaps of them.
-It stays a local search, has no lower bound and never sees the best subset. [SHT, eq. (3)]
+Best subset selection is NP-hard, so that the result is not a global optimum. The solution says how
+near it is to a fixed point, and never carries a certificate; nor does what `refine_weights` makes
+of it: the optimum on its features, and swaps of them. [SHT, eq. (3)]
 """
 
 from __future__ import annotations
@@ -55,20 +53,10 @@ def sparse_problem(
 
     Parameters
     ----------
-    X : array or sparse matrix (n, d)
-    y : array (n,)
-        Two kinds of labels.
-    weight : array (n,), optional
-        Row weights, >= 0; a weight means repetition.
+    X, y, weight, positive
+        As in `solve`, `weight` its `sample_weight`.
     lam : float
         >= 0, of a penalty lam/2 |w|^2; the paper has none.
-    positive : label, optional
-        The larger one by default.
-
-    Raises
-    ------
-    InputError
-        As `Rows`, `split_labels`, `AllPairs` and `RowAverage.of`.
     """
     mask, _, _ = split_labels(y, positive)
     return RowAverage.of(Rows(X), mask, AllPairs(weight), lam)
@@ -159,22 +147,10 @@ class StochasticHardThresholding:
         w0: np.ndarray | None = None,
         callback: Callable[[Epoch], object] | None = None,
     ) -> SparseSolution:
-        """Return the solution, started from `w0` (zero by default).
+        """Return the solution, started from `w0` (d,) with at most k nonzeros, zero by default.
 
-        Parameters
-        ----------
-        problem : RowAverage or Problem
-            From `sparse_problem`; or a problem over rows with the square loss and all pairs, whose
-            penalty then counts.
-        w0 : array (d,), optional
-            At most k nonzeros.
-        callback : function of an `Epoch`, optional
-            Called after each epoch.
-
-        Raises
-        ------
-        InputError
-            If the problem is another one, w0 does not fit, or there are more blocks than rows.
+        The problem is from `sparse_problem`, or one over rows with the square loss and all pairs,
+        whose penalty then counts. `callback` hears of each `Epoch`.
         """
         loss = RowAverage.of_problem(problem) if isinstance(problem, Problem) else problem
         w = self._start(w0, loss)
@@ -230,9 +206,8 @@ def refine_weights(
     """Return weights with at most k nonzeros and an objective that is not higher.
 
     "refit" takes the optimum on the features of `w`. "swaps" then adds features greedily up to k,
-    and exchanges one feature for another as long as that lowers F*, the optimum after the swap. Of
-    more than `pool` features it tries those with the largest derivatives in units of their spread,
-    and chooses them anew after every descent until none helps.
+    and exchanges single ones as long as that lowers F*. Of more than `pool` features it tries those
+    with the largest derivatives in units of their spread, chosen anew after every descent.
     """
     check_choice("refine", how, REFINEMENTS)
     k, pool = min(check_count("k", k), loss.dim), check_count("pool", pool)
@@ -456,20 +431,14 @@ class SHTAUC(AUCClassifier):
 
     Parameters
     ----------
-    k : int
-        Features to keep, >= 1. If there are no more than that, nothing is thresholded.
+    k, step, max_epochs, tol
+        As in `StochasticHardThresholding`.
     n_blocks : int
         m; with several blocks each epoch makes as many steps, but the iterates never settle. The
         blocks have equally many rows, whatever their weights.
-    step : "auto" or float
-        "auto" is 1 / the largest curvature of a block.
-    max_epochs : int
-        Passes over the rows.
     mode : {"right", "authors"}
         "authors" is the configuration of the published experiments, which keeps k - 1 features
         and does hardly more than rank them by the difference of the class means.
-    tol : float
-        Stationarity at which to stop; 0 for never.
     refine : {"none", "refit", "swaps"}
         As in `StochasticHardThresholding`; "swaps" mostly ends at the best features.
     threshold, max_time
@@ -507,8 +476,7 @@ class SHTAUC(AUCClassifier):
 
     def _solver(self, seed: int = 0) -> StochasticHardThresholding:
         names = ("k", "n_blocks", "step", "max_epochs", "tol", "mode", "max_time", "refine")
-        given = {name: getattr(self, name) for name in names}
-        return StochasticHardThresholding(**given, seed=seed)
+        return StochasticHardThresholding(**{n: getattr(self, n) for n in names}, seed=seed)
 
     def _check_parameters(self) -> None:
         self._solver()

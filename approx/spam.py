@@ -192,10 +192,7 @@ def steepest(loss: RowAverage) -> float:
 
 
 def from_paper(beta1: float, beta2: float, xi: float, share: float) -> dict[str, float]:
-    """Return l1, l2 and step here for the paper's beta1, beta2 and xi, with the share r.
-
-    The paper's objective r (1 - r) F + beta1 |w|_1 + beta2/2 |w|^2 is r (1 - r) times ours.
-    """
+    """Return l1, l2 and step for the paper's: r (1 - r) F + beta1 |w|_1 + beta2/2 |w|^2, xi."""
     factor = share * (1 - share)
     return {"l1": beta1 / factor, "l2": beta2 / factor, "step": xi * factor}
 
@@ -229,15 +226,11 @@ class SPAM(SquareClassifier):
     coef_ : array (1, n_features_in_)
     support_ : int array
         The features of nonzero weight, sorted.
-    objective_, gap_, lower_bound_ : float
-        After `fit`: the objective, how far it is from the optimum at most, and their difference. Of
-        a loaded model (`solution_.as_saved`) they are what its file says.
+    objective_, gap_, lower_bound_, certificate_
+        After `fit`: the objective, how far it is from the optimum at most, their difference, and
+        all as a certificate. Of a loaded model (`solution_.as_saved`) they are what its file says.
     proved_ : bool
-        After `fit`: whether `gap_` is at most 1e-9. Steps of this kind hardly ever come so near,
-        save where w = 0 is the optimum.
-    certificate_ : Certificate
-        After `fit`: the same as a certificate. Its `statement` names the objective and says how far
-        at most these weights are from the optimum of it, which after a few passes is far.
+        After `fit`: whether `gap_` is at most 1e-9; hardly ever, save where w = 0 is the optimum.
     solution_ : OnlineSolution
         After `fit`; `history_` (of `Pass`) and `n_iter_` are its parts.
     intercept_, classes_, n_features_in_, feature_names_in_

@@ -22,11 +22,8 @@ def mean_difference(X: object, y: object, positive: object = None) -> np.ndarray
 
     Parameters
     ----------
-    X : array or sparse matrix (n, d)
-    y : array (n,)
-        Two kinds of labels.
-    positive : label, optional
-        The larger one by default.
+    X, y, positive
+        As in `solve`.
     """
     return _average(X, y, positive).delta
 
@@ -87,11 +84,7 @@ def oracle_support(X: object, y: object, support: object, positive: object = Non
     X, y, positive
         As in `mean_difference`.
     support : int array
-
-    Raises
-    ------
-    InputError
-        If the support is no list of the places of features.
+        The places of the features.
     """
     mask, _, _ = split_labels(y, positive)
     chosen = np.asarray(support)

@@ -27,9 +27,8 @@ from ..exact.problem.problem import Problem
 from ..exact.sums.assembled import PairSums
 from ..exact.tools.checks import check_choice, check_number
 
-DIVERGED = 1e30  # The run ends where the objective exceeds this; every loss here has F(0) = 1.
-
-ROCLAB_STEP_TOL = 1e-4
+DIVERGED = 1e30  # a run ends where the objective exceeds this; every loss here has F(0) = 1
+ROCLAB_STEP_TOL = 1e-4  # where roclab's steps end
 
 # Turns the subgradients of one run, in their order, into the directions to step against.
 Scaling = Callable[[np.ndarray], np.ndarray]
@@ -74,17 +73,11 @@ class Descent(Solver):
         if recorder.w0 is None:
             recorder.w0 = np.zeros(problem.space.dim)
 
+    @np.errstate(over="ignore", invalid="ignore")
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
-        """Descend from `recorder.w0`.
-
-        The method has stalled where its steps become short before the gap is within `tol`, or so
-        wild that the objective passes `DIVERGED`.
-        """
+        """Descend from `recorder.w0`; stalled where steps become short, or F passes `DIVERGED`."""
         assert recorder.w0 is not None
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self._descend(problem, recorder, recorder.w0)
-
-    def _descend(self, problem: Problem, recorder: Recorder, w: np.ndarray) -> Status | None:
+        w = recorder.w0
         watch = _Watch(problem, problem.named_rows(), recorder, self.keep == "last")
         scaled = self.scaling(problem.space.dim)
         near = 0.9 * self.tol  # a little inside: the certificate measures the gap again

@@ -16,10 +16,7 @@ from ..exact.tools.lossless import as_float64
 
 
 def largest(w: np.ndarray, k: int) -> np.ndarray:
-    """Return the places of the k entries of largest absolute value, sorted: (min(k, d),).
-
-    Where the last places are tied, the lower indices are taken. Costs O(d).
-    """
+    """Return the places of the k largest absolute values, sorted; of tied ones the lower: O(d)."""
     w, k = _check(w, k)
     if k >= w.size:
         return np.arange(w.size)
@@ -47,15 +44,6 @@ def hard_threshold(w: np.ndarray, k: int, paper_literal: bool = False) -> np.nda
         At least 1; nothing changes where k >= d.
     paper_literal : bool
         Eq. (6) to the letter, where k <= d.
-
-    Returns
-    -------
-    array (d,)
-
-    Raises
-    ------
-    InputError
-        As `largest`.
     """
     w, k = _check(w, k)
     if paper_literal:

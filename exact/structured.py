@@ -11,14 +11,13 @@ R is singular always (a constant per class has no spread), so the inverse of R +
 printed in [SAUC, eq. (17)] never exists. Nothing here inverts it: features are whitened by the
 Cholesky factor of I + structure F'R F, and kernels take the root of R.
 
-**The teaching form that no solve enters** is at the end of the file, `middle`, `deformed_gram`,
-`direct_gram` and `sauc_scores`: the structured machine is a plain one with the deformed kernel
+**The teaching form that no solve enters** is at the end: `middle`, `deformed_gram`, `direct_gram`
+and `sauc_scores`. The structured machine is a plain one with the deformed kernel
 
     G(x, z) = k(x, z) - structure k(x, S) R (R + structure R K R)^- R k(S, z),
 
-[SAUC, eq. (17), eq. (19)] for any generalised inverse. `structure` is the paper's lambda, and K its
-K~ of all rows. With A the signed incidence of pairs and rows, its K^+ - K^- is A K~ and its K of
-pairs A K~ A', so that the matrix of (19) is A G A'. Four routes to the same G check one another:
+[SAUC, eq. (17), eq. (19)] for any generalised inverse; `structure` is the paper's lambda, K its K~
+of all rows, and A G A' the matrix of (19), A the signed incidence of pairs and rows. Four routes:
 
 * "root": R^{1/2} (I + structure R^{1/2} K R^{1/2})^{-1} R^{1/2}, eigenvalues >= 1: the one to use;
 * "pinv": the pseudo-inverse;
@@ -42,7 +41,7 @@ from .pairs.all_pairs import AllPairs, PairList
 from .spaces.factor import SQUARE_LIMIT, Lift, rows_of
 from .spaces.kernels import Kernel
 from .spaces.rows import Rows, Space
-from .tools.checks import as_float
+from .tools.checks import check_choice, check_number
 from .tools.rounding import UNIT, gamma
 
 SOURCES = ("full", "sampled")  # whose covariances: those of all data, or of the listed pairs
@@ -69,8 +68,7 @@ class ClassScatter:
 
     def times(self, values: np.ndarray) -> np.ndarray:
         """Return R values: each class centred, then weighted."""
-        centred = self.centre(values)
-        return self.mass().reshape((-1,) + (1,) * (values.ndim - 1)) * centred
+        return _by_row(self.mass(), values) * self.centre(values)
 
     def root(self) -> np.ndarray:
         """Return blkdiag of diag(sqrt a) (I - sqrt a sqrt a') and the same for b: (n, n)."""
@@ -109,11 +107,6 @@ class PairScatter:
     pairs: PairList
 
     @property
-    def n(self) -> int:
-        """Number of rows."""
-        return self.pairs.n
-
-    @property
     def chain(self) -> int:
         """Twice the pairs, and a few: their mean, and the sum of those of a row."""
         return 2 * self.pairs.i.size + 8
@@ -122,12 +115,12 @@ class PairScatter:
         """Return A'diag(c) t, t = A values less their mean c'A values."""
         A, c = self.pairs.incidence(), self.pairs.c
         t = A @ values
-        return A.T @ (c.reshape((-1,) + (1,) * (values.ndim - 1)) * (t - c @ t))
+        return A.T @ (_by_row(c, values) * (t - c @ t))
 
     def root(self) -> np.ndarray:
         """Return A'diag(sqrt c) (I - sqrt c sqrt c'), or a square root of R if that is smaller."""
-        if self.pairs.i.size > self.n:
-            R = self.times(np.eye(self.n))
+        if self.pairs.i.size > self.pairs.n:
+            R = self.times(np.eye(self.pairs.n))
             values, vectors = np.linalg.eigh((R + R.T) / 2)
             return vectors * np.sqrt(np.maximum(values, 0.0))
         q = np.sqrt(self.pairs.c)
@@ -152,10 +145,14 @@ class PairScatter:
 Scatter = ClassScatter | PairScatter
 
 
+def _by_row(weight: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the weights in a shape that multiplies the rows of `values`."""
+    return weight.reshape((-1,) + (1,) * (values.ndim - 1))
+
+
 def scatter_of(pairs: AllPairs | PairList, positive: np.ndarray, source: str = "full") -> Scatter:
     """Return R: of the full data, or of the pairs actually used."""
-    if source not in SOURCES:
-        raise InputError(f"the structure's source must be full or sampled, not {source!r}")
+    check_choice("structure_source", source, SOURCES)
     if source == "sampled" and isinstance(pairs, PairList):
         return PairScatter(pairs.on(positive))
     whole = pairs if isinstance(pairs, AllPairs) else AllPairs()
@@ -164,11 +161,7 @@ def scatter_of(pairs: AllPairs | PairList, positive: np.ndarray, source: str = "
 
 def check_structure(structure: float) -> float:
     """Return `structure` as a float >= 0, or raise `InputError`."""
-    if isinstance(structure, bool) or not isinstance(structure, int | float | np.number):
-        raise InputError(f"structure must be a number, not {structure!r}")
-    if not (np.isfinite(as_float(structure)) and structure >= 0):
-        raise InputError(f"structure must be >= 0 and finite, not {structure!r}")
-    return float(structure)
+    return check_number("structure", structure, closed="low")
 
 
 def whitener(space: Rows, scatter: Scatter, structure: float) -> np.ndarray:
@@ -224,19 +217,22 @@ class DenseWhitened(Rows):
 
     def __init__(self, X: np.ndarray, L: np.ndarray):
         self.L = L
-        rows = scipy.linalg.solve_triangular(L, X.T, lower=True).T
-        super().__init__(np.ascontiguousarray(rows), check=False)
+        super().__init__(np.ascontiguousarray(self.solved(X.T).T), check=False)
+
+    def solved(self, values: np.ndarray) -> np.ndarray:
+        """Return L^{-1} values."""
+        return scipy.linalg.solve_triangular(self.L, values, lower=True)
 
     def to_input(self, w: np.ndarray) -> np.ndarray:
         """Return L^{-T} w, the weights of the original features."""
         return scipy.linalg.solve_triangular(self.L, w, lower=True, trans="T")
 
 
-class SparseWhitened(Rows):
+class SparseWhitened(DenseWhitened):
     """F L^{-T} as an operator: the rows stay sparse.
 
-    Solving with L errs by at most gamma_d |L| |x| before L^{-1}, and L^{-1} never lengthens,
-    since L L' >= I (`stretch` allows for the rounding in L).
+    Solving with L errs by at most gamma_d |L| |x| before L^{-1}, and L^{-1} never lengthens, since
+    L L' >= I (`stretch` allows for the rounding in L).
     """
 
     def __init__(self, space: Rows, L: np.ndarray):
@@ -246,26 +242,18 @@ class SparseWhitened(Rows):
         if lost >= 0.5:
             raise InputError("the identity is lost in rounding beside the structure")
         self.stretch = float(1 / np.sqrt(1 - lost))
-        self.offset = self._solve(space.offset)
+        self.offset = self.solved(space.offset)
         self.norms, self.reach = self.stretch * space.norms, self.stretch * space.reach
-        # An operator and no matrix: code that indexes rows fails here, where it would otherwise
-        # read the rows before whitening.
+        # An operator and no matrix: code that indexes rows fails here.
         self.X = self.raw = cast(
             Any,
             scipy.sparse.linalg.LinearOperator(
                 (self.n, self.dim),
                 matvec=lambda w: space.X @ self.to_input(np.ravel(w)),
-                rmatvec=lambda c: self._solve(space.X.T @ np.ravel(c)),
+                rmatvec=lambda c: self.solved(space.X.T @ np.ravel(c)),
                 dtype=float,
             ),
         )
-
-    def _solve(self, values: np.ndarray) -> np.ndarray:
-        return scipy.linalg.solve_triangular(self.L, values, lower=True)
-
-    def to_input(self, w: np.ndarray) -> np.ndarray:
-        """Return L^{-T} w."""
-        return scipy.linalg.solve_triangular(self.L, w, lower=True, trans="T")
 
     def scores(self, w: np.ndarray) -> np.ndarray:
         """Return F L^{-T} w."""
@@ -289,7 +277,7 @@ class SparseWhitened(Rows):
 
     def pull(self, c: np.ndarray) -> np.ndarray:
         """Return L^{-1} F'c."""
-        return self._solve(self.base.pull(c))
+        return self.solved(self.base.pull(c))
 
     def pull_error(self, c: np.ndarray) -> float:
         """Return the base's bound, and that of the solution of L g = F'c."""
@@ -308,7 +296,7 @@ class SparseWhitened(Rows):
     def rows(self, index: np.ndarray) -> np.ndarray:
         """Return the named rows, dense and centred."""
         chosen = cast(Any, self.base.rows(index)).toarray() - self.base.offset
-        return self._solve(chosen.T).T
+        return self.solved(chosen.T).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,8 +315,8 @@ class _Correction:
 class Structured(Space):
     """Any space with the structured norm |f|^2 + structure * s'R s, coordinates unchanged.
 
-    The certificate of SAUC-SVM in the original coordinates, independent of any whitening: for
-    every y, |sum c_i k_i|^2 in the dual norm is at most
+    The certificate of SAUC-SVM, independent of any whitening: |sum c_i k_i|^2 in the dual norm is,
+    for every y, at most
 
         |sum_i e_i k_i|^2 + structure y'R y,    e = c - structure R y,
 
@@ -453,8 +441,7 @@ def middle(
     [SAUC, eq. (16), eq. (17)]
     """
     structure = check_structure(structure)
-    if route not in ROUTES:
-        raise InputError(f"unknown route {route!r}: choose one of {', '.join(ROUTES)}")
+    check_choice("route", route, ROUTES)
     if route == "root":
         half = _half(K, scatter, structure, np.eye(K.shape[0]))
         return structure * half.T @ half

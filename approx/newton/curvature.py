@@ -8,8 +8,6 @@ serves the value, the slope and all products.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 import scipy.sparse as sp
 
@@ -22,30 +20,11 @@ from ...exact.sums.swept import both_orders, centred
 from ...exact.tools.checks import check_scores
 
 
-class Curvature(Protocol):
-    """The squared hinge at fixed scores, with the Laplacian L of its active pairs."""
-
-    @property
-    def value(self) -> float:
-        """sum_ij c_ij max(0, z_ij)^2."""
-        ...
-
-    @property
-    def c(self) -> np.ndarray:
-        """Signed marginals (n,) of alpha = 2 max(0, z)."""
-        ...
-
-    def times(self, values: np.ndarray) -> np.ndarray:
-        """Return L values, for values (n,) or (n, k): row i gets sum_j c_ij (v_i - v_j)."""
-        ...
-
-    def drawn(self, size: int, rng: np.random.Generator) -> Drawn:
-        """Return up to `size` active pairs; their shares add up, in expectation, to c_ij's."""
-        ...
-
-
 class SortedCurvature:
-    """The `Curvature` of all pairs, by sorting. [Nonlinear, Algorithm 2]"""
+    """The squared hinge of all pairs at fixed scores, by sorting. [Nonlinear, Algorithm 2]
+
+    `value` is sum_ij c_ij max(0, z_ij)^2, `c` the signed marginals of alpha = 2 max(0, z).
+    """
 
     def __init__(self, problem: Problem, scores: np.ndarray, pairs: AllPairs):
         sums = problem.sums(scores)
@@ -61,7 +40,7 @@ class SortedCurvature:
         self.below = np.searchsorted(t, b, side="left")
 
     def times(self, values: np.ndarray) -> np.ndarray:
-        """Return L values, column by column, each of which lies together in this order."""
+        """Return L values (n,) or (n, k): row i gets sum_j c_ij (v_i - v_j)."""
         out = np.empty(values.shape, order="F")
         for k in np.ndindex(values.shape[1:]):
             at = (slice(None), *k)
@@ -70,7 +49,7 @@ class SortedCurvature:
         return out
 
     def drawn(self, size: int, rng: np.random.Generator) -> Drawn:
-        """Return up to `size` active pairs."""
+        """Return up to `size` active pairs; their shares add up, in expectation, to c_ij's."""
         (plus, minus), (a, b) = self.rows, self.weights
         row, at, share = draw_from_ranges(minus.size - self.above, size, rng)
         column = self.above[row] + at
@@ -78,7 +57,7 @@ class SortedCurvature:
 
 
 class ListCurvature:
-    """The `Curvature` of a `PairList`: L = A' diag(c 1[z > 0]) A."""
+    """The same of a `PairList`: L = A' diag(c 1[z > 0]) A."""
 
     def __init__(self, problem: Problem, scores: np.ndarray, pairs: PairList):
         sums = problem.sums(scores)
@@ -99,6 +78,9 @@ class ListCurvature:
         kept = held if held.size <= size else held[rng.integers(0, held.size, size)]
         share = self.active[kept] * (held.size / max(kept.size, 1))
         return self.pairs.i[kept], self.pairs.j[kept], share
+
+
+Curvature = SortedCurvature | ListCurvature
 
 
 def curvature(problem: Problem, scores: np.ndarray) -> Curvature:

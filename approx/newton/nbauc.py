@@ -1,14 +1,14 @@
 """NBAUC: the squared hinge over all pairs by truncated Newton, on Nyström features.
 
-[Nonlinear, Table 2] compares it with kernel RankSVM on
-a random fifth of the rows, because on all of them it took days.
+[Nonlinear, Table 2] compares it with kernel RankSVM on a random fifth of the rows, because on all
+of them it took days.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -40,10 +40,8 @@ class KernelRankSVM(NystromClassifier, NewtonClassifier):
     def certify_kernel(self, X: object, y: object, sample_weight: object = None) -> Certificate:
         """Return how far the function is from the optimum over the kernel's whole space.
 
-        The optimum is that of the rows and weights given here. Give those of `fit`, because the
-        model keeps neither. The function is sum_k theta_k k(., z_k), theta the projection times
-        `coef_`, and its objective is that in the kernel's space; the rounding of kernel values,
-        times theta, is in `rounding`. The lower bound takes the slopes of the loss at its scores
+        The optimum is that of the rows and weights given here: give those of `fit`, because the
+        model keeps neither. The lower bound takes the slopes of the loss at the function's scores
         for a dual point, and c'K c with the true kernel: O(n^2) kernel values. With K~ the kernel
         of the features, the gap is about that in the span plus c'(K - K~)c / (2 lam). The true
         distance may be smaller, by a factor that grows as lam falls.
@@ -75,16 +73,8 @@ class NBAUC(KernelRankSVM):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "linear"}
-    gamma : float, optional
-        > 0; 1 / n_features by default, see `Nystrom`.
-    n_landmarks : int
-        At most this many. If there are no more rows than that, all rows are landmarks, which is
-        exact.
-    landmarks : {"kmeans", "uniform", "stratified", "pivoted", "leverage"}
-        How to choose them, see `aucert.approx.landmarks`.
-    rcond : float
-        In (0, 1), the relative cut-off for eigenvalues, see `nystrom_map`.
+    kernel, gamma, n_landmarks, landmarks, rcond
+        As in `Nystrom`.
     lam, tol, max_iter, threshold, max_time
         As in `RankSVM`; gap and seconds are those of the Newton steps, in the span.
     random_state : int, RandomState or None
@@ -98,12 +88,9 @@ class NBAUC(KernelRankSVM):
         The same function as a sum of kernel functions of the d landmarks.
     nystrom_ : Nystrom
         The fitted transformer, with `landmarks_`.
-    certificate_ : Certificate
-        How far `coef_` is from the optimum in the span, at most.
-    kernel_certificate_ : Certificate
-        The last answer of `certify_kernel`.
-    intercept_, classes_, solution_, status_, n_iter_, history_, n_features_in_, feature_names_in_
-        As in `RankSVM`.
+    certificate_, kernel_certificate_ : Certificate
+        How far `coef_` is from the optimum in the span; the last answer of `certify_kernel`.
+    All others as in `RankSVM`.
     """
 
     _: KW_ONLY
@@ -118,9 +105,8 @@ class NBAUC(KernelRankSVM):
         return dict.fromkeys(REPETITION, "landmarks are chosen from other rows where rows repeat")
 
     def _train(self, data: TrainingRows, callback: Callback | None) -> None:
-        names = ("n_landmarks", "landmarks", "random_state")
-        chosen = {name: getattr(self, name) for name in names}
-        features = self._fit_map(data.rows, data.positive, **chosen)
+        chosen: dict[str, Any] = {"n_landmarks": self.n_landmarks, "landmarks": self.landmarks}
+        features = self._fit_map(data.rows, data.positive, random_state=self.random_state, **chosen)
         w = self._solve(data._replace(rows=features), callback)
         self._set_function(w, data.rows, data.positive, data.weight)
 
@@ -136,25 +122,19 @@ class SubsampledRankSVM(KernelRankSVM):
 
         lam/2 |f|^2 + mean over all positive-negative pairs of max(0, 1 - f(x_i) + f(x_j))^2.
 
-    As f is a sum of kernel functions of the chosen rows, this is `NBAUC` with all of them for
-    landmarks, and `certify_kernel` tells what leaving out the others costs. Standardise the
-    features first: the kernel sees distances.
+    This is `NBAUC` with all of these rows for landmarks, and `certify_kernel` says what leaving out
+    the others costs. Standardise the features first: the kernel sees distances.
 
     Differs from the paper: 1. Both classes keep their shares, so that neither can be missed. 2. At
     most `max_rows` are taken, because the method needs the eigenvalues of their kernel matrix.
 
     Parameters
     ----------
-    lam : float
-        > 0, weight of the penalty against the mean loss.
     share : float
         In (0, 1], the part of the rows to take; a fifth in the paper.
     max_rows : int
         Rows to take at most, >= 2.
-    kernel, gamma, rcond, tol, max_iter, threshold, max_time
-        As in `NBAUC`; the threshold is chosen on the rows taken.
-    random_state : int, RandomState or None
-        Draws the rows.
+    All others as in `NBAUC`; the threshold is chosen on the rows taken.
 
     Attributes
     ----------
@@ -170,27 +150,7 @@ class SubsampledRankSVM(KernelRankSVM):
     max_rows: int = 2000
 
     def fit(self, X: object, y: object, callback: Callback | None = None) -> Self:
-        """Draw the rows and solve their problem.
-
-        Parameters
-        ----------
-        X, y, callback
-            As in `RankSVM.fit`.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            As `RankSVM.fit`.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the gap is not within `tol`; the gap in `certificate_` is valid.
-        """
+        """Draw the rows and solve their problem."""
         self._fit(X, y, None, callback)
         return self._warn()
 

@@ -8,6 +8,9 @@ coordinate the condition number is about ((1 + m^-1/2) / (1 - m^-1/2))^2, whatev
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg
@@ -17,16 +20,13 @@ from ...exact.problem.problem import Problem
 from .curvature import Curvature
 from .points import NewtonPoint
 
-DRAWS = 5000  # Pairs drawn at least.
+Rough = Callable[[np.ndarray], np.ndarray]  # about H's inverse times a vector
 
-LARGEST_DIM = 3000  # Coordinates up to which a matrix is factored.
-
-# Products with H in one step from which a better preconditioner may be worth its price.
-MANY_PRODUCTS = 15
-
-PACE = 6  # Operations of a matrix product in the time of one of a product with a vector, about.
-
-SPARSE_PACE = 100  # Operations in the time of one of a product of sparse matrices, about.
+DRAWS = 5000  # pairs drawn at least
+LARGEST_DIM = 3000  # coordinates up to which a matrix is factored
+MANY_PRODUCTS = 15  # in one step, from which a better preconditioner may be worth its price
+PACE = 6  # operations of a matrix product in the time of one of a product with a vector
+SPARSE_PACE = 100  # operations in the time of one of a product of sparse matrices
 
 
 def hessian(problem: Problem, curved: Curvature) -> np.ndarray:
@@ -53,14 +53,13 @@ def _ridged(H: np.ndarray, lam: float) -> np.ndarray:
 class Conditioning:
     """Multiply or factor: a preconditioner is made once its price has been spent without it.
 
-    So the whole costs about twice the better of the two at most, as far as `costs` tells and steps
-    of few products aside. One object serves a path of lam: the factor at one lam preconditions
-    the next.
+    The whole then costs about twice the better of the two at most. One object serves a path of
+    lam: the factor at one lam preconditions the next.
     """
 
     def __init__(self, per_coordinate: int):
         self.per_coordinate, self.rng = per_coordinate, np.random.default_rng(0)
-        self.held: Preconditioner | None = None
+        self.held: Rough | None = None
         self.spent: float = MANY_PRODUCTS  # what a first step is expected to take
 
     def step(self, point: NewtonPoint, rtol: float, max_cg: int) -> np.ndarray:
@@ -72,7 +71,7 @@ class Conditioning:
             price, each = made / product, 1.0 + applied / product
         while True:
             if self.spent >= price and not fresh:
-                self.held, self.spent = Preconditioner(point, self.per_coordinate, self.rng), 0.0
+                self.held, self.spent = preconditioner(point, self.per_coordinate, self.rng), 0.0
                 fresh = True
             unit = 1.0 if self.held is None else each
             enough = max(MANY_PRODUCTS, (price - self.spent) / unit)
@@ -86,9 +85,9 @@ class Conditioning:
 
 
 def costs(problem: Problem, per_coordinate: int) -> tuple[float, float, float]:
-    """Return what a product with H, a `Preconditioner` and its use cost: within a factor of 2 or 3.
+    """Return what a product with H, a preconditioner and its use cost, within a factor of 3.
 
-    The unit is an operation of a dense product with a vector. Measured; overheads count.
+    The unit is an operation of a dense product with a vector; measured.
     """
     space, dim = problem.space.held, float(problem.space.dim)
     assert space is not None
@@ -105,29 +104,23 @@ def costs(problem: Problem, per_coordinate: int) -> tuple[float, float, float]:
     return product, made + factored, 3.3 * dim**2 + 5e4
 
 
-class Preconditioner:
-    """A factored H, formed where the rows are few and sampled where they are many."""
-
-    def __init__(self, point: NewtonPoint, per_coordinate: int, rng: np.random.Generator):
-        problem, space = point.problem, point.problem.space.held
-        assert space is not None
-        size = max(DRAWS, per_coordinate * space.dim)
-        if problem.n <= size and not space.is_sparse:
-            H = hessian(problem, point.curved)
-        else:
-            H = sampled_hessian(problem, point.curved, size, rng)
-        self.factor = factored(H)
-
-    def solve(self, r: np.ndarray) -> np.ndarray:
-        """Return the factored matrix's inverse times r (dim,)."""
-        return solved(self.factor, r)
+def preconditioner(point: NewtonPoint, per_coordinate: int, rng: np.random.Generator) -> Rough:
+    """Return the inverse of an H that is formed where the rows are few and sampled where many."""
+    problem, space = point.problem, point.problem.space.held
+    assert space is not None
+    size = max(DRAWS, per_coordinate * space.dim)
+    if problem.n <= size and not space.is_sparse:
+        H = hessian(problem, point.curved)
+    else:
+        H = sampled_hessian(problem, point.curved, size, rng)
+    return partial(solved, factored(H))
 
 
 def direction(
     point: NewtonPoint,
     rtol: float,
     max_cg: int,
-    preconditioner: Preconditioner | None = None,
+    inverse: Rough | None = None,
     start: np.ndarray | None = None,
 ) -> tuple[np.ndarray, int]:
     """Return s with |H s + g| <= rtol |g|, or the best of `max_cg` products; and their number.
@@ -144,9 +137,8 @@ def direction(
 
     shape, rough = (space.dim, space.dim), None
     operator = scipy.sparse.linalg.LinearOperator(shape, matvec=times, dtype=float)
-    if preconditioner is not None:
-        solve = preconditioner.solve
-        rough = scipy.sparse.linalg.LinearOperator(shape, matvec=solve, dtype=float)
+    if inverse is not None:
+        rough = scipy.sparse.linalg.LinearOperator(shape, matvec=inverse, dtype=float)
     unit = float(np.ldexp(1.0, np.frexp(point.size)[1] - 1))  # squares of what is long overflow
     step, _ = scipy.sparse.linalg.cg(
         operator,

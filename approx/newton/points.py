@@ -19,14 +19,10 @@ from ...exact.problem.subsample import starting_sample
 from ...exact.tools.rounding import UNIT
 from .curvature import Curvature, curvature
 
-ROUGH = 1e-3  # A sample is solved at least to this relative gap.
-
-SLACK = 1e-13  # Share of F below which its values cannot tell progress from rounding.
-
-# Shares of the slope that a search leaves: less where the objective rose.
-TIGHTER = (0.3, 0.03, 0.003)
-
-LOST = 1e-3  # Scores that shrink below this share of what they were are computed afresh.
+ROUGH = 1e-3  # a sample is solved at least to this relative gap
+SLACK = 1e-13  # share of F below which its values cannot tell progress from rounding
+TIGHTER = (0.3, 0.03, 0.003)  # shares of the slope that a search leaves: less where F rose
+LOST = 1e-3  # scores that shrink below this share of what they were are computed afresh
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,24 +81,15 @@ class NewtonPoint:
         return self.primal < before.primal * (1 - SLACK) or self.size < least
 
     def note(self, recorder: Recorder) -> None:
-        """Write a line of history, with the gap of this point's own dual point.
-
-        The last point counts: values of F that differ by rounding do not tell which is better.
-        """
+        """Write a line of history; the last point counts, for rounding hides which is better."""
         dual = self.primal - self.gap
         if dual > recorder.best_dual or self.gap <= SLACK * self.primal:
             recorder.best_dual = max(dual, recorder.best_dual)
-            recorder.best_witness = self.witness
+            # At the scores of w itself: one evaluation serves the whole certificate.
+            recorder.best_witness = lambda: Scores(self.problem.space.scores(self.w))
         recorder.best_primal = min(self.primal, recorder.best_primal)
         recorder.best_w = self.w
         recorder.step()
-
-    def witness(self) -> Scores:
-        """Return the evidence of the slopes' dual point.
-
-        It is that at the scores of w itself, so that one evaluation serves the whole certificate.
-        """
-        return Scores(self.problem.space.scores(self.w))
 
 
 class NewtonLine:
@@ -150,10 +137,9 @@ class NewtonLine:
 
 
 def sample_problem(problem: Problem, tol: float) -> tuple[Problem, float] | None:
-    """Return a sample of a large problem's rows and the relative gap worth reaching on it.
+    """Return a sample of a large problem's rows, or None, and the gap worth reaching on it.
 
     A sample's optimum is off by the order of dim over its rows, so more digits would be wasted.
-    None where the rows are too few for it to pay.
     """
     sample = starting_sample(problem)
     if sample is None:

@@ -19,8 +19,7 @@ Differs from the paper:
 4. It stops at a gap, not at a criterion left open: at the slope's own dual point the gap is
    |g|^2 / (2 lam), exactly. It also stops where only rounding is left.
 5. Conjugate gradients are preconditioned by the H of some sampled pairs, once that pays, and many
-   rows are first solved on a few. Neither changes what is solved: gradient and H are those of all
-   pairs.
+   rows are first solved on a few. Neither changes what is solved.
 """
 
 from __future__ import annotations
@@ -51,12 +50,8 @@ from ...exact.tools.checks import check_count, check_number
 from .newton_equation import Conditioning, direction
 from .points import NewtonLine, NewtonPoint, sample_problem
 
-# After so many steps in a row that clearly lower neither F nor the gradient, the method stops.
-PATIENCE = 10
-
-# Share of the tolerance to reach. The weights are only as accurate as the root of the gap, and as
-# steps converge so fast, the missing digits cost one step more at most.
-FURTHER = 1e-5
+PATIENCE = 10  # steps in a row that clearly lower neither F nor the gradient end a run
+FURTHER = 1e-5  # share of the tolerance to reach: the missing digits cost one step at most
 
 
 @dataclass(frozen=True)
@@ -228,7 +223,7 @@ def steepness(problem: Problem) -> float:
     return 2 * float(np.linalg.norm(problem.space.pull(signed)))
 
 
-MOST_PAIRS = 20_000_000  # The most pairs within queries that are written down.
+MOST_PAIRS = 20_000_000  # the most pairs within queries that are written down
 
 
 @dataclass(eq=False, repr=False)
@@ -253,9 +248,8 @@ class NewtonClassifier(AUCClassifier):
     def _solve(self, features: TrainingRows, callback: Callback | None) -> np.ndarray:
         """Solve the problem over the rows of features, keep the solution, and return w."""
         rows, positive, weight = features
-        request = Request.of(
-            self.lam, SQUARED_HINGE, pairs=self._pairs(positive, weight), positive=True
-        )
+        pairs = self._pairs(positive, weight)
+        request = Request.of(self.lam, SQUARED_HINGE, pairs=pairs, positive=True)
         task = formulate(rows, positive, request)
         found = self._solver().solve(task.work, callback=callback)
         keep_solution(self, task.judge(found, self.tol))
@@ -275,10 +269,8 @@ class RankSVM(QueryClassifier, NewtonClassifier):
         lam/2 |w|^2 + mean over all positive-negative pairs of max(0, 1 - w'(x_i - x_j))^2.
 
     With `fit(X, y, qid=...)` the pairs are those within a query. Standardise the features first.
-    Penalties with an l1 or a sign have no second derivative for these Newton steps: they are in
-    `ROCSVM(loss="squared_hinge", l1=..., groups=..., sign=...)`, the same problem.
-    The paper's sum over the pairs with a factor C means
-    lam = 1 / (C n_pos n_neg); see `aucert.exact.problem.scalings`.
+    Penalties with an l1 or a sign are in `ROCSVM(loss="squared_hinge", l1=..., sign=...)`. The
+    paper's sum over the pairs with a factor C means lam = 1 / (C n_pos n_neg).
 
     Parameters
     ----------
@@ -288,25 +280,14 @@ class RankSVM(QueryClassifier, NewtonClassifier):
         Relative gap to reach, > 0.
     max_iter : int
         As in `TruncatedNewton`.
-    threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
-        As in `ROCSVM`.
-    max_time : float, optional
-        Seconds; the best point so far is kept, with its gap.
-
-    Attributes
-    ----------
-    coef_ : array (1, n_features_in_)
-    certificate_ : Certificate
-        How far `coef_` is from the optimum, at most.
-    intercept_, classes_, solution_, status_, n_iter_, history_, n_features_in_, feature_names_in_
-        As in `ROCSVM`.
+    threshold, max_time
+        As in `ROCSVM`, and so are the attributes.
     """
 
     def _train(self, data: TrainingRows, callback: Callback | None) -> None:
         self._set_weights(self._solve(data, callback), data.rows, data.positive, data.weight)
 
     def _pairs(self, positive: np.ndarray, weight: np.ndarray | None) -> AllPairs | PairList:
-        """Return all pairs, or the list of those within a query."""
         if self._queries is None:
             return super()._pairs(positive, weight)
         return query_list(self._queries, positive, weight)
@@ -327,10 +308,8 @@ def query_list(qid: np.ndarray, positive: np.ndarray, weight: np.ndarray | None 
             f"{total} pairs within queries are more than {MOST_PAIRS}, which are written down: "
             "take ROCSVM(loss='squared_hinge'), which needs no list"
         )
-    i, j = [], []
-    for first, p, q in zip(
-        start[upper * lower > 0], upper[upper * lower > 0], lower[upper * lower > 0], strict=True
-    ):
+    i, j, both = [], [], upper * lower > 0
+    for first, p, q in zip(start[both], upper[both], lower[both], strict=True):
         i.append(np.repeat(order[first : first + p], q))
         j.append(np.tile(order[first + p : first + p + q], p))
     i, j = np.concatenate(i), np.concatenate(j)

@@ -68,13 +68,11 @@ def certify(
         > 0; or give `rival` and `C`, or `penalty`.
     w : array (d,) or (d + 1,), optional
         Weights; a last extra one is an intercept and does not matter to pairs. Where both X and
-        w have names (a frame; a Series or a dict), each weight is found by its name, and names
-        that do not agree are refused. For kernels the
-        coefficients (n,) of k(., x_i).
+        w have names (a frame; a Series or a dict), each weight is found by its name. For kernels
+        the coefficients (n,) of k(., x_i).
     scores : array (n,), optional
-        f(x_i), up to one common constant, instead of weights. The loss is that of the scores as
-        given; the norm is the least one of a function with these scores, where they tell it:
-        see `Audit` for which functions are meant, and when there is no gap.
+        f(x_i), up to one common constant, instead of weights. The norm is the least one of a
+        function with these scores: see `Audit` for which are meant, and when there is no gap.
     norm2 : float, optional
         |f|^2, for scores; taken on your word, but refused where it is impossible.
     rival : str, optional
@@ -95,10 +93,6 @@ def certify(
         Seconds for the lower bound.
     n_jobs : int, optional
         Threads for passes over many rows, as in `solve`.
-
-    Returns
-    -------
-    Audit
 
     Raises
     ------
@@ -187,8 +181,13 @@ def _audit_streamed(
     """Return the audit of weights over rows that are read in blocks.
 
     None where they lie in partitions, the best lower bound was not found, and they can be held.
+    The dual point of the weights' own scores is made on a grid.
     """
-    witness = _own_witness(problem, w)
+    half = 2 if problem.loss == HINGE else 0  # others' slopes have no jump to smooth
+    if problem.space.grouped is not None:
+        witness = Minorant.from_weights(problem, w, *Evaluator(problem).grid(w, 2 * half / BINS))
+    else:
+        witness = Minorant.from_weights(problem, w, BINS, half)
     if refine:
         solution = solved(problem, replace(options, method="descent"), max_time=options.max_time)
         apart = problem.space.apart is not None and can_be_held(problem.space)
@@ -196,14 +195,6 @@ def _audit_streamed(
             return None
         witness = max(witness, solution.witness, key=lambda one: dual_value(problem, one)[0])
     return audit_weights(problem, w, witness, options.tol, rival)
-
-
-def _own_witness(problem: Problem, w: np.ndarray) -> Minorant:
-    """Return the dual point of the weights' own scores, on a grid."""
-    half = 2 if problem.loss == HINGE else 0  # others' slopes have no jump to smooth
-    if problem.space.grouped is not None:
-        return Minorant.from_weights(problem, w, *Evaluator(problem).grid(w, 2 * half / BINS))
-    return Minorant.from_weights(problem, w, BINS, half)
 
 
 def best_witness(
@@ -230,7 +221,6 @@ def _weights(problem: Problem, w: object) -> np.ndarray:
 
 
 def _scores(problem: Problem, scores: object) -> np.ndarray:
-    """Return scores as finite floats (n,), or raise `InputError`."""
     values = as_float64(scores, "scores")
     check_scores(values, np.empty(problem.n))
     if float(np.abs(values).max()) > LARGEST_SCORE:

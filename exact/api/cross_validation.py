@@ -16,16 +16,14 @@ import numpy as np
 
 from ..certificate.order import auc_of, auc_range, auc_within, kernel_lengths, score_range
 from ..errors import InputError, NoPairError, NoRowsError
-from ..estimators.base import Matrix, check_row_weights
+from ..estimators.base import check_row_weights
 from ..formulation.formulation import formulate, kernel_of
 from ..formulation.lam_grid import check_lams, unit_penalty
 from ..formulation.partitioned import beside_rows, check_request, dask_too
 from ..formulation.request import Options, Request
 from ..losses.loss import Loss
-from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.auc import auc
 from ..pairs.ordered.kinds import as_survival
-from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..pairs.statistics.concordance import right_share, share_between
 from ..problem.problem import split_labels
 from ..spaces.gram import Gram, blocked_product, chain_of
@@ -36,10 +34,8 @@ from ..spaces.rows import check_matrix, space_of
 from ..tools.checks import as_numbers, check_choice, check_count
 from ..tools.lossless import check_labels
 from ..tools.rounding import gamma
-from .folds import FoldedData, RowOrder, split_rows
+from .folds import FoldedData, PairMaker, RowOrder, split_rows
 from .path import Path, default_grid, partitioned_grid, path_of
-
-PairMaker = Callable[[Matrix, np.ndarray, np.ndarray | None], AllPairs | PairList]
 
 CHOICES = ("best", "one-se")
 SHARED_ROWS = 8000  # rows up to which the matrix of a kernel is made once for all folds: 512 MB
@@ -47,7 +43,7 @@ SHARED_ROWS = 8000  # rows up to which the matrix of a kernel is made once for a
 
 @dataclass(frozen=True, eq=False)
 class CVPath:
-    """Held-out AUC at each lam, by fold; of ordered pairs their concordance, such as Harrell's C.
+    """Held-out AUC at each lam, by fold; of ordered pairs their concordance, as Harrell's C.
 
     Attributes
     ----------
@@ -147,10 +143,9 @@ def cross_validated_path(
         As in `regularization_path`; the default grid is that of all rows.
     cv : int, splitter or iterable
         Folds, stratified by the class or by `event`, and shuffled by `seed`; fewer, with a
-        warning, where a class or the events have fewer rows; or anything of
-        scikit-learn that splits rows; or pairs of index arrays (train, test). Rows in partitions
-        take a number of folds: `seed` and the number of a row within its class, or the name of its
-        query, tell in which it is, so that the folds are the same however the rows are cut.
+        warning, where a class or the events have fewer rows; or anything of scikit-learn that
+        splits rows; or pairs of index arrays (train, test). Rows in partitions take a number of
+        folds, which are the same however the rows are cut.
     seed : int
         Of the shuffling.
     pairs : callable, optional
@@ -165,10 +160,6 @@ def cross_validated_path(
     qid : array (n,), optional
         The query of each row: pairs are within a query, in training and in the AUC; a number of
         folds keeps queries whole, and splits that cut one are refused.
-
-    Returns
-    -------
-    CVPath
 
     Raises
     ------
@@ -244,8 +235,13 @@ def cross_validate(
         splits = split_rows(data, cv, seed)
         for number, (train, test) in enumerate(splits):
             data.check(number, train, test)
-        count, folds = len(splits), [HeldFold(data, pairs, *split) for split in splits]
-        grid = _grid(data, request, pairs, n_lams) if lams is None else check_lams(lams)
+        count, folds = len(splits), [HeldFold(data, *split) for split in splits]
+        if lams is None:
+            every = np.arange(data.n)
+            task = formulate(*data.asked(every, request), held=data.held(every))
+            grid = default_grid(task.work, n_lams)
+        else:
+            grid = check_lams(lams)
     end = None if options.max_time is None else start + options.max_time
     found = _judged_folds(folds, count, request, grid, options, end)
     k = min(fold.shape[1] for fold in found)
@@ -261,7 +257,10 @@ def _folded(
     pairs: PairMaker | None,
     order: RowOrder | None,
 ) -> FoldedData:
-    """Return rows in memory, checked, to be cut into folds."""
+    """Return rows in memory, checked, to be cut into folds.
+
+    A given kernel matrix is proved to be semidefinite here, and not again in each fold.
+    """
     rows = check_matrix(X)
     n = rows.shape[0]
     if positive is not None and positive.size != n:
@@ -271,32 +270,13 @@ def _folded(
         order.check(n)
         if pairs is not None:
             raise InputError("qid makes the pairs: leave pairs out")
-    gram = _whole_gram(rows, request)
-    if gram is not None and request.gives_matrix:
-        rows = gram.K
-    return FoldedData(rows, positive, weight, request.gives_matrix, gram, order)
-
-
-def _grid(data: FoldedData, request: Request, pairs: PairMaker | None, n_lams: int) -> np.ndarray:
-    """Return the default grid of all rows."""
-    every = np.arange(data.n)
-    rows, labels, asked = part_of(data, every, request, pairs)
-    return default_grid(formulate(rows, labels, asked, held=data.held(every)).work, n_lams)
-
-
-def _whole_gram(rows: Matrix, request: Request) -> Gram | None:
-    """Return the space of the request's kernel on all rows, where its matrix is small enough.
-
-    A matrix that is given is proved to be semidefinite once, and not again in each fold.
-    """
+    gram = None
     if request.gives_matrix:
-        return Gram(rows)
-    if request.kernel == "linear" or rows.shape[0] > SHARED_ROWS:
-        return None
-    return Gram.of_kernel(kernel_of(request, rows), rows)
-
-
-# Folds
+        gram = Gram(rows)
+        rows = gram.K
+    elif request.kernel != "linear" and n <= SHARED_ROWS:
+        gram = Gram.of_kernel(kernel_of(request, rows), rows)
+    return FoldedData(rows, positive, weight, request.gives_matrix, gram, order, pairs)
 
 
 def _judged_folds(
@@ -379,48 +359,39 @@ def _parts(rows: PartitionedRows, folds: int, seed: int) -> Iterator[ApartFold]:
         yield ApartFold(train, test)
 
 
-def part_of(
-    data: FoldedData, index: np.ndarray, request: Request, pairs: PairMaker | None
-) -> tuple[Matrix, np.ndarray | None, Request]:
-    """Return some of the rows, their labels, and the request over their pairs."""
-    rows, positive, weight = data.part(index, index)
-    within = data.pairs(index)
-    if within is not None:
-        return rows, positive, replace(request, pairs=within, positive=None)
-    assert positive is not None
-    made = AllPairs(weight) if pairs is None else pairs(rows, positive, weight)
-    return rows, positive, replace(request, pairs=made)
-
-
 @dataclass(frozen=True, eq=False)
 class HeldFold:
     """A fold of rows in memory: the numbers of training and of held-out rows."""
 
     data: FoldedData
-    pairs: PairMaker | None
     train: np.ndarray
     test: np.ndarray
 
     def path(self, request: Request, grid: np.ndarray, options: Options) -> Path:
         """Return the path over the training rows."""
-        rows, labels, asked = part_of(self.data, self.train, request, self.pairs)
-        held = self.data.held(self.train)
-        return path_of(rows, labels, asked, grid, 0, options, judged=False, held=held)
+        asked, held = self.data.asked(self.train, request), self.data.held(self.train)
+        return path_of(*asked, grid, 0, options, judged=False, held=held)
 
     def shares(self, path: Path) -> Iterator[tuple[float, float, float]]:
         """Yield the AUC of the held-out rows at each lam, and its range."""
         data, used = self.data, self.data.used(self.test)
-        X, positive, weight = data.part(self.test, self.train)
+        rows: tuple[Any, Any, Any] = data.part(self.test, self.train)
+        X, positive, weight = rows
         diagonal = np.asarray(data.rows[used, used]).ravel() if data.square else None
         scorer, within = _scorer(path, X, data, self.train, used), data.pairs(self.test)
         lengths, size = _new_lengths(path, X, diagonal, scorer)
         for point in path.points:
             radius, scores = point.certificate.radius, scorer(point.solution.w)
             error = size * float(np.linalg.norm(point.solution.w, 1))
-            ends = None  # without the ridge the optimum may be anywhere
-            if radius is not None:
-                ends = score_range(scores, lengths, radius, error)
-            yield _shares(within, scores, ends, positive, weight)
+            share = auc(scores, positive, weight) if within is None else right_share(within, scores)
+            if radius is None:  # without the ridge the optimum may be anywhere
+                yield share, 0.0, 1.0
+                continue
+            ends = score_range(scores, lengths, radius, error)
+            if within is None:
+                yield share, *auc_range(*ends, positive, weight)
+            else:
+                yield share, *share_between(within, *ends)
 
 
 def _scorer(
@@ -435,22 +406,6 @@ def _scorer(
         return lambda w: path.task.evaluate(w, X)
     across = data.gram.K[np.ix_(used, data.used(train))]
     return lambda w: blocked_product(across, w)
-
-
-def _shares(
-    within: OrderedPairs | None,
-    scores: np.ndarray,
-    ends: tuple[np.ndarray, np.ndarray] | None,
-    positive: np.ndarray | None,
-    weight: np.ndarray | None,
-) -> tuple[float, float, float]:
-    """Return the share of right pairs, all or ordered ones, and its bounds between the `ends`."""
-    if within is not None:
-        share = right_share(within, scores)
-        return share, *((0.0, 1.0) if ends is None else share_between(within, *ends))
-    assert positive is not None
-    share = auc(scores, positive, weight)
-    return share, *((0.0, 1.0) if ends is None else auc_range(*ends, positive, weight))
 
 
 def _new_lengths(

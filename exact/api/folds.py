@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 
 from ..errors import InputError, NoPairError
+from ..formulation.request import Request
+from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.kinds import ordered_pairs_of
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..spaces.gram import Gram
@@ -16,12 +18,12 @@ from ..tools.checks import check_count
 from ..tools.warned import warn_the_user
 
 Splits = Sequence[tuple[np.ndarray, np.ndarray]]
+PairMaker = Callable[[Any, np.ndarray, np.ndarray | None], AllPairs | PairList]
 
 
 @dataclass(frozen=True, eq=False)
 class RowOrder:
-    """The order of rows that have no two classes, or have them within queries; split with the
-    rows."""
+    """The order of rows without two classes, or with them in queries; split with the rows."""
 
     grade: np.ndarray | None = None
     queries: np.ndarray | None = None
@@ -67,6 +69,7 @@ class FoldedData:
     square: bool
     gram: Gram | None = None
     order: RowOrder | None = None
+    maker: PairMaker | None = None
 
     @property
     def n(self) -> int:
@@ -99,25 +102,29 @@ class FoldedData:
         used = self.used(index)
         return self.order.pairs(used, None if self.weight is None else self.weight[used])
 
+    def asked(self, index: np.ndarray, request: Request) -> tuple[Any, np.ndarray | None, Request]:
+        """Return the named rows, their labels, and the request over their pairs."""
+        rows, positive, weight = self.part(index, index)
+        within = self.pairs(index)
+        if within is not None:
+            return rows, positive, replace(request, pairs=within, positive=None)
+        assert positive is not None
+        made = AllPairs(weight) if self.maker is None else self.maker(rows, positive, weight)
+        return rows, positive, replace(request, pairs=made)
+
     def check(self, number: int, train: np.ndarray, test: np.ndarray) -> None:
         """Raise `InputError` unless both parts have pairs, and no query is cut."""
         if not all(self.used(part).size for part in (train, test)):
             raise InputError(f"fold {number} has no training rows, or none that are held out")
-        if self.order is not None:
-            self._check_order(number, train, test, self.order)
+        order, advice = self.order, "use fewer folds"
+        if order is None:
+            assert self.positive is not None
+            for name, part in (("training", train), ("held-out", test)):
+                found = self.positive[self.used(part)]
+                if not found.any() or found.all():
+                    wrong = f"{name} rows of one class only: {advice}, or stratified ones"
+                    raise InputError(f"fold {number} has {wrong}")
             return
-        assert self.positive is not None
-        for name, part in (("training", train), ("held-out", test)):
-            found = self.positive[self.used(part)]
-            if not found.any() or found.all():
-                raise InputError(
-                    f"fold {number} has {name} rows of one class only: use fewer folds, or "
-                    "stratified ones"
-                )
-
-    def _check_order(
-        self, number: int, train: np.ndarray, test: np.ndarray, order: RowOrder
-    ) -> None:
         if order.queries is not None:
             cut = np.intersect1d(order.queries[self.used(train)], order.queries[self.used(test)])
             if cut.size:
@@ -125,18 +132,16 @@ class FoldedData:
                     f"fold {number} cuts query {cut[0]} apart: give a splitter that keeps groups "
                     "whole, or a number of folds"
                 )
-        for part in (train, test):
-            try:
-                self.pairs(part)
-            except NoPairError:
-                raise InputError(f"fold {number} has no {order.lacking}: use fewer folds") from None
+        try:
+            self.pairs(train), self.pairs(test)
+        except NoPairError:
+            raise InputError(f"fold {number} has no {order.lacking}: {advice}") from None
 
 
 def split_rows(data: FoldedData, cv: object, seed: int) -> Splits:
     """Return (train, test) row numbers of each fold, as `make_splits` does, for any rows.
 
-    Folds of two classes have the same share of each, and those of survival the same share of
-    events where there are enough.
+    Folds of survival have the same share of events where there are enough.
     """
     order = data.order or RowOrder()
     if data.positive is not None:
@@ -146,31 +151,32 @@ def split_rows(data: FoldedData, cv: object, seed: int) -> Splits:
         return _splits(_of_queries(cv, order.queries, seed), data.rows, labels, order.queries)
     from sklearn.model_selection import KFold, StratifiedKFold
 
-    event = order.event
-    assert event is not None
-    if isinstance(cv, int | np.integer):
-        seen = int(event.sum())
-        why = f"there are {event.size} rows, {seen} of them with an event"
-        count = _at_most(cv, min(seen, event.size // 2), why)
-        for folds in range(count, 1, -1):
-            kind = StratifiedKFold if min(seen, event.size - seen) >= folds else KFold
-            splits = _splits(kind(folds, shuffle=True, random_state=seed), data.rows, event * 1)
-            if all(_has_pairs(data, *split) for split in splits):
-                if folds < count:
-                    warn_the_user(
-                        f"of {count} folds one would have no two comparable rows: {folds} are made"
-                    )
-                break
-        return splits
-    return _splits(cv, data.rows, event.astype(int))
+    assert order.event is not None
+    event = order.event.astype(int)
+    if not isinstance(cv, int | np.integer):
+        return _splits(cv, data.rows, event)
+    seen = int(event.sum())
+    why = f"there are {event.size} rows, {seen} of them with an event"
+    count = _at_most(cv, min(seen, event.size // 2), why)
+    for folds in range(count, 1, -1):
+        kind = StratifiedKFold if min(seen, event.size - seen) >= folds else KFold
+        splits = _splits(kind(folds, shuffle=True, random_state=seed), data.rows, event)
+        if all(_is_whole(data, *split) for split in splits):
+            if folds < count:
+                warn_the_user(
+                    f"of {count} folds one would have no two comparable rows: {folds} are made"
+                )
+            break
+    return splits
 
 
-def _has_pairs(data: FoldedData, train: np.ndarray, test: np.ndarray) -> bool:
+def _is_whole(data: FoldedData, train: np.ndarray, test: np.ndarray) -> bool:
     """Return whether both parts of a fold have a pair of rows."""
     try:
-        return all(data.pairs(part) is not None for part in (train, test))
+        data.check(0, train, test)
     except InputError:
         return False
+    return True
 
 
 def make_splits(
@@ -213,8 +219,7 @@ def _of_queries(cv: object, queries: np.ndarray, seed: int) -> object:
 
 
 def _splits(cv: object, X: Any, labels: np.ndarray, queries: np.ndarray | None = None) -> Splits:
-    """Return the splits that a splitter, or anything scikit-learn accepts as one, makes of these
-    rows."""
+    """Return the splits that anything scikit-learn takes for a splitter makes of these rows."""
     from sklearn.model_selection import check_cv
 
     if cv is None or isinstance(cv, str) or not (hasattr(cv, "split") or hasattr(cv, "__iter__")):

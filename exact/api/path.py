@@ -173,10 +173,6 @@ def regularization_path(
     groups, sign
         As in `solve`; groups go with l1_ratio > 0.
 
-    Returns
-    -------
-    Path
-
     Raises
     ------
     InputError
@@ -206,23 +202,19 @@ def path_of(
     """
     start = time.perf_counter()
     given = None if lams is None else check_lams(lams)
-    task = _formulated(X, y, request, options, held)
+    apart = partitioned_problem(X, y, request)
+    if apart is None:
+        plain = options.method in PLAIN_KERNELS
+        task = formulate(X, y, request, plain_kernel=plain, held=held)
+    else:
+        refuse_other_methods(X, options.method)
+        task = Formulation(apart, apart, np.copy)
     grid = default_grid(task.work, n_lams) if given is None else given
     unit, task = request.penalty, task.with_penalty(strengthened(request.penalty, float(grid[0])))
     points, interrupted = _follow(X, task, request, unit, grid, options, start, judged)
     whole = len(points) == grid.size and not interrupted
     complete = whole and not _stopped(points[-1].solution)
     return Path(points, task, complete, time.perf_counter() - start, interrupted)
-
-
-def _formulated(
-    X: object, y: object, request: Request, options: Options, held: Gram | None
-) -> Formulation:
-    apart = partitioned_problem(X, y, request)
-    if apart is None:
-        return formulate(X, y, request, plain_kernel=options.method in PLAIN_KERNELS, held=held)
-    refuse_other_methods(X, options.method)
-    return Formulation(apart, apart, np.copy)
 
 
 def _follow(
@@ -237,8 +229,7 @@ def _follow(
 ) -> tuple[list[PathPoint], bool]:
     """Solve at each lam of the grid, each started from the one before, unless interrupted.
 
-    Where sums over partitions stall, few rows are held in memory from there on: at smaller lam it
-    would be the same.
+    Where sums over partitions stall, few rows are held in memory from there on.
     """
     points: list[PathPoint] = []
     w: np.ndarray | None = None
@@ -266,7 +257,11 @@ def _follow(
                 now, pairs = task.with_penalty(now.meant.penalty), all_the_pairs(task.meant)
                 found = better(found, solution_of(now, found.w))
             solution = with_zeros(now.meant, now.judge(found, tol))
-            share = _right_share(now, pairs, solution) if judged else np.nan
+            share, apart = np.nan, now.meant.space.apart
+            if judged and apart is not None:
+                share = auc_of(apart, solution.w)
+            elif judged:
+                share = right_share(pairs, now.meant.space.scores(solution.w))
             point = PathPoint(float(lam), solution, share)
             points.append(point)
             if callback is not None:
@@ -282,13 +277,6 @@ def _follow(
     return points, points[-1].solution.status == Status.INTERRUPTED
 
 
-def _right_share(task: Formulation, pairs: Any, solution: Solution) -> float:
-    rows = task.meant.space.apart
-    if rows is not None:
-        return auc_of(rows, solution.w)
-    return right_share(pairs, task.meant.space.scores(solution.w))
-
-
 def _stopped(solution: Solution) -> bool:
     return solution.status in (Status.TIME_LIMIT, Status.INTERRUPTED)
 
@@ -300,10 +288,9 @@ def default_grid(problem: Problem, n_lams: int) -> np.ndarray:
 
 
 def partitioned_grid(rows: PartitionedRows, n_lams: int) -> np.ndarray:
-    """Return the default grid, as `formulation.lam_grid.lam_grid` does: two passes over the rows.
+    """Return the default grid, as `lam_grid` does: two passes over the rows.
 
-    The mean difference over the pairs of two classes is that of the classes' means; over the pairs
-    within queries it is the pull of the hinge at zero, where no pair has its margin.
+    The mean difference over pairs within queries is the pull of the hinge at zero.
     """
     none = np.zeros(rows.dim)
     if rows.grouped is not None:

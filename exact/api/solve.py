@@ -36,7 +36,6 @@ from ..tools.threads import limited, small_in_one_thread
 
 METHODS = NAMES  # what `method` may be
 PLAIN_KERNELS = ("auto", "descent", "cutting-plane")  # solve a kernel machine without features
-
 HELD_NUMBERS = 8_000_000  # numbers in X from which rows are read in blocks, not copied and centred
 WIDE_ROWS = 500  # columns from which rows are held while they are few enough: products decide
 COPIED_NUMBERS = 200_000_000  # numbers in X (1.6 GB) up to which wide rows are held
@@ -94,8 +93,7 @@ def solve(
     lam : float, optional
         > 0; 0 is allowed where l1 > 0. Or give `penalty`.
     kernel : {"linear", "rbf", "laplacian", "precomputed"} or Kernel
-        For "precomputed", X is the Gram matrix (n, n). An object of one's own needs what
-        `aucert.exact.spaces.kernels.Kernel` lists.
+        For "precomputed", X is the Gram matrix (n, n); or one's own, as `Kernel` lists.
     gamma : float, optional
         > 0, of the Gaussian exp(-gamma |x - z|^2) or the Laplacian; 1 / d by default.
     structure : float
@@ -103,7 +101,7 @@ def solve(
     structure_source : {"full", "sampled"}
         Whether the structure is that of all data or of the listed pairs.
     loss : {"hinge", "squared_hinge", "square", "logistic", "smooth_hinge", "exponential"} or Loss
-        An object of one's own needs what `aucert.exact.losses.loss.Loss` lists.
+        Or one's own, as `aucert.exact.losses.loss.Loss` lists.
     pairs : AllPairs, PairList or OrderedPairs, optional
         All pairs by default.
     positive : label, optional
@@ -119,8 +117,7 @@ def solve(
     sign : "nonnegative" or int array, optional
         w >= 0 for all features, or for those columns.
     penalty : Penalty, optional
-        Another penalty instead of `lam`, `l1`, `groups` and `sign`; see
-        `aucert.exact.problem.penalties.penalty`.
+        Instead of `lam`, `l1`, `groups`, `sign`; see `aucert.exact.problem.penalties.penalty`.
     qid : array (n,), optional
         The query of each row: pairs are rows of one query, the larger grade above. Neither this
         nor `time` goes with `fpr_max` or `tpr_min`; `structure` is the scatter of all rows of two
@@ -163,27 +160,11 @@ def solve(
         If the input cannot be used; the message says what and where.
     """
     request = Request.of(
-        lam,
-        loss,
-        pairs=pairs,
-        positive=positive,
-        kernel=kernel,
-        gamma=gamma,
-        structure=structure,
-        structure_source=structure_source,
-        sample_weight=sample_weight,
-        l1=l1,
-        groups=groups,
-        sign=sign,
-        penalty=penalty,
-        fpr_max=fpr_max,
-        tpr_min=tpr_min,
-        y=y,
-        qid=qid,
-        time=time,
-        event=event,
-        worst_of=worst_of,
-    )
+        lam, loss, pairs=pairs, positive=positive, kernel=kernel, gamma=gamma, structure=structure,
+        structure_source=structure_source, sample_weight=sample_weight, l1=l1, groups=groups,
+        sign=sign, penalty=penalty, fpr_max=fpr_max, tpr_min=tpr_min, y=y, qid=qid, time=time,
+        event=event, worst_of=worst_of,
+    )  # fmt: skip
     options = Options(method=method, tol=tol, max_time=max_time, callback=callback, n_jobs=n_jobs)
     solution = solve_request(X, y, request, options)
     if request.is_partial:
@@ -251,8 +232,8 @@ def solve_both(
 ) -> tuple[Formulation | None, Solution]:
     """Return the formulation, None where the rows were read in blocks, and the solution.
 
-    Rows that could be held are, if the bins cannot prove what is asked for. Of rows in partitions
-    method "descent" keeps the solution of the bins: proof files over partitions are made of bins.
+    Rows that could be held are, if the bins cannot prove what is asked for; but for partitions
+    with method "descent", because proof files over partitions are made of bins.
     """
     large = None
     if options.method in ("auto", "descent"):
@@ -264,8 +245,8 @@ def solve_both(
     start = clock.monotonic()
     found = solved(large, options, max_time=options.max_time)
     apart = space_of(X).apart
-    enough = found.status != Status.STALLED or not can_be_held(X)
-    if enough or (apart is not None and options.method != "auto"):
+    kept = apart is not None and options.method != "auto"
+    if kept or found.status != Status.STALLED or not can_be_held(X):
         return None, found
     if options.max_time is not None:
         left = options.max_time - (clock.monotonic() - start)
@@ -302,8 +283,7 @@ def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
     """Return the problem over rows that are read in blocks, or None where they are better held.
 
     In blocks if X is a memory map, a `StreamedRows`, or an array that is hard to copy, or of many
-    rows that differ. Only linear problems over all pairs support this, of the hinge or its
-    square.
+    rows that differ; only for the plain linear problem of the hinge or its square.
     """
     apart = partitioned_problem(X, y, request)
     if apart is not None:
@@ -319,10 +299,7 @@ def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
 
 
 def can_be_held(X: object) -> bool:
-    """Return whether rows that were read in blocks or partitions are few enough to be held.
-
-    What can change on disk is never held.
-    """
+    """Return whether rows are few enough to be held; what can change on disk never is."""
     rows = space_of(X).apart
     if rows is not None:
         return rows.n * rows.dim < HELD_NUMBERS
@@ -337,24 +314,18 @@ def _better_in_blocks(X: np.ndarray) -> bool:
     if X.size >= HELD_NUMBERS:
         return True
     least = min(HELD_ROWS, HELD_ROWS_OF_FEW) if dim <= FEW else HELD_ROWS
-    return n >= least and _mostly_differ(X)
-
-
-def _mostly_differ(X: np.ndarray) -> bool:
-    """Return whether almost all rows of some that are drawn differ from each other."""
-    if X.dtype.kind not in "biuf" or not X.size:
-        return True  # `StreamedRows` says what is wrong
-    at = np.unique(np.random.default_rng(0).integers(0, len(X), LOOKED_AT))
+    if n < least or X.dtype.kind not in "biuf" or not X.size:
+        return n >= least  # `StreamedRows` says what is wrong
+    at = np.unique(np.random.default_rng(0).integers(0, n, LOOKED_AT))
     return len(np.unique(X[at], axis=0)) >= MOSTLY_DIFFERENT * at.size
 
 
 def held_rows(
     rows: PartitionedRows, request: Request
 ) -> tuple[np.ndarray, np.ndarray | None, Request]:
-    """Return all rows and their labels, and the request for them: a pass over the partitions.
+    """Return all rows in their order, their labels, and the request for them: a pass over them.
 
-    The rows come in the order of the partitions. Grouped ones have no labels: the pairs hold their
-    order.
+    Grouped ones have no labels: the pairs hold their order.
     """
     if rows.grouped is not None:
         found = rows.grouped.all_rows()

@@ -14,7 +14,6 @@ from ..api.solve import METHODS, solve_both, solve_request
 from ..certificate.certificate import warn_if_trivial
 from ..certificate.solution import Callback
 from ..errors import InputError
-from ..formulation.formulation import Formulation
 from ..formulation.lam_grid import strengthened, unit_penalty
 from ..formulation.partitioned import check_request
 from ..formulation.request import WHOLE_CURVE, Options, Request
@@ -73,7 +72,9 @@ class ExactClassifier(QueryClassifier):
         rows, labels = data.rows, data.positive
         task, found = solve_both(rows, labels, self._asked(request, data), self._options(callback))
         keep_solution(self, found)
-        self._keep(task, rows)
+        factor = None if task is None else task.factor
+        linear = task is None or task.base.held is not None
+        self._keep(rows, linear, None if factor is None else factor.pivots)
         self._cut(rows, labels, data.weight, self.threshold)
 
     def _options(self, callback: Callback | None = None) -> Options:
@@ -134,16 +135,15 @@ class ExactClassifier(QueryClassifier):
             raise InputError("nearest pairs need features, not a precomputed kernel")
         return nearest_pairs(rows, positive, int(number), anchor_filter=self.anchor_filter)
 
-    def _keep(self, task: Formulation | None, rows: Matrix) -> None:
+    def _keep(self, rows: Matrix, linear: bool, spanning: np.ndarray | None = None) -> None:
         """Store what scores new rows: weights, or the rows that span the kernel machine."""
         for name in ("coef_", "dual_coef_", "support_", "_support_rows"):
             if hasattr(self, name):
                 delattr(self, name)
-        if task is None or task.base.held is not None:
+        if linear:
             self.coef_ = np.array(self.solution_.w, dtype=float).reshape(1, -1)
             return
-        spanning = np.flatnonzero(self.solution_.w) if task.factor is None else task.factor.pivots
-        self.support_ = np.sort(spanning)
+        self.support_ = np.flatnonzero(self.solution_.w) if spanning is None else np.sort(spanning)
         self.dual_coef_ = self.solution_.w[self.support_]
         if self.kernel != PRECOMPUTED:
             self._support_rows = rows[self.support_]
@@ -324,8 +324,7 @@ class ROCSVMCV(ExactClassifier):
     Parameters
     ----------
     lams : array (k,), optional
-        > 0, the candidates; by default `n_lams` of them, evenly spaced in their logarithm down
-        from the lam above which the order of the rows no longer changes.
+        > 0, the candidates; by default `n_lams` of them, as in `regularization_path`.
     n_lams : int
     cv : int, splitter or iterable
         As in `cross_validated_path`.

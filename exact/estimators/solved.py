@@ -13,7 +13,6 @@ from ..certificate.audit import Audit
 from ..certificate.solution import Solution
 from ..errors import InputError
 from ..formulation.request import Options
-from ..spaces.kernels import PRECOMPUTED
 from .base import keep_solution
 from .roc_svm import ROCSVM, SAUCSVM
 from .saving import load_model, register, save_model
@@ -96,13 +95,7 @@ def _keep(model: ROCSVM, solution: Solution, rows: Any) -> None:
     """Store the solution and what is needed to score new rows."""
     model.n_features_in_ = int(rows.shape[1])
     keep_solution(model, solution)
-    if model.kernel == "linear":
-        model.coef_ = np.array(solution.w, dtype=float).reshape(1, -1)
-        return
-    model.support_ = np.flatnonzero(solution.w)
-    model.dual_coef_ = solution.w[model.support_]
-    if model.kernel != PRECOMPUTED:
-        model._support_rows = rows[model.support_]
+    model._keep(rows, model.kernel == "linear")
 
 
 def recertify(

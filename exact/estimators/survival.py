@@ -41,7 +41,7 @@ class SurvivalModel(BaseEstimator, ABC):
 
     @property
     def expected_failed_checks(self) -> dict[str, str]:
-        """Which of scikit-learn's checks fail with these parameters, and why; see `ROCSVM`."""
+        """Which of scikit-learn's checks fail with these parameters, and why."""
         return {}
 
     @abstractmethod
@@ -137,26 +137,16 @@ class SurvivalSVM(SurvivalModel):
         Relative gap to reach, > 0.
     max_time : float, optional
         Seconds; the best point so far is kept, with its gap.
-    l1 : float
-        >= 0: adds l1 |w|_1 or, with `groups`, the group lasso; `solution_.zeros_proved` then tells
-        which weights are zero in every optimal model.
-    groups : array (n_features_in_,), optional
-        The group of each feature, with l1 > 0.
-    sign : "nonnegative" or int array, optional
-        w >= 0 for all features, or for those columns.
+    l1, groups, sign
+        As in `solve`; `solution_.zeros_proved` says which weights are zero in every optimal model.
 
     Attributes
     ----------
     coef_ : array (n_features_in_,)
     certificate_ : Certificate
         How far the model is from the optimum, at most.
-    solution_ : Solution
-    status_ : Status
-    n_iter_ : int
-    history_ : list of Step
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        Only where X has column names.
+    solution_, status_, n_iter_, history_, n_features_in_, feature_names_in_
+        As in `ROCSVM`.
     """
 
     lam: float = 1e-3
@@ -180,34 +170,18 @@ class SurvivalSVMCV(SurvivalModel):
 
     Parameters
     ----------
-    lams : array (k,), optional
-        > 0, the candidates; by default `n_lams` of them, as in `regularization_path`.
-    loss, tol, max_time, sign
-        As in `SurvivalSVM`.
-    groups : array (n_features_in_,), optional
-        As in `SurvivalSVM`, with l1_ratio > 0.
-    l1_ratio : float
-        In [0, 1]: the penalty is lam ((1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1).
-    n_lams : int
+    lams, n_lams, l1_ratio, choice, cv_tol, random_state, n_jobs
+        As in `ROCSVMCV`.
+    loss, tol, max_time, groups, sign
+        As in `SurvivalSVM`; groups go with l1_ratio > 0.
     cv : int, splitter or iterable
         A number of folds, with the same share of events where there are enough; or anything of
         scikit-learn that splits rows, which gets the events as y; or pairs of index arrays.
-    choice : {"best", "one-se"}
-        The lam of the highest mean, or the largest one within one standard error of it.
-    cv_tol : float
-        Relative gap to reach in the folds.
-    random_state : int, RandomState or None
-        Shuffles the folds.
-    n_jobs : int, optional
-        Folds solved at once, in processes of their own; -1 for one a core. 1 by default.
 
     Attributes
     ----------
-    lam_ : float
-        The lam chosen.
-    cv_path_ : CVPath
-        Held-out C of each fold and lam, with the range in which the exact optimum's lies.
-    All others as in `SurvivalSVM`.
+    lam_, cv_path_
+        As in `ROCSVMCV`, of held-out C; all others as in `SurvivalSVM`.
     """
 
     lams: object = None

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from aucert.approx.landmarks import default_ridge, draw_by_leverage, leverage_scores, uniform
+from aucert.approx.landmarks import draw_by_leverage, leverage_scores, uniform
 from aucert.approx.nystrom import nystrom_map
 from aucert.exact.errors import InputError
 from aucert.exact.spaces.kernels import Gaussian, Laplacian, Linear
@@ -28,17 +28,6 @@ def test_a_pilot_gives_upper_bounds(n_pilot: int) -> None:
     found = leverage_scores(X, KERNEL, 0.01, n_pilot, seed=1)
     assert (found >= exact - 1e-12).all() and (found <= 1).all()
     assert (leverage_scores(X, KERNEL, 0.01, 500) == exact).all()
-
-
-@each("d", [3, 10, 30])
-def test_the_default_ridge_leaves_at_most_that_many_dimensions(d: int) -> None:
-    ridge = default_ridge(X, KERNEL, d)
-    dimension = leverage_scores(X, KERNEL, ridge).sum()
-    assert d / 4 < dimension <= d + d % 2
-    eigenvalues = np.linalg.eigvalsh(KERNEL(X, X))[::-1]
-    k = (d + 1) // 2
-    assert ridge == pytest.approx(eigenvalues[k:].sum() / (60 * k), rel=1e-9)
-    assert default_ridge(X, KERNEL, d, 40, seed=1) == pytest.approx(ridge, rel=0.6)
 
 
 def test_a_lone_row_has_the_highest_score() -> None:

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from aucert.approx import SubsampledRankSVM, kernel_svm, linear_svm, load_model, save_model
+from aucert.approx import SubsampledRankSVM, kernel_svm, linear_svm
 from aucert.approx.newton.nbauc import random_part
 from aucert.exact import solve
 from aucert.exact.errors import InputError
@@ -70,24 +69,6 @@ def test_the_classes_keep_their_shares_and_neither_is_missed() -> None:
     assert random_part(positive, 1000, 3).tolist() == list(range(1000))
     assert (random_part(positive, 200, 0) == part).all()
     assert (random_part(positive, 200, 1) != part).any()
-
-
-def test_it_takes_sparse_rows_and_no_more_than_it_is_told() -> None:
-    model = make(max_rows=50).fit(sp.csr_array(X), Y)
-    assert model.subsample_.size == 50
-    dense = make(max_rows=50).fit(X, Y)
-    np.testing.assert_allclose(model.decision_function(X), dense.decision_function(X), atol=1e-6)
-
-
-def test_the_subsampled_machine_can_be_saved_and_searched_over(tmp_path) -> None:
-    grid = {"gamma": [0.05, 0.5]}
-    search = GridSearchCV(make(), grid, scoring="roc_auc", cv=2).fit(X, Y)
-    assert search.best_score_ > 0.85
-    save_model(search.best_estimator_, tmp_path / "m.npz")
-    again = load_model(tmp_path / "m.npz")
-    np.testing.assert_array_equal(
-        again.decision_function(X), search.best_estimator_.decision_function(X)
-    )
 
 
 @each("bad", [{"share": 0.0}, {"share": 1.5}, {"max_rows": 1}, {"lam": 0.0}])

@@ -1,18 +1,18 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import naive
-from aucert.approx.newton.newton_equation import Conditioning, Preconditioner, direction
-from aucert.approx.newton.points import NewtonLine, NewtonPoint
-from aucert.approx.newton.truncated_newton import PATIENCE, TruncatedNewton, steepness
+from aucert.approx.newton.newton_equation import direction
+from aucert.approx.newton.points import NewtonPoint
+from aucert.approx.newton.truncated_newton import TruncatedNewton
 from aucert.exact.certificate.certificate import Minorant, evaluated
-from aucert.exact.certificate.solution import Recorder, Status, Step
+from aucert.exact.certificate.solution import Status, Step
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
@@ -117,13 +117,6 @@ def test_every_step_of_the_history_has_the_gap_of_its_own_dual_point(seed: int) 
         assert certificate.gap == pytest.approx(known, rel=1e-6, abs=slack)
 
 
-def test_the_steepness_is_the_gradient_at_zero() -> None:
-    for seed in (0, 2, 7):
-        problem = squared_hinge(random_case(seed))
-        expected = np.linalg.norm(naive_gradient(problem, np.zeros(problem.space.dim)))
-        assert steepness(problem) == pytest.approx(expected, rel=1e-10)
-
-
 @each("seed", seeds(20))
 def test_no_accepted_step_raises_the_objective(seed: int) -> None:
     case = random_case(seed)
@@ -162,22 +155,6 @@ def test_the_gradient_is_brought_down_to_what_is_asked() -> None:
         sums = problem.sums(problem.space.scores(w).astype(np.longdouble))
         gradient = problem.lam * w - problem.space.pull(sums.c)
         assert np.linalg.norm(gradient) <= 1.01 * asked
-
-
-def test_a_preconditioner_spares_products() -> None:
-    rng = np.random.default_rng(1)
-    X, y = rng.normal(size=(6000, 60)) * np.geomspace(1, 1e-3, 60), rng.uniform(size=6000) < 0.3
-    problem = linear_problem(X, y, 1e-8, SQUARED_HINGE)
-    point = NewtonPoint.at(problem, rng.normal(size=60))
-    plain, alone = direction(point, 1e-8, 2000)
-    rough, helped = direction(
-        point, 1e-8, 2000, Preconditioner(point, 20, np.random.default_rng(0))
-    )
-    assert helped < 25 < alone
-    for step in (plain, rough):
-        left = 2 * problem.space.pull(point.curved.times(problem.space.scores(step)))
-        left += problem.lam * step + point.gradient
-        assert np.linalg.norm(left) <= 1.01e-8 * point.size
 
 
 def test_a_path_starts_each_solution_from_the_one_before() -> None:
@@ -236,13 +213,6 @@ def test_started_at_the_optimum_it_stays_there() -> None:
     np.testing.assert_array_equal(again.w, first.w)
 
 
-def test_constant_features_are_solved_by_zero() -> None:
-    solution = TruncatedNewton().solve(
-        linear_problem(np.ones((4, 2)), [0, 1, 0, 1], 0.1, SQUARED_HINGE)
-    )
-    assert solution.status == Status.CERTIFIED and not solution.w.any()
-
-
 def test_rounding_ends_it_where_no_tolerance_does() -> None:
     for seed in range(10):
         solution = TruncatedNewton(tol=1e-30).solve(squared_hinge(random_case(seed)))
@@ -259,55 +229,6 @@ def test_features_out_of_scale_end_it_too(seed: int) -> None:
     held = solution.certificate
     assert solution.n_iter < 60 and solution.status == Status.STALLED
     assert held.gap <= held.rounding + 1e-11 * held.primal
-
-
-@dataclass
-class PlannedPoint:
-    """A point of a planned course: F, and the size of its gradient."""
-
-    primal: float
-    size: float
-    noise: float = 0.0
-    gap: float = 1.0
-    clearly_beats = NewtonPoint.clearly_beats
-
-    def note(self, recorder: Recorder) -> None:
-        recorder.step()
-
-
-def steps_of(course: list[PlannedPoint], monkeypatch: pytest.MonkeyPatch) -> int:
-    """Return after how many points of a course the method stops by itself."""
-    left = iter(course)
-    monkeypatch.setattr(NewtonPoint, "at", lambda problem, w: next(left))
-    monkeypatch.setattr(Conditioning, "step", lambda *arguments: None)
-    monkeypatch.setattr(NewtonLine, "__init__", lambda *arguments: None)
-    monkeypatch.setattr(NewtonLine, "search", lambda line: next(left))
-    recorder, solver = Recorder(), TruncatedNewton(max_iter=len(course))
-    problem = squared_hinge(random_case(0))
-    recorder.w0 = np.zeros(problem.space.dim)
-    reason = solver.run(problem, recorder)
-    assert reason == (
-        Status.ITERATION_LIMIT if len(recorder.history) == len(course) else Status.STALLED
-    )
-    return len(recorder.history)
-
-
-def test_steps_that_lower_neither_the_objective_nor_the_least_gradient_end_it(monkeypatch) -> None:
-    """A gradient that goes up and down is no progress: it is compared with the least so far."""
-    course = [PlannedPoint(1.0, 1.0 + k % 2) for k in range(100)]
-    assert steps_of(course, monkeypatch) == 1 + PATIENCE
-
-
-@each("progress", ["objective", "gradient"])
-def test_patience_begins_anew_with_each_step_that_gets_further(progress, monkeypatch) -> None:
-    """PATIENCE - 1 idle steps, a good one, and so on for four rounds; then idle ones only."""
-    rounds = [min(k // PATIENCE, 4) for k in range(100)]
-    lower = [0.5**k for k in rounds]
-    if progress == "objective":
-        course = [PlannedPoint(value, 1.0) for value in lower]
-    else:
-        course = [PlannedPoint(1.0, value) for value in lower]
-    assert steps_of(course, monkeypatch) == 4 * PATIENCE + 1 + PATIENCE
 
 
 def test_the_limits_of_iterations_and_time_are_kept_and_said() -> None:

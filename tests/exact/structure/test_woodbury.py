@@ -140,7 +140,7 @@ def test_the_printed_inverse_is_refused_unless_asked_for() -> None:
     K, scatter = np.eye(3), class_scatter(np.array([True, False, False]))
     with pytest.raises(InputError, match="singular for every kernel"):
         deformed_gram(K, scatter, 1.0, "inv")
-    with pytest.raises(InputError, match="unknown route"):
+    with pytest.raises(InputError, match="route must be"):
         middle(K, scatter, 1.0, "lu")
     with pytest.raises(InputError, match="structure"):
         deformed_gram(K, scatter, -1.0)

@@ -17,7 +17,6 @@ from aucert.exact.spaces.partitions import (
     Task,
     cut,
     fold_of,
-    hashed_numbers,
     rows_of_fold,
 )
 from loops import each
@@ -85,27 +84,6 @@ def test_folds_are_those_of_the_naive_form(side: int, seed: int, folds: int) -> 
         for fold in range(folds):
             found = rows_of_fold(side, start, count, seed, folds, fold)
             np.testing.assert_array_equal(found, np.flatnonzero(np.array(expected) == fold))
-
-
-def test_folds_are_even_and_look_random() -> None:
-    numbers = class_folds(1, 100_003, 7, 5)
-    assert np.ptp(np.bincount(numbers)) <= 1
-    runs = numbers[:100_000].reshape(-1, 5)
-    assert (np.sort(runs, axis=1) == np.arange(5)).all()
-    counts = np.array([np.bincount(column, minlength=5) for column in runs.T])
-    assert np.abs(counts - 4000).max() < 5 * np.sqrt(3200)
-    assert abs((runs[1:] == runs[:-1]).mean() - 0.2) < 0.02  # runs know nothing of each other
-    for other in (class_folds(0, 100_003, 7, 5), class_folds(1, 100_003, 8, 5)):
-        assert abs((numbers == other).mean() - 0.2) < 0.02
-
-
-def test_numbers_by_place_are_spread_and_the_same_each_time() -> None:
-    numbers = hashed_numbers(3, 0, 100_000, 7, 5)
-    assert np.abs(np.bincount(numbers) - 20_000).max() < 5 * np.sqrt(16_000)
-    np.testing.assert_array_equal(numbers[500:900], hashed_numbers(3, 500, 400, 7, 5))
-    for other in (hashed_numbers(4, 0, 100_000, 7, 5), hashed_numbers(3, 0, 100_000, 8, 5)):
-        assert abs((numbers == other).mean() - 0.2) < 0.01
-    assert abs(np.corrcoef(numbers[1:], numbers[:-1])[0, 1]) < 0.02
 
 
 @each("places", CUTS)

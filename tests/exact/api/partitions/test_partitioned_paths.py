@@ -139,21 +139,6 @@ def test_the_default_grid_is_that_in_memory() -> None:
     np.testing.assert_allclose(apart.lams, held.lams, rtol=1e-10)
 
 
-def test_many_lam_draw_one_sample() -> None:
-    X, y = some_rows(60_000)
-    drawn: list[str] = []
-
-    class Counting(LocalEngine):
-        def run(self, task: Task, key: np.ndarray) -> Reply:
-            drawn.append(getattr(task.run, "func", task.run).__name__)
-            return super().run(task, key)
-
-    rows = in_parts(X, y)
-    rows.engine = Counting(rows.engine.partitions)
-    regularization_path(rows, None, [1.0, 0.3, 0.1], tol=1e-3)
-    assert drawn.count("rows_taken") == 1
-
-
 @each("places", [[], [500, 500, 900]])
 @each("weighted", [False, True])
 @each("loss", ["hinge", "logistic"])
