@@ -6,7 +6,7 @@ A partition is some row groups of a file, read again at each pass, in bounded me
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
@@ -19,7 +19,6 @@ from ...exact.spaces.groups import GroupedBlock, GroupedRows
 from ...exact.spaces.groups import named as named_groups
 from ...exact.spaces.partitions import (
     Block,
-    Heard,
     LocalEngine,
     PartitionedRows,
     block_memory,
@@ -236,7 +235,9 @@ class ParquetFolder:
     n: int
     qid: str | None = None
 
-    def rows(self, jobs: int | None = None, heard: Heard | None = None) -> PartitionedRows:
+    def rows(
+        self, jobs: int | None = None, heard: Callable[[int, int], object] | None = None
+    ) -> PartitionedRows:
         """Return the rows, read by so many processes; `heard` is as in `LocalEngine`."""
         jobs = _processors() if jobs is None else jobs
         engine = LocalEngine(self.partitions, jobs, heard)
