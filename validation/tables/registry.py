@@ -6,19 +6,16 @@ import difflib
 from collections.abc import Mapping, Sequence
 
 from ...exact.errors import InputError
-from .nonlinear import batch, online, sets
-from .sauc import geometry, neighbours, real, toy
-from .scaling_up import table1, table2, table3
-from .sht import convergence, genes, synthetic
+from . import nonlinear, sauc, scaling_up, sht
 from .table import Table
 
 TABLES = (
-    *(table1.TABLE_1, table2.TABLE_2, table3.TABLE_3),
-    *(toy.TABLE_1, toy.TABLE_2, real.TABLE_3, real.TABLE_4, geometry.FIG_1, geometry.FIG_2),
-    *(toy.FIG_2_TOY, toy.FIG_3, neighbours.FIG_4, neighbours.FIG_5),
-    *(synthetic.TABLE_1, synthetic.TABLE_2, genes.TABLE_3, genes.LISTS),
-    *(convergence.FIG_1, synthetic.FIG_2, genes.FIG_3, genes.FIG_4),
-    *(sets.TABLE_1, batch.TABLE_2, batch.TABLE_3, online.TABLE_4, online.FIGURE_1),
+    *(scaling_up.TABLE_1, scaling_up.TABLE_2, scaling_up.TABLE_3),
+    *(sauc.TABLE_1, sauc.TABLE_2, sauc.TABLE_3, sauc.TABLE_4, sauc.FIG_1, sauc.FIG_2),
+    *(sauc.FIG_2_TOY, sauc.FIG_3, sauc.FIG_4, sauc.FIG_5),
+    *(sht.TABLE_1, sht.TABLE_2, sht.TABLE_3, sht.LISTS, sht.FIG_1, sht.FIG_2, sht.FIG_3, sht.FIG_4),
+    *(nonlinear.TABLE_1, nonlinear.TABLE_2, nonlinear.TABLE_3, nonlinear.TABLE_4),
+    nonlinear.FIGURE_1,
 )
 
 

@@ -21,10 +21,9 @@ from aucert.exact.spaces.blocks import StreamedRows
 from aucert.exact.spaces.kernels import get_kernel
 from aucert.validation.cli import main
 from aucert.validation.data.generators import radial
-from aucert.validation.tables.nonlinear import batch, online
+from aucert.validation.tables import nonlinear, scaling_up
 from aucert.validation.tables.registry import tables
-from aucert.validation.tables.scaling_up import table1, table2, table3
-from aucert.validation.tables.scaling_up.common import Fit, Mapped, full_fit, hinge
+from aucert.validation.tables.scaling_up import Fit, Mapped, full_fit, hinge
 from aucert.validation.tables.table import Experiment, Job, Run
 from loops import each
 from realdata import real_folder, require_real
@@ -111,7 +110,7 @@ def run_part(experiment: Experiment, key: str, data_dir: Path | None = None) -> 
 
 def test_the_optimum_is_below_the_incomplete_fit_on_the_linear_model() -> None:
     cut = {"training rows": [400], "test rows": 2000, "grid of lam": [1e-2]}
-    found = run_part(tiny(table1.TABLE_1.experiment, **cut), "n=400,rep=0")
+    found = run_part(tiny(scaling_up.TABLE_1.experiment, **cut), "n=400,rep=0")
     assert 0 <= found["full_excess"] <= 1e-6 < found["incomplete_excess"] < 0.1
     assert 85 < found["full_auc"] < 95
 
@@ -142,7 +141,7 @@ def test_rows_in_features_made_when_read_have_the_optimum_of_those_made_before()
 
 def test_nystrom_and_whole_kernel_agree_on_the_radial_model() -> None:
     cut = {"training rows": [300], "test rows": 2000, "grid of lam": [1e-2], "gamma": [0.5]}
-    small = tiny(table2.EXPERIMENT, landmarks=80, **cut)
+    small = tiny(scaling_up.EXPERIMENT_2, landmarks=80, **cut)
     found = run_part(small, "n=300,rep=0")
     assert abs(found["full_nystrom_auc"] - found["full_kernel_auc"]) < 0.1
     assert found["full_nystrom_excess"] <= 1e-5
@@ -157,7 +156,9 @@ def test_the_real_tables_run_on_few_rows() -> None:
         "grid of lam": [1e-3],
         "steps of Adamax, at most": 50,
     }
-    found = run_part(tiny(table3.TABLE_3.experiment, **few), "accelerometer,split=0", real_folder())
+    found = run_part(
+        tiny(scaling_up.TABLE_3.experiment, **few), "accelerometer,split=0", real_folder()
+    )
     assert found["n_train"] == 300 and 60 < found["radial_full_auc"] <= 100
 
 
@@ -179,27 +180,27 @@ FEW = {
 }
 
 
-@each("method", batch.METHODS)
+@each("method", nonlinear.BATCH_METHODS)
 def test_every_batch_method_is_certified(method: str) -> None:
     require_real("magic04")
-    found = run_part(tiny(batch.BATCH, **FEW), f"magic04,{method},split=0", real_folder())
-    assert found["gap"] <= batch.TOL and 60 < found["auc"] <= 100
+    found = run_part(tiny(nonlinear.BATCH, **FEW), f"magic04,{method},split=0", real_folder())
+    assert found["gap"] <= nonlinear.TOL and 60 < found["auc"] <= 100
 
 
 def test_the_online_methods_run_on_one_split() -> None:
     require_real("skin")
-    found = run_part(tiny(online.ONLINE, **FEW), "skin,split=0", real_folder())
-    assert all(50 < found[f"{method}_auc"] <= 100 for method in online.METHODS)
+    found = run_part(tiny(nonlinear.ONLINE, **FEW), "skin,split=0", real_folder())
+    assert all(50 < found[f"{method}_auc"] <= 100 for method in nonlinear.ONLINE_METHODS)
     assert len(found["NSAUC_curve"]) == 2 and found["optimum_gap"] <= 1e-4
 
 
 def test_methods_share_a_split_and_splits_differ() -> None:
     require_real("magic04")
-    folder, small = real_folder(), tiny(batch.BATCH, **FEW)
+    folder, small = real_folder(), tiny(nonlinear.BATCH, **FEW)
     run, budget = Run("quick", 0, folder), small.spent("quick")
     parts = {part.key: part for part in small.parts(run, budget)}
     rows = [
-        batch.split(Job("nonlinear-batch", parts[f"magic04,{key}"], run, budget)).X
+        nonlinear.split(Job("nonlinear-batch", parts[f"magic04,{key}"], run, budget)).X
         for key in ("nbauc,split=0", "linear,split=0", "linear,split=1")
     ]
     assert (rows[0] == rows[1]).all() and (rows[0] != rows[2]).any()

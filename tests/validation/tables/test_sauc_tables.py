@@ -12,9 +12,9 @@ from aucert.exact.pairs.auc import auc
 from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.validation.data.generators import xor_train_test
 from aucert.validation.data.printed_numbers import numbers
+from aucert.validation.tables import sauc
 from aucert.validation.tables.registry import tables
-from aucert.validation.tables.sauc import geometry, neighbours, real, toy
-from aucert.validation.tables.sauc.machines import (
+from aucert.validation.tables.sauc import (
     ALL,
     EXACT,
     PLAIN,
@@ -137,9 +137,11 @@ def test_raw_units_are_run_with_the_linear_kernel_and_other_columns_change_them(
     run = Run(data_dir=folder)
     for kernel in ("linear", "rbf"):
         part = Part("x", {"set": "tae1", "kernel": kernel, "split": 0}, ("tae",))
-        found = real.compute(Job("sauc-real", part, run, SMALL))
+        found = sauc.compute_real(Job("sauc-real", part, run, SMALL))
         assert (f"auc {RAW}" in found) == (kernel == "linear")
-        sides, raw = real.split_sides(Job("e", part, run, SMALL), "tae1", 0)
+        job = Job("e", part, run, SMALL)
+        sides, raw = sauc.split_sides(job), sauc.split_sides(job, "raw, union")
+        assert (sides.rule, raw.rule) == ("anchor", "union")
         assert raw.X.shape == sides.X.shape and not np.allclose(raw.X, sides.X)
 
 
@@ -161,7 +163,7 @@ def test_the_svm_ranks_an_easy_problem(sides: Sides) -> None:
 def test_a_split_is_run_and_its_exact_machine_proved(folder: Path) -> None:
     run = Run(data_dir=folder)
     part = Part("x", {"set": "tae2", "kernel": "linear", "split": 0}, ("tae",))
-    found = real.compute(Job("sauc-real", part, run, SMALL))
+    found = sauc.compute_real(Job("sauc-real", part, run, SMALL))
     assert set(found) >= {f"auc {m}" for m in (SVM, PLAIN, STRUCTURED, EXACT)}
     assert found[f"pairs {EXACT}"] == 10 * 20
     assert found[f"pairs {PLAIN}"] % 5 == 0
@@ -172,25 +174,25 @@ def test_a_split_is_run_and_its_exact_machine_proved(folder: Path) -> None:
 def test_kernels_share_the_split_of_a_task(folder: Path) -> None:
     run = Run(data_dir=folder)
     parts = [
-        Part("x", {"set": "tae1", "kernel": kernel, "split": 1}, ("tae",)) for kernel in ("a", "b")
+        Part("x", {"set": "tae1", "kernel": kernel, "split": at}, ("tae",))
+        for kernel, at in (("a", 1), ("b", 1), ("a", 2))
     ]
-    first, second = (real.split_sides(Job("e", part, run, SMALL), "tae1", 1)[0] for part in parts)
+    first, second, other = (sauc.split_sides(Job("e", part, run, SMALL)) for part in parts)
     np.testing.assert_array_equal(first.X, second.X)
-    other = real.split_sides(Job("e", parts[0], run, SMALL), "tae1", 2)[0]
     assert not np.array_equal(first.X, other.X)
 
 
 def test_fig_5_at_lambda_zero_is_auc_svm(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(neighbours.SELECTED, "tae1", "linear")
+    monkeypatch.setitem(sauc.SELECTED, "tae1", "linear")
     budget = {"lambda": [0.0, 1e3], "C": 1.0, "sigma": 256.0, "neighbours k": 5}
     job = Job("e", Part("x", {"set": "tae1", "split": 0}, ("tae",)), Run(data_dir=folder), budget)
-    sides, _ = real.split_sides(job, "tae1", 0)
+    sides = sauc.split_sides(job)
     plain = pair_machine(sides, "linear", 1.0, 0.0, [1.0], 5, 1e-6)[0]
-    assert neighbours.compute_5(job)["auc 0"] == plain["auc"]
+    assert sauc.compute_5(job)["auc 0"] == plain["auc"]
 
 
 def test_the_gaussians_of_the_toy_problem_stand_in_the_order_of_the_table() -> None:
-    for name, rows in toy.gaussians(*xor_train_test(5)).items():
+    for name, rows in sauc.gaussians(*xor_train_test(5)).items():
         *mean, _, _, _, count = TOY[name]
         assert len(rows) == count
         np.testing.assert_allclose(rows.mean(axis=0), mean, atol=0.2)
@@ -198,14 +200,14 @@ def test_the_gaussians_of_the_toy_problem_stand_in_the_order_of_the_table() -> N
 
 def test_the_segment_lies_on_the_line() -> None:
     w, X = np.array([2.0, -1.0]), np.random.default_rng(0).normal(size=(30, 2))
-    x, y = geometry.segment(w, 0.7, X)
+    x, y = sauc.segment(w, 0.7, X)
     np.testing.assert_allclose(w[0] * x + w[1] * y, 0.7)
     assert np.hypot(*(np.array([x[1] - x[0], y[1] - y[0]]))) > 1
 
 
 def test_wrong_pairs_of_the_lines_are_counted_as_their_auc() -> None:
-    budget = geometry.EXPERIMENT.spent("quick")
-    found = geometry.compute(Job("g", Part("x", {"draw": 0}), Run(), budget))
+    budget = sauc.GEOMETRY.spent("quick")
+    found = sauc.compute_geometry(Job("g", Part("x", {"draw": 0}), Run(), budget))
     for method in (PLAIN, STRUCTURED):
         assert found[f"wrong {method}"] == round(3600 * (1 - found[f"auc {method}"]))
     assert found["gap"] <= 1e-6
@@ -234,8 +236,8 @@ def test_the_printed_means_are_those_of_the_printed_rows() -> None:
 
 def _planted(gain: float) -> Results:
     run = Run()
-    spent = real.EXPERIMENT.spent("quick")
-    parts = tuple(real.parts(run, spent))
+    spent = sauc.REAL.spent("quick")
+    parts = tuple(sauc.real_parts(run, spent))
     done = {}
     for at, part in enumerate(parts):
         base = 0.7 + 0.01 * (at % 5)
@@ -248,7 +250,7 @@ def _planted(gain: float) -> Results:
 
 @each("gain", [0.02, -0.02])
 def test_the_sign_of_the_structures_gain_reaches_page_and_tests(gain: float) -> None:
-    page = real.render_auc(_planted(gain))
+    page = sauc.render_auc(_planted(gain))
     ours = [
         s
         for s in map(str, page.tests)
@@ -258,13 +260,13 @@ def test_the_sign_of_the_structures_gain_reaches_page_and_tests(gain: float) -> 
 
 
 def test_tasks_that_cannot_be_read_are_shown_as_missing() -> None:
-    page = real.render_auc(_planted(0.0))
+    page = sauc.render_auc(_planted(0.0))
     rows = [entry for entry in page.entries if entry.row == "import"]
     assert rows and all(entry.ours is None and entry.printed for entry in rows)
 
 
 def test_times_page_compares_pairs_with_the_print() -> None:
-    page = real.render_times(_planted(0.0))
+    page = sauc.render_times(_planted(0.0))
     shown = {e.column: e for e in page.entries if e.row == "wdbc"}
     assert shown["pairs, raw units"].printed == "402"
     assert shown["pairs, raw units"].ours == 100

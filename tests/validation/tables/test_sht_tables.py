@@ -11,23 +11,26 @@ import pytest
 from aucert.exact import solve
 from aucert.validation.claims.sht import F1, JACCARD
 from aucert.validation.effects import of_page
+from aucert.validation.tables import sht
 from aucert.validation.tables.registry import tables
-from aucert.validation.tables.sht import convergence, genes, synthetic
-from aucert.validation.tables.sht.genes import COLON, LEUKEMIA, marker_columns, ratios
-from aucert.validation.tables.sht.methods import (
+from aucert.validation.tables.sht import (
+    COLON,
     DENSE,
     EXACT,
+    LEUKEMIA,
     METHODS,
     STARS,
     TOP,
     Rows,
+    by_trial,
     chosen,
     exact_auc_svm,
     fit,
     fold_aucs,
     grid,
+    marker_columns,
+    ratios,
 )
-from aucert.validation.tables.sht.synthetic import by_trial
 from aucert.validation.tables.table import Job, Page, Part, Results, Run
 from loops import each
 
@@ -115,9 +118,9 @@ def test_the_published_folds_hold_test_rows_and_the_right_ones_do_not() -> None:
     positive = np.arange(62) < 40
     seen = []
     for seed in range(5):
-        train, test, published, right = genes.shuffled(positive, np.random.default_rng(seed), 5)
+        train, test, published, right = sht.shuffled(positive, np.random.default_rng(seed), 5)
         assert sorted([*train, *test]) == list(range(62))
-        assert positive[train].sum() in genes.SHARE
+        assert positive[train].sum() in sht.SHARE
         assert 0 < positive[test].sum() < test.size
         held = np.concatenate([part for _, part in published])
         assert np.unique(held).size == 50
@@ -131,9 +134,9 @@ def test_the_published_folds_hold_test_rows_and_the_right_ones_do_not() -> None:
 
 def test_rows_of_length_one_do_not_depend_on_other_rows() -> None:
     X = np.random.default_rng(0).normal(size=(4, 3))
-    unit = genes.unit_rows(X)
+    unit = sht.unit_rows(X)
     np.testing.assert_allclose(np.linalg.norm(unit, axis=1), 1)
-    np.testing.assert_array_equal(genes.unit_rows(X[:2]), unit[:2])
+    np.testing.assert_array_equal(sht.unit_rows(X[:2]), unit[:2])
 
 
 def test_markers_are_found_by_accession_number_and_left_out_where_absent() -> None:
@@ -162,34 +165,34 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_shuffle_runs_in_both_protocols(folder: Path) -> None:
     part = Part("x", {"set": "colon", "shuffle": 0}, ("colon",))
-    found = genes.compute(Job("sht-genes", part, Run(data_dir=folder), SPEND))
+    found = sht.compute_genes(Job("sht-genes", part, Run(data_dir=folder), SPEND))
     for method in METHODS:
         assert 0 <= found[f"right {method}"] <= 1
     assert np.shape(found["published SHT-AUC"]) == (2, 5)
     assert np.shape(found["published SPAM-l1"]) == (5,)
     assert len(found["genes SHT-AUC"]) <= found["k SHT-AUC"] - 1
-    assert found["subset proved"] == 1.0 and len(found[f"genes {genes.SUBSET}"]) == 5
+    assert found["subset proved"] == 1.0 and len(found[f"genes {sht.GENE_SUBSET}"]) == 5
     assert found["gap"] <= 1e-6
     assert found["overlap"] > 0
 
 
 def _genes(values: dict[str, Any]) -> Results:
     run = Run()
-    spent = genes.EXPERIMENT.spent("quick") | {"k": [5, 20]}
-    parts = tuple(genes.parts(run, spent))
+    spent = sht.GENE_FITS.spent("quick") | {"k": [5, 20]}
+    parts = tuple(sht.gene_parts(run, spent))
     blank = {"overlap": 0.9, "gap": 1e-9, "subset proved": 1.0, "markers": 3}
     return Results(run, spent, parts, {part.key: blank | values for part in parts})
 
 
 def test_the_published_k_is_that_of_the_best_mean_on_the_test_rows() -> None:
     results = _genes({"published SHT-AUC": [[0.6, 0.8], [0.7, 0.9]]})
-    values = genes.by_test_k(results, "published", "SHT-AUC", "colon")
+    values = sht.by_test_k(results, "published", "SHT-AUC", "colon")
     np.testing.assert_allclose(values, 0.8)
 
 
 def test_shuffles_are_averaged_over_their_five_results() -> None:
     results = _genes({"published SPAM-l1": [0.5, 1.0]})
-    np.testing.assert_allclose(genes.table_of(results, "published", "SPAM-l1", "colon"), 0.75)
+    np.testing.assert_allclose(sht.table_of(results, "published", "SPAM-l1", "colon"), 0.75)
 
 
 def test_folds_of_a_trial_count_once() -> None:
@@ -205,9 +208,9 @@ def test_folds_of_a_trial_count_once() -> None:
 
 def _simulated(rng: np.random.Generator) -> Results:
     run = Run()
-    spent = synthetic.EXPERIMENT.spent("quick")
-    parts = tuple(synthetic.parts(run, spent))
-    methods = (*METHODS, *synthetic.ADDED, synthetic.BOTH)
+    spent = sht.SYNTHETIC.spent("quick")
+    parts = tuple(sht.synthetic_parts(run, spent))
+    methods = (*METHODS, *sht.ADDED, sht.BOTH)
     names = [f"{measure} {m}" for measure in ("auc", "true", "f1", "ji", "top") for m in methods]
     names += [f"objective {kind}" for kind in ("published", "refit", "swaps")]
     return Results(run, spent, parts, {p.key: {n: rng.random() for n in names} for p in parts})
@@ -217,7 +220,7 @@ def test_every_rival_is_paired_with_the_method_over_all_sparsities() -> None:
     """Trials share their data: no comparison of a table as a whole is of two independent means."""
     results = _simulated(np.random.default_rng(5))
     measures = {"AUC on new rows": "true", "F1": "f1", "JI": "ji", "F1 of the k* largest": "top"}
-    pages = [table.render(results) for table in (synthetic.TABLE_1, synthetic.TABLE_2)]
+    pages = [table.render(results) for table in (sht.TABLE_1, sht.TABLE_2)]
     tests = of_page("", "", Page((), tuple(test for page in pages for test in page.tests))).tests
     for what, measure in measures.items():
         for rival in METHODS[1:]:
@@ -230,21 +233,21 @@ def test_every_rival_is_paired_with_the_method_over_all_sparsities() -> None:
             assert found.df + 1 == gaps.size == 16
             assert found.estimate == pytest.approx(gaps.mean(), abs=5e-4)
             assert found.se == pytest.approx(gaps.std(ddof=1) / 4, abs=5e-4)
-    fig_2 = " ".join(map(str, synthetic.FIG_2.render(results).tests))
+    fig_2 = " ".join(map(str, sht.FIG_2.render(results).tests))
     assert "r = 0.5: SHT-AUC minus SOLAM" in fig_2 and "r = 0.5: SHT-AUC minus SPAM-l2" in fig_2
 
 
 def test_lists_of_genes_from_common_training_rows_are_tested_with_the_jackknifes_factor() -> None:
     """Of lists that leave out d of n rows the jackknife takes (n - d) / d times the variance."""
     run, rng = Run(), np.random.default_rng(6)
-    spent = genes.EXPERIMENT.spent("quick") | {"k": [5, 30]}
-    parts = tuple(genes.parts(run, spent))
-    shares = {m: rng.random((len(parts), 2, 2)).tolist() for m in genes.SPARSE}
+    spent = sht.GENE_FITS.spent("quick") | {"k": [5, 30]}
+    parts = tuple(sht.gene_parts(run, spent))
+    shares = {m: rng.random((len(parts), 2, 2)).tolist() for m in sht.SPARSE}
     done = {
         part.key: {"markers": 3} | {f"ratios {m}": shares[m][at] for m in shares}
         for at, part in enumerate(parts)
     }
-    tests = of_page("", "", genes.FIG_4.render(Results(run, spent, parts, done))).tests
+    tests = of_page("", "", sht.FIG_4.render(Results(run, spent, parts, done))).tests
     for name, ratio in (("leukemia", 50 / 22), ("colon", 50 / 12)):
         rows = [at for at, part in enumerate(parts) if part.parameters["set"] == name]
         gaps = [shares["SHT-AUC"][at][1][0] - shares["StoIHT"][at][1][0] for at in rows]
@@ -254,15 +257,15 @@ def test_lists_of_genes_from_common_training_rows_are_tested_with_the_jackknifes
 
 
 def test_a_simulated_fold_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(synthetic, "N", 200)
-    monkeypatch.setattr(synthetic, "D", 40)
+    monkeypatch.setattr(sht, "N", 200)
+    monkeypatch.setattr(sht, "D", 40)
     part = Part("x", {"k_star": 20, "r": 0.5, "trial": 0, "fold": 1})
-    found = synthetic.compute(Job("sht-synthetic", part, Run(), SPEND))
-    for method in (*METHODS, *synthetic.ADDED):
+    found = sht.compute_synthetic(Job("sht-synthetic", part, Run(), SPEND))
+    for method in (*METHODS, *sht.ADDED):
         assert found[f"ji {method}"] == pytest.approx(
             found[f"f1 {method}"] / (2 - found[f"f1 {method}"])
         )
-    assert found[f"f1 {synthetic.ORACLE}"] == 1.0
+    assert found[f"f1 {sht.ORACLE}"] == 1.0
     assert found["objective swaps"] <= found["objective refit"] <= found["objective published"]
     assert found["subset proved"] == 1.0 and found["gap"] <= 1e-6
     assert found[f"true {EXACT}"] > 0.6
@@ -271,19 +274,17 @@ def test_a_simulated_fold_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_convergence_notes_both_steps() -> None:
     part = Part("x", {"k_star": 20, "r": 0.5, "trial": 0})
     budget = {"epochs": 4, "epochs between looks": 2, "rows of a batch": 50}
-    found = convergence.compute(Job("c", part, Run(), budget))
-    assert len(found[f"train {convergence.PUBLISHED}"]) == 2
+    found = sht.compute_epochs(Job("c", part, Run(), budget))
+    assert len(found[f"train {sht.PUBLISHED}"]) == 2
     # at r = 1/2 the published step is five times the common one: more descent
-    assert found[f"last {convergence.PUBLISHED}"] < found[f"last {convergence.COMMON}"] < 1
+    assert found[f"last {sht.PUBLISHED}"] < found[f"last {sht.COMMON}"] < 1
 
 
 def test_at_the_smallest_share_both_steps_are_one() -> None:
     part = Part("x", {"k_star": 20, "r": 0.05, "trial": 0})
     budget = {"epochs": 2, "epochs between looks": 2, "rows of a batch": 50}
-    found = convergence.compute(Job("c", part, Run(), budget))
-    assert found[f"last {convergence.PUBLISHED}"] == pytest.approx(
-        found[f"last {convergence.COMMON}"]
-    )
+    found = sht.compute_epochs(Job("c", part, Run(), budget))
+    assert found[f"last {sht.PUBLISHED}"] == pytest.approx(found[f"last {sht.COMMON}"])
 
 
 TABLES = [table for table in tables().values() if table.paper == "SHT"]

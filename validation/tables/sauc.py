@@ -1,0 +1,1216 @@
+"""The tables and figures of SAUC."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
+
+from ...exact.api.folds import make_splits
+from ...exact.api.path import regularization_path
+from ...exact.estimators.thresholds import RULES
+from ...exact.pairs.all_pairs import AllPairs, PairList
+from ...exact.pairs.auc import auc
+from ...exact.pairs.nearest_pairs import nearest_pairs
+from ..data.generators import xor_train_test
+from ..data.printed_numbers import number, numbers, printed
+from ..data.real_data import load_npz
+from ..files.tables import read_arrays
+from ..plots import Series
+from .pictures import Panel, Picture
+from .races import race
+from .table import Budget, Entry, Experiment, Job, Page, Part, Results, Run, Sheet, Table
+
+# SVM, AUC-SVM and SAUC-SVM with their parameters chosen by cross-validated AUC.
+#
+# [SAUC, Section 4]: C and the weight of the structure from powers of ten, sigma from powers of
+# two. For each width and structure one certified path of falling lam = 1 / (C pairs), each
+# solution started from the one before, serves all C. Widths and structures that cannot win any
+# more are left.
+
+PAPER = "SAUC"
+
+SVM, PLAIN, STRUCTURED, EXACT = "SVM", "AUC-SVM", "SAUC-SVM", "AUC-SVM, all pairs"
+RAW, RAW_STRUCTURED = "AUC-SVM, raw units", "SAUC-SVM, raw units"
+
+TOY = numbers(PAPER, "Table 1")  # Of each Gaussian: mean, two variances, covariance, rows.
+
+AUC = printed(PAPER, "Table 3")
+PRINTED_TASKS = [name for name in AUC if name != "average"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A file, the labels of the anchors' class, a column left out, and what to do about gaps."""
+
+    file: str
+    positive: tuple[object, ...]
+    drop: tuple[str, ...] = ()
+    complete_rows: bool = False
+
+
+def _rest(file: str, labels: tuple[int, ...]) -> dict[str, Task]:
+    return {f"{file}{k}": Task(file, (label,)) for k, label in enumerate(labels, start=1)}
+
+
+TASKS = {
+    "automobile": Task("automobile", (1, 2, 3), complete_rows=True),
+    "arrhythmia": Task("arrhythmia", (1,), ("J",), complete_rows=True),
+    "bupa": Task("bupa", (1,)),
+    "diabetes": Task("diabetes", (1,)),
+    **_rest("glass", (1, 2, 3, 5, 6, 7)),
+    "hepatitis": Task("hepatitis", (1,)),
+    "ionosphere": Task("ionosphere", ("g",)),
+    "spectf": Task("spectf", (0,)),
+    **_rest("tae", (1, 2, 3)),
+    "wdbc": Task("wdbc", ("M",)),
+}
+
+UNAVAILABLE = {
+    "import": "the paper names two binary tasks of one file, imports-85, and says of neither which "
+    "classes it separates; automobile is taken as symboling above 0, import is left out. What it "
+    "is cannot be told from the 377 printed pairs either: of 50 tasks that we cut out of the 159 "
+    "complete rows, by symboling and by columns, seven have within a tenth of that number, "
+    "with a linear AUC on standardised columns from 0.68 to 0.97, printed 0.88"
+}
+
+
+def load_task(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows (n, d), NaN where a value is missing, and the positive mask."""
+    task = TASKS[name]
+    path = folder / f"{task.file}.npz"
+    if name != "hepatitis":
+        rule = "drop-rows" if task.complete_rows else "refuse"
+        data = load_npz(path, positive=task.positive, drop=task.drop, missing=rule)
+        return np.asarray(data.X, dtype=float), data.is_positive
+    arrays = read_arrays(path)
+    return arrays["X"].astype(float), arrays["y"] == task.positive[0]
+
+
+def half_split(positive: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of a random training half and of the rest, each class halved.
+
+    Of an odd class one row more goes to training, by a coin.
+    """
+    train = []
+    for side in (positive, ~positive):
+        rows = rng.permutation(np.flatnonzero(side))
+        train.append(rows[: (rows.size + int(rng.integers(2))) // 2])
+    first = np.sort(np.concatenate(train))
+    return first, np.setdiff1d(np.arange(positive.size), first)
+
+
+def prepared(train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return both parts with gaps filled by medians and standardised, both of the training rows."""
+    middle = np.nan_to_num(np.nanmedian(train, axis=0))
+    parts = [np.where(np.isnan(part), middle, part) for part in (train, test)]
+    mean, spread = parts[0].mean(axis=0), parts[0].std(axis=0)
+    unit = np.where(spread > 1e-12 * (1 + np.abs(mean)), spread, np.inf)
+    return (parts[0] - mean) / unit, (parts[1] - mean) / unit
+
+
+def unscaled(train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return both parts in the units of the file, gaps filled by zeros."""
+    return np.nan_to_num(train), np.nan_to_num(test)
+
+
+# Units of the columns and rule of the nearest pairs: the paper's own, as far as it says, and others
+# to which the answers should not be sensitive.
+READINGS = ("raw, union", "raw, anchor", "standardised, union", "standardised, anchor")
+OTHERS = ", other readings"
+
+ALL = 0  # Neighbours k that stands for all pairs.
+
+SEARCH = (
+    "For each width and structure one certified path of falling lam = 1 / (C pairs) serves all C "
+    "of a fold. A width and structure, or a C of the SVM, is left as soon as an AUC of 1 on all "
+    "folds to come could not bring its mean to the best one: the choice is provably that of the "
+    "whole grid."
+)
+
+# Relative gaps of the fits that choose parameters, and of those that are shown.
+CHOICE_TOL, FINAL_TOL = 1e-3, 1e-6
+
+SVM_STEPS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What is tried. sigma is that of exp(-d^2 / (2 sigma^2)); the paper has no convention."""
+
+    costs: tuple[float, ...]
+    structures: tuple[float, ...]
+    sigmas: tuple[float, ...]
+    folds: int
+
+    @classmethod
+    def of(cls, budget: Mapping[str, Any], reading: str = "") -> Grid:
+        """Return that of a budget; of all readings but the paper's own, a coarse one."""
+        more = "" if reading in ("", READINGS[0]) else OTHERS
+        costs, structures, sigmas = (
+            tuple(map(float, budget.get(f"grid of {name}{more}", budget[f"grid of {name}"])))
+            for name in ("C", "lambda", "sigma")
+        )
+        return cls(costs, structures, sigmas, int(budget["folds"]))
+
+    def widths(self, kernel: str) -> tuple[float, ...]:
+        """Return the sigma to try: one that plays no part for the linear kernel."""
+        return (1.0,) if kernel == "linear" else self.sigmas
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Training and test rows with their positive masks, and the rule of the nearest pairs.
+
+    "anchor" is the rule that fits the printed counts, "union" that of the paper's text.
+    """
+
+    X: np.ndarray
+    positive: np.ndarray
+    test: np.ndarray
+    test_positive: np.ndarray
+    rule: str = "anchor"
+
+    def part(self, train: np.ndarray, held: np.ndarray) -> Sides:
+        """Return a fold of the training rows."""
+        sides = (self.X[train], self.positive[train], self.X[held], self.positive[held])
+        return Sides(*sides, self.rule)
+
+    def pairs(self, k: int) -> AllPairs | PairList:
+        """Return all pairs, or the nearest ones."""
+        if k == ALL:
+            return AllPairs()
+        kept = "E" if self.rule == "anchor" else "none"
+        return nearest_pairs(self.X, self.positive, k, self.rule, kept)
+
+
+def pair_machine(
+    sides: Sides,
+    kernel: str,
+    sigma: float,
+    structure: float,
+    costs: Iterable[float],
+    k: int,
+    tol: float = CHOICE_TOL,
+) -> list[dict[str, float]]:
+    """Return test AUC, gap, seconds, steps and pairs of AUC-SVM or SAUC-SVM, in the order of C."""
+    pairs = sides.pairs(k)
+    count = pairs.on(sides.positive).count()
+    rising = sorted(costs)
+    start = time.process_time()
+    path = regularization_path(
+        sides.X,
+        sides.positive.astype(int),
+        [1 / (cost * count) for cost in rising],
+        kernel=kernel,
+        gamma=None if kernel == "linear" else 1 / (2 * sigma**2),
+        structure=structure,
+        pairs=pairs,
+        method="descent",
+        tol=tol,
+        positive=1,
+    )
+    seconds = (time.process_time() - start) / len(path.points)
+    scores = path.scores(sides.test)
+    return [
+        {
+            "auc": auc(scores[at], sides.test_positive),
+            "gap": float(point.certificate.relative_gap or 0.0),
+            "seconds": seconds,
+            "steps": point.solution.n_iter,
+            "pairs": count,
+        }
+        for at, point in enumerate(path.points)
+    ]
+
+
+def svm(sides: Sides, kernel: str, sigma: float, cost: float) -> dict[str, float]:
+    """Return test AUC, seconds and steps of the SVM."""
+    start = time.process_time()
+    kind = "linear" if kernel == "linear" else "rbf"
+    machine = SVC(C=cost, kernel=kind, gamma=1 / (2 * sigma**2), max_iter=SVM_STEPS)
+    with warnings.catch_warnings():  # SVM_STEPS is a budget, and the steps are told
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        machine.fit(sides.X, sides.positive)
+    seconds = time.process_time() - start
+    value = auc(machine.decision_function(sides.test), sides.test_positive)
+    return {"auc": value, "seconds": seconds, "steps": int(machine.n_iter_[0])}
+
+
+def folds_of(sides: Sides, folds: int, seed: int) -> list[Sides]:
+    """Return stratified folds of the training rows, as many as the smaller class allows."""
+    least = int(min(sides.positive.sum(), (~sides.positive).sum()))
+    splits = make_splits(max(min(folds, least), 2), sides.X, sides.positive, seed % 2**31)
+    return [sides.part(train, held) for train, held in splits]
+
+
+def chosen_pair_machine(
+    sides: Sides, kernel: str, grid: Grid, structures: Iterable[float], k: int, seed: int
+) -> dict[str, float]:
+    """Choose sigma, structure and C by the AUC on held-out folds; fit, and test."""
+    folds, costs = folds_of(sides, grid.folds, seed), sorted(grid.costs)
+    tried = list(product(grid.widths(kernel), structures))
+
+    def values(at: int, fold: int) -> list[float]:
+        points = pair_machine(folds[fold], kernel, *tried[at], costs, k)
+        return [point["auc"] for point in points]
+
+    found = race(len(tried), len(folds), values)
+    (sigma, structure), cost = tried[found.winner], costs[found.variant]
+    final = pair_machine(sides, kernel, sigma, structure, [cost], k, FINAL_TOL)[0]
+    return final | {"sigma": sigma, "structure": structure, "cost": cost}
+
+
+def chosen_svm(sides: Sides, kernel: str, grid: Grid, seed: int) -> dict[str, float]:
+    """Choose sigma and C of the SVM likewise; fit, and test."""
+    folds = folds_of(sides, grid.folds, seed)
+    tried = list(product(grid.widths(kernel), sorted(grid.costs)))
+
+    def values(at: int, fold: int) -> list[float]:
+        return [svm(folds[fold], kernel, *tried[at])["auc"]]
+
+    sigma, cost = tried[race(len(tried), len(folds), values).winner]
+    return svm(sides, kernel, sigma, cost) | {"sigma": sigma, "cost": cost}
+
+
+def all_machines(
+    sides: Sides, kernel: str, grid: Grid, k: int, seed: int, exact: bool
+) -> dict[str, dict[str, float]]:
+    """Return what SVM, AUC-SVM and SAUC-SVM do, and AUC-SVM over all pairs if `exact`."""
+    found = {
+        SVM: chosen_svm(sides, kernel, grid, seed),
+        PLAIN: chosen_pair_machine(sides, kernel, grid, [0.0], k, seed),
+        STRUCTURED: chosen_pair_machine(sides, kernel, grid, grid.structures, k, seed),
+    }
+    if exact:
+        found[EXACT] = chosen_pair_machine(sides, kernel, grid, [0.0], ALL, seed)
+    return found
+
+
+# [SAUC, Figs. 1 and 2]: what the structure does to the line between two Gaussians.
+#
+# The paper does not give the Gaussians. Here two of one oblique covariance are drawn, far enough
+# apart that the few training rows are nearly separable: AUC-SVM is then held by few pairs.
+
+MEANS = ((0.0, 0.0), (1.6, 0.0))
+COVARIANCE = ((0.3, 0.45), (0.45, 1.2))
+
+GEOMETRY_BUDGET = (
+    Budget("draws", 1, 40, 400),
+    Budget("training rows a class", "not printed", 12, 12),
+    Budget("test rows a class", "not printed", 60, 60),
+    Budget("C", "not printed", 1.0, 1.0),
+    Budget("lambda", "not printed", 100.0, 100.0),
+)
+
+
+def geometry_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+    """Return a part for each draw."""
+    return [Part(f"draw={draw}", {"draw": draw}) for draw in range(budget["draws"])]
+
+
+def _drawn(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    factor = np.linalg.cholesky(np.array(COVARIANCE))
+    X = np.concatenate([m + rng.standard_normal((rows, 2)) @ factor.T for m in np.array(MEANS)])
+    return X, np.arange(2 * rows) >= rows
+
+
+def compute_geometry(job: Job) -> dict[str, Any]:
+    """Fit both machines to one draw; the first draw keeps its rows for the pictures."""
+    rng = job.rng(f"draw {job['draw']}")
+    X, positive = _drawn(rng, job.budget["training rows a class"])
+    test, test_positive = _drawn(rng, job.budget["test rows a class"])
+    lam = 1 / (job.budget["C"] * AllPairs().on(positive).count())
+    found: dict[str, Any] = {"gap": 0.0}
+    for method, structure in ((PLAIN, 0.0), (STRUCTURED, job.budget["lambda"])):
+        path = regularization_path(X, positive.astype(int), [lam], structure=structure, tol=1e-6)
+        w = path.points[0].solution.w
+        scores, shown = test @ w, X @ w
+        found[f"auc {method}"] = auc(scores, test_positive)
+        wrong = scores[test_positive][:, None] <= scores[~test_positive][None, :]
+        found[f"wrong {method}"] = int(wrong.sum())
+        margins = shown[positive][:, None] - shown[~positive][None, :]
+        found[f"held {method}"] = int((margins <= 1 + 1e-3).sum())
+        found[f"w {method}"] = w.tolist()
+        found[f"cut {method}"] = float(RULES["midpoint"](shown, positive, None))
+        found["gap"] = max(found["gap"], float(path.points[0].certificate.relative_gap or 0.0))
+    if job["draw"] == 0:
+        found |= {"train": X.tolist(), "test": test.tolist()}
+    return found
+
+
+# Weights within a gap of 1e-9 move by its root, and by 2e-4 between two versions of a solver.
+GEOMETRY = Experiment(
+    "sauc-geometry",
+    GEOMETRY_BUDGET,
+    geometry_parts,
+    compute_geometry,
+    tolerance=1e-3,
+    quick_minutes=0.1,
+)
+
+
+def render_lines(results: Results) -> Page:
+    """Show the rows, and the lines at the paper's first threshold."""
+    done = next(results.select(draw=0), None)
+    panels = [] if done is None else [_rows(done, side) for side in ("train", "test")]
+    caption = "The first draw. Each line cuts halfway between the lowest positive and the highest negative training score, as in the paper."  # noqa: E501
+    picture = Picture("sauc-fig-1", "Two Gaussians and two lines", tuple(panels), caption)
+    return _geometry_page(results, "auc", "Fig. 1", 4, picture)
+
+
+def render_differences(results: Results) -> Page:
+    """Show the differences of the pairs, and the lines through the origin."""
+    done = next(results.select(draw=0), None)
+    panels = [] if done is None else [_pairs(done, side) for side in ("train", "test")]
+    caption = (
+        "The first draw: a cross is a positive row minus a negative one, at most 300 of them, the "
+        "lowest by AUC-SVM always among them. Crosses below a line are pairs in the wrong order."
+    )
+    picture = Picture("sauc-fig-2", "The same in differences of pairs", tuple(panels), caption)
+    return _geometry_page(results, "wrong", "Fig. 2 (the first)", 1, picture)
+
+
+def _geometry_page(results: Results, what: str, place: str, digits: int, picture: Picture) -> Page:
+    sheet = Sheet()
+    rows = printed(PAPER, place)
+    column = next(iter(rows[PLAIN]))
+    for method in (PLAIN, STRUCTURED):
+        values, text = results.values(f"{what} {method}"), rows[method][column]
+        sheet.mean(method, column, values, text, digits)
+        held = results.values(f"held {method}")
+        sheet.mean(method, "training pairs with margin at most 1", held, digits=1)
+    names = (STRUCTURED, PLAIN)
+    sheet.paired((results.values(f"{what} {m}") for m in names), names, column, digits + 1)
+    if not sheet.tests:
+        return sheet.page(pictures=(picture,))
+    angles = (_off_axis(results, method) for method in names)
+    sheet.paired(angles, names, "degrees off the long axis", 2)
+    return sheet.page(_GEOMETRY_NOTES, pictures=(picture,))
+
+
+def _off_axis(results: Results, method: str) -> np.ndarray:
+    """Return the angles (draws,) between the line and the clouds' long axis, in degrees."""
+    w = np.array([record[f"w {method}"] for record in results.select()])
+    axis = np.linalg.eigh(np.array(COVARIANCE))[1][:, -1]
+    off = np.abs(w @ axis) / np.linalg.norm(w, axis=1)  # w is normal to the line
+    return np.degrees(np.arcsin(np.minimum(off, 1.0)))
+
+
+_GEOMETRY_NOTES = (
+    "The paper gives neither the Gaussians nor C and lambda, so the printed numbers can only be "
+    "matched in kind.",
+)
+
+
+def points_of(name: str, X: np.ndarray) -> Series:
+    """Return rows of a plane (m, 2) as points."""
+    x, y = X.round(4).T
+    return Series(name, tuple(x.tolist()), tuple(y.tolist()))
+
+
+def segment(w: np.ndarray, cut: float, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the two ends of the line w'x = cut across the rows X, within their heights."""
+    direction = np.array([-w[1], w[0]]) / np.linalg.norm(w)
+    middle = X.mean(axis=0)
+    foot = middle + (cut - w @ middle) / (w @ w) * w
+    reach = np.abs((X - foot) @ direction).max()
+    ends = foot + np.outer([-reach, reach], direction)
+    return ends[:, 0], ends[:, 1]
+
+
+def _lines(done: dict[str, Any], X: np.ndarray, through_origin: bool) -> tuple[Series, ...]:
+    found = []
+    for method in (PLAIN, STRUCTURED):
+        cut = 0.0 if through_origin else done[f"cut {method}"]
+        x, y = segment(np.array(done[f"w {method}"]), cut, X)
+        found.append(Series(method, tuple(x.tolist()), tuple(y.tolist())))
+    return tuple(found)
+
+
+def _rows(done: dict[str, Any], side: str) -> Panel:
+    X = np.array(done[side])
+    positive = np.arange(len(X)) >= len(X) // 2
+    title = "training rows" if side == "train" else "test rows"
+    lines = _lines(done, X, False)
+    points = (points_of("negative", X[~positive]), points_of("positive", X[positive]))
+    return Panel(title, "x1", "x2", lines, log_x=False, points=points)
+
+
+def _pairs(done: dict[str, Any], side: str) -> Panel:
+    X = np.array(done[side])
+    half = len(X) // 2
+    z = (X[half:, None, :] - X[None, :half, :]).reshape(-1, 2)
+    order = np.argsort(z @ np.array(done[f"w {PLAIN}"]), kind="stable")
+    every = np.unique(np.linspace(0, len(z) - 1, 250).astype(int))
+    shown = z[order[np.union1d(np.arange(50), every)]]
+    title = "training pairs" if side == "train" else "test pairs"
+    lines = _lines(done, np.vstack([shown, [0.0, 0.0]]), True)
+    points = (points_of("pairs", shown),)
+    return Panel(title, "difference in x1", "in x2", lines, log_x=False, points=points)
+
+
+FIG_1 = Table(
+    "sauc-fig-1",
+    PAPER,
+    "Fig. 1",
+    "Lines of AUC-SVM and SAUC-SVM between two Gaussians",
+    GEOMETRY,
+    render_lines,
+)
+FIG_2 = Table(
+    "sauc-fig-2",
+    PAPER,
+    "Fig. 2 (the first)",
+    "The same lines in the space of differences",
+    GEOMETRY,
+    render_differences,
+)
+
+
+# [SAUC, Tables 3 and 4]: three machines on eighteen real tasks, both kernels, run.
+#
+# `BUDGET` has the grids of [SAUC, Section 4], as printed and as run.
+
+KERNELS = ("linear", "rbf")
+NAMES = {"linear": "linear", "rbf": "Gaussian"}
+NEIGHBOURS = 10
+
+POWERS = [1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1e3]
+SIGMAS = "2^-10, 2^-9, ..., 2^10"
+WIDTHS = [2.0**power for power in range(-10, 11)]
+
+SEARCHED = (
+    Budget("folds", 5, 2, 5),
+    Budget("grid of C", POWERS, [0.01, 1.0, 100.0], POWERS),
+    Budget("grid of lambda", POWERS, [1.0, 1e3], [1e-3, 0.1, 10.0, 1e3], POWERS),
+)
+READING = Budget("units and pairs", "not said; union", None, None, [*READINGS])
+SIGMA = Budget("grid of sigma", SIGMAS, [2.0, 8.0], [0.5, 2.0, 4.0, 8.0, 32.0], WIDTHS)
+COARSE = (
+    Budget(f"repetitions{OTHERS}", 10, None, None, 4),
+    Budget(f"grid of lambda{OTHERS}", POWERS, None, None, [1e-3, 0.1, 10.0, 1e3]),
+    Budget(f"grid of sigma{OTHERS}", SIGMAS, None, None, [0.5, 2.0, 8.0, 32.0, 128.0, 512.0]),
+)
+REAL_BUDGET = (
+    Budget("splits into halves", 10, 3, 10),
+    Budget("neighbours k", 10, 10, 10),
+    READING,
+    *SEARCHED,
+    SIGMA,
+    *COARSE,
+)
+
+
+def read(budget: Mapping[str, Any], every: list[Part]) -> list[Part]:
+    """Return the parts under each reading of a budget that has some, the paper's own first."""
+    first, *others = budget.get("units and pairs", [""])
+    if not first:
+        return every
+    few = budget[f"repetitions{OTHERS}"]
+    some = [
+        part for part in every if part.parameters.get("split", part.parameters.get("draw")) < few
+    ]
+    return [part.named(reading=first) for part in every] + [
+        part.named(reading=reading) for reading in others for part in some
+    ]
+
+
+def own(results: Results) -> Results:
+    """Return the results under the paper's own reading alone."""
+    first = results.budget.get("units and pairs", [None])[0]
+    kept = (part for part in results.parts if part.parameters.get("reading") == first)
+    return replace(results, parts=tuple(kept))
+
+
+def real_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+    """Return a part for each task, kernel and split: the splits first, tasks within."""
+    return read(
+        budget,
+        [
+            Part(
+                f"{name},{kernel},split={split}",
+                {"set": name, "kernel": kernel, "split": split},
+                (TASKS[name].file,),
+            )
+            for split in range(budget["splits into halves"])
+            for name in TASKS
+            for kernel in KERNELS
+        ],
+    )
+
+
+def split_sides(job: Job, reading: str = "") -> Sides:
+    """Return the split of a task, by default with columns standardised and pairs of anchors."""
+    name = job["set"]
+    X, positive = load_task(name, job.file(TASKS[name].file).parent)
+    train, test = half_split(positive, job.rng(f"split {name} {job['split']}"))
+    units, _, rule = (reading or READINGS[-1]).partition(", ")
+    left, right = (unscaled if units == "raw" else prepared)(X[train], X[test])
+    return Sides(left, positive[train], right, positive[test], rule)
+
+
+def compute_real(job: Job) -> dict[str, Any]:
+    """Run the machines on one split with one kernel."""
+    name, kernel, k = job["set"], job["kernel"], job.budget["neighbours k"]
+    reading = job.part.parameters.get("reading", "")
+    sides, raw = split_sides(job, reading), split_sides(job, "raw, anchor")
+    seed = job.draw_seed(f"folds {name} {job['split']}")
+    grid = Grid.of(job.budget, reading)
+    found = all_machines(sides, kernel, grid, k, seed, exact=not reading)
+    if reading:  # which the paper does not have: on the coarse grid
+        coarse = Grid.of(job.budget, READINGS[-1])
+        found[EXACT] = chosen_pair_machine(sides, kernel, coarse, [0.0], ALL, seed)
+    if kernel == "linear" and not reading:
+        found[RAW] = chosen_pair_machine(raw, kernel, grid, [0.0], k, seed)
+        found[RAW_STRUCTURED] = chosen_pair_machine(raw, kernel, grid, grid.structures, k, seed)
+    flat: dict[str, Any] = {
+        f"{what} {method}": value
+        for method, numbers in found.items()
+        for what, value in numbers.items()
+    }
+    flat["rows"] = int(sides.positive.size)
+    flat["raw pairs"] = raw.pairs(k).on(raw.positive).count()
+    flat["gap"] = max(numbers.get("gap", 0.0) for numbers in found.values())
+    return flat
+
+
+REAL = Experiment(
+    "sauc-real",
+    REAL_BUDGET,
+    real_parts,
+    compute_real,
+    SEARCH,
+    quick_minutes=1.2,
+    printed_minutes=400,
+)
+
+
+METHODS = (SVM, PLAIN, STRUCTURED)
+# Columns that the paper does not have.
+ADDED = {"linear": (EXACT, RAW, RAW_STRUCTURED), "rbf": (EXACT,)}
+
+
+def render_auc(results: Results) -> Page:
+    """Show the AUC of Table 3."""
+    sheet, results = Sheet(), own(results)
+    for name in PRINTED_TASKS:
+        for kernel in KERNELS:
+            for method in (*METHODS, *ADDED[kernel]):
+                values = results.values(f"auc {method}", set=name, kernel=kernel)
+                if values.size or method in METHODS:
+                    column = f"{method} ({NAMES[kernel]})"
+                    sheet.mean(name, column, values, AUC[name].get(column), 3)
+    sheet.entries += _averages(results)
+    _enter_tests(results, sheet)
+    return sheet.page(_differences(results))
+
+
+def _averages(results: Results) -> list[Entry]:
+    """Return the last line: means over the tasks, of those that were run for ours."""
+    entries = []
+    for kernel in KERNELS:
+        for method in (*METHODS, *ADDED[kernel]):
+            means = set_means(results, method, kernel)
+            ours = float(np.mean(list(means.values()))) if means else None
+            column = f"{method} ({NAMES[kernel]})"
+            text = AUC["average"].get(column)
+            if means or text:
+                entries.append(Entry("average", column, text, ours, None, len(means), 4))
+    return entries
+
+
+def set_means(results: Results, method: str, kernel: str) -> dict[str, float]:
+    """Return the mean AUC of each task that was run."""
+    found = {}
+    for name in TASKS:
+        values = results.values(f"auc {method}", set=name, kernel=kernel)
+        if values.size:
+            found[name] = float(values.mean())
+    return found
+
+
+PAIRS = ((STRUCTURED, PLAIN), (STRUCTURED, SVM), (EXACT, STRUCTURED), (EXACT, PLAIN))
+
+
+def _enter_tests(results: Results, sheet: Sheet) -> None:
+    for kernel in KERNELS:
+        text = f"{NAMES[kernel]} kernel"
+        more = ((RAW_STRUCTURED, RAW),) if kernel == "linear" else ()
+        for a, b in (*PAIRS, *more):
+            sides = [np.array([*set_means(results, m, kernel).values()]) for m in (a, b)]
+            sheet.paired(sides, (a, b), "in AUC", 4, f"{text}, means of the tasks")
+        columns = [f"{m} ({NAMES[kernel]})" for m in (STRUCTURED, PLAIN)]
+        sides = [np.array([number(AUC[name][at]) for name in PRINTED_TASKS]) for at in columns]
+        sheet.paired(sides, (STRUCTURED, PLAIN), "in AUC", 4, f"The printed means, {text}")
+    for names in ((STRUCTURED, PLAIN), (RAW_STRUCTURED, RAW)):  # the paper speaks of this set
+        sides = [results.values(f"auc {m}", set="wdbc", kernel="linear") for m in names]
+        sheet.paired(sides, names, "in AUC", 4, "wdbc, linear kernel", overlap=1.0)
+
+
+def _differences(results: Results) -> tuple[str, ...]:
+    found = [
+        "Other random halves: the printed ones are not known. Brackets hold printed variances of "
+        "the single splits, ours after ± are standard errors of the mean; the splits share rows, "
+        "which the tests allow for and the standard errors do not.",
+        "Features are standardised by the training half and gaps filled by its medians "
+        "(hepatitis), none of which the paper mentions; the widths sigma are therefore in other "
+        "units than the paper's.",
+        "Not said in the paper: the positive class (taken so that the pair counts of Table 4 come "
+        "out), what is cross-validated (here the AUC), the width's convention (here "
+        "exp(-d^2 / 2 sigma^2)), and the rule of the pairs (see Table 4).",
+        "arrhythmia: column J and the 32 rows that still have gaps are left out, which gives the "
+        "printed 210 or 211 training rows. automobile: the 159 complete rows, symboling above 0 "
+        "against the rest, is our reading; the numbering of glass and tae is by label.",
+        "hepatitis and glass3 come out far above print as their columns are standardised here; "
+        "the columns in raw units, gaps of hepatitis filled by zeros, come nearer. Columns "
+        "standardised or brought to the unit interval leave hepatitis above 0.82 at the best C "
+        "however gaps are filled; that glass3 is label 3 is confirmed by its pairs (Table 4).",
+        "The six glass tasks share their rows, as do the three of tae: a test over the tasks "
+        "counts them as independent, and is to be read with that in mind.",
+    ]
+    gaps = results.values("gap")
+    if gaps.size:
+        steps = np.concatenate([results.values(f"steps {SVM}", kernel=k) for k in KERNELS])
+        found.append(
+            "Every AUC-SVM and SAUC-SVM shown is within a proved relative gap of "
+            f"{gaps.max():.0e}; SVM is libsvm's, without a proof, and {(steps >= SVM_STEPS).sum()} "
+            f"of its {steps.size} fits stopped at {SVM_STEPS:,} steps."
+        )
+    found.append(
+        "With so few splits a difference on one task must be more than twice the scatter of a "
+        "single split to be clear: `not clear` does not mean `equal`. The last line has 18 tasks "
+        "in print, `import` among them."
+    )
+    return tuple(found)
+
+
+TABLE_3 = Table(
+    "sauc-table-3",
+    PAPER,
+    "Table 3",
+    "AUC of SVM, AUC-SVM and SAUC-SVM on real data, ten nearest pairs",
+    REAL,
+    render_auc,
+    UNAVAILABLE,
+)
+
+
+TIMES = printed(PAPER, "Table 4")
+
+
+def render_times(results: Results) -> Page:
+    """Show the seconds and the pairs of Table 4."""
+    sheet, results = Sheet(), own(results)
+    for name, row in TIMES.items():
+        counts = (
+            ("training rows", "rows", row["training rows"]),
+            ("pairs, standardised", f"pairs {PLAIN}", row["pairs"]),
+            ("pairs, raw units", "raw pairs", row["pairs"]),
+        )
+        for column, what, text in counts:
+            values = results.values(what, set=name, kernel="linear")
+            sheet.mean(name, column, values, text, 0)
+        for kernel in KERNELS:
+            for method in (*METHODS, EXACT):
+                values = results.values(f"seconds {method}", set=name, kernel=kernel)
+                column = f"s, {method} ({NAMES[kernel]})"
+                if values.size or row.get(column):
+                    sheet.mean(name, column, values, row.get(column), 3)
+    return sheet.page(_TIME_DIFFERENCES)
+
+
+_TIME_DIFFERENCES = (
+    "The text of the paper has another rule for the pairs, by which there would be many more; "
+    "that of its programs is inferred here from the counts. Units of the features matter for "
+    "it: raw units mostly come nearer to the printed counts.",
+    "Printed seconds are of Mosek on a machine of 2006, ours of a certified Newton method to a "
+    "relative gap of 1e-6 at the parameters chosen, the kernel's factor and the whitening by "
+    "the structure included: compare within a row, not across.",
+    "Printed counts of the linear kernel are shown; those of the Gaussian one differ in a few "
+    "places (arrhythmia 1,121, glass1 323, glass6 146, spectf 244 and 262, tae2 240), though "
+    "pairs do not depend on it.",
+)
+
+
+TABLE_4 = Table(
+    "sauc-table-4",
+    PAPER,
+    "Table 4",
+    "Training times and numbers of pairs on real data",
+    REAL,
+    render_times,
+    UNAVAILABLE,
+)
+
+
+# [SAUC, Figs. 4 and 5]: four real tasks by the number of neighbours, and by lambda.
+
+SELECTED = {"glass1": "linear", "glass4": "linear", "glass5": "rbf", "hepatitis": "rbf"}
+
+KS = [5, 10, 15, 20, 25, 30, ALL]
+BUDGET_4 = (
+    Budget("splits into halves", 10, 4, 10),
+    Budget("neighbours k (0: all)", KS, [5, 10, 20, ALL], KS),
+    READING,
+    *SEARCHED,
+    SIGMA,
+    *COARSE,
+)
+LAMBDAS = [0.0, *(10.0**power for power in range(-5, 6))]
+BUDGET_5 = (
+    Budget("splits into halves", 10, 10, 40),
+    Budget("neighbours k", 10, 10, 10),
+    READING,
+    Budget(f"repetitions{OTHERS}", 10, None, None, 40),
+    Budget("C", 1.0, 1.0, 1.0),
+    Budget("sigma", 256.0, 256.0, 256.0),
+    Budget("lambda", LAMBDAS, LAMBDAS, LAMBDAS),
+)
+
+
+def _part(name: str, split: int, **more: Any) -> Part:
+    text = "".join(f",{key}={value:g}" for key, value in more.items())
+    return Part(
+        f"{name},split={split}{text}", {"set": name, "split": split, **more}, (TASKS[name].file,)
+    )
+
+
+def parts_4(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+    """Return a part for each task, split and k."""
+    splits, ks = range(budget["splits into halves"]), budget["neighbours k (0: all)"]
+    return read(
+        budget, [_part(name, split, k=k) for split in splits for name in SELECTED for k in ks]
+    )
+
+
+def compute_4(job: Job) -> dict[str, Any]:
+    """Run the three machines at one k."""
+    name, split = job["set"], job["split"]
+    reading = job.part.parameters.get("reading", "")
+    sides = split_sides(job, reading)
+    seed = job.draw_seed(f"folds {name} {split}")
+    grid = Grid.of(job.budget, reading)
+    found = all_machines(sides, SELECTED[name], grid, job["k"], seed, exact=False)
+    share = found[PLAIN]["pairs"] / (sides.positive.sum() * (~sides.positive).sum())
+    gap = max(numbers.get("gap", 0.0) for numbers in found.values())
+    return {f"auc {m}": v["auc"] for m, v in found.items()} | {"share": share, "gap": gap}
+
+
+def parts_5(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+    """Return a part for each task and split; all lambda are in it."""
+    splits = range(budget["splits into halves"])
+    return read(budget, [_part(name, split) for split in splits for name in SELECTED])
+
+
+def compute_5(job: Job) -> dict[str, Any]:
+    """Run SAUC-SVM at every lambda, C and sigma fixed."""
+    name, budget = job["set"], job.budget
+    sides = split_sides(job, job.part.parameters.get("reading", ""))
+    fixed = (SELECTED[name], budget["sigma"])
+    found: dict[str, Any] = {}
+    for lam in budget["lambda"]:
+        point = pair_machine(sides, *fixed, lam, [budget["C"]], budget["neighbours k"], FINAL_TOL)
+        found[f"auc {lam:g}"] = point[0]["auc"]
+        found["gap"] = max(point[0]["gap"], found.get("gap", 0.0))
+    return found
+
+
+NEIGHBOURS = Experiment(
+    "sauc-neighbours", BUDGET_4, parts_4, compute_4, SEARCH, quick_minutes=0.3, printed_minutes=140
+)
+LAMBDA = Experiment(
+    "sauc-lambda", BUDGET_5, parts_5, compute_5, quick_minutes=0.1, printed_minutes=1
+)
+
+
+def label(k: int) -> str:
+    """Return the name of a number of neighbours."""
+    return "all pairs" if k == ALL else f"k = {k}"
+
+
+def render_4(results: Results) -> Page:
+    """Show the AUC by k: a panel a task."""
+    sheet, panels, results = Sheet(), [], own(results)
+    ks = sorted(results.budget["neighbours k (0: all)"], key=lambda k: k or 10**6)
+    for name, kernel in SELECTED.items():
+        curves: dict[str, list[Point]] = {method: [] for method in METHODS}
+        for at, k in enumerate(ks):
+            found = {m: results.values(f"auc {m}", set=name, k=k) for m in METHODS}
+            for method, values in found.items():
+                row = f"{name} ({NAMES[kernel]}), {label(k)}"
+                mean = sheet.mean(row, method, values, digits=3)
+                curves[method] += [(at, *mean)] if mean else []
+            sides, before = (found[STRUCTURED], found[PLAIN]), f"{name}, {label(k)}"
+            sheet.paired(sides, (STRUCTURED, PLAIN), "in AUC", 4, before, overlap=1.0)
+        _ends_of_k(sheet, results, name, (ks[0], ks[-1]))
+        if any(curves.values()):
+            panels.append(curve_panel(f"{name}, {NAMES[kernel]}", "k", by_k(ks), curves))
+    picture = Picture(
+        "sauc-fig-4",
+        "AUC by the number of neighbours",
+        tuple(panels),
+        "Means over the splits against k, in steps of equal width; the last point has all pairs. "
+        "SVM has no k. Bars are standard errors.",
+    )
+    return sheet.page(_NOTES_4, pictures=(picture,))
+
+
+def _ends_of_k(sheet: Sheet, results: Results, name: str, ends: tuple[int, int]) -> None:
+    """Enter what the ends of the curves say of one task: each machine's rise, its lead, the SVM."""
+    few, every = ({m: results.values(f"auc {m}", set=name, k=k) for m in METHODS} for k in ends)
+    labels = (label(ends[1]), label(ends[0]))
+    for method in (PLAIN, STRUCTURED):
+        sides, names = (every[method], few[method]), labels
+        sheet.paired(sides, names, "in AUC", 4, f"{name}, {method}", overlap=1.0)
+    for method in (PLAIN, STRUCTURED):
+        sides, names = (every[method], every[SVM]), (method, SVM)
+        sheet.paired(sides, names, "in AUC", 4, f"{name}, {labels[0]}", overlap=1.0)
+    if len(every[PLAIN]) == len(few[PLAIN]):
+        leads = (side[STRUCTURED] - side[PLAIN] for side in (few, every))
+        before = f"{name}, lead of {STRUCTURED} over {PLAIN}"
+        sheet.paired(leads, (labels[1], labels[0]), "in AUC", 4, before, overlap=1.0)
+
+
+def by_k(ks: list[int]) -> tuple[str, ...]:
+    """Return the ticks of an axis on which the k stand in equal steps."""
+    return tuple("all" if k == ALL else str(k) for k in ks)
+
+
+Point = tuple[float, float, float]  # Place, mean, and standard error of the mean.
+
+
+def curve_panel(
+    title: str, x_label: str, ticks: tuple[str, ...], curves: dict[str, list[Point]]
+) -> Panel:
+    """Return curves with error bars over ticks in equal steps; the SVM's is a grey line."""
+    series = tuple(
+        Series(m, tuple(p[0] for p in points), tuple(p[1] for p in points), m == SVM)
+        for m, points in curves.items()
+    )
+    errors = {m: tuple(p[2] for p in points) for m, points in curves.items() if m != SVM}
+    return Panel(title, x_label, "AUC", series, log_x=False, errors=errors, ticks=ticks)
+
+
+def by_lambda(lambdas: list[float]) -> tuple[str, ...]:
+    """Return the ticks of an axis on which powers of ten stand in equal steps, every other named.
+
+    The first is 0, which has no power.
+    """
+    powers = (round(np.log10(lam)) for lam in lambdas[1:])
+    return ("0", *(f"1e{power}" if power % 2 else "" for power in powers))
+
+
+PAIR_RULE = (
+    "The k nearest pairs are those of the rows of one class, less the ones that a filter drops: "
+    "the rule that the paper's own counts of pairs follow, not the one in its text, which keeps "
+    "more pairs (see Table 2)."
+)
+
+
+_NOTES_4 = (
+    "The figure prints no numbers, so there is nothing to set ours against but its four claims: "
+    "SAUC-SVM above AUC-SVM at every k, the more so the smaller k is, both rising with k, and both "
+    "above SVM with all pairs.",
+    PAIR_RULE,
+    "The splits share rows; the tests allow for it (Nadeau and Bengio), the errors do not. With so "
+    "few splits a difference must be more than twice the scatter of a single split to be clear: "
+    "`not clear` does not mean `equal`.",
+)
+
+
+INSIDE = ("best lambda in [0.001, 1000]", "best one outside")
+
+
+def render_5(results: Results) -> Page:
+    """Show the AUC by lambda."""
+    sheet, panels, results = Sheet(), [], own(results)
+    lambdas = results.budget["lambda"]
+    for name, kernel in SELECTED.items():
+        found = {lam: results.values(f"auc {lam:g}", set=name) for lam in lambdas}
+        points = []
+        for at, (lam, values) in enumerate(found.items()):
+            column = f"{name} ({NAMES[kernel]})"
+            mean = sheet.mean(f"lambda = {lam:g}", column, values, digits=3)
+            points += [(at, *mean)] if mean else []
+        if not points:
+            continue
+        best = max(lambdas[1:], key=lambda lam: found[lam].mean())
+        title, curves = f"{name}, {NAMES[kernel]}", {STRUCTURED: points}
+        panels.append(curve_panel(title, "lambda", by_lambda(lambdas), curves))
+        names = (f"lambda = {best:g}", "lambda = 0")
+        sheet.paired((found[best], found[0.0]), names, "in AUC", 4, name, overlap=1.0)
+        inside = [lam for lam in lambdas if 1e-3 <= lam <= 1e3]
+        parts = (inside, [lam for lam in lambdas if lam not in inside])
+        sides = [max((found[lam] for lam in part), key=np.mean) for part in parts if part]
+        sheet.paired(sides, INSIDE, "in AUC", 4, name, overlap=1.0)
+    picture = Picture(
+        "sauc-fig-5",
+        "AUC of SAUC-SVM by the weight of the structure",
+        tuple(panels),
+        "Means over the splits. lambda = 0, on the left, is AUC-SVM; then 1e-5 to 1e5.",
+    )
+    return sheet.page(_NOTES_5, pictures=(picture,))
+
+
+_NOTES_5 = (
+    "The paper labels this figure both 5 and 7, names neither the four tasks nor their kernels "
+    "(here those of Fig. 4), and prints no numbers.",
+    "The best lambda is picked here on the test halves, as the paper reads it off its figure: its "
+    "lead over lambda = 0 is a little too good, and its p-value too small.",
+    "With standardised features sigma = 256 makes the Gaussian kernel nearly linear and, at C = 1, "
+    "nearly all pairs stay within the margin: the score is then close to Fisher's discriminant "
+    "with a penalty, at any lambda.",
+)
+
+
+FIG_4 = Table(
+    "sauc-fig-4",
+    PAPER,
+    "Fig. 4",
+    "AUC by the number of neighbours on four real tasks",
+    NEIGHBOURS,
+    render_4,
+)
+FIG_5 = Table(
+    "sauc-fig-5",
+    PAPER,
+    "Fig. 5 (also called 7)",
+    "AUC of SAUC-SVM by the weight of the structure on four real tasks",
+    LAMBDA,
+    render_5,
+)
+
+
+# [SAUC, Tables 1 and 2, Fig. 2 (the second of two), Fig. 3]: the XOR problem.
+
+TOY_BUDGET = (
+    Budget("draws", 1, 6, 20, 40),
+    Budget(f"repetitions{OTHERS}", 1, None, None, 40),
+    Budget("neighbours k (0: all)", KS, KS, KS),
+    Budget("units and pairs", "union", None, None, [*READINGS[:2]]),
+    *SEARCHED,
+    Budget("grid of sigma", SIGMAS, [0.5, 1.0], [0.25, 0.5, 1.0, 2.0], WIDTHS[6:14]),
+    Budget(f"grid of lambda{OTHERS}", POWERS, None, None, [1e-3, 0.1, 10.0, 1e3]),
+    Budget(f"grid of sigma{OTHERS}", SIGMAS, None, None, [0.25, 0.5, 1.0, 2.0]),
+)
+DATA_BUDGET = (Budget("draws", 1, 1000, 10_000),)
+
+
+def toy_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+    """Return a part for each draw and k."""
+    draws, ks = range(budget["draws"]), budget["neighbours k (0: all)"]
+    return read(
+        budget, [Part(f"draw={draw},k={k}", {"draw": draw, "k": k}) for draw in draws for k in ks]
+    )
+
+
+def compute_toy(job: Job) -> dict[str, Any]:
+    """Choose, fit and test the three machines on one draw at one k."""
+    train, test = xor_train_test(job.draw_seed(f"draw {job['draw']}"))
+    reading = job.part.parameters.get("reading", "")
+    rule = reading.partition(", ")[2] or "anchor"
+    sides = Sides(train.X, train.is_positive, test.X, test.is_positive, rule)
+    seed = job.draw_seed(f"folds {job['draw']}")
+    grid = Grid.of(job.budget, reading)
+    found = all_machines(sides, "rbf", grid, job["k"], seed, exact=False)
+    flat = {f"{what} {m}": v for m, numbers in found.items() for what, v in numbers.items()}
+    k = job["k"]
+    whole = 3200 if k == ALL else nearest_pairs(train.X, train.is_positive, k, "union").i.size
+    gap = max(numbers.get("gap", 0.0) for numbers in found.values())
+    return flat | {"pairs by the text": whole, "gap": gap}
+
+
+TOY_FITS = Experiment(
+    "sauc-toy", TOY_BUDGET, toy_parts, compute_toy, SEARCH, quick_minutes=0.5, printed_minutes=180
+)
+
+
+def data_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+    """Return the one part."""
+    return [Part("moments", {"draws": budget["draws"]})]
+
+
+def compute_data(job: Job) -> dict[str, Any]:
+    """Return the moments of each Gaussian over many draws, and the rows of the first."""
+    sums: dict[str, list[np.ndarray]] = {name: [] for name in TOY}
+    seed = job.draw_seed("first")
+    for draw in range(job["draws"]):
+        for name, rows in gaussians(*xor_train_test((seed + draw) % 2**32)).items():
+            spread = np.cov(rows.T)
+            moments = (*rows.mean(axis=0), spread[0, 0], spread[1, 1], spread[0, 1], len(rows))
+            sums[name].append(np.array(moments))
+    found: dict[str, Any] = {}
+    for name, values in sums.items():
+        table = np.array(values)
+        found[name] = table.mean(axis=0).tolist()
+        found[f"error {name}"] = (table.std(axis=0, ddof=1) / np.sqrt(len(table))).tolist()
+    for side, data in zip(("train", "test"), xor_train_test(seed), strict=True):
+        found[side] = data.X.tolist()
+        found[f"{side} labels"] = data.y.tolist()
+    return found
+
+
+def gaussians(train: Any, test: Any) -> dict[str, np.ndarray]:
+    """Return the rows of each Gaussian: they stand in the order of the table in both parts."""
+    found = {}
+    at = {"train": 0, "test": 0}
+    for name, moments in TOY.items():
+        rows, count = [], int(moments[-1])
+        for part, data, size in (("train", train, count // 5), ("test", test, count - count // 5)):
+            rows.append(data.X[at[part] : at[part] + size])
+            at[part] += size
+        found[name] = np.concatenate(rows)
+    return found
+
+
+TOY_DATA = Experiment("sauc-toy-data", DATA_BUDGET, data_parts, compute_data, quick_minutes=0.1)
+
+
+TOY_TIMES = printed(PAPER, "Table 2")
+
+
+def render_data(results: Results) -> Page:
+    """Show the attributes of Table 1 and the moments of what is drawn here."""
+    done = next(results.select(), None)
+    entries = []
+    for name, row in printed(PAPER, "Table 1").items():
+        ours = done[name] if done else [None] * 6
+        errors = done[f"error {name}"] if done else [None] * 6
+        number = done["draws"] if done else 0
+        for at, (column, value) in enumerate(row.items()):
+            text, error = value.replace("-", "−"), None if at == 5 else errors[at]
+            digits = 0 if at == 5 else 4
+            entries.append(Entry(name, column, text, ours[at], error, number, digits))
+    if done is None:
+        return Page(tuple(entries))
+    return Page(tuple(entries), conclusion=_TOY_NOTE)
+
+
+_TOY_NOTE = (
+    "Each cell has a moment in print, and that of what is drawn here with its standard error. The "
+    "paper has one draw and no seed, so its own 600 points cannot be had."
+)
+
+
+def render_scatter(results: Results) -> Page:
+    """Show one draw, as the second Fig. 2."""
+    done = next(results.select(), None)
+    panels = [] if done is None else [_cloud(done, side) for side in ("train", "test")]
+    picture = Picture(
+        "sauc-fig-2-toy",
+        "The XOR problem: one draw",
+        tuple(panels),
+        "A fifth of each Gaussian is for training, as in the paper.",
+    )
+    if done is None:
+        return Page((), pictures=(picture,))
+    return Page((), pictures=(picture,), conclusion=_SCATTER)
+
+
+_SCATTER = (  # AUCs of 200,000 new rows: the best of 37 lines, and the ratio of the densities
+    "Each class is two elongated clouds facing each other: no line ranks new rows with an AUC "
+    "above 0.50, so a nonlinear score is needed. The clouds overlap, so no score has more "
+    "than 0.96."
+)
+
+
+def _cloud(done: dict[str, Any], side: str) -> Panel:
+    X, y = np.array(done[side]), np.array(done[f"{side} labels"])
+    points = (points_of("class II", X[y == 0]), points_of("class I", X[y == 1]))
+    title = f"{'training' if side == 'train' else 'test'}: {len(y)} rows"
+    centres = (
+        Series("centres of class I", (-0.8, 0.8), (0.0, 0.0), True),
+        Series("centres of class II", (0.0, 0.0), (-0.8, 0.8), True),
+    )
+    return Panel(title, "x1", "x2", centres, log_x=False, points=points)
+
+
+def render_toy_times(results: Results) -> Page:
+    """Show seconds, pairs and steps of Table 2."""
+    sheet, results = Sheet(), own(results)
+    for k, shown in TOY_TIMES.items():
+        row = "INF (all pairs)" if k == "80" else f"k = {k}"
+        at = ALL if k == "80" else int(k)
+        for method in METHODS:
+            found = {
+                (f"s, {method}", 4): results.values(f"seconds {method}", k=at),
+                (f"rows or pairs, {method}", 0): results.values(f"pairs {method}", k=at),
+                (f"steps, {method}", 1): results.values(f"steps {method}", k=at),
+            }
+            for (column, digits), values in found.items():
+                if method == SVM and digits == 0:
+                    values = np.full(found[f"s, {SVM}", 4].size, 120.0)
+                sheet.mean(row, column, values, f"{number(shown[column]):g}", digits)
+        values = results.values("pairs by the text", k=at)
+        sheet.mean(row, "pairs by the rule in the text", values, digits=0)
+    return sheet.page(_TOY_TIME_NOTES)
+
+
+_TOY_TIME_NOTES = (
+    "One draw of the data is printed, several are averaged here; C, lambda and sigma are chosen in "
+    "each draw and k, so times and steps are those of different parameters, as in the paper.",
+    "Steps are Newton steps here, those of Mosek's interior point in the paper, and for the SVM "
+    "the coordinate steps of libsvm: compare trends, not numbers.",
+)
+
+
+def render_toy_auc(results: Results) -> Page:
+    """Show the AUC of Fig. 3."""
+    sheet, results = Sheet(), own(results)
+    curves: dict[str, list[Point]] = {method: [] for method in METHODS}
+    ks = results.budget["neighbours k (0: all)"]
+    for at, k in enumerate(ks):
+        row, found = label(k), {m: results.values(f"auc {m}", k=k) for m in METHODS}
+        for method, values in found.items():
+            mean = sheet.mean(row, method, values, digits=4)
+            curves[method] += [(at, *mean)] if mean else []
+        for names in ((STRUCTURED, PLAIN), (STRUCTURED, SVM), (PLAIN, SVM)):
+            sheet.paired((found[name] for name in names), names, "in AUC", 4, row)
+    names = ("SAUC-SVM at k = 5", "AUC-SVM with all pairs")
+    few, every = (f"auc {STRUCTURED}", {"k": 5}), (f"auc {PLAIN}", {"k": ALL})
+    sheet.paired(results.matched("draw", few, every), names, "in AUC", 4)
+    panels = (curve_panel("test rows", "k", by_k(ks), curves),) if any(curves.values()) else ()
+    caption = "Means over the draws with their standard errors; the last point has all pairs."
+    picture = Picture("sauc-fig-3", "Toy problem: AUC by the number of neighbours", panels, caption)
+    return sheet.page(_auc_notes(results), pictures=(picture,))
+
+
+def _auc_notes(results: Results) -> tuple[str, ...]:
+    values = results.values(f"auc {PLAIN}", k=ALL)
+    spread = (
+        f" by {values.std(ddof=1):.3f} (standard deviation, all pairs)" if len(values) > 2 else ""
+    )
+    return (
+        "The paper shows one draw of 120 training rows without errors; from draw to draw the AUC "
+        f"varies{spread}.",
+        "The figure prints no numbers; its claims are in the tests above.",
+        PAIR_RULE,
+    )
+
+
+TABLE_1 = Table("sauc-table-1", PAPER, "Table 1", "The XOR problem", TOY_DATA, render_data)
+FIG_2_TOY = Table(
+    "sauc-fig-2-toy",
+    PAPER,
+    "Fig. 2 (the second)",
+    "The XOR problem drawn",
+    TOY_DATA,
+    render_scatter,
+)
+TABLE_2 = Table(
+    "sauc-table-2", PAPER, "Table 2", "Times, pairs and steps on the XOR problem", TOY_FITS,
+    render_toy_times,
+)  # fmt: skip
+FIG_3 = Table(
+    "sauc-fig-3", PAPER, "Fig. 3", "AUC by the number of neighbours on the XOR problem", TOY_FITS,
+    render_toy_auc,
+)  # fmt: skip
