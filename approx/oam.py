@@ -29,7 +29,7 @@ from ..exact.estimators.base import Matrix, TrainingRows
 from ..exact.estimators.thresholds import get_rule
 from ..exact.losses.registry import HINGE
 from ..exact.pairs.all_pairs import AllPairs
-from ..exact.problem.penalties.ridge import LARGEST_LAM, SMALLEST_LAM
+from ..exact.problem.penalties import LARGEST_LAM, SMALLEST_LAM
 from ..exact.problem.problem import Ridge, pair_problem
 from ..exact.spaces.rows import LARGEST_REACH, Rows
 from ..exact.tools.checks import check_choice, check_count, check_number

@@ -24,16 +24,7 @@ from .losses.registry import (
     SmoothHinge,
 )
 from .pairs.all_pairs import AllPairs, PairList
-from .pairs.ordered.kinds import (
-    cross_group_pairs,
-    group_auc_pairs,
-    ordinal_pairs,
-    query_pairs,
-    survival_pairs,
-    uno_pairs,
-)
-from .pairs.ordered.ordered_pairs import OrderedPairs
-from .pairs.statistics.concordance import (
+from .pairs.concordance import (
     Comparison,
     Concordance,
     Estimate,
@@ -44,15 +35,21 @@ from .pairs.statistics.concordance import (
     group_auc,
     uno_concordance,
 )
+from .pairs.kinds import (
+    cross_group_pairs,
+    group_auc_pairs,
+    ordinal_pairs,
+    query_pairs,
+    survival_pairs,
+    uno_pairs,
+)
+from .pairs.ordered_pairs import OrderedPairs
 from .problem.minorant import Minorant
-from .problem.penalties.elastic_net import ElasticNet
-from .problem.penalties.group_lasso import GroupLasso
-from .problem.penalties.sign import Sign
+from .problem.penalties import ElasticNet, GroupLasso, Sign
 from .problem.problem import Problem, Ridge, linear_problem, pair_problem
-from .problem.rates import tail_risk
 from .problem.risk import Mean
 from .problem.scalings import C_from_lam, lam_from_C
-from .problem.tail import Tail
+from .problem.tail import Tail, tail_risk
 from .problem.worst import Worst
 from .spaces.blocks import StreamedRows
 from .spaces.gram import Gram

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...exact.certificate.solution import Recorder
 from ...exact.curvature.line_search import root_of_slope
-from ...exact.problem.evidence import Scores
+from ...exact.problem.minorant import Scores
 from ...exact.problem.problem import Problem
 from ...exact.problem.subsample import starting_sample
 from ...exact.tools.rounding import UNIT

@@ -51,7 +51,7 @@ print(f"{pairs.count()} pairs within queries, {mixed.count()} if queries are ign
 # The pairs are one case of rows with a group and a key, and are never listed: a merge of each
 # query's grades gives exact sums over them in :math:`O(n \log n)`.
 #
-# .. literalinclude:: /../exact/pairs/ordered/kinds.py
+# .. literalinclude:: /../exact/pairs/kinds.py
 #    :language: python
 #    :pyobject: query_pairs
 

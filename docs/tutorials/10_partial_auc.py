@@ -41,7 +41,7 @@ train, test = slice(0, 1500), slice(1500, 3000)
 #
 # A maximum of convex functions is convex, so there is one optimum and a bound for it:
 #
-# .. literalinclude:: /../exact/problem/rates.py
+# .. literalinclude:: /../exact/problem/tail.py
 #    :language: python
 #    :pyobject: tail_risk
 

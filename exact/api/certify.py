@@ -21,8 +21,9 @@ from ..formulation.score_audit import audit_scores
 from ..formulation.score_fit import fit_scores
 from ..losses.loss import Loss
 from ..losses.registry import HINGE
-from ..problem.penalties.penalty import Penalty
-from ..problem.problem import LARGEST_SCORE, Problem
+from ..problem.penalties import Penalty
+from ..problem.problem import Problem
+from ..problem.risk import LARGEST_SCORE
 from ..problem.scalings import convention_loss
 from ..spaces.gram import as_meant
 from ..spaces.partitions import PartitionedRows

@@ -23,8 +23,8 @@ from ..formulation.partitioned import beside_rows, check_request, dask_too
 from ..formulation.request import Options, Request
 from ..losses.loss import Loss
 from ..pairs.auc import auc
-from ..pairs.ordered.kinds import as_survival
-from ..pairs.statistics.concordance import right_share, share_between
+from ..pairs.concordance import right_share, share_between
+from ..pairs.kinds import as_survival
 from ..problem.problem import split_labels
 from ..spaces.gram import Gram, blocked_product, chain_of
 from ..spaces.groups import fold_of_groups, starts_of_folds

@@ -11,8 +11,8 @@ import numpy as np
 from ..errors import InputError, NoPairError
 from ..formulation.request import Request
 from ..pairs.all_pairs import AllPairs, PairList
-from ..pairs.ordered.kinds import ordered_pairs_of
-from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..pairs.kinds import ordered_pairs_of
+from ..pairs.ordered_pairs import OrderedPairs
 from ..spaces.gram import Gram
 from ..tools.checks import check_count
 from ..tools.warned import warn_the_user

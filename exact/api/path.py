@@ -32,8 +32,8 @@ from ..formulation.lam_grid import (
 from ..formulation.partitioned import dask_too, partitioned_problem, refuse_other_methods
 from ..formulation.request import Options, Request
 from ..formulation.screening import with_zeros
-from ..pairs.statistics.concordance import right_share
-from ..problem.penalties.penalty import Penalty
+from ..pairs.concordance import right_share
+from ..problem.penalties import Penalty
 from ..problem.problem import Problem
 from ..spaces.gram import Gram
 from ..spaces.partitions import PartitionedRows

@@ -21,9 +21,8 @@ from ..formulation.screening import with_zeros
 from ..losses.loss import Loss
 from ..losses.registry import HINGE, SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs, PairList
-from ..pairs.ordered.ordered_pairs import OrderedPairs
-from ..problem.penalties.penalty import Penalty
-from ..problem.penalties.ridge import Ridge
+from ..pairs.ordered_pairs import OrderedPairs
+from ..problem.penalties import Penalty, Ridge
 from ..problem.problem import Problem
 from ..solvers.choose import NAMES, Solver, choose_solver
 from ..spaces.blocks import StreamedRows
@@ -117,7 +116,7 @@ def solve(
     sign : "nonnegative" or int array, optional
         w >= 0 for all features, or for those columns.
     penalty : Penalty, optional
-        Instead of `lam`, `l1`, `groups`, `sign`; see `aucert.exact.problem.penalties.penalty`.
+        Instead of `lam`, `l1`, `groups`, `sign`; see `aucert.exact.problem.penalties`.
     qid : array (n,), optional
         The query of each row: pairs are rows of one query, the larger grade above. Neither this
         nor `time` goes with `fpr_max` or `tpr_min`; `structure` is the scatter of all rows of two

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..pairs.ordered_pairs import OrderedPairs
 from ..pairs.partitioned_pairs import PartitionedOrder
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem

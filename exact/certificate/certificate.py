@@ -21,9 +21,8 @@ import numpy as np
 from ..errors import CertificateError, InputError
 from ..losses.loss import Loss
 from ..losses.registry import HINGE
-from ..problem.evidence import Evidence, Scores, Weights
-from ..problem.minorant import Minorant
-from ..problem.penalties.ridge import Ridge
+from ..problem.minorant import Evidence, Minorant, Scores, Weights
+from ..problem.penalties import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import LONG_ROWS, Mean
 from ..spaces.rows import Rows, Space

@@ -20,8 +20,7 @@ from ..losses.loss import Loss
 from ..losses.registry import HINGE, SQUARE, SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.exact_sums import ExactAllPairs, ExactPairList, ExactPoint, Form, Grid, exact_pairs
-from ..problem.evidence import Alpha, Scores, Weights
-from ..problem.minorant import Minorant
+from ..problem.minorant import Alpha, Minorant, Scores, Weights
 from ..problem.problem import Problem
 from ..tools.exact_numbers import (
     ExactColumns,
@@ -112,7 +111,7 @@ class ExactCertificate:
         """
         rows = _rows(problem)
         w = problem.check_weights(w)
-        sums = exact_pairs(problem.pairs, problem.pairs.positive, _form_of(problem.loss))
+        sums = exact_pairs(problem.pairs, _form_of(problem.loss))
         lam, weights = Fraction(problem.lam), whole_numbers_of(w)
         norm2 = sum_of_squares([(m, weights[1]) for m in weights[0].tolist()])
         primal = sums.value(Grid.of(*rows.scores(w))) + lam / 2 * norm2

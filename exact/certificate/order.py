@@ -23,9 +23,9 @@ import numpy as np
 from ..errors import InputError
 from ..pairs.all_pairs import PairList
 from ..pairs.auc import auc
-from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..pairs.concordance import concordance, share_between
+from ..pairs.ordered_pairs import OrderedPairs
 from ..pairs.partitioned_pairs import pairs_here
-from ..pairs.statistics.concordance import concordance, share_between
 from ..problem.problem import Problem
 from ..spaces.blocks import Block, added_up
 from ..spaces.gram import chain_of

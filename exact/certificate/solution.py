@@ -13,8 +13,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..losses.registry import HINGE
-from ..problem.evidence import Alpha, Evidence, Marginals, Mix, Scores, Weights
-from ..problem.penalties.ridge import Ridge
+from ..problem.minorant import Alpha, Evidence, Marginals, Mix, Scores, Weights
+from ..problem.penalties import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Mean, least_margin
 from ..tools.checks import check_callback, check_count, check_number

@@ -19,8 +19,8 @@ from ..formulation.partitioned import check_request
 from ..formulation.request import WHOLE_CURVE, Options, Request
 from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
+from ..pairs.kinds import ordered_pairs_of
 from ..pairs.nearest_pairs import FILTERS, nearest_pairs
-from ..pairs.ordered.kinds import ordered_pairs_of
 from ..spaces.kernels import PRECOMPUTED, Kernel, get_kernel
 from ..spaces.partitions import PartitionedRows
 from ..tools.checks import check_choice, check_number

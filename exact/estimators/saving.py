@@ -31,8 +31,7 @@ from ... import __version__
 from ..certificate.certificate import Certificate
 from ..certificate.solution import Solution, Status, Step
 from ..errors import InputError
-from ..problem.evidence import Alpha, Marginals, Mix, Scores, Weights
-from ..problem.minorant import Minorant
+from ..problem.minorant import Alpha, Marginals, Minorant, Mix, Scores, Weights
 from ..spaces.kernels import Gaussian, Laplacian, Linear
 from ..tools.atomic_files import write_atomically
 

@@ -21,8 +21,8 @@ from ..formulation.formulation import ordered_problem
 from ..formulation.lam_grid import strengthened, unit_penalty
 from ..formulation.request import Options, Request
 from ..losses.loss import Loss
-from ..pairs.ordered.kinds import as_survival
-from ..pairs.statistics.concordance import concordance_index
+from ..pairs.concordance import concordance_index
+from ..pairs.kinds import as_survival
 from ..problem.problem import Problem
 from ..tools.checks import check_choice, check_number
 from .base import check_rows, draw_seed, keep_solution, shortfall_of

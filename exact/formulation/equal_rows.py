@@ -16,8 +16,7 @@ import scipy.sparse as sp
 
 from ..errors import InputError
 from ..pairs.all_pairs import AllPairs
-from ..problem.evidence import Alpha, Scores
-from ..problem.minorant import Minorant
+from ..problem.minorant import Alpha, Minorant, Scores
 from ..problem.problem import Problem
 from ..spaces.factor import GramFactor
 from ..spaces.gram import Gram

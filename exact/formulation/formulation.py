@@ -20,13 +20,10 @@ from ..errors import InputError
 from ..losses.loss import Loss
 from ..losses.registry import HINGE, get_loss
 from ..pairs.all_pairs import AllPairs, PairList
-from ..pairs.ordered.kinds import ordered_pairs_of
-from ..pairs.ordered.ordered_pairs import OrderedPairs
-from ..problem.evidence import Weights
-from ..problem.minorant import Minorant
-from ..problem.penalties.penalty import Penalty
-from ..problem.penalties.registry import penalty_from
-from ..problem.penalties.ridge import Ridge
+from ..pairs.kinds import ordered_pairs_of
+from ..pairs.ordered_pairs import OrderedPairs
+from ..problem.minorant import Minorant, Weights
+from ..problem.penalties import Penalty, Ridge, penalty_from
 from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..spaces.factor import DENSE_LIMIT, GramFactor, Lift, rows_of, takes_many_features

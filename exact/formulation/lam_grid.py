@@ -9,15 +9,12 @@ import numpy as np
 
 from ..errors import InputError
 from ..losses.registry import HINGE
-from ..pairs.all_pairs import PairList, as_numbers
-from ..pairs.ordered.ordered_pairs import OrderedPairs
-from ..problem.penalties.elastic_net import ElasticNet
-from ..problem.penalties.group_lasso import GroupLasso
-from ..problem.penalties.registry import penalty_from
-from ..problem.penalties.sign import Sign
+from ..pairs.all_pairs import PairList
+from ..pairs.ordered_pairs import OrderedPairs
+from ..problem.penalties import ElasticNet, GroupLasso, Sign, penalty_from
 from ..problem.problem import Problem, Ridge
 from ..problem.tail import Tail
-from ..tools.checks import check_count, check_number
+from ..tools.checks import as_numbers, check_count, check_number
 
 SMALLEST_SHARE = 1e-5  # the default grid ends at this share of its largest lam
 LEAST_SHARE = 1e-3  # that of a penalty with l1 at this share of its largest strength
@@ -30,7 +27,7 @@ def unit_penalty(l1_ratio: float, groups: object = None, sign: object = None) ->
     share = check_number("l1_ratio", l1_ratio, 0.0, 1.0, closed="both")
     if groups is not None and share == 0:
         raise InputError("groups need l1_ratio > 0: it is the weight of their norms")
-    return penalty_from(1.0 - share, share, groups, sign)
+    return penalty_from(1.0 - share, share, groups, sign)  # type: ignore[return-value]
 
 
 def strengthened(penalty: object, strength: float) -> Known:

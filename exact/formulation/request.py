@@ -12,15 +12,12 @@ from ..errors import InputError
 from ..losses.loss import Loss
 from ..losses.registry import HINGE, get_loss
 from ..pairs.all_pairs import AllPairs, PairList
+from ..pairs.kinds import as_member, ordered_pairs_of, pairs_of_members, pairs_within
 from ..pairs.labels import split_labels
-from ..pairs.ordered.kinds import as_member, ordered_pairs_of, pairs_of_members, pairs_within
-from ..pairs.ordered.ordered_pairs import OrderedPairs
-from ..problem.penalties.penalty import Penalty
-from ..problem.penalties.registry import asked_penalty
-from ..problem.penalties.ridge import Ridge
-from ..problem.rates import check_rates, tail_risk
+from ..pairs.ordered_pairs import OrderedPairs
+from ..problem.penalties import Penalty, Ridge, penalty_from
 from ..problem.risk import Mean
-from ..problem.tail import Tail
+from ..problem.tail import Tail, check_rates, tail_risk
 from ..problem.worst import Worst
 from ..spaces.kernels import LINEAR, PRECOMPUTED, Kernel, check_kernel_name, name_of
 from ..structured import SOURCES
@@ -140,7 +137,7 @@ class Request:
                 raise InputError("give row weights in `pairs` or as `sample_weight`, not both")
             pairs = AllPairs(weight)
         return cls(
-            penalty=asked_penalty(lam, l1, groups, sign, penalty),
+            penalty=penalty_from(lam, l1, groups, sign, penalty),
             loss=get_loss(loss),
             pairs=AllPairs() if pairs is None else pairs,
             worst_of=None if worst_of is None else as_member(worst_of),

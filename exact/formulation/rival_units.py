@@ -9,7 +9,7 @@ import numpy as np
 from ..certificate.audit import Rival
 from ..errors import InputError
 from ..pairs.all_pairs import PairList
-from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..pairs.ordered_pairs import OrderedPairs
 from ..pairs.partitioned_pairs import pairs_in
 from ..problem.scalings import convention_name, lam_from_C, objective_scale
 from ..spaces.rows import space_of

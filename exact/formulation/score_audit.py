@@ -11,7 +11,7 @@ from ..certificate.certificate import Certificate, score_slip
 from ..certificate.order import certified_order
 from ..errors import InputError
 from ..pairs.all_pairs import PairList
-from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..pairs.ordered_pairs import OrderedPairs
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..tools.rounding import LONG_UNIT, UNIT, Bound, gamma

@@ -7,48 +7,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
-from ..errors import InputError
-from ..losses.loss import Loss
-from ..sums.assembled import PairSums
+from ..errors import InputError, TooLargeError
+from ..losses.loss import Loss, steepness
+from ..losses.registry import HINGE
+from ..sums.assembled import PairSums, Whole
 from ..sums.swept import COMPILED_FROM
 from ..tools.checks import as_float_scores, as_numbers, check_scores, own, rescale_weights
-from ..tools.rounding import is_long
-from .enumerated import enumerated
-from .labels import Labelled
-from .near import Curved, Near, drawn, near_of_classes
-from .pair_list import PairList
+from ..tools.lossless import in_memory
+from ..tools.rounding import UNIT, gamma, is_long, short_chain, short_sum, unit_of
+from .labels import Labelled, check_rows
+from .near import Curved, Near, drawn, near_of_classes, near_of_list
 
-__all__ = ["COMPILED_FROM", "AllPairs", "PairList", "Pairs"]
-
-
-class Pairs(Protocol):
-    """A weighted set of positive-negative pairs of n rows, which owns the rows' labels."""
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        ...
-
-    @property
-    def positive(self) -> np.ndarray:
-        """The positive rows: bool (n,)."""
-        ...
-
-    def count(self) -> int:
-        """Return the number of pairs, as a Python integer."""
-        ...
-
-    def sums(self, scores: np.ndarray, loss: Loss, width: float = 0.0) -> PairSums:
-        """Return the value, signed marginals and conjugate sum at given scores."""
-        ...
-
-    def row_mass(self) -> np.ndarray:
-        """Return what the pairs of each row weigh together: (n,)."""
-        ...
+LARGEST = 400_000_000  # most pairs to sum one by one: about ten seconds
+BLOCK = 1 << 20  # pairs that are summed at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +58,8 @@ class AllPairs(Labelled, Curved):
         weight = as_numbers("weights", self.weight)
         if weight.ndim != 1:
             raise InputError(f"weight must have one number a row; its shape is {weight.shape}")
-        if not np.isfinite(weight).all() or (weight < 0).any():
-            row = int(np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))[0])
-            raise InputError(f"weight of row {row} is {weight[row]}: weights are finite and >= 0")
+        fine = np.isfinite(weight) & (weight >= 0)
+        check_rows(fine, weight, "weight", "weights are finite and >= 0")
         object.__setattr__(self, "weight", own(rescale_weights(weight)))
 
     def check(self) -> None:
@@ -99,10 +73,9 @@ class AllPairs(Labelled, Curved):
 
     def sides(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the weights of the positive and of the negative rows, not normalised."""
-        positive = self.positive
         if self.weight is None:
-            n_pos = int(positive.sum())
-            return np.ones(n_pos), np.ones(positive.size - n_pos)
+            return np.ones(self.n_pos), np.ones(self.n_neg)
+        positive = self.positive
         if self.weight.size != positive.size:
             raise InputError(f"weight has {self.weight.size} rows, the labels {positive.size}")
         a, b = self.weight[positive], self.weight[~positive]
@@ -123,9 +96,7 @@ class AllPairs(Labelled, Curved):
     def normalised(self) -> tuple[np.ndarray, np.ndarray]:
         """Return a (n_pos,) and b (n_neg,), each adding up to one, with c_ij = a_i b_j."""
         if self.weight is None:
-            sizes = self.n_pos, self.n_neg
-            one_each = (np.full(n, float(np.longdouble(1) / n)) for n in sizes)
-            return next(one_each), next(one_each)
+            return np.full(self.n_pos, 1 / self.n_pos), np.full(self.n_neg, 1 / self.n_neg)
         a, b = self.sides()
         whole = a.sum(dtype=np.longdouble), b.sum(dtype=np.longdouble)
         return (a / whole[0]).astype(float), (b / whole[1]).astype(float)
@@ -133,22 +104,14 @@ class AllPairs(Labelled, Curved):
     def row_mass(self) -> np.ndarray:
         """Return what the pairs of each row weigh together: (n,)."""
         positive = self.positive
-        if self.weight is None:
-            n_pos = int(positive.sum())
-            return np.where(positive, 1 / n_pos, 1 / (positive.size - n_pos))
         mass = np.empty(positive.size)
         mass[positive], mass[~positive] = self.normalised()
         return mass
 
     def sums(self, scores: np.ndarray, loss: Loss, width: float = 0.0) -> PairSums:
-        """Return the value, signed marginals and conjugate sum at given scores.
+        """Return the value, signed marginals and conjugate sum at `scores` (n,).
 
-        Parameters
-        ----------
-        scores : array (n,)
-        loss : Loss
-        width : float
-            Smoothing of the hinge's slope; the value is never smoothed.
+        `width` smooths the hinge's slope; the value is never smoothed.
         """
         check_scores(scores, self.positive)
         scores = as_float_scores(scores)
@@ -174,6 +137,180 @@ class AllPairs(Labelled, Curved):
         return i, j, np.full(size, 1 / size)
 
     def compiled(self, *scores: np.ndarray) -> bool:
-        """Whether compiled sums are to be used for these scores."""
+        """Return whether compiled sums are to be used for these scores."""
         many = self.form == "auto" and sum(part.size for part in scores) >= COMPILED_FROM
         return not is_long(scores[0]) and (self.form == "compiled" or many)
+
+
+def enumerated(pairs: Whole, scores: np.ndarray, loss: Loss, width: float) -> PairSums:
+    """Return the sums pair by pair, for a loss that has no quicker way: O(n_pos n_neg) time."""
+    positive = pairs.positive
+    a, b = (side / side.sum() for side in pairs.sides())
+    if a.size * b.size > LARGEST:
+        raise TooLargeError(
+            f"the loss {loss.name!r} is summed pair by pair, and {a.size * b.size} pairs are more "
+            f"than {LARGEST}: give the loss an `all_pairs` method, or draw pairs"
+        )
+    s, r = scores[positive], scores[~positive]
+    u, v, sums = np.zeros(a.size), np.zeros(b.size), np.zeros(5)
+    step = max(1, BLOCK // b.size)
+    for start in range(0, a.size, step):
+        some = slice(start, start + step)
+        t, weight = np.subtract.outer(s[some], r), np.multiply.outer(a[some], b)
+        u[some], below, parts = block_sums(loss, t, weight, width, unit_of(scores))
+        v, sums = v + below, sums + parts
+    c = np.empty(positive.size)
+    c[positive], c[~positive] = u, -v
+    value, conjugate, total, moved, size = sums.tolist()
+    chain = gamma(a.size + b.size + 32)
+    rounding = chain * 2 * float(np.abs(c).sum())
+    return PairSums(
+        value, c, conjugate, total, chain * value + moved, rounding, chain * size + moved
+    )
+
+
+def block_sums(
+    loss: Loss, t: np.ndarray, weight: np.ndarray, width: float, unit: float = UNIT
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the sums of weight * alpha of rows and columns of margins t, and five of the block.
+
+    They are those of the losses, of dual(alpha), of alpha, of what rounding of the margins can do,
+    and of the size of all terms.
+    """
+    t[weight == 0] = 0.0  # the loss of pairs without weight might overflow
+    alpha = np.asarray(loss.clip(loss.alpha(t, width)), dtype=float)
+    losses, slip = loss.value(t), gamma(3, unit) * (1.0 + np.abs(t))
+    moved = slip * steepness(loss, t, slip)
+    size = np.abs(alpha) * (1.0 + np.abs(t)) + losses
+    mass = weight * alpha
+    parts = weight * losses, weight * loss.dual(alpha), mass, weight * moved, weight * size
+    return mass.sum(axis=1), mass.sum(axis=0), np.array([float(part.sum()) for part in parts])
+
+
+@dataclass(frozen=True, eq=False)
+class PairList(Labelled, Curved):
+    """A list of pairs, drawn (multiplicities kept) or nearest. [ScalingUp, eq. (6)]
+
+    Parameters
+    ----------
+    i, j : int arrays (m,)
+        Rows of the positive and of the negative partner.
+    weight : array (m,), optional
+        Pair weights, >= 0; normalised to add up to one.
+    labels : bool array (n,), optional
+        The positive rows; `on` sets them.
+    """
+
+    i: np.ndarray
+    j: np.ndarray
+    weight: np.ndarray | None = None
+    labels: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        i, j = in_memory(np.asarray(self.i)), in_memory(np.asarray(self.j))
+        if i.ndim != 1 or i.shape != j.shape or i.size == 0:
+            shapes = f"{i.shape} and {j.shape}"
+            raise InputError(f"a pair list needs two index arrays of one length > 0, not {shapes}")
+        if not (np.issubdtype(i.dtype, np.integer) and np.issubdtype(j.dtype, np.integer)):
+            raise InputError("the indices of a pair list must be whole numbers")
+        weight = np.ones(i.size) if self.weight is None else as_numbers("weights", self.weight)
+        if weight.shape != i.shape:
+            raise InputError(f"{i.size} pairs, but weights of shape {weight.shape}")
+        if not np.isfinite(weight).all() or (weight < 0).any() or not weight.max() > 0:
+            raise InputError("pair weights must be finite, >= 0 and not all zero")
+        weight = rescale_weights(weight)
+        object.__setattr__(self, "i", own(i))
+        object.__setattr__(self, "j", own(j))
+        object.__setattr__(self, "weight", weight / weight.sum())
+
+    @property
+    def c(self) -> np.ndarray:
+        """Pair weights, adding up to one: (m,)."""
+        assert self.weight is not None
+        return self.weight
+
+    def count(self) -> int:
+        """Return the length of the list."""
+        return int(self.i.size)
+
+    def check(self) -> None:
+        """Raise `InputError` unless every i is a positive row and every j a negative one."""
+        positive, top = self.positive, self.n
+        if min(self.i.min(), self.j.min()) < 0 or max(self.i.max(), self.j.max()) >= top:
+            raise InputError(f"the pair list names rows outside 0 .. {top - 1}")
+        bad = np.flatnonzero(~positive[self.i] | positive[self.j])
+        if bad.size:
+            k = int(bad[0])
+            raise InputError(
+                f"pair {k} = ({self.i[k]}, {self.j[k]}) is not a positive row with a negative row"
+            )
+
+    def row_mass(self) -> np.ndarray:
+        """Return what the pairs of each row weigh together: (n,)."""
+        both = np.concatenate([self.i, self.j])
+        return np.bincount(both, weights=np.tile(self.c, 2), minlength=self.n)
+
+    def named(self) -> np.ndarray:
+        """Return which rows are in a pair: bool (n,)."""
+        found = np.zeros(self.n, dtype=bool)
+        found[self.i] = found[self.j] = True
+        return found
+
+    def among(self, named: np.ndarray) -> PairList:
+        """Return the same pairs, their rows numbered among those of the mask `named` (n,)."""
+        place = np.cumsum(named) - 1
+        return PairList(place[self.i], place[self.j], self.weight, self.positive[named])
+
+    def margins(self, scores: np.ndarray) -> np.ndarray:
+        """Return s_i - s_j for every listed pair: (m,)."""
+        return scores[self.i] - scores[self.j]
+
+    def near(
+        self, loss: Loss, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
+    ) -> Near:
+        """See `Curved.near`."""
+        return near_of_list(self.i, self.j, self.c, loss, scores, width, size, rng)
+
+    def some(self, size: int, rng: np.random.Generator) -> Near:
+        """See `Curved.some`: all of them."""
+        return self.i, self.j, self.c
+
+    def sums(self, scores: np.ndarray, loss: Loss, width: float = 0.0) -> PairSums:
+        """As `AllPairs.sums`, over the listed pairs."""
+        check_scores(scores, self.positive)
+        scores = as_float_scores(scores)
+        t = self.margins(scores)
+        alpha = loss.alpha(t, width)
+        values = self.c * loss.value(t)
+        c = self.marginals(alpha)
+        mass, dual = self.c * np.abs(alpha), self.c * loss.dual(alpha)
+        slip = gamma(3, unit_of(scores)) * (1.0 + np.abs(t))
+        moved = self.c * slip * steepness(loss, t, slip)
+        size = mass if loss == HINGE else mass * (1.0 + np.abs(alpha)) + np.abs(dual)
+        value, m = float(short_sum(values)), self.i.size
+        chain = gamma(short_chain(m) + 16)
+        # Any alpha in its box is feasible, from whatever margins it was made: only sums round.
+        return PairSums(
+            value,
+            c,
+            float(short_sum(dual)),
+            float(short_sum(self.c * alpha)),
+            chain * value + float(short_sum(moved)) * (1 + chain),
+            gamma(m + 8) * 2 * float(short_sum(mass)),
+            chain * float(short_sum(size)),
+        )
+
+    def marginals(self, alpha: np.ndarray) -> np.ndarray:
+        """Return the signed marginals of `alpha` (m,): (n,)."""
+        n = self.n
+        mass = self.c * alpha.astype(float)
+        plus = np.bincount(self.i, weights=mass, minlength=n)
+        return plus - np.bincount(self.j, weights=mass, minlength=n)
+
+    def incidence(self) -> sp.csr_matrix:
+        """Return A (m, n) with +1 at (k, i_k) and -1 at (k, j_k). [Nonlinear, Algorithm 2]"""
+        m, n = self.i.size, self.n
+        rows = np.repeat(np.arange(m), 2)
+        columns = np.stack([self.i, self.j], axis=1).ravel()
+        signs = np.tile([1.0, -1.0], m)
+        return sp.csr_matrix((signs, (rows, columns)), shape=(m, n))

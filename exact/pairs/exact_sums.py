@@ -106,12 +106,6 @@ class ExactAllPairs:
     b: list[int]
     form: Form
 
-    @classmethod
-    def of(cls, pairs: AllPairs, positive: np.ndarray, form: Form) -> ExactAllPairs:
-        """Return the exact form of `pairs`."""
-        a, b = (whole_numbers_of(side)[0].tolist() for side in pairs.sides())
-        return cls(positive, a, b, form)
-
     @property
     def mass(self) -> int:
         """What all pairs weigh."""
@@ -203,11 +197,6 @@ class ExactPairList:
     weight: np.ndarray
     form: Form
 
-    @classmethod
-    def of(cls, pairs: PairList, positive: np.ndarray, form: Form) -> ExactPairList:
-        """Return the exact form of `pairs`."""
-        return cls(pairs.i, pairs.j, whole_numbers_of(pairs.c)[0], form)
-
     @property
     def mass(self) -> int:
         """What all pairs weigh."""
@@ -247,10 +236,9 @@ class ExactPairList:
         return ExactPoint(c, unit / self.mass, total, square)
 
 
-def exact_pairs(
-    pairs: AllPairs | PairList, positive: np.ndarray, form: Form
-) -> ExactAllPairs | ExactPairList:
+def exact_pairs(pairs: AllPairs | PairList, form: Form) -> ExactAllPairs | ExactPairList:
     """Return the exact form of a pair set."""
     if isinstance(pairs, PairList):
-        return ExactPairList.of(pairs, positive, form)
-    return ExactAllPairs.of(pairs, positive, form)
+        return ExactPairList(pairs.i, pairs.j, whole_numbers_of(pairs.c)[0], form)
+    a, b = (whole_numbers_of(side)[0].tolist() for side in pairs.sides())
+    return ExactAllPairs(pairs.positive, a, b, form)

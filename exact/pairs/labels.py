@@ -63,15 +63,22 @@ class Labelled(ABC):
         """Raise `InputError` unless the labels fit the pairs."""
 
 
+def check_rows(fine: np.ndarray, values: np.ndarray, what: str, rule: str) -> None:
+    """Raise `InputError` that names the first row whose value is not fine."""
+    if not fine.all():
+        row = int(np.argmin(fine))
+        raise InputError(f"{what} of row {row} is {values[row]}: {rule}")
+
+
 def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object, object]:
     """Return the mask of the positive rows, the positive label and the other one."""
     labels = check_labels(y)
     if labels.ndim != 1:
         found = "it is None" if y is None else f"its shape is {labels.shape}"
         raise InputError(f"y must have one label a row; {found}")
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        row = int(np.flatnonzero(~np.isfinite(labels))[0])
-        raise InputError(f"the label of row {row} is {labels[row]}: remove the row or set a label")
+    if labels.dtype.kind == "f":
+        rule = "remove the row or set a label"
+        check_rows(np.isfinite(labels), labels, "the label", rule)
     try:
         kinds = kinds_of(labels)
     except TypeError:

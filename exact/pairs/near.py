@@ -20,8 +20,9 @@ from ..sums.counted import SortedRows
 
 PROBE = 1e-6  # distance of margins over which loss'' is taken: near separation z is so small
 GRID = np.geomspace(1e-3, 500, 40)
-MARGINS = 1.0 + np.concatenate([-GRID[::-1], [0.0], GRID])
-ENOUGH, WIDER, WIDEST = 4, 4.0, 4.0  # a window widens until it holds this share; the widest one
+MARGINS = 1.0 + np.concatenate([-GRID[::-1], [0.0], GRID])  # where a loss is tried for curvature
+ENOUGH = 4  # a window widens until it holds this part of the wanted pairs
+WIDER, WIDEST = 4.0, 4.0  # factor of one step, and margins beyond which lists widen no more
 MORE = 20  # up to so many times the wanted pairs, all pairs are looked at
 
 # Rows i and j of the pairs, and c_ij loss'' of each, scaled to stand for all pairs.
@@ -66,11 +67,7 @@ def curved_margins(loss: Loss, width: float) -> tuple[float, float]:
 def draw_from_ranges(
     counts: np.ndarray, size: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return up to `size` of the pairs that are listed as one range for each row.
-
-    Returns rows and places in their ranges, and how many pairs each stands for; all pairs where
-    there are no more than `size`.
-    """
+    """Return rows, places in their ranges, and how many pairs each stands for: `size` at most."""
     ends = np.cumsum(counts)
     held = int(ends[-1])
     picks = np.arange(held) if held <= size else np.sort(rng.integers(0, held, size))
@@ -96,28 +93,30 @@ def near_of_classes(
     plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
     a, b = weights
     if loss != HINGE and plus.size * minus.size <= MORE * size:
-        return _curved(plus, minus, a, b, loss, scores, width, size, rng)
+        # Near separation hardly any pair is curved, and draws by weight find none.
+        i, j = np.repeat(plus, minus.size), np.tile(minus, plus.size)
+        return near_of_list(i, j, np.outer(a, b).ravel(), loss, scores, width, size, rng)
     low, high = curved_margins(loss, width)
     if low == -np.inf and high == np.inf:
-        i, j = (drawn(mass, size, rng, even) for mass in (a, b))
-        curvature = bend(loss, scores[plus[i]] - scores[minus[j]], width)
-        return plus[i], minus[j], curvature / size
+        i, j = plus[drawn(a, size, rng, even)], minus[drawn(b, size, rng, even)]
+        return i, j, bend(loss, scores[i] - scores[j], width) / size
     # No margin is larger than the range of the scores, and a window has two sides.
     top = 2.02 * (float(np.ptp(scores)) + 1.0)
     enough = min(size, plus.size * minus.size) // ENOUGH
+    mass = np.empty(positive.size)
+    mass[plus], mass[minus] = a, b
     order = SortedRows.of(scores, positive, top) if loss == HINGE else None
     rows, others = plus, minus[np.argsort(scores[minus], kind="stable")] if order is None else minus
     while True:
         if order is not None:
             rows, others, first, counts = order.windows(width)
         else:
-            low, high = curved_margins(loss, width)
             t, below = scores[plus], scores[others]
             first = np.searchsorted(below, t - high, side="right")
             counts = np.maximum(np.searchsorted(below, t - low, side="left") - first, 0)
         row, place, stands = draw_from_ranges(counts, size, rng)
         i, j = rows[row], others[first[row] + place]
-        share = _mass(positive, a, b, i, j) * stands * (plus.size / rows.size)
+        share = mass[i] * mass[j] * stands * (plus.size / rows.size)
         if i.size >= enough or width >= top or loss != HINGE:
             break
         width = min(WIDER * width, top)
@@ -151,23 +150,6 @@ def near_of_list(
     return i[inside], j[inside], (curvature * c)[inside] * stands
 
 
-def _curved(
-    plus: np.ndarray,
-    minus: np.ndarray,
-    a: np.ndarray,
-    b: np.ndarray,
-    loss: Loss,
-    scores: np.ndarray,
-    width: float,
-    size: int,
-    rng: np.random.Generator,
-) -> Near:
-    """Look at all pairs: near separation hardly any is curved, and draws by weight find none."""
-    i, j = np.repeat(plus, minus.size), np.tile(minus, plus.size)
-    c = np.outer(a, b).ravel()
-    return near_of_list(i, j, c, loss, scores, width, size, rng)
-
-
 def drawn(mass: np.ndarray, size: int, rng: np.random.Generator, even: bool) -> np.ndarray:
     """Return places drawn by their mass, with replacement."""
     if even:
@@ -175,12 +157,3 @@ def drawn(mass: np.ndarray, size: int, rng: np.random.Generator, even: bool) -> 
     ends = np.cumsum(mass)
     found = np.searchsorted(ends, rng.random(size) * ends[-1], side="right")
     return np.minimum(found, mass.size - 1)
-
-
-def _mass(
-    positive: np.ndarray, a: np.ndarray, b: np.ndarray, i: np.ndarray, j: np.ndarray
-) -> np.ndarray:
-    """Return c_ij of pairs of rows."""
-    mass = np.empty(positive.size)
-    mass[positive], mass[~positive] = a, b
-    return mass[i] * mass[j]

@@ -13,7 +13,7 @@ from ..spaces.groups import GroupedRows, Whole
 from ..spaces.partitions import Facts
 from ..sums.assembled import PairSums
 from .all_pairs import AllPairs
-from .ordered.ordered_pairs import OrderedPairs
+from .ordered_pairs import OrderedPairs
 
 
 @dataclass(frozen=True, eq=False)

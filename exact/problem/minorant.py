@@ -1,7 +1,8 @@
 """The one fact that certificates rest on: U(s) >= V - c's for all scores s.
 
 A minorant that its maker made valid is worth no more than its maker's word. So it carries the
-evidence that it was made from, and a certificate has the risk make it again.
+evidence that it was made from, and a certificate has the risk make it again: `Risk.minorant` knows
+some kinds of evidence and raises `InputError` for the others.
 """
 
 from __future__ import annotations
@@ -16,8 +17,51 @@ from ..errors import InputError
 from ..spaces.rows import Space
 from ..sums.assembled import PairSums
 from ..tools.rounding import Bound, gamma
-from .evidence import Alpha, Evidence, Marginals, Mix, Scores, Weights
-from .penalties.penalty import Penalty, best_scale
+from .penalties import Penalty, best_scale
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The slopes of the loss at any scores: alpha = -loss'(margin), shrunk."""
+
+    scores: np.ndarray
+    width: float = 0.0
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Alpha:
+    """One dual variable for each listed pair."""
+
+    alpha: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Marginals:
+    """The summed alpha of each row's pairs, for the hinge over all pairs."""
+
+    u: np.ndarray
+    v: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """The slopes at the scores of some weights, rounded down to a grid, for rows read in blocks."""
+
+    w: np.ndarray
+    bins: int
+    half: int
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Mix:
+    """A mixture of other evidence: a mixture of minorants is a minorant."""
+
+    parts: tuple[tuple[float, Evidence], ...]
+
+
+Evidence = Scores | Alpha | Marginals | Weights | Mix
 
 
 class Risk(Protocol):

@@ -15,26 +15,11 @@ from ..pairs.labels import split_labels
 from ..spaces.rows import Rows, Space
 from ..sums.assembled import PairSums
 from ..tools.lossless import as_float64
-from .contracts.penalty import check_penalty
 from .minorant import Risk
-from .penalties.penalty import Penalty
-from .penalties.registry import OURS
-from .penalties.ridge import LARGEST_LAM, SMALLEST_LAM, Ridge
-from .risk import LARGEST_SCORE, Mean
+from .penalties import OURS, Penalty, Ridge, check_penalty
+from .risk import Mean
 
-LARGEST_WEIGHT = 1e100  # Largest weight whose square is representable with room to spare.
-
-__all__ = [
-    "LARGEST_LAM",
-    "LARGEST_SCORE",
-    "LARGEST_WEIGHT",
-    "SMALLEST_LAM",
-    "Problem",
-    "Ridge",
-    "linear_problem",
-    "pair_problem",
-    "split_labels",
-]
+LARGEST_WEIGHT = 1e100  # its square is representable with room to spare
 
 
 @dataclass(frozen=True, eq=False)

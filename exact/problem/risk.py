@@ -12,25 +12,31 @@ import numpy as np
 
 from ..errors import InputError, OverflowingError
 from ..losses.loss import Loss, loss_slip, shrunk_dual
-from ..losses.registry import ALL_LOSSES, HINGE, Hinge, SmoothHinge, SquaredHinge, get_loss
-from ..pairs.all_pairs import AllPairs
-from ..pairs.pair_list import PairList
+from ..losses.registry import (
+    ALL_LOSSES,
+    HINGE,
+    OURS,
+    SQUARED_HINGE,
+    Hinge,
+    SmoothHinge,
+    SquaredHinge,
+    get_loss,
+)
+from ..pairs.all_pairs import AllPairs, PairList, enumerated
+from ..pairs.marginals import deficiency
+from ..pairs.ordered_pairs import WEIGHT_UNITS
+from ..pairs.partitioned_pairs import PartitionedOrder, PartitionedPairs
 from ..sums.assembled import PairSums
-from ..tools.rounding import Bound, gamma, unit_of
-from .contracts.sums import check_own_sums
-from .evidence import Alpha, Evidence, Marginals, Mix, Scores, Weights
-from .mean_minorant import check_width, of_alpha, of_marginals, of_scores, of_weights
-from .minorant import Minorant, mixed
+from ..tools.checks import check_count
+from ..tools.rounding import UNIT, Bound, gamma, short_chain, short_sum, unit_of
+from .minorant import Alpha, Evidence, Marginals, Minorant, Mix, Scores, Weights, mixed
 
-# If score errors change U by less than this share, the largest error alone bounds the change.
-NEGLIGIBLE = 1e-13
-
-LONG_ROWS = 300_000  # Rows up to which a certificate evaluates its sums in the long format.
-
-LARGEST_SCORE = 1e150  # Largest score whose square is representable with room to spare.
-
-# What a set of pairs must have: see `pairs.all_pairs.Pairs`.
-NEEDED = ("n", "count", "sums", "row_mass")
+NEGLIGIBLE = 1e-13  # share of U below which the largest error of a score alone bounds the change
+LONG_ROWS = 300_000  # rows up to which a certificate evaluates its sums in the long format
+LARGEST_SCORE = 1e150  # its square is representable with room to spare
+LARGEST_WIDTH = 1e150  # of smoothing: sums at wider ones could overflow
+FAR_ABOVE_ONE = 1e100  # marginals add up to one at most: squares of such large ones could overflow
+NEEDED = ("n", "count", "sums", "row_mass")  # what a set of pairs must have
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,3 +178,157 @@ def least_margin(pairs: Any, low: np.ndarray, high: np.ndarray) -> float:
         return -np.inf
     a, b = pairs.sides()
     return float(low[pairs.positive][a > 0].min() - high[~pairs.positive][b > 0].max())
+
+
+def check_own_sums(loss: Loss) -> None:
+    """Raise `InputError` if a loss's own sums over all pairs differ from those pair by pair."""
+    own = getattr(loss, "all_pairs", None)
+    if own is None:
+        return
+    rng = np.random.default_rng(0)
+    pairs, scores = AllPairs(rng.uniform(0.5, 2, 9)).on(np.arange(9) % 3 == 0), rng.normal(size=9)
+    found, true = own(pairs, scores, 0.0), enumerated(pairs, scores, loss, 0.0)
+    if found is None:  # the loss leaves so few pairs to be gone through one by one
+        return
+    apart = max(abs(getattr(found, x) - getattr(true, x)) for x in ("value", "conjugate", "total"))
+    if not max(apart, float(np.abs(found.c - true.c).max())) <= 1e-9 * (1 + true.value):
+        raise InputError(f"`all_pairs` of the loss {loss.name!r} is not its sum over the pairs")
+
+
+def check_scale(scale: float) -> float:
+    """Return `scale` as a float; `InputError` unless it is a number in [0, 1]."""
+    if np.ndim(scale) or not 0 <= scale <= 1:
+        raise InputError(f"scale must be between 0 and 1, not {scale}")
+    return float(scale)
+
+
+def check_width(width: float) -> float:
+    """Return `width` as a float; `InputError` unless it is a number from 0 to `LARGEST_WIDTH`."""
+    if np.ndim(width) or not 0 <= float(width) <= LARGEST_WIDTH:
+        raise InputError(f"width must be >= 0 and at most {LARGEST_WIDTH:g}, not {width}")
+    return float(width)
+
+
+def of_scores(loss: Loss, evidence: Scores, sums: PairSums) -> Minorant:
+    """Return the minorant of alpha = -loss'(margin), given the sums at its scores."""
+    scale = check_scale(evidence.scale)
+    linear, quadratic = shrunk_dual(loss, sums.total, sums.conjugate)
+    value = scale * linear - scale**2 * quadratic
+    size = scale * abs(linear) + scale**2 * abs(quadratic)
+    return Minorant(
+        sums.c if scale == 1 else scale * sums.c,
+        value,
+        c_error=scale * (sums.rounding + UNIT * float(np.abs(sums.c).sum())),
+        value_error=scale * (sums.conjugate_rounding + 3 * sums.rounding) + gamma(8) * size,
+        evidence=evidence,
+        c_relative=None if sums.relative is None else (sums.relative + UNIT) * (1 + gamma(4)),
+    )
+
+
+def of_marginals(pairs: Any, loss: Loss, evidence: Marginals) -> Minorant:
+    """Return the minorant of given marginals, corrected for what is infeasible in them.
+
+    With another loss marginals do not determine the dual value, and over a list of pairs no sort
+    tells whether they are feasible.
+    """
+    if loss == HINGE and hasattr(pairs, "deficiency"):
+        return _of_ordered_marginals(pairs, evidence)
+    if loss != HINGE or not isinstance(pairs, AllPairs):
+        raise InputError(
+            "marginals prove a bound only for the hinge over all pairs: "
+            "for another loss or a pair list give the scores or the alpha"
+        )
+    u, v = np.asarray(evidence.u, dtype=float), np.asarray(evidence.v, dtype=float)
+    if u.shape != (pairs.n_pos,) or v.shape != (pairs.n_neg,):
+        raise InputError(
+            f"marginals of {pairs.n_pos} positive and {pairs.n_neg} negative rows "
+            f"are needed, not of shapes {u.shape} and {v.shape}"
+        )
+    _check_marginals(u, v)
+    flow, missing, rounding = deficiency(u, v, *pairs.normalised())
+    c = np.empty(pairs.n)
+    c[pairs.positive], c[~pairs.positive] = u, -v
+    return Minorant(c, flow, missing, rounding, rounding, Marginals(u, v))
+
+
+def _of_ordered_marginals(pairs: Any, evidence: Marginals) -> Minorant:
+    """Return the minorant of what each row carries as the upper and as the lower one of a pair."""
+    u, v = np.asarray(evidence.u, dtype=float), np.asarray(evidence.v, dtype=float)
+    if u.shape != (pairs.n,) or v.shape != (pairs.n,):
+        raise InputError(
+            f"marginals of {pairs.n} rows as upper and as lower ones are needed, not of shapes "
+            f"{u.shape} and {v.shape}"
+        )
+    _check_marginals(u, v)
+    flow, missing, rounding = pairs.deficiency(u, v)
+    c = u - v
+    c_error = rounding + UNIT * float(np.abs(c).sum()) * (1 + gamma(pairs.n))
+    return Minorant(c, flow, missing, c_error, rounding, Marginals(u, v))
+
+
+def _check_marginals(u: np.ndarray, v: np.ndarray) -> None:
+    """Raise `InputError` unless all marginals are finite and >= 0."""
+    for name, side in (("u", u), ("v", v)):
+        if not np.isfinite(side).all() or (side < 0).any():
+            at = int(np.flatnonzero(~(np.isfinite(side) & (side >= 0)))[0])
+            raise InputError(f"marginal {name}[{at}] is {side[at]}: marginals are >= 0")
+        if side.max(initial=0.0) > FAR_ABOVE_ONE:
+            raise InputError(f"a marginal {name} is {side.max():g}: all of them add up to one")
+
+
+def of_alpha(pairs: Any, loss: Loss, evidence: Alpha) -> Minorant:
+    """Return the minorant of an alpha a listed pair, clipped into its box first.
+
+    Ordered pairs have a list, too, where they are few; its weights round, and that is paid for.
+    """
+    i, j, c, inexact = _listed(pairs)
+    alpha = np.asarray(evidence.alpha, dtype=float)
+    if alpha.shape != i.shape:
+        raise InputError(f"{i.size} pairs, but alpha of shape {alpha.shape}")
+    if not np.isfinite(alpha).all():
+        at = int(np.flatnonzero(~np.isfinite(alpha))[0])
+        raise InputError(f"alpha of pair {at} is {alpha[at]}: it must be finite")
+    inside = loss.clip(alpha)
+    duals, mass = c * loss.dual(inside), c * inside
+    size = np.abs(mass) if loss == HINGE else np.abs(mass) + mass * inside + np.abs(duals)
+    m, n = i.size, pairs.n
+    signed = np.bincount(i, weights=mass, minlength=n) - np.bincount(j, weights=mass, minlength=n)
+    longest = max(int(np.bincount(i).max()), int(np.bincount(j).max()))  # terms of a row's sum
+    return Minorant(
+        signed,
+        float(short_sum(duals)),
+        c_error=2 * (gamma(longest + 8) + inexact) * float(short_sum(np.abs(mass))),
+        value_error=(gamma(short_chain(m) + 16) + inexact) * float(short_sum(size)),
+        evidence=Alpha(inside),
+    )
+
+
+def _listed(pairs: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """Return the rows i and j of listed pairs, their weights, and the weights' relative error."""
+    if isinstance(pairs, PairList):
+        return pairs.i, pairs.j, pairs.c, 0.0
+    listed = getattr(pairs, "listed", None)
+    if listed is None:
+        raise InputError("alpha belongs to a pair list; all pairs take scores or marginals")
+    found = listed()
+    if found is None:
+        raise InputError("these are too many pairs for an alpha each: give the scores")
+    return *found, gamma(WEIGHT_UNITS)
+
+
+def of_weights(pairs: Any, loss: Loss, evidence: Weights) -> Minorant:
+    """Return the evidence alone: its vector is as long as the data and is never held."""
+    ordered = isinstance(pairs, PartitionedOrder)
+    apart = (isinstance(pairs, PartitionedPairs) or ordered) and type(loss) in OURS
+    held = isinstance(pairs, AllPairs) and loss in (HINGE, SQUARED_HINGE)
+    if not (held or apart):
+        raise InputError("binned dual points are for the hinge over all pairs, or for its square")
+    scale = check_scale(evidence.scale)
+    bins, half = check_count("bins", evidence.bins), check_count("half", evidence.half, 0)
+    # A dual part is concave with dual(0) >= 0: s alpha has at least s times the conjugate sum.
+    if loss != HINGE and (half or (scale != 1.0 and not apart)):
+        raise InputError(
+            "only for the hinge over all pairs has a binned dual point a width or scale"
+        )
+    same = Weights(evidence.w, bins, half, scale)
+    return Minorant(np.zeros(0), np.nan, evidence=same)

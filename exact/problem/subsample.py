@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError, NoPairError
 from ..pairs.all_pairs import AllPairs
-from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..pairs.ordered_pairs import OrderedPairs
 from ..spaces.groups import DrawnGroups
 from ..spaces.partitions import marks
 from ..spaces.rows import Rows

@@ -18,10 +18,8 @@ from ..losses.loss import Loss
 from ..losses.loss import shrunk_dual as shrunk
 from ..sums.assembled import PairSums
 from ..tools.rounding import Bound, gamma
-from .evidence import Evidence, Mix, Scores
-from .mean_minorant import check_width, of_scores
-from .minorant import Minorant, mixed
-from .risk import LONG_ROWS, Mean
+from .minorant import Evidence, Minorant, Mix, Scores, mixed
+from .risk import LONG_ROWS, Mean, check_width, of_scores
 
 STEPS = 2**40  # Group weights are whole multiples of 1 / STEPS.
 

@@ -24,11 +24,10 @@ from ..certificate.solution import Solution
 from ..errors import InputError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs
-from ..pairs.ordered.kinds import ordered_pairs_of
-from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..pairs.kinds import ordered_pairs_of
+from ..pairs.ordered_pairs import OrderedPairs
 from ..pairs.partitioned_pairs import pairs_in
-from ..problem.evidence import Alpha, Evidence, Scores, Weights
-from ..problem.minorant import Minorant
+from ..problem.minorant import Alpha, Evidence, Minorant, Scores, Weights
 from ..problem.problem import Problem, Ridge, split_labels
 from ..problem.risk import Mean
 from ..spaces.blocks import Source

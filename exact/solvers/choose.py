@@ -15,8 +15,8 @@ from ..errors import InputError
 from ..losses.loss import kinked
 from ..losses.registry import Hinge, Square
 from ..pairs.all_pairs import AllPairs, PairList
-from ..pairs.ordered.ordered_pairs import OrderedPairs
-from ..problem.penalties.ridge import Ridge
+from ..pairs.ordered_pairs import OrderedPairs
+from ..problem.penalties import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..problem.tail import Tail

@@ -34,8 +34,7 @@ from ..curvature.line_search import root_of_slope
 from ..errors import InputError, OverflowingError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
-from ..problem.evidence import Mix, Scores
-from ..problem.minorant import Minorant
+from ..problem.minorant import Minorant, Mix, Scores
 from ..problem.problem import Problem
 from ..problem.tail import Tail
 from ..sums.assembled import PairSums

@@ -34,8 +34,8 @@ from ..losses.loss import kinked
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.near import Curved
-from ..problem.evidence import Scores
-from ..problem.penalties.ridge import Ridge
+from ..problem.minorant import Scores
+from ..problem.penalties import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..problem.subsample import held_part, part_of

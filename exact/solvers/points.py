@@ -22,9 +22,8 @@ from ..errors import OverflowingError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs
 from ..pairs.near import Curved, drawn
-from ..pairs.ordered.ordered_pairs import OrderedPairs
-from ..problem.evidence import Evidence, Scores, Weights
-from ..problem.minorant import Minorant
+from ..pairs.ordered_pairs import OrderedPairs
+from ..problem.minorant import Evidence, Minorant, Scores, Weights
 from ..problem.problem import Problem
 from ..problem.risk import LONG_ROWS, Mean
 from ..problem.tail import Tail

@@ -41,7 +41,7 @@ import scipy.sparse.linalg
 from ..curvature.line_search import root_of_slope
 from ..curvature.pair_matrices import PairGraph
 from ..pairs.all_pairs import AllPairs, PairList
-from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..pairs.ordered_pairs import OrderedPairs
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..tools.rounding import running_sum

@@ -9,10 +9,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from aucert.exact.problem.penalties.elastic_net import ElasticNet
-from aucert.exact.problem.penalties.group_lasso import GroupLasso
-from aucert.exact.problem.penalties.ridge import Ridge
-from aucert.exact.problem.penalties.sign import Sign
+from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Ridge, Sign
 from own_parts import Box, WeightedL1
 
 

@@ -17,12 +17,11 @@ import numpy as np
 import naive
 from aucert.exact import AllPairs, PairList
 from aucert.exact.losses.registry import ALL_LOSSES, SmoothHinge
-from aucert.exact.pairs.ordered.kinds import survival_pairs, uno_pairs
-from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
-from aucert.exact.problem.evidence import Alpha, Evidence, Marginals, Mix, Scores
-from aucert.exact.problem.rates import tail_risk
+from aucert.exact.pairs.kinds import survival_pairs, uno_pairs
+from aucert.exact.pairs.ordered_pairs import OrderedPairs
+from aucert.exact.problem.minorant import Alpha, Evidence, Marginals, Mix, Scores
 from aucert.exact.problem.risk import Mean
-from aucert.exact.problem.tail import Tail
+from aucert.exact.problem.tail import Tail, tail_risk
 from aucert.exact.tools.rounding import Bound
 from decimal_losses import BEYOND, mean_of, tail_pairs
 from fuzz_rows import hard_labels, hard_weight

@@ -19,7 +19,7 @@ from aucert.exact import (
     solve,
 )
 from aucert.exact.certificate.exact_certificate import ExactCertificate
-from aucert.exact.problem.evidence import Alpha, Scores, Weights
+from aucert.exact.problem.minorant import Alpha, Scores, Weights
 from fuzz_casts import casts
 from fuzz_kernels import kernel, kernel_solved, precomputed, structured
 from fuzz_losses import own_loss

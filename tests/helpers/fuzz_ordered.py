@@ -15,9 +15,9 @@ import naive
 import proofs
 from aucert.exact import Rows, certify, solve
 from aucert.exact.losses.registry import ALL_LOSSES, HINGE
-from aucert.exact.pairs.ordered.kinds import cross_group_pairs
-from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
-from aucert.exact.problem.penalties.ridge import Ridge
+from aucert.exact.pairs.kinds import cross_group_pairs
+from aucert.exact.pairs.ordered_pairs import OrderedPairs
+from aucert.exact.problem.penalties import Ridge
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.problem.worst import Worst

@@ -11,13 +11,12 @@ import numpy as np
 import naive
 from aucert.exact import AllPairs, Rows, solve
 from aucert.exact.losses.registry import ALL_LOSSES
-from aucert.exact.pairs.statistics.concordance import concordance, delong
-from aucert.exact.problem.evidence import Mix, Scores
-from aucert.exact.problem.penalties.elastic_net import ElasticNet
-from aucert.exact.problem.penalties.ridge import Ridge
+from aucert.exact.pairs.concordance import concordance, delong
+from aucert.exact.problem.minorant import Mix, Scores
+from aucert.exact.problem.penalties import ElasticNet, Ridge
 from aucert.exact.problem.problem import Problem
-from aucert.exact.problem.rates import tail_risk
 from aucert.exact.problem.risk import Mean
+from aucert.exact.problem.tail import tail_risk
 from aucert.exact.solvers.choose import choose_solver
 from decimal_losses import mean_of, tail_pairs
 from fuzz_core import QUADRATIC, SMOOTH, grades, minorant_faults

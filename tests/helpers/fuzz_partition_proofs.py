@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from aucert.exact import solve
-from aucert.exact.problem.penalties.ridge import Ridge
+from aucert.exact.problem.penalties import Ridge
 from aucert.exact.proof import check_partitions
 from aucert.exact.proof.write import write_partitioned_proof
 from aucert.exact.tools.exact_numbers import float_above, float_below

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from aucert.exact import GroupedRows, PartitionedRows, certify, cross_validated_path, solve
-from aucert.exact.problem.penalties.ridge import Ridge
+from aucert.exact.problem.penalties import Ridge
 from aucert.exact.spaces.groups import cut_groups, fold_of_groups, starts_of_folds
 from aucert.exact.spaces.partitions import cut, fold_of
 from decimal_losses import mean_of

@@ -11,9 +11,7 @@ import numpy as np
 import naive
 from aucert.exact import AllPairs, Certificate, InputError, Minorant, Rows, certify, solve
 from aucert.exact.losses.registry import ALL_LOSSES
-from aucert.exact.problem.penalties.group_lasso import GroupLasso
-from aucert.exact.problem.penalties.registry import penalty_from
-from aucert.exact.problem.penalties.sign import Sign
+from aucert.exact.problem.penalties import GroupLasso, Sign, penalty_from
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.validation.checking.check_solver import check_solver

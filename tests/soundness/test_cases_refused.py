@@ -34,9 +34,8 @@ from aucert.exact import (
 )
 from aucert.exact.estimators.saving import _digest
 from aucert.exact.losses.registry import SQUARED_HINGE
-from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
-from aucert.exact.problem.evidence import Marginals
-from aucert.exact.problem.minorant import Minorant
+from aucert.exact.pairs.ordered_pairs import OrderedPairs
+from aucert.exact.problem.minorant import Marginals, Minorant
 from aucert.exact.problem.problem import pair_problem
 from aucert.exact.spaces.groups import GroupedRows, cut_groups
 from decimal_losses import power_of_e

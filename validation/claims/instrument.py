@@ -22,9 +22,9 @@ from ...exact.api.solve import solve
 from ...exact.certificate.solution import Solution
 from ...exact.losses.registry import ALL_LOSSES
 from ...exact.pairs.all_pairs import AllPairs
-from ...exact.pairs.ordered.kinds import cross_group_pairs
-from ...exact.pairs.statistics.concordance import delong
-from ...exact.problem.penalties.ridge import Ridge
+from ...exact.pairs.concordance import delong
+from ...exact.pairs.kinds import cross_group_pairs
+from ...exact.problem.penalties import Ridge
 from ...exact.problem.problem import Problem
 from ...exact.problem.risk import Mean
 from ...exact.problem.worst import Worst

@@ -20,8 +20,8 @@ from ...exact.formulation.request import Request
 from ...exact.losses.registry import HINGE
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.pairs.auc import auc
+from ...exact.pairs.concordance import delong
 from ...exact.pairs.nearest_pairs import nearest_pairs
-from ...exact.pairs.statistics.concordance import delong
 from ...exact.problem.problem import Ridge, pair_problem
 from ...exact.solvers.cutting_plane import CuttingPlane
 from ...exact.solvers.qp import QP, enumerate_pairs

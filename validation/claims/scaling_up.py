@@ -18,7 +18,7 @@ from ...approx.subgradient import Adamax
 from ...exact.certificate.certificate import Certificate, Minorant
 from ...exact.losses.registry import HINGE
 from ...exact.pairs.all_pairs import AllPairs
-from ...exact.pairs.statistics.concordance import delong
+from ...exact.pairs.concordance import delong
 from ...exact.problem.problem import Problem, Ridge, pair_problem
 from ...exact.solvers.qp import QP
 from ...exact.spaces.factor import factor_gram

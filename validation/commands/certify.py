@@ -19,8 +19,8 @@ from ...exact.formulation.named_weights import INTERCEPTS, in_column_order
 from ...exact.formulation.request import Options as Limits
 from ...exact.formulation.request import Request
 from ...exact.formulation.rival_units import in_units_of
-from ...exact.pairs.ordered.ordered_pairs import OrderedPairs
-from ...exact.problem.penalties.registry import penalty_from
+from ...exact.pairs.ordered_pairs import OrderedPairs
+from ...exact.problem.penalties import penalty_from
 from ...exact.problem.problem import linear_problem
 from ...exact.problem.scalings import convention_loss, convention_name
 from ...exact.spaces.kernels import name_of

@@ -15,10 +15,10 @@ from ...exact.formulation.formulation import true_space
 from ...exact.formulation.request import Request
 from ...exact.losses.registry import HINGE
 from ...exact.pairs.auc import auc
-from ...exact.pairs.ordered.ordered_pairs import OrderedPairs
+from ...exact.pairs.concordance import Estimate, concordance, delong
+from ...exact.pairs.ordered_pairs import OrderedPairs
 from ...exact.pairs.partitioned_pairs import PartitionedOrder, pairs_in
-from ...exact.pairs.statistics.concordance import Estimate, concordance, delong
-from ...exact.problem.penalties.ridge import Ridge
+from ...exact.problem.penalties import Ridge
 from ...exact.spaces.kernels import get_kernel
 from ...exact.spaces.rows import space_of
 from .inputs import Data, Options, penalty_in_words, penalty_keys

@@ -18,11 +18,10 @@ from ...exact.errors import InputError
 from ...exact.formulation.lam_grid import unit_penalty
 from ...exact.formulation.request import Request
 from ...exact.pairs.all_pairs import AllPairs, PairList
+from ...exact.pairs.kinds import ordered_pairs_of
 from ...exact.pairs.nearest_pairs import nearest_pairs
-from ...exact.pairs.ordered.kinds import ordered_pairs_of
-from ...exact.pairs.ordered.ordered_pairs import OrderedPairs
-from ...exact.problem.penalties.group_lasso import GroupLasso
-from ...exact.problem.penalties.sign import Sign
+from ...exact.pairs.ordered_pairs import OrderedPairs
+from ...exact.problem.penalties import GroupLasso, Sign
 from ...exact.spaces.kernels import PRECOMPUTED
 from ...exact.spaces.rows import space_of
 from ..data.datasets import load, names

@@ -27,7 +27,7 @@ from ...exact.errors import InputError, WriteError
 from ...exact.formulation.lam_grid import check_lams, unit_penalty
 from ...exact.formulation.request import Options as Limits
 from ...exact.formulation.request import Request
-from ...exact.problem.penalties.registry import penalty_from
+from ...exact.problem.penalties import penalty_from
 from ...exact.proof.write import save_partitions, write_partitioned_proof, write_proof
 from ...exact.spaces.gram import as_meant
 from ...exact.tools.checks import check_count, check_tolerance

@@ -15,7 +15,7 @@ from aucert.exact.api.solve import solve
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
-from aucert.exact.problem.penalties.elastic_net import ElasticNet
+from aucert.exact.problem.penalties import ElasticNet
 from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem, split_labels
 from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.solvers.cutting_plane import CuttingPlane

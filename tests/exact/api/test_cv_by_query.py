@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from aucert.exact import ROCSVM, ROCSVMCV, cross_validated_path, query_pairs, solve
 from aucert.exact.errors import InputError
-from aucert.exact.pairs.statistics.concordance import right_share
+from aucert.exact.pairs.concordance import right_share
 from loops import each
 
 RNG = np.random.default_rng(3)

@@ -21,7 +21,7 @@ from aucert.exact import (
 )
 from aucert.exact.api.folds import FoldedData, RowOrder, split_rows
 from aucert.exact.errors import InputError
-from aucert.exact.pairs.statistics.concordance import right_share
+from aucert.exact.pairs.concordance import right_share
 from loops import each
 
 RNG = np.random.default_rng(1)

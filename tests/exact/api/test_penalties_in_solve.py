@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from aucert.exact import ElasticNet, InputError, Rows, certify, solve
-from aucert.exact.problem.penalties.registry import penalty_from
+from aucert.exact.problem.penalties import penalty_from
 from aucert.validation.cli import main
 from convex_programs import reference
 from loops import each

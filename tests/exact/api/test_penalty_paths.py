@@ -10,7 +10,7 @@ import pytest
 from aucert.exact import ROCSVM, regularization_path, solve
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.lam_grid import strengthened
-from aucert.exact.problem.penalties.elastic_net import ElasticNet
+from aucert.exact.problem.penalties import ElasticNet
 from loops import each
 
 RNG = np.random.default_rng(2)

@@ -12,9 +12,8 @@ from aucert.exact.api.solve import solve
 from aucert.exact.estimators.roc_svm import ROCSVM
 from aucert.exact.losses.registry import ALL_LOSSES
 from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.problem.evidence import Mix, Scores
-from aucert.exact.problem.minorant import Minorant
-from aucert.exact.problem.penalties.ridge import Ridge
+from aucert.exact.problem.minorant import Minorant, Mix, Scores
+from aucert.exact.problem.penalties import Ridge
 from aucert.exact.problem.problem import Problem, pair_problem
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.exact.spaces.rows import Rows

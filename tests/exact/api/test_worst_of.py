@@ -9,8 +9,7 @@ import pytest
 
 from aucert.exact import PairList, certify, query_pairs, solve
 from aucert.exact.errors import InputError
-from aucert.exact.problem.penalties.elastic_net import ElasticNet
-from aucert.exact.problem.penalties.ridge import Ridge
+from aucert.exact.problem.penalties import ElasticNet, Ridge
 from convex_programs import worst_reference
 from loops import each
 from ordered_naive import naive_survival

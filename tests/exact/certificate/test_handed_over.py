@@ -13,8 +13,7 @@ import pytest
 from aucert.exact import AllPairs, InputError, solve
 from aucert.exact.certificate.exact_certificate import ExactCertificate
 from aucert.exact.certificate.solution import Recorder, Solver
-from aucert.exact.problem.evidence import Marginals, Mix, Scores, Weights
-from aucert.exact.problem.minorant import Minorant
+from aucert.exact.problem.minorant import Marginals, Minorant, Mix, Scores, Weights
 from aucert.exact.problem.problem import Problem, linear_problem
 from loops import each
 

@@ -12,7 +12,7 @@ from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.evaluation import noted_scores, noted_sums, noting, sums_at, sums_of
 from aucert.exact.losses.registry import get_loss
 from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.problem.evidence import Scores
+from aucert.exact.problem.minorant import Scores
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.sums.assembled import PairSums

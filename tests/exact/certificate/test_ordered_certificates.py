@@ -11,9 +11,9 @@ from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.errors import InputError
 from aucert.exact.losses.loss import Loss
 from aucert.exact.losses.registry import HINGE, SQUARE, SQUARED_HINGE
-from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
+from aucert.exact.pairs.ordered_pairs import OrderedPairs
 from aucert.exact.problem.minorant import Minorant
-from aucert.exact.problem.penalties.ridge import Ridge
+from aucert.exact.problem.penalties import Ridge
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.proximal import Proximal

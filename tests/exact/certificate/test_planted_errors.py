@@ -15,15 +15,11 @@ import numpy as np
 from aucert.exact import AllPairs, Minorant, PairList, Rows
 from aucert.exact.certificate import certificate as module
 from aucert.exact.losses.registry import HINGE, LOGISTIC, SQUARED_HINGE
-from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
-from aucert.exact.problem.evidence import Alpha, Marginals, Mix, Scores
-from aucert.exact.problem.mean_minorant import of_alpha, of_scores
-from aucert.exact.problem.minorant import mixed
-from aucert.exact.problem.penalties.elastic_net import ElasticNet
-from aucert.exact.problem.penalties.group_lasso import GroupLasso
-from aucert.exact.problem.penalties.ridge import Ridge
+from aucert.exact.pairs.ordered_pairs import OrderedPairs
+from aucert.exact.problem.minorant import Alpha, Marginals, Mix, Scores, mixed
+from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Ridge
 from aucert.exact.problem.problem import Problem
-from aucert.exact.problem.risk import Mean
+from aucert.exact.problem.risk import Mean, of_alpha, of_scores
 from aucert.exact.problem.tail import Tail
 from aucert.exact.sums.assembled import PairSums
 from aucert.exact.tools.rounding import Bound

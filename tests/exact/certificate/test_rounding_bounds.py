@@ -12,7 +12,7 @@ import naive
 from aucert.exact.certificate.certificate import Certificate, Minorant, evaluated
 from aucert.exact.losses.registry import LOSSES
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
-from aucert.exact.problem.evidence import Alpha, Scores
+from aucert.exact.problem.minorant import Alpha, Scores
 from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows

@@ -9,8 +9,7 @@ import numpy as np
 import naive
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
-from aucert.exact.problem.evidence import Alpha
-from aucert.exact.problem.minorant import Minorant
+from aucert.exact.problem.minorant import Alpha, Minorant
 from aucert.exact.problem.problem import linear_problem
 from aucert.exact.sums.assembled import PairSums
 from aucert.exact.sums.binned import Extent, Histogram

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from aucert.exact import ROCSVM, SAUCSVM, certify, solve
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
-from aucert.exact.problem.evidence import Alpha
+from aucert.exact.problem.minorant import Alpha
 from aucert.exact.spaces.kernels import Gaussian
 from loops import each
 

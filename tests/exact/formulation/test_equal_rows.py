@@ -18,8 +18,7 @@ from aucert.exact.formulation.equal_rows import Groups, equal_rows
 from aucert.exact.formulation.formulation import Formulation, formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
-from aucert.exact.problem.evidence import Weights
-from aucert.exact.problem.minorant import Minorant
+from aucert.exact.problem.minorant import Minorant, Weights
 from aucert.exact.problem.problem import Problem
 from aucert.exact.spaces.rows import Rows
 from loops import each, seeds

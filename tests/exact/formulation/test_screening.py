@@ -14,12 +14,9 @@ from aucert.exact.formulation import screening
 from aucert.exact.formulation.screening import pair_spread, zeros_proved
 from aucert.exact.losses.registry import SQUARED_HINGE, get_loss
 from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.pairs.ordered.kinds import ordinal_pairs
+from aucert.exact.pairs.kinds import ordinal_pairs
 from aucert.exact.problem.minorant import Minorant
-from aucert.exact.problem.penalties.elastic_net import ElasticNet
-from aucert.exact.problem.penalties.group_lasso import GroupLasso
-from aucert.exact.problem.penalties.ridge import Ridge
-from aucert.exact.problem.penalties.sign import Sign
+from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Ridge, Sign
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.spaces.rows import Rows

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from aucert.exact import AllPairs, Certificate, InputError, Minorant, PairList, linear_problem
 from aucert.exact.losses.loss import check_loss, loss_slip, shrunk_dual, steepness
 from aucert.exact.losses.registry import SMOOTH_LOSSES, Exponential, SmoothHinge, get_loss
-from aucert.exact.pairs.enumerated import enumerated
+from aucert.exact.pairs.all_pairs import enumerated
 from aucert.exact.problem.risk import Mean
 from decimal_losses import power_of_e
 from loops import each

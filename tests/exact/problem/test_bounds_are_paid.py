@@ -7,7 +7,7 @@ import pytest
 
 from aucert.exact.losses.registry import HINGE, LOGISTIC
 from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.problem.penalties.ridge import Ridge
+from aucert.exact.problem.penalties import Ridge
 from aucert.exact.problem.risk import Mean
 from aucert.exact.spaces.rows import Rows
 

@@ -11,9 +11,8 @@ import pytest
 from aucert.exact import AllPairs, Certificate, CertificateError, InputError, PairList, Ridge, Rows
 from aucert.exact.losses.loss import Loss
 from aucert.exact.losses.registry import HINGE, LOGISTIC, SQUARE, SQUARED_HINGE
-from aucert.exact.problem.evidence import Alpha, Evidence, Marginals, Mix, Scores, Weights
-from aucert.exact.problem.minorant import Minorant
-from aucert.exact.problem.penalties.elastic_net import ElasticNet
+from aucert.exact.problem.minorant import Alpha, Evidence, Marginals, Minorant, Mix, Scores, Weights
+from aucert.exact.problem.penalties import ElasticNet
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.sums.assembled import PairSums

@@ -10,10 +10,7 @@ import pytest
 
 from aucert.exact import AllPairs, Certificate, Gram, InputError, Minorant, Ridge, Rows
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
-from aucert.exact.problem.penalties.elastic_net import ElasticNet
-from aucert.exact.problem.penalties.group_lasso import GroupLasso
-from aucert.exact.problem.penalties.penalty import best_scale
-from aucert.exact.problem.penalties.sign import Sign
+from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Sign, best_scale
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.spaces.blocks import StreamedRows

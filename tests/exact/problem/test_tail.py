@@ -12,9 +12,8 @@ import pytest
 from aucert.exact import AllPairs, InputError
 from aucert.exact.losses.registry import ALL_LOSSES, HINGE, LOGISTIC, SQUARE, get_loss
 from aucert.exact.problem import tail as module
-from aucert.exact.problem.rates import tail_risk
 from aucert.exact.problem.risk import Mean
-from aucert.exact.problem.tail import Tail
+from aucert.exact.problem.tail import Tail, tail_risk
 from aucert.exact.sums.largest_rows import candidates, highest
 from loops import each
 

@@ -12,10 +12,9 @@ from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import ALL_LOSSES, HINGE, SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.pairs.ordered.kinds import cross_group_pairs
-from aucert.exact.problem.evidence import Alpha, Mix, Scores
-from aucert.exact.problem.penalties.elastic_net import ElasticNet
-from aucert.exact.problem.penalties.ridge import Ridge
+from aucert.exact.pairs.kinds import cross_group_pairs
+from aucert.exact.problem.minorant import Alpha, Mix, Scores
+from aucert.exact.problem.penalties import ElasticNet, Ridge
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.problem.worst import Worst, group_weights

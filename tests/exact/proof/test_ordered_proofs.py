@@ -14,7 +14,7 @@ from aucert.exact import cross_group_pairs, group_auc_pairs, query_pairs, uno_pa
 from aucert.exact.api.solve import solve
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
-from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
+from aucert.exact.pairs.ordered_pairs import OrderedPairs
 from aucert.exact.problem.problem import Problem, Ridge
 from aucert.exact.problem.risk import Mean
 from aucert.exact.proof import check_proof

@@ -16,11 +16,10 @@ import pytest
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import ALL_LOSSES
 from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.problem.penalties.registry import penalty_from
+from aucert.exact.problem.penalties import penalty_from
 from aucert.exact.problem.problem import Problem
-from aucert.exact.problem.rates import tail_risk
 from aucert.exact.problem.risk import Mean
-from aucert.exact.problem.tail import Tail
+from aucert.exact.problem.tail import Tail, tail_risk
 from aucert.exact.solvers.choose import choose_solver
 from aucert.exact.spaces.rows import Rows
 from convex_programs import worst_reference

@@ -10,11 +10,11 @@ from aucert.exact.certificate.solution import Recorder, Solution, Status, Step
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE, get_loss
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.kinds import group_auc_pairs, query_pairs, survival_pairs
 from aucert.exact.pairs.near import bend, curved_margins
-from aucert.exact.pairs.ordered.kinds import group_auc_pairs, query_pairs, survival_pairs
-from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
+from aucert.exact.pairs.ordered_pairs import OrderedPairs
 from aucert.exact.problem import subsample
-from aucert.exact.problem.penalties.ridge import Ridge
+from aucert.exact.problem.penalties import Ridge
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.choose import choose_solver

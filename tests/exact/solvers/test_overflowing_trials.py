@@ -12,7 +12,7 @@ from aucert.exact.certificate.solution import Recorder
 from aucert.exact.errors import OverflowingError
 from aucert.exact.losses.registry import get_loss
 from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.problem.penalties.ridge import Ridge
+from aucert.exact.problem.penalties import Ridge
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.proximal import look

@@ -15,15 +15,12 @@ from aucert.exact import AllPairs, Certificate, InputError, PairList, Rows
 from aucert.exact.certificate.certificate import zero_is_optimal
 from aucert.exact.certificate.solution import Status
 from aucert.exact.losses.registry import HINGE, get_loss
-from aucert.exact.problem.evidence import Alpha, Marginals, Mix, Scores
-from aucert.exact.problem.minorant import Minorant
-from aucert.exact.problem.penalties.elastic_net import ElasticNet
-from aucert.exact.problem.penalties.ridge import Ridge
+from aucert.exact.problem.minorant import Alpha, Marginals, Minorant, Mix, Scores
+from aucert.exact.problem.penalties import ElasticNet, Ridge
 from aucert.exact.problem.problem import Problem
-from aucert.exact.problem.rates import tail_risk
 from aucert.exact.problem.risk import Mean
 from aucert.exact.problem.subsample import part_of
-from aucert.exact.problem.tail import Tail
+from aucert.exact.problem.tail import Tail, tail_risk
 from aucert.exact.solvers import points
 from aucert.exact.solvers.choose import choose_solver
 from aucert.exact.solvers.descent import Descent

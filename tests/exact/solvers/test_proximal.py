@@ -9,10 +9,7 @@ import pytest
 
 from aucert.exact import AllPairs, Certificate, Gram, InputError, Minorant, PairList, Ridge, Rows
 from aucert.exact.losses.registry import HINGE, LOGISTIC, SQUARE, SQUARED_HINGE
-from aucert.exact.problem.penalties.elastic_net import ElasticNet
-from aucert.exact.problem.penalties.group_lasso import GroupLasso
-from aucert.exact.problem.penalties.registry import penalty_from
-from aucert.exact.problem.penalties.sign import Sign
+from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Sign, penalty_from
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.choose import METHODS, choose_solver

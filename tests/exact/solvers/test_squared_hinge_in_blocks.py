@@ -15,8 +15,7 @@ from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.problem.evidence import Weights
-from aucert.exact.problem.minorant import Minorant
+from aucert.exact.problem.minorant import Minorant, Weights
 from aucert.exact.problem.problem import Problem, Ridge
 from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.descent import Descent

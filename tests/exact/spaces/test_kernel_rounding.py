@@ -18,7 +18,7 @@ from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import true_space
 from aucert.exact.losses.registry import LOSSES
 from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.problem.evidence import Scores
+from aucert.exact.problem.minorant import Scores
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.kernels import EXP_UNITS, Gaussian, Kernel, Laplacian, Linear, lengths_of

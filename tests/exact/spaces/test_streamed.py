@@ -17,7 +17,7 @@ from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.problem.evidence import Weights
+from aucert.exact.problem.minorant import Weights
 from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.solvers.descent import Descent
 from aucert.exact.spaces.blocks import StreamedRows

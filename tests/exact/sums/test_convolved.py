@@ -10,7 +10,7 @@ import pytest
 
 from aucert.exact import AllPairs, InputError
 from aucert.exact.losses.registry import Logistic, SmoothHinge
-from aucert.exact.pairs.enumerated import enumerated
+from aucert.exact.pairs.all_pairs import enumerated
 from aucert.exact.sums import convolved
 from aucert.exact.tools.rounding import UNIT, is_long
 from loops import each, first_fast

@@ -13,12 +13,13 @@ from aucert.exact.api.solve import solve
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
-from aucert.exact.pairs.all_pairs import COMPILED_FROM, AllPairs
+from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.minorant import Minorant
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.proof import check_proof
 from aucert.exact.proof.write import write_proof
 from aucert.exact.sums.counted import SortedRows, counted_hinge
+from aucert.exact.sums.swept import COMPILED_FROM
 from forging import forged_as
 from loops import each, seeds
 

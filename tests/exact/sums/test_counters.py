@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aucert.exact.losses.registry import HINGE
-from aucert.exact.pairs.ordered.kinds import survival_pairs
-from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
+from aucert.exact.pairs.kinds import survival_pairs
+from aucert.exact.pairs.ordered_pairs import OrderedPairs
 from aucert.exact.sums import tree
 from aucert.exact.sums.tree import Arrangement, hinge_counts, hinge_counts_by_counters
 from loops import each, seeds

@@ -12,10 +12,10 @@ import pytest
 from aucert.exact import ElasticNet, Estimate, GroupLasso
 from aucert.exact.losses import registry
 from aucert.exact.losses.registry import Logistic, SmoothHinge
-from aucert.exact.pairs.ordered import kinds
-from aucert.exact.pairs.statistics import concordance as placements
+from aucert.exact.pairs import concordance as placements
+from aucert.exact.pairs import kinds
 from aucert.exact.problem import rates, tail, worst
-from aucert.exact.problem.penalties.sign import Sign
+from aucert.exact.problem.penalties import Sign
 from aucert.exact.proof import check_proof, write
 from aucert.validation import suite
 from aucert.validation.claims.claim import Verdict

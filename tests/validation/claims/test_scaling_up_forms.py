@@ -10,7 +10,7 @@ from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
-from aucert.exact.pairs.statistics.concordance import delong
+from aucert.exact.pairs.concordance import delong
 from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.solvers.qp import QP
 from aucert.exact.spaces.factor import factor_gram

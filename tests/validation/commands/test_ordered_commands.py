@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from aucert.exact import concordance, concordance_index, query_pairs, solve
-from aucert.exact.pairs.statistics.concordance import delong
+from aucert.exact.pairs.concordance import delong
 from aucert.exact.proof import check_proof
 from aucert.validation.cli import main
 from loops import each

@@ -21,8 +21,8 @@ from aucert.exact.estimators.roc_svm import ROCSVM
 from aucert.exact.formulation.partitioned import partitioned_problem
 from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import ALL_LOSSES
-from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
-from aucert.exact.pairs.statistics.concordance import concordance
+from aucert.exact.pairs.concordance import concordance
+from aucert.exact.pairs.ordered_pairs import OrderedPairs
 from aucert.exact.problem import subsample
 from aucert.exact.problem.problem import Problem
 from aucert.exact.proof.write import write_partitioned_proof

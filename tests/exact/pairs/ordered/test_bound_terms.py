@@ -9,8 +9,8 @@ import pytest
 
 from aucert.exact.losses.loss import steepness
 from aucert.exact.losses.registry import ALL_LOSSES, HINGE, SQUARE, SQUARED_HINGE
-from aucert.exact.pairs.ordered.ordered_pairs import WEIGHT_UNITS, OrderedPairs
-from aucert.exact.problem.evidence import Alpha
+from aucert.exact.pairs.ordered_pairs import WEIGHT_UNITS, OrderedPairs
+from aucert.exact.problem.minorant import Alpha
 from aucert.exact.problem.risk import Mean
 from aucert.exact.tools.rounding import gamma, short_chain
 from decimal_losses import mean_of

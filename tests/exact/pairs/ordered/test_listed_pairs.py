@@ -10,10 +10,10 @@ import pytest
 from aucert.exact.certificate.solution import Recorder, Status
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
-from aucert.exact.pairs.ordered import ordered_pairs
-from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
-from aucert.exact.problem.evidence import Alpha
-from aucert.exact.problem.penalties.ridge import Ridge
+from aucert.exact.pairs import ordered_pairs
+from aucert.exact.pairs.ordered_pairs import OrderedPairs
+from aucert.exact.problem.minorant import Alpha
+from aucert.exact.problem.penalties import Ridge
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.finish import ActivePairs

@@ -9,7 +9,7 @@ from aucert.exact.errors import InputError
 from aucert.exact.losses.loss import Loss
 from aucert.exact.losses.registry import HINGE, LOGISTIC, LOSSES, SQUARE, SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.pairs.ordered.kinds import (
+from aucert.exact.pairs.kinds import (
     censoring_weights,
     cross_group_pairs,
     group_auc_pairs,
@@ -18,7 +18,7 @@ from aucert.exact.pairs.ordered.kinds import (
     survival_pairs,
     uno_pairs,
 )
-from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
+from aucert.exact.pairs.ordered_pairs import OrderedPairs
 from aucert.exact.sums import tree
 from loops import each, seeds
 from ordered_naive import Naive, naive_ordered, naive_survival

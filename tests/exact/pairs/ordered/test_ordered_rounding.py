@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aucert.exact.losses.registry import ALL_LOSSES, HINGE
-from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
+from aucert.exact.pairs.ordered_pairs import OrderedPairs
 from decimal_losses import mean_of
 from loops import each
 from naive import exact, loss_alpha, loss_dual

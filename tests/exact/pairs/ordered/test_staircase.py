@@ -10,12 +10,11 @@ from scipy.optimize import linprog
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.errors import InputError, TooLargeError
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
+from aucert.exact.pairs import ordered_pairs
 from aucert.exact.pairs.marginals import largest_flow
-from aucert.exact.pairs.ordered import ordered_pairs
-from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
-from aucert.exact.problem.evidence import Marginals
-from aucert.exact.problem.minorant import Minorant
-from aucert.exact.problem.penalties.ridge import Ridge
+from aucert.exact.pairs.ordered_pairs import OrderedPairs
+from aucert.exact.problem.minorant import Marginals, Minorant
+from aucert.exact.problem.penalties import Ridge
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.spaces.rows import Rows

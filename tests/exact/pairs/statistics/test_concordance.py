@@ -10,9 +10,7 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.auc import auc
-from aucert.exact.pairs.ordered.kinds import censoring_weights
-from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
-from aucert.exact.pairs.statistics.concordance import (
+from aucert.exact.pairs.concordance import (
     compare_models,
     concordance,
     concordance_index,
@@ -21,6 +19,8 @@ from aucert.exact.pairs.statistics.concordance import (
     share_between,
     uno_concordance,
 )
+from aucert.exact.pairs.kinds import censoring_weights
+from aucert.exact.pairs.ordered_pairs import OrderedPairs
 from loops import each, seeds
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.auc import auc
-from aucert.exact.pairs.statistics.concordance import compare_models, delong
+from aucert.exact.pairs.concordance import compare_models, delong
 from loops import each, seeds
 
 

@@ -14,17 +14,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
-from ...errors import InputError, NoPairError
-from ...tools.checks import as_numbers, check_number
-from ...tools.lossless import check_labels
-from ..all_pairs import AllPairs
-from ..labels import split_labels
-from .ordered_pairs import BITS, OrderedPairs, as_grades, check_weights, no_pair_means
+from ..errors import InputError, NoPairError
+from ..tools.checks import as_numbers, check_number
+from ..tools.lossless import check_labels
+from .all_pairs import AllPairs
+from .labels import check_rows, split_labels
+from .ordered_pairs import BITS, OrderedPairs, check_weights
 
-# Uno's weights are at most so far apart: the unit then rounds the least by less than 2^-20.
-FAR = 2.0**32
+FAR = 2.0**32  # Uno's weights are no further apart: the unit rounds the least by less than 2^-20
+NO_GRADES = "no query has two rows of different grades"
+NO_DEATH = "no row has an event before the time of another one"
+
+
+@contextmanager
+def no_pair_means(reason: str) -> Iterator[None]:
+    """Say why there is no pair in the words of the caller's problem."""
+    try:
+        yield
+    except NoPairError:
+        raise NoPairError(f"no pair is ordered: {reason}") from None
+
+
+def as_grades(grade: object) -> np.ndarray:
+    """Return grades as finite numbers (n,)."""
+    grades = as_numbers("grade", grade)
+    fine = np.asarray(np.isfinite(grades).reshape(grades.shape[0], -1).all(axis=1))
+    check_rows(fine, grades, "the grade", "grades must be finite")
+    return grades
+
+
+def _column(values: object, what: str = "groups") -> np.ndarray:
+    labels = check_labels(values)
+    if labels.ndim != 1:
+        raise InputError(f"{what} must have one label a row, not shape {labels.shape}")
+    return labels
 
 
 def as_survival(time: object, event: object) -> tuple[np.ndarray, np.ndarray]:
@@ -34,20 +62,18 @@ def as_survival(time: object, event: object) -> tuple[np.ndarray, np.ndarray]:
         raise InputError(f"time must have one number a row; its shape is {times.shape}")
     if marks.shape != times.shape:
         raise InputError(f"{times.size} times, but events of shape {marks.shape}")
-    if not np.isfinite(times).all():
-        row = int(np.flatnonzero(~np.isfinite(times))[0])
-        raise InputError(f"the time of row {row} is {times[row]}: times must be finite")
-    if (times < 0).any():
-        row = int(np.flatnonzero(times < 0)[0])
-        raise InputError(
-            f"the time of row {row} is {times[row]}: times are >= 0, and what is censored stands "
-            "in event, not in the sign"
-        )
+    check_rows(np.isfinite(times), times, "the time", "times must be finite")
+    sign = "times are >= 0, and what is censored stands in event, not in the sign"
+    check_rows(times >= 0, times, "the time", sign)
     seen = marks == 1
-    if not (seen | (marks == 0)).all():
-        row = int(np.flatnonzero(~(seen | (marks == 0)))[0])
-        raise InputError(f"the event of row {row} is {marks[row]}: it must be 0 or 1")
+    check_rows(seen | (marks == 0), marks, "the event", "it must be 0 or 1")
     return times, seen
+
+
+def survival_key(times: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """Return -(2 rank(time) + censored): larger for earlier rows, events first at equal times."""
+    rank = np.unique(times, return_inverse=True)[1]
+    return -(2.0 * rank + ~seen)
 
 
 def uncensored(times: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -103,11 +129,6 @@ def censoring_weights(
         )
     shift = BITS - int(np.frexp(top)[1])
     return np.ldexp(np.minimum(np.rint(np.ldexp(weight, shift)), 2.0**BITS - 1), -shift)
-
-
-NO_GRADES = "no query has two rows of different grades"
-
-NO_DEATH = "no row has an event before the time of another one"
 
 
 def query_pairs(
@@ -273,19 +294,6 @@ def group_auc_pairs(group: object, y: object, share: object = "equal") -> Ordere
         return OrderedPairs(groups, mask.astype(float), share=share)  # type: ignore[arg-type]
 
 
-def _column(values: object) -> np.ndarray:
-    labels = check_labels(values)
-    if labels.ndim != 1:
-        raise InputError(f"groups must have one label a row; their shape is {labels.shape}")
-    return labels
-
-
-def survival_key(times: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """Return -(2 rank(time) + censored): larger for earlier rows, events first at equal times."""
-    rank = np.unique(times, return_inverse=True)[1]
-    return -(2.0 * rank + ~seen)
-
-
 def ordered_pairs_of(
     y: object, qid: object, time: object, event: object, sample_weight: object = None
 ) -> OrderedPairs:
@@ -316,10 +324,7 @@ def ordered_pairs_of(
 
 def as_member(member: object) -> np.ndarray:
     """Return the group of each row as it was given: (n,)."""
-    groups = check_labels(member)
-    if groups.ndim != 1:
-        raise InputError(f"worst_of must name one group a row, not have shape {groups.shape}")
-    return groups
+    return _column(member, "worst_of")
 
 
 def pairs_of_members(pairs: AllPairs | OrderedPairs, member: np.ndarray) -> list[OrderedPairs]:
@@ -329,9 +334,7 @@ def pairs_of_members(pairs: AllPairs | OrderedPairs, member: np.ndarray) -> list
     for name in np.unique(member):
         try:
             whole = pairs_within(pairs, member) if whole is None else whole
-            a, b = np.empty((2, whole.n))
-            a[whole.arrangement.order], b[whole.arrangement.order] = whole.a, whole.b
-            sides = (side * (member == name) for side in (a, b))
+            sides = whole.by_row() * (member == name)
             found.append(
                 OrderedPairs(whole.group, whole.key, *sides, gain=whole.gain, form=whole.form)
             )

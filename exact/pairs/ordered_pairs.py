@@ -17,8 +17,6 @@ levels are the theorem of `pairs.marginals`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -26,11 +24,11 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InputError, NoPairError, TooLargeError
-from ...losses.loss import Loss, loss_slip, steepness
-from ...losses.registry import Hinge, Square, SquaredHinge
-from ...sums.assembled import PairSums
-from ...sums.tree import (
+from ..errors import InputError, TooLargeError
+from ..losses.loss import Loss, loss_slip
+from ..losses.registry import Hinge, Square, SquaredHinge
+from ..sums.assembled import PairSums
+from ..sums.tree import (
     Arrangement,
     PairWeights,
     ordered_hinge,
@@ -39,45 +37,19 @@ from ...sums.tree import (
     partners,
     rows_above,
 )
-from ...tools.checks import as_float_scores, as_numbers, check_choice, check_scores
-from ...tools.lossless import check_labels
-from ...tools.rounding import UNIT, above, gamma, running_sum
-from ..enumerated import LARGEST
-from ..near import Curved, Near, near_of_list
+from ..tools.checks import as_float_scores, as_numbers, check_choice, check_scores
+from ..tools.lossless import check_labels
+from ..tools.rounding import UNIT, above, gamma, running_sum
+from .all_pairs import BLOCK, LARGEST, block_sums
+from .labels import check_rows
+from .near import Curved, Near, near_of_list
 
-BITS = 52  # Row weights are whole numbers of so many bits.
-
-MANY = 40_000  # Rows that are more than the cache next to a core holds.
-
-_BLOCK = 1 << 20
-
-LISTED = 2_000_000  # Pairs up to which they are written out as a list.
-
-WEIGHT_UNITS = 16  # Largest relative error of a listed pair's weight, in units in the last place.
-
-LARGEST_LEVEL = 20_000  # Upper rows of a group up to which the programme over K is run.
-
-MANY_GROUPS = 200  # Groups from which a part of the pairs consists of whole groups.
-
-FORMS = ("auto", "binned")  # See `OrderedPairs`.
-
-
-@contextmanager
-def no_pair_means(reason: str) -> Iterator[None]:
-    """Say why there is no pair in the words of the caller's problem."""
-    try:
-        yield
-    except NoPairError:
-        raise NoPairError(f"no pair is ordered: {reason}") from None
-
-
-def as_grades(grade: object) -> np.ndarray:
-    """Return grades as finite numbers (n,)."""
-    grades = as_numbers("grade", grade)
-    if not np.isfinite(grades).all():
-        row = int(np.flatnonzero(~np.isfinite(grades).reshape(grades.shape[0], -1).all(axis=1))[0])
-        raise InputError(f"the grade of row {row} is {grades[row]}: grades must be finite")
-    return grades
+BITS = 52  # of the whole numbers that row weights are: their products with floats are exact
+LISTED = 2_000_000  # pairs up to which they are written out as a list
+WEIGHT_UNITS = 16  # largest relative error of a listed pair's weight, in units in the last place
+LARGEST_LEVEL = 20_000  # upper rows of a group up to which the programme over K is run: O(n^2)
+MANY_GROUPS = 200  # groups from which a part of the pairs consists of whole groups
+FORMS = ("auto", "binned")  # see `OrderedPairs`
 
 
 def as_ranks(key: object) -> np.ndarray:
@@ -85,9 +57,7 @@ def as_ranks(key: object) -> np.ndarray:
     values = as_numbers("key", key)
     if values.ndim != 1 or values.size == 0:
         raise InputError(f"key must have one number a row; its shape is {values.shape}")
-    if not np.isfinite(values).all():
-        row = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise InputError(f"the key of row {row} is {values[row]}: keys must be finite")
+    check_rows(np.isfinite(values), values, "the key", "keys must be finite")
     return np.unique(values, return_inverse=True)[1].astype(np.int64)
 
 
@@ -98,9 +68,8 @@ def as_codes(group: object, n: int) -> np.ndarray:
     labels = check_labels(group)
     if labels.shape != (n,):
         raise InputError(f"{n} rows, but groups of shape {labels.shape}")
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        row = int(np.flatnonzero(~np.isfinite(labels))[0])
-        raise InputError(f"the group of row {row} is {labels[row]}: groups must have a name")
+    if labels.dtype.kind == "f":
+        check_rows(np.isfinite(labels), labels, "the group", "groups must have a name")
     try:
         return np.unique(labels, return_inverse=True)[1].astype(np.int64)
     except TypeError:
@@ -114,18 +83,24 @@ def check_weights(name: str, values: object, n: int) -> np.ndarray:
     weight = as_numbers(name, values)
     if weight.shape != (n,):
         raise InputError(f"{n} rows, but {name} of shape {weight.shape}")
-    if not np.isfinite(weight).all() or (weight < 0).any():
-        row = int(np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))[0])
-        raise InputError(f"{name} of row {row} is {weight[row]}: it must be finite and >= 0")
+    fine = np.isfinite(weight) & (weight >= 0)
+    check_rows(fine, weight, name, "it must be finite and >= 0")
     return weight
 
 
-def check_gain(values: object, n: int) -> np.ndarray:
-    """Return gains (n,) as whole numbers."""
-    gain = check_weights("gain", values, n)
+def as_gain(values: object, at: Arrangement, key: np.ndarray) -> np.ndarray:
+    """Return gains by place (n,): whole numbers that never grow where the key falls."""
+    gain = check_weights("gain", values, key.size)
     if not (gain.max() < 2.0**BITS and (gain == np.floor(gain)).all()):
         raise InputError(f"gain must be whole numbers below 2^{BITS}")
-    return gain.astype(np.int64)
+    gain, key = gain.astype(np.int64)[at.order], key[at.order]
+    same = at.group[1:] == at.group[:-1]
+    wrong = same & ((gain[1:] > gain[:-1]) | ((key[1:] == key[:-1]) & (gain[1:] != gain[:-1])))
+    if wrong.any():
+        k = int(np.flatnonzero(wrong)[0])
+        rows = f"{at.order[k]} and {at.order[k + 1]}"
+        raise InputError(f"gain must grow with the key within a group: see rows {rows}")
+    return gain
 
 
 def whole_weights(weight: np.ndarray, paired: np.ndarray, most: float, rows: int) -> np.ndarray:
@@ -173,9 +148,8 @@ def as_shares(share: object, at: Arrangement) -> np.ndarray:
     values = as_numbers("share", share)
     if values.shape != at.group.shape:
         raise InputError(f"{at.group.size} rows, but shares of shape {values.shape}")
-    if not np.isfinite(values).all() or (values < 0).any():
-        row = int(np.flatnonzero(~(np.isfinite(values) & (values >= 0)))[0])
-        raise InputError(f"the share of row {row} is {values[row]}: shares are finite and >= 0")
+    fine = np.isfinite(values) & (values >= 0)
+    check_rows(fine, values, "the share", "shares are finite and >= 0")
     placed = values[at.order]
     of_group = placed[at.group_ends - 1]
     if (placed != of_group[at.group]).any():
@@ -207,45 +181,25 @@ class Draws:
         """Return rows i and j of `m` pairs, drawn by their weight with replacement.
 
         First i, by what all its pairs weigh as the upper row; then j among the rows below, by a
-        search in what the pairs of i with the rows up to a place weigh. Of many rows, pairs come in
-        the order of i, so that searches and reads go through the memory once.
+        search in what the pairs of i with the rows up to a place weigh. Pairs come in the order of
+        i, so that searches and reads go through the memory once.
         """
         at, mass = self.at, self.mass
-        shares = rng.random(m)
-        if mass.size >= MANY:
-            shares.sort()
-        upper = np.searchsorted(mass, shares * mass[-1], side="right")
+        upper = np.searchsorted(mass, np.sort(rng.random(m)) * mass[-1], side="right")
         upper = np.minimum(upper, int(np.searchsorted(mass, mass[-1], side="left")))
         wanted = rng.random(m) * self._upto(upper, at.end[upper])
         low, high = at.below[upper], at.end[upper]
-        if len(self.slopes) == 1:
-            before = self.running[0]
-            goal = before[low] + wanted / self.slopes[0][upper]
-            return at.order[upper], at.order[self._places(before, goal, low, high)]
         while (high - low > 1).any():  # j is the last place with upto <= wanted
             middle = (low + high) // 2
             less = self._upto(upper, middle) <= wanted
             low, high = np.where(less, middle, low), np.where(less, high, middle)
         return at.order[upper], at.order[low]
 
-    @staticmethod
-    def _places(
-        before: np.ndarray, goal: np.ndarray, low: np.ndarray, high: np.ndarray
-    ) -> np.ndarray:
-        """Return the last place from `low` on, before `high`, with before[place] <= goal.
-
-        It has a weight: rounding may lead behind the last one that has.
-        """
-        last = np.searchsorted(before, before[high], side="left") - 1
-        found = np.searchsorted(before, goal, side="right") - 1
-        return np.clip(found, low, np.maximum(last, low))
-
 
 def listed_pairs(
     at: Arrangement, weights: PairWeights, most: int | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Return rows i, rows j and weights c of all pairs of some weight, or None where they are
-    many."""
+    """Return rows i and j and weights of all pairs, or None where there are more than `most`."""
     lower = at.end - at.below
     if int(lower.sum()) > (LISTED if most is None else most):
         return None
@@ -274,11 +228,9 @@ def enumerated_ordered(
     start = 0
     while start < n:
         # Rows of one group; those below the first one of them, or of some of them.
-        room = start + max(1, _BLOCK // max(1, int(lower[start])))
+        room = start + max(1, BLOCK // max(1, int(lower[start])))
         stop = min(int(at.end[start]), room)
-        first, end = int(at.below[start]), int(at.end[start])
-        rows, partners = np.arange(start, stop), np.arange(first, end)
-        start = stop
+        rows, partners = np.arange(start, stop), np.arange(at.below[start], at.end[start])
         t = np.subtract.outer(s[rows], s[partners])
         weight = np.zeros(t.shape)
         for term in weights.whole:
@@ -286,17 +238,10 @@ def enumerated_ordered(
                 term.a[rows].astype(float), term.b[partners].astype(float)
             )
         weight *= weights.factor[at.group[rows]][:, None] * (partners >= at.below[rows][:, None])
-        t[weight == 0] = 0.0  # these are no pairs, and the loss might overflow there
-        alpha = np.asarray(loss.clip(loss.alpha(t, width)), dtype=float)
-        mass, values = weight * alpha, weight * loss.value(t)
-        np.add.at(net, rows, mass.sum(axis=1))
-        np.add.at(net, partners, -mass.sum(axis=0))
-        slip = gamma(3) * (1.0 + np.abs(t))
-        size = np.abs(alpha) * (1.0 + np.abs(t)) + loss.value(t)
-        moved = slip * steepness(loss, t, slip)
-        duals = weight * loss.dual(alpha)
-        parts = (values, duals, mass, weight * moved, weight * size)
-        sums += [float(part.sum()) for part in parts]
+        up, down, parts = block_sums(loss, t, weight, width)
+        net[rows] += up
+        net[partners] -= down
+        sums, start = sums + parts, stop
     value, conjugate, total, slips, whole = sums.tolist()
     c = np.empty(n)
     c[at.order] = net
@@ -430,9 +375,7 @@ class OrderedPairs(Curved):
         a, b = (
             whole_weights(side, other > 0, most, rows) for side, other in ((a, below), (b, above))
         )
-        gain = None if self.gain is None else check_gain(self.gain, n)[at.order]
-        if gain is not None:
-            _check_gain(at, gain, key[at.order])
+        gain = None if self.gain is None else as_gain(self.gain, at, key)
         share = None if self.share is None else as_shares(self.share, at)
         weights = PairWeights.of(at, a, b, gain, share)
         made = {"arrangement": at, "weights": weights, "a": a, "b": b}
@@ -474,16 +417,14 @@ class OrderedPairs(Curved):
         out[at.order] = np.maximum(mass, 0.0) * self.weights.factor[at.group]
         return out
 
-    def sums(self, scores: np.ndarray, loss: Loss, width: float = 0.0) -> PairSums:
-        """Return the value, signed marginals and conjugate sum at given scores.
+    def by_row(self) -> np.ndarray:
+        """Return the whole-number weights of the rows as upper and as lower ones: (2, n)."""
+        sides = np.empty((2, self.n), dtype=np.int64)
+        sides[:, self.arrangement.order] = self.a, self.b
+        return sides
 
-        Parameters
-        ----------
-        scores : array (n,)
-        loss : Loss
-        width : float
-            Smoothing of the hinge's slope; the value is never smoothed.
-        """
+    def sums(self, scores: np.ndarray, loss: Loss, width: float = 0.0) -> PairSums:
+        """As `AllPairs.sums`, over the ordered pairs."""
         check_scores(scores, self.key)
         given = as_float_scores(scores)
         short = given.astype(float)
@@ -516,11 +457,6 @@ class OrderedPairs(Curved):
         """Return about `size` rows and their pairs, or None where these rows have no pair.
 
         Whole groups are taken where there are many, single rows otherwise.
-
-        Parameters
-        ----------
-        size : int
-        rng : numpy Generator
         """
         groups = self.arrangement.group_ends.size
         codes = np.asarray(self.group)
@@ -529,13 +465,12 @@ class OrderedPairs(Curved):
             rows = np.flatnonzero(np.isin(codes, rng.choice(groups, wanted, replace=False)))
         else:
             rows = np.sort(rng.choice(self.n, min(size, self.n), replace=False))
-        a, b = np.empty((2, self.n))
-        a[self.arrangement.order], b[self.arrangement.order] = self.a, self.b
-        gain, share = (None if x is None else np.asarray(x)[rows] for x in self._extra)
+        (a, b), share = self.by_row()[:, rows], self.share
+        gain = None if self.gain is None else np.asarray(self.gain)[rows]
+        if share is not None and not isinstance(share, str):
+            share = np.asarray(share)[rows]
         try:
-            pairs = OrderedPairs(
-                codes[rows], self.key[rows], a[rows], b[rows], gain, share, self.form
-            )
+            pairs = OrderedPairs(codes[rows], self.key[rows], a, b, gain, share, self.form)
         except InputError:
             return None
         return rows, pairs
@@ -549,14 +484,8 @@ class OrderedPairs(Curved):
 
     def without_gain(self) -> OrderedPairs:
         """Return the same pairs, each weighing a_i b_j."""
-        a, b = np.empty((2, self.n))
-        a[self.arrangement.order], b[self.arrangement.order] = self.a, self.b
+        a, b = self.by_row()
         return OrderedPairs(self.group, self.key, a, b, None, self.share, self.form)
-
-    @property
-    def _extra(self) -> tuple[Any, Any]:
-        """The gains and the shares of the rows, each (n,) or None."""
-        return self.gain, np.ones(self.n) if isinstance(self.share, str) else self.share
 
     def deficiency(self, u: np.ndarray, v: np.ndarray) -> tuple[float, float, float]:
         """Return the largest mass that marginals u, v (n,) carry, and how far they are from it.
@@ -570,13 +499,7 @@ class OrderedPairs(Curved):
         return listed_pairs(self.arrangement, self.weights, most)
 
     def draw(self, m: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows i and j of `m` pairs, drawn by their weight with replacement.
-
-        Parameters
-        ----------
-        m : int
-        rng : numpy Generator
-        """
+        """Return the rows i and j of `m` pairs, drawn by their weight with replacement."""
         return self._draws.pairs(m, rng)
 
     def some(self, size: int, rng: np.random.Generator) -> Near:
@@ -593,13 +516,3 @@ class OrderedPairs(Curved):
     @cached_property
     def _draws(self) -> Draws:
         return Draws(self.arrangement, self.weights)
-
-
-def _check_gain(at: Arrangement, gain: np.ndarray, key: np.ndarray) -> None:
-    """Raise `InputError` unless gains (n,) by place never grow where the key falls."""
-    same = at.group[1:] == at.group[:-1]
-    wrong = same & ((gain[1:] > gain[:-1]) | ((key[1:] == key[:-1]) & (gain[1:] != gain[:-1])))
-    if wrong.any():
-        k = int(np.flatnonzero(wrong)[0])
-        rows = f"{at.order[k]} and {at.order[k + 1]}"
-        raise InputError(f"gain must grow with the key within a group: see rows {rows}")

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from ...errors import InputError
-from ...sums.tree import partners, placements, rows_above
-from ...tools.checks import check_choice, check_number, check_scores
-from ...tools.lossless import as_float64
-from ..all_pairs import AllPairs
-from ..auc import auc
-from ..ordered.kinds import as_survival, group_auc_pairs, survival_pairs, uno_pairs
-from ..ordered.ordered_pairs import OrderedPairs
+from ..errors import InputError
+from ..sums.tree import partners, placements, rows_above
+from ..tools.checks import check_choice, check_number, check_scores
+from ..tools.lossless import as_float64
+from .all_pairs import AllPairs
+from .auc import auc
+from .kinds import as_survival, group_auc_pairs, survival_pairs, uno_pairs
+from .ordered_pairs import OrderedPairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Estimate:
     def interval(self, level: float = 0.95, logit: bool = False) -> tuple[float, float]:
         """Return the confidence interval of the normal approximation, within [0, 1].
 
-        It is one point, and tells nothing of other rows, where the standard error is zero: where
+        It is one point, and shows nothing of other rows, where the standard error is zero: where
         the scores part the classes, say, or are all equal.
 
         Parameters
@@ -161,22 +161,13 @@ def delong(scores: object, positive: object) -> Estimate:
     doubled[plus] = np.searchsorted(low, high, "left") + np.searchsorted(low, high, "right")
     doubled[minus] = 2 * n_pos - np.searchsorted(high, low, "left")
     doubled[minus] -= np.searchsorted(high, low, "right")
-    right, pairs = sum_of(doubled[plus]), 2 * n_pos * n_neg
-    area = right / pairs
+    right = sum(doubled[plus].tolist())  # may pass 2^63
+    area = right / (2 * n_pos * n_neg)
     influence = np.empty(mask.size)
     for rows, m, others in ((plus, n_pos, n_neg), (minus, n_neg, n_pos)):
         share = doubled[rows] / (2.0 * others)
         influence[rows] = (share - area) / np.sqrt(m * (m - 1.0))
     return Estimate(area, influence)
-
-
-def sum_of(counts: np.ndarray) -> int:
-    """Return the sum of whole numbers >= 0, which may pass 2^63."""
-    return (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())
-
-
-# What is drawn independently: each row, or each group of the pairs as a whole.
-UNITS = ("rows", "groups")
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +216,7 @@ def concordance(
         If a score is missing or not finite, the pairs have gains, or fewer than two groups that
         are to be the units have a pair.
     """
-    check_choice("units", units, UNITS)
+    check_choice("units", units, ("rows", "groups"))
     values = as_float64(scores, "scores")
     check_scores(values, pairs.key)
     tolerance = check_number("tied_tol", tied_tol, closed="low")
@@ -238,7 +229,7 @@ def concordance(
     right, mass = 0.0, 0.0
     exact, counts = 0, None
     for term in weights.terms:
-        found = _placed(pairs, ranked, term.a, term.b, tolerance)
+        found = placements(at, ranked, term.a, term.b, tolerance)
         up, low = 2 * found[0] + found[1], 2 * found[2] + found[3]  # twice what is in order
         if len(weights.terms) == 1 and max(int(term.a.max()), int(term.b.max())) <= 1:
             counts = _counted(pairs, term.a, found)
@@ -249,12 +240,12 @@ def concordance(
         right += size * float(factor @ (term.a * up)) / 2
         mass += size * float(factor @ (term.a * partners(at, term.b)))
     value = right / mass if weights.shared else exact / (2 * weights.mass)
-    if units == "groups":
-        influence = _influence_of_groups(pairs, ordered, whole, value)
-    else:
-        influence = np.empty(pairs.n)
-        influence[at.order] = _influence(pairs, ordered, whole, value)
-    return Concordance(value, influence, *(counts or _counts(pairs, ranked, tolerance)))
+    moved = _influence_of_groups if units == "groups" else _influence
+    influence = moved(pairs, ordered, whole, value)
+    if counts is None:
+        a, b = (pairs.a > 0).astype(np.int64), (pairs.b > 0).astype(np.int64)
+        counts = _counted(pairs, a, placements(at, ranked, a, b, tolerance))
+    return Concordance(value, influence, *counts)
 
 
 def right_share(pairs: Any, scores: np.ndarray) -> float:
@@ -275,10 +266,7 @@ def share_between(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> tup
     A pair is right at least where the upper row's lowest score is above the lower row's highest.
     So each row is taken twice, as an upper row with one score and as a lower row with the other.
     """
-    at, none = pairs.arrangement.order, np.zeros(pairs.n, dtype=np.int64)
-    a, b = np.empty((2, pairs.n), dtype=np.int64)
-    a[at], b[at] = pairs.a, pairs.b
-    share = pairs.share
+    (a, b), none, share = pairs.by_row(), np.zeros(pairs.n, dtype=np.int64), pairs.share
     if share is not None and not isinstance(share, str):
         share = np.tile(share, 2)
     twice = OrderedPairs(
@@ -295,15 +283,15 @@ def share_between(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> tup
 def _influence(
     pairs: OrderedPairs, ordered: np.ndarray, whole: np.ndarray, value: float
 ) -> np.ndarray:
-    """Return what each place contributes: for shares, groups weigh what they do whatever is in."""
+    """Return what each row contributes: for shares, groups weigh what they do whatever is in."""
     at, weights = pairs.arrangement, pairs.weights
-    factor = weights.factor[at.group]
-    if not weights.shared:
-        return factor * (ordered - value * whole)
-    masses = np.bincount(at.group, weights=whole)
-    right = np.bincount(at.group, weights=ordered)
-    own = np.divide(right, masses, out=np.zeros(masses.size), where=masses > 0)
-    return factor * (ordered - own[at.group] * whole)
+    own = np.full(at.group_ends.size, value)
+    if weights.shared:
+        right, mass = (np.bincount(at.group, weights=part) for part in (ordered, whole))
+        own = np.divide(right, mass, out=np.zeros(mass.size), where=mass > 0)
+    influence = np.empty(pairs.n)
+    influence[at.order] = weights.factor[at.group] * (ordered - own[at.group] * whole)
+    return influence
 
 
 def _influence_of_groups(
@@ -320,20 +308,8 @@ def _influence_of_groups(
     return factor * (right - value * mass)[held]
 
 
-def _placed(
-    pairs: OrderedPairs, ranked: np.ndarray, a: np.ndarray, b: np.ndarray, tolerance: float
-) -> np.ndarray:
-    return placements(pairs.arrangement, ranked, a, b, tolerance)
-
-
-def _counts(pairs: OrderedPairs, ranked: np.ndarray, tolerance: float) -> tuple[int, int, int]:
-    """Return numbers of concordant, discordant and tied pairs, without weights."""
-    a, b = (pairs.a > 0).astype(np.int64), (pairs.b > 0).astype(np.int64)
-    return _counted(pairs, a, _placed(pairs, ranked, a, b, tolerance))
-
-
 def _counted(pairs: OrderedPairs, a: np.ndarray, found: np.ndarray) -> tuple[int, int, int]:
-    """Return the numbers that placements of rows of weights 0 and 1 add up to."""
+    """Return how many pairs are concordant, discordant and tied, of weights 0 and 1."""
     concordant, tied = sum((a * found[0]).tolist()), sum((a * found[1]).tolist())
     return concordant, pairs.count() - concordant - tied, tied
 

@@ -1,1 +1,0 @@
-"""Pairs ordered by a key within groups: queries, grades, survival, groups of people."""

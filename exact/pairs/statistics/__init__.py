@@ -1,1 +1,0 @@
-"""Statistics of pairs: AUC, concordance, their standard errors, and comparisons."""

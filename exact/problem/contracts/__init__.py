@@ -1,1 +1,0 @@
-"""What parts of one's own are held to when a problem is made."""

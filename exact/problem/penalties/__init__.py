@@ -1,1 +1,0 @@
-"""The penalties: one file each, and the list of ours."""
