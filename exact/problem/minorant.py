@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..errors import InputError
-from ..spaces.rows import Space
 from ..sums.assembled import PairSums
 from ..tools.rounding import Bound, gamma
-from .penalties import Penalty, best_scale
+from .penalties import best_scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,25 +90,6 @@ class Risk(Protocol):
         ...
 
 
-class Parts(Protocol):
-    """A problem, as a minorant sees it."""
-
-    @property
-    def space(self) -> Space:
-        """Where f lives."""
-        ...
-
-    @property
-    def risk(self) -> Risk:
-        """U."""
-        ...
-
-    @property
-    def penalty(self) -> Penalty:
-        """What is added to U."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class Minorant:
     """A number V and a vector c with U(s) >= V - c's for all scores s, and its evidence.
@@ -143,18 +123,9 @@ class Minorant:
 
     @classmethod
     def from_scores(
-        cls, problem: Parts, scores: np.ndarray, width: float = 0.0, scale: float | None = None
+        cls, problem: Any, scores: np.ndarray, width: float = 0.0, scale: float | None = None
     ) -> Minorant:
-        """Return the minorant of any scores; see `evidence.Scores`.
-
-        Parameters
-        ----------
-        problem : Problem
-        scores : array (n,)
-        width : float
-        scale : float in [0, 1], optional
-            The best one by default.
-        """
+        """Return the minorant of any scores (n,) at the best scale in [0, 1], or a given one."""
         scores, risk = np.asarray(scores, dtype=float), problem.risk
         careful = getattr(risk, "careful_sums", None)
         if careful is not None:
@@ -167,7 +138,7 @@ class Minorant:
     @classmethod
     def of_sums(
         cls,
-        problem: Parts,
+        problem: Any,
         sums: PairSums,
         scores: np.ndarray,
         width: float,
@@ -182,23 +153,23 @@ class Minorant:
         return risk.minorant(Scores(scores, width, scale), sums)
 
     @classmethod
-    def from_marginals(cls, problem: Parts, u: np.ndarray, v: np.ndarray) -> Minorant:
-        """Return the minorant of given marginals; see `evidence.Marginals`."""
+    def from_marginals(cls, problem: Any, u: np.ndarray, v: np.ndarray) -> Minorant:
+        """Return the minorant of given marginals; see `Marginals`."""
         return problem.risk.minorant(Marginals(u, v))
 
     @classmethod
-    def from_alpha(cls, problem: Parts, alpha: np.ndarray) -> Minorant:
-        """Return the minorant of an alpha a listed pair; see `evidence.Alpha`."""
+    def from_alpha(cls, problem: Any, alpha: np.ndarray) -> Minorant:
+        """Return the minorant of an alpha a listed pair; see `Alpha`."""
         return problem.risk.minorant(Alpha(alpha))
 
     @classmethod
     def from_weights(
-        cls, problem: Parts, w: np.ndarray, bins: int, half: int, scale: float = 1.0
+        cls, problem: Any, w: np.ndarray, bins: int, half: int, scale: float = 1.0
     ) -> Minorant:
-        """Return the minorant of the scores of `w` on a grid; see `evidence.Weights`."""
+        """Return the minorant of the scores of `w` on a grid; see `Weights`."""
         return problem.risk.minorant(Weights(w, bins, half, scale))
 
-    def renewed(self, problem: Parts, sums: PairSums | None = None) -> Minorant:
+    def renewed(self, problem: Any, sums: PairSums | None = None) -> Minorant:
         """Return this minorant made again from its evidence, so that no claim in it is trusted.
 
         `sums`, where the caller has them, are those of the risk at the evidence's scores and width.
@@ -209,10 +180,8 @@ class Minorant:
             if positive is None:
                 raise InputError("a minorant without evidence proves nothing for this risk")
             if self.c.shape != positive.shape:
-                raise InputError(
-                    f"a witness of {self.c.size} rows does not belong to a problem of "
-                    f"{positive.size}"
-                )
+                sizes = f"{self.c.size} rows does not belong to a problem of {positive.size}"
+                raise InputError(f"a witness of {sizes}")
             evidence = Marginals(self.c[positive], -self.c[~positive])
         risk = problem.risk
         return risk.minorant(evidence) if sums is None else risk.minorant(evidence, sums)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,8 +40,58 @@ FAR_ABOVE_ONE = 1e100  # marginals add up to one at most: squares of such large 
 NEEDED = ("n", "count", "sums", "row_mass")  # what a set of pairs must have
 
 
+class PairRisk(ABC):
+    """Base of the risks made of losses of pairs: what follows from `sums` and the loss."""
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """Number of rows."""
+
+    @property
+    @abstractmethod
+    def plain(self) -> bool:
+        """Whether sums are made of float scores anyway: counts, bins, or many rows."""
+
+    @property
+    def _loss(self) -> Loss:
+        return self.loss  # type: ignore[attr-defined]
+
+    @abstractmethod
+    def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
+        """Return U and the minorant at `scores` (n,), its slopes smoothed over `width`."""
+
+    @abstractmethod
+    def upper(self, scores: np.ndarray, error: np.ndarray, sums: PairSums | None = None) -> Bound:
+        """Return U(scores) and what rounding and errors (n,) of the scores can do to it."""
+
+    def careful_sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
+        """Return the sums in the long format where they then round less, while n is moderate."""
+        width = check_width(width)
+        return self.sums(scores.astype(float if self.plain else np.longdouble), width)
+
+    def shrunk_dual(self, sums: PairSums) -> tuple[float, float]:
+        """Return p, q: the conjugate sum of s alpha is at least s p - s^2 q for s in [0, 1]."""
+        return shrunk_dual(self._loss, sums.total, sums.conjugate)
+
+    def minorant(self, evidence: Evidence, sums: PairSums | None = None) -> Minorant:
+        """Return the minorant at the scores of the evidence, or a mixture; refuse other evidence.
+
+        `sums` spares those of `Scores`.
+        """
+        if isinstance(evidence, Scores):
+            width = check_width(evidence.width)
+            scores = np.asarray(evidence.scores, dtype=float)
+            sums = self.careful_sums(scores, width) if sums is None else sums
+            return of_scores(self._loss, evidence, sums)
+        if isinstance(evidence, Mix):
+            return mixed(self, evidence)
+        kind = type(evidence).__name__
+        raise InputError(f"{self!r} makes no minorant of a {kind}: give the scores")
+
+
 @dataclass(frozen=True, eq=False)
-class Mean:
+class Mean(PairRisk):
     """U(s) = sum_ij c_ij loss(s_i - s_j), sum c_ij = 1. [ScalingUp, eq. (3), eq. (6)]
 
     Parameters
@@ -74,7 +125,7 @@ class Mean:
 
     @property
     def plain(self) -> bool:
-        """Whether sums are made of float scores anyway: counts of pairs, or many rows."""
+        """Whether the hinge is counted in whole numbers, or rows are many."""
         if self.n > LONG_ROWS:
             return True
         whole = isinstance(self.pairs, AllPairs) and self.pairs.weight is None
@@ -100,13 +151,6 @@ class Mean:
                 "take smaller weights or scale the features"
             )
         return self.pairs.sums(scores, self.loss, width)
-
-    def careful_sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
-        """Return the sums in the long format where they then round less, while n is moderate."""
-        width = check_width(width)
-        if not self.plain:
-            scores = scores.astype(np.longdouble if scores.size <= LONG_ROWS else float)
-        return self.sums(scores, width)
 
     def upper(self, scores: np.ndarray, error: np.ndarray, sums: PairSums | None = None) -> Bound:
         """Return U(scores) and what rounding and errors (n,) of the scores can do to it."""
@@ -140,37 +184,19 @@ class Mean:
         slip = loss_slip(self.loss, mass, error * up, max(upper, 0.0) * up)
         return slip * up * (1 + gamma(8))
 
-    def shrunk_dual(self, sums: PairSums) -> tuple[float, float]:
-        """Return p, q: the conjugate sum of s alpha is at least s p - s^2 q for s in [0, 1]."""
-        return shrunk_dual(self.loss, sums.total, sums.conjugate)
-
     def minorant(self, evidence: Evidence, sums: PairSums | None = None) -> Minorant:
-        """Return the minorant of any kind of evidence; `sums` spares those of `Scores`.
-
-        Raises
-        ------
-        InputError
-            If this loss or these pairs cannot make a minorant of this evidence.
-        """
-        if isinstance(evidence, Scores):
-            width = check_width(evidence.width)
-            scores = np.asarray(evidence.scores, dtype=float)
-            sums = self.careful_sums(scores, width) if sums is None else sums
-            return of_scores(self.loss, evidence, sums)
+        """Return the minorant of any kind of evidence that this loss and these pairs can use."""
         if isinstance(evidence, Marginals):
             return of_marginals(self.pairs, self.loss, evidence)
         if isinstance(evidence, Alpha):
             return of_alpha(self.pairs, self.loss, evidence)
         if isinstance(evidence, Weights):
             return of_weights(self.pairs, self.loss, evidence)
-        if isinstance(evidence, Mix):
-            return mixed(self, evidence)
-        raise InputError(f"a mean over pairs makes no minorant of a {type(evidence).__name__}")
+        return super().minorant(evidence, sums)
 
 
 def least_margin(pairs: Any, low: np.ndarray, high: np.ndarray) -> float:
-    """Return the least low_i - high_j of the pairs (i, j) that count; -inf where pairs are
-    others."""
+    """Return the least low_i - high_j of classes' or listed pairs that count; else -inf."""
     if isinstance(pairs, PairList):
         counted = pairs.c > 0
         return float((low[pairs.i[counted]] - high[pairs.j[counted]]).min())
@@ -231,38 +257,28 @@ def of_marginals(pairs: Any, loss: Loss, evidence: Marginals) -> Minorant:
     With another loss marginals do not determine the dual value, and over a list of pairs no sort
     tells whether they are feasible.
     """
-    if loss == HINGE and hasattr(pairs, "deficiency"):
-        return _of_ordered_marginals(pairs, evidence)
-    if loss != HINGE or not isinstance(pairs, AllPairs):
+    ordered = getattr(pairs, "deficiency", None)
+    if loss != HINGE or not (ordered or isinstance(pairs, AllPairs)):
         raise InputError(
             "marginals prove a bound only for the hinge over all pairs: "
             "for another loss or a pair list give the scores or the alpha"
         )
     u, v = np.asarray(evidence.u, dtype=float), np.asarray(evidence.v, dtype=float)
-    if u.shape != (pairs.n_pos,) or v.shape != (pairs.n_neg,):
+    sizes = (pairs.n, pairs.n) if ordered else (pairs.n_pos, pairs.n_neg)
+    if u.shape != sizes[:1] or v.shape != sizes[1:]:
         raise InputError(
-            f"marginals of {pairs.n_pos} positive and {pairs.n_neg} negative rows "
+            f"marginals of {sizes[0]} upper or positive and {sizes[1]} lower or negative rows "
             f"are needed, not of shapes {u.shape} and {v.shape}"
         )
     _check_marginals(u, v)
-    flow, missing, rounding = deficiency(u, v, *pairs.normalised())
-    c = np.empty(pairs.n)
-    c[pairs.positive], c[~pairs.positive] = u, -v
-    return Minorant(c, flow, missing, rounding, rounding, Marginals(u, v))
-
-
-def _of_ordered_marginals(pairs: Any, evidence: Marginals) -> Minorant:
-    """Return the minorant of what each row carries as the upper and as the lower one of a pair."""
-    u, v = np.asarray(evidence.u, dtype=float), np.asarray(evidence.v, dtype=float)
-    if u.shape != (pairs.n,) or v.shape != (pairs.n,):
-        raise InputError(
-            f"marginals of {pairs.n} rows as upper and as lower ones are needed, not of shapes "
-            f"{u.shape} and {v.shape}"
-        )
-    _check_marginals(u, v)
-    flow, missing, rounding = pairs.deficiency(u, v)
-    c = u - v
-    c_error = rounding + UNIT * float(np.abs(c).sum()) * (1 + gamma(pairs.n))
+    if ordered:
+        flow, missing, rounding = ordered(u, v)
+        c = u - v
+        c_error = rounding + UNIT * float(np.abs(c).sum()) * (1 + gamma(pairs.n))
+    else:
+        flow, missing, rounding = deficiency(u, v, *pairs.normalised())
+        c, c_error = np.empty(pairs.n), rounding
+        c[pairs.positive], c[~pairs.positive] = u, -v
     return Minorant(c, flow, missing, c_error, rounding, Marginals(u, v))
 
 

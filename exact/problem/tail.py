@@ -12,7 +12,7 @@ they weigh, and so at least any minorant of that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -21,19 +21,18 @@ from numbers import Real
 import numpy as np
 
 from ..errors import InputError
-from ..losses.loss import Loss, loss_slip, shrunk_dual
+from ..losses.loss import Loss, loss_slip
 from ..pairs.all_pairs import AllPairs
 from ..sums.assembled import PairSums
 from ..sums.largest_rows import Chosen, candidates, exact_sum, highest
 from ..tools.checks import as_float_scores, check_scores
 from ..tools.exact_numbers import float_below
 from ..tools.rounding import UNIT, Bound, gamma
-from .minorant import Evidence, Minorant, Mix, Scores, mixed
-from .risk import LONG_ROWS, Mean, check_width, of_scores
+from .risk import LONG_ROWS, Mean, PairRisk
 
 
 @dataclass(frozen=True, eq=False)
-class Tail:
+class Tail(PairRisk):
     """The mean loss of the kp lowest positives against the kq highest negatives.
 
     Parameters
@@ -102,19 +101,6 @@ class Tail:
         """Infinite: U has kinks where rows change places, which a width then smooths."""
         return np.inf
 
-    def row_weights(self, scores: np.ndarray, width: float = 0.0) -> np.ndarray:
-        """Return p and q in the order of the rows (n,), in whole numbers where they can be.
-
-        Parameters
-        ----------
-        scores : array (n,)
-        width : float
-            0 for the worst rows; else the weight rises from zero to one over this range of scores.
-        """
-        weights, ((up, p), (low, q)) = np.zeros(self.n), self.chosen(scores, width)
-        weights[up], weights[low] = p, q
-        return weights
-
     def share(self, p: np.ndarray, q: np.ndarray) -> float:
         """Return the largest s, rounded down, with s (mean over the weighted pairs) <= U.
 
@@ -129,14 +115,7 @@ class Tail:
         return float_below(share)
 
     def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
-        """Return U and the minorant of the worst rows, or of smoothed weights, at `scores` (n,).
-
-        Parameters
-        ----------
-        scores : array (n,)
-        width : float
-            Smoothing of the loss's slope and of the row weights; the value is never smoothed.
-        """
+        """Return U and the minorant of the worst rows, or of smoothed slopes and row weights."""
         check_scores(scores, self.positive)
         scores = as_float_scores(scores)
         if self.kp + self.kq == self.n:
@@ -146,16 +125,8 @@ class Tail:
         if width <= 0:
             return found
         smooth = self._weighted(scores, self.chosen(scores, width, near), width)
-        return PairSums(
-            found.value,
-            smooth.c,
-            smooth.conjugate,
-            smooth.total,
-            found.value_rounding,
-            smooth.rounding,
-            smooth.conjugate_rounding,
-            excess=found.excess,
-        )
+        kept = {name: getattr(found, name) for name in ("value", "value_rounding", "excess")}
+        return replace(smooth, relative=None, **kept)
 
     @cached_property
     def _sides(self) -> tuple[tuple[np.ndarray, Fraction, int], ...]:
@@ -171,13 +142,8 @@ class Tail:
     ) -> list[Chosen]:
         """Return the rows of each class that weigh something, and their weights.
 
-        Parameters
-        ----------
-        scores : array (n,)
-        width : float
-            As in `row_weights`.
-        near : list of two int arrays, optional
-            Rows of each class outside of which no row weighs anything.
+        At width 0 the worst rows; else the weight rises from zero to one over this range of scores.
+        Outside of `near` no row weighs anything.
         """
         found = []
         every = [rows for rows, _, _ in self._sides]
@@ -191,51 +157,21 @@ class Tail:
         """Whether sums are made of float scores anyway: in bins, or over many rows."""
         return self.n > LONG_ROWS or self.mean.pairs.form == "binned"
 
-    def careful_sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
-        """Return the sums in the long format where they then round less, while n is moderate."""
-        width = check_width(width)
-        return self.sums(scores.astype(float if self.plain else np.longdouble), width)
+    @property
+    def _loss(self) -> Loss:
+        return self.mean.loss
 
     def upper(self, scores: np.ndarray, error: np.ndarray, sums: PairSums | None = None) -> Bound:
-        """Return U(scores) and what rounding and errors (n,) of the scores can do to it."""
+        """As `Mean.upper`."""
         sums = self.sums(scores) if sums is None else sums
         slip = self.slip(error, sums.value + sums.value_rounding)
         return Bound(sums.value, sums.value_rounding + slip, sums.excess)
-
-    def shrunk_dual(self, sums: PairSums) -> tuple[float, float]:
-        """Return p, q: the conjugate sum of s alpha is at least s p - s^2 q for s in [0, 1]."""
-        return shrunk_dual(self.mean.loss, sums.total, sums.conjugate)
-
-    def minorant(self, evidence: Evidence, sums: PairSums | None = None) -> Minorant:
-        """Return the minorant of the worst rows at the scores of the evidence, or a mixture.
-
-        Raises
-        ------
-        InputError
-            For another kind of evidence: it does not tell the row weights.
-        """
-        if isinstance(evidence, Scores):
-            scores = np.asarray(evidence.scores, dtype=float)
-            sums = self.careful_sums(scores, evidence.width) if sums is None else sums
-            return of_scores(self.mean.loss, evidence, sums)
-        if isinstance(evidence, Mix):
-            return mixed(self, evidence)
-        raise InputError(
-            f"partial AUC makes no minorant of a {type(evidence).__name__}: give the scores"
-        )
 
     def slip(self, error: np.ndarray, upper: float) -> float:
         """Return what errors (n,) of the scores can do to U.
 
         The rows of largest error need not be those that count now: others can take their place. So
         it is what errors do to a mean over the kp positives and the kq negatives of largest error.
-
-        Parameters
-        ----------
-        error : array (n,)
-            Bounds of the errors.
-        upper : float
-            At least U at the scores as they are.
         """
         mass = np.zeros(self.n)
         for rows, k, _ in self._sides:

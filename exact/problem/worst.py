@@ -15,17 +15,15 @@ import numpy as np
 
 from ..errors import InputError
 from ..losses.loss import Loss
-from ..losses.loss import shrunk_dual as shrunk
 from ..sums.assembled import PairSums
 from ..tools.rounding import Bound, gamma
-from .minorant import Evidence, Minorant, Mix, Scores, mixed
-from .risk import LONG_ROWS, Mean, check_width, of_scores
+from .risk import LONG_ROWS, Mean, PairRisk
 
-STEPS = 2**40  # Group weights are whole multiples of 1 / STEPS.
+STEPS = 2**40  # group weights are whole multiples of 1 / STEPS
 
 
 @dataclass(frozen=True, eq=False)
-class Worst:
+class Worst(PairRisk):
     """The largest of several means: of groups of rows, say, as fairness asks for.
 
     Parameters
@@ -69,14 +67,7 @@ class Worst:
         return self.n > LONG_ROWS or all(mean.plain for mean in self.means)
 
     def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
-        """Return U and the minorant of a mixture of the groups at `scores` (n,).
-
-        Parameters
-        ----------
-        scores : array (n,)
-        width : float
-            Smoothing of the loss's slope and of the group weights.
-        """
+        """Return U and the minorant of a mixture of the groups, its weights smoothed too."""
         found = [mean.sums(scores, width) for mean in self.means]
         values = np.array([float(part.value) for part in found])
         q = group_weights(values, width)
@@ -101,11 +92,6 @@ class Worst:
             excess=max(value - low, 0.0) * (1 + gamma(4)),
         )
 
-    def careful_sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
-        """Return the sums in the long format where they then round less, while n is moderate."""
-        width = check_width(width)
-        return self.sums(scores.astype(float if self.plain else np.longdouble), width)
-
     def upper(self, scores: np.ndarray, error: np.ndarray, sums: PairSums | None = None) -> Bound:
         """Return U(scores) and what rounding and errors (n,) of the scores can do to it."""
         bounds = [mean.upper(scores, error) for mean in self.means]
@@ -114,28 +100,6 @@ class Worst:
         low = max(bound.low for bound in bounds)
         above = (top - value) * (1 + gamma(4)) + gamma(4) * abs(top)
         return Bound(value, above, max(value - low, 0.0))
-
-    def shrunk_dual(self, sums: PairSums) -> tuple[float, float]:
-        """Return p, q: the conjugate sum of s alpha is at least s p - s^2 q for s in [0, 1]."""
-        return shrunk(self.loss, sums.total, sums.conjugate)
-
-    def minorant(self, evidence: Evidence, sums: PairSums | None = None) -> Minorant:
-        """Return the minorant of the groups at the scores of the evidence, or a mixture.
-
-        Raises
-        ------
-        InputError
-            For another kind of evidence: it does not tell the group weights.
-        """
-        if isinstance(evidence, Scores):
-            scores = np.asarray(evidence.scores, dtype=float)
-            sums = self.careful_sums(scores, evidence.width) if sums is None else sums
-            return of_scores(self.loss, evidence, sums)
-        if isinstance(evidence, Mix):
-            return mixed(self, evidence)
-        raise InputError(
-            f"the worst group makes no minorant of a {type(evidence).__name__}: give the scores"
-        )
 
 
 def group_weights(values: np.ndarray, width: float) -> np.ndarray:

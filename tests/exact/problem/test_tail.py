@@ -109,7 +109,8 @@ def test_a_slip_of_the_rows_that_count_now_would_be_too_small() -> None:
     risk = Tail(Mean(pairs, HINGE), Fraction(1), Fraction(1))
     s, error = np.array([0.0, 0.0, -0.01]), np.array([0.0, 0.0, 0.5])
     grown = risk.sums(s + error).value - risk.sums(s).value
-    of_those_that_count = float(risk.row_weights(s)[1:] @ error[1:])
+    (_, _), (now, weights) = risk.chosen(s, 0.0)
+    of_those_that_count = float(weights @ error[now])
     assert of_those_that_count < grown <= risk.slip(error, 1.0)
 
 
@@ -122,9 +123,8 @@ def test_capped_weights_are_feasible_in_exact_arithmetic() -> None:
         risk = Tail(Mean(AllPairs().on(positive), HINGE), Fraction(100), kq)
         scores = np.round(rng.normal(size=200), 1)
         for width in (0.0, 0.2, 50.0):
-            weights = risk.row_weights(scores, width)
-            share = Fraction(risk.share(weights[positive], weights[~positive]))
-            q = [Fraction(x) for x in weights[~positive].tolist()]
+            (_, p), (_, q) = risk.chosen(scores, width)
+            share, q = Fraction(risk.share(p, q)), [Fraction(x) for x in q.tolist()]
             scale = share * kq / sum(q)
             assert scale * max(q) <= 1 and scale * sum(q) <= kq
             assert share > 1 - Fraction(1, 10**12)
