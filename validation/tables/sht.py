@@ -806,7 +806,8 @@ def _differences(results: Results) -> tuple[str, ...]:
         "Which class is called positive changes no AUC here; the text says tumour.",
         f"{GENE_SUBSET}: of the 40 genes of largest Fisher score on the training rows, the 5 of "
         "least mean square loss over all pairs, proved by branch and bound. The optimum among all "
-        "genes cannot be proved: the lower bound is zero, since more genes than rows separate anything.",
+        "genes cannot be proved: the lower bound is zero, since more genes than rows separate "
+        "anything.",
     ]
     proved = results.values("subset proved")
     if proved.size:

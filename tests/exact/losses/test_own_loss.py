@@ -18,7 +18,7 @@ from aucert.exact import (
     linear_problem,
 )
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE, Hinge, get_loss
-from aucert.exact.pairs import enumerated as module
+from aucert.exact.pairs import all_pairs as module
 from loops import each, first_fast
 
 

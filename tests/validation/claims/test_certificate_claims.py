@@ -14,7 +14,7 @@ from aucert.exact.losses import registry
 from aucert.exact.losses.registry import Logistic, SmoothHinge
 from aucert.exact.pairs import concordance as placements
 from aucert.exact.pairs import kinds
-from aucert.exact.problem import rates, tail, worst
+from aucert.exact.problem import tail, worst
 from aucert.exact.problem.penalties import Sign
 from aucert.exact.proof import check_proof, write
 from aucert.validation import suite
@@ -68,13 +68,13 @@ def test_the_lowest_negatives_in_place_of_the_highest_turn_the_verdict(
 def test_a_number_of_rows_that_is_made_whole_turns_the_verdict(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    right = rates.check_rates
+    right = tail.check_rates
 
     def floored(fpr_max: Any, tpr_min: Any) -> tuple[Fraction, Fraction]:
         above, below = right(fpr_max, tpr_min)
         return Fraction(int(above * 9), 9), below
 
-    monkeypatch.setattr(rates, "check_rates", floored)
+    monkeypatch.setattr(tail, "check_rates", floored)
     assert verdict(PARTIAL) == "fails"
 
 
