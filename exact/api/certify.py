@@ -15,10 +15,8 @@ from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.named_weights import cut_off, match_weights
 from ..formulation.partitioned import dask_too
-from ..formulation.request import Options, Request
-from ..formulation.rival_units import in_units_of
-from ..formulation.score_audit import audit_scores
-from ..formulation.score_fit import fit_scores
+from ..formulation.request import Options, Request, in_units_of
+from ..formulation.scores import audit_scores, fit_scores
 from ..losses.loss import Loss
 from ..losses.registry import HINGE
 from ..problem.penalties import Penalty

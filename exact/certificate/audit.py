@@ -111,37 +111,28 @@ class Audit:
     status: AuditStatus
 
 
+NO_GAP = dict.fromkeys(
+    "primal gap relative_gap radius n_right n_wrong rival_primal rival_gap".split()
+)
+
+
 def audit_without_gap(
-    problem: Problem,
-    loss: Bound,
-    witness: Minorant,
-    residual: float,
-    why: str,
+    problem: Problem, loss: Bound, witness: Minorant, residual: float, why: str
 ) -> Audit:
     """Return the audit of scores whose objective in this space does not exist or is not known."""
     dual = lower_bound(problem, witness)
-    statement = (
-        f"{why} The optimum is at least {at_least(dual.low)}, and the scores' own "
-        f"mean loss is at most {at_most(loss.high, 10)}."
-    )
     return Audit(
         lam=problem.penalty.l2,
         loss=problem.loss.name,
         loss_value=loss.value,
-        primal=None,
         dual=dual.low,
-        gap=None,
-        relative_gap=None,
-        radius=None,
         rounding=above(2 * dual.error),
         residual=residual,
         n_pairs=problem.n_pairs,
-        n_right=None,
-        n_wrong=None,
-        rival_primal=None,
-        rival_gap=None,
-        statement=statement,
+        statement=f"{why} The optimum is at least {at_least(dual.low)}, and the scores' own "
+        f"mean loss is at most {at_most(loss.high, 10)}.",
         status=AuditStatus.NO_GAP,
+        **NO_GAP,
     )
 
 
@@ -169,7 +160,10 @@ def audit_weights(
         orders = [certified_order(part, w, certificate.radius) for part in parts]
     names = ("n_pairs", "n_right", "n_wrong")
     order = CertifiedOrder(*(sum(getattr(one, name) for one in orders) for name in names))
-    value = _mean_loss(problem, w, certificate)
+    if problem.space.in_blocks:  # the objective says it without another pass
+        value = max(certificate.primal - problem.lam / 2 * problem.space.norm2(w), 0.0)
+    else:
+        value = problem.sums(problem.space.scores(w)).value
     return audit_of(whole, certificate, value, order, tol, rival, meant=meant)
 
 
@@ -212,46 +206,27 @@ def audit_of(
 
 
 def _in_words(
-    certificate: Certificate,
-    order: CertifiedOrder,
-    rival: Rival | None,
-    scores: bool,
-    upper: str,
+    held: Certificate, order: CertifiedOrder, rival: Rival | None, scores: bool, upper: str
 ) -> str:
     """Return the sentence of a certificate; numbers are rounded to the side where they hold."""
-    primal = certificate.primal
-    share = ""
-    if certificate.relative_gap is not None:
-        percent = min(above(100 * certificate.relative_gap), 100.0)
+    share = units = ""
+    if held.relative_gap is not None:
+        percent = min(above(100 * held.relative_gap), 100.0)
         share = f" ({at_most(percent)} % of the objective)"
-    units = ""
     if rival is not None:
-        own = at_most(above(primal * rival.scale), 10)
+        own = at_most(above(held.primal * rival.scale), 10)
         units = f" ({own} in the units of {rival.name} at C = {rival.C:g})"
-    what, others = (
-        ("scores", "function of this class has") if scores else ("weights", "weights have")
-    )
+    what, others = "weights", "weights have"
+    if scores:
+        what, others = "scores", "function of this class has"
+    sure = "is too far away for the order of any pair to be certain"
+    if order.n_certified:
+        sure = (
+            f"is sure to order {order.n_certified} of the pairs as they do, {order.n_right} with "
+            f"the {upper} row above and {order.n_wrong} with it below"
+        )
     return (
-        f"The {what} have an objective of at most {at_most(primal, 10)}{units} over "
-        f"{order.n_pairs} pairs, and no "
-        f"{others} less than {at_least(certificate.dual)}: "
-        f"they are at most {at_most(certificate.gap)}{share} above the optimum, which "
-        f"{_order_in_words(order, upper)}."
+        f"The {what} have an objective of at most {at_most(held.primal, 10)}{units} over "
+        f"{order.n_pairs} pairs, and no {others} less than {at_least(held.dual)}: they are at most "
+        f"{at_most(held.gap)}{share} above the optimum, which {sure}."
     )
-
-
-def _order_in_words(order: CertifiedOrder, upper: str) -> str:
-    """Return what the optimum surely does with the pairs, to follow "the optimum, which …"."""
-    if not order.n_certified:
-        return "is too far away for the order of any pair to be certain"
-    return (
-        f"is sure to order {order.n_certified} of the pairs as they do, {order.n_right} with the "
-        f"{upper} row above and {order.n_wrong} with it below"
-    )
-
-
-def _mean_loss(problem: Problem, w: np.ndarray, certificate: Certificate) -> float:
-    """Return the mean loss over the pairs, from the objective where rows are read in blocks."""
-    if problem.space.in_blocks:
-        return max(certificate.primal - problem.lam / 2 * problem.space.norm2(w), 0.0)
-    return problem.sums(problem.space.scores(w)).value

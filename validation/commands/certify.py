@@ -17,8 +17,7 @@ from ...exact.certificate.exact_certificate import ExactCertificate, check_exact
 from ...exact.errors import InputError
 from ...exact.formulation.named_weights import INTERCEPTS, in_column_order
 from ...exact.formulation.request import Options as Limits
-from ...exact.formulation.request import Request
-from ...exact.formulation.rival_units import in_units_of
+from ...exact.formulation.request import Request, in_units_of
 from ...exact.pairs.ordered_pairs import OrderedPairs
 from ...exact.problem.penalties import penalty_from
 from ...exact.problem.problem import linear_problem

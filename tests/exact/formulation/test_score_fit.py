@@ -9,10 +9,10 @@ import pytest
 import scipy.sparse as sp
 
 from aucert.exact.api.certify import certify
-from aucert.exact.formulation import score_audit
+from aucert.exact.formulation import scores as audits
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
-from aucert.exact.formulation.score_fit import fit_scores, printed_error
+from aucert.exact.formulation.scores import fit_scores, printed_error
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import linear_problem
 from aucert.exact.spaces.factor import independent_columns
@@ -24,18 +24,18 @@ from score_truth import exact_loss
 POSITIVE = np.arange(14) % 3 == 0
 
 
-@each("few", [0, score_audit.FEW_PAIRS])
+@each("few", [0, audits.FEW_PAIRS])
 @each("loss", ["hinge", "squared_hinge", "square"])
 @pytest.mark.long_digits
 def test_the_loss_of_far_scores_is_within_its_rounding(few: int, loss: str, monkeypatch) -> None:
-    monkeypatch.setattr(score_audit, "FEW_PAIRS", few)
+    monkeypatch.setattr(audits, "FEW_PAIRS", few)
     rng = np.random.default_rng(0)
     problem = linear_problem(rng.normal(size=(14, 2)), POSITIVE, 0.1, loss)
     for offset in (0.0, 1e6, 1e12):
         for far in (0.0, 1e5, 1e10):
             scores = rng.normal(size=14) + offset
             scores[0] += far
-            found = score_audit.loss_of(problem, scores)
+            found = audits.loss_of(problem, scores)
             value, rounding = found.value, found.error
             exact = exact_loss(scores, POSITIVE, loss)
             assert abs(Fraction(found.value) - exact) <= Fraction(found.error)
@@ -48,11 +48,11 @@ def test_the_loss_of_scores_counts_weights_and_listed_pairs() -> None:
     rows = rng.normal(size=(14, 2))
     repeated = np.repeat(np.arange(14), weight.astype(int))
     weighted = linear_problem(rows, POSITIVE, 0.1, pairs=AllPairs(weight))
-    found = score_audit.loss_of(weighted, scores)
+    found = audits.loss_of(weighted, scores)
     exact = exact_loss(scores[repeated], POSITIVE[repeated], "hinge")
     assert abs(Fraction(found.value) - exact) <= Fraction(found.error)
     listed = linear_problem(rows, POSITIVE, 0.1, pairs=PairList(np.array([0, 3]), np.array([1, 2])))
-    found = score_audit.loss_of(listed, scores)
+    found = audits.loss_of(listed, scores)
     s = [Fraction(x) for x in scores.tolist()]
     exact = (loss_value("hinge", s[0] - s[1]) + loss_value("hinge", s[3] - s[2])) / 2
     assert abs(Fraction(found.value) - exact) <= Fraction(found.error)
