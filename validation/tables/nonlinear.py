@@ -35,7 +35,7 @@ from ...exact.spaces.rows import Rows
 from ..data.printed_numbers import printed
 from ..data.real_data import TASKS, load_real
 from ..plots import Series
-from .pictures import Panel, Picture
+from .pictures import Panel
 from .races import race
 from .table import Budget, Entry, Experiment, Job, Page, Part, Results, Run, Sheet, Table
 
@@ -45,10 +45,7 @@ PAPER = "Nonlinear"
 
 PRINTED = printed(PAPER, "Table 1")
 
-UNAVAILABLE = {
-    "acoustic": "no copy could be had",
-    "protein": "only 2,871 of its 24,387 rows could be had, with other shares of the classes",
-}
+UNAVAILABLE = ("acoustic", "protein")
 # Names under which sets are shown that are not the paper's row for row.
 LABELS = {
     "covtype": "covtype, sample of 258,565 rows",
@@ -62,18 +59,6 @@ TEST_SHARE = 0.2
 SETS = tuple(name for name in PRINTED if name not in UNAVAILABLE)
 # Test rows over training rows of a random split, before the parts are cut to the budget's rows.
 OVERLAP = TEST_SHARE / (1 - TEST_SHARE)
-
-SHARED = (
-    "The splits of a published test part share all training rows too, where these are no more "
-    "than the budget's: their errors are those of landmarks, tuning rows and steps alone."
-)
-
-NOTES = {
-    "cod-rna": "the paper's test part, a third file, could not be had: 80 % and 20 % of its "
-    "training rows at random",
-    "covtype": "258,565 of its 581,012 rows, a random sample",
-    "skin": "80 % and 20 % at random, as in the paper",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,24 +162,11 @@ def render_sets(results: Results) -> Page:
         for (column, shown), ours in zip(PRINTED[name].items(), values, strict=True):
             digits = 2 if column == "ratio" else 0
             entries.append(Entry(label(name), column, shown, ours, None, 1, digits))
-    notes = tuple(f"{name}: {note}." for name, note in NOTES.items())
-    return Page(tuple(entries), differences=notes, conclusion=_RATIOS)
+    return Page(tuple(entries))
 
 
-_RATIOS = (
-    "Which labels were grouped is inferred from the printed ratios of the classes; where ours "
-    "differ, so may everything else."
-)
-
-TABLE_1 = Table(
-    "nonlinear-table-1",
-    PAPER,
-    "Table 1",
-    "The benchmark sets",
-    Experiment("nonlinear-table-1", SET_BUDGET, set_parts, count, quick_minutes=0.1),
-    render_sets,
-    UNAVAILABLE,
-)
+SETS_COUNTED = Experiment("nonlinear-table-1", SET_BUDGET, set_parts, count, quick_minutes=0.1)
+TABLE_1 = Table.of("nonlinear-table-1", SETS_COUNTED, render_sets)
 
 
 # What [Nonlinear, Tables 2 and 3] run: five batch methods on each set, tuned by 3 folds.
@@ -433,12 +405,12 @@ def render_auc(results: Results) -> Page:
             sides = [("auc", {"set": name, "method": method}) for method in pair]
             values, names = results.matched("rep", *sides), (TITLES[pair[0]], TITLES[pair[1]])
             sheet.paired(values, names, "points of AUC", before=label(name), overlap=overlap(name))
-    return sheet.page(_batch_notes())
+    return sheet.page()
 
 
 def render_seconds(results: Results) -> Page:
     """Show the seconds of one fit, features included."""
-    return _sheet(results, "seconds", PRINTED_SECONDS).page(_batch_notes())
+    return _sheet(results, "seconds", PRINTED_SECONDS).page()
 
 
 def _sheet(results: Results, field: str, rows: Mapping[str, Mapping[str, str]]) -> Sheet:
@@ -453,39 +425,8 @@ def _sheet(results: Results, field: str, rows: Mapping[str, Mapping[str, str]]) 
     return sheet
 
 
-def _batch_notes() -> tuple[str, ...]:
-    found = [f"{name}: {note}." for name, note in NOTES.items() if name != "skin"]
-    return (
-        *found,
-        "The paper gives no error bars and no number of splits; ours are standard errors over "
-        "the splits. On usps and ijcnn1 the test part is the published one in every split.",
-        "The width of RFAUC is not defined in print: here exp(-d^2 / (2 width^2)).",
-        "C is tuned on a part of the training rows, as lam = 1 / (C n_pos n_neg) of all of them.",
-        "The rows of RBF-RankSVM are capped, so its AUC may be below what all rows would give. "
-        "Where a fifth of the rows is more than the cap, its columns are fits to the same rows.",
-        SHARED,
-        "Seconds are those of one fit at the chosen parameters, features or kernel included.",
-    )
-
-
-TABLE_2 = Table(
-    "nonlinear-table-2",
-    PAPER,
-    "Table 2",
-    "AUC of the batch methods",
-    BATCH,
-    render_auc,
-    UNAVAILABLE,
-)
-TABLE_3 = Table(
-    "nonlinear-table-3",
-    PAPER,
-    "Table 3",
-    "Training seconds of the batch methods",
-    BATCH,
-    render_seconds,
-    UNAVAILABLE,
-)
+TABLE_2 = Table.of("nonlinear-table-2", BATCH, render_auc)
+TABLE_3 = Table.of("nonlinear-table-3", BATCH, render_seconds)
 
 
 # What [Nonlinear, Table 4 and Fig. 1] run: stochastic methods in k-means Nyström features.
@@ -734,7 +675,8 @@ def render_table(results: Results) -> Page:
         for names in ONLINE_COMPARED:
             sides = (results.values(f"{method}_auc", set=name) for method in names)
             sheet.paired(sides, names, "points of AUC", before=label(name), overlap=overlap(name))
-    return sheet.page(_online_notes(results))
+    gaps = results.values("optimum_gap")
+    return sheet.page(**({"gap": f"{gaps.max():.1e}"} if gaps.size else {}))
 
 
 def mean_auc(results: Results, method: str, name: str) -> float:
@@ -743,39 +685,11 @@ def mean_auc(results: Results, method: str, name: str) -> float:
     return float(values.mean()) if values.size else float("nan")
 
 
-def _online_notes(results: Results) -> tuple[str, ...]:
-    notes = [f"{name}: {NOTES[name]}." for name in LARGE if name in NOTES and name != "skin"]
-    return (
-        *notes,
-        SHARED,
-        "NSOLAM minimises the square loss in a ball, not the squared hinge, as the text says.",
-        "The paper names neither the epochs of NSAUC nor C of NOAM; ours are in the budget.",
-        "The last column is the proved optimum over all pairs of the hinge, which NSAUC minimises, "
-        "but at a far larger lam (the paper's grid of C as far as lam is 1e-5 or more, against "
-        f"1e-10 to 1e-7), with a relative gap of at most {_gap(results)}: it is not the point that "
-        "NSAUC goes to.",
-        "Seconds are those of one fit at the chosen parameters, without the features.",
-    )
-
-
-def _gap(results: Results) -> str:
-    gaps = results.values("optimum_gap")
-    return f"{gaps.max():.1e}" if gaps.size else "nothing run yet"
-
-
-TABLE_4 = Table(
-    "nonlinear-table-4",
-    PAPER,
-    "Table 4",
-    "Stochastic and online methods in k-means Nyström features",
-    ONLINE,
-    render_table,
-    {"acoustic": UNAVAILABLE["acoustic"]},
-)
+TABLE_4 = Table.of("nonlinear-table-4", ONLINE, render_table)
 
 
 CURVES = ("NSAUC", "NSVMSGD2", "NSOLAM")
-TITLE, MEAN = "AUC over the epochs", "mean over the epochs"
+MEAN = "mean over the epochs"
 
 
 def render_figure(results: Results) -> Page:
@@ -807,22 +721,7 @@ def render_figure(results: Results) -> Page:
             level = mean_auc(results, method, name)
             series.append(Series(line, (epochs[0], epochs[-1]), (level, level), reference=True))
         panels.append(Panel(label(name), "epochs", "test AUC %", tuple(series)))
-    caption = (
-        "Means over the splits. The straight lines are proved optima over all pairs, of the hinge "
-        "at a larger lam and of the squared hinge (NBAUC)."
-    )
-    picture = Picture("nonlinear-figure-1", TITLE, tuple(panels), caption)
-    return sheet.page(_DIFFERENCES, pictures=(picture,) if panels else ())
+    return sheet.page(panels)
 
 
-_DIFFERENCES = (
-    "The printed figure has curves and no numbers, so only the shapes can be compared.",
-    "NSVMSGD2 is the last point of the walk whose mean is NSAUC, at the lam chosen for NSAUC.",
-    "That NSOLAM meets a local minimum, a saddle point, cannot be: its objective is convex in one "
-    "group of variables and concave in the other, and its saddle point is the optimum.",
-)
-
-FIGURE_1 = Table(
-    "nonlinear-figure-1", PAPER, "Fig. 1", TITLE, ONLINE, render_figure,
-    {"acoustic": UNAVAILABLE["acoustic"]},
-)  # fmt: skip
+FIGURE_1 = Table.of("nonlinear-figure-1", ONLINE, render_figure)

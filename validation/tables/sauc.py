@@ -25,7 +25,7 @@ from ..data.printed_numbers import number, numbers, printed
 from ..data.real_data import load_npz
 from ..files.tables import read_arrays
 from ..plots import Series
-from .pictures import Panel, Picture
+from .pictures import Panel
 from .races import race
 from .table import Budget, Entry, Experiment, Job, Page, Part, Results, Run, Sheet, Table
 
@@ -72,14 +72,6 @@ TASKS = {
     "spectf": Task("spectf", (0,)),
     **_rest("tae", (1, 2, 3)),
     "wdbc": Task("wdbc", ("M",)),
-}
-
-UNAVAILABLE = {
-    "import": "the paper names two binary tasks of one file, imports-85, and says of neither which "
-    "classes it separates; automobile is taken as symboling above 0, import is left out. What it "
-    "is cannot be told from the 377 printed pairs either: of 50 tasks that we cut out of the 159 "
-    "complete rows, by symboling and by columns, seven have within a tenth of that number, "
-    "with a linear AUC on standardised columns from 0.68 to 0.97, printed 0.88"
 }
 
 
@@ -362,24 +354,19 @@ def render_lines(results: Results) -> Page:
     """Show the rows, and the lines at the paper's first threshold."""
     done = next(results.select(draw=0), None)
     panels = [] if done is None else [_rows(done, side) for side in ("train", "test")]
-    caption = "The first draw. Each line cuts halfway between the lowest positive and the highest negative training score, as in the paper."  # noqa: E501
-    picture = Picture("sauc-fig-1", "Two Gaussians and two lines", tuple(panels), caption)
-    return _geometry_page(results, "auc", "Fig. 1", 4, picture)
+    return _geometry_page(results, "auc", "Fig. 1", 4, panels)
 
 
 def render_differences(results: Results) -> Page:
     """Show the differences of the pairs, and the lines through the origin."""
     done = next(results.select(draw=0), None)
     panels = [] if done is None else [_pairs(done, side) for side in ("train", "test")]
-    caption = (
-        "The first draw: a cross is a positive row minus a negative one, at most 300 of them, the "
-        "lowest by AUC-SVM always among them. Crosses below a line are pairs in the wrong order."
-    )
-    picture = Picture("sauc-fig-2", "The same in differences of pairs", tuple(panels), caption)
-    return _geometry_page(results, "wrong", "Fig. 2 (the first)", 1, picture)
+    return _geometry_page(results, "wrong", "Fig. 2 (the first)", 1, panels)
 
 
-def _geometry_page(results: Results, what: str, place: str, digits: int, picture: Picture) -> Page:
+def _geometry_page(
+    results: Results, what: str, place: str, digits: int, panels: list[Panel]
+) -> Page:
     sheet = Sheet()
     rows = printed(PAPER, place)
     column = next(iter(rows[PLAIN]))
@@ -391,10 +378,10 @@ def _geometry_page(results: Results, what: str, place: str, digits: int, picture
     names = (STRUCTURED, PLAIN)
     sheet.paired((results.values(f"{what} {m}") for m in names), names, column, digits + 1)
     if not sheet.tests:
-        return sheet.page(pictures=(picture,))
+        return sheet.page(panels)
     angles = (_off_axis(results, method) for method in names)
     sheet.paired(angles, names, "degrees off the long axis", 2)
-    return sheet.page(_GEOMETRY_NOTES, pictures=(picture,))
+    return sheet.page(panels)
 
 
 def _off_axis(results: Results, method: str) -> np.ndarray:
@@ -403,12 +390,6 @@ def _off_axis(results: Results, method: str) -> np.ndarray:
     axis = np.linalg.eigh(np.array(COVARIANCE))[1][:, -1]
     off = np.abs(w @ axis) / np.linalg.norm(w, axis=1)  # w is normal to the line
     return np.degrees(np.arcsin(np.minimum(off, 1.0)))
-
-
-_GEOMETRY_NOTES = (
-    "The paper gives neither the Gaussians nor C and lambda, so the printed numbers can only be "
-    "matched in kind.",
-)
 
 
 def points_of(name: str, X: np.ndarray) -> Series:
@@ -458,22 +439,8 @@ def _pairs(done: dict[str, Any], side: str) -> Panel:
     return Panel(title, "difference in x1", "in x2", lines, log_x=False, points=points)
 
 
-FIG_1 = Table(
-    "sauc-fig-1",
-    PAPER,
-    "Fig. 1",
-    "Lines of AUC-SVM and SAUC-SVM between two Gaussians",
-    GEOMETRY,
-    render_lines,
-)
-FIG_2 = Table(
-    "sauc-fig-2",
-    PAPER,
-    "Fig. 2 (the first)",
-    "The same lines in the space of differences",
-    GEOMETRY,
-    render_differences,
-)
+FIG_1 = Table.of("sauc-fig-1", GEOMETRY, render_lines)
+FIG_2 = Table.of("sauc-fig-2", GEOMETRY, render_differences)
 
 
 # [SAUC, Tables 3 and 4]: three machines on eighteen real tasks, both kernels, run.
@@ -482,7 +449,6 @@ FIG_2 = Table(
 
 KERNELS = ("linear", "rbf")
 NAMES = {"linear": "linear", "rbf": "Gaussian"}
-NEIGHBOURS = 10
 
 POWERS = [1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1e3]
 SIGMAS = "2^-10, 2^-9, ..., 2^10"
@@ -611,7 +577,12 @@ def render_auc(results: Results) -> Page:
                     sheet.mean(name, column, values, AUC[name].get(column), 3)
     sheet.entries += _averages(results)
     _enter_tests(results, sheet)
-    return sheet.page(_differences(results))
+    gaps = results.values("gap")
+    if not gaps.size:
+        return sheet.page()
+    steps = np.concatenate([results.values(f"steps {SVM}", kernel=k) for k in KERNELS])
+    stopped = int((steps >= SVM_STEPS).sum())
+    return sheet.page(gap=gaps.max(), stopped=stopped, fits=steps.size, limit=SVM_STEPS)
 
 
 def _averages(results: Results) -> list[Entry]:
@@ -656,52 +627,7 @@ def _enter_tests(results: Results, sheet: Sheet) -> None:
         sheet.paired(sides, names, "in AUC", 4, "wdbc, linear kernel", overlap=1.0)
 
 
-def _differences(results: Results) -> tuple[str, ...]:
-    found = [
-        "Other random halves: the printed ones are not known. Brackets hold printed variances of "
-        "the single splits, ours after ± are standard errors of the mean; the splits share rows, "
-        "which the tests allow for and the standard errors do not.",
-        "Features are standardised by the training half and gaps filled by its medians "
-        "(hepatitis), none of which the paper mentions; the widths sigma are therefore in other "
-        "units than the paper's.",
-        "Not said in the paper: the positive class (taken so that the pair counts of Table 4 come "
-        "out), what is cross-validated (here the AUC), the width's convention (here "
-        "exp(-d^2 / 2 sigma^2)), and the rule of the pairs (see Table 4).",
-        "arrhythmia: column J and the 32 rows that still have gaps are left out, which gives the "
-        "printed 210 or 211 training rows. automobile: the 159 complete rows, symboling above 0 "
-        "against the rest, is our reading; the numbering of glass and tae is by label.",
-        "hepatitis and glass3 come out far above print as their columns are standardised here; "
-        "the columns in raw units, gaps of hepatitis filled by zeros, come nearer. Columns "
-        "standardised or brought to the unit interval leave hepatitis above 0.82 at the best C "
-        "however gaps are filled; that glass3 is label 3 is confirmed by its pairs (Table 4).",
-        "The six glass tasks share their rows, as do the three of tae: a test over the tasks "
-        "counts them as independent, and is to be read with that in mind.",
-    ]
-    gaps = results.values("gap")
-    if gaps.size:
-        steps = np.concatenate([results.values(f"steps {SVM}", kernel=k) for k in KERNELS])
-        found.append(
-            "Every AUC-SVM and SAUC-SVM shown is within a proved relative gap of "
-            f"{gaps.max():.0e}; SVM is libsvm's, without a proof, and {(steps >= SVM_STEPS).sum()} "
-            f"of its {steps.size} fits stopped at {SVM_STEPS:,} steps."
-        )
-    found.append(
-        "With so few splits a difference on one task must be more than twice the scatter of a "
-        "single split to be clear: `not clear` does not mean `equal`. The last line has 18 tasks "
-        "in print, `import` among them."
-    )
-    return tuple(found)
-
-
-TABLE_3 = Table(
-    "sauc-table-3",
-    PAPER,
-    "Table 3",
-    "AUC of SVM, AUC-SVM and SAUC-SVM on real data, ten nearest pairs",
-    REAL,
-    render_auc,
-    UNAVAILABLE,
-)
+TABLE_3 = Table.of("sauc-table-3", REAL, render_auc)
 
 
 TIMES = printed(PAPER, "Table 4")
@@ -725,31 +651,10 @@ def render_times(results: Results) -> Page:
                 column = f"s, {method} ({NAMES[kernel]})"
                 if values.size or row.get(column):
                     sheet.mean(name, column, values, row.get(column), 3)
-    return sheet.page(_TIME_DIFFERENCES)
+    return sheet.page()
 
 
-_TIME_DIFFERENCES = (
-    "The text of the paper has another rule for the pairs, by which there would be many more; "
-    "that of its programs is inferred here from the counts. Units of the features matter for "
-    "it: raw units mostly come nearer to the printed counts.",
-    "Printed seconds are of Mosek on a machine of 2006, ours of a certified Newton method to a "
-    "relative gap of 1e-6 at the parameters chosen, the kernel's factor and the whitening by "
-    "the structure included: compare within a row, not across.",
-    "Printed counts of the linear kernel are shown; those of the Gaussian one differ in a few "
-    "places (arrhythmia 1,121, glass1 323, glass6 146, spectf 244 and 262, tae2 240), though "
-    "pairs do not depend on it.",
-)
-
-
-TABLE_4 = Table(
-    "sauc-table-4",
-    PAPER,
-    "Table 4",
-    "Training times and numbers of pairs on real data",
-    REAL,
-    render_times,
-    UNAVAILABLE,
-)
+TABLE_4 = Table.of("sauc-table-4", REAL, render_times)
 
 
 # [SAUC, Figs. 4 and 5]: four real tasks by the number of neighbours, and by lambda.
@@ -854,14 +759,7 @@ def render_4(results: Results) -> Page:
         _ends_of_k(sheet, results, name, (ks[0], ks[-1]))
         if any(curves.values()):
             panels.append(curve_panel(f"{name}, {NAMES[kernel]}", "k", by_k(ks), curves))
-    picture = Picture(
-        "sauc-fig-4",
-        "AUC by the number of neighbours",
-        tuple(panels),
-        "Means over the splits against k, in steps of equal width; the last point has all pairs. "
-        "SVM has no k. Bars are standard errors.",
-    )
-    return sheet.page(_NOTES_4, pictures=(picture,))
+    return sheet.page(panels)
 
 
 def _ends_of_k(sheet: Sheet, results: Results, name: str, ends: tuple[int, int]) -> None:
@@ -909,24 +807,6 @@ def by_lambda(lambdas: list[float]) -> tuple[str, ...]:
     return ("0", *(f"1e{power}" if power % 2 else "" for power in powers))
 
 
-PAIR_RULE = (
-    "The k nearest pairs are those of the rows of one class, less the ones that a filter drops: "
-    "the rule that the paper's own counts of pairs follow, not the one in its text, which keeps "
-    "more pairs (see Table 2)."
-)
-
-
-_NOTES_4 = (
-    "The figure prints no numbers, so there is nothing to set ours against but its four claims: "
-    "SAUC-SVM above AUC-SVM at every k, the more so the smaller k is, both rising with k, and both "
-    "above SVM with all pairs.",
-    PAIR_RULE,
-    "The splits share rows; the tests allow for it (Nadeau and Bengio), the errors do not. With so "
-    "few splits a difference must be more than twice the scatter of a single split to be clear: "
-    "`not clear` does not mean `equal`.",
-)
-
-
 INSIDE = ("best lambda in [0.001, 1000]", "best one outside")
 
 
@@ -952,42 +832,11 @@ def render_5(results: Results) -> Page:
         parts = (inside, [lam for lam in lambdas if lam not in inside])
         sides = [max((found[lam] for lam in part), key=np.mean) for part in parts if part]
         sheet.paired(sides, INSIDE, "in AUC", 4, name, overlap=1.0)
-    picture = Picture(
-        "sauc-fig-5",
-        "AUC of SAUC-SVM by the weight of the structure",
-        tuple(panels),
-        "Means over the splits. lambda = 0, on the left, is AUC-SVM; then 1e-5 to 1e5.",
-    )
-    return sheet.page(_NOTES_5, pictures=(picture,))
+    return sheet.page(panels)
 
 
-_NOTES_5 = (
-    "The paper labels this figure both 5 and 7, names neither the four tasks nor their kernels "
-    "(here those of Fig. 4), and prints no numbers.",
-    "The best lambda is picked here on the test halves, as the paper reads it off its figure: its "
-    "lead over lambda = 0 is a little too good, and its p-value too small.",
-    "With standardised features sigma = 256 makes the Gaussian kernel nearly linear and, at C = 1, "
-    "nearly all pairs stay within the margin: the score is then close to Fisher's discriminant "
-    "with a penalty, at any lambda.",
-)
-
-
-FIG_4 = Table(
-    "sauc-fig-4",
-    PAPER,
-    "Fig. 4",
-    "AUC by the number of neighbours on four real tasks",
-    NEIGHBOURS,
-    render_4,
-)
-FIG_5 = Table(
-    "sauc-fig-5",
-    PAPER,
-    "Fig. 5 (also called 7)",
-    "AUC of SAUC-SVM by the weight of the structure on four real tasks",
-    LAMBDA,
-    render_5,
-)
+FIG_4 = Table.of("sauc-fig-4", NEIGHBOURS, render_4)
+FIG_5 = Table.of("sauc-fig-5", LAMBDA, render_5)
 
 
 # [SAUC, Tables 1 and 2, Fig. 2 (the second of two), Fig. 3]: the XOR problem.
@@ -1090,37 +939,14 @@ def render_data(results: Results) -> Page:
             text, error = value.replace("-", "−"), None if at == 5 else errors[at]
             digits = 0 if at == 5 else 4
             entries.append(Entry(name, column, text, ours[at], error, number, digits))
-    if done is None:
-        return Page(tuple(entries))
-    return Page(tuple(entries), conclusion=_TOY_NOTE)
-
-
-_TOY_NOTE = (
-    "Each cell has a moment in print, and that of what is drawn here with its standard error. The "
-    "paper has one draw and no seed, so its own 600 points cannot be had."
-)
+    return Page(tuple(entries))
 
 
 def render_scatter(results: Results) -> Page:
     """Show one draw, as the second Fig. 2."""
     done = next(results.select(), None)
     panels = [] if done is None else [_cloud(done, side) for side in ("train", "test")]
-    picture = Picture(
-        "sauc-fig-2-toy",
-        "The XOR problem: one draw",
-        tuple(panels),
-        "A fifth of each Gaussian is for training, as in the paper.",
-    )
-    if done is None:
-        return Page((), pictures=(picture,))
-    return Page((), pictures=(picture,), conclusion=_SCATTER)
-
-
-_SCATTER = (  # AUCs of 200,000 new rows: the best of 37 lines, and the ratio of the densities
-    "Each class is two elongated clouds facing each other: no line ranks new rows with an AUC "
-    "above 0.50, so a nonlinear score is needed. The clouds overlap, so no score has more "
-    "than 0.96."
-)
+    return Page((), panels=tuple(panels))
 
 
 def _cloud(done: dict[str, Any], side: str) -> Panel:
@@ -1152,15 +978,7 @@ def render_toy_times(results: Results) -> Page:
                 sheet.mean(row, column, values, f"{number(shown[column]):g}", digits)
         values = results.values("pairs by the text", k=at)
         sheet.mean(row, "pairs by the rule in the text", values, digits=0)
-    return sheet.page(_TOY_TIME_NOTES)
-
-
-_TOY_TIME_NOTES = (
-    "One draw of the data is printed, several are averaged here; C, lambda and sigma are chosen in "
-    "each draw and k, so times and steps are those of different parameters, as in the paper.",
-    "Steps are Newton steps here, those of Mosek's interior point in the paper, and for the SVM "
-    "the coordinate steps of libsvm: compare trends, not numbers.",
-)
+    return sheet.page()
 
 
 def render_toy_auc(results: Results) -> Page:
@@ -1179,38 +997,12 @@ def render_toy_auc(results: Results) -> Page:
     few, every = (f"auc {STRUCTURED}", {"k": 5}), (f"auc {PLAIN}", {"k": ALL})
     sheet.paired(results.matched("draw", few, every), names, "in AUC", 4)
     panels = (curve_panel("test rows", "k", by_k(ks), curves),) if any(curves.values()) else ()
-    caption = "Means over the draws with their standard errors; the last point has all pairs."
-    picture = Picture("sauc-fig-3", "Toy problem: AUC by the number of neighbours", panels, caption)
-    return sheet.page(_auc_notes(results), pictures=(picture,))
-
-
-def _auc_notes(results: Results) -> tuple[str, ...]:
     values = results.values(f"auc {PLAIN}", k=ALL)
-    spread = (
-        f" by {values.std(ddof=1):.3f} (standard deviation, all pairs)" if len(values) > 2 else ""
-    )
-    return (
-        "The paper shows one draw of 120 training rows without errors; from draw to draw the AUC "
-        f"varies{spread}.",
-        "The figure prints no numbers; its claims are in the tests above.",
-        PAIR_RULE,
-    )
+    spread = f" by {values.std(ddof=1):.3f}" if len(values) > 2 else ""
+    return sheet.page(panels, spread=spread and f"{spread} (standard deviation, all pairs)")
 
 
-TABLE_1 = Table("sauc-table-1", PAPER, "Table 1", "The XOR problem", TOY_DATA, render_data)
-FIG_2_TOY = Table(
-    "sauc-fig-2-toy",
-    PAPER,
-    "Fig. 2 (the second)",
-    "The XOR problem drawn",
-    TOY_DATA,
-    render_scatter,
-)
-TABLE_2 = Table(
-    "sauc-table-2", PAPER, "Table 2", "Times, pairs and steps on the XOR problem", TOY_FITS,
-    render_toy_times,
-)  # fmt: skip
-FIG_3 = Table(
-    "sauc-fig-3", PAPER, "Fig. 3", "AUC by the number of neighbours on the XOR problem", TOY_FITS,
-    render_toy_auc,
-)  # fmt: skip
+TABLE_1 = Table.of("sauc-table-1", TOY_DATA, render_data)
+FIG_2_TOY = Table.of("sauc-fig-2-toy", TOY_DATA, render_scatter)
+TABLE_2 = Table.of("sauc-table-2", TOY_FITS, render_toy_times)
+FIG_3 = Table.of("sauc-fig-3", TOY_FITS, render_toy_auc)

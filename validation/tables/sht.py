@@ -35,7 +35,7 @@ from ..data.printed_numbers import printed
 from ..data.real_data import load_real
 from ..files.tables import feature_names, read_arrays
 from ..plots import Series
-from .pictures import Panel, Picture
+from .pictures import Panel
 from .table import Budget, Entry, Experiment, Job, Page, Part, Results, Run, Sheet, Table
 
 # The methods of [SHT, Section IV], as its experiments run them, and what is added to them.
@@ -414,23 +414,7 @@ def render_auc(results: Results) -> Page:
     columns = (("k* = {}", "auc"), ("k* = {}, new rows", "true"))
     sheet = _sheet(results, (*METHODS, *ADDED), columns, AUC)
     _against(sheet, results, "true", "AUC on new rows", (*METHODS[1:], DENSE, TOP, EXACT, SWAPS))
-    return sheet.page(_AUC_NOTES)
-
-
-_AUC_NOTES = (
-    "Other draws: the authors' files are not used. Columns `new rows` hold the AUC on new rows "
-    "of the model, which is known in closed form: it has no test noise.",
-    "Columns are standardised by the training rows; the published programs use all rows, test "
-    "rows included, and bring rows to length one (here they are divided by the root of d). "
-    "Neither is in the paper.",
-    "In brackets the printed standard deviations over 25 overlapping splits; ours are standard "
-    "errors over independent trials.",
-    "FSAUC, SOLAM and SPAM with k = k* = 20 to 80 of 1,000 features are run with fewer "
-    "parameters than printed, see the budget; where the steps diverge the weights are zero.",
-    "A global optimum cannot be proved at 1,000 features and 800 rows: the lower bound is "
-    "zero, since all features together separate the classes. Proved is the best subset of 8 "
-    f"among the 30 features of largest mean difference ({SUBSET}).",
-)
+    return sheet.page()
 
 
 def render_features(results: Results) -> Page:
@@ -440,17 +424,7 @@ def render_features(results: Results) -> Page:
     sheet = _sheet(results, methods, columns, FEATURES)
     for measure, what in (("f1", "F1"), ("ji", "JI"), ("top", "F1 of the k* largest")):
         _against(sheet, results, measure, what, (*METHODS[1:], DENSE, TOP))
-    return sheet.page(_FEATURE_NOTES)
-
-
-_FEATURE_NOTES = (
-    "F1 is of the nonzero weights; SPAM, FSAUC and SOLAM are cut at 0.001 first, as in the paper, "
-    "which depends on the scale of the features and decides most of their F1. The added columns "
-    "give every method at most k* features; a sparse one that kept fewer is judged on those. No "
-    "cut decides there: their tests beside those of F1 tell how much of a lead is the cut's.",
-    "The printed Jaccard indices contradict the printed F1 beside them in several places: within a "
-    "run JI = F1 / (2 - F1), which is convex, so the mean JI cannot be below that of the mean F1.",
-)
+    return sheet.page()
 
 
 def render_imbalance(results: Results) -> Page:
@@ -478,30 +452,17 @@ def render_imbalance(results: Results) -> Page:
             names = ("SHT-AUC", rival)
             sides = (by_trial(results, f"true {m}", STARS[0], r) for m in names)
             sheet.paired(sides, names, "in AUC on new rows", before=f"r = {r:g}")
-    caption = "Means over the trials with their standard errors, k* = 20; the rest is in the table."
-    picture = Picture("sht-fig-2", "AUC and F1 by the share of positives", tuple(panels), caption)
     low, high = (by_trial(results, "true SHT-AUC", STARS[0], r) for r in (RARE, last))
     if not low.size or not high.size:
-        return sheet.page(pictures=(picture,))
-    known = [by_trial(results, f"true {ORACLE}", STARS[0], r).mean() for r in (RARE, last)]
+        return sheet.page(panels)
+    rare, most = (by_trial(results, f"true {ORACLE}", STARS[0], r).mean() for r in (RARE, last))
     ceiling = stats.norm.cdf(np.sqrt(STARS[0] / 2) * SHIFT)
-    notes = (
-        f"The figure prints no numbers. At k* = {STARS[0]} no score of new rows has an AUC above "
-        f"{ceiling:.3f}; with the {ORACLE} ours have {known[0]:.3f} at r = {RARE:g} and "
-        f"{known[1]:.3f} at r = {last:g}.",
-    )
-    return sheet.page(notes, pictures=(picture,))
+    return sheet.page(panels, ceiling=ceiling, rare=rare, most=most, last=last)
 
 
-TABLE_1 = Table("sht-table-1", PAPER, "Table I", "AUC on simulated data", SYNTHETIC, render_auc)
-TABLE_2 = Table(
-    "sht-table-2", PAPER, "Table II", "F1 and Jaccard index on simulated data", SYNTHETIC,
-    render_features,
-)  # fmt: skip
-FIG_2 = Table(
-    "sht-fig-2", PAPER, "Fig. 2", "AUC and F1 by the share of positives", SYNTHETIC,
-    render_imbalance,
-)  # fmt: skip
+TABLE_1 = Table.of("sht-table-1", SYNTHETIC, render_auc)
+TABLE_2 = Table.of("sht-table-2", SYNTHETIC, render_features)
+FIG_2 = Table.of("sht-fig-2", SYNTHETIC, render_imbalance)
 
 
 # [SHT, Section IV-B, Table III, Figs. 3 and 4]: two gene sets, as published and without leaks.
@@ -787,35 +748,10 @@ def render_gene_auc(results: Results) -> Page:
         for rival in [method for method in right if method != "SHT-AUC"]:
             sides, before = (right["SHT-AUC"], right[rival]), f"{name}, chosen on training rows"
             sheet.paired(sides, ("SHT-AUC", rival), before=before, **more)
-    return sheet.page(_differences(results))
-
-
-def _differences(results: Results) -> tuple[str, ...]:
-    found = [
-        "`As published` follows the authors' programs, which the paper's text does not: 20 "
-        "shuffles, 50 rows for training, five results a shuffle from five choices by the folds. "
-        "Leak one: an index is permuted twice, so the folds are cut out of other rows than the 50, "
-        "test rows among them. Leak two: k of SHT-AUC, StoIHT and HSG-HT is that of the best mean "
-        "AUC on the test rows; the other methods have no such choice, so they are at a "
-        "disadvantage. `Only k on test rows` has the second leak without the first.",
-        "The programs centre and standardise nothing: each array is brought to length one, so "
-        "genes of large intensity come first. Ours are the raw intensities of the file; whether "
-        "the authors' copy of colon is on the same scale is not known.",
-        "Printed are standard deviations of 100 results that share their test rows by fives; ours "
-        "are standard errors over shuffles, which share rows too. The tests allow for that.",
-        "Which class is called positive changes no AUC here; the text says tumour.",
-        f"{GENE_SUBSET}: of the 40 genes of largest Fisher score on the training rows, the 5 of "
-        "least mean square loss over all pairs, proved by branch and bound. The optimum among all "
-        "genes cannot be proved: the lower bound is zero, since more genes than rows separate "
-        "anything.",
-    ]
-    proved = results.values("subset proved")
-    if proved.size:
-        found.append(
-            f"{int(proved.sum())} of {proved.size} best subsets are proved to a gap of 1e-9; "
-            f"AUC-SVM's largest relative gap is {results.values('gap').max():.0e}."
-        )
-    return tuple(found)
+    proved, gaps = results.values("subset proved"), results.values("gap")
+    if not proved.size:
+        return sheet.page()
+    return sheet.page(proved=int(proved.sum()), tried=proved.size, gap=gaps.max())
 
 
 def render_by_k(results: Results) -> Page:
@@ -847,19 +783,11 @@ def render_by_k(results: Results) -> Page:
                 series.append(Series(method, (ks[0], ks[-1]), (level, level), True))
         if series:
             panels.append(Panel(name, "k", "AUC", tuple(series), log_x=True, errors=bars))
-    caption = "Means over the shuffles with standard errors, as published; grey: methods without k."
-    picture = Picture("sht-fig-3", "AUC by the number of genes k", tuple(panels), caption)
-    notes = (
-        "The figure prints no numbers. Each point is a choice made on the test rows, see Table "
-        "III; SHT-AUC as published keeps k - 1 genes, none at k = 1.",
-    )
-    return sheet.page(notes, pictures=(picture,))
+    return sheet.page(panels)
 
 
-TABLE_3 = Table(
-    "sht-table-3", PAPER, "Table III", "AUC on colon and leukemia", GENE_FITS, render_gene_auc
-)
-FIG_3 = Table("sht-fig-3", PAPER, "Fig. 3", "AUC by the number of genes", GENE_FITS, render_by_k)
+TABLE_3 = Table.of("sht-table-3", GENE_FITS, render_gene_auc)
+FIG_3 = Table.of("sht-fig-3", GENE_FITS, render_by_k)
 
 
 def render_ratio(results: Results) -> Page:
@@ -886,28 +814,7 @@ def render_ratio(results: Results) -> Page:
             level = (chance, chance)
             series.append(Series("chance", (ks[0], ks[-1]), level, True))
             panels.append(Panel(name, "k", "markers / genes found", tuple(series)))
-    caption = "Markers among the genes found, mean over shuffles; the grey line is a random choice."
-    picture = Picture("sht-fig-4", "Markers among the genes found", tuple(panels), caption)
-    notes = (
-        "The formula divides by the number of markers, the text by the genes found; the programs "
-        "do the latter, which is drawn. Both are in the table.",
-        "The genes depend on the training rows, most of which two shuffles have in common. The "
-        "tests ask of other patients too: they add training rows over test rows to 1 / shuffles, "
-        "as the jackknife has it. Those of an AUC, whose noise is mostly that of the test rows, "
-        "add the inverse.",
-        *_lists(),
-    )
-    return sheet.page(notes, pictures=(picture,))
-
-
-def _lists() -> tuple[str, ...]:
-    return (
-        f"Table IV (leukemia): {len(LEUKEMIA)} of 32 markers are found among the probes by "
-        "accession number, some with several probes; KIAA0220 has none.",
-        f"Table V (colon): the columns of all {len(COLON)} markers are those of the published "
-        "programs. The data file has no gene names, so they cannot be checked by name; columns "
-        "given for one gene are highly correlated, which supports the order.",
-    )
+    return sheet.page(panels)
 
 
 def render_lists(results: Results) -> Page:
@@ -923,20 +830,8 @@ def render_lists(results: Results) -> Page:
             for rank, (column, times) in enumerate(counts.most_common(8), start=1):
                 text = f"{column + 1} ({times} of {total}){marks.get(column, '')}"
                 entries.append(Entry(f"{name}, {method}", f"no. {rank}", None, text))
-    if not entries:
-        return Page(())
     shared = _shared(results)
-    conclusion = (
-        ""
-        if shared is None
-        else f"Two shuffles have {shared:.1f} of their proved best five genes in common on average."
-    )
-    notes = (
-        "Numbers are columns of the data files, the first being 1; in brackets how often, and "
-        "where it applies the marker's number in Table IV (leukemia) or V (colon).",
-        *_lists(),
-    )
-    return Page(tuple(entries), (), notes, (), conclusion)
+    return Page(tuple(entries), values={} if shared is None else {"shared": shared})
 
 
 def _shared(results: Results) -> float | None:
@@ -958,17 +853,8 @@ def _markers(record: dict[str, Any]) -> dict[int, str]:
     }
 
 
-FIG_4 = Table(
-    "sht-fig-4", PAPER, "Fig. 4", "Markers among the selected genes", GENE_FITS, render_ratio
-)
-LISTS = Table(
-    "sht-tables-4-5",
-    PAPER,
-    "Tables IV and V",
-    "Selected genes and the paper's markers",
-    GENE_FITS,
-    render_lists,
-)
+FIG_4 = Table.of("sht-fig-4", GENE_FITS, render_ratio)
+LISTS = Table.of("sht-tables-4-5", GENE_FITS, render_lists)
 
 
 # [SHT, Fig. 1]: AUC of SHT-AUC by epochs, at three shares of positives.
@@ -1071,18 +957,7 @@ def render_epochs(results: Results) -> Page:
         late = (np.array([c[len(c) * third // 3 - 1] for c in curves]) for third in (3, 2))
         names = ("training AUC after 300 epochs", "after 200")
         sheet.paired(late, names, "", 5, f"r = {r:g}, {PUBLISHED}")
-    return sheet.page(_EPOCH_NOTES, pictures=_pictures(results))
-
-
-_EPOCH_NOTES = (
-    "The figure has no numbers; 150 and over 300 epochs are the text's. We read it as training AUC "
-    "over its largest value, though a footnote says test; both are drawn here for k* = 20.",
-    "Counted is the training objective, which the method minimises: epochs until 95 % of all the "
-    "descent in the 300 that are run, so that no count is over 300. Whether a run has settled by "
-    "then is told by its training AUC, see the tests.",
-    "The one step for all r is that of the programs at r = 0.05; with the step 1/rho+ of the "
-    "theorem few positives are slower again (docs/errata.md).",
-)
+    return sheet.page(_panels(results))
 
 
 def _ends(results: Results, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -1094,18 +969,13 @@ def _ends(results: Results, name: str) -> tuple[np.ndarray, np.ndarray]:
     return rare, even
 
 
-def _pictures(results: Results) -> tuple[Picture, ...]:
+def _panels(results: Results) -> list[Panel]:
     gap = results.budget["epochs between looks"]
     curves = [(f"k* = {k}, published step", k, f"train {PUBLISHED}") for k in STARS]
     curves.append(("k* = 20, one step", STARS[0], f"train {COMMON}"))
     curves.append(("k* = 20, test rows", STARS[0], f"test {PUBLISHED}"))
     panels = (_panel(results, *curve, gap) for curve in curves)
-    kept = tuple(panel for panel in panels if panel.series)
-    caption = (
-        "Mean AUC over the trials, divided by the largest value of the curve; training rows, but "
-        "for the last panel."
-    )
-    return (Picture("sht-fig-1", "SHT-AUC by epochs and share of positives", kept, caption),)
+    return [panel for panel in panels if panel.series]
 
 
 def _panel(results: Results, title: str, k: int, name: str, gap: int) -> Panel:
@@ -1119,11 +989,4 @@ def _panel(results: Results, title: str, k: int, name: str, gap: int) -> Panel:
     return Panel(title, "epochs", "AUC / its maximum", tuple(series), log_x=False)
 
 
-FIG_1 = Table(
-    "sht-fig-1",
-    PAPER,
-    "Fig. 1",
-    "Convergence of SHT-AUC by the share of positives",
-    CONVERGENCE,
-    render_epochs,
-)
+FIG_1 = Table.of("sht-fig-1", CONVERGENCE, render_epochs)

@@ -7,8 +7,11 @@ An `Experiment` says what is run: a budget, independent parts, and how one part 
 from __future__ import annotations
 
 import re
+import string
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,7 @@ import numpy as np
 
 from ...exact.errors import InputError
 from ..claims.claim import Context
-from .pictures import Picture
+from .pictures import Panel, Picture
 from .statistics import NamedTest, as_numbers, mean_error, paired_test
 
 PROFILES = ("quick", "full", "printed")
@@ -186,13 +189,18 @@ class Entry:
 
 @dataclass(frozen=True)
 class Page:
-    """What a table's function returns."""
+    """What a table's function returns: entries, tests, panels, and values for its texts.
+
+    The texts themselves, its picture among them, are those of tables.toml.
+    """
 
     entries: tuple[Entry, ...]
     tests: tuple[NamedTest, ...] = ()
     differences: tuple[str, ...] = ()
     pictures: tuple[Picture, ...] = ()
     conclusion: str = ""
+    panels: tuple[Panel, ...] = ()
+    values: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -232,9 +240,9 @@ class Sheet:
             name = f"{before}{': ' * bool(before)}{' minus '.join(names)}"
             self.tests.append(NamedTest(name, test, unit, digits))
 
-    def page(self, differences: tuple[str, ...] = (), **rest: Any) -> Page:
-        """Return the page; `rest` are pictures and conclusion."""
-        return Page(tuple(self.entries), tuple(self.tests), differences, **rest)
+    def page(self, panels: Iterable[Panel] = (), **values: Any) -> Page:
+        """Return the page."""
+        return Page(tuple(self.entries), tuple(self.tests), panels=tuple(panels), values=values)
 
 
 @dataclass(frozen=True)
@@ -248,3 +256,36 @@ class Table:
     experiment: Experiment
     render: Callable[[Results], Page]
     unavailable: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, name: str, experiment: Experiment, draw: Callable[[Results], Page]) -> Table:
+        """Return the table of tables.toml; `draw` computes what its page shows."""
+        said = _declared()[name]
+
+        def render(results: Results) -> Page:
+            page = draw(results)
+            known = page.values
+            notes = [_filled(note, known) for note in said.get("notes", ())]
+            pictures = ()
+            if page.panels:
+                pictures = (Picture(name, said["picture"], page.panels, said["caption"]),)
+            return replace(
+                page,
+                differences=tuple(filter(None, notes)),
+                pictures=pictures,
+                conclusion=_filled(said.get("conclusion", ""), known),
+            )
+
+        words = (said[key] for key in ("paper", "place", "title"))
+        return cls(name, *words, experiment, render, said.get("unavailable", {}))
+
+
+@cache
+def _declared() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("tables.toml").read_text(encoding="utf-8"))
+
+
+def _filled(text: str, values: Mapping[str, Any]) -> str:
+    """Return the text with its numbers; nothing where one of them is not known."""
+    names = {name for _, name, _, _ in string.Formatter().parse(text) if name}
+    return text.format(**values) if names <= values.keys() else ""

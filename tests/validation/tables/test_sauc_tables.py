@@ -11,9 +11,7 @@ from aucert.exact import ROCSVM
 from aucert.exact.pairs.auc import auc
 from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.validation.data.generators import xor_train_test
-from aucert.validation.data.printed_numbers import numbers
 from aucert.validation.tables import sauc
-from aucert.validation.tables.registry import tables
 from aucert.validation.tables.sauc import (
     ALL,
     EXACT,
@@ -31,8 +29,6 @@ from aucert.validation.tables.sauc import (
     load_task,
     pair_machine,
     prepared,
-    svm,
-    unscaled,
 )
 from aucert.validation.tables.table import Job, Part, Results, Run
 from loops import each
@@ -88,11 +84,6 @@ def test_standardising_looks_at_the_training_rows_only() -> None:
     assert not np.allclose(second[1:], other[1:])
 
 
-def test_a_constant_column_does_not_blow_up() -> None:
-    train, test = np.ones((5, 1)), np.full((3, 1), 7.0)
-    assert all(np.all(part == 0) for part in prepared(train, test))
-
-
 def test_the_path_over_c_is_that_of_one_fit_each(sides: Sides) -> None:
     found = pair_machine(sides, "rbf", 2.0, 0.0, [10.0, 0.1], 4, tol=1e-8)
     pairs = sides.pairs(4).on(sides.positive).count()
@@ -105,16 +96,6 @@ def test_the_path_over_c_is_that_of_one_fit_each(sides: Sides) -> None:
         )
         assert point["pairs"] == pairs
         assert 0 <= point["gap"] <= 1e-8
-
-
-def test_all_pairs_are_the_product_of_the_classes(sides: Sides) -> None:
-    count = sides.pairs(ALL).on(sides.positive).count()
-    assert count == sides.positive.sum() * (~sides.positive).sum()
-
-
-def test_structure_changes_the_machine(sides: Sides) -> None:
-    weights = [pair_machine(sides, "linear", 1.0, s, [1.0], ALL)[0]["auc"] for s in (0.0, 1e4)]
-    assert weights[0] != weights[1]
 
 
 def test_chosen_parameters_are_those_of_the_best_fold_mean(sides: Sides) -> None:
@@ -145,19 +126,10 @@ def test_raw_units_are_run_with_the_linear_kernel_and_other_columns_change_them(
         assert raw.X.shape == sides.X.shape and not np.allclose(raw.X, sides.X)
 
 
-def test_gaps_in_raw_units_are_zeros() -> None:
-    rows = np.array([[1.0, np.nan], [np.nan, 4.0]])
-    assert unscaled(rows, rows)[0].tolist() == [[1.0, 0.0], [0.0, 4.0]]
-
-
 def test_folds_are_no_more_than_the_smaller_class_has_rows() -> None:
     positive = np.arange(20) < 3
     sides = Sides(np.arange(20.0)[:, None], positive, np.zeros((2, 1)), np.array([True, False]))
     assert len(folds_of(sides, 5, 0)) == 3
-
-
-def test_the_svm_ranks_an_easy_problem(sides: Sides) -> None:
-    assert svm(sides, "linear", 1.0, 1.0)["auc"] > 0.7
 
 
 def test_a_split_is_run_and_its_exact_machine_proved(folder: Path) -> None:
@@ -198,40 +170,12 @@ def test_the_gaussians_of_the_toy_problem_stand_in_the_order_of_the_table() -> N
         np.testing.assert_allclose(rows.mean(axis=0), mean, atol=0.2)
 
 
-def test_the_segment_lies_on_the_line() -> None:
-    w, X = np.array([2.0, -1.0]), np.random.default_rng(0).normal(size=(30, 2))
-    x, y = sauc.segment(w, 0.7, X)
-    np.testing.assert_allclose(w[0] * x + w[1] * y, 0.7)
-    assert np.hypot(*(np.array([x[1] - x[0], y[1] - y[0]]))) > 1
-
-
 def test_wrong_pairs_of_the_lines_are_counted_as_their_auc() -> None:
     budget = sauc.GEOMETRY.spent("quick")
     found = sauc.compute_geometry(Job("g", Part("x", {"draw": 0}), Run(), budget))
     for method in (PLAIN, STRUCTURED):
         assert found[f"wrong {method}"] == round(3600 * (1 - found[f"auc {method}"]))
     assert found["gap"] <= 1e-6
-
-
-TABLES = [table for table in tables().values() if table.paper == "SAUC"]
-
-
-@each("table", TABLES, ids=lambda table: table.name)
-def test_every_page_can_be_shown_before_anything_has_been_run(table) -> None:
-    for profile in ("quick", "full"):
-        run = Run(profile)
-        spent = table.experiment.spent(profile)
-        parts = tuple(table.experiment.parts(run, spent))
-        page = table.render(Results(run, spent, parts, {}))
-        assert all(entry.ours is None for entry in page.entries)
-        assert len({part.key for part in parts}) == len(parts)
-
-
-def test_the_printed_means_are_those_of_the_printed_rows() -> None:
-    rows = numbers("SAUC", "Table 3")
-    average = rows.pop("average")
-    assert len(rows) == 18 and len(average) == 6
-    np.testing.assert_allclose(np.mean(list(rows.values()), axis=0), average, atol=6e-5)
 
 
 def _planted(gain: float) -> Results:
@@ -259,19 +203,6 @@ def test_the_sign_of_the_structures_gain_reaches_page_and_tests(gain: float) -> 
     assert f"{gain:+.4f}" in ours[0]
 
 
-def test_tasks_that_cannot_be_read_are_shown_as_missing() -> None:
-    page = sauc.render_auc(_planted(0.0))
-    rows = [entry for entry in page.entries if entry.row == "import"]
-    assert rows and all(entry.ours is None and entry.printed for entry in rows)
-
-
-def test_times_page_compares_pairs_with_the_print() -> None:
-    page = sauc.render_times(_planted(0.0))
-    shown = {e.column: e for e in page.entries if e.row == "wdbc"}
-    assert shown["pairs, raw units"].printed == "402"
-    assert shown["pairs, raw units"].ours == 100
-
-
 @each("name", ["arrhythmia", "wdbc", "diabetes", "hepatitis"])
 def test_the_anchors_give_the_printed_pair_counts_within_a_tenth(name: str) -> None:
     folder = require_real(TASKS[name].file).parent
@@ -285,3 +216,14 @@ def test_the_anchors_give_the_printed_pair_counts_within_a_tenth(name: str) -> N
         counts.append(drawn.on(positive[train]).count())
     printed = {"arrhythmia": 1118, "wdbc": 402, "diabetes": 1305, "hepatitis": 160}[name]
     assert np.mean(counts) == pytest.approx(printed, rel=0.1)
+
+
+def test_the_printed_profile_reads_the_papers_grids_first_and_coarse_ones_beside() -> None:
+    run, spent = Run("printed"), sauc.REAL.spent("printed")
+    assert (len(spent["grid of sigma"]), len(spent["grid of lambda"])) == (21, 7)
+    parts = sauc.real_parts(run, spent)
+    readings = [part.parameters["reading"] for part in parts]
+    counts = {reading: readings.count(reading) for reading in dict.fromkeys(readings)}
+    assert counts == dict(zip(sauc.READINGS, (340, 136, 136, 136), strict=True))
+    grid, coarse = (Grid.of(spent, reading) for reading in sauc.READINGS[:2])
+    assert set(coarse.structures) < set(grid.structures) and set(coarse.sigmas) < set(grid.sigmas)

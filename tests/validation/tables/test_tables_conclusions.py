@@ -6,7 +6,7 @@ from aucert.validation.effects import said_on
 from aucert.validation.tables.pages import NOTHING, TOO_LITTLE, Shown
 from aucert.validation.tables.registry import tables
 from aucert.validation.tables.sauc import PLAIN, STRUCTURED, SVM
-from aucert.validation.tables.table import Part, Results, Run, Table
+from aucert.validation.tables.table import Results, Run, Table
 from loops import each
 
 
@@ -39,11 +39,3 @@ def test_a_page_without_statements_and_words_says_that_little_was_run() -> None:
     made = {"seconds": 1.0, "environment": {}, "key": {"data_sha256": {}}}
     page = Shown.of(table, Results(run, spent, parts, {parts[0].key: {}}), {parts[0].key: made})
     assert page.conclusion == TOO_LITTLE
-
-
-def test_parts_of_one_split_are_compared_with_each_other() -> None:
-    parts = tuple(Part(f"{m},{s}", {"m": m, "split": s}) for m in "ab" for s in range(4))
-    done = {f"a,{s}": {"x": float(s)} for s in (0, 2, 3)} | {"b,3": {"x": 30.0}, "b,1": {"x": 10.0}}
-    results = Results(Run(), {}, parts, done | {"b,0": {"x": None}})
-    first, second = results.matched("split", ("x", {"m": "a"}), ("x", {"m": "b"}))
-    assert (first.tolist(), second.tolist()) == ([3.0], [30.0])

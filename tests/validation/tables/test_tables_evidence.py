@@ -44,16 +44,6 @@ def test_what_an_interrupt_left_is_evidence_and_the_rest_is_added(tmp_path: Path
     assert len(read_evidence(the_file(evidence))) == 4
 
 
-def test_parts_are_kept_while_a_run_goes_on(tmp_path: Path) -> None:
-    seen: list[int] = []
-
-    def look(done: int, total: int, name: str) -> None:
-        seen.append(len(Log(the_file(tmp_path / "parts"))))
-
-    reproduce(out=tmp_path, registry=planted(), progress=look)
-    assert seen == [1, 2, 3, 4]
-
-
 @each(
     ("damage", "message"),
     [
@@ -92,12 +82,6 @@ def test_an_error_in_the_middle_of_a_run_leaves_what_was_finished(
         reproduce(out=tmp_path, registry=planted(), evidence=tmp_path / "evidence")
     assert len(read_evidence(the_file(tmp_path / "evidence"))) == 3
     assert "There are 3 values." in (tmp_path / "one.md").read_text()
-
-
-def test_a_folder_in_the_place_of_evidence_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "quick-seed0" / "planted.jsonl").mkdir(parents=True)
-    with pytest.raises(InputError, match=r"planted\.jsonl: cannot be read"):
-        reproduce(out=tmp_path / "out", registry=planted(), evidence=tmp_path)
 
 
 @each(

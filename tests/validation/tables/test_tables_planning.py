@@ -11,20 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from aucert.exact.errors import InputError
-from aucert.validation.store import Log, part_key
-from aucert.validation.tables.pages import duration
+from aucert.validation.store import Log
 from aucert.validation.tables.registry import tables
 from aucert.validation.tables.run import (
-    FULL_LIMIT,
     cpu_minutes,
     estimate,
     in_order,
-    limit_of,
     planned,
     reproduce,
 )
-from aucert.validation.tables.table import Experiment, Run, Table
+from aucert.validation.tables.table import Run, Table
 from loops import each
 from planted_tables import planted
 
@@ -51,20 +47,6 @@ def test_a_part_that_runs_at_the_limit_ends_and_the_next_run_goes_on(tmp_path: P
     whole = reproduce(out=tmp_path / "out", registry=planted(log, slow=0.3))
     assert whole[0].page.entries[0].count == 4 and whole[0].missing == []
     assert log.read_text().split() == ["rep=0", "rep=1", "rep=2", "rep=3"]
-
-
-@pytest.mark.slow
-def test_the_limit_holds_over_processes(tmp_path: Path) -> None:
-    shown = reproduce(out=tmp_path / "out", registry=planted(), jobs=2, max_time=1e-9)
-    assert len(shown[0].results.unfinished) == 4 and not shown[0].results.failed
-
-
-def test_full_stops_after_twelve_hours_unless_told_otherwise() -> None:
-    assert limit_of("full", None) == FULL_LIMIT == 12 * 3600
-    assert limit_of("quick", None) is None and limit_of("full", 60.0) == 60.0
-    for bad in (0.0, -1.0, float("nan")):
-        with pytest.raises(InputError, match="max_time must be above 0"):
-            limit_of("quick", bad)
 
 
 def named(name: str, minutes: float, count: int) -> tuple[str, Table]:
@@ -118,19 +100,6 @@ def test_every_experiment_is_measured_and_the_profiles_fit_two_processors() -> N
     for profile, hours in (("quick", 1 / 3), ("full", 12.0)):
         minutes = [cpu_minutes(experiment, profile) for experiment in experiments]
         assert sum(m or 1e9 for m in minutes) <= 0.8 * 2 * 60 * hours
-
-
-def test_a_measurement_makes_no_finished_part_invalid() -> None:
-    experiment = planted()["one"].experiment
-    other = dataclasses.replace(experiment, quick_minutes=7.0)
-    part, run = experiment.parts(Run(), experiment.spent("quick"))[0], Run()
-    assert part_key(experiment, part, run) == part_key(other, part, run)
-    assert isinstance(other, Experiment)
-
-
-@each(("seconds", "text"), [(43200.0, "12 h"), (90.0, "1.5 min"), (20.0, "20 s"), (0.5, "0.5 s")])
-def test_durations_are_in_words(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
 
 
 def test_after_a_kill_the_same_run_goes_on_and_gives_the_same_numbers(tmp_path: Path) -> None:

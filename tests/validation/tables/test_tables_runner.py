@@ -34,13 +34,6 @@ def test_two_tables_of_one_experiment_run_it_once(tmp_path: Path) -> None:
     assert {p.name for p in (tmp_path / "out").glob("*.md")} == {"one.md", "two.md", "index.md"}
 
 
-def test_a_second_run_computes_nothing_and_gives_the_same_numbers(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    first = entry(reproduce(out=tmp_path / "out", registry=planted(log)))
-    assert entry(reproduce(out=tmp_path / "out", registry=planted(log))) == first
-    assert len(log.read_text().splitlines()) == 4
-
-
 def test_another_seed_or_profile_is_run_afresh_and_kept_beside(tmp_path: Path) -> None:
     log = tmp_path / "log"
     first = entry(reproduce(out=tmp_path, registry=planted(log)))
@@ -154,17 +147,6 @@ def test_a_failed_part_is_shown_and_run_again(tmp_path: Path) -> None:
     assert entry(reproduce(out=tmp_path, registry=planted(log))).count == 4
 
 
-def test_one_error_of_several_parts_is_said_once(tmp_path: Path) -> None:
-    shown = reproduce(out=tmp_path, registry=planted(fail="rep=1"))
-    twice = dataclasses.replace(
-        shown[0].results,
-        failed={key: f"{key}: InputError: damaged" for key in ("rep=1", "rep=3")},
-    )
-    assert dataclasses.replace(shown[0], results=twice).missing == [
-        "2 parts failed, rep=1; rep=3: InputError: damaged"
-    ]
-
-
 def test_missing_data_are_named_with_the_reason_and_nothing_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,21 +168,6 @@ def test_other_data_under_the_same_name_are_run_afresh(tmp_path: Path) -> None:
         (data / "colon.npz").write_bytes(content)
         reproduce(out=tmp_path, registry=planted(log, needs=("colon",)), data_dir=data)
     assert len(log.read_text().splitlines()) == 8
-
-
-def test_a_file_tells_seed_version_data_machine_and_seconds(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    data.mkdir()
-    (data / "colon.npz").write_bytes(b"rows")
-    reproduce(out=tmp_path, registry=planted(needs=("colon",)), data_dir=data, seed=3)
-    path = tmp_path / "parts" / "quick-seed3" / "planted.jsonl"
-    document = json.loads(path.read_text().splitlines()[1])
-    assert document["key"]["seed"] == 3 and document["environment"]["version"]
-    assert len(document["key"]["data_sha256"]["colon"]) == 64
-    digest = document["key"]["data_sha256"]["colon"]
-    assert f"colon.npz: `{digest}`" in (tmp_path / "one.md").read_text()
-    assert document["environment"]["machine"] and document["seconds"] >= 0
-    assert document["result"]["bad"] is None
 
 
 @each(
