@@ -174,21 +174,27 @@ def prepare(
     seed: int = 0,
     tol: float = 1e-9,
     positive: object = None,
+    solved: Experiment | None = None,
 ) -> Experiment:
-    """Solve the full and the projected problem of a data set, with proof."""
+    """Solve the full and the projected problem of a data set, with proof.
+
+    `solved` is an experiment that differs in its landmarks alone: its full problem is taken over.
+    """
     mask, _, _ = split_labels(y, positive)
     points = uniform(X, int(landmarks), seed).rows if isinstance(landmarks, Integral) else landmarks
     approximation = Approximation.of_landmarks(kernel, X, points, mask)
     if approximation.truth.K is None:
         raise InputError("the experiment solves the full kernel problem: take fewer rows")
+    projected = linear_problem(approximation.features, mask, lam)
+    f_P = certified(projected, tol)
+    if solved is not None:
+        return replace(solved, approximation=approximation, projected=projected, f_P=f_P)
     task = formulate(approximation.truth.K, mask, Request.of(lam, kernel="precomputed"))
     task = replace(task, meant=task.meant.over(approximation.truth))  # judged by the formula
     rows = task.work.space.held
     assert rows is not None
     f = task.judge(certified(task.work, tol), tol)
     check_gap(f, tol)
-    projected = linear_problem(approximation.features, mask, lam)
-    f_P = certified(projected, tol)
     return Experiment(approximation, lam, tol, task.meant, projected, f, f_P, rows)
 
 
