@@ -162,7 +162,9 @@ def forest(
         axes.scatter(points, at, s=30 if whole else 9, c=colours, zorder=3)
         printed = [(e["printed"], k) for k, e in zip(at, effects, strict=True)]
         if known := [(x, k) for x, k in printed if x is not None]:
-            axes.scatter(*zip(*known, strict=True), 26, "none", "D", edgecolors=BAD, zorder=4)
+            axes.scatter(
+                *zip(*known, strict=True), s=26, c="none", marker="D", edgecolors=BAD, zorder=4
+            )
     axes.set(xlim=(low - pad, high + pad), ylim=(0.6 - len(lines), 0.6))
     names = [name if named else "" for name, *_ in lines]
     axes.set_yticks([-k for k in range(len(lines))], names)
