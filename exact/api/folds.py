@@ -15,7 +15,7 @@ from ..pairs.kinds import ordered_pairs_of
 from ..pairs.ordered_pairs import OrderedPairs
 from ..spaces.gram import Gram
 from ..tools.checks import check_count
-from ..tools.warned import warn_the_user
+from ..tools.wording import warn_the_user
 
 Splits = Sequence[tuple[np.ndarray, np.ndarray]]
 PairMaker = Callable[[Any, np.ndarray, np.ndarray | None], AllPairs | PairList]

@@ -29,8 +29,7 @@ from ..spaces.rows import Rows, Space
 from ..sums.assembled import PairSums
 from ..tools.exact_numbers import float_above, root_above
 from ..tools.rounding import UNIT, Bound, above, gamma
-from ..tools.warned import warn_the_user
-from ..tools.wording import at_least, at_most
+from ..tools.wording import at_least, at_most, warn_the_user
 from .evaluation import noted_scores, noted_sums, within_a_solve
 
 # Largest share of the gap that rounding may have before the long format is worth its cost.

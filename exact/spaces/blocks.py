@@ -17,7 +17,8 @@ from ..errors import InputError
 from ..tools.lossless import as_float64, on_disk
 from ..tools.rounding import UNIT, gamma
 from ..tools.threads import in_parts, one_thread, workers
-from .rows import LARGEST_REACH, SMALLEST_REACH, FeatureWeights
+from . import blocks_compiled as loops
+from .rows import FeatureWeights, check_reach
 
 CHAIN = 256  # Number of rows summed plainly before their sum is added with compensation.
 
@@ -76,17 +77,13 @@ class Fingerprints:
 
     def __init__(self, name: str):
         self.name = name
-        self._keys = np.frombuffer(os.urandom(16 * STRETCH), dtype=np.uint64).reshape(2, STRETCH)
+        self._keys = new_key()
         self._seen: dict[tuple[int, int], np.ndarray] = {}
 
     def checked(self, rows: slice, block: np.ndarray) -> np.ndarray:
         """Return a copy of a block, once it is known to be what it was when it was read first."""
-        from . import blocks_compiled as loops
-
         copy = np.array(block)  # the original may change while it is computed with
-        words = _words(copy)
-        found = np.empty((-(-words.size // STRETCH), 2), dtype=np.uint64)
-        loops.fingerprint(words, self._keys, found)
+        found = fingerprint(copy, self._keys)
         known = self._seen.setdefault((rows.start, rows.stop), found)
         if not np.array_equal(known, found):
             raise InputError(
@@ -96,11 +93,19 @@ class Fingerprints:
         return copy
 
 
-def _words(block: np.ndarray) -> np.ndarray:
-    """Return the bytes of a block as 64-bit words, the last one filled up with zeros."""
-    if block.nbytes % 8:
-        return np.append(block.reshape(-1), block.dtype.type(0)).view(np.uint64)
-    return block.reshape(-1).view(np.uint64)
+def new_key() -> np.ndarray:
+    """Return a secret key for fingerprints, drawn at random."""
+    return np.frombuffer(os.urandom(16 * STRETCH), dtype=np.uint64).reshape(2, STRETCH)
+
+
+def fingerprint(numbers: np.ndarray, key: np.ndarray) -> np.ndarray:
+    """Return two sums of each stretch of the numbers' bytes, the last word filled up with zeros."""
+    flat = numbers.reshape(-1)
+    flat = np.append(flat, flat.dtype.type(0)) if numbers.nbytes % 8 else flat
+    words = flat.view(np.uint64)
+    found = np.empty((-(-words.size // STRETCH), 2), dtype=np.uint64)
+    loops.fingerprint(words, key, found)
+    return found
 
 
 BLOCK_NUMBERS = 1 << 17  # About how many numbers a block has: they fit into a processor's cache.
@@ -295,8 +300,6 @@ class StreamedRows(FeatureWeights):
             return rows @ w - float(self.offset @ w)
         if self.dim > FEW_COLUMNS:
             return (rows - self.offset) @ w
-        from . import blocks_compiled as loops
-
         out = np.empty(rows.shape[0])
         loops.scores(rows, self.offset, np.asarray(w, dtype=float), out)
         return out
@@ -305,8 +308,6 @@ class StreamedRows(FeatureWeights):
         """Add sum_i c_i (x_i - offset) of the raw block `at` some place to `into`."""
         into.rows += rows.shape[0]
         if self.dim <= FEW_COLUMNS:
-            from . import blocks_compiled as loops
-
             into.size += loops.pull(rows, self.offset, c, CHAIN, into.total, into.carry)
             return
         # |c_i| times what enters the sum: the centred row, or the row and the offset.
@@ -455,8 +456,6 @@ class StreamedRows(FeatureWeights):
 
     def _checked_reach(self) -> float:
         """Return a bound of every |x_i - offset|; refuse values that are not finite."""
-        from . import blocks_compiled as loops
-
         top = 0.0
         for rows in self.blocks():
             block = self.narrow(rows)
@@ -468,16 +467,10 @@ class StreamedRows(FeatureWeights):
                 self._refuse(block, rows.start)
             top = max(top, square)
         reach = float(np.sqrt(top)) * (1 + gamma(self.dim + 8))
-        if reach > LARGEST_REACH:
-            raise InputError("X has values so large that their squares overflow: rescale it")
-        if 0 < reach < SMALLEST_REACH:
-            raise InputError("X has values so small that their squares underflow: rescale it")
-        return reach
+        return check_reach(reach, reach == 0)
 
     def _measured(self, block: np.ndarray, rows: slice) -> float:
         """Keep the lengths of some wide rows, and return the largest square."""
-        from . import blocks_compiled as loops
-
         squares = self._lengths[rows]
         loops.squares(block, self.offset, squares)
         top = float(squares.max()) if np.isfinite(squares).all() else np.inf

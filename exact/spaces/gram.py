@@ -23,8 +23,7 @@ import numpy as np
 from ..errors import InputError, TooLargeError
 from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
 from ..tools.threads import in_parts, one_thread, workers
-from ..tools.warned import warn_the_user
-from ..tools.wording import at_most
+from ..tools.wording import at_most, warn_the_user
 from .kernels import Kernel, lengths_of
 from .rows import LARGEST_REACH, SMALLEST_REACH, Space, check_matrix
 

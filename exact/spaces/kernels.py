@@ -185,21 +185,26 @@ TINY = 2.0**-1070  # What one term of a sum can lose to underflow.
 
 
 @dataclass(frozen=True)
-class Gaussian:
-    """k(x, z) = exp(-gamma |x - z|^2)."""
+class Radial:
+    """A kernel of a width, which is 1 where x = z."""
 
     gamma: float
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", check_gamma(self.gamma))
 
-    def __call__(self, X: Any, Z: Any) -> np.ndarray:
-        """Return the matrix of k(x, z): (n, m)."""
-        return exp_of(self.gamma, squared_distances(X, Z))
-
     def diagonal(self, X: Any) -> np.ndarray:
         """Return ones: (n,)."""
         return np.ones(X.shape[0])
+
+
+@dataclass(frozen=True)
+class Gaussian(Radial):
+    """k(x, z) = exp(-gamma |x - z|^2)."""
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        """Return the matrix of k(x, z): (n, m)."""
+        return exp_of(self.gamma, squared_distances(X, Z))
 
     def noise(self, X: Any) -> float:
         """Return a bound of the errors of `squared_distances`, its product with gamma, and exp."""
@@ -261,13 +266,8 @@ def _by_differences(X: Any, Z: Any) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Laplacian:
+class Laplacian(Radial):
     """k(x, z) = exp(-gamma sum_k |x_k - z_k|)."""
-
-    gamma: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", check_gamma(self.gamma))
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         """Return the matrix of k(x, z): (n, m)."""
@@ -280,10 +280,6 @@ class Laplacian:
         from sklearn.metrics.pairwise import manhattan_distances
 
         return exp_of(self.gamma, manhattan_distances(_narrow(X), _narrow(Z)))
-
-    def diagonal(self, X: Any) -> np.ndarray:
-        """Return ones: (n,)."""
-        return np.ones(X.shape[0])
 
     def noise(self, X: Any) -> float:
         """Return a bound of the errors of the distances, their product with gamma, and exp."""

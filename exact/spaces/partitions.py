@@ -9,7 +9,7 @@ partitions lie.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
@@ -23,8 +23,8 @@ from ..errors import CertificateError, InputError, NoRowsError
 from ..tools.checks import check_count
 from ..tools.lossless import as_float64
 from ..tools.rounding import gamma
-from .blocks import BLOCK_NUMBERS, STRETCH, Block, block_memory, merged
-from .rows import LARGEST_REACH, SMALLEST_REACH, FeatureWeights
+from .blocks import BLOCK_NUMBERS, Block, block_memory, fingerprint, merged, new_key
+from .rows import FeatureWeights, check_reach
 
 # Formats that need no look before they become float64.
 PLAIN = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
@@ -168,13 +168,6 @@ class Reply:
     answer: Any
 
 
-def new_key() -> np.ndarray:
-    """Return a secret key for fingerprints, drawn at random."""
-    import os
-
-    return np.frombuffer(os.urandom(16 * STRETCH), dtype=np.uint64).reshape(2, STRETCH)
-
-
 def replied(task: Task, partition: Partition, index: int, key: np.ndarray) -> Reply:
     """Run a task on one partition, and fingerprint what it reads."""
     digest = blake2b(digest_size=16)
@@ -186,16 +179,11 @@ def replied(task: Task, partition: Partition, index: int, key: np.ndarray) -> Re
 
 
 def _marked(blocks: Iterator[Block], key: np.ndarray, digest: Any) -> Iterator[Block]:
-    from . import blocks_compiled as loops
-
     for block in blocks:
         for numbers in (block.columns, block.weight):
-            if numbers is None:
-                continue
-            found = np.empty((-(-numbers.size // STRETCH), 2), dtype=np.uint64)
-            loops.fingerprint(numbers.reshape(-1).view(np.uint64), key, found)
-            digest.update(np.array(numbers.shape).tobytes())
-            digest.update(found.tobytes())
+            if numbers is not None:
+                digest.update(np.array(numbers.shape).tobytes())
+                digest.update(fingerprint(numbers, key).tobytes())
         digest.update(block.label_bytes())
         yield block
 
@@ -314,18 +302,19 @@ class LocalEngine(Engine):
 
     def run(self, task: Task, key: np.ndarray) -> Reply:
         """Return the sum of the answers."""
-        jobs = min(self.jobs, self.count)
+        jobs, parts = min(self.jobs, self.count), self.partitions
+        step = 1 if jobs == 1 else stretch(self.count, STRETCHES * jobs)
+        starts = range(0, self.count, step)
+        words = [(task, parts[k : k + step], k, self.count, key) for k in starts]
         if jobs == 1:
-            folded = Folded(task, self.count)
-            for k, partition in enumerate(self.partitions):
-                folded.add(replied(task, partition, k, key), k)
-                self._tell(k + 1)
-            return folded.total()
+            return self._heard(task, (added_up_here(*some) for some in words))
+        from joblib import Parallel, delayed
         from joblib.externals.loky.process_executor import TerminatedWorkerError
 
         for _ in range(ATTEMPTS):
+            run = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
             try:
-                return self._in_processes(task, key, jobs)
+                return self._heard(task, run(delayed(added_up_here)(*some) for some in words))
             except TerminatedWorkerError:
                 continue  # the next call starts new processes
         raise InputError(
@@ -333,27 +322,15 @@ class LocalEngine(Engine):
             "memory: use fewer of them, or smaller partitions"
         )
 
-    def _in_processes(self, task: Task, key: np.ndarray, jobs: int) -> Reply:
-        from joblib import Parallel, delayed
-
-        folded = Folded(task, self.count)
-        run = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-        step = stretch(self.count, STRETCHES * jobs)
-        starts = range(0, self.count, step)
-        parts = self.partitions
-        calls = (
-            delayed(added_up_here)(task, parts[k : k + step], k, self.count, key) for k in starts
-        )
-        done = 0
-        for nodes in run(calls):
+    def _heard(self, task: Task, found: Iterable[Any]) -> Reply:
+        """Return the sum of what was found, and say how far it is."""
+        folded, done = Folded(task, self.count), 0
+        for nodes in found:
             done += sum(len(reply.digests) for reply in nodes.values())
             folded.add_all(nodes)
-            self._tell(done)
+            if self.heard is not None:
+                self.heard(done, self.count)
         return folded.total()
-
-    def _tell(self, done: int) -> None:
-        if self.heard is not None:
-            self.heard(done, self.count)
 
 
 def stretch(count: int, pieces: int) -> int:
@@ -703,11 +680,7 @@ class PartitionedRows(FeatureWeights):
         ends = np.maximum(self.facts.high - self.offset, self.offset - self.facts.low)
         with np.errstate(over="ignore"):
             reach = float(np.sqrt(np.sum(ends * ends))) * (1 + gamma(self.dim + 8))
-        if not reach <= LARGEST_REACH:
-            raise InputError("X has values so large that their squares overflow: rescale it")
-        if 0 < reach < SMALLEST_REACH:
-            raise InputError("X has values so small that their squares underflow: rescale it")
-        return reach
+        return check_reach(reach, reach == 0)
 
 
 def _rounded_mean(facts: Facts) -> np.ndarray:
@@ -726,13 +699,9 @@ _MIX = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # constants of splitmix64
 def hashed_numbers(place: int, start: int, count: int, seed: int, kinds: int) -> np.ndarray:
     """Return numbers below `kinds` for rows `start` and on of partition number `place`:
     (count,)."""
-    mixed = _hashes(place, start, count, seed)
-    return ((mixed >> np.uint64(33)) * np.uint64(kinds) >> np.uint64(31)).astype(np.int64)
-
-
-def _hashes(place: int, start: int, count: int, seed: int) -> np.ndarray:
     offset = scrambled(np.array([scrambled(np.array([seed], np.uint64))[0] ^ np.uint64(place)]))
-    return scrambled(offset + np.arange(start, start + count, dtype=np.uint64))
+    mixed = scrambled(offset + np.arange(start, start + count, dtype=np.uint64))
+    return ((mixed >> np.uint64(33)) * np.uint64(kinds) >> np.uint64(31)).astype(np.int64)
 
 
 def scrambled(x: np.ndarray) -> np.ndarray:

@@ -221,6 +221,15 @@ SMALLEST_REACH = 1e-140  # Smallest norm of a row: squares of smaller ones lose 
 LARGEST_REACH = 1e100  # Largest norm of a row: products of larger ones may overflow.
 
 
+def check_reach(reach: float, zero: bool) -> float:
+    """Return the norm of the longest row; refuse one whose square is no float, unless all are 0."""
+    if not reach <= LARGEST_REACH:
+        raise InputError("X has values so large that their squares overflow: rescale it")
+    if reach < SMALLEST_REACH and not zero:
+        raise InputError("X has values so small that their squares underflow: rescale it")
+    return reach
+
+
 class Space:
     """A space of functions on n rows.
 
@@ -383,10 +392,7 @@ class Rows(FeatureWeights):
             raise InputError("X has values whose squares overflow: rescale it")
         self.norms: np.ndarray = norms * (1.0 + gamma(self.dim + 8))
         self.reach = float(self.norms.max())
-        if self.reach > LARGEST_REACH:
-            raise InputError("X has values so large that their squares overflow: rescale it")
-        if self.reach < SMALLEST_REACH and float(abs(self.X).max()) > 0:
-            raise InputError("X has values so small that their squares underflow: rescale it")
+        check_reach(self.reach, self.reach < SMALLEST_REACH and float(abs(self.X).max()) == 0)
 
     @property
     def held(self) -> Rows:

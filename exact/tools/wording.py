@@ -1,7 +1,9 @@
-"""Numbers in sentences: a bound is printed on the side on which it stays one."""
+"""What users read: bounds printed on the side on which they stay bounds, and warnings."""
 
 from __future__ import annotations
 
+import sys
+import warnings
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 
@@ -19,3 +21,11 @@ def _rounded(value: float, digits: int, way: str) -> str:
     number = Context(prec=digits, rounding=way).create_decimal(Decimal(float(value)))
     # Fifteen digits pass through a float as they are.
     return f"{float(number):.{digits}g}" if digits <= 15 else str(number)
+
+
+def warn_the_user(text: str) -> None:
+    """Warn in the line of the user's call, of what a call that is under way found."""
+    package, frame, level = __name__.partition(".")[0], sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, UserWarning, stacklevel=level)

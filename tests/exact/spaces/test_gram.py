@@ -97,13 +97,6 @@ def test_recent_products_are_remembered_and_cannot_be_spoilt() -> None:
         space.careful_scores(v)[0][0] = 0.0
 
 
-def test_without_coefficients_no_kernel_is_evaluated() -> None:
-    kernel = Counting()
-    space = Gram.of_kernel(kernel, np.zeros((5, 2)), held=False)
-    assert np.array_equal(space.scores(np.zeros(5)), np.zeros(5)) and kernel.calls == 0
-    assert space.norm2(np.zeros(5)) == 0.0
-
-
 def dyadic(seed: int) -> tuple[np.ndarray, Any, np.random.Generator]:
     """Return rows whose kernel matrix is exact in doubles, and that matrix in fractions."""
     rng = np.random.default_rng([7, seed])

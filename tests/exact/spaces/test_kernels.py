@@ -86,13 +86,6 @@ def test_neighbours_far_from_the_others_keep_their_distance(d: int) -> None:
     assert np.abs(K - K.T).max() <= 1e-15
 
 
-def test_widths_are_those_of_the_formula() -> None:
-    """exp(-d^2 / (2 sigma^2)) is gamma = 1 / (2 sigma^2)."""
-    X = np.array([[0.0], [3.0]])
-    assert Gaussian(1 / (2 * 2.0**2))(X, X)[0, 1] == pytest.approx(math.exp(-9 / 8), rel=1e-15)
-    assert Laplacian(0.5)(X, X)[0, 1] == pytest.approx(math.exp(-1.5), rel=1e-15)
-
-
 def test_kernels_have_names_and_a_default_width() -> None:
     assert get_kernel("linear") == Linear()
     assert get_kernel("rbf", 2.0) == Gaussian(2.0)

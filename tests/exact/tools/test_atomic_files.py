@@ -7,7 +7,6 @@ import stat
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from aucert.exact.errors import InputError
@@ -46,12 +45,6 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"a\.bin: cannot be written \(No space left"):
         write_atomically(tmp_path / "a.bin", fail)
     assert os.listdir(tmp_path) == []
-
-
-def test_numpy_can_write_into_it(tmp_path: Path) -> None:
-    write_atomically(tmp_path / "odd.name", lambda file: np.savez(file, X=np.eye(2)))
-    with np.load(tmp_path / "odd.name", allow_pickle=False) as archive:
-        assert np.array_equal(archive["X"], np.eye(2))
 
 
 @posix

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -89,15 +88,6 @@ def test_small_approximations_take_one_thread(two, monkeypatch, name: str) -> No
     APPROXIMATE[name]()
     assert seen and all(number == {1} for number in seen)
     assert threads_now() == {2}
-
-
-def test_a_kernel_over_landmarks_has_as_many_columns(two, monkeypatch) -> None:
-    monkeypatch.setattr(threads, "SMALL", 60 * 10)
-    work = small_in_one_thread(lambda model, X: threads_now())
-    model = SimpleNamespace(kernel="rbf", n_landmarks=10)
-    assert work(model, X) == {1}
-    model.n_landmarks = 11
-    assert work(model, X) == {2}
 
 
 def test_large_ones_and_large_kernels_take_all(two, monkeypatch: pytest.MonkeyPatch) -> None:

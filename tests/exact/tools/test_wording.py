@@ -22,7 +22,3 @@ def test_a_printed_bound_stays_a_bound_and_is_off_by_less_than_a_unit(digits: in
 
 def test_zero_stays_zero() -> None:
     assert at_least(0.0) == at_most(0.0) == "0"
-
-
-def test_numbers_that_need_no_rounding_are_printed_as_they_are() -> None:
-    assert (at_least(0.125), at_most(0.125), at_most(1e-9)) == ("0.125", "0.125", "1.01e-09")

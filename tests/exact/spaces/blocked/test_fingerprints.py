@@ -138,24 +138,6 @@ def test_every_change_is_seen(name: str) -> None:
             marks.checked(slice(0, base.size), made[name])
 
 
-def test_the_sums_are_those_of_the_formula() -> None:
-    block = np.random.default_rng(1).normal(size=(2 * STRETCH - 9, 1))
-    marks = Fingerprints("it")
-    marks.checked(slice(0, block.size), block)
-    words, found = block.ravel().view(np.uint64).tolist(), marks._seen[(0, block.size)]
-    for row, keys in enumerate(marks._keys.tolist()):
-        for k in range(2):
-            total = 0
-            for word, key in zip(words[k * STRETCH : (k + 1) * STRETCH], keys, strict=False):
-                low = (word % 2**32 + key % 2**32) % 2**32
-                total += low * ((word // 2**32 + key // 2**32) % 2**32)
-            assert int(found[k, row]) == total % 2**64
-
-
-def test_keys_are_drawn_anew() -> None:
-    assert not np.array_equal(Fingerprints("a")._keys, Fingerprints("a")._keys)
-
-
 def test_the_block_that_was_checked_does_not_change_afterwards() -> None:
     block = X[:50].copy()
     held = Fingerprints("it").checked(slice(0, 50), block)

@@ -57,12 +57,6 @@ def test_the_number_of_threads_changes_no_bit(used: int, streamed: None) -> None
             assert np.array_equal(alone, together)
 
 
-def test_tiles_are_shared_while_they_are_held(streamed: None) -> None:
-    space = Gram.of_kernel(Gaussian(0.1), X, held=False)
-    first = space.tiles(1e-9)
-    assert space.tiles(1e-9) is first
-
-
 def test_a_stopped_build_is_not_taken_for_the_matrix(streamed: None) -> None:
     held = Gram.of_kernel(Gaussian(0.1), X, held=False).tiles(1e-9, lambda: True)
     assert not held.whole and not held.product(np.ones(90)).any()
@@ -75,12 +69,6 @@ def test_short_memory_is_refused_in_one_sentence(monkeypatch, streamed: None) ->
     with pytest.raises(TooLargeError, match=r"kernel matrix of 90 rows .* take landmarks"):
         solve(X, Y, 1e-2, kernel="rbf", gamma=0.1)
     assert gram.free_memory() > 0
-
-
-def test_free_memory_is_known_or_infinite(monkeypatch, tmp_path) -> None:
-    assert gram.free_memory() > 2**20
-    monkeypatch.setattr(gram, "MEMORY", tmp_path / "none")
-    assert gram.free_memory() > 2**20
 
 
 @pytest.mark.slow
@@ -133,11 +121,6 @@ def test_both_products_take_one_pass_and_plain_sums_state_their_rounding(streame
         assert plain.norm2_error(vector) > space.norm2_error(vector) > 0
         assert plain.norm2(vector) == pytest.approx(whole.norm2(vector), rel=1e-12)
     assert np.abs(plain.scores(w) * (1 + 1e-9) - whole.scores(w)).max() > bound.max()
-
-
-def test_kernels_of_few_rows_or_features_keep_their_factor() -> None:
-    space = Gram.of_kernel(Gaussian(0.1), X)
-    assert not factor.takes_many_features(space)
 
 
 def test_a_kernel_of_low_rank_takes_few_features(monkeypatch: pytest.MonkeyPatch) -> None:

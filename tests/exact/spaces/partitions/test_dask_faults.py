@@ -21,7 +21,7 @@ from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Solution, Step
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.partitioned import rows_of_dask
-from aucert.exact.spaces.partitions import LocalEngine, PartitionedRows, cut
+from aucert.exact.spaces.partitions import LocalEngine, PartitionedRows, cut, new_key
 from loops import each
 
 distributed = pytest.importorskip("distributed")
@@ -144,7 +144,7 @@ def test_a_partition_that_kills_every_worker_is_one_sentence(cluster: Any) -> No
         pytest.raises(InputError, match="workers of the dask cluster died again and again"),
     ):
         cluster[0].scheduler.allowed_failures = 1
-        rows.run(Deadly())
+        rows.engine.run(Deadly(), new_key())
 
 
 def test_a_cluster_without_workers_is_not_waited_for_for_ever(

@@ -67,19 +67,6 @@ def test_arrays_give_what_the_same_cuts_give_in_this_process() -> None:
 
 
 @pytest.mark.slow
-def test_labels_and_weights_may_be_in_memory() -> None:
-    X, y = some_rows()
-    weight = np.arange(3000) % 3 + 1.0
-    dask_X = da.from_array(X, chunks=(700, 3))
-    found = solve(dask_X, y, 0.1, tol=1e-4, sample_weight=weight)
-    again = solve(dask_X, y, 0.1, tol=1e-4, sample_weight=da.from_array(weight, chunks=700))
-    held = solve(X, y, 0.1, tol=1e-6, sample_weight=weight)
-    np.testing.assert_array_equal(found.w, again.w)
-    room = sum(s.certificate.gap for s in (held, found))
-    assert abs(held.certificate.primal - found.certificate.primal) <= room
-
-
-@pytest.mark.slow
 @each("parts", [1, 17, 40])
 def test_the_tree_of_workers_adds_up_as_this_process_does(parts: int) -> None:
     """Seventeen partitions make a second level of neighbours."""
@@ -116,15 +103,6 @@ def test_dataframes_and_their_names(kept: bool, monkeypatch: pytest.MonkeyPatch)
     )
     with pytest.raises(InputError, match="columns of X are not those"):
         model.predict(table[["b", "a", "c"]])
-
-
-@pytest.mark.slow
-def test_another_loss_is_solved_in_place() -> None:
-    X, y = some_rows()
-    found = solve(da.from_array(X, chunks=(700, 3)), y, 0.1, loss="logistic", tol=1e-6)
-    held = solve(X, y, 0.1, loss="logistic", tol=1e-8)
-    room = sum(one.certificate.gap for one in (found, held))
-    assert abs(found.certificate.primal - held.certificate.primal) <= room
 
 
 @pytest.mark.slow

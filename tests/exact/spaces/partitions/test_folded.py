@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 from aucert.exact import GroupedRows, PartitionedRows, solve
 from aucert.exact.errors import CertificateError, InputError
-from aucert.exact.spaces import partitions as partition
-from aucert.exact.spaces.blocks import Memory
 from aucert.exact.spaces.partitions import (
     ArrayPartition,
     Folded,
@@ -20,7 +18,6 @@ from aucert.exact.spaces.partitions import (
     Reply,
     cut,
     new_key,
-    stretch,
 )
 from loops import each
 
@@ -94,13 +91,6 @@ def test_how_far_a_pass_is_can_be_heard() -> None:
     assert len(told) == 3
 
 
-@given(st.integers(1, 10**6), st.integers(1, 100))
-def test_a_stretch_is_a_power_of_two_and_there_are_enough(count: int, pieces: int) -> None:
-    step = stretch(count, pieces)
-    assert step & (step - 1) == 0
-    assert step == 1 or count >= pieces * step > count / 2
-
-
 @pytest.mark.slow
 def test_processes_add_up_and_tell_as_this_one_does() -> None:
     X = np.zeros((37, 2))
@@ -138,23 +128,6 @@ def test_the_next_partition_uses_the_same_memory_again() -> None:
     held = list(part.blocks())
     assert len({id(block.columns.base) for block in held}) == len(held) == 3
     np.testing.assert_array_equal(held[0].columns.T, rows[: held[0].columns.shape[1]])
-
-
-def test_blocks_use_the_memory_of_those_that_nobody_holds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(partition, "block_memory", Memory)
-    rows = np.arange(8 * 40_000.0).reshape(-1, 4)
-    part = ArrayPartition(rows, np.zeros(rows.shape[0], dtype=bool))
-    places, kept = set(), []
-    for block in part.blocks():
-        places.add(block.columns.__array_interface__["data"][0])
-    assert len(places) == 2  # this one, and the one before it that is let go of next
-    for k, block in enumerate(part.blocks()):
-        if k % 2:
-            kept.append(block.columns.T[5:, 1])  # a view of a view
-    step = kept[0].size + 5
-    for k, view in enumerate(kept):
-        first = (2 * k + 1) * step
-        np.testing.assert_array_equal(view, rows[first + 5 : first + step, 1])
 
 
 def test_tuples_of_arrays_are_partitions() -> None:
