@@ -226,8 +226,9 @@ class IncompleteSAUCSVM(IncompleteROCSVM):
     structure : float
         >= 0, weight of the structure relative to |w|^2, the paper's lambda; 0 gives
         `IncompleteROCSVM`, reached by other steps if there are more features than rows.
-    All others, and the attributes, as in `IncompleteROCSVM`. The steps are made in the whitened
-    coordinates, and the certificates are of SAUC's problem.
+
+    All other parameters are those of `IncompleteROCSVM`, and so are the attributes. The steps are
+    made in the whitened coordinates, and the certificates are of SAUC's problem.
     """
 
     structure: float = 1.0
@@ -283,7 +284,7 @@ def incomplete_sauc(
     gamma, n_landmarks
         Of `Nystrom`, with k-means centres.
     seed : int or None
-        Chooses the landmarks and draws the pairs.
+        Chooses the landmarks and draws the pairs; anything else raises `InputError`.
     with_mean : bool
         Whether to centre the columns; False for sparse input.
     """

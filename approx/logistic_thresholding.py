@@ -144,7 +144,7 @@ def stoiht(
     X, y, k, positive, intercept
         As in `hsg_ht`.
     n_blocks : int
-        m.
+        m; more than there are rows raises `InputError`.
     step : "auto" or float
         > 0; "auto" is 1 / the largest curvature of a block, the intercept included.
     max_epochs : int

@@ -370,7 +370,7 @@ class NSAUC(PairSGDClassifier):
 class NSVMSGD2(PairSGDClassifier):
     """NSAUC without the average: its last point. [Nonlinear, Section 5.5]
 
-    Parameters and attributes are those of `NSAUC` but `average` and `askip`.
+    Its parameters are those of `NSAUC` but `average` and `askip`, and so are its attributes.
     """
 
 

@@ -77,7 +77,8 @@ def top_fisher(X: object, y: object, k: int, positive: object = None) -> np.ndar
 def oracle_support(X: object, y: object, support: object, positive: object = None) -> np.ndarray:
     """Return Fisher's discriminant on given features, those of the truth where it is known.
 
-    It minimises the mean square loss over all pairs there. [SHT, eq. (3)]
+    It minimises the mean square loss over all pairs there. [SHT, eq. (3)] Raises `InputError` where
+    `support` is not a list of places.
 
     Parameters
     ----------

@@ -134,7 +134,8 @@ class SubsampledRankSVM(KernelRankSVM):
         In (0, 1], the part of the rows to take; a fifth in the paper.
     max_rows : int
         Rows to take at most, >= 2.
-    All others as in `NBAUC`; the threshold is chosen on the rows taken.
+
+    All other parameters are those of `NBAUC`; the threshold is chosen on the rows taken.
 
     Attributes
     ----------

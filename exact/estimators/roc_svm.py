@@ -295,7 +295,8 @@ class SAUCSVM(ROCSVM):
     fpr_max, tpr_min, l1, groups, sign
         As in `ROCSVM`, with structure = 0 only: the structured norm turns the features, and what
         acts on single weights has no bound there.
-    All others as in `ROCSVM`.
+
+    All other parameters are those of `ROCSVM`.
 
     Attributes
     ----------
