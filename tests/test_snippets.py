@@ -155,70 +155,9 @@ def test_the_installed_program_is_the_one_that_the_snippets_run(tmp_path: Path) 
     assert run.stderr.strip() in str(refused.value)
 
 
-def test_the_readme_has_snippets_of_both_kinds() -> None:
-    running = [f.language for f in fences((ROOT / "README.md").read_text("utf-8")) if f.runs]
-    assert {"python", "bash"} == set(running)
-
-
-PAGE = """\
-```python
-a = 1
-```
-<!-- not run -->
-
-```python
-a = 2
-```
-```bash
-pip install .
-```
-```text
-anything
-```
-<!-- slow -->
-```bash
-aucert validate
-```
-"""
-
-
-def test_marks_and_languages_decide_what_runs() -> None:
-    found = fences(PAGE)
-    assert [(f.language, f.runs, f.mark) for f in found] == [
-        ("python", True, ""),
-        ("python", False, "not run"),
-        ("bash", False, ""),
-        ("text", False, ""),
-        ("bash", True, "slow"),
-    ]
-    assert found[1].line == 6
-
-
 def test_fences_share_a_namespace_and_a_false_one_fails_at_its_line(folder: Path) -> None:
     page = folder / "page.md"
     page.write_text("```python\na = 1\n```\n\n```python\nassert a == 1\nassert a == 2\n```\n")
     with pytest.raises(AssertionError) as caught:
         run_page(page, slow=False)
     assert caught.traceback[-1].lineno == 6  # pytest counts from 0
-
-
-def test_what_a_page_says_is_printed_must_be(folder: Path) -> None:
-    page = folder / "page.md"
-    text = "```python\nprint(1)\n```\n\n<!-- printed -->\n```text\n{}\n```\n"
-    page.write_text(text.format(1))
-    run_page(page, slow=False)
-    page.write_text(text.format(2))
-    with pytest.raises(AssertionError, match="prints else"):
-        run_page(page, slow=False)
-
-
-def test_an_unclosed_fence_is_an_error() -> None:
-    with pytest.raises(ValueError, match="line 3"):
-        fences("text\n\n```python\na = 1\n")
-
-
-def test_command_lines_are_split_as_a_shell_does() -> None:
-    text = "aucert solve a.csv \\\n  --lam 1 # why\n\naucert certify 'b c.csv'\n"
-    assert commands(text) == [["solve", "a.csv", "--lam", "1"], ["certify", "b c.csv"]]
-    with pytest.raises(ValueError, match="only `aucert`"):
-        commands("aucert validate\nrm -rf /\n")

@@ -89,12 +89,3 @@ def test_the_defaults_of_all_others_keep_it(kind: type) -> None:
 @pytest.mark.parametrize("model", VARIANTS, ids=str)
 def test_what_defaults_leave_out_keeps_it(model: Any) -> None:
     keeps_the_contract(model)
-
-
-def test_what_fails_is_declared_with_its_reason() -> None:
-    weights = {name for name in ROCSVM(pairs="nearest:2").expected_failed_checks}
-    assert len(weights) == 7 and weights == set(ROCSVM(fpr_max=0.5).expected_failed_checks)
-    assert ROCSVM().expected_failed_checks == NBAUC().expected_failed_checks == {}
-    drawn = IncompleteROCSVM().expected_failed_checks
-    assert len(drawn) == 2 and all("drawn" in why for why in drawn.values())
-    assert set(SurvivalSVMCV().expected_failed_checks) == {"check_fit2d_1feature"}

@@ -129,25 +129,3 @@ def links_of_the_site() -> ModuleType:
 )  # fmt: skip
 def test_links_to_sources_become_links_to_pages(docname: str, written: str, built: str) -> None:
     assert links_of_the_site().for_site(written, docname) == built
-
-
-def test_a_thumbnail_is_described_by_the_title_of_its_tutorial() -> None:
-    text = '.. image:: /x.png\n    :alt:\n\n<div class="thumbnail-title">2. Duality</div>'
-    made = links_of_the_site().with_alt_text(text)
-    assert ":alt: First picture of the tutorial: 2. Duality\n" in made
-
-
-def test_no_page_shows_the_name_of_a_markdown_file_as_a_link() -> None:
-    sources = [*DOCS.glob("*.md"), *(DOCS / "decisions").glob("*.md")]
-    named = {
-        path.name: re.findall(r"\[[^\]]*\.md`?\]\([^)]*\)", path.read_text("utf-8"))
-        for path in sources
-    }
-    assert {name: links for name, links in named.items() if links} == {}
-
-
-def test_no_link_of_a_page_leads_to_what_only_a_build_makes() -> None:
-    for path in DOCS.rglob("*.md"):
-        if {"_build", "_api", "_tutorials"} & set(path.relative_to(DOCS).parts):
-            continue
-        assert re.findall(r"\]\((?:\.\./)*_(?:api|tutorials)/", path.read_text("utf-8")) == [], path

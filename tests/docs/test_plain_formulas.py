@@ -58,16 +58,6 @@ def test_what_is_no_formula_stays_as_it_is(plain: str) -> None:
     assert PLAIN.typeset(f"a `{plain}` b") == f"a `{plain}` b"
 
 
-def test_headings_and_fenced_blocks_are_left_and_spans_may_run_over_lines() -> None:
-    text = "### E1. `n^2`\n\nlet `n\n= 2` be\n\n```python\n`n`\n```\n"
-    made = text.replace("`n\n= 2`", "$n = 2$")
-    assert PLAIN.typeset(text) == made
-
-
-def test_bars_in_the_cell_of_a_table_do_not_end_it() -> None:
-    assert PLAIN.typeset("| a | `\\|f\\|` |") == r"| a | $\vert f\vert$ |"
-
-
 @each("page", PLAIN.PAGES)
 def test_every_span_is_read_and_can_be_drawn(page: str) -> None:
     convert = pytest.importorskip("latex2mathml.converter").convert

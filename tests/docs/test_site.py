@@ -199,34 +199,3 @@ def test_a_browser_draws_every_page_whole(whole_site: Path, width: int, dark: bo
     assert all(seen["dark"] is dark for seen in found.values())
     scripts = {f"_tutorials/{script.stem}.html" for script in TUTORIALS}
     assert scripts <= set(pages) and all(found[page]["formulas"] for page in scripts)
-
-
-@pytest.mark.release
-def test_what_is_not_drawn_whole_is_found(tmp_path: Path) -> None:
-    (tmp_path / "wide.html").write_text(
-        "<article style='width: 600px'><img src='nowhere.png'><math></math>"
-        f"<table><tr><td>{'x' * 400}</td></tr></table><p style='color: #bbb'>faint</p></article>"
-    )
-    (tmp_path / "fine.html").write_text(
-        "<article><p>text</p><math><mi>x</mi></math>"
-        f"<div style='overflow-x: auto'><pre>{'x' * 400}</pre></div></article>"
-    )
-    found = drawn(tmp_path, ["fine.html", "wide.html"])
-    fine = {"over": 0, "formulas": 1, "flat": 0, "missing": [], "wide": [], "faint": []}
-    assert found["fine.html"] == fine | {"dark": False}
-    seen = found["wide.html"]
-    assert seen["over"] > 0 and seen["flat"] == 1 and len(seen["missing"]) == 1
-    assert seen["wide"][0].startswith("TABLE x") and seen["faint"] == ["faint"]
-
-
-@pytest.mark.site
-@pytest.mark.slow
-def test_attributes_have_their_names_and_only_classes_are_links_of_types(site: Path) -> None:
-    text = (site / "_api" / "exact.html").read_text("utf-8")
-    for name in ("coef_", "support_", "dual_coef_", "certificate_", "n_features_in_"):
-        assert f"<strong>{name}</strong>" in text, name
-    linked = set()
-    for page in (site / "_api").glob("*.html"):
-        linked |= set(re.findall(r'title="([^"]*)"><em>', page.read_text("utf-8")))
-    assert [name for name in linked if not name.rpartition(".")[2][:1].isupper()] == []
-    assert "aucert.exact.Certificate" in linked

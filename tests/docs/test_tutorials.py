@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import runpy
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -44,33 +42,6 @@ def cpu_seconds() -> float:
     return sum(os.times()[:4])
 
 
-def definitions(source: str) -> set[str]:
-    """Names of functions and classes of a module, methods as `Class.method`."""
-    found = set()
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found.add(node.name)
-        if isinstance(node, ast.ClassDef):
-            found |= {f"{node.name}.{f.name}" for f in node.body if isinstance(f, ast.FunctionDef)}
-    return found
-
-
-def shown_lines(text: str) -> list[tuple[str, str]]:
-    """File and name of every piece of the library that a page shows."""
-    blocks = re.split(r"\.\. literalinclude:: ", text)[1:]
-    return [
-        (block.splitlines()[0].strip(), re.search(r":pyobject: (\S+)", block)[1])  # type: ignore
-        for block in blocks
-    ]
-
-
-@each("script", TUTORIALS[1:], ids=lambda path: path.stem)
-def test_a_tutorial_shows_lines_of_the_library(script: Path) -> None:
-    shown = shown_lines(script.read_text("utf-8"))
-    for file, name in shown:
-        assert name in definitions((DOCS / file.lstrip("/")).read_text("utf-8")), (file, name)
-
-
 def test_relative_links_of_the_pages_lead_somewhere() -> None:
     made = {"_tutorials", "_api", "_results"}
     for page in [*DOCS.rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
@@ -80,16 +51,6 @@ def test_relative_links_of_the_pages_lead_somewhere() -> None:
             if "://" in link or link.startswith("_results/"):  # made when the site is built
                 continue
             assert (page.parent / link).exists(), f"{page.name}: {link}"
-
-
-def test_every_module_that_a_page_runs_is_there() -> None:
-    pages = [*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
-    named = {
-        (page.name, module)
-        for page in pages
-        for module in re.findall(r"python -m (aucert[\w.]*)", page.read_text("utf-8"))
-    }
-    assert [pair for pair in sorted(named) if find_spec(pair[1].rstrip(".")) is None] == []
 
 
 def test_the_whole_idea_on_one_page_agrees_with_the_library() -> None:
