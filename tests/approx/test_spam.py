@@ -12,7 +12,7 @@ from aucert.approx.sht import sparse_problem
 from aucert.approx.spam import CHUNK, ProximalWalk, StochasticProximal, from_paper, steepest
 from aucert.exact.errors import InputError
 from aucert.exact.solvers.convex_reference import convex_reference
-from loops import each, seeds
+from loops import each, first_fast, seeds
 
 X, POSITIVE = online_naive.draw()
 KINDS = [np.asarray, sp.csr_matrix]
@@ -22,7 +22,7 @@ PENALTIES = [(0.0, 0.0), (0.0, 0.5), (0.02, 0.0), (0.3, 0.0), (0.02, 0.4), (0.1,
 @each("average", [False, True])
 @each("schedule", ["sqrt", "linear", "constant"])
 @each(("l1", "l2"), PENALTIES)
-@each("kind", KINDS)
+@each("kind", first_fast(KINDS))
 def test_the_compiled_steps_are_the_naive_ones(kind, l1, l2, schedule, average) -> None:
     solver = StochasticProximal(l1, l2, schedule, step=0.05, t0=3.0, average=average)
     loss, rng = from_rows(kind(X), POSITIVE), np.random.default_rng(3)

@@ -41,11 +41,12 @@ FEW = range(5000, 5000 + len(KINDS))
 """One problem of each place among `KINDS`."""
 
 
-def test_nothing_false_is_claimed_of_a_few_hard_problems() -> None:
-    tally = run(FEW, KINDS)
+@pytest.mark.parametrize("problems", [FEW[:4], pytest.param(FEW[4:], marks=pytest.mark.slow)])
+def test_nothing_false_is_claimed_of_a_few_hard_problems(problems: range) -> None:
+    tally = run(problems, KINDS)
     print(f"\n{tally}")
     assert not tally.false, f"\n{tally}"
-    assert tally.made.total() >= 20
+    assert tally.made.total() >= 0.7 * len(problems)
 
 
 def seen(kind: str, problems: int = 40) -> bool:

@@ -77,6 +77,7 @@ def near(problem: Problem, w: np.ndarray) -> Evaluation:
     return evaluator.at(w, *evaluator.grid(w, 0.1))
 
 
+@pytest.mark.slow
 @each("weighted", [False, True])
 @each("half", [0, 3])
 @each("parts", [1, 5])
