@@ -8,7 +8,6 @@ import json
 import math
 import random
 import re
-import statistics
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from aucert.validation.claims.verdicts import Verdict
 from aucert.validation.effects import (
     EVIDENCE,
     FINDINGS,
-    NOT_RUN,
     OURS,
     QUICK,
     Cell,
@@ -35,15 +33,13 @@ from aucert.validation.effects import (
     numbers_of,
     of_page,
     over,
-    regime,
     said_by,
     said_on,
 )
-from aucert.validation.tables.pages import departs
 from aucert.validation.tables.registry import tables
 from aucert.validation.tables.run import reproduce
 from aucert.validation.tables.statistics import NamedTest, Paired
-from aucert.validation.tables.table import Budget, Entry, Page, Part, Results, Run
+from aucert.validation.tables.table import Entry, Page, Part, Results, Run
 from loops import each
 from planted_tables import planted
 
@@ -114,27 +110,6 @@ def test_means_have_the_error_of_the_spread_or_that_of_rows_that_are_shared() ->
     assert (shared.estimate, shared.se, shared.df) == (2.0, 1.0, 20)
     apart = mean("all", [[effect(1.0)], [effect(3.0)]])
     assert apart.se == pytest.approx(math.sqrt(0.5)) and apart.df == pytest.approx(40)
-
-
-def test_the_number_of_splits_that_could_decide_does() -> None:
-    finding = Finding("f", "sauc-fig-1", "", "", "a", margin=0.1, overlap=0.25)
-    for se in (0.45, 0.5, 0.9):
-        whole = effect(1.0, se, 9)
-        words = finding.needed(whole, [whole])
-        if not (found := re.search(r"about ([\d,]+)", words)):
-            assert se == 0.9
-            continue
-        count = int(found[1].replace(",", ""))
-        narrow = math.sqrt((1 / count + 0.25) / (1 / 10 + 0.25))
-        low, high = whole.interval()
-        assert (high - low) / 2 * narrow <= 1.0 + 1e-9
-
-
-def test_every_finding_carries_what_a_reader_needs() -> None:
-    for claim in (entry for entry in suite.claims() if entry.kind == "finding"):
-        assert claim.quote and claim.regime and claim.tuning and claim.statement.endswith(".")
-        assert claim.place and len(claim.quote) <= 160, claim.name
-        assert claim.expected_verdict in VOCABULARY
 
 
 def test_a_finding_has_its_recorded_verdict_its_effects_and_what_would_turn_it() -> None:
@@ -215,68 +190,7 @@ def parts(experiment: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()[1:]]
 
 
-def test_a_finer_grid_of_lambda_adds_little() -> None:
-    """Of the seven printed values four are run; Fig. 5 has all of them."""
-    numbers = numbers_of("sauc-fig-5")
-    for task in {column for _, column in numbers.cells}:
-        by_lambda = {
-            float(row.removeprefix("lambda = ")): cell.mean
-            for (row, at), cell in numbers.cells.items()
-            if at == task
-        }
-        printed = max(value for at, value in by_lambda.items() if 1e-3 <= at <= 1e3)
-        assert printed - max(by_lambda[at] for at in (1e-3, 0.1, 10.0, 1e3)) <= 0.004
-
-
-@each(("rival", "level"), [("StoIHT", 1.0), ("HSG-HT", 1000.0)])
-@each("measure", ["true", "f1", "ji"])
-def test_logistic_rivals_are_behind_where_the_folds_choose_otherwise(
-    rival: str, level: float, measure: str
-) -> None:
-    """The sensitivity of the findings `turned`: at r = 0.05; the second parameter decides."""
-    leads: dict[bool, list[float]] = {True: [], False: []}
-    for part in parts("sht-synthetic"):
-        found = part["result"]
-        if part["parameters"]["r"] == 0.05:
-            lead = found[f"{measure} SHT-AUC"] - found[f"{measure} {rival}"]
-            leads[found[f"config {rival}"][1] == level].append(lead)
-    chosen, otherwise = (statistics.mean(leads[side]) for side in (True, False))
-    assert min(map(len, leads.values())) > 30
-    assert abs(chosen) < 0.02 and otherwise > 0.08
-
-
-def test_the_least_cost_of_noam_is_often_the_best() -> None:
-    costs = [part["result"]["NOAM_choice"][0] for part in parts("nonlinear-online")]
-    assert min(costs) == -10 and costs.count(-10) >= len(costs) / 3
-
-
 # The protocol.
-
-
-@each(
-    ("paper", "full", "words"),
-    [
-        (5, 5, ""),
-        ("50 (programs)", 5, "eta: 50 in the authors' programs, 5 here"),
-        ("not printed", [1, 10, 100], "eta: not printed, 3 values here"),
-        ("all", 100_000, "eta: all in print, 100,000 here"),
-        ("2^-10, 2^-9, ..., 2^10", [0.5, 2, 1], "2^10 in print, 3 values from 0.5 to 2 here"),
-    ],
-)
-def test_a_protocol_names_what_departs(paper: object, full: object, words: str) -> None:
-    table = tables()["sht-table-1"]
-    line = Budget("eta", paper, full, full)
-    budget = dataclasses.replace(table.experiment, budget=(Budget("folds", 5, 5, 5), line))
-    said = regime(dataclasses.replace(table, experiment=budget))
-    assert departs(line, "full") == bool(words)
-    assert said == "As printed" if not words else said.endswith(words)
-
-
-def test_each_finding_names_the_departures_of_its_page_and_no_other_line() -> None:
-    for finding in FINDINGS.values():
-        table = tables()[finding.table]
-        for line in table.experiment.budget:
-            assert (f"; {line.what}: " in f"; {regime(table)}") == departs(line, "full")
 
 
 # No finding contradicts its page.
@@ -330,14 +244,6 @@ def test_a_planted_number_turns_what_the_page_says() -> None:
     assert (higher, lower) == ("borne-out", "contradicted")
     quick = said_on(table, angle(0.5), one_part(profile="quick"))[0]
     assert quick.verdict == "undecided" and QUICK in quick.measured
-
-
-def test_a_page_that_lacks_a_part_decides_nothing() -> None:
-    said = [
-        each for table in tables().values() for each in said_on(table, angle(0.5), one_part(False))
-    ]
-    assert sorted(each.name for each in said) == sorted(FINDINGS)
-    assert {(each.verdict, each.measured) for each in said} == {("undecided", NOT_RUN)}
 
 
 def test_a_page_and_a_finding_of_one_run_have_the_same_numbers() -> None:

@@ -182,17 +182,3 @@ def test_a_run_of_claims_goes_on_after_an_interrupt_with_the_right_verdict(tmp_p
     assert run(out=tmp_path, registry={"cut": claim}).rows[0].verdict == Verdict.HOLDS
     (stored,) = rows(tmp_path)
     assert stored["verdict"] == "holds"
-
-
-@pytest.mark.slow
-def test_an_interrupt_behind_the_end_of_a_command_changes_nothing() -> None:
-    """Python was ending: a traceback of its threads came, or the status of the signal."""
-    code = (
-        "import atexit, os, signal, sys\n"
-        "from aucert.__main__ import program\n"
-        "atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))\n"
-        "sys.argv[1:] = ['solve', 'linear:60', '--lam', '0.01']\n"
-        "program()\n"
-    )
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (ended.returncode, ended.stderr) == (0, "") and ended.stdout

@@ -8,8 +8,7 @@ import pytest
 
 from aucert.validation import suite
 from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict
-from aucert.validation.store import file_sha256
-from aucert.validation.suite import data_sha256, files_sha256, library_sha256
+from aucert.validation.suite import data_sha256, files_sha256
 from loops import each
 
 
@@ -124,37 +123,6 @@ def test_other_data_lead_to_a_new_judgement(
     assert data_sha256() == one
 
 
-def test_other_versions_lead_to_a_new_judgement(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The report names them beside the verdicts: they must be those that made them."""
-    registry, runs = planted(HOLDS)
-    for number, numpy in enumerate(("1.0", "2.0"), start=1):
-        monkeypatch.setattr(suite, "environment", lambda numpy=numpy: {"numpy": numpy})
-        for _ in range(2):
-            suite.run(registry=registry, out=tmp_path)
-        assert len(runs) == number
-
-
-def test_data_that_cannot_be_read_end_no_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(path: str) -> str:
-        if path.endswith("a.npz"):
-            raise PermissionError(13, "not yours")
-        return file_sha256(path)
-
-    for name in ("a.npz", "b.npz"):
-        (tmp_path / name).write_bytes(b"one")
-    monkeypatch.setenv("AUCERT_DATA", str(tmp_path))
-    monkeypatch.setattr(suite, "file_sha256", refused)
-    registry, _ = planted(HOLDS)
-    assert suite.run(registry=registry, out=tmp_path / "out").rows[0].verdict == "holds"
-    before = data_sha256()
-    (tmp_path / "b.npz").write_bytes(b"another one")
-    assert data_sha256() != before, "a file that can be read has changed"
-
-
 @each(
     ("details", "expected"),
     [
@@ -176,30 +144,3 @@ def test_not_testable_is_expected_only_where_data_or_a_package_are_absent(
     report = suite.run(registry=registry)
     assert report.rows[0].expected_verdict == expected
     assert report.exit_code == (expected != "not-testable")
-
-
-def test_the_library_is_read_once_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    reads: list[Path] = []
-    monkeypatch.setattr(suite, "files_sha256", lambda root: str(reads.append(root)))
-    library_sha256.cache_clear()
-    try:
-        assert library_sha256() == library_sha256() and reads == [suite.ROOT]
-    finally:
-        library_sha256.cache_clear()
-
-
-def test_this_library_has_its_evidence_in_the_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[Path] = []
-    right = Path.read_bytes
-    monkeypatch.setattr(Path, "read_bytes", lambda path: (read.append(path), right(path))[1])
-    files_sha256(suite.ROOT)
-    names = {path.relative_to(suite.ROOT).as_posix() for path in read}
-    assert {
-        "validation/evidence/full-seed0/sht-genes.jsonl",
-        "validation/claims/sauc.toml",
-        "validation/data/printed_numbers.csv",
-        "validation/reference/problems.json",
-        "validation/suite.py",
-        "__init__.py",
-    } <= names
-    assert not any("__pycache__" in name for name in names)

@@ -13,9 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aucert.exact.errors import TooLargeError
-from aucert.validation import memory
-from aucert.validation.memory import check_room, room, shown
 from loops import each
 
 LIMIT = 3 * 2**30
@@ -54,21 +51,6 @@ def test_an_array_that_is_not_there_is_not_made_room_for(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_weights_that_are_not_there_are_not_made_room_for(tmp_path: Path) -> None:
-    path = tmp_path / "weights.npy"
-    path.write_bytes(header((4 * 10**9,)) + bytes(64))
-    said = refused("certify", "xor", "--lam", 1, "--weights", path)
-    assert "29.8 GiB" in said and "damaged" in said
-
-
-@pytest.mark.slow
-def test_a_large_index_is_not_made_room_for(tmp_path: Path) -> None:
-    path = tmp_path / "data.svm"
-    path.write_text("1 3:1\n0 900000000:2\n1 5:1\n0 6:1\n")
-    assert "900,000,00" in refused("solve", path, "--lam", 1)
-
-
-@pytest.mark.slow
 @each("count", [10**12, 10**30])
 def test_pairs_that_cannot_be_held_are_not_drawn(count: int) -> None:
     said = refused("solve", "linear:100", "--lam", 1, "--pairs", f"drawn:{count}")
@@ -83,15 +65,3 @@ def test_a_kernel_matrix_that_does_not_fit_is_one_sentence(tmp_path: Path) -> No
     options = ("--lam", 1e-6, "--kernel", "rbf", "--gamma", 1.0)
     said = refused("solve", path, *options, limit=5 * 2**29)
     assert "not enough memory" in said
-
-
-def test_the_room_is_the_least_of_all_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = room()
-    assert found is not None and 2**20 < found < 2**60
-    monkeypatch.setattr(memory, "room", lambda: 1000)
-    check_room("this", 1000, "that")
-    with pytest.raises(TooLargeError, match=r"this: 1001 bytes .* 1000 bytes can be had: that"):
-        check_room("this", 1001, "that")
-    monkeypatch.setattr(memory, "room", lambda: None)
-    check_room("this", 10**30, "that")
-    assert (shown(3 * 2**29), shown(7)) == ("1.5 GiB", "7 bytes")

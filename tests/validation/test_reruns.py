@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from aucert.exact.errors import InputError
-from aucert.validation import reruns, suite
+from aucert.validation import reruns
 from aucert.validation.cli import main
 from aucert.validation.effects import EVIDENCE
 from aucert.validation.reruns import (
@@ -21,11 +20,8 @@ from aucert.validation.reruns import (
     Rerun,
     chosen_otherwise,
     differences,
-    recorded_parts,
 )
-from aucert.validation.store import read_evidence, write_evidence
-from aucert.validation.tables.registry import tables
-from aucert.validation.tables.table import Experiment, Part, Run
+from aucert.validation.tables.table import Experiment, Part
 from loops import each
 
 PAPERS = ("ScalingUp", "SAUC", "SHT", "Nonlinear")
@@ -41,17 +37,6 @@ def test_numbers_lists_and_names_are_compared() -> None:
     assert len(list(differences({"bad": None}, {"bad": 1.0}))) == 1
 
 
-def test_a_few_steps_more_are_another_version_and_many_are_not() -> None:
-    one = {"steps SVM": 100, "steps AUC-SVM": 6}
-    for name, now, allowed in (
-        ("steps SVM", 119, True),
-        ("steps SVM", 201, False),
-        ("steps AUC-SVM", 9, True),
-        ("steps AUC-SVM", 2, False),
-    ):
-        assert (list(differences(one, {**one, name: now})) == []) == allowed, name
-
-
 def test_a_method_of_other_constants_may_differ_a_little_and_no_other_method_may() -> None:
     one = {"auc A": 0.7, "cost A": 1.0, "gap A": 1e-9, "auc B": 0.7, "cost B": 1.0}
     tied = {**one, "cost A": 10.0, "auc A": 0.705}
@@ -65,19 +50,6 @@ def test_a_method_of_other_constants_may_differ_a_little_and_no_other_method_may
     assert len(list(differences(both, {**both, "excess": 4e-4}))) == 1
     missing = {name: value for name, value in tied.items() if name != "auc A"}
     assert len(list(differences(one, missing))) == 1
-
-
-def test_other_constants_do_not_excuse_other_data() -> None:
-    """With a bare `lam` that differs no other name without a method would be compared."""
-    one = {"lam": 1e-5, "full_auc": 0.9, "excess": 2e-4, "sha256": "a", "n_train": 8, "gap A": 1.0}
-    tied = {**one, "lam": 0.1, "excess": 3e-4}
-    assert list(differences(one, tied)) == []
-    assert list(differences(one, {**tied, "sha256": "b"})) == ["/sha256: 'a' recorded, 'b' now"]
-    assert len(list(differences(one, {**tied, "n_train": 9}))) == 1
-    assert len(list(differences(one, {**tied, "gap A": 2.0}))) == 1
-    method = {"cost A": 1.0, "sha256 A": "a", "test_sha256 A": "b"}
-    other = {"cost A": 2.0, "sha256 A": "b", "test_sha256 A": "a"}
-    assert len(list(differences(method, other))) == 2
 
 
 @pytest.mark.release
@@ -96,21 +68,6 @@ def test_a_computation_that_drifts_is_noticed(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(reruns, "recorded_parts", drifted)
     assert reruns.check("SAUC").verdict == "fails"
-
-
-def test_other_choices_in_most_parts_are_no_ties(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each alone would pass: where a constant was chosen otherwise only an AUC is compared."""
-    right = reruns.recorded_parts
-
-    def otherwise(*given: object) -> object:
-        parts = right(*given)["sauc-geometry"].parts[:2]  # type: ignore[arg-type]
-        chosen = [part._replace(result={**part.result, "lam": -1.0}) for part in parts]
-        return {"sauc-geometry": Recorded(chosen)}
-
-    monkeypatch.setattr(reruns, "recorded_parts", otherwise)
-    monkeypatch.setattr(reruns, "plain", lambda found: {**found, "lam": 1.0})
-    row = reruns.check("SAUC")
-    assert row.verdict == "fails" and "2 of 2 parts" in row.details["differences"][-1]
 
 
 def copied(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
@@ -135,31 +92,6 @@ def test_evidence_that_is_missing_is_an_error_with_and_without_data(
         reruns.check(paper)
 
 
-def test_one_part_that_is_missing_is_an_error_too(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    path = copied(monkeypatch, tmp_path) / "sauc-geometry.jsonl"
-    documents = read_evidence(path)
-    gone = [*documents][3]
-    write_evidence(path, [document for key, document in documents.items() if key != gone])
-    with pytest.raises(InputError, match=f"no part {gone} of protocol"):
-        reruns.check("SAUC")
-
-
-@each("change", ["protocol", "budget"])
-def test_evidence_of_another_protocol_or_budget_is_none(
-    monkeypatch: pytest.MonkeyPatch, change: str
-) -> None:
-    table = tables()["sauc-table-1"]
-    lines = tuple(replace(line, full=[-1]) for line in table.experiment.budget)
-    changed = {"protocol": {"protocol": 99}, "budget": {"budget": lines}}[change]
-    parts = table.experiment.parts(Run("full", 0), table.experiment.spent("full"))
-    other = replace(table.experiment, parts=lambda run, budget: parts, **changed)
-    monkeypatch.setattr(reruns, "tables", lambda: {"one": replace(table, experiment=other)})
-    with pytest.raises(InputError, match=rf"no part .* of protocol {other.protocol}"):
-        recorded_parts("SAUC", Run("full", 0))
-
-
 def test_evidence_that_is_damaged_is_an_error(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -177,17 +109,6 @@ def test_without_data_what_needs_them_is_not_testable_and_that_is_expected(
     assert row.verdict == "not-testable"
     assert str(row.measured).endswith("nonlinear-online: their data are not here")
     assert "data:skin" in row.details["absent"]
-
-
-def test_data_that_changed_are_no_reason_not_to_test(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    without = recorded_parts("Nonlinear", Run("full", 0)).values()
-    for name in {name for known in without for name in known.absent}:
-        (tmp_path / f"{name}.npz").write_bytes(b"other")
-    monkeypatch.setenv("AUCERT_DATA", str(tmp_path))
-    with pytest.raises(InputError, match="made of other data: "):
-        reruns.check("Nonlinear")
 
 
 def recorded(seconds: dict[str, float]) -> Recorded:
@@ -213,53 +134,6 @@ def test_without_short_parts_the_shortest_is_run_in_the_full_profile(
     for is_quick, wanted in ((True, quick), (False, full)):
         drawn = recorded(seconds).drawn(np.random.default_rng(0), is_quick)
         assert {part.part.key for part in drawn} == wanted
-
-
-def test_experiments_of_which_nothing_was_run_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = {
-        "short": recorded({"a": 1.0}),
-        "long": recorded({"a": 9.0}),
-        "longer": recorded({"a": 99.0}),
-        "absent": Recorded(absent={"skin"}),
-        "changed": Recorded(changed={"usps"}),
-    }
-    monkeypatch.setattr(reruns, "recorded_parts", lambda *given: known)
-    absent = "; none of absent: their data are not here; none of changed: their data are not those"
-    for profile, many, long in (("quick", 1, "long, longer"), ("full", 2, "longer")):
-        row = reruns.check("SHT", profile)
-        assert row.verdict == "holds" and str(row.measured).startswith(
-            f"{many} parts run again, 0 numbers differ; none of {long}: their parts take longer"
-            f"{absent}"
-        )
-
-
-def test_data_that_some_parts_lack_are_named_beside_those_that_were_run(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    known = recorded({"a": 1.0})
-    known.absent, known.changed = {"skin"}, {"wdbc", "usps"}
-    long = recorded({"a": 99.0})
-    long.absent = {"skin"}
-    monkeypatch.setattr(reruns, "recorded_parts", lambda *given: {"some": known, "long": long})
-    row = reruns.check("SHT")
-    assert row.verdict == "holds" and str(row.measured).endswith(
-        "; of some, long no part that needs skin, usps, wdbc: these data are not here, or not "
-        "those of the evidence"
-    )
-
-
-def test_long_parts_are_no_want_of_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = {"long": recorded({"a": 99.0}), "other": Recorded(absent={"skin"})}
-    monkeypatch.setattr(reruns, "recorded_parts", lambda *given: known)
-    assert reruns.check("SHT").verdict == "not-testable"
-
-
-def test_validate_reports_the_last_check_of_this_evidence() -> None:
-    report = suite.run([reruns.name_of(paper) for paper in PAPERS])
-    assert [row.verdict for row in report.rows] == ["holds"] * 4
-    for row in report.rows:
-        assert row.details["date"] in str(row.measured) and row.details["parts"]
-        assert "that took 3 s or less" in row.statement
 
 
 def test_a_check_of_other_evidence_does_not_count(tmp_path: Path) -> None:
@@ -293,16 +167,3 @@ def test_the_command_says_what_differs_and_keeps_it(
         with pytest.raises(SystemExit) as ended:
             main(["reproduce", "--check", *more])
         assert ended.value.code == 2
-
-
-def test_few_experiments_have_no_part_that_is_run_again() -> None:
-    """Of the project's evidence: what the doc of `LONGEST` says."""
-    run = Run("full", 0, reruns.real_data_folder())
-    longer: dict[str, float] = {}
-    for paper in PAPERS:
-        for name, known in recorded_parts(paper, run).items():
-            every = [part.seconds for part in known.parts]
-            if every and min(every) > SECONDS:
-                longer[name] = min(every)
-    assert sum(least > LONGEST for least in longer.values()) <= 1, longer
-    assert sum(least for least in longer.values() if least <= LONGEST) < 90.0, longer

@@ -51,21 +51,6 @@ def test_the_standard_error_is_the_spread_over_fresh_samples(kind: str) -> None:
     assert np.median([mean.error for mean in found]) == pytest.approx(true, rel=0.12)
 
 
-def test_the_error_of_a_difference_is_that_of_paired_scores() -> None:
-    rng = np.random.default_rng(2)
-
-    def once():
-        scores, positive = sample(rng, 60, 90)
-        other = scores + 0.1 * rng.normal(size=scores.size)
-        return order_mean(scores, positive) - order_mean(other, positive)
-
-    found = [once() for _ in range(600)]
-    true = np.std([mean.value for mean in found])
-    assert np.median([mean.error for mean in found]) == pytest.approx(true, rel=0.15)
-    scores, positive = sample(rng, 60, 90)
-    assert true < 0.5 * order_mean(scores, positive).error
-
-
 def test_one_row_of_a_class_has_no_standard_error() -> None:
     scores, positive = sample(np.random.default_rng(0), 1, 9)
     assert np.isnan(order_mean(scores, positive).error)

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
 
 from aucert.exact.errors import InputError
-from aucert.validation.data.datasets import FIXED, GENERATORS, data_sha256, load, names
+from aucert.validation.data.datasets import data_sha256, load, names
 from loops import each
 
 SIZES = {
@@ -38,11 +38,6 @@ def test_every_name_loads_a_clean_data_set_of_known_size(name: str) -> None:
     assert data.source
 
 
-def test_the_names_are_those_of_the_two_registries() -> None:
-    assert names() == [*FIXED, *GENERATORS]
-    assert set(names()) == set(SIZES)
-
-
 def test_wdbc_counts_malignant_as_positive() -> None:
     """scikit-learn codes malignant as 0."""
     raw: dict = load_breast_cancer()  # type: ignore[assignment]
@@ -55,12 +50,6 @@ def test_the_two_digit_tasks_split_the_ten_digits_as_they_say() -> None:
     digit = load_digits()["target"]  # type: ignore[index]
     assert np.array_equal(load("digits").y == 1, digit <= 4)
     assert np.array_equal(load("digits-even").y == 1, digit % 2 == 0)
-
-
-def test_the_number_of_rows_follows_a_colon() -> None:
-    assert load("linear:321", seed=3).X.shape == (321, 2)
-    assert load("linear:321", seed=3).name == "linear:321"
-    assert load("sparse-mean-shift:40").X.shape == (40, 1000)
 
 
 def test_generators_obey_the_seed_and_fixed_sets_ignore_it() -> None:

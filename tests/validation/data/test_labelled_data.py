@@ -30,13 +30,6 @@ def test_memory_layout_does_not_matter(same) -> None:
     assert data_sha256(same, Y) == data_sha256(X, Y)
 
 
-def test_a_table_longer_than_one_block_has_the_fingerprint_of_the_whole() -> None:
-    rows = np.arange(40_000.0).reshape(-1, 1)
-    y = np.zeros(40_000, dtype=np.int64)
-    wanted = hashlib.sha256(b"<f8 40000x1;" + rows.tobytes() + b"<i8 40000;" + y.tobytes())
-    assert data_sha256(rows, y) == wanted.hexdigest()
-
-
 @each(
     ("rows", "y"),
     [
@@ -71,12 +64,6 @@ def test_a_sparse_fingerprint_depends_on_the_matrix_not_on_its_storage() -> None
     assert messy.nnz == 4, "the argument is left alone"
 
 
-def test_sparse_matrices_of_different_width_differ() -> None:
-    first = sp.csr_array(X)
-    wider = sp.csr_array((first.data, first.indices, first.indptr), shape=(4, 9))
-    assert data_sha256(first, Y) != data_sha256(wider, Y)
-
-
 def test_text_labels_have_a_fingerprint_and_python_objects_none() -> None:
     assert data_sha256(X, np.array(["a", "b", "b", "a"])) != data_sha256(X, Y)
     with pytest.raises(InputError, match="Python objects"):
@@ -95,8 +82,3 @@ def test_a_dataset_counts_its_classes_by_the_positive_label() -> None:
 def test_a_dataset_of_one_class_is_refused(y) -> None:
     with pytest.raises(InputError, match=r"toy: [04] positive and [04] negative rows"):
         make_dataset("toy", X, y, source="by hand")
-
-
-def test_a_dataset_with_labels_of_another_length_is_refused() -> None:
-    with pytest.raises(InputError, match=r"\(4, 3\) and y has shape \(3,\)"):
-        make_dataset("toy", X, [0, 1, 0], source="by hand")

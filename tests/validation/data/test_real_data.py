@@ -140,19 +140,3 @@ def test_the_class_counts_of_the_papers_tasks(name: str) -> None:
     data = load_real(name, folder=path.parent)
     assert (data.n_pos, data.n_neg) == COUNTS[name]
     assert np.isfinite(data.X).all()
-
-
-def test_bank_leaves_out_the_duration() -> None:
-    path = require_real("bank_additional_full")
-    assert load_real("bank", folder=path.parent).X.shape == (41_188, 19)
-
-
-def test_usps_pixels_lie_between_minus_one_and_one() -> None:
-    data = load_real("usps", folder=require_real("usps").parent, part="train")
-    assert (data.X.min(), data.X.max()) == (-1.0, 1.0)
-    assert len(data.X) == 7291
-
-
-def test_automobile_without_incomplete_rows_is_the_paper_s_159() -> None:
-    data = load_npz(require_real("automobile"), positive=(3,), missing="drop-rows")
-    assert (len(data.X), data.n_pos) == (159, 13)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -51,20 +49,6 @@ def test_the_last_point_of_a_gap_curve_is_the_certificate() -> None:
         proved = (certificate.gap) / certificate.primal
         assert float(dot.get_ydata()[0]) == pytest.approx(proved, rel=1e-12, abs=0)
         assert float(dot.get_xdata()[0]) == solution.n_iter
-
-
-def test_no_gap_curve_passes_below_what_is_certified() -> None:
-    figure = gap_curves(solve(DATA.X, DATA.y, LAM))
-    curve, dot = shown(figure).lines
-    assert np.min(curve.get_ydata()) >= float(dot.get_ydata()[0])
-
-
-@each(("slower", "scale"), [(3.0, "linear"), (1e3, "log")])
-def test_times_far_apart_are_drawn_on_a_logarithmic_axis(slower: float, scale: str) -> None:
-    held = replace(solve(DATA.X, DATA.y, LAM), history=(), seconds=0.01)
-    many = {"quick": held, "slow": replace(held, seconds=0.01 * slower)}
-    assert shown(gap_curves(many)).get_xscale() == scale
-    assert shown(gap_curves(many, by="n_iter")).get_xscale() == "linear"
 
 
 def test_every_rule_is_a_point_of_the_roc_curve(model: ROCSVM) -> None:
@@ -184,46 +168,6 @@ def test_pictures_take_a_pipeline_and_a_frame() -> None:
     assert margin_distribution(pipeline, frame, DATA.y).axes[0].containers
     surface = shown(decision_surface(pipeline, frame, DATA.y, resolution=10))
     assert (surface.get_xlabel(), surface.get_ylabel()) == ("height", "weight")
-
-
-def test_a_search_over_pipelines_is_drawn_as_its_best_one() -> None:
-    steps = make_pipeline(StandardScaler(), ROCSVM())
-    search = GridSearchCV(steps, {"rocsvm__lam": [LAM, 1.0]}, scoring="roc_auc", cv=2)
-    search.fit(DATA.X, DATA.y)
-    best = search.best_estimator_
-    margins, _ = certified_margins(search, DATA.X, DATA.y)
-    assert np.array_equal(margins, certified_margins(best, DATA.X, DATA.y)[0])
-
-
-def test_the_axis_says_when_only_some_pairs_are_drawn(model: ROCSVM) -> None:
-    every = DATA.is_positive.sum() * (~DATA.is_positive).sum()
-    whole = shown(margin_distribution(model, DATA.X, DATA.y))
-    part = shown(margin_distribution(model, DATA.X, DATA.y, n_pairs=50))
-    assert whole.get_ylabel() == "pairs"
-    assert part.get_ylabel() == f"pairs, 50 drawn of {every:,}"
-
-
-@pytest.mark.slow
-def test_no_legend_covers_a_curve(model: ROCSVM) -> None:
-    figures = [
-        roc_with_thresholds(model, DATA.X, DATA.y),
-        margin_distribution(model, DATA.X, DATA.y),
-        gap_curves({f"run {k}": solve(DATA.X, DATA.y, LAM) for k in range(3)}),
-    ]
-    for figure in figures:
-        figure.draw_without_rendering()
-        axes = shown(figure)
-        legend, curves = axes.get_legend().get_window_extent(), axes.get_window_extent()
-        assert not legend.overlaps(curves) and legend.y1 < axes.xaxis.label.get_window_extent().y0
-        assert legend.y0 >= 0
-
-
-def test_curves_and_bars_differ_without_colour(model: ROCSVM) -> None:
-    axes = shown(gap_curves({f"run {k}": solve(DATA.X, DATA.y, LAM) for k in range(5)}))
-    curves = [line for line in axes.lines if not line.get_label().startswith("_")]
-    assert len({str(line._unscaled_dash_pattern) for line in curves}) == 5
-    bars = shown(margin_distribution(model, DATA.X, DATA.y)).containers
-    assert len({group[0].get_hatch() for group in bars}) == 3
 
 
 def test_a_picture_is_drawn_where_it_is_asked_for(model: ROCSVM) -> None:

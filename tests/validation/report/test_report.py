@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import subprocess
@@ -13,18 +12,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from aucert.validation.claims.claim import DataUsed
 from aucert.validation.claims.theorem_4 import CASES
-from aucert.validation.commands.endings import counted_progress
-from aucert.validation.commands.others import (
-    claims_table,
-    print_report,
-    report_table,
-    summary_line,
-    verdict_text,
-)
 from aucert.validation.effects import Effect
 from aucert.validation.plots import Figure, Series
 from aucert.validation.report.document import (
@@ -32,12 +22,8 @@ from aucert.validation.report.document import (
     Report,
     environment,
     part_1,
-    repeat,
-    shown,
 )
-from aucert.validation.report.headlines import TEN, headlines, of_figure, picture, printed
 from aucert.validation.report.row import Row
-from aucert.validation.suite import claims
 from loops import each
 
 MARKUP = "<script>alert('&')</script>"
@@ -177,23 +163,6 @@ def test_the_counts_add_up_to_all_claims() -> None:
     assert counts["all"]["all"] == 6 and counts["theorem"]["fall"] == 1
 
 
-def test_headlines_say_what_their_rows_came_to() -> None:
-    effect = Effect("a", 1.5, 0.5, 9).document()
-    for verdict, colour in (("undecided", "open"), ("borne-out", "good"), ("error", "")):
-        found = headlines({n: row(n, verdict=verdict, effects=(effect,)) for n, *_ in TEN[9:]})
-        assert [head.colour for head in found] == [colour] * bool(colour)
-        assert all(head.number == "+1.5" and "<svg" in head.svg for head in found)
-    assert headlines({}) == []
-
-
-def test_what_is_wrong_in_print_is_a_claim_that_fails_or_a_remark() -> None:
-    verdicts = {claim.name: (claim.kind, claim.expected_verdict) for claim in claims()}
-    assert {form["severity"] for form in printed().values()} == {"A", "B", "C"}
-    fails = {name for name, (_, verdict) in verdicts.items() if verdict == "fails"}
-    assert fails <= set(printed())
-    assert all(verdicts[name][0] != "theorem" for name in set(printed()) - fails)
-
-
 def test_writing_leaves_two_whole_files(tmp_path: Path) -> None:
     made = report(row("first"))
     made.write(tmp_path)
@@ -205,72 +174,9 @@ def test_writing_leaves_two_whole_files(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["claims.json", "report.html"]
 
 
-def test_the_command_repeats_the_profile_too() -> None:
-    assert repeat(row("a", profile="full")) == "aucert validate --only a --seed 3 --profile full"
-
-
-def test_numbers_are_shown_short() -> None:
-    assert shown(1 / 3) == "0.333333"
-    assert shown([1.0, None, True]) == "1, –, yes"
-    assert shown("as it is") == "as it is"
-
-
-def test_pictures_repeat_and_take_their_colours_from_the_page() -> None:
-    drawn = of_figure(figure())
-    assert drawn == of_figure(figure())
-    assert "var(--ink)" in drawn and "#000000" not in drawn
-    markers = set(re.findall(r'<use [^>]*xlink:href="#(i\w+-\d+)"', drawn))
-    assert len(markers) >= 2 and "stroke-dasharray" in drawn  # more than colour tells curves apart
-    page = report(row("first", figures=(figure(),))).html()
-    dark = page.split("prefers-color-scheme: dark", 1)[1]
-    for name in set(re.findall(r"var\((--\w+)", page)):
-        assert f"{name}: #" in dark, name
-    assert "a &lt; b" in picture(lambda axes: None, "name", "a < b", (2.0, 1.0))
-
-
 def test_a_curve_leaves_out_what_a_logarithmic_axis_cannot_show() -> None:
     series = Series.of("s", [1.0, 2.0, 3.0, 4.0], [1.0, 0.0, float("nan"), 2.0])
     assert series.x == (1.0, 4.0) and series.y == (1.0, 2.0)
-
-
-@each("width", [80, 160])
-def test_the_table_can_be_read_without_colour(width: int) -> None:
-    made = report(row("first"), row("second", verdict="fails", measured="[red]as text[/red]"))
-    console = Console(width=width, color_system=None, record=True, file=io.StringIO())
-    print_report(made, console)
-    text = console.export_text()
-    assert "! FAILS" in text and "  holds" in text
-    assert "[red]as text[/red]" in text and "printed: 0.5" in text
-    assert "1 of 2 verdicts differ from the recorded ones: second" in text
-
-
-def test_many_claims_are_told_by_headlines_and_counts() -> None:
-    rows = [row(f"a{k}") for k in range(30)]
-    console = Console(width=100, color_system=None, record=True, file=io.StringIO())
-    print_report(report(*rows), console)
-    text = console.export_text()
-    assert re.search(r"all +30 +- +- +- +- +30", text) and "a7" not in text
-
-
-def test_the_lists_have_one_line_a_claim() -> None:
-    assert claims_table(claims()).row_count == len(claims())
-    assert report_table(report(row("a"), row("b"))).row_count == 2
-
-
-def test_an_expected_verdict_is_not_marked() -> None:
-    assert verdict_text(row("a", verdict="fails", expected_verdict="fails")).plain == "  fails"
-    assert "All 1 verdicts are the recorded ones" in summary_line(report(row("a")))
-
-
-def test_progress_is_silent_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with counted_progress("claims", str) as show:
-        assert show is None
-    assert capsys.readouterr().err == ""
-
-
-def test_claims_stand_paper_by_paper() -> None:
-    papers = [entry.paper for entry in claims()]
-    assert papers == sorted(papers, key=["ScalingUp", "SAUC", "SHT", "Nonlinear", "aucert"].index)
 
 
 def test_the_counterexample_to_theorem_4_runs_as_printed() -> None:
