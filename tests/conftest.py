@@ -10,6 +10,7 @@ import gc
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +29,7 @@ import numpy as np  # noqa: E402
 import aucert  # noqa: E402
 import loops  # noqa: E402
 from aucert.exact.tools import compiling  # noqa: E402
+from command import Command  # noqa: E402
 from smoke import left_out, mark_smoke  # noqa: E402
 
 # Tests ask the compiled loops; `test_compiling` shows that the plain forms return the same bits.
@@ -97,3 +99,12 @@ def interrupts_are_heard(request: pytest.FixtureRequest) -> Iterator[None]:
     except KeyboardInterrupt:
         return
     pytest.fail(f"an interrupt is not heard any more: {signal.getsignal(signal.SIGINT)!r}")
+
+
+@pytest.fixture
+def command(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Command:
+    """The command line, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return Command(capsys)

@@ -15,49 +15,12 @@ from sklearn.base import BaseEstimator
 import aucert.approx
 import aucert.exact
 from aucert.exact import ROCSVM, InputError, SurvivalSVM, certify, solve, uno_concordance
-from aucert.validation.cli import main
+from command import Command
+from loops import each, first_fast
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(60, 3))
 Y = (X[:, 0] > 0).astype(int)
-
-
-class Aucert:
-    """Commands run in a folder: what they print, and what they end with."""
-
-    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]):
-        self.folder, self._capsys = folder, capsys
-
-    def __call__(self, *words: object) -> str:
-        """Run a command and return what it prints, after its status where that is not 0."""
-        status = 0
-        try:
-            main([str(word) for word in words])
-        except SystemExit as end:
-            status = end.code
-        told = self._capsys.readouterr()
-        self.notes = told.err
-        return told.out if not status else f"{status}: {told.err}"
-
-    def json(self, *words: object) -> dict[str, Any]:
-        """Return the document of a command that ends well."""
-        told = self(*words, "--json")
-        assert told.startswith("{"), told
-        return json.loads(told)
-
-    def refused(self, *words: object) -> str:
-        """Return the one line in which a command refuses its input."""
-        told = self(*words)
-        assert told.startswith("2: ") and told.count("\n") == 1 and "Traceback" not in told, told
-        return told
-
-
-@pytest.fixture
-def aucert_at(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Aucert:
-    monkeypatch.chdir(tmp_path)
-    return Aucert(tmp_path, capsys)
 
 
 def write_csv(path: str, rows: np.ndarray, header: str = "") -> None:
@@ -69,25 +32,28 @@ def write_csv(path: str, rows: np.ndarray, header: str = "") -> None:
 # 12. pyarrow
 
 
+PUBLIC = [getattr(room, name) for room in (aucert.exact, aucert.approx) for name in room.__all__]
+ESTIMATORS = [one for one in PUBLIC if inspect.isclass(one) and issubclass(one, BaseEstimator)]
+
+
 @pytest.mark.filterwarnings("ignore")
-def test_every_estimator_takes_a_table_of_pyarrow() -> None:
+@each("kind", first_fast(sorted(ESTIMATORS, key=lambda one: one is not ROCSVM)))
+def test_an_estimator_takes_a_table_of_pyarrow(kind: Any) -> None:
     pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     table = pa.table({name: X[:, k] for k, name in enumerate("abc")})
-    rooms = (aucert.exact, aucert.approx)
-    found = [getattr(room, name) for room in rooms for name in room.__all__]
-    kinds: list[Any] = [
-        one for one in found if inspect.isclass(one) and issubclass(one, BaseEstimator)
-    ]
-    assert len(kinds) > 15
-    for kind in kinds:
-        model = kind()
-        if "random_state" in model.get_params():
-            model.set_params(random_state=0)
-        y = X[:, 0] ** 2 if "Survival" in kind.__name__ else Y
-        score = next(n for n in ("decision_function", "transform", "predict") if hasattr(kind, n))
-        wanted = getattr(model.fit(X, y), score)(X)
-        for given in (table, table.to_batches()[0]):
-            assert np.array_equal(getattr(model.fit(given, y), score)(given), wanted), kind
+    model = kind()
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    y = X[:, 0] ** 2 if "Survival" in kind.__name__ else Y
+    score = next(n for n in ("decision_function", "transform", "predict") if hasattr(kind, n))
+    wanted = getattr(model.fit(X, y), score)(X)
+    for given in (table, table.to_batches()[0]):
+        assert np.array_equal(getattr(model.fit(given, y), score)(given), wanted)
+
+
+def test_columns_of_pyarrow_have_names_of_their_own() -> None:
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    table = pa.table({name: X[:, k] for k, name in enumerate("abc")})
     assert list(ROCSVM().fit(table, Y).feature_names_in_) == ["a", "b", "c"]
     twice = pa.table([X[:, 0], X[:, 1]], names=["a", "a"])
     with pytest.raises(InputError, match="two columns"):
@@ -139,7 +105,7 @@ def test_a_rate_is_a_number() -> None:
 # 14. Events
 
 
-def test_events_are_read_as_labels_are(aucert_at: Aucert) -> None:
+def test_events_are_read_as_labels_are(command: Command) -> None:
     time, primal = 1 + X[:, 0] ** 2, set()
     for yes, no in (("TRUE", "FALSE"), ("true", "false"), ("yes", "no"), ("Yes", "No"), (1, 0)):
         rows = [
@@ -147,7 +113,7 @@ def test_events_are_read_as_labels_are(aucert_at: Aucert) -> None:
         ]
         Path("t.csv").write_text("\n".join(["a,b,time,event", *rows]) + "\n")
         asked = ("solve", "t.csv", "--lam", 0.01, "--time", "time", "--event", "event")
-        primal.add(aucert_at.json(*asked)["primal"])
+        primal.add(command.json(*asked)["primal"])
     assert len(primal) == 1
     for event, time, words in (
         ("yes", "inf", "'inf'"),
@@ -155,9 +121,9 @@ def test_events_are_read_as_labels_are(aucert_at: Aucert) -> None:
         ("?", "1", "missing"),
     ):
         Path("t.csv").write_text(f"a,time,event\n1,2,1\n2,3,0\n3,{time},{event}\n")
-        assert words in aucert_at.refused(*asked)
+        assert words in command.refused(*asked)
     Path("t.csv").write_text("a,time,event\n1,2,yes\n2,3,0\n3,4,1\n")  # as features are
-    assert aucert_at.json(*asked)["n"] == 3
+    assert command.json(*asked)["n"] == 3
 
 
 # 9. svmlight
@@ -176,31 +142,31 @@ SPARSE = np.where(np.arange(60)[:, None] < [10, 0, 0], 0.0, X)
 """The first ten rows lack the first feature."""
 
 
-def test_the_base_of_a_file_is_that_of_the_model(aucert_at: Aucert) -> None:
+def test_the_base_of_a_file_is_that_of_the_model(command: Command) -> None:
     for base in (0, 1):
         write_svmlight("train.svm", SPARSE, base)
         write_svmlight("new.svm", SPARSE[:10], base)
         write_svmlight("short.svm", SPARSE[:10, :2], base)
         for more in ((), ("--standardise",), ("--zero-based", "no" if base else "yes")):
-            aucert_at("solve", "train.svm", "--lam", 0.01, "--out", "m", *more)
-            scores = aucert_at("predict", "m/model.npz", "train.svm").splitlines()
-            assert aucert_at("predict", "m/model.npz", "new.svm").splitlines() == scores[:11]
-            assert len(aucert_at("predict", "m/model.npz", "short.svm").splitlines()) == 11
+            command("solve", "train.svm", "--lam", 0.01, "--out", "m", *more)
+            scores = command("predict", "m/model.npz", "train.svm").splitlines()
+            assert command("predict", "m/model.npz", "new.svm").splitlines() == scores[:11]
+            assert len(command("predict", "m/model.npz", "short.svm").splitlines()) == 11
             asked = ("certify", "train.svm", "--model", "m/model.npz", "--lam", 0.01)
-            assert aucert_at.json(*asked)["status"] == "certified"
+            assert command.json(*asked)["status"] == "certified"
     write_svmlight("train.svm", SPARSE, 0)  # the model counts from 1 now
-    assert "index 0" in aucert_at.refused("predict", "m/model.npz", "train.svm")
+    assert "index 0" in command.refused("predict", "m/model.npz", "train.svm")
     told = ("--zero-based", "yes")
-    assert aucert_at("predict", "m/model.npz", "train.svm", *told).splitlines() == scores
+    assert command("predict", "m/model.npz", "train.svm", *told).splitlines() == scores
 
 
-def test_the_base_is_that_of_the_model_for_queries_too(aucert_at: Aucert) -> None:
+def test_the_base_is_that_of_the_model_for_queries_too(command: Command) -> None:
     write_svmlight("train.svm", SPARSE, 0, qid=True)
     write_svmlight("new.svm", SPARSE[:10], 0)
-    aucert_at("solve", "train.svm", "--lam", 0.01, "--qid", "qid", "--out", "m")
+    command("solve", "train.svm", "--lam", 0.01, "--qid", "qid", "--out", "m")
     write_svmlight("train.svm", SPARSE, 0)
-    scores = aucert_at("predict", "m/model.npz", "train.svm").splitlines()
-    assert aucert_at("predict", "m/model.npz", "new.svm").splitlines() == scores[:11]
+    scores = command("predict", "m/model.npz", "train.svm").splitlines()
+    assert command("predict", "m/model.npz", "new.svm").splitlines() == scores[:11]
 
 
 def same(one: str, other: str) -> bool:
@@ -209,35 +175,33 @@ def same(one: str, other: str) -> bool:
     return np.allclose(*read, rtol=1e-9, atol=1e-12)
 
 
-def test_a_narrow_file_that_may_count_either_way_is_refused(aucert_at: Aucert) -> None:
+def test_a_narrow_file_that_may_count_either_way_is_refused(command: Command) -> None:
     write_csv("train.csv", np.c_[SPARSE, Y], "a,b,c,y")
-    aucert_at("solve", "train.csv", "--lam", 0.01, "--out", "m")
+    command("solve", "train.csv", "--lam", 0.01, "--out", "m")
     write_csv("new.csv", SPARSE[:10], "a,b,c")
-    scores = aucert_at("predict", "m/model.npz", "new.csv")
+    scores = command("predict", "m/model.npz", "new.csv")
     write_svmlight("new.svm", SPARSE[:10], 0)  # indices 1 and 2
-    assert "--zero-based" in aucert_at.refused("predict", "m/model.npz", "new.svm")
-    assert same(aucert_at("predict", "m/model.npz", "new.svm", "--zero-based", "yes"), scores)
+    assert "--zero-based" in command.refused("predict", "m/model.npz", "new.svm")
+    assert same(command("predict", "m/model.npz", "new.svm", "--zero-based", "yes"), scores)
     write_svmlight("new.svm", SPARSE[:10], 1)  # indices 2 and 3: a fourth feature else
-    assert same(aucert_at("predict", "m/model.npz", "new.svm"), scores)
-    assert "svmlight" in aucert_at.refused(
-        "predict", "m/model.npz", "new.csv", "--zero-based", "yes"
-    )
+    assert same(command("predict", "m/model.npz", "new.svm"), scores)
+    assert "svmlight" in command.refused("predict", "m/model.npz", "new.csv", "--zero-based", "yes")
 
 
 def test_weights_wider_than_a_file_that_may_count_either_way_are_refused(
-    aucert_at: Aucert,
+    command: Command,
 ) -> None:
     rows = np.c_[np.zeros(60), X[:, :2]]
     write_svmlight("data.svm", rows, 0)
     w = np.array([0.0, *solve(X[:, :2], Y, 0.01).w])
     np.save("w.npy", w)
     asked = ("certify", "data.svm", "--weights", "w.npy", "--lam", 0.01)
-    assert "--zero-based" in aucert_at.refused(*asked)
-    assert aucert_at.json(*asked, "--zero-based", "yes")["status"] == "certified"
-    audit = aucert_at.json(*asked, "--zero-based", "no")
+    assert "--zero-based" in command.refused(*asked)
+    assert command.json(*asked, "--zero-based", "yes")["status"] == "certified"
+    audit = command.json(*asked, "--zero-based", "no")
     assert audit["relative_gap"] > 0.1 and "intercept" in audit["statement"]
     np.save("w.npy", w[1:])
-    assert aucert_at.json(*asked)["status"] == "certified"
+    assert command.json(*asked)["status"] == "certified"
 
 
 # 10. Signs of other programs' weights
@@ -262,26 +226,26 @@ empty# kernel parameter -u
 1 """
 
 
-def test_the_first_label_of_liblinear_is_scored_high(aucert_at: Aucert) -> None:
+def test_the_first_label_of_liblinear_is_scored_high(command: Command) -> None:
     write_csv("data.csv", np.c_[X, Y], "a,b,c,y")
     w = solve(X, Y, 0.01, loss="squared_hinge").w
     asked = ("certify", "data.csv", "--weights", "m", "--lam", 0.01, "--loss", "squared_hinge")
     for labels, sign in (("label 1 0\n", 1), ("label 0 1\n", -1), ("label -1 1\n", -1)):
         Path("m").write_text(liblinear(labels, sign * w))
-        assert aucert_at.json(*asked)["status"] == "certified", labels
-        assert aucert_at.json(*asked, "--positive", "1")["status"] == "certified"
+        assert command.json(*asked)["status"] == "certified", labels
+        assert command.json(*asked, "--positive", "1")["status"] == "certified"
         if "-1" not in labels:  # the model is the same, and the other class meant
-            assert aucert_at.json(*asked, "--positive", "0")["status"] == "certified"
+            assert command.json(*asked, "--positive", "0")["status"] == "certified"
     for labels in ("label 1 2\n", "label 3 4\n", "", "label 1\n", "label a b\n"):
         Path("m").write_text(liblinear(labels, w))
-        aucert_at.refused(*asked)
+        command.refused(*asked)
     rows = [f"{a},{b},{c},{'ill' if y else 'well'}" for a, b, c, y in zip(*X.T, Y, strict=True)]
     Path("data.csv").write_text("\n".join(["a,b,c,y", *rows]) + "\n")
     Path("m").write_text(liblinear("label 1 0\n", w))
-    assert "label" in aucert_at.refused(*asked, "--positive", "ill")
+    assert "label" in command.refused(*asked, "--positive", "ill")
 
 
-def test_other_formats_score_the_larger_label_high(aucert_at: Aucert) -> None:
+def test_other_formats_score_the_larger_label_high(command: Command) -> None:
     write_csv("data.csv", np.c_[X, Y], "a,b,c,y")
     w = solve(X, Y, 0.01).w
     Path("svm").write_text(
@@ -292,10 +256,10 @@ def test_other_formats_score_the_larger_label_high(aucert_at: Aucert) -> None:
     for name in ("svm", "m.json"):
         for positive in ("1", "0"):
             asked = ("certify", "data.csv", "--weights", name, "--lam", 0.01)
-            assert aucert_at.json(*asked, "--positive", positive)["status"] == "certified"
+            assert command.json(*asked, "--positive", positive)["status"] == "certified"
 
 
-def test_a_predicted_time_is_the_opposite_of_a_risk(aucert_at: Aucert) -> None:
+def test_a_predicted_time_is_the_opposite_of_a_risk(command: Command) -> None:
     time = 1 + X[:, 0] ** 2
     write_csv("t.csv", np.c_[X, time, Y], "a,b,c,time,event")
     w = solve(X, None, 0.01, time=time, event=Y).w
@@ -304,74 +268,74 @@ def test_a_predicted_time_is_the_opposite_of_a_risk(aucert_at: Aucert) -> None:
         learner = {"gradient_booster": booster, "objective": {"name": objective}}
         Path("m.json").write_text(json.dumps({"learner": learner}))
         asked = ("certify", "t.csv", "--weights", "m.json", "--time", "time", "--event", "event")
-        assert aucert_at.json(*asked, "--lam", 0.01)["status"] == "certified"
+        assert command.json(*asked, "--lam", 0.01)["status"] == "certified"
 
 
 # 11. Headers of numbers
 
 
-def test_a_header_of_places_is_a_header(aucert_at: Aucert) -> None:
+def test_a_header_of_places_is_a_header(command: Command) -> None:
     write_csv("train.csv", np.c_[X, Y], "a,b,c,y")
-    aucert_at("solve", "train.csv", "--lam", 0.01, "--out", "m")
+    command("solve", "train.csv", "--lam", 0.01, "--out", "m")
     write_csv("new.csv", X, "0,1,2")
-    assert aucert_at.refused("predict", "m/model.npz", "new.csv")  # a, b and c are not there
+    assert command.refused("predict", "m/model.npz", "new.csv")  # a, b and c are not there
     write_csv("train.csv", np.c_[X, Y], "0,1,2,3")
-    aucert_at("solve", "train.csv", "--lam", 0.01, "--out", "m")
-    assert aucert_at.json("predict", "m/model.npz", "new.csv")["n"] == 60
+    command("solve", "train.csv", "--lam", 0.01, "--out", "m")
+    assert command.json("predict", "m/model.npz", "new.csv")["n"] == 60
     rows = [f"{a},{b},{c},{y}" for a, b, c, y in zip(*X.T, Y, strict=True)]
     for header in ("", "0,1,2,3\n"):
         Path("t.csv").write_text(header + "\n".join(rows) + "\n")
-        assert aucert_at.json("solve", "t.csv", "--lam", 0.01)["n"] == 60
-        assert aucert_at.json("path", "t.csv", "--lam", 0.01)["n"] == 60
-    assert aucert_at.json("solve", "t.csv", "--lam", 0.01, "--header", "yes")["n"] == 60
+        assert command.json("solve", "t.csv", "--lam", 0.01)["n"] == 60
+        assert command.json("path", "t.csv", "--lam", 0.01)["n"] == 60
+    assert command.json("solve", "t.csv", "--lam", 0.01, "--header", "yes")["n"] == 60
     assert (
-        aucert_at.json("path", "t.csv", "--lam", 0.01, "--header", "no", "--positive", 1)["n"] == 61
+        command.json("path", "t.csv", "--lam", 0.01, "--header", "no", "--positive", 1)["n"] == 61
     )
-    assert "header" in aucert_at.refused("solve", "wdbc", "--lam", 0.01, "--header", "yes")
+    assert "header" in command.refused("solve", "wdbc", "--lam", 0.01, "--header", "yes")
 
 
-def test_a_header_of_places_names_the_columns_that_order(aucert_at: Aucert) -> None:
+def test_a_header_of_places_names_the_columns_that_order(command: Command) -> None:
     qid, grade = np.arange(60) // 6, RNG.integers(0, 4, 60)
     write_csv("q.csv", np.c_[X, qid, grade], "0,1,2,3,4")
-    found = aucert_at.json("solve", "q.csv", "--lam", 0.01, "--qid", 3, "--target", 4)
+    found = command.json("solve", "q.csv", "--lam", 0.01, "--qid", 3, "--target", 4)
     assert found["n"] == 60
     assert found["primal"] == solve(X, grade, 1e-2, qid=qid).certificate.primal
-    assert "'5'" in aucert_at.refused("solve", "q.csv", "--lam", 0.01, "--qid", 4, "--target", 5)
+    assert "'5'" in command.refused("solve", "q.csv", "--lam", 0.01, "--qid", 4, "--target", 5)
     words = "\n".join(f"{a},{b},q{q},{g}" for (a, b, _), q, g in zip(X, qid, grade, strict=True))
     Path("w.csv").write_text("0,1,2,3\n" + words + "\n")
-    assert aucert_at.json("solve", "w.csv", "--lam", 0.01, "--qid", 2)["n"] == 60
+    assert command.json("solve", "w.csv", "--lam", 0.01, "--qid", 2)["n"] == 60
     write_csv("g.csv", np.c_[X, qid % 2, Y], "0,1,2,3,4")
-    assert aucert_at.json("solve", "g.csv", "--lam", 0.01, "--worst-of", 3)["n"] == 60
+    assert command.json("solve", "g.csv", "--lam", 0.01, "--worst-of", 3)["n"] == 60
 
 
-def test_one_or_two_places_may_be_either_and_are_refused(aucert_at: Aucert) -> None:
+def test_one_or_two_places_may_be_either_and_are_refused(command: Command) -> None:
     rows = "\n".join(f"{a},{b}" for a, b in zip(Y, 1 - Y, strict=True)) + "\n"
     Path("t.csv").write_text("0,1\n" + rows)
-    assert "--header" in aucert_at.refused("solve", "t.csv", "--lam", 0.01)
-    assert aucert_at.json("solve", "t.csv", "--lam", 0.01, "--header", "yes")["n"] == 60
-    assert aucert_at.json("solve", "t.csv", "--lam", 0.01, "--header", "no")["n"] == 61
+    assert "--header" in command.refused("solve", "t.csv", "--lam", 0.01)
+    assert command.json("solve", "t.csv", "--lam", 0.01, "--header", "yes")["n"] == 60
+    assert command.json("solve", "t.csv", "--lam", 0.01, "--header", "no")["n"] == 61
 
 
-def test_weights_below_a_header_of_places(aucert_at: Aucert) -> None:
+def test_weights_below_a_header_of_places(command: Command) -> None:
     write_csv("train.csv", np.c_[X, Y], "a,b,c,y")
     w = solve(X, Y, 0.01).w
     asked = ("certify", "train.csv", "--lam", 0.01, "--weights", "w.csv")
     column = "\n".join(map(repr, w.tolist())) + "\n"
     for text in ("0\n" + column, "0\n" + column + "7\n", "0,1,2\n" + column.replace("\n", ",")):
         Path("w.csv").write_text(text)
-        assert aucert_at.json(*asked)["status"] == "certified", text
+        assert command.json(*asked)["status"] == "certified", text
     Path("w.csv").write_text("0\n" + column)
-    assert aucert_at.json(*asked)["status"] == "certified" and "0.0" in aucert_at.notes
+    assert command.json(*asked)["status"] == "certified" and "0.0" in command.notes
     Path("w.csv").write_text("0.0\n" + column)
-    assert aucert_at.json(*asked)["relative_gap"] > 0.1  # (0, w1, w2), and w3 as an intercept
+    assert command.json(*asked)["relative_gap"] > 0.1  # (0, w1, w2), and w3 as an intercept
     np.savez("train.npz", X=X, y=Y)
     Path("w.csv").write_text("0\n" + column)
     told = ("certify", "train.npz", *asked[2:])
-    assert aucert_at.json(*told, "--header", "no")["relative_gap"] > 0.1
-    assert aucert_at.json(*told, "--header", "yes")["status"] == "certified"
+    assert command.json(*told, "--header", "no")["relative_gap"] > 0.1
+    assert command.json(*told, "--header", "yes")["status"] == "certified"
     Path("w.csv").write_text("0\n1\n2\n")  # three weights of three features
-    assert aucert_at.json(*asked)["relative_gap"] > 0.1
+    assert command.json(*asked)["relative_gap"] > 0.1
     scores = "\n".join(map(repr, (X @ w).tolist())) + "\n"
     Path("s.csv").write_text("0\n" + scores)
-    audit = aucert_at.json("certify", "train.csv", "--lam", 0.01, "--scores", "s.csv")
+    audit = command.json("certify", "train.csv", "--lam", 0.01, "--scores", "s.csv")
     assert audit["n"] == 60 and audit["auc"] > 0.9

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils.estimator_checks import check_estimator
 
 from aucert.exact import ROCSVM, Gram, certify, cross_validated_path, load_model, save_model, solve
 from aucert.exact.errors import InputError
@@ -109,12 +107,6 @@ def test_float32_need_be_symmetric_to_its_own_rounding_only() -> None:
     assert gram.K[3, 5] == gram.K[5, 3] and not gram.meaning
 
 
-def test_scikit_learns_checks_of_a_given_matrix() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check_estimator(ROCSVM(kernel="precomputed"))
-
-
 def solved(tmp_path: Path, labels: list[str], *options: str) -> Path:
     """Solve a table whose last column is one of the labels, and return the folder written."""
     rows = [f"{a:.6f},{b:.6f},{labels[k % len(labels)]}" for k, (a, b) in enumerate(X[:60, :2])]
@@ -163,13 +155,6 @@ def test_data_are_left_out_where_they_are_not_wanted(tmp_path: Path, capsys) -> 
     assert (out / "proof.npz").exists() and not (out / "data.npz").exists()
     solved(tmp_path, ["no", "yes"], "--loss", "square")
     assert not (out / "proof.npz").exists() and not (out / "data.npz").exists()
-
-
-@pytest.mark.parametrize("by", [check_proof, check_partitions])
-def test_a_checker_explains_itself_in_three_lines(capsys, by) -> None:
-    for word in ("--help", "-h"):
-        status, said = checked(capsys, word, by=by)
-        assert status == 0 and said.count("\n") == 3 and by.__name__.split(".")[-1] in said
 
 
 def test_what_a_checker_cannot_read_is_said_in_our_words(tmp_path: Path, capsys) -> None:

@@ -156,18 +156,6 @@ def test_labels_and_groups_of_partitions_are_of_one_type(tmp_path: Path) -> None
         read_parquet_folder(tmp_path, target="y")
 
 
-def test_labels_of_dask_partitions_are_of_one_type() -> None:
-    pytest.importorskip("distributed")
-    from aucert.exact.spaces.dask_rows import _union
-
-    parts = [np.array([0, 1]), np.array([], dtype="u8"), np.array([0.0, 1.0])]
-    with pytest.raises(InputError, match=r"int64 in partition 0.*float64 in partition 2"):
-        _union(parts)
-    assert _union(parts[:1]).tolist() == [0, 1]
-    with pytest.raises(InputError, match="mixed"):
-        _union([np.array([0, 1], dtype=object), np.array(["a"])])
-
-
 def test_the_exact_mode_refuses_ordered_pairs() -> None:
     pairs = query_pairs(QUERY, GRADE)
     found = solve(X, GRADE, 0.1, qid=QUERY)

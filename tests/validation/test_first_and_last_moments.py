@@ -84,14 +84,6 @@ def test_an_interrupt_while_the_code_is_loaded_is_status_130(module: str, tmp_pa
 
 
 @pytest.mark.slow
-def test_a_result_that_is_being_printed_is_printed_to_its_end(tmp_path: Path) -> None:
-    words = ["solve", "linear:60", "--lam", "0.01"]
-    done = run(FROM_THE_FIRST_FILE.format(first="", words=words), tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "n_pairs" in done.stdout and "no weights have less than" in done.stdout
-
-
-@pytest.mark.slow
 @each("name", COMMANDS)
 def test_a_command_whose_results_appear_ends_as_if_nothing_had_come(name: str, tmp_path) -> None:
     (tmp_path / "zero_solver.py").write_text("def fit(X, y, lam):\n    return X[0] * 0\n")
@@ -130,3 +122,28 @@ def test_a_certificate_that_fails_its_check_is_one_sentence_and_status_2(
     said = capsys.readouterr()
     assert (ended.value.code, said.out, said.err.count("\n")) == (2, "", 1)
     assert "please report this" in said.err and "bound is false" in said.err
+
+
+SLOW_TO_LOAD = ("sklearn", "pandas", "cvxpy", "matplotlib")
+
+
+@pytest.mark.slow
+def test_the_module_runs_and_standard_error_stays_empty_with_json():
+    """And it needs none of the libraries that would double the time until it starts."""
+    code = f"""
+import runpy, sys
+sys.modules.update(dict.fromkeys({SLOW_TO_LOAD}))  # importing one of them is an error
+sys.argv[1:] = ["solve", "xor", "--lam", "1", "--json"]
+runpy.run_module("aucert", run_name="__main__", alter_sys=True)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["status"] == "certified"
+
+
+def test_help_loads_neither_numpy_nor_the_solvers(tmp_path: Path) -> None:
+    code = "import sys\nfrom aucert.validation.cli import main\ntry:\n    main(['--help'])\n"
+    code += "except SystemExit:\n    pass\n"
+    code += "print([m for m in ('numpy', 'aucert.exact', 'rich') if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert run.stdout.splitlines()[-1] == "[]", run.stdout + run.stderr

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aucert.exact import regularization_path
-from aucert.validation.cli import main
+from command import Command
 from loops import each, first_fast
 
 SOLVER = (
@@ -18,14 +18,8 @@ SOLVER = (
 DATA = "a,b,y\n1,2,0\n3,1,1\n2,2,1\n0,1,0\n1,1,1\n"
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    try:
-        main([str(word) for word in arguments])
-        status = 0
-    except SystemExit as ended:
-        status = int(ended.code or 0)
-    said = capsys.readouterr()
-    return status, said.out, said.err
+def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
+    return Command(capsys).run(*words)
 
 
 @pytest.fixture
@@ -65,16 +59,6 @@ def test_bench_reads_a_file_as_solve_does(capsys, folder) -> None:
     assert first["dual"] == second["dual"] and first["d"] == 2
     status, out, err = run(capsys, *"bench benched:fit --target y".split())
     assert (status, out) == (2, "") and "wdbc is built in" in err
-
-
-def test_bench_refuses_rows_in_partitions(capsys, folder) -> None:
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow", reason="reading Parquet needs pyarrow")
-    Path("parts").mkdir()
-    pandas.read_csv("t.csv").to_parquet("parts/a.parquet")
-    status, out, err = run(capsys, *"bench benched:fit --data parts --target y".split())
-    assert (status, out, err.count("\n")) == (2, "", 1)
-    assert "parts is a folder: a fit takes one matrix" in err
 
 
 @pytest.mark.slow
@@ -121,31 +105,3 @@ def test_a_regularization_path_is_drawn(capsys, folder) -> None:
     Path("path.json").write_text('{"path": []}')
     status, out, err = run(capsys, *"plot path.json --out none.svg".split())
     assert (status, out, err.count("\n")) == (2, "", 1) and "nothing in it can be drawn" in err
-
-
-@each(
-    ("command", "words"),
-    [
-        ("bench benched", "MODULE:FUNCTION"),
-        ("bench benched:fit benched:fit", "given twice"),
-        ("bench benched:fit --lam 0", "lam"),
-        ("bench benched:fit --max-time -1", "max_time"),
-        ("bench benched:none --data t.csv", "has no none"),
-        ("bench benched:fit --data no.csv --out b", "no such file"),
-        ("plot t.csv --out p.svg", "no JSON document"),
-        ("plot none.json --out p.svg", "no such file"),
-        ("plot . --out p.svg", "no result in this folder"),
-        ("plot list.json --out p.svg", "no JSON document"),
-        ("plot other.json --out p.svg", "nothing in it can be drawn"),
-        ("plot broken.json --out p.svg", "nothing in it can be drawn"),
-        ("plot other.json --out p.gif", "must end in .svg, .png, .pdf"),
-    ],
-)
-def test_bad_input_is_one_sentence_and_writes_nothing(capsys, folder, command, words) -> None:
-    Path("list.json").write_text("[1]")
-    Path("other.json").write_text('{"a": 1}')
-    Path("broken.json").write_text('{"bench": [{"curves": [{"name": 1}]}]}')
-    before = {path.name for path in folder.iterdir()}
-    status, out, err = run(capsys, *command.split())
-    assert (status, out, err.count("\n")) == (2, "", 1) and words in err, err
-    assert {path.name for path in folder.iterdir()} <= before | {"__pycache__"}

@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 
-from aucert.exact.errors import InputError
 from aucert.validation.commands.others import run_check_solver
 from aucert.validation.reference.problems import reference_problems
-from loops import each, first_fast
 
 GIVEN: dict[str, Any] = {
     "solver": "mysolver:right",
@@ -71,24 +69,3 @@ def test_the_list_names_every_problem(capfd) -> None:
     assert run_check_solver(**(GIVEN | {"solver": None, "only": (), "list_only": True})) == 0
     lines = capfd.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == [p.name for p in reference_problems()]
-
-
-@each(
-    ("change", "words"),
-    first_fast(
-        [
-            ({"solver": None}, "which solver"),
-            ({"solver": "mysolver"}, "MODULE:FUNCTION"),
-            ({"only": ("tie",)}, "did you mean ties"),
-            ({"tol": float("nan")}, "tol must be"),
-            ({"solver": "nosolver:fit"}, "cannot import nosolver"),
-            ({"solver": "mysolver:nothing"}, "mysolver has no nothing"),
-        ],
-        4,
-    ),
-)
-def test_bad_input_prints_nothing_and_leaves_no_folder(change, words, capfd, tmp_path) -> None:
-    with pytest.raises(InputError, match=words):
-        run_check_solver(**(GIVEN | {"out": str(tmp_path / "out")} | change))
-    assert capfd.readouterr().out == ""
-    assert not (tmp_path / "out").exists()

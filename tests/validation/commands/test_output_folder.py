@@ -14,23 +14,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aucert.exact.errors import InputError
 from aucert.validation.cli import main
 from aucert.validation.commands import endings
 from aucert.validation.commands.endings import output_folder
+from command import Command
 from loops import each, first_fast
 
 SOLVE = ["solve", "linear:60", "--lam", "0.01"]
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    try:
-        main([str(word) for word in arguments])
-        status = 0
-    except SystemExit as ended:
-        status = int(ended.code or 0)
-    said = capsys.readouterr()
-    return status, said.out, said.err
+def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
+    return Command(capsys).run(*words)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -75,25 +69,6 @@ def test_an_earlier_run_is_replaced_and_its_proof_does_not_stay(capsys, tmp_path
     assert contents(tmp_path)["weights.csv"] == first["weights.csv"]
 
 
-def test_a_folder_of_a_version_that_kept_no_checksums_is_ours(capsys, tmp_path: Path) -> None:
-    assert run(capsys, *SOLVE, "--out", tmp_path)[0] == 0
-    document = json.loads((tmp_path / "solution.json").read_text())
-    del document["files"]
-    (tmp_path / "solution.json").write_text(json.dumps(document))
-    assert run(capsys, *SOLVE, "--out", tmp_path)[0] == 0
-
-
-COMMANDS = [SOLVE, ["validate"], ["reproduce"], ["check-solver", "somebody:fit"]]
-
-
-@each("name", ["", "  "])
-@each("command", COMMANDS, ids=lambda command: command[0])
-def test_an_empty_name_is_no_folder(capsys, tmp_path, monkeypatch, command, name: str) -> None:
-    monkeypatch.chdir(tmp_path)
-    refused(run(capsys, *command, "--out", name), "--out")
-    assert contents(tmp_path) == {}
-
-
 def test_a_full_disk_is_status_2_and_leaves_what_was_there(capsys, tmp_path, monkeypatch) -> None:
     old = tmp_path / "old"
     assert run(capsys, *SOLVE, "--out", old)[0] == 0
@@ -136,15 +111,6 @@ def test_files_limited_in_size_are_one_sentence_that_says_so(tmp_path: Path, siz
     assert (done.returncode, done.stdout) == (2, ""), done
     assert done.stderr.count("\n") == 1 and "File too large" in done.stderr, done.stderr
     assert ".aucert-" not in done.stderr and not out.exists()
-
-
-def test_a_failure_between_the_files_leaves_the_former_ones(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("old")
-    with pytest.raises(InputError), output_folder(str(tmp_path)) as folder:
-        assert folder is not None
-        (folder / "a").write_text("new")
-        raise InputError("no")
-    assert contents(tmp_path) == {"a": b"old"}
 
 
 def test_an_interrupt_waits_for_the_moves(tmp_path: Path, monkeypatch) -> None:

@@ -55,12 +55,6 @@ def answer(*words: object) -> dict[str, Any]:
     return json.loads(found.stdout)
 
 
-def refusal(*words: object) -> str:
-    found = CliRunner().invoke(cli.aucert, ["path", *map(str, words)], standalone_mode=False)
-    assert found.exit_code != 0 and found.stdout == ""
-    return str(found.exception)
-
-
 def test_the_path_of_a_file_is_that_of_the_library(table: Path) -> None:
     told = answer(table, *LAMS, "--target", "y", "--columns", "a,b", "--cv", 3, "--seed", 4)
     path = regularization_path(X, Y, [0.3, 0.003])
@@ -145,56 +139,7 @@ def test_ordered_pairs_have_a_path_and_folds(words: tuple[str, ...], table: Path
     assert shown.stdout.split()[5:7] == ["gap", "C"]
 
 
-def test_the_default_grid_and_other_penalties(table: Path) -> None:
-    words = (table, "--target", "y", "--columns", "a,b", "--n-lams", 3, "--tol", "1e-4")
-    assert len(answer(*words)["path"]) == 3
-    told = answer(*words, "--l1-ratio", 1, "--sign", "nonnegative", "--loss", "squared_hinge")
-    assert "|w|_1 with w >= 0" in told["statement"] and told["loss"] == "squared_hinge"
-    told = answer(*words, "--structure", 2, "--standardise", "--cv", 2)
-    assert "2 times the spread" in told["statement"]
-    assert "standardised" in told["statement"]
-
-
 def test_when_the_time_is_over_the_table_says_so(table: Path) -> None:
     words = [str(table), "--target", "y", "--columns", "a,b", "--max-time", "1e-9"]
     shown = CliRunner().invoke(cli.aucert, ["path", *words])
     assert shown.exit_code == 0 and "The time ran out: smaller lam are missing." in shown.stdout
-
-
-@each(
-    ("words", "message"),
-    [
-        (("--lam", "-1"), "lam must be > 0"),
-        (("--n-lams", "0"), "n_lams must be a whole number >= 1"),
-        (("--cv", "1"), "cv must be a whole number >= 2"),
-        (("--tol", "0"), "tol"),
-        (("--l1-ratio", "2"), "l1_ratio"),
-        (("--groups", "a;b"), "groups need l1_ratio > 0"),
-        (("--cv", "3", "--fpr-max", "0.1"), "--cv is for all pairs"),
-        (("--cv", "3", "--pairs", "drawn:9"), "--cv is for all pairs"),
-        (("--target", "none"), "none"),
-        (("--kernel", "rbf", "--l1-ratio", "0.5"), "linear"),
-        (("--row-weights", "a"), "for a folder of Parquet files"),
-        (("--cv", "1000"), "fold"),
-    ],
-)
-def test_bad_input_is_one_sentence(words: tuple[str, ...], message: str, table: Path) -> None:
-    told = refusal(table, *(() if "--target" in words else ("--target", "y")), *words)
-    assert message in told and "\n" not in told.strip()
-
-
-@each(
-    ("words", "message"),
-    [
-        (("--kernel", "rbf"), "take a sample of the rows"),
-        (("--l1-ratio", "0.5"), "with the ridge"),
-        (("--method", "qp"), "solved by newton"),
-        (("--qid", "q", "--cv", "99"), "24 queries: use at most 24 folds"),
-        pytest.param(("--cv", "1000"), "use fewer folds", marks=pytest.mark.slow),
-        (("--standardise",), "standardise the files of a folder first"),
-    ],
-)
-def test_what_folders_do_not_have_is_one_sentence(
-    words: tuple[str, ...], message: str, folder: Path
-) -> None:
-    assert message in refusal(folder, "--target", "y", "--columns", "a,b", *words, "--lam", "0.1")

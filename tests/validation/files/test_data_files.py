@@ -59,38 +59,3 @@ def test_the_positive_class_can_be_named(tmp_path: Path, ending: str) -> None:
     assert (meta.positive, meta.negative) == (1, 2)
     with pytest.raises(InputError, match="no class '3'; the classes are 1, 2"):
         read_table(save(tmp_path, ending), positive="3")
-
-
-def test_one_class_and_three_classes_name_file_and_column(tmp_path: Path) -> None:
-    path = tmp_path / "data.csv"
-    path.write_text("a,y\n1,5\n2,5\n")
-    with pytest.raises(InputError, match=r"data\.csv, column 'y': a single class, 5"):
-        read_table(path)
-    path.write_text("a,y\n1,u\n2,v\n3,w\n")
-    with pytest.raises(InputError, match=r"data\.csv, column 'y': 3 classes \('u', 'v', 'w'\)"):
-        read_table(path)
-    assert read_table(path, positive="v")[1].tolist() == [0, 1, 0]
-
-
-@each("ending", [".csv", ".csv.gz", ".npz", ".parquet", ".txt"])
-def test_no_file_a_folder_and_an_empty_file_are_refused(tmp_path: Path, ending: str) -> None:
-    path = tmp_path / f"data{ending}"
-    with pytest.raises(InputError, match=r"no such file"):
-        read_table(path)
-    path.mkdir()
-    with pytest.raises(InputError, match=r"this is a folder, a file is needed"):
-        read_table(path)
-    path.rmdir()
-    path.write_bytes(b"")
-    with pytest.raises(InputError, match=r"empty|damaged"):
-        read_table(path)
-
-
-def test_an_unknown_ending_is_refused_with_the_list(tmp_path: Path) -> None:
-    (tmp_path / "data.xlsx").write_bytes(b"x")
-    with pytest.raises(InputError, match=r"must end in one of \.csv, \.csv\.gz"):
-        read_table(tmp_path / "data.xlsx")
-    with pytest.raises(InputError, match="no such file"):
-        read_table(tmp_path / "gone")
-    with pytest.raises(InputError, match="this is a folder"):
-        read_table(tmp_path)

@@ -10,8 +10,6 @@ from aucert.validation.files.labels import (
     MAX_CLASSES,
     LabelColumn,
     array_labels,
-    as_number,
-    is_missing,
     two_classes,
 )
 from loops import each
@@ -52,11 +50,6 @@ def test_equal_numbers_are_one_class_however_they_are_written() -> None:
     assert labels.counts() == {0: 2, 1: 3}
 
 
-def test_blanks_around_text_do_not_make_a_class() -> None:
-    assert column("yes", " yes", "no ").values == ["no", "yes"]
-    assert column("yes", " yes", "no ").codes.tolist() == [1, 1, 0]
-
-
 @each("positive", ["0", 0, 0.0, " 0.0 ", False, np.int8(0)])
 def test_a_positive_number_may_be_given_as_text(positive) -> None:
     assert two_classes(column("0", "1", "1"), positive, "f")[0].tolist() == [1, 0, 0]
@@ -72,30 +65,6 @@ def test_truth_values_are_one_and_zero(y, positive) -> None:
 def test_several_classes_with_a_positive_one_are_one_against_the_rest() -> None:
     y, one, zero = two_classes(column("a", "b", "c", "b"), "b", "f")
     assert (y.tolist(), one, zero) == ([0, 1, 0, 1], "b", None)
-
-
-def test_several_classes_without_a_positive_one_are_listed() -> None:
-    with pytest.raises(InputError, match=r"f: 3 classes \(1, 2, 3\) .* --positive LABEL"):
-        two_classes(column("3", "1", "2"), None, "f")
-
-
-@each("positive", [None, "1"])
-def test_a_single_class_is_refused_without_advising_positive(positive) -> None:
-    with pytest.raises(InputError, match="f: a single class, 1: two are needed") as error:
-        two_classes(column("1", "1"), positive, "f")
-    assert "--positive" not in str(error.value)
-
-
-@each("texts", [("a", "b"), ("a", "b", "c")])
-def test_an_unknown_positive_class_gets_the_list(texts) -> None:
-    listed = ", ".join(repr(t) for t in texts)
-    with pytest.raises(InputError, match=f"no class 'd'; the classes are {listed}"):
-        two_classes(column(*texts), "d", "f")
-
-
-def test_a_long_list_of_classes_is_cut() -> None:
-    with pytest.raises(InputError, match=r"12 classes \(0, 1, .*9, \.\.\.\)"):
-        two_classes(column(*map(str, range(12))), None, "f")
 
 
 @each("kind", ["column", "array"])
@@ -124,17 +93,3 @@ def test_a_label_that_is_not_finite_names_its_row(bad: float) -> None:
 def test_labels_of_other_types_are_refused(y) -> None:
     with pytest.raises(InputError, match="labels must be numbers or text"):
         array_labels(y, "f")
-
-
-def test_byte_text_is_text() -> None:
-    assert array_labels(np.array([b"g", b"b"]), "f").values == ["b", "g"]
-
-
-@each("text", ["1_000", "１２", "0x10", "1,5", "", "one", "1 2"])
-def test_these_are_no_numbers(text: str) -> None:
-    assert as_number(text) is None
-
-
-def test_these_are_numbers() -> None:
-    assert [as_number(t) for t in ("1", " -2.5e3 ", ".5", "+7")] == [1.0, -2500.0, 0.5, 7.0]
-    assert not is_missing("0") and not is_missing("nano")

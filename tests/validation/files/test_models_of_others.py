@@ -64,12 +64,6 @@ def test_the_weights_of_each_format_are_read(
     assert found.size == size and found[:3].tolist() == [0.5, -2.0, 1e-3]
 
 
-def test_zeros_that_a_sparse_format_leaves_out_are_filled_up(tmp_path: Path) -> None:
-    path = tmp_path / "model.dat"
-    path.write_text(SVM_RANK, "utf-8")
-    assert read_model(path, 5).w.tolist() == [0.5, -2.0, 1e-3, 0.0, 0.0]
-
-
 @each(
     ("file", "text", "words"),
     [
@@ -117,16 +111,6 @@ def test_certify_takes_a_model_file(tmp_path: Path, capsys: pytest.CaptureFixtur
             main(["certify", str(tmp_path / "d.csv"), *told, "--json"])
         answers.append(json.loads(capsys.readouterr().out)["primal"])
     assert answers[0] == answers[1] == answers[2]
-
-
-def test_lightgbms_own_file_is_recognized(tmp_path: Path) -> None:
-    lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
-    rng = np.random.default_rng(0)
-    rows = lightgbm.Dataset(rng.normal(size=(60, 2)), rng.integers(0, 2, 60), group=[30, 30])
-    told = {"objective": "lambdarank", "num_leaves": 3, "verbose": -1, "num_threads": 1}
-    lightgbm.train(told, rows, num_boost_round=2).save_model(tmp_path / "model.txt")
-    with pytest.raises(InputError, match="LightGBM's models are trees"):
-        read_model(tmp_path / "model.txt", 2)
 
 
 def test_xgboosts_own_file_is_read(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from aucert.exact.errors import InputError
 from aucert.exact.pairs.auc import auc
 from aucert.validation import cli
 from aucert.validation.files import parquet_folder
@@ -62,18 +61,6 @@ def test_a_folder_is_solved_as_its_rows_in_one_file_are(folder: Path) -> None:
     assert {"good", "bad"} == set(lines["labels"])
 
 
-@pytest.mark.slow
-@each("loss", ["squared_hinge", "logistic"])
-def test_a_folder_is_solved_for_another_loss(folder: Path, loss: str) -> None:
-    words = ("--target", "y", "--drop", "w", "--lam", "0.1", "--tol", "1e-6", "--loss", loss)
-    many = answer("solve", folder / "data", *words, "--out", folder / "out")
-    one = answer("solve", folder / "whole.parquet", *words)
-    assert many["status"] == "certified"
-    assert abs(many["primal"] - one["primal"]) <= many["gap"] + one["gap"] + 1e-9
-    model = ("--model", folder / "out" / "model.npz", "--tol", "1e-5", "--target", "y")
-    assert answer("certify", folder / "data", *model)["primal"] == pytest.approx(one["primal"])
-
-
 @each("tol", ["1e-4", "1e-9"])  # the bins reach the first alone
 def test_a_folder_has_a_proof_where_it_is_asked_for(folder: Path, tol: str) -> None:
     from aucert.exact.proof.check_partitions import main
@@ -82,11 +69,6 @@ def test_a_folder_has_a_proof_where_it_is_asked_for(folder: Path, tol: str) -> N
     told = answer("solve", folder / "data", *words, "--out", folder / "out")
     assert told["proof"] == "proof.npz"
     assert main([str(folder / "out" / "proof.npz")]) == 0
-    for more, message in (((), "give --out"), (("--loss", "logistic"), "is for the hinge")):
-        out = ("--out", str(folder / "out")) if more else ()
-        asked = ["solve", str(folder / "data"), *words, *more, *out]
-        found = CliRunner().invoke(cli.aucert, asked, standalone_mode=False)
-        assert message in str(found.exception)
 
 
 def test_the_rows_of_a_proof_are_written_for_its_checker(folder: Path) -> None:
@@ -99,16 +81,6 @@ def test_the_rows_of_a_proof_are_written_for_its_checker(folder: Path) -> None:
     files = sorted(map(str, rows.iterdir()))
     assert main([str(out / "proof.npz"), *files, "--all"]) == 0
     assert main([str(out / "proof.npz"), *files[1:], "--all"]) == 1
-    for name, more, message in (
-        (data, ("--proof-rows", rows), "give --proof, too"),
-        (data, ("--proof", "--proof-rows", rows), "this folder is not empty"),
-        (data, ("--proof", "--proof-rows", Path(files[0])), "a folder is needed"),
-        (folder / "whole.parquet", ("--proof", "--proof-rows", folder / "new"), "leave it out"),
-    ):
-        asked = ["solve", *map(str, (name, *words, "--out", folder / "other", *more))]
-        found = CliRunner().invoke(cli.aucert, asked, standalone_mode=False)
-        assert message in str(found.exception)
-    assert not (folder / "new").exists() and not (folder / "other").exists()
 
 
 def test_weights_of_rows_come_from_the_same_files(folder: Path) -> None:
@@ -116,38 +88,6 @@ def test_weights_of_rows_come_from_the_same_files(folder: Path) -> None:
     weighed = answer("solve", *words, "--row-weights", "w")
     assert weighed["parameters"]["row_weights"] == "w"
     assert weighed["primal"] != answer("solve", *words, "--drop", "w")["primal"]
-
-
-@each(
-    ("words", "message"),
-    [
-        (("--fpr-max", "0.1"), "take a sample of the rows"),
-        (("--kernel", "rbf"), "take a sample of the rows"),
-        (("--pairs", "drawn:5"), "--pairs all"),
-        (("--standardise",), "standardise the files"),
-        (("--method", "qp"), "solved by newton"),
-        (("--columns", "a,z"), "no column 'z'"),
-        (("--positive", "great"), "no class 'great'"),
-        (("--qid", "a"), "text 'bad' in column 'y'"),
-    ],
-)
-def test_what_a_folder_cannot_do_is_said(
-    folder: Path, words: tuple[str, ...], message: str
-) -> None:
-    asked = ["solve", str(folder / "data"), "--target", "y", "--lam", "0.1", *words]
-    found = CliRunner().invoke(cli.aucert, asked, standalone_mode=False)
-    assert message in str(found.exception)
-
-
-def test_certify_of_a_folder_takes_weights(folder: Path) -> None:
-    (folder / "v.csv").write_text("score\n1\n")
-    words = ["certify", str(folder / "data"), "--target", "y", "--lam", "1", "--drop", "w"]
-    for more, message in (
-        (["--scores", str(folder / "v.csv")], "certified with --weights or --model"),
-        (["--weights", str(folder / "v.csv"), "--exact"], "not for a folder"),
-    ):
-        found = CliRunner().invoke(cli.aucert, [*words, *more], standalone_mode=False)
-        assert message in str(found.exception)
 
 
 def test_the_counted_auc_holds_the_true_one(folder: Path) -> None:
@@ -215,29 +155,3 @@ def test_a_file_is_cut_only_between_its_queries(
     assert rows.parts == len(found.partitions) and rows.n == 3000
     split = parquet_folder.read_parquet_folder(ranked / "data", "grade", qid="q")
     assert len(split.partitions) == 3  # row groups of 150 rows cut queries: files stay whole
-
-
-@each(
-    ("words", "match"),
-    [
-        (("--qid", "q", "--target", "q"), "'q' is the label column"),
-        (("--qid", "none", "--target", "grade"), "no column 'none'"),
-        (("--time", "a", "--event", "b"), "a folder takes --qid"),
-        (("--qid", "q", "--target", "grade", "--proof"), "no proof files over partitions"),
-    ],
-)
-def test_queries_that_cannot_be_used_are_one_line(
-    ranked: Path, words: tuple[str, ...], match: str
-) -> None:
-    more = ("--lam", "1", "--out", str(ranked / "out"))
-    found = CliRunner().invoke(cli.aucert, ["solve", str(ranked / "data"), *words, *more])
-    assert isinstance(found.exception, InputError) and match in str(found.exception)
-
-
-def test_a_query_in_two_files_is_one_line(ranked: Path) -> None:
-    table = pq.read_table(ranked / "data" / "0.parquet")
-    pq.write_table(table[:10], ranked / "data" / "9.parquet")
-    found = CliRunner().invoke(cli.aucert, ["solve", str(ranked / "data"), *RANKING])
-    assert isinstance(found.exception, InputError)
-    assert "group 0 is split" in str(found.exception)
-    assert "let no two files share one of its values" in str(found.exception)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 import shlex
 from pathlib import Path
 
@@ -36,13 +35,6 @@ def test_chosen_columns_keep_the_order_asked_for(untidy: Path) -> None:
     assert meta.columns == ["age", "member"] and X[0].tolist() == [31, 1]
 
 
-def test_all_refused_columns_are_named_at_once(untidy: Path) -> None:
-    with pytest.raises(InputError, match="untidy") as error:
-        read_table(untidy)
-    for words in ("text 'k1' in column 'id', row 2", "'Bern' in column 'city'", "--drop id,city"):
-        assert words in str(error.value)
-
-
 def test_the_advice_can_be_pasted_into_a_shell(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text('"when, (UTC)",who\'s,x,y\nnoon,I,1,0\nnight,you,2,1\n')
     with pytest.raises(InputError) as error:
@@ -50,70 +42,6 @@ def test_the_advice_can_be_pasted_into_a_shell(tmp_path: Path) -> None:
     option, value = shlex.split(str(error.value).rpartition("columns out with ")[2])
     assert option == "--drop" and split_names(value) == ("when, (UTC)", "who's")
     assert read_table(tmp_path / "a.csv", Selection(drop=split_names(value) or ()))[0].shape[1] == 1
-
-
-@each("cell", ["1,5", "1.234,5", "1,000"])
-def test_commas_in_a_number_are_known_for_what_they_are(tmp_path: Path, cell: str) -> None:
-    (tmp_path / "a.csv").write_text(f'a;y\n"{cell}";0\n2;1\n')
-    with pytest.raises(InputError, match=r"decimal point and nothing between the thousands"):
-        read_table(tmp_path / "a.csv")
-
-
-def test_zero_bytes_are_no_text(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_bytes("a,b,y\n1,2,0\n3,4,1\n".encode("utf-16-le"))
-    with pytest.raises(InputError, match="zero bytes in row 1: no text, save it as CSV"):
-        read_table(tmp_path / "a.csv")
-
-
-def test_another_kind_of_file_that_is_called_csv_is_refused(tmp_path: Path) -> None:
-    for start in (
-        gzip.compress(b"a,y\n1,0\n", mtime=0),
-        b"PK\x03\x04\xff\xfe",
-        b"\x93NUMPY\x01\x00",
-    ):
-        (tmp_path / "a.csv").write_bytes(start)
-        with pytest.raises(InputError, match="row 1 is not UTF-8"):
-            read_table(tmp_path / "a.csv")
-
-
-def test_kinds_of_bad_cells_in_several_columns(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("a,b,c,y\n1,,inf,0\nx,2,3,1\n")
-    with pytest.raises(InputError) as error:
-        read_table(tmp_path / "a.csv")
-    for words in (
-        "'x' in column 'a', row 3",
-        "missing value in column 'b'",
-        "infinite value in column 'c'",
-    ):
-        assert words in str(error.value)
-
-
-def test_what_to_do_about_a_spreadsheet_is_said_kind_by_kind(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("a;b;c;d;y\n1,5;20.01.1993;;1'234,50;0\n2;3;4;5;1\n")
-    with pytest.raises(InputError) as error:
-        read_table(tmp_path / "a.csv")
-    for words in (
-        "number with a comma '1,5' in column 'a', row 2",
-        "text '20.01.1993' in column 'b', row 2",
-        "number with a comma \"1'234,50\" in column 'd'",
-        *("fill in missing values", "write numbers with a decimal point", "encode text as"),
-    ):
-        assert words in str(error.value)
-
-
-AS_SAVED = ",id,pay,pay,age,bought\n0,k1,1,2,31,no\n1,k2,3,4,,yes\n2,k3,5,6,44,no\n"
-
-
-def test_columns_without_a_name_of_their_own_are_named_with_the_others(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text(AS_SAVED)
-    with pytest.raises(InputError, match="column 1 has no name") as error:
-        read_table(tmp_path / "a.csv")
-    for words in (
-        *("two columns are called 'pay'", "missing value in column 'age', row 3"),
-        *("name each column once", "fill in missing values", "encode"),
-        "--drop 'column 1,pay,id,age'",
-    ):
-        assert words in str(error.value)
 
 
 @each("asked", [Selection(columns=("num",)), Selection(drop=("column 1", "pay"))])
@@ -148,27 +76,6 @@ def test_a_saved_row_index_with_a_name_is_told() -> None:
 def test_a_column_may_be_called_by_its_place(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("column 1,column 2\n0,0\n1,1\n")
     assert read_table(tmp_path / "a.csv")[2].columns == ["column 1"]
-
-
-def test_words_and_other_numbers_in_one_column_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("a,y\n2,0\nyes,1\n")
-    with pytest.raises(InputError, match=r"'a' holds words like 'yes' .row 3. and numbers"):
-        read_table(tmp_path / "a.csv")
-
-
-@each(
-    ("asked", "words"),
-    [
-        (Selection(drop=("nme", "x")), "no columns 'nme', 'x'"),
-        (Selection(columns=("aeg",)), "no column 'aeg'.*'age'"),
-        (Selection(columns=("age", "age")), "asked for twice"),
-        (Selection(drop=("paid",)), "'paid' is the label column"),
-        (Selection(drop=("id", "member", "age", "city")), "no feature columns are left"),
-    ],
-)
-def test_a_wrong_choice_of_columns_is_refused(untidy: Path, asked: Selection, words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        read_table(untidy, asked)
 
 
 @each("ending", ["csv", "tsv", "svmlight", "libsvm", "txt"])
@@ -220,14 +127,3 @@ def test_parquet_words_choice_and_labels(tmp_path: Path) -> None:
     X, _, meta = read_table(path, Selection(drop=("s",)))
     assert X.tolist() == [[1, 1], [0, 0]] and meta.ignored == ["s"]
     assert read_raw(path, Selection(columns=("b",), labelled=False)).X.tolist() == [[1], [0]]
-
-
-def test_a_pipe_is_said_to_be_one(tmp_path: Path) -> None:
-    path = tmp_path / "pipe.csv"
-    os.mkfifo(path)
-    with pytest.raises(InputError, match=r"this is a pipe, .* save it in a file"):
-        read_table(path)
-    with pytest.raises(InputError, match=r"/dev/null: this is a device"):
-        read_table("/dev/null")
-    with pytest.raises(InputError, match=r"^-: a pipe can be read only once"):
-        read_table("-")

@@ -1,0 +1,345 @@
+"""The command repeats the function: the same numbers, of the same rows, in every kind of file."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import naive
+from aucert.exact import (
+    AllPairs,
+    InputError,
+    certify,
+    concordance,
+    load_model,
+    query_pairs,
+    recertify,
+    solve,
+)
+from aucert.exact.pairs.statistics.concordance import delong
+from aucert.exact.proof import check_proof
+from aucert.validation import suite
+from aucert.validation.commands import solve_path
+from command import Command
+from loops import costly_slow, each
+
+N = 40
+RNG = np.random.default_rng(7)
+X = np.round(RNG.normal(size=(N, 2)), 3) * [1.0, 40.0]
+NOISY = X[:, 0] + X[:, 1] / 40 + RNG.normal(size=N)
+Y = (NOISY > 0.5).astype(int)
+COLUMNS: dict[str, np.ndarray] = {
+    "a": X[:, 0],
+    "b": X[:, 1],
+    "q": np.arange(N) // 10,
+    "t": np.round(np.exp(-NOISY), 1),
+    "e": (RNG.random(N) < 0.7).astype(int),
+    "g": np.clip(np.round(NOISY), -1, 1).astype(int),
+    "y": Y,
+    "place": np.array(["north", "south"])[RNG.integers(0, 2, N)],
+}
+QUERY = {"y": COLUMNS["g"], "qid": COLUMNS["q"], "loss": "logistic", "tol": 1e-6}
+TIME = {"y": None, "time": COLUMNS["t"], "event": COLUMNS["e"], "loss": "logistic", "tol": 1e-6}
+BY_QUERY = "--qid q --target g --loss logistic --tol 1e-6"
+BY_TIME = "--time t --event e --loss logistic --tol 1e-6"
+KEYS = """schema_version version seed parameters data_sha256 n n_pos n_neg n_pairs lam loss pairs
+kernel method primal dual gap relative_gap radius auc status message seconds""".split()
+LASSO = {"l1": 0.02, "groups": [0, 0], "sign": [0], "loss": "squared_hinge", "tol": 1e-5}
+
+SAME: dict[str, tuple[str, dict[str, Any]]] = {
+    "hinge": ("--target y", {}),
+    "squared hinge": ("--target y --loss squared_hinge", {"loss": "squared_hinge"}),
+    "square": ("--target y --loss square", {"loss": "square"}),
+    "drawn": ("--target y --pairs drawn:40 --seed 3", {"pairs": "drawn:40", "seed": 3}),
+    "partial": ("--target y --fpr-max 0.5", {"fpr_max": 0.5}),
+    "structure": ("--target y --structure 0.5", {"structure": 0.5}),
+    "lasso": ("--target y --l1 0.01", {"l1": 0.01}),
+    "kernel": ("--target y --kernel rbf --gamma 0.1", {"kernel": "rbf", "gamma": 0.1}),
+    "worst": ("--target y --worst-of place --tol 1e-4", {"worst_of": "place", "tol": 1e-4}),
+    "query": (BY_QUERY, QUERY),
+    "time": (BY_TIME, TIME),
+    "structure by query": (
+        "--qid q --target g --structure 2",
+        {"y": COLUMNS["g"], "qid": COLUMNS["q"], "structure": 2.0},
+    ),
+    "lasso by query": (
+        "--qid q --target g --l1 0.02 --groups a,b --sign a --loss squared_hinge --tol 1e-5",
+        {"y": COLUMNS["g"], "qid": COLUMNS["q"], **LASSO},
+    ),
+}
+
+
+def written(name: str, order: tuple[str, ...] = tuple(COLUMNS), **changed: np.ndarray) -> str:
+    """Write the rows as a table with these columns, and return its name."""
+    held = {column: np.asarray((COLUMNS | changed)[column]) for column in order}
+    if name.endswith(".parquet"):
+        pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+        pytest.importorskip("pyarrow.parquet").write_table(pa.table(held), name)
+        return name
+    rows = zip(*(values.tolist() for values in held.values()), strict=True)
+    Path(name).write_text(
+        "\n".join([",".join(held), *(",".join(map(str, r)) for r in rows)]) + "\n"
+    )
+    return name
+
+
+def in_library(more: dict[str, Any], rows: np.ndarray = X) -> Any:
+    told = {"y": Y} | more
+    if "worst_of" in told:
+        told["worst_of"] = COLUMNS[told["worst_of"]]
+    return solve(rows, lam=0.05, **told)
+
+
+@each("scaled", [False, True], ids=["plain", "standardised"])
+@each("kind", costly_slow(SAME, ["worst", "lasso by query"]))
+def test_a_model_is_solved_written_certified_and_scored(
+    command: Command, kind: str, scaled: bool
+) -> None:
+    words, more = SAME[kind]
+    if scaled:
+        words += " --standardise"
+    target = "--target y" if "--target y" in words else ""
+    table, turned = written("t.csv"), written("turned.csv", tuple(reversed(COLUMNS)))
+    solved = command.json(f"solve {table} --columns a,b --lam 0.05", words, "--out out")
+    wanted = in_library(more, (X - X.mean(0)) / X.std(0) if scaled else X)
+    assert solved["primal"] == pytest.approx(wanted.certificate.primal, rel=1e-9)
+    assert solved["relative_gap"] <= more.get("tol", 1e-9) and solved["status"] == "certified"
+    assert set(KEYS) <= set(solved)
+    for name in (table, turned):
+        found = command.json(f"certify {name} --model out/model.npz --max-time 5", target)
+        assert found["primal"] == pytest.approx(solved["primal"], rel=1e-9)
+        assert found["relative_gap"] <= max(2e-6, 2 * more.get("tol", 0))
+        assert (found["pairs"], found["penalty"]) == (solved["pairs"], solved["penalty"])
+        assert ("standardised" in found["statement"]) == scaled
+    model = load_model("out/model.npz")
+    lines = command(f"predict out/model.npz {turned}").splitlines()[1:]
+    assert "columns not used" in command.notes
+    score = getattr(model, "decision_function", None) or model.predict
+    with pytest.warns(UserWarning, match="feature names"):
+        expected = score(X)
+    np.testing.assert_array_equal([float(line.split(",")[0]) for line in lines], expected)
+    document = json.loads(command(f"predict out/model.npz {table} --json"))
+    assert (document["classes"] is None) == ("qid" in more or "time" in more)
+    assert command("predict out/model.npz t.csv --out s.csv").startswith(f"{N} rows scored")
+
+
+def test_the_proof_that_solve_writes_is_checked_alone(command: Command) -> None:
+    written("t.csv")
+    for words, columns in (
+        ("--target y", {"y": Y}),
+        ("--qid q --target g", {"y": COLUMNS["g"], "qid": COLUMNS["q"]}),
+        ("--time t --event e", {"time": COLUMNS["t"], "event": COLUMNS["e"]}),
+    ):
+        asked = ("solve t.csv --columns a,b --lam 0.1 --out out", words)
+        assert command.json(*asked)["proof"] == "proof.npz"
+        np.savez("data.npz", X=X, **columns)
+        assert check_proof.main(["out/proof.npz", "data.npz"]) == 0
+        assert command.json(*asked, "--loss square")["proof"] is None
+        assert not Path("out/proof.npz").exists()
+
+
+def test_the_same_seed_gives_the_same_document(command: Command) -> None:
+    one, two = (command.json("solve linear:200 --lam 0.1 --seed 3") for _ in range(2))
+    assert one | {"seconds": 0} == two | {"seconds": 0}
+
+
+def test_every_kind_of_file_has_the_same_answer(command: Command) -> None:
+    named = np.array([f"q {k}" for k in COLUMNS["q"]])
+    for words, more in (("--qid q --target g", {"q": named}), ("--target y --worst-of place", {})):
+        found = set()
+        for name, changed in (("t.csv", {}), ("t.parquet", more)):
+            asked = f"solve {written(name, **changed)} --columns a,b --lam 0.1 --tol 1e-2"
+            found.add(round(command.json(asked, words)["primal"], 12))
+        assert len(found) == 1
+    arrays = {"y": COLUMNS["g"], "q": COLUMNS["q"], "t": COLUMNS["t"], "e": COLUMNS["e"]}
+    np.savez("t.npz", X=X, feature_names=["a", "b"], **arrays)
+    for words, target in ((BY_QUERY.replace("--target g", ""), "--target g"), (BY_TIME, "")):
+        rows = "--columns b,a --lam 0.1"
+        one = command.json(f"solve t.npz {rows} {words}")
+        two = command.json(f"solve {written('t.csv')} {rows} {words} {target}")
+        assert one["primal"] == pytest.approx(two["primal"], rel=1e-9)
+    lines = ["2 qid:1 1:1 2:0.5", "0 qid:1 1:0.25", "1 qid:2 2:1", "0 qid:2 1:1 2:0.5"]
+    Path("rows.svm").write_text("\n".join(lines) + "\n")
+    assert command.json("solve rows.svm --lam 1 --qid qid --tol 1e-6")["n_pairs"] == 2
+    command("solve rows.svm --lam 1 --qid qid --tol 1e-6 --columns 2 --out w")
+    assert len(Path("w/weights.csv").read_text().splitlines()) == 2
+    Path("plain.svm").write_text("1 1:0.5 2:1\n-1 1:0.2\n1 2:3\n")
+    for kernel in ("linear", "rbf", "laplacian"):
+        assert command.json(f"solve plain.svm --lam 1 --kernel {kernel}")["status"] == "certified"
+
+
+def test_weights_are_matched_by_name_wherever_the_intercept_stands(command: Command) -> None:
+    asked = f"certify {written('t.csv')} --target y --columns a,b --lam 0.1 --weights w.csv"
+    command("solve t.csv --target y --columns a,b --lam 0.1 --out out")
+    title, first, second = Path("out/weights.csv").read_text().splitlines()
+    assert title == "feature,weight" and (first[0], second[0]) == ("a", "b")
+    across = f"const,b,a\n7,{second[2:]},{first[2:]}\n"
+    for text in (f"intercept,7\n{second}\n{first}\n", across, f"{first[2:]}\n{second[2:]}\n7\n"):
+        Path("w.csv").write_text(text)
+        found = command.json(asked)
+        assert found["relative_gap"] <= 1e-8
+        assert ("intercept" in found["statement"]) == ("," not in text)
+    Path("w.csv").write_text("a,1\nz,1\n")
+    assert "'z'" in command.refused(asked)
+    command("solve t.csv --target y --columns a,b --lam 0.1 --standardise --out out")
+    asked = asked.replace("w.csv", "out/weights.csv")
+    assert "--standardise" in command.refused(asked)
+    assert command.json(asked, "--standardise")["relative_gap"] <= 1e-8
+
+
+def test_weights_far_from_the_optimum_are_certified_to_a_tolerance_that_holds_them(
+    command: Command,
+) -> None:
+    np.save("w.npy", np.array([300.0, -200.0]))
+    asked = f"certify {written('t.csv')} --target y --columns a,b --lam 0.1 --weights w.npy"
+    found = command.json(asked)
+    assert found["relative_gap"] > 0.99 and found["status"] == "above_tolerance"
+    assert "certified" not in command(asked)
+    assert command.json(asked, "--tol 1")["status"] == "certified"
+
+
+def test_scores_are_judged_by_order_where_they_are_no_function_of_the_class(
+    command: Command,
+) -> None:
+    asked = f"certify {written('t.csv')} --target y --columns a,b --lam 1 --scores s.csv"
+    for scores, interval in ((X[:, 0], True), (2.0 * Y, False)):
+        np.savetxt("s.csv", scores)
+        found, wanted = command.json(asked), delong(scores, Y == 1)
+        assert found["auc"] == pytest.approx(wanted.value, abs=1e-12)
+        assert found["concordance"] is None
+        if interval:
+            assert found["auc_interval"] == pytest.approx(list(wanted.interval()))
+        else:
+            assert found["auc_interval"] is found["gap"] is found["primal"] is None
+
+
+def test_the_concordance_has_an_interval_by_rows_or_by_queries(command: Command) -> None:
+    rows = np.arange(120)
+    x, grade, query = np.sin(rows * rows), rows % 7 % 3, rows // 10
+    lines = [f"{a},{q},{g}" for a, q, g in zip(x.tolist(), query, grade, strict=True)]
+    Path("q.csv").write_text("\n".join(["x,q,g", *lines]) + "\n")
+    many = command.json("solve q.csv --lam 0.1 --qid q")
+    w = solve(x[:, None], grade, 0.1, qid=query).w
+    wanted = concordance(query_pairs(query, grade), x * w, units="groups")
+    assert many["concordance_interval"] == pytest.approx(list(wanted.interval()))
+    few = command.json(f"solve {written('t.csv')} --columns a,b --lam 0.1", BY_QUERY)
+    assert few["concordance_interval"] is few["auc"] is few["n_pos"] is None
+    assert 0.5 < few["concordance"] <= 1
+    assert few["n_pairs"] == query_pairs(COLUMNS["q"], COLUMNS["g"]).count()
+    by_time = command.json("solve t.csv --columns a,b --lam 0.1", BY_TIME)
+    assert by_time["concordance_interval"] is not None
+
+
+@each(
+    ("rival", "loss"),
+    [
+        ("liblinear-ranksvm", "squared_hinge"),
+        ("dlib", "hinge"),
+        ("roclab", "hinge"),
+        ("SVM-rank", "hinge"),
+        ("scikit-learn", "squared_hinge"),
+        ("torch", "hinge"),
+        ("scikit-survival", "squared_hinge"),
+        ("scikit-survival-hinge", "hinge"),
+        ("libauc", "hinge"),
+    ],
+)
+def test_a_rivals_problem_is_that_of_python(command: Command, rival: str, loss: str) -> None:
+    np.save("w.npy", np.array([0.5, 0.02, 7.0]))  # with an intercept
+    asked = f"certify {written('t.csv')} --target y --columns a,b --weights w.npy"
+    found = command.json(asked, f"--from {rival} --C 0.05")
+    wanted = certify(X, Y, w=[0.5, 0.02], rival=rival, C=0.05)
+    for key in ("lam", "loss", "primal", "gap", "rival_primal", "rival_gap", "n_right", "n_wrong"):
+        assert found[key] == getattr(wanted, key), key
+    assert found["loss"] == loss and found["statement"].startswith(wanted.statement)
+
+
+def test_the_exact_interval_is_that_of_fractions(command: Command) -> None:
+    w = np.array([0.5, 0.02])
+    np.save("w.npy", w)
+    asked = f"certify {written('t.csv')} --target y --columns a,b --weights w.npy --lam 0.1"
+    document, plain = command.json(asked, "--exact"), command.json(asked)
+    found = {key: Fraction(value) for key, value in document["exact"].items()}
+    listed = naive.weighted_pairs((Y == 1).tolist(), AllPairs())
+    truth = naive.primal_value(naive.exact(X), listed, "hinge", Fraction(0.1), naive.exact(w))
+    assert truth <= found["primal"] <= truth * (1 + Fraction(1, 10**23))
+    assert 0 < found["dual"] <= truth - found["gap"] * (1 - Fraction(1, 10**20))
+    assert document.keys() - plain.keys() == {"exact"}
+    told = asked.replace("--lam 0.1", "--from liblinear-ranksvm --C 0.05")
+    rival = command.json(told, "--exact")
+    assert float(rival["exact"]["primal"]) == pytest.approx(rival["primal"], abs=1e-12)
+
+
+def test_the_positive_label_is_said_and_can_be_the_smaller_one_or_one_of_many(
+    command: Command,
+) -> None:
+    Path("d.csv").write_text("x,kind\n-2,three\n-1,three\n1,eight\n2,eight\n")
+    assert "three" in command("solve d.csv --lam 1")
+    assert command.json("solve d.csv --lam 1 --positive eight --out out")["positive"] == "eight"
+    model = load_model("out/model.npz")
+    assert model.classes_.tolist() == ["three", "eight"]
+    again = recertify(model, [[-2.0], [-1], [1], [2]], ["three", "three", "eight", "eight"])
+    assert (again.relative_gap or 0.0) <= 1e-8
+    np.save("w.npy", [1.0])
+    assert "--positive" in command("certify d.csv --lam 1 --weights w.npy")
+    assert "--positive" not in command("certify d.csv --lam 1 --weights w.npy --positive eight")
+    Path("three.csv").write_text("a,y\n1,r\n2,g\n3,b\n4,r\n")
+    command("solve three.csv --lam 1 --positive r --out three")
+    assert load_model("three/model.npz").classes_.tolist() == ["not r", "r"]
+
+
+def test_predict_writes_a_file_or_nothing_and_reads_sparse_rows(command: Command) -> None:
+    command(f"solve {written('t.csv', ('a', 'b', 'y'))} --lam 0.1 --standardise --out out")
+    command("predict out/model.npz t.csv --out s.csv")
+    before = Path("s.csv").read_bytes()
+    written("t.csv", ("a", "b", "y"), a=np.array(["x"] * N))
+    assert "'x'" in command.refused("predict out/model.npz t.csv --out s.csv")
+    assert Path("s.csv").read_bytes() == before
+    lines = [f"{y} 1:{a!r} 2:{b!r}" for (a, b), y in zip(X.tolist(), Y, strict=True)]
+    Path("s.svmlight").write_text("\n".join(lines) + "\n")
+    sparse = json.loads(command("predict out/model.npz s.svmlight --json"))["scores"]
+    dense = [float(line.split(b",")[0]) for line in before.splitlines()[1:]]
+    assert sparse == pytest.approx(dense)
+    np.savetxt("plain.csv", np.c_[X, X], delimiter=",")
+    assert "--drop" in command.refused("predict out/model.npz plain.csv")
+    command("predict out/model.npz plain.csv --drop 3,4")
+
+
+def test_a_model_knows_what_it_cannot_do(command: Command) -> None:
+    words = "--columns a,b --lam 0.1"
+    command(f"solve {written('t.csv')} {words} --target y --kernel rbf --out out")
+    written("other.csv", a=X[::-1, 0])
+    assert "rows" in command.refused("certify other.csv --model out/model.npz --target y")
+    for more in (BY_TIME, "--target y --worst-of place --tol 1e-2"):
+        command(f"solve t.csv {words} {more} --out out")
+        model = load_model("out/model.npz")
+        with pytest.raises(InputError, match=r"solve|fitted"):
+            model.fit(X, Y)
+        if more is BY_TIME:
+            with pytest.raises(InputError, match="recertify"):
+                recertify(model, X, Y)
+
+
+def test_claims_are_listed_all_or_by_name(command: Command) -> None:
+    every = [entry.name for entry in suite.claims()]
+    assert [line.split("\t")[0] for line in command("validate --list").splitlines()] == every
+    asked = f"validate --list --only {every[3]} --only {every[1]}"
+    assert [one["name"] for one in command.json(asked)["claims"]] == [every[1], every[3]]
+
+
+def test_a_proof_that_is_refused_leaves_the_solution_and_says_why(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*args: object, **more: object) -> None:
+        raise InputError("no proof of these numbers")
+
+    monkeypatch.setattr(solve_path, "write_proof", refuse)
+    command("solve linear:60 --lam 0.1 --out out")
+    assert json.loads(Path("out/solution.json").read_text())["proof"] is None
+    assert Path("out/weights.csv").exists() and not Path("out/proof.npz").exists()
+    assert "no proof of these numbers" in command.notes
