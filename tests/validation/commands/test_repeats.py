@@ -21,7 +21,7 @@ from aucert.exact import (
     recertify,
     solve,
 )
-from aucert.exact.pairs.statistics.concordance import delong
+from aucert.exact.pairs.concordance import delong
 from aucert.exact.proof import check_proof
 from aucert.validation import suite
 from aucert.validation.commands import solve_path
