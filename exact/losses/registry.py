@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import InputError, OverflowingError
-from ..sums.assembled import PairSums, Whole, assembled
+from ..sums.assembled import PairSums, assembled
 from ..sums.binned import binned_hinge
 from ..sums.convolved import convolved, exponential_sums, few_pairs
 from ..sums.counted import counted_hinge
@@ -22,8 +22,24 @@ NARROWEST, WIDEST = 1e-3, 1e3
 LARGEST_EXPONENT = 700.0  # exp(-t) is taken for t >= -700: below, it leaves the range of floats.
 
 
+class _Bounded:
+    """A loss whose slope is between -1 and 0."""
+
+    def clip(self, alpha: np.ndarray) -> np.ndarray:
+        """Return alpha clipped to [0, 1]."""
+        return np.clip(alpha, 0.0, 1.0)
+
+
+class _Convolved(_Bounded):
+    """One that states what `sums.convolved` asks for."""
+
+    def all_pairs(self, pairs: Any, scores: np.ndarray, width: float) -> PairSums | None:
+        """Return the sums over all pairs by one convolution, or None where the pairs are few."""
+        return None if few_pairs(pairs) else convolved(pairs, scores, self, width)
+
+
 @dataclass(frozen=True)
-class Hinge:
+class Hinge(_Bounded):
     """The hinge max(0, 1 - t); alpha in [0, 1]; dual part alpha.
 
     [ScalingUp, eq. (4), eq. (13); SAUC, eq. (2); Nonlinear, eq. (2)], p = 1.
@@ -48,11 +64,7 @@ class Hinge:
         """Return alpha."""
         return alpha
 
-    def clip(self, alpha: np.ndarray) -> np.ndarray:
-        """Return alpha clipped to [0, 1]."""
-        return np.clip(alpha, 0.0, 1.0)
-
-    def all_pairs(self, pairs: Whole, scores: np.ndarray, width: float) -> PairSums:
+    def all_pairs(self, pairs: Any, scores: np.ndarray, width: float) -> PairSums:
         """Return the sums over all pairs: counted, binned or swept, as `pairs.form` says."""
         if pairs.form == "binned":
             held = scores.astype(float, copy=False)
@@ -107,7 +119,7 @@ class SquaredHinge(_Curved):
         """Return max(0, alpha)."""
         return np.maximum(0.0, alpha)
 
-    def all_pairs(self, pairs: Whole, scores: np.ndarray, width: float) -> PairSums:
+    def all_pairs(self, pairs: Any, scores: np.ndarray, width: float) -> PairSums:
         """Return the sums over all pairs, from sorted scores."""
         t, b, size = centred(scores, pairs.positive)
         side = swept(t, b, *pairs.sides(), squared=True, fast=pairs.compiled(t, b))
@@ -140,7 +152,7 @@ class Square(_Curved):
         """Return alpha: every value is feasible."""
         return alpha
 
-    def all_pairs(self, pairs: Whole, scores: np.ndarray, width: float) -> PairSums:
+    def all_pairs(self, pairs: Any, scores: np.ndarray, width: float) -> PairSums:
         """Return the sums over all pairs, from the class moments: O(n)."""
         t, b, size = centred(scores, pairs.positive)
         side = square_sides(t, b, *pairs.sides())
@@ -149,7 +161,7 @@ class Square(_Curved):
 
 
 @dataclass(frozen=True)
-class Logistic:
+class Logistic(_Convolved):
     """The logistic loss log(1 + exp(-t)); alpha in [0, 1]; dual part the entropy of alpha.
 
     The dual part is -alpha log(alpha) - (1 - alpha) log(1 - alpha). Over the pairs of a query this
@@ -178,10 +190,6 @@ class Logistic:
         upper = alpha * np.log(np.where(alpha > 0, alpha, 1.0))
         return -upper - (1.0 - alpha) * np.log1p(-np.where(alpha < 1, alpha, 0.0))
 
-    def clip(self, alpha: np.ndarray) -> np.ndarray:
-        """Return alpha clipped to [0, 1]."""
-        return np.clip(alpha, 0.0, 1.0)
-
     def beside_step(self, x: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return alpha - step and dual(alpha) - dual(1) step at t = x; see `sums.convolved`.
 
@@ -197,13 +205,9 @@ class Logistic:
         """Return at least log(1 + exp(-t)) - max(0, -t) where |t| >= `distance`."""
         return float(np.exp(-distance)) * (1 + 1e-12)
 
-    def all_pairs(self, pairs: Whole, scores: np.ndarray, width: float) -> PairSums | None:
-        """Return the sums over all pairs by one convolution, or None where the pairs are few."""
-        return None if few_pairs(pairs) else convolved(pairs, scores, self, width)
-
 
 @dataclass(frozen=True)
-class SmoothHinge(_Curved):
+class SmoothHinge(_Curved, _Convolved):
     """0 for t >= 1, (1 - t)^2 / (2 corner) to t = 1 - corner, then 1 - t - corner / 2.
 
     alpha in [0, 1]; dual part alpha - corner alpha^2 / 2.
@@ -256,10 +260,6 @@ class SmoothHinge(_Curved):
         """Return clip((1 - t) / corner, 0, 1); there is no kink to smooth."""
         return np.clip((1.0 - t) / self.corner, 0.0, 1.0)
 
-    def clip(self, alpha: np.ndarray) -> np.ndarray:
-        """Return alpha clipped to [0, 1]."""
-        return np.clip(alpha, 0.0, 1.0)
-
     def beside_step(self, x: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return alpha - step and dual(alpha) - dual(1) step at t = centre + x.
 
@@ -271,10 +271,6 @@ class SmoothHinge(_Curved):
     def tail(self, distance: float) -> float:
         """Return 0: outside its corner the loss is linear."""
         return 0.0
-
-    def all_pairs(self, pairs: Whole, scores: np.ndarray, width: float) -> PairSums | None:
-        """Return the sums over all pairs by one convolution, or None where the pairs are few."""
-        return None if few_pairs(pairs) else convolved(pairs, scores, self, width)
 
 
 @dataclass(frozen=True)
@@ -326,7 +322,7 @@ class Exponential:
             )
         return value * float(np.expm1(most)) * (1 + 1e-12)
 
-    def all_pairs(self, pairs: Whole, scores: np.ndarray, width: float) -> PairSums:
+    def all_pairs(self, pairs: Any, scores: np.ndarray, width: float) -> PairSums:
         """Return the sums over all pairs, from one sum a class: O(n)."""
         return exponential_sums(pairs, scores, LARGEST_EXPONENT)
 

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from ..errors import InputError, TooLargeError
 from ..losses.loss import Loss, steepness
 from ..losses.registry import HINGE
-from ..sums.assembled import PairSums, Whole
+from ..sums.assembled import PairSums
 from ..sums.swept import COMPILED_FROM
 from ..tools.checks import as_float_scores, as_numbers, check_scores, own, rescale_weights
 from ..tools.lossless import in_memory
@@ -142,7 +142,7 @@ class AllPairs(Labelled, Curved):
         return not is_long(scores[0]) and (self.form == "compiled" or many)
 
 
-def enumerated(pairs: Whole, scores: np.ndarray, loss: Loss, width: float) -> PairSums:
+def enumerated(pairs: Any, scores: np.ndarray, loss: Loss, width: float) -> PairSums:
     """Return the sums pair by pair, for a loss that has no quicker way: O(n_pos n_neg) time."""
     positive = pairs.positive
     a, b = (side / side.sum() for side in pairs.sides())

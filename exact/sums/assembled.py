@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
@@ -35,50 +35,8 @@ class SideSums:
     near: float | None = None  # Hinge: the mass of all pairs that may be active, with rounding.
 
 
-class Whole(Protocol):
-    """All pairs of labelled rows, as the forms of the sums see them."""
-
-    @property
-    def form(self) -> str:
-        """The form of the sums to use; "auto" picks the fastest."""
-        ...
-
-    @property
-    def bins(self) -> int:
-        """Bins a unit of score, for the binned form."""
-        ...
-
-    @property
-    def weight(self) -> np.ndarray | None:
-        """Row weights (n,), or None for one each."""
-        ...
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        ...
-
-    @property
-    def positive(self) -> np.ndarray:
-        """The positive rows: bool (n,)."""
-        ...
-
-    @property
-    def mass(self) -> np.floating:
-        """What all pairs weigh together, not normalised."""
-        ...
-
-    def sides(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the weights of the positive and of the negative rows, not normalised."""
-        ...
-
-    def compiled(self, *scores: np.ndarray) -> bool:
-        """Return whether to use compiled sums for these scores."""
-        ...
-
-
 def assembled(
-    pairs: Whole,
+    pairs: Any,
     side: SideSums,
     value_rounding: float,
     rounding: float | None,

@@ -40,6 +40,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -93,7 +94,7 @@ def raise_for(scores: np.ndarray) -> None:
 class Ruler:
     """Bins of scores, one scale for each class: least, largest and first bin in limits (2, 3)."""
 
-    bins: int
+    bins: Any  # a unit: a power of two, which is a whole number unless it is below one
     limits: np.ndarray
     size: int
     extent: np.ndarray

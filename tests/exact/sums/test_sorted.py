@@ -9,8 +9,6 @@ import naive
 from aucert.exact.losses.registry import HINGE, LOSSES
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.sums.assembled import PairSums
-from aucert.exact.sums.swept import both_orders, centred, square_sides, swept
-from aucert.exact.tools.threads import at_most
 from loops import each, seeds
 
 FORMS = ["numpy", "compiled"]
@@ -155,33 +153,3 @@ def test_small_widths_cost_no_accuracy() -> None:
     scores, positive = rng.normal(size=400) * 10, np.arange(400) % 2 == 0
     assert AllPairs().on(positive).sums(scores, HINGE, 1e-6).rounding < 1e-14
     assert AllPairs(form="numpy").on(positive).sums(scores, HINGE, 1e-6).rounding > 1e-12
-
-
-@each("sizes", [(1, 1), (1, 50), (300, 7)])
-def test_both_orders_are_those_of_each_for_any_number_of_threads(sizes) -> None:
-    rng = np.random.default_rng(0)
-    t, b = (rng.integers(0, 9, size).astype(float) for size in sizes)
-    for threads in (None, 1, 2, 5):
-        with at_most(threads):
-            first, second = both_orders(t, b)
-        assert np.array_equal(first, np.argsort(t)) and np.array_equal(second, np.argsort(b))
-
-
-def test_sides_keep_the_order_of_the_rows() -> None:
-    t, b = np.array([0.5, -0.5]), np.array([1.0, 0.0, -1.0])
-    ones = np.ones(2), np.ones(3)
-    for fast in (False, True):
-        side = swept(t, b, *ones, fast=fast)
-        assert side.value == 0.5 + 1.5 + 0.5
-        assert side.u.tolist() == [1.0, 2.0] and side.v.tolist() == [2.0, 1.0, 0.0]
-        side = swept(t, b, *ones, squared=True, fast=fast)
-        assert side.value == 0.25 + 2.25 + 0.25
-        assert side.u.tolist() == [1.0, 4.0] and side.v.tolist() == [4.0, 1.0, 0.0]
-    side = square_sides(t, b, *ones)
-    assert side.value == pytest.approx(0.25 + 0.25 + 2.25 + 2.25 + 0.25 + 0.25)
-    assert side.u == pytest.approx([-3.0, 3.0]) and side.v == pytest.approx([4.0, 0.0, -4.0])
-
-
-def test_centring_takes_the_middle_off() -> None:
-    t, b, size = centred(np.array([1e8, 1e8 + 2]), np.array([True, False]))
-    assert t.tolist() == [-2.0] and b.tolist() == [1.0] and size == 2.0
