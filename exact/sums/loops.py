@@ -628,12 +628,12 @@ def _listed_range(lo, hi, first_below, places, a, b, margin, half, sums, rank, S
 
 
 @compiled
-def hinge(merges, groups, turns, first_below, rank, places, a, b, margin, half, sums):
+def hinge(merges, turns, first_below, rank, places, a, b, margin, half, sums):
     """Add the slopes and totals of the hinge, smoothed or not, over all merges of the tree."""
     soft, hard, totals = sums
     S, A, B = places[rank], a[rank], b[rank]
     most = 1
-    for k in range(groups.size):
+    for k in range(turns.size):
         if turns[k] == 0:
             most = max(most, merges[k, 2] - merges[k, 0])
     upper, lower = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
@@ -642,11 +642,10 @@ def hinge(merges, groups, turns, first_below, rank, places, a, b, margin, half, 
     spare_rank, spare_a = np.empty(most, np.int64), np.empty(most, np.int64)
     spare = spare_rank, upper, spare_a, np.empty(most, np.int64)
     shifts = (half - margin, 1 - half - margin, 1 - margin)
-    for k in range(groups.size):
+    for k in range(turns.size):
         if turns[k] == 2:
             continue
-        lo, mid, hi = merges[k, 0], merges[k, 1], merges[k, 2]
-        to = totals[groups[k]]
+        lo, mid, hi, to = merges[k, 0], merges[k, 1], merges[k, 2], totals[merges[k, 3]]
         if turns[k] == 1:
             some = soft, hard, to
             _listed_range(lo, hi, first_below, places, a, b, margin, half, some, rank, S, A, B)
@@ -782,16 +781,15 @@ def _squared_merge(lo, mid, hi, rank, s, a, b, net):
 
 
 @compiled
-def squared_hinge(merges, groups, rank, s, a, b, net, totals):
+def squared_hinge(merges, rank, s, a, b, net, totals):
     """Add slopes and totals of the squared hinge over all merges; s, a and b are by rank."""
     n = s.size
     spare = np.empty(n, np.int64), np.empty(n), np.empty(n), np.empty(n)
     carries = np.zeros(totals.shape)
-    for k in range(groups.size):
-        lo, mid, hi = merges[k, 0], merges[k, 1], merges[k, 2]
+    for k in range(merges.shape[0]):
+        lo, mid, hi, g = merges[k, 0], merges[k, 1], merges[k, 2], merges[k, 3]
         found = _squared_merge(lo, mid, hi, rank, s, a, b, net)
         for part in range(2):
-            g = groups[k]
             totals[g, part], carries[g, part] = _add(totals[g, part], carries[g, part], found[part])
         _merge_halves(lo, mid, hi, rank, s, a, b, spare)
     totals += carries

@@ -88,11 +88,7 @@ def compensated(x: np.ndarray) -> Any:
 def count(
     keys: np.ndarray, bits: int, half: int, n_neg: int, soft: np.ndarray, hard: np.ndarray
 ) -> int:
-    """Fill the sums of clip(m + half, 0, 2 half), and the numbers of m >= 1, of each key in order.
-
-    m = B - T on the grid; for half = 0 `soft` is left alone. Returns the number of pairs with
-    m = 0.
-    """
+    """See `loops.count`."""
     place, side = keys >> (bits + 1), (keys >> bits) & 1
     is_pos = side == 1
     pos, neg = _before(side), _before(1 - side)
@@ -131,11 +127,7 @@ def spread(
     middle: float,
     c: np.ndarray,
 ) -> tuple[float, float, int, float]:
-    """Fill c with soft / unit in the order of rows, signed; negatives get the minus.
-
-    Returns the sum of z over the pairs with m >= 1 less their number, the sum of the absolute
-    terms that it was made of, that number, and the sum of c over the positive rows.
-    """
+    """See `loops.spread`."""
     side, row = (keys >> bits) & 1, keys & ((1 << bits) - 1)
     sign, mass = 2.0 * side - 1.0, soft / unit
     c[row] = sign * mass

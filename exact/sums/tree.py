@@ -34,6 +34,7 @@ numbers: the same bits however whole groups are put together, if all are on the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -79,23 +80,13 @@ class Arrangement:
     block_ends: np.ndarray
 
     @cached_property
-    def _tree(self) -> tuple[np.ndarray, np.ndarray]:
+    def merges(self) -> np.ndarray:
+        """Places lo, mid, hi of each merge, and its group: (m, 4). Both halves come before it.
+
+        The rows of lo .. mid - 1 are above those of mid .. hi - 1.
+        """
         starts = np.concatenate([[0], self.block_ends[:-1]])
         return _merges(starts, self.block_ends, self.group[starts])
-
-    @property
-    def merges(self) -> np.ndarray:
-        """Places lo, mid, hi of each merge, made when they are first asked for: (m, 3).
-
-        The rows of lo .. mid - 1 are above those of mid .. hi - 1. Both halves of a merge come
-        before it.
-        """
-        return self._tree[0]
-
-    @property
-    def merge_group(self) -> np.ndarray:
-        """The group of each merge: (m,)."""
-        return self._tree[1]
 
     @cached_property
     def turns(self) -> np.ndarray:
@@ -168,27 +159,24 @@ def _turned(ends: np.ndarray) -> np.ndarray:
     return ends[-1] - np.concatenate([[0], ends[:-1]])[::-1]
 
 
-def _merges(
-    starts: np.ndarray, ends: np.ndarray, group: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the merges of a binary tree over the blocks of each group, and their groups."""
-    found, groups = [np.empty((0, 3), dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+def _merges(starts: np.ndarray, ends: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """Return the merges of a binary tree over the blocks of each group, as `merges` has them."""
+    found = [np.empty((0, 4), dtype=np.int64)]
     number = np.arange(starts.size) - np.searchsorted(group, group)
     while starts.size:
         left = np.flatnonzero((number[:-1] % 2 == 0) & (group[:-1] == group[1:]))
         if left.size == 0:
             break
-        found.append(np.stack([starts[left], ends[left], ends[left + 1]], axis=1))
-        groups.append(group[left])
+        found.append(np.stack([starts[left], ends[left], ends[left + 1], group[left]], axis=1))
         ends = ends.copy()
         ends[left] = ends[left + 1]
         kept = np.ones(starts.size, dtype=bool)
         kept[left + 1] = False
         starts, ends, group, number = starts[kept], ends[kept], group[kept], number[kept] // 2
-    merges, of = np.concatenate(found), np.concatenate(groups)
+    merges = np.concatenate(found)
     # Halves first, and small ranges of rows together, as in a recursion.
     order = np.lexsort((-merges[:, 0], merges[:, 2]))
-    return np.ascontiguousarray(merges[order]), of[order]
+    return np.ascontiguousarray(merges[order])
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,7 +321,7 @@ def hinge_counts(
     soft, hard = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     totals = np.zeros((at.group_ends.size, 6), dtype=np.int64)
     sums = soft, hard, totals
-    tree = at.merges, at.merge_group, at.turns, at.below
+    tree = at.merges, at.turns, at.below
     loops.hinge(*tree, rank, places, a, b, margin, half, sums)
     return HingeCounts(*sums)
 
@@ -369,33 +357,27 @@ def hinge_counts_by_counters(
     return HingeCounts(soft - lower_soft[::-1], hard - lower_hard[::-1], totals)
 
 
-@dataclass(frozen=True, eq=False)
-class SmoothSums:
-    """Sums in floating point over one term: net marginals, and sums of alpha and loss by group."""
-
-    net: np.ndarray
-    totals: np.ndarray
-
-
-def squared_hinge_sums(
+def _squared_hinge_sums(
     at: Arrangement, scores: np.ndarray, a: np.ndarray, b: np.ndarray
-) -> SmoothSums:
-    """Return the sums of the squared hinge, alpha = 2 max(0, 1 - (s_i - s_j))."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the net sums of alpha = 2 max(0, 1 - (s_i - s_j)); of alpha and loss by group."""
     rank = at.by_score(scores)
     net, totals = np.zeros(scores.size), np.zeros((at.group_ends.size, 2))
     by_rank = rank, scores[rank], a[rank], b[rank]
-    loops.squared_hinge(at.merges, at.merge_group, *by_rank, net, totals)
-    return SmoothSums(net, totals)
+    loops.squared_hinge(at.merges, *by_rank, net, totals)
+    return net, totals
 
 
-def square_sums(at: Arrangement, scores: np.ndarray, a: np.ndarray, b: np.ndarray) -> SmoothSums:
-    """Return the sums of the square loss, alpha = 2 (1 - (s_i - s_j)), from prefix moments."""
+def _square_sums(
+    at: Arrangement, scores: np.ndarray, a: np.ndarray, b: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the same of the square loss, alpha = 2 (1 - (s_i - s_j)), from prefix moments."""
     upper, lower = np.zeros((2, scores.size))
     totals = np.zeros((at.group_ends.size, 2))
     loops.square(at.group_ends, at.block, at.block_ends, scores, a, b, upper, totals)
     turned = (np.ascontiguousarray(x[::-1]) for x in (-scores, b, a))
     loops.square(*at.turned, *turned, lower, np.zeros_like(totals))
-    return SmoothSums(upper - lower[::-1], totals)
+    return upper - lower[::-1], totals
 
 
 def placements(
@@ -407,8 +389,7 @@ def placements(
     tied otherwise. The differences are taken in floating point, where subtraction is monotone, so
     that the counts equal those of a double loop to the last pair.
     """
-    found = np.zeros((4, scores.size), dtype=np.int64)
-    rank = at.by_score(scores)
+    found, rank = np.zeros((4, scores.size), dtype=np.int64), at.by_score(scores)
     by_rank = rank, scores[rank], a[rank], b[rank]
     loops.placements(at.merges, *by_rank, float(tolerance), found)
     return found
@@ -535,11 +516,7 @@ def ordered_squared_hinge(at: Arrangement, weights: PairWeights, scores: np.ndar
     s = scores[at.order] - middle
     n = s.size
     relative = gamma(64) + 16 * gamma(2 * n) ** 2
-    sums = [
-        squared_hinge_sums(at, s, term.a.astype(float), term.b.astype(float))
-        for term in weights.whole
-    ]
-    net, total, value, mass, size = _smooth(weights, at, sums)
+    net, total, value, mass, size = _smooth(weights, at, s, _squared_hinge_sums)
     # z = s_j - (s_i - 1) from shifted scores: what the shift, and taking one off, round.
     error = gamma(4) * (2 * float(np.abs(s).max()) + 1)
     moved = (total + relative * mass) * error + error**2
@@ -565,10 +542,7 @@ def ordered_square(at: Arrangement, weights: PairWeights, scores: np.ndarray) ->
     low, high = np.minimum.reduceat(s, starts), np.maximum.reduceat(s, starts)
     s = s - (low / 2 + high / 2)[at.group]
     relative = gamma(64) + 16 * gamma(2 * n) ** 2
-    sums = [
-        square_sums(at, s, term.a.astype(float), term.b.astype(float)) for term in weights.whole
-    ]
-    net, total, value, _, _ = _smooth(weights, at, sums)
+    net, total, value, _, _ = _smooth(weights, at, s, _square_sums)
     c = np.empty(n)
     c[at.order] = net
     # The pairs' weights add up to one, those of all terms to `inflation`.
@@ -587,14 +561,15 @@ def ordered_square(at: Arrangement, weights: PairWeights, scores: np.ndarray) ->
 
 
 def _smooth(
-    weights: PairWeights, at: Arrangement, sums: list[SmoothSums]
+    weights: PairWeights, at: Arrangement, s: np.ndarray, sums: Callable
 ) -> tuple[np.ndarray, float, float, float, float]:
     """Return net sums, total and value over all terms, normalised, and both by absolute terms."""
     net = np.zeros(at.order.size)
     found = np.zeros((2, 2))
-    for term, part in zip(weights.whole, sums, strict=True):
-        net += term.coefficient * weights.factor[at.group] * part.net
-        masses = [short_sum(weights.factor * part.totals[:, k]) for k in (0, 1)]
+    for term in weights.whole:
+        part, totals = sums(at, s, term.a.astype(float), term.b.astype(float))
+        net += term.coefficient * weights.factor[at.group] * part
+        masses = [short_sum(weights.factor * totals[:, k]) for k in (0, 1)]
         found[0] += term.coefficient * np.array(masses, dtype=float)
         found[1] += abs(term.coefficient) * np.array(masses, dtype=float)
     return net, float(found[0, 0]), float(found[0, 1]), float(found[1, 0]), float(found[1, 1])
@@ -613,12 +588,8 @@ class WholeHingeSums:
 
     def merge(self, other: WholeHingeSums) -> WholeHingeSums:
         """Add the sums over other groups."""
-        self.soft += other.soft
-        self.hard += other.hard
-        self.ties += other.ties
-        self.moment += other.moment
-        self.fraction += other.fraction
-        self.fraction_error += other.fraction_error
+        for name, part in vars(other).items():
+            setattr(self, name, getattr(self, name) + part)
         return self
 
 

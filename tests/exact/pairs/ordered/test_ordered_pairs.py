@@ -255,7 +255,7 @@ def test_a_wrong_margin_is_caught(shift: int, monkeypatch: pytest.MonkeyPatch) -
     pairs, naive, scores = some_pairs("weights", 8)
     scores, true = np.rint(scores), tree.loops.hinge  # many pairs are at their margin
     monkeypatch.setattr(
-        tree.loops, "hinge", lambda *args: true(*args[:8], args[8] - shift, *args[9:])
+        tree.loops, "hinge", lambda *args: true(*args[:7], args[7] - shift, *args[8:])
     )
     monkeypatch.setattr(tree, "_grid", lambda *args: (0, 0))
     found = pairs.sums(scores, HINGE)
