@@ -79,12 +79,7 @@ class ConvexSquare:
 
         Rounding is included, for the rows as `loss` has them.
         """
-        return self.value_and_gap(w)[1]
-
-    def value_and_gap(self, w: np.ndarray) -> tuple[float, float]:
-        """Return `value(w)` and `gap(w)` from one evaluation."""
-        judged = self.judged(w)
-        return judged.value, self.gap_of(judged)
+        return self.gap_of(self.judged(w))
 
     def judged(self, w: np.ndarray) -> Judged:
         """Return what `gap_of` needs, and what a certificate is made of, from one evaluation."""
@@ -152,8 +147,3 @@ class ConvexSquare:
             gain = 2 * s * line - s * s * square - cost
             bounds.append(gain - gamma(8) * (2 * s * abs(line) + s * s * square + cost))
         return max(bounds)
-
-    @property
-    def smallest_null(self) -> float:
-        """The smallest l1 at which w = 0 is the optimum: 2 max |delta_j|."""
-        return 2 * float(np.abs(self.loss.delta).max(initial=0.0))

@@ -113,8 +113,7 @@ class RowAverage:
         """Return F with the sum over these rows only, times `factor`.
 
         The means and the terms without rows stay those of all rows: m parts that share out the
-        rows, each with the factor m, have F as their mean, whatever their sizes and even where
-        a part lacks a class. The paper's block of b rows has the factor n / b.
+        rows, each with the factor m, have F as their mean. The paper's block has the factor n / b.
         """
         X, positive, mass = self.X[rows], self.positive[rows], factor * self.mass[rows]
         return RowAverage(X, positive, mass, self.means, self.share, self.lam)
@@ -150,9 +149,8 @@ class RowAverage:
     def curvature(self, rng: np.random.Generator) -> float:
         """Return an upper bound of the largest eigenvalue of the Hessian, 2 M + lam I.
 
-        Dense rows with n + 1 or d up to `DENSE`: the eigenvalue itself, plus its rounding.
-        Otherwise by Lanczos' method from a random start, raised so far that by the theorem of
-        Kuczynski and Wozniakowski (1992, theorem 4.2) it is too small with chance `FAILURE` only.
+        The eigenvalue itself where n + 1 or d is small. Otherwise by Lanczos' method, raised so far
+        that by Kuczynski and Wozniakowski (1992, theorem 4.2) it fails with chance `FAILURE` only.
         """
         n, d = self.X.shape
         if isinstance(self.X, np.ndarray) and min(n + 1, d) <= DENSE:

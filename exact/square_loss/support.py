@@ -82,14 +82,7 @@ class SupportOptimum:
 
 
 class SupportLoss:
-    """F and its minima on supports, from the moments of the two classes.
-
-    F*(S) does not depend on the units of the features where lam is zero, so they are scaled to
-    variance one within the classes first. What decides between a small variance and none is
-    rounding: `CONSTANT` and `NULL`. A direction of variance below them counts as having none.
-    Features that coincide to six digits or so, but not quite, are beyond what moments can tell
-    apart, and the minimum on them may come out wrong: nothing here is a bound, see
-    `SupportBounds` for those. A penalty settles it.
+    """F and its minima on supports, from the moments; nothing here is a bound.
 
     Features are divided by `scale` (d,) to have variance one within the classes. `scaled_sigma`
     (d, d) has the penalty in it and one or zero on its diagonal; features that are not
@@ -140,17 +133,15 @@ class SupportLoss:
     def additions(self, support: Iterable[int], end: float = np.inf) -> np.ndarray:
         """Return F*(S with i) for each feature i: (d,). F*(S) itself where i is in S.
 
-        One more feature adds (delta_i - Sigma_iS Sigma_SS^+ delta_S)^2 to q, divided by what
-        remains of its variance when S is known. Features that hardly vary when S is known are
-        looked at one by one, up to the time `end` (`time.perf_counter`); then they count as F*(S).
+        Features that hardly vary when S is known are looked at one by one, up to the time `end`
+        (`time.perf_counter`); then they count as F*(S).
         """
         return self._additions(self._factor(_check_support(support, self.dim)), end)
 
     def swaps(self, support: Iterable[int], end: float = np.inf) -> np.ndarray:
         """Return F*(S without S_j, with i) for each place j in sorted S and feature i: (s, d).
 
-        NaN where i is already in S, and for places j not evaluated before the deadline `end`
-        (`time.perf_counter`); nearly dependent features are slow.
+        NaN where i is already in S, and for places j not evaluated before the time `end`.
         """
         chosen = _check_support(support, self.dim)
         values, sure = swapped(self._factor(chosen), self.scaled_sigma, self.scaled_delta)
@@ -520,12 +511,10 @@ def objective_ceiling(loss: SupportLoss, w: np.ndarray, error: MomentError) -> f
 
 @dataclass(frozen=True, eq=False)
 class SupportBounds:
-    """What is proved about F on the supports of given rows.
+    """What is proved about F on the supports of given rows; `loss` enters no bound.
 
-    `loss` is for the search: its conventions about small variances enter no bound. `error` is that
-    of its moments, on features that are neither `silent` (constant on all rows: they never help)
-    nor `blurred` (floats tell too little about them). `tol`, the gap to reach, decides what
-    rounding is too much.
+    `error` is that of the moments, on features that are neither `silent` (constant on all rows)
+    nor `blurred` (floats tell too little about them). `tol` decides what rounding is too much.
     """
 
     loss: SupportLoss

@@ -80,14 +80,6 @@ def test_the_gap_of_weights_outside_the_ball_is_infinite() -> None:
     assert np.isfinite(task.gap(np.full(8, 0.01)))
 
 
-def test_a_problem_is_told_in_words() -> None:
-    assert problem("elastic").in_words.endswith("all pairs + 0.2 |w|_1 + 0.3 |w|^2 / 2")
-    assert problem("l1").in_words.endswith("all pairs + 0.2 |w|_1")
-    assert problem("l1 ball").in_words.endswith("the weights with |w|_1 <= 0.2")
-    assert problem("l2 ball").in_words.endswith("the weights with |w| <= 0.2")
-    assert ConvexSquare(LOSS).in_words == "the mean square loss over all pairs"
-
-
 @each("name", ["l1 ball", "l2 ball"])
 def test_weights_a_rounding_outside_of_the_ball_are_charged_for_it(name) -> None:
     task = problem(name)
@@ -96,12 +88,6 @@ def test_weights_a_rounding_outside_of_the_ball_are_charged_for_it(name) -> None
     assert 4.9e-13 <= judged.error <= 1e-10  # F falls by less than that on the way out
     assert judged.lower <= judged.value + judged.error
     assert task.judged(2 * beyond).error == np.inf
-
-
-def test_zero_is_the_optimum_exactly_from_the_smallest_such_l1_on() -> None:
-    bar = ConvexSquare(LOSS).smallest_null
-    assert ConvexSquare(LOSS, 1.001 * bar).gap(np.zeros(8)) <= 1e-13  # its rounding
-    assert convex_reference(ConvexSquare(LOSS, 0.999 * bar)).objective < 1 - 1e-9
 
 
 def test_weights_of_rows_and_sparse_rows_give_the_same_problem() -> None:

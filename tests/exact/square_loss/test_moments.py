@@ -48,12 +48,6 @@ def test_the_closed_form_is_the_mean_over_pairs(form) -> None:
     assert value == pytest.approx(mean_square(X, positive, w, weight), rel=1e-9)
 
 
-def test_covariances_divide_by_the_class_sizes() -> None:
-    X, positive = draw()
-    sigma = np.cov(X[positive].T, ddof=0) + np.cov(X[~positive].T, ddof=0)
-    np.testing.assert_allclose(moments(Rows(X), positive, AllPairs()).sigma, sigma, rtol=1e-12)
-
-
 @each("form", [np.array, sp.csr_matrix])
 def test_moments_of_some_columns_are_a_part_of_all(form) -> None:
     X, positive = draw()
