@@ -20,7 +20,7 @@ _ULP = 1.01 * 2.0**-53
 
 
 @compiled
-def _ceiling(data, index, size, w, cost):  # pragma: no cover
+def _ceiling(data, index, size, w, cost):
     """Return w'(delta + r) and the bound of q_T, rounding included; fill the costs D_j w_j^2."""
     sigma, delta, diagonal = data
     length, largest, r = 0.0, 0.0, np.empty(size)
@@ -45,7 +45,7 @@ def _ceiling(data, index, size, w, cost):  # pragma: no cover
 
 
 @compiled
-def _smallest(state, index, size, cost, count, ordered):  # pragma: no cover
+def _smallest(state, index, size, cost, count, ordered):
     """Sort the candidates' costs; return the sum of the `count` smallest, rounded down."""
     m, total = 0, 0.0
     for a in range(size):
@@ -62,7 +62,7 @@ def _smallest(state, index, size, cost, count, ordered):  # pragma: no cover
 
 
 @compiled
-def _without(A, w, index, size, at, to, to_w, to_index):  # pragma: no cover
+def _without(A, w, index, size, at, to, to_w, to_index):
     """Write the inverse, w and the members without the feature at `at`; `to` may be A itself."""
     row, share = np.empty(size), w[at] / A[at, at]
     for b in range(size):
@@ -79,7 +79,7 @@ def _without(A, w, index, size, at, to, to_w, to_index):  # pragma: no cover
 
 
 @compiled
-def _whole(data, index, size):  # pragma: no cover
+def _whole(data, index, size):
     """Return q of a whole support and its bound."""
     block, w = np.empty((size, size)), np.empty(size)
     for a in range(size):
@@ -100,7 +100,7 @@ def _whole(data, index, size):  # pragma: no cover
 
 
 @compiled
-def _target(q, tol, c, h):  # pragma: no cover
+def _target(q, tol, c, h):
     """Return the q up to which `objective_floor`, of c and h, is at least F at `q` less `tol`."""
     rest = 1 / (1 + q) - tol
     if rest <= 0:
@@ -110,7 +110,7 @@ def _target(q, tol, c, h):  # pragma: no cover
 
 
 @compiled
-def _settle(data, state, A, w, members, size, k, bound, target, work):  # pragma: no cover
+def _settle(data, state, A, w, members, size, k, bound, target, work):
     """Put features in or out as long as the bound decides about them.
 
     Returns how many are not out, how many are in, the node's bound, and the largest of what was
@@ -154,7 +154,7 @@ def _settle(data, state, A, w, members, size, k, bound, target, work):  # pragma
 
 
 @compiled
-def _likeliest(state, A, w, members, size, missing, index):  # pragma: no cover
+def _likeliest(state, A, w, members, size, missing, index):
     """Return the places of the candidates whose loss would cost most, the largest first.
 
     Fill `index` with the features that are in, and with these.
@@ -175,55 +175,7 @@ def _likeliest(state, A, w, members, size, missing, index):  # pragma: no cover
 
 
 @compiled
-def _first(start, inverse, delta, A, w, members):  # pragma: no cover
-    """Write the inverse, w and the members of the first node; return how many they are."""
-    size = 0
-    for j in range(start.size):
-        if start[j] != 0:
-            members[size] = j
-            size += 1
-    for a in range(size):
-        w[a] = 0.0
-        for b in range(size):
-            A[a, b] = inverse[a, b]
-            w[a] += inverse[a, b] * delta[members[b]]
-    return size
-
-
-@compiled
-def _copied(state, out):  # pragma: no cover
-    """Fill out with what a node says of the features."""
-    for j in range(state.size):
-        out[j] = state[j]
-
-
-@compiled
-def _branch(
-    data, state, A, w, members, size, k, bound, places, top, states, bounds
-):  # pragma: no cover
-    """Write the children from `top` on: S lacks the first of `places`; has it, not the second..."""
-    index, x = np.empty(size, np.int64), np.empty(size)
-    cost, ordered = np.empty(size), np.empty(size)
-    for i in range(places.size):
-        at, n = places[i], size - 1
-        share = w[at] / A[at, at]
-        for b in range(n):
-            source = b if b < at else b + 1
-            index[b] = members[source]
-            x[b] = w[source] - A[source, at] * share
-        child_state = states[top + i]
-        _copied(state, child_state)
-        child_state[members[at]] = 0
-        for b in range(i):
-            child_state[members[places[b]]] = 2
-        _, child = _ceiling(data, index, n, x, cost)
-        if n > k:
-            child -= _smallest(child_state, index, n, cost, n - k, ordered)
-        bounds[top + i] = min(child, bound)
-
-
-@compiled
-def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most, c, h):  # pragma: no cover
+def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most, c, h):
     """Search below one node, depth first, until nothing is left or `max_nodes` nodes are opened.
 
     `data` holds Sigma, delta and D below Sigma on the features of `start` (d,), the node: more than
@@ -246,7 +198,8 @@ def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most, c, h):  #
     work[0] = most
     closed, count, n_left, top, target = 0.0, 0, 0, 1, _target(best, tol, c, h)
     stack_bound[0] = np.inf
-    _copied(start, stack[0])
+    for j in range(start.size):
+        stack[0, j] = start[j]
     while top > 0:
         top -= 1
         level, bound = stack_level[top], stack_bound[top]
@@ -254,16 +207,27 @@ def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most, c, h):  #
             closed = max(closed, bound)
             continue
         if count >= max_nodes or level >= n_slots or n_left >= room or work[0] <= 0:
-            _copied(stack[top], left[n_left])
+            for j in range(start.size):
+                left[n_left, j] = stack[top, j]
             left_bound[n_left] = bound
             n_left += 1
             max_nodes = 0 if n_left >= room else max_nodes
             continue
         count += 1
-        _copied(stack[top], state)
+        for j in range(start.size):
+            state[j] = stack[top, j]
         A, w, members = slots[level], slot_w[level], slot_members[level]
         if level == 0:
-            size = _first(start, inverse, data[1], A, w, members)
+            size = 0
+            for j in range(start.size):
+                if start[j] != 0:
+                    members[size] = j
+                    size += 1
+            for a in range(size):
+                w[a] = 0.0
+                for b in range(size):
+                    A[a, b] = inverse[a, b]
+                    w[a] += inverse[a, b] * data[1][members[b]]
         else:  # the parent's slot is as it was left: this is a depth-first search
             up, at = level - 1, stack_place[top]
             size = slot_size[up] - 1
@@ -290,8 +254,27 @@ def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most, c, h):  #
             closed = max(closed, whole)
         if fixed == k or size == k:
             continue
-        _branch(data, state, A, w, members, size, k, bound, places, top, stack, stack_bound)
+        # The children: S lacks the first of `places`; has it, not the second...
+        n = size - 1
+        child_members, x = np.empty(size, np.int64), np.empty(size)
+        cost, ordered = np.empty(size), np.empty(size)
         for i in range(missing):
+            at = places[i]
+            share = w[at] / A[at, at]
+            for b in range(n):
+                source = b if b < at else b + 1
+                child_members[b] = members[source]
+                x[b] = w[source] - A[source, at] * share
+            child = stack[top + i]
+            for j in range(start.size):
+                child[j] = state[j]
+            child[members[at]] = 0
+            for b in range(i):
+                child[members[places[b]]] = 2
+            _, ceiling = _ceiling(data, child_members, n, x, cost)
+            if n > k:
+                ceiling -= _smallest(child, child_members, n, cost, n - k, ordered)
+            stack_bound[top + i] = min(ceiling, bound)
             stack_place[top + i], stack_level[top + i] = places[i], level + 1
         top += missing
     return found, closed, left[:n_left], left_bound[:n_left], count
