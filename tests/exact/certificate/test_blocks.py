@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -158,16 +157,6 @@ def test_a_changed_file_of_float32_is_refused(tmp_path: Path) -> None:
         Evaluator(problem).at(np.ones(3), 64, 3)
 
 
-def test_wide_and_narrow_rows_are_evaluated_alike() -> None:
-    problem, w = some_problem(d=3), np.array([0.5, 0.3, 0.1])
-    narrow, keeping = Evaluator(problem).at(w, 64, 3), Evaluator(problem)
-    keeping.rows.keeps = True
-    wide = keeping.at(w, 64, 3)
-    assert narrow.total == wide.total and narrow.half == wide.half
-    assert narrow.loss == pytest.approx(wide.loss, abs=1e-9)
-    np.testing.assert_allclose(narrow.pull, wide.pull, rtol=1e-12)
-
-
 def test_an_evaluation_is_noted_for_its_very_point_only() -> None:
     problem, w = some_problem(), np.array([0.7, 0.4])
     assert noted(problem, w, 64) is None
@@ -211,15 +200,6 @@ def test_a_false_note_would_be_seen() -> None:
     with noting(), pytest.raises(CertificateError):
         note(problem, replace(true, total=5.0))
         Certificate.of(problem, w, Minorant.from_weights(problem, w, 64, 3))
-
-
-def test_no_solver_writes_notes() -> None:
-    """Only the evaluators of the certificate's own room do."""
-    root = Path(evaluation.__file__).parents[1]
-    for room in ("solvers", "formulation", "api", "curvature"):
-        for path in (root / room).rglob("*.py"):
-            text = path.read_text(encoding="utf-8")
-            assert not re.search(r"import [^\n]*\b(note|noting|evaluation)\b", text), path
 
 
 def test_a_solve_is_certified_without_another_pass(monkeypatch: pytest.MonkeyPatch) -> None:

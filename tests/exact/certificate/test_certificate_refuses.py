@@ -149,32 +149,6 @@ def test_marginals_of_another_problem_are_refused(shape: tuple[int, ...]) -> Non
         bound(hinge_problem(), Minorant(np.zeros(shape), 0.0))
 
 
-def test_scores_of_another_problem_are_refused() -> None:
-    witness = forged_as(honest(hinge_problem()), scores=np.zeros(3))
-    with pytest.raises(InputError, match="20 rows, but scores of shape"):
-        bound(hinge_problem(), witness)
-
-
-@each("bad", [np.nan, np.inf, -np.inf])
-def test_scores_that_are_not_finite_are_refused(bad: float) -> None:
-    scores = np.zeros(20)
-    scores[7] = bad
-    with pytest.raises(InputError, match="score of row 7"):
-        Minorant.from_scores(hinge_problem(), scores)
-
-
-@each("scale", [-0.1, 1.1, np.nan])
-def test_a_scale_outside_its_range_is_refused(scale: float) -> None:
-    with pytest.raises(InputError, match="scale"):
-        bound(hinge_problem(), forged_as(honest(hinge_problem()), scale=scale))
-
-
-@each("width", [np.inf, -1.0, np.nan])
-def test_a_width_that_is_none_is_refused(width: float) -> None:
-    with pytest.raises(InputError, match="width"):
-        bound(hinge_problem(), forged_as(honest(hinge_problem()), width=width))
-
-
 @each("loss", ["hinge", "squared_hinge", "square"])
 @each("outside", [-3.0, 5.0, 1e6])
 def test_alpha_outside_its_box_never_beats_the_optimum(outside: float, loss: str) -> None:

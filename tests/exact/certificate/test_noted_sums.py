@@ -16,7 +16,6 @@ from aucert.exact.problem.minorant import Scores
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.sums.assembled import PairSums
-from loops import each
 
 RNG = np.random.default_rng(5)
 Y = np.arange(300) % 3 == 0
@@ -31,17 +30,6 @@ def some_problem(loss: str = "logistic") -> Problem:
 def same(one: PairSums, other: PairSums) -> bool:
     rest = replace(one, c=np.zeros(0)), replace(other, c=np.zeros(0))
     return np.array_equal(one.c, other.c) and repr(rest[0]) == repr(rest[1])
-
-
-@each("loss", ["hinge", "squared_hinge", "logistic", "smooth_hinge"])
-def test_what_is_noted_is_what_is_computed_anew(loss: str) -> None:
-    problem = some_problem(loss)
-    scores = problem.space.scores(W)
-    with noting():
-        found = sums_at(problem, scores, 0.1)
-        held = noted_sums(problem, scores.copy(), 0.1)
-    assert held is not None and same(found, held)
-    assert same(held, problem.risk.sums(scores, 0.1))
 
 
 def test_nothing_that_a_solver_does_afterwards_changes_a_note() -> None:

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from aucert.exact.certificate.solution import Recorder, Solver, Status, Step
+from aucert.exact.certificate.solution import Recorder, Solver, Status
 from aucert.exact.errors import InputError
 from aucert.exact.problem.problem import Problem, linear_problem
 
@@ -61,16 +61,6 @@ def test_a_reason_stands_only_where_the_gap_is_open() -> None:
     assert stopped.status == Status.ITERATION_LIMIT
 
 
-def test_the_start_is_zero_or_the_callers() -> None:
-    steps: list[Step] = []
-    Descent(max_iter=1).solve(PROBLEM, callback=steps.append)
-    assert steps[0].primal < 1.0  # F(0) = 1
-    optimum = Descent().solve(PROBLEM)
-    assert Descent(max_iter=1).solve(PROBLEM, optimum.w).status == Status.CERTIFIED
-    with pytest.raises(InputError):
-        Descent().solve(PROBLEM, np.zeros(3))
-
-
 def test_problems_and_parameters_are_checked_before_the_run() -> None:
     with pytest.raises(InputError, match="square loss only"):
         Descent().solve(linear_problem(X, Y, 0.1, "hinge"))
@@ -78,16 +68,6 @@ def test_problems_and_parameters_are_checked_before_the_run() -> None:
     for wrong in bad:
         with pytest.raises(InputError, match=next(iter(wrong))):
             Descent(**wrong)  # type: ignore[arg-type]
-
-
-def test_an_interruption_keeps_the_best_point() -> None:
-    def stop(step: Step) -> None:
-        if step.n_iter == 3:
-            raise KeyboardInterrupt
-
-    found = Descent().solve(PROBLEM, callback=stop)
-    assert found.status == Status.INTERRUPTED and found.n_iter == 3
-    assert found.certificate.primal == pytest.approx(found.history[-1].primal)
 
 
 def test_a_deadline_holds_for_the_parts_too() -> None:

@@ -339,3 +339,26 @@ class _Absolute:
 
     def clip(self, alpha: np.ndarray) -> np.ndarray:
         return np.clip(alpha, 0, 1)
+
+
+def some_problem(seed: int, n: int = 300, d: int = 4, lam: float = 1e-2) -> Problem:
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, d)), rng.random(n) < 0.3
+    y[:2] = True, False
+    return linear_problem(X + y[:, None] * rng.normal(size=d), y, lam)
+
+
+def test_a_subsample_keeps_both_classes_in_proportion() -> None:
+    problem = some_problem(7, 20_000, 2)
+    part = subsample.subsample(problem, 2000)
+    assert part.n == pytest.approx(2000, rel=0.01)
+    assert part.n_pos / part.n == pytest.approx(problem.n_pos / problem.n, rel=0.01)
+    rare = linear_problem(np.arange(20_000.0)[:, None], np.arange(20_000) % 2000 == 3, 1.0)
+    assert subsample.subsample(rare, 2000).n_pos == 10
+
+
+def test_a_looser_tolerance_takes_no_more_steps() -> None:
+    """At a small lam the slopes of coarse bins are too rough for any dual point."""
+    problem = some_problem(5, 4000, 20, 1e-4)
+    steps = [Descent(tol=tol).solve(problem).n_iter for tol in (1e-3, 1e-9)]
+    assert steps[0] <= steps[1]

@@ -6,19 +6,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from aucert.exact.api.solve import choose_solver, solve
+from aucert.exact.api.solve import solve
 from aucert.exact.certificate.certificate import Certificate
-from aucert.exact.certificate.solution import Recorder, Status, Step
-from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.exact.certificate.solution import Status, Step
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.solvers.descent import Descent
 from aucert.exact.solvers.finish import ActivePairs
-from aucert.exact.spaces.gram import Gram
 from loops import each
-from naive import weighted_pairs
-from reference import reference_optimum
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(110, 5))
@@ -141,64 +137,6 @@ def test_sparse_rows_give_the_same_optimum(name: str) -> None:
     assert abs(dense.certificate.primal - sparse.certificate.primal) <= slack
     reach = dense.certificate.radius + sparse.certificate.radius
     assert np.linalg.norm(dense.w - sparse.w) <= reach
-
-
-def test_cutting_planes_on_a_kernel_matrix_without_full_rank() -> None:
-    features, y = X[:60, :3], Y[:60]
-    rows = linear_problem(features, y, 0.05)
-    kernel = CuttingPlane(tol=1e-6).solve(rows.over(Gram(features @ features.T))).certificate
-    plain = CuttingPlane().solve(rows).certificate
-    assert kernel.reaches(1e-5)
-    assert abs(kernel.primal - plain.primal) <= kernel.gap + plain.gap + kernel.rounding
-
-
-@each("loss", ["hinge", "squared_hinge", "square"])
-@each(
-    "kind",
-    ["constant feature", "duplicate rows", "ties", "one positive", "one feature", "only constants"],
-)
-def test_degenerate_data_are_solved(kind: str, loss: str) -> None:
-    rng = np.random.default_rng(4)
-    features, y = rng.normal(size=(40, 3)), np.arange(40) % 4 == 0
-    if kind == "constant feature":
-        features[:, 1] = 7.0
-    elif kind == "duplicate rows":
-        features, y = np.repeat(features[:8], 5, axis=0), np.repeat(y[:8], 5)
-    elif kind == "ties":
-        features = np.round(features)
-    elif kind == "one positive":
-        y = np.arange(40) == 3
-    elif kind == "one feature":
-        features = features[:, :1]
-    else:
-        features = np.ones((40, 3))
-    solution = solve(features, y, 1e-2, loss=loss)
-    assert solution.status == Status.CERTIFIED
-    pairs = weighted_pairs(y.tolist(), AllPairs(), float)
-    expected, _ = reference_optimum(features, pairs, 1e-2, loss)
-    assert solution.certificate.primal == pytest.approx(expected, rel=1e-7)
-
-
-def test_auto_chooses_by_the_loss() -> None:
-    kinds = {"hinge": Descent, "squared_hinge": Descent, "square": SquaredLossSolver}
-    for loss, kind in kinds.items():
-        assert isinstance(choose_solver(problem_of(loss), "auto", 1e-9, None), kind)
-
-
-@each("loss", ["squared_hinge", "square"])
-def test_listed_pairs_of_the_squared_losses(loss: str) -> None:
-    i, j = RNG.choice(np.flatnonzero(Y), 200), RNG.choice(np.flatnonzero(~Y), 200)
-    assert solve(X, Y, 1e-3, loss=loss, pairs=PairList(i, j)).status == Status.CERTIFIED
-
-
-def test_the_recorder_keeps_the_best_of_each_side() -> None:
-    recorder = Recorder()
-    recorder.offer(np.zeros(1), 2.0)
-    recorder.offer(np.ones(1), 3.0)
-    recorder.step()
-    assert recorder.best_primal == 2.0 and recorder.best_w is not None
-    assert recorder.best_w.tolist() == [0.0] and not recorder.out_of_time
-    assert recorder.history[0].gap == np.inf
 
 
 def test_every_status_has_advice() -> None:

@@ -119,14 +119,6 @@ def test_a_start_at_the_answer_takes_no_system(monkeypatch: pytest.MonkeyPatch) 
     assert solved
 
 
-def test_it_ends_when_told_to() -> None:
-    problem = some_problem("plain", 1e-4)
-    pairs = OpenPairs.of(problem, whole(problem))
-    start = np.full(pairs.c.size, 0.5)
-    point = multipliers(pairs, np.zeros(3), start, 2.0, 1e-15, lambda: True)
-    assert point.gap > 1e-6 and np.array_equal(point.w, np.zeros(3))
-
-
 # The linear systems
 
 
@@ -162,12 +154,6 @@ def test_expensive_systems_are_solved_without_a_matrix(monkeypatch: pytest.Monke
     pairs = OpenPairs.of(problem, whole(problem))
     point = multipliers(pairs, np.zeros(70), np.full(pairs.c.size, 0.5), 2.0, 1e-4)
     assert point.gap <= 1e-4
-
-
-def test_no_active_pair_leaves_the_penalty_alone() -> None:
-    one = np.array([0]), np.array([1]), np.array([1.0])
-    system = OpenPairs(np.eye(3), *one, 0.5, np.zeros(3))
-    assert np.array_equal(system.solve(np.zeros(0, dtype=int), 1.0, np.ones(3)), np.full(3, 2.0))
 
 
 def test_a_system_that_overflows_makes_no_step_and_no_warning() -> None:
