@@ -267,8 +267,8 @@ def of_marginals(pairs: Any, loss: Loss, evidence: Marginals) -> Minorant:
     sizes = (pairs.n, pairs.n) if ordered else (pairs.n_pos, pairs.n_neg)
     if u.shape != sizes[:1] or v.shape != sizes[1:]:
         raise InputError(
-            f"marginals of {sizes[0]} upper or positive and {sizes[1]} lower or negative rows "
-            f"are needed, not of shapes {u.shape} and {v.shape}"
+            f"marginals of {sizes[0]} rows as upper or positive ones and of {sizes[1]} rows as "
+            f"lower or negative ones are needed, not of shapes {u.shape} and {v.shape}"
         )
     _check_marginals(u, v)
     if ordered:
