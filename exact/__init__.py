@@ -59,6 +59,7 @@ from .spaces.rows import Rows
 
 if TYPE_CHECKING:
     from .api.cross_validation import CVPath, cross_validated_path
+    from .estimators.ranking import RankingSVM
     from .estimators.roc_svm import ROCSVM, ROCSVMCV, SAUCSVM
     from .estimators.solved import load_model, recertify, save_model
     from .estimators.survival import SurvivalSVM, SurvivalSVMCV
@@ -73,6 +74,7 @@ __all__ = [
     "LOGISTIC",
     "ROCSVM",
     "ROCSVMCV",
+    "RankingSVM",
     "SAUCSVM",
     "SMOOTH_HINGE",
     "SQUARE",
@@ -152,6 +154,7 @@ __all__ = [
 # scikit-learn is heavy: import it only when it is asked for.
 _LAZY = {
     "api.cross_validation": ("CVPath", "cross_validated_path"),
+    "estimators.ranking": ("RankingSVM",),
     "estimators.roc_svm": ("ROCSVM", "ROCSVMCV", "SAUCSVM"),
     "estimators.solved": ("load_model", "recertify", "save_model"),
     "estimators.survival": ("SurvivalSVM", "SurvivalSVMCV"),

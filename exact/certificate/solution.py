@@ -149,6 +149,11 @@ class Solution:
         return f"<table><caption>{escape(held.statement)}</caption><tbody>{cells}</tbody></table>"
 
     @property
+    def message(self) -> str:
+        """What the status means and what to do, as in the JSON."""
+        return self.status.advice
+
+    @property
     def minorant(self) -> Minorant:
         """The same as `witness`."""
         return self.witness

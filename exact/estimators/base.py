@@ -45,9 +45,20 @@ class TrainingRows(NamedTuple):
 
 def check_rows(estimator: BaseEstimator, X: object, reset: bool = True) -> Matrix:
     """Return the rows as `check_matrix` does, after scikit-learn's own checks."""
-    check_column_names(X)
-    validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+    _validated(estimator, X, reset=reset)
     return check_matrix(X)
+
+
+def _validated(estimator: BaseEstimator, X: Any, *y: object, reset: bool) -> Any:
+    """Return what scikit-learn's `validate_data` does; a column of text is named."""
+    check_column_names(X)
+    try:
+        return validate_data(estimator, X, *y, accept_sparse="csr", dtype=np.float64, reset=reset)
+    except ValueError:
+        for name in frame_names(X):
+            if any(isinstance(value, str) for value in X[name]):
+                raise InputError(f"column {name!r} of X holds text: encode or drop it") from None
+        raise
 
 
 def check_column_names(X: object) -> None:
@@ -200,8 +211,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _check_data(self, X: object, y: object, reset: bool = True) -> tuple[Matrix, np.ndarray]:
         """Return the rows, checked as by `check_rows`, and their labels."""
-        check_column_names(X)
-        found = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=reset)
+        found = _validated(self, X, y, reset=reset)
         check_labels(y)
         return check_matrix(X), found[1]
 

@@ -14,8 +14,10 @@ from ..certificate.solution import Solution
 from ..errors import InputError
 from ..formulation.request import Options
 from .base import keep_solution
+from .ranking import RankingSVM
 from .roc_svm import ROCSVM, SAUCSVM
 from .saving import load_model, register, save_model
+from .survival import SurvivalSVM
 from .thresholds import get_rule
 
 __all__ = ["load_model", "recertify", "save_model"]
@@ -55,7 +57,7 @@ class SolvedOrder(SolvedSVM):
         return self.decision_function(X)
 
 
-register(ROCSVM, SAUCSVM, SolvedSVM, SolvedOrder)
+register(ROCSVM, SAUCSVM, SolvedSVM, SolvedOrder, RankingSVM, SurvivalSVM)
 
 
 def solved_model(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
@@ -29,8 +30,8 @@ from .base import check_rows, draw_seed, keep_solution, shortfall_of
 
 
 @dataclass(eq=False, repr=False)
-class SurvivalModel(BaseEstimator, ABC):
-    """Base of the survival models: linear scores of a solved problem of comparable pairs."""
+class OrderedModel(BaseEstimator):
+    """Base of the models of ordered pairs: linear scores of a solved problem."""
 
     _: KW_ONLY
     loss: str | Loss = "hinge"
@@ -43,6 +44,48 @@ class SurvivalModel(BaseEstimator, ABC):
     def expected_failed_checks(self) -> dict[str, str]:
         """Which of scikit-learn's checks fail with these parameters, and why."""
         return {}
+
+    def _fit(
+        self, X: object, y: object, stated: Callable[[Any], Problem], callback: Callback | None
+    ) -> Self:
+        """Solve the problem that `stated` returns of the checked rows."""
+        tol = check_number("tol", self.tol)
+        if self.max_time is not None:
+            check_number("max_time", self.max_time)
+        if y is None:
+            name = type(self).__name__
+            raise InputError(f"{name} requires y to be passed, but the target y is None")
+        rows = check_rows(self, X)
+        if rows.shape[0] < 2:
+            raise InputError("pairs need two rows, X has 1 sample")
+        problem = stated(rows)
+        options = Options(tol=tol, max_time=self.max_time, callback=callback)
+        solution = solved(problem, options, max_time=self.max_time)
+        self.coef_ = np.array(solution.w, dtype=float)
+        keep_solution(self, solution)
+        self.n_iter_ = max(solution.n_iter, 1)
+        if solution.status == Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        shortfall = shortfall_of(solution, tol)
+        if shortfall is not None:
+            warnings.warn(shortfall, ConvergenceWarning, stacklevel=4)
+        return self
+
+    def predict(self, X: object) -> np.ndarray:
+        """Return the score of each row, larger for a higher grade or risk: (n,)."""
+        check_is_fitted(self)
+        return np.asarray(check_rows(self, X, reset=False) @ self.coef_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+@dataclass(eq=False, repr=False)
+class SurvivalModel(OrderedModel, ABC):
+    """Base of the survival models: their pairs are the comparable ones."""
 
     @abstractmethod
     def _problem(self, rows: Any, times: np.ndarray, seen: np.ndarray) -> Problem:
@@ -75,43 +118,12 @@ class SurvivalModel(BaseEstimator, ABC):
         ConvergenceWarning
             If the gap is not within `tol`; the gap in `certificate_` is valid all the same.
         """
-        tol = check_number("tol", self.tol)
-        if self.max_time is not None:
-            check_number("max_time", self.max_time)
-        if y is None:
-            name = type(self).__name__
-            raise InputError(f"{name} requires y to be passed, but the target y is None")
-        rows = check_rows(self, X)
-        if rows.shape[0] < 2:
-            raise InputError("pairs need two rows, X has 1 sample")
-        problem = self._problem(rows, *event_times(y, event))
-        options = Options(tol=tol, max_time=self.max_time, callback=callback)
-        solution = solved(problem, options, max_time=self.max_time)
-        self.coef_ = np.array(solution.w, dtype=float)
-        keep_solution(self, solution)
-        self.n_iter_ = max(solution.n_iter, 1)
-        if solution.status == Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        shortfall = shortfall_of(solution, tol)
-        if shortfall is not None:
-            warnings.warn(shortfall, ConvergenceWarning, stacklevel=3)
-        return self
-
-    def predict(self, X: object) -> np.ndarray:
-        """Return the score of each row, larger for a higher risk: (n,)."""
-        check_is_fitted(self)
-        return np.asarray(check_rows(self, X, reset=False) @ self.coef_)
+        return self._fit(X, y, lambda rows: self._problem(rows, *event_times(y, event)), callback)
 
     def score(self, X: object, y: object, event: object = None) -> float:
         """Return Harrell's C of the scores, as `concordance_index` does; y, event as in `fit`."""
         times, seen = event_times(y, event)
         return concordance_index(times, seen, self.predict(X)).value
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
 
 
 @dataclass(eq=False, repr=False)
@@ -155,7 +167,7 @@ class SurvivalSVM(SurvivalModel):
 
     def _problem(self, rows: Any, times: np.ndarray, seen: np.ndarray) -> Problem:
         """Return the problem of checked rows, times and events."""
-        parts = {"l1": self.l1, "groups": self.groups, "sign": self.sign}
+        parts: dict[str, Any] = {"l1": self.l1, "groups": self.groups, "sign": self.sign}
         order = {"time": times, "event": seen}
         return ordered_problem(rows, None, self.lam, loss=self.loss, **order, **parts)
 

@@ -25,12 +25,13 @@ from aucert.approx import (
     SubsampledRankSVM,
 )
 from aucert.approx.landmarks import LANDMARKS
-from aucert.exact import ROCSVM, ROCSVMCV, SAUCSVM, SurvivalSVM, SurvivalSVMCV
+from aucert.exact import ROCSVM, ROCSVMCV, SAUCSVM, RankingSVM, SurvivalSVM, SurvivalSVMCV
 
 FAST = [ROCSVM, SHTAUC, NBAUC, OAM]
 SLOW = [ROCSVMCV, SurvivalSVM]
 RELEASE = [
-    *(SAUCSVM, SurvivalSVMCV, IncompleteROCSVM, IncompleteSAUCSVM, RankSVM, SubsampledRankSVM),
+    *(SAUCSVM, RankingSVM, SurvivalSVMCV, IncompleteROCSVM, IncompleteSAUCSVM, RankSVM),
+    SubsampledRankSVM,
     *(NSAUC, NSVMSGD2, SPAM, SOLAM, FSAUC, Nystrom),
 ]
 # Defaults leave these paths out. Some checks compare weights to 1e-7: hence the tolerance.

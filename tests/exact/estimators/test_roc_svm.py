@@ -145,6 +145,7 @@ def test_a_gap_that_is_too_large_is_said_with_advice() -> None:
     with pytest.warns(ConvergenceWarning, match=r"not within tol=1e-09.*raise max_time"):
         model = ROCSVM(1e-4, max_time=1e-9).fit(X, Y)
     assert model.status_ == Status.TIME_LIMIT
+    assert "max_time" in model.solution_.message
     assert model.certificate_.gap > 0
 
 
