@@ -32,10 +32,9 @@ from .claims.claim import REGISTRY, Claim, Context, Outcome
 from .claims.recorded import enter, recorded_verdict
 from .claims.verdicts import Verdict
 from .store import EVIDENCE, EvidenceFolder, evidence_path
-from .tables.pages import departs, shown_value
+from .tables.pages import Said, departs, shown_value
 from .tables.registry import chosen, tables
 from .tables.run import planned
-from .tables.said import Said
 from .tables.table import Budget, Page, Results, Run, Table
 
 FILE = Path(__file__).with_name("findings.toml")

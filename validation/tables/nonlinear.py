@@ -37,7 +37,19 @@ from ..data.real_data import TASKS, load_real
 from ..plots import Series
 from .pictures import Panel
 from .races import race
-from .table import Budget, Entry, Experiment, Job, Page, Part, Results, Run, Sheet, Table
+from .table import (
+    Budget,
+    Entry,
+    Experiment,
+    Job,
+    Page,
+    Part,
+    Results,
+    Run,
+    Sheet,
+    Table,
+    every_part,
+)
 
 # The sets of [Nonlinear, Table 1]: what is printed of them, and their splits here.
 
@@ -126,7 +138,7 @@ SET_BUDGET = (
 
 def set_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each set."""
-    return [Part(name, {"set": name}, (file_of(name),)) for name in SETS]
+    return every_part("{set}", file_of, set=SETS)
 
 
 def count(job: Job) -> dict[str, Any]:
@@ -203,16 +215,9 @@ BATCH_BUDGET = (
 
 def batch_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each split, set and method: the splits first."""
-    return [
-        Part(
-            f"{name},{method},split={rep}",
-            {"set": name, "method": method, "rep": rep},
-            (file_of(name),),
-        )
-        for rep in range(budget["splits"])
-        for name in reversed(SETS)
-        for method in (*BATCH_METHODS, *(f"{m}{FEWER}" for m in budget.get(ALSO, [])))
-    ]
+    methods = (*BATCH_METHODS, *(f"{m}{FEWER}" for m in budget.get(ALSO, [])))
+    splits, sets = range(budget["splits"]), SETS[::-1]
+    return every_part("{set},{method},split={rep}", file_of, rep=splits, set=sets, method=methods)
 
 
 def compute_batch(job: Job) -> dict[str, Any]:
@@ -468,11 +473,8 @@ ONLINE_BUDGET = (
 
 def online_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each split and set: the splits first, sets within."""
-    return [
-        Part(f"{name},split={rep}", {"set": name, "rep": rep}, (file_of(name),))
-        for rep in range(budget["splits"])
-        for name in reversed(LARGE)
-    ]
+    splits = range(budget["splits"])
+    return every_part("{set},split={rep}", file_of, rep=splits, set=LARGE[::-1])
 
 
 Fitted = tuple[np.ndarray, float]  # Weights and seconds.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ from typing import Any
 from ... import __version__
 from ..files.written import write_atomically
 from .pictures import picture_svg
-from .said import Judge, Said, sorted_by_fate, statements
 from .table import Budget, Entry, Page, Results, Table
 
 KEY = (
@@ -24,6 +23,40 @@ NOTHING = "Nothing has been run yet. Nothing can be concluded."
 TOO_LITTLE = "Too little has been run to conclude anything. The table shows what there is."
 
 NAMED = 24  # Parts that a page names in one list, at most; the JSON has all.
+
+
+# Verdicts of findings as they stand before statements.
+FATES = {"borne-out": "Borne out", "contradicted": "Contradicted", "undecided": "Undecided"}
+
+
+@dataclass(frozen=True)
+class Said:
+    """A statement of the paper, judged from the numbers of a page."""
+
+    name: str
+    statement: str
+    verdict: str
+    measured: str
+
+
+# Returns what the numbers of a page say of the paper's statements.
+Judge = Callable[[Table, Page, Results], Sequence[Said]]
+
+
+def sorted_by_fate(said: Sequence[Said]) -> str:
+    """Return the statements, those of one verdict together."""
+    found = []
+    for verdict, word in FATES.items():
+        of_it = " ".join(item.statement for item in said if item.verdict == verdict)
+        found += [f"{word}: {of_it}"] if of_it else []
+    return " ".join(found)
+
+
+def statements(said: Sequence[Said]) -> list[str]:
+    """Return a line of Markdown for each statement: its verdict, itself, and what was measured."""
+    return [
+        f"**{item.verdict}**: {item.statement} {item.measured} (`{item.name}`)" for item in said
+    ]
 
 
 @dataclass(frozen=True)

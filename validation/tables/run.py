@@ -32,9 +32,8 @@ from ..store import (
     plain,
     read_evidence,
 )
-from .pages import Shown, write_index, write_page
+from .pages import Judge, Shown, write_index, write_page
 from .registry import chosen, tables
-from .said import Judge
 from .table import Experiment, Job, Part, Results, Run, Table
 
 FULL_LIMIT = 12 * 3600.0  # Seconds that the full profile may take unless told otherwise.

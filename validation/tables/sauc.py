@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -27,7 +27,19 @@ from ..files.tables import read_arrays
 from ..plots import Series
 from .pictures import Panel
 from .races import race
-from .table import Budget, Entry, Experiment, Job, Page, Part, Results, Run, Sheet, Table
+from .table import (
+    Budget,
+    Entry,
+    Experiment,
+    Job,
+    Page,
+    Part,
+    Results,
+    Run,
+    Sheet,
+    Table,
+    every_part,
+)
 
 # SVM, AUC-SVM and SAUC-SVM with their parameters chosen by cross-validated AUC.
 #
@@ -306,7 +318,7 @@ GEOMETRY_BUDGET = (
 
 def geometry_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each draw."""
-    return [Part(f"draw={draw}", {"draw": draw}) for draw in range(budget["draws"])]
+    return every_part("draw={draw}", draw=range(budget["draws"]))
 
 
 def _drawn(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -352,20 +364,20 @@ GEOMETRY = Experiment(
 
 def render_lines(results: Results) -> Page:
     """Show the rows, and the lines at the paper's first threshold."""
-    done = next(results.select(draw=0), None)
-    panels = [] if done is None else [_rows(done, side) for side in ("train", "test")]
-    return _geometry_page(results, "auc", "Fig. 1", 4, panels)
+    return _geometry_page(results, "auc", "Fig. 1", 4, _rows)
 
 
 def render_differences(results: Results) -> Page:
     """Show the differences of the pairs, and the lines through the origin."""
-    done = next(results.select(draw=0), None)
-    panels = [] if done is None else [_pairs(done, side) for side in ("train", "test")]
-    return _geometry_page(results, "wrong", "Fig. 2 (the first)", 1, panels)
+    return _geometry_page(results, "wrong", "Fig. 2 (the first)", 1, _pairs)
 
 
 def _geometry_page(
-    results: Results, what: str, place: str, digits: int, panels: list[Panel]
+    results: Results,
+    what: str,
+    place: str,
+    digits: int,
+    drawn: Callable[[dict[str, Any], str], Panel],
 ) -> Page:
     sheet = Sheet()
     rows = printed(PAPER, place)
@@ -377,11 +389,11 @@ def _geometry_page(
         sheet.mean(method, "training pairs with margin at most 1", held, digits=1)
     names = (STRUCTURED, PLAIN)
     sheet.paired((results.values(f"{what} {m}") for m in names), names, column, digits + 1)
-    if not sheet.tests:
-        return sheet.page(panels)
-    angles = (_off_axis(results, method) for method in names)
-    sheet.paired(angles, names, "degrees off the long axis", 2)
-    return sheet.page(panels)
+    if sheet.tests:
+        angles = (_off_axis(results, method) for method in names)
+        sheet.paired(angles, names, "degrees off the long axis", 2)
+    first = results.select(draw=0)
+    return sheet.page(drawn(done, side) for done in first for side in ("train", "test"))
 
 
 def _off_axis(results: Results, method: str) -> np.ndarray:
@@ -497,21 +509,14 @@ def own(results: Results) -> Results:
     return replace(results, parts=tuple(kept))
 
 
+def _file_of(name: str) -> str:
+    return TASKS[name].file
+
+
 def real_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each task, kernel and split: the splits first, tasks within."""
-    return read(
-        budget,
-        [
-            Part(
-                f"{name},{kernel},split={split}",
-                {"set": name, "kernel": kernel, "split": split},
-                (TASKS[name].file,),
-            )
-            for split in range(budget["splits into halves"])
-            for name in TASKS
-            for kernel in KERNELS
-        ],
-    )
+    key, splits = "{set},{kernel},split={split}", range(budget["splits into halves"])
+    return read(budget, every_part(key, _file_of, split=splits, set=TASKS, kernel=KERNELS))
 
 
 def split_sides(job: Job, reading: str = "") -> Sides:
@@ -575,7 +580,12 @@ def render_auc(results: Results) -> Page:
                 if values.size or method in METHODS:
                     column = f"{method} ({NAMES[kernel]})"
                     sheet.mean(name, column, values, AUC[name].get(column), 3)
-    sheet.entries += _averages(results)
+    for kernel in KERNELS:
+        for method in (*METHODS, *ADDED[kernel]):
+            means, column = set_means(results, method, kernel), f"{method} ({NAMES[kernel]})"
+            ours, text = (means.mean() if means.size else None), AUC["average"].get(column)
+            if means.size or text:
+                sheet.entries.append(Entry("average", column, text, ours, None, means.size, 4))
     _enter_tests(results, sheet)
     gaps = results.values("gap")
     if not gaps.size:
@@ -585,28 +595,10 @@ def render_auc(results: Results) -> Page:
     return sheet.page(gap=gaps.max(), stopped=stopped, fits=steps.size, limit=SVM_STEPS)
 
 
-def _averages(results: Results) -> list[Entry]:
-    """Return the last line: means over the tasks, of those that were run for ours."""
-    entries = []
-    for kernel in KERNELS:
-        for method in (*METHODS, *ADDED[kernel]):
-            means = set_means(results, method, kernel)
-            ours = float(np.mean(list(means.values()))) if means else None
-            column = f"{method} ({NAMES[kernel]})"
-            text = AUC["average"].get(column)
-            if means or text:
-                entries.append(Entry("average", column, text, ours, None, len(means), 4))
-    return entries
-
-
-def set_means(results: Results, method: str, kernel: str) -> dict[str, float]:
+def set_means(results: Results, method: str, kernel: str) -> np.ndarray:
     """Return the mean AUC of each task that was run."""
-    found = {}
-    for name in TASKS:
-        values = results.values(f"auc {method}", set=name, kernel=kernel)
-        if values.size:
-            found[name] = float(values.mean())
-    return found
+    found = (results.values(f"auc {method}", set=name, kernel=kernel) for name in TASKS)
+    return np.array([values.mean() for values in found if values.size])
 
 
 PAIRS = ((STRUCTURED, PLAIN), (STRUCTURED, SVM), (EXACT, STRUCTURED), (EXACT, PLAIN))
@@ -617,7 +609,7 @@ def _enter_tests(results: Results, sheet: Sheet) -> None:
         text = f"{NAMES[kernel]} kernel"
         more = ((RAW_STRUCTURED, RAW),) if kernel == "linear" else ()
         for a, b in (*PAIRS, *more):
-            sides = [np.array([*set_means(results, m, kernel).values()]) for m in (a, b)]
+            sides = [set_means(results, m, kernel) for m in (a, b)]
             sheet.paired(sides, (a, b), "in AUC", 4, f"{text}, means of the tasks")
         columns = [f"{m} ({NAMES[kernel]})" for m in (STRUCTURED, PLAIN)]
         sides = [np.array([number(AUC[name][at]) for name in PRINTED_TASKS]) for at in columns]
@@ -637,20 +629,19 @@ def render_times(results: Results) -> Page:
     """Show the seconds and the pairs of Table 4."""
     sheet, results = Sheet(), own(results)
     for name, row in TIMES.items():
-        counts = (
-            ("training rows", "rows", row["training rows"]),
-            ("pairs, standardised", f"pairs {PLAIN}", row["pairs"]),
-            ("pairs, raw units", "raw pairs", row["pairs"]),
-        )
-        for column, what, text in counts:
+        for column, what in (
+            ("training rows", "rows"),
+            ("pairs, standardised", f"pairs {PLAIN}"),
+            ("pairs, raw units", "raw pairs"),
+        ):
             values = results.values(what, set=name, kernel="linear")
-            sheet.mean(name, column, values, text, 0)
+            sheet.mean(name, column, values, row.get(column, row["pairs"]), 0)
         for kernel in KERNELS:
-            for method in (*METHODS, EXACT):
-                values = results.values(f"seconds {method}", set=name, kernel=kernel)
-                column = f"s, {method} ({NAMES[kernel]})"
-                if values.size or row.get(column):
-                    sheet.mean(name, column, values, row.get(column), 3)
+            columns = [
+                (f"s, {method} ({NAMES[kernel]})", f"seconds {method}", 3)
+                for method in (*METHODS, EXACT)
+            ]
+            sheet.means(results, name, columns, row, set=name, kernel=kernel)
     return sheet.page()
 
 
@@ -682,19 +673,11 @@ BUDGET_5 = (
 )
 
 
-def _part(name: str, split: int, **more: Any) -> Part:
-    text = "".join(f",{key}={value:g}" for key, value in more.items())
-    return Part(
-        f"{name},split={split}{text}", {"set": name, "split": split, **more}, (TASKS[name].file,)
-    )
-
-
 def parts_4(run: Run, budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each task, split and k."""
     splits, ks = range(budget["splits into halves"]), budget["neighbours k (0: all)"]
-    return read(
-        budget, [_part(name, split, k=k) for split in splits for name in SELECTED for k in ks]
-    )
+    key = "{set},split={split},k={k:g}"
+    return read(budget, every_part(key, _file_of, split=splits, set=SELECTED, k=ks))
 
 
 def compute_4(job: Job) -> dict[str, Any]:
@@ -713,7 +696,7 @@ def compute_4(job: Job) -> dict[str, Any]:
 def parts_5(run: Run, budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each task and split; all lambda are in it."""
     splits = range(budget["splits into halves"])
-    return read(budget, [_part(name, split) for split in splits for name in SELECTED])
+    return read(budget, every_part("{set},split={split}", _file_of, split=splits, set=SELECTED))
 
 
 def compute_5(job: Job) -> dict[str, Any]:
@@ -766,12 +749,11 @@ def _ends_of_k(sheet: Sheet, results: Results, name: str, ends: tuple[int, int])
     """Enter what the ends of the curves say of one task: each machine's rise, its lead, the SVM."""
     few, every = ({m: results.values(f"auc {m}", set=name, k=k) for m in METHODS} for k in ends)
     labels = (label(ends[1]), label(ends[0]))
-    for method in (PLAIN, STRUCTURED):
-        sides, names = (every[method], few[method]), labels
-        sheet.paired(sides, names, "in AUC", 4, f"{name}, {method}", overlap=1.0)
-    for method in (PLAIN, STRUCTURED):
-        sides, names = (every[method], every[SVM]), (method, SVM)
-        sheet.paired(sides, names, "in AUC", 4, f"{name}, {labels[0]}", overlap=1.0)
+    machines = (PLAIN, STRUCTURED)
+    tested = [((every[m], few[m]), labels, m) for m in machines]
+    tested += [((every[m], every[SVM]), (m, SVM), labels[0]) for m in machines]
+    for sides, names, what in tested:
+        sheet.paired(sides, names, "in AUC", 4, f"{name}, {what}", overlap=1.0)
     if len(every[PLAIN]) == len(few[PLAIN]):
         leads = (side[STRUCTURED] - side[PLAIN] for side in (few, every))
         before = f"{name}, lead of {STRUCTURED} over {PLAIN}"
@@ -857,9 +839,7 @@ DATA_BUDGET = (Budget("draws", 1, 1000, 10_000),)
 def toy_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each draw and k."""
     draws, ks = range(budget["draws"]), budget["neighbours k (0: all)"]
-    return read(
-        budget, [Part(f"draw={draw},k={k}", {"draw": draw, "k": k}) for draw in draws for k in ks]
-    )
+    return read(budget, every_part("draw={draw},k={k}", draw=draws, k=ks))
 
 
 def compute_toy(job: Job) -> dict[str, Any]:
@@ -944,9 +924,8 @@ def render_data(results: Results) -> Page:
 
 def render_scatter(results: Results) -> Page:
     """Show one draw, as the second Fig. 2."""
-    done = next(results.select(), None)
-    panels = [] if done is None else [_cloud(done, side) for side in ("train", "test")]
-    return Page((), panels=tuple(panels))
+    sides = ("train", "test")
+    return Sheet().page(_cloud(done, side) for done in results.select() for side in sides)
 
 
 def _cloud(done: dict[str, Any], side: str) -> Panel:

@@ -32,7 +32,7 @@ from ..data.labelled_data import Dataset
 from ..data.population import population_auc, share_for_auc
 from ..data.printed_numbers import printed
 from ..data.real_data import TASKS, load_real
-from .table import Budget, Experiment, Job, Page, Part, Results, Run, Sheet, Table
+from .table import Budget, Experiment, Job, Page, Part, Results, Run, Sheet, Table, every_part
 
 # What the tables of ScalingUp share: the penalty's grid, and the incomplete fit with its time.
 
@@ -284,10 +284,7 @@ def render_1(results: Results) -> Page:
     sizes = dict.fromkeys(part.parameters["n"] for part in reversed(results.parts))
     for n in sorted(sizes):
         row, shown = f"{n:,}", PRINTED_1.get(n, {})
-        for column, name, digits in _COLUMNS_1:
-            values = results.values(name, n=n)
-            if values.size or column in shown:
-                sheet.mean(row, column, values, shown.get(column), digits)
+        sheet.means(results, row, _COLUMNS_1, shown, n=n)
         for column, name in _ADDED_1:
             sheet.largest(row, column, results.values(name, n=n))
         sides = [("full_auc", {"n": n}), ("incomplete_auc", {"n": n})]
@@ -432,10 +429,7 @@ def render_2(results: Results) -> Page:
     sizes = [*results.budget["training rows"], *results.budget["training rows beyond the paper's"]]
     for n in sizes:
         row, shown = f"{n:,}", PRINTED_2.get(n, {})
-        for column, name, digits in _COLUMNS_2:
-            values = results.values(name, n=n)
-            if values.size or column in shown:
-                sheet.mean(row, column, values, shown.get(column), digits)
+        sheet.means(results, row, _COLUMNS_2, shown, n=n)
         sheet.largest(row, _EXCESS, results.values("nystrom_excess", n=n))
         sides = [(name, {"n": n}) for name in ("full_nystrom_auc", "nystrom_auc")]
         names = ("all pairs", "incomplete, both Nyström")
@@ -492,11 +486,8 @@ BUDGET_3 = (
 
 def parts_3(run: Run, budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each split of each set: the splits first, sets within."""
-    return [
-        Part(f"{name},split={rep}", {"set": name, "rep": rep}, (TASKS[name].file,))
-        for rep in range(budget["splits"])
-        for name in SETS
-    ]
+    splits = range(budget["splits"])
+    return every_part("{set},split={rep}", lambda name: TASKS[name].file, rep=splits, set=SETS)
 
 
 def compute_3(job: Job) -> dict[str, Any]:
@@ -602,10 +593,8 @@ def render_3(results: Results) -> Page:
     for place, texts in PRINTED_3.items():
         name, kernel = place.split(", ")
         row = f"{SETS[name]}, {kernel}"
-        for column, end, digits in _COLUMNS_3:
-            values = results.values(f"{kernel}_{end}", set=name)
-            if values.size or column in texts:
-                sheet.mean(row, column, values, texts.get(column), digits)
+        columns = [(column, f"{kernel}_{end}", digits) for column, end, digits in _COLUMNS_3]
+        sheet.means(results, row, columns, texts, set=name)
         excess = results.values(f"{kernel}_incomplete_excess", set=name)
         sheet.largest(row, "objective above optimum, incomplete", excess)
     # The kernel against the linear model, and all pairs against drawn ones.

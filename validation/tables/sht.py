@@ -36,7 +36,19 @@ from ..data.real_data import load_real
 from ..files.tables import feature_names, read_arrays
 from ..plots import Series
 from .pictures import Panel
-from .table import Budget, Entry, Experiment, Job, Page, Part, Results, Run, Sheet, Table
+from .table import (
+    Budget,
+    Entry,
+    Experiment,
+    Job,
+    Page,
+    Part,
+    Results,
+    Run,
+    Sheet,
+    Table,
+    every_part,
+)
 
 # The methods of [SHT, Section IV], as its experiments run them, and what is added to them.
 #
@@ -544,13 +556,8 @@ Folds = Sequence[tuple[np.ndarray, np.ndarray]]
 
 def gene_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each shuffle and data set: the shuffles first."""
-    counts = budget["shuffles"]
-    return [
-        Part(f"{name},shuffle={at}", {"set": name, "shuffle": at}, (name,))
-        for at in range(max(counts.values()))
-        for name in SETS
-        if at < counts[name]
-    ]
+    shuffles = range(max(budget["shuffles"].values()))
+    return every_part("{set},shuffle={shuffle}", str, shuffle=shuffles, set=SETS)
 
 
 def shuffled(
@@ -876,12 +883,8 @@ EPOCH_BUDGET = (
 
 def epoch_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each data set."""
-    return [
-        Part(f"k={k},r={r:g},trial={trial}", {"k_star": k, "r": r, "trial": trial})
-        for trial in range(budget["trials"])
-        for k in STARS
-        for r in budget["r"]
-    ]
+    trials, key = range(budget["trials"]), "k={k_star},r={r:g},trial={trial}"
+    return every_part(key, trial=trials, k_star=STARS, r=budget["r"])
 
 
 def compute_epochs(job: Job) -> dict[str, Any]:

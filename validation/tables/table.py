@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,21 @@ class Part:
         """Return the part with further parameters, which its name shows without their blanks."""
         key = self.key + "".join(f",{value.replace(' ', '')}" for value in more.values())
         return Part(key, {**self.parameters, **more}, self.needs)
+
+
+def every_part(
+    key: str, file_of: Callable[[str], str] | None = None, **axes: Iterable[Any]
+) -> list[Part]:
+    """Return a part for each choice of the parameters, the last of them fastest.
+
+    The name of its file of data follows from the parameter `set`.
+    """
+    found = []
+    for values in product(*axes.values()):
+        chosen = dict(zip(axes, values, strict=True))
+        needs = () if file_of is None else (file_of(chosen["set"]),)
+        found.append(Part(key.format(**chosen), chosen, needs))
+    return found
 
 
 @dataclass(frozen=True)
@@ -217,6 +233,20 @@ class Sheet:
         ours, error = mean_error(values)
         self.entries.append(Entry(row, column, printed, ours, error, values.size, digits))
         return None if ours is None else (ours, error or 0.0)
+
+    def means(
+        self,
+        results: Results,
+        row: str,
+        columns: Iterable[tuple[str, str, int]],
+        shown: Mapping[str, str],
+        **wanted: Any,
+    ) -> None:
+        """Enter the means of (column, number, digits) that are in print or have been run."""
+        for column, name, digits in columns:
+            values = results.values(name, **wanted)
+            if values.size or column in shown:
+                self.mean(row, column, values, shown.get(column), digits)
 
     def largest(self, row: str, column: str, values: np.ndarray) -> None:
         """Enter the largest of proved upper bounds, where there is one."""
