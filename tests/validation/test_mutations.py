@@ -14,7 +14,6 @@ import pytest
 
 from aucert.approx.newton import truncated_newton
 from aucert.validation import suite
-from aucert.validation.bounds import prime
 from aucert.validation.claims import scaling_up, sht
 from aucert.validation.claims import theorem_4 as prime_claims
 from aucert.validation.claims.claim import Context
@@ -60,15 +59,6 @@ def test_half_a_constant_of_a_convergence_bound_turns_a_verdict(
 
     monkeypatch.setattr(sht, "sht_theorem1", halved)
     assert turned("sht-theorem-1-bound")
-
-
-@pytest.mark.slow
-def test_half_the_nystrom_term_of_theorem_4_prime_turns_a_verdict(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    right = prime.Approximation.error_form
-    monkeypatch.setattr(prime.Approximation, "error_form", lambda self, c: right(self, c) / 2)
-    assert turned("theorem-4-prime-nystrom-loss")
 
 
 @each("name", ["incomplete-u-variance-with-replacement", "incomplete-u-loss-rate"])

@@ -163,15 +163,6 @@ def test_a_run_of_some_claims_never_overwrites_a_report_of_more(tmp_path: Path) 
     assert named(tmp_path) == ["one", "two"]
 
 
-def test_a_text_is_one_name_and_not_a_list_of_letters() -> None:
-    registry = planted(("one", holds), ("two", holds))
-    assert [row.name for row in suite.run("two", registry=registry).rows] == ["two"]
-    assert [entry.name for entry in suite.claims(registry, "one")] == ["one"]
-    for wrong in ("tow", "", [""], ["one", "tow"]):
-        with pytest.raises(InputError, match="no claim is called '"):
-            suite.run(wrong, registry=registry)
-
-
 WHOLE = "must be a whole number, {} or more, not {!r}"
 
 

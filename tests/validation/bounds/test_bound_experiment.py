@@ -21,14 +21,12 @@ from aucert.validation.bounds.experiment import (
     approximation_errors,
     prepare,
 )
-from aucert.validation.bounds.figure import bound_figure
 from aucert.validation.bounds.kernel import Approximation
 from aucert.validation.bounds.prime import Projected, sandwich, theorem4_prime
 from aucert.validation.bounds.printed import Norms
 from aucert.validation.claims.claim import Context
 from aucert.validation.claims.common import wdbc_sample
 from aucert.validation.data import datasets
-from aucert.validation.report.headlines import of_figure
 from loops import each
 
 
@@ -85,17 +83,6 @@ def test_any_approximation_from_below_will_do(jitter: float) -> None:
         assert bound.violated is False
 
 
-def test_a_seed_gives_the_same_draws_and_another_seed_others() -> None:
-    data = datasets.load("linear:50", 0)
-    first, again, other = (
-        approximation_errors(data.X, data.y, Laplacian(0.5), 0.1, 10, 50, seed, n_draws=3)
-        for seed in (4, 4, 5)
-    )
-    values = [[draw.loss_difference for draw in draws] for draws in (first, again, other)]
-    assert values[0] == values[1] and len(set(values[0])) == 3
-    assert not set(values[0]) & set(values[2])
-
-
 def test_realised_norms_are_below_one_over_lam_and_tighten_the_printed_bound() -> None:
     data = datasets.load("linear:60", 1)
     draws = approximation_errors(
@@ -119,17 +106,6 @@ def test_on_breast_cancer_rows_the_corrected_bounds_say_something_and_the_printe
         assert draw.bounds[PRINTED].vacuous
         assert draw.bounds[POSTERIOR].total <= draw.bounds[PRIOR].total
     assert not draws[-1].bounds[EXCESS].vacuous and not draws[-1].bounds[POSTERIOR].vacuous
-
-
-def test_the_picture_shows_errors_below_bounds() -> None:
-    data = datasets.load("linear:50", 0)
-    draws = approximation_errors(data.X, data.y, Gaussian(50.0), 1.0, 10, [50, 5000], n_draws=2)
-    figure = bound_figure(draws, "Bounds")
-    error, corrected, prior, printed, top = figure.series
-    assert error.x == (50.0, 5000.0) and top.reference
-    for below, above in ((error, corrected), (corrected, prior), (error, printed)):
-        assert all(y < z for y, z in zip(below.y, above.y, strict=True))
-    assert "true error" in of_figure(figure)
 
 
 @each(

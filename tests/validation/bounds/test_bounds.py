@@ -148,21 +148,6 @@ def test_the_printed_theorem_is_violated_with_one_uniform_landmark(
     assert instance.theorem4(B, N_max).bound(2.5) > 1 > left
 
 
-@each("lam", [2.0, 0.6, 0.15])
-def test_on_the_clusters_the_matrices_and_the_closed_form_agree(lam: float) -> None:
-    instance = ClusterInstance(n=24, m=4, q=0.5, eta_mixed=0.05, eta_pure=0.1, lam=lam)
-    K, positive, landmark = instance.dense()
-    column = K[:, [landmark]]
-    a = Approximation.of_matrices(K, column @ column.T, positive)
-    for power, p in ((1.5, 0.5), (2.5, 1.0)):
-        bound = theorem4(a, lam, 100, N_max=12, power=power, p=p)
-        formula = instance.theorem4(100, 12)
-        assert tuple(bound.terms.values()) == pytest.approx(formula.terms(power, p), rel=1e-9)
-    solution = solve(K, positive, lam, kernel="precomputed", tol=1e-10)
-    value = instance.loss + lam / 2 * instance.norm2
-    assert value == pytest.approx(solution.certificate.primal, rel=1e-8)
-
-
 @pytest.mark.slow
 def test_a_kernel_in_memory_violates_the_printed_theorem() -> None:
     """1000 rows, two pure clusters and ten single rows, which are the landmarks."""

@@ -28,7 +28,7 @@ from aucert.validation.bounds.steps import (
     least_norm,
 )
 from aucert.validation.data import datasets
-from loops import each, first_fast, seeds
+from loops import each, seeds
 
 TOL = 1e-9
 
@@ -90,18 +90,6 @@ def test_eq_17_by_hand(seed: int) -> None:
     assert objectives.right == step.right
 
 
-def test_eq_17_fails_for_the_losses_and_holds_for_the_objectives() -> None:
-    failed = 0
-    for seed in range(10):
-        full, drawn, w, w_B = linear(1.0, seed)
-        step = eq_17(full, drawn, w, w_B)
-        assert step.corrected is not None and step.left <= step.corrected + 2 * TOL
-        objectives = eq_17_objectives(full, drawn, w, w_B)
-        assert objectives.left <= objectives.right + 2 * TOL
-        failed += not step.holds
-    assert failed > 0
-
-
 def test_hoeffding_by_hand() -> None:
     full, drawn, w, w_B = linear(0.1, 0)
     step = hoeffding(full, drawn, w, w_B, 60, 3.0, 10.0, 0.1)
@@ -148,25 +136,6 @@ def test_eqs_18_20_21_by_hand() -> None:
     assert eq_21(pair).right == pytest.approx(root * np.sqrt(lengths))
     assert eq_21(pair).corrected == pytest.approx(root * np.sqrt(lengths))
     assert eq_21(pair, p=1.0).right == pytest.approx(root * lengths)
-
-
-@each("seeds", [range(2), pytest.param(range(2, 6), marks=pytest.mark.slow)], ids=["2", "4"])
-@each("dual", first_fast([True, False]))
-def test_what_holds_of_eqs_18_to_21_and_what_fails(dual: bool, seeds: range) -> None:
-    failed = 0
-    for seed in seeds:
-        for lam in (1.0, 0.01):
-            pair = pair_of(lam, seed, dual)
-            assert eq_18(pair).holds
-            for line in ("first", "last"):
-                step = eq_20(pair, line)
-                assert step.corrected is not None and step.left <= step.corrected + 2 * TOL
-            failed += eq_20(pair).left > eq_20(pair).right + 2 * TOL
-            if not dual:
-                step = eq_21(pair)
-                assert step.corrected is not None and step.left <= step.corrected
-    # eq. (20), first line: a theta~ with much in the null space of K~, as the dual point has
-    assert failed > 0 or not dual
 
 
 def test_the_least_norm_coefficients_give_the_same_function_and_are_shortest() -> None:

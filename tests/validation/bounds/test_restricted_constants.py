@@ -15,7 +15,6 @@ from aucert.approx.sht import StochasticHardThresholding, sparse_problem
 from aucert.exact.errors import InputError
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.row_average import RowAverage
-from aucert.exact.square_loss.support import optimum_on
 from aucert.validation.bounds.restricted_constants import (
     block_matrices,
     curvature_from_rows,
@@ -24,7 +23,6 @@ from aucert.validation.bounds.restricted_constants import (
     restricted_constants_exact,
 )
 from loops import each
-from pairwise import best_subset
 from sparse_signal import draw
 
 seeds = st.integers(0, 10**6)
@@ -102,68 +100,6 @@ def test_sparse_rows_give_the_same_curvature() -> None:
     assert curvature_from_rows(sparse, 3) == pytest.approx(curvature_from_rows(dense, 3))
     M = block_matrices(dense)
     assert curvature_from_rows(dense, 3) >= restricted_constants_exact(M, 3).plus
-
-
-@settings(max_examples=60, deadline=None)
-@given(seeds, st.floats(0.0, 2.0))
-def test_lemma_1_holds_with_another_set_of_features_in_each_block(seed: int, factor: float) -> None:
-    # [SHT, Lemma 1]: E |v - gamma P_i (grad f_i(w') - grad f_i(w))| <= sqrt(1 - (2 - gamma rho+)
-    # gamma rho-) |v| for v = w' - w on a support, any P_i onto s features that hold it.
-    rng, s = np.random.default_rng(seed), 4
-    M = block_matrices(blocks_of(seed % 50))
-    found = restricted_constants_exact(M, s)
-    gamma = factor / found.plus
-    v, at = np.zeros(7), rng.choice(7, 2, replace=False)
-    v[at] = rng.normal(size=2)
-    lengths = []
-    for block in M:
-        rest = np.setdiff1d(np.arange(7), at)
-        others = rng.choice(rest, s - 2, replace=False)
-        step = 2 * block @ v
-        kept = np.isin(np.arange(7), np.r_[at, others])
-        lengths.append(np.linalg.norm(v - gamma * np.where(kept, step, 0.0)))
-    square = 1 - (2 - gamma * found.plus) * gamma * found.minus
-    assert np.mean(lengths) <= math.sqrt(square) * np.linalg.norm(v) * (1 + 1e-12)
-
-
-def test_lemma_1_would_fail_with_a_larger_rho_minus() -> None:
-    M = np.diag([1.0, 0.2])[None]
-    found = restricted_constants_exact(M, 2)
-    gamma, v = 1 / found.plus, np.array([0.0, 1.0])
-    length = np.linalg.norm(v - gamma * 2 * M[0] @ v)
-    assert length <= math.sqrt(1 - gamma * found.minus)
-    assert length > math.sqrt(1 - gamma * 2.5 * found.minus)
-
-
-@settings(max_examples=30, deadline=None)
-@given(seeds)
-def test_prop_1_gives_the_same_best_subset_as_the_pairs(seed: int) -> None:
-    X, y = draw(seed, n=20, d=5)
-    chosen, value = best_subset(X, y == 1, 2)
-    assert optimum_on(Rows(X), y == 1, chosen).value == pytest.approx(value, rel=1e-8)
-
-
-def gaussian_floor(n_classes: tuple[int, int], d: int, s: int, eps: float) -> float:
-    """The corrected form of [SHT, eq. (12)] for Sigma = I: a lower bound of rho-_s."""
-    total = 0.0
-    for n in n_classes:
-        width = 2 * (s * math.log(math.e * d / s) + math.log(1 / eps)) / (n - 1)
-        part = max(1 - math.sqrt(s / (n - 1)) - math.sqrt(width), 0.0)
-        total += (n - 1) / n * part**2
-    return 2 * total
-
-
-@each(("n", "r"), [(2000, 0.05), (2000, 0.5), (20_000, 0.05)])
-def test_the_corrected_bound_of_rho_minus_holds_in_its_own_model(n, r) -> None:
-    # Gaussian rows, both classes with the same mean: the model of [SHT, Theorem 2].
-    d, s, n_pos = 9, 3, round(r * n)
-    floor = gaussian_floor((n_pos, n - n_pos), d, s, eps=0.05)
-    assert floor > 0.5
-    for seed in range(5):
-        X = np.random.default_rng(seed).standard_normal((n, d))
-        average = RowAverage.of(Rows(X), np.arange(n) < n_pos)
-        found = restricted_constants_exact(block_matrices([average]), s)
-        assert floor <= found.minus
 
 
 @each("s", [0, -1, 1.5])

@@ -203,18 +203,6 @@ def test_such_a_file_is_checked(modules) -> None:
     assert row.verdict == "fail"
 
 
-def test_a_function_that_cannot_be_called_so_is_told_how_it_is_called(modules) -> None:
-    (row,) = check_solver(lambda X, y: X[0], only="ties").rows
-    assert row.message.endswith("(a fit is called as fit(X, y, lam))"), row.message
-
-
-@pytest.mark.slow
-def test_what_a_refusal_names_is_named_once(modules) -> None:
-    with pytest.raises(InputError) as refused:
-        check_solver("mine:const")
-    assert str(refused.value) == "mine:const is not a function"
-
-
 def test_a_fit_that_changes_its_data_is_told_so_and_judged_on_the_data() -> None:
     def fit(X, y, lam):
         w = solve(X, y, lam).w

@@ -213,18 +213,6 @@ def test_what_holds_no_numbers_is_an_error(returned) -> None:
     assert row.verdict in ("error", "wrong shape") and row.message
 
 
-@pytest.mark.parametrize(
-    ("returned", "message"),
-    [
-        (None, "None returned: does it end with `return w`?"),
-        ((np.zeros(2), 0.0), "tuple returned: return the weights alone"),
-    ],
-)
-def test_usual_slips_are_told_what_to_return(returned, message: str) -> None:
-    (row,) = check_solver(lambda X, y, lam: returned, only="ties").rows
-    assert row.message == message
-
-
 def test_objects_and_row_vectors_are_read() -> None:
     class Model:
         def __init__(self, w):
@@ -263,15 +251,6 @@ def test_an_objective_below_a_proved_bound_is_our_defect_and_not_a_pass() -> Non
     answer = {"kind": "w", "w": [1.0], "seconds": 0.0}
     with pytest.raises(CertificateError):
         judged(small_problem((0.5, 0.5)), "hinge", 1e-3, answer)
-
-
-def test_progress_is_told_of_each_problem() -> None:
-    seen = []
-    report = check_solver(
-        exact, only="overlap", progress=lambda done, total, row: seen.append((done, total, row))
-    )
-    assert [(done, total) for done, total, _ in seen] == [(k, 5) for k in range(1, 6)]
-    assert tuple(row for *_, row in seen) == report.rows
 
 
 @each(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 from aucert.exact import certify, solve
 from aucert.exact.errors import InputError
 from aucert.validation import gap_curves
-from aucert.validation.checking.gap_curves import Curve, GapCurves, picture
+from aucert.validation.checking.gap_curves import Curve, GapCurves
 from aucert.validation.checking.worker import Trace, efforts, way_of
 from loops import each
 
@@ -97,27 +96,6 @@ def test_what_goes_wrong_is_said_and_costs_nobody_else(found) -> None:
     assert curve(found, "sleeps").gap == ()
 
 
-def test_the_table_and_the_picture_name_all(found) -> None:
-    for name in ("steps", "called", "sleeps", "raises"):
-        assert name in found.table
-    assert str(found) == found.table
-
-
-def test_the_table_says_how_one_point_becomes_a_curve(found) -> None:
-    once = [curve.name for curve in found.curves if curve.way == "once" and curve.seconds]
-    assert "raises" not in once and "best" in once
-    (line,) = [line for line in found.table.splitlines() if "it would be a curve" in line]
-    assert once and line.strip().startswith(", ".join(once) + ": one point")
-    again = GapCurves.from_dict(json.loads(json.dumps(found.to_dict())))
-    assert again == found
-    figure = found.plot()
-    drawn = picture(figure, "svg")
-    assert drawn == picture(again.plot(), "svg")
-    assert b"<svg" in drawn
-    shown = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert shown == [curve.name for curve in found.curves if curve.seconds] != []
-
-
 def test_the_line_is_the_best_gap_of_so_many_seconds_and_the_rest_are_dots() -> None:
     held = Curve("a", (1.0, 3.0, 2.0, 4.0), (4.0, 2.0, 1.0, 0.5), (0.4, 0.2, 0.1, 0.05), "", "tol")
     curves = GapCurves("d", 9, 2, 0.1, "hinge", 1.0, 5.0, (held,), "here")
@@ -168,31 +146,3 @@ def test_efforts_grow() -> None:
     assert [e["max_iter"] for e in efforts("max_iter")][:4] == [1, 2, 4, 8]
     tols = [e["tol"] for e in efforts("tol")]
     assert tols == sorted(tols, reverse=True) and len(tols) == 12
-
-
-def test_a_solver_of_benchopt_is_a_fit_in_six_lines() -> None:
-    """The lines of `docs/check-your-solver.md`."""
-    benchopt = pytest.importorskip("benchopt", reason="benchopt is not installed")
-
-    class Solver(benchopt.BaseSolver):
-        name = "means"
-        sampling_strategy = "iteration"
-
-        def set_objective(self, X: np.ndarray, y: np.ndarray, lmbd: float) -> None:
-            self.X, self.y, self.lmbd = X, y, lmbd
-
-        def run(self, n_iter: int) -> None:
-            means = self.X[self.y == 1].mean(axis=0) - self.X[self.y == 0].mean(axis=0)
-            self.beta = means * min(n_iter, 4) / 4
-
-        def get_result(self) -> dict[str, np.ndarray]:
-            return {"beta": self.beta}
-
-    def fit(X: np.ndarray, y: np.ndarray, lam: float, max_iter: int) -> np.ndarray:
-        solver = Solver()
-        solver.set_objective(X=X, y=y, lmbd=lam)
-        solver.run(max_iter)
-        return solver.get_result()["beta"]
-
-    curves = gap_curves({"theirs": fit}, X, Y, LAM, max_time=2, ours=False)
-    assert "theirs" in curves.table and len(curves.curves[0].seconds) > 1

@@ -51,15 +51,6 @@ def test_a_theorem_that_fails_names_the_readings_under_which_it_does() -> None:
             assert entry.readings, entry.name
 
 
-def test_readings_name_claims_that_exist_() -> None:
-    names = {entry.name for entry in suite.claims()}
-    for entry in suite.claims():
-        for reading in entry.readings:
-            for word in reading.replace(",", " ").replace(";", " ").split():
-                if word.count("-") >= 4 and word.islower() and word.isascii():
-                    assert word in names, (entry.name, word)
-
-
 def test_only_statements_of_papers_fail() -> None:
     for entry in suite.claims():
         if entry.kind not in PAPER_KINDS:

@@ -6,44 +6,22 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
-from aucert.exact.pairs.concordance import delong
 from aucert.exact.problem.problem import Ridge, pair_problem
-from aucert.exact.solvers.qp import QP
-from aucert.exact.spaces.factor import factor_gram
 from aucert.exact.spaces.rows import Rows
 from aucert.validation.bounds import exact_answers
 from aucert.validation.bounds.clusters import ClusterInstance, most_often
 from aucert.validation.bounds.exact_answers import optimum
-from aucert.validation.bounds.right_side import REPAIRED, Theorem4
 from aucert.validation.claims import common, judge
 from aucert.validation.claims.claim import Context
 from aucert.validation.claims.judge import Slope, lower_limit, two_sided
 from aucert.validation.claims.theorem_4 import two_atoms
-from loops import each
 
 
 def small(lam: float) -> ClusterInstance:
     return ClusterInstance(n=24, m=4, q=0.5, eta_mixed=0.05, eta_pure=0.1, lam=lam)
-
-
-@each("lam", [2.0, 0.6, 0.4, 0.25, 0.15])
-def test_the_closed_form_of_the_clusters_is_the_optimum_of_the_qp(lam: float) -> None:
-    instance = small(lam)
-    K, positive, _ = instance.dense()
-    rows = Rows(factor_gram(K).features)
-    problem = pair_problem(rows, positive, AllPairs(), HINGE, Ridge(lam))
-    solution = QP("lifted", "CLARABEL", finish=True).solve(problem)
-    assert solution.status is Status.CERTIFIED
-    value = instance.loss + lam / 2 * instance.norm2
-    assert value == pytest.approx(solution.certificate.primal, rel=1e-8)
-    scores = rows.scores(solution.w)
-    # the loss alone follows from the minimiser, which is known to the root of the gap only
-    assert instance.loss == pytest.approx(problem.sums(scores).value, abs=1e-4)
-    assert instance.norm2 == pytest.approx(rows.norm2(solution.w), abs=1e-4)
 
 
 def test_the_regimes_of_the_closed_form_are_all_met() -> None:
@@ -54,16 +32,6 @@ def test_the_regimes_of_the_closed_form_are_all_met() -> None:
 def test_the_closed_form_refuses_where_it_ends() -> None:
     with pytest.raises(InputError, match="raise lam"):
         small(0.01)
-
-
-def test_eigenvalues_of_the_clusters_are_those_of_the_matrix() -> None:
-    instance = small(1.0)
-    K, _, landmark = instance.dense()
-    column = K[:, landmark]
-    assert np.linalg.eigvalsh(K)[0] == pytest.approx(instance.smallest_eigenvalue)
-    assert column @ column == pytest.approx(instance.landmark_eigenvalue)
-    error = np.linalg.norm(K - np.outer(column, column), 2)
-    assert error == pytest.approx(instance.kernel_error)
 
 
 def test_the_left_side_on_the_clusters_is_at_least_its_bound() -> None:
@@ -80,27 +48,6 @@ def test_the_left_side_on_the_clusters_is_at_least_its_bound() -> None:
         drawn = pair_problem(space, positive, pairs, HINGE, Ridge(instance.lam))
         loss = drawn.sums(space.scores(optimum(drawn).w)).value
         assert abs(instance.loss - loss) >= bound
-
-
-def test_the_terms_of_theorem_4_are_those_computed_by_hand() -> None:
-    theorem = Theorem4(
-        n=16,
-        B=4,
-        lam=0.5,
-        N_max=2,
-        E2=1,
-        lam_min=1,
-        lam_plus=4,
-        C=4,
-        C_B=9,
-        C_tilde=16,
-        K_max=2,
-        delta=4 / np.e,
-    )
-    # A1 = 13/sqrt 2, A2 = 2, norms 2 + 2, A3 = 2 * 2 * 2; n^(3/2) = 64, n^(5/2) = 1024
-    assert theorem.terms() == pytest.approx((13 / np.sqrt(8), 4.0, 0.5 * 8 * np.sqrt(32)))
-    assert theorem.terms(REPAIRED)[2] == pytest.approx(4 * theorem.terms()[2])
-    assert theorem.terms(root=1.0)[2] == pytest.approx(2 * theorem.terms()[2])
 
 
 def test_the_largest_count_of_a_row_is_rarely_above_its_bound() -> None:
@@ -143,24 +90,6 @@ def test_the_lower_limit_has_its_level_in_the_binomial_tail() -> None:
     assert stats.binom.sf(39, 100, limit) == pytest.approx(judge.LEVEL)
 
 
-def test_empirical_auc_counts_a_tie_one_half() -> None:
-    positive = np.array([True, True, False, False])
-    found = delong(np.array([1.0, 2.0, 1.0, 0.0]), positive)
-    value, deviation = found.value, found.standard_error
-    assert value == (0.5 + 1 + 1 + 1) / 4
-    assert deviation > 0
-
-
-def test_the_deviation_of_the_auc_is_that_of_repeated_samples() -> None:
-    rng = np.random.default_rng(2)
-    positive = np.arange(300) < 100
-    found = [delong(rng.standard_normal(300) + positive, positive) for _ in range(300)]
-    draws = [(each.value, each.standard_error) for each in found]
-    values, deviations = map(np.array, zip(*draws, strict=True))
-    # the standard deviation of 300 values is known to 4 %: five of these
-    assert values.std() == pytest.approx(deviations.mean(), rel=0.2)
-
-
 def test_a_slope_is_found_and_covered() -> None:
     x = 2.0 ** np.arange(8)
     rng = np.random.default_rng(3)
@@ -176,11 +105,3 @@ def test_overlap_needs_a_common_point() -> None:
     first, other = (optimum(exact_answers.hinge_problem(data, lam)) for lam in (0.1, 0.2))
     assert exact_answers.overlap(first, first)
     assert not exact_answers.overlap(first, other)
-
-
-def test_samples_of_the_breast_cancer_data_follow_the_seed() -> None:
-    first, again, other = (common.wdbc_sample(Context("a", seed), 10, 15) for seed in (0, 0, 1))
-    assert first.sha256 == again.sha256 != other.sha256
-    assert (first.n_pos, first.n_neg) == (10, 15)
-    whole = common.wdbc_sample(Context("a", 0))
-    assert np.allclose(whole.X.mean(axis=0), 0) and np.allclose(whole.X.std(axis=0), 1)

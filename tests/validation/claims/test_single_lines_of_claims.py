@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-import numpy as np
-
-from aucert.approx.nystrom import nystrom_map
-from aucert.exact.spaces.kernels import Gaussian, Linear
 from aucert.validation.claims import sht
 from aucert.validation.claims.claim import REGISTRY, Context, Outcome, Verdict
 
@@ -37,25 +33,3 @@ def test_a_jaccard_index_that_rounding_explains_is_not_too_small(monkeypatch) ->
     assert set(outcome.details) == {"A, k* = 60: printed, least possible"}
     monkeypatch.setattr(sht, "JACCARD", {"A": (0.333, 0.4, 0.5, 0.9)})
     assert run("sht-jaccard-column").verdict == Verdict.HOLDS
-
-
-def test_nystrom_rows_leave_out_what_is_zero_to_rounding() -> None:
-    """With a landmark twice the matrix of the landmarks has an eigenvalue of zero."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(12, 3))
-    X[5] = X[2]
-    kernel = Gaussian(0.25)
-    K, single, double = kernel(X, X), np.array([0, 2, 7]), np.array([0, 2, 5, 7])
-    rows = nystrom_map(kernel, X[double]).transform(X)
-    assert rows.shape == (12, 3)
-    K_l = K[:, single]
-    meant = K_l @ np.linalg.solve(K[np.ix_(single, single)], K_l.T)
-    np.testing.assert_allclose(rows @ rows.T, meant, atol=1e-12)
-    np.testing.assert_allclose((rows @ rows.T)[np.ix_(single, single)], K_l[single], atol=1e-12)
-
-
-def test_nystrom_rows_keep_every_eigenvalue_above_rounding() -> None:
-    values = np.array([1.0, 1e-6, 1e-11, 1e-13])
-    rotation = np.linalg.qr(np.random.default_rng(1).normal(size=(4, 4)))[0]
-    X = rotation * np.sqrt(values)
-    assert nystrom_map(Linear(), X).transform(X).shape == (4, 3)
