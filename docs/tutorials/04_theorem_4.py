@@ -44,7 +44,7 @@ approximation = experiment.approximation
 # :math:`\lambda_{\min}` is the smallest eigenvalue of :math:`K`. The columns below are the three
 # summands, with all their factors:
 #
-# .. literalinclude:: /../validation/bounds/right_side.py
+# .. literalinclude:: /../validation/bounds/printed.py
 #    :language: python
 #    :pyobject: Theorem4.terms
 

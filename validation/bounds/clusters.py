@@ -18,7 +18,7 @@ from scipy import stats
 
 from ...exact.errors import InputError
 from ..extremes import max, min
-from .right_side import Theorem4
+from .printed import Theorem4
 
 
 @dataclass(frozen=True)

@@ -179,11 +179,6 @@ def nystrom_a_priori(E2: float, lam: float, n_pos: int, n_neg: int) -> float:
     return E2 * (1 / n_pos + 1 / n_neg) / (2 * lam)
 
 
-def nystrom_a_priori_drawn(E2: float, lam: float, N_max: float, B: int) -> float:
-    """Return eps_B = E2 N_max / (lam B) >= p~_B - p*_B, the same for the drawn pairs."""
-    return E2 * N_max / (lam * B)
-
-
 @dataclass(frozen=True)
 class _Sizes:
     """The numbers of the setting."""

@@ -36,15 +36,15 @@ from ..bounds.experiment import (
     REPAIRED,
     Draw,
     Experiment,
+    bound_figure,
     certified,
+    part_figure,
     prepare,
 )
-from ..bounds.figure import bound_figure, part_figure
 from ..bounds.kernel import Approximation
-from ..bounds.printed import theorem4
-from ..bounds.right_side import DELTA
-from ..bounds.right_side import PRINTED as THREE_HALVES
-from ..bounds.right_side import REPAIRED as FIVE_HALVES
+from ..bounds.printed import DELTA, theorem4
+from ..bounds.printed import PRINTED as THREE_HALVES
+from ..bounds.printed import REPAIRED as FIVE_HALVES
 from ..bounds.steps import DrawnPair, Step, eq_18, eq_19, eq_20, eq_21, hoeffding, least_norm
 from ..data import datasets
 from ..data.labelled_data import Dataset, make_dataset

@@ -16,8 +16,7 @@ from ...exact.errors import InputError
 from ...exact.estimators.thresholds import RULES, Rule, all_cuts
 from ...exact.pairs.auc import auc
 from ...exact.tools.checks import check_choice
-from ..bounds.experiment import Draw
-from ..bounds.figure import bound_figure
+from ..bounds.experiment import Draw, bound_figure
 from ..budget.picture import draw_budget
 from ..budget.terms import ErrorBudget
 from ..plots import STYLES, draw, legend_below

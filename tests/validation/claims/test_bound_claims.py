@@ -16,8 +16,7 @@ from aucert.validation import suite
 from aucert.validation.bounds import prime as bounds_prime
 from aucert.validation.bounds import printed as bounds
 from aucert.validation.bounds.experiment import PRINTED, REALISED, prepare
-from aucert.validation.bounds.printed import Bound
-from aucert.validation.bounds.right_side import DELTA, REPAIRED, Theorem4
+from aucert.validation.bounds.printed import DELTA, REPAIRED, Bound, Theorem4
 from aucert.validation.bounds.steps import DrawnPair, Step, eq_18, eq_19, eq_20
 from aucert.validation.claims import scaling_up, theorem_4
 from aucert.validation.claims.claim import Context

@@ -12,7 +12,7 @@ from aucert.exact.solvers.qp import QP
 from aucert.exact.spaces.factor import factor_gram
 from aucert.validation import suite
 from aucert.validation.bounds import exact_answers
-from aucert.validation.bounds.right_side import PRINTED, REPAIRED, Theorem4
+from aucert.validation.bounds.printed import PRINTED, REPAIRED, Theorem4
 from aucert.validation.claims import scaling_up, theorem_4
 from aucert.validation.claims.claim import Verdict
 from aucert.validation.claims.theorem_4 import two_atoms
