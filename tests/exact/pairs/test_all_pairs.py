@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 
 POSITIVE = np.array([True, False, True, False, False])
@@ -31,12 +29,6 @@ def test_row_mass_is_what_the_pairs_of_a_row_weigh() -> None:
     assert listed.on(POSITIVE).row_mass().tolist() == [0.75, 0.75, 0.25, 0.25, 0.0]
 
 
-def test_row_weights_are_taken_from_any_sequence() -> None:
-    plain = AllPairs().on(POSITIVE).sums(np.arange(5.0), HINGE)
-    weighted = AllPairs([3, 1, 3, 1, 1]).on(POSITIVE).sums(np.arange(5.0), HINGE)  # type: ignore[arg-type]
-    assert weighted.value == pytest.approx(plain.value) and weighted.c == pytest.approx(plain.c)
-
-
 def test_incidence_gives_margins_and_marginals() -> None:
     pairs = PairList(np.array([0, 0, 2]), np.array([1, 1, 3]), np.array([1.0, 2.0, 1.0]))
     scores, alpha = np.array([3.0, 1.0, 0.0, 5.0, 9.0]), np.array([0.5, 1.0, 0.25])
@@ -46,10 +38,3 @@ def test_incidence_gives_margins_and_marginals() -> None:
     assert (A @ scores).tolist() == pairs.margins(scores).tolist() == [2.0, 2.0, -5.0]
     assert (A.T @ (pairs.c * alpha)).tolist() == pairs.marginals(alpha).tolist()
     assert pairs.marginals(alpha).tolist() == [0.625, -0.625, 0.0625, -0.0625, 0.0]
-
-
-def test_one_pair_problems() -> None:
-    two = np.array([True, False])
-    for pairs in (AllPairs(), PairList(np.array([0]), np.array([1]))):
-        found = pairs.on(two).sums(np.array([0.25, 0.0]), HINGE)
-        assert found.value == 0.75 and found.c.tolist() == [1.0, -1.0] and found.conjugate == 1.0

@@ -110,13 +110,3 @@ def test_a_descent_ends_where_it_did_over_all_rows(
     np.testing.assert_allclose(quick.w, slow.w, rtol=1e-8, atol=1e-12)
     assert quick.certificate.gap == pytest.approx(slow.certificate.gap, rel=1e-6, abs=1e-14)
     assert quick.witness.c.shape == (problem.n,)
-
-
-def test_a_descent_over_few_pairs_hardly_reads_the_other_rows(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    problem, read = few_pairs(n=5000), []
-    scores = Rows.scores
-    monkeypatch.setattr(Rows, "scores", lambda self, w: (read.append(self.n), scores(self, w))[1])
-    Adamax(step=0.05, max_iter=100, tol=0).solve(problem)
-    assert sum(read) < 100 * 120 + 3 * problem.n

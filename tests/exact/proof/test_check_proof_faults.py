@@ -37,19 +37,6 @@ def test_the_gap_that_is_printed_is_rounded_up(honest: dict) -> None:
         assert Fraction(float(part.strip("()"))) > (upper - lower) / upper
 
 
-def test_the_gaps_that_are_printed_are_tight(honest: dict) -> None:
-    """Each is rounded up by two units in the last place at most."""
-    data = honest["data"]
-    loose = scalars(primal=9.0, dual=0.0, gap=9.0)
-    for size in np.linspace(0.5, 1.5, 12):
-        proof = honest["weights"] | loose | {"w": size * honest["weights"]["w"]}
-        upper, lower, _ = check_proof.bounds(proof, data["X"], data["y"], data["weight"])
-        _, _, _, gap, _, part, *_ = verdict(proof, data).split()
-        just_above = 1 + Fraction(1, 2**51)
-        assert Fraction(float(gap)) <= just_above * (upper - lower)
-        assert Fraction(float(part.strip("()"))) <= just_above * (upper - lower) / upper
-
-
 BOTH: dict[str, Callable[[dict], dict]] = {
     "lam halved": lambda p: {"lam": p["lam"] * 0.5},
     "lam doubled": lambda p: {"lam": p["lam"] * 2.0},

@@ -126,16 +126,6 @@ def test_the_penalty_and_the_label_can_be_pinned(command) -> None:
     assert status == 1 and text.startswith("REFUSED: ")
 
 
-def test_options_may_stand_before_the_files(
-    honest: dict, tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
-    np.savez(tmp_path / "proof.npz", **honest["marginals"])
-    np.savez(tmp_path / "data.npz", **honest["data"])
-    files = [str(tmp_path / name) for name in ("proof.npz", "data.npz")]
-    assert check_proof.main(["--lam", "0.02", *files]) == 0
-    assert check_proof.main([files[0], "--positive", "True", files[1]]) == 0
-
-
 @each(
     "options", [("--lam",), ("--lam", "much"), ("--lam", "--positive", "True"), ("--penalty", "1")]
 )
@@ -169,13 +159,6 @@ def test_the_positive_label_is_one_plain_label(honest: dict, command, name: str)
     label, y = LABELS[name]
     status, text = command(proof={"positive": label}, data={"y": y})
     assert status == 1 and text.startswith("REFUSED: ") and text.count("\n") == 1
-
-
-@each("kind", [bool, np.int8, np.uint64, np.float32, "U3"])
-def test_labels_of_any_plain_type_are_read(honest: dict, command, kind: Any) -> None:
-    y = honest["data"]["y"].astype(int).astype(kind)
-    label = np.asarray(np.unique(y)[1].item())
-    assert command(proof={"positive": label}, data={"y": y})[0] == 0
 
 
 def test_labels_that_a_float_would_merge_stay_apart(honest: dict, command) -> None:

@@ -231,36 +231,9 @@ def test_an_old_file_survives_a_write_that_fails(
     assert path.read_text() == "old"
 
 
-@pytest.mark.slow
-def test_a_large_binned_proof_is_verified_in_blocks(tmp_path: Path) -> None:
-    rng = np.random.default_rng(3)
-    y = rng.random(300_000) < 0.2
-    rows = rng.normal(size=(y.size, 2)) + 0.8 * y[:, None]
-    np.save(tmp_path / "X.npy", rows)
-    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    problem = pair_problem(StreamedRows(mapped), y, AllPairs(), HINGE, Ridge(1e-3))
-    solution = binned(problem, solve(rows[::50], y[::50], 1e-3).w, 2**16, 3)
-    proof = write_proof_of(problem, solution, tmp_path / "p.npz")
-    assert verified(tmp_path / "p.npz", mapped, y).startswith("verified gap <= ")
-    assert proof.gap <= 1.1 * solution.certificate.gap
-
-
-def test_masked_rows_are_refused(tmp_path: Path) -> None:
-    masked = np.ma.array(X, mask=np.zeros(X.shape, dtype=bool))
-    masked[3, 1] = np.ma.masked
-    with pytest.raises(InputError, match="X is masked in row 3, column 1"):
-        write_proof(tmp_path / "p.npz", masked, Y, 1e-2, solve(X, Y, 1e-2))
-
-
 def test_whole_numbers_that_float64_does_not_hold_are_refused(tmp_path: Path) -> None:
     stamps = np.rint(X).astype(np.int64)
     stamps[3, 1] = 2**53 + 1
     solution = solve(np.rint(X), Y, 1e-2)
     with pytest.raises(InputError, match="X has a value that float64 does not hold"):
         write_proof(tmp_path / "p.npz", stamps, Y, 1e-2, solution)
-
-
-def test_a_label_that_no_proof_file_holds_is_refused(tmp_path: Path) -> None:
-    labels = np.where(np.asarray(Y, dtype=bool), b"one", b"two")
-    with pytest.raises(InputError, match="neither a number nor text"):
-        write_proof(tmp_path / "p.npz", X, labels, 1e-2, solve(X, labels, 1e-2))

@@ -19,7 +19,6 @@ from aucert.exact.pairs.kinds import (
     uno_pairs,
 )
 from aucert.exact.pairs.ordered_pairs import OrderedPairs
-from aucert.exact.sums import tree
 from loops import each, seeds
 from ordered_naive import Naive, naive_ordered, naive_survival
 
@@ -98,14 +97,6 @@ def test_mass_count_and_row_mass(kind: str) -> None:
         np.add.at(mass, naive.i, [float(w) for w in naive.weight])
         np.add.at(mass, naive.j, [float(w) for w in naive.weight])
         assert pairs.row_mass() == pytest.approx(mass, abs=1e-14)
-
-
-def test_half_of_the_alpha_is_feasible_whatever_the_scores() -> None:
-    """At width 0 alpha is 0 or 1 of each pair: the marginals of a unit are whole numbers."""
-    pairs, _, scores = some_pairs("weights", 3)
-    found = pairs.sums(scores, HINGE)
-    counts = found.c * pairs.mass
-    assert counts == pytest.approx(np.rint(counts), abs=1e-9)
 
 
 def test_two_classes_are_all_pairs() -> None:
@@ -219,48 +210,6 @@ def test_the_other_kinds() -> None:
     for share, weight in (("equal", np.ones(n)), ("rows", np.bincount(qid)[qid])):
         naive = naive_ordered(qid, y, None, None, None, weight)
         check(group_auc_pairs(qid, y, share), naive, scores, SQUARED_HINGE, 0.5)
-
-
-def survival_with(fault: str, time: np.ndarray, event: np.ndarray) -> OrderedPairs:
-    """Survival pairs with a fault planted."""
-    rank = np.unique(time, return_inverse=True)[1]
-    if fault == "ties of events counted":
-        return OrderedPairs(None, -(rank + 1e-3 * np.arange(time.size)), upper=event)
-    if fault == "censored row as upper":
-        return OrderedPairs(None, -(2.0 * rank + ~event))
-    return OrderedPairs(None, 2.0 * rank + ~event, upper=event)
-
-
-@each("fault", ["ties of events counted", "censored row as upper", "key ascending"])
-def test_planted_faults_of_survival_are_caught(fault: str) -> None:
-    rng = np.random.default_rng(2)
-    time, event = rng.integers(0, 6, 30).astype(float), rng.random(30) < 0.6
-    scores = np.round(rng.normal(size=30), 1)
-    with pytest.raises(AssertionError):
-        check(survival_with(fault, time, event), naive_survival(time, event), scores, HINGE, 0.5)
-
-
-def test_merged_groups_are_caught() -> None:
-    pairs, naive, scores = some_pairs("weights", 1)
-    order = pairs.arrangement.order
-    a, b = np.empty((2, pairs.n))
-    a[order], b[order] = pairs.a, pairs.b
-    with pytest.raises(AssertionError):
-        check(OrderedPairs(None, pairs.key, a, b), naive, scores, HINGE, 0.5)
-
-
-@each("shift", [0, 1])
-def test_a_wrong_margin_is_caught(shift: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """>= in the place of > in all comparisons of hard counts."""
-    pairs, naive, scores = some_pairs("weights", 8)
-    scores, true = np.rint(scores), tree.loops.hinge  # many pairs are at their margin
-    monkeypatch.setattr(
-        tree.loops, "hinge", lambda *args: true(*args[:7], args[7] - shift, *args[8:])
-    )
-    monkeypatch.setattr(tree, "_grid", lambda *args: (0, 0))
-    found = pairs.sums(scores, HINGE)
-    right = np.abs(found.c - naive.sums(scores, HINGE, 0.0)[1]).max() <= 1e-12
-    assert right == (shift == 0)
 
 
 @each(

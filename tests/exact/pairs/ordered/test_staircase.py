@@ -71,12 +71,6 @@ def test_the_flow_is_that_of_a_linear_program(seed: int) -> None:
     check(seed)
 
 
-@pytest.mark.slow
-def test_the_flow_is_that_of_a_thousand_linear_programs() -> None:
-    for seed in range(60, 1060):
-        check(seed)
-
-
 def test_two_levels_are_gale_ryser() -> None:
     rng = np.random.default_rng(0)
     positive = rng.random(30) < 0.4

@@ -127,22 +127,6 @@ def test_influence_is_the_derivative_by_row_weights(kind: str, seed: int) -> Non
         assert found.influence[row] == pytest.approx((up - down) / 2e-4, abs=1e-7)
 
 
-def test_the_standard_error_is_near_that_of_a_bootstrap() -> None:
-    rng = np.random.default_rng(0)
-    n = 200
-    risk = rng.normal(size=n)
-    time = np.round(rng.exponential(np.exp(-risk)), 1)
-    event, scores = rng.random(n) < 0.7, risk + rng.normal(size=n)
-    values = []
-    for _ in range(300):
-        rows = rng.integers(0, n, n)
-        values.append(concordance_index(time[rows], event[rows], scores[rows]).value)
-    found = concordance_index(time, event, scores)
-    assert found.standard_error == pytest.approx(float(np.std(values)), rel=0.15)
-    low, high = found.interval()
-    assert low < found.value < high
-
-
 def test_two_models_are_compared_on_the_same_rows() -> None:
     rng = np.random.default_rng(1)
     n = 150

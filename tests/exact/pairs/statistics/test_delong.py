@@ -43,27 +43,6 @@ def test_variance_and_covariance_are_those_of_the_definition(seed: int) -> None:
     assert found.standard_error**2 == pytest.approx(variance, rel=1e-9, abs=1e-14)
 
 
-def test_a_population_variance_would_be_caught() -> None:
-    first, _, positive = some_scores(3)
-    wanted = by_definition([first], positive)[0, 0]
-    influence = delong(first, positive).influence.copy()
-    for rows in (positive, ~positive):
-        influence[rows] *= np.sqrt((rows.sum() - 1) / rows.sum())
-    assert influence @ influence != pytest.approx(wanted, rel=1e-3)
-
-
-def test_the_standard_error_is_near_that_of_a_bootstrap() -> None:
-    rng = np.random.default_rng(0)
-    positive = np.arange(300) < 100
-    scores = rng.normal(size=300) + 0.8 * positive
-    values = []
-    for _ in range(400):
-        rows = np.concatenate([rng.integers(0, 100, 100), rng.integers(100, 300, 200)])
-        values.append(auc(scores[rows], positive[rows]))
-    found = delong(scores, positive)
-    assert found.standard_error == pytest.approx(float(np.std(values)), rel=0.1)
-
-
 def test_intervals() -> None:
     positive = np.arange(40) < 10
     scores = np.linspace(0, 1, 40) + positive
