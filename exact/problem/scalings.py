@@ -71,11 +71,7 @@ SCALINGS: dict[str, Scaling] = {
     "sht-authors": Scaling(("square",), _PENALTY),
 }
 
-# Each convention's usual loss.
-CONVENTIONS: dict[str, str] = {name: scaling.losses[0] for name, scaling in SCALINGS.items()}
-
-# Other names that people write.
-ALIASES = {
+ALIASES = {  # other names that people write
     "svmrank": "svm-rank",
     "sklearn": "scikit-learn",
     "sksurv": "scikit-survival",
@@ -123,7 +119,7 @@ def lam_from_C(
     n_pairs : float
         N, the number of pairs in the convention's sum.
     convention : str
-        A key of `CONVENTIONS`.
+        A key of `SCALINGS`.
     share_pos : float, optional
         r = n_pos / n in (0, 1), for "sht-authors".
 
@@ -154,11 +150,9 @@ def C_from_lam(
 def objective_scale(
     C: float, n_pairs: float, convention: str = "auc-svm", share_pos: float | None = None
 ) -> float:
-    """Return what the house's objective is multiplied by to give the convention's own.
+    """Return what the house's objective and its gaps are multiplied by to be the convention's.
 
-    The convention's objective at C is this number times lam/2 |w|^2 + mean loss, at
-    ``lam = lam_from_C(C, ...)``, for every w; so its gaps are multiplied too. Arguments and errors
-    are those of `lam_from_C`.
+    Arguments and errors are those of `lam_from_C`.
     """
     lam = lam_from_C(C, n_pairs, convention, share_pos)
     return 1.0 / (_factor(convention, n_pairs, share_pos) if _direct(convention) else lam)

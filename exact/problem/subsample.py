@@ -17,21 +17,14 @@ from .problem import Problem
 from .risk import Mean
 from .tail import Tail
 
-THINNING = 20  # A large problem is first solved on one row in this many.
-
-# Minimum rows of a sample, in all and per coordinate: fewer tell too little.
-LEAST_ROWS, ROWS_PER_COORDINATE = 5000, 20
-
-MOST_ROWS = 100  # Maximum rows of a sample, as a multiple of the minimum: more would tell no more.
-
-# Minimum rows of a large problem, as a multiple of the least sample: below, sampling saves nothing.
-LARGE = 10
-
+THINNING = 20  # a large problem is first solved on one row in this many
+LEAST_ROWS = 5000  # rows of a sample: fewer say too little
+ROWS_PER_COORDINATE = 20  # rows of a sample: fewer say too little of a coordinate
+MOST_ROWS = 100  # most rows of a sample, in least ones: more say no more
+LARGE = 10  # rows of a large problem, in least samples: below, sampling saves nothing
+FEWEST = LARGE * LEAST_ROWS  # rows of a large problem, however few its coordinates
 TAIL_ROWS = 20_000  # rows of a sample for partial AUC, of which only a part counts
-
 MOST_NUMBERS = 50_000_000  # numbers in the rows of a sample of groups (400 MB)
-
-FEWEST = LARGE * LEAST_ROWS  # Minimum rows of a large problem, however few its coordinates.
 
 
 def starting_sample(problem: Problem) -> Problem | None:

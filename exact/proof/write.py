@@ -114,7 +114,8 @@ def write_proof(
     kind = "survival" if qid is None else "query"
     seen = np.ones(pairs.n) if event is None else event
     held = {"time": time, "event": seen} if qid is None else {"y": y, "qid": qid}
-    data = {name: as_column(column) for name, column in held.items()}
+    data = {name: np.asarray(column) for name, column in held.items()}
+    data |= {name: np.asarray(x.tolist()) for name, x in data.items() if x.dtype.kind == "O"}
     order = check_proof.ordering(kind, data, {}, {})
     order_given = _Ordered(kind, order, pairs)
     return _write(Path(path), as_rows(X), order_given, None, lam, solution, sample_weight)
@@ -274,9 +275,8 @@ def evidence_of(
             "scale": np.float64(evidence.scale),
         }
     if witness.c.shape != mask.shape:
-        raise InputError(
-            f"a witness of {witness.c.size} rows does not belong to data of {mask.size}"
-        )
+        sizes = f"{witness.c.size} rows does not belong to data of {mask.size}"
+        raise InputError(f"a witness of {sizes}")
     u, v, cap = integer_marginals(witness.c, mask, repeats)
     return "marginals", {"u": u, "v": v, "cap": np.int64(cap), "scale": np.float64(1.0)}
 
@@ -286,10 +286,8 @@ def integer_marginals(
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Return whole-number marginals of each copy of a row, and the cap of a pair of copies.
 
-    Row i has mass c_i, so each of its r_i copies has c_i / r_i, which is rounded down to a whole
-    number of units 1 / (cap n_pos n_neg), n_pos and n_neg counting copies. The units are so small
-    (2^61 of them fill the cap of all pairs of one copy) that only the rounding already in `c` is
-    left to see.
+    Each of the r_i copies of row i has c_i / r_i, rounded down to units 1 / (cap n_pos n_neg),
+    2^61 of which fill the cap of all pairs of one copy.
     """
     sums = [int(repeats[side].sum()) for side in (mask, ~mask)]
     cap = 1 << max(61 - max(sums).bit_length(), 0)
@@ -324,8 +322,7 @@ def columns_of(pairs: OrderedPairs) -> tuple[Columns, np.ndarray]:
     """Return the columns "ordered" of a proof's data, and how often each row counts: (n,)."""
     if pairs.gain is not None:
         raise InputError("a proof file has no gains: pairs of one group weigh alike in it")
-    a, b = np.empty((2, pairs.n), dtype=np.int64)
-    a[pairs.arrangement.order], b[pairs.arrangement.order] = pairs.a, pairs.b
+    a, b = pairs.by_row()
     if ((a != b) & (a > 0) & (b > 0)).any():
         row = int(np.flatnonzero((a != b) & (a > 0) & (b > 0))[0])
         raise InputError(
@@ -337,12 +334,6 @@ def columns_of(pairs: OrderedPairs) -> tuple[Columns, np.ndarray]:
         equal = isinstance(pairs.share, str)
         columns["share"] = np.ones(pairs.n) if equal else np.asarray(pairs.share, dtype=float)
     return columns, np.maximum(a, b)
-
-
-def as_column(values: object) -> np.ndarray:
-    """Return a column as plain numbers or text: what is held as objects, too."""
-    column = np.asarray(values)
-    return np.asarray(column.tolist()) if column.dtype.kind == "O" else column
 
 
 def ordered_evidence(
@@ -377,8 +368,7 @@ def _marginals(evidence: Alpha, pairs: OrderedPairs) -> dict[str, Any]:
     listed = pairs.listed()
     assert listed is not None  # there would be no alpha otherwise
     i, j, _ = listed
-    a, b = np.empty((2, pairs.n), dtype=np.int64)
-    a[pairs.arrangement.order], b[pairs.arrangement.order] = pairs.a, pairs.b
+    a, b = pairs.by_row()
     cap = 1 << max(60 - pairs.mass.bit_length(), 0)
     whole = np.floor(np.clip(evidence.alpha, 0.0, 1.0) * float(cap)).astype(np.int64)
     u, v = np.zeros((2, pairs.n), dtype=np.int64)

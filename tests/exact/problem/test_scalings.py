@@ -14,7 +14,6 @@ from aucert.exact.api.solve import solve
 from aucert.exact.errors import InputError
 from aucert.exact.problem.problem import linear_problem
 from aucert.exact.problem.scalings import (
-    CONVENTIONS,
     SCALINGS,
     C_from_lam,
     convention_loss,
@@ -146,7 +145,7 @@ def test_a_convention_has_its_own_loss_and_refuses_others():
         convention_loss("liblinear-ranksvm", "hinge")
 
 
-@each("convention", CONVENTIONS)
+@each("convention", SCALINGS)
 def test_conversion_and_its_inverse_undo_each_other(convention):
     lam = lam_from_C(0.37, 120, convention, 0.2)
     assert C_from_lam(lam, 120, convention, 0.2) == pytest.approx(0.37, rel=1e-14)
