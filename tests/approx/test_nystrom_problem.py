@@ -91,12 +91,13 @@ def test_the_certificate_against_the_true_kernel_holds_and_is_what_it_says(seed:
     solution = solved(problem)
     meant = against_true_kernel(problem, found, rows)
     judged = Certificate.of(meant, solution.w, solution.witness)
-    assert judged.primal == pytest.approx(solution.certificate.primal, rel=1e-13)
+    both = judged.rounding + solution.certificate.rounding
+    assert abs(judged.primal - solution.certificate.primal) <= both + 1e-13
     assert judged.primal - judged.gap <= truth.primal + judged.rounding
     c = solution.witness.c
     extra = float(c @ (K - found(rows, rows)) @ c) / (2 * lam)
     expected = min(solution.certificate.gap + extra, judged.primal)  # the bound 0 is always there
-    assert judged.gap == pytest.approx(expected, rel=1e-6, abs=1e-11)
+    assert judged.gap == pytest.approx(expected, rel=1e-6, abs=1e-11 + 2 * both)
 
 
 def test_a_streamed_kernel_gives_the_same_certificate(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -121,11 +120,12 @@ def test_every_step_of_the_history_has_the_gap_of_its_own_dual_point(seed: int) 
 def test_no_accepted_step_raises_the_objective(seed: int) -> None:
     case = random_case(seed)
     problem = squared_hinge(replace(case, X=10.0 ** (seed % 5 - 2) * case.X))
-    values: list[float] = []
+    last = np.inf
     for k in range(1, 12):
         solution = TruncatedNewton(tol=1e-12, max_iter=k).solve(problem)
-        values.append(problem.objective(solution.w))
-    assert all(b <= a * (1 + 2e-13) for a, b in itertools.pairwise(values))
+        value = problem.objective(solution.w)
+        assert value <= last * (1 + 2e-13) + solution.certificate.rounding
+        last = value
 
 
 # Many rows: a sample first, sampled pairs for a preconditioner.
