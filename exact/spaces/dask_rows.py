@@ -12,7 +12,7 @@ import copy
 import functools
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from distributed.comm import CommClosedError
 
 from ..errors import CertificateError, InputError, NoRowsError
 from ..tools.checks import as_numbers
-from ..tools.lossless import as_float64, check_labels, check_one_type, why_unsorted
+from ..tools.lossless import as_float64, check_labels, check_one_type, frame_names, why_unsorted
 from .groups import GroupedPartition, GroupedRows
 from .partitions import (
     ArrayPartition,
@@ -386,7 +386,9 @@ def _parts(
     positive = other = None
     if split is not None:
         found = [cluster.submit(_distinct, y, k) for k, y in enumerate(held)]
-        positive, other = split(_union(_gathered(cluster, found)))
+        with one_sentence():
+            kinds = raised(cluster.gather(found))
+        positive, other = split(_union(kinds))
     parts = [
         dask.delayed(_part, pure=False)(
             k,
@@ -463,16 +465,8 @@ def _column(y: Any, X: Any, count: int, name: str) -> list[Any]:
 
 
 def _names(X: Any) -> list[str] | None:
-    columns = getattr(X, "columns", None)
-    if columns is None or not all(isinstance(name, str) for name in columns):
-        return None
-    return list(columns)
-
-
-def _gathered(client: Client, futures: Iterable[Future]) -> list[Any]:
-    with one_sentence():
-        found: Any = client.gather(list(futures))
-        return raised(found)
+    names = frame_names(X)
+    return names if names and all(isinstance(name, str) for name in names) else None
 
 
 @told
@@ -485,10 +479,7 @@ def _distinct(y: Any, index: int) -> np.ndarray:
             f"the label of row {row} of partition {index} is {labels[row]}: remove the row or set "
             "a label"
         )
-    try:
-        return np.unique(labels)
-    except TypeError:
-        raise InputError(why_unsorted(labels, f" of partition {index}")) from None
+    return _sorted(labels, f" of partition {index}")
 
 
 def _union(kinds: list[np.ndarray]) -> np.ndarray:
@@ -497,11 +488,14 @@ def _union(kinds: list[np.ndarray]) -> np.ndarray:
     if not some:
         raise NoRowsError("all partitions are empty: there are no rows")
     check_one_type(some, "the labels")
-    every = np.concatenate(list(some.values()))
+    return _sorted(np.concatenate(list(some.values())))
+
+
+def _sorted(labels: np.ndarray, where: str = "") -> np.ndarray:
     try:
-        return np.unique(every)
+        return np.unique(labels)
     except TypeError:
-        raise InputError(why_unsorted(every)) from None
+        raise InputError(why_unsorted(labels, where)) from None
 
 
 @told

@@ -26,7 +26,6 @@ from .kernels import Kernel
 from .rows import Rows, Space
 
 DENSE_LIMIT = 4000  # Rows up to which the Gram matrix is held and factored at once.
-
 SQUARE_LIMIT = 10_000  # Side of the largest square matrix that may be formed from sparse rows.
 
 # Largest size of a kernel's features, rows times features: 2 GB, and copies of it.
@@ -229,7 +228,6 @@ def _few_sparse(space: Rows) -> tuple[Rows, Lift]:
 # Rows, and features a root of the rows, from which a kernel is better left as it is: a factor takes
 # n r^2 operations, and r^2 numbers a Hessian are many beside n rows.
 PLAIN_FROM, PLAIN_RANK = 1000, 10.0
-
 NEARLY_ALL = 0.9  # Rows have full rank if their factor takes this share of them.
 
 
@@ -252,7 +250,6 @@ def takes_many_features(space: Gram) -> bool:
 
 
 MOST_FRACTIONS = 2_000_000  # Most products of fractions to spend on columns that depend on others.
-
 LEAST_PIVOT = 1e-10  # A remainder below this share of a column's length counts as rounding.
 
 

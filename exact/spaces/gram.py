@@ -28,7 +28,6 @@ from .kernels import Kernel, lengths_of
 from .rows import LARGEST_REACH, SMALLEST_REACH, Space, check_matrix
 
 BITS = 20  # Bits of the rounded factor: a sum of 2^(52 - 2 BITS) products of them is exact.
-
 ROWS = 256  # Number of rows of the residual that are computed at a time.
 
 
@@ -96,7 +95,6 @@ def _square(part: np.ndarray) -> float:
 
 
 COLUMN_BLOCK = 128  # Number of columns that a product with K sums at a time.
-
 BLOCK_BYTES = 64 * 2**20  # Memory that a block of a streamed Gram matrix may take.
 
 
@@ -140,12 +138,10 @@ SIDE = 512  # Rows of a tile: one in single precision is a megabyte, which stays
 
 # Relative gap from which single precision is enough: it moves the optimum to second order.
 SINGLE_FROM = 1e-7
-
 SPARE = 0.8  # Share of the free memory that the tiles may take.
 
 # Sums that a product is made of, whatever the number of threads: so its bits are the same.
 PARTS = 8
-
 MEMORY = Path("/proc/meminfo")  # Where Linux says how much memory is free.
 
 

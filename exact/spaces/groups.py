@@ -16,7 +16,6 @@ from ..tools.checks import as_numbers
 from ..tools.lossless import check_labels, check_one_type
 from .blocks import Block, added_up, merged
 from .partitions import (
-    Drawn,
     Engine,
     Facts,
     Partition,
@@ -153,9 +152,7 @@ def on_classes(
 
 # The pairs of one row weigh less than this, so that sums of grid scores stay below 2^63.
 LARGEST_MASS = 1 << 40
-
 NO_COLUMNS = np.zeros((0, 0))
-
 KINDS = 2  # So many different keys are remembered, and one more.
 
 
@@ -304,7 +301,6 @@ def groups_taken(share: float, whole: bool, blocks: Iterator[Any], index: int) -
 
 # What is to be done where a group is split.
 SORT = "sort the rows by their group and cut them between groups"
-
 MANY_GROUPS = 200  # Groups from which a sample consists of whole groups.
 
 
@@ -389,19 +385,15 @@ class GroupedRows(PartitionedRows):
             return DrawnGroups(np.zeros((0, self.dim)), none, none, None)
         return assembled(parts)
 
-    def drawn(self, share_neg: float, share_pos: float) -> Drawn:
+    def drawn(self, share_neg: float, share_pos: float) -> NoReturn:
         """Refuse: rows have no class."""
-        raise _no_class()
+        raise InputError(
+            "rows with groups have no class: drawn pairs are for all pairs of two classes"
+        )
 
     def named(self, negative: np.ndarray, positive: np.ndarray) -> NoReturn:
         """Refuse: rows have no class."""
-        raise _no_class()
-
-
-def _no_class() -> InputError:
-    return InputError(
-        "rows with groups have no class: drawn pairs are for all pairs of two classes"
-    )
+        self.drawn(0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,11 +19,8 @@ FEATURE_BLOCK = 64
 
 # Units in the last place by which numpy's exp may be wrong. Tests measure less than 1.5.
 EXP_UNITS = 4
-
 LARGEST_ENTRY = 1e150  # Largest entry of X: squares of differences of larger ones may overflow.
-
 LEAST_SQUARE = 1e-290  # Added to k(x, x) in bounds of lengths, to cover underflow.
-
 CHECKED_ROWS = 50  # Number of rows on which a user's kernel is checked.
 
 
@@ -180,7 +177,6 @@ class Linear:
 
 # A distance by products below this share of |x|^2 + |z|^2 is computed again by differences.
 CLOSE = 0.25
-
 TINY = 2.0**-1070  # What one term of a sum can lose to underflow.
 
 

@@ -250,7 +250,6 @@ def twice(index: int) -> CertificateError:
 
 
 ATTEMPTS = 3  # A pass over the partitions is tried so often where processes die.
-
 STRETCHES = 8  # Each process is given about so many stretches of partitions in a pass.
 
 # Sums by bin are kept up to so many numbers (32 MB); where they have more, rows are read twice.

@@ -217,7 +217,6 @@ def _long_blocks(X: np.ndarray | sp.csr_matrix) -> Iterator[slice]:
 
 
 SMALLEST_REACH = 1e-140  # Smallest norm of a row: squares of smaller ones lose digits to underflow.
-
 LARGEST_REACH = 1e100  # Largest norm of a row: products of larger ones may overflow.
 
 

@@ -21,9 +21,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 # CPU seconds that all plain forms together may take before the compiler is loaded.
 IMPORT_PRICE = 0.5
-
 COMPILE_PRICE = 0.5  # CPU seconds that one plain form may take before its loop is compiled.
-
 _LOCK = threading.RLock()
 _SPENT = [0.0]
 

@@ -10,8 +10,6 @@ UNIT = 2.0**-53  # Unit roundoff of float64.
 
 # Unit roundoff of the accumulator: 2^-64 where the platform has it, else `UNIT`.
 LONG_UNIT = float(np.finfo(np.longdouble).eps) / 2
-
-
 _FEW = 32  # Terms that `short_sum` adds up at a time.
 
 

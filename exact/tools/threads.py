@@ -31,13 +31,9 @@ Part = TypeVar("Part")
 
 # Numbers of the largest matrix for which several threads gain little, even if all are free.
 SMALL = 4_000_000
-
 FAST = 1e-9  # Seconds per number of the fastest loops here.
-
 STARTS = 4  # A thread must save at least this multiple of its start-up time.
-
 WORTH = 1 << 17  # Below this many numbers no thread is worth its start-up time, however short.
-
 _LOCK = threading.Lock()
 _INSIDE = 0
 _LIMIT: Any = None

@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import aucert.exact.spaces.gram as streamed_gram_module
 from aucert.exact.certificate.certificate import Certificate, Minorant
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import LOSSES
@@ -48,17 +47,6 @@ def test_a_streamed_matrix_is_the_held_one(seed: int, sparse: bool) -> None:
     assert streamed.inner(w, c) == pytest.approx(held.inner(w, c), abs=1e-13 * larger)
     assert streamed.reach == pytest.approx(held.reach, rel=1e-14)
     assert np.array_equal(streamed.pull(c), held.pull(c))
-
-
-def test_a_streamed_matrix_is_made_in_blocks_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    X = np.random.default_rng(0).normal(size=(50, 2))
-    whole = Gram.of_kernel(Gaussian(0.3), X, held=False)
-    assert list(whole.blocks()) == [slice(0, 50)]
-    monkeypatch.setattr(streamed_gram_module, "BLOCK_BYTES", 8 * 50 * 7)
-    pieces = Gram.of_kernel(Gaussian(0.3), X, held=False)
-    assert [(s.start, s.stop) for s in pieces.blocks()][-2:] == [(42, 49), (49, 50)]
-    w = np.random.default_rng(1).normal(size=50)
-    assert pieces.scores(w) == pytest.approx(whole.scores(w), abs=1e-14)
 
 
 class Counting:

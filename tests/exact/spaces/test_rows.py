@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from aucert.exact import InputError, solve
 from aucert.exact.spaces.gram import Gram
-from aucert.exact.spaces.rows import Rows, centred_rows, held_rows
+from aucert.exact.spaces.rows import Rows, held_rows
 from loops import each
 
 RNG = np.random.default_rng(0)
@@ -81,17 +81,6 @@ def test_a_kernel_matrix_may_be_sparse_singular_or_zero() -> None:
 
 def test_constant_rows_have_no_reach() -> None:
     assert Rows(np.full((5, 3), 0.1)).reach < 1e-15
-
-
-@each("shape", [(5, 3), (64, 1), (1000, 7), (513, 300)])
-def test_rows_are_centred_to_the_bits_of_a_plain_difference(shape: tuple[int, int]) -> None:
-    X = np.random.default_rng(0).normal(size=shape) + 3
-    mean = X.mean(axis=0)
-    for rows in (X, np.asfortranarray(X), X[::2]):
-        made, squares = centred_rows(rows, mean)
-        plain = rows - mean
-        assert np.array_equal(made, plain)
-        assert np.array_equal(squares, np.einsum("ij,ij->i", plain, plain))
 
 
 def test_many_rows_are_taken_as_they_are_unless_a_mean_is_large(

@@ -13,11 +13,9 @@ from aucert.exact.api.certify import certify
 from aucert.exact.api.cross_validation import cross_validated_path
 from aucert.exact.api.path import regularization_path
 from aucert.exact.api.solve import solve
-from aucert.exact.certificate.evaluation import Evaluation, Evaluator
 from aucert.exact.errors import CertificateError, InputError
 from aucert.exact.estimators.roc_svm import ROCSVM, ROCSVMCV
-from aucert.exact.formulation.partitioned import partitioned_problem, rows_of_dask
-from aucert.exact.formulation.request import Request
+from aucert.exact.formulation.partitioned import rows_of_dask
 from aucert.exact.spaces.dask_rows import Stretch
 from aucert.exact.spaces.groups import GroupedRows, cut_groups
 from aucert.exact.spaces.partitions import PartitionedRows, cut
@@ -263,31 +261,6 @@ def test_a_partition_that_answers_twice_is_noticed() -> None:
     rows.engine._stretches = lambda: at_will([[1, 2], [3, 4]])
     with pytest.raises(CertificateError, match="partition 0 has not answered"):
         rows.drawn(0.1, 0.1)
-
-
-@pytest.mark.slow
-def test_where_the_partitions_lie_changes_no_bit() -> None:
-    """Stretches as of one worker, of many, and of one that holds every other partition."""
-    X, y = some_rows()
-    rows, _ = rows_of_dask(da.from_array(X, chunks=(170, 3)), y, None, None)
-    problem = partitioned_problem(rows, None, Request.of(0.1))
-    assert problem is not None
-
-    def evaluate() -> Evaluation:
-        return Evaluator(problem).at(np.array([0.5, 0.4, 0.6]), 1 << 10, 1)
-
-    usual = evaluate()
-    assert max(len(places) for places, _ in rows.engine._stretches()) > 1
-    for stretches in (
-        [list(range(18))],
-        [[k] for k in range(18)],
-        [list(range(0, 18, 2)), list(range(1, 18, 2))],
-        [[17, *range(5)], list(range(5, 17))],
-    ):
-        rows.engine._stretches = lambda stretches=stretches: at_will(stretches)
-        found = evaluate()
-        np.testing.assert_array_equal(found.pull, usual.pull)
-        assert (found.loss, found.total) == (usual.loss, usual.total)
 
 
 @pytest.mark.slow
