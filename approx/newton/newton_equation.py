@@ -15,8 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg
 
-from ...exact.curvature.pair_matrices import differences_gram, factored, solved
 from ...exact.problem.problem import Problem
+from ...exact.spaces.pair_matrices import differences_gram, factored, solved
 from .curvature import Curvature
 from .points import NewtonPoint
 

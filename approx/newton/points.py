@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from ...exact.certificate.solution import Recorder
-from ...exact.curvature.line_search import root_of_slope
+from ...exact.problem.line_search import root_of_slope
 from ...exact.problem.minorant import Scores
 from ...exact.problem.problem import Problem
 from ...exact.problem.subsample import starting_sample

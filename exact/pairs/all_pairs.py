@@ -143,7 +143,7 @@ class AllPairs(Labelled, Curved):
         return not is_long(scores[0]) and (self.form == "compiled" or many)
 
 
-def enumerated(pairs: Any, scores: np.ndarray, loss: Loss, width: float) -> PairSums:
+def enumerated(pairs: AllPairs, scores: np.ndarray, loss: Loss, width: float) -> PairSums:
     """Return the sums pair by pair, for a loss that has no quicker way: O(n_pos n_neg) time."""
     positive = pairs.positive
     a, b = (side / side.sum() for side in pairs.sides())

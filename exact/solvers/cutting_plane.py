@@ -30,10 +30,10 @@ import numpy as np
 import scipy.linalg
 
 from ..certificate.solution import INSIDE, Recorder, Solver, Status
-from ..curvature.line_search import root_of_slope
 from ..errors import InputError, OverflowingError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
+from ..problem.line_search import root_of_slope
 from ..problem.minorant import Minorant, Mix, Scores
 from ..problem.problem import Problem
 from ..problem.tail import Tail

@@ -27,13 +27,12 @@ import numpy as np
 
 from ..certificate.certificate import dual_value
 from ..certificate.solution import INSIDE, Recorder, Solution, Solver, Status
-from ..curvature.line_search import root_of_slope
-from ..curvature.pair_matrices import factored, solved
 from ..errors import InputError, OverflowingError
 from ..losses.loss import kinked
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.near import Curved
+from ..problem.line_search import root_of_slope
 from ..problem.minorant import Scores
 from ..problem.penalties import Ridge
 from ..problem.problem import Problem
@@ -41,6 +40,7 @@ from ..problem.risk import Mean
 from ..problem.subsample import held_part, part_of
 from ..problem.tail import Tail
 from ..spaces.factor import rows_of
+from ..spaces.pair_matrices import factored, solved
 from .cutting_plane import CuttingPlane
 from .finish import ActivePairs
 from .hard_margin import offer_hard_margin

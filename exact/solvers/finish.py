@@ -21,10 +21,10 @@ import numpy as np
 
 from ..certificate.certificate import dual_value
 from ..certificate.solution import INSIDE, Recorder, Solver, Status
-from ..curvature.line_search import best_on_segment
 from ..errors import InputError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs
+from ..problem.line_search import best_on_segment
 from ..problem.problem import Problem
 from .stall import STALL, Idle
 from .window import WarmMultipliers, listed_pairs, open_window

@@ -17,7 +17,6 @@ import numpy as np
 
 from ..certificate.evaluation import Evaluation, Evaluator, sums_at
 from ..certificate.solution import INSIDE, Recorder
-from ..curvature.pair_matrices import differences_gram
 from ..errors import OverflowingError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs
@@ -27,6 +26,7 @@ from ..problem.minorant import Evidence, Minorant, Scores, Weights
 from ..problem.problem import Problem
 from ..problem.risk import LONG_ROWS, Mean
 from ..problem.tail import Tail
+from ..spaces.pair_matrices import differences_gram
 from ..sums.assembled import PairSums
 from ..sums.binned import half_width
 from .functions import Functions

@@ -18,10 +18,10 @@ import scipy.sparse as sp
 
 from ..certificate.certificate import Minorant, dual_value
 from ..certificate.solution import LEAST_TIME, Recorder, Solver, Status
-from ..curvature.line_search import best_on_segment
 from ..errors import InputError, TooLargeError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
+from ..problem.line_search import best_on_segment
 from ..problem.problem import Problem
 from ..spaces.factor import factor_gram
 from .finish import ActivePairs

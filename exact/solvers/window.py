@@ -38,12 +38,12 @@ import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg
 
-from ..curvature.line_search import root_of_slope
-from ..curvature.pair_matrices import PairGraph
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered_pairs import OrderedPairs
+from ..problem.line_search import root_of_slope
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem
+from ..spaces.pair_matrices import PairGraph
 from ..tools.rounding import running_sum
 from .stall import STALL, Idle
 

@@ -66,7 +66,7 @@ AREAS: dict[str, Area] = {
     "rows": within("exact/spaces"),
     "certificate": within("exact/certificate"),
     "proof": within("exact/proof"),
-    "solvers": within("exact/solvers", "exact/curvature"),
+    "solvers": within("exact/solvers"),
     "square-loss": Area(
         ("exact/square_loss", "exact/subsets"),
         ("tests/exact/square_loss", "tests/exact/subsets"),

@@ -8,11 +8,11 @@ import scipy.sparse as sp
 
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Solution, Status, Step
-from aucert.exact.curvature.line_search import best_on_segment
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.all_pairs import AllPairs
+from aucert.exact.problem.line_search import best_on_segment
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers import finish
 from aucert.exact.solvers.finish import ActivePairs

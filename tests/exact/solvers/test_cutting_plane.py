@@ -11,8 +11,8 @@ from sklearn.preprocessing import StandardScaler
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Status, Step
-from aucert.exact.curvature.line_search import best_on_segment
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.exact.problem.line_search import best_on_segment
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers.cutting_plane import (
     Cuts,

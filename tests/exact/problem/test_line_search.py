@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from aucert.exact.curvature.line_search import root_of_slope
+from aucert.exact.problem.line_search import root_of_slope
 from loops import each
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from aucert.exact.curvature.pair_matrices import PairGraph
+from aucert.exact.spaces.pair_matrices import PairGraph
 from loops import each, seeds
 
 

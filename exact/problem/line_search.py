@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..problem.problem import Problem
+from .problem import Problem
 
 BEYOND = 1.2  # an outward trial goes this many times as far as the secant says
 LEAST_GROWTH, MOST_GROWTH = 2.0, 10.0  # of it, as multiples of the one before: secants can be off

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..errors import InputError
-from ..spaces.rows import Rows
 from ..tools.threads import in_parts, one_thread, workers
+from .rows import Rows
 
 FEW_COORDINATES = 20  # up to which differences are cheaper than finding out which rows recur
 BLOCK_NUMBERS = 1 << 17  # numbers in the differences that are held at a time

@@ -1,1 +1,0 @@
-"""Matrices of pairs, and the line search."""
