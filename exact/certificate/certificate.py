@@ -24,7 +24,7 @@ from ..losses.registry import HINGE
 from ..problem.minorant import Evidence, Minorant, Scores, Weights
 from ..problem.penalties import Ridge
 from ..problem.problem import Problem
-from ..problem.risk import LONG_ROWS, Mean
+from ..problem.risk import LONG_ROWS
 from ..spaces.rows import Rows, Space
 from ..sums.assembled import PairSums
 from ..tools.exact_numbers import float_above, root_above
@@ -32,10 +32,8 @@ from ..tools.rounding import UNIT, Bound, above, gamma
 from ..tools.wording import at_least, at_most, warn_the_user
 from .evaluation import noted_scores, noted_sums, within_a_solve
 
-# Largest share of the gap that rounding may have before the long format is worth its cost.
-WORTHWHILE = 0.25
-
-CLEARLY = 0.9  # Share of the tolerance that must be proved for the plain form to be enough.
+WORTHWHILE = 0.25  # share of the gap that rounding has where the long format is worth its cost
+CLEARLY = 0.9  # share of the tolerance that must be proved for the plain form to be enough
 
 Bounds = tuple[Bound, Bound]  # F and the lower bound.
 
@@ -70,7 +68,9 @@ def evaluated_with(
         # the risk has no better ones.
         shared = _shared_sums(problem, scores, evidence) if plain or tol > 0 else None
         renewed = _made(problem, witness, shared)
-        bounds = _evaluated_plainly(problem, rows, w, renewed, scores, shared)
+        more = () if shared is None else (shared,)
+        upper = problem.risk.upper(scores, rows.score_error(w), *more)
+        bounds = _primal(problem, w, upper), Bound(*_dual(problem, renewed, careful=False))
         if _enough(bounds, tol):
             return bounds, renewed
         # The minorant was made of plain sums, and is made again with care.
@@ -127,23 +127,6 @@ def _primal(problem: Problem, w: np.ndarray, upper: Bound) -> Bound:
     return Bound(float(primal), error, float(upper.excess))
 
 
-def _evaluated_plainly(
-    problem: Problem,
-    space: Rows,
-    w: np.ndarray,
-    witness: Minorant,
-    scores: np.ndarray,
-    sums: PairSums | None,
-) -> Bounds:
-    """Return the bounds of `evaluated` without the long format: cheap, with more rounding.
-
-    `sums`, where they are known, are those at the plain scores of `w`, at any width.
-    """
-    error, risk = space.score_error(w), problem.risk
-    upper = risk.upper(scores, error) if sums is None else risk.upper(scores, error, sums)
-    return _primal(problem, w, upper), Bound(*_dual(problem, witness, careful=False))
-
-
 def _shared_sums(problem: Problem, scores: np.ndarray, evidence: object) -> PairSums | None:
     """Return the sums at `scores` if the minorant is made from these very numbers.
 
@@ -175,13 +158,6 @@ def _evaluated_in_bins(problem: Problem, w: np.ndarray, evidence: Weights) -> Bo
         Bound(primal.primal(lam), primal.primal_rounding(lam), primal.excess),
         Bound(dual.dual(lam, scale), dual.dual_rounding(lam, scale)),
     )
-
-
-def score_slip(problem: Problem, error: np.ndarray, upper_loss: float) -> float:
-    """Return a bound of the effect of score errors (n,) on the mean loss; see `Mean.slip`."""
-    if not isinstance(problem.risk, Mean):
-        raise InputError(f"this needs a mean over pairs, not {problem.risk!r}")
-    return problem.risk.slip(error, upper_loss)
 
 
 def dual_value(problem: Problem, witness: Minorant) -> tuple[float, float]:
@@ -412,8 +388,7 @@ class Certificate:
         return self.gap == 0 or (self.relative_gap is not None and self.relative_gap <= tol)
 
 
-# Smoothing widths of the hinge's kink whose bounds are compared.
-WIDTHS = (0.0, *np.geomspace(1e-3, 10.0, 13).tolist())
+WIDTHS = (0.0, *np.geomspace(1e-3, 10.0, 13).tolist())  # of the hinge's kink, to compare
 
 
 def full_certificate(problem: Problem, w: np.ndarray, space: Space | None = None) -> Certificate:

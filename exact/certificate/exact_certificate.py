@@ -34,8 +34,7 @@ from ..tools.exact_numbers import (
 )
 from .solution import Solution
 
-# Largest number of entries of X, or of listed pairs, for the exact mode: about 10 s.
-MOST_NUMBERS = 20_000_000
+MOST_NUMBERS = 20_000_000  # entries of X, or listed pairs: about 10 s
 
 # The losses that exact scores turn into whole numbers, each with its form.
 FORMS: tuple[tuple[Loss, Form], ...] = (

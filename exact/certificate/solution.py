@@ -22,13 +22,10 @@ from ..tools.wording import at_least, at_most
 from .certificate import Certificate, Minorant
 from .evaluation import noting
 
-# `Recorder.time_left` reports at least this many seconds: solvers need a positive limit.
-LEAST_TIME = 1e-3
+LEAST_TIME = 1e-3  # seconds that are left at least: solvers need a positive limit
+BINS = 1 << 10  # bins a unit for the dual point of a run that ended before it made one
 
-
-Proof = Minorant | Evidence  # What proves a lower bound.
-
-BINS = 1 << 10  # Bins per unit of score for the dual point of a run that ended before it made one.
+Proof = Minorant | Evidence  # what proves a lower bound
 
 
 class Status(StrEnum):
@@ -259,12 +256,9 @@ class Recorder:
         )
 
 
-SMALL = 1e-6  # Above this objective rounding does not stop a solver.
-
-# Objectives at which the hard margin is looked for, the largest first: fewest digits are lost.
-LEVELS = (1e-3, 1e-5, 1e-7, 1e-9)
-
-LONGER = 1e-11  # w is made longer by this part, so that rounding leaves no margin below one.
+SMALL = 1e-6  # above this objective rounding does not stop a solver
+LEVELS = (1e-3, 1e-5, 1e-7, 1e-9)  # objectives at which the hard margin is looked for
+LONGER = 1e-11  # w is made longer by this part, so that rounding leaves no margin below one
 
 
 def from_larger_lam(
@@ -315,8 +309,7 @@ def _scaled(evidence: Evidence, share: float) -> Evidence:
     return Mix(tuple((part * share, one) for part, one in evidence.parts))
 
 
-# Solvers aim at this share of the tolerance: the certificate adds rounding to their gap.
-INSIDE = 0.5
+INSIDE = 0.5  # solvers aim at this share of the tolerance: the certificate adds rounding
 
 Run = Callable[[Problem, Recorder], Status | None]
 

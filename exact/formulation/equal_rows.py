@@ -22,12 +22,9 @@ from ..spaces.factor import GramFactor
 from ..spaces.gram import Gram
 from ..spaces.rows import Rows
 
-WORTH = 0.9  # Groups are used if their number is at most this share of the rows.
-
-# Size of the sample checked first: if no two of its rows are equal, few rows of the whole are.
-SAMPLE = 20_000
-
-FEW = 8  # Number of columns hashed first: rows that differ there differ.
+WORTH = 0.9  # groups are used if their number is at most this share of the rows
+SAMPLE = 20_000  # rows that are checked first: if no two are equal, few of all rows are
+FEW = 8  # columns hashed first: rows that differ there differ
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import InputError
 from ..tools.lossless import as_float64, frame_names
 
-# Lower-case names of the intercept, which cancels in every pair.
+# What an intercept is called, which cancels in every pair.
 INTERCEPTS = frozenset({"intercept", "(intercept)", "intercept_", "const", "bias", "_intercept"})
 
 SHOWN = 5  # Names that a message shows at most.

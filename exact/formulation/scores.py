@@ -21,7 +21,7 @@ import scipy.linalg
 import scipy.sparse.linalg
 
 from ..certificate.audit import Audit, Rival, audit_of, audit_without_gap, lower_bound
-from ..certificate.certificate import Certificate, score_slip
+from ..certificate.certificate import Certificate
 from ..certificate.order import certified_order
 from ..errors import InputError
 from ..pairs.all_pairs import PairList
@@ -302,7 +302,7 @@ def audit_scores(
     loss_bound = loss_of(problem, scores)
     loss = loss_bound.value
     norm = _norm(problem, fit, norm2)
-    slip = score_slip(problem, np.full(problem.n, fit.apart), loss)
+    slip = problem.risk.slip(np.full(problem.n, fit.apart), loss)
     primal = loss + problem.lam / 2 * norm.value
     payment = loss_bound.error + slip + problem.lam / 2 * norm.error
     # A large norm must not make scores count as those of functions with another loss: F(0) = 1.
@@ -344,7 +344,7 @@ def loss_of(problem: Problem, scores: np.ndarray) -> Bound:
         centred = long - np.median(long)
         sums = problem.sums(centred)
         error = 2 * LONG_UNIT * (np.abs(scores) + abs(float(np.median(scores))))
-        slip = score_slip(problem, error, sums.value + sums.value_rounding)
+        slip = problem.risk.slip(error, sums.value + sums.value_rounding)
         plain = problem.sums(scores)
         return min(
             Bound(plain.value, plain.value_rounding, plain.excess),

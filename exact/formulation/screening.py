@@ -35,10 +35,8 @@ from ..problem.risk import Mean
 from ..spaces.rows import Rows
 from ..tools.rounding import UNIT, gamma
 
-MARGIN = 1e-9  # Margins are widened by this share of the scores' range: sums count pairs on a grid.
-
-
-LOOSE = 1e-6  # What a sum over rows or listed pairs rounds is below this share of it.
+MARGIN = 1e-9  # margins are widened by this share of the scores' range: sums are on a grid
+LOOSE = 1e-6  # what a sum over rows or listed pairs rounds is below this share of it
 
 
 @runtime_checkable
