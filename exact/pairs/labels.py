@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import InputError
 from ..tools.lossless import check_labels, in_memory, why_unsorted
 
-_BLOCK = 1 << 16
+_BLOCK = 1 << 16  # labels that are looked at at a time
 
 
 @dataclass(frozen=True, eq=False)

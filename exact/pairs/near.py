@@ -19,7 +19,7 @@ from ..losses.registry import HINGE
 from ..sums.counted import SortedRows
 
 PROBE = 1e-6  # distance of margins over which loss'' is taken: near separation z is so small
-GRID = np.geomspace(1e-3, 500, 40)
+GRID = np.geomspace(1e-3, 500, 40)  # distances from the margin of one, either side
 MARGINS = 1.0 + np.concatenate([-GRID[::-1], [0.0], GRID])  # where a loss is tried for curvature
 ENOUGH = 4  # a window widens until it holds this part of the wanted pairs
 WIDER, WIDEST = 4.0, 4.0  # factor of one step, and margins beyond which lists widen no more

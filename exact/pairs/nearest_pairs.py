@@ -20,7 +20,7 @@ from ..errors import InputError
 from ..spaces.rows import check_matrix
 from .all_pairs import PairList
 
-_BLOCK_BYTES = 32 * 2**20
+_BLOCK_BYTES = 32 * 2**20  # of the distances that are held at a time
 
 RULES = ("anchor", "union")
 FILTERS = ("none", "E", "A")

@@ -44,7 +44,7 @@ from .all_pairs import BLOCK, LARGEST, block_sums
 from .labels import check_rows
 from .near import Curved, Near, near_of_list
 
-BITS = 52  # of the whole numbers that row weights are: their products with floats are exact
+BITS = 52  # of the whole numbers that hold row weights: floats are exact below 2^53
 LISTED = 2_000_000  # pairs up to which they are written out as a list
 WEIGHT_UNITS = 16  # largest relative error of a listed pair's weight, in units in the last place
 LARGEST_LEVEL = 20_000  # upper rows of a group up to which the programme over K is run: O(n^2)
