@@ -1,33 +1,56 @@
-"""The kinds of problems of the fuzzer: solutions and audits of weights, in every space."""
+"""The kinds of problems of the fuzzer: solutions, audits of weights and scores, subsets, proofs,
+kernels, losses of one's own, numbers that float64 does not hold, and rows that change.
+"""
 
 from __future__ import annotations
 
+import re
+import tempfile
+from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from aucert.approx import IncompleteROCSVM, RankSVM
+import naive
+import proofs
+from aucert.approx import FSAUC, SHTAUC, SOLAM, SPAM, IncompleteROCSVM, RankSVM
 from aucert.exact import (
     ROCSVM,
     AllPairs,
+    Certificate,
+    Minorant,
     PairList,
+    Ridge,
+    Rows,
     Solution,
     StreamedRows,
+    best_subset,
     certify,
+    pair_problem,
     regularization_path,
     solve,
 )
 from aucert.exact.certificate.exact_certificate import ExactCertificate
 from aucert.exact.problem.minorant import Alpha, Scores, Weights
-from fuzz_casts import casts
-from fuzz_kernels import kernel, kernel_solved, precomputed, structured
-from fuzz_losses import own_loss
-from fuzz_more import changing, no_kernel, odd_weights, online
-from fuzz_proofs import proof_fields
-from fuzz_rows import (
+from aucert.exact.proof import check_proof
+from aucert.exact.proof.write import write_proof
+from aucert.exact.solvers.convex_reference import convex_reference
+from aucert.exact.spaces.gram import Gram
+from aucert.exact.square_loss.convex_square import ConvexSquare
+from aucert.exact.square_loss.row_average import RowAverage
+from aucert.exact.tools.exact_numbers import float_above, float_below
+from fuzzing import (
+    TIGHT,
+    Claim,
+    Found,
     Hard,
+    Kind,
+    LinearTruth,
+    NaiveTruth,
     copied,
+    faults,
     hard_labels,
     hard_lam,
     hard_loss,
@@ -37,11 +60,638 @@ from fuzz_rows import (
     hard_values,
     hard_weight,
     rewritten,
+    true_gram,
 )
-from fuzz_scores import scores
-from fuzz_subsets import sparse_auc, subset
-from fuzz_truth import TIGHT, Claim, LinearTruth, faults
-from fuzzing import Found, Kind
+from subset_problems import trying_all
+
+KINDS_OF_SCORES = (
+    *("exact", "printed", "nearly", "other", "below", "constant", "far", "tiny", "far", "tiny"),
+    "printed",
+)
+
+
+def scores(rng: np.random.Generator, found: Found) -> None:
+    """Audits of scores: those of a function, nearly so, rounded in print, and none of it."""
+    hard = hard_rows(rng, 30, form="plain")
+    X, kind = hard.true, KINDS_OF_SCORES[rng.integers(len(KINDS_OF_SCORES))]
+    if kind in ("far", "tiny"):
+        X = hard_values(rng, hard.y, 1 + X.shape[1], "gaussian")
+        if kind == "far":  # one positive row far away: beside its score the others are rounding
+            X[np.flatnonzero(hard.positive)[0], 0] = 10.0 ** rng.uniform(7, 11)
+        else:
+            X[:, -1] *= 10.0 ** rng.uniform(-17, -5)
+    lam, loss = hard_lam(rng, X), hard_loss(rng)
+    if kind in ("far", "tiny"):
+        lam = float(10.0 ** rng.uniform(-5, 1))
+    tight = solve(X, hard.y, lam, loss=loss, **TIGHT)
+    w0 = tight.w.copy()
+    if kind == "tiny":
+        w0[-1] = rng.normal() * 10.0 ** rng.uniform(0, 10)
+    s = _some_scores(rng, kind, X, w0, hard.positive)
+    found.name = f"scores {kind}, {hard.name}, {loss}, lam {lam:.2g}"
+    audit = certify(X, hard.y, lam, scores=s, loss=loss)
+    truth = LinearTruth(X, hard.positive, lam, loss, AllPairs())
+    least = truth.objective(tight.w)
+    listed = naive.weighted_pairs(hard.positive.tolist(), AllPairs())
+    mean = naive.sums(naive.exact(s), listed, loss).value
+    value = mean + Fraction(lam) / 2 * Fraction(least_length(X, w0, s)) ** 2
+    wrong, rounding = [], Fraction(audit.rounding)
+    if Fraction(audit.dual) > least:
+        wrong.append(f"the dual {audit.dual:.6g} exceeds F(best) = {float(least):.6g}")
+    if abs(mean - Fraction(audit.loss_value)) > rounding + Fraction(1e-13) * (1 + mean):
+        wrong.append(f"a mean loss of {audit.loss_value:.12g}, but it is {float(mean):.12g}")
+    if audit.gap is not None:
+        assert audit.primal is not None
+        if value > Fraction(audit.primal):
+            said, true = audit.primal, float(value)
+            wrong.append(f"an objective of {said:.10g}, but it is at least {true:.10g}")
+        if value - least > Fraction(audit.gap):
+            said, true = audit.gap, float(value - least)
+            wrong.append(f"a gap of {said:.6g}, but it is at least {true:.6g}")
+    found.judged(wrong)
+
+
+def least_length(X: np.ndarray, w0: np.ndarray, s: np.ndarray) -> float:
+    """Return a number that |w| is not below for any w whose scores are about as near s as w0's.
+
+    Scores that are nearly those of w0 are those of w0 + e, |X e| small: |w| >= |w0| - |e|. Where
+    w0's are not near, or X does not tell its columns apart, zero is returned.
+    """
+    n, d = X.shape
+    centred = X - X.mean(axis=0)
+    size = np.abs(X).max(axis=0)
+    if n <= d or not (size > 0).all() or not np.abs(X).max() < 1e20:
+        return 0.0
+    reached, wanted = naive.products(naive.exact(X), naive.exact(w0)), naive.exact(s)
+    apart = [float(x - z) for x, z in zip(reached, wanted, strict=True)]
+    away = 10 * float(np.ptp(apart)) + 1e-16 * float(np.abs(X).max(axis=0) @ np.abs(w0))
+    least = float(np.linalg.svd(centred / size, compute_uv=False)[-1])
+    if least < 1e-6:
+        return 0.0
+    moved = np.sqrt(n) * away / least / size.min()  # the longest e with |X e| <= sqrt(n) away
+    return max(float(np.linalg.norm(w0)) * (1 - 1e-9) - float(moved), 0.0)
+
+
+def _some_scores(
+    rng: np.random.Generator, kind: str, X: np.ndarray, w: np.ndarray, positive: np.ndarray
+) -> np.ndarray:
+    """Return scores (n,) of one kind."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        s = X @ w
+    s = np.nan_to_num(s, posinf=1e100, neginf=-1e100)
+    if kind == "printed":
+        return np.array([float(f"{x:.{rng.integers(2, 14)}g}") for x in s])
+    if kind == "nearly":
+        return s + 10.0 ** rng.uniform(-16, -3) * rng.normal(size=s.size)
+    if kind == "other":
+        return rng.normal(size=s.size)
+    if kind == "constant":
+        return np.full(s.size, 0.3)
+    if kind == "far":  # the far row's score fits anything: push the other positive rows down
+        s = X[:, 0] - 3.0 * positive + 0.1 * rng.normal(size=s.size)
+        s[np.flatnonzero(positive)[0]] = X[np.flatnonzero(positive)[0], 0]
+        return s
+    if kind == "below":  # a positive row on top, the other positive rows below all negative ones
+        s = np.where(positive, -1.0, 0.0) + 0.1 * rng.normal(size=s.size)
+        s[np.flatnonzero(positive)[0]] = 10.0 ** rng.uniform(4, 9)
+    return s
+
+
+KINDS_OF_FEATURES = (
+    *("plain", "near copy", "near copy", "near copy", "copy", "constant", "sums", "ties"),
+    "scales",
+)
+
+
+def subset(rng: np.random.Generator, found: Found) -> None:
+    """`best_subset` against all supports in fractions, with near copies and constants."""
+    X, y, weight, name = _features(rng)
+    d = X.shape[1]
+    k = int(rng.integers(1, d + 1))
+    ridge = float(10.0 ** rng.uniform(-4, 1)) if rng.integers(2) else 0.0
+    method = ["branch-and-bound", "exhaustive"][rng.integers(2)]
+    found.name = f"subset, {name}, X {X.shape}, k {k}, ridge {ridge:.2g}, {method}"
+    result = best_subset(X, y, k, ridge, sample_weight=weight, method=method, max_time=5.0)
+    M, delta = exact_moments(X, y == 1, weight)
+    for j in range(d):
+        M[j][j] += Fraction(ridge) / 2
+    true = Fraction(trying_all(lambda S: least_on(M, delta, S), d, k))
+    value, wrong = quadratic(M, delta, result.w), []
+    if Fraction(result.upper) < value:
+        wrong.append(f"F(w) is {float(value):.17g}, above its bound {result.upper:.17g}")
+    if Fraction(result.lower) > true:
+        wrong.append(f"the lower bound is {result.lower:.6g}, the optimum {float(true):.6g}")
+    if result.proved and value - true > Fraction(1, 10**9) + Fraction(1, 10**15):
+        wrong.append(f"proved, but {float(value):.6g} is not the optimum {float(true):.6g}")
+    found.judged(wrong)
+
+
+def sparse_auc(rng: np.random.Generator, found: Found) -> None:
+    """`SHTAUC`: its lower bound and `proved_`, also as judged by `best_subset`."""
+    X, y, weight, name = _features(rng)
+    d = X.shape[1]
+    k = int(rng.integers(1, d + 1))
+    found.name = f"SHTAUC, {name}, X {X.shape}, k {k}"
+    try:
+        model = SHTAUC(k=k, random_state=0, max_time=2.0).fit(X, y, weight)
+    except ValueError:  # scikit-learn's own checks
+        found.refused += 1
+        return
+    M, delta = exact_moments(X, y == 1, weight)
+    true = Fraction(trying_all(lambda S: least_on(M, delta, S), d, k))
+    value = quadratic(M, delta, model.coef_[0])
+    found.judged(_bound_faults(model, value, true))
+    bound = best_subset(X, y, k, sample_weight=weight, max_time=5.0)
+    model.judge(bound)
+    found.judged([f"judged: {text}" for text in _bound_faults(model, value, true)])
+
+
+def _bound_faults(model: SHTAUC, value: Fraction, true: Fraction) -> list[str]:
+    wrong = []
+    if value - true > Fraction(model.gap_):
+        wrong.append(f"gap_ is {model.gap_:.6g}, at least {float(value - true):.6g} is true")
+    if Fraction(model.lower_bound_) > true:
+        wrong.append(f"lower_bound_ {model.lower_bound_:.6g} above the optimum {float(true):.6g}")
+    if model.proved_ and value - true > Fraction(1, 10**9) + Fraction(1, 10**15):
+        wrong.append(f"proved_, but {float(value):.6g} is not the optimum {float(true):.6g}")
+    return wrong
+
+
+def _features(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, Any, str]:
+    """Return few rows and features, some of them near copies, constant or of far sizes."""
+    n, d = int(rng.integers(5, 15)), int(rng.integers(2, 6))
+    y = rng.permutation(np.arange(n) < rng.integers(1, n)).astype(int)
+    X = rng.normal(size=(n, d)) + rng.uniform(0, 1) * y[:, None]
+    name = KINDS_OF_FEATURES[rng.integers(len(KINDS_OF_FEATURES))]
+    if name == "near copy":
+        X[:, 0] = X[:, 1] * (1 + 10.0 ** rng.uniform(-14, -5) * rng.normal(size=n))
+    elif name == "copy":
+        X[:, 0] = -2 * X[:, 1]
+    elif name == "constant":
+        X[:, 0] = 0.1
+    elif name == "sums":
+        X[:, 0] = X.sum(axis=1)
+    elif name == "ties":
+        X = np.round(X)
+    elif name == "scales":
+        X = X * 10.0 ** rng.integers(-9, 9, d)
+    weight = hard_weight(rng, y) if rng.uniform() < 0.3 else None
+    return X, y, weight, name
+
+
+def exact_moments(
+    X: np.ndarray, positive: np.ndarray, weight: np.ndarray | None
+) -> tuple[list[list[Fraction]], list[Fraction]]:
+    """Return M, the mean of (x_i - x_j)(x_i - x_j)' over the pairs, and the mean of x_i - x_j."""
+    rows, d = naive.exact(X), X.shape[1]
+    counts = naive.exact(np.ones(len(X)) if weight is None else weight)
+    means, seconds = [], []
+    for side in (True, False):
+        of = [k for k, label in enumerate(positive.tolist()) if label == side]
+        mass = sum(counts[k] for k in of)
+        share = {k: counts[k] / mass for k in of}
+        means.append([sum(share[k] * rows[k][a] for k in of) for a in range(d)])
+        seconds.append(
+            [[sum(share[k] * rows[k][a] * rows[k][b] for k in of) for b in range(d)]
+             for a in range(d)]
+        )  # fmt: skip
+    (p, q), (P, Q) = means, seconds
+    M = [[P[a][b] + Q[a][b] - p[a] * q[b] - q[a] * p[b] for b in range(d)] for a in range(d)]
+    return M, [x - z for x, z in zip(p, q, strict=True)]
+
+
+def least_on(M: list[list[Fraction]], delta: list[Fraction], support: list[int]) -> Fraction:
+    """Return the least w'M w - 2 w'delta + 1 over w on the support, by elimination."""
+    A = [[M[a][b] for b in support] for a in support]
+    right, least = [delta[a] for a in support], Fraction(1)
+    for k in range(len(A)):
+        if A[k][k] == 0:
+            continue  # M is semidefinite: its row is zero then, and so is the right side
+        least -= right[k] ** 2 / A[k][k]
+        for i in range(k + 1, len(A)):
+            factor = A[i][k] / A[k][k]
+            right[i] -= factor * right[k]
+            A[i] = [x - factor * z for x, z in zip(A[i], A[k], strict=True)]
+    return least
+
+
+def quadratic(M: list[list[Fraction]], delta: list[Fraction], w: np.ndarray) -> Fraction:
+    """Return w'M w - 2 w'delta + 1."""
+    v = naive.exact(w)
+    both = naive.products(M, v)
+    return sum((x * (z - 2 * e) for x, z, e in zip(v, both, delta, strict=True)), Fraction(1))
+
+
+FIELDS = ("lam", "w", "offset", "scale", "u", "v", "cap", "bins", "half", "w_dual", "scores")
+
+
+def proof_fields(rng: np.random.Generator, found: Found) -> None:
+    """Proof files with changed fields and claims: refused, or true."""
+    shape = str(rng.choice(["gaussian", "ties", "duplicates", "constant", "offset", "separable"]))
+    hard = hard_rows(rng, 30, shape, "plain")
+    r = rng.integers(0, 4, hard.y.size) if rng.integers(2) else np.ones(hard.y.size, int)
+    r[[np.flatnonzero(hard.y == label)[0] for label in (0, 1)]] = 2
+    lam = hard_lam(rng, hard.true)
+    found.name = f"proof, {hard.name}, lam {lam:.2g}"
+    solution = solve(hard.true, hard.positive, lam, sample_weight=r, tol=1e-6)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "proof.npz"
+        write_proof(path, hard.true, hard.positive, lam, solution, sample_weight=r)
+        with np.load(path) as file:
+            proof = dict(file)
+    data = {"X": hard.true, "y": hard.positive, "weight": r}
+    proof = _other_evidence(rng, proof, solution.w)
+    for _ in range(6):
+        changed, text = mutated(rng, proof)
+        try:
+            if rng.uniform() < 0.7:  # whoever changes a field claims what can be verified then
+                text += ", claims as tight as can be"
+                _claim_all(changed, data)
+            verdict = proofs.verdict(changed, data)
+        except ValueError:
+            found.refused += 1
+            continue
+        found.judged([f"{text}: {wrong}" for wrong in _verified(changed, data, verdict)])
+
+
+def _other_evidence(rng: np.random.Generator, proof: dict[str, Any], w: np.ndarray) -> Any:
+    """Return the proof, or one of the same claims whose dual point is made from weights."""
+    if proof["kind"] == "weights" or rng.integers(2):
+        return proof
+    kept = {name: x for name, x in proof.items() if name not in ("u", "v", "cap")}
+    fields = proofs.scalars(kind="weights", w_dual=w, bins=2**10, half=int(rng.integers(0, 20)))
+    return kept | fields
+
+
+def mutated(rng: np.random.Generator, proof: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return the proof with one or two fields changed, and what was done."""
+    changed, done = dict(proof), []
+    names = [name for name in FIELDS if name in proof]
+    for name in rng.choice(names, int(rng.integers(1, 3)), replace=False):
+        changed[name], how = _other(rng, changed[name])
+        done.append(f"{name} {how}")
+    return changed, ", ".join(done)
+
+
+def _claim_all(proof: dict[str, Any], data: dict[str, Any]) -> None:
+    """Claim the bounds that the checker finds in the changed fields, and no less."""
+    upper, lower, digest = check_proof.bounds(proof, data["X"], data["y"], data["weight"])
+    claims = {"primal": float_above(upper), "dual": float_below(lower)}
+    proof |= proofs.scalars(**claims, gap=float_above(upper - lower), sha256=digest)
+
+
+def _other(rng: np.random.Generator, value: np.ndarray) -> tuple[np.ndarray, str]:
+    """Return a field changed in one of several ways."""
+    x, how = np.array(value), int(rng.integers(6))
+    at = tuple(int(rng.integers(size)) for size in x.shape)
+    if how == 0:
+        return (x * np.asarray(2, x.dtype)).astype(x.dtype), "doubled"
+    if how == 1:
+        return np.zeros_like(x), "zeroed"
+    if how == 2 and x.ndim and x.size > 1:
+        return x[rng.permutation(x.size)], "permuted"
+    if how == 3:
+        x[at] = -x[at]
+        return x, "with one sign changed"
+    if how == 4:
+        step = 10.0 ** rng.uniform(-12, 0)
+        x[at] = x[at] + (int(x[at] * step) + 1 if x.dtype.kind == "i" else step * (1 + abs(x[at])))
+        return x, "with one entry moved up"
+    x[at] = x[at] / 2 if x.dtype.kind == "f" else x[at] // 2
+    return x, "with one entry halved"
+
+
+def _verified(proof: dict[str, Any], data: dict[str, Any], verdict: str) -> list[str]:
+    """Return what is false in a verdict and in the claims that it let pass."""
+    match = re.match(r"verified gap <= (\S+)", verdict)
+    assert match is not None, verdict
+    lam, w = float(proof["lam"]), np.asarray(proof["w"])
+    pairs = AllPairs(data["weight"].astype(float))
+    truth = LinearTruth(data["X"], data["y"], lam, "hinge", pairs)
+    best = solve(data["X"], data["y"], lam, pairs=pairs, **TIGHT).w
+    value = truth.objective(w)
+    least, wrong = min(value, truth.objective(best)), []
+    for name, gap in (("verified", float(match[1])), ("claimed", float(proof["gap"]))):
+        if value - least > Fraction(gap):
+            wrong.append(f"a gap of {gap:.6g} {name}, it is {float(value - least):.6g}")
+    if value > Fraction(float(proof["primal"])):
+        wrong.append("F(w) is above the primal claimed")
+    if least < Fraction(float(proof["dual"])):
+        wrong.append("F(best) is below the dual claimed")
+    return wrong
+
+
+def kernel(rng: np.random.Generator, found: Found) -> None:
+    """Gaussian and Laplacian kernels of dense rows."""
+    hard = hard_rows(rng, 10, str(rng.choice(["gaussian", "ties", "duplicates", "offset", "wide"])))
+    if rng.uniform() < 0.15:  # so many features that distances are made of products
+        y = hard_labels(rng, 7)
+        X = hard_values(rng, y, 70, str(rng.choice(["gaussian", "duplicates", "offset"]))) / 8
+        hard = Hard(X, X, y, "many features")
+    kernel_solved(rng, hard, ["rbf", "laplacian"][rng.integers(2)], found)
+
+
+def structured(rng: np.random.Generator, found: Found) -> None:
+    """The structured norm, of features and of kernels."""
+    hard = hard_rows(rng, 10, str(rng.choice(["gaussian", "ties", "duplicates", "wide", "equal"])))
+    structure = float(10.0 ** rng.uniform(-3, 4))
+    name = ["linear", "rbf", "laplacian"][rng.integers(3)]
+    kernel_solved(rng, hard, name, found, structure)
+
+
+def kernel_solved(
+    rng: np.random.Generator, hard: Hard, name: str, found: Found, structure: float = 0.0
+) -> None:
+    """Solve with a kernel, and judge by kernel values to 2^-160."""
+    lam = float(10.0 ** rng.uniform(-5, 1)) if name != "linear" else hard_lam(rng, hard.true)
+    loss, pairs = hard_loss(rng), hard_pairs(rng, hard.true, hard.y)
+    gamma = None if name == "linear" else float(10.0 ** rng.uniform(-3, 1))
+    source = ["full", "sampled"][rng.integers(2)]
+    found.name = (
+        f"{hard.name}, {name}, gamma {gamma}, {loss}, lam {lam:.2g}, {type(pairs).__name__}, "
+        f"structure {structure:.2g} {source}"
+    )
+    shape: Any = {"kernel": name, "gamma": gamma, "loss": loss, "pairs": pairs}
+    shape |= {"structure": structure, "structure_source": source}
+    untouched = copied(hard.X)
+    solution = solve(hard.X, hard.y, lam, tol=float(10.0 ** rng.integers(-11, -1)), **shape)
+    found.judged(rewritten(hard.X, untouched))
+    tight = solve(hard.true, hard.y, lam, **shape, **TIGHT)
+    featured = gamma is None
+    rows = naive.exact(hard.true) if gamma is None else true_gram(hard.true, name, gamma)
+    rest = (hard.positive, lam, loss, pairs, structure, source)
+    truth = NaiveTruth(rows, not featured, *rest)
+    claim = Claim.of(solution.w, solution.certificate)
+    found.judged(faults(claim, truth, tight.w, tight.certificate.radius))
+
+
+def precomputed(rng: np.random.Generator, found: Found) -> None:
+    """A kernel matrix, of whole numbers mostly: what is stored is semidefinite exactly then."""
+    n = int(rng.integers(2, 12))
+    y = hard_labels(rng, n)
+    F = np.round(2 * rng.normal(size=(n, int(rng.integers(1, n + 2)))))
+    K = (F @ F.T) * 2.0 ** int(rng.integers(-20, 20))
+    if rng.uniform() < 0.3:
+        F = rng.normal(size=(n, 3))
+        K = np.exp(-((F[:, None] - F[None]) ** 2).sum(axis=2))
+    lam, loss = hard_lam(rng, F) + float(np.abs(K).max()) * 1e-6, hard_loss(rng)
+    pairs = hard_pairs(rng, F, y)
+    found.name = f"precomputed, n {n}, {loss}, lam {lam:.2g}, {type(pairs).__name__}"
+    shape: Any = {"kernel": "precomputed", "loss": loss, "pairs": pairs}
+    solution = solve(K, y, lam, tol=float(10.0 ** rng.integers(-11, -1)), **shape)
+    tight = solve(K, y, lam, **shape, **TIGHT)
+    truth = NaiveTruth(naive.exact(K), True, y == 1, lam, loss, pairs)
+    claim = Claim.of(solution.w, solution.certificate)
+    found.judged(faults(claim, truth, tight.w, tight.certificate.radius))
+
+
+@dataclass(frozen=True)
+class ShiftedHinge:
+    """max(0, level - t): a convex loss of somebody's own, dual part level alpha."""
+
+    level: float
+    name: str = "of one's own"
+    lipschitz: float = 1.0
+    smoothness: float = np.inf
+    nonincreasing: bool = True
+
+    def value(self, t: np.ndarray) -> np.ndarray:
+        """Return max(0, level - t)."""
+        return np.maximum(0.0, self.level - t)
+
+    def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
+        """Return 1[t < level]."""
+        return (t < self.level).astype(float)
+
+    def dual(self, alpha: np.ndarray) -> np.ndarray:
+        """Return level alpha."""
+        return self.level * alpha
+
+    def clip(self, alpha: np.ndarray) -> np.ndarray:
+        """Return alpha clipped to [0, 1]."""
+        return np.clip(alpha, 0.0, 1.0)
+
+
+def own_loss(rng: np.random.Generator, found: Found) -> None:
+    """A loss of one's own over a list of pairs, or all: certified truly.
+
+    max(0, q - t) at w is q times the hinge at w / q, and |w|^2 is q^2 |w / q|^2: so its optimum is
+    q times that of the hinge with q lam.
+    """
+    hard = hard_rows(rng, 30, "gaussian", "plain")
+    plus, minus = np.flatnonzero(hard.positive), np.flatnonzero(~hard.positive)
+    listed = PairList(rng.choice(plus, 40), rng.choice(minus, 40))
+    pairs = listed if rng.random() < 0.5 else AllPairs()
+    level, lam = float(rng.choice([0.25, 0.5, 2.0, 4.0])), float(10.0 ** rng.uniform(-2, 2))
+    found.name = f"a loss of one's own, {hard.name}, level {level}, lam {lam:.2g}"
+    best = solve(hard.true, hard.y, level * lam, pairs=pairs, **TIGHT)
+    loss: Any = ShiftedHinge(level)
+    problem = pair_problem(Rows(hard.true), hard.positive, pairs, loss, Ridge(lam))
+    witness = Minorant.from_scores(problem, problem.space.scores(level * best.w))
+    certificate = Certificate.of(problem, level * best.w, witness)
+    truth = LinearTruth(hard.true, hard.positive, level * lam, "hinge", pairs)
+    least = Fraction(level) * truth.objective(best.w)
+    wrong = []
+    if Fraction(certificate.dual) > least:
+        wrong.append(f"the dual {certificate.dual:.6g} exceeds F(best) = {float(least):.6g}")
+    found.judged(wrong)
+
+
+def casts(rng: np.random.Generator, found: Found) -> None:
+    """Numbers that float64 does not hold: to be refused, or to be right."""
+    n = int(rng.integers(4, 12))
+    y = hard_labels(rng, n)
+    kinds = ("int64", "uint64", "masked", "complex", "objects", "longdouble")
+    kind = kinds[rng.integers(len(kinds))]
+    small = rng.integers(0, 4000, size=(n, 2)) + 300 * y[:, None]
+    found.name = f"cast of {kind}, n {n}"
+    if kind == "masked":
+        X: Any = np.ma.masked_array(small.astype(float), mask=rng.uniform(size=small.shape) < 0.3)
+        X.mask[0, 0] = True
+        rows = None
+    elif kind == "complex":
+        X, rows = small + 1j * rng.normal(size=small.shape), None
+    elif kind == "longdouble":
+        X = small.astype(np.longdouble) / 7 + np.longdouble(2) ** 52
+        rows = naive.exact(X)
+    else:
+        whole = [[int(x) + 1_700_000_000_000_000_000 for x in row] for row in small.tolist()]
+        X = np.array(whole, dtype=object if kind == "objects" else kind)
+        rows = naive.exact(np.zeros((n, 2)))
+        rows = [[Fraction(x) for x in row] for row in whole]
+    lam = float(10.0 ** rng.uniform(0, 6))
+    solution = solve(X, y, lam)
+    if rows is None:
+        found.judged([f"a certificate of {kind} numbers"])
+        return
+    tight = solve(small.astype(float), y, lam, **TIGHT)
+    truth = NaiveTruth(rows, False, y == 1, lam, "hinge", AllPairs())
+    claim = Claim.of(solution.w, solution.certificate)
+    found.judged(faults(claim, truth, tight.w, tight.certificate.radius))
+
+
+def online(rng: np.random.Generator, found: Found) -> None:
+    """`objective_`, `gap_`, `lower_bound_` and `proved_` of SPAM, SOLAM and FSAUC."""
+    y = hard_labels(rng, int(rng.integers(2, 25)))
+    shape = str(
+        rng.choice(["gaussian", "ties", "constant", "duplicates", "scale", "offset", "far row"])
+    )
+    X = hard_values(rng, y, int(rng.integers(1, 5)), shape)
+    radius = float(10.0 ** rng.uniform(-3, 2))
+    l1, l2 = (float(10.0 ** rng.uniform(-5, 0)) * rng.integers(2) for _ in range(2))
+    which = ("SPAM", "SPAM", "SOLAM", "FSAUC")[rng.integers(4)]
+    model: Any = {
+        "SPAM": SPAM(l1=l1, l2=l2, random_state=0, max_passes=5),
+        "SOLAM": SOLAM(radius=radius, random_state=0, max_passes=5),
+        "FSAUC": FSAUC(radius=radius, random_state=0, max_passes=5),
+    }[which]
+    found.name = f"{which}, {shape}, X {X.shape}, l1 {l1:.2g}, l2 {l2:.2g}, radius {radius:.2g}"
+    with np.errstate(all="ignore"):
+        model.fit(X, y)
+    M, delta = exact_moments(X, y == 1, None)
+    penalties = (Fraction(l1), Fraction(l2)) if which == "SPAM" else (Fraction(0), Fraction(0))
+
+    def objective(w: np.ndarray) -> Fraction:
+        v = naive.exact(w)
+        length, square = sum(map(abs, v)), sum(x * x for x in v)
+        return quadratic(M, delta, w) + penalties[0] * length + penalties[1] / 2 * square
+
+    value = objective(model.coef_[0])
+    least = min(value, objective(np.zeros(X.shape[1])))
+    for w in _rivals(rng, X, y, which, l1, l2, radius):
+        least = min(least, objective(w))
+    wrong = []
+    if abs(value - Fraction(model.objective_)) > Fraction(1e-6) * (1 + value) + Fraction(
+        model.gap_
+    ):
+        wrong.append(f"objective_ is {model.objective_:.6g}, not {float(value):.6g}")
+    if np.isfinite(model.gap_):
+        if Fraction(model.lower_bound_) > least:
+            wrong.append(f"lower_bound_ {model.lower_bound_:.6g} above {float(least):.6g}")
+        if value - least > Fraction(model.gap_) * (1 + Fraction(1, 2**50)):
+            wrong.append(f"gap_ {model.gap_:.6g}, at least {float(value - least):.6g} is true")
+        if model.proved_ and value - least > Fraction(1, 10**9):
+            wrong.append(f"proved_, but {float(value - least):.6g} above the optimum")
+    told = model.certificate_
+    if np.isfinite(told.primal):
+        if value > Fraction(told.primal):
+            wrong.append(
+                f"the certificate's objective is {told.primal:.6g}, not {float(value):.6g}"
+            )
+        if Fraction(told.dual) > least:
+            wrong.append(f"the certificate's bound {told.dual:.6g} is above {float(least):.6g}")
+    found.judged(wrong)
+
+
+def _rivals(
+    rng: np.random.Generator,
+    X: np.ndarray,
+    y: np.ndarray,
+    which: str,
+    l1: float,
+    l2: float,
+    radius: float,
+) -> list[np.ndarray]:
+    """Return strong points of the problem, inside its ball."""
+    loss = RowAverage.of(Rows(X), y == 1, AllPairs(), l2 if which == "SPAM" else 0.0)
+    ball = {"SPAM": "none", "SOLAM": "l2", "FSAUC": "l1"}[which]
+    within = np.inf if ball == "none" else radius
+    convex = ConvexSquare(loss, l1 if which == "SPAM" else 0.0, ball, within)
+    points = [convex_reference(convex).w]
+    if ball != "none":
+        order = 2 if ball == "l2" else 1
+        length = float(np.linalg.norm(points[0], order))
+        points = [points[0] * min(1.0, radius / length * (1 - 1e-12) if length else 1.0)]
+    return points
+
+
+def no_kernel(rng: np.random.Generator, found: Found) -> None:
+    """A kernel matrix with eigenvalues at or below zero, or not symmetric: refused, or as said.
+
+    What is said is of the average with the transpose, with up to `Gram.shift` on its diagonal.
+    """
+    n = int(rng.integers(2, 12))
+    y = hard_labels(rng, n)
+    F = rng.normal(size=(n, int(rng.integers(1, 4)))) * 10.0 ** rng.integers(-3, 4)
+    K = F @ F.T
+    top = float(np.abs(K).max())
+    K = K - float(rng.choice([0.0, 10.0 ** rng.uniform(-18, -10)])) * top * np.eye(n)
+    if rng.integers(2):
+        K = K + 10.0 ** rng.uniform(-18, -9) * top * rng.normal(size=K.shape)
+    lam, loss = float(10.0 ** rng.uniform(-4, 1)) * top, hard_loss(rng)
+    pairs = hard_pairs(rng, F, y)
+    found.name = f"no kernel, n {n}, {loss}, lam {lam:.2g}, {type(pairs).__name__}"
+    shape: Any = {"kernel": "precomputed", "loss": loss, "pairs": pairs}
+    solution = solve(K, y, lam, tol=float(10.0 ** rng.integers(-11, -1)), **shape)
+    tight = solve(K, y, lam, **shape, **TIGHT)
+    space = Gram(K)
+    meant = naive.exact(space.K)
+    for i in range(n):
+        meant[i][i] += Fraction(space.shift)
+    truth = NaiveTruth(meant, True, y == 1, lam, loss, pairs)
+    claim = Claim.of(solution.w, solution.certificate)
+    found.judged(faults(claim, truth, tight.w, tight.certificate.radius))
+
+
+class Changing:
+    """Rows of which two of different classes change places after a number of readings."""
+
+    def __init__(self, X: np.ndarray, after: int, swap: tuple[int, int]):
+        self.X, self.after, self.swap, self.shape = X.copy(), after, swap, X.shape
+
+    def __getitem__(self, rows: slice, /) -> np.ndarray:
+        """Return some rows, as they are now."""
+        self.after -= 1
+        if self.after == 0:
+            self.X[list(self.swap)] = self.X[list(self.swap[::-1])]
+        return self.X[rows].copy()
+
+
+def changing(rng: np.random.Generator, found: Found) -> None:
+    """Rows that change while they are read: refused, or a certificate of what they were."""
+    hard = hard_rows(rng, 60, "gaussian", "plain")
+    swap = tuple(int(rng.choice(np.flatnonzero(side))) for side in (hard.positive, ~hard.positive))
+    lam, after = hard_lam(rng, hard.true), int(10.0 ** rng.uniform(0, 3))
+    found.name = f"changing after {after} readings, {hard.name}, lam {lam:.2g}"
+    source = Changing(hard.true, after, (swap[0], swap[1]))
+    rows = StreamedRows(source, int(rng.integers(1, 70)))
+    changed = source.after <= 0  # before any claim: then all of it is of the changed rows
+    solution = solve(rows, hard.y, lam, tol=float(10.0 ** rng.integers(-9, 0)))
+    X = hard.true.copy()
+    if changed:
+        X[list(swap)] = X[list(swap[::-1])]
+    truth = LinearTruth(X, hard.positive, lam, "hinge")
+    tight = solve(X, hard.y, lam, **TIGHT)
+    claim = Claim.of(solution.w, solution.certificate)
+    found.judged(faults(claim, truth, tight.w, tight.certificate.radius))
+
+
+def odd_weights(rng: np.random.Generator, found: Found) -> None:
+    """Weights that float64 does not hold, to be refused, or of odd formats, to be right."""
+    hard = hard_rows(rng, 20, "gaussian", "plain")
+    lam, d = hard_lam(rng, hard.true), hard.true.shape[1]
+    kind = ("complex", "masked", "int64", "float16", "strided", "longdouble", "list")[
+        rng.integers(7)
+    ]
+    w = rng.normal(size=d)
+    given: Any = {
+        "complex": w + 1j,
+        "masked": np.ma.masked_array(w, mask=np.arange(d) == 0),
+        "int64": np.arange(d) + 2**53 + 1,
+        "float16": w.astype(np.float16),
+        "strided": np.repeat(w, 2)[::2],
+        "longdouble": w.astype(np.longdouble) * (1 + np.longdouble(2) ** -60),
+        "list": w.tolist(),
+    }[kind]
+    found.name = f"weights {kind}, {hard.name}, lam {lam:.2g}"
+    audit = certify(hard.true, hard.y, lam, w=given, refine=bool(rng.integers(2)))
+    if kind in ("complex", "masked", "int64") and not (kind == "int64" and d == 0):
+        found.judged([f"a certificate of {kind} weights"])
+        return
+    truth = LinearTruth(hard.true, hard.positive, lam, "hinge")
+    tight = solve(hard.true, hard.y, lam, **TIGHT)
+    claim = Claim.of(np.asarray(given, dtype=float), audit)
+    found.judged(faults(claim, truth, tight.w, tight.certificate.radius))
 
 
 def linear(rng: np.random.Generator, found: Found) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from aucert.exact import PartitionedRows, StreamedRows, certify, solve
 from aucert.exact.spaces.partitions import cut
-from fuzz_truth import LinearTruth
+from fuzzing import LinearTruth
 from loops import each
 
 RNG = np.random.default_rng(3)

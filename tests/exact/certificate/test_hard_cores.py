@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from fuzz_ordered import PAIRS
-from fuzz_penalties import CORE
+from fuzz_core import CORE, PAIRS
 from fuzzing import run
 from loops import each
 

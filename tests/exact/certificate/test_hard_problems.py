@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 
 import fuzz_kinds
-import fuzz_scores
-import fuzz_subsets
 from aucert.exact import solve
 from aucert.exact.api import certify as certify_module
 from aucert.exact.certificate import certificate
@@ -21,8 +19,7 @@ from aucert.exact.proof import check_proof
 from aucert.exact.spaces.blocks import Fingerprints
 from aucert.exact.square_loss.convex_square import ConvexSquare
 from fuzz_kinds import KINDS
-from fuzz_truth import Claim, LinearTruth, faults
-from fuzzing import Found, one, run, seeds_of
+from fuzzing import Claim, Found, LinearTruth, faults, one, run, seeds_of
 from loops import each, first_fast
 
 CHUNKS, SIZE = 20, 50
@@ -158,7 +155,7 @@ def test_a_pair_too_many_among_the_certain_ones_is_seen(field: str, monkeypatch)
 
 @each("field", first_fast(["gap", "loss_value", "primal"]))
 def test_a_fault_in_an_audit_of_scores_is_seen(field: str, monkeypatch) -> None:
-    honest = fuzz_scores.certify
+    honest = fuzz_kinds.certify
 
     def certify(*of, **options):
         audit = honest(*of, **options)
@@ -166,18 +163,18 @@ def test_a_fault_in_an_audit_of_scores_is_seen(field: str, monkeypatch) -> None:
         return audit if value is None else replace(audit, **{field: value * 0.999})
 
     true = [seed for seed in range(20) if not one(seed, fuzz_kinds.scores).false]
-    monkeypatch.setattr(fuzz_scores, "certify", certify)
+    monkeypatch.setattr(fuzz_kinds, "certify", certify)
     assert any(one(seed, fuzz_kinds.scores).false for seed in true)
 
 
 def test_a_lower_bound_of_subsets_that_is_too_high_is_seen(monkeypatch) -> None:
-    honest = fuzz_subsets.best_subset
+    honest = fuzz_kinds.best_subset
 
     def best_subset(*of, **options):
         found = honest(*of, **options)
         return replace(found, lower=found.lower + 1e-6)
 
-    monkeypatch.setattr(fuzz_subsets, "best_subset", best_subset)
+    monkeypatch.setattr(fuzz_kinds, "best_subset", best_subset)
     assert seen("subset")
 
 

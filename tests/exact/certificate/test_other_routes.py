@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from aucert.exact.certificate import evaluation
-from fuzz_routes import ROUTES
+from fuzz_core import ROUTES
 from fuzzing import run
 from loops import each
 

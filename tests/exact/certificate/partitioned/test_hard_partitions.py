@@ -11,8 +11,7 @@ import pytest
 from aucert.exact.api import cross_validation as judged
 from aucert.exact.certificate.evaluation import Evaluation
 from aucert.exact.spaces import partitions as chosen
-from fuzz_partition_proofs import PARTED
-from fuzz_partitions import folds, partitioned
+from fuzz_partitions import PARTED, folds, partitioned
 from fuzzing import Kind, one, run
 from loops import each
 
