@@ -133,7 +133,8 @@ class FoldedData:
                     "whole, or a number of folds"
                 )
         try:
-            self.pairs(train), self.pairs(test)
+            for part in (train, test):
+                self.pairs(part)
         except NoPairError:
             raise InputError(f"fold {number} has no {order.lacking}: {advice}") from None
 
