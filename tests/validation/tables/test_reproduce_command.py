@@ -21,6 +21,7 @@ from aucert.exact.spaces.kernels import get_kernel
 from aucert.validation.cli import main
 from aucert.validation.data.generators import linear, radial
 from aucert.validation.tables import nonlinear, scaling_up
+from aucert.validation.tables.registry import tables
 from aucert.validation.tables.scaling_up import Mapped, full_fit, hinge
 from aucert.validation.tables.table import Experiment, Job, Run
 from loops import each
@@ -31,6 +32,13 @@ def command(*arguments: str) -> int:
     with pytest.raises(SystemExit) as ended:
         main(["reproduce", *arguments])
     return int(ended.value.code or 0)
+
+
+def test_the_list_has_a_line_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command("--list", "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [table["name"] for table in document["tables"]] == list(tables())
+    assert {"quick", "full", "printed"} == set(document["tables"][0]["minutes"])
 
 
 @each(
