@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import functools
 import graphlib
+import re
 import subprocess
 import sys
 import tomllib
@@ -147,9 +148,14 @@ def resolve(item: Import, sources: Iterable[str]) -> str:
 
 
 def import_circle(sources: dict[str, str]) -> list[str]:
-    """One circle of modules that import each other (lazily too), or an empty list."""
+    """One circle of modules that import each other (lazily too), or an empty list.
+
+    What is imported under `if TYPE_CHECKING:` is not loaded, and makes no circle.
+    """
+    block = re.compile(r"^if TYPE_CHECKING:\n(?:[ \t]+.*\n)+", re.MULTILINE)
     graph = {
-        module: {resolve(item, sources) for item in imports(source, module)} - {module, ""}
+        module: {resolve(item, sources) for item in imports(block.sub("", source), module)}
+        - {module, ""}
         for module, source in sources.items()
     }
     try:
