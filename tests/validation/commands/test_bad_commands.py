@@ -246,6 +246,7 @@ def test_bad_input_is_one_sentence_and_writes_nothing(filled: Command, bad: dict
     assert {path for path in Path().rglob("*") if "__pycache__" not in path.parts} == before
 
 
+@pytest.mark.slow
 def test_what_a_folder_of_parquet_files_cannot_do_is_one_sentence(
     filled: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
