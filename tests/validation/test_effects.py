@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import json
 import math
 import random
-import re
 from pathlib import Path
 from typing import Any
 
@@ -191,28 +189,6 @@ def parts(experiment: str) -> list[dict[str, Any]]:
 
 
 # The protocol.
-
-
-# No finding contradicts its page.
-
-
-@each("name", list(tables()))
-def test_the_page_in_the_docs_is_made_of_the_evidence(name: str, tmp_path: Path) -> None:
-    """Every sentence, verdict and interval of it, and all numbers of its table."""
-    reproduce([name], "full", out=tmp_path, evidence=EVIDENCE, max_time=1e-9, judge=said_on)
-    page = f"{name}.md"
-    assert (tmp_path / page).read_text("utf-8") == (DOCS / page).read_text("utf-8"), "make it anew"
-    assert numbers_in(tmp_path / f"{name}.csv") == pytest.approx(
-        numbers_in(DOCS / f"{name}.csv"), rel=1e-9, abs=1e-12
-    )
-
-
-def numbers_in(path: Path) -> dict[tuple[str, str], float]:
-    """Return row and column to the number of a page's CSV."""
-    with open(path, encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    found = {(row["row"], row["column"]): row["ours"] for row in rows}
-    return {at: float(text) for at, text in found.items() if re.fullmatch(r"[-+.\de]+", text)}
 
 
 @each("name", list(tables()))

@@ -86,7 +86,7 @@ def test_the_structure_comes_from_all_rows_unless_the_sampled_ones_are_asked_for
     assert isinstance(scatter_of(few, positive), ClassScatter)
     assert isinstance(scatter_of(few, positive, "sampled"), PairScatter)
     assert isinstance(scatter_of(AllPairs(), positive, "sampled"), ClassScatter)
-    with pytest.raises(InputError, match="full or sampled"):
+    with pytest.raises(InputError, match="full, sampled"):
         scatter_of(few, positive, "some")
 
 

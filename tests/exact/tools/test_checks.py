@@ -48,7 +48,7 @@ def test_whole_numbers_beyond_all_floats_are_infinite() -> None:
         check_number("lam", 10**400)
     with pytest.raises(InputError, match="gamma must be > 0 and finite"):
         check_gamma(10**400)
-    with pytest.raises(InputError, match="structure must be >= 0 and finite"):
+    with pytest.raises(InputError, match="structure must be >= 0"):
         check_structure(10**400)
     check_gamma(10**30)
     assert check_structure(10**30) == 1e30
