@@ -41,7 +41,6 @@ from aucert.validation.tables.table import Entry, Page, Part, Results, Run
 from loops import each
 from planted_tables import planted
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "results" / "full"
 OPEN = [f for f in FINDINGS.values() if f.not_run or f.turned]
 
 
