@@ -28,6 +28,7 @@ from ..pairs.all_pairs import PairList
 from ..pairs.ordered_pairs import OrderedPairs
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem
+from ..problem.risk import PairRisk
 from ..spaces.factor import DENSE_LIMIT, Columns, independent_columns
 from ..spaces.rows import Rows, Space
 from ..structured import Structured
@@ -302,7 +303,9 @@ def audit_scores(
     loss_bound = loss_of(problem, scores)
     loss = loss_bound.value
     norm = _norm(problem, fit, norm2)
-    slip = problem.risk.slip(np.full(problem.n, fit.apart), loss)
+    risk = problem.risk
+    assert isinstance(risk, PairRisk)
+    slip = risk.slip(np.full(problem.n, fit.apart), loss)
     primal = loss + problem.lam / 2 * norm.value
     payment = loss_bound.error + slip + problem.lam / 2 * norm.error
     # A large norm must not make scores count as those of functions with another loss: F(0) = 1.
@@ -344,6 +347,7 @@ def loss_of(problem: Problem, scores: np.ndarray) -> Bound:
         centred = long - np.median(long)
         sums = problem.sums(centred)
         error = 2 * LONG_UNIT * (np.abs(scores) + abs(float(np.median(scores))))
+        assert isinstance(problem.risk, PairRisk)
         slip = problem.risk.slip(error, sums.value + sums.value_rounding)
         plain = problem.sums(scores)
         return min(

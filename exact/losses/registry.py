@@ -74,7 +74,7 @@ class Hinge(_Bounded):
             if found is not None:
                 return found
         t, b, size = centred(scores, pairs.positive)
-        side = swept(t, b, *pairs.sides(), width, fast=pairs.compiled(t, b))
+        side = swept(t, b, *pairs.sides(), width=width, fast=pairs.compiled(t, b))
         counts = pairs.weight is None and width == 0
         value_rounding, rounding = hinge_roundings(pairs.n, size, width, unit_of(scores))
         return assembled(pairs, side, value_rounding, None if counts else rounding, linear=True)

@@ -70,6 +70,10 @@ class PairRisk(ABC):
         width = check_width(width)
         return self.sums(scores.astype(float if self.plain else np.longdouble), width)
 
+    def slip(self, error: np.ndarray, upper: float) -> float:
+        """Return what errors (n,) of the scores can do to U, which is at most `upper`."""
+        raise InputError(f"{self!r} does not bound errors of scores: give the weights")
+
     def shrunk_dual(self, sums: PairSums) -> tuple[float, float]:
         """Return p, q: the conjugate sum of s alpha is at least s p - s^2 q for s in [0, 1]."""
         return shrunk_dual(self._loss, sums.total, sums.conjugate)

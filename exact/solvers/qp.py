@@ -130,8 +130,11 @@ def teaching_dual(
     import cvxpy as cp
 
     rows, gram = problem.space.held, problem.space.gram
-    assert rows is not None or gram is not None
-    X = rows.dense() if rows is not None else factor_gram(gram.K).features
+    if rows is not None:
+        X = rows.dense()
+    else:
+        assert gram is not None
+        X = factor_gram(gram.K).features
     differences = X[listed.i] - X[listed.j]
     C = listed.c / problem.lam
     alpha = cp.Variable(listed.i.size)

@@ -624,9 +624,8 @@ class PartitionedRows(FeatureWeights):
         if found.keys() != set(range(self.parts)):
             missing = min(set(range(self.parts)) ^ found.keys())
             raise CertificateError(f"partition {missing} has not answered: please report this")
-        if self._digests is None:
-            self._digests = found
-        changed = [k for k in found if found[k] != self._digests[k]]
+        first = self._digests = self._digests or found
+        changed = [k for k in found if found[k] != first[k]]
         if changed:
             raise InputError(
                 f"partition {min(changed)} (from 0) changed while it was worked with: nothing is "

@@ -341,12 +341,16 @@ def hinge_counts_by_counters(
     after = -np.triu(np.ones((loops.FAN, loops.FAN), dtype=np.int64), 1)
 
     def upper(
-        group_ends: np.ndarray, block_ends: np.ndarray, places: np.ndarray, *weights: np.ndarray
+        group_ends: np.ndarray,
+        block_ends: np.ndarray,
+        places: np.ndarray,
+        a: np.ndarray,
+        b: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         soft, hard = np.zeros((2, places.size), dtype=np.int64)
         sums = soft, hard, np.zeros((group_ends.size, 6), dtype=np.int64)
         last_block = np.searchsorted(block_ends, group_ends, side="right")
-        one_way = last_block, block_ends, places, *weights, top, margin, half
+        one_way = last_block, block_ends, places, a, b, top, margin, half
         loops.counters(*one_way, tree, first, depth, after, sums)
         return sums
 
@@ -375,8 +379,8 @@ def _square_sums(
     upper, lower = np.zeros((2, scores.size))
     totals = np.zeros((at.group_ends.size, 2))
     loops.square(at.group_ends, at.block, at.block_ends, scores, a, b, upper, totals)
-    turned = (np.ascontiguousarray(x[::-1]) for x in (-scores, b, a))
-    loops.square(*at.turned, *turned, lower, np.zeros_like(totals))
+    s, a, b = (np.ascontiguousarray(x[::-1]) for x in (-scores, b, a))
+    loops.square(*at.turned, s, a, b, lower, np.zeros_like(totals))
     return upper - lower[::-1], totals
 
 

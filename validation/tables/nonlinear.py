@@ -678,7 +678,8 @@ def render_table(results: Results) -> Page:
             sides = (results.values(f"{method}_auc", set=name) for method in names)
             sheet.paired(sides, names, "points of AUC", before=label(name), overlap=overlap(name))
     gaps = results.values("optimum_gap")
-    return sheet.page(**({"gap": f"{gaps.max():.1e}"} if gaps.size else {}))
+    words: dict[str, Any] = {"gap": f"{gaps.max():.1e}"} if gaps.size else {}
+    return sheet.page(**words)
 
 
 def mean_auc(results: Results, method: str, name: str) -> float:

@@ -306,8 +306,8 @@ class Table:
                 conclusion=_filled(said.get("conclusion", ""), known),
             )
 
-        words = (said[key] for key in ("paper", "place", "title"))
-        return cls(name, *words, experiment, render, said.get("unavailable", {}))
+        paper, place, title = (said[key] for key in ("paper", "place", "title"))
+        return cls(name, paper, place, title, experiment, render, said.get("unavailable", {}))
 
 
 @cache
