@@ -42,7 +42,7 @@ from ..problem.tail import Tail
 from ..spaces.factor import rows_of
 from ..spaces.pair_matrices import factored, solved
 from .cutting_plane import CuttingPlane
-from .finish import ActivePairs
+from .finish import MOST, ActivePairs
 from .hard_margin import offer_hard_margin
 from .points import BlockPoints, KernelPoints, Point, Points, TailPoints, mean_of, tail_in_bins
 from .stall import STALL, Idle, Rule
@@ -430,12 +430,14 @@ class Descent(Solver):
             return solution
         # Forgotten, so that a dual point that rounds too much cannot keep out a better one.
         recorder.best_dual, recorder.best_witness = -np.inf, None
-        finer, left = FINER * self.tol, recorder.time_left
-        solver = CuttingPlane(finer, max_time=left)
-        if rows and not tail:
-            solver = ActivePairs(finer, max_rounds=12, max_time=left)
+        finer, reason = FINER * self.tol, None
         try:
-            reason = solver.run(problem, recorder)
+            if rows and not tail:
+                left = recorder.time_left  # of more pairs cutting planes see the sums only
+                solver = ActivePairs(finer, largest=MOST, max_rounds=12, max_time=left)
+                reason = solver.run(problem, recorder)
+            if not recorder.near(finer) and not recorder.out_of_time:
+                reason = CuttingPlane(finer, max_time=recorder.time_left).run(problem, recorder)
         except KeyboardInterrupt:
             reason = Status.INTERRUPTED
         again = recorder.finish(problem, self.tol, reason)

@@ -44,6 +44,7 @@ class ActivePairs(Solver):
 
     tol: float = 1e-9
     limit: int | None = None
+    largest: int = LARGEST_WINDOW
     max_rounds: int = 40
     max_time: float | None = None
 
@@ -71,7 +72,7 @@ class _Run:
 
     def __init__(self, solver: ActivePairs, problem: Problem, recorder: Recorder):
         self.solver, self.problem, self.recorder = solver, problem, recorder
-        self.top = min(LARGEST_WINDOW, problem.n_pairs)
+        self.top = min(solver.largest, problem.n_pairs)
         start = min(max(LEAST, FIRST * problem.space.dim), MOST)
         self.limit = solver.limit or min(start, self.top)
         # A limit that the caller gives is the last word: no window grows beyond it.

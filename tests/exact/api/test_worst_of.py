@@ -93,7 +93,7 @@ def test_equal_rows_of_two_groups_stay_apart() -> None:
     ("more", "why"),
     [
         ({"worst_of": MEMBER[:-1]}, "40 rows, but worst_of of shape"),
-        ({"worst_of": MEMBER[:, None]}, "one group a row"),
+        ({"worst_of": MEMBER[:, None]}, "label a row"),
         ({"worst_of": np.arange(N) == 0}, "no two rows of group True"),
         ({"fpr_max": 0.5}, "worst_of goes without"),
         ({"structure": 1.0}, "worst_of goes without"),
