@@ -151,7 +151,11 @@ def faulty(right: Callable[..., Any], factor: float) -> Callable[..., Any]:
 def planted(what: str, factor: float) -> Iterator[None]:
     """Within, a name of a module of claims stands for something that gives wrong results."""
     module, *path, last = what.split(".")
-    target: Any = sys.modules[f"{PLACE}.{module}"]
+    if module == "bounds":
+        module = f"aucert.validation.bounds.{path.pop(0)}"
+    else:
+        module = f"{PLACE}.{module}"
+    target: Any = sys.modules[module]
     for part in path:
         target = getattr(target, part)
     right = inspect.getattr_static(target, last)

@@ -216,8 +216,8 @@ def test_too_small_a_constant_is_noticed_in_the_hoeffding_step(
 def test_landmarks_that_do_not_grow_are_noticed(planted: pytest.MonkeyPatch) -> None:
     right = scaling_up.prepare
 
-    def few(X: Any, y: Any, kernel: Any, lam: float, landmarks: np.ndarray, tol: float) -> Any:
-        return right(X, y, kernel, lam, landmarks[:5], tol=tol)
+    def few(X: Any, y: Any, kernel: Any, lam: float, landmarks: np.ndarray, **more: Any) -> Any:
+        return right(X, y, kernel, lam, landmarks[:5], **more)
 
     planted.setattr(scaling_up, "prepare", few)
     assert run("nystrom-converges-in-the-landmarks").verdict == "fails"

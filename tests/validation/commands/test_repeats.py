@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import naive
+from aucert.approx import draw_pairs
 from aucert.exact import (
     AllPairs,
     InputError,
@@ -55,7 +56,7 @@ SAME: dict[str, tuple[str, dict[str, Any]]] = {
     "hinge": ("--target y", {}),
     "squared hinge": ("--target y --loss squared_hinge", {"loss": "squared_hinge"}),
     "square": ("--target y --loss square", {"loss": "square"}),
-    "drawn": ("--target y --pairs drawn:40 --seed 3", {"pairs": "drawn:40", "seed": 3}),
+    "drawn": ("--target y --pairs drawn:40 --seed 3", {"pairs": draw_pairs(Y == 1, 40, 3)}),
     "partial": ("--target y --fpr-max 0.5", {"fpr_max": 0.5}),
     "structure": ("--target y --structure 0.5", {"structure": 0.5}),
     "lasso": ("--target y --l1 0.01", {"l1": 0.01}),
