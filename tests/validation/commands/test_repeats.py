@@ -59,7 +59,7 @@ SAME: dict[str, tuple[str, dict[str, Any]]] = {
     "drawn": ("--target y --pairs drawn:40 --seed 3", {"pairs": draw_pairs(Y == 1, 40, 3)}),
     "partial": ("--target y --fpr-max 0.5", {"fpr_max": 0.5}),
     "structure": ("--target y --structure 0.5", {"structure": 0.5}),
-    "lasso": ("--target y --l1 0.01", {"l1": 0.01}),
+    "lasso": ("--target y --l1 0.01 --tol 1e-6", {"l1": 0.01, "tol": 1e-6}),
     "kernel": ("--target y --kernel rbf --gamma 0.1", {"kernel": "rbf", "gamma": 0.1}),
     "worst": ("--target y --worst-of place --tol 1e-4", {"worst_of": "place", "tol": 1e-4}),
     "query": (BY_QUERY, QUERY),
