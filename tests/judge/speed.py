@@ -4,7 +4,8 @@ The library of a commit and that of this tree run 24 pieces of work in turn, eac
 process with one thread and a compiler cache of its own for each side. What counts is CPU time: of
 a call after a small one and, unless it is long, one of the same size (loading compiled loops is a
 part of first answers), or of the whole process where first answers are meant. Slower is where the
-median of the paired ratios (new / old) is above 1.1 and their lower quartile above 1.05. Exit status 1 if anything is.
+median of the paired ratios (new / old) is above 1.1 and their lower quartile above 1.05. Exit
+status 1 if anything is.
 
 No run takes more than about five seconds with the old library, except those marked long (--all).
 The rows of real data sets are looked for in AUCERT_DATA.

@@ -125,7 +125,7 @@ def test_a_long_part_keeps_no_others_waiting_where_a_run_goes_on(tmp_path: Path)
         return [Part(f"rep={k}", {"rep": k}) for k in range(400)]
 
     def compute(job: Job) -> dict[str, Any]:
-        time.sleep({360: 4.0}.get(job["rep"], 0.05 if job["rep"] > 360 else 0.0))
+        time.sleep({360: 10.0}.get(job["rep"], 0.05 if job["rep"] > 360 else 0.0))
         return {"value": float(os.getpid())}
 
     (table,) = list(planted().values())[:1]
