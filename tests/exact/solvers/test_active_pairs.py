@@ -14,7 +14,6 @@ from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.line_search import best_on_segment
 from aucert.exact.problem.problem import Problem, linear_problem
-from aucert.exact.solvers import finish
 from aucert.exact.solvers.finish import ActivePairs
 from loops import each
 from naive import weighted_pairs
@@ -128,13 +127,10 @@ def test_ties_beyond_the_first_window_are_solved() -> None:
     assert tied.sum() > 20_000
 
 
-def test_where_even_the_largest_window_is_too_small_it_says_so(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(finish, "LARGEST_WINDOW", 50)
+def test_where_even_the_largest_window_is_too_small_it_says_so() -> None:
     rng = np.random.default_rng(5)
     levels, y = rng.integers(0, 2, size=(400, 3)).astype(float), rng.uniform(size=400) < 0.3
-    solution = ActivePairs().solve(linear_problem(levels, y, 1e-3))
+    solution = ActivePairs(largest=50).solve(linear_problem(levels, y, 1e-3))
     assert solution.status == Status.STALLED and solution.certificate.gap >= 0
 
 
