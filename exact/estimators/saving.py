@@ -13,7 +13,8 @@ import io
 import json
 import re
 import zipfile
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from importlib.metadata import version as installed
 from pathlib import Path
@@ -34,6 +35,7 @@ from ..errors import InputError
 from ..problem.minorant import Alpha, Marginals, Minorant, Mix, Scores, Weights
 from ..spaces.kernels import Gaussian, Laplacian, Linear
 from ..tools.atomic_files import write_atomically
+from ..tools.rounding import Bound
 
 FORMAT, SCHEMA = "aucert model", 2
 NAME = re.compile(r"_[a-z][A-Za-z0-9_]*|[a-z][A-Za-z0-9_]*_")  # results of a fit, and private ones
@@ -143,8 +145,10 @@ def _check_proofs(values: dict[str, Any]) -> None:
 class Decoder:
     """Turns trees back into values."""
 
-    def __init__(self, arrays: list[np.ndarray]):
-        self.arrays = arrays
+    def __init__(
+        self, arrays: list[np.ndarray], older: dict[str, Callable[..., Any]] | None = None
+    ):
+        self.arrays, self.older = arrays, older or {}
 
     def decode(self, tree: Any) -> Any:
         """Return the value of a tree."""
@@ -175,7 +179,8 @@ class Decoder:
         if "value" in tree:
             inside = self._all(tree["of"])
             _check_proofs(inside)
-            value = self._type(tree["value"], object)(**inside)
+            known = self._type(tree["value"], object)
+            value = (self.older.get(tree["value"]) or known)(**inside)
             if hasattr(value, "as_saved"):  # what was proved, on the file's word alone
                 object.__setattr__(value, "as_saved", True)
             return value
@@ -216,6 +221,14 @@ register(StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer
 register(Pipeline, Gaussian, Laplacian, Linear)
 register(Certificate, Minorant, Solution, Status, Step)
 register(Alpha, Marginals, Mix, Scores, Weights)
+
+
+def _certificate_of_schema_1(
+    primal: float, dual: float, rounding: float, radius: float | None, objective: str = "", **_: Any
+) -> Certificate:
+    """Return the certificate whose bounds stood next to their rounding; `radius` had it already."""
+    upper, lower = Bound(primal, rounding), Bound(dual, rounding)
+    return replace(Certificate.from_bounds(upper, lower, 0.0, objective), radius=radius)
 
 
 def save_model(model: Any, path: str | Path) -> None:
@@ -281,7 +294,8 @@ def load_model(path: str | Path) -> Any:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     try:
         header, arrays = _opened(path, data)
-        return Decoder(arrays).decode(header["model"])
+        older = {"Certificate": _certificate_of_schema_1} if header["schema"] == 1 else None
+        return Decoder(arrays, older).decode(header["model"])
     except InputError as error:
         text = str(error)
         raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None
@@ -304,7 +318,7 @@ def _opened(path: str | Path, data: bytes) -> tuple[dict[str, Any], list[np.ndar
             header = json.loads(text.tobytes().decode())
             if not isinstance(header, dict) or header.get("format") != FORMAT:
                 raise InputError(other)
-            if header.get("schema") != SCHEMA:
+            if header.get("schema") not in (1, SCHEMA):
                 version, schema = (_word(header.get(key)) for key in ("version", "schema"))
                 raise InputError(
                     f"{path}: written by aucert {version} in format {schema}, and this version "

@@ -194,7 +194,7 @@ def test_a_changed_number_is_noticed_though_the_archive_is_whole(saved: Path) ->
 
 
 def test_another_format_is_named(saved: Path) -> None:
-    for schema in (1, 3, "two"):
+    for schema in (0, 3, "two"):
         forge(saved, lambda header, found, to=schema: header.update(schema=to, version="9.1"))
         refused(saved, rf"written by aucert 9\.1 in format {schema}.*update aucert")
 
@@ -357,6 +357,28 @@ def test_only_the_rows_of_the_fit_certify_a_model_anew() -> None:
         recertify(weighted, X[:, :2], Y)
     with pytest.raises(InputError, match="ROCSVMCV"):
         recertify(ROCSVMCV(), X, Y)
+
+
+def test_certificates_of_schema_1_are_rounded_outward(saved: Path) -> None:
+    raw = {"primal": 0.5, "dual": 0.25, "gap": 0.25, "relative_gap": 0.5, "rounding": 1e-9}
+
+    def old(tree: Any) -> None:
+        if isinstance(tree, dict) and tree.get("value") == "Certificate":
+            tree["of"].update(raw)
+        for part in tree.values() if isinstance(tree, dict) else tree:
+            if isinstance(part, dict | list):
+                old(part)
+
+    def change(header: dict[str, Any], found: dict[str, np.ndarray]) -> None:
+        header["schema"] = 1
+        old(header["model"])
+
+    forge(saved, change)
+    held = load_model(saved).certificate_
+    assert held.as_saved and 0.5 + 1e-9 <= held.primal < 0.5 + 2e-9
+    assert 0.25 - 2e-9 < held.dual <= 0.25 - 1e-9 and held.gap >= held.primal - held.dual
+    save_model(load_model(saved), saved)
+    assert load_model(saved).certificate_.primal == held.primal  # not rounded outward again
 
 
 def test_recertify_takes_its_tolerance_from_the_caller(saved: Path) -> None:
