@@ -540,7 +540,7 @@ GENE_BUDGET = (
     Budget("shuffles", _TWENTY, _TWENTY, _TWENTY),
     Budget("folds", 5, 5, 5),
     Budget("k", PAPER_K, [5, 20, 50, 100, 300], PAPER_K),
-    Budget("blocks", "rows a block 1 to 39", [1, 4], [1, 2, 4, 10], [1, 2, 4, 10, 25, 50]),
+    Budget("blocks", "rows a block 1 to 39", [1, 4], [1, 2, 4, 10], [1, 2, 4, 10, 20, 40]),
     Budget("tau of HSG-HT", [1, 10, 100, 1000], [1, 100], [1, 10, 100, 1000]),
     Budget("epochs", "100 (programs)", 20, 50, 100),
     Budget("beta", "1e-5 to 0.07", [1e-4, 1e-2], [1e-5, 1e-4, 1e-3, 1e-2, 0.07]),
