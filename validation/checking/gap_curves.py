@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -171,7 +172,7 @@ def gap_curves(
     lam : float
         > 0.
     max_time : float
-        Seconds for each solver, all its runs together.
+        Seconds inside the fit for each solver, all its runs together.
     loss : str
         A name of `exact.losses.registry.ALL_LOSSES`: "hinge", "logistic", ...
     seed : int
@@ -207,12 +208,19 @@ def gap_curves(
     positive = problem.pairs.positive
     if rows.size > LARGEST:
         raise InputError(f"X has {rows.size:,} numbers, {LARGEST:,} at most: take fewer rows")
-    best = solve(X, y, lam, loss=loss, tol=ACCURACY, max_time=10 * max_time).certificate
-    dual = best.dual
+    labels = positive.astype(int)
+    limit = max(10 * max_time, WARM_UP_SECONDS)  # it compiles, too
+    dual = solve(X, y, lam, loss=loss, tol=ACCURACY, max_time=limit).certificate.dual
     curves, how = [], ""
-    for name, fit in named.items():
-        points, ended, way, how = _run(fit, rows, positive, lam, max_time, seed, isolate)
-        curves.append(_judged(name, problem, dual, points, ended, way))
+    with tempfile.TemporaryDirectory() as folder:
+        sent = f"{folder}/rows.npz"
+        np.savez(sent, X=rows, y=labels)
+        few = np.concatenate([np.flatnonzero(labels == k)[:WARM_UP_ROWS] for k in (0, 1)])
+        small = {"X": rows[few].tolist(), "y": labels[few].tolist(), "lam": lam}
+        for name, fit in named.items():
+            whole = {"rows": sent, "lam": lam}
+            points, ended, way, how = _run(fit, small, whole, max_time, seed, isolate)
+            curves.append(_judged(name, problem, dual, points, ended, way))
     n, d = rows.shape
     shape = (data, int(n), int(d), float(lam), loss, float(max_time), float(dual))
     return GapCurves(*shape, tuple(curves), how)
@@ -235,25 +243,20 @@ def _named(fits: Any, loss: str, ours: bool) -> dict[str, Any]:
 
 def _run(
     fit: Any,
-    X: np.ndarray,
-    positive: np.ndarray,
-    lam: float,
+    small: dict[str, Any],
+    whole: dict[str, Any],
     max_time: float,
     seed: int,
     isolate: bool,
 ) -> tuple[list[Point], str, str, str]:
     """Return the points of one fit, how it ended, how they were found, and where it ran."""
-    labels = positive.astype(int)
-    few = np.concatenate([np.flatnonzero(labels == side)[:WARM_UP_ROWS] for side in (0, 1)])
     runner = start(fit, seed, isolate)
     try:
-        small = {"X": X[few].tolist(), "y": labels[few].tolist(), "lam": lam}
         if "callback" in runner.takes:
-            small |= {"trace": max_time}
+            small = small | {"trace": max_time}
         if runner.ask(small, max(max_time, WARM_UP_SECONDS))["kind"] == "timeout":
             return [], "out of time in the first small run", way_of(runner.takes), runner.how
-        request = {"X": X.tolist(), "y": labels.tolist(), "lam": lam}
-        return *points_of(runner, request, max_time), runner.how
+        return *points_of(runner, whole, max_time), runner.how
     finally:
         runner.close()
 

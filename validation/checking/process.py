@@ -20,7 +20,7 @@ from typing import Any
 from ...exact.errors import InputError
 from .worker import Answer, Connection, SameProcess, load_function, serve
 
-START_SECONDS = 120.0  # For the interpreter and the solver's imports; not part of a fit's time.
+START_SECONDS = 120.0  # For imports and reading rows; not part of a fit's time.
 
 KEPT_OUTPUT = 2000  # Characters of what the fit has printed last.
 
@@ -41,10 +41,11 @@ class OwnProcess:
             self._start()
         self._printed.seek(0)  # what earlier fits have printed is dropped; the fit prints here
         self._printed.truncate()
-        start = time.perf_counter()
         with suppress(BrokenPipeError, ConnectionResetError):  # it has ended; reading says how
             self._pipe.send_bytes(json.dumps(request).encode())
-        answer = self._read(limit)
+        start, answer = time.perf_counter(), self._read(START_SECONDS)
+        if answer["kind"] == "started":
+            start, answer = time.perf_counter(), self._read(limit)
         return {"seconds": time.perf_counter() - start} | answer
 
     def close(self) -> None:

@@ -1,7 +1,8 @@
 """Calling somebody's fit: once here, or again and again in a process that can be stopped.
 
 The process is a fork of this one for a function, or a new interpreter for `MODULE:FUNCTION`.
-Problems and answers pass through a pipe, as JSON; what the fit prints goes into a file.
+Problems and answers pass through a pipe, as JSON, but for many rows, which the child reads from an
+npz file ("rows"). Just before each fit it says "started": the clock of its limit starts there.
 """
 
 from __future__ import annotations
@@ -147,7 +148,7 @@ class Trace:
     def __call__(self, w: Any, *_: Any) -> None:
         """Keep `w` if it comes well after the last one that was kept."""
         now = time.perf_counter()
-        seconds = now - self._start - self._own
+        seconds = self.seconds(now)
         values = np.array(w, dtype=float).ravel()
         self._last = (seconds, values)
         if seconds >= SPACING * self._kept:
@@ -157,6 +158,10 @@ class Trace:
         if seconds > self._limit:
             raise TimeOver
         self._own += time.perf_counter() - now
+
+    def seconds(self, now: float) -> float:
+        """Return the seconds of the fit itself."""
+        return now - self._start - self._own
 
     def all_points(self) -> list[tuple[float, list[float]]]:
         """Return the points that were kept, and the last one."""
@@ -174,16 +179,19 @@ def points_of(
 ) -> tuple[list[Point], str, str]:
     """Return the points of a fit, how it ended, and how they were found."""
     way = way_of(runner.takes)
+    too_long = f"one fit takes longer than {max_time:g} s: raise --max-time"
     if way == "callback":
         answer = runner.ask(request | {"trace": max_time}, max_time + GRACE)
         points = [Point(seconds, np.array(w)) for seconds, w in answer.get("points", [])]
-        return points, _ending(answer), way
-    points, start = [], time.monotonic()
+        return points, too_long if answer["kind"] == "timeout" else _ending(answer), way
+    points, left = [], max_time
     for arguments in efforts(way):
-        left = max_time - (time.monotonic() - start)
         if left <= 0:
             return points, "out of time", way
         answer = runner.ask(request | {"arguments": arguments}, left)
+        left -= answer["seconds"]
+        if answer["kind"] == "timeout" and not points:
+            return points, too_long, way
         if answer["kind"] != "w":
             return points, _ending(answer), way
         w = np.array(answer["w"])
@@ -233,26 +241,33 @@ def arguments_of(fit: Callable[..., Any]) -> tuple[str, ...]:
         return ()
 
 
-def call(fit: Callable[..., Any], request: dict[str, Any], seed: int) -> Answer:
+def call(
+    fit: Callable[..., Any],
+    request: dict[str, Any],
+    seed: int,
+    started: Callable[[], object] = lambda: None,
+) -> Answer:
     """Call `fit` on one problem; never raise, except for an interrupt."""
-    X = np.array(request["X"], dtype=float)
-    y = np.array(request["y"], dtype=np.int64)
+    held = np.load(request["rows"]) if "rows" in request else request
+    X = np.array(held["X"], dtype=float)
+    y = np.array(held["y"], dtype=np.int64)
     weight = request.get("sample_weight")
     extra = {} if weight is None else {"sample_weight": np.array(weight, dtype=float)}
     extra |= request.get("arguments", {})
-    if "trace" in request:
-        extra["callback"] = trace = Trace(request["trace"])
-    else:
-        trace = None
     random.seed(seed)
     np.random.seed(seed % 2**32)  # noqa: NPY002 - for solvers that draw from it
     before = (X.copy(), y.copy())
-    start = time.perf_counter()
+    started()
+    trace = None
+    if "trace" in request:
+        extra["callback"] = trace = Trace(request["trace"])
+    end, start = None, time.perf_counter()
     try:
         found = fit(X, y, float(request["lam"]), **extra)
-        answer = read_weights(found, len(request["X"][0]))
+        end = time.perf_counter()
+        answer = read_weights(found, X.shape[1])
         if trace is not None and answer["kind"] == "w":
-            last = (time.perf_counter() - start, answer["w"])
+            last = (trace.seconds(end), answer["w"])
             answer = {"kind": "points", "points": [*trace.all_points(), last]}
     except TimeOver:
         assert trace is not None
@@ -261,7 +276,7 @@ def call(fit: Callable[..., Any], request: dict[str, Any], seed: int) -> Answer:
         if is_interrupt(error):
             raise
         answer = {"kind": "error", "message": described(error)}
-    seconds = time.perf_counter() - start
+    seconds = (time.perf_counter() if end is None else end) - start
     after = zip("Xy", (X, y), before, strict=True)
     changed = [name for name, now, then in after if not np.array_equal(now, then)]
     return answer | {"seconds": seconds, "changed": changed}
@@ -319,7 +334,8 @@ def serve(fit: Callable[..., Any], seed: int, pipe: Connection) -> None:
     pipe.send_bytes(json.dumps({"kind": "ready", **takes}).encode())
     with suppress(EOFError):
         while True:
-            answer = call(fit, json.loads(pipe.recv_bytes()), seed)
+            request = json.loads(pipe.recv_bytes())
+            answer = call(fit, request, seed, lambda: pipe.send_bytes(b'{"kind": "started"}'))
             pipe.send_bytes(json.dumps(answer).encode())
 
 

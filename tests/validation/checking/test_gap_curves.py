@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 import numpy as np
@@ -42,6 +43,14 @@ def best(X, y, lam):
 def sleeps(X, y, lam):
     time.sleep(30 if len(y) > 40 else 0)
     return np.zeros(3)
+
+
+def clocked(X, y, lam, max_iter=1):
+    start = time.perf_counter()
+    time.sleep(0.02)
+    with open(os.environ["OWN_CLOCK"], "a") as file:
+        file.write(f"{len(y)} {time.perf_counter() - start}\n")
+    return np.full(X.shape[1], max_iter * 1e-9)
 
 
 def wrong(X, y, lam):
@@ -89,7 +98,8 @@ def test_each_way_gives_points_of_growing_time(found) -> None:
 
 @pytest.mark.slow
 def test_what_goes_wrong_is_said_and_costs_nobody_else(found) -> None:
-    assert curve(found, "called").ended == curve(found, "sleeps").ended == "out of time"
+    assert curve(found, "called").ended == "out of time"
+    assert "--max-time" in curve(found, "sleeps").ended
     assert "shape (2,) returned" in curve(found, "wrong").ended
     assert "not today" in curve(found, "raises").ended
     assert "no finite weights" in curve(found, "never_finite").ended
@@ -109,6 +119,18 @@ def test_the_table_has_the_objective_at_the_best_point(found) -> None:
     (line,) = [row for row in found.table.splitlines() if row.split()[0] == "best"]
     objective = certify(X, Y, LAM, w=best(X, Y, LAM)).primal
     assert float(line.split()[2]) == pytest.approx(objective, rel=1e-5)
+
+
+def test_only_seconds_inside_a_fit_count_and_rows_are_sent_once(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("OWN_CLOCK", str(tmp_path / "seconds"))
+    rows = np.tile(X, (300, 2))  # 2 MB as text, at each effort
+    (found,) = gap_curves(
+        {"clocked": clocked}, rows, np.tile(Y, 300), LAM, max_time=0.3, ours=False
+    ).curves
+    lines = [line.split() for line in (tmp_path / "seconds").read_text().splitlines()]
+    own = [float(seconds) for n, seconds in lines if int(n) == len(rows)]
+    assert len(own) >= len(found.seconds) > 8
+    assert np.allclose(found.seconds, own[: len(found.seconds)], rtol=0.05)
 
 
 def test_solutions_are_drawn_as_before() -> None:
