@@ -22,9 +22,9 @@ import numpy as np
 from aucert.exact import InputError, solve
 from aucert.exact.losses.registry import LOSSES
 from aucert.validation.files.written import write_atomically
-from aucert.validation.reference.recipes import RECIPES, Recipe
 from polish import exact_optimum
 from rational_bounds import ExactProblem
+from recipes import RECIPES, Recipe
 
 SCHEMA_VERSION = 1
 DIGITS = 12

@@ -13,9 +13,9 @@ from aucert.exact import AllPairs, linear_problem, solve
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import LOSSES
 from aucert.validation.reference.problems import FILE, reference_problems
-from aucert.validation.reference.recipes import RECIPES
 from loops import each
 from make_reference import generate, main, rounded
+from recipes import RECIPES
 
 PROBLEMS = {problem.name: problem for problem in reference_problems()}
 DATA = {entry["name"]: entry for entry in json.loads(FILE.read_text())["data"]}
