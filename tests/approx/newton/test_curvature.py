@@ -84,12 +84,10 @@ def test_the_hessian_of_drawn_pairs_is_unbiased(kind: str) -> None:
 def test_the_compiled_sums_are_the_readable_ones(kind: str, shift: float) -> None:
     rng = np.random.default_rng(0)
     t, b = rng.normal(size=4000) + shift, rng.normal(size=9000) + shift
-    weight = [
-        rng.integers(1, 5, side.size).astype(float) if "weighted" in kind else np.ones(side.size)
-        for side in (t, b)
-    ]
-    fast = swept(t, b, *weight, squared=True, fast=True)
-    slow = swept(t.astype(np.longdouble), b.astype(np.longdouble), *weight, squared=True)
+    most = 5 if "weighted" in kind else 2
+    u, v = (rng.integers(1, most, side.size).astype(float) for side in (t, b))
+    fast = swept(t, b, u, v, squared=True, fast=True)
+    slow = swept(t.astype(np.longdouble), b.astype(np.longdouble), u, v, squared=True)
     size = 1.0 if shift == 0 else shift**2  # callers centre; without it digits go
     assert fast.value == pytest.approx(float(slow.value), rel=1e-14 * size)
     if shift == 0:

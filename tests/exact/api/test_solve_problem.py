@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,8 +55,9 @@ def test_what_cannot_be_solved_is_refused_in_a_sentence() -> None:
 
 
 def test_options_are_checked_once_and_stay() -> None:
-    for wrong in ({"tol": 0.0}, {"max_time": -1.0}, {"callback": 3}, {"n_jobs": 0}):
-        with pytest.raises(InputError, match=next(iter(wrong))):
-            Options(**wrong)
+    wrong: dict[str, Any] = {"tol": 0.0, "max_time": -1.0, "callback": 3, "n_jobs": 0}
+    for name, value in wrong.items():
+        with pytest.raises(InputError, match=name):
+            Options(**{name: value})
     with pytest.raises(FrozenInstanceError):
         Options().tol = 1.0  # type: ignore[misc]

@@ -75,6 +75,11 @@ def awkward(kind: str, lam: float, loss: str = "hinge", seed: int = 3) -> Proble
     return linear_problem(rows, y, lam, loss, pairs)
 
 
+def dense(problem: Problem) -> np.ndarray:
+    assert isinstance(problem.space, Rows)
+    return problem.space.dense()
+
+
 def meet(*found: Solution) -> None:
     """Intervals of one optimum overlap, rounding included."""
     ends = [(one.certificate, one.certificate.rounding) for one in found]
@@ -159,7 +164,7 @@ def test_a_part_of_ordered_pairs_has_pairs_of_its_rows(groups: int) -> None:
 @each("loss", ["hinge", "squared_hinge"])
 def test_a_kernel_has_the_optimum_of_its_features(loss: str) -> None:
     problem = awkward("plain", 1e-2, loss)
-    X = problem.space.dense() if isinstance(problem.space, Rows) else np.eye(1)
+    X = dense(problem)
     found = Descent(1e-8).solve(problem.over(Gram(X @ X.T)))
     assert found.status is Status.CERTIFIED
     meet(found, Descent(1e-8).solve(problem))
@@ -169,7 +174,7 @@ def test_a_kernel_has_the_optimum_of_its_features(loss: str) -> None:
 def test_functions_are_vectors_of_the_space(kernel: bool) -> None:
     problem = awkward("plain", 1e-2)
     if kernel:
-        X = problem.space.dense()
+        X = dense(problem)
         problem = problem.over(Gram(X @ X.T))
         points = KernelPoints(problem, Recorder(), 1e-9)
     else:
@@ -191,7 +196,7 @@ def test_all_near_pairs_make_the_derivative_of_the_gradient(kind: str, loss: str
     space, pairs = problem.space, problem.pairs
     used = width if loss == "hinge" else 0.0
     i, j, c = pairs.near(problem.loss, space.scores(w), used, 10**6, np.random.default_rng(0))
-    X = space.dense()
+    X = dense(problem)
     D = X[i] - X[j]
     H = D.T @ (c[:, None] * D)
 

@@ -24,6 +24,10 @@ GIVEN: dict[str, Any] = {
 }
 
 
+def run(**changed: Any) -> int:
+    return run_check_solver(**(GIVEN | changed))
+
+
 @pytest.fixture(autouse=True)
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mysolver.py").write_text(
@@ -41,7 +45,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_right_solver_is_status_0_and_a_table_which_the_folder_gets_too(capfd, tmp_path) -> None:
-    assert run_check_solver(**(GIVEN | {"out": str(tmp_path / "a" / "b")})) == 0
+    assert run(**{"out": str(tmp_path / "a" / "b")}) == 0
     out, err = capfd.readouterr()
     assert err == ""
     names = ["two-rows:0.1", "two-rows:10", "ties"]
@@ -58,7 +62,7 @@ def test_a_right_solver_is_status_0_and_a_table_which_the_folder_gets_too(capfd,
 
 
 def test_a_wrong_solver_is_status_1_and_json_is_one_document_whatever_it_prints(capfd) -> None:
-    assert run_check_solver(**(GIVEN | {"solver": "mysolver:wrong", "as_json": True})) == 1
+    assert run(**{"solver": "mysolver:wrong", "as_json": True}) == 1
     out, err = capfd.readouterr()
     document = json.loads(out)
     assert err == "" and not document["passed"] and document["solver"] == "mysolver:wrong"
@@ -66,6 +70,6 @@ def test_a_wrong_solver_is_status_1_and_json_is_one_document_whatever_it_prints(
 
 
 def test_the_list_names_every_problem(capfd) -> None:
-    assert run_check_solver(**(GIVEN | {"solver": None, "only": (), "list_only": True})) == 0
+    assert run(**{"solver": None, "only": (), "list_only": True}) == 0
     lines = capfd.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == [p.name for p in reference_problems()]

@@ -34,7 +34,7 @@ RNG = np.random.default_rng(7)
 X = np.round(RNG.normal(size=(N, 2)), 3) * [1.0, 40.0]
 NOISY = X[:, 0] + X[:, 1] / 40 + RNG.normal(size=N)
 Y = (NOISY > 0.5).astype(int)
-COLUMNS: dict[str, np.ndarray] = {
+COLUMNS: dict[str, Any] = {
     "a": X[:, 0],
     "b": X[:, 1],
     "q": np.arange(N) // 10,
@@ -71,7 +71,7 @@ SAME: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def written(name: str, order: tuple[str, ...] = tuple(COLUMNS), **changed: np.ndarray) -> str:
+def written(name: str, order: tuple[str, ...] = tuple(COLUMNS), **changed: Any) -> str:
     """Write the rows as a table with these columns, and return its name."""
     held = {column: np.asarray((COLUMNS | changed)[column]) for column in order}
     if name.endswith(".parquet"):
@@ -86,7 +86,7 @@ def written(name: str, order: tuple[str, ...] = tuple(COLUMNS), **changed: np.nd
 
 
 def in_library(more: dict[str, Any], rows: np.ndarray = X) -> Any:
-    told = {"y": Y} | more
+    told: dict[str, Any] = {"y": Y} | more
     if "worst_of" in told:
         told["worst_of"] = COLUMNS[told["worst_of"]]
     return solve(rows, lam=0.05, **told)
@@ -127,6 +127,7 @@ def test_a_model_is_solved_written_certified_and_scored(
 
 def test_the_proof_that_solve_writes_is_checked_alone(command: Command) -> None:
     written("t.csv")
+    columns: dict[str, Any]
     for words, columns in (
         ("--target y", {"y": Y}),
         ("--qid q --target g", {"y": COLUMNS["g"], "qid": COLUMNS["q"]}),
@@ -146,6 +147,7 @@ def test_the_same_seed_gives_the_same_document(command: Command) -> None:
 
 
 def test_every_kind_of_file_has_the_same_answer(command: Command) -> None:
+    more: dict[str, Any]
     named = np.array([f"q {k}" for k in COLUMNS["q"]])
     for words, more in (("--qid q --target g", {"q": named}), ("--target y --worst-of place", {})):
         found = set()
@@ -153,7 +155,12 @@ def test_every_kind_of_file_has_the_same_answer(command: Command) -> None:
             asked = f"solve {written(name, **changed)} --columns a,b --lam 0.1 --tol 1e-2"
             found.add(round(command.json(asked, words)["primal"], 12))
         assert len(found) == 1
-    arrays = {"y": COLUMNS["g"], "q": COLUMNS["q"], "t": COLUMNS["t"], "e": COLUMNS["e"]}
+    arrays: dict[str, Any] = {
+        "y": COLUMNS["g"],
+        "q": COLUMNS["q"],
+        "t": COLUMNS["t"],
+        "e": COLUMNS["e"],
+    }
     np.savez("t.npz", X=X, feature_names=["a", "b"], **arrays)
     for words, target in ((BY_QUERY.replace("--target g", ""), "--target g"), (BY_TIME, "")):
         rows = "--columns b,a --lam 0.1"

@@ -190,7 +190,7 @@ class Interrupted(LocalEngine):
 
     passes = 0
 
-    def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
+    def run(self, task: Task, key: np.ndarray) -> Reply:
         self.passes -= 1
         if self.passes == 0:
             raise KeyboardInterrupt

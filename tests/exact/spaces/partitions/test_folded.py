@@ -16,20 +16,23 @@ from aucert.exact.spaces.partitions import (
     Folded,
     LocalEngine,
     Reply,
+    Task,
     cut,
     new_key,
 )
 from loops import each
 
 
-class Adding:
-    """A task whose answers are floats, or the words that add them up."""
+def count_rows(blocks: Any, index: int) -> str:
+    return f"{index}:{sum(block.positive.size for block in blocks)}"
 
-    def run(self, blocks: Any, index: int) -> str:
-        return f"{index}:{sum(block.positive.size for block in blocks)}"
 
-    def merge(self, first: Any, second: Any) -> Any:
-        return f"({first} {second})" if isinstance(first, str) else first + second
+def add(first: Any, second: Any) -> Any:
+    return f"({first} {second})" if isinstance(first, str) else first + second
+
+
+ADDING = Task(count_rows, add)
+"""Its answers are floats, or the words that add them up."""
 
 
 def leaf(index: int, answer: Any) -> Reply:
@@ -49,9 +52,9 @@ def test_the_tree_is_the_same_whoever_adds_up_what(order: list[int], rng: Any) -
     count = len(order)
     expected = by_hand([str(k) for k in range(count)])
     cuts = sorted(rng.sample(range(count + 1), rng.randrange(count + 1)))
-    whole = Folded(Adding(), count)
+    whole = Folded(ADDING, count)
     for a, b in zip([0, *cuts], [*cuts, count], strict=True):
-        some = Folded(Adding(), count)
+        some = Folded(ADDING, count)
         for k in order[a:b]:
             some.add(leaf(k, str(k)), k)
         whole.add_all(some.nodes)
@@ -63,7 +66,7 @@ def test_the_tree_is_the_same_whoever_adds_up_what(order: list[int], rng: Any) -
 def test_one_that_is_missing_or_comes_twice_is_noticed(count: int, data: Any) -> None:
     odd = data.draw(st.integers(0, count - 1))
     order = data.draw(st.permutations(range(count)))
-    some = Folded(Adding(), count)
+    some = Folded(ADDING, count)
     for k in order:
         if k != odd:
             some.add(leaf(k, 1.0), k)
@@ -77,17 +80,17 @@ def test_one_that_is_missing_or_comes_twice_is_noticed(count: int, data: Any) ->
 
 def test_no_answer_at_all_is_noticed() -> None:
     with pytest.raises(CertificateError, match="partition 0 has not answered"):
-        Folded(Adding(), 1).total()
+        Folded(ADDING, 1).total()
 
 
 def test_how_far_a_pass_is_can_be_heard() -> None:
     told: list[tuple[int, int]] = []
     parts = cut(np.zeros((3, 2)), np.zeros(3, dtype=bool), None, [1, 2])
     engine = LocalEngine(parts, heard=lambda *far: told.append(far))
-    engine.run(Adding(), new_key())
+    engine.run(ADDING, new_key())
     assert told == [(1, 3), (2, 3), (3, 3)]
     engine.heard = None
-    engine.run(Adding(), new_key())
+    engine.run(ADDING, new_key())
     assert len(told) == 3
 
 
@@ -97,7 +100,7 @@ def test_processes_add_up_and_tell_as_this_one_does() -> None:
     parts = cut(X, np.zeros(37, dtype=bool), None, [*range(1, 35)])
     told: list[tuple[int, int]] = []
     here, there = LocalEngine(parts), LocalEngine(parts, 2, lambda *far: told.append(far))
-    assert here.run(Adding(), new_key()).answer == there.run(Adding(), new_key()).answer
+    assert here.run(ADDING, new_key()).answer == there.run(ADDING, new_key()).answer
     assert told[-1] == (35, 35) and [done for done, _ in told] == sorted({d for d, _ in told})
 
 
