@@ -209,16 +209,16 @@ def _solved(
 
 
 def _called(backend: str, chain: Any, program: Any, data: Any, options: dict[str, Any]) -> Any:
-    """Return what a solver's package returns, and hand on an interrupt that it kept to itself.
-
-    Clarabel hears of none: it comes when Clarabel has ended.
-    """
+    """Return what a solver's package returns; raise KeyboardInterrupt if it swallowed one."""
     with ALONE:
         answer = chain.solve_via_data(program, data, solver_opts=options)
     stopped = backend == "OSQP" and answer.info.status == "interrupted"
     stopped |= backend == "ECOS" and answer["info"]["exitFlag"] == ECOS_INTERRUPTED
     if stopped:
-        signal.raise_signal(signal.SIGINT)  # now ours to hear, in whatever is waited for
+        handler = signal.getsignal(signal.SIGINT)
+        if callable(handler) and threading.current_thread() is threading.main_thread():
+            handler(signal.SIGINT, None)  # what Python would have called: commands count on it
+        raise KeyboardInterrupt
     return answer
 
 

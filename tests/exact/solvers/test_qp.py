@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import signal
+from types import SimpleNamespace
+
 import cvxpy as cp
 import numpy as np
 import pytest
+from cvxpy.reductions.solvers import defines
 
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Status
@@ -107,3 +111,19 @@ def test_other_losses_are_refused():
     X, y = small()
     with pytest.raises(InputError, match="for the hinge"):
         QP().solve(linear_problem(X, y, 1.0, "square"))
+
+
+def test_a_swallowed_interrupt_is_handed_on_without_a_signal(monkeypatch):
+    found = SimpleNamespace(info=SimpleNamespace(status="interrupted"))
+    solver = type(defines.SOLVER_MAP_QP["OSQP"])
+    monkeypatch.setattr(solver, "solve_via_data", lambda *_, **__: found)
+    monkeypatch.delattr(signal, "raise_signal")
+    heard: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    try:
+        X, y = small()
+        solution = QP("lifted", "OSQP").solve(linear_problem(X, y, 1e-2))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert solution.status == Status.INTERRUPTED
+    assert heard == [signal.SIGINT]
