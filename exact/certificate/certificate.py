@@ -63,7 +63,7 @@ def evaluated_with(
     if rows is not None:
         known = noted_scores(problem, w)
         scores = problem.space.scores(w) if known is None else known
-        plain = getattr(problem.risk, "plain", False)
+        plain = problem.risk.plain
         # At tol = 0 rounding is made as small as it gets: sums of plain floats will not do, unless
         # the risk has no better ones.
         shared = _shared_sums(problem, scores, evidence) if plain or tol > 0 else None
@@ -191,8 +191,8 @@ def _proved(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, 
     rows = problem.space.given
     if careful and type(penalty) is Ridge and rows is not None:
         return _dual_by_columns(rows, l2, witness)
-    quick = None if careful else getattr(penalty, "quick_distance", None)
-    apart = (quick or penalty.distance)(problem.space, witness.c)
+    distance = penalty.distance if careful else penalty.quick_distance
+    apart = distance(problem.space, witness.c)
     reach = problem.space.reach
     paid = apart.value + reach * witness.deficiency
     slip = apart.error + reach * witness.c_error
@@ -224,13 +224,13 @@ def _shrunk_dual(problem: Problem, witness: Minorant, careful: bool) -> tuple[fl
     Omega*(s g) is 0 there, whatever l2 is. A shrunk minorant is still a minorant, as U is never
     negative.
     """
-    shrink, space = getattr(problem.penalty, "shrink", None), problem.space.held
-    if shrink is None or space is None:
+    space = problem.space.held
+    if isinstance(problem.penalty, Ridge) or space is None:
         return None
     c = witness.c
     g, error = space.careful_pull(c) if careful else (space.pull(c), space.pull_error(c))
     missing = space.reach * (witness.deficiency + witness.c_error)
-    scale = shrink(g, (error + missing) * (1 + gamma(8)))
+    scale = problem.penalty.shrink(g, (error + missing) * (1 + gamma(8)))
     if not 0 <= scale <= 1:
         raise CertificateError(f"a penalty shrinks by {scale!r}, which is not between 0 and 1")
     value = scale * witness.value

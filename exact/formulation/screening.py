@@ -19,7 +19,6 @@ surely below their margin, and no more than those that may be; the pull lies bet
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -39,15 +38,6 @@ MARGIN = 1e-9  # margins are widened by this share of the scores' range: sums ar
 LOOSE = 1e-6  # what a sum over rows or listed pairs rounds is below this share of it
 
 
-@runtime_checkable
-class Zeros(Protocol):
-    """A penalty that tells where the weight is zero for every pull within an error."""
-
-    def zeros(self, g: np.ndarray, error: np.ndarray) -> np.ndarray:
-        """Return where the weight is zero for every pull within `error` (dim,) of g."""
-        ...
-
-
 def with_zeros(problem: Problem, solution: Solution) -> Solution:
     """Return the solution with `zeros_proved`, where the penalty has zeros and a rule is known."""
     zeros = zeros_proved(problem, solution.w, solution.witness, solution.certificate)
@@ -58,8 +48,10 @@ def zeros_proved(
     problem: Problem, w: np.ndarray, minorant: Minorant, certificate: Certificate
 ) -> np.ndarray | None:
     """Return which weights are zero in every optimal model: bool (dim,), or None without a rule."""
-    linear = isinstance(problem.penalty, Zeros) and problem.space.given is not None
-    if not linear or not isinstance(problem.risk, Mean):
+    none = np.zeros(problem.space.dim)
+    if problem.space.given is None or not isinstance(problem.risk, Mean):
+        return None
+    if problem.penalty.zeros(none, none) is None:
         return None
     if np.isfinite(problem.loss.smoothness):
         return _by_strong_concavity(problem, minorant, certificate)
@@ -88,22 +80,20 @@ def _by_strong_concavity(
         apart = float(np.linalg.norm(penalty.residual(g))) * (1 + gamma(2 * g.size + 32)) + error
         dual = made.value - made.value_error - apart**2 / (2 * penalty.l2) * (1 + gamma(8))
         zeros |= _inside(problem, g, error, spread, upper - dual, upper)
-    shrink = getattr(penalty, "shrink", None)
-    if shrink is not None:
-        scale = shrink(g, error)
-        dual = scale * (made.value - made.value_error)
-        zeros |= _inside(problem, scale * g, error, spread, upper - dual, upper)
-    return zeros
+    scale = penalty.shrink(g, error)
+    dual = scale * (made.value - made.value_error)
+    return zeros | _inside(problem, scale * g, error, spread, upper - dual, upper)
 
 
 def _inside(
     problem: Problem, g: np.ndarray, error: float, spread: np.ndarray, gap: float, size: float
 ) -> np.ndarray:
     """Return where C holds g whatever its error and the distance to the optimum's pull are."""
-    assert isinstance(problem.penalty, Zeros)
     whole = max(gap, 0.0) + gamma(16) * (size + abs(gap))
     off = spread * (np.sqrt(whole) * (1 + gamma(4))) + error + 4 * UNIT * np.abs(g)
-    return problem.penalty.zeros(g, off * (1 + gamma(4)))
+    zeros = problem.penalty.zeros(g, off * (1 + gamma(4)))
+    assert zeros is not None
+    return zeros
 
 
 def pair_spread(problem: Problem) -> np.ndarray:
@@ -138,7 +128,7 @@ def _mean(space: Rows, weight: np.ndarray, power: int) -> np.ndarray:
 def _by_the_ball(problem: Problem, w: np.ndarray, certificate: Certificate) -> np.ndarray | None:
     """Apply the rule of the hinge: rows carry what pairs surely and possibly below margin do."""
     space, pairs, radius = problem.space.given, problem.pairs, certificate.radius
-    assert space is not None and isinstance(problem.penalty, Zeros)
+    assert space is not None
     if radius is None or not np.isfinite(radius):
         return None
     scores, error = space.careful_scores(w)

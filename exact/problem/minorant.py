@@ -7,16 +7,17 @@ some kinds of evidence and raises `InputError` for the others.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
+from ..pairs.labels import Labelled
 from ..sums.assembled import PairSums
 from ..tools.rounding import Bound, gamma
-from .penalties import best_scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +64,7 @@ class Mix:
 Evidence = Scores | Alpha | Marginals | Weights | Mix
 
 
-class Risk(Protocol):
+class Risk(ABC):
     """U: a convex function >= 0 of differences of the n rows' scores.
 
     `sums` in the last two is an optional shortcut: the risk's own sums at these very scores. A
@@ -72,22 +73,39 @@ class Risk(Protocol):
     """
 
     @property
+    @abstractmethod
     def n(self) -> int:
         """Number of rows."""
-        ...
 
+    @property
+    def plain(self) -> bool:
+        """Whether sums are made of float scores anyway: counts, bins, or many rows."""
+        return False
+
+    @property
+    def smoothness(self) -> float:
+        """A bound of loss''; infinite where U has kinks, which a width then smooths."""
+        return np.inf
+
+    @abstractmethod
     def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
-        """Return value, signed marginals and conjugate sum at `scores` (n,)."""
-        ...
+        """Return U and the minorant at `scores` (n,), its slopes smoothed over `width`."""
 
+    def careful_sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
+        """Return the sums that round the least."""
+        return self.sums(scores, width)
+
+    def shrunk_dual(self, sums: PairSums) -> tuple[float, float]:
+        """Return p, q: the conjugate sum of s alpha is at least s p - s^2 q for s in [0, 1]."""
+        return sums.conjugate, 0.0
+
+    @abstractmethod
     def upper(self, scores: np.ndarray, error: np.ndarray, sums: PairSums | None = None) -> Bound:
-        """Return U(scores) with an error: value + error is at least U of all scores within
-        `error`."""
-        ...
+        """Return U(scores) and what rounding and errors (n,) of the scores can do to it."""
 
+    @abstractmethod
     def minorant(self, evidence: Evidence, sums: PairSums | None = None) -> Minorant:
         """Return the minorant that `evidence` makes, or raise `InputError` for an unknown kind."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,14 +144,9 @@ class Minorant:
         cls, problem: Any, scores: np.ndarray, width: float = 0.0, scale: float | None = None
     ) -> Minorant:
         """Return the minorant of any scores (n,) at the best scale in [0, 1], or a given one."""
-        scores, risk = np.asarray(scores, dtype=float), problem.risk
-        careful = getattr(risk, "careful_sums", None)
-        if careful is not None:
-            return cls.of_sums(problem, careful(scores, width), scores, width, scale)
-        if scale is None:
-            whole = risk.minorant(Scores(scores, width))
-            scale = best_scale(problem.penalty, problem.space, whole.c, whole.value, 0.0)
-        return risk.minorant(Scores(scores, width, scale))
+        scores = np.asarray(scores, dtype=float)
+        sums = problem.risk.careful_sums(scores, width)
+        return cls.of_sums(problem, sums, scores, width, scale)
 
     @classmethod
     def of_sums(
@@ -145,11 +158,10 @@ class Minorant:
         scale: float | None = None,
     ) -> Minorant:
         """Return what `from_scores` returns, given the `sums` at these scores and width."""
-        risk, space = problem.risk, problem.space
+        risk = problem.risk
         if scale is None:
-            shrunk = getattr(risk, "shrunk_dual", None)
-            linear, square = (sums.conjugate, 0.0) if shrunk is None else shrunk(sums)
-            scale = best_scale(problem.penalty, space, sums.c, linear, square)
+            linear, square = risk.shrunk_dual(sums)
+            scale = float(problem.penalty.best_scale(problem.space, sums.c, linear, square))
         return risk.minorant(Scores(scores, width, scale), sums)
 
     @classmethod
@@ -176,9 +188,9 @@ class Minorant:
         """
         evidence = self.evidence
         if evidence is None:
-            positive = getattr(getattr(problem.risk, "pairs", None), "positive", None)
-            if positive is None:
-                raise InputError("a minorant without evidence proves nothing for this risk")
+            if not isinstance(problem.pairs, Labelled):
+                raise InputError("a minorant without evidence proves nothing for these pairs")
+            positive = problem.pairs.positive
             if self.c.shape != positive.shape:
                 sizes = f"{self.c.size} rows does not belong to a problem of {positive.size}"
                 raise InputError(f"a witness of {sizes}")

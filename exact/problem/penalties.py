@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -25,36 +25,57 @@ LARGEST_LAM = 1e100  # above it, underflow in |f|^2 becomes visible in the objec
 SHRINKINGS = 80  # steps of the golden section: they reach the spacing of floats
 
 
-class Penalty(Protocol):
-    """l2/2 |f|^2 + sigma_C(f).
+class Penalty(ABC):
+    """l2/2 |f|^2 + sigma_C(f). A penalty of one's own may leave the base out: `adapted` adds it."""
 
-    A penalty may also have `check(space)`, which refuses a space; `shrink(g, error)`, the
-    largest s in [0, 1] with s (g + e) in C for all |e| <= error (needed where l2 = 0);
-    `quick_distance`, as `distance` with less care and a larger bound; and
-    `best_scale(space, c, linear, square)`. `FeaturePenalty` makes `value` and `distance` of a
-    `support` and a `residual`.
-    """
+    l2: float
 
-    @property
-    def l2(self) -> float:
-        """The weight of |f|^2 / 2, >= 0."""
-        ...
-
+    @abstractmethod
     def value(self, space: Space, w: np.ndarray) -> Bound:
         """Return Omega at the coordinates `w` (dim,); infinite where a constraint is broken."""
-        ...
 
+    @abstractmethod
     def distance(self, space: Space, c: np.ndarray) -> Bound:
         """Return the distance of pull(c) to C."""
-        ...
 
+    @abstractmethod
     def residual(self, g: np.ndarray) -> np.ndarray:
         """Return g - P_C(g): (dim,)."""
-        ...
+
+    def check(self, space: Space) -> None:  # noqa: B027
+        """Raise `InputError` for a space that the penalty does not fit."""
+
+    def quick_distance(self, space: Space, c: np.ndarray) -> Bound:
+        """Return `distance` with less care and a larger bound."""
+        return self.distance(space, c)
+
+    def shrink(self, g: np.ndarray, error: float) -> float:
+        """Return an s in [0, 1] with s (g + e) in C for |e| <= error; l2 = 0 needs a good one."""
+        return 0.0
+
+    def zeros(self, g: np.ndarray, error: np.ndarray) -> np.ndarray | None:
+        """Return where the weight is zero for every pull within `error` (dim,) of g, if known."""
+        return None
+
+    def best_scale(self, space: Space, c: np.ndarray, linear: float, square: float) -> float:
+        """Return about the best s in [0, 1] of s linear - s^2 square - dist(s g, C)^2 / (2 l2)."""
+        if self.l2 == 0:
+            return 1.0
+        g = space.pull(c)
+
+        def bound(s: float) -> float:
+            apart = float(np.linalg.norm(self.residual(s * g)))
+            return s * linear - s**2 * square - apart**2 / (2 * self.l2)
+
+        low, high, part = 0.0, 1.0, (np.sqrt(5.0) - 1) / 2
+        for _ in range(SHRINKINGS):
+            one, other = high - part * (high - low), low + part * (high - low)
+            low, high = (low, other) if bound(one) >= bound(other) else (one, high)
+        return float(max((low, high, 1.0), key=bound))
 
 
 @dataclass(frozen=True)
-class Ridge:
+class Ridge(Penalty):
     """The penalty lam / 2 |f|^2, in any space.
 
     Parameters
@@ -70,7 +91,7 @@ class Ridge:
         object.__setattr__(self, "lam", _weight("lam", self.lam))
 
     @property
-    def l2(self) -> float:
+    def l2(self) -> float:  # type: ignore[override]
         """lam."""
         return self.lam
 
@@ -107,7 +128,7 @@ class Ridge:
         return float(min(max(linear / curvature, 0.0), 1.0)) if curvature > 0 else 1.0
 
 
-class FeaturePenalty(ABC):
+class FeaturePenalty(Penalty):
     """A penalty on the weights of the features themselves, made of its support and residual.
 
     A child states l2, `support(w)` = sigma_C(w) (a sum of terms >= 0, or infinity) and
@@ -116,15 +137,9 @@ class FeaturePenalty(ABC):
     norms and rotated features have others and are refused.
     """
 
-    l2: float
-
     @abstractmethod
     def support(self, w: np.ndarray) -> float:
         """Return sigma_C(w), the part of the penalty next to l2/2 |w|^2."""
-
-    @abstractmethod
-    def residual(self, g: np.ndarray) -> np.ndarray:
-        """Return g - P_C(g): (dim,)."""
 
     def check(self, space: Space) -> None:
         """Raise `InputError` unless the coordinates are the weights of the features."""
@@ -367,31 +382,6 @@ def penalty_from(
     return Sign(whole, None if isinstance(sign, str) else np.asarray(sign))
 
 
-def best_scale(
-    penalty: Penalty, space: Space, c: np.ndarray, linear: float, square: float
-) -> float:
-    """Return the s in [0, 1] with about the largest s linear - s^2 square - dist(s g, C)^2/(2 l2).
-
-    Any s is valid: this only has to be good.
-    """
-    own = getattr(penalty, "best_scale", None)
-    if own is not None:
-        return own(space, c, linear, square)
-    if penalty.l2 == 0:
-        return 1.0
-    g = space.pull(c)
-
-    def bound(s: float) -> float:
-        apart = float(np.linalg.norm(penalty.residual(s * g)))
-        return s * linear - s**2 * square - apart**2 / (2 * penalty.l2)
-
-    low, high, part = 0.0, 1.0, (np.sqrt(5.0) - 1) / 2
-    for _ in range(SHRINKINGS):
-        one, other = high - part * (high - low), low + part * (high - low)
-        low, high = (low, other) if bound(one) >= bound(other) else (one, high)
-    return float(max((low, high, 1.0), key=bound))
-
-
 def _weight(name: str, value: float) -> float:
     """Return a penalty's weight as a float; `InputError` unless it is > 0 and not too far off."""
     number = check_number(name, value)
@@ -426,13 +416,6 @@ def check_penalty(penalty: Penalty, space: Space) -> None:
     `zeros` are the residual is zero. Points prove nothing between them; they catch a false
     projection, a sign, a factor.
     """
-    wanted = ("l2", "value", "distance", "residual")
-    missing = [part for part in wanted if not hasattr(penalty, part)]
-    if missing:
-        raise InputError(
-            f"unknown penalty {penalty!r}: take one of ours, or an object with "
-            f"{', '.join(wanted)} (it lacks {missing[0]})"
-        )
     said, l2 = f"the penalty {type(penalty).__name__}", penalty.l2
 
     def need(condition: object, otherwise: str) -> None:
@@ -440,8 +423,7 @@ def check_penalty(penalty: Penalty, space: Space) -> None:
             raise InputError(f"{said}{otherwise}")
 
     need(np.isfinite(l2) and l2 >= 0, f" has l2 = {l2!r}: it must be finite and >= 0")
-    shrinks = l2 > 0 or hasattr(penalty, "shrink")
-    need(shrinks, " has l2 = 0, so it needs a method shrink(g, error)")
+    shrinks = l2 > 0
     rng = np.random.default_rng(0)
 
     def support(w: np.ndarray) -> float:
@@ -465,30 +447,30 @@ def check_penalty(penalty: Penalty, space: Space) -> None:
         apart = abs(support(left) - float(inside @ left))
         far = ": g - residual(g) is not the nearest point of its own set"
         need(apart <= room * (1 + float(np.abs(left).sum())), far)
-        if hasattr(penalty, "shrink") and g.size:  # for an e of a tenth of |g|
+        if g.size:  # for an e of a tenth of |g|
             norm = float(np.linalg.norm(g))
-            s = penalty.shrink(g, 0.1 * norm)  # type: ignore[attr-defined]
+            s = penalty.shrink(g, 0.1 * norm)
+            shrinks |= s > 0
             need(0 <= s <= 1, f": it shrinks by {s!r}, which is not between 0 and 1")
             unit = w / float(np.linalg.norm(w))
             for e in (unit, -unit, g / norm):
                 most = float(np.abs(residual(s * (g + 0.1 * norm * e))).max())
                 shrunk = most <= 1e-9 * s * float(np.abs(g).max())
                 need(shrunk, ": what it shrinks is outside its own set")
-        if hasattr(penalty, "zeros"):
-            for error in (share * np.abs(g) for share in (0.0, 0.1, 0.9)):
-                there = np.asarray(penalty.zeros(g, error))  # type: ignore[attr-defined]
-                for e in (error, -error, np.sign(g) * error):
-                    zero = np.abs(residual(g + e)[there]).max(initial=0.0) == 0
-                    need(zero, ": it proves zeros where its residual is not zero")
+        for error in (share * np.abs(g) for share in (0.0, 0.1, 0.9)):
+            there = penalty.zeros(g, error)
+            for e in (error, -error, np.sign(g) * error) if there is not None else ():
+                zero = np.abs(residual(g + e)[there]).max(initial=0.0) == 0
+                need(zero, ": it proves zeros where its residual is not zero")
+    need(shrinks, " has l2 = 0, so it needs a method shrink(g, error)")
     c = np.zeros(space.n)
     for size in (1e-3, 1.0, 1e3):
         c[0], c[-1] = size, -size
         g = space.pull(c)
         true = float(np.linalg.norm(residual(g)))
         room = gamma(4 * g.size + 64) * (float(np.linalg.norm(g)) + 2 * size * space.reach)
-        for name in ("distance", "quick_distance"):
-            if hasattr(penalty, name):
-                found = getattr(penalty, name)(space, c)
-                need(found.error >= 0, f": the error of its {name} is {found.error!r}, not >= 0")
-                fits = abs(found.value - true) <= found.error + room
-                need(fits, f": its {name} is not the norm of its residual")
+        for distance in (penalty.distance, penalty.quick_distance):
+            found, name = distance(space, c), distance.__name__
+            need(found.error >= 0, f": the error of its {name} is {found.error!r}, not >= 0")
+            fits = abs(found.value - true) <= found.error + room
+            need(fits, f": its {name} is not the norm of its residual")

@@ -14,10 +14,12 @@ from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.labels import split_labels
 from ..spaces.rows import Rows, Space
 from ..sums.assembled import PairSums
+from ..tools.checks import adapted
 from ..tools.lossless import as_float64
 from .minorant import Risk
 from .penalties import OURS, Penalty, Ridge, check_penalty
 from .risk import Mean
+from .worst import Worst
 
 LARGEST_WEIGHT = 1e100  # its square is representable with room to spare
 
@@ -48,35 +50,28 @@ class Problem:
     penalty: Penalty
 
     def __post_init__(self) -> None:
-        missing = [name for name in ("sums", "upper", "minorant") if not hasattr(self.risk, name)]
-        if missing:
-            raise InputError(
-                f"risk must be Mean(pairs, loss) or an object with sums, upper and minorant, not "
-                f"{self.risk!r} (it lacks {missing[0]})"
-            )
+        object.__setattr__(self, "risk", adapted(self.risk, Risk, "risk"))
+        object.__setattr__(self, "penalty", adapted(self.penalty, Penalty, "penalty", "l2"))
         if self.risk.n != self.space.n:
             raise InputError(f"{self.space.n} rows, but labels of shape ({self.risk.n},)")
-        check = getattr(self.penalty, "check", None)
-        if check is not None:
-            check(self.space)
+        self.penalty.check(self.space)
         if type(self.penalty) not in OURS:
             check_penalty(self.penalty, self.space)
 
     @property
     def pairs(self) -> Any:
         """The pairs of the risk: AllPairs, a PairList or another set of pairs."""
-        return self._part("pairs")
+        return self._mean("pairs").pairs
 
     @property
     def loss(self) -> Loss:
         """The loss of a pair."""
-        return self._part("loss")
+        return self.risk.loss if isinstance(self.risk, Worst) else self._mean("loss").loss
 
-    def _part(self, name: str) -> Any:
-        part = getattr(self.risk, name, None)
-        if part is None:
+    def _mean(self, name: str) -> Mean:
+        if not isinstance(self.risk, Mean):
             raise InputError(f"this needs a mean over pairs: {self.risk!r} states no {name}")
-        return part
+        return self.risk
 
     @property
     def n(self) -> int:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +29,7 @@ from ..pairs.partitioned_pairs import PartitionedOrder, PartitionedPairs
 from ..sums.assembled import PairSums
 from ..tools.checks import check_count
 from ..tools.rounding import UNIT, Bound, gamma, short_chain, short_sum, unit_of
-from .minorant import Alpha, Evidence, Marginals, Minorant, Mix, Scores, Weights, mixed
+from .minorant import Alpha, Evidence, Marginals, Minorant, Mix, Risk, Scores, Weights, mixed
 
 NEGLIGIBLE = 1e-13  # share of U below which the largest error of a score alone bounds the change
 LONG_ROWS = 300_000  # rows up to which a certificate evaluates its sums in the long format
@@ -40,30 +39,12 @@ FAR_ABOVE_ONE = 1e100  # marginals add up to one at most: squares of such large 
 NEEDED = ("n", "count", "sums", "row_mass")  # what a set of pairs must have
 
 
-class PairRisk(ABC):
+class PairRisk(Risk):
     """Base of the risks made of losses of pairs: what follows from `sums` and the loss."""
-
-    @property
-    @abstractmethod
-    def n(self) -> int:
-        """Number of rows."""
-
-    @property
-    @abstractmethod
-    def plain(self) -> bool:
-        """Whether sums are made of float scores anyway: counts, bins, or many rows."""
 
     @property
     def _loss(self) -> Loss:
         return self.loss  # type: ignore[attr-defined]
-
-    @abstractmethod
-    def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
-        """Return U and the minorant at `scores` (n,), its slopes smoothed over `width`."""
-
-    @abstractmethod
-    def upper(self, scores: np.ndarray, error: np.ndarray, sums: PairSums | None = None) -> Bound:
-        """Return U(scores) and what rounding and errors (n,) of the scores can do to it."""
 
     def careful_sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
         """Return the sums in the long format where they then round less, while n is moderate."""
@@ -75,7 +56,7 @@ class PairRisk(ABC):
         raise InputError(f"{self!r} does not bound errors of scores: give the weights")
 
     def shrunk_dual(self, sums: PairSums) -> tuple[float, float]:
-        """Return p, q: the conjugate sum of s alpha is at least s p - s^2 q for s in [0, 1]."""
+        """As `Risk.shrunk_dual`, by what the loss knows."""
         return shrunk_dual(self._loss, sums.total, sums.conjugate)
 
     def minorant(self, evidence: Evidence, sums: PairSums | None = None) -> Minorant:

@@ -96,11 +96,6 @@ class Tail(PairRisk):
         """The positive rows: bool (n,)."""
         return self.mean.pairs.positive
 
-    @property
-    def smoothness(self) -> float:
-        """Infinite: U has kinks where rows change places, which a width then smooths."""
-        return np.inf
-
     def share(self, p: np.ndarray, q: np.ndarray) -> float:
         """Return the largest s, rounded down, with s (mean over the weighted pairs) <= U.
 

@@ -81,7 +81,7 @@ def choose_solver(problem: Problem, method: str, tol: float, max_time: float | N
         raise InputError(f"unknown method {method!r}: choose one of {', '.join(NAMES)}")
     if method == "auto":
         method = suited(problem)
-    ordered = isinstance(getattr(problem.risk, "pairs", None), OrderedPairs)
+    ordered = isinstance(problem.risk, Mean) and isinstance(problem.pairs, OrderedPairs)
     if ordered and method not in WITHOUT_CLASSES:
         raise InputError(
             f"method {method!r} is for pairs of two classes: for ordered pairs (qid, time) take "

@@ -49,11 +49,9 @@ class Proximal(Solver):
     name: ClassVar[str] = "proximal"
 
     def check(self, problem: Problem) -> None:
-        """Raise `InputError` unless the space has rows and the penalty a residual."""
+        """Raise `InputError` unless the space has rows."""
         if problem.space.held is None:
             raise InputError("the proximal method needs rows: factor the kernel first")
-        if not hasattr(problem.penalty, "residual"):
-            raise InputError("the proximal method needs a penalty with residual(g)")
 
     def start(self, problem: Problem, recorder: Recorder) -> None:
         """Offer the first point; of a mean over pairs no sums are needed at zero."""
@@ -65,10 +63,10 @@ class Proximal(Solver):
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
         """Improve on `recorder.w0`."""
         assert recorder.w0 is not None
-        kinked = not np.isfinite(getattr(problem.risk, "smoothness", np.inf))
+        kinked = not np.isfinite(problem.risk.smoothness)
         x = y = recorder.w0 if recorder.best_w is None else recorder.best_w
         width = WIDEST if kinked else 0.0
-        bend = 1 / width if kinked else getattr(problem.risk, "smoothness", 1.0)
+        bend = 1 / width if kinked else problem.risk.smoothness
         steepness = GUESS * bend * max(problem.space.reach, LEAST_REACH) ** 2
         momentum, idle = 1.0, Idle(STALL.proximal)
         for _ in range(self.max_iter):
@@ -152,9 +150,7 @@ def look(problem: Problem, recorder: Recorder, w: np.ndarray, width: float) -> L
 
 def _witness(problem: Problem, sums: PairSums, scores: np.ndarray, width: float) -> Minorant:
     """Return the minorant at these scores; a certificate makes it more carefully if need be."""
-    if hasattr(problem.risk, "careful_sums"):
-        return Minorant.of_sums(problem, sums, scores, width, 1.0)
-    return Minorant.from_scores(problem, scores, width, 1.0)
+    return Minorant.of_sums(problem, sums, scores, width, 1.0)
 
 
 def lower_bound(problem: Problem, pull: np.ndarray, value: float) -> float:
@@ -163,5 +159,4 @@ def lower_bound(problem: Problem, pull: np.ndarray, value: float) -> float:
     if penalty.l2 > 0:
         left = penalty.residual(pull)
         found = value - float(left @ left) / (2 * penalty.l2)
-    shrink = getattr(penalty, "shrink", None)
-    return found if shrink is None else max(found, shrink(pull, 0.0) * value)
+    return max(found, penalty.shrink(pull, 0.0) * value)

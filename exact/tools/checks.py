@@ -4,19 +4,44 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from copy import copy
+from functools import cache
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..errors import InputError
 from .lossless import as_float64
 
+T = TypeVar("T")
+
 MOST = 2**62  # Largest count.
 
 # Largest quotient of two weights > 0: products of those further apart would lose digits, or all of
 # them, below the smallest float.
 FAR_APART = 1e100
+
+
+def adapted(own: Any, base: type[T], what: str, *more: str) -> T:
+    """Return `own` as a child of `base`, whose defaults stand in for the powers that it lacks."""
+    if isinstance(own, base):
+        return own
+    wanted = (*more, *sorted(base.__abstractmethods__))  # type: ignore[attr-defined]
+    missing = [name for name in wanted if not hasattr(own, name)]
+    if missing:
+        raise InputError(
+            f"unknown {what} {own!r}: take one of ours, or an object with {', '.join(wanted)} "
+            f"(it lacks {missing[0]})"
+        )
+    made = copy(own)
+    object.__setattr__(made, "__class__", _child(type(own), base))
+    return made
+
+
+@cache
+def _child(kind: type, base: type) -> type:
+    return type(base)(kind.__name__, (kind, base), {})
 
 
 def check_number(

@@ -10,7 +10,7 @@ import pytest
 
 from aucert.exact import AllPairs, Certificate, Gram, InputError, Minorant, Ridge, Rows
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
-from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Sign, best_scale
+from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Sign
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.spaces.blocks import StreamedRows
@@ -126,7 +126,7 @@ def test_parts_of_the_wrong_size_are_refused() -> None:
 def test_the_best_scale_is_no_worse_than_others(penalty: Any) -> None:
     task = problem(penalty, HINGE)
     whole = Minorant.from_scores(task, np.zeros(20), 0.5, scale=1.0)
-    s = best_scale(penalty, task.space, whole.c, whole.value, 0.0)
+    s = task.penalty.best_scale(task.space, whole.c, whole.value, 0.0)
     assert 0 <= s <= 1
     w = np.zeros(4)
 
