@@ -256,7 +256,6 @@ class SparseWhitened(DenseWhitened):
         )
 
     def scores(self, w: np.ndarray) -> np.ndarray:
-        """Return F L^{-T} w."""
         return self.base.scores(self.to_input(w))
 
     def score_error(self, w: np.ndarray) -> np.ndarray:
@@ -276,7 +275,6 @@ class SparseWhitened(DenseWhitened):
         return gamma(2 * self.dim + 8) * size * self.norms
 
     def pull(self, c: np.ndarray) -> np.ndarray:
-        """Return L^{-1} F'c."""
         return self.solved(self.base.pull(c))
 
     def pull_error(self, c: np.ndarray) -> float:
@@ -294,7 +292,6 @@ class SparseWhitened(DenseWhitened):
         return error * (2 * float(np.sqrt(norm2)) + error) + gamma(self.dim + 4) * norm2
 
     def rows(self, index: np.ndarray) -> np.ndarray:
-        """Return the named rows, dense and centred."""
         chosen = cast(Any, self.base.rows(index)).toarray() - self.base.offset
         return self.solved(chosen.T).T
 
@@ -344,19 +341,15 @@ class Structured(Space):
 
     @property
     def unstructured(self) -> Space:
-        """The base."""
         return self.base
 
     def blocks(self) -> Iterator[slice]:
-        """Yield the base's slices."""
         return self.base.blocks()
 
     def scores(self, w: np.ndarray) -> np.ndarray:
-        """Return the base's scores: (n,)."""
         return self.base.scores(w)
 
     def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the base's scores and their rounding: (n,) each."""
         return self.base.careful_scores(w)
 
     def norm2(self, w: np.ndarray) -> float:
@@ -382,12 +375,10 @@ class Structured(Space):
         return self.structure * spread, self.structure * (slip + rounding)
 
     def inner(self, w: np.ndarray, other: np.ndarray) -> float:
-        """Return the structured inner product."""
         both = float((self.scores(w) * self.scatter.times(self.scores(other))).sum())
         return self.base.inner(w, other) + self.structure * both
 
     def pull(self, c: np.ndarray) -> np.ndarray:
-        """Return the representer of c in the structured norm, in the base's coordinates."""
         return self._lift(self._white.pull(c))
 
     def _correct(self, c: np.ndarray) -> _Correction:

@@ -177,10 +177,7 @@ def audit_of(
     residual: float | None = None,
     meant: str = "",
 ) -> Audit:
-    """Return the audit made from a certificate and a count of pairs.
-
-    `residual` and `meant`, a sentence on what functions are judged, are for scores.
-    """
+    """Return the audit made from a certificate and a count of pairs."""
     ordered = isinstance(problem.pairs, OrderedPairs | PartitionedOrder)
     upper = "upper" if ordered else "positive"
     status = AuditStatus.CERTIFIED if certificate.reaches(tol) else AuditStatus.ABOVE_TOLERANCE

@@ -39,10 +39,7 @@ Bounds = tuple[Bound, Bound]  # F and the lower bound.
 
 
 def evaluated(problem: Problem, w: np.ndarray, witness: Minorant, tol: float = 0.0) -> Bounds:
-    """Return F(w) and the minorant's own lower bound, each with a bound of its rounding.
-
-    As `evaluated_with`, which takes evidence, too.
-    """
+    """Return F(w) and the minorant's own lower bound, each with a bound of its rounding."""
     return evaluated_with(problem, w, witness, tol)[0]
 
 
@@ -128,10 +125,7 @@ def _primal(problem: Problem, w: np.ndarray, upper: Bound) -> Bound:
 
 
 def _shared_sums(problem: Problem, scores: np.ndarray, evidence: object) -> PairSums | None:
-    """Return the sums at `scores` if the minorant is made from these very numbers.
-
-    The value never depends on the width, so that one evaluation serves both bounds.
-    """
+    """Return the sums at `scores` if the minorant is made from these very numbers."""
     if not isinstance(evidence, Scores) or not 0 <= evidence.width < np.inf:
         return None
     if not np.array_equal(scores, evidence.scores):
@@ -207,10 +201,7 @@ def _proved(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, 
 
 
 def _dual_by_columns(space: Rows, l2: float, witness: Minorant) -> tuple[float, float]:
-    """Return V - |pull(c)|^2 / (2 l2) and its rounding, bounded column by column.
-
-    Where columns are of very different sizes, reach * |w| is much more than any score.
-    """
+    """Return V - |pull(c)|^2 / (2 l2) and its rounding, bounded column by column."""
     norm2 = space.careful_norm2(witness.c, witness.deficiency, witness.c_error, witness.c_relative)
     dual = witness.value - norm2.value / (2 * l2)
     rounding = witness.value_error + norm2.error / (2 * l2)

@@ -234,11 +234,7 @@ def binned_at(problem: Problem, w: np.ndarray, bins: int, half: int) -> Evaluati
 
 
 def loss_at(problem: Problem, w: np.ndarray, bins: int) -> Evaluation:
-    """Return an evaluation at `w` for its loss: any smoothing will do, and a finer grid than given.
-
-    A solver takes a grid no finer than its own point needs. At other points the bound of the loss
-    would be too large by far more than its rounding says.
-    """
+    """Return an evaluation at `w` for its loss: any smoothing will do, and a finer grid."""
     known = noted(problem, w, bins)
     if known is not None:
         return known
@@ -565,10 +561,7 @@ def _assembled(
 
 
 def score_extent(rows: Any, w: np.ndarray) -> np.ndarray:
-    """Return a range for the scores of `w`: one that surely holds them if it is not wide.
-
-    Guessed, where that saves a pass, from the last weights or a sample.
-    """
+    """Return a range for the scores of `w`: one that surely holds them if it is not wide."""
     size = rows.reach * float(np.linalg.norm(w)) * OUTWARDS
     before, ends, slack = w, None, SLACK
     if rows.last_range is not None:

@@ -100,11 +100,7 @@ def count_above(low: np.ndarray, high: np.ndarray) -> int:
 
 
 def ordered_counts(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> tuple[int, int]:
-    """Return the pairs (i, j) with low_i > high_j, and those with high_i < low_j.
-
-    Each row enters twice: as an upper row with one of its bounds, and as a lower row with the
-    other.
-    """
+    """Return the pairs (i, j) with low_i > high_j, and those with high_i < low_j."""
     upper, lower = np.zeros((2, pairs.n), dtype=np.int64)
     order, none = pairs.arrangement.order, np.zeros(pairs.n, dtype=np.int64)
     upper[order], lower[order] = pairs.a > 0, pairs.b > 0
@@ -260,10 +256,7 @@ class CountedScores:
 
 
 def counted_scores(rows: PartitionedRows, w: np.ndarray) -> CountedScores:
-    """Return how the scores of the weights `w` are spread: a pass over the rows, or two.
-
-    Rows with groups must have two kinds of keys: the larger one is the positive class.
-    """
+    """Return how the scores of the weights `w` are spread: a pass over the rows, or two."""
     classes: Any = rows.as_classes()
     ends = _ends_at(rows, w, classes)
     bottom, top = float(ends.min()), float(ends.max())
@@ -309,10 +302,7 @@ def _scores_here(
 
 
 def auc_of(rows: PartitionedRows, w: np.ndarray) -> float:
-    """Return the AUC of weights, of many rows to within the pairs of one step of a fine grid.
-
-    Where rows have queries, return the concordance.
-    """
+    """Return the AUC of weights, of many rows to within the pairs of one step of a fine grid."""
     if rows.grouped is not None:
         return group_concordance(rows.grouped, w)
     low, high = auc_between(rows, w)

@@ -264,10 +264,7 @@ LONGER = 1e-11  # w is made longer by this part, so that rounding leaves no marg
 def from_larger_lam(
     problem: Problem, solution: Solution, tol: float, solve: Callable[[Problem], Solution]
 ) -> Solution:
-    """Return the better of a stalled solution and that of a larger lam, scaled down.
-
-    `solve` solves the same problem at another lam.
-    """
+    """Return the better of a stalled solution and that of a larger lam, scaled down."""
     hinge = isinstance(problem.risk, Mean) and problem.loss == HINGE
     rows = problem.space.given is not None and isinstance(problem.penalty, Ridge)
     if solution.status != Status.STALLED or not (hinge and rows):
@@ -339,10 +336,7 @@ class Solver(ABC):
 
     @abstractmethod
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
-        """Improve on the recorder's points; return why it stopped.
-
-        None means that the certificate decides: certified, or else stalled.
-        """
+        """Improve on the recorder's points; return why it stopped."""
 
     def start(self, problem: Problem, recorder: Recorder) -> None:
         """Offer the first point: the caller's, or zero. Override it for a better one."""
@@ -357,22 +351,7 @@ class Solver(ABC):
     def solve(
         self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None
     ) -> Solution:
-        """Return the certified solution.
-
-        Parameters
-        ----------
-        problem : Problem
-        w0 : array (dim,), optional
-            Where to start; by default the method's own choice, zero for most.
-        callback : callable, optional
-            Called with each `Step`. If it raises `KeyboardInterrupt`, as Ctrl-C does, the best
-            point so far is returned.
-
-        Raises
-        ------
-        InputError
-            If the method is not one for this problem, or `w0` does not fit it.
-        """
+        """Return the certified solution."""
         return self.solve_by(self.run, problem, w0, callback)
 
     def solve_by(

@@ -88,10 +88,7 @@ class Spread:
 
 
 def equal_rows(X: np.ndarray | sp.csr_matrix, positive: np.ndarray) -> Groups | None:
-    """Return the groups of exactly equal rows of one class, or None if merging would not pay.
-
-    Rows are compared by a hash first, and those with one hash by their numbers.
-    """
+    """Return the groups of exactly equal rows of one class, or None if merging would not pay."""
     n = positive.size
     if n > 2 * SAMPLE:
         some = np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))
@@ -122,10 +119,7 @@ def equal_rows(X: np.ndarray | sp.csr_matrix, positive: np.ndarray) -> Groups | 
 
 
 def _quick_hashes(X: np.ndarray | sp.csr_matrix) -> np.ndarray:
-    """Return 64 bits a row that are equal for equal rows: of a few columns, or of one product.
-
-    The product of sparse rows with a vector is summed row by row, always in the same order.
-    """
+    """Return 64 bits a row that are equal for equal rows: of a few columns, or of one product."""
     if isinstance(X, np.ndarray):
         return _hashes(X[:, :: max(X.shape[1] // FEW, 1)], np.zeros(X.shape[0], dtype=bool))
     product = X @ np.random.default_rng(7).normal(size=X.shape[1])

@@ -82,10 +82,7 @@ class Formulation:
         return scores
 
     def scorer(self, w: np.ndarray) -> Callable[[object], np.ndarray]:
-        """Return the function f(x) of the coordinates `w` of `meant`, for any rows.
-
-        On the training rows it returns `meant.space.scores(w)`.
-        """
+        """Return the function f(x) of the coordinates `w` of `meant`, for any rows."""
         weights = self.meant.check_weights(w)
         return lambda X: self.evaluate(weights, X)
 

@@ -61,10 +61,7 @@ def largest_strength(problem: Problem) -> float | None:
 
 
 def lam_grid(problem: Problem, n_lams: int = 20, share: float | None = None) -> np.ndarray:
-    """Return falling lam, evenly spaced in their logarithm, from the largest to a share of it.
-
-    The largest is `largest_lam`, or where the penalty has an l1 that at which weights leave zero.
-    """
+    """Return falling lam, evenly spaced in their logarithm, from the largest to a share of it."""
     check_count("n_lams", n_lams)
     top = largest_strength(problem)
     if share is None:

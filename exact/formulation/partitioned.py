@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..losses.registry import ALL_LOSSES, OURS
+from ..pairs.all_pairs import AllPairs
 from ..pairs.labels import split_labels
 from ..pairs.partitioned_pairs import PartitionedOrder, pairs_in
 from ..problem.problem import Problem
@@ -29,7 +30,8 @@ def partitioned_problem(X: object, y: object, request: Request) -> Problem | Non
     if rows is None:
         return None
     check_request(request)
-    beside_rows(y, request.positive, getattr(request.pairs, "weight", None))
+    assert isinstance(request.pairs, AllPairs)
+    beside_rows(y, request.positive, request.pairs.weight)
     pairs: Any = pairs_in(rows.facts) if rows.grouped is None else PartitionedOrder(rows.grouped)
     return Problem(rows, Mean(pairs, request.loss), request.penalty)
 

@@ -93,7 +93,8 @@ class Request:
         """Raise `InputError` for what does not go with the worst of several groups."""
         if self.is_partial or self.structure != 0:
             raise InputError("worst_of goes without fpr_max, tpr_min and a structure")
-        if isinstance(self.pairs, PairList) or getattr(self.pairs, "share", None) is not None:
+        shared = isinstance(self.pairs, OrderedPairs) and self.pairs.share is not None
+        if isinstance(self.pairs, PairList) or shared:
             raise InputError("worst_of makes the pairs within its groups: give no list, no share")
 
     def _check_ordered(self) -> None:
@@ -259,10 +260,7 @@ def in_units_of(
 
 
 def _pair_mass(pairs: Any) -> tuple[float, float | None]:
-    """Return the number of pairs, weights counted as repetitions, and the positive share.
-
-    Ordered pairs have no positive share.
-    """
+    """Return the number of pairs, weights counted as repetitions, and the positive share."""
     if isinstance(pairs, OrderedPairs):
         if pairs.weights.shared:
             raise InputError(

@@ -119,10 +119,7 @@ def _deviation(scores: np.ndarray) -> tuple[float, float]:
 
 
 def printed_error(scores: np.ndarray) -> float:
-    """Return what printing cost the largest score, if all were printed, else 0.
-
-    Half a unit of its last digit, and the rounding of the decimal to float64.
-    """
+    """Return what printing cost the largest score, if all were printed, else 0."""
     for digits in range(FEW_DIGITS, 16):
         text = f"%.{digits - 1}e"
         if all(float(text % score) == score for score in scores.tolist()):
@@ -159,10 +156,7 @@ def _left(space: Space, w: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, 
 
 
 def careful_scores(space: Space, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scores in the long format, and gamma_k sum_j |x_ij| |w_j|, a bound of the error.
-
-    For columns of very different sizes that is far below the product of the lengths.
-    """
+    """Return the scores in the long format, and gamma_k sum_j |x_ij| |w_j|, a bound of error."""
     base = space.unstructured.held
     scores, error = space.careful_scores(w)
     if base is None:

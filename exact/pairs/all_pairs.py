@@ -172,11 +172,7 @@ def enumerated(pairs: AllPairs, scores: np.ndarray, loss: Loss, width: float) ->
 def block_sums(
     loss: Loss, t: np.ndarray, weight: np.ndarray, width: float, unit: float = UNIT
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the sums of weight * alpha of rows and columns of margins t, and five of the block.
-
-    They are those of the losses, of dual(alpha), of alpha, of what rounding of the margins can do,
-    and of the size of all terms.
-    """
+    """Return the sums of weight * alpha of rows and columns of margins t, and five of the block."""
     t[weight == 0] = 0.0  # the loss of pairs without weight might overflow
     alpha = np.asarray(loss.clip(loss.alpha(t, width)), dtype=float)
     losses, slip = loss.value(t), gamma(3, unit) * (1.0 + np.abs(t))

@@ -249,11 +249,7 @@ def concordance(
 
 
 def right_share(pairs: Any, scores: np.ndarray) -> float:
-    """Return the share of the pairs that scores order rightly, a tie counting one half.
-
-    The AUC of all rows for pairs of two classes, row weights counted; the concordance for ordered
-    pairs, each weighing a_i b_j.
-    """
+    """Return the share of the pairs that scores order rightly, a tie counting one half."""
     if isinstance(pairs, OrderedPairs):
         return concordance(pairs if pairs.gain is None else pairs.without_gain(), scores).value
     weight = pairs.weight if isinstance(pairs, AllPairs) else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from copy import copy
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -15,20 +14,20 @@ from ..tools.lossless import check_labels, in_memory, why_unsorted
 _BLOCK = 1 << 16  # labels that are looked at at a time
 
 
-@dataclass(frozen=True, eq=False)
 class Labelled(ABC):
     """Base of the sets of pairs that own the labels of their rows.
 
     A set without labels is a description ("all pairs"); `on` turns it into the pairs of given rows.
     """
 
+    labels: np.ndarray | None
+
     @property
     def positive(self) -> np.ndarray:
         """The positive rows: bool (n,)."""
-        labels: np.ndarray | None = getattr(self, "labels", None)
-        if labels is None:
+        if self.labels is None:
             raise InputError("these pairs have no labels yet: call on(positive) first")
-        return labels
+        return self.labels
 
     @property
     def n(self) -> int:

@@ -86,10 +86,7 @@ def near_of_classes(
     rng: np.random.Generator,
     even: bool,
 ) -> Near:
-    """Draw from all pairs of two classes; `weights` are those of the classes, each adding to one.
-
-    `even` says that the rows of a class weigh the same.
-    """
+    """Draw from all pairs of two classes, whose `weights` add to one each; `even`: all alike."""
     plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
     a, b = weights
     if loss != HINGE and plus.size * minus.size <= MORE * size:

@@ -398,9 +398,6 @@ class OrderedPairs(Curved):
         at, low = self.arrangement, (self.b > 0).astype(np.int64)
         return int(np.unique(at.group[(self.a > 0) & (partners(at, low) > 0)]).size)
 
-    def check(self) -> None:
-        """Do nothing: ordered pairs are checked where they are made."""
-
     def count(self) -> int:
         """Return the number of pairs (i, j) of one group with key_i > key_j and a_i b_j > 0."""
         at = self.arrangement
@@ -448,11 +445,6 @@ class OrderedPairs(Curved):
                 return found
         return enumerated_ordered(at, weights, scores, loss, width)
 
-    @property
-    def counted(self) -> bool:
-        """Whether the hinge's marginals are whole numbers: long scores gain nothing then."""
-        return True
-
     def part(self, size: int, rng: np.random.Generator) -> tuple[np.ndarray, OrderedPairs] | None:
         """Return about `size` rows and their pairs, or None where these rows have no pair.
 
@@ -488,10 +480,7 @@ class OrderedPairs(Curved):
         return OrderedPairs(self.group, self.key, a, b, None, self.share, self.form)
 
     def deficiency(self, u: np.ndarray, v: np.ndarray) -> tuple[float, float, float]:
-        """Return the largest mass that marginals u, v (n,) carry, and how far they are from it.
-
-        See `staircase_deficiency`.
-        """
+        """See `staircase_deficiency`."""
         return staircase_deficiency(self.arrangement, self.weights, u, v)
 
     def listed(self, most: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:

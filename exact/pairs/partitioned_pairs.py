@@ -40,12 +40,10 @@ class PartitionedPairs(AllPairs):
 
     @property
     def n(self) -> int:
-        """Number of rows."""
         return self.facts.n
 
     @property
     def n_pos(self) -> int:
-        """Number of positive rows."""
         return self.facts.n_pos
 
     def on(self, positive: np.ndarray) -> Self:
@@ -70,16 +68,12 @@ AWAY = "the rows of partitions stay there: evaluate the problem"
 
 @dataclass(frozen=True, eq=False)
 class PartitionedOrder:
-    """Ordered pairs within groups, known by their numbers alone; the rows stay in the partitions.
-
-    A pair weighs the product of its rows' weights, which are whole numbers.
-    """
+    """Ordered pairs within groups, known by their numbers alone; the rows stay apart."""
 
     rows: GroupedRows
 
     @property
     def n(self) -> int:
-        """Number of rows."""
         return self.rows.n
 
     @property
@@ -88,11 +82,7 @@ class PartitionedOrder:
         return self.rows.order.mass
 
     def count(self) -> int:
-        """Return the number of pairs of a weight."""
         return self.rows.order.count
-
-    def check(self) -> None:
-        """Do nothing: the rows were checked where they were read."""
 
     def sums(self, scores: np.ndarray, loss: Loss, width: float = 0.0) -> PairSums:
         """Refuse: scores are as long as the data, and never come here."""

@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..losses.loss import Loss
 from ..losses.registry import get_loss
 from ..pairs.all_pairs import AllPairs, PairList
-from ..pairs.labels import split_labels
+from ..pairs.labels import Labelled, split_labels
 from ..spaces.rows import Rows, Space
 from ..sums.assembled import PairSums
 from ..tools.checks import adapted
@@ -81,12 +81,12 @@ class Problem:
     @property
     def n_pos(self) -> Any:
         """Number of positive rows: an int, or None where the pairs have no two classes."""
-        return getattr(self.pairs, "n_pos", None)
+        return self.pairs.n_pos if isinstance(self.pairs, Labelled) else None
 
     @property
     def n_neg(self) -> Any:
         """Number of negative rows: an int, or None where the pairs have no two classes."""
-        return getattr(self.pairs, "n_neg", None)
+        return self.pairs.n_neg if isinstance(self.pairs, Labelled) else None
 
     @property
     def n_pairs(self) -> int:

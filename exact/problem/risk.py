@@ -23,8 +23,9 @@ from ..losses.registry import (
     get_loss,
 )
 from ..pairs.all_pairs import AllPairs, PairList, enumerated
+from ..pairs.labels import Labelled
 from ..pairs.marginals import deficiency
-from ..pairs.ordered_pairs import WEIGHT_UNITS
+from ..pairs.ordered_pairs import WEIGHT_UNITS, OrderedPairs
 from ..pairs.partitioned_pairs import PartitionedOrder, PartitionedPairs
 from ..sums.assembled import PairSums
 from ..tools.checks import check_count
@@ -90,8 +91,7 @@ class Mean(PairRisk):
     loss: Loss
 
     def __post_init__(self) -> None:
-        held = {*dir(type(self.pairs)), *getattr(self.pairs, "__dict__", {})}
-        missing = [name for name in NEEDED if name not in held]
+        missing = [name for name in NEEDED if name not in dir(self.pairs)]
         if missing:
             raise InputError(
                 f"pairs must be AllPairs(), a PairList or an object with {', '.join(NEEDED)}, not "
@@ -99,9 +99,8 @@ class Mean(PairRisk):
             )
         if get_loss(self.loss) not in ALL_LOSSES.values():
             check_own_sums(self.loss)
-        check = getattr(self.pairs, "check", None)
-        if check is not None:
-            check()
+        if isinstance(self.pairs, Labelled):
+            self.pairs.check()
 
     @property
     def n(self) -> int:
@@ -114,7 +113,7 @@ class Mean(PairRisk):
         if self.n > LONG_ROWS:
             return True
         whole = isinstance(self.pairs, AllPairs) and self.pairs.weight is None
-        return self.loss == HINGE and (whole or getattr(self.pairs, "counted", False))
+        return self.loss == HINGE and (whole or isinstance(self.pairs, OrderedPairs))
 
     @property
     def smoothness(self) -> float:
@@ -242,7 +241,7 @@ def of_marginals(pairs: Any, loss: Loss, evidence: Marginals) -> Minorant:
     With another loss marginals do not determine the dual value, and over a list of pairs no sort
     tells whether they are feasible.
     """
-    ordered = getattr(pairs, "deficiency", None)
+    ordered = isinstance(pairs, OrderedPairs)
     if loss != HINGE or not (ordered or isinstance(pairs, AllPairs)):
         raise InputError(
             "marginals prove a bound only for the hinge over all pairs: "
@@ -257,7 +256,7 @@ def of_marginals(pairs: Any, loss: Loss, evidence: Marginals) -> Minorant:
         )
     _check_marginals(u, v)
     if ordered:
-        flow, missing, rounding = ordered(u, v)
+        flow, missing, rounding = pairs.deficiency(u, v)
         c = u - v
         c_error = rounding + UNIT * float(np.abs(c).sum()) * (1 + gamma(pairs.n))
     else:
@@ -278,10 +277,7 @@ def _check_marginals(u: np.ndarray, v: np.ndarray) -> None:
 
 
 def of_alpha(pairs: Any, loss: Loss, evidence: Alpha) -> Minorant:
-    """Return the minorant of an alpha a listed pair, clipped into its box first.
-
-    Ordered pairs have a list, too, where they are few; its weights round, and that is paid for.
-    """
+    """Return the minorant of an alpha a listed pair, clipped into its box first."""
     i, j, c, inexact = _listed(pairs)
     alpha = np.asarray(evidence.alpha, dtype=float)
     if alpha.shape != i.shape:
@@ -308,10 +304,9 @@ def _listed(pairs: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
     """Return the rows i and j of listed pairs, their weights, and the weights' relative error."""
     if isinstance(pairs, PairList):
         return pairs.i, pairs.j, pairs.c, 0.0
-    listed = getattr(pairs, "listed", None)
-    if listed is None:
+    if not isinstance(pairs, OrderedPairs):
         raise InputError("alpha belongs to a pair list; all pairs take scores or marginals")
-    found = listed()
+    found = pairs.listed()
     if found is None:
         raise InputError("these are too many pairs for an alpha each: give the scores")
     return *found, gamma(WEIGHT_UNITS)

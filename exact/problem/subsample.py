@@ -81,10 +81,7 @@ def _wanted(n_pos: int, n_neg: int, size: int) -> tuple[float, float]:
 
 
 def held_part(problem: Problem) -> Problem:
-    """Return a sample, held in memory, of rows in blocks or partitions; all of them where few.
-
-    Of groups whole ones are taken, or single rows where no group is left a pair.
-    """
+    """Return a sample, held in memory, of rows in blocks or partitions; all of them where few."""
     space = problem.space.grouped
     if space is None:
         sample = starting_sample(problem)

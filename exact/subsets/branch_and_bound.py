@@ -62,10 +62,7 @@ class SearchStep:
 
 
 class SubsetSearch:
-    """The state of one search from a support of k features; `end` reads `time.perf_counter`.
-
-    Every method leaves `lower`, `best` and `upper`, not below F(best.w) on the data, valid.
-    """
+    """The state of one search from a support of k features; `end` reads `time.perf_counter`."""
 
     def __init__(
         self, bounds: SupportBounds, k: int, start: SupportOptimum, tol: float, end: float = np.inf

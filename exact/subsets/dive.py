@@ -155,10 +155,7 @@ def _settle(data, state, A, w, members, size, k, bound, target, work):
 
 @compiled
 def _likeliest(state, A, w, members, size, missing, index):
-    """Return the places of the candidates whose loss would cost most, the largest first.
-
-    Fill `index` with the features that are in, and with these.
-    """
+    """Return the places of the candidates whose loss would cost most, the largest first."""
     gain, places, n = np.empty(size), np.empty(missing, np.int64), 0
     for a in range(size):
         gain[a] = w[a] * w[a] / A[a, a] if state[members[a]] == 1 else -1.0

@@ -48,10 +48,7 @@ def count_supports(bounds: SupportBounds, k: int) -> int:
 
 
 def better_tried(bounds: SupportBounds, k: int, n: int) -> bool:
-    """Return whether all supports should be tried: few, or with no bound to begin a search with.
-
-    There is none without a penalty on n - 1 features or more, nor on very many features.
-    """
+    """Return whether all supports should be tried: few, or with no bound to begin a search with."""
     supports, used = count_supports(bounds, k), bounds.useful.size
     if supports <= FEW_SUPPORTS:
         return True
@@ -66,10 +63,7 @@ def try_all(
     end: float = np.inf,
     callback: Callable[[SearchStep], object] | None = None,
 ) -> Found:
-    """Try all supports of k features; the lower bound is zero where it is cut short.
-
-    `start` is the best known one; `end` reads `time.perf_counter`. Too many are refused.
-    """
+    """Try all supports of k features; the lower bound is zero where it is cut short."""
     begin, whole = time.perf_counter(), count_supports(bounds, k)
     used = bounds.useful
     k = min(k, used.size)
@@ -123,10 +117,7 @@ def _pairs(bounds: SupportBounds, used: np.ndarray) -> Iterator[Batch]:
 def _judge(
     bounds: SupportBounds, batch: Batch, known: tuple[float, float], end: float
 ) -> tuple[list[SupportOptimum], float, bool, int]:
-    """Bound F* on a batch by floats, and one by one where these tell too little and time is left.
-
-    Returns good supports, a lower bound of F*, whether floats sufficed, and how many were judged.
-    """
+    """Bound F* on a batch by floats, and one by one where these tell too little."""
     (supports, q, least), (lower, upper) = batch, known
     clear = (least >= UNCLEAR) & ~bounds.blurred[supports].any(axis=1)
     q, least = np.where(clear, q, 0.0), np.where(clear, least, 1.0)
