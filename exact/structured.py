@@ -415,9 +415,7 @@ class Structured(Space):
 
 def class_scatter(positive: np.ndarray) -> ClassScatter:
     """Return R of all pairs without row weights. [SAUC, eq. (15)]"""
-    n_pos = int(positive.sum())
-    n_neg = positive.size - n_pos
-    return ClassScatter(positive, np.full(n_pos, 1 / n_pos), np.full(n_neg, 1 / n_neg))
+    return ClassScatter(positive, *AllPairs().on(positive).normalised())
 
 
 def middle(

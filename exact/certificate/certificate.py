@@ -38,11 +38,6 @@ CLEARLY = 0.9  # share of the tolerance that must be proved for the plain form t
 Bounds = tuple[Bound, Bound]  # F and the lower bound.
 
 
-def evaluated(problem: Problem, w: np.ndarray, witness: Minorant, tol: float = 0.0) -> Bounds:
-    """Return F(w) and the minorant's own lower bound, each with a bound of its rounding."""
-    return evaluated_with(problem, w, witness, tol)[0]
-
-
 def evaluated_with(
     problem: Problem, w: np.ndarray, witness: Minorant | Evidence, tol: float = 0.0
 ) -> tuple[Bounds, Minorant]:

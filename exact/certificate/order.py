@@ -23,7 +23,7 @@ import numpy as np
 from ..errors import InputError
 from ..pairs.all_pairs import PairList
 from ..pairs.auc import auc
-from ..pairs.concordance import concordance, share_between
+from ..pairs.concordance import concordance, share_between, taken_twice
 from ..pairs.ordered_pairs import OrderedPairs
 from ..pairs.partitioned_pairs import pairs_here
 from ..problem.problem import Problem
@@ -101,16 +101,7 @@ def count_above(low: np.ndarray, high: np.ndarray) -> int:
 
 def ordered_counts(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> tuple[int, int]:
     """Return the pairs (i, j) with low_i > high_j, and those with high_i < low_j."""
-    upper, lower = np.zeros((2, pairs.n), dtype=np.int64)
-    order, none = pairs.arrangement.order, np.zeros(pairs.n, dtype=np.int64)
-    upper[order], lower[order] = pairs.a > 0, pairs.b > 0
-    twice = OrderedPairs(
-        np.tile(np.asarray(pairs.group), 2),
-        np.tile(pairs.key, 2),
-        np.concatenate([upper, none]),
-        np.concatenate([none, lower]),
-        form=pairs.form,
-    )
+    twice = taken_twice(pairs, pairs.by_row() > 0)
     right = concordance(twice, np.concatenate([low, high])).concordant
     return right, concordance(twice, np.concatenate([high, low])).discordant
 

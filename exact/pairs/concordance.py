@@ -256,22 +256,24 @@ def right_share(pairs: Any, scores: np.ndarray) -> float:
     return auc(scores, pairs.positive, weight)
 
 
+def taken_twice(pairs: OrderedPairs, sides: np.ndarray, share: Any = None) -> OrderedPairs:
+    """Return the pairs of 2n rows: each row as an upper one only, then as a lower one only."""
+    (a, b), none = sides, np.zeros(pairs.n, dtype=np.int64)
+    upper, lower = np.append(a, none), np.append(none, b)
+    group, key = np.tile(pairs.group, 2), np.tile(pairs.key, 2)
+    return OrderedPairs(group, key, upper, lower, share=share, form=pairs.form)
+
+
 def share_between(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
     """Return bounds of `right_share` for all scores with low <= scores <= high.
 
     A pair is right at least where the upper row's lowest score is above the lower row's highest.
     So each row is taken twice, as an upper row with one score and as a lower row with the other.
     """
-    (a, b), none, share = pairs.by_row(), np.zeros(pairs.n, dtype=np.int64), pairs.share
+    share = pairs.share
     if share is not None and not isinstance(share, str):
         share = np.tile(share, 2)
-    twice = OrderedPairs(
-        np.tile(pairs.group, 2),
-        np.tile(pairs.key, 2),
-        np.append(a, none),
-        np.append(none, b),
-        share=share,
-    )
+    twice = taken_twice(pairs, pairs.by_row(), share)
     least = concordance(twice, np.append(low, high)).value
     return least, concordance(twice, np.append(high, low)).value
 

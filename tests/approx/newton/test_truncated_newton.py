@@ -10,7 +10,7 @@ import naive
 from aucert.approx.newton.newton_equation import direction
 from aucert.approx.newton.points import NewtonPoint
 from aucert.approx.newton.truncated_newton import TruncatedNewton
-from aucert.exact.certificate.certificate import Minorant, evaluated
+from aucert.exact.certificate.certificate import Minorant, evaluated_with
 from aucert.exact.certificate.solution import Status, Step
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
@@ -85,7 +85,7 @@ def test_the_gap_is_the_squared_gradient_over_twice_lam(seed: int) -> None:
     gap = float(gradient @ gradient) / (2 * problem.lam)
     assert steps[0].gap == pytest.approx(gap, rel=1e-7)
     witness = Minorant.from_scores(problem, problem.space.scores(w), scale=1.0)
-    primal, dual = evaluated(problem, w, witness)
+    primal, dual = evaluated_with(problem, w, witness)[0]
     assert primal.value - dual.value == pytest.approx(gap, rel=1e-7)
 
 

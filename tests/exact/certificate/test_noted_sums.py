@@ -7,14 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from aucert.exact import solve
-from aucert.exact.certificate.certificate import Certificate
-from aucert.exact.certificate.evaluation import noted_scores, noted_sums, noting, sums_at, sums_of
-from aucert.exact.losses.registry import get_loss
+from aucert.exact.certificate.evaluation import noted_sums, noting, sums_at
 from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.problem.minorant import Scores
 from aucert.exact.problem.problem import Problem, linear_problem
-from aucert.exact.problem.risk import Mean
 from aucert.exact.sums.assembled import PairSums
 
 RNG = np.random.default_rng(5)
@@ -49,19 +44,6 @@ def test_nothing_that_a_solver_does_afterwards_changes_a_note() -> None:
             held.c[:] = 0.0
 
 
-def test_scores_are_noted_only_where_they_are_made_of_w() -> None:
-    problem, other = some_problem(), some_problem()
-    with noting():
-        scores, found = sums_of(problem, W, 0.1)
-        assert noted_scores(problem, W) is scores and noted_sums(problem, scores, 0.1) is found
-        assert noted_scores(problem, 2 * W) is None and noted_scores(other, W) is None
-        with pytest.raises(ValueError, match="read-only"):
-            scores *= 2
-        sums_at(problem, 2 * scores, 0.1)
-        assert noted_scores(problem, W) is None
-    assert noted_scores(problem, W) is None
-
-
 def test_a_note_is_of_one_problem_one_width_and_the_last_scores() -> None:
     problem, other = some_problem(), some_problem()
     scores = problem.space.scores(W)
@@ -75,35 +57,3 @@ def test_a_note_is_of_one_problem_one_width_and_the_last_scores() -> None:
         sums_at(problem, 2 * scores, 0.1)
         assert noted_sums(problem, scores, 0.1) is None
     assert noted_sums(problem, 2 * scores, 0.1) is None
-
-
-def test_a_solve_of_many_rows_is_certified_without_its_sums_made_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    n = 120_000
-    y = np.arange(n) % 3 == 0
-    rows = RNG.normal(size=(n, 2)) + y[:, None]
-    sums, of, during = Mean.sums, Certificate.with_minorant, []
-    counted: list[int] = []
-
-    def counting(self: Mean, *given: object) -> PairSums:
-        counted.append(self.n)
-        return sums(self, *given)  # type: ignore[arg-type]
-
-    def watched(*given: object) -> object:
-        before = len(counted)
-        found = of(*given)  # type: ignore[arg-type]
-        during.append(len(counted) - before)
-        return found
-
-    monkeypatch.setattr(Mean, "sums", counting)
-    monkeypatch.setattr(Certificate, "with_minorant", watched)
-    found = solve(rows, y, lam=1e-2, loss="logistic", tol=1e-8)
-    assert during == [0] and found.certificate.reaches(1e-8)
-    monkeypatch.undo()
-    # Outside of the solve the same point and evidence prove the same.
-    problem = linear_problem(rows, y, 1e-2, "logistic", AllPairs())
-    again = Certificate.of(problem, found.w, found.witness, 1e-8)
-    assert (again.primal, again.dual) == (found.certificate.primal, found.certificate.dual)
-    assert isinstance(found.witness.evidence, Scores)
-    assert get_loss("logistic") is problem.loss
