@@ -57,8 +57,8 @@ class Tail(PairRisk):
     def __post_init__(self) -> None:
         pairs = self.mean.pairs
         self.check(pairs, self.mean.loss)
-        for name, most in (("kp", pairs.n_pos), ("kq", pairs.n_neg)):
-            k = Fraction(getattr(self, name))
+        for name, given, most in (("kp", self.kp, pairs.n_pos), ("kq", self.kq, pairs.n_neg)):
+            k = Fraction(given)
             if not 1 <= k <= most:
                 raise InputError(
                     f"{name} = {float(k):g}: the rows of a class that count are from 1 to {most}"
@@ -120,8 +120,10 @@ class Tail(PairRisk):
         if width <= 0:
             return found
         smooth = self._weighted(scores, self.chosen(scores, width, near), width)
-        kept = {name: getattr(found, name) for name in ("value", "value_rounding", "excess")}
-        return replace(smooth, relative=None, **kept)
+        value, rounding = found.value, found.value_rounding
+        return replace(
+            smooth, relative=None, value=value, value_rounding=rounding, excess=found.excess
+        )
 
     @cached_property
     def _sides(self) -> tuple[tuple[np.ndarray, Fraction, int], ...]:

@@ -13,7 +13,7 @@ import aucert.exact.spaces.factor as factor_module
 from aucert.exact.api.solve import choose_solver, solve
 from aucert.exact.certificate.solution import Solution, Status
 from aucert.exact.errors import InputError
-from aucert.exact.formulation.formulation import Formulation, formulate, true_space
+from aucert.exact.formulation.formulation import Formulation, formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.exact.spaces.gram import Gram
@@ -153,12 +153,6 @@ def test_a_streamed_kernel_has_the_optimum_of_the_held_one(structure: float) -> 
         streamed = best(task)
     assert streamed.status == held.status == Status.CERTIFIED
     assert streamed.certificate.primal == pytest.approx(held.certificate.primal, rel=1e-8)
-
-
-def test_the_true_space_is_held_or_streamed_by_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert true_space(Gaussian(1.0), X).K is not None
-    monkeypatch.setattr(formulation_module, "DENSE_LIMIT", 39)
-    assert true_space(Gaussian(1.0), X).K is None
 
 
 @each("structure", [0.0, 3.0])

@@ -13,7 +13,6 @@ from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.spaces.rows import Rows
-from aucert.exact.square_loss.row_average import RowAverage
 from aucert.exact.structured import Scatter, SparseWhitened, scatter_of, whitened, whitener
 from loops import each, seeds
 from structures import dense_scatter, fraction_solve, some_pairs
@@ -63,21 +62,6 @@ def test_whitening_keeps_sparse_rows_sparse() -> None:
     space, scatter, _ = rows_and_scatter(0, True)
     white = whitened(space, scatter, 2.0)
     assert isinstance(white, SparseWhitened) and white.is_sparse and sp.issparse(white.base.X)
-
-
-def test_nobody_can_read_the_rows_before_whitening_by_mistake() -> None:
-    """Code that takes `X` of whitened sparse rows gets the whitened product, or an error."""
-    space, scatter, _ = rows_and_scatter(1, True)
-    white = whitened(space, scatter, 9.0)
-    w, c = np.ones(5), np.arange(40.0) - 19.5
-    assert white.X @ w - white.offset @ w == pytest.approx(white.dense() @ w, abs=1e-10)
-    assert white.X.T @ c == pytest.approx(white.dense().T @ c, abs=1e-9)
-    with pytest.raises(TypeError):
-        white.X[:, [0]]
-    positive = np.arange(40) < 11
-    average = RowAverage.of(white, positive)
-    dense = RowAverage.of(Rows(white.dense()), positive)
-    assert average.value(w) == pytest.approx(dense.value(w), rel=1e-12)
 
 
 @each(("structure", "scale"), [(0.3, 1.0), (1e3, 1.0), (1e6, 1.0), (0.3, 1e4), (1e3, 1e4)])

@@ -13,7 +13,6 @@ from sklearn.exceptions import ConvergenceWarning
 from aucert.approx import SHTAUC
 from aucert.exact import best_subset
 from aucert.exact.square_loss.exact_moments import ExactMoments
-from aucert.exact.tools.exact_numbers import float_above, float_below, whole_numbers_of
 from exact_square import ExactSquare
 from loops import each, seeds
 
@@ -200,23 +199,3 @@ def test_whole_numbers_give_the_same_optima_as_fractions(kind: str) -> None:
             assert exact.value(w) == truth.value(w) >= found.value
         others = [truth.least(np.delete(S, a).tolist()) for a in range(k)]
         assert found.redundant == (found.value > 0 and found.value in others) or not found.redundant
-
-
-def test_floats_are_whole_numbers_times_a_power_of_two() -> None:
-    rng = np.random.default_rng(0)
-    for values in (
-        rng.normal(size=20) * 10.0 ** rng.integers(-300, 300, size=20),
-        np.array([0.0, 5e-324, -1.0, 2.0**1000]),
-        np.zeros(3),
-        np.array([3.0, -12.0, 0.0]),
-    ):
-        numbers, power = whole_numbers_of(values)
-        assert [int(x) * Fraction(2) ** power for x in numbers] == [Fraction(x) for x in values]
-    assert whole_numbers_of(np.array([3.0, -12.0, 0.0]))[0].tolist() == [3, -12, 0]
-
-
-def test_fractions_are_rounded_to_the_side_that_was_asked_for() -> None:
-    for x in (Fraction(1, 3), Fraction(2, 3), Fraction(1, 2), Fraction(0), Fraction(10) ** 20 / 7):
-        assert Fraction(float_below(x)) <= x <= Fraction(float_above(x))
-        assert float_above(x) - float_below(x) <= 2.0**-52 * float(x)
-    assert float_above(Fraction(10) ** 400) == np.inf

@@ -19,7 +19,7 @@ from aucert.exact.square_loss.support import (
     support_bounds_of,
     swap_descent,
 )
-from aucert.exact.subsets.exhaustive import better_tried, try_all
+from aucert.exact.subsets.exhaustive import try_all
 from aucert.validation.data.real_data import load_real
 from loops import each, first_fast, seeds
 from pairwise import least_mean_square
@@ -70,16 +70,6 @@ def test_with_more_features_than_rows_all_pairs_are_tried_and_the_best_is_proved
     assert not found.dependent
     assert found.n_nodes == math.comb(300, 2)
     assert found.support.tolist() == [8, 9]
-
-
-def test_all_are_tried_where_they_are_few_or_a_search_would_have_no_bound() -> None:
-    few, many = bounds_of(*wide(100, 12)), bounds_of(*wide(100, 60))
-    assert better_tried(few, 4, 100)
-    assert not better_tried(many, 4, 100)
-    assert better_tried(many, 3, 61)
-    assert not better_tried(many, 4, 61 + 1)
-    assert not better_tried(many, 7, 61)  # too many
-    assert not better_tried(bounds_of(*wide(100, 60), ridge=0.1), 3, 61)
 
 
 @each("k", [2, 3])
