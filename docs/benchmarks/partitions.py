@@ -26,7 +26,6 @@ from aucert.exact import PartitionedRows, solve
 from aucert.exact.certificate.evaluation import Evaluator
 from aucert.exact.formulation.partitioned import partitioned_problem, rows_of_dask
 from aucert.exact.formulation.request import Request
-from aucert.exact.spaces.partitions import cut
 from aucert.validation.files.parquet_folder import ParquetFolder, read_parquet_folder
 
 LAM = 1e-2
@@ -60,7 +59,7 @@ def evaluation(rows: PartitionedRows) -> Callable[[], object]:
 def compile_evaluation(dim: int) -> None:
     """Evaluate once over a few rows, so that what is measured is compiled."""
     X = np.random.default_rng(0).standard_normal((100, dim), dtype=np.float32)
-    evaluation(PartitionedRows(cut(X, X[:, 0] > 0, None, [50])))()
+    evaluation(PartitionedRows([(X[:50], X[:50, 0] > 0), (X[50:], X[50:, 0] > 0)]))()
 
 
 # Files
@@ -173,7 +172,8 @@ def cluster(quick: bool, n: int, dim: int, workers: tuple[int, ...], **_: Any) -
     compile_evaluation(dim)
     table = np.concatenate([drawn(k, n // parts, dim) for k in range(parts)])
     cuts = list(range(n // parts, n, n // parts))
-    here = evaluation(PartitionedRows(cut(table[:, :dim].copy(), table[:, dim] > 0, None, cuts)))
+    split = np.split(table[:, :dim].copy(), cuts), np.split(table[:, dim] > 0, cuts)
+    here = evaluation(PartitionedRows(list(zip(*split, strict=True))))
     for count in workers[: 1 if quick else None]:
         how: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": ":0"}
         with LocalCluster(n_workers=count, **how) as made, Client(made):

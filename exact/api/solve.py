@@ -330,7 +330,7 @@ def held_rows(
         found = rows.grouped.all_rows()
         pairs = OrderedPairs(found.group, found.key, found.weight, found.weight)
         return found.rows, None, replace(request, pairs=pairs, positive=None)
-    X, positive, weight = rows.drawn(1.0, 1.0)
+    X, positive, weight, *_ = rows.drawn(1.0, 1.0)
     return X, positive, replace(request, pairs=AllPairs(weight), positive=True)
 
 

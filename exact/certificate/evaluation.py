@@ -604,7 +604,7 @@ def widened(ends: np.ndarray, share: float) -> np.ndarray:
 def extent_of(offset: np.ndarray, w: np.ndarray, blocks: Iterator[Block], index: int) -> Extent:
     """Return the range of each class's scores."""
     found = Extent()
-    for columns, positive, _ in blocks:
+    for columns, positive, *_ in blocks:
         found.add(w @ (columns - offset[:, None]), positive)
     return found
 
@@ -625,7 +625,7 @@ def gather(
         sums = block_memory("sums").array(int(np.prod(shape[:3])), shape[3]).reshape(shape)
         sums.fill(0.0)
     found = Gathered.over(ruler, w.size if kept else 0, moments, sums)
-    for columns, positive, weight in blocks:
+    for columns, positive, weight, *_ in blocks:
         found.add(ruler, columns, offset, w, positive, weight)
     return found
 
@@ -636,7 +636,7 @@ def pull_by_lines(
 ) -> WeighedSums:  # fmt: skip
     """Read the rows again, and sum them by the marginals that the table gives them."""
     into, steep = Pull(w.size), np.abs(table[..., 1:]).sum(axis=2)
-    for columns, positive, weight in blocks:
+    for columns, positive, weight, *_ in blocks:
         scores = added_up(columns, offset, w)
         c = ruler.marginals(scores, positive, weight, table)
         side, at, theta = ruler.placed(scores, positive)
@@ -701,7 +701,7 @@ def class_sums(
 
     k, m = (4, 2) if levels is None else (3, 1)
     found = ClassSums(np.zeros((2, k)), np.zeros((2, m, w.size)), np.zeros((2, m)), Extent())
-    for columns, positive, weight in blocks:
+    for columns, positive, weight, *_ in blocks:
         centred = columns - offset[:, None]
         scores = w @ centred
         found.seen.add(scores, positive)

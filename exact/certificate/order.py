@@ -192,7 +192,7 @@ def _ends_here(
     weighted: bool, blocks: Iterator[Block], index: int,
 ) -> np.ndarray:  # fmt: skip
     counts = np.zeros((2, 2, ENDS + 1), dtype=float if weighted else np.int64)
-    for columns, positive, weight in blocks:
+    for columns, positive, weight, *_ in blocks:
         lengths, scores = _lengths(columns, offset), added_up(columns, offset, w)
         ends = score_range(scores, lengths, radius, error)
         for k, (end, outwards) in enumerate(zip(ends, (-1, 1), strict=True)):
@@ -262,7 +262,7 @@ def _spread_here(
     index: int,
 ) -> np.ndarray:  # fmt: skip
     mass = np.zeros((2, STEPS))
-    for columns, positive, weight in blocks:
+    for columns, positive, weight, *_ in blocks:
         at = np.floor((added_up(columns, offset, w) - bottom) / step)
         mass += _by_step(at, STEPS - 1, positive, weight)
     return mass
@@ -288,7 +288,7 @@ def _scores_here(
 ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
     return [
         (added_up(columns, offset, w), positive.copy(), weight)
-        for columns, positive, weight in blocks
+        for columns, positive, weight, *_ in blocks
     ]
 
 

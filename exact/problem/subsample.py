@@ -10,8 +10,7 @@ import numpy as np
 from ..errors import InputError, NoPairError
 from ..pairs.all_pairs import AllPairs
 from ..pairs.ordered_pairs import OrderedPairs
-from ..spaces.groups import DrawnGroups
-from ..spaces.partitions import marks
+from ..spaces.partitions import Drawn, marks
 from ..spaces.rows import Rows
 from .problem import Problem
 from .risk import Mean
@@ -95,7 +94,7 @@ def held_part(problem: Problem) -> Problem:
     return _of_groups(problem, space.all_rows())
 
 
-def _of_groups(problem: Problem, drawn: DrawnGroups) -> Problem:
+def _of_groups(problem: Problem, drawn: Drawn) -> Problem:
     pairs = OrderedPairs(drawn.group, drawn.key, drawn.weight, drawn.weight)
     return Problem(Rows(drawn.rows), Mean(pairs, problem.loss), problem.penalty)
 
@@ -129,7 +128,7 @@ def from_partitions(problem: Problem, share_pos: float, share_neg: float) -> Pro
     """Return the problem over a share of each class of rows in partitions."""
     space = problem.space.apart
     assert space is not None
-    rows, positive, weight = space.drawn(share_neg, share_pos)
+    rows, positive, weight, *_ = space.drawn(share_neg, share_pos)
     if weight is not None and not (weight[positive].any() and weight[~positive].any()):
         raise InputError("the rows with a weight above 0 are so few that a sample has none")
     return problem.on_rows(Rows(rows - space.offset), AllPairs(weight).on(positive))

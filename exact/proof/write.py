@@ -435,7 +435,7 @@ def _cells(
     """Return hash, size, and the cells of each point, of one partition."""
     digest, sizes, sides, weights = sha256(), [0.0], [np.zeros(0, bool)], [np.zeros(0, "i8")]
     held: list[list[np.ndarray]] = [[np.zeros(0, np.int64)] for _ in points]
-    for columns, positive, weight in blocks:
+    for columns, positive, weight, *_ in blocks:
         digest.update(np.ascontiguousarray(columns.T, dtype="<f8").tobytes())
         sides.append(positive.copy())  # blocks may reuse their memory
         weights.append(repetitions(weight, positive.size, "a row weight"))
@@ -461,7 +461,7 @@ def _pulls(
 ) -> dict[int, list[int]]:
     """Return the sum of each column of one partition."""
     total = [0] * w.size
-    for columns, positive, weight in blocks:
+    for columns, positive, weight, *_ in blocks:
         S, _ = _checked(check_partitions.scores, columns, offset, w, units)
         r = repetitions(weight, positive.size, "a row weight")
         part = _checked(
@@ -475,7 +475,7 @@ def _pulls(
 def _saved_here(folder: str, dim: int, blocks: Iterator[Block], index: int) -> dict[int, str]:
     """Return the name of the file."""
     rows, sides, weights = [], [np.zeros(0, bool)], []
-    for columns, positive, weight in blocks:
+    for columns, positive, weight, *_ in blocks:
         rows.append(columns.T.copy())  # blocks may reuse their memory
         sides.append(positive.copy())
         weights += [] if weight is None else [weight.copy()]

@@ -112,15 +112,26 @@ BLOCK_NUMBERS = 1 << 17  # About how many numbers a block has: they fit into a p
 
 
 class Block(NamedTuple):
-    """Some rows: columns (d, m) float64, positive (m,) bool, weight (m,) float64 or None."""
+    """Some rows: columns (d, m) float64, positive (m,) bool, weight (m,) float64 or None.
+
+    Rows with a group and a key (m,) have no class: none of them is positive.
+    """
 
     columns: np.ndarray
     positive: np.ndarray
     weight: np.ndarray | None
+    group: np.ndarray | None = None
+    key: np.ndarray | None = None
 
     def label_bytes(self) -> bytes:
         """Return what a fingerprint reads next to the numbers."""
-        return np.packbits(self.positive).tobytes()
+        if self.group is None or self.key is None:
+            return np.packbits(self.positive).tobytes()
+        return self.key.tobytes() + self.group.tobytes() + str(self.group.dtype).encode()
+
+    def labels_at(self, rows: np.ndarray) -> Iterator[Any]:
+        """Yield all but the columns of some rows."""
+        return (None if held is None else held[rows] for held in self[1:])
 
 
 def added_up(columns: np.ndarray, offset: np.ndarray, w: np.ndarray) -> np.ndarray:

@@ -27,8 +27,8 @@ from distributed.comm import CommClosedError
 
 from ..errors import CertificateError, InputError, NoRowsError
 from ..tools.checks import as_numbers
-from ..tools.lossless import as_float64, check_labels, check_one_type, frame_names, why_unsorted
-from .groups import GroupedPartition, GroupedRows
+from ..tools.lossless import check_labels, check_one_type, frame_names, why_unsorted
+from .groups import GroupedRows
 from .partitions import (
     ArrayPartition,
     Engine,
@@ -150,33 +150,13 @@ def folded_copies(task: Task, count: int, some: Sequence[Nodes]) -> Folded:
     return folded
 
 
-class FramePartition(ArrayPartition):
-    """Rows of an array or a frame in a worker's memory."""
-
-    def rows(self, rows: slice) -> np.ndarray:
-        """Return some rows as numbers."""
-        table: Any = self.X
-        if isinstance(table, np.ndarray):
-            return super().rows(rows)
-        if not hasattr(table, "iloc"):
-            return as_float64(table[rows], self._from(rows), "a matrix of numbers")
-        held = table.iloc[rows]
-        try:
-            return as_float64(held, self._from(rows), "a matrix of numbers")
-        except InputError:
-            for name in held.columns:  # the one that is to blame is named
-                as_float64(held[name], f"column {name!r} of {self._from(rows)}")
-            raise
-
-    def _from(self, rows: slice) -> str:
-        return f"{self.name}, from row {rows.start} on,"
-
-
 def held(part: tuple[Any, ...], place: int) -> Partition:
     """Return the partition of (rows, positive, weight or None), or with groups after these."""
     X, positive, weight, *groups = part
-    rows = FramePartition(X, positive, weight, f"partition {place}")
-    return GroupedPartition(rows, groups[0], positive.astype(float)) if groups else rows
+    name = f"partition {place}"
+    if not groups:
+        return ArrayPartition(X, positive, weight, name)
+    return ArrayPartition(X, None, weight, name, groups[0], positive.astype(float))
 
 
 class Stretch(NamedTuple):

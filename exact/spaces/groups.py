@@ -5,47 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise
 from operator import add
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from ..errors import InputError, NoPairError
-from ..tools.checks import as_numbers
-from ..tools.lossless import check_labels, check_one_type
+from ..tools.lossless import check_one_type
 from .blocks import Block, added_up, merged
 from .partitions import (
+    Drawn,
     Engine,
     Facts,
-    Partition,
     PartitionedRows,
     Source,
     assembled,
     facts_of,
     hashed_names,
     hashed_numbers,
-    held_rows,
     split_by,
 )
-
-
-class GroupedBlock(NamedTuple):
-    """Some rows: columns (d, m) float64, weight, and the group and the key of each row (m,)."""
-
-    columns: np.ndarray
-    weight: np.ndarray | None
-    group: np.ndarray
-    key: np.ndarray
-
-    @property
-    def positive(self) -> np.ndarray:
-        """No row is positive: rows have no class."""
-        return np.zeros(self.key.size, dtype=bool)
-
-    def label_bytes(self) -> bytes:
-        """Return what a fingerprint reads next to the numbers."""
-        return self.key.tobytes() + self.group.tobytes() + str(self.group.dtype).encode()
 
 
 class Whole(NamedTuple):
@@ -73,74 +52,6 @@ def whole_partition(blocks: Iterable[Any]) -> Whole | None:
         np.concatenate([block.key for block in kept]),
         np.concatenate(weight),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class GroupedPartition:
-    """Rows with a group and a key."""
-
-    rows: Partition
-    group: Any
-    key: Any
-
-    @property
-    def name(self) -> str:
-        """What to call it in a message."""
-        return self.rows.name
-
-    def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
-        """Raise `InputError` for a number that is not finite, or a weight (column None)."""
-        self.rows.refuse(row, column, value)
-
-    def blocks(self) -> Iterator[Any]:
-        """Yield its rows in order, each a `GroupedBlock`."""
-        group = named(check_labels(self.group, f"the groups of {self.name}"), self.name)
-        key, start = as_numbers(f"the keys of {self.name}", self.key), 0
-        for columns, positive, weight in self.rows.blocks():
-            rows = slice(start, start + positive.size)
-            start += positive.size
-            yield GroupedBlock(columns, weight, group[rows], key[rows])
-        if group.shape != (start,) or key.shape != (start,):
-            raise InputError(
-                f"{self.name} has {start} rows, {group.size} groups and {key.size} keys: cut rows, "
-                "groups and keys at the same places"
-            )
-
-
-def named(group: np.ndarray, where: str) -> np.ndarray:
-    """Return groups as an array of numbers or of words."""
-    if group.dtype.kind == "O":
-        kinds = {type(one) for one in group.tolist()}
-        if kinds - {str}:
-            raise InputError(f"the groups of {where} must be numbers or words, all of one type")
-        return group.astype(str)
-    if group.dtype.kind == "f" and not np.isfinite(group).all():
-        row = int(np.argmin(np.isfinite(group)))
-        raise InputError(f"the group of row {row} of {where} is {group[row]}: groups have a name")
-    return group
-
-
-def held_groups(name: str, X: Any, group: Any, key: Any, weight: Any = None) -> GroupedPartition:
-    """Return a partition of what a caller gave: what makes arrays (m, d), and three of (m,)."""
-    none = np.zeros(np.shape(X)[:1], dtype=bool)
-    return GroupedPartition(held_rows(name, X, none, weight), group, key)
-
-
-def cut_groups(
-    X: np.ndarray,
-    group: np.ndarray,
-    key: np.ndarray,
-    weight: np.ndarray | None,
-    places: list[int],
-) -> list[GroupedPartition]:
-    """Return the partitions of an array in memory, cut before the rows `places`."""
-    ends = pairwise([0, *places, X.shape[0]])
-    return [
-        held_groups(
-            f"partition {k}", X[a:b], group[a:b], key[a:b], None if weight is None else weight[a:b]
-        )
-        for k, (a, b) in enumerate(ends)
-    ]
 
 
 def on_classes(
@@ -209,19 +120,12 @@ def counted_pairs(group: np.ndarray, key: np.ndarray, weight: np.ndarray) -> tup
     return totals[0], totals[1], max(1, int(largest))
 
 
-@dataclass(eq=False)
-class GroupedFacts:
-    """The facts of rows in partitions, and the counts of their ordered pairs."""
-
-    facts: Facts
-    order: OrderCounts
-
-    def merge(self, other: GroupedFacts) -> GroupedFacts:
-        """Return the facts of both."""
-        return GroupedFacts(self.facts.merge(other.facts), self.order.merge(other.order))
+def both_merged(first: tuple[Any, Any], second: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Return the sums of two pairs of answers."""
+    return first[0].merge(second[0]), first[1].merge(second[1])
 
 
-def grouped_facts(blocks: Iterator[Any], index: int) -> GroupedFacts:
+def grouped_facts(blocks: Iterator[Any], index: int) -> tuple[Facts, OrderCounts]:
     """Return the facts of one partition and its pairs' counts, and refuse what has no order."""
     seen: list[Any] = []
 
@@ -231,7 +135,7 @@ def grouped_facts(blocks: Iterator[Any], index: int) -> GroupedFacts:
             yield block
 
     facts = facts_of(noted(), index)
-    return GroupedFacts(facts, _order_of(seen, index))
+    return facts, _order_of(seen, index)
 
 
 def _order_of(seen: list[Any], index: int) -> OrderCounts:
@@ -271,16 +175,7 @@ def check_groups_whole(names: dict[int, np.ndarray], told: str) -> int:
 STEPS = 1 << 30  # A share is one of so many steps.
 
 
-class DrawnGroups(NamedTuple):
-    """Rows (m, d) as they are, and the group, the key and the weight of each."""
-
-    rows: np.ndarray
-    group: np.ndarray
-    key: np.ndarray
-    weight: np.ndarray | None
-
-
-def groups_taken(share: float, whole: bool, blocks: Iterator[Any], index: int) -> list[DrawnGroups]:
+def groups_taken(share: float, whole: bool, blocks: Iterator[Any], index: int) -> list[Drawn]:
     """Return a share of the groups, the same ones however the rows are cut; or of the rows."""
     found, start, most = [], 0, int(share * STEPS)
     for block in blocks:
@@ -293,9 +188,7 @@ def groups_taken(share: float, whole: bool, blocks: Iterator[Any], index: int) -
             own = hashed_numbers(index, start, block.group.size, 0, STEPS) < most
         start += block.key.size
         if own.any():
-            weight = None if block.weight is None else block.weight[own]
-            rows = np.ascontiguousarray(block.columns[:, own].T)
-            found.append(DrawnGroups(rows, block.group[own], block.key[own], weight))
+            found.append(Drawn.of(block, np.flatnonzero(own)))
     return found
 
 
@@ -332,7 +225,6 @@ class GroupedRows(PartitionedRows):
     """
 
     arrays = ("X", "group", "key")
-    made_of = staticmethod(held_groups)
 
     def __init__(self, source: Source | Engine, columns: list[str] | None = None, told: str = SORT):
         self.order = OrderCounts()
@@ -351,9 +243,8 @@ class GroupedRows(PartitionedRows):
 
     def first_pass(self) -> Facts:
         """Return the facts, and keep the counts of pairs."""
-        found = self.total(grouped_facts)
-        self.order = found.order
-        return found.facts
+        facts, self.order = self.total(grouped_facts, both_merged)
+        return facts
 
     def as_classes(self) -> Any:
         """Return rows of two classes: those of the larger key are the positive ones.
@@ -370,19 +261,19 @@ class GroupedRows(PartitionedRows):
             )
         return _Classes(self, float(self.order.keys[0]))
 
-    def drawn_groups(self, size: int) -> DrawnGroups:
+    def drawn_groups(self, size: int) -> Drawn:
         """Return about `size` rows: whole groups where there are many."""
         return self._taken(min(1.0, size / self.n), self.groups >= MANY_GROUPS)
 
-    def all_rows(self) -> DrawnGroups:
+    def all_rows(self) -> Drawn:
         """Return all rows, in the order of the partitions."""
         return self._taken(1.0, True)
 
-    def _taken(self, share: float, whole: bool) -> DrawnGroups:
+    def _taken(self, share: float, whole: bool) -> Drawn:
         parts = self.total(partial(groups_taken, share, whole), add)
         if not parts:
             none: Any = np.zeros(0)
-            return DrawnGroups(np.zeros((0, self.dim)), none, none, None)
+            return Drawn(np.zeros((0, self.dim)), none, None, none, none)
         return assembled(parts)
 
     def drawn(self, share_neg: float, share_pos: float) -> NoReturn:
@@ -422,17 +313,15 @@ def group_hashes(seed: int, blocks: Iterator[Any], index: int) -> np.ndarray:
 
 
 def chosen_by_group(
-    starts: np.ndarray, fold: int, seed: int, held_out: bool, blocks: Iterator[GroupedBlock],
-    index: int,
-) -> Iterator[GroupedBlock]:  # fmt: skip
+    starts: np.ndarray, fold: int, seed: int, held_out: bool, blocks: Iterator[Any], index: int
+) -> Iterator[Block]:
     """Yield the groups of a fold, or all others."""
-    for columns, weight, group, key in blocks:
-        names, place = np.unique(group, return_inverse=True)
+    for block in blocks:
+        names, place = np.unique(block.group, return_inverse=True)
         folds = np.searchsorted(starts, hashed_names(names, seed), side="right") - 1
         at = np.flatnonzero(((folds == fold) == held_out)[place])
         if at.size:
-            own = None if weight is None else weight[at]
-            yield GroupedBlock(columns.take(at, axis=1), own, group[at], key[at])
+            yield Block(block.columns.take(at, axis=1), *block.labels_at(at))
 
 
 def starts_of_folds(rows: GroupedRows, folds: int, seed: int) -> np.ndarray:

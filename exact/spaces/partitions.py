@@ -13,15 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
-from itertools import pairwise
 from operator import add
 from typing import Any, NamedTuple, NoReturn, Protocol, Self, cast, runtime_checkable
 
 import numpy as np
 
 from ..errors import CertificateError, InputError, NoRowsError
-from ..tools.checks import check_count
-from ..tools.lossless import as_float64
+from ..tools.checks import as_numbers, check_count
+from ..tools.lossless import as_float64, check_labels
 from ..tools.rounding import gamma
 from .blocks import BLOCK_NUMBERS, Block, block_memory, fingerprint, merged, new_key
 from .rows import FeatureWeights, check_reach
@@ -69,12 +68,14 @@ def block_rows(dim: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class ArrayPartition:
-    """Rows of an array, whose labels are known."""
+    """Rows of an array or a frame in memory, with a class, or with a group and a key."""
 
-    X: np.ndarray
-    positive: np.ndarray
+    X: Any
+    positive: np.ndarray | None
     weight: np.ndarray | None = None
     name: str = "a partition"
+    group: Any = None
+    key: Any = None
 
     def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
         """Raise `InputError` for a number that is not finite, or a weight (column None)."""
@@ -82,45 +83,71 @@ class ArrayPartition:
 
     def rows(self, rows: slice) -> np.ndarray:
         """Return some rows as numbers, in a format that float64 holds."""
-        held = self.X[rows]
+        held = self.X.iloc[rows] if hasattr(self.X, "iloc") else self.X[rows]
         if type(held) is np.ndarray and held.dtype in PLAIN:
             return held
-        return as_float64(held, f"{self.name}, from row {rows.start} on,", "a matrix of numbers")
+        where = f"{self.name}, from row {rows.start} on,"
+        try:
+            return as_float64(held, where, "a matrix of numbers")
+        except InputError:
+            for name in getattr(held, "columns", ()):  # the one that is to blame is named
+                as_float64(held[name], f"column {name!r} of {where}")
+            raise
 
     def blocks(self) -> Iterator[Block]:
         """Yield its rows in order."""
         n, dim = self.X.shape
-        sizes = {self.positive.shape, (n,)} | (
-            {self.weight.shape} if self.weight is not None else set()
-        )
-        if len(sizes) > 1:
-            raise InputError(
-                f"{self.name} has {n} rows, {self.positive.size} labels"
-                + ("" if self.weight is None else f" and {self.weight.size} weights")
-                + ": cut rows, labels and weights at the same places"
-            )
+        group = key = None
+        if self.group is not None:
+            group = named(check_labels(self.group, f"the groups of {self.name}"), self.name)
+            key = as_numbers(f"the keys of {self.name}", self.key)
+        labels = {"labels": self.positive, "weights": self.weight, "groups": group, "keys": key}
+        given = {name: held for name, held in labels.items() if held is not None}
+        if any(held.shape != (n,) for held in given.values()):
+            sizes = " and ".join(f"{held.size} {name}" for name, held in given.items())
+            raise InputError(f"{self.name} has {n} rows, but {sizes}: cut all at the same places")
         step, memory = block_rows(dim), block_memory()
         for start in range(0, n, step):
-            rows = slice(start, start + step)
-            held = self.rows(rows)
-            weight = (
-                None
-                if self.weight is None
-                else as_float64(self.weight[rows], f"the weights of {self.name}")
+            some = slice(start, start + step)
+            held = self.rows(some)
+            positive, weight, *order = (
+                None if one is None else one[some]
+                for one in (self.positive, self.weight, group, key)
             )
+            if positive is None:
+                positive = np.zeros(held.shape[0], dtype=bool)
+            if weight is not None:
+                weight = as_float64(weight, f"the weights of {self.name}")
             columns = memory.array(dim, held.shape[0])
             columns[...] = held.T  # converts and turns at once: many times faster than in two steps
-            yield Block(columns, np.ascontiguousarray(self.positive[rows]), weight)
+            yield Block(columns, np.ascontiguousarray(positive), weight, *order)
 
 
-def held_rows(name: str, X: Any, positive: Any, weight: Any = None) -> ArrayPartition:
+def held_rows(
+    name: str, X: Any, positive: Any = None, weight: Any = None, group: Any = None, key: Any = None
+) -> ArrayPartition:
     """Return a partition of what a caller gave: anything that makes arrays (m, d), (m,), (m,)."""
-    X, positive = np.asanyarray(X), np.asarray(positive)
+    X = np.asanyarray(X)
     if X.ndim != 2:
         raise InputError(f"{name}: its rows must be a matrix of numbers (m, d)")
-    if positive.dtype != bool or positive.ndim != 1:
+    positive = None if positive is None else np.asarray(positive)
+    if group is None and (positive is None or positive.dtype != bool or positive.ndim != 1):
         raise InputError(f"{name}: a bool array (m,) must say which rows are positive (y == 1)")
-    return ArrayPartition(X, positive, None if weight is None else np.asarray(weight), name)
+    weight = None if weight is None else np.asarray(weight)
+    return ArrayPartition(X, positive, weight, name, group, key)
+
+
+def named(group: np.ndarray, where: str) -> np.ndarray:
+    """Return groups as an array of numbers or of words."""
+    if group.dtype.kind == "O":
+        kinds = {type(one) for one in group.tolist()}
+        if kinds - {str}:
+            raise InputError(f"the groups of {where} must be numbers or words, all of one type")
+        return group.astype(str)
+    if group.dtype.kind == "f" and not np.isfinite(group).all():
+        row = int(np.argmin(np.isfinite(group)))
+        raise InputError(f"the group of row {row} of {where} is {group[row]}: groups have a name")
+    return group
 
 
 def refuse_in(name: str, row: int, column: int | None, value: float) -> NoReturn:
@@ -134,19 +161,6 @@ def refuse_in(name: str, row: int, column: int | None, value: float) -> NoReturn
         f"X has a value that is not finite in {name}, row {row}, column {column} (from 0): remove "
         "or impute it first"
     )
-
-
-def cut(
-    X: np.ndarray, positive: np.ndarray, weight: np.ndarray | None, places: list[int]
-) -> list[Partition]:
-    """Return the partitions of an array in memory, cut before the rows `places`."""
-    ends = [0, *places, X.shape[0]]
-    return [
-        ArrayPartition(
-            X[a:b], positive[a:b], None if weight is None else weight[a:b], f"partition {k}"
-        )
-        for k, (a, b) in enumerate(pairwise(ends))
-    ]
 
 
 class Task(NamedTuple):
@@ -439,11 +453,21 @@ def _check_weights(weight: np.ndarray, before: int) -> None:
 
 
 class Drawn(NamedTuple):
-    """Rows (m, d), their classes and weights."""
+    """Rows (m, d), and what a block says of each of them."""
 
     rows: np.ndarray
     positive: np.ndarray
     weight: np.ndarray | None
+    group: Any = None
+    key: Any = None
+
+    @classmethod
+    def of(cls, block: Block, at: np.ndarray) -> Drawn:
+        """Return some rows, as float32 where that holds them: they are sent, and a worker's own."""
+        rows = np.ascontiguousarray(block.columns[:, at].T)
+        with np.errstate(over="ignore"):
+            small = rows.astype(np.float32)
+        return cls(small if np.array_equal(small, rows) else rows, *block.labels_at(at))
 
 
 def marks(seen: int, more: int, share: float) -> np.ndarray:
@@ -465,16 +489,15 @@ def rows_taken(
     `taken(side, seen, more)` says which of a class's next `more` rows, of `seen` that came before.
     """
     seen, found = list(before[index]), []
-    for columns, positive, weight in blocks:
+    for block in blocks:
         places = []
         for side in (0, 1):
-            own = np.flatnonzero(positive == bool(side))
+            own = np.flatnonzero(block.positive == bool(side))
             places.append(own[taken(side, seen[side], own.size)])
             seen[side] += own.size
         at = np.sort(np.concatenate(places))
         if at.size:
-            rows = _small(np.ascontiguousarray(columns[:, at].T))
-            found.append(Drawn(rows, positive[at], None if weight is None else weight[at]))
+            found.append(Drawn.of(block, at))
     return found
 
 
@@ -489,13 +512,6 @@ def named_ones(
     """Return the rows that are named."""
     first, last = np.searchsorted(wanted[side], [seen, seen + more])
     return wanted[side][first:last] - seen
-
-
-def _small(rows: np.ndarray) -> np.ndarray:
-    """Return rows as float32 where that holds them: they are sent, and a worker keeps them."""
-    with np.errstate(over="ignore"):
-        small = rows.astype(np.float32)
-    return small if np.array_equal(small, rows) else rows
 
 
 def assembled(parts: list[Any]) -> Any:
@@ -545,7 +561,6 @@ class PartitionedRows(FeatureWeights):
     """
 
     arrays: tuple[str, ...] = ("X", "positive")  # of a partition that is given as a tuple
-    made_of: Callable[..., Partition] = staticmethod(held_rows)
 
     def __init__(self, source: Source | Engine, columns: list[str] | None = None):
         runs = isinstance(source, Engine)
@@ -572,7 +587,8 @@ class PartitionedRows(FeatureWeights):
             if not isinstance(part, Partition):
                 if not isinstance(part, tuple) or len(part) - len(self.arrays) not in (0, 1):
                     raise InputError(f"partition {k} must be ({names}) or ({names}, weight)")
-                part = self.made_of(f"partition {k}", *part)
+                words = dict(zip((*self.arrays, "weight"), part, strict=False))
+                part = held_rows(f"partition {k}", **words)
             parts.append(part)
         return parts
 
@@ -722,37 +738,24 @@ def hashed_names(names: np.ndarray, seed: int) -> np.ndarray:
     return scrambled(scrambled(own) ^ start)
 
 
-@dataclass(eq=False)
 class SomeRowsEngine(Engine):
-    """An engine that runs every task on the rows that `chosen(blocks, index)` chooses.
+    """An engine that runs every task on the rows that `chosen(blocks, index)` chooses."""
 
-    The partitions are left to whoever has the engine.
-    """
-
-    engine: Engine
-    chosen: Callable[[Iterator[Any], int], Iterator[Any]]
+    def __init__(self, engine: Engine, chosen: Callable[[Iterator[Any], int], Iterator[Any]]):
+        self.engine, self.chosen = engine, chosen
+        self.kept_numbers = engine.kept_numbers
 
     @property
     def count(self) -> int:
         """The number of partitions."""
         return self.engine.count
 
-    @property
-    def kept_numbers(self) -> int:
-        """How many numbers a partition may answer with."""
-        return self.engine.kept_numbers
-
     def run(self, task: Task, key: np.ndarray) -> Reply:
         """Return the sum of the answers."""
-        return self.engine.run(Task(partial(_on_some, task.run, self.chosen), task.merge), key)
+        return self.engine.run(task._replace(run=partial(_on_some, task.run, self.chosen)), key)
 
 
-def _on_some(
-    run: Callable[[Iterator[Any], int], Any],
-    chosen: Callable[[Iterator[Any], int], Iterator[Any]],
-    blocks: Iterator[Any],
-    index: int,
-) -> Any:
+def _on_some(run: Any, chosen: Any, blocks: Iterator[Any], index: int) -> Any:
     return run(chosen(blocks, index), index)
 
 
@@ -770,16 +773,15 @@ def chosen_by_number(
 ) -> Iterator[Block]:  # fmt: skip
     """Yield the rows of a fold, or all others, by their numbers within their class."""
     seen = list(before[index])
-    for columns, positive, weight in blocks:
-        own = np.full(positive.size, not held_out)
+    for block in blocks:
+        own = np.full(block.positive.size, not held_out)
         for side in (0, 1):
-            rows = np.flatnonzero(positive == bool(side))
+            rows = np.flatnonzero(block.positive == bool(side))
             own[rows[rows_of_fold(side, seen[side], rows.size, seed, folds, fold)]] = held_out
             seen[side] += rows.size
         at = np.flatnonzero(own)  # taking rows by a mask costs ten times as much
         if at.size:
-            chosen = columns.take(at, axis=1)
-            yield Block(chosen, positive[at], None if weight is None else weight[at])
+            yield Block(block.columns.take(at, axis=1), *block.labels_at(at))
 
 
 def fold_of(rows: PartitionedRows, fold: int, folds: int, seed: int) -> tuple[Any, Any]:

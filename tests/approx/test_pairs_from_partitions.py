@@ -13,7 +13,8 @@ from aucert.approx.incomplete import certificate_over_all, named_rows
 from aucert.exact import solve
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import LOSSES
-from aucert.exact.spaces.partitions import PartitionedRows, cut
+from aucert.exact.spaces.partitions import PartitionedRows
+from cutting import cut
 from loops import each
 
 

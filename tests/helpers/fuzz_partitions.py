@@ -16,9 +16,10 @@ from aucert.exact import GroupedRows, PartitionedRows, certify, cross_validated_
 from aucert.exact.problem.penalties import Ridge
 from aucert.exact.proof import check_partitions
 from aucert.exact.proof.write import write_partitioned_proof
-from aucert.exact.spaces.groups import cut_groups, fold_of_groups, starts_of_folds
-from aucert.exact.spaces.partitions import cut, fold_of
+from aucert.exact.spaces.groups import fold_of_groups, starts_of_folds
+from aucert.exact.spaces.partitions import fold_of
 from aucert.exact.tools.exact_numbers import float_above, float_below
+from cutting import cut, cut_groups
 from decimal_losses import mean_of
 from fuzz_core import QUADRATIC, SMOOTH, claim_faults, exact_scores, of_penalty
 from fuzzing import Found, Kind, hard_labels, hard_lam, hard_values
@@ -163,7 +164,7 @@ def fold_rows(rows: Any) -> Rows4:
         weight = all_rows.weight
         ones = np.ones(all_rows.key.size)
         return all_rows.rows, all_rows.group, all_rows.key, ones if weight is None else weight
-    X, positive, weight = rows.drawn(1.0, 1.0)
+    X, positive, weight, *_ = rows.drawn(1.0, 1.0)
     ones = np.ones(positive.size)
     return X, np.zeros(positive.size), positive.astype(float), ones if weight is None else weight
 

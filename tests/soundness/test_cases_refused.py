@@ -37,7 +37,8 @@ from aucert.exact.losses.registry import SQUARED_HINGE
 from aucert.exact.pairs.ordered_pairs import OrderedPairs
 from aucert.exact.problem.minorant import Marginals, Minorant
 from aucert.exact.problem.problem import pair_problem
-from aucert.exact.spaces.groups import GroupedRows, cut_groups
+from aucert.exact.spaces.groups import GroupedRows
+from cutting import cut_groups
 from decimal_losses import power_of_e
 from ordered_naive import naive_ordered
 

@@ -15,14 +15,14 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ...exact.errors import InputError
-from ...exact.spaces.groups import GroupedBlock, GroupedRows
-from ...exact.spaces.groups import named as named_groups
+from ...exact.spaces.groups import GroupedRows
 from ...exact.spaces.partitions import (
     Block,
     LocalEngine,
     PartitionedRows,
     block_memory,
     block_rows,
+    named,
 )
 from .labels import (
     MAX_CLASSES,
@@ -178,10 +178,6 @@ class GroupedParquetPartition(ParquetPartition):
         """Columns that are read next to the features and the grades."""
         return (*super().extra, self.qid)
 
-    def blocks(self) -> Iterator[Any]:
-        """Yield its rows in order: of the type `GroupedBlock`."""
-        return super().blocks()
-
     def _blocks_of(self, table: Any, before: int) -> Iterator[Any]:
         """Yield the blocks of a table whose first row is number `before` of the file."""
         key = self._column(table, self.target, before).astype(float)
@@ -189,13 +185,13 @@ class GroupedParquetPartition(ParquetPartition):
         for block in super()._blocks_of(table, before):
             rows = slice(start, start + block.columns.shape[1])
             start = rows.stop
-            yield GroupedBlock(block.columns, block.weight, group[rows], key[rows])
+            yield block._replace(group=group[rows], key=key[rows])
 
     def _groups(self, table: Any, before: int) -> np.ndarray:
         column = self._whole(table, self.qid, before)
         if is_words(column.type):
             return np.array([str(word) for word in column.to_pylist()])
-        return named_groups(column.to_numpy(zero_copy_only=False), self.path)
+        return named(column.to_numpy(zero_copy_only=False), self.path)
 
     def _labels(self, table: Any, before: int) -> np.ndarray:
         return np.zeros(table.num_rows, dtype=bool)  # rows have no class

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from aucert.exact import PartitionedRows, StreamedRows, certify, solve
-from aucert.exact.spaces.partitions import cut
+from cutting import cut
 from fuzzing import LinearTruth
 from loops import each
 

@@ -16,7 +16,8 @@ from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Solution
 from aucert.exact.errors import InputError
 from aucert.exact.proof import check_partitions
-from aucert.exact.spaces.partitions import PartitionedRows, cut
+from aucert.exact.spaces.partitions import PartitionedRows
+from cutting import cut
 from loops import each
 
 LAM, N, CUTS = 0.02, 120, [0, 30, 30, 80]  # the first and the third partition are empty

@@ -16,7 +16,8 @@ import pytest
 from aucert.exact import CVPath, cross_validated_path, regularization_path
 from aucert.exact.api.path import PathPoint
 from aucert.exact.errors import InputError
-from aucert.exact.spaces.partitions import PartitionedRows, cut
+from aucert.exact.spaces.partitions import PartitionedRows
+from cutting import cut
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")

@@ -10,8 +10,9 @@ import pytest
 
 from aucert.exact import ROCSVMCV, GroupedRows, cross_validated_path
 from aucert.exact.errors import InputError
-from aucert.exact.spaces.groups import cut_groups, fold_of_groups, starts_of_folds
+from aucert.exact.spaces.groups import fold_of_groups, starts_of_folds
 from aucert.exact.spaces.partitions import hashed_names
+from cutting import cut_groups
 from loops import each, first_fast
 
 QUERIES, EACH = 40, 15

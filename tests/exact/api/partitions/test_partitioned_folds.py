@@ -15,10 +15,10 @@ from aucert.exact.spaces.partitions import (
     PartitionedRows,
     Reply,
     Task,
-    cut,
     fold_of,
     rows_of_fold,
 )
+from cutting import cut
 from loops import each
 
 PLACES = [100, 100, 350, 800]

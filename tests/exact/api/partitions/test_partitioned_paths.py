@@ -11,8 +11,8 @@ from aucert.exact import GroupedRows, Path, regularization_path
 from aucert.exact.certificate import order as spread
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.auc import auc
-from aucert.exact.spaces.groups import cut_groups
-from aucert.exact.spaces.partitions import LocalEngine, PartitionedRows, Reply, Task, cut
+from aucert.exact.spaces.partitions import LocalEngine, PartitionedRows, Reply, Task
+from cutting import cut, cut_groups
 from loops import each, first_fast
 
 CUTS = ([], [300, 700], [50, 51, 51, 400, 1100, 1200])

@@ -26,9 +26,9 @@ from aucert.exact.pairs.ordered_pairs import OrderedPairs
 from aucert.exact.problem import subsample
 from aucert.exact.problem.problem import Problem
 from aucert.exact.proof.write import write_partitioned_proof
-from aucert.exact.spaces.groups import counted_pairs, cut_groups
-from aucert.exact.spaces.partitions import cut
+from aucert.exact.spaces.groups import counted_pairs
 from aucert.exact.sums.tree import exact_dot, finest_grid
+from cutting import cut, cut_groups
 from loops import each, seeds
 
 RANKED = ("hinge", "squared_hinge", "square")

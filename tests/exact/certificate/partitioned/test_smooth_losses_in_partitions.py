@@ -21,9 +21,10 @@ from aucert.exact.losses.registry import ALL_LOSSES, SmoothHinge
 from aucert.exact.problem.minorant import Minorant
 from aucert.exact.problem.problem import Problem
 from aucert.exact.spaces import partitions as engine
-from aucert.exact.spaces.partitions import LocalEngine, PartitionedRows, Reply, Task, cut
+from aucert.exact.spaces.partitions import LocalEngine, PartitionedRows, Reply, Task
 from aucert.exact.sums.binned import squared_ruler
 from aucert.exact.sums.convolved import smooth_ruler
+from cutting import cut
 from loops import each, seeds
 
 SMOOTH = [loss for name, loss in ALL_LOSSES.items() if name != "hinge"] + [SmoothHinge(0.3)]

@@ -21,7 +21,8 @@ from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Solution, Step
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.partitioned import rows_of_dask
-from aucert.exact.spaces.partitions import LocalEngine, PartitionedRows, cut, new_key
+from aucert.exact.spaces.partitions import LocalEngine, PartitionedRows, new_key
+from cutting import cut
 from loops import each
 
 distributed = pytest.importorskip("distributed")

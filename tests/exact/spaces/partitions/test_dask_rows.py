@@ -17,8 +17,9 @@ from aucert.exact.errors import CertificateError, InputError
 from aucert.exact.estimators.roc_svm import ROCSVM, ROCSVMCV
 from aucert.exact.formulation.partitioned import rows_of_dask
 from aucert.exact.spaces.dask_rows import Stretch
-from aucert.exact.spaces.groups import GroupedRows, cut_groups
-from aucert.exact.spaces.partitions import PartitionedRows, cut
+from aucert.exact.spaces.groups import GroupedRows
+from aucert.exact.spaces.partitions import PartitionedRows
+from cutting import cut, cut_groups
 from loops import each
 
 pytest.importorskip("distributed")
@@ -75,7 +76,7 @@ def test_the_tree_of_workers_adds_up_as_this_process_does(parts: int) -> None:
     here = PartitionedRows(cut(X, y, None, places))
     np.testing.assert_array_equal(rows.facts.total, here.facts.total)
     np.testing.assert_array_equal(rows.offset, here.offset)
-    for a, b in zip(rows.drawn(0.1, 0.1), here.drawn(0.1, 0.1), strict=True):
+    for a, b in zip(rows.drawn(0.1, 0.1)[:2], here.drawn(0.1, 0.1)[:2], strict=True):
         np.testing.assert_array_equal(a, b)
 
 

@@ -17,9 +17,9 @@ from aucert.exact.spaces.partitions import (
     LocalEngine,
     Reply,
     Task,
-    cut,
     new_key,
 )
+from cutting import cut
 from loops import each
 
 
