@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,8 +25,9 @@ LARGEST_EXPONENT = 700.0  # exp(-t) is taken for t >= -700: below, it leaves the
 class _Bounded:
     """A loss whose slope is between -1 and 0."""
 
+    lipschitz, nonincreasing = 1.0, True
+
     def clip(self, alpha: np.ndarray) -> np.ndarray:
-        """Return alpha clipped to [0, 1]."""
         return np.clip(alpha, 0.0, 1.0)
 
 
@@ -45,23 +46,18 @@ class Hinge(_Bounded):
     [ScalingUp, eq. (4), eq. (13); SAUC, eq. (2); Nonlinear, eq. (2)], p = 1.
     """
 
-    name: str = field(default="hinge", init=False)
-    lipschitz: float = field(default=1.0, init=False)
-    smoothness: float = field(default=np.inf, init=False)
-    nonincreasing: bool = field(default=True, init=False)
+    name = "hinge"
+    smoothness = np.inf
 
     def value(self, t: np.ndarray) -> np.ndarray:
-        """Return max(0, 1 - t)."""
         return np.maximum(0.0, 1.0 - t)
 
     def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
-        """Return 1[t < 1], or clip((1 - t) / width + 1/2, 0, 1) where width > 0."""
         if width > 0:
             return np.clip((1.0 - t) / width + 0.5, 0.0, 1.0)
         return (t < 1.0).astype(float)
 
     def dual(self, alpha: np.ndarray) -> np.ndarray:
-        """Return alpha."""
         return alpha
 
     def all_pairs(self, pairs: Any, scores: np.ndarray, width: float) -> PairSums:
@@ -83,10 +79,9 @@ class Hinge(_Bounded):
 class _Curved:
     """A loss whose dual part is alpha - corner alpha^2 / 2."""
 
-    corner: ClassVar[float]
+    corner: float
 
     def dual(self, alpha: np.ndarray) -> np.ndarray:
-        """Return alpha - corner alpha^2 / 2."""
         return alpha - self.corner * alpha**2 / 2.0
 
     def shrunk_dual(self, total: float, conjugate: float) -> tuple[float, float]:
@@ -101,22 +96,18 @@ class SquaredHinge(_Curved):
     [Nonlinear, eq. (2), eq. (5)], p = 2.
     """
 
-    name: str = field(default="squared_hinge", init=False)
-    corner: ClassVar[float] = 0.5
-    lipschitz: float = field(default=np.inf, init=False)
-    smoothness: float = field(default=2.0, init=False)
-    nonincreasing: bool = field(default=True, init=False)
+    name = "squared_hinge"
+    corner = 0.5
+    lipschitz, smoothness = np.inf, 2.0
+    nonincreasing = True
 
     def value(self, t: np.ndarray) -> np.ndarray:
-        """Return max(0, 1 - t)^2."""
         return np.maximum(0.0, 1.0 - t) ** 2
 
     def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
-        """Return 2 max(0, 1 - t); there is no kink to smooth."""
         return 2.0 * np.maximum(0.0, 1.0 - t)
 
     def clip(self, alpha: np.ndarray) -> np.ndarray:
-        """Return max(0, alpha)."""
         return np.maximum(0.0, alpha)
 
     def all_pairs(self, pairs: Any, scores: np.ndarray, width: float) -> PairSums:
@@ -134,22 +125,18 @@ class Square(_Curved):
     [SHT, eq. (3)]
     """
 
-    name: str = field(default="square", init=False)
-    corner: ClassVar[float] = 0.5
-    lipschitz: float = field(default=np.inf, init=False)
-    smoothness: float = field(default=2.0, init=False)
-    nonincreasing: bool = field(default=False, init=False)
+    name = "square"
+    corner = 0.5
+    lipschitz, smoothness = np.inf, 2.0
+    nonincreasing = False
 
     def value(self, t: np.ndarray) -> np.ndarray:
-        """Return (1 - t)^2."""
         return (1.0 - t) ** 2
 
     def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
-        """Return 2 (1 - t); there is no kink to smooth."""
         return 2.0 * (1.0 - t)
 
     def clip(self, alpha: np.ndarray) -> np.ndarray:
-        """Return alpha: every value is feasible."""
         return alpha
 
     def all_pairs(self, pairs: Any, scores: np.ndarray, width: float) -> PairSums:
@@ -168,24 +155,18 @@ class Logistic(_Convolved):
     is the loss of RankNet.
     """
 
-    name: str = field(default="logistic", init=False)
-    lipschitz: float = field(default=1.0, init=False)
-    smoothness: float = field(default=0.25, init=False)
-    nonincreasing: bool = field(default=True, init=False)
-    centre: float = field(default=0.0, init=False)
-    reach: float = field(default=44.0, init=False)
+    name = "logistic"
+    smoothness = 0.25
+    centre, reach = 0.0, 44.0
 
     def value(self, t: np.ndarray) -> np.ndarray:
-        """Return log(1 + exp(-t))."""
         return np.maximum(0.0, -t) + np.log1p(np.exp(-np.abs(t)))
 
     def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
-        """Return 1 / (1 + exp(t)); there is no kink to smooth."""
         small = np.exp(-np.abs(t))
         return np.where(t > 0, small, 1.0) / (1.0 + small)
 
     def dual(self, alpha: np.ndarray) -> np.ndarray:
-        """Return -alpha log(alpha) - (1 - alpha) log(1 - alpha)."""
         alpha = np.asarray(alpha)
         upper = alpha * np.log(np.where(alpha > 0, alpha, 1.0))
         return -upper - (1.0 - alpha) * np.log1p(-np.where(alpha < 1, alpha, 0.0))
@@ -224,9 +205,7 @@ class SmoothHinge(_Curved, _Convolved):
     """
 
     corner: float = 1.0
-    name: str = field(default="smooth_hinge", init=False)
-    lipschitz: float = field(default=1.0, init=False)
-    nonincreasing: bool = field(default=True, init=False)
+    name = "smooth_hinge"
 
     def __post_init__(self) -> None:
         if not NARROWEST <= self.corner <= WIDEST:
@@ -251,13 +230,11 @@ class SmoothHinge(_Curved, _Convolved):
         return self.corner / 2.0 + 1e-9 * (1.0 + self.corner)
 
     def value(self, t: np.ndarray) -> np.ndarray:
-        """Return the loss of the margin t."""
         z = np.maximum(0.0, 1.0 - t)
         rounded = np.minimum(z, self.corner)
         return rounded * (rounded / (2.0 * self.corner)) + (z - rounded)
 
     def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
-        """Return clip((1 - t) / corner, 0, 1); there is no kink to smooth."""
         return np.clip((1.0 - t) / self.corner, 0.0, 1.0)
 
     def beside_step(self, x: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -281,13 +258,11 @@ class Exponential:
     positives' mean of exp(-s) and the negatives' mean of exp(s).
     """
 
-    name: str = field(default="exponential", init=False)
-    lipschitz: float = field(default=np.inf, init=False)
-    smoothness: float = field(default=np.inf, init=False)
-    nonincreasing: bool = field(default=True, init=False)
+    name = "exponential"
+    lipschitz = smoothness = np.inf
+    nonincreasing = True
 
     def value(self, t: np.ndarray) -> np.ndarray:
-        """Return exp(-t)."""
         lowest = float(np.min(t, initial=0.0))
         if not lowest >= -LARGEST_EXPONENT:
             raise OverflowingError(
@@ -297,16 +272,13 @@ class Exponential:
         return np.exp(-np.asarray(t))
 
     def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
-        """Return exp(-t); there is no kink to smooth."""
         return self.value(t)
 
     def dual(self, alpha: np.ndarray) -> np.ndarray:
-        """Return alpha - alpha log(alpha)."""
         alpha = np.asarray(alpha)
         return alpha - alpha * np.log(np.where(alpha > 0, alpha, 1.0))
 
     def clip(self, alpha: np.ndarray) -> np.ndarray:
-        """Return max(0, alpha)."""
         return np.maximum(0.0, alpha)
 
     def slip(self, mass: np.ndarray, error: np.ndarray, value: float) -> float:

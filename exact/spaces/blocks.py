@@ -52,7 +52,6 @@ class Pull:
 
     @property
     def value(self) -> np.ndarray:
-        """The sum so far: (dim,)."""
         return self.total + self.carry
 
     @property
@@ -275,7 +274,6 @@ class StreamedRows(FeatureWeights):
     in_blocks = True
 
     def blocks(self) -> Iterator[slice]:
-        """Yield the slices of rows that are held at a time."""
         for start in range(0, self.n, self._rows):
             yield slice(start, min(start + self._rows, self.n))
 
@@ -306,7 +304,6 @@ class StreamedRows(FeatureWeights):
         return np.ascontiguousarray(as_float64(values, name, "a matrix of numbers"))
 
     def scores_of(self, rows: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Return the scores of a raw block: (m,)."""
         if self._plain:
             return rows @ w - float(self.offset @ w)
         if self.dim > FEW_COLUMNS:
@@ -383,7 +380,6 @@ class StreamedRows(FeatureWeights):
             yield Block(columns, positive[rows], None if weight is None else weight[rows])
 
     def scores(self, w: np.ndarray) -> np.ndarray:
-        """Return all scores (n,), the only result here of the size of a column."""
         out = np.empty(self.n)
 
         def work(rows: slice) -> None:
@@ -409,7 +405,6 @@ class StreamedRows(FeatureWeights):
         return whole.value, whole.error, whole.size
 
     def pull(self, c: np.ndarray) -> np.ndarray:
-        """Return sum_i c_i (x_i - offset): (d,)."""
         return self.pulled(c)[0]
 
     def score_slip(self, w: np.ndarray) -> float:
@@ -422,16 +417,13 @@ class StreamedRows(FeatureWeights):
         return gamma(self.dim + 4) * size * float(np.linalg.norm(w)) * (1 + gamma(self.dim + 4))
 
     def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores and a bound of their rounding: (n,) each."""
         return self.scores(w), np.full(self.n, self.score_slip(w))
 
     def dual_norm2(self, c: np.ndarray) -> float:
-        """Return |pull(c)|^2."""
         value = self.pull(c)
         return float(value @ value)
 
     def dual_norm2_error(self, c: np.ndarray) -> float:
-        """Return a bound of the rounding in `dual_norm2`."""
         value, error, _ = self.pulled(c)
         norm = float(np.linalg.norm(value))
         return error * (2 * norm + error) + gamma(self.dim + 4) * norm**2

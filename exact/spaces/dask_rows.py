@@ -117,12 +117,10 @@ def raised(found: list[R]) -> list[R]:
 
 
 def same(value: R) -> R:
-    """Return the value: dask then holds it as a result, which it can make again."""
     return value
 
 
 def with_key(task: Any, key: np.ndarray) -> There:
-    """Return both."""
     return task, key
 
 
@@ -204,17 +202,14 @@ class DaskEngine(Engine):
 
     @property
     def count(self) -> int:
-        """The number of partitions."""
         return len(self._parts)
 
     def close(self) -> None:
-        """Let the partitions go."""
         self._parts, self._key = [], None
         if self._close is not None:
             self._close()
 
     def run(self, task: Task, key: np.ndarray) -> Reply:
-        """Return the sum of the answers."""
         with one_sentence():
             work = task.run.func if isinstance(task.run, functools.partial) else task.run
             there, name = self._there(task, key), f"aucert-{work.__name__}"

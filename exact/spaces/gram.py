@@ -351,7 +351,6 @@ class Gram(Space):
 
     @property
     def gram(self) -> Gram:
-        """The space itself."""
         return self
 
     @property
@@ -368,7 +367,6 @@ class Gram(Space):
         return self.K[np.ix_(rows, columns)]
 
     def diagonal(self) -> np.ndarray:
-        """Return the diagonal of K: (n,)."""
         return self._formula.diagonal(self.X) if self.K is None else np.diag(self.K)
 
     def plain(self) -> Gram:
@@ -459,15 +457,12 @@ class Gram(Space):
         return (share * size + UNIT * self.norm2(w) + off) * (1 + gamma(self.n + 8))
 
     def dual_norm2(self, c: np.ndarray) -> float:
-        """Return c'K c."""
         return self.norm2(c)
 
     def dual_norm2_error(self, c: np.ndarray) -> float:
-        """Return `norm2_error`."""
         return self.norm2_error(c)
 
     def inner(self, w: np.ndarray, other: np.ndarray) -> float:
-        """Return w'K other."""
         return float((w * self.scores(other)).sum())
 
     def score_error(self, w: np.ndarray) -> np.ndarray:

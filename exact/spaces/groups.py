@@ -36,7 +36,6 @@ class Whole(NamedTuple):
     weight: np.ndarray
 
     def scores(self, offset: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Return the scores (x - offset)'w: (m,)."""
         return np.concatenate([added_up(columns, offset, w) for columns in self.columns])
 
 
@@ -78,7 +77,6 @@ class OrderCounts:
     keys: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     def merge(self, other: OrderCounts) -> OrderCounts:
-        """Return the counts of both."""
         keys = np.union1d(self.keys, other.keys)[: KINDS + 1]
         return OrderCounts(
             self.mass + other.mass,
@@ -238,11 +236,9 @@ class GroupedRows(PartitionedRows):
 
     @property
     def grouped(self) -> GroupedRows:
-        """The rows themselves."""
         return self
 
     def first_pass(self) -> Facts:
-        """Return the facts, and keep the counts of pairs."""
         facts, self.order = self.total(grouped_facts, both_merged)
         return facts
 
@@ -277,13 +273,11 @@ class GroupedRows(PartitionedRows):
         return assembled(parts)
 
     def drawn(self, share_neg: float, share_pos: float) -> NoReturn:
-        """Refuse: rows have no class."""
         raise InputError(
             "rows with groups have no class: drawn pairs are for all pairs of two classes"
         )
 
     def named(self, negative: np.ndarray, positive: np.ndarray) -> NoReturn:
-        """Refuse: rows have no class."""
         self.drawn(0.0, 0.0)
 
 
@@ -296,11 +290,9 @@ class _Classes:
 
     @property
     def offset(self) -> np.ndarray:
-        """What is taken off each row: (d,)."""
         return self.rows.offset
 
     def total(self, work: Any, add: Any = merged) -> Any:
-        """Return what `PartitionedRows.total` does."""
         return self.rows.total(partial(on_classes, work, self.level), add)
 
 

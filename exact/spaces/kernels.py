@@ -153,7 +153,6 @@ class Linear:
     """k(x, z) = x'z."""
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
-        """Return the matrix of k(x, z): (n, m)."""
         X, Z = float_rows(X), float_rows(Z)
         if not sp.issparse(X) and not sp.issparse(Z):
             return summed(X[:, some] @ Z[:, some].T for some in feature_blocks(X))
@@ -161,7 +160,6 @@ class Linear:
         return product.toarray() if sp.issparse(product) else np.asarray(product)
 
     def diagonal(self, X: Any) -> np.ndarray:
-        """Return k(x, x) for every row: (n,)."""
         X = float_rows(X)
         if sp.issparse(X):
             return np.asarray(X.multiply(X).sum(axis=1)).ravel()
@@ -190,7 +188,6 @@ class Radial:
         object.__setattr__(self, "gamma", check_gamma(self.gamma))
 
     def diagonal(self, X: Any) -> np.ndarray:
-        """Return ones: (n,)."""
         return np.ones(X.shape[0])
 
 
@@ -199,7 +196,6 @@ class Gaussian(Radial):
     """k(x, z) = exp(-gamma |x - z|^2)."""
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
-        """Return the matrix of k(x, z): (n, m)."""
         return exp_of(self.gamma, squared_distances(X, Z))
 
     def noise(self, X: Any) -> float:
@@ -266,7 +262,6 @@ class Laplacian(Radial):
     """k(x, z) = exp(-gamma sum_k |x_k - z_k|)."""
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
-        """Return the matrix of k(x, z): (n, m)."""
         X, Z = float_rows(X), float_rows(Z)
         if not sp.issparse(X) and not sp.issparse(Z):
             from scipy.spatial.distance import cdist

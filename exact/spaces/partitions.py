@@ -78,7 +78,6 @@ class ArrayPartition:
     key: Any = None
 
     def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
-        """Raise `InputError` for a number that is not finite, or a weight (column None)."""
         refuse_in(self.name, row, column, value)
 
     def rows(self, rows: slice) -> np.ndarray:
@@ -95,7 +94,6 @@ class ArrayPartition:
             raise
 
     def blocks(self) -> Iterator[Block]:
-        """Yield its rows in order."""
         n, dim = self.X.shape
         group = key = None
         if self.group is not None:
@@ -310,11 +308,9 @@ class LocalEngine(Engine):
 
     @property
     def count(self) -> int:
-        """The number of partitions."""
         return len(self.partitions)
 
     def run(self, task: Task, key: np.ndarray) -> Reply:
-        """Return the sum of the answers."""
         jobs, parts = min(self.jobs, self.count), self.partitions
         step = 1 if jobs == 1 else stretch(self.count, STRETCHES * jobs)
         starts = range(0, self.count, step)
@@ -375,16 +371,13 @@ class Facts:
 
     @property
     def n(self) -> int:
-        """Number of rows."""
         return sum(size for size, _ in self.sizes.values())
 
     @property
     def n_pos(self) -> int:
-        """Number of positive rows."""
         return sum(plus for _, plus in self.sizes.values())
 
     def merge(self, other: Facts) -> Facts:
-        """Return the facts of both."""
         sizes = dict(self.sizes)
         for index, (n, plus) in other.sizes.items():
             held = sizes.get(index, (0, 0))
@@ -594,12 +587,10 @@ class PartitionedRows(FeatureWeights):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
         return self.n, self.dim
 
     @property
     def parts(self) -> int:
-        """The number of partitions."""
         return self.engine.count
 
     def first_pass(self) -> Facts:
@@ -610,20 +601,16 @@ class PartitionedRows(FeatureWeights):
 
     @property
     def apart(self) -> PartitionedRows:
-        """The rows themselves."""
         return self
 
     @property
     def kept_numbers(self) -> int:
-        """How many numbers a partition may answer with."""
         return self.engine.kept_numbers
 
     def labelled(self, pairs: object) -> Self:
-        """Return the rows with the labels of `pairs`: theirs lie with them."""
         return self
 
     def as_classes(self) -> Self:
-        """Return the rows as those of two classes, which they are."""
         return self
 
     def total(
@@ -747,11 +734,9 @@ class SomeRowsEngine(Engine):
 
     @property
     def count(self) -> int:
-        """The number of partitions."""
         return self.engine.count
 
     def run(self, task: Task, key: np.ndarray) -> Reply:
-        """Return the sum of the answers."""
         return self.engine.run(task._replace(run=partial(_on_some, task.run, self.chosen)), key)
 
 

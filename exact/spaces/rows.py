@@ -147,12 +147,10 @@ def _pulled(X: np.ndarray, c: np.ndarray, block: int) -> np.ndarray:
 
 
 def column_means(X: sp.csr_matrix) -> np.ndarray:
-    """Return the means of the columns: (d,)."""
     return _finite(np.asarray(X.T @ np.ones(X.shape[0])) / X.shape[0])
 
 
 def sparse_norms(X: sp.csr_matrix) -> np.ndarray:
-    """Return the norms of the rows: (n,)."""
     squares = sp.csr_matrix((X.data**2, X.indices, X.indptr), X.shape)
     return np.sqrt(np.asarray(squares @ np.ones(X.shape[1])))
 
@@ -184,7 +182,6 @@ def column_mass(
 
 
 def long_dot(a: np.ndarray, b: np.ndarray) -> float:
-    """Return a'b, summed in the long format."""
     return float(a.astype(np.longdouble) @ b.astype(np.longdouble))
 
 
@@ -339,15 +336,12 @@ class FeatureWeights(Space):
     offset: np.ndarray  # what is taken off each row: (dim,)
 
     def norm2(self, w: np.ndarray) -> float:
-        """Return w'w."""
         return float(w @ w)
 
     def norm2_error(self, w: np.ndarray) -> float:
-        """Return gamma_{d+4} w'w."""
         return gamma(self.dim + 4) * self.norm2(w)
 
     def inner(self, w: np.ndarray, other: np.ndarray) -> float:
-        """Return w'other."""
         return float(w @ other)
 
     def to_input(self, w: np.ndarray) -> np.ndarray:
@@ -395,7 +389,6 @@ class Rows(FeatureWeights):
 
     @property
     def held(self) -> Rows:
-        """The rows themselves."""
         return self
 
     @property
@@ -404,12 +397,10 @@ class Rows(FeatureWeights):
         return self if type(self) is Rows else None
 
     def part(self, index: np.ndarray) -> Rows:
-        """Return the space of some of the rows."""
         return Rows(self.raw[index], check=False)
 
     @property
     def is_sparse(self) -> bool:
-        """Whether the rows are held as CSR."""
         return not isinstance(self.X, np.ndarray)
 
     def scores(self, w: np.ndarray) -> np.ndarray:
@@ -427,7 +418,6 @@ class Rows(FeatureWeights):
     keeps = True
 
     def labelled(self, pairs: object) -> Rows:
-        """Return the rows themselves: their labels are in memory, as they are."""
         return self
 
     def pulled(self, c: np.ndarray) -> tuple[np.ndarray, float, float]:
@@ -543,7 +533,6 @@ class Rows(FeatureWeights):
         return long_product(self._given(), self.offset, w), error
 
     def rows(self, index: np.ndarray) -> np.ndarray | sp.csr_matrix:
-        """Return the named rows, centred where that costs no sparsity."""
         return self.X[index]
 
     def dense(self) -> np.ndarray:

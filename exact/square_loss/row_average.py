@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -101,12 +102,10 @@ class RowAverage:
 
     @property
     def dim(self) -> int:
-        """Number of features."""
         return int(self.means.shape[1])
 
     @property
     def delta(self) -> np.ndarray:
-        """Difference of the class means: (d,)."""
         return self.means[1] - self.means[0]
 
     def part(self, rows: np.ndarray | slice, factor: float) -> RowAverage:
@@ -311,12 +310,16 @@ class Moments:
     """delta (d,) and Sigma (d, d) of the two classes.
 
     size (d,), where known, is the largest absolute value of each feature before centring: what
-    is smaller than its rounding is no information.
+    is smaller than its rounding is no information. What rounding has cost, in the features' own
+    units: entry (d,) bounds the error in an entry of the centred rows, mean (d,) is the largest of
+    what the two class means have lost.
     """
 
     delta: np.ndarray
     sigma: np.ndarray
     size: np.ndarray | None = None
+    entry: Any = None
+    mean: Any = None
 
     @property
     def M(self) -> np.ndarray:
@@ -335,30 +338,11 @@ def moments(
 def row_moments(
     average: RowAverage, columns: np.ndarray | None = None, offset: np.ndarray | None = None
 ) -> Moments:
-    """Return delta and Sigma of a loss that is given as an average over rows. [SHT, eq. (4)]"""
-    return moments_with_losses(average, columns, offset)[0]
-
-
-@dataclass(frozen=True, eq=False)
-class Losses:
-    """What the moments of each feature have lost to rounding, in the feature's own units: (d,).
-
-    entry : bound of the error in an entry of the centred rows
-    mean : the largest of what the two class means have lost
-    """
-
-    entry: np.ndarray
-    mean: np.ndarray
-
-
-def moments_with_losses(
-    average: RowAverage, columns: np.ndarray | None = None, offset: np.ndarray | None = None
-) -> tuple[Moments, Losses]:
-    """Return what `row_moments` returns, and what `moment_error` needs to bound its rounding.
+    """Return delta and Sigma of a loss that is given as an average over rows. [SHT, eq. (4)]
 
     A difference of two floats is right to one unit of itself. So an entry x less the offset, less
     the computed class mean, is off by a unit of either difference, however large x is; that the
-    mean is off too is the same for all rows of a class, and is measured: `Losses.mean`.
+    mean is off too is the same for all rows of a class, and is measured: `Moments.mean`.
     """
     columns = np.arange(average.dim) if columns is None else np.asarray(columns)
     means, n = average.means[:, columns], average.mass.size
@@ -379,8 +363,7 @@ def moments_with_losses(
     delta = (means[1] - means[0]) + (rest[1] - rest[0])
     entry = 1.01 * UNIT * (left + (size if isinstance(X, np.ndarray) else 0.0))
     size = size + (0.0 if offset is None else np.abs(offset[columns]))
-    losses = Losses(entry, np.abs(rest).max(axis=0))
-    return Moments(delta, (sigma + sigma.T) / 2, size), losses
+    return Moments(delta, (sigma + sigma.T) / 2, size, entry, np.abs(rest).max(axis=0))
 
 
 @dataclass(frozen=True)

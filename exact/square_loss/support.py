@@ -44,14 +44,13 @@ from ..tools.lossless import as_float64
 from ..tools.rounding import UNIT, gamma
 from .exact_moments import ExactMoments
 from .row_average import (
-    Losses,
     MomentError,
     Moments,
     RowAverage,
     Source,
     moment_error,
     moments,
-    moments_with_losses,
+    row_moments,
     square_parts,
 )
 
@@ -532,7 +531,6 @@ class SupportBounds:
 
     @property
     def useful(self) -> np.ndarray:
-        """The features that are not silent: int array."""
         return np.flatnonzero(~self.silent)
 
     @property
@@ -600,31 +598,31 @@ class SupportBounds:
 def support_bounds_of(average: RowAverage, tol: float = TOLERANCE) -> SupportBounds:
     """Return the bounds of F on the supports of an average over rows."""
     source = average.source or Source(average.X, average.mass, None)
-    found, losses = moments_with_losses(average, offset=source.offset)
+    found = row_moments(average, offset=source.offset)
     silent, flat = _constant(source.X, average.positive, source.weight)
     delta, sigma = np.where(silent, 0.0, found.delta), found.sigma.copy()
     sigma[flat], sigma[:, flat] = 0.0, 0.0
     loss = SupportLoss(Moments(delta, sigma, found.size), average.lam)
-    blurred = ~silent & _blurred(loss, losses, flat)
+    blurred = ~silent & _blurred(loss, found, flat)
     trusted = ~silent & ~blurred
     scale = loss.scale[trusted]
     error = moment_error(
         average.mass.size,
-        float((losses.entry[trusted] / scale).max(initial=0.0)),
-        float((losses.mean[trusted] / scale).max(initial=0.0)),
+        float((found.entry[trusted] / scale).max(initial=0.0)),
+        float((found.mean[trusted] / scale).max(initial=0.0)),
         float(np.abs(loss.scaled_delta[trusted]).max(initial=0.0)),
     )
     exact = ExactMoments(source.X, average.positive, source.weight, average.lam)
     return SupportBounds(loss, error, exact, silent, blurred, tol)
 
 
-def _blurred(loss: SupportLoss, losses: Losses, flat: np.ndarray) -> np.ndarray:
+def _blurred(loss: SupportLoss, found: Moments, flat: np.ndarray) -> np.ndarray:
     """Return the features about which the moments, as floats, tell too little."""
     variance = np.diag(loss.sigma) + loss.lam / 2
     # A feature that floats call constant, while its numbers differ.
     called = ~loss.informative | ((np.diag(loss.scaled_sigma) == 0) & ~flat)
     faint = (variance < FAINT) & ~(flat & (loss.lam == 0) & (np.abs(loss.delta) > FAINT**0.5))
-    rough = (losses.entry > BLUR * loss.scale) | (losses.mean > DRIFT * loss.scale)
+    rough = (found.entry > BLUR * loss.scale) | (found.mean > DRIFT * loss.scale)
     return called | faint | rough | ~np.isfinite(loss.scale)
 
 

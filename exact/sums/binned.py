@@ -79,7 +79,6 @@ class Extent:
         return np.ravel(np.column_stack([low - margin, high + margin]))
 
     def merge(self, other: Extent) -> None:
-        """Widen the range by that of other rows."""
         for k, of_two in enumerate((min, max, min, max)):
             self.ends[k] = of_two(self.ends[k], other.ends[k])
 
@@ -179,7 +178,6 @@ class Gathered:
         self.rows += positive.size
 
     def merge(self, other: Gathered) -> Gathered:
-        """Add the moments of another one."""
         self.held += other.held
         self.sums += other.sums
         self.theta += other.theta
@@ -231,11 +229,9 @@ class WeighedSums:
 
     @property
     def value(self) -> np.ndarray:
-        """The sum: (d,)."""
         return self.total + self.carry
 
     def merge(self, other: WeighedSums) -> WeighedSums:
-        """Add the pull of other rows."""
         new = self.total + other.total
         part = new - self.total
         slip = (self.total - (new - part)) + (other.total - part)  # two-sum: exact

@@ -92,12 +92,10 @@ class Bins:
 
     @property
     def size(self) -> int:
-        """Number of bins."""
         return self.count_a.size
 
     @property
     def masses(self) -> tuple[float, float]:
-        """What each class weighs."""
         return float(short_sum(self.count_a)), float(short_sum(self.count_b))
 
     def mean_a(self, values: np.ndarray) -> float:

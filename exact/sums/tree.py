@@ -591,7 +591,6 @@ class WholeHingeSums:
     fraction_error: float = 0.0
 
     def merge(self, other: WholeHingeSums) -> WholeHingeSums:
-        """Add the sums over other groups."""
         for name, part in vars(other).items():
             setattr(self, name, getattr(self, name) + part)
         return self

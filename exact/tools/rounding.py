@@ -31,12 +31,10 @@ class Bound:
 
     @property
     def high(self) -> float:
-        """value + error, rounded up."""
         return above(self.value + self.error) if self.error else self.value
 
     @property
     def low(self) -> float:
-        """value - error - excess, rounded down."""
         less = above(self.error + self.excess) if self.error and self.excess else 0.0
         less = max(less, self.error, self.excess)
         return -above(less - self.value) if less else self.value
