@@ -75,15 +75,6 @@ def test_the_gradient_is_that_of_finite_differences(kind) -> None:
         assert loss.gradient(w)[j] == pytest.approx(slope, rel=1e-6, abs=1e-7)
 
 
-@each("kind", KINDS)
-def test_the_hessian_is_twice_m_and_not_m(kind) -> None:
-    X, positive, weight, loss = draw(kind)
-    columns = [loss.gradient(e) - loss.gradient(np.zeros(5)) for e in np.eye(5)]
-    np.testing.assert_allclose(
-        np.array(columns), hessian(X, positive, weight), rtol=1e-8, atol=1e-9
-    )
-
-
 def test_the_penalty_enters_value_gradient_and_curvature() -> None:
     X, positive, _, loss = draw("plain")
     ridged = RowAverage.of(Rows(X), positive, lam=0.6)

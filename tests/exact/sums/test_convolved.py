@@ -164,48 +164,6 @@ def test_the_bound_of_the_transforms_rounding_holds_and_is_not_idle(monkeypatch)
     assert 1e-4 < max(shares) < 0.6
 
 
-CAUGHT = ["curvature", "wrap", "clipped", "step"]
-
-
-@each("fault", CAUGHT)
-def test_planted_faults_are_caught(monkeypatch, fault: str) -> None:
-    """Each check above would see the fault that it is there for."""
-    loss = Logistic()
-    placed, closed = convolved.Ruler.placed, convolved.closed_smooth
-    if fault == "curvature":
-
-        def flat(*of):
-            found = closed(*of)
-            return replace(found, value=found.value / 64)
-
-        monkeypatch.setattr(convolved, "closed_smooth", flat)
-    elif fault == "wrap":
-        monkeypatch.setattr(
-            convolved, "linear_length", lambda size, half: 1 << (size - 1).bit_length()
-        )
-        convolved._kernels.cache_clear()
-    elif fault == "clipped":
-
-        def clipped(self, scores: np.ndarray, positive: np.ndarray):
-            side, places, theta = placed(self, scores, positive)
-            return side, np.minimum(places, np.int64(2 * self.bins)), theta
-
-        monkeypatch.setattr(convolved.Ruler, "placed", clipped)
-    else:
-        monkeypatch.setattr(convolved, "_sum_above", lambda counts: counts[::-1].cumsum()[::-1])
-
-    def all_checks() -> None:
-        for seed, bins in itertools.product(range(12), (4, 32)):
-            scores, positive, weight = drawn("plain", seed)
-            check(loss, 3 * scores, positive, weight, bins=bins)
-
-    with pytest.raises(AssertionError):
-        all_checks()
-    monkeypatch.undo()
-    convolved._kernels.cache_clear()
-    all_checks()
-
-
 @dataclass(frozen=True)
 class Off(Logistic):
     """A logistic loss whose kernels are wrong by nearly all that `KERNEL_UNITS` allows."""

@@ -147,30 +147,6 @@ def counted_problem(seed: int, n: int = 60) -> Problem:
     return linear_problem(X, positive, 0.1, pairs=AllPairs(form="compiled"))
 
 
-@each("seed", seeds(5))
-def test_shared_sums_certify_what_separate_sums_do(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    problem, rng = counted_problem(seed), np.random.default_rng(seed)
-    w = rng.normal(size=2)
-    witness = Minorant.from_scores(problem, problem.space.scores(w), 0.1)
-    calls: list[float] = []
-    plain = AllPairs.sums
-
-    def counted(self: AllPairs, *args: object) -> object:
-        calls.append(1.0)
-        return plain(self, *args)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(AllPairs, "sums", counted)
-    shared = Certificate.of(problem, w, witness)
-    assert len(calls) == 1
-    monkeypatch.setattr("aucert.exact.certificate.certificate._shared_sums", lambda *_: None)
-    apart = Certificate.of(problem, w, witness)
-    assert len(calls) == 3
-    assert shared.dual == apart.dual
-    assert abs(shared.primal - apart.primal) <= shared.rounding + apart.rounding
-
-
 def test_another_point_than_the_witness_gets_its_own_sums() -> None:
     problem = counted_problem(9)
     w = np.array([0.5, 0.4])

@@ -91,13 +91,3 @@ def test_the_binned_form_brackets_every_pair(seed: int, monkeypatch) -> None:
     assert np.abs(told.c - (alpha.sum(axis=1) - alpha.sum(axis=0))).max() <= 1e-15
     assert told.total == pytest.approx(alpha.sum(), abs=1e-14)
     assert np.abs(told.c - fine.c).sum() <= 0.05
-
-
-def test_another_form_of_the_same_pairs_arranges_nothing_anew() -> None:
-    pairs, scores, _ = counted_pairs(9)
-    same = pairs.by("binned")
-    assert same.arrangement is pairs.arrangement
-    assert (pairs.form, same.form) == ("auto", "binned")
-    told, fine = (p.sums(scores, HINGE, 0.0) for p in (same, pairs))
-    assert told.value == fine.value  # without a width there is no coarser grid
-    assert np.array_equal(told.c, fine.c)

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any
 
 import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from aucert.approx import NBAUC, NSAUC, OAM, SHTAUC, SOLAM, IncompleteROCSVM, Nystrom, RankSVM
 from aucert.exact import ROCSVM, ROCSVMCV, certify, regularization_path, solve
 from aucert.exact.api import solve as solving
 from aucert.exact.errors import InputError
-from aucert.exact.estimators import base
 from aucert.exact.spaces import blocks
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.tools import threads
-from aucert.exact.tools.lossless import check_matrix
 from aucert.exact.tools.threads import at_most, in_parts, one_thread, small_in_one_thread, workers
 from loops import costly_slow, each
 
@@ -59,33 +55,6 @@ def test_small_problems_take_one_thread(two, monkeypatch: pytest.MonkeyPatch, na
 
     monkeypatch.setattr(Rows, "scores", watched)
     CALLS[name]()
-    assert seen and all(number == {1} for number in seen)
-    assert threads_now() == {2}
-
-
-APPROXIMATE = {
-    "drawn pairs": lambda: IncompleteROCSVM(random_state=0).fit(X, Y),
-    "Newton": lambda: RankSVM().fit(X, Y),
-    "landmarks": lambda: NBAUC(n_landmarks=5, random_state=0).fit(X, Y),
-    "random pairs": lambda: NSAUC(n_landmarks=5, random_state=0).fit(X, Y),
-    "a batch": lambda: OAM(random_state=0).partial_fit(X, Y, classes=[0, 1]),
-    "hard thresholding": lambda: SHTAUC(k=2, random_state=0).fit(X, Y),
-    "the saddle": lambda: SOLAM(random_state=0).fit(X, Y),
-    "a map": lambda: Nystrom(n_landmarks=5, random_state=0).fit(X),
-}
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@each("name", APPROXIMATE)
-def test_small_approximations_take_one_thread(two, monkeypatch, name: str) -> None:
-    seen = []
-
-    def watched(*given: Any, **named: Any) -> Any:
-        seen.append(threads_now())
-        return check_matrix(*given, **named)
-
-    monkeypatch.setattr(base, "check_matrix", watched)
-    APPROXIMATE[name]()
     assert seen and all(number == {1} for number in seen)
     assert threads_now() == {2}
 

@@ -18,7 +18,3 @@ def test_a_printed_bound_stays_a_bound_and_is_off_by_less_than_a_unit(digits: in
         exact = Fraction(float(value))
         assert low <= exact <= high
         assert high - low <= abs(exact) * Fraction(10) ** (1 - digits)
-
-
-def test_zero_stays_zero() -> None:
-    assert at_least(0.0) == at_most(0.0) == "0"

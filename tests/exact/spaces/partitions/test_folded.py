@@ -119,20 +119,6 @@ def test_blocks_are_the_columns_in_any_format(kind: str, turned: bool) -> None:
     np.testing.assert_array_equal(found, X.astype(float).T)
 
 
-def test_the_next_partition_uses_the_same_memory_again() -> None:
-    rows = np.arange(8 * 40_000.0).reshape(-1, 4)
-    part = ArrayPartition(rows, np.zeros(rows.shape[0], dtype=bool))
-
-    def places() -> set[int]:
-        return {block.columns.__array_interface__["data"][0] for block in part.blocks()}
-
-    places()
-    assert places() == places()
-    held = list(part.blocks())
-    assert len({id(block.columns.base) for block in held}) == len(held) == 3
-    np.testing.assert_array_equal(held[0].columns.T, rows[: held[0].columns.shape[1]])
-
-
 def test_tuples_of_arrays_are_partitions() -> None:
     rng = np.random.default_rng(0)
     X, weight, group = rng.normal(size=(60, 2)), np.arange(60) % 3 + 1.0, np.arange(60) // 10
