@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from copy import copy
 from functools import reduce
@@ -168,17 +167,12 @@ class Memory:
         return memory[: dim * m].reshape(dim, m)
 
 
-class _OfThread(threading.local):
-    def __init__(self) -> None:
-        self.memory: defaultdict[str, Memory] = defaultdict(Memory)
-
-
-_OF_THREAD = _OfThread()
+_OF_THREAD = threading.local()
 
 
 def block_memory(purpose: str = "blocks") -> Memory:
     """Return the memory for blocks of this thread: whoever holds one of them keeps it."""
-    return _OF_THREAD.memory[purpose]
+    return _OF_THREAD.__dict__.setdefault(purpose, Memory())
 
 
 def _alone() -> int:
@@ -462,23 +456,18 @@ class StreamedRows(FeatureWeights):
         top = 0.0
         for rows in self.blocks():
             block = self.narrow(rows)
-            wide = self.dim > FEW_COLUMNS
-            square = (
-                self._measured(block, rows) if wide else loops.largest_square(block, self.offset)
-            )
+            if self.dim > FEW_COLUMNS:  # the lengths of wide rows are kept
+                squares = self._lengths[rows]
+                loops.squares(block, self.offset, squares)
+                square = float(squares.max()) if np.isfinite(squares).all() else np.inf
+                self._lengths[rows] = np.sqrt(squares) * (1 + gamma(self.dim + 8))
+            else:
+                square = loops.largest_square(block, self.offset)
             if not np.isfinite(square):
                 self._refuse(block, rows.start)
             top = max(top, square)
         reach = float(np.sqrt(top)) * (1 + gamma(self.dim + 8))
         return check_reach(reach, reach == 0)
-
-    def _measured(self, block: np.ndarray, rows: slice) -> float:
-        """Keep the lengths of some wide rows, and return the largest square."""
-        squares = self._lengths[rows]
-        loops.squares(block, self.offset, squares)
-        top = float(squares.max()) if np.isfinite(squares).all() else np.inf
-        self._lengths[rows] = np.sqrt(squares) * (1 + gamma(self.dim + 8))
-        return top
 
     def _refuse(self, block: np.ndarray, start: int) -> None:
         bad = np.argwhere(~np.isfinite(block))

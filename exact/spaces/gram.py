@@ -14,7 +14,6 @@ import os
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -178,8 +177,11 @@ class Tiles:
             for a, rows in enumerate(parts):
                 if stop():
                     break
-                row = partial(_tile, kernel, X, dtype, rows)
-                held.append(in_parts(row, parts[: a + 1], workers(rows.stop * SIDE)))
+
+                def tile(columns: slice, rows: slice = rows) -> np.ndarray:
+                    return kernel(X[rows], X[columns]).astype(dtype)
+
+                held.append(in_parts(tile, parts[: a + 1], workers(rows.stop * SIDE)))
         return cls(n, held)
 
     @property
@@ -206,13 +208,6 @@ class Tiles:
         with one_thread():
             sums = in_parts(work, range(PARTS), workers(self.n * self.n // 2))
         return sum(sums[1:], sums[0])
-
-
-def _tile(
-    kernel: Kernel, X: Any, dtype: type[np.floating], rows: slice, columns: slice
-) -> np.ndarray:
-    """Return the values of a kernel on rows and columns of its matrix."""
-    return kernel(X[rows], X[columns]).astype(dtype)
 
 
 def format_for(n: int, tol: float) -> type[np.floating]:

@@ -240,30 +240,11 @@ class Space:
     in_blocks = False  # whether rows are read a block at a time, so that no scores are held
     source: Any = None  # the rows as they were given, or where they are read from in slices
 
-    @property
-    def held(self) -> Rows | None:
-        """The rows, where they are in memory."""
-        return None
-
-    @property
-    def given(self) -> Rows | None:
-        """The rows, where they are in memory as they were given: not whitened."""
-        return None
-
-    @property
-    def gram(self) -> Gram | None:
-        """The space itself, where it is that of a kernel matrix."""
-        return None
-
-    @property
-    def apart(self) -> PartitionedRows | None:
-        """The rows, where they are in partitions: their labels lie with them."""
-        return None
-
-    @property
-    def grouped(self) -> GroupedRows | None:
-        """The rows in partitions, where they have a group and a key instead of labels."""
-        return None
+    held: Rows | None = None  # the rows, where they are in memory
+    given: Rows | None = None  # these, where they are as they were given: not whitened
+    gram: Gram | None = None  # the space itself, where it is that of a kernel matrix
+    apart: PartitionedRows | None = None  # the rows, where they lie in partitions with their labels
+    grouped: GroupedRows | None = None  # these, where they have a group and a key instead
 
     @property
     def unstructured(self) -> Space:

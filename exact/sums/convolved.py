@@ -82,13 +82,12 @@ EXPONENTIAL_UNITS = 8  # Largest error of an exponential and of its sum, in the 
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """What the rows of each class weigh, by bin, and the relative rounding of these sums."""
+    """What the rows of each class weigh, by bin."""
 
     per_unit: float
     shift: int
     count_a: np.ndarray
     count_b: np.ndarray
-    slip: float
 
     @property
     def size(self) -> int:
@@ -222,36 +221,6 @@ def convolved(pairs: Any, scores: np.ndarray, loss: Any, width: float) -> PairSu
     )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class MeanSums:
-    """Sums over the other class by bin, and means over all pairs."""
-
-    sums: ClassSums
-    total: float
-    conjugate: float
-    rounding: float
-    conjugate_rounding: float
-
-
-def mean_sums(bins: Bins, loss: Any) -> MeanSums:
-    """Return the sums of alpha and of its dual part for binned rows."""
-    sums, (_, mass_b) = class_sums(bins, loss), bins.masses
-    total = float(bins.mean_a(sums.u) / mass_b)
-    kernel = KERNEL_UNITS * UNIT
-    top = float(np.asarray(loss.dual(np.ones(1)))[0])
-    rounding = (
-        sums.u_error
-        + sums.v_error
-        + 2 * kernel
-        + (4 * bins.slip + gamma(short_chain(bins.size) + 16)) * 2 * (total + sums.stepped)
-    )
-    conjugate = float(bins.mean_a(sums.duals) / mass_b)
-    along = gamma(short_chain(bins.size) + 16) + 2 * bins.slip
-    size = abs(top) + float(bins.mean_a(np.abs(sums.duals)) / mass_b)
-    conjugate_rounding = sums.dual_error + kernel * (1 + abs(top)) + 2 * along * size
-    return MeanSums(sums, total, conjugate, rounding, conjugate_rounding)
-
-
 def bins_for(pairs: Any, width: float) -> float:
     """Return the bins a unit: a power of two, at least 1 / width where a width is given."""
     if width <= 0:
@@ -284,9 +253,16 @@ def closed_smooth(ruler: Ruler, found: Gathered, whole: bool, loss: Any) -> Clos
     slip = 0.0 if whole else gamma(chain)
     K = float(ruler.bins)
     count_b, count_a = np.ascontiguousarray(found.held[..., 0])
-    bins = Bins(K, round(loss.centre * K), count_a, count_b, slip)
-    mean, (mass_a, mass_b) = mean_sums(bins, loss), bins.masses
-    table = np.stack([-mean.sums.v, mean.sums.u])[..., None] / (mass_a * mass_b)
+    bins = Bins(K, round(loss.centre * K), count_a, count_b)
+    sums, (mass_a, mass_b) = class_sums(bins, loss), bins.masses
+    total, conjugate = (float(bins.mean_a(x) / mass_b) for x in (sums.u, sums.duals))
+    kernel, adding = KERNEL_UNITS * UNIT, gamma(short_chain(bins.size) + 16)
+    c_error = sums.u_error + sums.v_error + 2 * kernel
+    c_error += (4 * slip + adding) * 2 * (total + sums.stepped)
+    top = abs(float(np.asarray(loss.dual(np.ones(1)))[0]))
+    duals = top + float(bins.mean_a(np.abs(sums.duals)) / mass_b)
+    conjugate_error = sums.dual_error + kernel * (1 + top) + 2 * (adding + 2 * slip) * duals
+    table = np.stack([-sums.v, sums.u])[..., None] / (mass_a * mass_b)
     first, second = (found.theta / np.array([mass_b, mass_a])[:, None]).T
     square = max(float(second.sum() - 2 * first[0] * first[1]), 0.0) / K**2
     along = gamma(2 * (chain + ruler.size) + 24) + 2 * slip
@@ -295,12 +271,12 @@ def closed_smooth(ruler: Ruler, found: Gathered, whole: bool, loss: Any) -> Clos
     extra = curved * square + loss.tail(loss.reach)
     return ClosedLines(
         table,
-        mean.conjugate,
-        mean.conjugate_rounding,
-        mean.rounding + 4 * UNIT * 2 * mean.total,
+        conjugate,
+        conjugate_error,
+        c_error + 4 * UNIT * 2 * total,
         extra,
-        mean.conjugate_rounding + curved * along * size + gamma(8) * extra,
-        mean.total,
+        conjugate_error + curved * along * size + gamma(8) * extra,
+        total,
         extra,
     )
 

@@ -197,7 +197,9 @@ def _float64(given: np.ndarray, name: str, what: str, column: int | None = None)
     if given.dtype == np.float64:
         return given
     kind = given.dtype.kind
-    if kind == "c" or (kind == "O" and any(map(_is_complex, given.flat))):
+    if kind == "c" or (
+        kind == "O" and any(isinstance(x, complex | np.complexfloating) for x in given.flat)
+    ):
         raise InputError(f"{name} must be {what}; it holds complex ones")
     if kind not in "biufOSU":
         raise InputError(f"{name} must be {what}, not of {given.dtype}")
@@ -212,10 +214,6 @@ def _float64(given: np.ndarray, name: str, what: str, column: int | None = None)
         if isinstance(error, InputError):
             raise
         raise InputError(f"{name} must be {what}: {error}") from None
-
-
-def _is_complex(value: object) -> bool:
-    return isinstance(value, complex | np.complexfloating)
 
 
 def place_of(where: tuple[int, ...]) -> str:

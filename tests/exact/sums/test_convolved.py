@@ -153,7 +153,7 @@ def test_the_bound_of_the_transforms_rounding_holds_and_is_not_idle(monkeypatch)
             np.bincount(place[y], rng.integers(1, 10**8, n // 2), 500)
             for y in (positive, ~positive)
         )
-        bins = convolved.Bins(32.0, 0, *counts, slip=0.0)
+        bins = convolved.Bins(32.0, 0, *counts)
         sums = convolved.class_sums(bins, Logistic())
         m = np.arange(-bins.size + 1, bins.size)
         step = np.where(m < 0, 1.0, np.where(m > 0, 0.0, 0.5))
@@ -214,7 +214,7 @@ def test_the_transforms_own_bounds_are_above_zero() -> None:
     for loss in (Logistic(), SmoothHinge(0.3)):
         place, y = np.floor(64 * (scores - scores.min())).astype(int), pairs.positive
         counts = (np.bincount(place[side], minlength=400) + 0.0 for side in (y, ~y))
-        bins = convolved.Bins(64.0, round(64 * loss.centre), *counts, slip=0.0)
+        bins = convolved.Bins(64.0, round(64 * loss.centre), *counts)
         sums = convolved.class_sums(bins, loss)
         assert min(sums.u_error, sums.v_error, sums.dual_error) > UNIT
         off = np.abs(sums.u * (1 + 1e-9) - sums.u)  # a thousand times what it rounds is more
