@@ -78,7 +78,15 @@ class ArrayPartition:
     key: Any = None
 
     def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
-        refuse_in(self.name, row, column, value)
+        if column is None:
+            raise InputError(
+                f"the weight of row {row} of {self.name} (from 0) is {value}: weights are >= 0 and "
+                "finite, and of moderate size"
+            )
+        raise InputError(
+            f"X has a value that is not finite in {self.name}, row {row}, column {column} (from "
+            "0): remove or impute it first"
+        )
 
     def rows(self, rows: slice) -> np.ndarray:
         """Return some rows as numbers, in a format that float64 holds."""
@@ -146,19 +154,6 @@ def named(group: np.ndarray, where: str) -> np.ndarray:
         row = int(np.argmin(np.isfinite(group)))
         raise InputError(f"the group of row {row} of {where} is {group[row]}: groups have a name")
     return group
-
-
-def refuse_in(name: str, row: int, column: int | None, value: float) -> NoReturn:
-    """Raise the sentence for a number, or a weight, that cannot be used."""
-    if column is None:
-        raise InputError(
-            f"the weight of row {row} of {name} (from 0) is {value}: weights are >= 0 and finite, "
-            "and of moderate size"
-        )
-    raise InputError(
-        f"X has a value that is not finite in {name}, row {row}, column {column} (from 0): remove "
-        "or impute it first"
-    )
 
 
 class Task(NamedTuple):
@@ -411,6 +406,9 @@ def facts_of(blocks: Iterator[Block], index: int) -> Facts:
     return found
 
 
+ROW_WEIGHTS = 1e-50, 1e50  # those of partitions lie between these, or are zero: none is rescaled
+
+
 def _facts_of_block(block: Block, index: int, before: int) -> Facts:
     columns, positive, weight = block.columns, block.positive, block.weight
     total = columns.sum(axis=1)
@@ -419,7 +417,11 @@ def _facts_of_block(block: Block, index: int, before: int) -> Facts:
     n, plus = positive.size, int(positive.sum())
     mass, whole = np.array([n - plus, plus], dtype=float), True
     if weight is not None:
-        _check_weights(weight, before)
+        low, high = ROW_WEIGHTS
+        fine = (weight == 0) | ((weight >= low) & (weight <= high))
+        if not fine.all():
+            row = int(np.argmin(fine))
+            raise Unusable(before + row, None, float(weight[row]))
         mass = np.array([weight[~positive].sum(), weight[positive].sum()])
         whole = bool((weight == np.floor(weight)).all())
     low, high = columns.min(axis=1), columns.max(axis=1)
@@ -432,17 +434,6 @@ def _refuse(columns: np.ndarray, before: int) -> NoReturn:
         raise InputError("X has values so large that their sums overflow: rescale it")
     row, column = (int(k) for k in bad[0])
     raise Unusable(before + row, column, float(columns[column, row]))
-
-
-# Row weights of partitions lie between these, or are zero: nothing rescales them.
-LARGEST_ROW_WEIGHT, SMALLEST_ROW_WEIGHT = 1e50, 1e-50
-
-
-def _check_weights(weight: np.ndarray, before: int) -> None:
-    fine = (weight == 0) | ((weight >= SMALLEST_ROW_WEIGHT) & (weight <= LARGEST_ROW_WEIGHT))
-    if not fine.all():
-        row = int(np.argmin(fine))
-        raise Unusable(before + row, None, float(weight[row]))
 
 
 class Drawn(NamedTuple):
