@@ -5,8 +5,9 @@ What each says stands in scaling_up.toml; Theorem 4, its proof and its remarks a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -23,10 +24,10 @@ from ...exact.problem.problem import Problem, Ridge, pair_problem
 from ...exact.solvers.qp import QP
 from ...exact.spaces.factor import factor_gram
 from ...exact.spaces.gram import Gram
-from ...exact.spaces.kernels import Gaussian, Kernel
+from ...exact.spaces.kernels import Gaussian
 from ...exact.spaces.rows import Rows
+from .. import reruns
 from ..bounds.exact_answers import hinge_problem, optimum, overlap, solved
-from ..bounds.experiment import Draw, Experiment, prepare
 from ..bounds.kernel import Approximation
 from ..bounds.prime import theorem4_prime
 from ..data import datasets
@@ -34,6 +35,9 @@ from ..data.labelled_data import Dataset
 from ..data.population import Model, offset_for_share, population_auc, share_for_auc
 from ..data.printed_numbers import numbers
 from ..extremes import max, min
+from ..store import plain
+from ..tables import convergence
+from ..tables.table import Job, Run
 from .claim import Context, Outcome
 from .common import bound_data, wdbc_sample
 from .judge import LEVEL, Slope, at_most, judged, two_sided
@@ -355,60 +359,44 @@ def eq_2_of_a_constant_score(c: Context) -> Outcome:
     )
 
 
-# The approximations against the exact answer [Section 3]. The landmarks are nested: the first d
-# rows in one random order, so that the span only grows.
+# The approximations against the exact answer [Section 3], from the evidence of `convergence`.
 
-LAM, TOL = 0.1, 1e-9  # weight of the penalty, certified gap of every optimum
-SHARES = (0.05, 0.1, 0.2, 0.4, 1.0)  # d / n
+LAM, TOL = 0.1, convergence.TOL
 ABOUT = 0.25  # how far an exponent may be from -1 to be called about 1/B
 
 
-@dataclass(frozen=True, eq=False)
-class Ladder:
-    """One data set with ever more landmarks, the last step all rows."""
-
-    data: Dataset
-    kernel: Kernel
-    steps: dict[int, Experiment]
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return self.data.X.shape[0]
-
-    def draws(self, c: Context, d: int, B: int, count: int) -> list[Draw]:
-        """Return draws of B pairs with d landmarks."""
-        rng = c.rng(f"{self.data.name}/{d}/{B}")
-        return [self.steps[d].draw(B, rng) for _ in range(count)]
-
-
 @lru_cache(maxsize=1)
-def ladders(seed: int, profile: str) -> tuple[Ladder, ...]:
-    """Return the three data sets with the optima for every number of landmarks."""
-    c, found = Context("approximations-converge", seed, profile), []
-    for data, kernel in bound_data(c):
-        n = data.X.shape[0]
-        order = c.rng(f"{data.name}/landmarks").permutation(n)
-        sizes = [round(share * n) for share in SHARES]
-        steps: dict[int, Experiment] = {}
-        for d in sizes:
-            same, landmarks = next(iter(steps.values()), None), data.X[order[:d]]
-            steps[d] = prepare(data.X, data.y, kernel, LAM, landmarks, tol=TOL, solved=same)
-        found.append(Ladder(data, kernel, steps))
-    return tuple(found)
+def kept(seed: int, profile: str) -> tuple[convergence.Records, str, tuple[str, ...]]:
+    """Return the evidence, a drawn part of it, and where that differs when it is run again."""
+    parts = reruns.recorded_parts("aucert", Run("full", 0))["convergence"].parts
+    rng = Context("convergence", seed, profile).rng("part")
+    short = [part for part in parts if part.seconds <= reruns.SECONDS]
+    experiment, part, result, _ = short[rng.integers(len(short))]
+    now = plain(
+        experiment.compute(Job(experiment.name, part, Run("full", 0), experiment.spent("full")))
+    )
+    wrong = tuple(reruns.differences(result, now, experiment.tolerance))
+    return [{**each.part.parameters, **each.result} for each in parts], part.key, wrong
+
+
+def from_evidence(c: Context, good: bool, measured: str, details: dict[str, Any]) -> Outcome:
+    """Judge by the evidence, which counts as far as a drawn part of it repeats."""
+    _, part, wrong = kept(c.seed, c.profile)
+    measured += f"; {part} run again" + (f" differs in {len(wrong)} numbers" if wrong else "")
+    return judged(good and not wrong, measured, details | {"differences": wrong[:10]})
 
 
 def nystrom_converges_in_the_landmarks(c: Context) -> Outcome:
-    rungs, holds, details, last = ladders(c.seed, c.profile), True, {}, 0.0
-    for ladder in rungs:
-        losses = np.array([step.nystrom for step in ladder.steps.values()])
+    records, holds, details, last = kept(c.seed, c.profile)[0], True, {}, 0.0
+    for name in convergence.SETS:
+        losses = np.array([convergence.by_d(records, name, at, "nystrom") for at in range(3)])
         # Both values are certified to TOL; the cut-off of tiny eigenvalues costs about as much.
-        holds &= bool((np.diff(losses) <= 4 * TOL).all()) and abs(losses[-1]) <= 1e-8
-        last = max(last, abs(float(losses[-1])))
-        details[f"{ladder.data.name}: landmarks"] = list(ladder.steps)
-        details[f"{ladder.data.name}: p*_P - p*"] = losses
+        holds &= bool((np.diff(losses, axis=0) <= 4 * TOL).all())
+        last = max(last, *abs(losses[-1]))
+        details[f"{name}: d / n"] = convergence.SHARES
+        details[f"{name}: p*_P - p*, largest"] = losses.max(axis=1)
     measured = f"falls at every step; {last:.1e} with all rows"
-    return judged(holds, measured, details, [ladder.data for ladder in rungs])
+    return from_evidence(c, holds and last <= 1e-8, measured, details)
 
 
 def nystrom_with_all_rows_is_the_kernel_machine(c: Context) -> Outcome:
@@ -426,53 +414,43 @@ def nystrom_with_all_rows_is_the_kernel_machine(c: Context) -> Outcome:
 
 
 def incomplete_nystrom_converges_in_the_pairs(c: Context) -> Outcome:
-    rungs, count = ladders(c.seed, c.profile), 10 if c.quick else 60
-    holds, details, slopes = True, {}, []
-    for ladder in rungs:
-        d, sizes = round(SHARES[2] * ladder.n), ladder.n * 8 ** np.arange(4)
-        logs = np.array(
-            [  # a sampling error below the certified gap would be noise
-                [np.log(max(x.excess - x.nystrom, TOL)) for x in ladder.draws(c, d, B, count)]
-                for B in sizes.tolist()
-            ]
-        )
-        mean, error = logs.mean(axis=1), logs.std(axis=1, ddof=1) / np.sqrt(count)
+    records, holds, details, slopes = kept(c.seed, c.profile)[0], True, {}, []
+    for name in convergence.SETS:
+        logs = np.log(convergence.sampling(records, name)).T
+        mean, error = logs.mean(axis=1), logs.std(axis=1, ddof=1) / np.sqrt(logs.shape[1])
         drop = mean[:-1] - mean[1:] - two_sided() * np.hypot(error[:-1], error[1:])
-        slope = Slope.fit(sizes.astype(float), np.exp(mean), error)
+        slope = Slope.fit(np.array(convergence.DRAWN, dtype=float), np.exp(mean), error)
         slopes.append(slope)
         holds &= bool((drop > 0).all()) and abs(slope.value + 1) <= ABOUT
-        details[f"{ladder.data.name}: B"] = sizes
-        details[f"{ladder.data.name}: geometric mean of F(f~_B) - p*_P"] = np.exp(mean)
-        details[f"{ladder.data.name}: its relative standard error"] = error
-        details[f"{ladder.data.name}: slope, interval"] = slope.interval
+        details[f"{name}: B"] = convergence.DRAWN
+        details[f"{name}: geometric mean of F(f~_B) - p*_P"] = np.exp(mean)
+        details[f"{name}: its relative standard error"] = error
+        details[f"{name}: slope, interval"] = slope.interval
     measured = "F(f~_B) - p*_P ~ B^" + ", B^".join(f"{slope.value:.2f}" for slope in slopes)
-    details["draws of each B"] = count
-    return judged(holds, measured, details, [ladder.data for ladder in rungs])
+    return from_evidence(c, holds, measured, details)
 
 
 def incomplete_nystrom_converges_to_the_exact_answer(c: Context) -> Outcome:
-    rungs, count = ladders(c.seed, c.profile), 6 if c.quick else 40
-    holds, details, worst = True, {}, 0.0
-    for ladder in rungs:
-        n, ds = ladder.n, list(ladder.steps)
-        path = [(ds[0], n), (ds[2], 16 * n), (ds[4], 256 * n)]
-        groups = [ladder.draws(c, d, B, count) for d, B in path]
-        excess = np.array([[draw.excess for draw in group] for group in groups])
-        errors = np.array([[draw.loss_difference for draw in group] for group in groups])
+    records, holds, worst = kept(c.seed, c.profile)[0], True, 0.0
+    details: dict[str, Any] = {
+        "rates": [asdict(line) for line in convergence.lines(records)],
+        "panels": [asdict(panel) for panel in convergence.panels(records)],
+    }
+    path = [(0, 0), (1, 1), (2, 3)]  # places of d and B, which grow together
+    for name in convergence.SETS:
+        excess, errors = (
+            np.array([convergence.by_d(records, name, d, what)[:, B] for d, B in path])
+            for what in ("excess", "loss difference")
+        )
         # Not one draw of a step may be as bad as the best one of the step before.
         holds &= bool((excess[1:].max(axis=1) < excess[:-1].min(axis=1)).all())
         holds &= bool(np.median(errors[-1]) < 0.2 * np.median(errors[0]))
         worst = max(worst, float(excess[-1].max()))
-        details[f"{ladder.data.name}: d, B"] = [list(step) for step in path]
-        details[f"{ladder.data.name}: F(f~_B) - p*, least"] = excess.min(axis=1)
-        details[f"{ladder.data.name}: F(f~_B) - p*, largest"] = excess.max(axis=1)
-        details[f"{ladder.data.name}: |U_B(f~_B) - U(f^)|, median"] = np.median(errors, axis=1)
-    return judged(
-        holds and worst < 1e-3,
-        f"F(f~_B) - p* at most {worst:.1e} with d = n, B = 256 n",
-        details | {"draws of each": count},
-        [ladder.data for ladder in rungs],
-    )
+        details[f"{name}: F(f~_B) - p*, least"] = excess.min(axis=1)
+        details[f"{name}: F(f~_B) - p*, largest"] = excess.max(axis=1)
+        details[f"{name}: |U_B(f~_B) - U(f^)|, median"] = np.median(errors, axis=1)
+    measured = f"F(f~_B) - p* at most {worst:.1e} with d = n, B = 512 n"
+    return from_evidence(c, holds and worst < 1e-3, measured, details)
 
 
 def overall_cost_is_linear_in_n(c: Context) -> Outcome:

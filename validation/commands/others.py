@@ -471,12 +471,12 @@ def _check_evidence(
 
     With --out the findings are written to FOLDER/checked.json.
     """
-    from ..claims.verdicts import PAPERS, Verdict
+    from ..claims.verdicts import FILED, Verdict
     from ..reruns import check, record
     from ..store import EVIDENCE, SCHEMA_VERSION
 
     target, folder, found = named_folder(out), Path(evidence or EVIDENCE), {}
-    for paper in PAPERS:
+    for paper in FILED:
         outcome = check(paper, profile, seed, folder, data_dir)
         found[paper] = record(paper, outcome, folder)
         if not as_json:

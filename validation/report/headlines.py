@@ -97,6 +97,9 @@ def picture(
         axes = figure.add_axes(sides)
         axes.spines[["top", "right", "left"]].set_visible(False)
         draw(axes)
+        for axis in (axes.xaxis, axes.yaxis):
+            if axis.get_scale() == "log":
+                axis.set_major_formatter(lambda value, _: f"{value:g}")
         out = io.StringIO()
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     text = out.getvalue()
@@ -121,7 +124,7 @@ def picture(
         text = text.replace(colour, f"var(--{variable})")
     # Of coordinates a tenth of a point is enough; labels are text and stay.
     text = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d+\.\d)\d+", r"\1", tag[0]), text)
-    text = re.sub(r"\s*\n\s*", " ", text)
+    text = re.sub(r"\s*\n\s*", " ", text).replace("<defs> </defs>", "").replace("> <", "><")
     box = re.search(r'viewBox="[^"]+"', text)
     head = f'<svg {box[0] if box else ""} role="img" aria-label="{escape(label)}">'
     return head + text[text.index(">") + 1 :]
@@ -444,7 +447,7 @@ class Rate:
     svg: str
 
 
-# Claim, what converges, theory, ends of the names of x, y and the slope, reference, axes.
+# Claim, what converges, theory, ends of the names of x, y and the slope, reference.
 RATES = (
     (
         "incomplete-u-loss-rate",
@@ -452,7 +455,6 @@ RATES = (
         "B<sup>−1/2</sup>",
         ("B", "root mean square error", "exponent interval"),
         "the loss over all pairs",
-        "xy",
     ),
     (
         "incomplete-u-suboptimality-rate",
@@ -460,15 +462,6 @@ RATES = (
         "B<sup>−1</sup>",
         ("B", "mean of F(f_B) - p*", "exponent interval"),
         "certified optimum",
-        "xy",
-    ),
-    (
-        "incomplete-nystrom-converges-in-the-pairs",
-        "Excess of the objective in Nyström features",
-        "B<sup>−1</sup>",
-        ("B", "geometric mean of F(f~_B) - p*_P", "slope, interval"),
-        "certified optimum in the same features",
-        "xy",
     ),
     (
         "incomplete-u-keeps-the-rate-uniformly",
@@ -476,15 +469,6 @@ RATES = (
         "(log n / n)<sup>1/2</sup>",
         ("n", "mean of the largest error", "exponent interval"),
         "the loss over all pairs",
-        "xy",
-    ),
-    (
-        "nystrom-converges-in-the-landmarks",
-        "What the span of the landmarks loses",
-        "no power of d",
-        ("landmarks", "p*_P - p*", ""),
-        "both optima, certified",
-        "y",
     ),
 )
 
@@ -492,7 +476,7 @@ RATES = (
 def rates(rows: Rows) -> list[Rate]:
     """Return a line and a picture of each claim about a rate that is in the run."""
     found = []
-    for name, what, theory, ends, reference, logs in RATES:
+    for name, what, theory, ends, reference in RATES:
         if name not in rows or rows[name].verdict == ERROR:
             continue
         details = rows[name].details
@@ -505,27 +489,53 @@ def rates(rows: Rows) -> list[Rate]:
             # An exact zero is one to rounding, which no logarithm shows.
             kept = [(x, y) for x, y in zip(at, values, strict=True) if y > 1e-12]
             lines[case.strip(": ") or what] = tuple(zip(*kept, strict=True))
-            slopes.append(_slope(kept, details.get(f"{case}{ends[2]}"), logs))
+            slopes.append(_slope(kept, details.get(f"{case}{ends[2]}")))
         if lines:
             svg = picture(
-                lambda axes, lines=lines, ends=ends, logs=logs: curves(axes, lines, ends[0], logs),
+                lambda axes, lines=lines, ends=ends: curves(axes, lines, ends[0]),
                 f"rate-{name}",
                 what,
                 (4.6, 2.9),
             )
             found.append(Rate(name, what, theory, "; ".join(slopes), reference, svg))
-    return found
+    return found + rates_of_evidence(rows)
 
 
-def _slope(points: Sequence[tuple[float, float]], interval: Any, logs: str) -> str:
-    """Return the slope with its interval, or the landmarks that a factor of ten takes."""
+def _slope(points: Sequence[tuple[float, float]], interval: Any) -> str:
     x, y = np.array(points).T
-    if logs == "y":
-        return f"{-1 / np.polyfit(x, np.log10(y), 1)[0]:.0f} more for a factor of 10"
     if interval is None:
         return f"slope {np.polyfit(np.log(x), np.log(y), 1)[0]:.2f}"
     low, high = interval
     return f"slope {(low + high) / 2:.2f} ± {(high - low) / 2:.2f}"
+
+
+EVIDENCE = "incomplete-nystrom-converges-to-the-exact-answer"  # has the lines of `convergence`
+
+
+def rates_of_evidence(rows: Rows) -> list[Rate]:
+    """Return the lines of the experiment `convergence`, one for all sets, and its pictures."""
+    details = rows[EVIDENCE].details if EVIDENCE in rows else {}
+    groups: dict[str, list[dict[str, str]]] = {}
+    for line in details.get("rates", ()):
+        groups.setdefault(line["what"], []).append(line)
+    found = []
+    for what, some in groups.items():
+        measured = "; ".join(f"{line['where']} {line['measured']}" for line in some)
+        note = f"{some[0]['reference']}. {some[0]['note']}"
+        found.append(Rate(EVIDENCE, what, some[0]["theory"], measured, note, ""))
+    for at, panel in enumerate(details.get("panels", ())):
+        lines = {series["name"]: (series["x"], series["y"]) for series in panel["series"]}
+        logs = "x" * panel["log_x"] + "y"
+        svg = picture(
+            lambda axes, lines=lines, panel=panel, logs=logs: curves(
+                axes, lines, panel["x_label"], logs
+            ),
+            f"panel-{at}",
+            panel["y_label"],
+            (4.6, 2.9),
+        )
+        found.append(Rate("", f"{panel['y_label']}, {panel['title']}", "", "", "", svg))
+    return found
 
 
 def forests(rows: Sequence[Row]) -> list[tuple[str, str, str, list[Row]]]:

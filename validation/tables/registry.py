@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 
 from ...exact.errors import InputError
-from . import nonlinear, sauc, scaling_up, sht
+from . import convergence, nonlinear, sauc, scaling_up, sht
 from .table import Table
 
 TABLES = (
@@ -15,7 +15,7 @@ TABLES = (
     *(sauc.FIG_2_TOY, sauc.FIG_3, sauc.FIG_4, sauc.FIG_5),
     *(sht.TABLE_1, sht.TABLE_2, sht.TABLE_3, sht.LISTS, sht.FIG_1, sht.FIG_2, sht.FIG_3, sht.FIG_4),
     *(nonlinear.TABLE_1, nonlinear.TABLE_2, nonlinear.TABLE_3, nonlinear.TABLE_4),
-    nonlinear.FIGURE_1,
+    *(nonlinear.FIGURE_1, convergence.TABLE),
 )
 
 

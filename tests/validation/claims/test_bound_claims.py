@@ -24,11 +24,12 @@ from aucert.validation.claims.common import bound_data
 from aucert.validation.claims.theorem_4 import drawn_cases
 from aucert.validation.report.headlines import of_figure
 from aucert.validation.report.row import Row
+from aucert.validation.tables import convergence
 from loops import each
 
 CACHED = (
     (theorem_4, "grid"),
-    (scaling_up, "ladders"),
+    (scaling_up, "kept"),
 )
 
 
@@ -212,27 +213,28 @@ def test_too_small_a_constant_is_noticed_in_the_hoeffding_step(
     assert run("theorem-4-hoeffding-step").verdict == "fails"
 
 
-@pytest.mark.slow
-def test_landmarks_that_do_not_grow_are_noticed(planted: pytest.MonkeyPatch) -> None:
-    right = scaling_up.prepare
-
-    def few(X: Any, y: Any, kernel: Any, lam: float, landmarks: np.ndarray, **more: Any) -> Any:
-        return right(X, y, kernel, lam, landmarks[:5], **more)
-
-    planted.setattr(scaling_up, "prepare", few)
-    assert run("nystrom-converges-in-the-landmarks").verdict == "fails"
-    assert run("incomplete-nystrom-converges-to-the-exact-answer").verdict == "fails"
+ON_CONVERGENCE = (
+    "nystrom-converges-in-the-landmarks",
+    "incomplete-nystrom-converges-in-the-pairs",
+    "incomplete-nystrom-converges-to-the-exact-answer",
+)
 
 
-@pytest.mark.slow
-def test_pairs_that_do_not_grow_are_noticed(planted: pytest.MonkeyPatch) -> None:
-    right = scaling_up.Ladder.draws
-    planted.setattr(
-        scaling_up.Ladder,
-        "draws",
-        lambda self, context, d, B, count: right(self, context, d, self.n, count),
-    )
-    assert run("incomplete-nystrom-converges-in-the-pairs").verdict == "fails"
+def test_evidence_that_does_not_converge_is_noticed(planted: pytest.MonkeyPatch) -> None:
+    right, sampling = convergence.by_d, convergence.sampling
+    with planted.context() as fewer:
+        fewer.setattr(convergence, "by_d", lambda r, s, at, name: right(r, s, 2 - at % 3, name))
+        assert run(ON_CONVERGENCE[0]).verdict == run(ON_CONVERGENCE[2]).verdict == "fails"
+    planted.setattr(convergence, "sampling", lambda r, s: sampling(r, s)[:, :1].repeat(4, axis=1))
+    assert run(ON_CONVERGENCE[1]).verdict == "fails"
+
+
+def test_a_drawn_part_that_does_not_repeat_is_noticed(planted: pytest.MonkeyPatch) -> None:
+    assert [run(name).verdict for name in ON_CONVERGENCE] == ["holds"] * 3
+    scaling_up.kept.cache_clear()
+    wrong = dict.fromkeys(convergence.MEASURES, lambda job, context: {"excess": [1.0]})
+    planted.setattr(convergence, "MEASURES", wrong)
+    assert [run(name).verdict for name in ON_CONVERGENCE] == ["fails"] * 3
 
 
 def test_a_missing_landmark_is_noticed_in_the_exact_solution(planted: pytest.MonkeyPatch) -> None:

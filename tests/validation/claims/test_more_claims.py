@@ -180,15 +180,6 @@ def test_landmarks_that_grow_with_the_rows_turn_the_cost_of_the_map(
     assert run("nystrom-cost-is-linear-in-the-rows").verdict == "fails"
 
 
-@pytest.mark.slow
-def test_ever_fewer_landmarks_do_not_converge(monkeypatch: pytest.MonkeyPatch) -> None:
-    scaling_up.ladders.cache_clear()
-    monkeypatch.setattr(scaling_up, "SHARES", scaling_up.SHARES[::-1])
-    row = run("nystrom-converges-in-the-landmarks")
-    scaling_up.ladders.cache_clear()
-    assert row.verdict == "fails"
-
-
 def test_one_printed_number_changed_turns_the_verdict_about_a_table(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

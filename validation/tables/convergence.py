@@ -1,0 +1,496 @@
+"""How fast the approximations come to the exact answer: an experiment of our own.
+
+Errors are against certified optima. A slope is that of log error against log size, fitted in each
+repetition; its interval is Student's, 95 %, over repetitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from ...approx.landmarks import choose_landmarks
+from ...approx.newton.truncated_newton import TruncatedNewton
+from ...approx.nsauc import PairSGD
+from ...approx.nystrom import nystrom_map
+from ...approx.sht import StochasticHardThresholding, sparse_problem
+from ...approx.subgradient import Adamax
+from ...exact.losses.registry import SQUARED_HINGE
+from ...exact.pairs.all_pairs import AllPairs
+from ...exact.problem.problem import Problem, Ridge, pair_problem
+from ...exact.spaces.kernels import Gaussian, Kernel, Laplacian
+from ...exact.spaces.rows import Rows
+from ...exact.subsets.best_subset import best_subset
+from ..bounds.exact_answers import hinge_problem, optimum
+from ..bounds.experiment import EXCESS, NYSTROM, POSTERIOR, PRINTED, prepare
+from ..bounds.sht import sht_theorem1
+from ..claims.claim import Context
+from ..claims.common import wdbc_sample
+from ..claims.sht import CASES, STEPS, shifted, walks
+from ..data import datasets
+from ..data.generators import sparse_mean_shift
+from ..data.labelled_data import Dataset
+from ..plots import Series
+from .pictures import Panel
+from .table import Budget, Entry, Experiment, Job, Page, Part, Results, Run, Table, every_part
+
+N, LAM, TOL = 200, 0.1, 1e-9
+SMALL = 1e-12  # below it an error is rounding
+KERNELS: dict[str, tuple[str, Kernel]] = {
+    "radial-gaussian": ("radial", Gaussian(0.5)),
+    "radial-laplacian": ("radial", Laplacian(1.0)),
+    "wdbc-gaussian": ("wdbc", Gaussian(0.02)),
+    "wdbc-laplacian": ("wdbc", Laplacian(0.1)),
+    "identity": ("radial", Gaussian(1e8)),  # rows so far apart that K = I
+}
+SETS = tuple(KERNELS)[:4]
+TWO = (SETS[0], SETS[3])  # two data sets and two kernels
+RULES = ("uniform", "stratified", "kmeans", "pivoted", "leverage")
+DRAWN = [N * 8**k for k in range(4)]
+SHARES = [0.05, 0.2, 1.0]  # d / n
+LANDMARKS = [5, 10, 20, 40, 80]
+LAMS = [1.0, 0.3, 0.1, 0.03, 0.01]
+STEPPED, EPOCHS, TOLERANCES = [10, 30, 100, 300, 1000], [1, 4, 16, 64], [1e-2, 1e-4, 1e-8, 1e-12]
+SGD_LAMS = [1e-1, 1e-2, 1e-3]
+WALKED = [1, *range(4, STEPS + 1, 4)]
+
+BUDGET = (
+    Budget("repetitions", "none", 3, 10),
+    Budget("rows of Newton's problems", "none", [200, 1000], [200, 1000, 5000]),
+)
+
+
+def parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+    """Return a part for each measurement, set and repetition."""
+    found: list[Part] = []
+    for kinds, sets in (
+        (["pairs"], SETS),
+        (["landmarks"], (*TWO, "identity")),
+        (["lam", "steps", "newton"], TWO),
+        (["active", "theory", "published"], ["own"]),
+    ):
+        reps = range(budget["repetitions"])
+        found += every_part("{kind},{set},rep={rep}", kind=kinds, set=sets, rep=reps)
+    return sorted(found, key=lambda part: part.parameters["rep"])
+
+
+def compute(job: Job) -> dict[str, Any]:
+    """Measure one part."""
+    return MEASURES[job["kind"]](job, Context(f"convergence {job.part.key}", job.run.seed))
+
+
+def rows(name: str, c: Context, n: int = N) -> Dataset:
+    """Return rows of a set: drawn anew, or chosen from those of breast cancer."""
+    if name == "wdbc":
+        return wdbc_sample(c, *((80, 120) if n == N else (None, None)))
+    return datasets.load(f"{name}:{n}", c.draw_seed("data"))
+
+
+def in_pairs(job: Job, c: Context) -> dict[str, Any]:
+    """Return errors and bounds by landmarks, each set containing the one before, and pairs."""
+    name, kernel = KERNELS[job["set"]]
+    data, made, found = rows(name, c), None, []
+    order, rng = c.rng("landmarks").permutation(N), c.rng("pairs")
+    for d in (round(share * N) for share in SHARES):
+        made = prepare(data.X, data.y, kernel, LAM, data.X[order[:d]], tol=TOL, solved=made)
+        draws = [made.draw(B, rng) for B in DRAWN]
+        line: dict[str, Any] = {"d": d, "nystrom": made.nystrom}
+        line["loss difference"] = [draw.loss_difference for draw in draws]
+        line["excess"] = [draw.excess for draw in draws]
+        for bound, at in ((EXCESS, "I"), (POSTERIOR, "II"), (PRINTED, "printed")):
+            line[f"bound {at}"] = [draw.bounds[bound].at_least for draw in draws]
+        found.append(line)
+    return {"by d": found}
+
+
+def in_landmarks(job: Job, c: Context) -> dict[str, Any]:
+    """Return what the span of the landmarks loses, and Theorem 4' (A), by rule."""
+    name, kernel = KERNELS[job["set"]]
+    data, made, found = rows(name, c), None, {}
+    for rule in RULES if job["set"] in TWO else RULES[:1]:
+        losses, bounds = [], []
+        for d in LANDMARKS:
+            points = choose_landmarks(
+                rule, data.X, d, kernel, data.is_positive, c.draw_seed(f"{d}")
+            ).rows
+            made = prepare(data.X, data.y, kernel, LAM, np.asarray(points), tol=TOL, solved=made)
+            losses.append(made.nystrom)
+            bounds.append(made.draw(N, c.rng("pairs")).bounds[NYSTROM].at_least)
+        found[rule] = {"loss": losses, "bound": bounds}
+    return found
+
+
+def in_lam(job: Job, c: Context) -> dict[str, Any]:
+    """Return the excess of B = 10 n pairs, and Theorem 4' (I), by lam."""
+    name, kernel = KERNELS[job["set"]]
+    data, excess, bounds = rows(name, c), [], []
+    for lam in LAMS:
+        made = prepare(data.X, data.y, kernel, lam, N // 5, c.draw_seed("landmarks"), TOL)
+        draw = made.draw(10 * N, c.rng("pairs"))
+        excess.append(draw.excess - draw.nystrom)
+        bounds.append(draw.bounds[EXCESS].at_least)
+    return {"excess": excess, "bound": bounds}
+
+
+def all_active(job: Job, c: Context) -> dict[str, Any]:
+    """Return the mean excess where every hinge is active, over tr Cov(Delta) / (2 lam B)."""
+    data, lam, rng = rows("linear", c), 1e3, c.rng("pairs")
+    plus, minus = data.X[data.is_positive], data.X[~data.is_positive]
+    apart = (plus[:, None] - minus[None]).reshape(-1, data.X.shape[1])
+    trace, mean = float(apart.var(axis=0).sum()), apart.mean(axis=0)
+
+    def excess(B: int) -> float:
+        return float(np.square(apart[rng.integers(len(apart), size=B)].mean(0) - mean).sum())
+
+    found = [np.mean([excess(B) for _ in range(50)]) / (2 * lam) for B in DRAWN]
+    return {"excess": found, "trace": trace / (2 * lam)}
+
+
+def features(job: Job, c: Context, n: int = N) -> tuple[Dataset, np.ndarray]:
+    """Return rows and their features of 40 k-means landmarks."""
+    name, kernel = KERNELS[job["set"]]
+    data = rows(name, c, n)
+    points = choose_landmarks("kmeans", data.X, 40, kernel, None, c.draw_seed("landmarks")).rows
+    return data, nystrom_map(kernel, points).transform(data.X)
+
+
+def excess(problem: Problem, solve: Callable[[int], np.ndarray], steps: Sequence[int]) -> list:
+    """Return the relative excess of the objective after each number of steps."""
+    best = optimum(problem, tol=TOL).certificate.dual
+    return [problem.objective(solve(k)) / best - 1 for k in steps]
+
+
+def in_steps(job: Job, c: Context) -> dict[str, Any]:
+    """Return the relative excess of Adamax by steps, and of NSAUC by lam and epochs."""
+    data, F = features(job, c)
+    problem = hinge_problem(data, LAM, space=Rows(F))
+    found: dict[str, Any] = {
+        "Adamax": excess(problem, lambda k: Adamax(tol=0.0, max_iter=k).solve(problem).w, STEPPED)
+    }
+    for lam in SGD_LAMS:
+        at = hinge_problem(data, lam, space=Rows(F))
+        seed = c.draw_seed("pairs")
+        found[f"NSAUC {lam:g}"] = excess(
+            at, lambda k, p=at, s=seed: PairSGD(max_epochs=k, seed=s).solve(p).w, EPOCHS
+        )
+    return found
+
+
+def in_newton(job: Job, c: Context) -> dict[str, Any]:
+    """Return the relative gaps of truncated Newton step by step, by rows."""
+    found = {}
+    sizes = job.budget["rows of Newton's problems"] if job["set"] == TWO[0] else [569]
+    for n in sizes:
+        data, F = features(job, c, n)
+        problem = pair_problem(Rows(F), data.is_positive, AllPairs(), SQUARED_HINGE, Ridge(LAM))
+        history = TruncatedNewton(TOLERANCES[-1]).solve(problem).history
+        found[str(n)] = [max(step.gap / step.primal, 0.0) for step in history]
+    return found
+
+
+def in_theory(job: Job, c: Context) -> dict[str, Any]:
+    """Return the distance of Theorem 1's own walk to the exact sparse optimum, and its bound."""
+    n, d, k, r, m = CASES[1]
+    data, loss = shifted(c, n, d, r, "data")
+    w_star, zero = best_subset(data.X, data.y, 1).w, np.zeros(d)
+    runs, M, constants = walks(c, loss, k, m, w_star)
+    bounds = [
+        sht_theorem1(M, loss.delta, w_star, zero, k, t, nu="lemma2", constants=constants)
+        for t in WALKED
+    ]
+    return {
+        "distance": runs.mean(axis=0)[WALKED],
+        "bound": [bound.total for bound in bounds],
+        "plateau": bounds[0].terms["tolerance"],
+        "kappa": bounds[0].quantities["kappa"],
+    }
+
+
+def as_published(job: Job, c: Context) -> dict[str, Any]:
+    """Return what SHT-AUC's objective is above its end, by epoch."""
+    data = sparse_mean_shift(500, c.draw_seed("data"), d=200, k_star=10, r=0.25, normalize=True)
+    solver = StochasticHardThresholding(10, block_size=50, max_epochs=200, tol=0.0, mode="authors")
+    solution = solver.solve(sparse_problem(data.X, data.y))
+    values = np.array([line.objective for line in solution.history])
+    return {"excess": values[:100] - values.min()}
+
+
+MEASURES: dict[str, Callable[[Job, Context], dict[str, Any]]] = {
+    "pairs": in_pairs,
+    "landmarks": in_landmarks,
+    "lam": in_lam,
+    "steps": in_steps,
+    "newton": in_newton,
+    "active": all_active,
+    "theory": in_theory,
+    "published": as_published,
+}
+
+
+EXPERIMENT = Experiment("convergence", BUDGET, parts, compute, tolerance=1e-5, quick_minutes=0.7)
+
+
+# What the numbers say.
+
+Records = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Line:
+    """What converges, where, what theory has, what was measured, and against what."""
+
+    what: str
+    where: str
+    theory: str
+    measured: str
+    reference: str
+    note: str = ""
+
+
+def interval(values: Sequence[float] | np.ndarray, digits: int = 2) -> str:
+    """Return a mean over repetitions and half of Student's interval of 95 %."""
+    values = np.asarray(values, dtype=float)
+    if values.size < 2:
+        return f"{values.mean():.{digits}f}"
+    half = stats.t.ppf(0.975, values.size - 1) * values.std(ddof=1) / np.sqrt(values.size)
+    return f"{values.mean():.{digits}f} ± {half:.{digits}f}"
+
+
+def slopes(x: Sequence[float], values: Any) -> np.ndarray:
+    """Return the slope of log y against log x of each repetition."""
+    return np.polyfit(np.log(x), np.log(np.maximum(np.array(values), SMALL)).T, 1)[0]
+
+
+def times(bound: Any, truth: Any) -> str:
+    """Return how far above the truth a bound is at both ends, at the median."""
+    ratio = np.median(np.array(bound) / np.maximum(np.array(truth), SMALL), axis=0)
+    return f"{ratio[0]:.2g} to {ratio[-1]:.2g} times"
+
+
+def of(records: Records, kind: str, where: str = "own") -> list[Mapping[str, Any]]:
+    """Return the records of one kind and set."""
+    return [r for r in records if (r["kind"], r["set"]) == (kind, where)]
+
+
+def by_d(records: Records, where: str, at: int, name: str) -> np.ndarray:
+    """Return a number of `pairs` at one number of landmarks: (repetitions, B), or (repetitions)."""
+    return np.array([r["by d"][at][name] for r in of(records, "pairs", where)], dtype=float)
+
+
+def sampling(records: Records, where: str, at: int = 1) -> np.ndarray:
+    """Return F(f~_B) - p*_P, (repetitions, B); below the certified gap it would be noise."""
+    excess = by_d(records, where, at, "excess") - by_d(records, where, at, "nystrom")[:, None]
+    return np.maximum(excess, TOL)
+
+
+def order(gaps: Sequence[float]) -> float:
+    """Return the order of a method at its end: log of a gap over that of the one before."""
+    kept = [gap for gap in gaps if gap > 1e-13]
+    return float(np.log(kept[-1]) / np.log(kept[-2]))
+
+
+def lines(records: Records) -> Iterator[Line]:
+    """Yield what each part of the experiment says."""
+    for where in SETS:
+        if not of(records, "pairs", where):
+            continue
+        lost = by_d(records, where, -1, "loss difference")
+        floor = np.median(by_d(records, where, 0, "loss difference")[:, -1])
+        yield Line(
+            "loss difference U(f^) − U_B(f~_B) in B, all landmarks",
+            where,
+            "−1/2",
+            interval(slopes(DRAWN, lost)),
+            "certified f^",
+            f"d = n/20 stops at {floor:.2g}; Theorem 4′ (II) "
+            f"{times(by_d(records, where, -1, 'bound II'), lost)}",
+        )
+        found, bound = sampling(records, where), by_d(records, where, 1, "bound I")
+        yield Line(
+            "F(f~_B) − p*_P in B, d = n/5",
+            where,
+            "−1",
+            interval(slopes(DRAWN, found)),
+            "certified p*_P",
+            f"Theorem 4′ (I) {interval(slopes(DRAWN, bound))}, {times(bound, found)}",
+        )
+    if active := of(records, "active"):
+        found = [one["excess"] for one in active]
+        scaled = np.mean([np.array(r["excess"]) * DRAWN / r["trace"] for r in active], axis=0)
+        yield Line(
+            "the same, every hinge active",
+            "linear",
+            "−1",
+            interval(slopes(DRAWN, found)),
+            "tr Cov Δ / (2 λB)",
+            f"{scaled.min():.2f} to {scaled.max():.2f} times it",
+        )
+    for where in (*TWO, "identity"):
+        for rule in RULES if of(records, "landmarks", where) else ():
+            found = [r[rule] for r in of(records, "landmarks", where) if rule in r]
+            if not found:
+                continue
+            lost = np.maximum([one["loss"] for one in found], SMALL)
+            per_ten = -1 / np.polyfit(LANDMARKS, np.log10(lost).T, 1)[0]
+            above = np.median(np.array([one["bound"] for one in found]) / lost)
+            yield Line(
+                f"p*_P − p* in d, {rule}",
+                where,
+                "no power of d",
+                f"{interval(per_ten, 0)} landmarks for a factor of 10",
+                "both certified",
+                f"Theorem 4′ (A) {above:.2g} times",
+            )
+    for where in TWO:
+        if made := of(records, "lam", where):
+            found, bound = ([r[name] for r in made] for name in ("excess", "bound"))
+            note = f"Theorem 4′ (I) {interval(slopes(LAMS, bound))}, {times(bound, found)}"
+            yield Line(
+                "F(f~_B) − p*_P in λ, B = 10 n",
+                where,
+                "−1 at worst",
+                interval(slopes(LAMS, found)),
+                "certified p*_P",
+                note,
+            )
+    yield from of_solvers(records)
+
+
+def of_solvers(records: Records) -> Iterator[Line]:
+    """Yield what iterations come to."""
+    for where in TWO:
+        made = of(records, "steps", where)
+        for name in [key for key in (made[0] if made else {}) if key.startswith(("Ada", "NSA"))]:
+            at = STEPPED if name == "Adamax" else EPOCHS
+            lam = None if name == "Adamax" else float(name.split()[1])
+            note = "" if lam is None else f"λT from {lam * N:g} to {lam * N * EPOCHS[-1]:g}"
+            yield Line(
+                f"excess in {'steps' if lam is None else 'epochs'}, {name}",
+                where,
+                "" if lam is None else "−1 where λT ≫ 1",
+                interval(slopes(at, [r[name] for r in made])),
+                "certified optimum",
+                note,
+            )
+        made = of(records, "newton", where)
+        for n in [key for key in (made[0] if made else {}) if key.isdigit()]:
+            gaps = [r[n] for r in made]
+            steps = [
+                max(next(k for k, gap in enumerate(one) if gap <= tol) for one in gaps)
+                for tol in TOLERANCES
+            ]
+            each = ", ".join(map(str, steps))
+            yield Line(
+                f"truncated Newton, order, n = {n}",
+                where,
+                "above 1",
+                interval([order(one) for one in gaps]),
+                "its own certificate",
+                f"{each} steps to gaps of 1e-2, 1e-4, 1e-8, 1e-12",
+            )
+    if made := of(records, "theory"):
+        ends, allowed = ([r[name][-1] for r in made] for name in ("distance", "bound"))
+        yield Line(
+            "SHT, distance to w*, Theorem 1’s step",
+            "20,000 × 10",
+            f"plateau {np.mean(allowed):.3f}",
+            f"plateau {interval(ends, 3)}",
+            "exact sparse optimum",
+            f"kappa {np.mean([r['kappa'] for r in made]):.2f} a step",
+        )
+    if made := of(records, "published"):
+        left = np.maximum([r["excess"] for r in made], SMALL)
+        rate = np.exp(np.polyfit(np.arange(left.shape[1]), np.log(left).T, 1)[0])
+        yield Line(
+            "SHT-AUC as published, factor an epoch",
+            "500 × 200",
+            "linear",
+            interval(rate, 3),
+            "where it ends",
+        )
+
+
+def panels(records: Records) -> list[Panel]:
+    """Return the pictures: medians over repetitions."""
+
+    def middle(values: Any) -> list[float]:
+        return np.maximum(np.median(np.array(values, dtype=float), axis=0), SMALL).tolist()
+
+    found = []
+    for where in TWO:
+        if of(records, "pairs", where):
+            ds = [line["d"] for line in of(records, "pairs", where)[0]["by d"]]
+            for y, name in (
+                ("|U(f^) − U_B(f~_B)|", "loss difference"),
+                ("F(f~_B) − p*", "excess"),
+            ):
+                curves = [
+                    Series.of(f"d = {d}", DRAWN, middle(by_d(records, where, at, name)))
+                    for at, d in enumerate(ds)
+                ]
+                found.append(Panel(where, "drawn pairs, B", y, tuple(curves), log_y=True))
+        if made := of(records, "landmarks", where):
+            curves = [
+                Series.of(rule, LANDMARKS, middle([r[rule]["loss"] for r in made]))
+                for rule in RULES
+            ]
+            found.append(
+                Panel(where, "landmarks, d", "p*_P − p*", tuple(curves), log_x=False, log_y=True)
+            )
+    curves = [
+        Series.of(where, LAMS, middle([r["excess"] for r in made]))
+        for where in TWO
+        if (made := of(records, "lam", where))
+    ]
+    found.append(Panel("B = 10 n", "λ", "F(f~_B) − p*_P", tuple(curves), log_y=True))
+    made = of(records, "steps", TWO[0])
+    curves = [
+        Series.of(
+            f"λ = {lam:g}",
+            [lam * N * k for k in EPOCHS],
+            middle([r[f"NSAUC {lam:g}"] for r in made]),
+        )
+        for lam in (SGD_LAMS if made else ())
+    ]
+    found.append(Panel("NSAUC", "λT", "relative excess", tuple(curves), log_y=True))
+    made = of(records, "newton", TWO[0])
+    curves = [
+        Series.of(f"n = {n}", range(1, 6), (*made[0][n], *[0.0] * 5)[:5])
+        for n in [key for key in (made[0] if made else {}) if key.isdigit()]
+    ]
+    found.append(
+        Panel("truncated Newton", "step", "relative gap", tuple(curves), log_x=False, log_y=True)
+    )
+    made = of(records, "theory")
+    curves = [
+        Series.of(label, WALKED, middle([r[name] for r in made]))
+        for label, name in (("SHT", "distance"), ("Theorem 1", "bound"))
+        if made
+    ]
+    found.append(
+        Panel("SHT and the exact w*", "step", "|w_t − w*|", tuple(curves), log_x=False, log_y=True)
+    )
+    return [panel for panel in found if panel.series]
+
+
+def render(results: Results) -> Page:
+    """Show a line for each thing that converges, and the pictures."""
+    records = list(results.select())
+    entries = [
+        Entry(f"{line.what}; {line.where}", column, None, text)
+        for line in lines(records)
+        for column, text in (
+            ("theory", line.theory),
+            ("measured", line.measured),
+            ("exact reference", line.reference),
+            ("note", line.note),
+        )
+    ]
+    return Page(tuple(entries), panels=tuple(panels(records)))
+
+
+TABLE = Table.of("convergence", EXPERIMENT, render)
