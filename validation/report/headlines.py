@@ -99,7 +99,7 @@ def picture(
         draw(axes)
         for axis in (axes.xaxis, axes.yaxis):
             if axis.get_scale() == "log":
-                axis.set_major_formatter(lambda value, _: f"{value:g}")
+                axis.set_major_formatter(lambda value, _: _short(value))
         out = io.StringIO()
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     text = out.getvalue()
@@ -113,6 +113,8 @@ def picture(
         r"<clipPath.*?</clipPath>",
         r' transform="rotate\(-0[^"]*"',
         r"font-family: [^;\"]*(; )?",
+        r"; stroke-line(join|cap): \w+",
+        r'<path d="[^"]*" style="fill: none"/>',
     ):
         text = re.sub(noise, "", text, flags=re.DOTALL)
     used = set(re.findall(r"#(\w+)", text))
@@ -125,9 +127,18 @@ def picture(
     # Of coordinates a tenth of a point is enough; labels are text and stay.
     text = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d+\.\d)\d+", r"\1", tag[0]), text)
     text = re.sub(r"\s*\n\s*", " ", text).replace("<defs> </defs>", "").replace("> <", "><")
+    found = 1
+    while found:  # groups that say nothing
+        text, found = re.subn(r"<g>((?:(?!</?g\b).)*)</g>", r"\1", text)
     box = re.search(r'viewBox="[^"]+"', text)
     head = f'<svg {box[0] if box else ""} role="img" aria-label="{escape(label)}">'
     return head + text[text.index(">") + 1 :]
+
+
+def _short(value: float) -> str:
+    """Return a label of a logarithmic axis."""
+    far = not 1e-3 <= value < 1e4
+    return f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e") if far else f"{value:g}"
 
 
 def of_figure(figure: Figure) -> str:
