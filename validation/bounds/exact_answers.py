@@ -38,10 +38,7 @@ def optimum(problem: Problem, tol: float = 1e-9) -> Solution:
 
 
 def overlap(first: Solution, second: Solution) -> bool:
-    """Whether the two certified intervals [dual, primal] have a common point.
-
-    Two solutions of one problem whose intervals do not are a contradiction.
-    """
+    """Whether the two certified intervals [dual, primal] have a common point."""
     a, b = first.certificate, second.certificate
     return max(a.dual, b.dual) <= min(a.primal, b.primal)
 

@@ -177,10 +177,7 @@ def prepare(
     positive: object = None,
     solved: Experiment | None = None,
 ) -> Experiment:
-    """Solve the full and the projected problem of a data set, with proof.
-
-    `solved` is an experiment that differs in its landmarks alone: its full problem is taken over.
-    """
+    """Solve the full and the projected problem of a data set, with proof."""
     mask, _, _ = split_labels(y, positive)
     points = uniform(X, int(landmarks), seed).rows if isinstance(landmarks, Integral) else landmarks
     approximation = Approximation.of_landmarks(kernel, X, points, mask)

@@ -48,10 +48,7 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Approximation:
-    """A kernel K and an approximation K~ of it on the same rows, with E = K - K~ semidefinite.
-
-    Made by `of_landmarks` or `of_matrices`. Everything is computed once, when first asked for.
-    """
+    """A kernel K and an approximation K~ of it on the same rows, with E = K - K~ semidefinite."""
 
     truth: Gram
     features: np.ndarray
@@ -157,10 +154,7 @@ class Approximation:
 
     @cached_property
     def lam_plus(self) -> Interval:
-        """The smallest nonzero eigenvalue of K~, as far as floating point knows it.
-
-        It depends on the cut-off that made K~. LAPACK's error is taken as in `lam_min`.
-        """
+        """The smallest nonzero eigenvalue of K~, as far as floating point knows it."""
         values = np.linalg.svd(self.features, compute_uv=False)
         least, slack = float(values[-1]), 2 * max(self.features.shape) * UNIT * float(values[0])
         return Interval(max(least - slack, 0.0) ** 2, (least + slack) ** 2)

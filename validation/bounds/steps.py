@@ -139,10 +139,7 @@ def eq_18(pair: DrawnPair, U_full: float | None = None) -> Step:
 
 
 def eq_19(pair: DrawnPair) -> Step:
-    """Return lam/2 |theta^ - theta~|_H^2 <= F_B,k(theta~) - F_B,k(theta^). [ScalingUp, eq. (19)]
-
-    The drawn objective with the kernel itself is lam-strongly convex, and theta^ its minimiser.
-    """
+    """Return lam/2 |theta^ - theta~|_H^2 <= F_B,k(theta~) - F_B,k(theta^). [ScalingUp, eq. (19)]"""
     lam, change = pair.drawn.lam, pair.theta_hat - pair.theta_tilde
     left = lam / 2 * pair.approximation.truth.norm2(change)
     return Step("eq. (19)", left, eq_20(pair).left)

@@ -28,11 +28,7 @@ def frobenius(A: np.ndarray) -> float:
 
 
 def spectral_norm(E: np.ndarray) -> float:
-    """Return at least the spectral norm of a symmetric matrix (n, n) as stored.
-
-    t I - E and t I + E are proved to be semidefinite, t a little above the computed norm. With no
-    proof at hand it is the Frobenius norm.
-    """
+    """Return at least the spectral norm of a symmetric matrix (n, n) as stored."""
     n, whole = E.shape[0], frobenius(E)
     t = float(np.abs(np.linalg.eigvalsh(E)).max()) * (1 + 16 * n * UNIT) + 1e-290
     missing = [shortfall(side, t) for side in (E, -E)]

@@ -77,11 +77,7 @@ class GapCurves:
         return self.table
 
     def plot(self, axes: Any = None) -> Any:
-        """Return a matplotlib Figure of relative gap against seconds, drawn on `axes` if given.
-
-        The line is the best gap that a run of at most so many seconds proved; runs that took
-        longer and proved less are dots beside it.
-        """
+        """Return a matplotlib Figure of relative gap against seconds, drawn on `axes` if given."""
         figure, axes = pictures.canvas(axes)
         for k, curve in enumerate(c for c in self.curves if c.seconds):
             color, marker, dashes = pictures.STYLES[k % len(pictures.STYLES)]

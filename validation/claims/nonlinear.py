@@ -424,10 +424,7 @@ LAM, SNAPSHOTS = 1e-2, 100
 
 @lru_cache(maxsize=1)
 def setting(seed: int, profile: str) -> tuple[Dataset, Problem, float]:
-    """Return rows, the hinge over all pairs, and a certified lower bound of its optimum.
-
-    The radial model in k-means Nystrom features, centred: n = 1000, 50 landmarks.
-    """
+    """Return rows, the hinge over all pairs, and a certified lower bound of its optimum."""
     c = Context("nsauc", seed, profile)
     data = datasets.load(f"radial:{1000 if c.quick else 5000}", c.draw_seed("data"))
     change = nystrom_map(Gaussian(0.25), kmeans(data.X, 50, c.draw_seed("k")).rows)

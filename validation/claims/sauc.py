@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from scipy import stats
@@ -226,11 +227,7 @@ def sauc_eq_17_by_the_root_of_r(c: Context) -> Outcome:
 
 
 def solved_dual(Q: np.ndarray, C: float, tol: float = 1e-7) -> tuple[np.ndarray, Solution]:
-    """Solve max 1'a - a'Q a / 2, 0 <= a <= C; return theta with w = sum_k theta_k phi_k.
-
-    [SAUC, eq. (3)] as a problem with one row for each pair and one zero row, whose pairs are
-    (k, zero row).
-    """
+    """Solve max 1'a - a'Q a / 2, 0 <= a <= C; return theta with w = sum_k theta_k phi_k."""
     m = len(Q)
     factor = factor_gram(Q)
     space = Rows(np.concatenate([factor.features, np.zeros((1, factor.features.shape[1]))]))
@@ -530,9 +527,15 @@ TABLE_2 = {  # number of pairs by k, on 40 rows of one class and 80 of the other
 }
 
 
+@lru_cache(maxsize=64)
+def toy_train(seed: int) -> Dataset:
+    """Return the training rows of a draw of the toy problem."""
+    return xor_train_test(seed)[0]
+
+
 def counts(seeds: list[int], k: int, rule: str, anchor_filter: str = "none") -> np.ndarray:
     """Return the number of pairs in each draw of the toy problem."""
-    drawn = (xor_train_test(seed)[0] for seed in seeds)
+    drawn = map(toy_train, seeds)
     return np.array(
         [nearest_pairs(d.X, d.is_positive, k, rule, anchor_filter).i.size for d in drawn]
     )

@@ -488,10 +488,7 @@ def judge_step(
     corrected: bool = False,
     delta: float = 0.0,
 ) -> Outcome:
-    """Compare both sides in every draw; at most a share delta may violate beyond the slack.
-
-    A step of a proof is judged by its truth alone; how loose it is stands in the details.
-    """
+    """Compare both sides in every draw; at most a share delta may violate beyond the slack."""
     cases = drawn_cases(c.seed, c.profile)
     steps = [step(case) for case in cases]
     left = np.array([found.left for found in steps])
@@ -724,11 +721,7 @@ class Cell:
 
 @lru_cache(maxsize=1)
 def grid(seed: int, profile: str) -> tuple[Cell, ...]:
-    """Return the draws that the claims below judge: the same for all, whoever asks first.
-
-    Three data sets, two lam, d = n/20, n/5 and n uniform landmarks, B = n, 16 n and 256 n, and
-    4 draws of each (20 in the full profile), the first with the realised norms for Theorem 4.
-    """
+    """Return the draws that the claims below judge: the same for all, whoever asks first."""
     c = Context("theorem-4-grid", seed, profile)
     n_draws, found = (4 if c.quick else 20), []
     for data, kernel in bound_data(c):
@@ -755,8 +748,7 @@ def without_draws(made: Iterable[Cell]) -> tuple[Cell, ...]:
 def refuted(hits: list[int], counts: list[int]) -> bool:
     """Whether violations refute "with probability at most delta in every cell".
 
-    By the draws of one cell, or by all together: where each cell's probability is at most delta,
-    the sum of the violations is stochastically below a binomial variable of delta.
+    By the draws of one cell, or by all together, whose sum a binomial variable of delta dominates.
     """
     together = [*zip(hits, counts, strict=True), (sum(hits), sum(counts))]
     return not all(no_more_often(hit, count, DELTA) for hit, count in together)
@@ -770,10 +762,8 @@ def medians(made: Sequence[Cell], name: str) -> np.ndarray:
 def part(c: Context, name: str, prior: str | None = None) -> Outcome:
     """Judge one part of Theorem 4' by all draws; without a prior bound it holds always.
 
-    A part that holds always fails by one violation; one that holds with probability 1 - delta
-    fails where the draws of one cell, or of all, put the probability of a violation above delta.
-    It is called loose where the bound is ten times the error or more in every cell. What holds
-    always does not depend on the draw: a data set, lam and landmarks count once.
+    A part that holds always fails by one violation, and counts a data set, lam and landmarks once;
+    another fails where the draws of one cell, or of all, put the probability above delta.
     """
     certain = prior is None
     made = grid(c.seed, c.profile)
@@ -928,10 +918,7 @@ def wide_rows(name: str, n: int, c: Context) -> Dataset:
 
 @lru_cache(maxsize=1)
 def cells(seed: int, profile: str) -> tuple[Cell, ...]:
-    """Return cells chosen at random from the grid, each with several draws of the pairs.
-
-    60 cells of 3 draws in the quick profile, 400 of 25 (10,000 draws) in the full one.
-    """
+    """Return cells chosen at random from the grid, each with several draws of the pairs."""
     c = Context("theorem-4-prime-wide", seed, profile)
     count, n_draws = (60, 3) if c.quick else (400, 25)
     rng, found = c.rng("grid"), []
@@ -975,10 +962,8 @@ def theorem_4_prime_over_a_wide_grid(c: Context) -> Outcome:
 def limit_by_cells(name: str, made: Sequence[Cell]) -> float:
     """Return the upper confidence limit, at level `DOUBT`, of the probability of a violation.
 
-    It is that of a random draw in a random cell, on the data sets of the grid. Draws of a cell
-    share rows, landmarks and lam and are no independent trials; cells, given the data sets, are.
-    A cell with a violation in any of its draws counts, which it does at least as often as its
-    first draw would alone: the limit is on the safe side.
+    Draws of a cell share rows and landmarks; cells are independent, and one with any violation
+    counts.
     """
     hits = sum(any(name in draw.violated for draw in cell.draws) for cell in made)
     return upper_limit(hits, len(made), DOUBT)
