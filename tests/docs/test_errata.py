@@ -66,38 +66,6 @@ def two_classes(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.n
     return X, A, half @ half, half
 
 
-def test_a_kernel_of_differences_is_not_a_difference_of_kernels() -> None:
-    a, b, u, v = np.array([[0.0, 0], [3, 0], [0, 3], [3, 3]])
-
-    def k(x: np.ndarray, z: np.ndarray) -> float:
-        return float(np.exp(-0.5 * ((x - z) ** 2).sum()))
-
-    assert k(a - b, u - v) == pytest.approx(1.0)
-    assert abs(k(a, u) - k(a, v) - k(b, u) + k(b, v)) < 0.03
-
-
-def test_the_matrix_inverted_in_eq17_of_sauc_is_always_singular() -> None:
-    X, A, R, half = two_classes()
-    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1))
-    np.testing.assert_allclose(X.T @ R @ X, np.cov((A @ X).T, bias=True))
-    for lam in (1e-3, 1.0, 1e3):
-        M = R + lam * R @ K @ R
-        right = half @ np.linalg.inv(np.eye(18) + lam * half @ K @ half) @ half
-        assert np.linalg.matrix_rank(M) == 16
-        np.testing.assert_allclose(R @ np.linalg.pinv(M, hermitian=True) @ R, right, atol=1e-12)
-
-
-def test_the_scores_of_sauc_need_the_factor_lambda() -> None:
-    X, A, R, _ = two_classes()
-    alpha, point = np.random.default_rng(1).uniform(size=77), np.array([1.0, -2.0, 0.5])
-    K, Sigma, Z = X @ X.T, X.T @ R @ X, A @ X
-    for lam in (0.0, 0.3, 1.0, 50.0):
-        inner = A @ K @ R @ np.linalg.pinv(R + lam * R @ K @ R, rcond=1e-10) @ R @ X @ point
-        true = alpha @ Z @ np.linalg.solve(np.eye(3) + lam * Sigma, point)
-        assert alpha @ (Z @ point - lam * inner) == pytest.approx(true)
-        assert (alpha @ (Z @ point - inner) == pytest.approx(true)) == (lam == 1.0)
-
-
 def test_the_hessian_of_the_square_loss_has_a_factor_two() -> None:
     X, A, R, _ = two_classes()
     Z = A @ X
@@ -191,40 +159,3 @@ def test_the_printed_nystrom_map_does_not_give_the_nystrom_kernel() -> None:
     np.testing.assert_allclose(right.T @ right, wanted, atol=1e-10)
     np.testing.assert_allclose(printed.T @ printed, E @ np.diag(1 / values) @ E.T)
     assert np.abs(printed.T @ printed - wanted).max() > 1
-
-
-def squared_hinge(w: np.ndarray, Z: np.ndarray, C: float) -> float:
-    return float(w @ w / 2 + C * (np.maximum(0, 1 - Z @ w) ** 2).sum())
-
-
-def test_the_gradient_of_algorithm_2_belongs_to_half_of_c() -> None:
-    X, A, *_ = two_classes()
-    w, Z, C = np.array([0.3, -1.0, 0.7]), A @ X, 0.7
-    printed = w - C * Z.T @ np.maximum(0, 1 - Z @ w)
-    for scale, close in ((C / 2, True), (C, False)):
-        ends = [(w + h, w - h) for h in 1e-5 * np.eye(3)]
-        slope = [(squared_hinge(p, Z, scale) - squared_hinge(m, Z, scale)) / 2e-5 for p, m in ends]
-        assert np.allclose(slope, printed, rtol=1e-6) == close
-
-
-def test_full_newton_steps_can_cycle() -> None:
-    Z, C, w = np.array([[7.0, -2], [1, 0], [0, 1], [-6, 3]]), 10.0, np.zeros(2)
-    values = []
-    for _ in range(60):
-        active = Z[Z @ w < 1]
-        hessian = np.eye(2) + 2 * C * active.T @ active
-        w = np.linalg.solve(hessian, 2 * C * active.sum(0))
-        values.append(squared_hinge(w, Z, C))
-    np.testing.assert_allclose(values[-3:], values[-6:-3])
-    assert max(values[-3:]) > 461 and min(values[-3:]) > 3.02
-    assert squared_hinge(np.array([0.774, 1.871]), Z, C) < 2.5703
-
-
-def test_the_average_of_algorithm_3_has_harmonic_weights() -> None:
-    printed, right = [Fraction(0)] * 6, [Fraction(0)] * 6
-    for q in range(1, 7):  # snapshot q arrives
-        printed[q - 1] += Fraction(1, q)
-        right = [(q - 1) * weight / q for weight in right]
-        right[q - 1] += Fraction(1, q)
-    assert printed == [Fraction(1, k) for k in range(1, 7)]
-    assert right == [Fraction(1, 6)] * 6

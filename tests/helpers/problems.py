@@ -42,16 +42,16 @@ class Case:
         return self.y == 1
 
 
-def random_case(seed: int) -> Case:
+def random_case(seed: int, largest: int = 300) -> Case:
     """Return the problem of that seed.
 
-    n 4..300 (at most 5000 pairs), 1..20 features, 1..50 % positive, lam 1e-5..10, hinge (two
+    n 4..largest (at most 5000 pairs), 1..20 features, 1..50 % positive, lam 1e-5..10, hinge (two
     thirds) or squared hinge, and now and then row weights (some of them zero) or a drawn list of
     pairs with multiplicities.
     """
     rng = np.random.default_rng([20240, seed])
     kind = KINDS[seed % len(KINDS)]
-    y = _labels(rng, kind)
+    y = _labels(rng, kind, largest)
     X = _features(rng, kind, y)
     lam = float(10.0 ** rng.uniform(-5, 1))
     loss = "squared_hinge" if seed % 3 == 2 else "hinge"
@@ -60,8 +60,8 @@ def random_case(seed: int) -> Case:
     return Case(X, y, lam, loss, pairs, name)
 
 
-def _labels(rng: np.random.Generator, kind: str) -> np.ndarray:
-    n = int(np.exp(rng.uniform(np.log(4), np.log(300))))
+def _labels(rng: np.random.Generator, kind: str, largest: int) -> np.ndarray:
+    n = int(np.exp(rng.uniform(np.log(4), np.log(largest))))
     n_pos = 1 if kind == "one_positive" else max(1, round(n * rng.uniform(0.01, 0.5)))
     n_pos = min(n_pos, max(1, LARGEST_PAIRS // n))
     y = np.zeros(n, dtype=int)

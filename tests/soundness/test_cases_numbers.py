@@ -80,7 +80,7 @@ def test_an_optimum_of_zero_stalls_with_its_gap() -> None:
 def test_the_excess_of_a_smooth_loss_in_bins_is_in_the_rounding(loss: str) -> None:
     rng, n = np.random.default_rng(0), 2200
     y = np.arange(n) % 2 == 1
-    for far in (0.0, 1e4, 1e6):
+    for far in (0.0, 1e6):
         x = rng.normal(size=n) + 5 * y
         x[:2], x[2:4] = -far, far
         audit = certify(x[:, None], y.astype(int), 1e-9, w=[1.0], loss=loss, refine=False)

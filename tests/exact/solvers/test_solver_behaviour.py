@@ -139,10 +139,6 @@ def test_sparse_rows_give_the_same_optimum(name: str) -> None:
     assert np.linalg.norm(dense.w - sparse.w) <= reach
 
 
-def test_every_status_has_advice() -> None:
-    assert all(status.advice.endswith(".") for status in Status)
-
-
 @each("loss", ["squared_hinge", "square"])
 def test_collinear_large_features_at_a_small_lam_end_without_an_error(loss: str) -> None:
     """The matrix 2 M + lam I is singular to rounding; any certified point will do."""
