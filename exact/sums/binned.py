@@ -45,6 +45,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, OverflowingError
+from ..tools.compiling import sealed
 from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
 from . import loops
 from .assembled import PairSums
@@ -123,7 +124,8 @@ class Ruler:
         """Return the marginals (m,) of rows for a table (2, size, powers)."""
         out, chosen = np.empty(scores.size), NO_WEIGHT if weight is None else weight
         K = float(self.bins)
-        loops.look_up(scores, positive, chosen, K, self.limits, self.cut, table, out)
+        given = (sealed(scores), positive, sealed(chosen))
+        loops.look_up(*given, K, self.limits, self.cut, table, out)
         return out
 
     def holds(self, ends: np.ndarray) -> bool:
@@ -172,7 +174,7 @@ class Gathered:
         """Count a block of rows, columns (d, m), by their scores (x - offset) w."""
         chosen = NO_WEIGHT if weight is None else weight
         K, grid = float(ruler.bins), (ruler.limits, ruler.cut, self.held, self.sums, self.ends)
-        if not loops.gather(columns, offset, w, positive, chosen, K, *grid):
+        if not loops.gather(sealed(columns), offset, w, positive, sealed(chosen), K, *grid):
             with np.errstate(all="ignore"):
                 raise_for(K * (w @ (columns - offset[:, None])))
         self.rows += positive.size

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..tools.compiling import sealed
 from ..tools.rounding import UNIT, gamma, is_long, unit_of
 from . import loops
 from .assembled import PairSums
@@ -101,7 +102,7 @@ class SortedRows:
         if blurred and half == 0:
             return None
         soft, unit = (soft, 2.0 * half * whole) if half else (hard, whole)
-        floats = scores.astype(float, copy=False)
+        floats = sealed(scores.astype(float, copy=False))
         found = loops.spread(self.keys, self.bits, soft, hard, unit, floats, self.middle, c)
         sums, terms, active, total = (float(x) for x in found)
         value = (sums + active) / whole  # ties count as zero, which most of them are

@@ -17,6 +17,8 @@ from time import thread_time
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
+import numpy as np
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # CPU seconds that all plain forms together may take before the compiler is loaded.
@@ -91,6 +93,13 @@ def compiled(function: Function) -> Function:
 def compiled_later(plain: Callable[..., Any]) -> Callable[[Function], Function]:
     """Return a decorator as `compiled`, with the plain form to use until compiling pays."""
     return lambda function: cast(Function, Loop(function, plain))
+
+
+def sealed(values: np.ndarray) -> np.ndarray:
+    """Return a read-only view: one compiled form then serves read-only arrays and all others."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
 
 
 def compile_at_once() -> None:

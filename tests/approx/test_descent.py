@@ -246,28 +246,6 @@ def test_the_true_kernel_is_refused() -> None:
         Adamax().solve(problem.over(Gram(np.eye(problem.n))))
 
 
-@each(
-    "bad",
-    [
-        {"step": 0.0},
-        {"step": "fast"},
-        {"decay": 1.5},
-        {"tol": -1.0},
-        {"step_tol": -1.0},
-        {"max_iter": 0},
-        {"max_iter": 2.5},
-        {"keep": "first"},
-        {"max_time": 0.0},
-        {"beta1": 1.0},
-        {"beta2": -0.1},
-        {"variant": "roclab"},
-    ],
-)
-def test_bad_parameters_are_refused_by_name(bad: dict) -> None:
-    with pytest.raises(InputError, match=next(iter(bad))):
-        Adamax(**bad)
-
-
 def test_pairs_weigh_what_the_list_says() -> None:
     problem = overlapping(loss="square")
     i, j = np.flatnonzero(problem.pairs.positive)[:2], np.flatnonzero(~problem.pairs.positive)[:2]

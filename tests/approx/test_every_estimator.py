@@ -133,13 +133,6 @@ def test_the_pipelines_rank_with_their_defaults(chain) -> None:
     assert isinstance(model, Pipeline) and model.fit(X, Y).score(X, Y) > 0.7
 
 
-@each("model", SEARCHED, ids=lambda m: m.__name__)
-def test_a_negative_seed_is_refused_by_its_name(model: type) -> None:
-    if "random_state" in inspect.signature(model).parameters:
-        with pytest.raises(InputError, match="random_state must be >= 0, not -1"):
-            make(model, random_state=-1).fit(X, Y)
-
-
 @each("model", [m for m in SEARCHED if m is not SubsampledRankSVM], ids=lambda m: m.__name__)
 def test_rows_whose_squares_overflow_are_refused(model: type) -> None:
     with pytest.raises(InputError, match="overflow: rescale it"):

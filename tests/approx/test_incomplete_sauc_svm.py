@@ -18,7 +18,6 @@ from aucert.approx import (
 from aucert.exact import solve
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Status
-from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.spaces.rows import Rows
@@ -148,9 +147,3 @@ def test_the_default_step_is_shorter_for_long_rows() -> None:
     assert given._solver_for(long).step == 0.3
     plain = make(optimizer="gradient")
     assert plain._solver_for(long).step == 0.01
-
-
-@each("bad", [{"structure": -1.0}, {"structure": "much"}, {"max_time": 0.0}])
-def test_bad_parameters_of_incomplete_sauc_are_refused_at_fit(bad: dict) -> None:
-    with pytest.raises(InputError):
-        make(**bad).fit(X, Y)

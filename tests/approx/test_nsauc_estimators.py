@@ -207,31 +207,3 @@ def test_labels_of_batches_are_watched(model) -> None:
         begun.partial_fit(X, Y, classes=[1, 2])
     with pytest.raises(ValueError, match="features"):
         begun.partial_fit(X[:, :2], Y)
-
-
-@each(
-    "bad",
-    [
-        {"lam": 0.0},
-        {"gamma": -1.0},
-        {"n_landmarks": 0},
-        {"landmarks": "grid"},
-        {"max_epochs": 0},
-        {"t0": 0.0},
-        {"rskip": 0},
-        {"tol": -1.0},
-        {"max_time": 0.0},
-        {"threshold": "best"},
-    ],
-)
-def test_bad_parameters_of_nsauc_are_refused_at_fit(bad: dict) -> None:
-    with pytest.raises(InputError):
-        nsauc(**bad).fit(X, Y)
-    with pytest.raises(InputError):
-        nsauc(**bad).partial_fit(X, Y, classes=[0, 1])
-
-
-@each("bad", [{"C": 0.0}, {"update": "none"}, {"n_buffer": 0}, {"max_epochs": 0}, {"max_time": -1}])
-def test_bad_parameters_of_oam_are_refused_at_fit(bad: dict) -> None:
-    with pytest.raises(InputError):
-        OAM(**bad).fit(X, Y)

@@ -105,12 +105,6 @@ def test_weights_that_overflow_are_an_error() -> None:
         learned(OnlineAUC(1e308, "gradient"), 1e10 * X, Y)
 
 
-@each("bad", [{"C": 0.0}, {"C": "1"}, {"update": "newton"}, {"n_buffer": 0}, {"radius": 0.0}])
-def test_bad_parameters_of_oam_are_refused(bad: dict) -> None:
-    with pytest.raises(InputError):
-        OnlineAUC(**bad)
-
-
 def test_rows_that_do_not_fit_the_stream_are_refused() -> None:
     stream = OnlineAUC().start(3)
     with pytest.raises(InputError, match="do not fit a stream of 3 features"):

@@ -94,28 +94,6 @@ def test_time_and_interruption_end_a_run_with_a_valid_point() -> None:
 
 
 @each(
-    ("wrong", "message"),
-    [
-        ({"k": 0}, "k must be"),
-        ({"k": 2.0}, "k must be"),
-        ({"n_blocks": 0}, "n_blocks"),
-        ({"n_blocks": 2, "block_size": 3}, "not both"),
-        ({"block_size": 0}, "block_size"),
-        ({"step": 0.0}, "step"),
-        ({"step": "long"}, "step"),
-        ({"max_epochs": 0}, "max_epochs"),
-        ({"tol": -1.0}, "tol"),
-        ({"keep": "first"}, "keep"),
-        ({"mode": "wrong"}, "mode"),
-        ({"max_time": 0.0}, "max_time"),
-    ],
-)
-def test_bad_parameters_are_refused(wrong, message) -> None:
-    with pytest.raises(InputError, match=message):
-        StochasticHardThresholding(**{"k": 2, **wrong})
-
-
-@each(
     ("w0", "message"),
     [
         (np.zeros(7), "8 finite numbers"),

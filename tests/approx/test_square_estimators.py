@@ -176,13 +176,3 @@ def test_fsauc_lays_its_stages_out_for_the_first_batch_where_no_number_is_given(
     assert model._walk.n_stages * model._walk.stage_size == pytest.approx(7 * 400, abs=10)
     with pytest.raises(InputError, match="n_steps"):
         FSAUC(n_steps=0).partial_fit(X, y, classes=np.unique(y))
-
-
-@each(
-    "wrong",
-    [SPAM(l1=-1), SPAM(schedule="x"), SPAM(step=1e6, schedule="constant"), SOLAM(radius=0),
-     SOLAM(share="x"), FSAUC(max_passes=0), FSAUC(step="x"), FSAUC(threshold="x")],
-)  # fmt: skip
-def test_bad_parameters_and_diverging_steps_are_refused_when_fitting(wrong) -> None:
-    with pytest.raises(InputError):
-        wrong.fit(*draw())

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,7 +7,6 @@ from sklearn.linear_model import LogisticRegression
 
 import online_naive
 from aucert.approx.logistic_thresholding import LogisticData, block_curvature, stoiht
-from aucert.exact.errors import InputError
 from loops import each
 from sparse_signal import draw
 
@@ -99,15 +96,3 @@ def test_the_curvature_of_a_block_is_not_below_that_of_its_loss() -> None:
     ones = np.column_stack([X[block], np.ones(12)])
     top = np.linalg.eigvalsh(ones.T @ ones)[-1] / 4 * 5 / 40
     assert top <= block_curvature(data, block, 5, rng) <= 1.3 * top
-
-
-def test_bad_parameters_are_refused() -> None:
-    some: dict[str, Any]
-    for some in (
-        {"n_blocks": 41}, {"n_blocks": 0}, {"step": "x"}, {"step": -1}, {"max_epochs": 0},
-        {"intercept": "x"}, {"intercept": np.inf}, {"k": 0}, {"positive": 3},
-    ):  # fmt: skip
-        with pytest.raises(InputError):
-            stoiht(X, POSITIVE, **{"k": 3, **some})
-    with pytest.raises(InputError, match="39 labels"):
-        stoiht(X, POSITIVE[1:], 3)

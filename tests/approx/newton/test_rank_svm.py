@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 
@@ -178,24 +177,3 @@ def test_a_gap_in_the_span_that_is_too_large_is_said() -> None:
     with pytest.warns(ConvergenceWarning, match="of the objective in the span"):
         model = make(max_iter=2).fit(X, Y)
     assert model.status_ == Status.ITERATION_LIMIT
-
-
-@each(
-    "bad",
-    [
-        {"lam": 0.0},
-        {"lam": "small"},
-        {"kernel": "precomputed"},
-        {"gamma": 0.0},
-        {"n_landmarks": 1.5},
-        {"landmarks": "grid"},
-        {"rcond": 1.0},
-        {"tol": 0.0},
-        {"max_iter": 0},
-        {"max_time": 0.0},
-        {"threshold": "best"},
-    ],
-)
-def test_bad_parameters_of_nbauc_are_refused_at_fit(bad: dict) -> None:
-    with pytest.raises(InputError):
-        clone(make(**bad)).fit(X, Y)

@@ -259,21 +259,3 @@ def test_other_losses_and_spaces_are_refused() -> None:
         TruncatedNewton().solve(problem.over(Gram(np.eye(4))))
     with pytest.raises(InputError, match="2 coordinates"):
         TruncatedNewton().solve(problem, np.zeros(3))
-
-
-@each(
-    "bad",
-    [
-        {"tol": 0.0},
-        {"max_iter": 0},
-        {"forcing": 1.0},
-        {"forcing": 0.0},
-        {"max_cg": 0},
-        {"max_time": -1.0},
-        {"gradient_tol": -1.0},
-        {"drawn": -1},
-    ],
-)
-def test_parameters_out_of_range_are_refused_at_once(bad: dict) -> None:
-    with pytest.raises(InputError, match=next(iter(bad))):
-        TruncatedNewton(**bad)
