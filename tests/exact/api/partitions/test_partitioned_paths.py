@@ -53,7 +53,7 @@ def test_however_rows_are_cut_the_optima_are_those_in_memory(places: list[int], 
     elif kind == "sorted by class":  # the first partitions have no positive row
         order = np.argsort(y, kind="stable")
         X, y = X[order], y[order]
-    lams = [1.0, 0.1, 0.01, 1e-4]
+    lams = [1.0, 0.01, 1e-4]
     apart = regularization_path(in_parts(X, y, weight, places), None, lams, tol=1e-6)
     held = regularization_path(X, y, lams, tol=1e-8, sample_weight=weight)
     assert_same_optima(apart, held)
