@@ -37,6 +37,7 @@ METHODS = NAMES  # what `method` may be
 PLAIN_KERNELS = ("auto", "descent", "cutting-plane")  # solve a kernel machine without features
 HELD_NUMBERS = 8_000_000  # numbers in X from which rows are read in blocks, not copied and centred
 WIDE_ROWS = 500  # columns from which rows are held while they are few enough: products decide
+WIDE_CURVED = 100  # the same for smooth losses, whose blocks sum rows by bin and again by theta
 COPIED_NUMBERS = 200_000_000  # numbers in X (1.6 GB) up to which wide rows are held
 HELD_ROWS = 200_000  # rows from which they are read in blocks: bins cost less than sorting
 HELD_ROWS_OF_FEW, FEW = 100_000, 5  # the same for rows of few numbers, whose products are cheap
@@ -290,7 +291,8 @@ def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
     if not (request.is_plain and request.loss in (HINGE, SQUARED_HINGE)):
         return None
     if isinstance(X, np.ndarray) and X.ndim == 2 and not np.ma.isMaskedArray(X):
-        X = StreamedRows(X) if isinstance(X, np.memmap) or _better_in_blocks(X) else X
+        wide = WIDE_ROWS if request.loss == HINGE else WIDE_CURVED
+        X = StreamedRows(X) if isinstance(X, np.memmap) or _better_in_blocks(X, wide) else X
     space = space_of(X)
     if not space.in_blocks or space.apart is not None:
         return None
@@ -305,9 +307,9 @@ def can_be_held(X: object) -> bool:
     return isinstance(X, np.ndarray) and not on_disk(X) and X.size < HELD_NUMBERS
 
 
-def _better_in_blocks(X: np.ndarray) -> bool:
+def _better_in_blocks(X: np.ndarray, wide: int) -> bool:
     n, dim = X.shape
-    if dim >= WIDE_ROWS and X.size <= COPIED_NUMBERS:
+    if dim >= wide and X.size <= COPIED_NUMBERS:
         # Without a Hessian there are many products, and those with held rows are quicker.
         return False
     if X.size >= HELD_NUMBERS:

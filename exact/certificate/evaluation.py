@@ -635,14 +635,15 @@ def pull_by_lines(
     index: int,
 ) -> WeighedSums:  # fmt: skip
     """Read the rows again, and sum them by the marginals that the table gives them."""
-    into, steep = Pull(w.size), np.abs(table[..., 1:]).sum(axis=2)
+    into = Pull(w.size)
     for columns, positive, weight, *_ in blocks:
         scores = added_up(columns, offset, w)
         c = ruler.marginals(scores, positive, weight, table)
-        side, at, theta = ruler.placed(scores, positive)
-        # A line's two terms may cancel: what they round goes by their sizes.
-        sizes = np.abs(table[side, at, 0]) + steep[side, at] * np.abs(theta)
-        sizes = sizes if weight is None else weight * sizes
+        sizes = np.abs(c)
+        if table.shape[2] > 1:  # a line's two terms may cancel: what they round goes by their sizes
+            side, at, theta = ruler.placed(scores, positive)
+            sizes = np.abs(table[side, at, 0]) + np.abs(table[side, at, 1] * theta)
+            sizes = sizes if weight is None else weight * sizes
         into.add_columns(columns - offset[:, None], c, sizes)
     return WeighedSums(into.total, into.carry, into.size, into.error)
 

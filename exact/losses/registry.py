@@ -36,7 +36,8 @@ class _Convolved(_Bounded):
 
     def all_pairs(self, pairs: Any, scores: np.ndarray, width: float) -> PairSums | None:
         """Return the sums over all pairs by one convolution, or None where the pairs are few."""
-        return None if few_pairs(pairs) else convolved(pairs, scores, self, width)
+        few = few_pairs(pairs, scores, width)
+        return None if few else convolved(pairs, scores, self, width)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from .labels import Labelled, check_rows
 from .near import Curved, Near, drawn, near_of_classes, near_of_list
 
 LARGEST = 400_000_000  # most pairs to sum one by one: about ten seconds
-BLOCK = 1 << 20  # pairs that are summed at a time
+BLOCK = 1 << 14  # pairs that are summed at a time: what is made of them stays in the cache
 
 
 @dataclass(frozen=True, eq=False)

@@ -161,7 +161,7 @@ class Run:
             if recorder.out_of_time:
                 return Status.TIME_LIMIT
             stalled = idle.after(recorder.gap, now.far, recorder.best_primal)
-            finer = points.finer(now) if idle.rounds >= 2 and now.bins else None
+            finer = points.finer(now) if idle.rounds >= 2 else None
             if finer is not None:
                 now, idle.rounds = self._paid(finer), 0
                 continue
@@ -186,10 +186,11 @@ class Run:
                     continue
             moved, full = self._searched(now, p)
             if moved is None:
-                # Old secants may have misled the direction.
-                if not self.memory.kept:
+                # Old secants, or rough sums, may have misled the direction.
+                finer = None if self.memory.kept else points.finer(now)
+                if finer is None and not self.memory.kept:
                     return Status.STALLED
-                self.memory.kept = []
+                now, self.memory.kept = now if finer is None else self._paid(finer), []
                 continue
             self.memory.remember(moved.f - now.f, moved.gradient - now.gradient)
             if not full or self.memory.poor(now.gradient, moved.gradient):

@@ -29,9 +29,10 @@ from ..problem.tail import Tail
 from ..spaces.pair_matrices import differences_gram
 from ..sums.assembled import PairSums
 from ..sums.binned import half_width
+from ..sums.convolved import FEW_PAIRS
 from .functions import Functions
 
-INSIDE_SMOOTH = 0.25  # of the tolerance: sums of smooth losses round more
+INSIDE_SMOOTH, CLOSE_SMOOTH = 0.25, 0.5  # of the tolerance: as far as sums of smooth losses round
 BINS_COST = 0.2  # share of the tolerance that bins of a smooth loss may cost
 COARSE = 0.01  # before the end they may cost this share of the gradient's part of the gap
 FINEST_COST = 1e-16  # below this a finer grid gains nothing
@@ -83,6 +84,8 @@ class Points(Functions):
         self.hinge = self.loss == HINGE  # whether a width smooths
         self.classes = isinstance(self.pairs, AllPairs)
         self.far = np.inf  # the gradient's part of the gap, at the last point
+        self.rounding = 0.0  # of both sides there
+        self.coarsest = np.inf  # a smooth loss's bins never widen: steps would undo one another
         self.density: float | None = None  # of pairs at the margin, as a share of all pairs
         self.spread = 2.0  # the range of the scores and one more
         self.fine = not (self.hinge and self.classes)  # whether sums are sorted from now on
@@ -104,7 +107,10 @@ class Points(Functions):
 
     def inside_share(self) -> float:
         """Return the share of the tolerance to reach: the certificate adds rounding."""
-        return INSIDE if self.hinge else INSIDE_SMOOTH
+        if self.hinge:
+            return INSIDE
+        spare = ROUNDINGS * self.rounding / (self.tol * max(self.recorder.best_primal, 1e-300))
+        return float(np.clip(1 - spare, INSIDE_SMOOTH, CLOSE_SMOOTH))
 
     def allowed(self, share: float) -> float:
         """Return the bias that a share of the tolerance leaves room for."""
@@ -123,7 +129,8 @@ class Points(Functions):
         primal = min(self.recorder.best_primal, 1e300)
         room = max(self.tol * primal, COARSE * min(self.far, primal), FINEST_COST)
         smoothness = max(self.loss.smoothness, 1e-300)
-        return float(np.sqrt(12 * BINS_COST * min(room, 1e-2) / smoothness))
+        self.coarsest = min(self.coarsest, np.sqrt(12 * BINS_COST * min(room, 1e-2) / smoothness))
+        return float(self.coarsest)
 
     def sums(self, scores: np.ndarray, width: float) -> tuple[PairSums, float, int]:
         """Return the sums, the width that they have, and the bins a unit (0: sorted)."""
@@ -154,6 +161,7 @@ class Points(Functions):
         lam = self.problem.lam
         scores = self.scores(f) if scores is None else scores
         sums, width, bins = self.sums(scores, width) if found is None else found
+        self.rounding = sums.value_rounding + sums.conjugate_rounding
         pull = self.pull(sums.c)
         gradient = lam * f - pull
         bias = max(sums.value - sums.conjugate + self.inner(f, pull), 0.0)
@@ -189,10 +197,13 @@ class Points(Functions):
     def finer(self, now: Point) -> Point | None:
         """Evaluate anew with sorted sums, or return None where they are: bins have a rough
         gradient."""
-        if not now.bins:
+        if self.hinge and now.bins:
+            self.fine = True
+            return self.at(now.f, now.width, now.scores)
+        if self.hinge or not self.coarsest or self.pairs.count() > FEW_PAIRS:
             return None
-        self.fine = True
-        return self.at(now.f, now.width, now.scores)
+        self.coarsest = 0.0  # few pairs of a smooth loss are visited one by one
+        return self.at(now.f, 0.0, now.scores)
 
     def line(self, now: Point, p: np.ndarray) -> Line:
         """Return F along p; a trial costs the sums alone.

@@ -45,9 +45,12 @@ class Pull:
         """
         self.rows += c.size
         self.size += float(sizes @ np.sqrt(np.einsum("ij,ij->j", centred, centred)))
-        for start in range(0, c.size, CHAIN):
-            some = slice(start, start + CHAIN)
-            self.add(centred[:, some] @ c[some])
+        parts = np.add.reduceat(centred * c, np.arange(0, c.size, CHAIN), axis=1)
+        totals = np.cumsum(np.column_stack([self.total, parts]), axis=1)
+        old, new = totals[:, :-1], totals[:, 1:]
+        moved = new - old
+        self.carry += ((old - (new - moved)) + (parts - moved)).sum(axis=1)  # two-sums: exact
+        self.total = np.ascontiguousarray(totals[:, -1])
 
     @property
     def value(self) -> np.ndarray:

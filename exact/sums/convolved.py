@@ -75,6 +75,8 @@ KERNEL_UNITS = 16  # Largest error of an entry of a loss's kernels, in units in 
 
 FEW_PAIRS = 1 << 20  # Up to so many pairs are visited one by one: that is exact and as fast.
 
+LEAST_PAIRS, PAIRS_A_BIN = 1 << 12, 16  # So few are visited at any width; a bin costs so many.
+
 MANY = 5000  # Rows from which it pays to compile the loops over them.
 
 EXPONENTIAL_UNITS = 8  # Largest error of an exponential and of its sum, in the last place.
@@ -171,10 +173,13 @@ def _sum_above(counts: np.ndarray) -> np.ndarray:
     return np.append(upwards[1:], 0.0).astype(float)
 
 
-def few_pairs(pairs: Any) -> bool:
+def few_pairs(pairs: Any, scores: np.ndarray, width: float) -> bool:
     """Return whether the pairs are so few that visiting them one by one is best."""
-    n_pos = int(np.count_nonzero(pairs.positive))
-    return pairs.form != "binned" and n_pos * (pairs.n - n_pos) <= FEW_PAIRS
+    if pairs.form == "binned" or pairs.count() > FEW_PAIRS:
+        return False
+    # A bin takes as long as PAIRS_A_BIN pairs do.
+    many = PAIRS_A_BIN * float(np.ptp(scores)) > width * pairs.count()
+    return many or pairs.count() <= LEAST_PAIRS
 
 
 def convolved(pairs: Any, scores: np.ndarray, loss: Any, width: float) -> PairSums:

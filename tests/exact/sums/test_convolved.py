@@ -117,6 +117,8 @@ def test_few_pairs_are_gone_through_and_many_are_convolved() -> None:
     scores, positive, weight = drawn("ties", 0)
     few = AllPairs(weight).on(positive)
     assert Logistic().all_pairs(few, scores, 0.0) is None
+    rough = AllPairs().on(np.arange(1000) % 2 == 0)
+    assert Logistic().all_pairs(rough, np.linspace(0.0, 1.0, 1000), 0.1) is not None
     rng = np.random.default_rng(0)
     scores, positive = rng.normal(size=3000), np.arange(3000) % 2 == 0
     many, loss = AllPairs().on(positive), Logistic()
