@@ -9,17 +9,16 @@ if TYPE_CHECKING:
     from .bounds.prime import theorem4_prime
     from .bounds.printed import theorem4
     from .bounds.sht import sht_theorem1
-    from .budget.picture import budget_picture
-    from .budget.terms import error_budget
+    from .budget.terms import budget_picture, error_budget
     from .checking.check_solver import check_solver
     from .checking.gap_curves import gap_curves
     from .report.pictures import (
         bound_against_error,
         budget_bars,
+        decision_surface,
         margin_distribution,
         roc_with_thresholds,
     )
-    from .report.surface import decision_surface
 
 __all__ = [
     "bound_against_error",
@@ -40,9 +39,9 @@ __all__ = [
 _LAZY = {
     "bound_against_error": ".report.pictures",
     "budget_bars": ".report.pictures",
-    "budget_picture": ".budget.picture",
+    "budget_picture": ".budget.terms",
     "check_solver": ".checking.check_solver",
-    "decision_surface": ".report.surface",
+    "decision_surface": ".report.pictures",
     "error_budget": ".budget.terms",
     "gap_curves": ".checking.gap_curves",
     "margin_distribution": ".report.pictures",

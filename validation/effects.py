@@ -31,10 +31,9 @@ from ..exact.errors import InputError
 from .claims.claim import REGISTRY, Claim, Context, Outcome
 from .claims.recorded import enter, recorded_verdict
 from .claims.verdicts import Verdict
-from .store import EVIDENCE, EvidenceFolder, evidence_path
+from .store import EVIDENCE, EvidenceFolder
 from .tables.pages import Said, departs, shown_value
-from .tables.registry import chosen, tables
-from .tables.run import planned
+from .tables.run import chosen, planned, tables
 from .tables.table import Budget, Page, Results, Run, Table
 
 FILE = Path(__file__).with_name("findings.toml")
@@ -179,12 +178,6 @@ class Numbers:
     cells: Mapping[tuple[str, str], Cell] = field(default_factory=dict)
     tests: Mapping[str, Effect] = field(default_factory=dict)
 
-    def cell(self, row: str, column: str) -> Cell:
-        """Return one cell."""
-        if (row, column) not in self.cells:
-            raise KeyError(f"{self.table} has no cell ({row!r}, {column!r})")
-        return self.cells[row, column]
-
     def test(self, name: str) -> Effect:
         """Return one paired test."""
         if name not in self.tests:
@@ -197,7 +190,9 @@ class Numbers:
             return Cell(float(text[2:]), 0.0, FIXED)
         row, bar, column = text.rpartition(" | ")
         if bar:
-            return self.cell(row, column)
+            if (row, column) not in self.cells:
+                raise KeyError(f"{self.table} has no cell ({row!r}, {column!r})")
+            return self.cells[row, column]
         test = self.test(text)
         return Cell(test.estimate, test.se, int(test.df) + 1)
 
@@ -219,12 +214,12 @@ def of_page(table: str, source: str, page: Page) -> Numbers:
     }
     found: dict[str, Effect] = {}
     for shown in page.tests:
-        name, test = shown.name, shown.test
+        name = shown.name
         if name in found:  # two quantities of one pair of methods
             name = f"{name}: {shown.unit}"
         if name in found:
             raise ValueError(f"two tests of a page are called {name!r}")
-        found[name] = Effect(name, test.difference, test.error, test.count - 1)
+        found[name] = Effect(name, shown.difference, shown.error, shown.count - 1)
     return Numbers(table, source, cells, found)
 
 
@@ -241,27 +236,11 @@ def numbers_of(table: str) -> Numbers:
 
 
 def from_evidence(table: Table, folder: Path) -> Numbers:
-    """Return the numbers of a table made of evidence; of evidence that lacks a part there are none.
-
-    Raises
-    ------
-    InputError
-        Where a part of the protocol and the budget is not there.
-    """
+    """Return the numbers of a table made of evidence; `InputError` where it lacks a part."""
     run = Run("full", 0)
     kept = EvidenceFolder(folder, run)
     ((experiment, parts),) = planned([table], run).values()
-    done: dict[str, Any] = {}
-    for part in parts:
-        document = kept.find(experiment, part)
-        if document is None:
-            path = evidence_path(folder, experiment.name, run.profile, run.seed)
-            raise InputError(
-                f"{path}: it has no part {part.key} of protocol {experiment.protocol} and of this "
-                "budget: restore the file, or make it by `aucert reproduce "
-                f"{table.name} --profile full --evidence {folder}`"
-            )
-        done[part.key] = document["result"]
+    done = {part.key: kept.need(experiment, part)["result"] for part in parts}
     results = Results(run, experiment.spent("full"), parts, done)
     source = f"evidence of the full run, protocol {experiment.protocol}, {len(done)} parts"
     return of_page(table.name, source, table.render(results))
@@ -321,15 +300,10 @@ class Finding:
     place: str = ""
 
     @property
-    def paper(self) -> str:
-        """The paper of the table."""
-        return tables()[self.table].paper
-
-    @property
     def protocol(self) -> tuple[dict[str, str], ...]:
         """The letters of the departures from the printed protocol, with what they stand for."""
-        known = document()["departures"][self.paper]
-        letters = dict(zip(known, _letters(), strict=False))
+        known = document()["departures"][tables()[self.table].paper]
+        letters = dict(zip(known, LETTERS, strict=False))
         return tuple(
             {"letter": letters[key], "says": known[key]["says"] + WAYS[known[key]["way"]]}
             for key in self.departures
@@ -520,19 +494,14 @@ class Finding:
         )
 
 
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+LETTERS = [*ALPHABET, *(f"{x}{y}" for x in ALPHABET for y in ALPHABET)]  # a, b, ..., z, aa, ...
 WAYS = {
     "for": " (Can only help the statement.)",
     "against": " (Can only hurt the statement.)",
     "either": " (Can work either way.)",
     "neither": "",
 }
-
-
-def _letters() -> Iterator[str]:
-    """Yield a, b, ..., z, aa, ab, ..."""
-    alphabet = "abcdefghijklmnopqrstuvwxyz"
-    yield from alphabet
-    yield from (f"{x}{y}" for x in alphabet for y in alphabet)
 
 
 def _expanded(text: str, each: Mapping[str, Any], numbers: Numbers) -> Iterator[dict[str, str]]:

@@ -5,7 +5,8 @@ A claim returns the numbers of a picture; matplotlib is loaded only when a repor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,3 +116,21 @@ def legend_below(axes: Any) -> None:
         bbox_transform=below,
         ncols=2 if many else 1,
     )
+
+
+def as_svg(
+    put: Callable[[Any], object], name: str, size: tuple[float, float], **settings: Any
+) -> str:
+    """Return what is put on a canvas of matplotlib as SVG; equal pictures give equal text."""
+    import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure as Canvas
+
+    asked: Any = {"svg.fonttype": "none", "svg.hashsalt": name, "font.size": 9} | settings
+    with matplotlib.rc_context(asked):
+        canvas = Canvas(figsize=size)
+        FigureCanvasSVG(canvas)
+        put(canvas)
+        text = io.StringIO()
+        canvas.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    return text.getvalue()

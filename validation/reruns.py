@@ -24,8 +24,7 @@ from .claims.recorded import enter
 from .claims.verdicts import PAPERS, Verdict
 from .data.real_data import real_data_folder
 from .store import EVIDENCE, EvidenceFolder, evidence_path, part_key, plain
-from .tables.registry import tables
-from .tables.run import planned
+from .tables.run import planned, tables
 from .tables.table import Experiment, Job, Part, Run
 
 SECONDS = 3.0  # Parts that took more processor time are not run again; but see `LONGEST`.
@@ -111,33 +110,20 @@ def recorded_parts(paper: str, run: Run, folder: Path = EVIDENCE) -> dict[str, R
     found: dict[str, Recorded] = {}
     for name, (experiment, parts) in planned(entries, run).items():
         for part in parts:
-            document = kept.find(experiment, part)
-            if document is None:
-                raise InputError(
-                    f"evidence of {name}: no part {part.key} of protocol {experiment.protocol} and "
-                    f"its budget is there: restore "
-                    f"{evidence_path(folder, name, run.profile, run.seed)}, or make it with "
-                    f"`aucert reproduce --profile {run.profile} --evidence DIR`"
-                )
-            _enter(found.setdefault(name, Recorded()), experiment, part, document, run)
+            document = kept.need(experiment, part)
+            known, here = found.setdefault(name, Recorded()), run.data_dir
+            absent = [n for n in part.needs if here is None or not (here / f"{n}.npz").is_file()]
+            known.absent.update(absent)
+            if absent:
+                continue
+            recorded = document["key"]["data_sha256"]
+            now = part_key(experiment, part, run)["data_sha256"]
+            changed = [name for name in part.needs if recorded.get(name) != now[name]]
+            known.changed.update(changed)
+            if not changed:
+                rerun = Rerun(experiment, part, document["result"], document["cpu_seconds"])
+                known.parts.append(rerun)
     return found
-
-
-def _enter(
-    known: Recorded, experiment: Experiment, part: Part, document: Mapping[str, Any], run: Run
-) -> None:
-    """Enter a part of the evidence: it can be run again, or lacks data."""
-    here = run.data_dir
-    absent = [n for n in part.needs if here is None or not (here / f"{n}.npz").is_file()]
-    known.absent.update(absent)
-    if absent:
-        return
-    recorded = document["key"]["data_sha256"]
-    now = part_key(experiment, part, run)["data_sha256"]
-    changed = [name for name in part.needs if recorded.get(name) != now[name]]
-    known.changed.update(changed)
-    if not changed:
-        known.parts.append(Rerun(experiment, part, document["result"], document["cpu_seconds"]))
 
 
 def differences(
@@ -161,7 +147,7 @@ def differences(
             elif str(name).startswith(STEPS) and isinstance(one, int) and isinstance(now, int):
                 if max(one, now) > MANY_STEPS * min(one, now):
                     yield f"{at}: {one!r} recorded, {now!r} now"
-            elif not is_time(str(name)):
+            elif "seconds" not in str(name) and not str(name).startswith(CLOCK):
                 yield from differences(one, now, tolerance, at)
     elif isinstance(recorded, list) and isinstance(found, list) and len(recorded) == len(found):
         for at, pair in enumerate(zip(recorded, found, strict=True)):
@@ -179,11 +165,6 @@ def chosen_otherwise(recorded: Any, found: Any) -> set[str]:
         return set()
     both = [str(name).partition(" ") for name in recorded if recorded[name] != found.get(name)]
     return {method for what, _, method in both if what in CHOSEN}
-
-
-def is_time(name: str) -> bool:
-    """Whether a number of that name is a time."""
-    return "seconds" in name or name.startswith(CLOCK)
 
 
 # Paper to what its last check found, and of which evidence.

@@ -236,6 +236,19 @@ class EvidenceFolder:
             key["data_sha256"] = document["key"]["data_sha256"]
         return document if document["key"] == key else None
 
+    def need(self, experiment: Experiment, part: Part) -> Document:
+        """Return the document of a part, or raise `InputError`."""
+        document = self.find(experiment, part)
+        if document is None:
+            run, name = self.run, experiment.name
+            assert self.folder is not None
+            raise InputError(
+                f"evidence of {name}: no part {part.key} of protocol {experiment.protocol} and its "
+                f"budget is there: restore {self._path(self.folder, name)}, or make it with "
+                f"`aucert reproduce --profile {run.profile} --evidence DIR`"
+            )
+        return document
+
     def add(self, document: Document) -> None:
         """Take in a finished part; those of another protocol or budget go."""
         key = document["key"]

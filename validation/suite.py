@@ -9,7 +9,6 @@ folder can be kept from him.)
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import re
@@ -19,7 +18,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
 from functools import cache
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +26,7 @@ from threadpoolctl import threadpool_limits
 
 from .. import __version__
 from ..exact.errors import InputError
+from ..exact.tools.checks import check_count
 from . import effects, reruns
 from .claims import recorded
 from .claims.claim import REGISTRY, Claim, Context, Outcome, Verdict
@@ -35,6 +34,7 @@ from .claims.verdicts import ERROR, FILED, PROFILES, vocabulary
 from .commands.interrupts import finish, stopped_at_once
 from .data.real_data import real_data_folder
 from .extremes import NaNError, has_nan
+from .files.written import check_name, made_folder
 from .report.document import Report, environment
 from .report.row import Row
 from .run import finished
@@ -60,7 +60,12 @@ def claims(
 ) -> list[Claim]:
     """Return claims, paper by paper, those of one paper in the order of being entered."""
     entries = (REGISTRY if registry is None else registry).values()
-    return _chosen(sorted(entries, key=lambda entry: FILED.index(entry.paper)), only)
+    found = sorted(entries, key=lambda entry: FILED.index(entry.paper))
+    only = [only] if isinstance(only, str) else only
+    known = [entry.name for entry in found]
+    for name in only:
+        check_name("claim", name, known, "see the list of claims")
+    return [entry for entry in found if not only or entry.name in only]
 
 
 def run(
@@ -80,8 +85,8 @@ def run(
     chosen = claims(registry, only)
     if profile not in PROFILES:
         raise InputError(f"profile must be one of {', '.join(PROFILES)}, not {profile!r}")
-    seed, jobs = _whole("seed", seed, 0), _whole("jobs", jobs, 1)
-    folder = None if out is None else _made(out)
+    seed, jobs = check_count("seed", seed, 0), check_count("jobs", jobs)
+    folder = None if out is None else made_folder(out)
     start = time.perf_counter()
     log = None if folder is None else Log(folder / "claims.jsonl")
     keys = {entry.name: _key(entry, seed, profile) for entry in chosen}
@@ -147,34 +152,6 @@ def _reported(folder: Path) -> set[str]:
         return {"claims.json"}
 
 
-def _chosen(entries: list[Claim], only: str | Sequence[str]) -> list[Claim]:
-    only = [only] if isinstance(only, str) else only
-    names = [entry.name for entry in entries]
-    for name in only:
-        if name not in names:
-            near = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
-            hint = f"did you mean {', '.join(near)}?" if near else "see the list of claims"
-            raise InputError(f"no claim is called {name!r}: {hint}")
-    return [entry for entry in entries if not only or entry.name in only]
-
-
-def _whole(name: str, value: object, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise InputError(f"{name} must be a whole number, {least} or more, not {value!r}")
-    return int(value)
-
-
-def _made(out: str | Path) -> Path:
-    if not str(out).strip():
-        raise InputError("out needs the name of a folder ('.' is the one you stand in)")
-    folder = Path(out)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made ({error.strerror or error})") from None
-    return folder
-
-
 def run_claim(entry: Claim, seed: int, profile: str) -> Row:
     """Run one claim."""
     with stopped_at_once():
@@ -224,7 +201,8 @@ def _judged(entry: Claim, seed: int, profile: str) -> Row:
                 expected = Verdict.NOT_TESTABLE
             return _row(entry, seed, profile, start, outcome.verdict, expected, outcome)
         except Exception as error:
-            outcome = _raised(error)
+            shown, lines = f"{type(error).__name__}: {error}", traceback.format_exception(error)
+            outcome = Outcome(Verdict.NOT_TESTABLE, shown, details={"traceback": "".join(lines)})
             return _row(entry, seed, profile, start, ERROR, expected, outcome)
     return _row(entry, seed, profile, start, outcome.verdict, expected, outcome)
 
@@ -245,12 +223,6 @@ def _refuse_nan(outcome: Outcome) -> None:
     for where, value in {"measured": outcome.measured, **outcome.details}.items():
         if has_nan(value) or (isinstance(value, str) and re.search(r"\bnan\b", value)):
             raise NaNError(f"{where} is NaN: nothing can be judged by it")
-
-
-def _raised(error: Exception) -> Outcome:
-    shown = f"{type(error).__name__}: {error}"
-    lines = "".join(traceback.format_exception(error))
-    return Outcome(Verdict.NOT_TESTABLE, shown, details={"traceback": lines})
 
 
 def _row(

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from aucert.validation.suite import claims
-from aucert.validation.tables.registry import tables
+from aucert.validation.tables.run import tables
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "formulas.md"
 

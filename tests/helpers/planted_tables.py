@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from aucert.validation.tables.statistics import mean_error
 from aucert.validation.tables.table import (
     Budget,
     Entry,
@@ -20,6 +19,7 @@ from aucert.validation.tables.table import (
     Results,
     Run,
     Table,
+    mean_error,
 )
 
 

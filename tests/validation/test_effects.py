@@ -34,10 +34,8 @@ from aucert.validation.effects import (
     said_by,
     said_on,
 )
-from aucert.validation.tables.registry import tables
-from aucert.validation.tables.run import reproduce
-from aucert.validation.tables.statistics import NamedTest, Paired
-from aucert.validation.tables.table import Entry, Page, Part, Results, Run
+from aucert.validation.tables.run import reproduce, tables
+from aucert.validation.tables.table import Entry, NamedTest, Page, Part, Results, Run
 from loops import each
 from planted_tables import planted
 
@@ -209,7 +207,7 @@ def one_part(done: bool = True, profile: str = "full") -> Results:
 
 
 def angle(estimate: float) -> Page:
-    test = NamedTest("SAUC-SVM minus AUC-SVM", Paired(estimate, 0.001, 1e-5, 50), "in AUC")
+    test = NamedTest("SAUC-SVM minus AUC-SVM", estimate, 0.001, 1e-5, 50, "in AUC")
     return Page((), (test,))
 
 
@@ -226,10 +224,10 @@ def test_a_page_and_a_finding_of_one_run_have_the_same_numbers() -> None:
         Entry("a", "AUC", "0.9 (0.01)", 0.8, 0.1, 10),
         Entry("a", "best", None, "k = 5"),
     )
-    exact = Paired(1.2504321, 0.00021, 1e-05, 50)
+    exact = (1.2504321, 0.00021, 1e-05, 50)
     tests = (
-        NamedTest("n = 5,000: x minus y", exact, "points"),
-        NamedTest("n = 5,000: x minus y", exact, "degrees"),
+        NamedTest("n = 5,000: x minus y", *exact, "points"),
+        NamedTest("n = 5,000: x minus y", *exact, "degrees"),
     )
     found = of_page("t", "here", Page(entries, tests))
     assert found.cells == {("a", "AUC"): Cell(0.8, 0.1, 10)}
@@ -246,11 +244,11 @@ def test_a_page_and_a_finding_of_one_run_have_the_same_numbers() -> None:
 
 def test_evidence_that_lacks_a_part_is_refused(tmp_path: Path) -> None:
     registry = planted()
-    with pytest.raises(InputError, match=r"has no part rep=0 of protocol 1 .*: restore the file"):
+    with pytest.raises(InputError, match=r"no part rep=0 of protocol 1 .*: restore "):
         from_evidence(registry["one"], tmp_path)
     reproduce(out=tmp_path / "out", registry=registry, evidence=tmp_path, profile="full")
     found = from_evidence(registry["one"], tmp_path)
-    assert "6 parts" in found.source and found.cell("all", "value").count == 6
+    assert "6 parts" in found.source and found.cells["all", "value"].count == 6
     with pytest.raises(InputError, match="of protocol 2"):
         from_evidence(planted(protocol=2)["one"], tmp_path)
 

@@ -163,7 +163,7 @@ def test_a_run_of_some_claims_never_overwrites_a_report_of_more(tmp_path: Path) 
     assert named(tmp_path) == ["one", "two"]
 
 
-WHOLE = "must be a whole number, {} or more, not {!r}"
+WHOLE = "must be a whole number >= {}, not {!r}"
 
 
 @each(

@@ -418,8 +418,7 @@ def run_reproduce(
     """
     from ..effects import said_on
     from ..store import SCHEMA_VERSION
-    from ..tables.registry import chosen, tables
-    from ..tables.run import estimate, limit_of, reproduce
+    from ..tables.run import chosen, estimate, limit_of, reproduce, tables
 
     if list_only:
         _list_tables(chosen(names, tables()), as_json)

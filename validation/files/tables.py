@@ -574,13 +574,9 @@ def _looks_like_names(path: Path, fields: list[str]) -> bool:
 def read_csv(path: Path, target: Selection | str | None = None) -> Table:
     """Read a `.csv` or `.tsv` file of finite numbers and columns of labels.
 
-    Fields are separated by commas, or by semicolons or tabs if the first row has no comma; blank
-    lines are skipped. The first row holds names if none of its fields is a number, or if the
-    numbers among them are 0, 1, 2, ..., as pandas numbers columns; other first rows with a number
-    are data, so that a text label does not turn one into names. A first row 0 or 0,1 is refused, as
-    it may be either, unless `header` is given. The words true, yes, false and no of a feature mean
-    1 and 0, in columns of nothing else. A number means the nearest double of its text; a whole
-    number beyond 2^53 that is none is refused.
+    The first row holds names if none of its fields is a number, or if the numbers among them are
+    0, 1, 2, ..., as pandas numbers columns; a first row 0 or 0,1 is refused unless `header` says.
+    true, yes, false and no mean 1 and 0 in columns of nothing else.
     """
     asked = Selection.of(target)
     names, has_header = csv_columns(path, asked.header)
@@ -818,10 +814,8 @@ def feature_names(arrays: dict[str, np.ndarray], d: int, path: Path | None = Non
 def read_svmlight(path: Path, target: Selection | str | None = None) -> Table:
     """Read an svmlight file (`label index:value ...` a line) into CSR, through scikit-learn.
 
-    Indices count from 0 if index 0 occurs, else from 1, unless `zero_based` says which; a column is
-    called by its index. Rows that are for a model get its width; narrower ones that may count
-    either way are refused. With "qid" asked for, each line has its query group, a whole number:
-    `label qid:number index:value ...`; else none may have one.
+    Indices count from 0 if index 0 occurs, else from 1, unless `zero_based` says which. With "qid"
+    asked for, each line has its query group, `label qid:number index:value ...`; else none may.
     """
     from sklearn.datasets import load_svmlight_file
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import io
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,27 @@ import numpy as np
 from ...exact.errors import InputError
 from ...exact.tools.atomic_files import write_atomically
 
-__all__ = ["finite_json", "write_atomically", "write_json", "write_vector"]
+__all__ = ["check_name", "finite_json", "made_folder", "write_atomically", "write_json"]
+
+
+def check_name(what: str, name: str, known: Collection[str], otherwise: str) -> None:
+    """Raise `InputError` for a name that is not known, with those that are near."""
+    if name not in known:
+        near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.4)
+        hint = f"did you mean {', '.join(near)}?" if near else otherwise
+        raise InputError(f"no {what} is called {name!r}: {hint}")
+
+
+def made_folder(out: str | Path) -> Path:
+    """Return the folder, made where it is not there."""
+    if not str(out).strip():
+        raise InputError("out needs the name of a folder ('.' is the one you stand in)")
+    folder = Path(out)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made ({error.strerror or error})") from None
+    return folder
 
 
 def write_vector(

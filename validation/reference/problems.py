@@ -6,7 +6,6 @@ it from the recipes.
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from ...exact.errors import InputError
 from ...exact.tools.exact_numbers import float_above, float_below
+from ..files.written import check_name
 
 FILE = Path(__file__).with_name("problems.json")
 
@@ -72,8 +71,5 @@ def reference_problems(only: str | Iterable[str] | None = None) -> list[Referenc
     wanted = [only] if isinstance(only, str) else list(only)
     known = dict.fromkeys([p.name for p in problems] + [p.data for p in problems])
     for name in wanted:
-        if name not in known:
-            near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.4)
-            hint = f"did you mean {', '.join(near)}?" if near else f"there are {', '.join(known)}"
-            raise InputError(f"no reference problem is called {name!r}: {hint}")
+        check_name("reference problem", name, known, f"there are {', '.join(known)}")
     return [p for p in problems if p.name in wanted or p.data in wanted]

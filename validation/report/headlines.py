@@ -6,7 +6,6 @@ whose row is not in the run, or raised, is left out.
 
 from __future__ import annotations
 
-import io
 import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +18,7 @@ import numpy as np
 
 from ..claims.recorded import statements
 from ..claims.verdicts import ERROR, Verdict
-from ..plots import Figure, draw
+from ..plots import Figure, as_svg, draw
 from .row import Row
 
 # Colours of pictures, which the page's style sheet fills in.
@@ -77,17 +76,9 @@ def picture(
 
     `left` and `below` are inches for labels; a layout that measures them takes a second a picture.
     """
-    import matplotlib
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure as Canvas
 
-    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": name, "font.size": 9}
-    settings |= {"text.color": INK, "xtick.color": SOFT, "ytick.color": SOFT}
-    settings |= {"axes.edgecolor": SOFT, "axes.labelcolor": SOFT, "axes.facecolor": "none"}
-    with matplotlib.rc_context(settings):
+    def put(figure: Any) -> None:
         width, height = size
-        figure = Canvas(figsize=size, facecolor="none")
-        FigureCanvasSVG(figure)
         sides = (
             left / width,
             below / height,
@@ -100,9 +91,10 @@ def picture(
         for axis in (axes.xaxis, axes.yaxis):
             if axis.get_scale() == "log":
                 axis.set_major_formatter(lambda value, _: _short(value))
-        out = io.StringIO()
-        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
-    text = out.getvalue()
+
+    settings: Any = {"text.color": INK, "xtick.color": SOFT, "ytick.color": SOFT}
+    settings |= {"axes.edgecolor": SOFT, "axes.labelcolor": SOFT, "axes.facecolor": "none"}
+    text = as_svg(put, name, size, **settings, **{"figure.facecolor": "none"})
     text = text[text.index("<svg") :]
     for noise in (
         r"<metadata>.*?</metadata>",

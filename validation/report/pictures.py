@@ -10,17 +10,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from ...exact.certificate.solution import Solution
 from ...exact.errors import InputError
 from ...exact.estimators.thresholds import RULES, Rule, all_cuts
 from ...exact.pairs.auc import auc
-from ...exact.tools.checks import check_choice
+from ...exact.problem.problem import split_labels
+from ...exact.spaces.kernels import Linear, get_kernel
+from ...exact.tools.checks import check_choice, check_count
 from ..bounds.experiment import Draw, bound_figure
-from ..budget.picture import draw_budget
-from ..budget.terms import ErrorBudget
+from ..budget.terms import ErrorBudget, draw_budget
 from ..plots import STYLES, draw, legend_below
-from .margins import certified_margins, counted_pairs, scored_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,6 +31,67 @@ BLACK, ORANGE, BLUE, GREY = "#000000", "#d55e00", "#0072b2", "#999999"
 COUNTS = {"seconds": "seconds", "n_iter": "steps"}
 
 FAR = 30.0  # Times that differ by more than this factor are drawn on a logarithmic axis.
+
+
+# Relative error of a score, generously: features of order one, up to some 10,000 of them.
+ROUNDING = 1e-10
+
+
+def last_step(model: Any) -> tuple[Any, Any]:
+    """Return the transformers before the classifier, None if there are none, and the classifier."""
+    model = getattr(model, "best_estimator_", model)
+    if not hasattr(model, "steps"):
+        return None, model
+    before = model[:-1] if len(model.steps) > 1 else None
+    return before, model.steps[-1][1]
+
+
+def scored_rows(model: Any, X: object, y: object) -> tuple[np.ndarray, np.ndarray]:
+    """Return f at the rows, without the intercept, and the mask of the positive rows."""
+    _, classifier = last_step(model)
+    if not hasattr(model, "decision_function") or not hasattr(classifier, "intercept_"):
+        raise InputError("give a fitted model with decision_function and intercept_")
+    positive, _, _ = split_labels(y, classifier.classes_[1])
+    scores = np.asarray(model.decision_function(X)) - float(np.ravel(classifier.intercept_)[0])
+    return scores, positive
+
+
+def counted_pairs(model: Any, y: object, shown: int) -> str:
+    """Return the label of an axis that counts pairs: it says so where only a sample is shown."""
+    positive, _, _ = split_labels(y, last_step(model)[1].classes_[1])
+    every = int(positive.sum()) * int((~positive).sum())
+    return "pairs" if every == shown else f"pairs, {shown:,} drawn of {every:,}"
+
+
+def certified_margins(
+    model: Any, X: object, y: object, *, n_pairs: int = 20_000, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the margins of pairs, and how far each can be from that of the exact optimum.
+
+    With r the certificate's radius, |f - f*| <= r, so that the margin of a pair moves by at most
+    r |k_i - k_j|: a margin farther than this from 1 is on the same side for the optimum.
+    """
+    check_count("n_pairs", n_pairs)
+    before, classifier = last_step(model)
+    kind = getattr(classifier, "kernel", "linear")
+    if not hasattr(classifier, "certificate_") or kind == "precomputed":
+        raise InputError("give a fitted model with a certificate, not with a precomputed kernel")
+    scores, positive = scored_rows(model, X, y)
+    plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
+    if plus.size * minus.size <= n_pairs:
+        i, j = np.repeat(plus, minus.size), np.tile(minus, plus.size)
+    else:
+        rng = np.random.default_rng(seed)
+        i, j = rng.choice(plus, n_pairs), rng.choice(minus, n_pairs)
+    transformed: Any = X if before is None else before.transform(X)
+    rows = transformed.toarray() if issparse(transformed) else np.asarray(transformed, dtype=float)
+    if kind == "linear":
+        length = np.sqrt(Linear().diagonal(rows[i] - rows[j]))
+    else:  # |k_i - k_j| <= |k_i| + |k_j|
+        norm = np.sqrt(get_kernel(kind, classifier.gamma, rows.shape[1]).diagonal(rows))
+        length = norm[i] + norm[j]
+    margins = scores[i] - scores[j]
+    return margins, classifier.certificate_.radius * length + ROUNDING * (1 + np.abs(margins))
 
 
 def canvas(axes: Axes | None, width: float = 6.4) -> tuple[Figure, Axes]:
@@ -258,4 +320,57 @@ def margin_distribution(
         title=f"{right:.2%} in the right order",
     )
     legend_below(axes)
+    return figure
+
+
+def decision_surface(
+    model: Any, X: object, y: object, *, resolution: int = 150, axes: Axes | None = None
+) -> Figure:
+    """Draw the score of a model over the plane, the line where it cuts, and the rows.
+
+    Parameters
+    ----------
+    model : fitted classifier or pipeline
+        With `decision_function` and `classes_`, on two features.
+    X : array or frame (n, 2)
+    y : array (n,)
+        Labels of both classes.
+    resolution : int
+        Points a side, >= 2.
+    axes : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Raises
+    ------
+    InputError
+        If there are not two features.
+    """
+    frame: Any = X
+    names = list(frame.columns) if hasattr(frame, "columns") else ["x1", "x2"]
+    rows = np.asarray(X, dtype=float)
+    if rows.ndim != 2 or rows.shape[1] != 2:
+        raise InputError(f"a surface needs two features, not rows of shape {rows.shape}")
+    check_count("resolution", resolution, 2)
+    positive, _, _ = split_labels(y, last_step(model)[1].classes_[1])
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    pad = 0.08 * np.maximum(high - low, 1e-12)
+    sides = [np.linspace(low[k] - pad[k], high[k] + pad[k], resolution) for k in (0, 1)]
+    first, second = np.meshgrid(*sides)
+    grid: Any = np.column_stack([first.ravel(), second.ravel()])
+    if hasattr(frame, "columns"):  # a model that was fitted with names asks for them
+        grid = type(frame)({name: grid[:, k] for k, name in enumerate(names)})
+    height = np.asarray(model.decision_function(grid)).reshape(first.shape)
+    figure, axes = canvas(axes, 5.6)
+    largest = max(float(np.abs(height).max()), 1e-300)
+    filled = axes.contourf(
+        first, second, height, 15, cmap="cividis", vmin=-largest, vmax=largest, alpha=0.8
+    )
+    axes.contour(first, second, height, [0.0], colors=BLACK, linewidths=1.4)
+    axes.scatter(*rows[~positive].T, s=16, marker="o", c="white", edgecolors=BLACK, lw=0.6)
+    axes.scatter(*rows[positive].T, s=22, marker="^", c=BLACK, edgecolors="white", lw=0.6)
+    figure.colorbar(filled, ax=axes, label="decision function")
+    axes.set(xlabel=names[0], ylabel=names[1], title="triangles are positive")
     return figure

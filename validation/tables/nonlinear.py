@@ -36,7 +36,6 @@ from ..data.printed_numbers import printed
 from ..data.real_data import TASKS, load_real
 from ..plots import Series
 from .pictures import Panel
-from .races import race
 from .table import (
     Budget,
     Entry,
@@ -49,6 +48,7 @@ from .table import (
     Sheet,
     Table,
     every_part,
+    race,
 )
 
 # The sets of [Nonlinear, Table 1]: what is printed of them, and their splits here.
@@ -564,7 +564,7 @@ def _choose(
         train, test = sides[fold]
         return [test.auc(fit(job, train, choices[at], fold)[0])]
 
-    return choices[race(len(choices), len(folds), values, 100.0).winner]
+    return choices[race(len(choices), len(folds), values, 100.0)[0]]
 
 
 def _noam(job: Job, train: Sample, choice: tuple[float, ...], seed: int) -> Fitted:

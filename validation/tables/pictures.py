@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import cycle
 from typing import Any
 
-from ..plots import Figure, Series, draw
+from ..plots import Figure, Series, as_svg, draw
 
 COLUMNS = 3  # Panels side by side, at most.
 
@@ -43,33 +42,26 @@ class Picture:
 
 def picture_svg(picture: Picture) -> str:
     """Return the text of an SVG file; equal pictures give equal text."""
-    import matplotlib
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure as Canvas
-
     count = len(picture.panels)
     columns = min(COLUMNS, count)
     lines = -(-count // columns)
-    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": picture.name, "font.size": 9}
-    with matplotlib.rc_context(settings):
-        canvas = Canvas(figsize=(3.4 * columns + 0.6, 2.9 * lines + 0.9), layout="constrained")
-        FigureCanvasSVG(canvas)
+
+    def put(canvas: Any) -> None:
+        canvas.set_layout_engine("constrained")
         grid = canvas.subplots(lines, columns, squeeze=False).ravel()
+        handles: dict[str, Any] = {}
         for axes, panel in zip(grid, picture.panels, strict=False):
             _draw_panel(axes, panel)
+            found, names = axes.get_legend_handles_labels()
+            handles |= dict(zip(names, found, strict=True))
         for axes in grid[count:]:
             axes.set_axis_off()
-        handles: dict[str, Any] = {}
-        for axes in grid[:count]:
-            found, names = axes.get_legend_handles_labels()
-            handles |= {name: handle for name, handle in zip(names, found, strict=True)}
         canvas.legend(
             handles.values(), handles.keys(), loc="outside lower center", ncols=3, frameon=False
         )
         canvas.suptitle(picture.title, fontsize=11)
-        text = io.StringIO()
-        canvas.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    return text.getvalue()
+
+    return as_svg(put, picture.name, (3.4 * columns + 0.6, 2.9 * lines + 0.9))
 
 
 def _draw_panel(axes: Any, panel: Panel) -> None:

@@ -16,8 +16,10 @@ from threadpoolctl import threadpool_limits
 
 from ... import __version__
 from ...exact.errors import InputError
+from ...exact.tools.checks import check_count
 from ..commands.interrupts import finish, stopped_at_once
 from ..data.real_data import real_data_folder
+from ..files.written import check_name, made_folder
 from ..report.document import environment
 from ..run import finished
 from ..store import (
@@ -32,11 +34,34 @@ from ..store import (
     plain,
     read_evidence,
 )
+from . import convergence, nonlinear, sauc, scaling_up, sht
 from .pages import Judge, Shown, write_index, write_page
-from .registry import chosen, tables
 from .table import Experiment, Job, Part, Results, Run, Table
 
 FULL_LIMIT = 12 * 3600.0  # Seconds that the full profile may take unless told otherwise.
+
+# All tables and figures, in the order of the papers.
+TABLES = (
+    *(scaling_up.TABLE_1, scaling_up.TABLE_2, scaling_up.TABLE_3),
+    *(sauc.TABLE_1, sauc.TABLE_2, sauc.TABLE_3, sauc.TABLE_4, sauc.FIG_1, sauc.FIG_2),
+    *(sauc.FIG_2_TOY, sauc.FIG_3, sauc.FIG_4, sauc.FIG_5),
+    *(sht.TABLE_1, sht.TABLE_2, sht.TABLE_3, sht.LISTS, sht.FIG_1, sht.FIG_2, sht.FIG_3, sht.FIG_4),
+    *(nonlinear.TABLE_1, nonlinear.TABLE_2, nonlinear.TABLE_3, nonlinear.TABLE_4),
+    *(nonlinear.FIGURE_1, convergence.TABLE),
+)
+
+
+def tables() -> dict[str, Table]:
+    """Return name to table."""
+    return {table.name: table for table in TABLES}
+
+
+def chosen(names: Sequence[str], registry: Mapping[str, Table]) -> list[Table]:
+    """Return the tables named, all of them without names, in the order of the registry."""
+    for name in names:
+        check_name("table", name, registry, "see `aucert reproduce --list`")
+    return [table for name, table in registry.items() if not names or name in names]
+
 
 Plan = dict[str, tuple[Experiment, tuple[Part, ...]]]  # Experiments by name, with their parts.
 
@@ -102,12 +127,12 @@ def reproduce(
 ) -> list[Shown]:
     """Run tables and write OUT/NAME.md, .csv, .svg and OUT/index.md."""
     entries = chosen(names, tables() if registry is None else registry)
-    run = Run(profile, _counted("seed", seed, 0), _folder(data_dir))
-    _counted("jobs", jobs, 1)
+    run = Run(profile, check_count("seed", seed, 0), _folder(data_dir))
+    check_count("jobs", jobs)
     plan = planned(entries, run)
     limit = limit_of(profile, max_time)
     deadline = None if limit is None else time.monotonic() + limit
-    folder, kept = _made(Path(out)), EvidenceFolder(_named(evidence), run)
+    folder, kept = made_folder(out).resolve(), EvidenceFolder(_named(evidence), run)
     logs = {name: part_log(folder, experiment, run) for name, (experiment, _) in plan.items()}
     gathered = {name: Gathered() for name in plan}
     todo: list[tuple[Any, ...]] = []
@@ -235,7 +260,7 @@ def estimate(
 ) -> list[Estimate]:
     """Return what `reproduce` with these arguments would still take; nothing is run or written."""
     entries = chosen(names, tables() if registry is None else registry)
-    run = Run(profile, _counted("seed", seed, 0), _folder(data_dir))
+    run = Run(profile, check_count("seed", seed, 0), _folder(data_dir))
     kept, found = EvidenceFolder(_named(evidence), run), []
     for name, (experiment, parts) in planned(entries, run).items():
         log = part_log(Path(out), experiment, run)
@@ -267,12 +292,6 @@ def limit_of(profile: str, max_time: float | None) -> float | None:
     return float(max_time)
 
 
-def _counted(name: str, value: int, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InputError(f"{name} must be a whole number, {least} or more, not {value!r}")
-    return value
-
-
 def _folder(data_dir: str | Path | None) -> Path | None:
     if data_dir is None:
         return real_data_folder()
@@ -284,11 +303,3 @@ def _folder(data_dir: str | Path | None) -> Path | None:
 
 def _named(folder: str | Path | None) -> Path | None:
     return None if folder is None else Path(folder).expanduser().resolve()
-
-
-def _made(folder: Path) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made ({error.strerror or error})") from None
-    return folder.resolve()

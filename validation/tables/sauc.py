@@ -26,7 +26,6 @@ from ..data.real_data import load_npz
 from ..files.tables import read_arrays
 from ..plots import Series
 from .pictures import Panel
-from .races import race
 from .table import (
     Budget,
     Entry,
@@ -39,6 +38,7 @@ from .table import (
     Sheet,
     Table,
     every_part,
+    race,
 )
 
 # SVM, AUC-SVM and SAUC-SVM with their parameters chosen by cross-validated AUC.
@@ -267,8 +267,8 @@ def chosen_pair_machine(
         points = pair_machine(folds[fold], kernel, *tried[at], costs, k)
         return [point["auc"] for point in points]
 
-    found = race(len(tried), len(folds), values)
-    (sigma, structure), cost = tried[found.winner], costs[found.variant]
+    winner, variant, _ = race(len(tried), len(folds), values)
+    (sigma, structure), cost = tried[winner], costs[variant]
     final = pair_machine(sides, kernel, sigma, structure, [cost], k, FINAL_TOL)[0]
     return final | {"sigma": sigma, "structure": structure, "cost": cost}
 
@@ -281,7 +281,7 @@ def chosen_svm(sides: Sides, kernel: str, grid: Grid, seed: int) -> dict[str, fl
     def values(at: int, fold: int) -> list[float]:
         return [svm(folds[fold], kernel, *tried[at])["auc"]]
 
-    sigma, cost = tried[race(len(tried), len(folds), values).winner]
+    sigma, cost = tried[race(len(tried), len(folds), values)[0]]
     return svm(sides, kernel, sigma, cost) | {"sigma": sigma, "cost": cost}
 
 

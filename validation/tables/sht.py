@@ -147,28 +147,14 @@ def _spam(l1: bool, l2: bool) -> Callable[[Rows, Config, Mapping[str, Any]], np.
     return fit
 
 
-def _solam(rows: Rows, config: Config, spend: Mapping[str, Any]) -> np.ndarray:
-    radius, xi = config
-    solver = StochasticSaddle(radius, step=xi, max_passes=spend["passes"])
-    return solver.solve(sparse_problem(rows.X, rows.positive)).w
+def _saddle(
+    kind: type[StochasticSaddle] | type[MultiStageSaddle],
+) -> Callable[[Rows, Config, Mapping[str, Any]], np.ndarray]:
+    def fit(rows: Rows, config: Config, spend: Mapping[str, Any]) -> np.ndarray:
+        solver = kind(config[0], step=config[1], max_passes=spend["passes"])
+        return solver.solve(sparse_problem(rows.X, rows.positive)).w
 
-
-def _fsauc(rows: Rows, config: Config, spend: Mapping[str, Any]) -> np.ndarray:
-    radius, eta = config
-    solver = MultiStageSaddle(radius, step=eta, max_passes=spend["passes"])
-    return solver.solve(sparse_problem(rows.X, rows.positive)).w
-
-
-def _dense(rows: Rows, config: Config, spend: Mapping[str, Any]) -> np.ndarray:
-    return mean_difference(rows.X, rows.positive)
-
-
-def _top(rows: Rows, config: Config, spend: Mapping[str, Any]) -> np.ndarray:
-    return top_mean_difference(rows.X, rows.positive, int(config[0]))
-
-
-def _fisher(rows: Rows, config: Config, spend: Mapping[str, Any]) -> np.ndarray:
-    return top_fisher(rows.X, rows.positive, int(config[0]))
+    return fit
 
 
 _FITS: dict[str, Callable[[Rows, Config, Mapping[str, Any]], np.ndarray]] = {
@@ -176,13 +162,13 @@ _FITS: dict[str, Callable[[Rows, Config, Mapping[str, Any]], np.ndarray]] = {
     "SPAM-l1": _spam(True, False),
     "SPAM-l2": _spam(False, True),
     BOTH: _spam(True, True),
-    "FSAUC": _fsauc,
-    "SOLAM": _solam,
+    "FSAUC": _saddle(MultiStageSaddle),
+    "SOLAM": _saddle(StochasticSaddle),
     "StoIHT": _stoiht,
     "HSG-HT": _hsg_ht,
-    DENSE: _dense,
-    TOP: _top,
-    FISHER: _fisher,
+    DENSE: lambda rows, config, spend: mean_difference(rows.X, rows.positive),
+    TOP: lambda rows, config, spend: top_mean_difference(rows.X, rows.positive, int(config[0])),
+    FISHER: lambda rows, config, spend: top_fisher(rows.X, rows.positive, int(config[0])),
 }
 
 
@@ -581,30 +567,23 @@ def shuffled(
     return train, test, published, [(train[a], train[b]) for a, b in splits]
 
 
-def unit_rows(X: np.ndarray) -> np.ndarray:
-    """Return the rows at length one, which no other row has a part in."""
-    return X / np.linalg.norm(X, axis=1, keepdims=True)
-
-
 def compute_genes(job: Job) -> dict[str, Any]:
     """Run every method on one shuffle, in both protocols."""
     name, at, budget = job["set"], job["shuffle"], job.budget
     data = load_real(name, job.run.data_dir)
-    rows = Rows(unit_rows(np.asarray(data.X, dtype=float)), data.is_positive)
+    X = np.asarray(data.X, dtype=float)
+    rows = Rows(X / np.linalg.norm(X, axis=1, keepdims=True), data.is_positive)
     rng = job.rng(f"shuffle {name} {at}")
     train, test, published, right = shuffled(rows.positive, rng, budget["folds"])
     tools = _Trial(rows, train, test, published, right, budget)
-    columns = marker_columns(name, _names(job, name, data.X.shape[1]))
+    names = feature_names(read_arrays(job.file(name), ("feature_names",)), data.X.shape[1])
+    columns = marker_columns(name, names)
     markers = sorted({column for group in columns.values() for column in group})
     found: dict[str, Any] = {"markers": len(markers), "overlap": tools.overlap}
     found["marker columns"] = {str(number): places for number, places in columns.items()}
     for method in METHODS:
         found |= tools.sparse(method, markers) if method in SPARSE else tools.other(method)
     return found | tools.added(budget["lam of AUC-SVM"])
-
-
-def _names(job: Job, name: str, d: int) -> list[str]:
-    return feature_names(read_arrays(job.file(name), ("feature_names",)), d)
 
 
 class _Trial:
@@ -916,6 +895,8 @@ def compute_epochs(job: Job) -> dict[str, Any]:
             values += [line.objective for line in solution.history[1:]]
             curve.append(auc(data.X[train] @ w, data.is_positive[train]))
             held.append(auc(data.X[test] @ w, data.is_positive[test]))
+        screened = top_mean_difference(loss.X, loss.positive, k)
+        lengths = np.linalg.norm(w) * np.linalg.norm(screened)
         descent = np.array(values)
         goal = descent[0] - DONE * (descent[0] - descent.min())
         found |= {
@@ -924,15 +905,9 @@ def compute_epochs(job: Job) -> dict[str, Any]:
             f"epochs {name}": int(np.argmax(descent <= goal)),
             f"last {name}": float(descent[-1]),
             f"descent {name}": descent[:: job.budget["epochs between looks"]].tolist(),
-            f"cosine with screening {name}": _cosine(
-                w, top_mean_difference(loss.X, loss.positive, k)
-            ),
+            f"cosine with screening {name}": float(w @ screened / max(lengths, 1e-300)),
         }
     return found
-
-
-def _cosine(a: np.ndarray, b: np.ndarray) -> float:
-    return float(a @ b / max(np.linalg.norm(a) * np.linalg.norm(b), 1e-300))
 
 
 CONVERGENCE = Experiment(

@@ -6,6 +6,7 @@ An `Experiment` says what is run: a budget, independent parts, and how one part 
 
 from __future__ import annotations
 
+import math
 import re
 import string
 import tomllib
@@ -17,15 +18,109 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from ...exact.errors import InputError
 from ..claims.claim import Context
 from .pictures import Panel, Picture
-from .statistics import NamedTest, as_numbers, mean_error, paired_test
 
 PROFILES = ("quick", "full", "printed")
 
+SLACK = 1e-9  # Rounding of means, as a share of the highest value: what is so close is not left.
+DIGITS = 12  # Means that agree in so many decimals are equal.
+
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=,-]*")
+
+
+def mean_error(values: Sequence[float] | np.ndarray) -> tuple[float | None, float | None]:
+    """Return the mean and its standard error; None where there are too few values."""
+    numbers = np.asarray(values, dtype=float)
+    if numbers.size == 0:
+        return None, None
+    if numbers.size == 1:
+        return float(numbers[0]), None
+    mean, spread = float(numbers.mean()), float(numbers.std(ddof=1))
+    rounding = spread <= 1e-12 * max(1.0, abs(mean))
+    return mean, 0.0 if rounding else spread / float(np.sqrt(numbers.size))
+
+
+def as_numbers(name: str, values: list[object]) -> np.ndarray:
+    """Return results of parts as an array (k,), or raise `InputError` where one is none."""
+    try:
+        found = np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        found = np.array([np.nan])
+    if not np.isfinite(found).all():
+        raise InputError(f"a result {name!r} is no number: restore the evidence, or its parts")
+    return found
+
+
+@dataclass(frozen=True)
+class NamedTest:
+    """A paired test as pages print it and findings read it; its name is "n = 5: a minus b"."""
+
+    name: str
+    difference: float
+    error: float
+    p: float
+    count: int
+    unit: str = ""
+    digits: int = 3
+
+    def __str__(self) -> str:
+        """Return the sentence, with digits enough for two of the error."""
+        digits = max(self.digits, 1 - math.floor(math.log10(self.error or 1.0)))
+        unit = self.unit and f" {self.unit}"
+        return (
+            f"{self.name}: {self.difference:+.{digits}f}{unit} (standard error "
+            f"{self.error:.{digits}f}, p = {self.p:.2g}, {self.count} pairs)."
+        )
+
+
+def paired_test(a: Any, b: Any, overlap: float = 0.0) -> tuple[float, float, float, int] | None:
+    """Return Student's paired t test of a against b; None for fewer than three pairs.
+
+    That is the mean difference, its standard error, the two-sided p-value, and the pairs.
+    """
+    differences = np.asarray(a, dtype=float) - np.asarray(b, dtype=float)
+    count = differences.size
+    if count < 3:
+        return None
+    mean = float(differences.mean())
+    error = float(np.sqrt(differences.var(ddof=1) * (1 / count + overlap)))
+    if error <= 1e-12 * max(1.0, float(np.abs(a).max())):
+        return mean, 0.0, 1.0 if abs(mean) <= 1e-12 else 0.0, count
+    return mean, error, float(2 * stats.t.sf(abs(mean / error), count - 1)), count
+
+
+# Of (candidate, fold): what its variants reach, say along a path of lam.
+Values = Callable[[int, int], Sequence[float]]
+
+
+def race(
+    candidates: int, folds: int, values: Values, highest: float = 1.0
+) -> tuple[int, int, float]:
+    """Return candidate and variant of the highest mean over the folds, and that mean.
+
+    A mean is at most what it would be if all folds to come gave the highest value there is: a
+    candidate that cannot reach a finished one is left, and the choice is that of all folds.
+    """
+    found = [[values(candidate, 0)] for candidate in range(candidates)]
+    order = sorted(range(candidates), key=lambda at: -max(found[at][0]))  # the likely ones first
+    best = (float("-inf"), 0, 0)
+    for candidate in order:
+        mine = found[candidate]
+        while len(mine) < folds:
+            left = highest * (folds - len(mine))
+            most = max((sum(column) + left) / folds for column in zip(*mine, strict=True))
+            if most < best[0] - SLACK * highest:
+                break
+            mine.append(values(candidate, len(mine)))
+        else:
+            means = [round(sum(column) / folds, DIGITS) for column in zip(*mine, strict=True)]
+            top = max(means)
+            best = max(best, (top, -candidate, -means.index(top)))
+    return -best[1], -best[2], best[0]
 
 
 @dataclass(frozen=True)
@@ -268,7 +363,7 @@ class Sheet:
         test = paired_test(a, b, overlap) if len(a) == len(b) else None
         if test is not None:
             name = f"{before}{': ' * bool(before)}{' minus '.join(names)}"
-            self.tests.append(NamedTest(name, test, unit, digits))
+            self.tests.append(NamedTest(name, *test, unit, digits))
 
     def page(self, panels: Iterable[Panel] = (), **values: Any) -> Page:
         """Return the page."""

@@ -29,8 +29,14 @@ from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.pairs.auc import auc
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.exact.tools.rounding import Bound
-from aucert.validation.budget import ErrorBudget, error_budget
-from aucert.validation.budget.terms import KERNEL, OPTIMISATION, SAMPLING, promised
+from aucert.validation.budget.terms import (
+    KERNEL,
+    OPTIMISATION,
+    SAMPLING,
+    ErrorBudget,
+    error_budget,
+    promised,
+)
 from loops import each
 from reference import reference_optimum
 

@@ -7,7 +7,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
 
 from aucert.exact.errors import InputError
-from aucert.validation.data.datasets import data_sha256, load, names
+from aucert.validation.data.datasets import load, names
+from aucert.validation.data.labelled_data import data_sha256
 from loops import each
 
 SIZES = {

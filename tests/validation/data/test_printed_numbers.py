@@ -10,7 +10,7 @@ import pytest
 from aucert.exact.errors import InputError
 from aucert.validation.data import printed_numbers
 from aucert.validation.data.printed_numbers import FILE, number, numbers, printed
-from aucert.validation.tables.registry import tables as registered
+from aucert.validation.tables.run import tables as registered
 from aucert.validation.tables.table import Results, Run
 
 with FILE.open(encoding="utf-8", newline="") as opened:

@@ -15,15 +15,15 @@ from aucert.exact import ROCSVM, SAUCSVM, InputError, solve
 from aucert.exact.estimators.thresholds import RULES, all_cuts, threshold_for_sensitivity
 from aucert.validation.bounds.experiment import PRINTED, approximation_errors
 from aucert.validation.data.datasets import load
-from aucert.validation.report.margins import certified_margins
 from aucert.validation.report.pictures import (
     bound_against_error,
     budget_bars,
+    certified_margins,
+    decision_surface,
     gap_curves,
     margin_distribution,
     roc_with_thresholds,
 )
-from aucert.validation.report.surface import decision_surface
 from loops import each
 
 DATA = load("linear:120", seed=3)

@@ -21,7 +21,7 @@ from aucert.exact.spaces.kernels import get_kernel
 from aucert.validation.cli import main
 from aucert.validation.data.generators import linear, radial
 from aucert.validation.tables import nonlinear, scaling_up
-from aucert.validation.tables.registry import tables
+from aucert.validation.tables.run import tables
 from aucert.validation.tables.scaling_up import Mapped, full_fit, hinge
 from aucert.validation.tables.table import Experiment, Job, Run
 from loops import each

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aucert.validation.effects import said_on
 from aucert.validation.tables.pages import NOTHING, TOO_LITTLE, Shown
-from aucert.validation.tables.registry import tables
+from aucert.validation.tables.run import tables
 from aucert.validation.tables.sauc import PLAIN, STRUCTURED, SVM
 from aucert.validation.tables.table import Results, Run, Table
 from loops import each

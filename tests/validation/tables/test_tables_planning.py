@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from aucert.validation.store import Log
-from aucert.validation.tables.registry import tables
 from aucert.validation.tables.run import (
     cpu_minutes,
     estimate,
     in_order,
     planned,
     reproduce,
+    tables,
 )
 from aucert.validation.tables.table import Run, Table
 from loops import each
