@@ -225,6 +225,14 @@ def _refuse_nan(outcome: Outcome) -> None:
             raise NaNError(f"{where} is NaN: nothing can be judged by it")
 
 
+# What a row takes over as it stands.
+OF_CLAIM = (
+    *("name", "paper", "place", "kind", "statement", "formula", "quote", "readings", "regime"),
+    *("tuning", "arithmetic", "severity", "corrected"),
+)
+OF_OUTCOME = ("measured", "tolerance", "details", "timings", "figures", "effects", "protocol")
+
+
 def _row(
     entry: Claim,
     seed: int,
@@ -235,35 +243,17 @@ def _row(
     outcome: Outcome,
 ) -> Row:
     row = Row(
-        name=entry.name,
-        paper=entry.paper,
-        place=entry.place,
-        kind=entry.kind,
-        statement=entry.statement,
-        formula=entry.formula,
-        measured=outcome.measured,
+        **{name: getattr(entry, name) for name in OF_CLAIM},
+        **{name: getattr(outcome, name) for name in OF_OUTCOME},
         printed=outcome.printed or entry.printed,
         verdict=str(verdict),
         expected_verdict=str(expected),
         seconds=time.perf_counter() - start,
-        tolerance=outcome.tolerance,
         seed=seed,
         profile=profile,
         version=__version__,
         data=outcome.used,
-        details=outcome.details,
-        timings=outcome.timings,
-        figures=outcome.figures,
-        quote=entry.quote,
-        readings=entry.readings,
-        regime=entry.regime,
-        tuning=entry.tuning,
         turned_by=outcome.turned_by or entry.turned_by,
-        arithmetic=entry.arithmetic,
-        effects=outcome.effects,
-        protocol=outcome.protocol,
-        severity=entry.severity,
-        corrected=entry.corrected,
     )
     # Through JSON and back: a fresh row and one read from its file are then the same.
     text = json.dumps(asdict(row), allow_nan=False, default=_plain)

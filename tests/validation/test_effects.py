@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import random
 from pathlib import Path
@@ -17,7 +16,6 @@ from aucert.validation import effects, suite
 from aucert.validation.claims.verdicts import FINDINGS as VOCABULARY
 from aucert.validation.claims.verdicts import Verdict
 from aucert.validation.effects import (
-    EVIDENCE,
     FINDINGS,
     OURS,
     QUICK,
@@ -175,17 +173,6 @@ def test_other_numbers_turn_what_we_state_of_ours(
     wrong = dataclasses.replace(moved(numbers, 1e3), cells=slow)
     monkeypatch.setattr(effects, "numbers_of", lambda _: wrong)
     assert suite.run([name]).rows[0].verdict == "fails"
-
-
-# What the departures say of the evidence.
-
-
-def parts(experiment: str) -> list[dict[str, Any]]:
-    path = EVIDENCE / "full-seed0" / f"{experiment}.jsonl"
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()[1:]]
-
-
-# The protocol.
 
 
 @each("name", list(tables()))

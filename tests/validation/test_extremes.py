@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 from importlib import import_module
 from typing import Any
 
@@ -38,16 +37,6 @@ def test_nan_is_refused_wherever_it_stands(name: str, values: list[float]) -> No
         extreme(range(3), key=values.__getitem__)
     with pytest.raises(NaNError):
         extreme((value, 1) for value in values)
-
-
-def test_otherwise_they_are_the_built_in_ones() -> None:
-    assert extremes.max(1, 3, 2) == 3 and extremes.min([2.5, 1.5]) == 1.5
-    assert extremes.max([], default=0) == 0 and extremes.min("ba") == "a"
-    assert extremes.max("a", "bcd", key=len) == "bcd" and extremes.max(10**400, 1) == 10**400
-    assert extremes.max((1.0, "b"), (1.0, "a")) == (1.0, "b")
-    assert extremes.max(Fraction(1, 3), Fraction(1, 2)) == Fraction(1, 2)
-    with pytest.raises(ValueError, match="empty"):
-        extremes.max([])
 
 
 def test_nan_is_never_not_violated() -> None:

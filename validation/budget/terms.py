@@ -342,6 +342,11 @@ def error_budget(
     tested = None
     if X_test is not None:
         tested = _tested(fitted, truth, X_test, y_test, (fitted.w, f_B.w, f_P.w))
+    finite = None
+    if tested is not None:
+        (own_auc, loss), lost = tested[0], tested[-1][0] - tested[0][0]
+        errors = (loss.value, loss.error, lost.value, lost.error)
+        finite = FiniteTest(own_auc.value, own_auc.error, *errors)
     gaps = [s.certificate.gap for s in (f_B, f_P, best)]
     return ErrorBudget(
         _terms(values, bound, fitted, tested),
@@ -350,7 +355,7 @@ def error_budget(
         max(gaps),
         max(own.objective(fitted.w) - f_B.certificate.primal, 0.0),
         bound,
-        None if tested is None else _finite(tested),
+        finite,
         {"f~_B": f_B, "f^_P": f_P, "f^": best},
     )
 
@@ -361,8 +366,7 @@ class _Solver:
     max_time: float | None
 
     def __call__(self, problem: Problem) -> Solution:
-        method = "auto"
-        return self.checked(choose_solver(problem, method, self.tol, self.max_time).solve(problem))
+        return self.checked(choose_solver(problem, "auto", self.tol, self.max_time).solve(problem))
 
     def checked(self, solution: Solution) -> Solution:
         if solution.status is Status.INTERRUPTED:
@@ -444,12 +448,6 @@ def _tested(
         K = fitted.kernel(fitted.inputs(X), truth.inputs)
         scores.append(truth.evaluate(truth.solution.w, K))
     return [(order_mean(s, positive), loss_mean(s, positive, fitted.loss)) for s in scores]
-
-
-def _finite(tested: Tested) -> FiniteTest:
-    auc, loss = tested[0]
-    lost = tested[-1][0] - auc
-    return FiniteTest(auc.value, auc.error, loss.value, loss.error, lost.value, lost.error)
 
 
 def _terms(

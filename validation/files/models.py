@@ -46,8 +46,7 @@ class LinearModel:
     w: np.ndarray
     labels: tuple[float, float] | None = None
     """The label that it scores high, and the other; None is the larger one, or a ranking."""
-    of_times: bool = False
-    """Whether it predicts times, as XGBoost's `survival:aft` does."""
+    of_times: bool = False  # Whether it predicts times, as XGBoost's `survival:aft` does.
 
     def sign(self, path: str | Path, high: object, low: object) -> int:
         """Return 1 where the model scores the label `high` of the data high, -1 where `low`.

@@ -62,14 +62,11 @@ class ParquetPartition:
 
     path: str
     groups: tuple[int, ...]
-    first: int
-    """Rows of the file before them."""
+    first: int  # Rows of the file before them.
     columns: tuple[str, ...]
     target: str
-    positive: frozenset[Any]
-    """Positive cells of the label column, in its own type."""
-    weight: str | None = None
-    """The column of row weights."""
+    positive: frozenset[Any]  # Positive cells of the label column, in its own type.
+    weight: str | None = None  # The column of row weights.
 
     @property
     def extra(self) -> tuple[str, ...]:

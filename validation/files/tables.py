@@ -63,14 +63,11 @@ GZIP_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
 class Selection:
     """What to read of a table; None is the default."""
 
-    target: str | None = None
-    """The label column; by default the last one, or `y` in npz."""
+    target: str | None = None  # The label column; by default the last one, or `y` in npz.
     columns: tuple[str, ...] | None = None
     """The features, in this order; by default all other columns."""
-    drop: tuple[str, ...] = ()
-    """Columns that are neither read nor checked."""
-    labelled: bool = True
-    """False where only features are read: no column is a label."""
+    drop: tuple[str, ...] = ()  # Columns that are neither read nor checked.
+    labelled: bool = True  # False where only features are read: no column is a label.
     header: bool | None = None
     """Whether the first row of a CSV file holds names; by default as it looks."""
     zero_based: bool | None = None
@@ -152,14 +149,11 @@ class Table:
     columns: list[str]
     """Names of the d features; their places from 1, or svmlight's indices, where there are none."""
     target: str
-    ignored: list[str]
-    """What the file holds besides, and was not used."""
+    ignored: list[str]  # What the file holds besides, and was not used.
     extra: dict[str, np.ndarray] = field(default_factory=dict)
     """The columns (n,) that were asked for next to the features, numbers or words."""
-    zero_based: bool | None = None
-    """Whether an svmlight file counts from 0; None of other files."""
-    assumed: bool = False
-    """Whether it may count either way: no index 0 occurs, and nobody said."""
+    zero_based: bool | None = None  # Whether an svmlight file counts from 0; None of other files.
+    assumed: bool = False  # Whether it may count either way: no index 0 occurs, and nobody said.
     positive: Label | None = None
     negative: Label | None = None
     """What 1 and 0 stand for, by `read_table`; the negative one is None for "the rest"."""

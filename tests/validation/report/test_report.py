@@ -148,12 +148,6 @@ def test_the_traceback_of_an_error_is_not_shown_in_the_page() -> None:
     assert "/home/me" not in text
 
 
-def test_the_page_says_which_verdicts_differ() -> None:
-    text = report(row("first"), row("second", verdict="fails")).html()
-    assert "1 of 2 verdicts differ" in text
-    assert "Every verdict is the recorded one" in report(row("first")).html()
-
-
 def test_the_counts_add_up_to_all_claims() -> None:
     rows = [row(f"a{k}", verdict=v) for k, v in enumerate(["holds", "fails", "loose", "error"])]
     made = report(*rows, row("b", kind="finding", verdict="undecided"), row("c", kind="suite"))

@@ -13,21 +13,16 @@ from aucert.validation.effects import of_page
 from aucert.validation.tables import sht
 from aucert.validation.tables.sht import (
     COLON,
-    DENSE,
     EXACT,
     LEUKEMIA,
     METHODS,
     STARS,
-    TOP,
     Rows,
     by_trial,
-    chosen,
     exact_auc_svm,
     fit,
-    fold_aucs,
     grid,
     marker_columns,
-    ratios,
 )
 from aucert.validation.tables.table import Job, Page, Part, Results, Run
 from loops import each
@@ -69,13 +64,6 @@ def test_every_method_ranks_an_easy_problem(rows: Rows, method: str) -> None:
     assert rows.auc(w) > 0.7
 
 
-def test_grids_are_the_products_of_their_lines() -> None:
-    assert grid("SHT-AUC", SPEND) == [(3, 1), (3, 4), (6, 1), (6, 4)]
-    assert grid("HSG-HT", SPEND)[1] == (3, 20)
-    assert grid("SPAM-l1", SPEND) == [(1e-3, 1)]
-    assert grid(DENSE, SPEND) == [()]
-
-
 def test_the_penalty_of_spam_is_on_the_published_scale(rows: Rows) -> None:
     # r (1 - r) F + beta |w|_1 is least at zero from beta = r (1 - r) max |2 delta| on.
     X, positive = rows.X, rows.positive
@@ -84,13 +72,6 @@ def test_the_penalty_of_spam_is_on_the_published_scale(rows: Rows) -> None:
     spend = SPEND | {"passes": 200}
     above, below = (fit("SPAM-l1", rows, (b * edge, 0.3), spend) for b in (4.0, 0.05))
     assert np.abs(above).max() < 0.05 * np.abs(below).max()
-
-
-def test_parameters_are_chosen_by_the_held_out_rows(rows: Rows) -> None:
-    configs = grid(TOP, SPEND)
-    means = fold_aucs(TOP, rows, FOLDS, configs, SPEND).mean(axis=0)
-    _, config = chosen(TOP, rows, FOLDS, SPEND)
-    assert config == configs[int(means.argmax())]
 
 
 def test_the_exact_machine_is_the_certified_optimum_at_its_lam(rows: Rows) -> None:
@@ -125,11 +106,6 @@ def test_markers_are_found_by_accession_number_and_left_out_where_absent() -> No
     assert len(LEUKEMIA) == 31 and 11 not in LEUKEMIA
     every = [column for columns in COLON.values() for column in columns]
     assert len(set(every)) == len(every) and max(every) < 2000
-
-
-def test_both_ratios_of_fig_4() -> None:
-    assert ratios(np.array([1, 2, 3, 9]), [2, 9, 11]) == (0.5, pytest.approx(2 / 3))
-    assert ratios(np.array([], dtype=int), [2]) == (0.0, 0.0)
 
 
 @pytest.fixture

@@ -68,15 +68,6 @@ def test_a_picture_is_svg_with_one_legend_and_the_same_each_time() -> None:
     assert text == picture_svg(Picture("pic", "Title", (panel, right), "caption"))
 
 
-def test_every_experiment_with_a_grid_says_how_it_is_searched() -> None:
-    for table in TABLES.values():
-        lines = [line.what for line in table.experiment.budget]
-        if "folds" in lines or "inner folds" in lines:
-            spent = table.experiment.spent("quick")
-            text = markdown(Shown.of(table, Results(Run(), spent, (), {}), {}))
-            assert table.experiment.search and table.experiment.search in text, table.name
-
-
 def test_seconds_are_those_of_the_processor_and_data_have_their_checksums() -> None:
     table = TABLES["sauc-table-1"]
     key = {"data_sha256": {"b": "22", "a": "11"}}
