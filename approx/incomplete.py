@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from ..exact.certificate.certificate import Certificate, Minorant, full_certificate
 from ..exact.certificate.evaluation import binned_at, noting
 from ..exact.certificate.solution import Callback, Solution
-from ..exact.errors import InputError, TooLargeError
+from ..exact.errors import InputError, TooLargeError, brief
 from ..exact.estimators.base import (
     REPETITION,
     AUCClassifier,
@@ -289,7 +289,7 @@ def incomplete_sauc(
         Whether to centre the columns; False for sparse input.
     """
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer)):
-        raise InputError(f"seed must be a whole number or None, not {seed!r}")
+        raise InputError(f"seed must be a whole number or None, not {brief(seed)}")
     chosen = Nystrom(gamma=gamma, n_landmarks=n_landmarks, landmarks="kmeans", random_state=seed)
     return Pipeline(
         [

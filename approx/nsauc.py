@@ -15,9 +15,11 @@ once lam times the number of steps is well above one, see `docs/approximations.m
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..exact.certificate.certificate import WIDTHS, Minorant
 from ..exact.certificate.solution import Callback, Recorder, Solution, Solver, Status
@@ -246,12 +248,23 @@ def _slope_bound(problem: Problem, scores: np.ndarray, width: float) -> float:
     return scale * sums.conjugate - scale**2 * norm2 / (2 * problem.lam)
 
 
+SIDES = ("negative", "positive")
+LAST_ROWS = 1000  # of each class, kept for batches of the other one alone
+
+
+def _last_of_each(rows: Matrix, positive: np.ndarray) -> dict[str, Matrix]:
+    """Return the last rows of each class that there is, by its name: model files hold them."""
+    places = [np.flatnonzero(positive == side)[-LAST_ROWS:] for side in (False, True)]
+    return {name: rows[at] for name, at in zip(SIDES, places, strict=True) if at.size}
+
+
 @dataclass(eq=False, repr=False)
 class PairSGDClassifier(NystromClassifier, OnlineClassifier):
     """Base of the classifiers trained by `PairSGD`.
 
-    `partial_fit` takes one epoch's steps on the pairs of its rows, which must be of both classes.
-    The first call chooses the landmarks, and t0, from its rows; later calls keep them.
+    `partial_fit` takes one epoch's steps on the pairs of its rows. Those of one class are paired
+    with the last rows of the other one; before there are any, no step is made. The first call
+    chooses the landmarks, and t0, from its rows; later calls keep them.
     """
 
     lam: float = 1e-3
@@ -262,8 +275,6 @@ class PairSGDClassifier(NystromClassifier, OnlineClassifier):
     t0: str | float = "scaled"
     rskip: int = 16
     tol: float = 1e-3
-
-    _needs_both = True
 
     def _solver(self) -> PairSGD:
         Ridge(self.lam)
@@ -281,14 +292,30 @@ class PairSGDClassifier(NystromClassifier, OnlineClassifier):
         rows, positive, _ = data
         problem = self._problem(self._begin(rows, positive), positive)
         solver = replace(self._solver(), seed=self._run_seed)
+        self._last_rows = _last_of_each(rows, positive)
         keep_solution(self, solver.solve_walk(problem, self._walk, callback))
         self.n_iter_ = self._walk.t
         self._set_function(self.solution_.w, rows, positive)
 
     def _learn(self, rows: Matrix, positive: np.ndarray, first: bool) -> None:
-        solver, known = self._solver(), not first
-        features = self.nystrom_.map_.transform(rows) if known else self._begin(rows, positive)
-        pairs = random_pairs(self._problem(features, positive), positive.size, self._batch_rng())
+        solver, steps = self._solver(), positive.size
+        if first:
+            self._begin(rows, positive)
+        seen = {} if first else self._last_rows
+        self._last_rows = seen | _last_of_each(rows, positive)
+        join: Any
+        if positive.all() or not positive.any():
+            other = seen.get(SIDES[not positive[0]])
+            if other is None:  # there is no pair yet, and every score is zero
+                self.coef_ = np.zeros((1, self.nystrom_.map_.rank))
+                self.dual_coef_ = self.nystrom_.map_.coefficients(self.coef_[0]).reshape(1, -1)
+                self.intercept_ = np.zeros(1)
+                return
+            join = partial(sp.vstack, format="csr") if sp.issparse(rows) else np.vstack
+            positive = np.append(positive, np.full(other.shape[0], not positive[0]))
+            rows = join([rows, other])
+        features = self.nystrom_.map_.transform(rows)
+        pairs = random_pairs(self._problem(features, positive), steps, self._batch_rng())
         solver.advance(self._walk, features, pairs, self.lam, self.t0_)
         self.n_iter_ = self._walk.t
         self._set_function(solver.point(self._walk), rows, positive)

@@ -281,8 +281,6 @@ class OnlineClassifier(AUCClassifier):
     _: KW_ONLY
     random_state: int | np.random.RandomState | None = None
 
-    _needs_both: ClassVar[bool] = False
-
     def fit(self, X: object, y: object, callback: Progress | None = None) -> Self:
         """Train a new model on these rows."""
         self._fit(X, y, None, callback)
@@ -345,11 +343,8 @@ class OnlineClassifier(AUCClassifier):
         strange = np.setdiff1d(labels, kinds)
         if strange.size:
             raise InputError(f"the label {strange.tolist()[0]!r} is not among {kinds.tolist()}")
-        positive = labels == kinds[1]
-        if self._needs_both and (positive.all() or not positive.any()):
-            raise InputError("partial_fit needs rows of both classes here: it makes pairs of them")
         self.classes_ = kinds
-        return rows, positive
+        return rows, labels == kinds[1]
 
     def _draw_seed(self) -> int:
         """Return the seed of this run, and keep it for later batches."""

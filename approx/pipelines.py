@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from ..exact.errors import InputError
+from ..exact.errors import InputError, brief
 from ..exact.tools.checks import check_choice, check_count, check_number
 from .newton.truncated_newton import RankSVM
 from .nystrom import Nystrom
@@ -133,7 +133,7 @@ def _check_seed(seed: object) -> None:
         isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0
     ):
         return
-    raise InputError(f"seed must be a whole number >= 0 or None, not {seed!r}")
+    raise InputError(f"seed must be a whole number >= 0 or None, not {brief(seed)}")
 
 
 MAX_PASSES = 50_000  # with more columns than rows scikit-learn needs many

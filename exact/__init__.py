@@ -24,6 +24,7 @@ from .losses.registry import (
     SmoothHinge,
 )
 from .pairs.all_pairs import AllPairs, PairList
+from .pairs.auc import partial_auc
 from .pairs.concordance import (
     Comparison,
     Concordance,
@@ -134,6 +135,7 @@ __all__ = [
     "ordered_problem",
     "ordinal_pairs",
     "pair_problem",
+    "partial_auc",
     "query_pairs",
     "load_model",
     "recertify",

@@ -20,20 +20,21 @@ from .. import __version__
 from .commands.endings import run, stopped_at_once
 
 
-class NameOf(click.Choice):
-    """A name out of a list of `aucert.exact`, which is imported only where a name is looked up."""
+class Word(click.Choice):
+    """One of some words, which stand here so that help imports nothing; tests compare them."""
 
-    case_sensitive = True
+    def __init__(self, words: str):
+        super().__init__(words.split())
 
-    def __init__(self, module: str, names: str):
-        self.module, self.names = module, names
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the word; of an unknown one the nearest are named."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            from ..exact.errors import meant
 
-    @property
-    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The names."""
-        names = getattr(import_module(f"..exact.{self.module}", __package__), self.names)
-        found: Any = names() if callable(names) else names
-        return tuple(found)
+            error.message += meant(value, self.choices)
+            raise
 
 
 Decorator = Callable[[Any], Any]
@@ -61,11 +62,18 @@ def _tol(default: float) -> Decorator:
     return _option("--tol", default, "Relative gap.")
 
 
-def _loss(names: str = "ALL_LOSSES") -> Decorator:
-    return _option("--loss", "hinge", type=NameOf("losses.registry", names))
+FIRST = "hinge squared_hinge square"  # the losses of `check-solver`
+LOSSES = f"{FIRST} logistic smooth_hinge exponential"
+METHODS = "auto closed-form cutting-plane descent qp lifted proximal"
+KERNELS = "linear rbf laplacian precomputed"
+RULES = "equal-error midpoint youden accuracy"
 
 
-METHOD = _option("--method", "auto", type=NameOf("solvers.choose", "NAMES"))
+def _loss(words: str = LOSSES) -> Decorator:
+    return _option("--loss", "hinge", type=Word(words))
+
+
+METHOD = _option("--method", "auto", type=Word(METHODS))
 SEED = _option("--seed", 0, type=click.IntRange(min=0))
 JOBS = _option("--jobs", 1, type=click.IntRange(min=1))
 JSON = _option("--json as_json", help="One JSON document, nothing else.", is_flag=True)
@@ -85,7 +93,7 @@ LABELS = _all(
 LOSS = _all(
     LABELS,
     _loss(),
-    _option("--kernel", "linear", type=NameOf("spaces.kernels", "kernel_names")),
+    _option("--kernel", "linear", type=Word(KERNELS)),
     _option("--gamma", help="Of the kernel, > 0.  [default: 1 / features]", type=float),
     _option("--structure", 0.0, "Weight of SAUC-SVM's structure, >= 0."),
 )
@@ -96,7 +104,7 @@ def _groups(penalty: str) -> Decorator:
 
 
 L1 = _all(
-    _option("--l1", 0.0, "Weight of |w|_1 beside lam/2 |w|^2, >= 0; linear problems only."),
+    _option("--l1", 0.0, "Weight of |w|_1 next to lam/2 |w|^2, >= 0; linear problems only."),
     _groups("--l1"),
 )
 L1_RATIO = _all(
@@ -145,10 +153,15 @@ CURVE = _all(
 )
 
 # How long it may take, and how the answer is printed.
-RUN = _all(_option("--max-time", help="Seconds.", type=float), SEED, JSON)
+MAX_TIME = (
+    "Seconds of solving, reading not counted; then it ends within one pass over the rows and one "
+    "certificate. With --cv the folds have as many."
+)
+RUN = _all(_option("--max-time", help=MAX_TIME.partition(" With")[0], type=float), SEED, JSON)
+PATH_RUN = _all(_option("--max-time", help=MAX_TIME, type=float), SEED, JSON)
 
 PROBLEM = _all(LOSS, L1, PAIRS, WORST, TABLE, CURVE, _tol(1e-9), RUN)
-PATH_PROBLEM = _all(LOSS, L1_RATIO, PAIRS, TABLE, CURVE, _tol(1e-6), RUN)
+PATH_PROBLEM = _all(LOSS, L1_RATIO, PAIRS, TABLE, CURVE, _tol(1e-6), PATH_RUN)
 
 
 def _run(module: str, function: str, *words: str, **options: Any) -> None:
@@ -180,7 +193,7 @@ def aucert() -> None:
     "--threshold",
     "equal-error",
     "The rule for the intercept of the saved model.",
-    type=NameOf("estimators.thresholds", "RULES"),
+    type=Word(RULES),
 )
 @_option("--out", help="Folder for model, weights, result and proof.", type=FOLDER)
 @_option("--no-data", help="With --out: no data.npz for the checker of the proof.", is_flag=True)
@@ -226,6 +239,7 @@ def certify(data: str, **options: Any) -> None:
 @click.argument("data")
 @_option("--out", help="File for the scores and labels, CSV.", type=click.Path())
 @_option("--drop", help="Columns to leave out where the columns have no names: 3,5.")
+@_option("--keep", help="Columns of DATA to carry over to the output: ID,NAME.")
 @READ
 @JSON
 def predict(model: str, data: str, **options: Any) -> None:
@@ -252,7 +266,7 @@ def validate(**options: Any) -> None:
 
 @aucert.command("check-solver")
 @click.argument("solver", metavar="MODULE:FUNCTION", required=False)
-@_loss("LOSSES")
+@_loss(FIRST)
 @_option("--tol", 1e-3, "Relative excess.")
 @_option("--max-time", 60.0, "Seconds a problem.")
 @SEED
@@ -274,7 +288,7 @@ def check_solver(**options: Any) -> None:
 @_option("--data", ["wdbc"], "Built-in name or file; repeatable.", multiple=True)
 @_option("--lam", [1e-3], "Repeatable.", type=float, multiple=True)
 @_loss()
-@_option("--max-time", 10.0, "Seconds a solver, after a first small run of at most a minute.")
+@_option("--max-time", 10.0, "Seconds inside a fit, all its runs together.")
 @_all(LABELS, COLUMNS, DROP, READ, _standardise())
 @SEED
 @_option("--out", help="Folder for bench.json, bench.txt and bench.svg.", type=FOLDER)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..certificate.order import auc_of, auc_range, auc_within, kernel_lengths, score_range
-from ..errors import InputError, NoPairError, NoRowsError
+from ..errors import InputError, NoPairError, NoRowsError, brief
 from ..estimators.base import check_row_weights
 from ..formulation.formulation import formulate, kernel_of
 from ..formulation.lam_grid import check_lams, unit_penalty
@@ -226,7 +226,7 @@ def cross_validate(
     if rows is not None:
         check_request(request)
         if not isinstance(cv, int | np.integer):
-            raise InputError(f"rows in partitions take a number of folds (cv), not {cv!r}")
+            raise InputError(f"rows in partitions take a number of folds (cv), not {brief(cv)}")
         count = check_count("cv", cv, 2)
         grid = partitioned_grid(rows, n_lams) if lams is None else check_lams(lams)
         folds = _parts(rows, count, seed)  # each is cut when the one before is done

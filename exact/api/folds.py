@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..errors import InputError, NoPairError
+from ..errors import InputError, NoPairError, brief
 from ..formulation.request import Request
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.kinds import ordered_pairs_of
@@ -224,7 +224,7 @@ def _splits(cv: object, X: Any, labels: np.ndarray, queries: np.ndarray | None =
     from sklearn.model_selection import check_cv
 
     if cv is None or isinstance(cv, str) or not (hasattr(cv, "split") or hasattr(cv, "__iter__")):
-        raise InputError(f"cv must be a number of folds, a splitter or splits, not {cv!r}")
+        raise InputError(f"cv must be a number of folds, a splitter or splits, not {brief(cv)}")
     splitter = check_cv(cast(Iterable[Any], cv))
     splits = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, labels, queries)]
     if len(splits) < 2:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, brief
 from ..pairs.all_pairs import PairList
 from ..pairs.auc import auc
 from ..pairs.concordance import concordance, share_between, taken_twice
@@ -84,7 +84,7 @@ def score_range(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return bounds, (n,) each, of the optimum's scores up to one common constant."""
     if not (np.isfinite(radius) and radius >= 0):
-        raise InputError(f"radius must be >= 0 and finite, not {radius!r}")
+        raise InputError(f"radius must be >= 0 and finite, not {brief(radius)}")
     reach = (radius * lengths + error) * (1 + gamma(8))
     low = np.asarray(scores - reach, dtype=float)
     high = np.asarray(scores + reach, dtype=float)

@@ -22,9 +22,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..certificate.order import counted_scores
 from ..certificate.solution import Solution, Status
-from ..errors import InputError
+from ..errors import InputError, brief
 from ..formulation.partitioned import is_dask, rows_of_dask
 from ..pairs.labels import kinds_of
+from ..pairs.ordered_pairs import one_a_row
 from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import space_of
 from ..tools.lossless import as_float64, check_labels, check_matrix, frame_names
@@ -72,7 +73,7 @@ def draw_seed(random_state: Any) -> int:
     """Return `random_state` itself if it is a whole number, else a number drawn from it."""
     if isinstance(random_state, Integral):
         if random_state < 0:
-            raise InputError(f"random_state must be >= 0, not {random_state!r}")
+            raise InputError(f"random_state must be >= 0, not {brief(random_state)}")
         return int(random_state)
     try:
         return int(check_random_state(random_state).randint(2**31 - 1))
@@ -317,10 +318,8 @@ class QueryClassifier(AUCClassifier):
         """Return what to train on, and leave in `_queries` those of these rows."""
         data = super()._check_fit(X, y, sample_weight)
         if self._queries is not None:
-            queries: Any = self._queries
             n = len(np.asarray(y))
-            if queries.shape != (n,):
-                raise InputError(f"{n} rows, but qid of shape {queries.shape}")
+            queries = one_a_row(self._queries, n, "qid")
             weight = check_row_weights(sample_weight, n)
             self._queries = queries if weight is None else queries[weight > 0]
         return data

@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 
 from ..certificate.solution import Callback
-from ..errors import InputError
 from ..formulation.formulation import ordered_problem
 from ..pairs.concordance import right_share
 from ..pairs.kinds import query_pairs
+from ..pairs.ordered_pairs import one_a_row
 from ..problem.problem import Problem
 from ..tools.lossless import check_labels
 from .survival import OrderedModel
@@ -80,12 +80,4 @@ class RankingSVM(OrderedModel):
 
 
 def _queries(qid: object, n: int) -> np.ndarray:
-    """Return the query of each row, or raise `InputError`, with a hint for sizes of groups."""
-    if qid is None:
-        return np.zeros(n, dtype=int)
-    queries = check_labels(qid, "qid")
-    if queries.shape != (n,):
-        sizes = queries.dtype.kind in "iu" and queries.sum() == n
-        hint = "; of sizes make np.repeat(np.arange(len(sizes)), sizes)" if sizes else ""
-        raise InputError(f"{n} rows, but qid of shape {queries.shape}: give one a row{hint}")
-    return queries
+    return np.zeros(n, int) if qid is None else one_a_row(check_labels(qid, "qid"), n, "qid")

@@ -13,7 +13,7 @@ from ..api.folds import RowOrder
 from ..api.solve import METHODS, solve_both, solve_request
 from ..certificate.certificate import warn_if_trivial
 from ..certificate.solution import Callback
-from ..errors import InputError
+from ..errors import InputError, brief
 from ..formulation.lam_grid import strengthened, unit_penalty
 from ..formulation.partitioned import check_request
 from ..formulation.request import WHOLE_CURVE, Options, Request
@@ -91,7 +91,7 @@ class ExactClassifier(QueryClassifier):
         Labels of `PartitionedRows` lie with the rows: `classes_` is then False and True.
         """
         if self.pairs != "all":
-            raise InputError(f"rows in partitions go with pairs='all', not {self.pairs!r}")
+            raise InputError(f"rows in partitions go with pairs='all', not {brief(self.pairs)}")
         check_request(self._request())
         get_rule(self.threshold)
         with opened(X, y, sample_weight, self._queries) as (rows, self.classes_):
@@ -116,7 +116,7 @@ class ExactClassifier(QueryClassifier):
 
     def _check_queries(self) -> None:
         if self.pairs != "all":
-            raise InputError(f"qid makes the pairs: leave pairs='all', not {self.pairs!r}")
+            raise InputError(f"qid makes the pairs: leave pairs='all', not {brief(self.pairs)}")
 
     def _pairs(
         self, rows: Matrix, positive: np.ndarray, weight: np.ndarray | None
@@ -126,7 +126,9 @@ class ExactClassifier(QueryClassifier):
             return AllPairs(weight)
         kind, _, number = str(self.pairs).partition(":")
         if kind != "nearest" or not number.isdigit() or int(number) < 1:
-            raise InputError(f"pairs must be 'all' or 'nearest:K' with K >= 1, not {self.pairs!r}")
+            raise InputError(
+                f"pairs must be 'all' or 'nearest:K' with K >= 1, not {brief(self.pairs)}"
+            )
         if weight is not None:
             raise InputError(
                 "sample_weight goes with pairs='all': repeated rows have no neighbours"

@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, brief, meant
 from ..pairs.all_pairs import AllPairs
 from ..tools.checks import check_number, check_scores
 from ..tools.lossless import as_float64
@@ -180,6 +180,6 @@ def get_rule(rule: object) -> Rule:
     if not isinstance(rule, str) or rule not in RULES:
         raise InputError(
             f"threshold must be one of {', '.join(RULES)}, or a function of scores, positive "
-            f"and weight, not {rule!r}"
+            f"and weight, not {brief(rule)}{meant(rule, RULES) if isinstance(rule, str) else ''}"
         )
     return RULES[rule]

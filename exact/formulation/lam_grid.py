@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, brief
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import PairList
 from ..pairs.ordered_pairs import OrderedPairs
@@ -40,7 +40,7 @@ def strengthened(penalty: object, strength: float) -> Known:
         return replace(penalty, penalty=inner)
     if isinstance(penalty, ElasticNet | GroupLasso):
         return replace(penalty, l2=penalty.l2 * strength, l1=penalty.l1 * strength)
-    raise InputError(f"a path is for the penalties of this library, not {penalty!r}")
+    raise InputError(f"a path is for the penalties of this library, not {brief(penalty)}")
 
 
 def largest_strength(problem: Problem) -> float | None:

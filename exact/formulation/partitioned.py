@@ -62,7 +62,7 @@ def beside_rows(*given: object) -> None:
 def refuse_method(X: object, method: str) -> None:
     """Raise `InputError` if `X` is rows in partitions: `method` does not read them."""
     if space_of(X).apart is not None:
-        raise InputError(f"rows in partitions are solved by newton, not by {method!r}")
+        raise InputError(f"rows in partitions are solved by descent, not by {method!r}")
 
 
 def refuse_other_methods(X: object, method: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..certificate.audit import Rival
-from ..errors import InputError
+from ..errors import InputError, brief
 from ..losses.loss import Loss
 from ..losses.registry import HINGE, get_loss
 from ..pairs.all_pairs import AllPairs, PairList
@@ -42,6 +42,8 @@ class Options:
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.method, str):
+            raise InputError(f"method must be a name, not {brief(self.method)}")
         check_tolerance(self.tol, self.max_time)
         check_callback(self.callback)
         check_jobs(self.n_jobs)
@@ -68,7 +70,7 @@ class Request:
     def __post_init__(self) -> None:
         if not isinstance(self.pairs, AllPairs | PairList | OrderedPairs):
             raise InputError(
-                f"pairs must be AllPairs(), a PairList or OrderedPairs, not {self.pairs!r}"
+                f"pairs must be AllPairs(), a PairList or OrderedPairs, not {brief(self.pairs)}"
             )
         if not self.is_linear:
             check_kernel_name(self.kernel, self.gamma)
@@ -131,6 +133,9 @@ class Request:
     ) -> Request:
         """Return the request that arguments of `solve` make; the rest are attributes."""
         weight: Any = sample_weight
+        for name in {"kernel", "positive"} & as_they_are.keys():
+            if np.ndim(as_they_are[name]):
+                raise InputError(f"{name} must be one of its kind, not {brief(as_they_are[name])}")
         if not (qid is None and time is None and event is None):
             if pairs is not None:
                 raise InputError("qid, time and event make the pairs: leave pairs out")
@@ -162,7 +167,7 @@ class Request:
     def lam(self) -> float:
         """The ridge's weight; `InputError` for another penalty."""
         if not isinstance(self.penalty, Ridge):
-            raise InputError(f"this needs the ridge penalty, not {self.penalty!r}")
+            raise InputError(f"this needs the ridge penalty, not {brief(self.penalty)}")
         return self.penalty.l2
 
     @property

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, brief
 
 # Margins, and dual variables, at which a loss of one's own is held to its contract.
 GRID = np.concatenate([-np.geomspace(500, 1e-3, 25), [0.0], np.geomspace(1e-3, 500, 25)])
@@ -81,7 +81,7 @@ def check_loss(loss: Loss) -> Loss:
     missing = [part for part in wanted if not hasattr(loss, part)]
     if missing:
         raise InputError(
-            f"unknown loss {loss!r}: take a name, or an object with {', '.join(wanted)} "
+            f"unknown loss {brief(loss)}: take a name, or an object with {', '.join(wanted)} "
             f"(it lacks {missing[0]})"
         )
     value, alpha = np.asarray(loss.value(GRID)), np.asarray(loss.clip(loss.alpha(GRID)))

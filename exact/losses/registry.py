@@ -13,6 +13,7 @@ from ..sums.binned import binned_hinge
 from ..sums.convolved import convolved, exponential_sums, few_pairs
 from ..sums.counted import counted_hinge
 from ..sums.swept import centred, hinge_roundings, square_sides, squared_roundings, swept
+from ..tools.checks import check_choice
 from ..tools.rounding import unit_of
 from .loss import Loss, check_loss
 
@@ -322,9 +323,7 @@ OURS: tuple[type, ...] = tuple(type(loss) for loss in ALL_LOSSES.values())
 def get_loss(loss: str | Loss) -> Loss:
     """Return the loss of that name, or a loss of one's own that keeps the contract."""
     if isinstance(loss, str):
-        if loss not in ALL_LOSSES:
-            raise InputError(f"unknown loss {loss!r}: choose one of {', '.join(ALL_LOSSES)}")
-        return ALL_LOSSES[loss]
+        return ALL_LOSSES[check_choice("loss", loss, ALL_LOSSES)]
     if type(loss) in OURS:
         return loss
     if isinstance(loss, OURS):

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import InputError, TooLargeError
+from ..errors import InputError, TooLargeError, brief
 from ..losses.loss import Loss, steepness
 from ..losses.registry import HINGE
 from ..sums.assembled import PairSums
@@ -52,7 +52,9 @@ class AllPairs(Labelled, Curved):
 
     def __post_init__(self) -> None:
         if self.form not in ("auto", "numpy", "compiled", "binned"):
-            raise InputError(f"form must be auto, numpy, compiled or binned, not {self.form!r}")
+            raise InputError(
+                f"form must be auto, numpy, compiled or binned, not {brief(self.form)}"
+            )
         if self.weight is None:
             return
         weight = as_numbers("weights", self.weight)

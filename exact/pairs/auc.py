@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tools.checks import check_scores
+from ..tools.checks import check_number, check_scores
 from ..tools.lossless import as_float64
+from .all_pairs import AllPairs
 
 
 def auc(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None) -> float:
@@ -35,3 +36,45 @@ def _counted(plus: np.ndarray, minus: np.ndarray) -> float:
     below = np.searchsorted(minus, plus, side="left").sum(dtype=np.int64)
     upto = np.searchsorted(minus, plus, side="right").sum(dtype=np.int64)
     return float(int(below) + int(upto)) / (2 * float(plus.size) * float(minus.size))
+
+
+def partial_auc(
+    scores: np.ndarray, positive: np.ndarray, fpr_max: float, corrected: bool = True
+) -> float:
+    """Return the area under the empirical ROC curve up to a false positive rate.
+
+    [McClish, "Analyzing a portion of the ROC curve", Medical Decision Making 1989]: corrected, it
+    is (1 + (area - least) / (most - least)) / 2 with least = fpr_max^2 / 2, the area of chance, and
+    most = fpr_max: 1/2 without skill and 1 at best, as scikit-learn's `roc_auc_score(max_fpr=...)`
+    and pROC's `partial.auc.correct=TRUE`. The curve is a line where scores tie.
+
+    Parameters
+    ----------
+    scores : array (n,)
+        Finite.
+    positive : bool array (n,)
+    fpr_max : float
+        In (0, 1]; with 1 it is the AUC.
+    corrected : bool
+        False for the area itself, at most fpr_max.
+
+    Raises
+    ------
+    InputError
+        If a score is not finite, fpr_max is out of range, or a class has no row.
+    """
+    scores = as_float64(scores, "scores")
+    positive = AllPairs().on(positive).positive
+    check_scores(scores, positive)
+    most = check_number("fpr_max", fpr_max, 0.0, 1.0, closed="high")
+    if most == 1:
+        return auc(scores, positive)
+    place = np.unique(-scores, return_inverse=True)[1]
+    fpr, tpr = (
+        np.append(0.0, np.cumsum(np.bincount(place[side], minlength=place.max() + 1)) / side.sum())
+        for side in (~positive, positive)
+    )
+    inside = fpr <= most
+    x, y = np.append(fpr[inside], most), np.append(tpr[inside], np.interp(most, fpr, tpr))
+    area = float(np.trapezoid(y, x))
+    return 0.5 * (1 + (area - most**2 / 2) / (most - most**2 / 2)) if corrected else area

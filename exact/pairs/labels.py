@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, brief
 from ..tools.lossless import check_labels, in_memory, why_unsorted
 
 _BLOCK = 1 << 16  # labels that are looked at at a time
@@ -96,7 +96,7 @@ def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object
         match = [kind for kind in kinds if _plain(kind) == wanted or str(kind) == str(positive)]
         if not match:
             known = kinds.tolist()
-            raise InputError(f"the positive label {positive!r} does not occur in y: {known}")
+            raise InputError(f"the positive label {brief(positive)} does not occur in y: {known}")
         chosen = match[0]
     other = kinds[0] if chosen == kinds[1] else kinds[1]
     return labels == chosen, _plain(chosen), _plain(other)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from ..errors import InputError
+from ..errors import InputError, brief
 from ..spaces.rows import check_matrix
 from .all_pairs import PairList
 
@@ -40,7 +40,7 @@ def nearest_pairs(
     Differs from the paper: 1. its rule is not stated; see the module for the rules offered.
     """
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise InputError(f"k must be a whole number >= 1, not {k!r}")
+        raise InputError(f"k must be a whole number >= 1, not {brief(k)}")
     if rule not in RULES:
         raise InputError(f"unknown rule {rule!r}: choose one of {', '.join(RULES)}")
     if anchor_filter not in FILTERS:

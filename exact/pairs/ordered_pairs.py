@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, TooLargeError
+from ..errors import InputError, TooLargeError, brief
 from ..losses.loss import Loss, loss_slip
 from ..losses.registry import Hinge, Square, SquaredHinge
 from ..sums.assembled import PairSums
@@ -61,13 +61,20 @@ def as_ranks(key: object) -> np.ndarray:
     return np.unique(values, return_inverse=True)[1].astype(np.int64)
 
 
+def one_a_row(queries: np.ndarray, n: int, name: str = "groups") -> np.ndarray:
+    """Return the query of each row, or raise `InputError`, with a hint for sizes of groups."""
+    if queries.shape == (n,):
+        return queries
+    sizes = queries.dtype.kind in "iu" and queries.ndim == 1 and int(queries.sum()) == n
+    hint = "; of sizes of groups make np.repeat(np.arange(len(sizes)), sizes)" if sizes else ""
+    raise InputError(f"{n} rows, but {name} of shape {queries.shape}: give one a row{hint}")
+
+
 def as_codes(group: object, n: int) -> np.ndarray:
     """Return the group of each row as 0, 1, ..., without gaps: (n,)."""
     if group is None:
         return np.zeros(n, dtype=np.int64)
-    labels = check_labels(group)
-    if labels.shape != (n,):
-        raise InputError(f"{n} rows, but groups of shape {labels.shape}")
+    labels = one_a_row(check_labels(group), n)
     if labels.dtype.kind == "f":
         check_rows(np.isfinite(labels), labels, "the group", "groups must have a name")
     try:
@@ -143,7 +150,7 @@ def as_shares(share: object, at: Arrangement) -> np.ndarray:
     """Return what each group weighs: (groups,)."""
     if isinstance(share, str):
         if share != "equal":
-            raise InputError(f'share must be "equal" or one number a row, not {share!r}')
+            raise InputError(f'share must be "equal" or one number a row, not {brief(share)}')
         return np.ones(at.group_ends.size)
     values = as_numbers("share", share)
     if values.shape != at.group.shape:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, brief
 from ..spaces.rows import Rows, Space
 from ..tools.checks import check_number
 from ..tools.lossless import check_labels
@@ -376,7 +376,7 @@ def penalty_from(
     plain = Ridge(lam) if l1 == 0 else ElasticNet(lam, l1)
     whole = plain if groups is None else GroupLasso(lam, l1, groups)
     if isinstance(sign, str) and sign != "nonnegative":
-        raise InputError(f"sign must be 'nonnegative' or a list of columns, not {sign!r}")
+        raise InputError(f"sign must be 'nonnegative' or a list of columns, not {brief(sign)}")
     if sign is None:
         return whole
     return Sign(whole, None if isinstance(sign, str) else np.asarray(sign))
@@ -386,9 +386,9 @@ def _weight(name: str, value: float) -> float:
     """Return a penalty's weight as a float; `InputError` unless it is > 0 and not too far off."""
     number = check_number(name, value)
     if number < SMALLEST_LAM:
-        raise InputError(f"{name} = {value!r} is below {SMALLEST_LAM:g}: rescale the features")
+        raise InputError(f"{name} = {brief(value)} is below {SMALLEST_LAM:g}: rescale the features")
     if number > LARGEST_LAM:
-        raise InputError(f"{name} = {value!r} is above {LARGEST_LAM:g}: rescale the features")
+        raise InputError(f"{name} = {brief(value)} is above {LARGEST_LAM:g}: rescale the features")
     return number
 
 

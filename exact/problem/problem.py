@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, brief
 from ..losses.loss import Loss
 from ..losses.registry import get_loss
 from ..pairs.all_pairs import AllPairs, PairList
@@ -103,7 +103,7 @@ class Problem:
             If the penalty is not the ridge: whoever asks for lam would leave the rest of it out.
         """
         if not isinstance(self.penalty, Ridge):
-            raise InputError(f"this needs the ridge penalty, not {self.penalty!r}")
+            raise InputError(f"this needs the ridge penalty, not {brief(self.penalty)}")
         return self.penalty.l2
 
     def over(self, space: Space) -> Problem:
@@ -190,7 +190,7 @@ def pair_problem(
     if np.shape(positive) != (space.n,):
         raise InputError(f"{space.n} rows, but labels of shape {np.shape(positive)}")
     if not isinstance(pairs, PairList | AllPairs):
-        raise InputError(f"pairs must be AllPairs() or a PairList, not {pairs!r}")
+        raise InputError(f"pairs must be AllPairs() or a PairList, not {brief(pairs)}")
     return Problem(space, Mean(pairs.on(positive), loss), penalty)
 
 

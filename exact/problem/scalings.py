@@ -40,7 +40,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, brief
 
 _SUM, _MEAN, _PENALTY = "sum", "mean", "penalty"
 
@@ -142,7 +142,7 @@ def C_from_lam(
     Arguments as for `lam_from_C`, which it inverts; it raises the same errors.
     """
     if not (np.isfinite(lam) and lam > 0):
-        raise InputError(f"lam must be > 0 and finite, not {lam!r}")
+        raise InputError(f"lam must be > 0 and finite, not {brief(lam)}")
     factor = _factor(convention, n_pairs, share_pos)
     return float(lam) / factor if _direct(convention) else factor / float(lam)
 
@@ -166,7 +166,7 @@ def _direct(convention: str) -> bool:
 def _factor(convention: str, n_pairs: float, share_pos: float | None) -> float:
     name = convention_name(convention)
     if not n_pairs > 0:
-        raise InputError(f"n_pairs must be > 0, not {n_pairs!r}")
+        raise InputError(f"n_pairs must be > 0, not {brief(n_pairs)}")
     if name == "sht-authors":
         if share_pos is None or not 0 < share_pos < 1:
             raise InputError("sht-authors needs share_pos = n_pos / n between 0 and 1")

@@ -20,7 +20,7 @@ from numbers import Real
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, brief
 from ..losses.loss import Loss, loss_slip
 from ..pairs.all_pairs import AllPairs
 from ..sums.assembled import PairSums
@@ -211,9 +211,9 @@ def check_rates(fpr_max: float | Fraction, tpr_min: float | Fraction) -> tuple[F
     """Return both rates as fractions, or raise `InputError` if one is out of range."""
     above, below = _rate("fpr_max", fpr_max), _rate("tpr_min", tpr_min)
     if not 0 < above <= 1:
-        raise InputError(f"fpr_max = {fpr_max!r}: it must be above 0 and at most 1")
+        raise InputError(f"fpr_max = {brief(fpr_max)}: it must be above 0 and at most 1")
     if not 0 <= below < 1:
-        raise InputError(f"tpr_min = {tpr_min!r}: it must be at least 0 and below 1")
+        raise InputError(f"tpr_min = {brief(tpr_min)}: it must be at least 0 and below 1")
     return above, below
 
 
@@ -252,10 +252,10 @@ def tail_risk(
 def _rate(name: str, value: float | Fraction) -> Fraction:
     """Return a rate as the decimal number that is meant."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real | Decimal):
-        raise InputError(f"{name} = {value!r} is not a number")
+        raise InputError(f"{name} = {brief(value)} is not a number")
     try:
         if isinstance(value, Fraction | int):
             return Fraction(value)
         return Fraction(Decimal(str(value)))
     except (ValueError, ArithmeticError, OverflowError) as error:
-        raise InputError(f"{name} = {value!r} is not a number") from error
+        raise InputError(f"{name} = {brief(value)} is not a number") from error

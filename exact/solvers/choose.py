@@ -20,6 +20,7 @@ from ..problem.penalties import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..problem.tail import Tail
+from ..tools.checks import check_choice
 from .closed_form import SquaredLossSolver
 from .cutting_plane import CuttingPlane
 from .descent import Descent
@@ -75,10 +76,9 @@ def suited(problem: Problem) -> str:
 
 def choose_solver(problem: Problem, method: str, tol: float, max_time: float | None) -> Solver:
     """Return the solver that `method` names; for "auto" the first that suits the problem."""
-    if method in OLD:
+    if isinstance(method, str) and method in OLD:
         raise InputError(f"method {method!r} is now called {OLD[method]!r}")
-    if method not in NAMES:
-        raise InputError(f"unknown method {method!r}: choose one of {', '.join(NAMES)}")
+    check_choice("method", method, NAMES)
     if method == "auto":
         method = suited(problem)
     ordered = isinstance(problem.risk, Mean) and isinstance(problem.pairs, OrderedPairs)

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from ..certificate.certificate import Minorant, dual_value
 from ..certificate.solution import LEAST_TIME, Recorder, Solver, Status
-from ..errors import InputError, TooLargeError
+from ..errors import InputError, TooLargeError, brief
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.line_search import best_on_segment
@@ -54,7 +54,7 @@ class QP(Solver):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.form not in LIMITS:
-            raise InputError(f"form must be teaching or lifted, not {self.form!r}")
+            raise InputError(f"form must be teaching or lifted, not {brief(self.form)}")
         if self.backend not in BACKENDS:
             raise InputError(f"unknown QP solver {self.backend!r}: choose {', '.join(BACKENDS)}")
 

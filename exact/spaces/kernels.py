@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import InputError
-from ..tools.checks import as_float
+from ..errors import InputError, brief
+from ..tools.checks import as_float, check_choice
 from ..tools.lossless import as_float64, canonical
 from ..tools.rounding import UNIT, gamma
 
@@ -137,9 +137,9 @@ def exp_of(gamma: float, distances: np.ndarray) -> np.ndarray:
 def check_gamma(gamma: Any) -> float:
     """Return `gamma` as a float; `InputError` unless it is a finite number > 0."""
     if isinstance(gamma, bool) or not isinstance(gamma, int | float | np.number):
-        raise InputError(f"gamma must be a number, not {gamma!r}")
+        raise InputError(f"gamma must be a number, not {brief(gamma)}")
     if not (np.isfinite(as_float(gamma)) and gamma > 0):
-        raise InputError(f"gamma must be > 0 and finite, not {gamma!r}")
+        raise InputError(f"gamma must be > 0 and finite, not {brief(gamma)}")
     return float(gamma)
 
 
@@ -321,16 +321,14 @@ def get_kernel(kernel: str | Kernel, gamma: float | None = None, dim: int | None
 def check_kernel_name(kernel: object, gamma: float | None = None) -> None:
     """Raise `InputError` unless `kernel` is one of the names, or has the methods of a kernel."""
     if isinstance(kernel, str):
-        if kernel not in kernel_names():
-            names = ", ".join(kernel_names())
-            raise InputError(f"unknown kernel {kernel!r}: choose one of {names}")
+        check_choice("kernel", kernel, kernel_names())
         return
     wanted = ("__call__", "diagonal", "noise")
     missing = [part for part in wanted if not callable(getattr(kernel, part, None))]
     if missing or isinstance(kernel, type):
         lacks = f"lacks {missing[0]}" if missing else "is a class: make one of it"
         raise InputError(
-            f"unknown kernel {kernel!r}: take a name, or an object with {', '.join(wanted)} "
+            f"unknown kernel {brief(kernel)}: take a name, or an object with {', '.join(wanted)} "
             f"(it {lacks})"
         )
     if gamma is not None:

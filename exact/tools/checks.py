@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, brief, meant
 from .lossless import as_float64
 
 T = TypeVar("T")
@@ -54,14 +54,16 @@ def check_number(
 ) -> float:
     """Return `value` as a float between `low` and `high`."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise InputError(f"{name} must be a number, not {value!r}")
+        raise InputError(f"{name} must be a number, not {brief(value)}")
     number = as_float(value)
     above = number >= low if closed in ("low", "both") else number > low
     below = number <= high if closed in ("high", "both") else number < high
     if not (math.isfinite(number) and above and below):
         left = f"{'>=' if closed in ('low', 'both') else '>'} {low:g}"
         right = f" and {'<=' if closed in ('high', 'both') else '<'} {high:g}"
-        raise InputError(f"{name} must be {left}{right if high < math.inf else ''}, not {value!r}")
+        raise InputError(
+            f"{name} must be {left}{right if high < math.inf else ''}, not {brief(value)}"
+        )
     return number
 
 
@@ -79,23 +81,24 @@ def check_count(name: str, value: object, low: int = 1) -> int:
     Beyond 2^62 none can be counted up to, and int64 does not hold twice as many.
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < low:
-        raise InputError(f"{name} must be a whole number >= {low}, not {value!r}")
+        raise InputError(f"{name} must be a whole number >= {low}, not {brief(value)}")
     if int(value) > MOST:
-        raise InputError(f"{name} must be a whole number <= 2^62, not {value!r}")
+        raise InputError(f"{name} must be a whole number <= 2^62, not {brief(value)}")
     return int(value)
 
 
 def check_choice(name: str, value: object, choices: Collection[str]) -> str:
     """Return `value` if it is one of the words `choices`, or raise `InputError`."""
     if not isinstance(value, str) or value not in choices:
-        raise InputError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
+        hint = meant(value, choices) if isinstance(value, str) else ""
+        raise InputError(f"{name} must be one of {', '.join(choices)}, not {brief(value)}{hint}")
     return value
 
 
 def check_callback(callback: object) -> None:
     """Raise `InputError` unless `callback` is None or can be called."""
     if callback is not None and not callable(callback):
-        raise InputError(f"callback must be a function or None, not {callback!r}")
+        raise InputError(f"callback must be a function or None, not {brief(callback)}")
 
 
 def as_numbers(name: str, values: object) -> np.ndarray:

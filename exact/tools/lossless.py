@@ -139,7 +139,9 @@ def as_float64(values: object, name: str, what: str = "numbers") -> np.ndarray:
     _refuse_masked(values, name)
     columns = _mixed_columns(values)
     if columns is not None:
-        parts = [_column(k, column, name, what) for k, column in enumerate(columns)]
+        names = frame_names(values) or range(len(columns))
+        titled = enumerate(zip(columns, names, strict=True))
+        parts = [_column(k, column, name, what, title) for k, (column, title) in titled]
         return np.column_stack(parts) if parts else np.empty((len(values), 0))  # type: ignore[arg-type]
     try:
         given = np.asarray(values)
@@ -150,20 +152,25 @@ def as_float64(values: object, name: str, what: str = "numbers") -> np.ndarray:
     return in_memory(_float64(given, name, what))
 
 
-def _column(k: int, column: Any, name: str, what: str) -> np.ndarray:
+def _column(k: int, column: Any, name: str, what: str, title: Any) -> np.ndarray:
     _refuse_masked(column, name)
     try:
         given = np.asarray(column)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{name} must be {what}: {error}") from None
-    return _float64(given, name, what, k)
+    try:
+        return _float64(given, name, what, k)
+    except InputError:
+        if any(isinstance(value, str) for value in given.flat):
+            raise InputError(f"column {title!r} of {name} holds text: encode or drop it") from None
+        raise
 
 
 def _mixed_columns(values: Any) -> list[Any] | None:
     """Return the columns of a data frame of several types, which numpy would make one of."""
     if hasattr(values, "iloc") and getattr(values, "ndim", 0) == 2:  # as pandas has it
         kinds = list(values.dtypes)
-        if all(isinstance(kind, np.dtype) and kind == kinds[0] for kind in kinds):
+        if all(isinstance(k, np.dtype) and k == kinds[0] and k.kind != "O" for k in kinds):
             return None
         return [values.iloc[:, k] for k in range(len(kinds))]
     for method in ("iter_columns", "itercolumns"):  # as polars and pyarrow have it

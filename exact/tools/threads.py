@@ -23,7 +23,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from ..errors import InputError
+from ..errors import InputError, brief
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -132,7 +132,7 @@ def check_jobs(n_jobs: object) -> int | None:
     if n_jobs is None:
         return None
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-        raise InputError(f"n_jobs must be None or a whole number but 0, not {n_jobs!r}")
+        raise InputError(f"n_jobs must be None or a whole number but 0, not {brief(n_jobs)}")
     return int(n_jobs) if n_jobs > 0 else max(1, processors() + 1 + int(n_jobs))
 
 

@@ -129,9 +129,18 @@ def test_batches_go_on_after_a_fit() -> None:
     np.testing.assert_array_equal(model.coef_, before)
 
 
-def test_a_batch_of_nsauc_needs_both_classes_and_an_average_that_has_begun() -> None:
-    with pytest.raises(InputError, match="rows of both classes"):
-        nsauc().partial_fit(X[Y == 1], Y[Y == 1], classes=[0, 1])
+@pytest.mark.parametrize("kind", [NSAUC, NSVMSGD2])
+def test_a_batch_of_one_class_is_paired_with_the_rows_before_it(kind) -> None:
+    model = kind(random_state=0).partial_fit(X[Y == 1], Y[Y == 1], classes=[0, 1])
+    assert model.n_iter_ == 0 and not model.decision_function(X).any()
+    for _ in range(9):
+        model.partial_fit(X[Y == 0], Y[Y == 0]).partial_fit(X[Y == 1], Y[Y == 1])
+    assert model.n_iter_ == 9 * N
+    both = kind(random_state=0).fit(X, Y).decision_function(X)
+    assert roc_auc_score(Y, model.decision_function(X)) > roc_auc_score(Y, both) - 0.05
+
+
+def test_a_stream_of_nsauc_needs_an_average_that_has_begun() -> None:
     with pytest.raises(InputError, match='average="half"'):
         nsauc(average="half").partial_fit(X, Y, classes=[0, 1])
 

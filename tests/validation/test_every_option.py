@@ -9,6 +9,11 @@ import click
 import numpy as np
 import pytest
 
+from aucert.exact.estimators.thresholds import RULES
+from aucert.exact.losses.registry import ALL_LOSSES, LOSSES
+from aucert.exact.solvers.choose import NAMES
+from aucert.exact.spaces.kernels import kernel_names
+from aucert.validation import cli
 from aucert.validation.cli import aucert, main
 
 SHORTEST = {
@@ -40,6 +45,15 @@ def status(arguments: list[str]) -> int:
     except SystemExit as end:
         return int(end.code or 0)
     return 0
+
+
+def test_words_are_those_of_the_library() -> None:
+    lists = (
+        (cli.FIRST, LOSSES), (cli.LOSSES, ALL_LOSSES), (cli.METHODS, NAMES),
+        (cli.KERNELS, kernel_names()), (cli.RULES, RULES),
+    )  # fmt: skip
+    for words, known in lists:
+        assert words.split() == list(known)
 
 
 def test_every_command_has_help_and_takes_every_choice_of_every_option(

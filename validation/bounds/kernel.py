@@ -16,12 +16,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...approx.nystrom import nystrom_map
-from ...exact.errors import InputError
+from ...exact.errors import InputError, brief
 from ...exact.formulation.formulation import true_space
 from ...exact.pairs.marginals import deficiency
 from ...exact.spaces.gram import Gram
 from ...exact.spaces.kernels import Kernel, Linear
 from ...exact.spaces.rows import check_matrix
+from ...exact.tools.checks import check_number
 from ...exact.tools.rounding import UNIT, above, gamma
 from ..extremes import max, min
 from .upper import (
@@ -233,3 +234,16 @@ def _repeated(matrix: Any) -> bool:
         return False
     rows = np.ascontiguousarray(matrix) + 0.0  # no minus zero
     return len({row.tobytes() for row in rows}) < rows.shape[0]
+
+
+def check_approximation(approximation: object, lam: object) -> None:
+    """Raise `InputError` unless these are an `Approximation` and a number lam > 0."""
+    try:
+        check_number("lam", lam)
+    except InputError as error:
+        if isinstance(approximation, Approximation):
+            raise
+        raise InputError(f"{error}; X and y go to Approximation.of_landmarks first") from None
+    if not isinstance(approximation, Approximation):
+        what = brief(approximation)
+        raise InputError(f"an Approximation is needed, not {what}: see Approximation.of_landmarks")

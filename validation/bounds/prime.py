@@ -37,7 +37,7 @@ from ...exact.errors import InputError
 from ...exact.tools.checks import check_choice, check_count, check_number
 from ...exact.tools.rounding import gamma
 from ..extremes import max, min
-from .kernel import Approximation
+from .kernel import Approximation, check_approximation
 from .printed import Bound, Norms
 
 PARTS = ("A", "I", "II")
@@ -124,7 +124,7 @@ def theorem4_prime(
         For numbers out of range, or draws without replacement.
     """
     check_choice("part", part, PARTS)
-    check_number("lam", lam)
+    check_approximation(approximation, lam)
     check_number("delta", delta, 0.0, 1.0)
     check_number("eps", eps, closed="low")
     check_number("gap_full", gap_full, closed="low")

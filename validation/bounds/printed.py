@@ -16,7 +16,7 @@ from ...exact.errors import InputError
 from ...exact.pairs.all_pairs import PairList
 from ...exact.tools.checks import check_choice, check_count, check_number
 from ..extremes import above, max
-from .kernel import Approximation
+from .kernel import Approximation, check_approximation
 
 DELTA = 0.05
 # The exponent of n in the last term: in print, and as (21) put into (18) gives it.
@@ -196,7 +196,7 @@ def theorem4(
     InputError
         For numbers out of range, pairs of other rows, or norms that are missing.
     """
-    check_number("lam", lam)
+    check_approximation(approximation, lam)
     check_number("delta", delta, 0.0, 1.0)
     check_number("p", p)
     check_number("power", power)

@@ -16,9 +16,8 @@ import random
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout, suppress
-from difflib import get_close_matches
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import ModuleType
@@ -27,7 +26,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from ...exact.errors import InputError
+from ...exact.errors import InputError, meant
 from ...exact.tools.lossless import as_float64
 from ..commands.interrupts import is_interrupt
 
@@ -81,12 +80,6 @@ def _imported(name: str) -> ModuleType:
         hint = meant(name, (file.stem for file in Path.cwd().glob("*.py")))
         where = "in this folder or on Python's path"
         raise InputError(f"cannot import {name}: no {missing} {where}{hint}") from error
-
-
-def meant(word: str, names: Iterable[str]) -> str:
-    """Return " (did you mean ...?)" with the name that is nearest, or nothing."""
-    close = get_close_matches(word, list(names), 1)
-    return f" (did you mean {close[0]}?)" if close else ""
 
 
 def described(error: BaseException) -> str:

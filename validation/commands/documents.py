@@ -181,6 +181,11 @@ def print_document(document: dict[str, Any], as_json: bool) -> None:
         click.echo(f"{key:13} {'undefined' if value is None else text}")
     for key, value in document.get("exact", {}).items():
         click.echo(f"{'exact ' + key:13} {value}")
+    if document.get("n_right") is not None:
+        right, wrong, count = (document[key] for key in ("n_right", "n_wrong", "n_pairs"))
+        click.echo(
+            f"The optimum certainly has {right} of {count} pairs in order, and {wrong} in reverse."
+        )
     click.echo(document["statement"])
     if document["message"] != document["statement"]:
         click.echo(document["message"])

@@ -196,6 +196,21 @@ def output_folder(
         raise
 
 
+@contextmanager
+def result_first(say: Callable[[Any], object]) -> Iterator[list[Any]]:
+    """Yield a list for the result: it is printed at the end, also before an error of its files."""
+    from ...exact.errors import InputError
+
+    found: list[Any] = []
+    try:
+        yield found
+    except (OSError, InputError):
+        for each in found:
+            say(each)
+        raise
+    say(*found)
+
+
 def _move(hidden: Path, folder: Path, instead: tuple[str, ...]) -> None:
     from ...exact.errors import InputError
 
@@ -213,6 +228,8 @@ def _move(hidden: Path, folder: Path, instead: tuple[str, ...]) -> None:
 
 
 # Progress on standard error, on a terminal only
+
+SAMPLE = "solving a sample first"  # of many rows; few are solved before it can be read
 
 
 @contextmanager
@@ -236,11 +253,11 @@ def solver_progress(quiet: bool = False, engine: Any = None) -> Iterator[Callabl
 
     The passes of an engine over its rows are shown, too.
     """
-    with _task("starting", quiet, counted=False) as update:
+    with _task(SAMPLE, quiet, counted=False) as update:
         if update is None:
             yield lambda step: None
             return
-        words = {"step": "starting", "pass": ""}
+        words = {"step": SAMPLE, "pass": ""}
 
         def say(kind: str, text: str) -> None:
             words[kind] = text
@@ -251,7 +268,9 @@ def solver_progress(quiet: bool = False, engine: Any = None) -> Iterator[Callabl
             say("step", f"step {step.n_iter}  {numbers}")
 
         if engine is not None:
-            engine.heard = lambda done, count: say("pass", f"  {done / count:.0%} of a pass")
+            engine.heard = lambda done, count: say(
+                "pass", f"  part {done + 1} of {count}" if done < count else ""
+            )
         try:
             yield show
         finally:
@@ -261,9 +280,17 @@ def solver_progress(quiet: bool = False, engine: Any = None) -> Iterator[Callabl
 
 @contextmanager
 def pass_progress(quiet: bool = False) -> Iterator[Callable[[int, int], None] | None]:
-    """Yield a function (done, all) for the first pass over the rows: a bar, or None if quiet."""
-    with _task("first pass", quiet) as update:
-        yield None if update is None else lambda done, all: update(completed=done, total=all)
+    """Yield a function (done, all) for the first pass over the rows: a bar, or None if quiet.
+
+    Once all parts are read the bar gives way to what is done with them.
+    """
+    with _task("first pass, parts read", quiet) as update:
+
+        def show(done: int, all: int) -> None:
+            more = {"completed": done, "total": all}
+            update(**more if done < all else {"total": None, "description": f"{all} parts read"})
+
+        yield None if update is None else show
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import difflib
 import shlex
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -14,7 +13,7 @@ import click
 import numpy as np
 import scipy.sparse as sp
 
-from ...exact.errors import InputError
+from ...exact.errors import InputError, meant
 from ...exact.formulation.lam_grid import unit_penalty
 from ...exact.formulation.request import Request
 from ...exact.pairs.all_pairs import AllPairs, PairList
@@ -68,6 +67,7 @@ class Options:
     columns: str | None = None
     row_weights: str | None = None
     drop: str | None = None
+    keep: str | None = None
     header: str | None = None
     zero_based: str | None = None
     standardise: bool = False
@@ -246,9 +246,8 @@ def open_data(name: str, options: Options, model: Any = None, vector: bool = Fal
         return _folder_data(name, options, model)
     base = name.split(":")[0]
     if not Path(name).exists() and not Path(name).suffix:
-        close = difflib.get_close_matches(base, names(), 3)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"built in: {', '.join(names())}"
-        raise InputError(f"{name}: no such file, and no built-in data of that name ({hint})")
+        hint = meant(base, names()) or f" (built in: {', '.join(names())})"
+        raise InputError(f"{name}: no such file, and no built-in data of that name{hint}")
     return _file_data(name, options, model)
 
 
@@ -294,6 +293,10 @@ def _folder_data(name: str, options: Options, model: Any) -> Data:
     with pass_progress(options.as_json) as heard:
         rows = found.rows(heard=heard)
     rows.engine.heard = None
+    columns = true_names(found.columns)
+    if model is None:
+        first = next((block.columns.T for block in found.partitions[0].blocks()), None)
+        _warn_of_counters(name, first, columns)
     return Data(
         name,
         rows,
@@ -301,7 +304,7 @@ def _folder_data(name: str, options: Options, model: Any) -> Data:
         None,
         label=found.positive,
         negative=found.negative,
-        columns=true_names(found.columns),
+        columns=columns,
         ordered_by=None if qid is None else "qid",
     )
 
@@ -327,12 +330,7 @@ def _file_data(name: str, options: Options, model: Any) -> Data:
         _, y, table = read_table(name, asked, label)
     columns, sha = true_names(table.columns), data_sha256(table.X, y)
     if model is None and pairs is None:
-        for column in row_counters(table.X, columns):
-            click.echo(
-                f"aucert: {name}: column '{column}' counts the rows: if it is a saved row index "
-                f"and no feature, leave it out with --drop {shlex.quote(option_of([column]))}",
-                err=True,
-            )
+        _warn_of_counters(name, table.X, columns)
     member = None if options.worst_of is None else table.extra[options.worst_of]
     extra = member if extra is None else extra
     if extra is not None:  # words by their order
@@ -355,6 +353,16 @@ def _file_data(name: str, options: Options, model: Any) -> Data:
         zero_based=table.zero_based,
         assumed=table.assumed,
     )
+
+
+def _warn_of_counters(name: str, X: Any, columns: list[str] | None) -> None:
+    """Say which columns of a table, or of the first rows of a folder, count the rows."""
+    for column in row_counters(X, columns):
+        click.echo(
+            f"aucert: {name}: column '{column}' counts the rows: if it is a saved row index "
+            f"and no feature, leave it out with --drop {shlex.quote(option_of([column]))}",
+            err=True,
+        )
 
 
 def row_counters(X: Any, columns: list[str] | None) -> list[str]:

@@ -46,7 +46,7 @@ def run_predict(path: str, name: str, **given: Any) -> None:
     """Score the rows, and print or write `score,label`, or the score alone, for each of them."""
     options = Options.of(given)
     model = read_model(path)
-    X, ignored = _read_rows(model, name, options)
+    X, ignored, kept = _read_rows(model, name, options)
     with warnings.catch_warnings():
         # The columns were matched here; scikit-learn cannot see the names of an array.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
@@ -55,7 +55,7 @@ def run_predict(path: str, name: str, **given: Any) -> None:
     if not np.isfinite(scores).all():
         row = int(np.argmin(np.isfinite(scores))) + 1
         raise InputError(f"{name}: the score of data row {row} overflows: are its numbers right?")
-    text = _as_csv(scores, labels)
+    text = _as_csv(scores, labels, kept)
     if options.out is not None:
         write_atomically(options.out, lambda file: file.write(text.encode()))
     finish()
@@ -72,6 +72,7 @@ def run_predict(path: str, name: str, **given: Any) -> None:
             "ignored": ignored,
             "scores": scores.tolist(),
             "labels": None if labels is None else labels.tolist(),
+            "kept": {key: values.tolist() for key, values in kept.items()},
         }
         click.echo(json.dumps(document, allow_nan=False, indent=2))
     elif options.out is None:
@@ -84,15 +85,21 @@ def run_predict(path: str, name: str, **given: Any) -> None:
         click.echo(f"{len(scores)} rows scored{words}; written to {options.out}")
 
 
-def _as_csv(scores: np.ndarray, labels: np.ndarray | None) -> str:
+def _as_csv(scores: np.ndarray, labels: np.ndarray | None, kept: dict[str, np.ndarray]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    columns = {"score": map(repr, scores.tolist())}
+    whole = {k: x.astype(np.int64) if _whole(x) else x for k, x in kept.items()}
+    columns = [*((k, x.tolist()) for k, x in whole.items()), ("score", map(repr, scores.tolist()))]
     if labels is not None:
-        columns["label"] = labels.tolist()
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+        columns.append(("label", labels.tolist()))
+    writer.writerow(name for name, _ in columns)
+    writer.writerows(zip(*(values for _, values in columns), strict=True))
     return text.getvalue()
+
+
+def _whole(values: np.ndarray) -> bool:
+    """Return whether a kept column holds whole numbers, which are written without a point."""
+    return values.dtype.kind == "f" and bool((values == np.rint(values)).all())
 
 
 def write_model(path: Path, data: Data, options: Any, solution: Solution, scores: Any) -> None:
@@ -212,23 +219,29 @@ def read_model(path: str) -> SavedModel:
     )
 
 
-def _read_rows(model: SavedModel, name: str, options: Options) -> tuple[Any, list[str]]:
-    """Return the features of the data that the model needs, in its order, and what was not used.
+def _read_rows(
+    model: SavedModel, name: str, options: Options
+) -> tuple[Any, list[str], dict[str, np.ndarray]]:
+    """Return the features that the model needs, in its order, what was not used, and what is kept.
 
     Columns are found by their names where both have some, and refused where they disagree; else
     by their place, and then their number must agree. Of an svmlight file zeros are left out.
     """
     options.check_for(name)
-    drop = split_names(options.drop) or ()
+    drop, keep = split_names(options.drop) or (), split_names(options.keep) or ()
+    kept: dict[str, np.ndarray] = {}
     if name.split(":")[0] in names() and not Path(name).exists():
+        if keep:
+            raise InputError(f"{name} is built in: --keep is for files")
         X, columns, ignored = load(name, 0).X, None, []
     else:
-        asked = replace(options.selection, labelled=False)
+        asked = replace(options.selection, labelled=False, extra=keep)
         if model.columns is not None and (wanted := _present(model, name, asked.header)):
             asked, drop = replace(asked, columns=wanted, drop=()), ()
         table = read_raw(name, model.read_as(asked))
         X, columns = table.X, true_names(table.columns)
         ignored = [k for k in table.ignored if k not in drop]
+        kept = {key: table.extra[key] for key in keep}
     d = model.n_features
     if X.shape[1] != d:
         hint = "" if columns is None else f" ({', '.join(columns[:5])}, ...)"
@@ -239,8 +252,8 @@ def _read_rows(model: SavedModel, name: str, options: Options) -> tuple[Any, lis
     if sp.issparse(X) and getattr(model.scaler, "with_mean", False):
         what = f"{name}: the rows as a dense table, since the model takes means off its columns"
         check_room(what, 8 * X.shape[0] * X.shape[1], "give fewer rows at a time")
-        return sp.csr_array(X).toarray(), ignored
-    return X, ignored
+        return sp.csr_array(X).toarray(), ignored, kept
+    return X, ignored, kept
 
 
 def _present(model: SavedModel, name: str, header: bool | None) -> tuple[str, ...] | None:

@@ -42,7 +42,7 @@ from .documents import (
     print_document,
     scores_of,
 )
-from .endings import interrupted, output_folder, solver_progress
+from .endings import interrupted, output_folder, result_first, solver_progress
 from .inputs import Data, Options, open_data, penalty_in_words, penalty_options, request_of
 from .interrupts import best_point_kept, finish
 from .predict import write_model
@@ -83,12 +83,12 @@ def run_solve(name: str, **given: Any) -> None:
     if options.proof_rows is not None and not options.proof:
         raise InputError("--proof-rows writes what --proof is checked against: give --proof, too")
     with (
+        result_first(lambda document: print_document(document, options.as_json)) as found,
         output_folder(options.out, _check_ours, (PROOF, MODEL, DATA)) as folder,
         output_folder(options.proof_rows, _check_empty, option="--proof-rows") as rows,
     ):
-        document = _solved(name, options, folder, rows)
-    print_document(document, options.as_json)
-    if document["status"] == Status.INTERRUPTED:
+        _solve(name, options, folder, rows, found)
+    if found[0]["status"] == Status.INTERRUPTED:
         interrupted()
 
 
@@ -129,10 +129,10 @@ def _sha256(path: Path) -> str | None:
         return None
 
 
-def _solved(
-    name: str, options: SolveOptions, folder: Path | None, rows: Path | None
-) -> dict[str, Any]:
-    """Solve, write into `folder` and the proof's rows into `rows`, and return what is printed."""
+def _solve(
+    name: str, options: SolveOptions, folder: Path | None, rows: Path | None, found: list[Any]
+) -> None:
+    """Solve, put what is printed into `found`, and write into `folder` and `rows`."""
     start = time.perf_counter()
     data = open_data(name, options)
     if rows is not None and not data.partitioned:
@@ -149,8 +149,9 @@ def _solved(
     seconds = time.perf_counter() - start
     document = common_keys(data, options, request) | _judged(solution, data, request, options)
     document |= {"seconds": seconds} | order_keys(data, scores)
+    found.append(document)
     if folder is None:
-        return document
+        return
     linear = request.kernel == "linear"
     title = "weight" if linear else "coefficient"
     title = title if data.scaler is None else OF_STANDARDISED + title
@@ -170,7 +171,6 @@ def _solved(
     ]
     files = {path.name: _sha256(path) for n in OURS if (path := folder / n).exists()}
     write_json(folder / SOLUTION, document | {"history": history, "files": files})
-    return document
 
 
 @contextmanager
@@ -257,18 +257,22 @@ def run_path(name: str, **given: Any) -> None:
         check_count("cv", options.cv, 2)
         if options.pairs != "all" or options.fpr_max != 1 or options.tpr_min != 0:
             raise InputError("--cv is for all pairs: leave --pairs, --fpr-max and --tpr-min out")
-    with output_folder(options.out, instead=(PATH_WEIGHTS,)) as folder:
+
+    def say(document: dict[str, Any]) -> None:
+        finish()
+        text = json.dumps(document, allow_nan=False, indent=2) if options.as_json else None
+        click.echo(text or _table(document))
+
+    with result_first(say) as done, output_folder(options.out, instead=(PATH_WEIGHTS,)) as folder:
         data = open_data(name, options)
         request = request_of(options, data)
         found, folds = _followed(data, request, options)
         document = _path_document(data, request, options, found, folds)
+        done.append(document)
         if folder is not None:
             write_json(folder / PATH, document)
             if request.kernel == "linear":
                 _write_path_weights(folder / PATH_WEIGHTS, data, found)
-    finish()
-    as_json = options.as_json
-    click.echo(json.dumps(document, allow_nan=False, indent=2) if as_json else _table(document))
     if found.interrupted:
         interrupted()
 

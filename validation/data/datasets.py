@@ -14,12 +14,11 @@ The last four take a number of rows: `linear:5000`.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Collection
 
 import numpy as np
 
-from ...exact.errors import InputError
+from ...exact.errors import InputError, meant
 from .generators import linear, radial, sparse_mean_shift, xor
 from .labelled_data import Dataset, make_dataset
 
@@ -62,8 +61,8 @@ def load(name: str, seed: int = 0) -> Dataset:
         y = np.isin(target, list(positive)).astype(np.int64)
         return make_dataset(base, X, y, source=f"scikit-learn {reader}: {what}")
     if base not in GENERATORS:
-        near = difflib.get_close_matches(base, names(), n=3, cutoff=0.5) or names()
-        raise InputError(f"no built-in data set {base!r}; there is {', '.join(near)}")
+        hint = meant(base, names()) or f"; there is {', '.join(names())}"
+        raise InputError(f"no built-in data set {base!r}{hint}")
     if not colon:
         return GENERATORS[base](seed=seed)
     if not (rows.isascii() and rows.isdigit() and 0 < int(rows) <= _MAX_ROWS):

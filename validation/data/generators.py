@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...exact.errors import InputError
+from ...exact.errors import InputError, brief
 from .labelled_data import Dataset, make_dataset
 from .population import Model, offset_for_share
 
@@ -117,7 +117,7 @@ def sparse_mean_shift(
     if not 1 <= k_star <= d:
         raise InputError(f"k_star must lie between 1 and d = {d}, not {k_star}")
     if not 0.0 < r < 1.0:
-        raise InputError(f"r must lie strictly between 0 and 1, not {r!r}")
+        raise InputError(f"r must lie strictly between 0 and 1, not {brief(r)}")
     rng = _random(seed)
     support = np.sort(rng.choice(d, size=k_star, replace=False))
     y = rng.permutation((np.arange(n) < round(r * n)).astype(np.int64))

@@ -24,7 +24,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from ...exact.errors import InputError
+from ...exact.errors import InputError, brief
 
 Model = Literal["linear", "radial"]
 
@@ -54,9 +54,9 @@ def _check(model: str, share_pos: float, noise_sd: float) -> _Law:
     if model not in _LAWS:
         raise InputError(f"model must be one of {', '.join(_LAWS)}, not {model!r}")
     if not 0.0 < share_pos < 1.0:
-        raise InputError(f"share_pos must lie strictly between 0 and 1, not {share_pos!r}")
+        raise InputError(f"share_pos must lie strictly between 0 and 1, not {brief(share_pos)}")
     if not 0.0 < noise_sd < math.inf:
-        raise InputError(f"noise_sd must be positive and finite, not {noise_sd!r}")
+        raise InputError(f"noise_sd must be positive and finite, not {brief(noise_sd)}")
     return _LAWS[model]
 
 

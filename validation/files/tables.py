@@ -101,7 +101,7 @@ class Selection:
                     f"{path}: '{name}' is the label column, which is no feature and cannot be left "
                     "out: name another one with --target"
                 )
-            if name in self.extra:
+            if name in self.extra and self.labelled:
                 raise InputError(
                     f"{path}: '{name}' orders or groups the rows: it is no feature and cannot be "
                     "left out"
@@ -419,7 +419,7 @@ class Refused:
         more = f" and {len(reasons) - SHOWN_COLUMNS} more" if len(reasons) > SHOWN_COLUMNS else ""
         raise InputError(
             f"{self._path}: {'; '.join(reasons[:SHOWN_COLUMNS])}{more}: {', '.join(self._advice)}, "
-            f"or leave columns out with --drop {shlex.quote(option_of(bad[:SHOWN_COLUMNS]))}"
+            f"or leave columns out with --drop {shlex.quote(option_of(bad))}"
         )
 
 

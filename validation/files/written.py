@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import difflib
 import io
 import json
 import math
@@ -13,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...exact.errors import InputError
+from ...exact.errors import InputError, meant
 from ...exact.tools.atomic_files import write_atomically
 
 __all__ = ["check_name", "finite_json", "made_folder", "write_atomically", "write_json"]
@@ -22,9 +21,7 @@ __all__ = ["check_name", "finite_json", "made_folder", "write_atomically", "writ
 def check_name(what: str, name: str, known: Collection[str], otherwise: str) -> None:
     """Raise `InputError` for a name that is not known, with those that are near."""
     if name not in known:
-        near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.4)
-        hint = f"did you mean {', '.join(near)}?" if near else otherwise
-        raise InputError(f"no {what} is called {name!r}: {hint}")
+        raise InputError(f"no {what} is called {name!r}{meant(name, known) or f': {otherwise}'}")
 
 
 def made_folder(out: str | Path) -> Path:

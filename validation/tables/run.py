@@ -288,7 +288,7 @@ def limit_of(profile: str, max_time: float | None) -> float | None:
     if max_time is None:
         return None if profile == "quick" else FULL_LIMIT
     if not max_time > 0:
-        raise InputError(f"max_time must be above 0 seconds, not {max_time!r}")
+        raise InputError(f"max_time must be above 0 seconds, not {brief(max_time)}")
     return float(max_time)
 
 

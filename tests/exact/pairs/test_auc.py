@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from aucert.exact.errors import InputError
-from aucert.exact.pairs.auc import auc
+from aucert.exact.pairs.auc import auc, partial_auc
 
 
 @given(st.lists(st.tuples(st.integers(-2, 2), st.booleans(), st.integers(1, 3)), min_size=2))
@@ -41,3 +41,22 @@ def test_a_constant_score_has_auc_one_half():
 def test_scores_that_are_not_finite_are_refused():
     with pytest.raises(InputError, match="row 1"):
         auc(np.array([0.0, np.nan]), np.array([True, False]))
+
+
+@given(st.lists(st.tuples(st.integers(-2, 2), st.booleans()), min_size=2), st.floats(0.01, 1))
+def test_partial_auc_is_that_of_scikit_learn(rows, fpr_max):
+    scores, positive = np.array([r[0] for r in rows], float), np.array([r[1] for r in rows])
+    if not positive.all() and positive.any():
+        known = roc_auc_score(positive, scores, max_fpr=fpr_max)
+        assert partial_auc(scores, positive, fpr_max) == pytest.approx(known, abs=1e-12)
+
+
+def test_partial_auc_has_the_values_of_proc():
+    """NDKA of its data aSAH, 72 against 41 rows; those beyond the first 16 do not matter."""
+    order = np.array(list("PNPNPNPNNPPPPNNN" + 64 * "N" + 33 * "P"))
+    scores = -np.minimum(np.arange(113.0), 16)
+    area = partial_auc(scores, order == "P", 0.1, corrected=False)
+    assert area == pytest.approx(0.0107046070460705, abs=1e-14)
+    assert partial_auc(scores, order == "P", 0.1) == pytest.approx(0.530024247610897, abs=1e-14)
+    with pytest.raises(InputError, match="fpr_max"):
+        partial_auc(scores, order == "P", 0.0)

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from aucert.exact.errors import WriteError
+from aucert.validation.commands import solve_path
 from aucert.validation.files import parquet_folder
 from command import Command
 
@@ -30,6 +32,7 @@ SOLVE = {
     "solve t.csv --lam 1 --pairs drawn:0": "drawn:B",
     "solve t.csv --lam 1 --pairs near": "drawn:B",
     "solve t.csv --lam 1 --loss cubic": "cubic",
+    "solve t.csv --lam 1 --loss higne": "mean hinge",
     "solve t.csv --lam 1 --loss square --method lifted --out o": "square",
     "solve wdbc --lam 1 --method qp": "cutting-plane",
     "solve t.csv --lam 1 --method tail-newton": "descent",
@@ -131,6 +134,7 @@ OTHERS = {
     "predict m/model.npz t.csv --out no/s.csv": "folder",
     "predict m/model.npz t.csv --drop ,": "names",
     "predict m/model.npz wdbc": "30",
+    "predict m/model.npz t.csv --keep nay": "'nay'",
     "predict m/model.npz x.csv": "'b'",
     f"{PATH} --lam -1": "lam",
     f"{PATH} --n-lams 0": "n_lams",
@@ -273,3 +277,25 @@ def test_a_missing_value_is_named_by_its_row(filled: Command) -> None:
         Path("o.csv").write_text("\n".join([*lines[:4], ",".join(cells), *lines[5:]]) + "\n")
         order = "--qid q" if column < 3 else "--time t --event e"
         assert "row 5" in filled.refused(f"{ORDERED} {order}")
+
+
+def test_the_drop_that_is_offered_names_all_bad_columns(filled: Command) -> None:
+    names = [f"c{k}" for k in range(25)]
+    write("bad.csv", ",".join([*names, "a", "y"]), *[["x", "z"] * 9] * 25, range(18), [0, 1] * 9)
+    offered = filled.refused("solve bad.csv --lam 1").partition("--drop ")[2].strip()
+    assert offered == ",".join(names)
+
+
+def test_columns_are_kept_and_a_result_is_printed_before_the_error_of_its_files(
+    filled: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    status, out, _ = filled.run(*"predict m/model.npz t.csv --keep y,b".split())
+    assert status == 0 and out.startswith("y,b,score,label\n0,")
+
+    def full(*words: object) -> None:
+        raise WriteError("the disk is full")
+
+    monkeypatch.setattr(solve_path, "write_json", full)
+    for command in ("solve t.csv --lam 0.1", "path t.csv --lam 0.1"):
+        status, out, err = filled.run(*f"{command} --out full".split())
+        assert status == 2 and "certified" in out and "disk" in err and not Path("full").exists()
