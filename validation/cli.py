@@ -33,8 +33,7 @@ class Word(click.Choice):
         except click.BadParameter as error:
             from ..exact.errors import meant
 
-            error.message += meant(value, self.choices)
-            raise
+            self.fail(f"{error.message}{meant(value, self.choices)}", param, ctx)
 
 
 Decorator = Callable[[Any], Any]

@@ -285,12 +285,15 @@ def pass_progress(quiet: bool = False) -> Iterator[Callable[[int, int], None] | 
     Once all parts are read the bar gives way to what is done with them.
     """
     with _task("first pass, parts read", quiet) as update:
+        if update is None:
+            yield None
+            return
 
         def show(done: int, all: int) -> None:
             more = {"completed": done, "total": all}
             update(**more if done < all else {"total": None, "description": f"{all} parts read"})
 
-        yield None if update is None else show
+        yield show
 
 
 @contextmanager
