@@ -15,7 +15,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from ... import __version__
-from ...exact.errors import InputError
+from ...exact.errors import InputError, brief
 from ...exact.tools.checks import check_count
 from ..commands.interrupts import finish, stopped_at_once
 from ..data.real_data import real_data_folder
