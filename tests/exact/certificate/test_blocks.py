@@ -13,7 +13,7 @@ import pytest
 import naive
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate import evaluation
-from aucert.exact.certificate.certificate import Certificate, evaluated
+from aucert.exact.certificate.certificate import Certificate, evaluated_with
 from aucert.exact.certificate.evaluation import (
     Evaluation,
     Evaluator,
@@ -177,14 +177,14 @@ def test_what_a_solver_does_with_its_evaluation_changes_no_certificate() -> None
     witness = Minorant.from_weights(problem, w, 64, 3)
     with noting():
         Evaluator(problem).at(w, 64, 3)
-        honest = evaluated(problem, w, witness)
+        honest = evaluated_with(problem, w, witness)[0]
     with noting():
         point = w.copy()
         found = Evaluator(problem).at(point, 64, 3)
         point[:] = 0.0
         found.pull[:] = 0.0
         replace(found, loss=0.0, total=5.0)
-        assert evaluated(problem, w, witness) == honest
+        assert evaluated_with(problem, w, witness)[0] == honest
         held = noted(problem, w, 64, 3)
         assert held is not None
         for values in (held.pull, held.w):

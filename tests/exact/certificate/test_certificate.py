@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aucert.exact.api.solve import choose_solver
-from aucert.exact.certificate.certificate import Certificate, Minorant, evaluated
+from aucert.exact.certificate.certificate import Certificate, Minorant, evaluated_with
 from aucert.exact.certificate.solution import Solution
 from aucert.exact.errors import CertificateError
 from aucert.exact.losses.registry import LOSSES
@@ -161,7 +161,7 @@ def test_at_its_own_slope_the_gap_is_the_squared_gradient(loss: str) -> None:
     w = rng.normal(size=3)
     scores = problem.space.scores(w)
     own = Minorant.from_scores(problem, scores, scale=1.0)
-    primal, dual = evaluated(problem, w, own)
+    primal, dual = evaluated_with(problem, w, own)[0]
     gradient = 0.3 * w - problem.space.pull(problem.sums(scores).c)
     apart = primal.value - dual.value
     assert apart == pytest.approx(float(gradient @ gradient) / 0.6, rel=1e-10)

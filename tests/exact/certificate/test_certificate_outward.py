@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from aucert.exact.certificate.certificate import Certificate, Minorant, evaluated
+from aucert.exact.certificate.certificate import Certificate, Minorant, evaluated_with
 from aucert.exact.losses.registry import LOSSES
 from aucert.exact.pairs.all_pairs import PairList
 from aucert.exact.problem.problem import Ridge, pair_problem
@@ -49,7 +49,7 @@ def test_errors_of_scores_act_on_the_loss_as_it_is_and_not_as_it_is_computed(los
     pairs = PairList(np.array([0]), np.array([1]))
     problem = pair_problem(space, np.array([True, False]), pairs, LOSSES[loss], Ridge(1.0))
     witness = Minorant.from_scores(problem, np.zeros(2))
-    found, _ = evaluated(problem, np.zeros(1), witness)
+    found, _ = evaluated_with(problem, np.zeros(1), witness)[0]
     true = (Fraction(Moved.z) + 2 * Fraction(Moved.e)) ** 2
     assert abs(Fraction(found.value) - true) <= Fraction(found.error)
 

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import naive
-from aucert.exact.certificate.certificate import Certificate, Minorant, evaluated
+from aucert.exact.certificate.certificate import Certificate, Minorant, evaluated_with
 from aucert.exact.losses.registry import LOSSES
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.minorant import Alpha, Scores
@@ -221,7 +221,7 @@ def test_primal_dual_and_gap(seed: int, loss: str, listed: bool) -> None:
     w = rng.normal(size=d) / float(np.abs(X - X.mean(axis=0)).max())
     scores, width = some_scores(rng, n), some_width(rng)
     witness = Minorant.from_scores(problem, scores, width)
-    upper, lower = evaluated(problem, w, witness)
+    upper, lower = evaluated_with(problem, w, witness)[0]
     weighted = naive.weighted_pairs(positive.tolist(), pairs)
     alpha = naive.alphas(naive.exact(scores), weighted, loss, Fraction(width))
     if isinstance(pairs, PairList):
@@ -266,7 +266,7 @@ def test_dual_where_the_pull_cancels(seed: int) -> None:
     X[k] += (1 - c @ X[:, 0]) / c[k]
     problem = linear_problem(X, positive, 1.0)
     witness = Minorant.from_scores(problem, scores, 0.7, scale=1.0)
-    _, lower = evaluated(problem, np.zeros(1), witness)
+    _, lower = evaluated_with(problem, np.zeros(1), witness)[0]
     found, rounding = lower.value, lower.error
     true = exact_sums(scores, positive, AllPairs(), "hinge", 0.7)
     pull = naive.pulled(naive.exact(X), true.c)

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import aucert.exact.formulation.formulation as formulation
 import naive
 from aucert.exact.api.solve import solve
-from aucert.exact.certificate.certificate import Certificate, Minorant, evaluated
+from aucert.exact.certificate.certificate import Certificate, Minorant, evaluated_with
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import true_space
 from aucert.exact.losses.registry import LOSSES
@@ -108,7 +108,7 @@ def check_certificate(
         primal = mean + lam / 2 * sum(x * s for x, s in zip(weights, scores, strict=True))
         pulled = [sum(k * x for k, x in zip(row, c, strict=True)) for row in K]
         dual = decimal(conjugate) - sum(x * p for x, p in zip(c, pulled, strict=True)) / (2 * lam)
-        upper, lower = evaluated(problem, w, witness)
+        upper, lower = evaluated_with(problem, w, witness)[0]
         assert abs(decimal(upper.value) - primal) <= decimal(upper.error), f"{name}: primal"
         assert abs(decimal(lower.value) - dual) <= decimal(lower.error), f"{name}: dual"
         made = Certificate.of(problem, w, witness)

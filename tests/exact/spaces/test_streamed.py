@@ -12,7 +12,7 @@ import pytest
 import naive
 from aucert.exact.api.certify import certify
 from aucert.exact.api.solve import solve
-from aucert.exact.certificate.certificate import Certificate, Minorant, evaluated
+from aucert.exact.certificate.certificate import Certificate, Minorant, evaluated_with
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
@@ -67,14 +67,14 @@ def test_the_certificate_from_blocks_brackets_the_sorted_one(lam: float, weighte
     held = streamed.over(Rows(X))
     w = Descent(tol=1e-6).solve(held).w
     witness = Minorant.from_weights(streamed, w, 1 << 14, 3)
-    upper, lower = evaluated(streamed, w, witness)
+    upper, lower = evaluated_with(streamed, w, witness)[0]
     true = Certificate.of(held, w, Minorant.from_scores(held, held.space.scores(w)))
     best = Descent(tol=1e-9).solve(held).certificate
     assert true.primal - true.rounding <= upper.high and upper.low <= true.primal
     assert upper.value <= true.primal + 1e-4 / (1 << 14) + upper.error
     assert lower.low <= best.primal
     # Held rows, the same width of bins: nearly the same numbers.
-    again = evaluated(held, w, Minorant.from_weights(held, w, 1 << 14, 3))
+    again = evaluated_with(held, w, Minorant.from_weights(held, w, 1 << 14, 3))[0]
     assert again[0].value == pytest.approx(upper.value, rel=1e-7)
     assert again[1].value == pytest.approx(lower.value, rel=1e-5)
 
