@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from ..exact.certificate.certificate import Certificate, Minorant, full_certificate
 from ..exact.certificate.evaluation import binned_at, noting
 from ..exact.certificate.solution import Callback, Solution
-from ..exact.errors import InputError, TooLargeError, brief
+from ..exact.errors import InputError, TooLargeError
 from ..exact.estimators.base import (
     REPETITION,
     AUCClassifier,
@@ -288,8 +288,7 @@ def incomplete_sauc(
     with_mean : bool
         Whether to centre the columns; False for sparse input.
     """
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer)):
-        raise InputError(f"seed must be a whole number or None, not {brief(seed)}")
+    check_count("seed", 0 if seed is None else seed, 0)
     chosen = Nystrom(gamma=gamma, n_landmarks=n_landmarks, landmarks="kmeans", random_state=seed)
     return Pipeline(
         [

@@ -220,7 +220,10 @@ def draw_by_leverage(
     matrix, rng = check_matrix(X), np.random.default_rng(seed)
     pilot = _pilot(matrix, max(100, 2 * n_landmarks) if n_pilot is None else n_pilot, rng)
     if ridge is None:
-        ridge = _ridge(matrix, kernel, n_landmarks, pilot)
+        trace, k = float(_diagonal(matrix, kernel).sum()), -(-n_landmarks // 2)
+        top = float(np.linalg.eigvalsh(kernel(pilot, pilot))[::-1][:k].sum())
+        rest = max(trace - matrix.shape[0] / pilot.shape[0] * top, SMALLEST_REST * trace)
+        ridge = rest / (k * matrix.shape[0])
     scores = _scores(matrix, kernel, ridge, pilot)
     # The order of log(u) / l is that of draws in proportion to l without replacement.
     keys = np.log(rng.random(scores.size)) / np.maximum(scores, 1e-300)
@@ -240,14 +243,6 @@ def _diagonal(matrix: Any, kernel: Kernel) -> np.ndarray:
     if not whole.max() > 0:
         raise InputError("the kernel is zero on every row: there is nothing to span")
     return whole
-
-
-def _ridge(matrix: Any, kernel: Kernel, n_landmarks: int, pilot: Any) -> float:
-    trace, k = float(_diagonal(matrix, kernel).sum()), -(-n_landmarks // 2)
-    top = np.linalg.eigvalsh(kernel(pilot, pilot))[::-1][:k]
-    share = matrix.shape[0] / pilot.shape[0]
-    left = max(trace - share * float(top.sum()), SMALLEST_REST * trace)
-    return left / (k * matrix.shape[0])
 
 
 def _scores(matrix: Any, kernel: Kernel, ridge: float, pilot: Any) -> np.ndarray:

@@ -88,10 +88,14 @@ def hsg_ht(
     check_step(step)
     length = 2 / (data.rows.longest**2 + 1) if isinstance(step, str) else float(step)
     if mode == "authors":
-        sizes = _pass_sizes(data.n, first, ratio)
+        sizes, left = [], data.n
+        while left > 0:
+            grown = math.floor(first / ratio ** len(sizes))
+            sizes.append(min(max(grown, 1), left))
+            left -= sizes[-1]
         cuts = np.cumsum(sizes)[:-1]
         for _ in range(check_count("max_passes", int(max_passes))):
-            data.take(np.split(np.arange(data.n), cuts), 1 / sizes, length)
+            data.take(np.split(np.arange(data.n), cuts), 1 / np.array(sizes), length)
         return data.solution(length)
     rng = np.random.default_rng(seed)
     while data.n_rows < max_passes * data.n:
@@ -102,15 +106,6 @@ def hsg_ht(
             held += size
         data.take(batches, np.array([1 / batch.size for batch in batches]), length)
     return data.solution(length)
-
-
-def _pass_sizes(n: int, first: float, ratio: float) -> np.ndarray:
-    sizes, left = [], n
-    while left > 0:
-        grown = math.floor(first / ratio ** len(sizes))
-        sizes.append(min(max(grown, 1), left))
-        left -= sizes[-1]
-    return np.array(sizes)
 
 
 def stoiht(

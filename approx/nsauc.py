@@ -15,7 +15,6 @@ once lam times the number of steps is well above one, see `docs/approximations.m
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -303,17 +302,15 @@ class PairSGDClassifier(NystromClassifier, OnlineClassifier):
             self._begin(rows, positive)
         seen = {} if first else self._last_rows
         self._last_rows = seen | _last_of_each(rows, positive)
-        join: Any
         if positive.all() or not positive.any():
             other = seen.get(SIDES[not positive[0]])
             if other is None:  # there is no pair yet, and every score is zero
-                self.coef_ = np.zeros((1, self.nystrom_.map_.rank))
+                self.coef_, self.intercept_ = np.zeros((1, self.nystrom_.map_.rank)), np.zeros(1)
                 self.dual_coef_ = self.nystrom_.map_.coefficients(self.coef_[0]).reshape(1, -1)
-                self.intercept_ = np.zeros(1)
                 return
-            join = partial(sp.vstack, format="csr") if sp.issparse(rows) else np.vstack
             positive = np.append(positive, np.full(other.shape[0], not positive[0]))
-            rows = join([rows, other])
+            both = [rows, other]
+            rows = sp.vstack(both, format="csr") if sp.issparse(rows) else np.vstack(both)
         features = self.nystrom_.map_.transform(rows)
         pairs = random_pairs(self._problem(features, positive), steps, self._batch_rng())
         solver.advance(self._walk, features, pairs, self.lam, self.t0_)

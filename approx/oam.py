@@ -16,7 +16,6 @@ from public implementations of the method, because the paper itself was not at h
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import pairwise
 
@@ -213,9 +212,11 @@ class OAM(OnlineClassifier):
         rng, recorder = self._begin(rows), Recorder(self.max_time, callback)
         recorder.best_primal = recorder.best_dual = math.nan  # there is no objective
         self.status_ = Status.ITERATION_LIMIT
-        for part in self._parts(positive.size, rng):
-            self._take(rows[part], positive[part], rng)
-            recorder.step(self.n_iter_)
+        n = positive.size
+        for _ in range(self.max_epochs):  # each pass in a new order, some rows at a time
+            for part in np.array_split(rng.permutation(n), math.ceil(n / ROWS)):
+                self._take(rows[part], positive[part], rng)
+                recorder.step(self.n_iter_)
             if recorder.out_of_time:
                 self.status_ = Status.TIME_LIMIT
                 break
@@ -248,11 +249,6 @@ class OAM(OnlineClassifier):
             self._take(rows[a:b], positive[a:b], rng)
         self.coef_ = self._point().reshape(1, -1)
         self.intercept_ = np.array([0.0 - self._buffer_threshold()])
-
-    def _parts(self, n: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-        """Yield the rows of all passes, some at a time, each pass in a new order."""
-        for _ in range(self.max_epochs):
-            yield from np.array_split(rng.permutation(n), math.ceil(n / ROWS))
 
     def _begin(self, rows: Matrix) -> np.random.Generator:
         """Begin a stream; return the generator of `fit`."""

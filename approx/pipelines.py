@@ -13,7 +13,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from ..exact.errors import InputError, brief
 from ..exact.tools.checks import check_choice, check_count, check_number
 from .newton.truncated_newton import RankSVM
 from .nystrom import Nystrom
@@ -52,7 +51,7 @@ def rfauc(
     """
     check_count("n_features", n_features)
     if not isinstance(seed, np.random.RandomState):
-        _check_seed(seed)
+        check_count("seed", 0 if seed is None else seed, 0)
     width = "scale" if gamma is None else check_number("gamma", gamma)
     sampler = RBFSampler(gamma=width, n_components=n_features, random_state=seed)
     scaler = StandardScaler(with_mean=with_mean)
@@ -89,7 +88,7 @@ def noam(
     InputError
         If the seed is no whole number. Other parameters are checked when the pipeline is fitted.
     """
-    _check_seed(seed)
+    check_count("seed", 0 if seed is None else seed, 0)
     learner = OAM(C, update=update, n_buffer=n_buffer, random_state=seed)
     return Pipeline([*_features(gamma, n_landmarks, seed, with_mean), ("oam", learner)])
 
@@ -116,7 +115,7 @@ def nsolam(
     gamma, n_landmarks, seed, with_mean
         As in `noam`.
     """
-    _check_seed(seed)
+    check_count("seed", 0 if seed is None else seed, 0)
     learner = SOLAM(radius, step=step, max_passes=max_passes, random_state=seed)
     return Pipeline([*_features(gamma, n_landmarks, seed, with_mean), ("solam", learner)])
 
@@ -126,14 +125,6 @@ def _features(
 ) -> list[tuple[str, BaseEstimator]]:
     chosen = Nystrom(gamma=gamma, n_landmarks=n_landmarks, landmarks="kmeans", random_state=seed)
     return [("scale", StandardScaler(with_mean=with_mean)), ("nystrom", chosen)]
-
-
-def _check_seed(seed: object) -> None:
-    if seed is None or (
-        isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0
-    ):
-        return
-    raise InputError(f"seed must be a whole number >= 0 or None, not {brief(seed)}")
 
 
 MAX_PASSES = 50_000  # with more columns than rows scikit-learn needs many

@@ -115,7 +115,7 @@ ARGUMENTS: dict[str, tuple[dict[str, Any], str]] = {
     "max_time 0": ({"max_time": 0}, "max_time must be > 0"),
     "max_time nan": ({"max_time": np.nan}, "max_time must be > 0"),
     "max_time text": ({"max_time": "1s"}, "max_time must be"),
-    "loss": ({"loss": "cubic"}, "unknown loss 'cubic': choose one of hinge"),
+    "loss": ({"loss": "cubic"}, "loss must be one of hinge"),
     "loss none": ({"loss": None}, "unknown loss"),
     "method": ({"method": "magic"}, "unknown method 'magic': choose one of auto"),
     "method none": ({"method": None}, "unknown method"),

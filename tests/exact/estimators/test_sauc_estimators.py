@@ -103,7 +103,7 @@ def test_sparse_rows_give_the_same_model(kernel: str) -> None:
         ({"structure": -1.0}, "structure must be >= 0"),
         ({"structure": "big"}, "structure must be a number"),
         ({"structure_source": "half"}, "one of full, sampled"),
-        ({"kernel": "poly"}, "unknown kernel"),
+        ({"kernel": "poly"}, "kernel must be"),
         ({"kernel": "rbf", "gamma": 0.0}, "gamma must be > 0"),
         ({"pairs": "nearest:0"}, "nearest:K"),
         ({"pairs": "some"}, "nearest:K"),

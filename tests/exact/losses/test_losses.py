@@ -57,5 +57,5 @@ def test_our_losses_keep_the_contract_of_any_loss(loss: str) -> None:
 
 def test_losses_by_name() -> None:
     assert get_loss("hinge") is HINGE and get_loss(HINGE) is HINGE
-    with pytest.raises(InputError, match="unknown loss 'huber': choose one of hinge"):
+    with pytest.raises(InputError, match="loss must be one of hinge"):
         get_loss("huber")

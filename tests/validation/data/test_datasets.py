@@ -62,7 +62,7 @@ def test_generators_obey_the_seed_and_fixed_sets_ignore_it() -> None:
 @each(
     ("name", "words"),
     [
-        ("wdcb", "no built-in data set 'wdcb'; there is wdbc"),
+        ("wdcb", "did you mean wdbc"),
         ("zzz", "there is wdbc, digits, digits-even"),
         ("", "no built-in data set ''"),
         ("wdbc:100", "wdbc has a fixed number of rows: leave out ':100'"),

@@ -148,14 +148,14 @@ def test_what_partitions_cannot_do_is_said() -> None:
         ({"cv": 1}, "cv"),
         ({"kernel": "rbf"}, "take a sample of the rows"),
         ({"sample_weight": np.ones(1200)}, "leave y, positive and sample_weight out"),
-        ({"method": "qp"}, "solved by newton"),
+        ({"method": "qp"}, "solved by descent"),
     ):
         with pytest.raises(InputError, match=message):
             cross_validated_path(rows, None, [0.1], **words)  # type: ignore[arg-type]
     few = PartitionedRows(cut(X[:9], np.arange(9) == 4, None, [3]))
     with pytest.raises(InputError, match="rows of one class only: use fewer folds"):
         cross_validated_path(few, None, [0.1], cv=3)
-    with pytest.raises(InputError, match="solved by newton"):
+    with pytest.raises(InputError, match="solved by descent"):
         regularization_path(rows, None, [0.1], method="qp")
 
 

@@ -171,7 +171,7 @@ def test_what_paths_over_partitions_cannot_do_is_said() -> None:
     X, y = some_rows()
     rows = in_parts(X, y)
     for words, message in (
-        ({"method": "qp"}, "solved by newton"),
+        ({"method": "qp"}, "solved by descent"),
         ({"kernel": "rbf"}, "take a sample of the rows"),
         ({"l1_ratio": 0.5}, "with the ridge"),
         ({"sample_weight": np.ones(1200)}, "leave y, positive and sample_weight out"),

@@ -320,7 +320,7 @@ def test_what_partitions_cannot_do_is_said() -> None:
             solve(rows, None, 1e-2, **words)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="leave y, positive and sample_weight out"):
         solve(rows, positive, 1e-2)
-    with pytest.raises(InputError, match="solved by newton"):
+    with pytest.raises(InputError, match="solved by descent"):
         solve(rows, None, 1e-2, method="qp")
     with pytest.raises(InputError, match="with weights"):
         certify(rows, None, 1e-2, scores=np.zeros(100))
