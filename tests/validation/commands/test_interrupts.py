@@ -165,6 +165,7 @@ def test_an_interrupt_inside_a_qp_solver_is_heard_within_seconds(
     X = rng.normal(size=(500, 40))
     problem = linear_problem(X, np.arange(500) % 2, 1e-6)
     solver = QP("lifted", backend, solver_tol=1e-13)
+    solver.solve(linear_problem(X[:20], np.arange(20) % 2, 1.0))  # loads what it needs
     for wait in rng.uniform(0.2, 2.0, 3):
         start = time.monotonic()
         timer = interrupt_after(wait)
