@@ -223,7 +223,8 @@ def _splits(cv: object, X: Any, labels: np.ndarray, queries: np.ndarray | None =
     """Return the splits that anything scikit-learn takes for a splitter makes of these rows."""
     from sklearn.model_selection import check_cv
 
-    if cv is None or isinstance(cv, str) or not (hasattr(cv, "split") or hasattr(cv, "__iter__")):
+    takes = hasattr(cv, "split") or hasattr(cv, "__iter__")
+    if cv is None or isinstance(cv, str | np.ndarray) or not takes:
         raise InputError(f"cv must be a number of folds, a splitter or splits, not {brief(cv)}")
     splitter = check_cv(cast(Iterable[Any], cv))
     splits = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, labels, queries)]

@@ -111,7 +111,8 @@ def _numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
     kernel = _option("kernel", "linear", args, kwargs)
     landmarks = _option("n_landmarks", None, args, kwargs)
     columns = landmarks if isinstance(landmarks, int) else n
-    return int(n) * int(d if kernel == "linear" else max(columns, d))
+    linear = isinstance(kernel, str) and kernel == "linear"
+    return int(n) * int(d if linear else max(columns, d))
 
 
 _ASKED: ContextVar[int | None] = ContextVar("n_jobs", default=None)

@@ -1,0 +1,71 @@
+"""What first-time users tripped over: each message or line says what to do next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aucert.exact import ROCSVMCV, certify, regularization_path, solve
+from aucert.exact.errors import InputError
+from aucert.validation import theorem4
+from command import Command
+
+RNG = np.random.default_rng(5)
+Y = np.arange(40) % 3 == 0
+X = RNG.normal(size=(40, 2)) + Y[:, None]
+
+
+def test_a_column_of_text_is_named() -> None:
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = pd.DataFrame({"age": X[:, 0], "town": np.where(Y, "Ulm", "Bonn")})
+    for rows in (frame, frame.astype(object)):
+        with pytest.raises(InputError, match="town"):
+            solve(rows, Y, 0.1)
+        with pytest.raises(InputError, match="town"):
+            certify(rows, Y, 0.1, w=np.zeros(2))
+        with pytest.raises(InputError, match="town"):
+            regularization_path(rows, Y, [0.1])
+
+
+def test_no_message_prints_an_array_or_a_long_number() -> None:
+    for call in (
+        lambda: theorem4(X, Y, X[:, 0]),
+        lambda: solve(X, Y, X[:, 0]),
+        lambda: solve(X, Y, 10**400),
+        lambda: solve(X, Y, 0.1, method=X),
+        lambda: solve(X, Y, 0.1, kernel=X),
+        lambda: ROCSVMCV(cv=X).fit(X, Y),
+    ):
+        with pytest.raises(InputError) as refused:
+            call()
+        assert len(str(refused.value)) < 250 and "\n" not in str(refused.value)
+    with pytest.raises(InputError, match="of_landmarks"):
+        theorem4(X, Y, 0.1)
+    with pytest.raises(InputError, match="did you mean descent"):
+        solve(X, Y, 0.1, method="decsent")
+
+
+def test_certify_says_in_words_how_many_pairs_are_in_order(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = Command(capsys)
+    found = command.json("solve", "linear:60", "--lam", "0.1", "--out", "found")
+    said = command("certify", "linear:60", "--model", "found/model.npz")
+    assert f"of {found['n_pairs']} pairs" in said
+
+
+def test_a_row_number_as_a_feature_is_warned_about_in_folders(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = {"a": X[:, 0], "b": X[:, 1], "id": np.arange(40), "label": Y.astype(int)}
+    for k in range(2):
+        part = pa.table({name: values[20 * k : 20 * k + 20] for name, values in columns.items()})
+        parquet.write_table(part, tmp_path / f"part-{k}.parquet")
+    command = Command(capsys)
+    command("solve", tmp_path, "--lam", "0.1", "--target", "label")
+    assert "id" in command.notes and "row" in command.notes
