@@ -223,8 +223,8 @@ def draw_by_leverage(
         trace, k = float(_diagonal(matrix, kernel).sum()), -(-n_landmarks // 2)
         top = float(np.linalg.eigvalsh(kernel(pilot, pilot))[::-1][:k].sum())
         rest = max(trace - matrix.shape[0] / pilot.shape[0] * top, SMALLEST_REST * trace)
-        ridge = rest / (k * matrix.shape[0])
-    scores = _scores(matrix, kernel, float(ridge), pilot)
+        ridge = float(rest / (k * matrix.shape[0]))
+    scores = _scores(matrix, kernel, ridge, pilot)
     # The order of log(u) / l is that of draws in proportion to l without replacement.
     keys = np.log(rng.random(scores.size)) / np.maximum(scores, 1e-300)
     return np.argsort(-keys, kind="stable")[:n_landmarks]

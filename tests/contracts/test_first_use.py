@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,8 +31,9 @@ def test_a_column_of_text_is_named() -> None:
 
 
 def test_no_message_prints_an_array_or_a_long_number() -> None:
+    bound: Any = theorem4
     for call in (
-        lambda: theorem4(X, Y, X[:, 0]),
+        lambda: bound(X, Y, X[:, 0]),
         lambda: solve(X, Y, X[:, 0]),
         lambda: solve(X, Y, 10**400),
         lambda: solve(X, Y, 0.1, method=X),
@@ -42,7 +44,7 @@ def test_no_message_prints_an_array_or_a_long_number() -> None:
             call()
         assert len(str(refused.value)) < 250 and "\n" not in str(refused.value)
     with pytest.raises(InputError, match="of_landmarks"):
-        theorem4(X, Y, 0.1)
+        bound(X, Y, 0.1)
     with pytest.raises(InputError, match="did you mean descent"):
         solve(X, Y, 0.1, method="decsent")
 
