@@ -117,8 +117,8 @@ ARGUMENTS: dict[str, tuple[dict[str, Any], str]] = {
     "max_time text": ({"max_time": "1s"}, "max_time must be"),
     "loss": ({"loss": "cubic"}, "loss must be one of hinge"),
     "loss none": ({"loss": None}, "unknown loss"),
-    "method": ({"method": "magic"}, "unknown method 'magic': choose one of auto"),
-    "method none": ({"method": None}, "unknown method"),
+    "method": ({"method": "magic"}, "method must be one of auto"),
+    "method none": ({"method": None}, "method must be"),
     "an old name": ({"method": "quasi-newton"}, "descent"),
     "cuts for the square": (
         {"method": "cutting-plane", "loss": "square"},

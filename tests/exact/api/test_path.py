@@ -168,7 +168,7 @@ def test_an_interrupt_ends_the_path_with_the_points_so_far() -> None:
         ({"lams": None, "n_lams": 0}, "n_lams must be"),
         ({"tol": 0.0}, "tol must be"),
         ({"max_time": 0.0}, "max_time must be"),
-        ({"method": "simplex"}, "unknown method"),
+        ({"method": "simplex"}, "method must be"),
         ({"structure_source": "half"}, "source must be"),
         ({"sample_weight": np.ones(90), "pairs": PairList(np.array([0]), np.array([1]))}, "both"),
     ],
