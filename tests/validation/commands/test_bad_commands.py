@@ -187,7 +187,6 @@ FOLDER = {
     "solve data --lam 1 --time a --event b": "--qid",
     "solve data --lam 1 --proof": "--out",
     "solve data --lam 1 --proof --loss logistic --out o": "hinge",
-    "solve data --lam 1 --qid q --proof --out o": "proof",
     "solve data --lam 1 --out o --proof-rows new": "--proof",
     "solve data --lam 1 --out o --proof --proof-rows m": "empty",
     "solve data --lam 1 --out o --proof --proof-rows t.csv": "folder",
@@ -266,6 +265,8 @@ def test_what_a_folder_of_parquet_files_cannot_do_is_one_sentence(
     before = set(Path().rglob("*"))
     for words, said in FOLDER.items():
         assert said in filled.refused(words), words
+    status, _, notes = filled.run("solve data --lam 1 --qid q --proof --out o")
+    assert (status, notes.count("\n")) == (2, 1) and "proof" in notes, notes
     assert {path for path in Path().rglob("*") if "__pycache__" not in path.parts} == before
 
 
