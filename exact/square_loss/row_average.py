@@ -310,7 +310,7 @@ class Moments:
     """delta (d,) and Sigma (d, d) of the two classes.
 
     size (d,), where known, is the largest absolute value of each feature before centring: what
-    is smaller than its rounding is no information. What rounding has cost, in the features' own
+    is smaller than its rounding says nothing. What rounding has cost, in the features' own
     units: entry (d,) bounds the error in an entry of the centred rows, mean (d,) is the largest of
     what the two class means have lost.
     """

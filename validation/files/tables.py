@@ -149,7 +149,7 @@ class Table:
     columns: list[str]
     """Names of the d features; their places from 1, or svmlight's indices, where there are none."""
     target: str
-    ignored: list[str]  # What the file holds besides, and was not used.
+    ignored: list[str]  # What else the file holds; it was not used.
     extra: dict[str, np.ndarray] = field(default_factory=dict)
     """The columns (n,) that were asked for next to the features, numbers or words."""
     zero_based: bool | None = None  # Whether an svmlight file counts from 0; None of other files.

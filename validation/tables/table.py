@@ -51,7 +51,7 @@ def as_numbers(name: str, values: list[object]) -> np.ndarray:
     except (TypeError, ValueError):
         found = np.array([np.nan])
     if not np.isfinite(found).all():
-        raise InputError(f"a result {name!r} is no number: restore the evidence, or its parts")
+        raise InputError(f"a result {name!r} is not a number: restore the evidence, or its parts")
     return found
 
 

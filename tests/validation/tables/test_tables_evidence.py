@@ -88,7 +88,7 @@ def test_an_error_in_the_middle_of_a_run_leaves_what_was_finished(
     ("wrong", "message"),
     [
         ("NaN", "not a file"),
-        ('"x"', "is no number"),
+        ('"x"', "not a number"),
         ("1e999", "not a file"),
         ("1" * 400, "not a file"),
     ],
