@@ -13,7 +13,7 @@ come, its reach. Weights with |level_j| above it are `far`: they stay alive, so 
 their levels and their number say what they add to |w|_1. The levels of the others that are or were
 alive in this block, the `near` ones, stand one after the other, and all are gone through at each
 step, many at a time, to find the next C; from time to time the dead are taken out. A block ends
-where C would come to the reach, or when renewing the lists costs little beside those looks.
+where C would come to the reach, or when renewing the lists costs little next to those looks.
 
 The projection on the ball around the centre moves each weight by another amount, and goes through
 all. A step from a point inside of the other sets cannot have added more than its own length to the
@@ -456,7 +456,7 @@ def _move(indices, begin, size, row, move, pairs, levels, lists, near, now):  # 
         j, new = indices[begin + k], row[0, k]
         pairs[2 * j] = new
         pairs[2 * j + 1] -= row[1, k]
-        inner, place = 0 if abs(new) > reach else 1, lists[PLACES, j]  # 1 for what is no number
+        inner, place = 0 if abs(new) > reach else 1, lists[PLACES, j]  # 1 for what is not a number
         needs = place <= inner
         place = np.uint32(near) if needs else place
         near += 1 if needs else 0

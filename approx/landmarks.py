@@ -4,7 +4,7 @@ Five ways to choose d of them for n rows:
 
 * `uniform`: d different rows, every set equally likely. [ScalingUp, Section 3.1]
 * `stratified`: the same within each class, in proportion to its size.
-* `kmeans`: the centres that k-means finds; they are no rows. [Nonlinear, Algorithm 1]
+* `kmeans`: the centres that k-means finds; they are not rows. [Nonlinear, Algorithm 1]
 * `pivoted`: rows drawn one by one in proportion to what the chosen ones do not explain yet, the
   randomly pivoted Cholesky method of Chen, Epperly, Tropp and Webber (2023).
 * `leverage`: rows drawn in proportion to their ridge leverage scores, see below.
@@ -195,7 +195,7 @@ def leverage_scores(
     X : array or sparse matrix (n, p)
     kernel : Kernel
     ridge : float
-        > 0, r, in units of the kernel; an eigenvalue of K counts where it is large beside n r.
+        > 0, r, in units of the kernel; an eigenvalue of K counts where it is large next to n r.
     n_pilot : int, optional
         s; by default all rows, which is exact.
     seed : int, Generator or None

@@ -116,7 +116,7 @@ def nystrom_map(kernel: Kernel, landmarks: Any, rcond: float = 1e-12) -> Nystrom
     Raises
     ------
     InputError
-        If the landmarks are no finite matrix, or the kernel is zero or not finite on them.
+        If the landmarks are not finite matrix, or the kernel is zero or not finite on them.
     """
     points = check_matrix(landmarks, "landmarks")
     check_number("rcond", rcond, 0.0, 1.0)

@@ -86,7 +86,7 @@ def noam(
     Raises
     ------
     InputError
-        If the seed is no whole number. Other parameters are checked when the pipeline is fitted.
+        If the seed is not a whole number. Other parameters are checked when the pipeline is fitted.
     """
     check_count("seed", 0 if seed is None else seed, 0)
     learner = OAM(C, update=update, n_buffer=n_buffer, random_state=seed)

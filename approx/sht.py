@@ -435,7 +435,7 @@ class SHTAUC(AUCClassifier):
         As in `StochasticHardThresholding`.
     n_blocks : int
         m; with several blocks each epoch makes as many steps, but the iterates never settle. The
-        blocks have equally many rows, whatever their weights.
+        blocks have equally many rows, with any weights.
     mode : {"right", "authors"}
         "authors" is the configuration of the published experiments, which keeps k - 1 features
         and does hardly more than rank them by the difference of the class means.

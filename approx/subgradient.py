@@ -104,7 +104,7 @@ class GradientDescent(Descent):
     """Plain descent: w <- w - eta_t g(w). [ScalingUp, eq. (8)]
 
     The parameters are those of `Descent`. ``step=1 / lam, decay=1`` is the classical choice for a
-    strongly convex F with kinks: its error falls like log(t) / (lam t) whatever the data.
+    strongly convex F with kinks: its error falls like log(t) / (lam t) for any data.
     """
 
     name: ClassVar[str] = "gradient"

@@ -127,7 +127,7 @@ def kth_largest(w: np.ndarray, k: int) -> float:
     if size.ndim != 1 or k > size.size:
         raise InputError(f"k = {k} needs a vector of as many entries; its shape is {size.shape}")
     if np.isnan(size).any():
-        raise InputError(f"entry {int(np.flatnonzero(np.isnan(size))[0])} of w is no number")
+        raise InputError(f"entry {int(np.flatnonzero(np.isnan(size))[0])} of w is not a number")
     place = size.size - k
     _select(size, 0, size.size - 1, place)
     return float(size[place])

@@ -48,7 +48,7 @@ highlight_language = "none"
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 4
 # Links to source files, to the README and to CONTRIBUTING lead out of the site.
-# Words of a type (`array (n, d)`) are no references.
+# Words of a type (`array (n, d)`) are not references.
 suppress_warnings = ["myst.xref_missing", "ref.python"]
 
 html_theme = "furo"
@@ -117,7 +117,7 @@ def mathml(text: str, display: str) -> str:
 
 
 def _lower_prime(element: ElementTree.Element, parts: list[ElementTree.Element]) -> None:
-    """Write a prime beside its letter: as an exponent, most fonts put it far too high."""
+    """Write a prime next to its letter: as an exponent, most fonts put it far too high."""
     element.tag = f"{{{MATHML}}}mrow"
     base = parts[0]
     if len(parts) == 3:

@@ -54,7 +54,7 @@ def gap(X: np.ndarray, y: np.ndarray, w: np.ndarray, scales: np.ndarray) -> floa
 
 
 def draw(found: list[Row], path: Path) -> None:
-    """Write the picture: one line a model, its distance on a logarithmic axis, its AUC beside."""
+    """Draw one line a model: its distance on a logarithmic axis, its AUC next to it."""
     matplotlib.use("svg")
     import matplotlib.pyplot as plt
 

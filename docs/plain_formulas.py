@@ -1,7 +1,8 @@
 """Formulas that the sources write as plain text in backticks, set as formulas on the site.
 
 `errata.md` and `formulas.md` are read in a clone, too, so they write `|f^_B - f^|^2 <= 2/lam`. What
-is no formula (a name in the code, a place in a paper) stays as it is, as does what cannot be read.
+is not a formula (a name in the code, a place in a paper) stays as it is. So does what cannot be
+read.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ CLOSING = {"(": ")", "[": "]"}
 
 
 class UnreadError(Exception):
-    """The text is no formula of this plain notation."""
+    """The text is not a formula of this plain notation."""
 
 
 def typeset(text: str) -> str:
@@ -66,7 +67,7 @@ def _span(found: re.Match[str]) -> str:
 
 
 def latex(plain: str) -> str | None:
-    """Return a formula in LaTeX; None for what is no formula."""
+    """Return a formula in LaTeX; None for what is not a formula."""
     if NOT_A_FORMULA.match(plain):
         return None
     reader = _Reader(TOKEN.findall(plain))

@@ -22,7 +22,7 @@ PACKAGES = {
     "validation": "Claims of the papers, and anybody's solver, checked against the exact answers.",
 }
 NOT_SHOWN = re.compile(r"\.(cli|commands|claims|files|checking\.worker)(\.|$)")
-BESIDE = "beside"
+ROOT_MODULES = "root"
 """Name of the page of the modules that stand in no folder of their package."""
 
 UNDERLINE = re.compile(r"-{3,}\s*$")
@@ -95,7 +95,7 @@ def rooms(package: str) -> dict[str, list[ModuleType]]:
         if own_members(module):
             root, _, room = ".".join(module.__name__.split(".")[:3]).rpartition(".")
             alone = module.__name__ == f"{root}.{room}" and not hasattr(module, "__path__")
-            found.setdefault(f"{root}.{BESIDE if alone else room}", []).append(module)
+            found.setdefault(f"{root}.{ROOT_MODULES if alone else room}", []).append(module)
     return found
 
 
@@ -108,8 +108,8 @@ def _members(value: type) -> list[str]:
 def room_page(name: str, members: list[ModuleType]) -> str:
     """Return the page of one room: its own sentence, then a section a module."""
     package, room = name.split(".")[1:]
-    title = f"{package}: modules beside the rooms" if room == BESIDE else f"{package}.{room}"
-    opening = "" if room == BESIDE else inspect.getdoc(importlib.import_module(name)) or ""
+    title = f"{package}: modules outside the rooms" if room == ROOT_MODULES else f"{package}.{room}"
+    opening = "" if room == ROOT_MODULES else inspect.getdoc(importlib.import_module(name)) or ""
     lines = [title, "=" * len(title), "", *as_markup(opening.splitlines()), ""]
     return "\n".join([*lines, *(module_section(module, title) for module in members)])
 

@@ -240,7 +240,7 @@ class SparseWhitened(DenseWhitened):
         self.n, self.dim = space.n, space.dim
         lost = gamma(self.dim + 2) * float((L * L).sum())
         if lost >= 0.5:
-            raise InputError("the identity is lost in rounding beside the structure")
+            raise InputError("the identity is lost in rounding next to the structure")
         self.stretch = float(1 / np.sqrt(1 - lost))
         self.offset = self.solved(space.offset)
         self.norms, self.reach = self.stretch * space.norms, self.stretch * space.reach

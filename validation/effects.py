@@ -9,7 +9,7 @@ An interval that lies on the side, or within the margin, that the sentence claim
 on the other side, or within the margin although a difference is claimed, contradicts it. Of a
 sentence about each of several sets or sizes the mean is judged, and one of them whose own interval
 lies on the other side contradicts it too. Where the paper's comparison was not run, or another
-reading of the protocol gives another answer, it is undecided, whatever the interval.
+reading of the protocol gives another answer, it is undecided, with any interval.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Effect:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.estimate) and self.se >= 0 and self.df >= 0):
-            raise ValueError(f"{self}: this is no estimate with its standard error")
+            raise ValueError(f"{self}: this is not an estimate with its standard error")
 
     def interval(self, level: float = LEVEL, m: int = 1) -> tuple[float, float]:
         """Return the ends of Student's interval, of one of m that hold together (Bonferroni)."""
@@ -433,7 +433,7 @@ class Finding:
         return f"none while this stands: {why} Without it {change}" if why else change
 
     def needed(self, whole: Effect, parts: Sequence[Effect]) -> str:
-        """Return how many repetitions would narrow the interval to what has to be told apart."""
+        """Return how many repetitions would narrow the interval to what has to be distinguished."""
         count = min(part.df for part in parts) + 1
         low, high = whole.interval()
         room = abs(whole.estimate - self.than)  # half the width that tells it from its limit

@@ -148,7 +148,7 @@ def _reported(folder: Path) -> set[str]:
         return {row["name"] for row in document["claims"]}
     except FileNotFoundError:
         return set()
-    except (OSError, ValueError, KeyError, TypeError):  # a file that is no report stays as it is
+    except (OSError, ValueError, KeyError, TypeError):  # a file that is not a report stays as it is
         return {"claims.json"}
 
 
@@ -196,7 +196,7 @@ def _judged(entry: Claim, seed: int, profile: str) -> Row:
                 outcome = entry.run(Context(entry.name, seed, profile))
             _refuse_nan(outcome)
             if outcome.verdict not in vocabulary(entry.kind):
-                raise ValueError(f"{outcome.verdict} is no verdict of a {entry.kind}")
+                raise ValueError(f"{outcome.verdict} is not a verdict of a {entry.kind}")
             if outcome.verdict == Verdict.NOT_TESTABLE and _is_absent(entry, outcome):
                 expected = Verdict.NOT_TESTABLE
             return _row(entry, seed, profile, start, outcome.verdict, expected, outcome)

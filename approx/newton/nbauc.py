@@ -69,7 +69,7 @@ class NBAUC(KernelRankSVM):
     the span of the landmarks, up to `certificate_`; `certify_kernel` measures how far it is from
     the best in the whole space of the kernel. Standardise the features first: the kernel sees
     distances. Row weights count in the objective only: the landmarks are chosen from the rows of
-    positive weight, whatever their weights.
+    positive weight, with any weights.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
     H = lam I + 2 X'L X = lam I + 2 sum over the active pairs of c_ij d_ij d_ij',  d_ij = x_i - x_j.
 
 A few active pairs a coordinate give H well enough to precondition conjugate gradients: with m a
-coordinate the condition number is about ((1 + m^-1/2) / (1 - m^-1/2))^2, whatever the data are.
+coordinate the condition number is about ((1 + m^-1/2) / (1 - m^-1/2))^2, for any data.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Conditioning:
             enough = max(MANY_PRODUCTS, (price - self.spent) / unit)
             limit = max_cg if fresh or enough >= max_cg else int(enough) + 1
             found, products = direction(point, rtol, limit, self.held, found)
-            if products > MANY_PRODUCTS:  # few are no reason for another one
+            if products > MANY_PRODUCTS:  # few are not reason for another one
                 self.spent += products * unit
             max_cg -= products
             if products < limit or max_cg <= 0:

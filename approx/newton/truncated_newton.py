@@ -8,7 +8,7 @@
 
 each step solves H s = -g by conjugate gradients, the more exactly the nearer the optimum. A
 gradient costs one sort, a product with H running sums in the order already known: O(n d + n
-log n) and O(n d) for n rows, whatever the number of pairs.
+log n) and O(n d) for n rows, for any number of pairs.
 
 Differs from the paper:
 
@@ -182,7 +182,7 @@ class TruncatedNewton(Solver):
             now = found
 
     def _run_as_printed(self, problem: Problem, recorder: Recorder) -> Status | None:
-        """Take full steps, whatever they do to F; the last point counts."""
+        """Take full steps, even if F rises; the last point counts."""
         assert recorder.w0 is not None
         w, first = recorder.w0, steepness(problem)
         for n_iter in range(1, self.max_iter + 1):

@@ -87,7 +87,7 @@ def hessian(X, lam, width, ramp):
 #
 # because a parabola is nowhere below its lowest point. No w is left on the right, so it is below
 # the minimum. It needs :math:`V = \sum u_i` and :math:`g = X'c`: n numbers stand for all pairs. A
-# clip is in [0, 1] whatever the scores, so poor scores make a low bound, never a false one.
+# clip is in [0, 1] for any scores, so poor scores make a low bound, never a false one.
 
 
 def lower_bound(X, y, lam, c):

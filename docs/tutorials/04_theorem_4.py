@@ -19,7 +19,7 @@ largest :math:`\sqrt{K_{ii}}`:
 
 .. math:: A_1 = \frac{1 + 2 K_{\max} \sqrt{\max(C, C_B)}}{\sqrt 2}.
 
-In this tutorial the theorem is evaluated on data, beside the true error; then it is refuted; then
+In this tutorial the theorem is evaluated on data, next to the true error; then it is refuted; then
 it is mended.
 """
 

@@ -37,7 +37,7 @@ X = (X - X.mean(axis=0)) / X.std(axis=0)
 #
 # .. math:: F(w) = w'(\Sigma + \delta\delta')w - 2 w'\delta + 1 = w'\Sigma w + (1 - w'\delta)^2 .
 #
-# Here :math:`n^2` is no obstacle for another reason than in the first tutorial: the pairs enter
+# Here :math:`n^2` is not an obstacle for another reason than in the first tutorial: the pairs enter
 # through :math:`d + d^2` numbers.
 #
 # .. literalinclude:: /../exact/square_loss/support.py

@@ -56,7 +56,7 @@ print(f"after {len(slow)} steps: {slow[:, 2].max():.5f} <= optimum <= {slow[:, 0
 # Second try: smooth the kink, and follow it down
 # -----------------------------------------------
 # With a ``width`` the slope is a ramp, :math:`\alpha = \mathrm{clip}((1-t)/\text{width} + \frac12,
-# 0, 1)`. Its values are *feasible whatever the width*: they are numbers in [0, 1]. So the smoothed
+# 0, 1)`. Its values are *feasible for any width*: they are numbers in [0, 1]. So the smoothed
 # problem is solved by accelerated gradient steps, its scores give a minorant, and the certificate,
 # which is about the *unsmoothed* problem, says whether the width was small enough. If not, shrink.
 #

@@ -94,7 +94,7 @@ class CVPath:
     def possible(self) -> np.ndarray:
         """Which lam the exact optima could make the best on these folds: bool (k,).
 
-        All others are rejected for certain: their mean is below that of another lam, whatever
+        All others are rejected for certain: their mean is below that of another lam for any
         the solver has left open.
         """
         low, high = self.fold_low.mean(axis=0), self.fold_high.mean(axis=0)

@@ -67,12 +67,12 @@ class Audit:
         the scores as given.
     primal : float or None
         An upper bound of the objective, at most `rounding` above it, for every function meant.
-        None where the model has no norm in this space, or the norm cannot be told from the
+        None where the model has no norm in this space, or the norm cannot be distinguished from the
         scores.
     gap, relative_gap, radius : float or None
         As in `Certificate`, for every function meant; None with `primal`.
     dual : float
-        A lower bound of the optimum; valid whatever the model is.
+        A lower bound of the optimum; valid for any model.
     rounding : float
         How much of the gap, or of the lower bound alone, may be floating point, bins, and all
         that separates the scores from those of the functions meant. It is in the bounds already.

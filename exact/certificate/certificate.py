@@ -207,7 +207,7 @@ def _dual_by_columns(space: Rows, l2: float, witness: Minorant) -> tuple[float, 
 def _shrunk_dual(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, float] | None:
     """Return s V and its rounding, s so small that C holds the pull of s c, all errors included.
 
-    Omega*(s g) is 0 there, whatever l2 is. A shrunk minorant is still a minorant, as U is never
+    Omega*(s g) is 0 there for any l2. A shrunk minorant is still a minorant, as U is never
     negative.
     """
     space = problem.space.held
@@ -380,7 +380,7 @@ WIDTHS = (0.0, *np.geomspace(1e-3, 10.0, 13).tolist())  # of the hinge's kink, t
 def full_certificate(problem: Problem, w: np.ndarray, space: Space | None = None) -> Certificate:
     """Return how far any `w` is from the optimum, by the best dual point of its own scores.
 
-    The slopes of the loss at the scores are a dual point, whatever the width over which the hinge's
+    The slopes of the loss at the scores are a dual point, for any width over which the hinge's
     kink is smoothed. The width that proves the most is taken.
     """
     scores = problem.space.scores(problem.check_weights(w))
@@ -405,7 +405,7 @@ def zero_is_optimal(loss: Loss, certificate: Certificate, tol: float) -> bool:
     """Return whether any certificate of the problem proves f = 0 optimal to `tol`.
 
     At f = 0 every margin is 0, so that F(0) = loss(0) for every mean over pairs and every tail. For
-    partial AUC with a loss that falls at 0 zero is optimal, whatever lam is, exactly if the reduced
+    partial AUC with a loss that falls at 0 zero is optimal for every lam exactly if the reduced
     convex hulls of the classes meet: the means of the positives with weights at most 1 / kp, and of
     the negatives with weights at most 1 / kq.
     """

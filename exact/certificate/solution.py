@@ -230,7 +230,7 @@ class Recorder:
     def finish(self, problem: Problem, tol: float, reason: Status | None) -> Solution:
         """Return the solution, certified anew.
 
-        A gap within `tol` is certified, whatever the reason. Otherwise the reason stands; a solver
+        A gap within `tol` is certified for any reason. Otherwise the reason stands; a solver
         that gives none has stalled.
         """
         # A run that was interrupted before its first point has these to show: zero, and its scores.

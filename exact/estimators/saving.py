@@ -139,7 +139,7 @@ def _check_proofs(values: dict[str, Any]) -> None:
     """Raise unless all that is named a certificate is one: each is marked as saved."""
     for name, value in values.items():
         if name.rstrip("_").endswith("certificate") and not isinstance(value, Certificate | None):
-            raise ValueError(f"{name} is no certificate")
+            raise ValueError(f"{name} is not a certificate")
 
 
 class Decoder:
@@ -212,7 +212,7 @@ class Decoder:
         _check_proofs(found)
         for name, value in found.items():
             if not NAME.fullmatch(name) or hasattr(known, name):
-                raise ValueError(f"{name} is no result of a fit")
+                raise ValueError(f"{name} is not a result of a fit")
             setattr(model, name, value)
         return model
 
@@ -241,7 +241,7 @@ def save_model(model: Any, path: str | Path) -> None:
         `Pipeline` of such, scalers of columns, `SimpleImputer` and `RBFSampler`. Each room's
         `save_model` knows its own estimators; once both are imported, each knows all.
     path : str or Path
-        Written as it is, whatever its ending; .npz is the custom.
+        Written as it is, with any ending; .npz is the custom.
 
     Raises
     ------
@@ -252,7 +252,7 @@ def save_model(model: Any, path: str | Path) -> None:
         If the model is not fitted.
     """
     if not isinstance(model, BaseEstimator):
-        raise InputError(f"a {type(model).__name__} is no estimator: only those can be saved")
+        raise InputError(f"a {type(model).__name__} is not an estimator: only those can be saved")
     encoder = Encoder()
     encoder.known(model, "the model")
     check_is_fitted(model)
@@ -306,7 +306,7 @@ def load_model(path: str | Path) -> Any:
 def _opened(path: str | Path, data: bytes) -> tuple[dict[str, Any], list[np.ndarray]]:
     """Return header and arrays, checked."""
     damaged = f"{path}: the file is damaged or cut off: save the model again"
-    other = f"{path}: this is no model file of aucert"
+    other = f"{path}: this is not a model file of aucert"
     if not data.startswith(b"PK"):
         raise InputError(other)
     try:
@@ -330,7 +330,7 @@ def _opened(path: str | Path, data: bytes) -> tuple[dict[str, Any], list[np.ndar
             arrays = [_entry(archive, name) for name in wanted]
     except InputError:
         raise
-    except Exception:  # whatever a damaged archive makes the readers raise
+    except Exception:  # all that a damaged archive makes the readers raise
         raise InputError(damaged) from None
     if header.pop("sha256", None) != _digest(header, arrays):
         raise InputError(damaged)

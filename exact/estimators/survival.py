@@ -209,7 +209,7 @@ class SurvivalSVMCV(SurvivalModel):
     @property
     def expected_failed_checks(self) -> dict[str, str]:
         """Which of scikit-learn's checks fail, and why."""
-        why = "nine of its ten rows have one time: whatever the folds, one has no comparable rows"
+        why = "nine of its ten rows have one time: in any folds, one has no comparable rows"
         return {"check_fit2d_1feature": why}
 
     def _problem(self, rows: Any, times: np.ndarray, seen: np.ndarray) -> Problem:

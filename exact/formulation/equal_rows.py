@@ -1,6 +1,6 @@
 """Equal rows as one row with a weight, and the way back for dual points.
 
-Rows of one class that are equal have equal scores whatever f is, so a group of them is one row
+Rows of one class that are equal have equal scores for any f, so a group of them is one row
 whose weight is the sum of theirs: the objective is the same function of f. A dual point of the
 groups gives one of the rows: alpha_ij depends on the groups alone, so a group's marginal is shared
 out by weight. Many equal rows also mean many pairs tied at the margin; in groups the ties are gone.

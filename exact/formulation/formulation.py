@@ -156,7 +156,7 @@ def formulate(
 def _classes(pairs: Any) -> tuple[AllPairs | PairList, np.ndarray]:
     """Return pairs of the two classes that the structure is the scatter of, and the positive rows.
 
-    Those of ordered pairs are their two grades, whatever the groups; a row weighs there what it
+    Those of ordered pairs are their two grades, in any groups; a row weighs there what it
     weighs as the upper or the lower one of a pair.
     """
     if not isinstance(pairs, OrderedPairs):

@@ -81,7 +81,7 @@ def largest_lam(problem: Problem) -> float:
 
     With delta the mean difference over the pairs, that is max_ij delta'(x_i - x_j): at this lam
     and above no pair exceeds its margin at delta / lam, which is therefore the optimum, and the
-    order of the rows no longer changes. (For the other losses it is no threshold, but a scale.)
+    order of the rows no longer changes. (For the other losses it is not a threshold, but a scale.)
     Where the classes have one mean, the largest squared norm of a row stands in.
     """
     space, pairs = problem.space, all_the_pairs(problem)

@@ -51,7 +51,7 @@ def match_weights(X: object, w: object) -> object:
     columns = text_names(frame_names(X))
     if isinstance(w, Mapping):
         if columns is None:
-            raise InputError("weights by name need data with names: X is no frame")
+            raise InputError("weights by name need data with names: X is not a frame")
         return in_column_order(as_float64([*w.values()], "the weights"), [*map(str, w)], columns)
     names = weight_names(w)
     if columns is None or names is None:

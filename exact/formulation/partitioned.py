@@ -82,7 +82,7 @@ def rows_of_dask(
     """Return the rows of a dask collection, and both labels: the negative and the positive one.
 
     With `qid` their pairs are those within a query; with `graded`, too, y are the grades, and there
-    are no labels.
+    are not labels.
     """
     try:
         from ..spaces.dask_rows import dask_rows

@@ -51,7 +51,7 @@ class Options:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Request:
-    """Which problem is meant, whatever the rows are. `Request.of` makes one of a caller's
+    """Which problem is meant, for any kind of rows. `Request.of` makes one of a caller's
     arguments.
     """
 
@@ -79,8 +79,8 @@ class Request:
         check_choice("structure_source", self.structure_source, SOURCES)
         if not isinstance(self.penalty, Ridge) and not (self.is_linear and self.structure == 0):
             raise InputError(
-                "a penalty beside lam/2 |f|^2 acts on the weights of the features: it goes with "
-                "the linear kernel and no structure"
+                "a penalty other than lam/2 |f|^2 acts on the weights of the features: it goes "
+                "with the linear kernel and no structure"
             )
         if self.is_partial:
             if self.structure != 0:

@@ -59,13 +59,13 @@ class ScoreFit:
 class _Known:
     """Coordinates and what was proved with them.
 
-    stretch : 1 / sigma;  beside : how far the function is from one of least norm;
+    stretch : 1 / sigma;  apart : how far the function is from one of least norm;
     left_at_least : no function leaves less of the scores (Euclidean norm).
     """
 
     w: np.ndarray
     stretch: float = np.inf
-    beside: float = 0.0
+    apart: float = 0.0
     left_at_least: float = 0.0
 
 
@@ -174,7 +174,7 @@ def _moved(problem: Problem, known: _Known, z: float) -> float:
     if not np.isfinite(known.stretch):
         return np.inf
     space = problem.space
-    moved = known.stretch * z * float(np.sqrt(problem.n)) + known.beside
+    moved = known.stretch * z * float(np.sqrt(problem.n)) + known.apart
     if isinstance(space, Structured):
         spread = space.structure * float(space.scatter.mass().sum()) * z**2
         moved = float(np.sqrt(moved**2 + spread * (1 + gamma(problem.n + 8))))
@@ -191,14 +191,14 @@ def _by_columns(space: Rows, scores: np.ndarray, found: Columns) -> _Known:
     # The exact fit takes |M'r| / sigma at most off the square of what is left.
     slope = found.slope(left) / found.sigma
     least = float(np.sqrt(max(size**2 * (1 - gamma(space.n + 8)) - slope**2, 0.0))) - error * root
-    return _Known(w, found.stretch, found.beside(w), max(least, 0.0) * (1 - gamma(16)))
+    return _Known(w, found.stretch, found.apart(w), max(least, 0.0) * (1 - gamma(16)))
 
 
 def _by_products(space: Space, scores: np.ndarray) -> _Known | None:
     """Return the fit through the coefficients of rows, of which there are no more than features.
 
     Functions of least norm are sum a_i k_i with sum a = 0, their scores K a, and sigma^2 is the
-    least eigenvalue of K beside the constants.
+    least eigenvalue of K orthogonal to the constants.
     """
     M, error = _centred_products(space)
     found = _least_eigenvalue(M, error)
@@ -212,10 +212,10 @@ def _by_products(space: Space, scores: np.ndarray) -> _Known | None:
         a -= a.mean()
         coordinates = space.pull(a)
         left, _ = _left(space, coordinates, scores)
-    beside = (abs(float(a.sum())) + gamma(space.n) * float(np.abs(a).sum())) * space.reach
+    apart = (abs(float(a.sum())) + gamma(space.n) * float(np.abs(a).sum())) * space.reach
     if space.held is not None:
-        beside += space.held.pull_error(a)
-    return _Known(coordinates, float(1 / np.sqrt(least)) * (1 + gamma(8)), beside)
+        apart += space.held.pull_error(a)
+    return _Known(coordinates, float(1 / np.sqrt(least)) * (1 + gamma(8)), apart)
 
 
 def _centred_products(space: Space) -> tuple[np.ndarray, float]:

@@ -88,7 +88,7 @@ def _by_strong_concavity(
 def _inside(
     problem: Problem, g: np.ndarray, error: float, spread: np.ndarray, gap: float, size: float
 ) -> np.ndarray:
-    """Return where C holds g whatever its error and the distance to the optimum's pull are."""
+    """Return where C holds g for any error of it and distance to the optimum's pull."""
     whole = max(gap, 0.0) + gamma(16) * (size + abs(gap))
     off = spread * (np.sqrt(whole) * (1 + gamma(4))) + error + 4 * UNIT * np.abs(g)
     zeros = problem.penalty.zeros(g, off * (1 + gamma(4)))

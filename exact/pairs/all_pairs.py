@@ -287,7 +287,7 @@ class PairList(Labelled, Curved):
         size = mass if loss == HINGE else mass * (1.0 + np.abs(alpha)) + np.abs(dual)
         value, m = float(short_sum(values)), self.i.size
         chain = gamma(short_chain(m) + 16)
-        # Any alpha in its box is feasible, from whatever margins it was made: only sums round.
+        # Any alpha in its box is feasible, for any margins: only sums round.
         return PairSums(
             value,
             c,

@@ -47,7 +47,7 @@ class PartitionedPairs(AllPairs):
         return self.facts.n_pos
 
     def on(self, positive: np.ndarray) -> Self:
-        """Return the same pairs; labels cannot be given beside those of the partitions."""
+        """Return the same pairs; labels cannot be given next to those of the partitions."""
         raise InputError("the labels of rows in partitions lie with the rows: give no others")
 
     def sides(self) -> tuple[np.ndarray, np.ndarray]:

@@ -4,7 +4,7 @@
            (1 / (kp kq)) sum_ij p_i q_j loss(s_i - s_j)
 
 For a loss that never grows with the margin the maximum is at the kp lowest positives and the kq
-highest negatives, whatever ties there are, so that U is the mean over all pairs of these rows; as a
+highest negatives, with any ties, so that U is the mean over all pairs of these rows; as a
 maximum of convex functions it is convex. kp = n_pos is one-way partial AUC, and kq = 1 with it the
 loss of TopPush. Every feasible p, q makes a minorant: U(s) is at least the mean of the pairs that
 they weigh, and so at least any minorant of that.
@@ -192,7 +192,7 @@ class Tail(PairRisk):
         sums = pairs.sums(scores[used], self.mean.loss, width)
         c = np.zeros(self.n)
         c[used] = share * sums.c
-        # A boundary row's weight is right to a unit where it is no whole number.
+        # A boundary row's weight is right to a unit where it is not a whole number.
         value_rounding = sums.value_rounding + 8 * UNIT * sums.value
         rounded = gamma(2) * float(np.abs(c).sum()) if share < 1 else 0.0
         return PairSums(

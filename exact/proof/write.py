@@ -255,7 +255,7 @@ def claims_of(upper: Fraction, lower: Fraction) -> tuple[float, float, float]:
 def _supports(solution: Solution, gap: Fraction) -> bool:
     """Whether the evidence proves about as much as the solution's certificate says."""
     reported = solution.certificate
-    # The checker's own rounding is about 1e-12, whatever the objective is.
+    # The checker's own rounding is about 1e-12 for any objective.
     allowed = 2 * reported.gap + 1e-6 * reported.primal + 1e-11
     return float(gap) <= allowed
 

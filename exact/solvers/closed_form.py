@@ -91,7 +91,7 @@ class SquaredLossSolver(Solver):
         operator = scipy.sparse.linalg.LinearOperator((space.dim, space.dim), matvec=times)
         limits = {"rtol": RESIDUAL, "maxiter": self.max_iter, "callback": keep}
         try:
-            # Where lam is rounding beside the rows, a direction may seem to have no curvature.
+            # Where lam is rounding next to the rows, a direction may seem to have no curvature.
             with np.errstate(divide="raise", invalid="raise", over="raise"):
                 scipy.sparse.linalg.cg(operator, at_zero, **limits)
         except FloatingPointError:

@@ -85,7 +85,7 @@ def _elastic(
 ) -> np.ndarray:
     """Coordinate descent on (1/2) w'M w - delta'w + l1/2 |w|_1 + l2/4 |w|^2, half the problem."""
     strength = problem.l1 / 2 + problem.loss.lam / 2
-    # A factor of M with as many rows as columns: the path takes a design matrix beside its Gram.
+    # A factor of M with as many rows as columns: the path takes a design matrix next to its Gram.
     size, basis = scipy.linalg.eigh(M)
     root = np.sqrt(np.maximum(size, 0.0))
     design = np.asfortranarray(root[:, None] * basis.T)

@@ -196,7 +196,7 @@ def merged(first: Any, second: Any) -> Any:
 # Largest number of columns for which compiled loops beat the library's matrix products.
 FEW_COLUMNS = 8
 
-# Held while an object that is no array reads rows: it may move to a place in a file first.
+# Held while an object that is not an array reads rows: it may move to a place in a file first.
 _READING = threading.Lock()
 
 
@@ -225,7 +225,7 @@ class Sample(NamedTuple):
     positive: np.ndarray
 
 
-STRETCHES = 8  # sums that a pass is made of, whatever the number of threads: so its bits agree
+STRETCHES = 8  # sums that a pass is made of, with any number of threads: so its bits agree
 STRETCH_NUMBERS = 1 << 20  # numbers of the rows from which another sum pays
 
 

@@ -92,7 +92,7 @@ class Refusal:
     error: InputError | CertificateError
 
 
-def told(function: Callable[P, R]) -> Callable[P, R]:
+def refusals_returned(function: Callable[P, R]) -> Callable[P, R]:
     """Let a worker's function return refusals, its own and those that it is given."""
 
     @functools.wraps(function)
@@ -124,7 +124,7 @@ def with_key(task: Any, key: np.ndarray) -> There:
     return task, key
 
 
-@told
+@refusals_returned
 def run_here(there: There, count: int, places: Sequence[int], *parts: tuple[Any, ...]) -> Nodes:
     """Return the sums of a task's answers on some of `count` partitions."""
     task, key = there
@@ -134,7 +134,7 @@ def run_here(there: There, count: int, places: Sequence[int], *parts: tuple[Any,
     return folded.nodes
 
 
-@told
+@refusals_returned
 def sums_here(there: There, count: int, *some: Nodes) -> Nodes:
     """Return the sums of nodes that others have made."""
     return folded_copies(there[0], count, some).nodes
@@ -230,7 +230,7 @@ class DaskEngine(Engine):
         `client.subscribe_topic("aucert", print)` shows them.
         """
 
-        def told(step: Any) -> None:
+        def publish(step: Any) -> None:
             with one_sentence():
                 self.client.log_event(
                     "aucert", {"step": step.n_iter, "primal": step.primal, "dual": step.dual}
@@ -238,7 +238,7 @@ class DaskEngine(Engine):
             if callback is not None:
                 callback(step)
 
-        return told
+        return publish
 
     def _there(self, task: Any, key: np.ndarray) -> Future:
         """Return the task where workers find it; the scheduler can make it again if one dies."""
@@ -444,7 +444,7 @@ def _names(X: Any) -> list[str] | None:
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
-@told
+@refusals_returned
 def _distinct(y: Any, index: int) -> np.ndarray:
     """Return the distinct labels of a block."""
     labels = check_labels(y, f"y of partition {index}")
@@ -473,7 +473,7 @@ def _sorted(labels: np.ndarray, where: str = "") -> np.ndarray:
         raise InputError(why_unsorted(labels, where)) from None
 
 
-@told
+@refusals_returned
 def _part(
     index: int, X: Any, y: Any, weight: Any, positive: Any, group: Any = None
 ) -> tuple[Any, ...]:

@@ -226,7 +226,7 @@ def _few_sparse(space: Rows) -> tuple[Rows, Lift]:
 
 
 # Rows, and features a root of the rows, from which a kernel is better left as it is: a factor takes
-# n r^2 operations, and r^2 numbers a Hessian are many beside n rows.
+# n r^2 operations, and r^2 numbers a Hessian are many next to n rows.
 PLAIN_FROM, PLAIN_RANK = 1000, 10.0
 NEARLY_ALL = 0.9  # Rows have full rank if their factor takes this share of them.
 
@@ -257,8 +257,8 @@ LEAST_PIVOT = 1e-10  # A remainder below this share of a column's length counts 
 class Columns:
     """A basis of the columns, made nearly orthonormal.
 
-    With M = P X[:, basis] T, P the projection beside the constants, |M u| >= sigma |u|. All other
-    columns are X[:, basis] C, each but for a constant, exactly.
+    With M = P X[:, basis] T, P the projection orthogonal to the constants, |M u| >= sigma |u|.
+    All other columns are X[:, basis] C, each but for a constant, exactly.
     """
 
     basis: np.ndarray
@@ -292,7 +292,7 @@ class Columns:
         )
         return out
 
-    def beside(self, w: np.ndarray) -> float:
+    def apart(self, w: np.ndarray) -> float:
         """Return how far w is from weights of least norm: its part on which the scores are blind.
 
         The blind weights are spanned by N = [-C; I], and |N u| >= |u|.

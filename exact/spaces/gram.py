@@ -125,7 +125,7 @@ AS_STORED = (
 FLOAT32 = 2.0**-24  # relative rounding of one float32 number
 ASYMMETRY = 1e-10, 64 * FLOAT32  # of the largest entry: K in float64, and in float32
 CLEARLY = 1e-6  # of the largest entry: an eigenvalue nearer zero lacks some diagonal, no constant
-LARGEST_SHARE = 0.125  # of the largest entry: a shift beyond it is no rounding, however many rows
+LARGEST_SHARE = 0.125  # of the largest entry: a shift beyond it is not rounding, however many rows
 
 
 def as_meant(meaning: str) -> str:
@@ -139,7 +139,7 @@ SIDE = 512  # Rows of a tile: one in single precision is a megabyte, which stays
 SINGLE_FROM = 1e-7
 SPARE = 0.8  # Share of the free memory that the tiles may take.
 
-# Sums that a product is made of, whatever the number of threads: so its bits are the same.
+# Sums that a product is made of, with any number of threads: so its bits are the same.
 PARTS = 8
 MEMORY = Path("/proc/meminfo")  # Where Linux says how much memory is free.
 
@@ -391,7 +391,7 @@ class Gram(Space):
             self.meaning = f"K + {said} in every entry, a constant that pairs cancel,"
         if not self._is_proved(top):
             raise InputError(
-                f"K has a negative eigenvalue ({least:.2g}), so it is no kernel matrix and no "
+                f"K has a negative eigenvalue ({least:.2g}), so it is not a kernel matrix and no "
                 f"dual bound is valid: add {-2 * least:.2g} to its diagonal, or use another kernel"
             )
         warn_the_user(f"K has a negative eigenvalue ({least:.2g}): {self.meaning} is taken")

@@ -150,7 +150,7 @@ def _order_of(seen: list[Any], index: int) -> OrderCounts:
     return OrderCounts(mass, count, top, names, np.unique(whole.key)[: KINDS + 1])
 
 
-def check_groups_whole(names: dict[int, np.ndarray], told: str) -> int:
+def check_groups_whole(names: dict[int, np.ndarray], advice: str) -> int:
     """Return the number of groups."""
     check_one_type({f"partition {k}": found for k, found in names.items()}, "the groups")
     if not names:
@@ -165,7 +165,7 @@ def check_groups_whole(names: dict[int, np.ndarray], told: str) -> int:
         one, other = sorted((int(place[k]), int(place[k + 1])))
         raise InputError(
             f"group {every[k].item()!r} is split: it lies in partition {one} and in partition "
-            f"{other} (from 0), and pairs are within a partition: {told}"
+            f"{other} (from 0), and pairs are within a partition: {advice}"
         )
     return int(every.size)
 
@@ -207,7 +207,7 @@ class GroupedRows(PartitionedRows):
         place of a tuple. All are read by this process.
     columns : list of str, optional
         Names of the features.
-    told : str, optional
+    advice : str, optional
         What is to be done where a group is split, as part of a sentence.
 
     Attributes
@@ -224,10 +224,12 @@ class GroupedRows(PartitionedRows):
 
     arrays = ("X", "group", "key")
 
-    def __init__(self, source: Source | Engine, columns: list[str] | None = None, told: str = SORT):
+    def __init__(
+        self, source: Source | Engine, columns: list[str] | None = None, advice: str = SORT
+    ):
         self.order = OrderCounts()
         super().__init__(source, columns)
-        self.groups = check_groups_whole(self.order.names, told)
+        self.groups = check_groups_whole(self.order.names, advice)
         self.order.names = {}
         if self.order.mass == 0:
             raise NoPairError(

@@ -52,7 +52,7 @@ def check_kernel(kernel: Kernel, X: Any) -> None:
     """Raise `InputError` unless a kernel keeps its contract on some of the rows X (n, d).
 
     A few rows prove nothing about the others; they catch a wrong shape, a diagonal or a bound of
-    rounding that is not that of the values, and a function that is no kernel.
+    rounding that is not that of the values, and a function that is not a kernel.
     """
     n = int(X.shape[0])
     some = X[np.unique(np.linspace(0, n - 1, min(n, CHECKED_ROWS)).astype(int))]

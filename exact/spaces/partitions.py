@@ -218,12 +218,12 @@ class Folded:
     def add(self, reply: Reply, place: int, level: int = 0) -> None:
         """Add the reply of a partition, or a sum of several; neighbours are added up."""
         while (size := -(-self.count >> level)) > 1:
-            beside = place ^ 1
-            if beside < size:  # else it is the last, and goes up alone
-                other = self.nodes.pop((level, beside), None)
+            sibling = place ^ 1
+            if sibling < size:  # else it is the last, and goes up alone
+                other = self.nodes.pop((level, sibling), None)
                 if other is None:
                     break
-                first, second = (other, reply) if beside < place else (reply, other)
+                first, second = (other, reply) if sibling < place else (reply, other)
                 reply = joined(self.task, first, second)
             level, place = level + 1, place >> 1
         if (level, place) in self.nodes:
@@ -397,7 +397,7 @@ class Facts:
 
 
 def facts_of(blocks: Iterator[Block], index: int) -> Facts:
-    """Return the facts of one partition, and refuse what is no finite number."""
+    """Return the facts of one partition, and refuse what is not a finite number."""
     none = np.zeros(0)
     found = Facts({index: (0, 0)}, none, none, none, np.zeros(2))
     for block in blocks:

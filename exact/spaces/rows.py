@@ -46,7 +46,7 @@ def held_rows(X: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray, np.
     """Return the rows to compute with, their squared norms (n,) and what was taken off them (d,).
 
     Any offset will do: it cancels in every pair, and saves digits where a column's mean is large
-    beside its spread.
+    next to its spread.
     """
     if not centred and X.size >= LARGE and X.flags.c_contiguous:
         mean, moment, squares = surveyed(X)
@@ -218,7 +218,7 @@ LARGEST_REACH = 1e100  # Largest norm of a row: products of larger ones may over
 
 
 def check_reach(reach: float, zero: bool) -> float:
-    """Return the norm of the longest row; refuse one whose square is no float, unless all are 0."""
+    """Return the norm of the longest row; its square must be a float, unless all are 0."""
     if not reach <= LARGEST_REACH:
         raise InputError("X has values so large that their squares overflow: rescale it")
     if reach < SMALLEST_REACH and not zero:

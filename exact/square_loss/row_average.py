@@ -190,7 +190,7 @@ def top_eigenvalue(
     wanted = (math.log(1.648 * math.sqrt(dim) / FAILURE) / math.sqrt(SLACK) + 1) / 2
     steps = min(math.ceil(wanted), dim, rank + 1)
     basis = np.zeros((steps, dim))
-    diagonal, beside = np.zeros(steps), np.zeros(steps)
+    diagonal, off_diagonal = np.zeros(steps), np.zeros(steps)
     v = rng.standard_normal(dim)
     for t in range(steps):
         basis[t] = v / np.linalg.norm(v)
@@ -198,12 +198,12 @@ def top_eigenvalue(
         diagonal[t] = basis[t] @ v
         for _ in range(2):  # two passes are enough to keep the basis orthogonal
             v = v - basis[: t + 1].T @ (basis[: t + 1] @ v)
-        beside[t] = np.linalg.norm(v)
-        if beside[t] <= 1e-12 * np.abs(diagonal).max():
+        off_diagonal[t] = np.linalg.norm(v)
+        if off_diagonal[t] <= 1e-12 * np.abs(diagonal).max():
             steps = t + 1
             break
-    top = scipy.linalg.eigvalsh_tridiagonal(diagonal[:steps], beside[: steps - 1]).max()
-    exhausted = beside[steps - 1] <= 1e-9 * np.abs(diagonal).max()
+    top = scipy.linalg.eigvalsh_tridiagonal(diagonal[:steps], off_diagonal[: steps - 1]).max()
+    exhausted = off_diagonal[steps - 1] <= 1e-9 * np.abs(diagonal).max()
     return float(top) * (1 + 1e-9 if exhausted else 1 / (1 - SLACK))
 
 
@@ -222,7 +222,7 @@ class SquareParts:
 def square_parts(loss: RowAverage, w: np.ndarray) -> SquareParts:
     """Return the parts of F at `w` (d,); the rows of `loss` count as the data.
 
-    Bounds hold in whatever order a block's sums are added up: m terms lose at most gamma_m of their
+    Bounds hold in any order of a block's sums: m terms lose at most gamma_m of their
     sizes.
     """
     (n, d), side, size = loss.X.shape, loss.positive.astype(int), np.abs(w)

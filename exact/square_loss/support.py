@@ -19,7 +19,7 @@ since q_S = max_u 2 delta'u - u'Sigma u over u on S, and u'Sigma u >= w'Sigma w 
 + (u - w)'D(u - w). At w = Sigma_TT^-1 delta_T the vector r is rounding. This is the relaxation by
 perspectives at one point.
 
-Floats know the moments to a few units of the features' spread. That is no information about what
+Floats know the moments to a few units of the features' spread. That is not information about what
 varies less: the difference of a feature and its near copy, or a feature that is all but constant.
 There F*(S) is computed in whole numbers; see `exact_moments.py`. Where that would be too slow the
 bound is zero, which holds for any F.

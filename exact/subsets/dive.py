@@ -3,7 +3,7 @@
 A node is a set I of features that are in and a set C of candidates; its supports are the S of k
 features between I and T = I + C. The bound of q_S over them is that of `square_loss/support.py`,
 at w = Sigma_TT^-1 delta_T. The residual r is computed afresh each time and its rounding added, so
-that the bound holds whatever errors the updates of w and of the inverse have piled up.
+that the bound holds for any errors that the updates of w and of the inverse have piled up.
 Sorts, sums and copies are loops: numpy's forms, and `solve`, take the compiler seconds each.
 """
 
@@ -86,7 +86,7 @@ def _whole(data, index, size):
         w[a] = data[1][index[a]]
         for b in range(size):
             block[a, b] = data[0][index[a], index[b]]
-    for p in range(size):  # elimination; the diagonal keeps it regular, and a poor w is no harm
+    for p in range(size):  # elimination; the diagonal keeps it regular, and a poor w does no harm
         for a in range(p + 1, size):
             factor = block[a, p] / block[p, p] if block[p, p] > 0 else 0.0
             w[a] -= factor * w[p]

@@ -83,7 +83,7 @@ def try_all(
                 if top < upper:
                     best, upper = other, top
             if callback is not None:
-                # What was not tried may be as low as zero, whatever the others tell.
+                # What was not tried may be as low as zero, for any result of the others.
                 known = min(upper, lower) if tries == whole else 0.0
                 seconds = time.perf_counter() - begin
                 callback(SearchStep(tries, whole - tries, upper, known, seconds))

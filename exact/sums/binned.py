@@ -7,13 +7,13 @@ m <= -1 means z < 0; only pairs with m = 0 are uncertain. Rows are seen a block 
 order and in any number of parts: `Gathered` counts them, and a `closed` function gives the sums.
 
 *Hinge.* alpha_ij = clip(m_ij / (2 half) + 1/2, 0, 1), or 1[m_ij >= 1] for half = 0, is in the
-hinge's box whatever the scores were, so its marginals are feasible without tolerance: they are sums
+hinge's box for any scores, so its marginals are feasible without tolerance: they are sums
 of counts. Where m = 0, ``K max(0, z) = max(0, theta_j - theta_i) <= theta_j (1 - theta_i)``, so the
 value is a rigorous upper bound of the mean hinge, too large by about (density of pairs at the
 margin) / (12 K^2), and a bin needs to keep only its mass and its sum of theta.
 
 *Squared hinge.* With alpha_ij = 2 z_ij where m_ij >= 1, and 0 elsewhere, which is in the box
-alpha >= 0 whatever the scores were, all sums over pairs factorise into the moments sum theta^p of
+alpha >= 0 for any scores, all sums over pairs factorise into the moments sum theta^p of
 the bins (p = 0, 1, 2), and the marginal of a row is a straight line in its own theta. So
 
     mean max(0, z)^2  <=  sums over m >= 1  +  sums over m = 0 of theta_j^2 (1 - theta_i)^2 / K^2,

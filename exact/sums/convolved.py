@@ -7,7 +7,7 @@ residuals K s - floor(K s), a pair has the margin t = t' + e with
     t' = (p_i - q_j) / K,    e = (theta_i - theta_j) / K.
 
 Take alpha = -loss'(t') for every pair, and alpha = 0 or 1 far from the loss's centre. That is a
-feasible dual point whatever the scores are, so V = mean dual(alpha) and its signed marginals c make
+feasible dual point for any scores, so V = mean dual(alpha) and its signed marginals c make
 a minorant: U(s) >= V - c's for all s. At the scores themselves each pair loses at most
 
     loss(t) - (dual(alpha) - alpha t) <= L e^2 / 2    (or `tail` far out),
@@ -65,7 +65,7 @@ from .binned import LARGEST_BIN, ClosedLines, Extent, Gathered, Ruler, whole_num
 
 LARGEST_GRID = 1 << 21  # Largest number of bins: their width is doubled until the scores fit.
 
-BESIDE = 8.0  # Bins beyond the reach of a loss that rows keep: flooring moves them by less.
+MARGIN_BINS = 8.0  # Bins beyond the reach of a loss that rows keep: flooring moves them by less.
 
 LARGEST_SCORE = 1e150  # Largest score: the distances of larger ones leave the range of a grid.
 
@@ -237,7 +237,7 @@ def smooth_ruler(extent: np.ndarray, bins: float, loss: Any, least: float = 1.0)
     """Return a grid for scores of this range, with fewer bins a unit until it is not too large."""
     while True:
         K = float(bins)
-        reach = loss.reach + BESIDE / K
+        reach = loss.reach + MARGIN_BINS / K
         plus = np.clip(extent[:2], extent[2] + loss.centre - reach, extent[3] + loss.centre + reach)
         minus = np.clip(extent[2:], plus[0] - loss.centre - reach, plus[1] - loss.centre + reach)
         a, b, shift = np.floor(K * plus), np.floor(K * minus), round(loss.centre * K)
@@ -314,7 +314,7 @@ def exponential_sums(pairs: Any, scores: np.ndarray, largest: float) -> PairSums
     shifted = np.where(c != 0, (scores - middle).astype(float), 0.0)
     linear = c * shifted
     conjugate = value + float(short_sum(linear))
-    # Exponents are floats, whatever the format of the scores. With exponents x of the factors, exp
+    # Exponents are floats in any format of the scores. With exponents x of the factors, exp
     # at a rounded x is wrong by |x| units more, so that the mean over all pairs is wrong by units
     # of worst * value + sum |c x|, and |x_i| <= |s_i - middle| + worst / 2: four units of that.
     chain = gamma(2 * short_chain(pairs.n) + 4 * EXPONENTIAL_UNITS)

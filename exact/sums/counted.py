@@ -4,7 +4,7 @@ Scores go to a grid of 2^k steps a unit: a positive row to T_i = floor(2^k s_i),
 B_j = floor(2^k s_j) + 2^k, both exact. The whole number ``m_ij = B_j - T_i`` is less than one step
 from the pair's shortfall, so m >= 1 means z > 0 and m <= -1 means z < 0. Two things follow.
 
-* ``alpha_ij = clip(m_ij / (2 half) + 1/2, 0, 1)`` is in the hinge's box whatever the scores were,
+* ``alpha_ij = clip(m_ij / (2 half) + 1/2, 0, 1)`` is in the hinge's box for any scores,
   and its marginals are sums of whole numbers below 2^62: exact but for one division.
 * With hard counts u_i = #{j: m_ij >= 1} and v_j = #{i: m_ij >= 1}
 

@@ -310,7 +310,7 @@ def gather(X, offset, w, positive, weight, K, limits, cut, held, sums, extent):
             least = low_a if side[i] else low_b
             most = high_a if side[i] else high_b
             whole = np.floor(x)
-            # A score that is no number fails this comparison: its place is in the grid, too.
+            # A score that is not a number fails this comparison: its place is in the grid, too.
             bin_of = whole if whole > least else least
             bin_of = bin_of if bin_of < most else most
             theta[i] = 0.0 if cut and bin_of != whole else x - bin_of

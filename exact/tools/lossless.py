@@ -122,7 +122,7 @@ def check_one_type(parts: Mapping[str, np.ndarray], what: str) -> None:
 
 def why_unsorted(labels: np.ndarray, where: str = "") -> str:
     """Return why labels (objects) have no order: one is missing, or they are of mixed types."""
-    # Whatever stands for a missing value differs from itself, or does not say.
+    # What stands for a missing value differs from itself, or does not say.
     missing = np.array([one is None or (one != one) is not False for one in labels.tolist()])
     try:
         np.unique(labels[~missing])
@@ -332,4 +332,4 @@ def _own(X: Any, name: str) -> Any:
         copy.check_format(full_check=True)
         return copy
     except (ValueError, IndexError) as error:
-        raise InputError(f"{name} is no valid sparse matrix: {error}") from None
+        raise InputError(f"{name} is not a valid sparse matrix: {error}") from None

@@ -65,7 +65,7 @@ def gamma_sum(n: float) -> float:
 
 def short_sum(values: np.ndarray) -> np.floating:
     """Return the sum of (n,) values, no term of which passes through more than `short_chain(n)`
-    additions, in whatever order numpy adds up.
+    additions, in any order.
 
     The order of `numpy.sum` is its own affair (pairwise, in blocks, where it can; plain elsewhere).
     Here it is left only in sums of 32 terms: these become one, again and again.

@@ -141,7 +141,7 @@ def workers(numbers: int) -> int:
     """Return how many threads a pass over so many numbers takes.
 
     What the caller asked for, else as many as the processors and the bounds already set allow,
-    as long as each has so much to do that starting it costs little beside.
+    as long as each has so much to do that starting it costs little in comparison.
     """
     asked = _ASKED.get()
     if asked is not None:

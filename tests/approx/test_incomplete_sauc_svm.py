@@ -1,4 +1,4 @@
-"""SAUC-SVM on drawn pairs and on Nyström features, beside the certified optimum."""
+"""SAUC-SVM on drawn pairs and on Nyström features, next to the certified optimum."""
 
 from __future__ import annotations
 

@@ -53,18 +53,18 @@ def test_the_model_is_that_in_memory_and_its_certificate_holds(loss: str) -> Non
     assert apart.intercept_ == pytest.approx(held.intercept_, abs=0.05)
     assert apart.n_pairs_ == 300
     best = solve(X, y, 0.1, loss=loss).certificate
-    told = apart.certificate_
-    assert told.primal - told.gap - told.rounding <= best.primal <= told.primal
+    stated = apart.certificate_
+    assert stated.primal - stated.gap - stated.rounding <= best.primal <= stated.primal
     # In memory the square's and the squared hinge's dual points are shrunk by their own rule.
-    assert told.gap <= (1.3 if loss == "hinge" else 2.0) * held.certificate_.gap + 1e-3
+    assert stated.gap <= (1.3 if loss == "hinge" else 2.0) * held.certificate_.gap + 1e-3
 
 
 def test_the_certificate_of_any_weights_is_one_over_all_pairs() -> None:
     X, y = some_rows()
     w = np.array([0.5, 0.1, -0.2])
-    told = certificate_over_all(in_parts([50]), LOSSES["hinge"], 0.1, w)
+    stated = certificate_over_all(in_parts([50]), LOSSES["hinge"], 0.1, w)
     z = 1 - (X[y] @ w)[:, None] + (X[~y] @ w)[None]
-    assert told.primal == pytest.approx(np.maximum(z, 0).mean() + 0.05 * w @ w, abs=1e-6)
+    assert stated.primal == pytest.approx(np.maximum(z, 0).mean() + 0.05 * w @ w, abs=1e-6)
 
 
 def test_what_cannot_be_drawn_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The certificates of SPAM, SOLAM and FSAUC hold for any weights, beside the optimum of others."""
+"""The certificates of SPAM, SOLAM and FSAUC hold for any weights, next to the optimum of others."""
 
 from __future__ import annotations
 

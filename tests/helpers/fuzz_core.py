@@ -131,7 +131,7 @@ def judge(rng: np.random.Generator, core: Core, loss: str, found: Found) -> None
     moved = s + (error * rng.choice([-1.0, 1.0, 0.5], n) * (1 - 1e-9)).astype(np.longdouble)
     far = core.truth(naive.exact(moved))
     excess = far * (1 - BEYOND) - Fraction(upper.value) - Fraction(upper.error)
-    found.judged([f"U beside the scores exceeds `upper` by {float(excess):.3g}"] * (excess > 0))
+    found.judged([f"U next to the scores exceeds `upper` by {float(excess):.3g}"] * (excess > 0))
     scale = float(rng.choice([1.0, 1.0, 0.3, 0.0]))
     short = s.astype(float)
     evidence: list[Evidence] = [Scores(short, width, scale), Scores(-short, 0.0, scale)]
@@ -167,12 +167,12 @@ def other_evidence(rng: np.random.Generator, risk: Any, loss: str) -> list[Evide
     return [Marginals(u, v), Marginals(np.maximum(net, 0.0), np.maximum(-net, 0.0))]
 
 
-def value_faults(true: Fraction, told: Bound) -> list[str]:
+def value_faults(true: Fraction, stated: Bound) -> list[str]:
     """Return what is false in a value of U and what it may be off by."""
-    apart, slack = true - Fraction(told.value), true * BEYOND
-    off = Fraction(told.error) + Fraction(told.excess)
-    wrong = apart > Fraction(told.error) + slack or -apart > off + slack
-    return [f"U is off by {float(apart):.3g}: {told}"] * wrong
+    apart, slack = true - Fraction(stated.value), true * BEYOND
+    off = Fraction(stated.error) + Fraction(stated.excess)
+    wrong = apart > Fraction(stated.error) + slack or -apart > off + slack
+    return [f"U is off by {float(apart):.3g}: {stated}"] * wrong
 
 
 def minorant_faults(
@@ -205,19 +205,19 @@ def ordered(rng: np.random.Generator, found: Found) -> None:
         tau = float(np.median(time)) if kind == "uno" else None
         made = survival_pairs(time, event) if tau is None else uno_pairs(time, event, tau)
         weight = None if tau is None else np.asarray(made.upper)
-        told = OrderedPairs(made.group, made.key, made.upper, made.lower, form=form)
+        stated = OrderedPairs(made.group, made.key, made.upper, made.lower, form=form)
         seen = event if weight is None else event & (weight > 0)
         if weight is None:
             true = naive_survival(time, event)
-        else:  # deaths from tau on are no upper rows, and no censored ones
+        else:  # deaths from tau on are not upper rows, and no censored ones
             true = naive_uno(np.flatnonzero(seen).tolist(), time, event, weight)
     else:
-        told, true = grades(rng, n, kind, form)
+        stated, true = grades(rng, n, kind, form)
     pairs = list(zip(true.i, true.j, true.weight, strict=True))
-    if told.count() != len(pairs):
-        found.judged([f"{told.count()} pairs are counted, not {len(pairs)}"])
+    if stated.count() != len(pairs):
+        found.judged([f"{stated.count()} pairs are counted, not {len(pairs)}"])
     rule = ALL_LOSSES[loss]
-    core = Core(Mean(told, rule), lambda s: mean_of(loss, s, pairs), found.name)
+    core = Core(Mean(stated, rule), lambda s: mean_of(loss, s, pairs), found.name)
     judge(rng, core, loss, found)
 
 
@@ -248,8 +248,8 @@ def grades(rng: np.random.Generator, n: int, kind: str, form: str) -> tuple[Orde
     elif kind == "share":
         codes = np.zeros(n, dtype=int) if group is None else group
         share = (10.0 ** rng.uniform(-9, 9, 4))[codes]
-    told = OrderedPairs(group, key, upper, lower, gain, share, form)
-    return told, naive_ordered(group, key, upper, lower, gain, share)
+    stated = OrderedPairs(group, key, upper, lower, gain, share, form)
+    return stated, naive_ordered(group, key, upper, lower, gain, share)
 
 
 def tail(rng: np.random.Generator, found: Found) -> None:
@@ -477,13 +477,13 @@ def solved_ordered(rng: np.random.Generator, found: Found) -> None:
     """The general solvers over ordered pairs: the ridge and the elastic net, every loss."""
     n, d = int(rng.integers(4, 20)), int(rng.integers(1, 4))
     loss = str(rng.choice(["hinge", *QUADRATIC, *SMOOTH]))
-    told, true = grades(rng, n, str(rng.choice(["grades", "weights", "gain", "share"])), "auto")
+    stated, true = grades(rng, n, str(rng.choice(["grades", "weights", "gain", "share"])), "auto")
     X = hard_values(rng, hard_labels(rng, n), d, str(rng.choice(SHAPES)))
     unit = float(np.abs(X - X[0]).max()) or 1.0
     l2, l1 = float(10.0 ** rng.uniform(-5, 1)) * unit**2, float(10.0 ** rng.uniform(-3, -1)) * unit
     penalty: Any = ElasticNet(l2, l1) if rng.integers(3) == 0 else Ridge(l2)
     found.name = f"n {n}, X {X.shape}, {loss}, {penalty!r}"
-    problem = Problem(Rows(X), Mean(told, ALL_LOSSES[loss]), penalty)
+    problem = Problem(Rows(X), Mean(stated, ALL_LOSSES[loss]), penalty)
     pairs = list(zip(true.i, true.j, true.weight, strict=True))
 
     def objective(w: np.ndarray) -> Fraction:
@@ -576,12 +576,12 @@ def statistics(rng: np.random.Generator, found: Found) -> None:
     n = int(rng.integers(4, 30))
     scores = np.round(rng.normal(size=n), int(rng.integers(0, 3))) * 10.0 ** rng.integers(-8, 8)
     form, kind = str(rng.choice(["auto", "binned"])), str(rng.choice(["grades", "weights"]))
-    told, true = grades(rng, n, kind, form)
+    stated, true = grades(rng, n, kind, form)
     found.name = f"statistics, n {n}, {kind}, {form}"
     half = {1: Fraction(1), 0: Fraction(1, 2), -1: Fraction(0)}
     signs = [int(np.sign(scores[i] - scores[j])) for i, j in zip(true.i, true.j, strict=True)]
     value = sum((w * half[s] for w, s in zip(true.weight, signs, strict=True)), Fraction(0))
-    said = concordance(told, scores)
+    said = concordance(stated, scores)
     wrong = [f"C is {said.value!r}, not {float(value)!r}"] * (said.value != float(value))
     counts = [signs.count(k) for k in (1, -1, 0)]
     if counts != [said.concordant, said.discordant, said.tied_risk]:
@@ -614,14 +614,14 @@ def penalised_ordered(rng: np.random.Generator, found: Found) -> None:
     X = hard_values(rng, hard_labels(rng, n), d, str(rng.choice(SHAPES))) * scale
     loss = str(rng.choice(["hinge", *QUADRATIC, *SMOOTH]))
     kind = str(rng.choice(["grades", "weights", "gain", "share", "survival"]))
-    told: Any
+    stated: Any
     if kind == "survival":
         time, event = rng.integers(0, max(2, n // 2), n) * 0.1, rng.uniform(size=n) < 0.7
         asked: Any = {"y": None, "time": time, "event": event}
         true = naive_survival(time, event)
     else:
-        told, true = grades(rng, n, kind, "auto")
-        asked = {"y": None, "pairs": told}
+        stated, true = grades(rng, n, kind, "auto")
+        asked = {"y": None, "pairs": stated}
     penalty = hard_penalty(rng, X, d)
     found.name = f"{kind}, X {X.shape}, scale {scale:g}, {loss}, {penalty!r}"
     pairs = list(zip(true.i, true.j, true.weight, strict=True))
@@ -696,18 +696,18 @@ def ordered_proof(rng: np.random.Generator, found: Found) -> None:
         proof["scores"] = scores if np.abs(X @ tight).max() < 1e12 else 0 * scores
     for _ in range(6):
         changed, text = mutated(rng, proof)
-        told, weight = columns, r
+        stated, weight = columns, r
         if rng.integers(3) == 0:
-            told, weight, text = _damaged(rng, columns, r, text)
+            stated, weight, text = _damaged(rng, columns, r, text)
         try:
             if rng.uniform() < 0.7:  # whoever changes a field claims what can be verified then
-                _claim_all(changed, X, kind, told, weight)
+                _claim_all(changed, X, kind, stated, weight)
                 text += ", claims as tight as can be"
-            verdict = _verdict(changed, X, kind, told, weight)
+            verdict = _verdict(changed, X, kind, stated, weight)
         except ValueError:
             found.refused += 1
             continue
-        wrong = _verified(changed, X, kind, told, weight, verdict, tight)
+        wrong = _verified(changed, X, kind, stated, weight, verdict, tight)
         found.judged([f"{text}: {fault}" for fault in wrong])
 
 

@@ -76,7 +76,7 @@ def scores(rng: np.random.Generator, found: Found) -> None:
     X, kind = hard.true, KINDS_OF_SCORES[rng.integers(len(KINDS_OF_SCORES))]
     if kind in ("far", "tiny"):
         X = hard_values(rng, hard.y, 1 + X.shape[1], "gaussian")
-        if kind == "far":  # one positive row far away: beside its score the others are rounding
+        if kind == "far":  # one positive row far away: next to its score the others are rounding
             X[np.flatnonzero(hard.positive)[0], 0] = 10.0 ** rng.uniform(7, 11)
         else:
             X[:, -1] *= 10.0 ** rng.uniform(-17, -5)
@@ -572,14 +572,14 @@ def online(rng: np.random.Generator, found: Found) -> None:
             wrong.append(f"gap_ {model.gap_:.6g}, at least {float(value - least):.6g} is true")
         if model.proved_ and value - least > Fraction(1, 10**9):
             wrong.append(f"proved_, but {float(value - least):.6g} above the optimum")
-    told = model.certificate_
-    if np.isfinite(told.primal):
-        if value > Fraction(told.primal):
+    stated = model.certificate_
+    if np.isfinite(stated.primal):
+        if value > Fraction(stated.primal):
             wrong.append(
-                f"the certificate's objective is {told.primal:.6g}, not {float(value):.6g}"
+                f"the certificate's objective is {stated.primal:.6g}, not {float(value):.6g}"
             )
-        if Fraction(told.dual) > least:
-            wrong.append(f"the certificate's bound {told.dual:.6g} is above {float(least):.6g}")
+        if Fraction(stated.dual) > least:
+            wrong.append(f"the certificate's bound {stated.dual:.6g} is above {float(least):.6g}")
     found.judged(wrong)
 
 

@@ -129,7 +129,7 @@ def folds(rng: np.random.Generator, found: Found) -> None:
     lams = hard_lam(rng, made.X) * 10.0 ** -np.arange(2.0)
     tol = float(10.0 ** rng.uniform(-4, -0.3))
     found.name = f"{made.name}, grouped {grouped}, {count} folds, lams {lams}, tol {tol:.0e}"
-    told = cross_validated_path(made.rows, None, lams, cv=count, seed=seed, tol=tol)
+    stated = cross_validated_path(made.rows, None, lams, cv=count, seed=seed, tol=tol)
     rows = made.rows
     starts = starts_of_folds(rows, count, seed) if isinstance(rows, GroupedRows) else None
     seen = 0
@@ -144,11 +144,11 @@ def folds(rng: np.random.Generator, found: Found) -> None:
         seen += test[0].shape[0]
         total = train[0].shape[0] + test[0].shape[0]
         found.judged([f"{total} rows in both, of {made.X.shape[0]}"] * (total != made.X.shape[0]))
-        for k, lam in enumerate(told.lams):
+        for k, lam in enumerate(stated.lams):
             low, high = _auc_range(train, test, float(lam))
             wrong = []
-            if told.fold_low[fold, k] > high + 1e-12 or told.fold_high[fold, k] < low - 1e-12:
-                said = (told.fold_low[fold, k], told.fold_high[fold, k])
+            if stated.fold_low[fold, k] > high + 1e-12 or stated.fold_high[fold, k] < low - 1e-12:
+                said = (stated.fold_low[fold, k], stated.fold_high[fold, k])
                 wrong.append(f"lam {lam:.3g}: the optimum's AUC is in {(low, high)}, not {said}")
             found.judged(wrong)
     found.judged([f"{seen} rows held out of {made.X.shape[0]}"] * (seen != made.X.shape[0]))
@@ -225,9 +225,9 @@ def partition_proof(rng: np.random.Generator, found: Found) -> None:
         try:
             if rng.uniform() < 0.7:
                 upper, lower, _ = check_partitions.whole(changed)
-                told = {"primal": float_above(upper), "dual": float_below(lower)}
-                told["gap"] = float_above(upper - lower)
-                changed |= {name: np.asarray(x) for name, x in told.items()}
+                stated = {"primal": float_above(upper), "dual": float_below(lower)}
+                stated["gap"] = float_above(upper - lower)
+                changed |= {name: np.asarray(x) for name, x in stated.items()}
                 text += ", claims as tight as can be"
             wrong = _pass(changed, parts, objective, tight)
         except (ValueError, TypeError, OverflowError, IndexError, KeyError):

@@ -112,7 +112,7 @@ def one(seed: int, kind: Kind) -> Found:
             kind(np.random.default_rng([1618, seed]), found)
     except (InputError, TooLargeError):
         found.refused += 1
-    except Exception as error:  # whatever it is: nothing but a refusal may be raised
+    except Exception as error:  # of any type: nothing but a refusal may be raised
         found.false.append(f"{type(error).__name__}: {error}")
     return found
 

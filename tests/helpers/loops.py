@@ -14,7 +14,7 @@ FEW = 2
 """Cases of a loop that run by default, if it has more than one more; the others are slow."""
 
 GOLDEN = (5**0.5 - 1) / 2
-"""Its multiples lie evenly in [0, 1) whatever the order of the cases repeats."""
+"""Its multiples lie evenly in [0, 1) in any order of the cases."""
 
 asked = {"seeds": 0, "first": 0}
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 _CLONE = Path(__file__).resolve().parents[2]
-_BESIDE = _CLONE.parent / "shared" / "data"
+_NEXT_TO_CLONE = _CLONE.parent / "shared" / "data"
 
 
 def real_folder() -> Path | None:
-    """Folder of the real data: AUCERT_DATA, else `../shared/data` beside the clone, else None."""
+    """Folder of the real data: AUCERT_DATA, else `../shared/data` next to the clone, else None."""
     named = os.environ.get("AUCERT_DATA")
-    folder = Path(named).expanduser() if named else _BESIDE
+    folder = Path(named).expanduser() if named else _NEXT_TO_CLONE
     return folder if folder.is_dir() else None
 
 

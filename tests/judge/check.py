@@ -175,7 +175,7 @@ class Statement:  # a problem as its line states it
                 a = self.slope(s[i] - s[j])
                 V += share * weight * self.dual(a)
                 c[i], c[j] = c[i] + share * weight * a, c[j] - share * weight * a
-        if self.structure:  # s'R s >= 2 h'R s - h'R h, whatever h
+        if self.structure:  # s'R s >= 2 h'R s - h'R h for any h
             h = self.scores(w)
             R, t = self.scatter(h), self.lam * self.structure
             V, c = V - t / 2 * dot(h, R), [x - t * y for x, y in zip(c, R, strict=True)]

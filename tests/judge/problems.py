@@ -53,13 +53,13 @@ def answer(w: Any, certificate: Any, stated: Stated, c: Any = ()) -> dict[str, A
     """Return what is kept of an answer: numbers alone."""
     dual, primal = interval(certificate)
     w = np.asarray(w, dtype=float)
-    told = {"dual": dual, "primal": primal, "w": w, "radius": certificate.radius}
+    claimed = {"dual": dual, "primal": primal, "w": w, "radius": certificate.radius}
     if stated.get("kernel") is None and certificate.radius is not None:
-        told["scores"] = new_rows(w.size) @ w
+        claimed["scores"] = new_rows(w.size) @ w
     plain = stated["loss"] == "hinge" and not {"pairs", "rates"} & set(stated)
     if plain and np.size(c):
-        told["c"] = np.asarray(c, dtype=float)
-    return told
+        claimed["c"] = np.asarray(c, dtype=float)
+    return claimed
 
 
 def new_rows(dim: int) -> np.ndarray:
@@ -82,7 +82,7 @@ def given(stated: Stated) -> tuple[np.ndarray, np.ndarray | None, dict[str, Any]
 
 
 def solved(make: Callable[[Stated], dict[str, Any]] = lambda stated: {}) -> Callable:
-    """Return how `solve` is asked; `make` adds the arguments that are no plain data."""
+    """Return how `solve` is asked; `make` adds the arguments that are not plain data."""
 
     def ask(stated: Stated, tol: float) -> dict[str, Any]:
         X, y, more = given(stated)
@@ -381,9 +381,9 @@ def exactly() -> Iterator[Problem]:
         solution = exact.solve(X, y, stated["lam"], tol=tol, **more)
         problem = exact.linear_problem(X, y, stated["lam"], stated["loss"], positive=1)
         proved = exact.exact_certificate(problem, solution)
-        told = answer(solution.w, solution.certificate, stated, solution.minorant.c)
-        told["dual"] = max(told["dual"], proved.dual_float)
-        return told | {"primal": proved.primal_float, "exact": str(proved.primal)}
+        claimed = answer(solution.w, solution.certificate, stated, solution.minorant.c)
+        claimed["dual"] = max(claimed["dual"], proved.dual_float)
+        return claimed | {"primal": proved.primal_float, "exact": str(proved.primal)}
 
     rows = like(drawn(15, 30, 12, 3), X=[[round(8 * x) / 8 for x in r] for r in SMALL["X"][:30]])
     for loss in ("hinge", "squared_hinge", "square"):
@@ -422,10 +422,10 @@ def paths() -> Iterator[Problem]:
 
 def models() -> Iterator[Problem]:
     def scored(model: Any, stated: Stated) -> dict[str, Any]:
-        told = answer(model.coef_.ravel(), model.certificate_, stated)
+        claimed = answer(model.coef_.ravel(), model.certificate_, stated)
         score = getattr(model, "decision_function", model.predict)  # survival predicts scores
-        scores = score(new_rows(told["w"].size))
-        return told | {"scores": scores - getattr(model, "intercept_", 0.0)}
+        scores = score(new_rows(claimed["w"].size))
+        return claimed | {"scores": scores - getattr(model, "intercept_", 0.0)}
 
     def fitted(name: str, **more: Any) -> Callable[[Stated, float], dict[str, Any]]:
         def ask(stated: Stated, tol: float) -> dict[str, Any]:
@@ -468,9 +468,9 @@ def proofs() -> Iterator[Problem]:
             exact.write_proof(proof, X, y, stated["lam"], solution, **more)
             verdict = run([str(CHECKER), str(proof), str(data)])
             with np.load(proof) as held:
-                told = {name: float(held[name]) for name in ("dual", "primal")}
+                claimed = {name: float(held[name]) for name in ("dual", "primal")}
         assert verdict.startswith("verified"), verdict
-        return answer(solution.w, solution.certificate, stated, solution.minorant.c) | told
+        return answer(solution.w, solution.certificate, stated, solution.minorant.c) | claimed
 
     yield Problem("proof:classes", SMALL, ask)
     without = {key: value for key, value in SMALL.items() if key != "y"}
@@ -544,9 +544,9 @@ def by_command(name: str) -> Callable[[Stated, float], dict[str, Any]]:
             written(stated, data)
             lam = repr(stated["lam"])
             options = ["--target", "y", "--lam", lam, "--tol", repr(tol), "--out", str(out)]
-            told = aucert("solve", str(data), *options)
+            claimed = aucert("solve", str(data), *options)
             w = [line.split(",")[-1] for line in (out / "weights.csv").read_text().splitlines()]
-        certificate = type("Told", (), told)
+        certificate = type("Told", (), claimed)
         dim = len(stated["X"][0])
         return answer([float(x) for x in w[-dim:]], certificate, stated)
 
@@ -571,23 +571,26 @@ def commands(folder: Path) -> Iterator[tuple[str, Callable[[], dict[str, Any]]]]
     data, out = folder / "rows.csv", folder / "solved"
     asked = (str(data), "--target", "y")
 
-    def told(*arguments: str) -> dict[str, Any]:
+    def claimed(*arguments: str) -> dict[str, Any]:
         document = aucert(*arguments)
         return {"keys": sorted(keys_of(document)), "verdicts": verdicts_of(document)}
 
     written(SMALL, data)
-    yield "command:solve", lambda: told("solve", *asked, "--lam", "0.01", "--out", str(out))
-    yield "command:path", lambda: told("path", *asked, "--lam", "0.1", "--lam", "0.01", "--cv", "2")
+    yield "command:solve", lambda: claimed("solve", *asked, "--lam", "0.01", "--out", str(out))
+    yield (
+        "command:path",
+        lambda: claimed("path", *asked, "--lam", "0.1", "--lam", "0.01", "--cv", "2"),
+    )
     model = str(out / "model.npz")
-    yield "command:certify", lambda: told("certify", *asked, "--model", model, "--exact")
-    yield "command:predict", lambda: told("predict", model, str(data))
+    yield "command:certify", lambda: claimed("certify", *asked, "--model", model, "--exact")
+    yield "command:predict", lambda: claimed("predict", model, str(data))
     listed = ("validate", "--list")
-    yield "command:validate-list", lambda: told(*listed)
+    yield "command:validate-list", lambda: claimed(*listed)
     only = [x for claim in CLAIMS for x in ("--only", claim)]
     report = ("--out", str(folder / "report"))
-    yield "command:validate", lambda: told("validate", *only, *report)
+    yield "command:validate", lambda: claimed("validate", *only, *report)
     whole = str(folder / "whole")
-    yield "command:validate-all", lambda: told("validate", "--jobs", "2", "--out", whole)
+    yield "command:validate-all", lambda: claimed("validate", "--jobs", "2", "--out", whole)
 
 
 SLOW = ("command:validate-all", "worst:squared_hinge")

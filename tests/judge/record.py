@@ -37,11 +37,11 @@ def recorded() -> list[dict[str, Any]]:
 
 def line_of(problem: Any) -> dict[str, Any]:
     """Solve a problem and return its line, proved if that is in reach."""
-    told = problem.ask(problem.stated, problem.tol)
-    tol = told.pop("tol", problem.tol)
-    c, w = told.pop("c", None), told.pop("w")
-    near = told.pop("near", w)  # where the points of the proof are looked for
-    dual, primal = told.pop("dual"), told.pop("primal")
+    claimed = problem.ask(problem.stated, problem.tol)
+    tol = claimed.pop("tol", problem.tol)
+    c, w = claimed.pop("c", None), claimed.pop("w")
+    near = claimed.pop("near", w)  # where the points of the proof are looked for
+    dual, primal = claimed.pop("dual"), claimed.pop("primal")
     line: dict[str, Any] = {"name": problem.name, "tol": tol, "problem": problem.stated}
     proof: Any = "recorded only"
     if "X" in problem.stated:
@@ -57,8 +57,8 @@ def line_of(problem: Any) -> dict[str, Any]:
         raise ValueError(f"{problem.name}: [{dual!r}, {primal!r}] does not reach {tol}")
     line |= {"dual": dual.hex(), "primal": primal.hex(), "w": hexed(w), "proof": proof}
     for name in ("radius", "scores", "exact"):
-        if told.get(name) is not None:
-            value = told[name]
+        if claimed.get(name) is not None:
+            value = claimed[name]
             line[name] = value if isinstance(value, str) else hexed(np.atleast_1d(value))
     return line
 
@@ -148,8 +148,8 @@ def main() -> None:
         for problem in problems.problems():
             if problem.name not in known:
                 line = line_of(problem)
-                told = check.check(line)
-                print(f"{problem.name}: {told}", flush=True)
+                claimed = check.check(line)
+                print(f"{problem.name}: {claimed}", flush=True)
                 file.write(json.dumps(line, separators=(",", ":")) + "\n")
         for name, ask in problems.commands(Path(folder)):
             if name not in known and not (fast and name in problems.SLOW):

@@ -50,19 +50,19 @@ def differs(problem: Any, line: dict[str, Any]) -> list[str]:
         line["tol"] or problem.tol
     ):
         return ["another problem is asked"]
-    told, wrong = problem.ask(problem.stated, problem.tol), []
+    claimed, wrong = problem.ask(problem.stated, problem.tol), []
     old = float.fromhex(line["dual"]), float.fromhex(line["primal"])
-    if not (told["dual"] <= old[1] and old[0] <= told["primal"]):
-        wrong.append(f"[{told['dual']!r}, {told['primal']!r}] lies apart from {list(old)}")
+    if not (claimed["dual"] <= old[1] and old[0] <= claimed["primal"]):
+        wrong.append(f"[{claimed['dual']!r}, {claimed['primal']!r}] lies apart from {list(old)}")
     if line["tol"] is None:  # somebody's weights, whose gap is what it is
-        if told["primal"] - told["dual"] > (old[1] - old[0]) * (1 + 1e-9) + 1e-9 * old[1]:
+        if claimed["primal"] - claimed["dual"] > (old[1] - old[0]) * (1 + 1e-9) + 1e-9 * old[1]:
             wrong.append("the gap is wider")
-    elif not problems.reached(told["dual"], told["primal"], line["tol"]):
-        wrong.append(f"the gap {told['primal'] - told['dual']:.1e} misses {line['tol']:g}")
+    elif not problems.reached(claimed["dual"], claimed["primal"], line["tol"]):
+        wrong.append(f"the gap {claimed['primal'] - claimed['dual']:.1e} misses {line['tol']:g}")
     if "scores" in line:
-        away = np.abs(told["scores"] - numbers(line, "scores"))
+        away = np.abs(claimed["scores"] - numbers(line, "scores"))
         rows = problems.new_rows(len(line["w"]))
-        limit = (told["radius"] + numbers(line, "radius")[0]) * np.linalg.norm(rows, axis=1)
+        limit = (claimed["radius"] + numbers(line, "radius")[0]) * np.linalg.norm(rows, axis=1)
         if not (away <= limit * (1 + 1e-9) + 1e-12).all():
             wrong.append(f"scores differ by {away.max():.1e}")
     return wrong
@@ -125,16 +125,18 @@ def test_the_library_gives_the_slow_answers(answers: dict[str, Any]) -> None:
     judged((problem for problem in problems.problems() if problem.name in problems.SLOW), answers)
 
 
-def same_words(name: str, told: dict[str, Any], line: dict[str, Any]) -> None:
+def same_words(name: str, claimed: dict[str, Any], line: dict[str, Any]) -> None:
     """Compare keys and verdicts with those recorded, but for the changes that are listed."""
     keys, verdicts = set(line["keys"]), dict(line["verdicts"])
     for change in changed(name):
         assert change["issue"] and change["reason"]
         keys = keys - set(change.get("removed", [])) | set(change.get("added", []))
         verdicts |= change.get("verdicts", {})
-    assert set(told["keys"]) == keys, (name, set(told["keys"]) ^ keys)
+    assert set(claimed["keys"]) == keys, (name, set(claimed["keys"]) ^ keys)
     # What needs real data says so where they are absent.
-    found = {k: verdicts.get(k) if v == "not-testable" else v for k, v in told["verdicts"].items()}
+    found = {
+        k: verdicts.get(k) if v == "not-testable" else v for k, v in claimed["verdicts"].items()
+    }
     assert found == verdicts, {
         k: (found.get(k), verdicts.get(k))
         for k in found.keys() | verdicts.keys()

@@ -156,8 +156,8 @@ def test_the_base_of_a_file_is_that_of_the_model(command: Command) -> None:
             assert command.json(*asked)["status"] == "certified"
     write_svmlight("train.svm", SPARSE, 0)  # the model counts from 1 now
     assert "index 0" in command.refused("predict", "m/model.npz", "train.svm")
-    told = ("--zero-based", "yes")
-    assert command("predict", "m/model.npz", "train.svm", *told).splitlines() == scores
+    stated = ("--zero-based", "yes")
+    assert command("predict", "m/model.npz", "train.svm", *stated).splitlines() == scores
 
 
 def test_the_base_is_that_of_the_model_for_queries_too(command: Command) -> None:
@@ -330,9 +330,9 @@ def test_weights_below_a_header_of_places(command: Command) -> None:
     assert command.json(*asked)["relative_gap"] > 0.1  # (0, w1, w2), and w3 as an intercept
     np.savez("train.npz", X=X, y=Y)
     Path("w.csv").write_text("0\n" + column)
-    told = ("certify", "train.npz", *asked[2:])
-    assert command.json(*told, "--header", "no")["relative_gap"] > 0.1
-    assert command.json(*told, "--header", "yes")["status"] == "certified"
+    stated = ("certify", "train.npz", *asked[2:])
+    assert command.json(*stated, "--header", "no")["relative_gap"] > 0.1
+    assert command.json(*stated, "--header", "yes")["status"] == "certified"
     Path("w.csv").write_text("0\n1\n2\n")  # three weights of three features
     assert command.json(*asked)["relative_gap"] > 0.1
     scores = "\n".join(map(repr, (X @ w).tolist())) + "\n"

@@ -101,8 +101,8 @@ def test_weights_that_are_held_are_exact() -> None:
         if not true.i:
             continue
         sides = np.append(upper, 1.1e90), np.append(lower, 0.3)  # of a row alone in its group
-        told = OrderedPairs(np.append(group, 9), np.append(key, 9), *sides)
-        i, j, c = (np.array(part) for part in told.listed() or ())
+        stated = OrderedPairs(np.append(group, 9), np.append(key, 9), *sides)
+        i, j, c = (np.array(part) for part in stated.listed() or ())
         shares = dict(zip(zip(i.tolist(), j.tolist(), strict=True), c.tolist(), strict=True))
         assert len(shares) == len(true.i)
         for pair, share in zip(zip(true.i, true.j, strict=True), true.weight, strict=True):
@@ -170,9 +170,9 @@ def test_marginals_far_above_one_are_refused() -> None:
     for space in (Rows(X), StreamedRows(X)):
         problem = Problem(space, Mean(pairs, HINGE), Ridge(0.1))
         for sides in ((u, v), (v, u)):
-            told = Minorant(np.zeros(0), 0.0, evidence=Marginals(*sides))
+            stated = Minorant(np.zeros(0), 0.0, evidence=Marginals(*sides))
             with pytest.raises(InputError, match="add up to one"):
-                Certificate.of(problem, np.zeros(2), told)
+                Certificate.of(problem, np.zeros(2), stated)
 
 
 def test_marginals_that_overflow_with_their_rows_prove_nothing_and_nothing_false() -> None:
@@ -282,8 +282,8 @@ def false_bounds(seeds: range) -> list[Any]:
         )
         meant = against_true_kernel(span, features, rows)
         other = w * rng.uniform(0.5, 1.5, w.size)
-        told = Minorant.from_scores(meant, meant.space.scores(w))
-        held = [model.certify_kernel(rows, y), Certificate.of(meant, other, told)]
+        stated = Minorant.from_scores(meant, meant.space.scores(w))
+        held = [model.certify_kernel(rows, y), Certificate.of(meant, other, stated)]
         true = [objective(model, v, rows, y, kind) for v in (w, other)]
         for value, proof in zip(true, held, strict=True):
             rounding = Fraction(proof.rounding)

@@ -5,7 +5,7 @@
 `solve` finds a point and a dual point, `rational_bounds` evaluates both in exact arithmetic (of the
 hinge, `polish` makes the optimum itself), and the two values are rounded outwards to twelve digits.
 So an interval is right even if the solver, or the whole of `aucert.exact`, were wrong, and the file
-comes out the same whatever the solver's last digits.
+comes out the same for any last digits of the solver.
 """
 
 from __future__ import annotations

@@ -29,6 +29,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -83,24 +84,57 @@ AREAS: dict[str, Area] = {
 # --------------------------------------------------------------- the hooks that a run of pytest has
 
 
-def _told(**line: Any) -> None:
+def _report(**line: Any) -> None:
     if path := os.environ.get("MUTANT_REPORT"):
         with open(path, "a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
 
 
+ENTERED: dict[tuple[str, str], set[str]] = {}  # test files that entered a function; "" at import
+
+
+class Tracer:
+    """Notes which functions of the tree the tests of each file enter."""
+
+    now = ""
+
+    def __call__(self, frame: Any, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(str(ROOT)):
+            code = frame.f_code
+            name = code.co_qualname.replace(".<locals>", "").split(".<")[0]
+            file = code.co_filename[len(str(ROOT)) + 1 :]
+            ENTERED.setdefault((file, name), set()).add(self.now)
+
+
+TRACER = Tracer()
+
+
+def pytest_configure() -> None:
+    if os.environ.get("MUTANT_TRACE"):
+        threading.setprofile(TRACER)
+        sys.setprofile(TRACER)
+
+
+def pytest_unconfigure() -> None:
+    if os.environ.get("MUTANT_TRACE"):
+        sys.setprofile(None)
+        for (file, name), by in ENTERED.items():
+            _report(file=file, entered=name, by=sorted(by))
+
+
 def pytest_runtest_logstart(nodeid: str) -> None:
-    _told(begun=nodeid)
+    TRACER.now = nodeid.split("::")[0]
+    _report(begun=nodeid)
 
 
 def pytest_runtest_logreport(report: Any) -> None:
     if report.failed or report.when == "call":
-        _told(test=report.nodeid, failed=report.failed, seconds=report.duration)
+        _report(test=report.nodeid, failed=report.failed, seconds=report.duration)
 
 
 def pytest_collectreport(report: Any) -> None:
     if report.failed:
-        _told(uncollected=report.nodeid)
+        _report(uncollected=report.nodeid)
 
 
 # -------------------------------------------------------------------------------------- the mutants
@@ -230,6 +264,7 @@ class Copy:
 
     def __init__(self, folder: Path):
         self.folder, self.root, self.cache = folder, folder / "aucert", folder / "cache"
+        self.entered: dict[tuple[str, str], set[str]] = {}
         listed = ["git", "-C", str(ROOT), "ls-files", "-z", "-co", "--exclude-standard"]
         for name in subprocess.run(listed, capture_output=True, check=True).stdout.split(b"\0"):
             source = ROOT / name.decode()
@@ -238,7 +273,9 @@ class Copy:
                 to.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(source, to)
 
-    def tests(self, paths: tuple[str, ...], cache: Path, limit: float, *more: str) -> Any:
+    def tests(
+        self, paths: tuple[str, ...], cache: Path, limit: float, *more: str, trace: bool = False
+    ) -> Any:
         """Run tests; return failed functions with seconds, the last one begun, and the status."""
         report = self.folder / "report.jsonl"
         report.unlink(missing_ok=True)
@@ -248,6 +285,7 @@ class Copy:
             "PYTHONPATH": os.pathsep.join([str(self.folder), tools]),
             "NUMBA_CACHE_DIR": str(cache),
             "MUTANT_REPORT": str(report),
+            "MUTANT_TRACE": "1" if trace else "",
             "PYTHONDONTWRITEBYTECODE": "1",
             **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
         }
@@ -273,6 +311,10 @@ class Copy:
                 process.wait()
         text = report.read_text(encoding="utf-8") if report.exists() else ""
         lines = [json.loads(line) for line in text.splitlines()]
+        for line in lines:
+            if "entered" in line:
+                key = line["file"], line["entered"]
+                self.entered[key] = self.entered.get(key, set()) | set(line["by"])
         failed: dict[str, float] = {}
         for line in lines:
             if line.get("failed"):
@@ -289,22 +331,38 @@ def copied(asked: argparse.Namespace) -> Iterator[Copy]:
         yield Copy((asked.folder or Path(temporary)).resolve())
 
 
+def reached(copy: Copy, mutant: Mutant, compiled: bool, paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Return those test files among `paths` that enter the mutant's function; all if none is known.
+
+    What is compiled enters nothing that can be traced, and what runs at import concerns all tests.
+    """
+    by = copy.entered.get((mutant.file, mutant.function), set())
+    if compiled or not by or "" in by:
+        return paths
+    return tuple(sorted(one for one in by if any(one.startswith(path) for path in paths)))
+
+
 def judged(copy: Copy, area: Area, mutant: Mutant, known: set[str], seconds: float) -> dict:
     """Plant a mutant, run the tests, put the file back, and return the result."""
     path = copy.root / mutant.file
     source, stamp = path.read_text(encoding="utf-8"), path.stat()
     cache, cpu = copy.cache, cpu_of_children()
-    if "numba" in source or "compiled" in path.name:
+    compiled = "numba" in source or "compiled" in source
+    if compiled:
         cache = copy.folder / "fresh"
         shutil.rmtree(cache, ignore_errors=True)
     limit = max(LIMIT, 4 * seconds)
     try:
         path.write_text(planted(source, mutant), encoding="utf-8")
-        failed, begun, status, uncollected = copy.tests(area.tests, cache, limit)
+        failed, begun, status, uncollected = copy.tests(
+            reached(copy, mutant, compiled, area.tests), cache, limit
+        )
         killers = {name: took for name, took in failed.items() if name not in known}
         asked = status in (0, 1) and not uncollected
         if asked and not killers and area.last:
-            failed, begun, status, uncollected = copy.tests(area.last, cache, limit, "-x")
+            failed, begun, status, uncollected = copy.tests(
+                reached(copy, mutant, compiled, area.last), cache, limit, "-x"
+            )
             killers = {name: took for name, took in failed.items() if name not in known}
     finally:
         path.write_text(source, encoding="utf-8")
@@ -315,8 +373,8 @@ def judged(copy: Copy, area: Area, mutant: Mutant, known: set[str], seconds: flo
     elif uncollected or status not in (0, 1, None):
         result, killers = "not collected", {}
     spent = round(cpu_of_children() - cpu, 1)
-    told = {"key": mutant.key, "line": mutant.line, "result": result, "killers": killers}
-    return told | {"cpu": spent}
+    stated = {"key": mutant.key, "line": mutant.line, "result": result, "killers": killers}
+    return stated | {"cpu": spent}
 
 
 def cpu_of_children() -> float:
@@ -330,7 +388,7 @@ def baseline(copy: Copy, area: Area) -> tuple[dict, set[str], float]:
     known: set[str] = set()
     count = 0
     for paths in (area.tests, area.last):
-        failed, begun, status, uncollected = copy.tests(paths, copy.cache, 3600)
+        failed, begun, status, uncollected = copy.tests(paths, copy.cache, 3600, trace=True)
         if status not in (0, 1, 5) or uncollected:
             raise SystemExit(f"the tests {paths} do not run without a mutant: status {status}")
         known, count = known | set(failed), count + len(set(begun))
@@ -373,8 +431,8 @@ def run_area(name: str, asked: argparse.Namespace) -> None:
     if not left:
         return
     with copied(asked) as copy:
-        told, known, seconds = baseline(copy, area)
-        append(asked.results, {"area": name, "tests": [*area.tests, *area.last], **told})
+        stated, known, seconds = baseline(copy, area)
+        append(asked.results, {"area": name, "tests": [*area.tests, *area.last], **stated})
         for mutant in left:
             result = judged(copy, area, mutant, known, seconds)
             append(asked.results, {"area": name, **result})

@@ -110,7 +110,7 @@ def rows(out: Path) -> list[dict[str, Any]]:
 
 
 def keeps_its_best_point(context: Context) -> Outcome:
-    """A claim that judges whatever its solver returns."""
+    """A claim that judges all that its solver returns."""
     data = load("linear:200")
 
     def stop(step: object) -> None:

@@ -7,7 +7,7 @@ and [SHT, Assumption 1, Assumption 2] speak of
     rho+_s = 2 max over i and |S| = s of the largest eigenvalue of (M_i)_SS.
 
 All supports are tried where they are few. Elsewhere there are bounds: the least value that a search
-met is no lower bound of rho-, so it is never returned.
+met is not a lower bound of rho-, so it is never returned.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def sht_theorem1(
 
     Differs from the paper: 1. The printed condition k > (rho^2 - rho) k* belongs to nu = "lemma2",
     which the proof uses, and not to the displayed nu, which is larger: see E35 in
-    `docs/errata.md`. Where kappa >= 1 the bound is infinite, whatever the condition says.
+    `docs/errata.md`. Where kappa >= 1 the bound is infinite, although the condition may hold says.
 
     Parameters
     ----------

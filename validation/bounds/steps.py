@@ -1,7 +1,7 @@
 """The steps of the printed proof of [ScalingUp, Theorem 4], each as a left and a right side.
 
 For anybody's data and any (near) minimisers f^ of the full problem, f^_B of the drawn one and f~_B
-of the drawn one with K~. Where a step is wrong as printed the right form stands beside it. With
+of the drawn one with K~. Where a step is wrong as printed the right form stands next to it. With
 inexact minimisers the sides are off by what their certified radius allows, and both are evaluated
 in floating point, without a bound of its rounding: a verdict needs more room than that.
 """

@@ -1,7 +1,7 @@
 """Norms and distances rounded up: what they are in exact arithmetic is at most what is returned.
 
 gamma_k = k u / (1 - k u) bounds k roundings in a row, u = 2^-53; a sum of squares or of products
-errs by gamma_k of the sum of their absolute values, in whatever order it is added.
+errs by gamma_k of the sum of their absolute values, in any order of addition.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def large_spectral_norm(blocks: Blocks, n: int, skew: float = 0.0) -> float:
     most the norm of the 2 x 2 matrix of |A|, |B|, |B| and |C|, and |C| is at most its Frobenius
     norm, the root of |E|_F^2 - 2 |E P|_F^2 + |A|_F^2. With directions near the first eigenvectors
     |B| is small, and all but the first k eigenvalues enter by their squares alone. The directions
-    are made of a random start by multiplication; whatever they are, the bound holds.
+    are made of a random start by multiplication; the bound holds for any.
     """
     k = min(SPAN, n)
     Q = np.linalg.qr(np.random.default_rng(0).standard_normal((n, k)))[0]

@@ -8,7 +8,7 @@ the full objective, lam/2 |f|^2 + mean loss over all pairs,
                      optimisation        pair sampling          kernel approximation
 
 each optimum solved with proof. The last two are >= 0; stopping early can help, so the first can be
-negative. Beside the terms stands what Theorem 4' (I), which bounds F(f~) - p*, allows them; and
+negative. Next to the terms stands what Theorem 4' (I), which bounds F(f~) - p*, allows them; and
 what a finite test set leaves open. [ScalingUp, Theorem 4; Section 3.2]
 """
 
@@ -288,7 +288,7 @@ def error_budget(
     delta: float = 0.05,
     max_time: float | None = None,
 ) -> ErrorBudget:
-    """Return what each approximation behind a fitted model costs, beside Theorem 4'.
+    """Return what each approximation behind a fitted model costs, next to Theorem 4'.
 
     Parameters
     ----------

@@ -260,7 +260,7 @@ def _run(
 def _judged(
     name: str, problem: Problem, dual: float, points: list[Point], ended: str, way: str
 ) -> Curve:
-    """Return the curve of the points; one that is no set of finite weights ends it."""
+    """Return the curve of the points; one that is not a set of finite weights ends it."""
     seconds, gaps, shares = [], [], []
     for point in points:
         if point.w.shape != (problem.space.dim,) or not np.isfinite(point.w).all():

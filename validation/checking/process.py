@@ -49,7 +49,7 @@ class OwnProcess:
         return {"seconds": time.perf_counter() - start} | answer
 
     def close(self) -> None:
-        """End the process, and whatever it has started itself."""
+        """End the process, and all that it has started itself."""
         if self.pid is not None:
             self._kill()
             self._printed.close()

@@ -180,7 +180,7 @@ def _cells(row: CheckRow) -> tuple[str, ...]:
     )
 
 
-SMALL_OPTIMUM = 1e-6  # Below this an optimum is no scale; F(0) = 1 is.
+SMALL_OPTIMUM = 1e-6  # Below this an optimum is not a scale; F(0) = 1 is.
 
 
 def judged(problem: ReferenceProblem, loss: str, tol: float, answer: Answer) -> CheckRow:

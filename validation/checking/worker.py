@@ -73,7 +73,7 @@ def _imported(name: str) -> ModuleType:
         sys.path.insert(0, os.getcwd())
     try:
         return importlib.import_module(name)
-    except (Exception, SystemExit) as error:  # whatever the module's own code raises
+    except (Exception, SystemExit) as error:  # all that the module's own code raises
         missing = error.name if isinstance(error, ModuleNotFoundError) else None
         if missing is None or not f"{name}.".startswith(f"{missing}."):
             raise InputError(f"cannot import {name}: {described(error)}") from error
@@ -127,7 +127,7 @@ class Asked(Protocol):
 
 
 class TimeOver(Exception):
-    """Raised by the callback when the time is over; it ends the fit and is no failure."""
+    """Raised by the callback when the time is over; it ends the fit and is not a failure."""
 
 
 class Trace:
@@ -227,7 +227,7 @@ def takes_weights(fit: Callable[..., Any]) -> bool:
 
 
 def arguments_of(fit: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the names of the arguments of `fit`, as far as they can be told."""
+    """Return the names of the arguments of `fit`, as far as they are known."""
     try:
         return tuple(inspect.signature(fit).parameters)
     except (TypeError, ValueError):  # some compiled functions have no signature

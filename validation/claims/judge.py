@@ -1,6 +1,6 @@
 """How claims are judged: named measures against what is allowed, hits against a probability.
 
-A measure that is NaN is no answer: `max` and `min` of `extremes` refuse it.
+A measure that is NaN is not an answer: `max` and `min` of `extremes` refuse it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def at_most(
     also: Mapping[str, Any] | None = None,
     measured: str = "",
 ) -> Outcome:
-    """Judge that every named error is at most tol; `also` is shown beside them."""
+    """Judge that every named error is at most tol; `also` is shown next to them."""
     worst = max(errors.values())
     measured = measured or f"{what} at most {worst:.1e}"
     details = {**errors, **(also or {})}

@@ -395,7 +395,7 @@ NOISE = 1e-10  # what rounding can change where an inequality holds for any coef
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One draw of pairs: f^_B and f~_B, beside the full problem.
+    """One draw of pairs: f^_B and f~_B, next to the full problem.
 
     `pair` has theta~ of least norm, as in the paper, `dual` the one of the dual point; with
     `all_rows` every row is a landmark, and K~ = K.
@@ -688,7 +688,7 @@ def second_term_with_its_eigenvalues(c: Context) -> Outcome:
     return judged(grew > 3 * allowed, measured, table, (whole,))
 
 
-# Theorem 4' and Theorem 4 beside the true errors: all judge the same draws, those of `grid`.
+# Theorem 4' and Theorem 4 next to the true errors: all judge the same draws, those of `grid`.
 
 LAMS = (1.0, 0.1)
 DOUBT = 1e-3  # level of the upper confidence limit of the probability of a violation

@@ -147,7 +147,7 @@ def _read_weights(options: CertifyOptions, data: Data) -> np.ndarray:
     w = found.values
     if found.names is not None and linear:
         columns = data.columns
-        if columns is None and w.size == d + 1:  # an intercept is told by its name alone
+        if columns is None and w.size == d + 1:  # only its name marks an intercept
             columns = [name for name in found.names if name.strip().lower() not in INTERCEPTS]
         if columns is not None:
             w = in_column_order(w, found.names, columns, path)

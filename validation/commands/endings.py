@@ -107,7 +107,7 @@ def _refusal(error: Exception) -> str:
 
 @contextmanager
 def stopped_at_once() -> Iterator[None]:
-    """Within, an interrupt ends the command, whatever it is at."""
+    """Within, an interrupt ends the command at any place."""
     early = threading.current_thread() is threading.main_thread()
     before = signal.getsignal(signal.SIGINT) if early else None
     program = early and before is interrupted_early  # not called from somebody's session

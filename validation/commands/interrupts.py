@@ -33,7 +33,7 @@ def stopped_at_once(to_the_exit: bool = False) -> Iterator[None]:
     thread, and where somebody else handles interrupts, or ignores them. After `finish` no interrupt
     is heard until the end of the block, or with `to_the_exit` until the process ends.
     """
-    in_main = threading.current_thread() is threading.main_thread()  # only it is told of signals
+    in_main = threading.current_thread() is threading.main_thread()  # only it gets signals
     before = signal.getsignal(signal.SIGINT) if in_main else None
     outer = getattr(before, "__self__", None)
     if isinstance(outer, _Watch):
@@ -45,7 +45,7 @@ def stopped_at_once(to_the_exit: bool = False) -> Iterator[None]:
         return
     watch = _Watch()
     try:
-        signal.signal(signal.SIGINT, watch.told)
+        signal.signal(signal.SIGINT, watch.heard)
         yield
     except BaseException:
         if watch.count:
@@ -101,7 +101,7 @@ class _Watch:
         self._alarm: Any = None
         self._hook = sys.unraisablehook
 
-    def told(self, number: int, frame: FrameType | None) -> None:
+    def heard(self, number: int, frame: FrameType | None) -> None:
         self.count += 1
         sys.unraisablehook = self._dropped
         if self.count == 1 and hasattr(signal, "setitimer"):

@@ -313,7 +313,7 @@ def run_plot(result: str, out: str) -> None:
     except (OSError, ValueError, RecursionError):
         held = None
     if not isinstance(held, dict):
-        raise InputError(f"{path}: this is no JSON document of aucert")
+        raise InputError(f"{path}: this is not a JSON document of aucert")
     drawn = picture(_figure(path, held), kind)
     write_atomically(out, lambda file: file.write(drawn))
     finish()

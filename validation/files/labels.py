@@ -80,7 +80,7 @@ class Labels:
 class LabelColumn:
     """Collects a column of text row by row, holding each distinct text once.
 
-    `where` opens messages; `limited` refuses more than `MAX_CLASSES` texts, which are no labels.
+    `where` opens messages; `limited` refuses more than `MAX_CLASSES` texts, which are not labels.
     """
 
     def __init__(self, where: str, limited: bool = True) -> None:

@@ -201,7 +201,7 @@ def _add(path: Path, row: list[str], weights: np.ndarray) -> None:
         if index in ("qid", "sid", "cost"):
             continue
         if not colon or not index.isdigit() or int(index) < 1:
-            raise InputError(f"{path}: {field[:40]!r} is no index:value with an index from 1")
+            raise InputError(f"{path}: {field[:40]!r} is not an index:value with an index from 1")
         if int(index) > weights.size:
             raise InputError(
                 f"{path}: the model has feature {index}, but the data have {weights.size} features"
@@ -219,7 +219,7 @@ def _xgboost(path: Path) -> LinearModel:
         for key in ("gradient_booster", "objective")
     )
     if not isinstance(booster, dict):
-        raise InputError(f"{path}: this JSON file is no model of XGBoost")
+        raise InputError(f"{path}: this JSON file is not a model of XGBoost")
     name, model = booster.get("name"), booster.get("model")
     if name != "gblinear" or not isinstance(model, dict):
         raise InputError(

@@ -98,13 +98,13 @@ class Selection:
         for name in (*columns, *self.drop):
             if name in label:
                 raise InputError(
-                    f"{path}: '{name}' is the label column, which is no feature and cannot be left "
-                    "out: name another one with --target"
+                    f"{path}: '{name}' is the label column, which is not a feature and cannot be "
+                    "left out: name another one with --target"
                 )
             if name in self.extra and self.labelled:
                 raise InputError(
-                    f"{path}: '{name}' orders or groups the rows: it is no feature and cannot be "
-                    "left out"
+                    f"{path}: '{name}' orders or groups the rows: it is not a feature and cannot "
+                    "be left out"
                 )
         wanted = [n for n in names if n not in special] if self.columns is None else columns
         kept = [list(names).index(name) for name in wanted if name not in self.drop]
@@ -390,7 +390,7 @@ def _kind_of(text: str) -> str:
 
 
 class Refused:
-    """Collects the first cell of each column that is no finite number, to name them all at once.
+    """Collects the first cell of each column that is not a finite number, to name them all at once.
 
     `unclear` are columns that their names do not tell apart, and why.
     """
@@ -424,7 +424,7 @@ class Refused:
 
 
 def refuse_value(path: Path, column: str, row: int, text: str) -> NoReturn:
-    """Raise the sentence for a cell that is no finite number; `row` counts from 1."""
+    """Raise the sentence for a cell that is not a finite number; `row` counts from 1."""
     refused = Refused(path)
     refused.add(column, row, text)
     refused.raise_if_any()
@@ -905,7 +905,7 @@ def _check_query(path: Path, row: int, text: str) -> None:
     if name != "qid" or not colon:
         raise InputError(f"{path}: row {row} has no query group: write qid:number after the label")
     if not (number.isascii() and number.isdigit() and int(number) < 1 << 63):
-        raise InputError(f"{path}: row {row}: the query group {text[:40]!r} is no whole number")
+        raise InputError(f"{path}: row {row}: the query group {text[:40]!r} is not a whole number")
 
 
 def _check_pair(path: Path, row: int, pair: str, last: int) -> int:

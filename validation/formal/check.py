@@ -97,7 +97,7 @@ def check_axioms(found: dict[str, list[str]], say: Say) -> None:
         say(f"{name}: {', '.join(a.split('.')[-1] for a in axioms) or 'no axioms'}")
         foreign = [axiom for axiom in axioms if axiom not in {*ALLOWED, *PREMISES}]
         if foreign:
-            raise Refused(f"{name} rests on what is no axiom of the reals: {foreign}")
+            raise Refused(f"{name} rests on what is not an axiom of the reals: {foreign}")
 
 
 def check_planted(case: Planted, source: Source, folder: Path) -> str:

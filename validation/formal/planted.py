@@ -1,7 +1,7 @@
 """False statements, one of each kind: a true one with a few characters changed.
 
 The proof is left as it is. That Coq stops in it says that the statement matters to the proof; why
-each of these is false is said beside it.
+each of these is false is said next to it.
 """
 
 from __future__ import annotations

@@ -154,7 +154,7 @@ def gap_curves(
 
 
 def bound_against_error(
-    draws: Sequence[Draw], title: str = "Bounds beside the true error", *, axes: Axes | None = None
+    draws: Sequence[Draw], title: str = "Bounds next to the true error", *, axes: Axes | None = None
 ) -> Figure:
     """Draw the true error of drawn pairs and Nyström, and the bounds on it, against B.
 

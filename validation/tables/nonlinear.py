@@ -437,7 +437,7 @@ TABLE_3 = Table.of("nonlinear-table-3", BATCH, render_seconds)
 # What [Nonlinear, Table 4 and Fig. 1] run: stochastic methods in k-means Nyström features.
 #
 # One part is a set and a split: the features are made once, and every method is tuned by folds of
-# some rows, fitted and tested in them. Beside them stands the optimum of what NSAUC minimises. The
+# some rows, fitted and tested in them. Next to them stands the optimum of what NSAUC minimises. The
 # grids of [Nonlinear, Section 5.2] stand in `BUDGET`, as printed and as run.
 
 LARGE = tuple(name for name in SETS if name not in ("spambase", "usps", "magic04"))

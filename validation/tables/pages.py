@@ -94,8 +94,8 @@ class Shown:
         """What the page says in short: its own words, or how the paper's statements fare."""
         if not self.results.done:
             return NOTHING
-        told = [sorted_by_fate(self.said), self.page.conclusion]
-        return " ".join(filter(None, told)) or TOO_LITTLE
+        sentences = [sorted_by_fate(self.said), self.page.conclusion]
+        return " ".join(filter(None, sentences)) or TOO_LITTLE
 
     @property
     def missing(self) -> list[str]:

@@ -38,7 +38,7 @@ from . import convergence, nonlinear, sauc, scaling_up, sht
 from .pages import Judge, Shown, write_index, write_page
 from .table import Experiment, Job, Part, Results, Run, Table
 
-FULL_LIMIT = 12 * 3600.0  # Seconds that the full profile may take unless told otherwise.
+FULL_LIMIT = 12 * 3600.0  # Seconds that the full profile may take by default.
 
 # All tables and figures, in the order of the papers.
 TABLES = (

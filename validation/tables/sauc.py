@@ -241,7 +241,7 @@ def svm(sides: Sides, kernel: str, sigma: float, cost: float) -> dict[str, float
     start = time.process_time()
     kind = "linear" if kernel == "linear" else "rbf"
     machine = SVC(C=cost, kernel=kind, gamma=1 / (2 * sigma**2), max_iter=SVM_STEPS)
-    with warnings.catch_warnings():  # SVM_STEPS is a budget, and the steps are told
+    with warnings.catch_warnings():  # SVM_STEPS is a budget, and the steps are said
         warnings.simplefilter("ignore", ConvergenceWarning)
         machine.fit(sides.X, sides.positive)
     seconds = time.process_time() - start

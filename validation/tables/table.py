@@ -1,7 +1,7 @@
 """A printed table or figure as something that can be run again.
 
 An `Experiment` says what is run: a budget, independent parts, and how one part is computed. A
-`Table` shows its results beside the print; tables that share an experiment run it once.
+`Table` shows its results next to the print; tables that share an experiment run it once.
 """
 
 from __future__ import annotations
@@ -324,7 +324,7 @@ class Sheet:
     def mean(
         self, row: str, column: str, values: np.ndarray, printed: str | None = None, digits: int = 2
     ) -> tuple[float, float] | None:
-        """Enter the mean over repetitions beside the print; return it with its error, if any."""
+        """Enter the mean over repetitions next to the print; return it with its error, if any."""
         ours, error = mean_error(values)
         self.entries.append(Entry(row, column, printed, ours, error, values.size, digits))
         return None if ours is None else (ours, error or 0.0)

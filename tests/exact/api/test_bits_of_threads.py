@@ -48,7 +48,7 @@ def test_solutions_are_the_same_for_any_number_of_threads(name: str, form: str) 
     X, y = rows()
     found = []
     for jobs in JOBS:
-        with threadpool_limits(min(jobs, 2), user_api="blas"):  # whatever the user has set
+        with threadpool_limits(min(jobs, 2), user_api="blas"):  # for any setting of the user
             found.append(solve(X, y, 0.1, tol=1e-5, n_jobs=jobs, **CALLS[name]))
     for other in found[1:]:
         assert np.array_equal(other.w, found[0].w)

@@ -1,4 +1,4 @@
-"""Penalties beside the ridge through `solve`, `certify` and the command line."""
+"""Penalties next to the ridge through `solve`, `certify` and the command line."""
 
 from __future__ import annotations
 
@@ -89,13 +89,13 @@ def test_the_command_line_knows_l1(tmp_path: Path, capsys: pytest.CaptureFixture
     np.savetxt(table, rows, delimiter=",", header="a,b,c,d,y", comments="")
     asked = ["--lam", "0", "--l1", "0.02", "--loss", "squared_hinge", "--tol", "1e-6", "--json"]
     main(["solve", str(table), *asked])
-    told = json.loads(capsys.readouterr().out)
-    assert told["status"] == "certified" and told["radius"] is None
-    assert told["parameters"]["l1"] == 0.02
+    stated = json.loads(capsys.readouterr().out)
+    assert stated["status"] == "certified" and stated["radius"] is None
+    assert stated["parameters"]["l1"] == 0.02
     np.save(weights, np.zeros(4))
     main(["certify", str(table), "--weights", str(weights), *asked])
     audit = json.loads(capsys.readouterr().out)
-    assert audit["gap"] == pytest.approx(1 - told["primal"], abs=1e-5)
+    assert audit["gap"] == pytest.approx(1 - stated["primal"], abs=1e-5)
     with pytest.raises(SystemExit) as left:
         main(["solve", str(table), "--lam", "0.1", "--l1", "-1"])
     assert left.value.code == 2

@@ -31,7 +31,7 @@ ASKED: list[dict[str, float]] = [
 ]
 
 
-def told(found: Any) -> tuple[Any, ...]:
+def stated(found: Any) -> tuple[Any, ...]:
     certificate = found.certificate
     numbers = (certificate.primal, certificate.dual, certificate.gap, certificate.rounding)
     assert all(type(number) is float for number in numbers), [type(number) for number in numbers]
@@ -48,7 +48,7 @@ def test_solve_takes_it_as_the_float_that_it_is(
     plain: dict[str, Any] = {name: float(value) for name, value in short.items()}
     kernel = "rbf" if "gamma" in asked else "linear"
     one, other = (solve(X, Y, **numbers, kernel=kernel, loss=loss) for numbers in (short, plain))
-    assert told(one) == told(other)
+    assert stated(one) == stated(other)
 
 
 @pytest.mark.slow
@@ -56,7 +56,7 @@ def test_solve_takes_it_as_the_float_that_it_is(
 def test_groups_estimators_and_audits_take_it_too(kind: type) -> None:
     both = (kind(0.05), kind(0.1)), (float(kind(0.05)), float(kind(0.1)))
     grouped = [solve(X, Y, lam, l1=l1, groups=[0, 0, 1]) for lam, l1 in both]
-    assert told(grouped[0]) == told(grouped[1])
+    assert stated(grouped[0]) == stated(grouped[1])
     fitted = [ROCSVM(lam=lam, l1=l1).fit(X, Y) for lam, l1 in both]
     assert np.array_equal(fitted[0].coef_, fitted[1].coef_)
     w = grouped[0].w

@@ -43,7 +43,7 @@ def random_problem(rng: np.random.Generator, loss: str, listed: bool) -> Problem
 
 
 def random_witness(rng: np.random.Generator, problem: Problem) -> Minorant:
-    """Return a dual point from scores, marginals or alpha: whatever the problem takes."""
+    """Return a dual point from scores, marginals or alpha: what the problem takes."""
     kinds = ["scores", "alpha" if isinstance(problem.pairs, PairList) else "scores"]
     if problem.loss.name == "hinge" and isinstance(problem.pairs, AllPairs):
         kinds.append("marginals")

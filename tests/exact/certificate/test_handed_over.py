@@ -1,4 +1,4 @@
-"""What a solver hands over proves what it proves, whatever the solver says of it."""
+"""What a solver hands over proves what it proves, for anything the solver says of it."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def check(seed: int) -> None:
     """The optimum is in the interval of any point and any minorant, and near that of a solver."""
     rng = np.random.default_rng(seed)
     problem, naive, X = some_problem(seed)
-    best, told = by_clarabel(naive, X, problem.loss, problem.lam)
+    best, stated = by_clarabel(naive, X, problem.loss, problem.lam)
     upper = objective(naive, X, problem.loss, problem.lam, best)
     slack = 1e-12 * (1 + upper)
     points = [best, best + rng.normal(size=best.size), rng.normal(size=best.size)]
@@ -79,13 +79,13 @@ def check(seed: int) -> None:
         evidence = Minorant.from_scores(problem, X @ of, width, None)
         proved = Certificate.of(problem, w, evidence)
         assert proved.dual <= upper + slack
-        assert proved.primal >= told - 1e-6 * (1 + told)
+        assert proved.primal >= stated - 1e-6 * (1 + stated)
         mine = objective(naive, X, problem.loss, problem.lam, w)
         assert abs(proved.primal - mine) <= proved.rounding + 1e-13 * (1 + mine) * np.abs(X).max()
     solution = Proximal(1e-5, max_iter=300).solve(problem)
     found = solution.certificate
     assert found.dual <= upper + slack
-    assert found.primal >= told - 1e-6 * (1 + told)
+    assert found.primal >= stated - 1e-6 * (1 + stated)
     # Few pairs at their margin make the hinge slow for the general solver.
     assert problem.loss == HINGE or found.gap <= 1e-3 * found.primal
 

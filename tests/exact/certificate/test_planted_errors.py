@@ -150,13 +150,13 @@ def test_a_lower_bound_pays_for_each_of_its_steps(part: str, monkeypatch) -> Non
 
 
 def test_shrinking_is_told_of_every_error(monkeypatch) -> None:
-    told: list[float] = []
+    stated: list[float] = []
     space = Rows(RNG.normal(size=(5, 3)))
     problem = Problem(space, Mean(AllPairs().on(Y), HINGE), ElasticNet(0.0, 0.2))
     monkeypatch.setattr(Rows, "careful_pull", lambda self, c: (np.ones(3), 0.125))
-    monkeypatch.setattr(ElasticNet, "shrink", lambda self, g, error: told.append(error) or 0.5)
+    monkeypatch.setattr(ElasticNet, "shrink", lambda self, g, error: stated.append(error) or 0.5)
     module._dual(problem, Minorant(np.zeros(5), 0.9, 2.0, 3.0), careful=True)
-    assert told[0] >= 0.125 + 5 * space.reach
+    assert stated[0] >= 0.125 + 5 * space.reach
 
 
 def test_an_objective_pays_for_its_sum_and_takes_both_errors() -> None:

@@ -276,7 +276,7 @@ def test_what_a_file_cannot_hold_is_said(tmp_path: Path) -> None:
         save_model(model, path)
     with pytest.raises(InputError, match="LogisticRegression, which this function cannot save"):
         save_model(LogisticRegression().fit(X, Y), path)
-    with pytest.raises(InputError, match="is no estimator"):
+    with pytest.raises(InputError, match="is not an estimator"):
         save_model(X, path)
     with pytest.raises(NotFittedError):
         save_model(ROCSVM(), path)

@@ -124,11 +124,11 @@ def test_a_binned_dual_point_is_judged_on_all_rows(asked: dict[str, Any]) -> Non
     best = choose_solver(task.work, "auto", 1e-9, None).solve(task.work)
     for half in (0, 40):
         binned = task.work.risk.minorant(Weights(best.w, 1 << 14, half))
-        told = Certificate.of(task.work, best.w, binned)
-        found = task.judge(replace(best, witness=binned, certificate=told), 1e-9)
+        stated = Certificate.of(task.work, best.w, binned)
+        found = task.judge(replace(best, witness=binned, certificate=stated), 1e-9)
         assert found.certificate.primal == pytest.approx(best.certificate.primal, rel=1e-9)
         # Sorted sums at the width of the bins: within one of them, 6e-5.
-        assert found.certificate.dual == pytest.approx(told.dual, rel=1e-4)
+        assert found.certificate.dual == pytest.approx(stated.dual, rel=1e-4)
         assert found.certificate.dual <= best.certificate.primal
 
 

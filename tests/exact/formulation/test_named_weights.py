@@ -44,7 +44,7 @@ def test_without_names_on_both_sides_the_order_counts() -> None:
     assert match_weights(frame(["a", "b"]), w) is w and match_weights(frame([0, 1]), w) is w
     assert match_weights([[1.0]], [1.0]) == [1.0]  # a list has a method called index
     assert text_names(5) is None
-    with pytest.raises(InputError, match="X is no frame"):
+    with pytest.raises(InputError, match="X is not a frame"):
         match_weights(np.eye(2), {"a": 1.0})
 
 

@@ -89,7 +89,7 @@ def test_one_far_row_does_not_make_scores_linear(size: float, norm2: float | Non
 @each("loss", first_fast(LOSSES))
 def test_scores_printed_with_ten_digits_get_no_false_audit(loss: str) -> None:
     rng = np.random.default_rng(10)
-    told = 0
+    stated = 0
     for case in range(40):
         d = 1 + case % 4
         n = d + 2 + int(rng.integers(0, 20))
@@ -100,8 +100,8 @@ def test_scores_printed_with_ten_digits_get_no_false_audit(loss: str) -> None:
         audit = certify(X, positive, lam, scores=scores, loss=loss)
         truth = true_objective(X, w, positive, lam, loss)
         assert is_false(audit, truth, best_known(X, positive, lam, loss)) == "", (case, audit)
-        told += audit.gap is not None
-    assert told >= 35  # nearly all are told a gap: the sentence is not bought by silence
+        stated += audit.gap is not None
+    assert stated >= 35  # nearly all are told a gap: the sentence is not bought by silence
 
 
 @each("size", [1e-3, 1e-6, 1e-9, 1e-12, 1e-15, 1e-17])
@@ -124,7 +124,7 @@ def test_a_tiny_column_hides_no_norm(size: float) -> None:
 @each("lam", [1e-3, 1.0])
 def test_more_features_than_rows_are_audited_by_the_least_norm(loss: str, lam: float) -> None:
     rng = np.random.default_rng(4)
-    told = 0
+    stated = 0
     for case in range(12):
         n, d = 6 + case % 3, 6 + case
         X, positive = rng.normal(size=(n, d)), labels(n)
@@ -136,8 +136,8 @@ def test_more_features_than_rows_are_audited_by_the_least_norm(loss: str, lam: f
             continue
         truth = exact_loss(scores, positive, loss) + Fraction(lam) / 2 * least
         assert is_false(audit, truth, best_known(X, positive, lam, loss)) == "", (case, audit)
-        told += audit.gap is not None
-    assert told >= 8
+        stated += audit.gap is not None
+    assert stated >= 8
 
 
 def kernel_matrix(X: np.ndarray, gamma: float) -> np.ndarray:
@@ -220,8 +220,8 @@ def test_columns_that_depend_on_others_nearly_cost_the_gap_and_no_more() -> None
     audit = certify(X, positive, 0.1, scores=X @ np.array([1.0, 1.0, 1.0]))
     assert audit.gap is None and audit.residual is not None and audit.residual < 1e-12
     assert "norm2" in audit.statement and not audit.statement.startswith("Not in this model class")
-    told = certify(X, positive, 0.1, scores=X @ np.array([1.0, 1.0, 1.0]), norm2=3.0)
-    assert told.primal == pytest.approx(told.loss_value + 0.15, rel=1e-12)
+    stated = certify(X, positive, 0.1, scores=X @ np.array([1.0, 1.0, 1.0]), norm2=3.0)
+    assert stated.primal == pytest.approx(stated.loss_value + 0.15, rel=1e-12)
 
 
 def test_a_norm_that_no_function_with_this_loss_has_is_refused() -> None:

@@ -89,9 +89,9 @@ def test_planted_faults_prove_what_is_false(fault: str, monkeypatch) -> None:
         for k in range(60):
             w = best.w * np.random.default_rng(k).uniform(-1, 2, size=9) * (k % 4) / 3
             minorant = Minorant.from_scores(problem, problem.space.scores(w))
-            told = zeros_proved(problem, w, minorant, Certificate.of(problem, w, minorant))
-            assert told is not None
-            found += int((told & (np.abs(best.w) > 1e-3)).sum())
+            stated = zeros_proved(problem, w, minorant, Certificate.of(problem, w, minorant))
+            assert stated is not None
+            found += int((stated & (np.abs(best.w) > 1e-3)).sum())
         return found
 
     assert wrong() == 0
@@ -129,9 +129,9 @@ def test_half_of_the_ball_of_a_smooth_loss_would_prove_what_is_false(monkeypatch
         for size in np.linspace(0.01, 0.2, 20):
             minorant = Minorant.from_scores(problem, rows.scores(size * np.sign(best.w)))
             judged = Certificate.of(problem, best.w, minorant)
-            told = zeros_proved(problem, best.w, minorant, judged)
-            assert told is not None
-            found += int(told.sum())
+            stated = zeros_proved(problem, best.w, minorant, judged)
+            assert stated is not None
+            found += int(stated.sum())
         return found
 
     assert proved() == 0
@@ -148,12 +148,12 @@ def test_the_spread_is_at_least_that_of_the_pairs(weighted: bool) -> None:
     apart = (X[y == 1][:, None] - X[y == 0][None]) ** 2
     true = np.einsum("i,j,ijk->k", a, b, apart)
     for rows in (X, sp.csr_matrix(X)):
-        told = pair_spread(Problem(Rows(rows), Mean(pairs, SQUARED_HINGE), ElasticNet(1.0, 1.0)))
-        assert (true <= told).all() and np.allclose(told, true, rtol=1e-9)
+        stated = pair_spread(Problem(Rows(rows), Mean(pairs, SQUARED_HINGE), ElasticNet(1.0, 1.0)))
+        assert (true <= stated).all() and np.allclose(stated, true, rtol=1e-9)
     ordered = ordinal_pairs(y)
-    told = pair_spread(Problem(Rows(X), Mean(ordered, SQUARED_HINGE), ElasticNet(1.0, 1.0)))
+    stated = pair_spread(Problem(Rows(X), Mean(ordered, SQUARED_HINGE), ElasticNet(1.0, 1.0)))
     plain = np.einsum("ijk->k", apart) / apart.shape[0] / apart.shape[1]
-    assert (plain <= told).all() and (told <= 8 * plain).all()
+    assert (plain <= stated).all() and (stated <= 8 * plain).all()
 
 
 def test_penalties_tell_where_every_pull_near_one_is_inside() -> None:

@@ -31,7 +31,7 @@ def test_many_rows_pay_for_the_largest_error_where_it_costs_next_to_nothing(
         with monkeypatch.context() as patch:
             patch.setattr("aucert.exact.problem.risk.LONG_ROWS", 0)
             assert fine[1.0] < risk.slip(error, 1.0) <= 1e-13
-            for upper in (1e-3, -1.0):  # what is no small share of U is bounded row by row
+            for upper in (1e-3, -1.0):  # what is not a small share of U is bounded row by row
                 assert risk.slip(error, upper) == fine[upper]
             assert risk.slip(1e3 * error, 1.0) < 2e3 * loss.lipschitz * error.max()
 

@@ -81,7 +81,7 @@ class CreditedValue(Box):
 
 @dataclass(frozen=True)
 class Zeroing(Box):
-    """It says that a weight is zero where the pull is in the box, whatever its error."""
+    """It says that a weight is zero where the pull is in the box, for any error."""
 
     def zeros(self, g: np.ndarray, error: np.ndarray) -> np.ndarray:
         return np.abs(g) < self.high

@@ -1,4 +1,4 @@
-"""Minorants: U(s) >= V - c's for all scores, whatever they were made from."""
+"""Minorants: U(s) >= V - c's for all scores, made from anything."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def test_every_kind_of_evidence_makes_a_minorant(pairs: Any, loss: Any) -> None:
         for size in (0.0, 0.1, 1.0, 10.0):
             s = size * RNG.normal(size=N)
             top = float(np.abs(s - s.mean()).max())
-            told = found.value - float(found.c @ s) - loose * (top + abs(s.mean()))
-            assert risk.sums(s).value >= told - found.value_error - 1e-12 * (1 + top)
+            stated = found.value - float(found.c @ s) - loose * (top + abs(s.mean()))
+            assert risk.sums(s).value >= stated - found.value_error - 1e-12 * (1 + top)
 
 
 def test_a_mixture_is_the_mean_of_its_parts() -> None:

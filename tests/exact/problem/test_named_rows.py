@@ -1,4 +1,4 @@
-"""A list of few pairs is a problem over the rows it names, whatever other rows there are."""
+"""A list of few pairs is a problem over the rows it names, next to any other rows."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def test_scikit_survival_itself_is_audited(alpha: float) -> None:
 @each("reg_lambda", [0.01, 0.5])
 def test_xgboosts_linear_booster_itself_is_audited(reg_lambda: float, tmp_path: Path) -> None:
     xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed")
-    told = {
+    stated = {
         "booster": "gblinear",
         "objective": "rank:pairwise",
         "reg_lambda": reg_lambda,
@@ -110,11 +110,11 @@ def test_xgboosts_linear_booster_itself_is_audited(reg_lambda: float, tmp_path: 
     }
     rows = xgboost.DMatrix(X, label=GRADE, qid=QUERY)
     file = tmp_path / "model.json"
-    xgboost.train(told, rows, num_boost_round=1000).save_model(file)
+    xgboost.train(stated, rows, num_boost_round=1000).save_model(file)
     model = json.loads(file.read_text("utf-8"))["learner"]["gradient_booster"]["model"]
     assert ranking_gap(np.array(model["weights"][:2]), reg_lambda) < 1e-7
-    told |= {"lambdarank_score_normalization": True}  # its default: the gradients of no objective
-    xgboost.train(told, rows, num_boost_round=1000).save_model(file)
+    stated |= {"lambdarank_score_normalization": True}  # its default: the gradients of no objective
+    xgboost.train(stated, rows, num_boost_round=1000).save_model(file)
     model = json.loads(file.read_text("utf-8"))["learner"]["gradient_booster"]["model"]
     assert ranking_gap(np.array(model["weights"][:2]), reg_lambda) > 1e-4
 

@@ -1,4 +1,4 @@
-"""The checker's bounds hold the exact objective and the optimum, whatever the dual point."""
+"""The checker's bounds hold the exact objective and the optimum, for any dual point."""
 
 from __future__ import annotations
 

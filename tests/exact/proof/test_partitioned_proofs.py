@@ -106,7 +106,7 @@ def test_a_proof_for_another_penalty_or_label_is_refused(
     assert verdict(proof, [], tmp_path, capsys, "--lam", "x").startswith("not readable")
     np.save(tmp_path / "y.npy", np.ones(3))
     said = verdict(proof, [tmp_path / "y.npy"], tmp_path, capsys)
-    assert said.startswith("not readable") and "y.npy is no npz file" in said
+    assert said.startswith("not readable") and "y.npy is not an npz file" in said
 
 
 def test_the_checker_runs_alone(honest: tuple[dict[str, Any], list[Path]], tmp_path: Path) -> None:
@@ -136,10 +136,10 @@ def test_the_bounds_are_those_of_all_pairs(weighted: bool, other: bool, tmp_path
     w, dual = proof["w"], proof["w_dual"]
     K, half, scale = int(proof["bins"]), int(proof["half"]), Fraction(float(proof["scale"]))
     s = [sum(Fraction(a) * Fraction(b) for a, b in zip(x, w, strict=True)) for x in X.tolist()]
-    told = np.zeros(N)
+    stated = np.zeros(N)
     for k in range(3):
-        told += (X[:, k] - rows.offset[k]) * dual[k]
-    bins = np.floor(K * told).astype(int)
+        stated += (X[:, k] - rows.offset[k]) * dual[k]
+    bins = np.floor(K * stated).astype(int)
     hinge, total, pull = Fraction(0), Fraction(0), [Fraction(0)] * 3
     for i in np.flatnonzero(y & (r > 0)):
         for j in np.flatnonzero(~y & (r > 0)):
@@ -225,7 +225,7 @@ def test_other_rows_are_refused(
         case "row":
             part = {name: values[:-1] for name, values in part.items()}
     np.savez(tmp_path / "other.npz", **part)
-    assert "are no partition of the proof" in verdict(
+    assert "are not partition of the proof" in verdict(
         proof, [tmp_path / "other.npz"], tmp_path, capsys
     )
 

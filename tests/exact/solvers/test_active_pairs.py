@@ -1,4 +1,4 @@
-"""The hinge to rounding: windows of pairs, whatever the data."""
+"""The hinge to rounding: windows of pairs, for any data."""
 
 from __future__ import annotations
 

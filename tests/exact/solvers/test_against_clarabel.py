@@ -61,9 +61,9 @@ def drawn(seed: int) -> tuple[str, Problem, np.ndarray, list[Pairs]]:
     X = np.round(rng.normal(size=(n, d)), int(rng.choice([1, 6])))
     penalty = penalty_of(rng, str(rng.choice(PENALTIES[:1] if tail else PENALTIES)), d)
     if kind in ("grades", "weights", "gain", "share"):
-        told, true = ordered(rng, n, kind)
+        stated, true = ordered(rng, n, kind)
         lists = [[(i, j, float(c)) for i, j, c in zip(true.i, true.j, true.weight, strict=True)]]
-        risk: Any = Mean(told, ALL_LOSSES[loss])
+        risk: Any = Mean(stated, ALL_LOSSES[loss])
     else:
         y = rng.permutation(np.arange(n) < rng.integers(2, n - 1))
         up, low = np.flatnonzero(y), np.flatnonzero(~y)

@@ -108,7 +108,7 @@ def test_sparse_rows_that_are_all_the_same_have_the_optimum_one(entry: float) ->
 def test_indices_out_of_range_are_refused() -> None:
     matrix = sp.csr_matrix(np.eye(3))
     matrix.indices[1] = 17
-    with pytest.raises(ValueError, match="X is no valid sparse matrix: indices must be < 3"):
+    with pytest.raises(ValueError, match="X is not a valid sparse matrix: indices must be < 3"):
         check_matrix(matrix)
 
 

@@ -1,4 +1,4 @@
-"""The structure beside pairs within queries: every row counts in it, pairs are the queries'."""
+"""The structure next to pairs within queries: every row counts in it, pairs are the queries'."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def naive(rows: dict[str, Any], loss: str, weight: np.ndarray) -> tuple[Any, Any
 def over(
     listed: list[tuple[int, int, float]], rows: dict[str, Any], loss: str, weight: np.ndarray
 ) -> tuple[Any, Any]:
-    """Return the mean over these pairs (i, j, share) beside the structure of all rows."""
+    """Return the mean over these pairs (i, j, share) and the structure of all rows."""
     X, y = rows["X"], rows["y"]
     i, j, share = (np.array(column) for column in zip(*listed, strict=True))
     w = cp.Variable(3)
@@ -106,17 +106,17 @@ def check(X: Any, y: np.ndarray | None, words: dict[str, Any], problem: tuple[An
     """Compare `solve` and `certify` with the naive objective and its own optimum."""
     objective, w = problem
     found: Any = solve(X, y, LAM, **words)
-    told = found.certificate
+    stated = found.certificate
     w.value = found.w
-    assert objective.value == pytest.approx(told.primal, rel=1e-12)
+    assert objective.value == pytest.approx(stated.primal, rel=1e-12)
     cp.Problem(cp.Minimize(objective)).solve(solver="CLARABEL")
-    slack = told.rounding + 1e-7
-    assert told.dual - slack <= objective.value <= told.primal + slack
-    assert told.relative_gap <= 1e-9
+    slack = stated.rounding + 1e-7
+    assert stated.dual - slack <= objective.value <= stated.primal + slack
+    assert stated.relative_gap <= 1e-9
     off = found.w + 0.01
     audit: Any = certify(X, y, LAM, w=off, **words)
     w.value = off
-    excess = float(objective.value) - told.primal
+    excess = float(objective.value) - stated.primal
     assert excess - 1e-8 <= audit.gap <= 3 * excess
 
 

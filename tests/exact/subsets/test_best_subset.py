@@ -256,7 +256,7 @@ def test_the_diagonal_is_below_the_matrix(seed: int) -> None:
     assert found is not None
     assert np.linalg.eigvalsh(sigma - np.diag(found.entries))[0] > -1e-15
     assert found.least <= np.linalg.eigvalsh(sigma)[0]
-    # It is no trifle either.
+    # It is not a trifle either.
     assert found.entries.sum() >= 0.9 * 12 * np.linalg.eigvalsh(sigma)[0]
 
 

@@ -33,14 +33,14 @@ def test_counters_count_what_merges_count(drawn, top: int, k: int, half: int) ->
     a, b, places = a[at.order], b[at.order], (places % top).astype(np.int64)
     places -= places.min()
     soft, hard, totals = naive_counts(at, places, a, b, 1 << k, half)
-    told = hinge_counts_by_counters(at, places, a, b, 1 << k, half)
+    stated = hinge_counts_by_counters(at, places, a, b, 1 << k, half)
     true = hinge_counts(at, places, a, b, 1 << k, half)
-    for found in (told, true):
+    for found in (stated, true):
         assert half == 0 or np.array_equal(found.soft, soft)
         assert np.array_equal(found.hard, hard)
         assert [found.total(which) for which in range(half == 0, 3)] == totals[half == 0 :]
     for which in range(3):
-        assert np.array_equal(told.by_group(which), true.by_group(which))
+        assert np.array_equal(stated.by_group(which), true.by_group(which))
 
 
 @each("form", [hinge_counts_by_counters, hinge_counts])
@@ -53,10 +53,10 @@ def test_pairs_at_their_margin_are_ties_and_not_active(form, half: int, groups: 
     group, key, places = rng.integers(0, groups, n), rng.integers(0, 200, n), rng.integers(0, 3, n)
     a, b = rng.integers(0, 4, (2, n))
     at = Arrangement.of(np.unique(group, return_inverse=True)[1], key, a > 0)
-    told, found = naive_counts(at, places, a, b, 1, half), form(at, places, a, b, 1, half)
-    assert [found.total(1), found.total(2)] == told[2][1:]
-    assert np.array_equal(found.hard, told[1])
-    assert half == 0 or np.array_equal(found.soft, told[0])
+    stated, found = naive_counts(at, places, a, b, 1, half), form(at, places, a, b, 1, half)
+    assert [found.total(1), found.total(2)] == stated[2][1:]
+    assert np.array_equal(found.hard, stated[1])
+    assert half == 0 or np.array_equal(found.soft, stated[0])
 
 
 def counted_pairs(seed: int, n: int = 600) -> tuple[OrderedPairs, np.ndarray, np.ndarray]:
@@ -76,18 +76,18 @@ def test_the_binned_form_brackets_every_pair(seed: int, monkeypatch) -> None:
     true_counts = tree._counts
     monkeypatch.setattr(tree, "_counts", lambda *args: taken.append(args[5:]) or true_counts(*args))
     width = 0.4
-    told, fine = (p.sums(scores, HINGE, width) for p in (pairs.by("binned"), pairs))
+    stated, fine = (p.sums(scores, HINGE, width) for p in (pairs.by("binned"), pairs))
     assert taken[0] == (True,)
     assert (True,) not in taken[1:]
     z = 1 - (scores[:, None] - scores[None, :])
     value = float(np.maximum(z, 0)[above].mean())
-    assert told.value - 1e-15 <= value <= told.value + told.value_rounding
-    assert told.value_rounding <= width**2  # far below what smoothing costs
+    assert stated.value - 1e-15 <= value <= stated.value + stated.value_rounding
+    assert stated.value_rounding <= width**2  # far below what smoothing costs
     # The marginals are those of one alpha in the box: of the scores on the grid.
     k = int(np.ceil(np.log2(2 * tree.STEPS / width)))
     places, half = np.floor(np.ldexp(scores, k)), round(np.ldexp(width, k - 1))
     m = places[None, :] - places[:, None] + 2.0**k
     alpha = np.where(above, np.clip(m + half, 0, 2 * half) / (2 * half), 0.0) / above.sum()
-    assert np.abs(told.c - (alpha.sum(axis=1) - alpha.sum(axis=0))).max() <= 1e-15
-    assert told.total == pytest.approx(alpha.sum(), abs=1e-14)
-    assert np.abs(told.c - fine.c).sum() <= 0.05
+    assert np.abs(stated.c - (alpha.sum(axis=1) - alpha.sum(axis=0))).max() <= 1e-15
+    assert stated.total == pytest.approx(alpha.sum(), abs=1e-14)
+    assert np.abs(stated.c - fine.c).sum() <= 0.05

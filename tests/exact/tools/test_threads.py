@@ -30,7 +30,7 @@ def threads_now() -> set[int]:
 
 @pytest.fixture
 def two():
-    """Two threads, whatever the environment of the tests says."""
+    """Two threads in any environment of the tests."""
     with threadpool_limits(2, user_api="blas"):
         if threads_now() != {2}:
             pytest.skip("the number of threads of the linear algebra is not ours to set here")

@@ -1,4 +1,4 @@
-"""True errors beside their bounds: what is measured, on real rows and on the generators."""
+"""True errors next to their bounds: what is measured, on real rows and on the generators."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_errors_are_those_of_problems_solved_one_by_one() -> None:
 
 @each("jitter", [1e-3, 0.3])
 def test_any_approximation_from_below_will_do(jitter: float) -> None:
-    """K~ = C (W + jitter I)^-1 C' is no projection; |w| then exceeds the function's own norm."""
+    """K~ = C (W + jitter I)^-1 C' is not a projection; |w| then exceeds the function's own norm."""
     data = datasets.load("linear:50", 3)
     kernel, lam, B = Laplacian(0.5), 0.2, 5000
     K, C = kernel(data.X, data.X), kernel(data.X, data.X[:10])

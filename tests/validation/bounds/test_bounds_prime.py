@@ -243,8 +243,8 @@ def test_the_zero_function_loses_at_most_one() -> None:
 def test_a_part_1_that_is_one_or_more_tells_what_it_is_compared_with(case: Experiment) -> None:
     for B in (1, 100_000):
         bound = theorem4_prime(case.approximation, 1.0, B, part="I")
-        told = any("f = 0 loses at most 1" in note for note in bound.notes)
-        assert told and bound.vacuous == (bound.total >= 1)
+        stated = any("f = 0 loses at most 1" in note for note in bound.notes)
+        assert stated and bound.vacuous == (bound.total >= 1)
 
 
 @each("x", [1e-4, 0.1, 1.0, 10.0, 1e6])

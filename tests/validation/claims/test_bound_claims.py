@@ -128,7 +128,7 @@ def test_a_printed_bound_below_one_would_not_be_called_vacuous(planted: pytest.M
 def test_the_printed_bound_gets_the_verdict_that_its_size_earns(
     monkeypatch: pytest.MonkeyPatch, bound: float, verdict: str
 ) -> None:
-    """The error is 0.01: a bound below 1 and below ten times that is no loose one."""
+    """The error is 0.01: a bound below 1 and below ten times that is not a loose one."""
     side = SimpleNamespace(at_least=bound)
     draw = SimpleNamespace(
         violated=(PRINTED,) if bound < 0.01 else (),
@@ -286,4 +286,4 @@ def test_clusters_without_a_landmark_leave_an_error_of_the_order_n_over_d() -> N
         error = float(np.linalg.norm(K - near, 2))
         assert (1 - eta) * n / (4 * d) <= error <= 3 * n / (4 * d)
         positive = np.linalg.eigvalsh(near)[-d:]
-        assert eta - 1e-9 <= positive[0] <= 1 + 1e-9  # a constant, whatever n and d
+        assert eta - 1e-9 <= positive[0] <= 1 + 1e-9  # a constant for any n and d

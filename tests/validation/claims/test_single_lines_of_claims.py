@@ -13,7 +13,7 @@ def run(name: str) -> Outcome:
 
 
 def test_eleven_of_the_28_printed_jaccard_indices_are_too_small() -> None:
-    """In decimals, from the table: index < F1 / (2 - F1) whatever both were rounded from."""
+    """In decimals, from the table: index < F1 / (2 - F1) for any numbers both were rounded from."""
     half, small = Decimal("0.0005"), set()
     for name, scores in sht.F1.items():
         for k_star, score, index in zip((20, 40, 60, 80), scores, sht.JACCARD[name], strict=True):

@@ -56,17 +56,17 @@ def answer(*words: object) -> dict[str, Any]:
 
 
 def test_the_path_of_a_file_is_that_of_the_library(table: Path) -> None:
-    told = answer(table, *LAMS, "--target", "y", "--columns", "a,b", "--cv", 3, "--seed", 4)
+    stated = answer(table, *LAMS, "--target", "y", "--columns", "a,b", "--cv", 3, "--seed", 4)
     path = regularization_path(X, Y, [0.3, 0.003])
     folds = cross_validated_path(X, Y, [0.3, 0.003], cv=3, seed=4)
-    assert [point["primal"] for point in told["path"]] == pytest.approx(
+    assert [point["primal"] for point in stated["path"]] == pytest.approx(
         [point.certificate.primal for point in path.points], rel=1e-12
     )
-    assert [point["auc"] for point in told["path"]] == pytest.approx(path.aucs)
-    np.testing.assert_allclose(told["cv"]["fold_auc"], folds.fold_auc, atol=1e-12)
-    assert told["cv"]["best"] == folds.lam_of("best")
-    assert told["n_pairs"] == Y.sum() * (~Y).sum() and told["positive"] == 1
-    assert told["complete"] and "lam" not in told
+    assert [point["auc"] for point in stated["path"]] == pytest.approx(path.aucs)
+    np.testing.assert_allclose(stated["cv"]["fold_auc"], folds.fold_auc, atol=1e-12)
+    assert stated["cv"]["best"] == folds.lam_of("best")
+    assert stated["n_pairs"] == Y.sum() * (~Y).sum() and stated["positive"] == 1
+    assert stated["complete"] and "lam" not in stated
 
 
 def test_a_folder_has_the_path_of_its_rows_in_one_file(folder: Path, table: Path) -> None:
@@ -87,16 +87,16 @@ def test_a_folder_has_the_path_of_its_rows_in_one_file(folder: Path, table: Path
 
 @pytest.mark.slow
 def test_a_folder_whose_rows_have_queries_has_a_path(folder: Path) -> None:
-    told = answer(folder, "--qid", "q", "--target", "y", "--n-lams", 3, "--tol", "1e-6")
+    stated = answer(folder, "--qid", "q", "--target", "y", "--n-lams", 3, "--tol", "1e-6")
     order = np.argsort(Y, kind="stable")
     query = np.arange(1200) // 50
     held = regularization_path(X[order], Y[order].astype(float), n_lams=3, qid=query)
-    for one, other in zip(told["path"], held.points, strict=True):
+    for one, other in zip(stated["path"], held.points, strict=True):
         certificate = other.certificate
         room = one["gap"] + certificate.gap
         assert one["lam"] == pytest.approx(other.lam, rel=1e-9)
         assert abs(one["primal"] - certificate.primal) <= room + 1e-8 * certificate.primal
-    assert told["n_pos"] is None and told["n_pairs"] == held.task.meant.pairs.count()
+    assert stated["n_pos"] is None and stated["n_pairs"] == held.task.meant.pairs.count()
 
 
 def test_what_is_written_is_whole_and_can_be_drawn(table: Path, tmp_path: Path) -> None:
@@ -132,9 +132,9 @@ def test_what_is_written_is_whole_and_can_be_drawn(table: Path, tmp_path: Path) 
     ],
 )
 def test_ordered_pairs_have_a_path_and_folds(words: tuple[str, ...], table: Path) -> None:
-    told = answer(table, *words, "--lam", "0.1", "--cv", 2, "--tol", "1e-4")
-    assert told["n_pos"] is None and told["path"][0]["status"] == "certified"
-    assert 0.4 < told["cv"]["mean_auc"][0] <= 1
+    stated = answer(table, *words, "--lam", "0.1", "--cv", 2, "--tol", "1e-4")
+    assert stated["n_pos"] is None and stated["path"][0]["status"] == "certified"
+    assert 0.4 < stated["cv"]["mean_auc"][0] <= 1
     shown = CliRunner().invoke(cli.aucert, ["path", str(table), *words, "--lam", "0.1"])
     assert shown.stdout.split()[5:7] == ["gap", "C"]
 

@@ -86,10 +86,10 @@ def written(name: str, order: tuple[str, ...] = tuple(COLUMNS), **changed: Any) 
 
 
 def in_library(more: dict[str, Any], rows: np.ndarray = X) -> Any:
-    told: dict[str, Any] = {"y": Y} | more
-    if "worst_of" in told:
-        told["worst_of"] = COLUMNS[told["worst_of"]]
-    return solve(rows, lam=0.05, **told)
+    stated: dict[str, Any] = {"y": Y} | more
+    if "worst_of" in stated:
+        stated["worst_of"] = COLUMNS[stated["worst_of"]]
+    return solve(rows, lam=0.05, **stated)
 
 
 @each("scaled", [False, True], ids=["plain", "standardised"])
@@ -274,8 +274,8 @@ def test_the_exact_interval_is_that_of_fractions(command: Command) -> None:
     assert truth <= found["primal"] <= truth * (1 + Fraction(1, 10**23))
     assert 0 < found["dual"] <= truth - found["gap"] * (1 - Fraction(1, 10**20))
     assert document.keys() - plain.keys() == {"exact"}
-    told = asked.replace("--lam 0.1", "--from liblinear-ranksvm --C 0.05")
-    rival = command.json(told, "--exact")
+    stated = asked.replace("--lam 0.1", "--from liblinear-ranksvm --C 0.05")
+    rival = command.json(stated, "--exact")
     assert float(rival["exact"]["primal"]) == pytest.approx(rival["primal"], abs=1e-12)
 
 

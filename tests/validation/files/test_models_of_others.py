@@ -106,9 +106,9 @@ def test_certify_takes_a_model_file(tmp_path: Path, capsys: pytest.CaptureFixtur
     answers = []
     for file, text in (("model", LIBLINEAR), ("w.txt", "0.5\n-2\n1e-3\n"), ("m.json", xgboost())):
         (tmp_path / file).write_text(text, "utf-8")
-        told = ["--weights", str(tmp_path / file), "--from", "liblinear-ranksvm", "--C", "0.1"]
+        stated = ["--weights", str(tmp_path / file), "--from", "liblinear-ranksvm", "--C", "0.1"]
         with suppress(SystemExit):
-            main(["certify", str(tmp_path / "d.csv"), *told, "--json"])
+            main(["certify", str(tmp_path / "d.csv"), *stated, "--json"])
         answers.append(json.loads(capsys.readouterr().out)["primal"])
     assert answers[0] == answers[1] == answers[2]
 

@@ -1,4 +1,4 @@
-"""Paths and folds of dask arrays on worker processes: those in memory, whatever ends meanwhile."""
+"""Paths and folds of dask arrays on worker processes: those in memory, even if workers end."""
 
 from __future__ import annotations
 

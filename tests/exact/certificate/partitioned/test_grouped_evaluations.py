@@ -142,15 +142,16 @@ def test_the_hinge_has_the_same_bits_for_any_cut_between_groups() -> None:
     for parts in (1, 7, 1000):
         space = rows_in(X, group, grade, parts)
         found.append((space, near(over(space), w)))
-    first, told = found[0]
+    first, stated = found[0]
     for space, one in found[1:]:
         assert (space.order.mass, space.order.count) == (first.order.mass, first.order.count)
-        assert (one.total, one.bins, one.half) == (told.total, told.bins, told.half)
-        assert one.loss == pytest.approx(told.loss, abs=1e-15)
-        room = one.pull_error + told.pull_error
-        assert np.linalg.norm(one.pull - told.pull) <= room < 1e-11
+        assert (one.total, one.bins, one.half) == (stated.total, stated.bins, stated.half)
+        assert one.loss == pytest.approx(stated.loss, abs=1e-15)
+        room = one.pull_error + stated.pull_error
+        assert np.linalg.norm(one.pull - stated.pull) <= room < 1e-11
     assert (
-        found[2][1].pull_error > told.pull_error or found[2][1].loss_rounding > told.loss_rounding
+        found[2][1].pull_error > stated.pull_error
+        or found[2][1].loss_rounding > stated.loss_rounding
     )
 
 

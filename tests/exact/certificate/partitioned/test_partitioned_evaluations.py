@@ -111,13 +111,13 @@ def test_counts_are_the_same_bits_for_any_partitioning(weighted: bool) -> None:
         space = rows_in(X, positive, parts, weight)
         counts = space.total(partial(gather, space.offset, w, ruler, 2, True))
         found.append((space, counts))
-    first, told = found[0]
+    first, stated = found[0]
     for space, counts in found[1:]:
         np.testing.assert_array_equal(space.offset, first.offset)
         assert space.reach == first.reach
-        np.testing.assert_array_equal(counts.held[:, :, 0], told.held[:, :, 0])
-        np.testing.assert_array_equal(counts.ends, told.ends)
-        np.testing.assert_allclose(counts.held[:, :, 1], told.held[:, :, 1], atol=1e-10)
+        np.testing.assert_array_equal(counts.held[:, :, 0], stated.held[:, :, 0])
+        np.testing.assert_array_equal(counts.ends, stated.ends)
+        np.testing.assert_allclose(counts.held[:, :, 1], stated.held[:, :, 1], atol=1e-10)
     evaluations = [Evaluator(over(space)).at(w, 64, 2) for space, _ in found]
     for one in evaluations[1:]:
         assert one.total == evaluations[0].total

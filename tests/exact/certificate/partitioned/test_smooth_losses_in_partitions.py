@@ -130,9 +130,9 @@ def test_counts_are_the_same_bits_for_any_partitioning(loss: Any, weighted: bool
         extent = np.array([-30.0, 30.0, -30.0, 30.0])
         squared = loss.name == "squared_hinge"
         ruler = squared_ruler(extent, 64) if squared else smooth_ruler(extent, 64, loss)
-        told = space.total(partial(gather, space.offset, w, ruler, 4 if weighted else 3, True))
-        told = told.moments(ruler.powers)
-        held.append(told)
+        stated = space.total(partial(gather, space.offset, w, ruler, 4 if weighted else 3, True))
+        stated = stated.moments(ruler.powers)
+        held.append(stated)
     for one, evaluation in zip(held[1:], found[1:], strict=True):
         np.testing.assert_array_equal(one.held[..., 0], held[0].held[..., 0])
         np.testing.assert_array_equal(one.ends, held[0].ends)

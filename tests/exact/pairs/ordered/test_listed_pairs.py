@@ -41,11 +41,13 @@ def test_the_list_has_each_pair_once_with_its_weight(seed: int) -> None:
     found = pairs.listed()
     assert found is not None
     i, j, c = found
-    told = dict(zip(zip(i.tolist(), j.tolist(), strict=True), c.tolist(), strict=True))
+    stated = dict(zip(zip(i.tolist(), j.tolist(), strict=True), c.tolist(), strict=True))
     true = dict(zip(zip(naive.i, naive.j, strict=True), naive.weight, strict=True))
-    assert told.keys() == true.keys() and len(told) == i.size == pairs.count()
+    assert stated.keys() == true.keys() and len(stated) == i.size == pairs.count()
     most = Fraction(ordered_pairs.WEIGHT_UNITS, 2**53)
-    assert all(abs(Fraction(told[pair]) - weight) <= most * weight for pair, weight in true.items())
+    assert all(
+        abs(Fraction(stated[pair]) - weight) <= most * weight for pair, weight in true.items()
+    )
 
 
 @each("loss", [HINGE, SQUARED_HINGE], ids=lambda loss: loss.name)

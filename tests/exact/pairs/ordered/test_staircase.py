@@ -96,9 +96,9 @@ def test_marginals_prove_what_scores_prove() -> None:
     np.add.at(u, naive.i, carried)
     np.add.at(v, naive.j, carried)
     evidence = Marginals(u, v)
-    told = Certificate.of(problem, w, problem.risk.minorant(evidence))
+    stated = Certificate.of(problem, w, problem.risk.minorant(evidence))
     made = Certificate.of(problem, w, Minorant.from_scores(problem, scores, 0.5, 1.0))
-    assert told.dual == pytest.approx(made.dual, abs=1e-12)
+    assert stated.dual == pytest.approx(made.dual, abs=1e-12)
     crossed = problem.risk.minorant(Marginals(v, u))
     assert crossed.deficiency > 0.1
     with pytest.raises(InputError, match="40 rows"):

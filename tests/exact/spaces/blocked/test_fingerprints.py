@@ -1,4 +1,4 @@
-"""Rows that change between two readings are seen, whatever changes and whenever."""
+"""Rows that change between two readings are seen at any time."""
 
 from __future__ import annotations
 

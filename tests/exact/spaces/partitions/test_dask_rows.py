@@ -229,17 +229,17 @@ def test_a_collection_that_changes_when_it_is_made_again_is_noticed(client: Any)
 @pytest.mark.slow
 def test_the_steps_are_events_of_dask(client: Any) -> None:
     X, y = some_rows()
-    told: list[Any] = []
+    stated: list[Any] = []
     seen: list[Any] = []
-    client.subscribe_topic("aucert", lambda event: told.append(event[1]))
-    while not told:  # until the scheduler knows of the subscription
+    client.subscribe_topic("aucert", lambda event: stated.append(event[1]))
+    while not stated:  # until the scheduler knows of the subscription
         client.log_event("aucert", "are you there?")
         time.sleep(0.05)
     found = solve(da.from_array(X, chunks=(700, 3)), y, 0.1, tol=1e-4, callback=seen.append)
     end, steps = time.monotonic() + 120, [step.n_iter for step in seen]
 
     def heard() -> list[int]:
-        return [event["step"] for event in told if event != "are you there?"]
+        return [event["step"] for event in stated if event != "are you there?"]
 
     while len(heard()) < len(steps) and time.monotonic() < end:
         time.sleep(0.01)  # events come when they come
@@ -296,8 +296,8 @@ def test_queries_of_dask_are_those_in_memory() -> None:
     assert found.status == held.status == "certified"
     assert abs(held.certificate.primal - found.certificate.primal) <= room
     audit = certify(table[["a", "b"]], table["grade"], 1e-2, w=found.w, qid=table["q"])
-    told = certify(whole[["a", "b"]], whole["grade"], 1e-2, w=held.w, qid=whole["q"])
-    assert audit.n_pairs == told.n_pairs
+    stated = certify(whole[["a", "b"]], whole["grade"], 1e-2, w=held.w, qid=whole["q"])
+    assert audit.n_pairs == stated.n_pairs
     model = ROCSVM(1e-2, tol=1e-6).fit(table[["a", "b"]], table["grade"] > 1, qid=table["q"])
     same = ROCSVM(1e-2, tol=1e-6).fit(whole[["a", "b"]], whole["grade"] > 1, qid=whole["q"])
     np.testing.assert_allclose(model.coef_, same.coef_, atol=5e-3)

@@ -84,24 +84,24 @@ def test_no_answer_at_all_is_noticed() -> None:
 
 
 def test_how_far_a_pass_is_can_be_heard() -> None:
-    told: list[tuple[int, int]] = []
+    stated: list[tuple[int, int]] = []
     parts = cut(np.zeros((3, 2)), np.zeros(3, dtype=bool), None, [1, 2])
-    engine = LocalEngine(parts, heard=lambda *far: told.append(far))
+    engine = LocalEngine(parts, heard=lambda *far: stated.append(far))
     engine.run(ADDING, new_key())
-    assert told == [(1, 3), (2, 3), (3, 3)]
+    assert stated == [(1, 3), (2, 3), (3, 3)]
     engine.heard = None
     engine.run(ADDING, new_key())
-    assert len(told) == 3
+    assert len(stated) == 3
 
 
 @pytest.mark.slow
 def test_processes_add_up_and_tell_as_this_one_does() -> None:
     X = np.zeros((37, 2))
     parts = cut(X, np.zeros(37, dtype=bool), None, [*range(1, 35)])
-    told: list[tuple[int, int]] = []
-    here, there = LocalEngine(parts), LocalEngine(parts, 2, lambda *far: told.append(far))
+    stated: list[tuple[int, int]] = []
+    here, there = LocalEngine(parts), LocalEngine(parts, 2, lambda *far: stated.append(far))
     assert here.run(ADDING, new_key()).answer == there.run(ADDING, new_key()).answer
-    assert told[-1] == (35, 35) and [done for done, _ in told] == sorted({d for d, _ in told})
+    assert stated[-1] == (35, 35) and [done for done, _ in stated] == sorted({d for d, _ in stated})
 
 
 @each("kind", ["<f4", ">f4", "<f8", ">f8", "f2", "i2", "u1", "?"])

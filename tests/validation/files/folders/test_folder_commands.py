@@ -53,10 +53,10 @@ def test_a_folder_is_solved_as_its_rows_in_one_file_are(folder: Path) -> None:
     assert many["data_sha256"] is None and many["proof"] is None
     assert abs(many["auc"] - one["auc"]) <= many["auc_within"] + 1e-3 < 2e-3
     model = ("--model", folder / "out" / "model.npz", "--tol", "1e-5", "--target", "y")
-    told = [answer("certify", folder / name, *model) for name in ("data", "whole.parquet")]
-    assert told[0]["primal"] == pytest.approx(told[1]["primal"], rel=1e-4)
-    assert told[0]["n_pairs"] == one["n_pairs"]
-    assert all("of at most" in one["statement"] for one in told)
+    stated = [answer("certify", folder / name, *model) for name in ("data", "whole.parquet")]
+    assert stated[0]["primal"] == pytest.approx(stated[1]["primal"], rel=1e-4)
+    assert stated[0]["n_pairs"] == one["n_pairs"]
+    assert all("of at most" in one["statement"] for one in stated)
     lines = answer("predict", folder / "out" / "model.npz", folder / "whole.parquet")
     assert {"good", "bad"} == set(lines["labels"])
 
@@ -66,8 +66,8 @@ def test_a_folder_has_a_proof_where_it_is_asked_for(folder: Path, tol: str) -> N
     from aucert.exact.proof.check_partitions import main
 
     words = ("--target", "y", "--drop", "w", "--lam", "0.1", "--tol", tol, "--proof")
-    told = answer("solve", folder / "data", *words, "--out", folder / "out")
-    assert told["proof"] == "proof.npz"
+    stated = answer("solve", folder / "data", *words, "--out", folder / "out")
+    assert stated["proof"] == "proof.npz"
     assert main([str(folder / "out" / "proof.npz")]) == 0
 
 
@@ -133,9 +133,9 @@ def test_queries_of_a_folder_are_solved_as_those_of_one_file_are(ranked: Path) -
     assert many["concordance"] == pytest.approx(one["concordance"], abs=1e-3)
     assert many["status"] == "certified" and many["proof"] is None
     model = ("--model", ranked / "out" / "model.npz", *RANKING[:4])
-    told = [answer("certify", ranked / name, *model) for name in ("data", "whole.parquet")]
-    assert told[0]["primal"] == pytest.approx(told[1]["primal"], rel=1e-9)
-    assert told[0]["n_right"] == pytest.approx(told[1]["n_right"], abs=3)
+    stated = [answer("certify", ranked / name, *model) for name in ("data", "whole.parquet")]
+    assert stated[0]["primal"] == pytest.approx(stated[1]["primal"], rel=1e-9)
+    assert stated[0]["n_right"] == pytest.approx(stated[1]["n_right"], abs=3)
 
 
 def test_a_file_is_cut_only_between_its_queries(
