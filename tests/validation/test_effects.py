@@ -242,5 +242,5 @@ def test_evidence_that_lacks_a_part_is_refused(tmp_path: Path) -> None:
 
 @each("wrong", [(math.nan, 1.0, 5), (1.0, -1.0, 5), (1.0, math.nan, 5), (1, 1, -1)])
 def test_what_is_no_effect_is_refused(wrong: tuple[float, float, float]) -> None:
-    with pytest.raises(ValueError, match="no estimate"):
+    with pytest.raises(ValueError, match="not an estimate"):
         Effect("a", *wrong)

@@ -161,7 +161,7 @@ def test_every_cut_is_noticed(saved: Path) -> None:
     data = saved.read_bytes()
     for size in [*range(0, len(data), 131), len(data) - 1]:
         saved.write_bytes(data[:size])
-        refused(saved, "damaged or cut off|no model file")
+        refused(saved, "damaged or cut off|not a model file")
 
 
 def test_every_flipped_byte_is_noticed_or_does_no_harm(saved: Path) -> None:
@@ -204,11 +204,11 @@ def test_other_files_are_no_model_files(tmp_path: Path) -> None:
     path.write_bytes(b"PK")
     refused(path, "damaged or cut off")
     path.write_text("hello")
-    refused(path, "no model file")
+    refused(path, "not a model file")
     np.savez(path, X=X)
-    refused(path, "no model file")
+    refused(path, "not a model file")
     np.savez(path, header=np.frombuffer(b'{"format": "other"}', np.uint8))
-    refused(path, "no model file")
+    refused(path, "not a model file")
     np.savez(path, header=np.array([object()]))
     refused(path, "damaged")
     refused(tmp_path / "none.npz", "cannot be read")

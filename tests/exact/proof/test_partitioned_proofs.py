@@ -106,7 +106,7 @@ def test_a_proof_for_another_penalty_or_label_is_refused(
     assert verdict(proof, [], tmp_path, capsys, "--lam", "x").startswith("not readable")
     np.save(tmp_path / "y.npy", np.ones(3))
     said = verdict(proof, [tmp_path / "y.npy"], tmp_path, capsys)
-    assert said.startswith("not readable") and "y.npy is not an npz file" in said
+    assert said.startswith("not readable") and "y.npy is no npz file" in said
 
 
 def test_the_checker_runs_alone(honest: tuple[dict[str, Any], list[Path]], tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_other_rows_are_refused(
         case "row":
             part = {name: values[:-1] for name, values in part.items()}
     np.savez(tmp_path / "other.npz", **part)
-    assert "are not partition of the proof" in verdict(
+    assert "are no partition of the proof" in verdict(
         proof, [tmp_path / "other.npz"], tmp_path, capsys
     )
 

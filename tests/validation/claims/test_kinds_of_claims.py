@@ -42,7 +42,7 @@ def test_a_verdict_of_the_other_kind_is_an_error(kind: str, verdict: str) -> Non
 
     entry = Claim("a-claim", "SAUC", "eq. (2)", kind, "It holds.", Verdict(verdict), run)  # type: ignore[arg-type]
     row = suite.run_claim(entry, 0, "quick")
-    assert row.verdict == "error" and "no verdict of a" in str(row.measured)
+    assert row.verdict == "error" and "not a verdict of a" in str(row.measured)
 
 
 def test_a_theorem_that_fails_names_the_readings_under_which_it_does() -> None:
