@@ -502,10 +502,10 @@ def read(budget: Mapping[str, Any], every: list[Part]) -> list[Part]:
     ]
 
 
-def own(results: Results) -> Results:
-    """Return the results under the paper's own reading alone."""
-    first = results.budget.get("units and pairs", [None])[0]
-    kept = (part for part in results.parts if part.parameters.get("reading") == first)
+def own(results: Results, reading: str | None = None) -> Results:
+    """Return the results under one reading alone, by default the paper's own."""
+    reading = reading or results.budget.get("units and pairs", [None])[0]
+    kept = (part for part in results.parts if part.parameters.get("reading") == reading)
     return replace(results, parts=tuple(kept))
 
 
@@ -665,8 +665,8 @@ LAMBDAS = [0.0, *(10.0**power for power in range(-5, 6))]
 BUDGET_5 = (
     Budget("splits into halves", 10, 10, 40),
     Budget("neighbours k", 10, 10, 10),
-    READING,
-    Budget(f"repetitions{OTHERS}", 10, None, None, 40),
+    Budget("units and pairs", "not printed; union", [*READINGS[:1]], [*READINGS]),
+    Budget(f"repetitions{OTHERS}", 10, 10, 40),
     Budget("C", 1.0, 1.0, 1.0),
     Budget("sigma", 256.0, 256.0, 256.0),
     Budget("lambda", LAMBDAS, LAMBDAS, LAMBDAS),
@@ -715,9 +715,7 @@ def compute_5(job: Job) -> dict[str, Any]:
 NEIGHBOURS = Experiment(
     "sauc-neighbours", BUDGET_4, parts_4, compute_4, SEARCH, quick_minutes=0.3, printed_minutes=140
 )
-LAMBDA = Experiment(
-    "sauc-lambda", BUDGET_5, parts_5, compute_5, quick_minutes=0.1, printed_minutes=1
-)
+LAMBDA = Experiment("sauc-lambda", BUDGET_5, parts_5, compute_5, quick_minutes=0.1)
 
 
 def label(k: int) -> str:
@@ -793,11 +791,25 @@ INSIDE = ("best lambda in [0.001, 1000]", "best one outside")
 
 
 def render_5(results: Results) -> Page:
-    """Show the AUC by lambda."""
-    sheet, panels, results = Sheet(), [], own(results)
+    """Show the AUC by lambda; under the other readings of the protocol, the tests alone."""
+    sheet, panels = Sheet(), []
     lambdas = results.budget["lambda"]
+
+    def curve(name: str, reading: str | None = None) -> dict[float, np.ndarray]:
+        read = own(results, reading)
+        return {lam: read.values(f"auc {lam:g}", set=name) for lam in lambdas}
+
+    def enter_tests(title: str, found: dict[float, np.ndarray]) -> None:
+        best = max(lambdas[1:], key=lambda lam: found[lam].mean())
+        names = (f"lambda = {best:g}", "lambda = 0")
+        sheet.paired((found[best], found[0.0]), names, "in AUC", 4, title, overlap=1.0)
+        inside = [lam for lam in lambdas if 1e-3 <= lam <= 1e3]
+        parts = (inside, [lam for lam in lambdas if lam not in inside])
+        sides = [max((found[lam] for lam in part), key=np.mean) for part in parts]
+        sheet.paired(sides, INSIDE, "in AUC", 4, title, overlap=1.0)
+
     for name, kernel in SELECTED.items():
-        found = {lam: results.values(f"auc {lam:g}", set=name) for lam in lambdas}
+        found = curve(name)
         points = []
         for at, (lam, values) in enumerate(found.items()):
             column = f"{name} ({NAMES[kernel]})"
@@ -805,15 +817,13 @@ def render_5(results: Results) -> Page:
             points += [(at, *mean)] if mean else []
         if not points:
             continue
-        best = max(lambdas[1:], key=lambda lam: found[lam].mean())
         title, curves = f"{name}, {NAMES[kernel]}", {STRUCTURED: points}
         panels.append(curve_panel(title, "lambda", by_lambda(lambdas), curves))
-        names = (f"lambda = {best:g}", "lambda = 0")
-        sheet.paired((found[best], found[0.0]), names, "in AUC", 4, name, overlap=1.0)
-        inside = [lam for lam in lambdas if 1e-3 <= lam <= 1e3]
-        parts = (inside, [lam for lam in lambdas if lam not in inside])
-        sides = [max((found[lam] for lam in part), key=np.mean) for part in parts if part]
-        sheet.paired(sides, INSIDE, "in AUC", 4, name, overlap=1.0)
+        enter_tests(name, found)
+    for reading in results.budget["units and pairs"][1:]:
+        for name in SELECTED:
+            if (found := curve(name, reading))[0.0].size:
+                enter_tests(f"{name}, {reading}", found)
     return sheet.page(panels)
 
 
