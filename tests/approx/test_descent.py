@@ -7,13 +7,8 @@ import pytest
 
 from aucert.approx import Adamax, GradientDescent, draw_pairs
 from aucert.exact.api.solve import choose_solver
-from aucert.exact.certificate.certificate import Minorant, dual_value
 from aucert.exact.certificate.solution import Status
-from aucert.exact.errors import InputError
-from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
-from aucert.exact.spaces.gram import Gram
-from aucert.exact.spaces.rows import Rows
 from loops import each, first_fast
 
 LOSSES = ["hinge", "squared_hinge", "square"]
@@ -98,17 +93,6 @@ def test_the_gradient_is_that_of_differences(loss: str, listed: bool) -> None:
     np.testing.assert_allclose(gradient, slopes, atol=1e-7)
 
 
-def test_the_hinge_step_is_equation_8_pair_by_pair() -> None:
-    problem = incomplete(overlapping())
-    space, pairs, w = problem.space, problem.pairs, np.array([0.3, -0.2, 0.5])
-    assert isinstance(space, Rows) and isinstance(pairs, PairList)
-    differences = np.asarray(space.X[pairs.i] - space.X[pairs.j])
-    active = 1 - differences @ w > 0
-    gradient = -(differences * active[:, None]).mean(axis=0) + problem.lam * w
-    solver = GradientDescent(step=0.1, max_iter=1, tol=0, keep="last")
-    np.testing.assert_allclose(solver.solve(problem, w).w, w - 0.1 * gradient, rtol=1e-13)
-
-
 @each("loss", first_fast(LOSSES))
 @each(
     "solver", [Adamax(step=0.05), pytest.param(GradientDescent(step=0.1), marks=pytest.mark.slow)]
@@ -123,28 +107,6 @@ def test_both_reach_a_certified_optimum(loss: str, solver) -> None:
         assert solution.certificate.primal <= optimum(problem) * (1 + 1.01e-4)
 
 
-@pytest.mark.slow
-@each(
-    "solver",
-    [
-        Adamax(step=0.1, decay=0.5),
-        pytest.param(
-            Adamax(step=0.1, decay=0.5, variant="scalar-norm", step_tol=0), marks=pytest.mark.slow
-        ),
-        pytest.param(GradientDescent(step=1 / 0.05, decay=1.0), marks=pytest.mark.slow),
-    ],
-)
-def test_the_error_vanishes_as_the_steps_grow(solver) -> None:
-    problem = incomplete(overlapping())
-    best = optimum(problem)
-    errors = [
-        replace(solver, tol=0, max_iter=k).solve(problem).certificate.primal / best - 1
-        for k in (10, 300, 10_000)
-    ]
-    assert errors[0] > 10 * errors[1] > 100 * errors[2]
-    assert -1e-9 < errors[2] < 1e-4
-
-
 @each("steps", [1, 5, 50, 500])
 @each("loss", LOSSES)
 @each("listed", [False, True])
@@ -155,39 +117,6 @@ def test_the_gap_is_never_below_the_true_error(steps: int, loss: str, listed: bo
     solved = choose_solver(problem, "auto", 1e-9, None).solve(problem).certificate
     assert certificate.gap >= certificate.primal - solved.primal
     assert certificate.dual <= solved.primal
-
-
-@pytest.mark.slow
-def test_the_average_of_slopes_proves_what_no_single_slope_does() -> None:
-    problem = incomplete(overlapping())
-    space, w, single = problem.space, np.zeros(3), -np.inf
-    for t in range(1, 2001):
-        scores = space.scores(w)
-        witness = Minorant.from_scores(problem, scores)
-        single = max(single, dual_value(problem, witness)[0])
-        w = w - 0.1 / t**0.5 * (problem.lam * w - space.pull(problem.sums(scores).c))
-    solver = GradientDescent(step=0.1, decay=0.5, tol=0, max_iter=2000)
-    best = optimum(problem)
-    assert best - solver.solve(problem).certificate.dual < 0.05 * (best - single)
-
-
-def test_all_pairs_drawn_once_give_the_same_descent_as_all_pairs() -> None:
-    full = overlapping()
-    drawn = full.with_pairs(draw_pairs(full.pairs.positive, full.n_pairs, 0, replace=False))
-    solver = Adamax(step=0.05, tol=0, max_iter=30, keep="last")
-    np.testing.assert_allclose(solver.solve(full).w, solver.solve(drawn).w, rtol=1e-10)
-
-
-def test_row_weights_mean_repetition() -> None:
-    rng = np.random.default_rng(5)
-    X, y = rng.normal(size=(12, 2)), np.arange(12) % 2
-    weight = rng.integers(1, 4, size=12)
-    weighted = linear_problem(X, y, 0.1, "squared_hinge", AllPairs(weight.astype(float)))
-    repeated = linear_problem(
-        np.repeat(X, weight, axis=0), np.repeat(y, weight), 0.1, "squared_hinge"
-    )
-    solver = Adamax(step=0.05, tol=0, max_iter=50, keep="last")
-    np.testing.assert_allclose(solver.solve(weighted).w, solver.solve(repeated).w, rtol=1e-9)
 
 
 def test_best_is_kept_unless_last_is_asked_for() -> None:
@@ -211,16 +140,6 @@ def test_the_scalar_variant_stops_by_step_size_and_the_textbook_does_not() -> No
     assert own.status == Status.STALLED and own.n_iter < 3000
 
 
-@pytest.mark.slow
-def test_it_stops_where_the_gap_is_within_tol_and_starts_no_run_at_the_optimum() -> None:
-    problem = overlapping(loss="squared_hinge")
-    first = Adamax(step=0.05, tol=1e-6, decay=0.5, max_iter=20_000).solve(problem)
-    assert first.status == Status.CERTIFIED and 0 < first.n_iter < 20_000
-    again = Adamax(step=0.05, tol=1e-6).solve(problem, w0=first.w)
-    assert again.status == Status.CERTIFIED and again.n_iter == 0
-    np.testing.assert_array_equal(again.w, first.w)
-
-
 @each("loss", ["squared_hinge", "square"])
 def test_a_step_that_diverges_ends_the_run_with_the_best_point(loss: str) -> None:
     problem = overlapping(loss=loss)
@@ -238,19 +157,3 @@ def test_an_interrupt_and_a_time_limit_leave_a_certified_best_point() -> None:
     assert stopped.status == Status.INTERRUPTED and stopped.n_iter == 3
     timed = Adamax(tol=0, max_iter=10**6, max_time=0.05).solve(overlapping())
     assert timed.status == Status.TIME_LIMIT and timed.certificate.gap > 0
-
-
-def test_the_true_kernel_is_refused() -> None:
-    problem = overlapping()
-    with pytest.raises(InputError, match="needs rows"):
-        Adamax().solve(problem.over(Gram(np.eye(problem.n))))
-
-
-def test_pairs_weigh_what_the_list_says() -> None:
-    problem = overlapping(loss="square")
-    i, j = np.flatnonzero(problem.pairs.positive)[:2], np.flatnonzero(~problem.pairs.positive)[:2]
-    thrice = PairList(np.repeat(i, [3, 1]), np.repeat(j, [3, 1]))
-    weighted = PairList(i, j, np.array([3.0, 1.0]))
-    solver = GradientDescent(step=0.1, tol=0, max_iter=20, keep="last")
-    one, other = (solver.solve(problem.with_pairs(p)).w for p in (thrice, weighted))
-    np.testing.assert_allclose(one, other, rtol=1e-12)

@@ -1,19 +1,25 @@
-"""What all estimators owe their users: progress, a limit of time, a search, saving, no warnings."""
+"""What all estimators owe their users: progress, a limit of time, a search, saving, streams."""
 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from aucert import approx
+from aucert import approx, exact
 from aucert.approx import (
     FSAUC,
     NBAUC,
@@ -25,17 +31,27 @@ from aucert.approx import (
     SPAM,
     IncompleteROCSVM,
     IncompleteSAUCSVM,
+    Nystrom,
     RankSVM,
     SubsampledRankSVM,
+    incomplete_sauc,
+    load_model,
+    noam,
+    nsolam,
+    rfauc,
+    save_model,
 )
 from aucert.exact import ROCSVM, SAUCSVM
 from aucert.exact.errors import InputError
+from aucert.exact.estimators import saving
 from aucert.exact.estimators.base import AUCClassifier
+from aucert.exact.spaces.kernels import Gaussian
 from loops import each
 
 RNG = np.random.default_rng(0)
 Y = np.arange(120) % 3 == 0
 X = RNG.normal(size=(120, 4)) + 0.8 * Y[:, None]
+FRESH = RNG.normal(size=(15, 4))
 
 SEARCHED = {
     FSAUC: {"radius": [0.3, 3.0]},
@@ -52,9 +68,11 @@ SEARCHED = {
     SubsampledRankSVM: {"lam": [1e-2, 1e-1]},
 }
 FAST = {"max_epochs": 20, "n_landmarks": 10, "max_passes": 3, "max_rows": 60}
+STREAMS = [NSAUC, NSVMSGD2, OAM, SPAM, SOLAM, FSAUC]
+DRAWING = [m for m in SEARCHED if m not in (RankSVM, SHTAUC, SubsampledRankSVM)]
 
 
-def make(model: type, **parameters):
+def make(model: type, **parameters: Any):
     known = inspect.signature(model).parameters
     fast = {name: value for name, value in FAST.items() if name in known and model is not SHTAUC}
     seed = {"random_state": 0} if "random_state" in known else {}
@@ -101,7 +119,7 @@ def test_every_estimator_takes_a_limit_of_time(model: type) -> None:
 
 @each("model", [SPAM, SOLAM, FSAUC])
 def test_no_pass_is_begun_after_the_time(model: type) -> None:
-    with pytest.warns(ConvergenceWarning, match="time ran out before the last pass"):
+    with pytest.warns(ConvergenceWarning, match="time ran out"):
         short = make(model, max_time=1e-12).fit(X, Y)
     assert short.status_ == "time_limit" == short.solution_.status
     whole = make(model, max_time=1e3).fit(X, Y)
@@ -109,41 +127,170 @@ def test_no_pass_is_begun_after_the_time(model: type) -> None:
     assert make(model).fit(X, Y).objective_ == whole.objective_
 
 
-@each("model", [NSAUC, NSVMSGD2, OAM, SPAM, SOLAM])
-def test_the_online_ones_go_on_with_more_rows(model: type) -> None:
-    first = make(model).partial_fit(X[:60], Y[:60], classes=[False, True])
-    steps, before = first.n_iter_, first.coef_.copy()
-    first.partial_fit(X[60:], Y[60:])
-    assert first.n_iter_ > steps and not np.array_equal(first.coef_, before)
-    assert not hasattr(first, "status_")
-
-
-def test_wide_rows_cost_ranksvm_no_more_than_their_number() -> None:
-    wide = np.random.default_rng(1).normal(size=(40, 900))
-    wide[:, 0] += 2 * Y[:40]
-    model = RankSVM(1e-3).fit(wide, Y[:40])
-    assert model.certificate_.reaches(1e-9) and model.coef_.shape == (1, 900)
-    again = ROCSVM(1e-3, loss="squared_hinge").fit(wide, Y[:40])
-    np.testing.assert_allclose(model.coef_, again.coef_, atol=1e-6)
-
-
-@each("chain", [approx.rfauc, approx.noam, approx.nsolam, approx.linear_svm])
-def test_the_pipelines_rank_with_their_defaults(chain) -> None:
-    model = chain(seed=0)
-    assert isinstance(model, Pipeline) and model.fit(X, Y).score(X, Y) > 0.7
+@each("kind", [int, np.random.RandomState])
+@each("model", DRAWING, ids=lambda m: m.__name__)
+def test_a_random_state_gives_the_same_model_again(model: type, kind: type) -> None:
+    fitted = [make(model, random_state=kind(seed)).fit(X, Y) for seed in (7, 7, 8)]
+    one, again, other = (one.decision_function(FRESH) for one in fitted)
+    np.testing.assert_array_equal(one, again)
+    assert not np.array_equal(one, other)
 
 
 @each("model", [m for m in SEARCHED if m is not SubsampledRankSVM], ids=lambda m: m.__name__)
 def test_rows_whose_squares_overflow_are_refused(model: type) -> None:
-    with pytest.raises(InputError, match="overflow: rescale it"):
+    with pytest.raises(InputError, match="overflow"):
         make(model).fit(X * 1e200, Y)  # in a kernel machine of all rows they are merely far apart
 
 
-@each("model", [NSAUC, NSVMSGD2, OAM, SPAM, SOLAM, FSAUC])
-def test_a_batch_whose_squares_overflow_is_refused_and_changes_nothing(model: type) -> None:
+# Streams.
+
+
+@each("model", STREAMS)
+def test_a_stream_goes_on_with_more_rows_and_its_seed_names_it(model: type) -> None:
+    def stream(seed: int):
+        full = {"n_buffer": 9} if model is OAM else {}  # a buffer that keeps all draws nothing
+        fresh = make(model, random_state=seed, **full)
+        fresh.partial_fit(X[:60], Y[:60], classes=[False, True])
+        steps, before = fresh.n_iter_, fresh.coef_.copy()
+        fresh.partial_fit(X[60:], Y[60:])
+        assert fresh.n_iter_ > steps and not np.array_equal(fresh.coef_, before)
+        assert not hasattr(fresh, "status_")
+        return fresh.decision_function(FRESH)
+
+    np.testing.assert_array_equal(stream(1), stream(1))
+    if model in (NSAUC, NSVMSGD2, OAM):  # the others step on each row in its order
+        assert not np.array_equal(stream(1), stream(2))
+
+
+@each("model", STREAMS)
+def test_a_batch_that_does_not_fit_is_refused_and_changes_nothing(model: type) -> None:
+    with pytest.raises(InputError, match="first call"):
+        make(model).partial_fit(X, Y)
+    with pytest.raises(InputError, match="two labels"):
+        make(model).partial_fit(X, Y, classes=[0, 1, 2])
     fitted = make(model).fit(X, Y)
     before = fitted.decision_function(X)
+    with pytest.raises(InputError, match="the label 3 is not among"):
+        fitted.partial_fit(X, 3 * Y)
+    with pytest.raises(InputError, match="since the first call"):
+        fitted.partial_fit(X, Y, classes=[1, 2])
+    with pytest.raises(ValueError, match="features"):
+        fitted.partial_fit(X[:, :2], Y)
     for rows in (X * 1e200, sp.csr_matrix(X * 1e200)):
-        with pytest.raises(InputError, match="squares overflow: rescale it"):
+        with pytest.raises(InputError, match="overflow"):
             fitted.partial_fit(rows, Y)
     np.testing.assert_array_equal(fitted.decision_function(X), before)
+
+
+# Saved models.
+
+MODELS = [
+    *(make(model) for model in SEARCHED),
+    NBAUC(kernel="laplacian", landmarks="leverage", n_landmarks=10, random_state=0),
+    *(rfauc(seed=0), noam(seed=0), nsolam(seed=0)),
+    make_pipeline(StandardScaler(), Nystrom(n_landmarks=9, random_state=0), ROCSVM()),
+]
+
+
+@each("model", MODELS, ids=lambda m: type(m).__name__)
+def test_a_saved_model_comes_back_bit_for_bit(model, tmp_path: Path) -> None:
+    model = clone(model).fit(X, Y)
+    save_model(model, tmp_path / "m.npz")
+    for load in (load_model, exact.load_model):
+        loaded = load(tmp_path / "m.npz")
+        assert repr(loaded) == repr(model)
+        np.testing.assert_array_equal(
+            loaded.decision_function(FRESH), model.decision_function(FRESH)
+        )
+
+
+@each("model", STREAMS)
+def test_a_loaded_stream_goes_on_or_says_that_it_cannot(model: type, tmp_path: Path) -> None:
+    begun = make(model).partial_fit(X[:60], Y[:60], classes=[False, True])
+    save_model(begun, tmp_path / "m.npz")
+    loaded = load_model(tmp_path / "m.npz")
+    begun.partial_fit(X[60:], Y[60:])
+    if model in (SPAM, SOLAM, FSAUC):  # their state holds the rows
+        with pytest.raises(InputError, match="cannot go on"):
+            loaded.partial_fit(X[60:], Y[60:])
+        return
+    loaded.partial_fit(X[60:], Y[60:])
+    np.testing.assert_array_equal(loaded.coef_, begun.coef_)
+    assert loaded.n_iter_ == begun.n_iter_
+
+
+def test_what_cannot_be_saved_or_loaded_is_named(tmp_path: Path, monkeypatch) -> None:
+    with pytest.raises(InputError, match="RandomState"):
+        save_model(OAM(random_state=np.random.RandomState(0)).fit(X, Y), tmp_path / "m.npz")
+    save_model(OAM().fit(X, Y), tmp_path / "m.npz")
+    monkeypatch.delitem(saving.KNOWN, "Stream")
+    with pytest.raises(InputError, match="not known here"):
+        load_model(tmp_path / "m.npz")
+
+
+@each("kind", [SHTAUC, SPAM, SOLAM, FSAUC])
+def test_bounds_of_a_loaded_model_are_as_saved_until_it_is_fitted_again(
+    kind: type, tmp_path: Path
+) -> None:
+    model = kind(random_state=0).fit(X, Y)
+    save_model(model, tmp_path / "m.npz")
+    loaded = load_model(tmp_path / "m.npz")
+    assert not model.solution_.as_saved and loaded.solution_.as_saved
+    assert (loaded.gap_, loaded.lower_bound_) == (model.gap_, model.lower_bound_)
+    save_model(loaded, tmp_path / "again.npz")
+    assert load_model(tmp_path / "again.npz").solution_.as_saved
+    assert not loaded.fit(X, Y).solution_.as_saved
+
+
+def test_judging_a_loaded_model_takes_nothing_over_from_its_file(tmp_path: Path) -> None:
+    model = SHTAUC(2, random_state=0).fit(X, Y)
+    model.lower_bound_, model.gap_, model.proved_ = model.objective_, 0.0, True  # a forged file
+    save_model(model, tmp_path / "m.npz")
+    loaded = load_model(tmp_path / "m.npz")
+    with pytest.raises(InputError):
+        loaded.judge(exact.best_subset(X, Y, 1))
+    loaded.judge(replace(exact.best_subset(X, Y, 2), lower=0.1))  # as of a stopped search
+    assert not loaded.proved_ and loaded.lower_bound_ == 0.1
+
+
+# Pipelines.
+
+
+@each("chain", [rfauc, noam, nsolam, approx.linear_svm, approx.kernel_svm])
+def test_the_pipelines_rank_with_their_defaults(chain) -> None:
+    model = chain(seed=0) if "seed" in inspect.signature(chain).parameters else chain()
+    assert isinstance(model, Pipeline) and model.fit(X, Y).score(X, Y) > 0.7
+
+
+@each("make_one", [rfauc, noam, nsolam])
+def test_they_rank_what_no_linear_machine_can(make_one: Callable[..., Pipeline]) -> None:
+    rows = np.random.default_rng(1).normal(size=(600, 2)) * [1.0, 30.0] + 4
+    y = np.prod(StandardScaler().fit_transform(rows), axis=1) > 0
+    model = make_one(seed=0).fit(rows[:400], y[:400])
+    assert roc_auc_score(y[400:], model.decision_function(rows[400:])) > 0.9
+
+
+@each("gamma", [None, 0.2])
+def test_the_random_features_mean_our_gaussian(gamma: float | None) -> None:
+    features = rfauc(gamma=gamma, n_features=20_000, seed=0)[:-1].fit(X[:40]).transform(X[:40])
+    rows = StandardScaler().fit_transform(X[:40])
+    wanted = Gaussian(gamma or 1 / 4)(rows, rows)
+    assert np.abs(features @ features.T - wanted).max() < 5 / np.sqrt(20_000)
+
+
+CHAINS = [
+    (noam(0.05, 0.3, 15, "gradient", 20, seed=2), OAM(0.05, update="gradient", n_buffer=20)),
+    (nsolam(0.3, 0.3, 15, 0.2, 3, seed=2), SOLAM(0.3, step=0.2, max_passes=3)),
+    (
+        incomplete_sauc(0.01, 2.0, gamma=0.3, n_landmarks=15, n_pairs=300, seed=2),
+        IncompleteSAUCSVM(0.01, 2.0, n_pairs=300),
+    ),
+]
+
+
+@each(("chain", "learner"), CHAINS)
+def test_a_pipeline_is_its_learner_on_nystrom_features(chain: Pipeline, learner) -> None:
+    features = Nystrom(gamma=0.3, n_landmarks=15, landmarks="kmeans", random_state=2)
+    Z = features.fit_transform(StandardScaler().fit_transform(X), Y)
+    alone = clone(learner).set_params(random_state=2).fit(Z, Y)
+    np.testing.assert_allclose(chain.fit(X, Y)[-1].coef_, alone.coef_, rtol=1e-9)

@@ -1,6 +1,8 @@
+"""Landmarks: how each method draws, and leverage scores."""
+
 from __future__ import annotations
 
-from itertools import combinations
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -14,17 +16,20 @@ from aucert.approx.landmarks import (
     Landmarks,
     choose_landmarks,
     draw_by_class,
+    draw_by_leverage,
     draw_by_pivots,
     kmeans,
+    leverage_scores,
     shares,
-    uniform,
 )
 from aucert.exact.errors import InputError
-from aucert.exact.spaces.kernels import Gaussian, Linear
+from aucert.exact.spaces.kernels import Gaussian, Laplacian, Linear
 from loops import each, seeds
 
 KERNEL = Gaussian(0.3)
+
 X = np.random.default_rng(0).normal(size=(40, 3))
+
 Y = np.arange(40) % 4 == 0
 
 
@@ -55,46 +60,6 @@ def test_as_many_landmarks_as_rows_are_the_rows(method: str) -> None:
     np.testing.assert_array_equal(np.unique(found, axis=0), np.unique(X, axis=0))
 
 
-@each("method", LANDMARKS)
-def test_more_landmarks_than_rows_are_refused(method: str) -> None:
-    with pytest.raises(InputError, match="41 landmarks are wanted, but X has only 40 rows"):
-        choose(method, count=41)
-
-
-@each("method", LANDMARKS)
-@each("count", [0, 2.5, True, "five"])
-def test_a_count_that_is_none_is_refused(method: str, count: object) -> None:
-    with pytest.raises(InputError, match="n_landmarks must be a whole number"):
-        choose_landmarks(method, X, count, KERNEL, Y)  # pyright: ignore[reportArgumentType]
-
-
-@each("method", LANDMARKS)
-def test_a_matrix_with_a_hole_is_refused(method: str) -> None:
-    holed = X.copy()
-    holed[3, 1] = np.nan
-    with pytest.raises(InputError, match="row 3, column 1"):
-        choose(method, holed)
-
-
-@each("method", LANDMARKS)
-def test_sparse_rows_give_the_dense_choice(method: str) -> None:
-    thin = np.where(np.abs(X) > 0.7, X, 0.0)
-    dense, sparse = choose(method, thin), choose(method, sp.csr_array(thin))
-    rows = sparse.rows
-    rows = rows if isinstance(rows, np.ndarray) else rows.toarray()
-    np.testing.assert_allclose(rows, dense.rows, atol=1e-12)
-
-
-def test_every_set_of_uniform_landmarks_is_equally_likely() -> None:
-    rng = np.random.default_rng(3)
-    sets = {pair: 0 for pair in combinations(range(5), 2)}
-    for _ in range(4000):
-        index = uniform(X[:5], 2, rng).index
-        assert index is not None
-        sets[tuple(sorted(index.tolist()))] += 1
-    assert chisquare(list(sets.values())).pvalue > 1e-3
-
-
 def test_within_a_class_every_row_is_equally_likely() -> None:
     rng = np.random.default_rng(4)
     count = np.zeros(40)
@@ -115,25 +80,6 @@ def test_shares_add_up_and_are_as_near_to_proportion_as_they_can(sizes, data) ->
         assert np.abs(counts - quota).max() < 1
 
 
-def test_the_smallest_class_has_a_landmark() -> None:
-    rare = np.arange(40) == 17
-    for seed in range(5):
-        index = draw_by_class(X, 2, rare, seed).index
-        assert index is not None and 17 in index
-
-
-def test_fewer_landmarks_than_classes_are_refused() -> None:
-    with pytest.raises(InputError, match="1 landmarks cannot have one of each of the 2 classes"):
-        draw_by_class(X, 1, Y)
-
-
-def test_labels_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(InputError, match="40 rows, but labels of shape"):
-        draw_by_class(X, 3, Y[:5])
-    with pytest.raises(InputError, match="requires y to be passed"):
-        choose_landmarks("stratified", X, 3, KERNEL)
-
-
 def test_every_centre_is_the_mean_of_the_rows_nearest_to_it() -> None:
     found = kmeans(X, 8, seed=0)
     assert found.index is None
@@ -147,6 +93,31 @@ def test_of_few_distinct_rows_each_is_one_centre() -> None:
     centres = kmeans(few, 10, seed=0).rows
     np.testing.assert_allclose(np.unique(centres, axis=0), np.unique(X[:3], axis=0), rtol=1e-14)
     assert len(kmeans(np.ones((5, 2)), 3).rows) == 1
+
+
+WRONG: list[tuple[str, Callable[[], object]]] = [
+    ("only 40 rows", lambda: choose("kmeans", count=41)),
+    ("whole number", lambda: choose_landmarks("pivoted", X, 2.5, KERNEL, Y)),  # type: ignore[arg-type]
+    ("whole number", lambda: choose("uniform", count=0)),
+    (
+        "row 3, column 1",
+        lambda: choose("uniform", np.where(np.arange(120).reshape(40, 3) == 10, np.nan, X)),
+    ),
+    ("each of the 2 classes", lambda: draw_by_class(X, 1, Y)),
+    ("labels of shape", lambda: draw_by_class(X, 3, Y[:5])),
+    ("requires y", lambda: choose_landmarks("stratified", X, 3, KERNEL)),
+    ("zero on every row", lambda: draw_by_pivots(np.zeros((4, 2)), 2, Linear())),
+    ("one of uniform", lambda: choose_landmarks("grid", X, 3, KERNEL)),
+    ("ridge must be > 0", lambda: leverage_scores(LX, KERNEL, 0.0)),
+    ("n_pilot must be", lambda: leverage_scores(LX, KERNEL, 0.1, 0)),
+    ("zero on every row", lambda: leverage_scores(np.zeros((4, 2)), Linear(), 0.1)),
+]
+
+
+@each(("word", "call"), WRONG)
+def test_what_cannot_be_chosen_from_is_refused(word: str, call: Callable[[], object]) -> None:
+    with pytest.raises(InputError, match=word):
+        call()
 
 
 def naive_pivots(K: np.ndarray, count: int, seed: int) -> list[int]:
@@ -174,26 +145,39 @@ def test_equal_rows_are_never_both_pivots() -> None:
         assert np.unique(found.rows, axis=0).shape[0] == 12
 
 
-def test_pivots_explain_more_than_uniform_landmarks_where_a_cluster_is_rare() -> None:
-    rng = np.random.default_rng(5)
-    rare = np.vstack([rng.normal(size=(190, 2)) * 0.1, rng.normal(size=(10, 2)) + 20.0])
-    kernel = Gaussian(1.0)
-    K = kernel(rare, rare)
-
-    def unexplained(S: np.ndarray | None) -> float:
-        assert S is not None
-        return float(np.trace(K - K[:, S] @ np.linalg.pinv(K[np.ix_(S, S)], 1e-12) @ K[S]))
-
-    pivots = [unexplained(draw_by_pivots(rare, 10, kernel, s).index) for s in range(10)]
-    plain = [unexplained(uniform(rare, 10, s).index) for s in range(10)]
-    assert np.mean(pivots) < 0.5 * np.mean(plain)
+LX = np.random.default_rng(0).normal(size=(60, 3))
 
 
-def test_a_kernel_that_is_zero_has_no_pivots() -> None:
-    with pytest.raises(InputError, match="zero on every row"):
-        draw_by_pivots(np.zeros((4, 2)), 2, Linear())
+@each("kernel", [KERNEL, Laplacian(0.2), Linear()], ids=str)
+@each("ridge", [1e-3, 0.1])
+def test_scores_are_the_diagonal_of_the_smoother(kernel, ridge: float) -> None:
+    K = kernel(LX, LX)
+    wanted = np.diag(K @ np.linalg.inv(K + 60 * ridge * np.eye(60)))
+    np.testing.assert_allclose(leverage_scores(LX, kernel, ridge), wanted, rtol=1e-8, atol=1e-10)
 
 
-def test_another_method_is_refused() -> None:
-    with pytest.raises(InputError, match="landmarks must be one of uniform, stratified"):
-        choose_landmarks("grid", X, 3, KERNEL)
+@each("n_pilot", [5, 20, 45])
+def test_a_pilot_gives_upper_bounds(n_pilot: int) -> None:
+    exact = leverage_scores(LX, KERNEL, 0.01)
+    found = leverage_scores(LX, KERNEL, 0.01, n_pilot, seed=1)
+    assert (found >= exact - 1e-12).all() and (found <= 1).all()
+    assert (leverage_scores(LX, KERNEL, 0.01, 500) == exact).all()
+
+
+@pytest.mark.slow  # 6,000 draws
+def test_the_first_draw_follows_the_scores() -> None:
+    scores = leverage_scores(LX[:6], KERNEL, 0.05)
+    rng, count = np.random.default_rng(2), np.zeros(6)
+    for _ in range(6000):
+        count[draw_by_leverage(LX[:6], 1, KERNEL, rng, ridge=0.05)[0]] += 1
+    share = scores / scores.sum()
+    assert np.abs(count / 6000 - share).max() < 4 * np.sqrt(share.max() / 6000)
+
+
+def test_sparse_rows_have_the_dense_scores() -> None:
+    thin = np.where(np.abs(LX) > 0.7, LX, 0.0)
+    np.testing.assert_allclose(
+        leverage_scores(sp.csr_array(thin), KERNEL, 0.01),
+        leverage_scores(thin, KERNEL, 0.01),
+        rtol=1e-7,
+    )

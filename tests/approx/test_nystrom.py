@@ -1,19 +1,40 @@
+"""Nyström features: the map, its transformer, and the problem against the true kernel."""
+
 from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from aucert.approx import nystrom
+from aucert.approx.bandwidth import READINGS, gamma_mean_distance
 from aucert.approx.landmarks import LANDMARKS, choose_landmarks
-from aucert.approx.nystrom import Nystrom, nystrom_map
+from aucert.approx.nystrom import Nystrom, NystromMap, SpanRows, against_true_kernel, nystrom_map
+from aucert.exact.certificate.certificate import Certificate, Minorant
+from aucert.exact.certificate.solution import Solution
 from aucert.exact.errors import InputError
+from aucert.exact.estimators.base import drawn_rows
+from aucert.exact.formulation import formulation
+from aucert.exact.losses.registry import HINGE
+from aucert.exact.pairs.all_pairs import AllPairs
+from aucert.exact.problem.problem import Problem, Ridge, pair_problem
+from aucert.exact.solvers.cutting_plane import CuttingPlane
+from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
+from aucert.exact.spaces.rows import Rows
 from loops import each, seeds
 
 RNG = np.random.default_rng(0)
+
 X = RNG.normal(size=(60, 3))
+
 Y = X[:, 0] * X[:, 1] + 0.3 * RNG.normal(size=60) > 0
+
 FRESH = RNG.normal(size=(25, 3)) * 2
+
 KERNELS: list[Kernel] = [Gaussian(0.3), Laplacian(0.2), Linear()]
 
 
@@ -74,32 +95,6 @@ def test_no_function_is_longer_in_the_true_space_than_its_weights(
     assert eigenvalues[0] >= 0.9  # and it is hardly shorter, even where W is nearly singular
 
 
-def test_the_plain_pseudo_inverse_does_lengthen_rows() -> None:
-    Z, rows = ill_conditioned(1)
-    rows = np.vstack([rows, np.eye(Z.shape[1])])
-    long = [np.diag(naive(Linear(), r[None], r[None], Z))[0] / (r @ r) for r in rows if r @ r > 0]
-    assert max(long) > 1 + 1e-8
-    found = nystrom_map(Linear(), Z)
-    assert (found.diagonal(rows) <= (rows**2).sum(axis=1) * (1 + 1e-10)).all()
-
-
-@each("method", LANDMARKS)
-@each("kernel", KERNELS, ids=str)
-def test_what_is_left_out_is_positive_semidefinite(kernel: Kernel, method: str) -> None:
-    landmarks = choose_landmarks(method, X, 12, kernel, Y, 0).rows
-    E = kernel(X, X) - nystrom_map(kernel, landmarks)(X, X)
-    assert np.linalg.eigvalsh(E)[0] >= -1e-12 * np.abs(kernel(X, X)).max()
-    found = nystrom_map(kernel, landmarks)
-    np.testing.assert_allclose(found.residual(X), np.maximum(np.diag(E), 0), atol=1e-12)
-
-
-def test_repeated_landmarks_change_nothing() -> None:
-    once = nystrom_map(Gaussian(0.3), X[:8])
-    twice = nystrom_map(Gaussian(0.3), X[[*range(8), 2, 2, 5]])
-    assert twice.rank == once.rank == 8
-    np.testing.assert_allclose(twice(X, FRESH), once(X, FRESH), atol=1e-10)
-
-
 def test_the_cut_off_drops_eigenvalues_up_to_its_share_of_the_largest() -> None:
     W = Gaussian(0.3)(X, X)
     values = np.linalg.eigvalsh(W)[::-1]
@@ -111,12 +106,6 @@ def test_the_cut_off_drops_eigenvalues_up_to_its_share_of_the_largest() -> None:
         assert np.sqrt(found.residual(X).max()) <= dropped * (1 + 1e-6)
 
 
-@each("rcond", [0.0, 1.0, -1e-3, np.nan, "small"])
-def test_a_cut_off_outside_its_range_is_refused(rcond: object) -> None:
-    with pytest.raises(InputError, match="rcond must be"):
-        nystrom_map(Gaussian(0.3), X, rcond)  # pyright: ignore[reportArgumentType]
-
-
 def test_landmarks_that_span_nothing_are_refused() -> None:
     with pytest.raises(InputError, match="span nothing"):
         nystrom_map(Linear(), np.zeros((3, 2)))
@@ -124,6 +113,18 @@ def test_landmarks_that_span_nothing_are_refused() -> None:
         nystrom_map(Linear(), [[np.inf]])
     with pytest.raises(InputError, match="not finite on the landmarks"):
         nystrom_map(Overflowing(), X)
+    for rcond in (0.0, 1.0, -1e-3, np.nan):
+        with pytest.raises(InputError, match="rcond"):
+            nystrom_map(Gaussian(0.3), X, rcond)
+    found = nystrom_map(Gaussian(0.3), X[:10])
+    problem = hinge_problem(found.transform(X), Y, 0.01)
+    with pytest.raises(InputError, match="20 rows of the kernel"):
+        against_true_kernel(problem, found, X[:20])
+    with pytest.raises(InputError, match="over the rows"):
+        against_true_kernel(problem.over(Gram(np.eye(60))), found, X)
+    for rows, reading in ((np.ones((4, 2)), "d2/b"), (X, "d")):
+        with pytest.raises(InputError):
+            gamma_mean_distance(rows, reading)
 
 
 class Overflowing(Linear):
@@ -154,8 +155,6 @@ def test_sparse_rows_and_landmarks_give_the_dense_features(kernel: Kernel) -> No
 
 
 # The transformer.
-
-
 def test_the_transformer_is_the_map_of_its_landmarks() -> None:
     model = Nystrom(gamma=0.4, n_landmarks=9, landmarks="stratified", random_state=3).fit(X, Y)
     chosen = choose_landmarks("stratified", X, 9, Gaussian(0.4), Y, 3)
@@ -165,10 +164,162 @@ def test_the_transformer_is_the_map_of_its_landmarks() -> None:
     np.testing.assert_array_equal(model.transform(FRESH), wanted)
 
 
-def test_sparse_input_stays_sparse_in_the_landmarks() -> None:
-    thin = sp.csr_array(np.where(np.abs(X) > 0.7, X, 0.0))
-    dense = Nystrom(n_landmarks=9, random_state=0).fit(thin.toarray())
-    sparse = Nystrom(n_landmarks=9, random_state=0).fit(thin)
-    assert sp.issparse(sparse.landmarks_)
-    A, B = dense.transform(thin.toarray()), sparse.transform(thin)
-    np.testing.assert_allclose(A @ A.T, B @ B.T, atol=1e-9)
+def hinge_problem(features: np.ndarray, positive: np.ndarray, lam: float) -> Problem:
+    return pair_problem(Rows(features), positive, AllPairs(), HINGE, Ridge(lam))
+
+
+def exact_features(K: np.ndarray) -> np.ndarray:
+    """Return V with V V' = K, by eigenvalues. [ScalingUp, Prop. 3]"""
+    values, U = np.linalg.eigh(K)
+    return U * np.sqrt(np.maximum(values, 0.0))
+
+
+def solved(problem: Problem) -> Solution:
+    solution = CuttingPlane(tol=1e-10).solve(problem)
+    assert solution.certificate.reaches(1e-9)
+    return solution
+
+
+def draw(seed: int) -> tuple[Kernel, np.ndarray, np.ndarray, float, NystromMap]:
+    """Return kernel, rows, labels, lam and a map: noise or signal, all methods, duplicates."""
+    rng = np.random.default_rng([7, seed])
+    n = int(rng.integers(12, 60))
+    rows = rng.normal(size=(n, int(rng.integers(1, 5))))
+    if seed % 5 == 0:
+        rows = np.round(rows)
+    positive = rng.permutation(n) < rng.integers(1, n)
+    rows = rows + float(rng.uniform(0, 1.5)) * positive[:, None]
+    kernel: Kernel = [Gaussian(0.5), Laplacian(0.3), Gaussian(3.0)][seed % 3]
+    lam = float(10.0 ** rng.uniform(-3, 0))
+    method = LANDMARKS[seed % 4]
+    landmarks = choose_landmarks(method, rows, int(rng.integers(2, n)), kernel, positive, seed)
+    return kernel, rows, positive, lam, nystrom_map(kernel, landmarks.rows)
+
+
+@each("seed", [*range(12), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(12, 40))])
+def test_the_loss_of_the_approximation_is_between_its_two_marginal_forms(seed: int) -> None:
+    # u'Eu / (2 lam) at the true optimum <= p_P - p <= the same at the projected optimum.
+    kernel, rows, positive, lam, found = draw(seed)
+    K = kernel(rows, rows)
+    truth = solved(hinge_problem(exact_features(K), positive, lam))
+    approximate = solved(hinge_problem(found.transform(rows), positive, lam))
+    E = K - found(rows, rows)
+    low, high = (float(s.witness.c @ E @ s.witness.c) / (2 * lam) for s in (truth, approximate))
+    slack = sum(s.certificate.gap for s in (truth, approximate)) + 1e-12
+    loss = approximate.certificate.primal - truth.certificate.primal
+    assert low - slack <= loss <= high + slack
+
+
+@each("seed", seeds(15))
+def test_the_certificate_against_the_true_kernel_holds_and_is_what_it_says(seed: int) -> None:
+    kernel, rows, positive, lam, found = draw(seed)
+    K = kernel(rows, rows)
+    truth = solved(hinge_problem(exact_features(K), positive, lam)).certificate
+    problem = hinge_problem(found.transform(rows), positive, lam)
+    solution = solved(problem)
+    meant = against_true_kernel(problem, found, rows)
+    judged = Certificate.of(meant, solution.w, solution.witness)
+    both = judged.rounding + solution.certificate.rounding
+    assert abs(judged.primal - solution.certificate.primal) <= both + 1e-13
+    assert judged.primal - judged.gap <= truth.primal + judged.rounding
+    c = solution.witness.c
+    extra = float(c @ (K - found(rows, rows)) @ c) / (2 * lam)
+    expected = min(solution.certificate.gap + extra, judged.primal)  # the bound 0 is always there
+    assert judged.gap == pytest.approx(expected, rel=1e-6, abs=1e-11 + 2 * both)
+
+
+def test_a_streamed_kernel_gives_the_same_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = nystrom_map(Gaussian(0.3), X[:10])
+    problem = hinge_problem(found.transform(X), Y, 0.01)
+    w = solved(problem).w
+    answers = []
+    for limit in (4000, 10):
+        monkeypatch.setattr(formulation, "DENSE_LIMIT", limit)
+        meant = against_true_kernel(problem, found, X)
+        witness = Minorant.from_scores(meant, meant.space.scores(w))
+        answers.append(Certificate.of(meant, w, witness))
+        assert isinstance(meant.space, SpanRows)
+        truth = meant.space.truth.gram
+        assert truth is not None and (truth.K is not None) == (limit == 4000)
+    assert answers[1].gap == pytest.approx(answers[0].gap, rel=1e-9)
+
+
+BX = np.random.default_rng(0).normal(size=(50, 3)) * [1.0, 2.0, 3.0] + 5
+
+
+def test_the_mean_distance_is_measured_from_the_mean_row() -> None:
+    b = np.mean([np.sum((row - BX.mean(axis=0)) ** 2) for row in BX])
+    kernel = Gaussian(gamma_mean_distance(BX))
+    d2 = float(np.sum((BX[0] - BX[1]) ** 2))
+    assert kernel(BX[:1], BX[1:2])[0, 0] == pytest.approx(np.exp(-d2 / b), rel=1e-12)
+    expected = {"d2/b": 1 / b, "d2/2b": 0.5 / b, "d2/2b2": 0.5 / b**2, "d2*b": b}
+    assert {r: gamma_mean_distance(BX, r) for r in READINGS} == pytest.approx(expected, rel=1e-12)
+    thin = np.where(BX > 5, BX, 0.0)
+    wide = gamma_mean_distance(sp.csr_array(thin))
+    assert wide == pytest.approx(gamma_mean_distance(thin), rel=1e-9)
+
+
+pytest.importorskip("distributed")
+
+da = pytest.importorskip("dask.array")
+
+dd = pytest.importorskip("dask.dataframe")
+
+pd = pytest.importorskip("pandas")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def client() -> Iterator[Any]:
+    from distributed import Client, LocalCluster
+
+    how = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+    with LocalCluster(**how) as cluster, Client(cluster) as client:
+        yield client
+
+
+def rings(n: int = 900) -> tuple[np.ndarray, np.ndarray]:
+    """Return a class around the other one: no line orders them."""
+    rng = np.random.default_rng(0)
+    y = rng.random(n) < 0.4
+    X = rng.normal(size=(n, 2))
+    X *= (np.where(y, 1.0, 3.0) + 0.3 * rng.normal(size=n))[:, None] / np.linalg.norm(
+        X, axis=1, keepdims=True
+    )
+    return X, y
+
+
+def test_the_sample_is_the_same_however_rows_are_cut() -> None:
+    X, _ = rings()
+    found = [drawn_rows(da.from_array(X, chunks=(m, 1)), 50, 3) for m in (100, 333)]
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(drawn_rows(da.from_array(X, chunks=200), 5000, 3), X)
+    table = dd.from_pandas(pd.DataFrame(X), npartitions=4)
+    np.testing.assert_array_equal(drawn_rows(table, 50, 3), found[0])
+    assert all((X == row).all(axis=1).any() for row in found[0])
+
+
+def test_features_are_those_of_the_map_and_nothing_is_computed_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(nystrom, "LEAST_SAMPLE", 100)
+    X, _ = rings()
+    model = Nystrom(gamma=0.5, n_landmarks=5, random_state=1).fit(da.from_array(X, chunks=(250, 1)))
+    assert model.landmark_indices_ is None
+    features: Any = model.transform(da.from_array(X, chunks=(250, 1)))
+    assert features.shape == (900, 5) and features.chunks[0] == (250, 250, 250, 150)
+    np.testing.assert_allclose(features.compute(), model.transform(X))
+
+
+def test_what_dask_cannot_do_is_said() -> None:
+    X, y = rings()
+    rows = da.from_array(X, chunks=(300, 2))
+    with pytest.raises(InputError, match="stratified landmarks need the labels"):
+        Nystrom(landmarks="stratified").fit(rows, y)
+    model = Nystrom(n_landmarks=3).fit(dd.from_pandas(pd.DataFrame(X, columns=["a", "b"])))
+    with pytest.raises(InputError, match="2 columns, one for each feature"):
+        model.transform(da.ones((5, 3)))
+    with pytest.raises(InputError, match="not those that were fitted"):
+        model.transform(dd.from_pandas(pd.DataFrame(X, columns=["b", "a"])))
+    with pytest.raises(InputError, match="not finite"):
+        refused: Any = model.transform(da.from_array(np.full((5, 2), np.nan)))
+        refused.compute()

@@ -1,17 +1,28 @@
+"""OAM: the stream, by a naive one, and its estimator."""
+
 from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.stats import chisquare
+from sklearn.metrics import roc_auc_score
 
-from aucert.approx.oam import UPDATES, OnlineAUC, Stream
+from aucert.approx import oam
+from aucert.approx.oam import OAM, UPDATES, OnlineAUC, Stream
+from aucert.exact.api.solve import solve
 from aucert.exact.errors import InputError
+from aucert.exact.estimators.thresholds import threshold_accuracy
 from loops import each
 
 RNG = np.random.default_rng(0)
+
 N = 300
+
 Y = np.arange(N) % 3 == 0
+
 X = RNG.normal(size=(N, 4)) + 0.7 * Y[:, None]
+
 DRAWS = RNG.random(N)
 
 
@@ -79,12 +90,6 @@ def test_both_updates_by_hand() -> None:
     np.testing.assert_allclose(large, [3.0, 0.0])
 
 
-def test_a_row_that_stands_for_many_weighs_as_many() -> None:
-    rows, positive = np.vstack([np.zeros((10, 1)), [[1e-3]]]), np.arange(11) == 10
-    w = learned(OnlineAUC(0.2, "gradient", 2), rows, positive).w
-    assert w[0] == pytest.approx(0.1 * (10 / 2) * 2 * 1e-3, rel=1e-12)
-
-
 def test_a_buffer_is_a_uniform_sample_of_what_came() -> None:
     rng, count = np.random.default_rng(3), np.zeros(20)
     method, rows = OnlineAUC(0.1, n_buffer=4), np.arange(20.0)[:, None]
@@ -95,19 +100,79 @@ def test_a_buffer_is_a_uniform_sample_of_what_came() -> None:
     assert count.sum() == 12_000 and chisquare(count).pvalue > 1e-3
 
 
-def test_rows_of_one_class_change_no_weight() -> None:
-    stream = learned(OnlineAUC(1.0), X, np.ones(N, dtype=bool))
-    assert not stream.w.any() and stream.seen.tolist() == [N, 0]
-
-
-def test_weights_that_overflow_are_an_error() -> None:
-    with pytest.raises(InputError, match="take a smaller C"):
-        learned(OnlineAUC(1e308, "gradient"), 1e10 * X, Y)
-
-
 def test_rows_that_do_not_fit_the_stream_are_refused() -> None:
     stream = OnlineAUC().start(3)
     with pytest.raises(InputError, match="do not fit a stream of 3 features"):
         OnlineAUC().learn(stream, X, Y, DRAWS)
     with pytest.raises(InputError, match="do not fit"):
         OnlineAUC().learn(stream, X[:, :3], Y, DRAWS[:5])
+    with pytest.raises(InputError, match="take a smaller C"):
+        learned(OnlineAUC(1e308, "gradient"), 1e10 * X, Y)
+
+
+FN = 240
+FY = (np.arange(FN) % 4 == 0).astype(int)
+FX = RNG.normal(size=(FN, 3)) + 0.8 * FY[:, None]
+
+
+def test_oam_is_the_method_on_shuffled_rows() -> None:
+    model = OAM(0.05, n_buffer=10, max_epochs=2, random_state=5).fit(FX, FY)
+    method, rng = OnlineAUC(0.05, n_buffer=10), np.random.default_rng(5)
+    stream = method.start(3)
+    for _ in range(2):
+        order = rng.permutation(FN)
+        method.learn(stream, FX[order], FY[order] == 1, rng.random(FN))
+    np.testing.assert_array_equal(model.coef_[0], stream.w)
+    averaged = OAM(0.05, n_buffer=10, max_epochs=2, average=True, random_state=5).fit(FX, FY)
+    np.testing.assert_array_equal(averaged.coef_[0], stream.mean)
+
+
+def test_a_stream_may_begin_with_one_class() -> None:
+    model = OAM(random_state=0).partial_fit(FX[FY == 0], FY[FY == 0], classes=[0, 1])
+    assert not model.coef_.any() and model.intercept_[0] == 0.0
+    model.partial_fit(FX[FY == 1], FY[FY == 1])
+    assert model.stream_.seen.tolist() == [60, 180]
+    assert roc_auc_score(FY, model.decision_function(FX)) > 0.8
+
+
+def test_the_threshold_of_a_stream_is_that_of_its_buffers() -> None:
+    whole = OAM(n_buffer=FN, random_state=0).partial_fit(FX, FY, classes=[0, 1])
+    cut = whole.intercept_[0]
+    assert whole.set_threshold(FX, FY).intercept_[0] == pytest.approx(cut, rel=1e-12)
+    few = OAM(n_buffer=30, threshold="accuracy", random_state=0)
+    few.partial_fit(FX, FY, classes=[0, 1])
+    kept = np.vstack([few.stream_.buffer_pos, few.stream_.buffer_neg])
+    positive, weight = np.arange(60) < 30, np.repeat([60 / 30, 180 / 30], 30)
+    cut = threshold_accuracy(kept @ few.coef_[0], positive, weight)
+    assert few.intercept_[0] == -cut != -threshold_accuracy(kept @ few.coef_[0], positive)
+
+
+def test_pieces_of_a_stream_come_to_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = OAM(n_buffer=7, random_state=0).fit(FX, FY)
+    monkeypatch.setattr(oam, "ROWS", 11)
+    pieces = OAM(n_buffer=7, random_state=0).fit(FX, FY)
+    np.testing.assert_allclose(pieces.coef_, whole.coef_, rtol=1e-12)
+
+
+TY = np.arange(60) % 3 == 0
+TX = np.round(np.random.default_rng(4).normal(size=(60, 3)) + 0.8 * TY[:, None], 1)
+
+
+def naive_objective(w: np.ndarray, C: float) -> float:
+    """Return |w|^2 / 2 + C sum of the hinge, over C n_pos n_neg."""
+    margins = (TX[TY] @ w)[:, None] - (TX[~TY] @ w)
+    return (w @ w / 2 + C * np.maximum(0.0, 1 - margins).sum()) / (C * margins.size)
+
+
+@each("kind", [np.asarray, sp.csr_matrix])
+@each("given", [{}, {"C": 1.0}, {"average": True}, {"radius": 0.1}], ids=str)
+def test_the_certificate_is_of_the_objective_that_the_page_states(given, kind) -> None:
+    model = OAM(random_state=0, **given).fit(kind(TX), TY)
+    held, lam = model.certificate_, 1 / (model.C * int(TY.sum()) * int((~TY).sum()))
+    assert held.primal == pytest.approx(naive_objective(model.coef_[0], model.C), rel=1e-12)
+    best = solve(TX, TY, lam, tol=1e-9)
+    assert held.dual <= best.certificate.primal
+    assert held.primal >= best.certificate.dual
+    apart = float(np.linalg.norm(model.coef_[0] - best.w))
+    assert apart <= held.radius + best.certificate.radius
+    assert f"{lam!r} |w|^2 / 2" in held.statement

@@ -1,4 +1,8 @@
+"""StoIHT and HSG-HT, step by step against naive ones, and at the convex optimum."""
+
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import pytest
@@ -6,11 +10,18 @@ import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
 import online_naive
-from aucert.approx.logistic_thresholding import LogisticData, block_curvature, stoiht
+from aucert.approx.logistic_thresholding import (
+    LogisticData,
+    batch_size,
+    block_curvature,
+    hsg_ht,
+    stoiht,
+)
 from loops import each
 from sparse_signal import draw
 
 X, POSITIVE = online_naive.draw()
+
 KINDS = [np.asarray, sp.csr_matrix]
 
 
@@ -59,36 +70,6 @@ def test_without_thresholding_it_reaches_the_convex_optimum() -> None:
     assert found.intercept == pytest.approx(best.intercept_[0], abs=1e-4)
 
 
-@pytest.mark.slow
-def test_with_blocks_the_error_shrinks_to_the_noise_of_the_blocks() -> None:
-    rows, y = draw(n=200)
-    best = LogisticRegression(C=1e9, tol=1e-12, max_iter=10_000).fit(rows, y)
-    target = np.append(best.coef_[0], best.intercept_)
-
-    def error(step, epochs):
-        runs = [
-            stoiht(rows, y, 8, n_blocks=10, step=step, max_epochs=epochs, seed=seed)
-            for seed in range(8)
-        ]
-        return np.mean([np.sum((np.append(r.w, r.intercept) - target) ** 2) for r in runs])
-
-    start = np.sum(target**2)
-    assert error(0.02, 400) < 0.02 * start
-    # The noise that remains is in proportion to the step.
-    assert 5 < error(0.4, 400) / error(0.02, 1500) < 80
-
-
-def test_from_the_log_odds_the_first_step_goes_along_the_mean_difference() -> None:
-    rows, y = draw(n=200, r=0.1)
-    rows = rows + 2.0  # off the origin: this is what misleads the start at zero
-    delta = rows[y == 1].mean(axis=0) - rows[y == 0].mean(axis=0)
-    right = stoiht(rows, y, 8, max_epochs=1, step=1.0)
-    wrong = stoiht(rows, y, 8, max_epochs=1, step=1.0, intercept=0.0)
-    np.testing.assert_allclose(right.w, 0.1 * 0.9 * delta, atol=1e-12)
-    cosine = wrong.w @ delta / np.linalg.norm(wrong.w) / np.linalg.norm(delta)
-    assert cosine < 0.0
-
-
 def test_the_curvature_of_a_block_is_not_below_that_of_its_loss() -> None:
     rng = np.random.default_rng(0)
     data = LogisticData(X, POSITIVE, 3, "log-odds", None)
@@ -96,3 +77,41 @@ def test_the_curvature_of_a_block_is_not_below_that_of_its_loss() -> None:
     ones = np.column_stack([X[block], np.ones(12)])
     top = np.linalg.eigvalsh(ones.T @ ones)[-1] / 4 * 5 / 40
     assert top <= block_curvature(data, block, 5, rng) <= 1.3 * top
+
+
+X, POSITIVE = online_naive.draw()
+
+
+@each("kind", KINDS)
+def test_it_is_the_naive_method_with_the_same_draws(kind) -> None:
+    found = hsg_ht(kind(X), POSITIVE, 4, first=2.0, ratio=0.9, step=1.5, max_passes=20, seed=5)
+    rng, batches = np.random.default_rng(5), []
+    while sum(batch.size for batch in batches) < 20 * 40:
+        size = min(40, math.ceil(2.0 / 0.9 ** len(batches)))
+        batches.append(rng.choice(40, size, replace=False, shuffle=False))
+    r = POSITIVE.mean()
+    w, c = online_naive.thresholded(
+        X, POSITIVE, batches, [1 / batch.size for batch in batches], 1.5, 4, math.log(r / (1 - r))
+    )
+    np.testing.assert_allclose(found.w, w, atol=1e-12)
+    assert found.intercept == pytest.approx(c)
+    assert (found.n_iter, found.n_rows) == (len(batches), sum(b.size for b in batches))
+
+
+def test_batches_grow_to_all_rows_and_no_further() -> None:
+    sizes = [batch_size(t, 1.0, 0.5, 40) for t in range(2000)]
+    assert sizes[:7] == [1, 2, 4, 8, 16, 32, 40]
+    assert set(sizes[6:]) == {40}
+    assert batch_size(0, 1e9, 0.5, 40) == 40
+
+
+def test_the_authors_batches_begin_anew_in_each_pass_and_stay_small() -> None:
+    found = hsg_ht(X, POSITIVE, 3, mode="authors", step=3.0, intercept=0.0, max_passes=2)
+    sizes = [math.floor(1.033**t) for t in range(22)] + [2] * 9  # 1 until 1.033^22 > 2
+    assert sum(sizes) == 40
+    w, _ = online_naive.thresholded(
+        X, POSITIVE, np.split(np.arange(40), np.cumsum(sizes)[:-1]) * 2,
+        [1 / size for size in sizes] * 2, 3.0, 3, 0.0,
+    )  # fmt: skip
+    np.testing.assert_allclose(found.w, w, atol=1e-12)
+    assert found.n_rows == 80

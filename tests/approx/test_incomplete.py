@@ -1,0 +1,337 @@
+"""Drawn pairs, and the machines on them, in memory and over partitions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import StandardScaler
+
+from aucert.approx import (
+    Adamax,
+    IncompleteROCSVM,
+    IncompleteSAUCSVM,
+    Nystrom,
+    against_true_kernel,
+    incomplete,
+)
+from aucert.approx.drawn_pairs import by_weight, draw_pairs
+from aucert.approx.incomplete import certificate_over_all, named_rows
+from aucert.exact.api.solve import solve
+from aucert.exact.certificate.certificate import Certificate
+from aucert.exact.certificate.solution import Status
+from aucert.exact.errors import InputError
+from aucert.exact.formulation.formulation import formulate
+from aucert.exact.formulation.request import Request
+from aucert.exact.losses.registry import HINGE, LOSSES
+from aucert.exact.pairs.all_pairs import AllPairs
+from aucert.exact.problem.problem import linear_problem
+from aucert.exact.spaces.partitions import PartitionedRows
+from aucert.exact.spaces.rows import Rows
+from cutting import cut
+from loops import each
+
+POSITIVE = np.array([True, False, True, False, False])  # 2 positive and 3 negative rows: 6 pairs
+
+
+def as_tuples(pairs) -> list[tuple[int, int]]:
+    return list(zip(pairs.i.tolist(), pairs.j.tolist(), strict=True))
+
+
+@each("n_pairs", [2, 4])
+def test_every_set_of_different_pairs_is_equally_likely(n_pairs: int) -> None:
+    rng, draws = np.random.default_rng(1), 6000
+    counts = Counter(
+        frozenset(as_tuples(draw_pairs(POSITIVE, n_pairs, rng, replace=False)))
+        for _ in range(draws)
+    )
+    assert len(counts) == 15 and all(len(pairs) == n_pairs for pairs in counts)
+    expected = draws / 15
+    assert sum((k - expected) ** 2 / expected for k in counts.values()) < 36.1  # chi^2_14, 0.1 %
+
+
+def test_all_pairs_drawn_once_are_all_pairs() -> None:
+    rng = np.random.default_rng(3)
+    positive, scores = rng.random(30) < 0.4, rng.normal(size=30)
+    total = AllPairs().on(positive).count()
+    drawn = draw_pairs(positive, total, 0, replace=False).on(positive).sums(scores, HINGE)
+    whole = AllPairs().on(positive).sums(scores, HINGE)
+    assert drawn.value == pytest.approx(whole.value, rel=1e-13)
+    np.testing.assert_allclose(drawn.c, whole.c, atol=1e-15)
+
+
+def test_merging_multiplicities_is_the_same_problem() -> None:
+    rng = np.random.default_rng(4)
+    positive, scores = np.arange(20) < 6, rng.normal(size=20)
+    listed = draw_pairs(positive, 200, 0)
+    merged = draw_pairs(positive, 200, 0, merge=True)
+    assert len(set(as_tuples(listed))) == merged.i.size < 200
+    one, other = (p.on(positive).sums(scores, HINGE) for p in (listed, merged))
+    assert one.value == pytest.approx(other.value, rel=1e-13)
+    np.testing.assert_allclose(one.c, other.c, atol=1e-15)
+
+
+def test_with_row_weights_a_pair_is_drawn_by_the_product_of_its_two() -> None:
+    weight = np.array([3.0, 0.0, 1.0, 2.0, 0.5])
+    counts = Counter(as_tuples(draw_pairs(POSITIVE, 60_000, 0, weight=weight)))
+    share = {(i, j): weight[i] * weight[j] / 10.0 for i in (0, 2) for j in (1, 3, 4)}
+    assert set(counts) == {pair for pair, p in share.items() if p > 0}
+    expected = {pair: 60_000 * share[pair] for pair in counts}
+    assert sum((counts[k] - e) ** 2 / e for k, e in expected.items()) < 16.3  # chi^2_3, 0.1 %
+
+
+def test_a_draw_by_weight_never_falls_on_a_row_without_weight() -> None:
+    nearly_one = np.nextafter(1.0, 0.0)
+    for scale in (1.0, *np.random.default_rng(6).uniform(1, 8, size=1000)):
+        weight = scale * np.array([0.0, 0.1, 0.0, 0.2, 0.0])
+        drawn = by_weight(weight, np.array([0.0, 0.3, 0.34, nearly_one]))
+        assert drawn.tolist() == [1, 1, 3, 3]
+
+
+RNG = np.random.default_rng(0)
+
+Y = (np.arange(90) % 3 == 0).astype(int)
+
+X = RNG.normal(size=(90, 3)) + 0.8 * Y[:, None]
+
+
+WRONG: list[tuple[str, Callable[[], object]]] = [
+    ("with replacement", lambda: draw_pairs(POSITIVE, 2, 0, replace=False, weight=np.ones(5))),
+    ("positive weight", lambda: draw_pairs(POSITIVE, 2, 0, weight=np.array([0.0, 1, 0, 1, 1]))),
+    ("4 rows", lambda: draw_pairs(POSITIVE, 2, 0, weight=np.ones(4))),
+    ("there are only 6", lambda: draw_pairs(POSITIVE, 7, 0, replace=False)),
+    ("both classes", lambda: draw_pairs(np.ones(4, dtype=bool), 2)),
+    ("boolean", lambda: draw_pairs(np.array([0, 1]), 2)),
+    ("n_pairs", lambda: draw_pairs(POSITIVE, 0)),
+    ("n_pairs", lambda: draw_pairs(POSITIVE, 2.0)),  # type: ignore[arg-type]
+    ("with replacement", lambda: make(replace=False).fit(X, Y, sample_weight=1.0 + Y)),
+]
+
+
+@each(("word", "call"), WRONG)
+def test_what_cannot_be_drawn_from_is_refused(word: str, call: Callable[[], object]) -> None:
+    with pytest.raises(InputError, match=word):
+        call()
+
+
+def make(**parameters) -> IncompleteROCSVM:
+    return IncompleteROCSVM(**{"lam": 0.05, "random_state": 0, **parameters})
+
+
+def test_the_fit_is_adamax_on_the_pairs_of_the_seed() -> None:
+    model = make(random_state=5).fit(X, Y)
+    problem = linear_problem(X, Y, 0.05).with_pairs(draw_pairs(Y == 1, 90, 5))
+    solution = Adamax(step=0.05, tol=1e-3, max_iter=5000).solve(problem)
+    np.testing.assert_array_equal(model.coef_[0], solution.w)
+    assert model.n_pairs_ == 90 and model.n_iter_ == solution.n_iter
+    assert model.incomplete_certificate_ == solution.certificate
+    assert model.status_ == Status.CERTIFIED
+
+
+@each("n_pairs", [5, 90, 2000])
+@each("loss", ["hinge", "squared_hinge", "square"])
+def test_the_full_certificate_is_never_below_the_true_error(n_pairs: int, loss: str) -> None:
+    model = make(n_pairs=n_pairs, loss=loss).fit(X, Y)
+    exact = solve(X, Y, 0.05, loss=loss)
+    assert exact.status == Status.CERTIFIED
+    excess = linear_problem(X, Y, 0.05, loss).objective(model.coef_[0]) - exact.certificate.primal
+    assert model.certificate_.gap >= excess
+    distance = float(np.linalg.norm(model.coef_[0] - exact.w))
+    assert model.certificate_.radius + exact.certificate.radius >= distance
+
+
+def test_a_gap_that_is_too_large_is_said_with_advice() -> None:
+    with pytest.warns(ConvergenceWarning, match=r"not within tol=0\.001.*raise max_iter"):
+        model = make(max_iter=3).fit(X, Y)
+    assert model.status_ == Status.ITERATION_LIMIT
+    assert not model.incomplete_certificate_.reaches(1e-3)
+
+
+WEIGHT = np.random.default_rng(7).integers(0, 4, size=90).astype(float)
+
+
+def test_with_weights_both_certificates_are_of_the_weighted_rows() -> None:
+    model = make(n_pairs=200).fit(X, Y, sample_weight=WEIGHT)
+    w, kept = model.coef_[0], WEIGHT > 0
+    repeated = linear_problem(
+        np.repeat(X, WEIGHT.astype(int), 0), np.repeat(Y, WEIGHT.astype(int)), 0.05
+    )
+    assert model.certificate_.primal == pytest.approx(repeated.objective(w), rel=1e-12)
+    assert model.certificate_.dual <= solve(X, Y, 0.05, sample_weight=WEIGHT).certificate.primal
+    pairs = draw_pairs(Y[kept] == 1, 200, 0, weight=WEIGHT[kept])
+    drawn = linear_problem(X[kept], Y[kept], 0.05).with_pairs(pairs)
+    assert model.incomplete_certificate_.primal == pytest.approx(drawn.objective(w), rel=1e-12)
+    intercept = model.intercept_[0]
+    assert model.set_threshold(X, Y).intercept_[0] != intercept
+    assert model.set_threshold(X, Y, sample_weight=WEIGHT).intercept_[0] == intercept
+
+
+SRNG = np.random.default_rng(0)
+
+SY = np.arange(90) % 3 == 0
+
+SX = SRNG.normal(size=(90, 3)) * [1.0, 2.0, 0.5] + 0.8 * SY[:, None]
+
+LAM, STRUCTURE = 0.05, 3.0
+
+
+def make_sauc(**parameters) -> IncompleteSAUCSVM:
+    given = {"lam": LAM, "structure": STRUCTURE, "random_state": 0}
+    return IncompleteSAUCSVM(**{**given, **parameters})
+
+
+def objective(w: np.ndarray, i: np.ndarray, j: np.ndarray, structure: float) -> float:
+    """SAUC's objective written out, the covariances divided by the size of the class."""
+    sigma = np.cov(SX[SY].T, bias=True) + np.cov(SX[~SY].T, bias=True)
+    loss = np.maximum(0.0, 1.0 - (SX[i] - SX[j]) @ w).mean()
+    return float(LAM / 2 * (w @ w + structure * w @ sigma @ w) + loss)
+
+
+def all_pairs() -> tuple[np.ndarray, np.ndarray]:
+    i, j = np.meshgrid(np.flatnonzero(SY), np.flatnonzero(~SY), indexing="ij")
+    return i.ravel(), j.ravel()
+
+
+def test_the_two_certificates_state_saucs_objective_over_all_and_over_the_drawn_pairs() -> None:
+    model = make_sauc(n_pairs=40).fit(SX, SY)
+    w, drawn = model.coef_[0], draw_pairs(SY, 40, 0)
+    assert model.certificate_.primal == pytest.approx(objective(w, *all_pairs(), STRUCTURE))
+    few = objective(w, drawn.i, drawn.j, STRUCTURE)
+    assert model.incomplete_certificate_.primal == pytest.approx(few)
+    assert model.certificate_.primal != pytest.approx(objective(w, *all_pairs(), 0.0))
+
+
+@each("structure", [0.0, 3.0, 300.0])
+@each("n_pairs", [20, 2000])
+def test_the_certificate_over_all_pairs_is_never_below_the_true_error(
+    structure: float, n_pairs: int
+) -> None:
+    model = make_sauc(structure=structure, n_pairs=n_pairs).fit(SX, SY)
+    best = solve(SX, SY, LAM, structure=structure)
+    assert best.status == Status.CERTIFIED
+    excess = objective(model.coef_[0], *all_pairs(), structure) - best.certificate.primal
+    found = model.certificate_
+    assert -1e-9 <= excess <= found.gap
+
+
+def test_with_every_pair_drawn_once_it_comes_to_saucs_optimum() -> None:
+    model = make_sauc(n_pairs=1800, replace=False).fit(SX, SY)
+    assert model.status_ == Status.CERTIFIED
+    best = solve(SX, SY, LAM, structure=STRUCTURE)
+    assert model.certificate_.primal <= best.certificate.dual * (1 + 1.01e-3)
+    other = solve(SX, SY, LAM)
+    assert np.linalg.norm(model.coef_[0] - best.w) < 0.5 * np.linalg.norm(other.w - best.w)
+
+
+@each("structure", [0.0, 3.0])
+def test_row_weights_reach_the_drawn_pairs_and_the_structure(structure: float) -> None:
+    weight = 1.0 + 4.0 * (SX[:, 1] > 0)
+    model = make_sauc(structure=structure, n_pairs=20_000, tol=1e-4).fit(
+        SX, SY, sample_weight=weight
+    )
+    best = solve(SX, SY, LAM, structure=structure, sample_weight=weight)
+    w, times = model.coef_[0], weight.astype(int)
+    stated = formulate(
+        np.repeat(SX, times, 0), np.repeat(SY, times), Request.of(LAM, structure=structure)
+    )
+    assert model.certificate_.primal == pytest.approx(stated.meant.objective(w), rel=1e-12)
+    lost = model.certificate_.primal - best.certificate.primal
+    unweighted = stated.meant.objective(solve(SX, SY, LAM, structure=structure).w)
+    assert 0 <= lost < 0.2 * (unweighted - best.certificate.primal)
+    assert model.certificate_.dual <= best.certificate.primal
+
+
+def test_structured_nystrom_is_certified_against_the_true_kernel() -> None:
+    scaled = StandardScaler().fit_transform(SX)
+    best = solve(scaled, SY, 0.01, kernel="rbf", gamma=0.4, structure=5.0).certificate
+    seen = []
+    for landmarks in (10, 90):
+        features = Nystrom(gamma=0.4, n_landmarks=landmarks, random_state=0)
+        Z = features.fit_transform(scaled)
+        found = solve(Z, SY, 0.01, structure=5.0)
+        span = formulate(Z, SY, Request.of(0.01, structure=5.0)).meant
+        truth = against_true_kernel(span, features.map_, scaled)
+        judged = Certificate.of(truth, found.w, found.witness)
+        assert judged.primal == pytest.approx(found.certificate.primal, rel=1e-10)
+        assert judged.dual <= best.primal + judged.rounding
+        seen.append(judged.gap / judged.primal)
+        assert judged.gap >= judged.primal - best.primal
+    assert seen[0] > 1e-3 and seen[1] < 1e-6
+
+
+def test_the_default_step_is_shorter_for_long_rows() -> None:
+    near, long = Rows(SX), Rows(np.hstack([SX] * 50))
+    given, default = make_sauc(step=0.3), make_sauc()
+    solver = default._solver()
+    assert default._solver_for(near) == solver and solver.step == 0.05
+    assert 0.001 < default._solver_for(long).step < 0.02
+    assert given._solver_for(long).step == 0.3
+    plain = make_sauc(optimizer="gradient")
+    assert plain._solver_for(long).step == 0.01
+
+
+def some_rows(n: int = 800) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = rng.random(n) < 0.3
+    return rng.normal(size=(n, 3)) + 0.7 * y[:, None], y
+
+
+def in_parts(places: list[int]) -> PartitionedRows:
+    X, y = some_rows()
+    return PartitionedRows(cut(X, y, None, places))
+
+
+@each("places", [[], [5, 5, 300], list(range(0, 800, 7))])
+@each("replace", [True, False])
+def test_the_same_pairs_are_drawn_and_only_their_rows_fetched(
+    places: list[int], replace: bool
+) -> None:
+    X, y = some_rows()
+    held = draw_pairs(y, 90, 4, replace)
+    rows, positive, pairs = named_rows(in_parts(places), 90, 4, not replace)
+    np.testing.assert_array_equal(rows[pairs.i], X[held.i])
+    np.testing.assert_array_equal(rows[pairs.j], X[held.j])
+    assert positive[pairs.i].all() and not positive[pairs.j].any()
+    assert rows.shape[0] == np.unique(np.concatenate([held.i, held.j])).size
+
+
+@each("loss", sorted(LOSSES))
+def test_the_model_is_that_in_memory_and_its_certificate_holds(loss: str) -> None:
+    X, y = some_rows()
+    words: dict[str, Any] = {"lam": 0.1, "loss": loss, "step": 0.02, "n_pairs": 300}
+    apart = IncompleteROCSVM(**words, random_state=1).fit(in_parts([100, 500]), None)
+    held = IncompleteROCSVM(**words, random_state=1).fit(X, y)
+    np.testing.assert_allclose(apart.coef_, held.coef_, atol=5e-3)
+    assert apart.intercept_ == pytest.approx(held.intercept_, abs=0.05)
+    assert apart.n_pairs_ == 300
+    best = solve(X, y, 0.1, loss=loss).certificate
+    stated = apart.certificate_
+    assert stated.primal - stated.gap - stated.rounding <= best.primal <= stated.primal
+    # In memory the square's and the squared hinge's dual points are shrunk by their own rule.
+    assert stated.gap <= (1.3 if loss == "hinge" else 2.0) * held.certificate_.gap + 1e-3
+
+
+def test_the_certificate_of_any_weights_is_one_over_all_pairs() -> None:
+    X, y = some_rows()
+    w = np.array([0.5, 0.1, -0.2])
+    stated = certificate_over_all(in_parts([50]), LOSSES["hinge"], 0.1, w)
+    z = 1 - (X[y] @ w)[:, None] + (X[~y] @ w)[None]
+    assert stated.primal == pytest.approx(np.maximum(z, 0).mean() + 0.05 * w @ w, abs=1e-6)
+
+
+def test_what_cannot_be_drawn_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = some_rows()
+    weighted = PartitionedRows(cut(X, y, np.ones(800), [9]))
+    with pytest.raises(InputError, match="whose rows have no weights"):
+        IncompleteROCSVM().fit(weighted, None)
+    with pytest.raises(InputError, match="give none"):
+        IncompleteROCSVM().fit(in_parts([9]), y)
+    with pytest.raises(InputError, match="take a sample of the rows"):
+        IncompleteSAUCSVM().fit(in_parts([9]), None)
+    monkeypatch.setattr(incomplete, "MOST_NUMBERS", 300)
+    with pytest.raises(InputError, match=r"draw at most 50 pairs"):
+        IncompleteROCSVM().fit(in_parts([9]), None)

@@ -1,0 +1,476 @@
+"""The truncated Newton method: its sums, its steps, what is printed, and the machines on it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import naive
+from aucert.approx import SubsampledRankSVM, kernel_svm, linear_svm
+from aucert.approx.landmarks import LANDMARKS
+from aucert.approx.newton.curvature import curvature
+from aucert.approx.newton.nbauc import NBAUC, random_part
+from aucert.approx.newton.newton_equation import direction, hessian, sampled_hessian
+from aucert.approx.newton.points import NewtonLine, NewtonPoint
+from aucert.approx.newton.truncated_newton import RankSVM, TruncatedNewton
+from aucert.approx.nystrom import Nystrom
+from aucert.exact.api.solve import solve
+from aucert.exact.certificate.solution import Status, Step
+from aucert.exact.errors import InputError
+from aucert.exact.estimators.roc_svm import ROCSVM
+from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem
+from aucert.exact.problem.scalings import lam_from_C
+from aucert.exact.solvers.descent import Descent
+from aucert.exact.spaces.gram import Gram
+from aucert.exact.spaces.rows import Rows
+from aucert.validation.data.datasets import load
+from loops import each, seeds
+from problems import Case, random_case
+from reference import reference_optimum
+
+
+def squared_hinge(case: Case) -> Problem:
+    return pair_problem(Rows(case.X), case.positive, case.pairs, SQUARED_HINGE, Ridge(case.lam))
+
+
+@each("seed", seeds(30))
+def test_the_gap_is_certified_to_ten_digits_on_awkward_data(seed: int) -> None:
+    case = random_case(seed)
+    problem = squared_hinge(case)
+    solution = TruncatedNewton(tol=1e-10).solve(problem)
+    found = solution.certificate
+    # Where the optimum is far below F(0) = 1, ten digits of it are below the rounding of F.
+    assert found.gap <= 1e-10 * found.primal + found.rounding + 1e-16, case.name
+    assert solution.status == (Status.CERTIFIED if found.reaches(1e-10) else Status.STALLED)
+    other = Descent(tol=1e-10).solve(problem)
+    radius = solution.certificate.radius + other.certificate.radius
+    assert np.linalg.norm(solution.w - other.w) <= radius
+
+
+@each("seed", seeds(10))
+def test_it_agrees_with_a_conic_solver_over_explicit_pairs(seed: int) -> None:
+    case = random_case(seed)
+    best, _ = reference_optimum(
+        case.X, naive.weighted_pairs(case.y == 1, case.pairs, float), case.lam, "squared_hinge"
+    )
+    found = TruncatedNewton(tol=1e-10).solve(squared_hinge(case)).certificate
+    slack = 1e-7 * best + 1e-10
+    assert found.dual <= best
+    assert found.primal <= best + slack
+
+
+def naive_gradient(problem: Problem, w: np.ndarray) -> np.ndarray:
+    """Return lam w - 2 sum c_ij max(0, z_ij) (x_i - x_j), pair by pair."""
+    assert isinstance(problem.space, Rows)
+    rows, gradient = np.asarray(problem.space.X), problem.lam * w
+    for i, j, c in naive.weighted_pairs(problem.pairs.positive.tolist(), problem.pairs, float):
+        shortfall = 1 - w @ (rows[i] - rows[j])
+        gradient = gradient - 2 * c * max(0.0, shortfall) * (rows[i] - rows[j])
+    return gradient
+
+
+def naive_hessian(problem: Problem, w: np.ndarray) -> np.ndarray:
+    """Return lam I + 2 sum over active pairs of c_ij (x_i - x_j)(x_i - x_j)'."""
+    assert isinstance(problem.space, Rows)
+    rows, hessian = np.asarray(problem.space.X), problem.lam * np.eye(w.size)
+    for i, j, c in naive.weighted_pairs(problem.pairs.positive.tolist(), problem.pairs, float):
+        difference = rows[i] - rows[j]
+        if w @ difference < 1:
+            hessian += 2 * c * np.outer(difference, difference)
+    return hessian
+
+
+@each("seed", [0, 3, 4, 8])
+@each("rtol", [0.3, 1e-3, 1e-8])
+def test_a_step_solves_the_newton_equation_as_exactly_as_asked(seed: int, rtol: float) -> None:
+    problem = squared_hinge(random_case(seed))
+    w = np.random.default_rng(seed).normal(size=problem.space.dim)
+    gradient, hessian = naive_gradient(problem, w), naive_hessian(problem, w)
+    step, products = direction(NewtonPoint.at(problem, w), rtol, 1000)
+    size = np.linalg.norm(gradient)
+    assert np.linalg.norm(hessian @ step + gradient) <= rtol * size * (1 + 1e-6)
+    assert gradient @ step < 0 and products >= 1
+
+
+# Many rows: a sample first, sampled pairs for a preconditioner.
+def many_rows(n: int = 60_000, d: int = 4, lam: float = 1e-4) -> Problem:
+    rng = np.random.default_rng(0)
+    y = rng.uniform(size=n) < 0.3
+    X = rng.normal(size=(n, d)) * np.geomspace(1, 0.01, d)
+    return linear_problem(X + 0.3 * y[:, None], y, lam, SQUARED_HINGE)
+
+
+def test_the_gradient_is_brought_down_to_what_is_asked() -> None:
+    problem = many_rows()
+    assert isinstance(problem.space, Rows)
+    for asked in (1e-7, 1e-10, 1e-13):
+        w = TruncatedNewton(tol=0.5, gradient_tol=asked).solve(problem).w
+        sums = problem.sums(problem.space.scores(w).astype(np.longdouble))
+        gradient = problem.lam * w - problem.space.pull(sums.c)
+        assert np.linalg.norm(gradient) <= 1.01 * asked
+
+
+@each("seed", [81, 103, 143])
+def test_features_out_of_scale_end_it_too(seed: int) -> None:
+    # Here the gap at which only rounding moves is above the gap that is asked for.
+    case = random_case(seed)
+    case = replace(case, X=1e4 * case.X, lam=1e-6 * case.lam)
+    solution = TruncatedNewton(tol=1e-15).solve(squared_hinge(case))
+    held = solution.certificate
+    assert solution.n_iter < 60 and solution.status == Status.STALLED
+    assert held.gap <= held.rounding + 1e-11 * held.primal
+
+
+def test_the_limits_of_iterations_and_time_are_kept_and_said() -> None:
+    problem = squared_hinge(random_case(4))
+    short = TruncatedNewton(tol=1e-12, max_iter=2).solve(problem)
+    assert short.status == Status.ITERATION_LIMIT and short.n_iter == len(short.history) == 2
+    late = TruncatedNewton(tol=1e-12, max_time=1e-9).solve(problem)
+    assert late.status == Status.TIME_LIMIT and late.n_iter == 1
+
+
+def test_an_interrupt_returns_the_best_point_so_far() -> None:
+    def interrupt(step: Step) -> None:
+        if step.n_iter == 3:
+            raise KeyboardInterrupt
+
+    problem = squared_hinge(random_case(4))
+    solution = TruncatedNewton(tol=1e-14).solve(problem, callback=interrupt)
+    assert solution.status == Status.INTERRUPTED and solution.n_iter == 3
+    best = TruncatedNewton().solve(problem).certificate.dual
+    assert solution.certificate.gap >= (solution.certificate.primal - best)
+
+
+def test_other_losses_and_spaces_are_refused() -> None:
+    problem = linear_problem(np.eye(4)[:, :2], [0, 1, 0, 1], 1.0, SQUARED_HINGE)
+    with pytest.raises(InputError, match="squared hinge, not hinge"):
+        TruncatedNewton().solve(problem.with_loss(HINGE))
+    with pytest.raises(InputError, match="needs rows"):
+        TruncatedNewton().solve(problem.over(Gram(np.eye(4))))
+    with pytest.raises(InputError, match="2 coordinates"):
+        TruncatedNewton().solve(problem, np.zeros(3))
+
+
+def problem_of(n: int, dim: int, lam: float = 1e-6) -> Problem:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, dim)) * np.geomspace(1, 0.03, dim), rng.uniform(size=n) < 0.3
+    X[:, 0] += y
+    return pair_problem(Rows(X), y, AllPairs(), SQUARED_HINGE, Ridge(lam))
+
+
+@each("scale", [1e-40, 1.0, 1e40])
+@each("solver", [TruncatedNewton(), TruncatedNewton(drawn=0), Descent()])
+def test_rows_of_any_size_are_solved(scale: float, solver: Any) -> None:
+    problem = problem_of(200, 500, 1e-3)
+    assert isinstance(problem.space, Rows)
+    scaled = replace(problem.over(Rows(scale * problem.space.X)), penalty=Ridge(1e-3 * scale**2))
+    assert solver.solve(scaled).status == Status.CERTIFIED
+
+
+KINDS = ["numpy", "compiled", "weighted", "weighted compiled", "listed"]
+
+
+def small_problem(kind: str, seed: int, n: int = 24, d: int = 3) -> Problem:
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3 == 0
+    weight = rng.integers(0, 4, n).astype(float) if "weighted" in kind else None
+    if weight is not None:
+        weight[:2] = 1.0
+    pairs: AllPairs | PairList = AllPairs(weight, "compiled" if "compiled" in kind else "numpy")
+    if kind == "listed":
+        pairs = PairList(rng.choice(np.flatnonzero(y), 40), rng.choice(np.flatnonzero(~y), 40))
+    return linear_problem(rng.normal(size=(n, d)), y, 0.01, "squared_hinge", pairs)
+
+
+def tied_scores(problem: Problem, seed: int) -> np.ndarray:
+    """Scores with ties and pairs exactly at the margin."""
+    return np.round(np.random.default_rng(seed).normal(size=problem.n) * 2) / 2
+
+
+@each("kind", KINDS)
+@each("seed", seeds(6))
+def test_value_marginals_and_laplacian_are_those_of_the_explicit_pairs(
+    seed: int, kind: str
+) -> None:
+    problem = small_problem(kind, seed)
+    scores, n = tied_scores(problem, seed), problem.n
+    value, c, laplacian = 0.0, np.zeros(n), np.zeros((n, n))
+    for i, j, share in naive.weighted_pairs(problem.pairs.positive.tolist(), problem.pairs, float):
+        z = max(0.0, 1 - (scores[i] - scores[j]))
+        value += share * z**2
+        c[[i, j]] += 2 * share * z * np.array([1, -1])
+        if z > 0:
+            laplacian[[i, j, i, j], [i, j, j, i]] += share * np.array([1, 1, -1, -1])
+    found = curvature(problem, scores)
+    assert found.value == pytest.approx(value, rel=1e-13)
+    np.testing.assert_allclose(found.c, c, atol=1e-14)
+    many = np.random.default_rng(seed).normal(size=(n, 3))
+    np.testing.assert_allclose(found.times(many), laplacian @ many, atol=1e-14)
+    np.testing.assert_allclose(found.times(many[:, 0]), laplacian @ many[:, 0], atol=1e-14)
+
+
+@each("kind", KINDS)
+def test_all_active_pairs_are_drawn_once_where_they_are_few(kind: str) -> None:
+    problem = small_problem(kind, 1)
+    scores = tied_scores(problem, 1)
+    i, j, share = curvature(problem, scores).drawn(10_000, np.random.default_rng(0))
+    mass = np.zeros((problem.n, problem.n))
+    np.add.at(mass, (i, j), share)
+    expected = np.zeros_like(mass)
+    for a, b, weight in naive.weighted_pairs(problem.pairs.positive.tolist(), problem.pairs, float):
+        expected[a, b] += weight * (1 - (scores[a] - scores[b]) > 0)
+    np.testing.assert_allclose(mass, expected, atol=1e-15)
+
+
+@each("kind", KINDS)
+def test_the_hessian_of_drawn_pairs_is_unbiased(kind: str) -> None:
+    problem = small_problem(kind, 2)
+    curved, rng = curvature(problem, tied_scores(problem, 2)), np.random.default_rng(0)
+    whole = hessian(problem, curved)
+    draws = np.array([sampled_hessian(problem, curved, 8, rng) for _ in range(3000)])
+    error = draws.std(axis=0) / np.sqrt(len(draws))
+    assert (np.abs(draws.mean(axis=0) - whole) <= 5 * error + 1e-12).all()
+
+
+@each("kind", KINDS)
+def test_the_slope_of_a_line_is_the_derivative_of_the_objective(kind: str) -> None:
+    problem, rng = small_problem(kind, 4), np.random.default_rng(4)
+    w, step = rng.normal(size=3), rng.normal(size=3)
+    line = NewtonLine(NewtonPoint.at(problem, w), step)
+    for t in (0.0, 0.3, 2.0):
+        h = 1e-6
+        change = problem.objective(w + (t + h) * step) - problem.objective(w + (t - h) * step)
+        assert line.slope(t) == pytest.approx(change / (2 * h), rel=1e-6, abs=1e-8)
+        assert line.at(t).primal == pytest.approx(problem.objective(w + t * step), rel=1e-12)
+
+
+@each("kind", KINDS)
+@each("seed", seeds(10))
+def test_a_searched_point_is_lower_and_flatter(seed: int, kind: str) -> None:
+    problem, rng = small_problem(kind, seed), np.random.default_rng(seed)
+    start = NewtonPoint.at(problem, rng.normal(size=3))
+    for step in (
+        -start.gradient * 10.0 ** rng.uniform(-3, 3),
+        -np.linalg.solve(hessian(problem, start.curved), start.gradient),
+    ):
+        found = NewtonLine(start, step).search()
+        assert found is not None and found.primal < start.primal
+        assert abs(found.gradient @ step) <= 0.3 * abs(start.gradient @ step) * (1 + 1e-9)
+        np.testing.assert_allclose(
+            found.gradient, NewtonPoint.at(problem, found.w).gradient, atol=1e-12
+        )
+
+
+# Four rows on which full Newton steps cycle; [Nonlinear, eq. (5)] with p = 2 and C = 10.
+CYCLE_X = np.array([[3.0, 1.0], [-4.0, 4.0], [-4.0, 3.0], [2.0, 1.0]])
+
+CYCLE_Y = [1, 1, 0, 0]
+
+CYCLE_LAM = lam_from_C(10.0, 4, "nonlinear-2")
+
+
+def cycle_problem(C: float = 10.0) -> Problem:
+    return linear_problem(CYCLE_X, CYCLE_Y, lam_from_C(C, 4, "nonlinear-2"), "squared_hinge")
+
+
+def printed_objective(w: np.ndarray, C: float = 10.0) -> float:
+    """Return 1/2 |w|^2 + C sum hinge^2 on the four rows, a sum and not a mean."""
+    margins = (CYCLE_X[:2, None] - CYCLE_X[None, 2:]) @ w
+    return float(w @ w) / 2 + C * float((np.maximum(0, 1 - margins) ** 2).sum())
+
+
+def test_full_steps_cycle_with_period_three_on_four_rows() -> None:
+    problem = cycle_problem()
+    full = TruncatedNewton(forcing=1e-12, line_search=False, max_iter=60)
+    solution = full.solve(problem)
+    values = [step.primal / CYCLE_LAM for step in solution.history]
+    np.testing.assert_allclose(values[-3:], values[-6:-3], rtol=1e-9)
+    np.testing.assert_allclose(sorted(values[-3:]), [3.02653, 4.59846, 461.2925], rtol=1e-5)
+    assert solution.status == Status.ITERATION_LIMIT
+    assert solution.certificate.primal / CYCLE_LAM == pytest.approx(values[-1], rel=1e-9)
+
+
+@each("seed", [0, 3, 5, 13])
+def test_the_printed_gradient_converges_to_the_optimum_for_half_of_c(seed: int) -> None:
+    problem = replace(squared_hinge(random_case(seed)), penalty=Ridge(0.1))
+    literal = TruncatedNewton(tol=1e-12, paper_literal=True, max_iter=500).solve(problem)
+    half = TruncatedNewton(tol=1e-12).solve(replace(problem, penalty=Ridge(0.2)))
+    right = TruncatedNewton(tol=1e-12).solve(problem)
+    np.testing.assert_allclose(literal.w, half.w, atol=1e-5 * float(np.linalg.norm(half.w)))
+    assert np.linalg.norm(literal.w - right.w) > 1e-2 * np.linalg.norm(right.w)
+    assert literal.n_iter > right.n_iter
+
+
+RNG = np.random.default_rng(0)
+
+Y = (np.arange(60) % 3 == 0).astype(int)
+
+X = RNG.normal(size=(60, 3)) + 0.8 * Y[:, None]
+
+FRESH = RNG.normal(size=(20, 3))
+
+LAM = 0.01
+
+
+def make(**parameters) -> NBAUC:
+    return NBAUC(**{"lam": LAM, "gamma": 0.3, "n_landmarks": 12, "random_state": 0, **parameters})
+
+
+def kernel_optimum(**parameters) -> float:
+    """Return the optimum over the whole space of the kernel: the certified lower bound."""
+    exact = solve(X, Y, LAM, kernel="rbf", gamma=0.3, loss="squared_hinge", **parameters)
+    assert exact.status == Status.CERTIFIED
+    return exact.certificate.dual
+
+
+# RankSVM
+def test_rank_svm_by_hand_on_one_pair() -> None:
+    # lam/2 w^2 + (1 - 2 w)^2 at lam = 1: w = 4 / (1 + 8).
+    model = RankSVM(1.0).fit([[0.0], [2.0]], ["no", "yes"])
+    assert model.coef_[0, 0] == pytest.approx(4 / 9, rel=1e-9)
+    assert model.certificate_.primal == pytest.approx(1 / 9, rel=1e-12)
+    assert model.predict([[0.9], [1.1]]).tolist() == ["no", "yes"]
+
+
+def test_rank_svm_is_the_exact_squared_hinge_machine() -> None:
+    model, exact = RankSVM(LAM).fit(X, Y), ROCSVM(LAM, loss="squared_hinge").fit(X, Y)
+    assert model.status_ == Status.CERTIFIED and model.certificate_.reaches(1e-9)
+    np.testing.assert_allclose(model.coef_, exact.coef_, rtol=1e-4)
+    objective = linear_problem(X, Y, LAM, "squared_hinge").objective(model.coef_[0])
+    assert model.certificate_.primal == pytest.approx(objective, rel=1e-13)
+    assert objective <= exact.certificate_.dual * (1 + 1e-8)
+    assert model.n_iter_ == len(model.history_)
+
+
+# NBAUC
+@each("landmarks", LANDMARKS)
+def test_nbauc_is_rank_svm_on_the_nystrom_features(landmarks: str) -> None:
+    model = make(landmarks=landmarks).fit(X, Y)
+    features = Nystrom(gamma=0.3, n_landmarks=12, landmarks=landmarks, random_state=0)
+    plain = make_pipeline(features, RankSVM(LAM)).fit(X, Y)
+    np.testing.assert_array_equal(model.coef_, plain[-1].coef_)
+    np.testing.assert_allclose(
+        model.decision_function(FRESH), plain.decision_function(FRESH), rtol=1e-12
+    )
+    assert model.certificate_ == plain[-1].certificate_
+    assert model.certificate_.reaches(1e-9)
+
+
+def test_nbauc_takes_a_weight_for_repetition_where_all_rows_are_landmarks() -> None:
+    weight = np.random.default_rng(8).integers(0, 4, size=60)
+    given = {"landmarks": "uniform", "n_landmarks": 500, "tol": 1e-10}
+    weighted = make(**given).fit(X, Y, sample_weight=weight)
+    repeated = make(**given).fit(np.repeat(X, weight, axis=0), np.repeat(Y, weight))
+    one, other = weighted.decision_function(FRESH), repeated.decision_function(FRESH)
+    np.testing.assert_allclose(one, other, atol=1e-4)
+    plain = make(**given).fit(X, Y).decision_function(FRESH)
+    assert np.abs(plain - one).max() > 0.05
+    judged = weighted.certify_kernel(X, Y, weight)
+    assert judged.primal == pytest.approx(kernel_optimum(sample_weight=weight), rel=1e-8)
+    assert judged.relative_gap is not None and judged.relative_gap <= 1e-8
+
+
+@each("landmarks", LANDMARKS)
+@each("n_landmarks", [3, 12, 30])
+def test_the_kernel_certificate_is_never_below_the_true_error(
+    landmarks: str, n_landmarks: int
+) -> None:
+    model = make(landmarks=landmarks, n_landmarks=n_landmarks).fit(X, Y)
+    certificate = model.certify_kernel(X, Y)
+    best = kernel_optimum()
+    assert certificate.dual <= best * (1 + 1e-9)
+    assert certificate.gap >= certificate.primal - best * (1 + 1e-9)
+    assert certificate.primal == pytest.approx(model.certificate_.primal, rel=1e-12)
+    assert certificate.gap > model.certificate_.gap
+    assert model.kernel_certificate_ is certificate
+
+
+def test_only_the_labels_of_the_model_are_certified() -> None:
+    model = make().fit(X, Y)
+    with pytest.raises(InputError, match=r"the labels \[0, 1\], both and no other"):
+        model.certify_kernel(X, Y + 1)
+    with pytest.raises(InputError, match="both and no other"):
+        model.certify_kernel(X[Y == 1], Y[Y == 1])
+    with pytest.raises(NotFittedError):
+        make().certify_kernel(X, Y)
+
+
+def test_a_gap_in_the_span_that_is_too_large_is_said() -> None:
+    with pytest.warns(ConvergenceWarning, match="of the objective in the span"):
+        model = make(max_iter=2).fit(X, Y)
+    assert model.status_ == Status.ITERATION_LIMIT
+
+
+DATA = load("radial:300")
+
+DX, DY = DATA.X, DATA.y
+
+
+def make_part(**parameters) -> SubsampledRankSVM:
+    return SubsampledRankSVM(**{"lam": 1e-2, "gamma": 0.5, "random_state": 0, **parameters})
+
+
+def test_it_is_the_certified_kernel_machine_of_the_rows_taken() -> None:
+    model = make_part().fit(DX, DY)
+    part = model.subsample_
+    assert part.size == 60 and (np.diff(part) > 0).all()
+    # It said "on the training rows", on which the objective is another.
+    for said in (model.certificate_.statement, model.solution_.certificate.statement):
+        assert "all pairs of the 60 rows taken, of 300, + 0.01 |f|^2 / 2" in said
+    best = solve(DX[part], DY[part], 1e-2, kernel="rbf", gamma=0.5, loss="squared_hinge")
+    gap = model.certificate_.relative_gap
+    assert gap is not None and gap < 1e-9
+    assert model.certificate_.primal == pytest.approx(best.certificate.primal, rel=1e-6)
+    scores = model.decision_function(DX[part]) - model.intercept_[0]
+    gram = np.exp(-0.5 * ((DX[part][:, None] - DX[part][None]) ** 2).sum(axis=2))
+    np.testing.assert_allclose(scores - scores.mean(), _centred(gram @ best.w), atol=1e-3)
+
+
+def _centred(scores: np.ndarray) -> np.ndarray:
+    return scores - scores.mean()
+
+
+def test_the_cost_of_the_rows_left_out_is_certified() -> None:
+    model = make_part().fit(DX, DY)
+    best = solve(DX, DY, 1e-2, kernel="rbf", gamma=0.5, loss="squared_hinge").certificate
+    found = model.certify_kernel(DX, DY)
+    assert found.dual <= best.primal <= found.primal
+    assert found.gap >= found.primal - best.primal > 1e-4
+
+
+def test_the_classes_keep_their_shares_and_neither_is_missed() -> None:
+    positive = np.arange(1000) < 37
+    part = random_part(positive, 200, 0)
+    assert part.size == 200 == np.unique(part).size and positive[part].sum() == 7
+    assert positive[random_part(positive, 5, 0)].sum() == 1
+    assert positive[random_part(~positive, 5, 0)].sum() == 1
+    assert random_part(np.array([True, False]), 1, 0).tolist() == [0, 1]
+    assert random_part(positive, 1000, 3).tolist() == list(range(1000))
+    assert (random_part(positive, 200, 0) == part).all()
+    assert (random_part(positive, 200, 1) != part).any()
+
+
+def test_the_ordinary_machines_are_scikit_learns() -> None:
+    chain = kernel_svm(2.0, gamma=0.7).fit(DX, DY)
+    plain = SVC(C=2.0, gamma=0.7).fit(StandardScaler().fit_transform(DX), DY)
+    np.testing.assert_allclose(
+        chain.decision_function(DX), plain.decision_function(StandardScaler().fit_transform(DX))
+    )
+    assert (
+        chain.score(DX, DY) > 0.9 and kernel_svm(kernel="linear").fit(DX, DY)[-1].kernel == "linear"
+    )
+    wide = np.outer(DY, np.ones(30)) + np.random.default_rng(0).normal(size=(300, 30))
+    assert roc_auc_score(DY, linear_svm(0.1, seed=0).fit(wide, DY).decision_function(wide)) > 0.99
+    sparse = linear_svm(seed=0, with_mean=False).fit(sp.csr_matrix(wide), DY)
+    assert sparse.score(sp.csr_matrix(wide), DY) > 0.95
