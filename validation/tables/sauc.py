@@ -985,6 +985,12 @@ def render_toy_auc(results: Results) -> Page:
     names = ("SAUC-SVM at k = 5", "AUC-SVM with all pairs")
     few, every = (f"auc {STRUCTURED}", {"k": 5}), (f"auc {PLAIN}", {"k": ALL})
     sheet.paired(results.matched("draw", few, every), names, "in AUC", 4)
+    for first, last, ahead in ((5, 30, SVM), (5, ALL, STRUCTURED)):
+        pairs = [{m: results.values(f"auc {m}", k=k) for m in METHODS} for k in (first, last)]
+        leads = [found[ahead] - found[PLAIN] for found in pairs]
+        if leads[0].size == leads[1].size:
+            before = f"lead of {ahead} over {PLAIN}"
+            sheet.paired(leads, (label(first), label(last)), "in AUC", 4, before)
     panels = (curve_panel("test rows", "k", by_k(ks), curves),) if any(curves.values()) else ()
     values = results.values(f"auc {PLAIN}", k=ALL)
     spread = f" by {values.std(ddof=1):.3f}" if len(values) > 2 else ""
