@@ -52,7 +52,6 @@ RNG = np.random.default_rng(0)
 Y = np.arange(120) % 3 == 0
 X = RNG.normal(size=(120, 4)) + 0.8 * Y[:, None]
 FRESH = RNG.normal(size=(15, 4))
-
 SEARCHED = {
     FSAUC: {"radius": [0.3, 3.0]},
     IncompleteROCSVM: {"lam": [0.05, 0.5]},

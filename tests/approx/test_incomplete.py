@@ -93,9 +93,7 @@ def test_a_draw_by_weight_never_falls_on_a_row_without_weight() -> None:
 
 
 RNG = np.random.default_rng(0)
-
 Y = (np.arange(90) % 3 == 0).astype(int)
-
 X = RNG.normal(size=(90, 3)) + 0.8 * Y[:, None]
 
 
@@ -171,11 +169,8 @@ def test_with_weights_both_certificates_are_of_the_weighted_rows() -> None:
 
 
 SRNG = np.random.default_rng(0)
-
 SY = np.arange(90) % 3 == 0
-
 SX = SRNG.normal(size=(90, 3)) * [1.0, 2.0, 0.5] + 0.8 * SY[:, None]
-
 LAM, STRUCTURE = 0.05, 3.0
 
 

@@ -27,9 +27,7 @@ from aucert.exact.spaces.kernels import Gaussian, Laplacian, Linear
 from loops import each, seeds
 
 KERNEL = Gaussian(0.3)
-
 X = np.random.default_rng(0).normal(size=(40, 3))
-
 Y = np.arange(40) % 4 == 0
 
 

@@ -21,7 +21,6 @@ from loops import each
 from sparse_signal import draw
 
 X, POSITIVE = online_naive.draw()
-
 KINDS = [np.asarray, sp.csr_matrix]
 
 

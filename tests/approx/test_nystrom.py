@@ -28,13 +28,9 @@ from aucert.exact.spaces.rows import Rows
 from loops import each, seeds
 
 RNG = np.random.default_rng(0)
-
 X = RNG.normal(size=(60, 3))
-
 Y = X[:, 0] * X[:, 1] + 0.3 * RNG.normal(size=60) > 0
-
 FRESH = RNG.normal(size=(25, 3)) * 2
-
 KERNELS: list[Kernel] = [Gaussian(0.3), Laplacian(0.2), Linear()]
 
 
@@ -262,9 +258,7 @@ def test_the_mean_distance_is_measured_from_the_mean_row() -> None:
 pytest.importorskip("distributed")
 
 da = pytest.importorskip("dask.array")
-
 dd = pytest.importorskip("dask.dataframe")
-
 pd = pytest.importorskip("pandas")
 
 

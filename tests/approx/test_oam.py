@@ -16,13 +16,9 @@ from aucert.exact.estimators.thresholds import threshold_accuracy
 from loops import each
 
 RNG = np.random.default_rng(0)
-
 N = 300
-
 Y = np.arange(N) % 3 == 0
-
 X = RNG.normal(size=(N, 4)) + 0.7 * Y[:, None]
-
 DRAWS = RNG.random(N)
 
 

@@ -250,15 +250,6 @@ def test_after_swaps_no_exchange_of_one_feature_helps(form, pool) -> None:
                 assert optimum_on(Rows(X), y == 1, other).value >= value - 1e-9
 
 
-@each("seed", seeds(10))
-def test_swaps_end_at_the_proved_best_subset_of_an_easy_problem(seed: int) -> None:
-    X, y = draw(seed, n=200, d=15)
-    found = run(sparse_problem(X, y), "swaps")
-    best = best_subset(X, y, 3)
-    assert best.proved
-    assert best.gap_of(found.w) <= 1e-9
-
-
 # What the estimator says about its gap.
 def test_the_estimator_has_a_valid_bound_from_its_own_fit() -> None:
     for seed in range(5):

@@ -2,204 +2,374 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable, Iterator
+from dataclasses import FrozenInstanceError, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from aucert.exact import best_subset, regularization_path
-from aucert.exact.api.certify import certify
-from aucert.exact.api.solve import solve
-from aucert.exact.errors import InputError
+from aucert.exact import (
+    ROCSVM,
+    ROCSVMCV,
+    AllPairs,
+    GroupedRows,
+    InputError,
+    OrderedPairs,
+    PairList,
+    PartitionedRows,
+    Ridge,
+    SurvivalSVMCV,
+    best_subset,
+    certify,
+    cross_validated_path,
+    linear_problem,
+    pair_problem,
+    query_pairs,
+    regularization_path,
+    solve,
+    solve_problem,
+)
+from aucert.exact.formulation.formulation import formulate
+from aucert.exact.formulation.lam_grid import strengthened
+from aucert.exact.formulation.request import Options, Request
 from aucert.exact.losses.registry import HINGE
-from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.penalties import ElasticNet
-from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem, split_labels
+from aucert.exact.problem.problem import Problem, split_labels
+from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.solvers.descent import Descent
 from aucert.exact.solvers.finish import ActivePairs
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows
+from cutting import cut, cut_groups
 from loops import each
+from own_parts import Polynomial
 
 X = np.array([[1.0, 0.0], [0.0, 2.0], [0.5, 1.0], [-1.0, 0.0]])
 Y = np.array([1, 0, 1, 0])
+N = 60
+MANY = np.random.default_rng(1).normal(size=(N, 3))
+LABEL = (np.arange(N) % 3 == 0).astype(int)
+HALF = np.arange(N) < 30
+QID, GRADE = np.repeat(np.arange(10), 6), np.tile([0.0, 1.0, 2.0], 20)
+TIME, EVENT = np.ceil(9 * np.random.default_rng(2).random(N)), np.arange(N) % 4 > 0
+PARTS = PartitionedRows(cut(MANY, LABEL == 1, None, [20]))
+GROUPED = GroupedRows(cut_groups(MANY, QID, GRADE, None, [30]))
+LONE = GroupedRows(cut_groups(MANY, QID, np.where(QID == 0, GRADE, 1.0), None, [30]))
+Refusal = tuple[str, Callable[..., object], dict[str, Any]]
 
 
 def with_entry(value: float) -> np.ndarray:
-    matrix = X.copy()
-    matrix[2, 1] = value
-    return matrix
+    return np.where(np.arange(8).reshape(4, 2) == 5, value, X)
 
 
-MATRICES: dict[str, tuple[Any, str]] = {
-    "nan": (with_entry(np.nan), "X .* row 2, column 1"),
-    "infinity": (with_entry(np.inf), "X .* row 2, column 1"),
-    "nan in CSR": (sp.csr_matrix(with_entry(np.nan)), "X .* row 2, column 1"),
-    "strings": ([["a", "b"]] * 4, "X must be a matrix of numbers"),
-    "none": (None, "X"),
-    "ragged": ([[1.0, 2.0], [1.0]], "X must be a matrix of numbers"),
-    "one dimension": (X[:, 0], "X must be a matrix.*not one row of numbers"),
-    "three dimensions": (X[:, :, None], "X must be a matrix.*3 dimension"),
-    "no rows": (np.zeros((0, 2)), "X is empty"),
-    "no columns": (np.zeros((4, 0)), "X is empty"),
-    "complex": (X + 1j, "X must be a matrix of numbers"),
-    "too large": (X * 1e200, "X has values"),
-    "too few rows": (X[:3], "3 rows, but labels of shape"),
-}
+def small(*, X: Any = X, y: Any = Y, lam: Any = 1.0, **asked: Any) -> object:
+    return solve(X, y, lam, **asked)
 
 
-@each("case", MATRICES)
-def test_bad_matrix(case: str) -> None:
-    matrix, message = MATRICES[case]
-    with pytest.raises(InputError, match=message):
-        solve(matrix, Y, 1.0)
+def on_list(i: list[Any], j: list[Any], weight: Any = None) -> object:
+    return solve(X, Y, 1.0, pairs=PairList(np.array(i), np.array(j), weight))
 
 
-LABELS: dict[str, tuple[Any, str]] = {
-    "one class": ([1, 1, 1, 1], "two classes, it has 1"),
-    "three classes": ([0, 1, 2, 0], "two classes, it has 3: 0, 1, 2"),
-    "nan": ([0, 1, np.nan, 0], "label of row 2"),
-    "empty": ([], "two classes, it has 0"),
-    "matrix": (np.zeros((4, 1)), "one label a row"),
-    "missing": (np.array(["a", "b", None, "a"], dtype=object), "label of row 2 is missing"),
-    "mixed": (np.array([0, "a", None, 0], dtype=object), "mixed types"),
-    "none": (None, "y must have one label a row"),
-}
+def many(*, X: Any = MANY, y: Any = LABEL, lam: Any = 0.1, **asked: Any) -> object:
+    return solve(X, y, lam, **asked)
 
 
-@each("case", LABELS)
-def test_bad_labels(case: str) -> None:
-    labels, message = LABELS[case]
-    with pytest.raises(InputError, match=message):
-        solve(X, labels, 1.0)
+def graded(**asked: Any) -> object:
+    return solve(MANY, GRADE, 0.1, **({"qid": QID} | asked))
 
 
-def test_a_positive_label_that_does_not_occur() -> None:
-    with pytest.raises(InputError, match="positive label 7 does not occur"):
-        solve(X, Y, 1.0, positive=7)
+def timed(**asked: Any) -> object:
+    given = {"X": MANY, "time": TIME, "event": EVENT} | asked
+    return solve(given.pop("X"), None, 0.1, **given)
 
 
-@each(
-    "labels",
-    [
-        ["b", "a", "b", "a"],
-        np.array(["b", "a", "b", "a"], dtype=object),
-        np.array(["b", "a", "b", "a"]),
-        np.array([True, False, True, False]),
-        np.array([2.0, -1.0, 2.0, -1.0]),
-    ],
-    ids=["list", "objects", "strings", "booleans", "floats"],
-)
-def test_labels_of_every_type_are_taken(labels: Any) -> None:
-    mask, chosen, other = split_labels(labels)
-    assert mask.tolist() == [True, False, True, False]
-    assert chosen == np.asarray(labels)[0] and other == np.asarray(labels)[1]
+def judged(*, lam: Any = 0.1, **asked: Any) -> object:
+    return certify(MANY, LABEL, lam, **asked)
 
 
-@each("lam", [0, -1.0, np.nan, np.inf, "1", None, True, np.array([1.0]), 1j], ids=repr)
-def test_bad_lam(lam: Any) -> None:
-    with pytest.raises(InputError, match="lam must be"):
-        solve(X, Y, lam)
+def on_path(*, X: Any = MANY, y: Any = LABEL, lams: Any = (0.1,), **asked: Any) -> object:
+    return regularization_path(X, y, lams, **asked)
 
 
-ARGUMENTS: dict[str, tuple[dict[str, Any], str]] = {
-    "tol 0": ({"tol": 0.0}, "tol must be > 0"),
-    "tol negative": ({"tol": -1e-9}, "tol must be > 0"),
-    "tol nan": ({"tol": np.nan}, "tol must be > 0"),
-    "tol text": ({"tol": "small"}, "tol must be"),
-    "tol none": ({"tol": None}, "tol must be"),
-    "max_time 0": ({"max_time": 0}, "max_time must be > 0"),
-    "max_time nan": ({"max_time": np.nan}, "max_time must be > 0"),
-    "max_time text": ({"max_time": "1s"}, "max_time must be"),
-    "loss": ({"loss": "cubic"}, "loss must be one of hinge"),
-    "loss none": ({"loss": None}, "unknown loss"),
-    "method": ({"method": "magic"}, "method must be one of auto"),
-    "method none": ({"method": None}, "method must be"),
-    "an old name": ({"method": "quasi-newton"}, "descent"),
-    "cuts for the square": (
-        {"method": "cutting-plane", "loss": "square"},
-        "cutting planes solve the hinge",
-    ),
-    "callback": ({"callback": "show"}, "callback must be a function or None, not 'show'"),
-    "both weights": ({"pairs": AllPairs(), "sample_weight": np.ones(4)}, "not both"),
-    "pairs text": ({"pairs": "all"}, "pairs must be"),
-}
+def in_folds(*, X: Any = MANY, y: Any = LABEL, lams: Any = (0.1,), **asked: Any) -> object:
+    return cross_validated_path(X, y, lams, **({"cv": 3} | asked))
 
 
-def test_a_callback_that_cannot_be_called_is_refused_before_the_work() -> None:
-    for work in (regularization_path, partial(best_subset, k=1)):
-        with pytest.raises(InputError, match="callback must be a function or None"):
-            work(X, Y, callback=3)  # type: ignore[operator]
+def in_parts(*, X: Any = PARTS, y: Any = None, **asked: Any) -> object:
+    return in_folds(X=X, y=y, **asked)
 
 
-@each("case", ARGUMENTS)
-def test_bad_argument(case: str) -> None:
-    arguments, message = ARGUMENTS[case]
-    with pytest.raises(InputError, match=message):
-        solve(X, Y, 1.0, **arguments)
+def fitted(model: Any, X: Any = MANY, y: Any = LABEL, *more: Any, **asked: Any) -> object:
+    return model.fit(X, y, *more, **asked)
 
 
-WEIGHTS: dict[str, tuple[Any, str]] = {
-    "negative": ([1, 1, -1, 1], "weight of row 2 is -1"),
-    "nan": ([1, 1, np.nan, 1], "weight of row 2 is nan"),
-    "infinite": ([1, np.inf, 1, 1], "weight of row 1 is inf"),
-    "too few": ([1, 1, 1], "weight has 3 rows"),
-    "matrix": (np.ones((4, 1)), "weight must have one number a row"),
-    "text": (["a"] * 4, "weight"),
-    "a class of none": ([0, 1, 0, 1], "each class needs a row of positive weight"),
-}
+def on_mask(mask: list[Any]) -> object:
+    return pair_problem(Rows(X), np.array(mask), AllPairs(), HINGE, Ridge(1.0))
 
 
-@each("case", WEIGHTS)
-def test_bad_row_weights(case: str) -> None:
-    weight, message = WEIGHTS[case]
-    with pytest.raises(InputError, match=message):
-        solve(X, Y, 1.0, sample_weight=weight)
+W = [1.0, 0.0, 0.0]
+RIVAL = {"w": W, "lam": None, "rival": "dlib", "C": 1.0}
+NO_KERNELS = (None, 3, Polynomial, SimpleNamespace(noise=abs))
 
 
-LISTS: dict[str, tuple[Any, Any, Any, str]] = {
-    "row too large": ([0, 2], [1, 4], None, r"rows outside 0 \.\. 3"),
-    "row negative": ([0, -2], [1, 3], None, r"rows outside 0 \.\. 3"),
-    "not a positive": ([0, 1], [1, 3], None, r"pair 1 = \(1, 3\)"),
-    "not a negative": ([0, 2], [1, 0], None, r"pair 1 = \(2, 0\)"),
-    "empty": ([], [], None, "one length > 0"),
-    "two lengths": ([0, 2], [1], None, "one length > 0"),
-    "matrix": ([[0]], [[1]], None, "one length > 0"),
-    "fractions": ([0.5], [1.0], None, "whole numbers"),
-    "weights too few": ([0, 2], [1, 3], [1.0], "2 pairs, but weights of shape"),
-    "weight negative": ([0, 2], [1, 3], [1.0, -1.0], "pair weights must be finite, >= 0"),
-    "weight nan": ([0, 2], [1, 3], [1.0, np.nan], "pair weights must be finite, >= 0"),
-    "weights zero": ([0, 2], [1, 3], [0.0, 0.0], "not all zero"),
-    "weights text": ([0, 2], [1, 3], ["a", "b"], "weights"),
-}
+def refusals() -> Iterator[Refusal]:
+    """What is matched, what is called, and with which words."""
+
+    def of(call: Callable[..., object], *cases: tuple[str, dict[str, Any]]) -> Iterator[Refusal]:
+        yield from ((message, call, words) for message, words in cases)
+
+    holed, ragged = with_entry(np.nan), [[1.0, 2.0], [1.0]]
+    matrices = {
+        "row 2, column 1": (holed, with_entry(np.inf), sp.csr_matrix(holed)),
+        "X must be a matrix": ([["a", "b"]] * 4, ragged, X[:, 0], X[:, :, None], X + 1j),
+        "X is empty": (np.zeros((0, 2)), np.zeros((4, 0))),
+        "X": (None, X * 1e200, np.zeros((4, 2), dtype=[("a", float), ("b", float)])),
+        "3 rows, but labels of shape": (X[:3],),
+    }
+    yield from ((m, small, {"X": one}) for m, some in matrices.items() for one in some)
+    labels = {
+        "two classes, it has 1": [1, 1, 1, 1],
+        "0, 1, 2": [0, 1, 2, 0],
+        "label of row 2": [0, 1, np.nan, 0],
+        "two classes, it has 0": [],
+        "one label a row": np.zeros((4, 1)),
+        "label of row 2 is missing": np.array(["a", "b", None, "a"], dtype=object),
+        "mixed types": np.array([0, "a", None, 0], dtype=object),
+        "y must have one label a row": None,
+        "list of lists": [[0, 1], [2], [0], [0]],
+    }
+    yield from ((message, small, {"y": one}) for message, one in labels.items())
+    wrong_lam = (0, -1.0, np.nan, np.inf, "1", None, True, np.array([1.0]), 1j)
+    yield from (("lam must be", small, {"lam": lam}) for lam in wrong_lam)
+    yield from of(
+        small,
+        ("positive label 7", {"positive": 7}),
+        *((f"{name} must be", {name: value}) for name, value in [
+            ("tol", 0.0), ("tol", -1e-9), ("tol", np.nan), ("tol", "small"), ("tol", None),
+            ("max_time", 0), ("max_time", np.nan), ("max_time", "1s"), ("method", "magic"),
+            ("method", None), ("loss", "cubic"), ("callback", "show"), ("pairs", "all"),
+        ]),
+        ("unknown loss", {"loss": None}),
+        ("descent", {"method": "quasi-newton"}),
+        ("cutting planes solve the hinge", {"method": "cutting-plane", "loss": "square"}),
+        ("not both", {"pairs": AllPairs(), "sample_weight": np.ones(4)}),
+        ("weight of row 2 is -1", {"sample_weight": [1, 1, -1, 1]}),
+        ("weight of row 2 is nan", {"sample_weight": [1, 1, np.nan, 1]}),
+        ("weight of row 1 is inf", {"sample_weight": [1, np.inf, 1, 1]}),
+        ("weight has 3 rows", {"sample_weight": [1, 1, 1]}),
+        ("one number a row", {"sample_weight": np.ones((4, 1))}),
+        ("weight", {"sample_weight": ["a"] * 4}),
+        ("each class needs a row", {"sample_weight": [0, 1, 0, 1]}),
+        *(("unknown kernel", {"kernel": k}) for k in NO_KERNELS),
+        ("gamma is for", {"kernel": Polynomial(), "gamma": 0.1}),
+        ("lam must be", {"lam": None, "l1": 0.0}),
+        ("l1", {"l1": -1.0}),
+        ("linear kernel", {"l1": 0.1, "kernel": "rbf"}),
+        ("no structure", {"l1": 0.1, "structure": 1.0}),
+        ("2 features", {"l1": 0.1, "groups": [0, 1, 1]}),
+        ("2 features", {"sign": [7]}),
+        ("either a penalty", {"penalty": ElasticNet(0.1, 0.1)}),
+        ("ridge", {"l1": 0.1, "method": "descent"}),
+        ("ridge", {"l1": 0.1, "method": "qp"}),
+        ("one group a feature", {"l1": 0.1, "groups": [[0, 1], [2]]}),
+    )  # fmt: skip
+    lists: list[tuple[str, tuple[Any, ...]]] = [
+        (r"rows outside 0 \.\. 3", ([0, 2], [1, 4])),
+        (r"rows outside 0 \.\. 3", ([0, -2], [1, 3])),
+        (r"pair 1 = \(1, 3\)", ([0, 1], [1, 3])),
+        (r"pair 1 = \(2, 0\)", ([0, 2], [1, 0])),
+        *(("one length > 0", pair) for pair in (([], []), ([0, 2], [1]), ([[0]], [[1]]))),
+        ("whole numbers", ([0.5], [1.0])),
+        ("2 pairs, but weights of shape", ([0, 2], [1, 3], [1.0])),
+        ("finite, >= 0", ([0, 2], [1, 3], [1.0, -1.0])),
+        ("finite, >= 0", ([0, 2], [1, 3], [1.0, np.nan])),
+        ("not all zero", ([0, 2], [1, 3], [0.0, 0.0])),
+        ("weights", ([0, 2], [1, 3], ["a", "b"])),
+    ]
+    yield from ((m, on_list, dict(zip(("i", "j", "weight"), some))) for m, some in lists)  # noqa: B905
+    yield from of(
+        Gram,
+        ("K must be square", {"K": np.ones((2, 3))}),
+        ("not symmetric", {"K": np.array([[1.0, 0.5], [0.2, 1.0]])}),
+        ("negative eigenvalue", {"K": np.array([[1.0, 2.0], [2.0, 1.0]])}),
+        ("negative eigenvalue", {"K": -np.eye(3)}),
+        ("row 0, column 1", {"K": np.array([[1.0, np.nan], [np.nan, 1.0]])}),
+        ("K is empty", {"K": np.zeros((0, 0))}),
+    )
+    yield from of(
+        many,  # partial AUC and groups
+        ("never grows", {"loss": "square", "fpr_max": 0.5}),
+        ("structure", {"structure": 1.0, "fpr_max": 0.5}),
+        ("without weights", {"sample_weight": np.ones(N), "fpr_max": 0.5}),
+        ("fpr_max", {"fpr_max": 0.0}),
+        ("but worst_of of shape", {"worst_of": HALF[:-1]}),
+        ("label a row", {"worst_of": HALF[:, None]}),
+        ("no two rows of group True", {"worst_of": np.arange(N) == 0}),
+        ("worst_of goes without", {"worst_of": HALF, "fpr_max": 0.5}),
+        ("worst_of goes without", {"worst_of": HALF, "structure": 1.0}),
+        ("makes the pairs", {"worst_of": HALF, "pairs": PairList(np.array([0]), np.array([2]))}),
+        ("mean over pairs", {"worst_of": HALF, "method": "descent"}),
+    )
+    yield from of(
+        graded,
+        ("3 kinds of rows", {"structure": 1.0}),
+        ("partial AUC is over all pairs", {"fpr_max": 0.5}),
+        ("leave positive out", {"positive": 1}),
+        ("leave pairs out", {"pairs": PairList(np.array([0]), np.array([1]))}),
+        ("leave y None", {"qid": None, "pairs": query_pairs(QID, GRADE)}),
+        ("two classes", {"method": "closed-form"}),
+        ("two classes", {"method": "qp"}),
+        ("sample_weight", {"sample_weight": np.ones(3)}),
+        ("sample_weight", {"sample_weight": -np.ones(N)}),
+        ("event goes with time", {"event": np.ones(N)}),
+        ("groups of shape", {"qid": np.arange(3)}),
+        ("pair", {"qid": np.arange(N)}),
+        ("group of row 0", {"qid": np.full(N, np.nan)}),
+        ("list of lists", {"qid": [[0, 1], [2]]}),
+    )
+    yield from of(
+        timed,
+        ("time of row 0", {"time": np.full(N, np.nan)}),
+        ("3 times, but events", {"time": np.ones(3)}),
+        ("pair", {"time": np.ones(N), "event": np.ones(N)}),
+        ("0 or 1", {"event": np.full(N, 2)}),
+        ("pair", {"event": np.zeros(N)}),
+        ("leave y and qid None", {"qid": np.ones(N)}),
+        ("3 rows", {"X": np.ones((3, 2))}),
+        ("no share", {"time": None, "event": None, "worst_of": HALF,
+                      "pairs": query_pairs(QID, GRADE, share="equal")}),
+    )  # fmt: skip
+    yield from of(
+        judged,
+        ("either weights", {}),
+        ("either weights", {"w": W, "scores": np.zeros(N)}),
+        ("3 coordinates", {"w": [1.0, 2.0]}),
+        ("weight 1 is nan", {"w": [1.0, np.nan, 0.0]}),
+        ("must be numbers", {"w": ["a", "b", "c"]}),
+        ("60 rows", {"scores": np.zeros(7)}),
+        ("score of row 0", {"scores": np.full(N, np.inf)}),
+        ("goes with scores", {"w": W, "norm2": 1.0}),
+        ("norm2", {"scores": np.zeros(N), "norm2": -1.0}),
+        ("impossible", {"scores": MANY @ np.ones(3), "norm2": 0.5}),
+        ("tol must be", {"w": W, "tol": 0.0}),
+        ("max_time must be", {"w": W, "max_time": -1.0}),
+        (r"give w=model\.coef_", {"w": ROCSVM()}),
+        ("give lam, or rival with C", {"w": W, "lam": None}),
+        ("give lam, or rival with C", RIVAL | {"C": None}),
+        ("give lam, or rival with C", RIVAL | {"rival": None}),
+        ("not both", RIVAL | {"lam": 0.1}),
+        ("unknown convention 'libfm'", RIVAL | {"rival": "libfm"}),
+        ("C must be > 0", RIVAL | {"C": 0.0}),
+        ("dlib has the loss", RIVAL | {"loss": "square"}),
+        ("ridge", {"scores": MANY[:, 0], "l1": 0.1}),
+        ("give the weights", {"scores": MANY[:, 0], "fpr_max": 0.5}),
+        ("no rival", RIVAL | {"fpr_max": 0.5}),
+        ("needs weights and lam", {"scores": MANY[:, 0], "worst_of": HALF}),
+        ("needs weights and lam", RIVAL | {"worst_of": HALF}),
+    )  # fmt: skip
+    yield from of(
+        on_path,
+        ("lams is empty", {"lams": []}),
+        ("lam must be > 0", {"lams": [1.0, -1.0]}),
+        ("lams must be numbers", {"lams": ["x"]}),
+        ("lam must be > 0", {"lams": [np.nan]}),
+        ("n_lams must be", {"lams": None, "n_lams": 0}),
+        ("tol must be", {"tol": 0.0}),
+        ("max_time must be", {"max_time": 0.0}),
+        ("method must be", {"method": "simplex"}),
+        ("source must be", {"structure_source": "half"}),
+        ("both", {"sample_weight": np.ones(N), "pairs": PairList(np.array([0]), np.array([1]))}),
+        ("callback must be", {"callback": 3}),
+        ("l1_ratio", {"l1_ratio": 1.5}),
+        ("l1_ratio > 0", {"groups": [0, 0, 1]}),
+        ("3 features", {"l1_ratio": 0.5, "groups": [0]}),
+        ("linear kernel", {"l1_ratio": 0.5, "kernel": "rbf"}),
+        ("nonnegative", {"sign": "positive"}),
+        ("solved by descent", {"X": PARTS, "y": None, "method": "qp"}),
+        ("with the ridge", {"X": PARTS, "y": None, "l1_ratio": 0.5}),
+        ("at least one lam", {"X": PARTS, "y": None, "lams": []}),
+        ("lam", {"X": PARTS, "y": None, "lams": [0.1, -1.0]}),
+        ("tol", {"X": PARTS, "y": None, "tol": 0.0}),
+        ("leave y, positive", {"X": PARTS}),
+    )
+    yield from of(
+        in_folds,
+        ("whole number", {"cv": True}),
+        ("cv must be a number of folds", {"cv": 2.5}),
+        ("at least two folds", {"cv": [(np.flatnonzero(HALF), np.flatnonzero(~HALF))]}),
+        ("rows of one class", {"cv": [(np.flatnonzero(LABEL), np.flatnonzero(1 - LABEL))] * 2}),
+        ("rows of one class", {"sample_weight": 1.0 - LABEL}),
+        ("shape", {"sample_weight": np.ones(3)}),
+        ("60 rows, but 59 labels", {"y": LABEL[:-1]}),
+        ("tol must be", {"tol": -1.0}),
+        ("lam must be > 0", {"lams": [0.0]}),
+        ("two", {"y": GRADE, "qid": QID, "positive": 2}),
+        ("qid of shape", {"y": GRADE, "qid": QID[:-1]}),
+        ("y of shape", {"y": GRADE[:-1], "qid": QID}),
+        ("10 queries: use at most 10", {"y": GRADE, "qid": QID, "cv": 11}),
+        ("cuts query", {"y": GRADE, "qid": QID, "cv": [(np.arange(33), np.arange(33, N))] * 2}),
+        ("rows of different grades", {"y": GRADE, "qid": np.arange(N)}),
+        ("rows of both classes", {"qid": np.arange(N)}),
+        ("qid makes the pairs", {"qid": QID, "pairs": lambda *rows: None}),
+        ("kinds of rows", {"y": GRADE, "qid": QID, "structure": 1.0}),
+        ("event goes with time", {"y": None, "event": EVENT}),
+        ("leave y, qid", {"y": GRADE, "time": TIME, "event": EVENT}),
+        ("cv must be", {"y": None, "time": TIME, "event": EVENT, "cv": "five"}),
+        ("event", {"y": None, "time": TIME[:-1], "event": EVENT}),
+        ("no two comparable rows", {"y": None, "time": np.ones(N), "event": TIME > 0, "cv": 4}),
+        ("no two folds", {"y": None, "time": TIME, "event": np.arange(N) < 1}),
+    )
+    yield from of(
+        in_parts,
+        ("take a number of folds", {"cv": [(np.arange(5), np.arange(5, 9))]}),
+        ("cv", {"cv": 1}),
+        ("take a sample of the rows", {"kernel": "rbf"}),
+        ("leave y, positive and sample_weight out", {"sample_weight": np.ones(N)}),
+        ("solved by descent", {"method": "qp"}),
+        ("use fewer folds", {"cv": 21}),
+        ("use at most 10 folds", {"X": GROUPED, "cv": 11}),
+        ("leave qid, time, event out", {"X": GROUPED, "qid": QID}),
+        ("use fewer folds", {"X": LONE}),
+    )
+    yield from of(
+        fitted,
+        ("n_jobs must be", {"model": ROCSVMCV(n_jobs=1.5)}),  # type: ignore[arg-type]
+        ("qid makes the pairs", {"model": ROCSVM(0.1, pairs="nearest:2"), "qid": QID}),
+        ("qid makes the pairs", {"model": ROCSVMCV([0.1], pairs="nearest:2"), "qid": QID}),
+        ("partial AUC", {"model": ROCSVM(0.1, fpr_max=0.5), "qid": QID}),
+        ("linear kernel", {"model": ROCSVM(0.1, l1=0.1, kernel="rbf")}),
+        ("l1", {"model": ROCSVM(0.1, l1=-1.0)}),
+        ("pair", {"model": ROCSVM(0.1), "qid": np.arange(N)}),
+        ("qid", {"model": ROCSVM(0.1), "qid": np.arange(N - 1)}),
+        ("group of row 0", {"model": ROCSVM(0.1), "qid": np.full(N, np.nan)}),
+    )
+    yield from of(
+        lambda model: fitted(model, MANY, TIME, EVENT),
+        ("choice must be", {"model": SurvivalSVMCV(choice="worst")}),
+        ("cv_tol", {"model": SurvivalSVMCV(cv_tol=-1.0)}),
+        ("l1_ratio > 0", {"model": SurvivalSVMCV(groups=[0, 0, 1])}),
+        ("l1_ratio", {"model": SurvivalSVMCV(l1_ratio=2.0)}),
+    )
+    yield "requires y", fitted, {"model": SurvivalSVMCV(), "X": MANY, "y": None}
+    yield "callback must be", best_subset, {"X": X, "y": Y, "k": 1, "callback": 3}
+    yield "form must be", AllPairs, {"form": "fortran"}
+    yield "penalties of this library", strengthened, {"penalty": object(), "strength": 1.0}
+    for mask in ([1, 0, 1, 0], [True, False], [True] * 4, [False] * 4):
+        yield "positive|labels|negative", on_mask, {"mask": mask}
 
 
-@each("case", LISTS)
-def test_bad_pair_list(case: str) -> None:
-    i, j, weight, message = LISTS[case]
-    with pytest.raises(InputError, match=message):
-        solve(X, Y, 1.0, pairs=PairList(np.array(i), np.array(j), weight))
-
-
-GRAMS: dict[str, tuple[Any, str]] = {
-    "not square": (np.ones((2, 3)), "K must be square"),
-    "not symmetric": (np.array([[1.0, 0.5], [0.2, 1.0]]), r"K is not symmetric.*\((0, 1|1, 0)\)"),
-    "indefinite": (np.array([[1.0, 2.0], [2.0, 1.0]]), "K has a negative eigenvalue"),
-    "negative": (-np.eye(3), "K has a negative eigenvalue"),
-    "nan": (np.array([[1.0, np.nan], [np.nan, 1.0]]), "K .* row 0, column 1"),
-    "empty": (np.zeros((0, 0)), "K is empty"),
-}
-
-
-@each("case", GRAMS)
-def test_bad_kernel_matrix(case: str) -> None:
-    matrix, message = GRAMS[case]
-    with pytest.raises(InputError, match=message):
-        Gram(matrix)
+@each(("message", "call", "words"), refusals(), ids=lambda case: f"{case[0]}: {[*case[2]]}")
+def test_it_is_refused_in_one_sentence(
+    message: str, call: Callable[..., object], words: dict[str, Any]
+) -> None:
+    with pytest.raises(ValueError, match=message) as refused:
+        call(**words)
+    assert "\n" not in str(refused.value)
 
 
 @each(
@@ -221,21 +391,12 @@ def test_bad_weights_of_the_model(w: Any, message: str) -> None:
             CuttingPlane().solve(problem, w0=w)
 
 
-@each("positive", [np.array([1, 0, 1, 0]), np.array([True, False])], ids=repr)
-def test_bad_mask_of_the_positives(positive: np.ndarray) -> None:
-    with pytest.raises(InputError, match=r"positive|labels"):
-        pair_problem(Rows(X), positive, AllPairs(), HINGE, Ridge(1.0))
-
-
-@each("everywhere", [True, False])
-def test_a_mask_of_one_class(everywhere: bool) -> None:
-    with pytest.raises(InputError, match=r"all 4 rows are (positive|negative)"):
-        pair_problem(Rows(X), np.full(4, everywhere), AllPairs(), HINGE, Ridge(1.0))
-
-
-def test_bad_choice_of_form_or_backend() -> None:
-    with pytest.raises(InputError, match="form must be auto, numpy, compiled or binned"):
-        AllPairs(form="fortran")
+@each("kind", [list, lambda y: np.array(y, object), np.array, lambda y: np.equal(y, "b"), None])
+def test_labels_of_every_type_are_taken(kind: Any) -> None:
+    labels = kind(["b", "a", "b", "a"]) if kind else np.array([2.0, -1.0, 2.0, -1.0])
+    mask, chosen, other = split_labels(labels)
+    assert mask.tolist() == [True, False, True, False]
+    assert chosen == np.asarray(labels)[0] and other == np.asarray(labels)[1]
 
 
 def test_solvers_refuse_problems_that_are_not_theirs() -> None:
@@ -249,6 +410,11 @@ def test_solvers_refuse_problems_that_are_not_theirs() -> None:
         ActivePairs().solve(squared)
     with pytest.raises(InputError, match="square loss on rows"):
         SquaredLossSolver().solve(squared)
+    with pytest.raises(InputError, match="structure"):
+        solve_problem(formulate(X, Y, Request.of(0.1, structure=2.0)).meant)
+    pairs = OrderedPairs(np.zeros(4, int), Y.astype(float))
+    with pytest.raises(InputError, match="ordered"):
+        solve_problem(Problem(Rows(X), Mean(pairs, HINGE), Ridge(0.1)), method="qp")
 
 
 @each("loss", ["squared_hinge", "square"])
@@ -259,3 +425,19 @@ def test_scores_whose_squares_overflow_are_refused(loss: str, pairs: PairList | 
         certify(X, y, 1.0, w=np.array([1e100, 0.0]), loss=loss, pairs=pairs)
     with pytest.raises(InputError, match="a score is larger"):
         certify(np.eye(3), y, 1.0, scores=np.array([1e300, 0.0, 1.0]), loss=loss, pairs=pairs)
+
+
+def test_requests_and_options_are_checked_when_they_are_made() -> None:
+    request = Request.of(0.1, kernel="rbf")
+    assert request.at(0.2).lam == 0.2 and request.at(0.2).kernel == "rbf"
+    for bad in ({"structure": -1.0}, {"structure_source": "half"}, {"kernel": "poly"}):
+        with pytest.raises(InputError):
+            Request.of(0.1, **bad)  # type: ignore[arg-type]
+        with pytest.raises(InputError):
+            replace(request, **bad)
+    wrong: dict[str, Any] = {"tol": 0.0, "max_time": -1.0, "callback": 3, "n_jobs": 0}
+    for name, value in wrong.items():
+        with pytest.raises(InputError, match=name):
+            Options(**{name: value})
+    with pytest.raises(FrozenInstanceError):
+        Options().tol = 1.0  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Ordered pairs through `solve`, `certify` and the path: what is asked for is done or refused."""
+"""Ordered pairs through `solve`, `certify`, the path and the estimators with queries."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sklearn
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from aucert.approx import RankSVM
 from aucert.exact import (
+    ROCSVM,
     OrderedPairs,
-    PairList,
     certify,
     query_pairs,
     regularization_path,
     solve,
     survival_pairs,
 )
-from aucert.exact.errors import InputError
 from loops import each, first_fast
 
 
@@ -129,26 +132,6 @@ def test_certify_judges_weights_and_scores(kind: str) -> None:
     assert same.primal == audit.primal
 
 
-@pytest.mark.slow
-def test_the_sure_pairs_are_those_found_one_by_one() -> None:
-    """Against `PairList` of the same pairs, whose count is written down."""
-    rows = some_rows()
-    for kind in KINDS:
-        y, which, pairs = asked(kind, rows)
-        i, j, _ = listed(pairs, np.ones(pairs.n))
-        # a pair list joins two classes: every row stands there twice
-        X = np.vstack([rows["X"], rows["X"]])
-        labels = np.arange(2 * pairs.n) < pairs.n
-        w = solve(rows["X"], y, 0.1, tol=1e-10, **which).w
-        w = w * 1.01
-        one: Any = certify(rows["X"], y, 0.1, w=w, **which)
-        other: Any = certify(X, labels, 0.1, w=w, pairs=PairList(i, j + pairs.n))
-        assert one.n_pairs == other.n_pairs
-        assert one.primal == pytest.approx(other.primal, rel=1e-12)
-        assert abs(one.n_right - other.n_right) <= 2
-        assert abs(one.n_wrong - other.n_wrong) <= 2
-
-
 @each("kind", first_fast(["time", "qid"]))
 def test_a_path_has_its_certificates_and_concordance(kind: str) -> None:
     rows = some_rows()
@@ -165,57 +148,41 @@ def test_a_path_has_its_certificates_and_concordance(kind: str) -> None:
     assert (rows["X"][i] @ w - rows["X"][j] @ w).max() <= 1 + 1e-4
 
 
-def test_partial_auc_has_a_path() -> None:
-    rows = some_rows()
-    path = regularization_path(rows["X"], rows["event"], [0.1], fpr_max=0.5)
-    one = solve(rows["X"], rows["event"], 0.1, fpr_max=0.5, tol=1e-6)
-    assert path.points[0].certificate.primal == pytest.approx(one.certificate.primal, rel=1e-5)
+def labelled_rows(n: int = 40) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows, labels and queries."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    return X, X[:, 0] + rng.normal(size=n) > 0, rng.integers(0, 5, n)
 
 
-@each(
-    ("words", "said"),
-    [
-        ({"structure": 1.0}, "3 kinds of rows"),
-        ({"fpr_max": 0.5}, "partial AUC is over all pairs"),
-        ({"positive": 1}, "leave positive out"),
-        ({"pairs": PairList(np.array([0]), np.array([1]))}, "leave pairs out"),
-        ({"method": "closed-form"}, "two classes"),
-        ({"method": "qp"}, "two classes"),
-        ({"sample_weight": np.ones(3)}, "sample_weight"),
-        ({"sample_weight": -np.ones(40)}, "sample_weight"),
-        ({"event": np.ones(40)}, "event goes with time"),
-        ({"qid": np.arange(3)}, "groups of shape"),
-        ({"qid": np.arange(40)}, "pair"),
-        ({"qid": np.full(40, np.nan)}, "group of row 0"),
-    ],
-)
-def test_what_groups_cannot_do_is_refused(words: dict[str, Any], said: str) -> None:
-    rows = some_rows()
-    words = {"qid": rows["qid"]} | words
-    with pytest.raises(InputError, match=said):
-        solve(rows["X"], rows["grade"], 0.1, **words)
+@each("make", [ROCSVM, RankSVM])
+@each("weighted", [False, True])
+def test_the_pairs_are_those_within_a_query(make: type, weighted: bool) -> None:
+    X, y, qid = labelled_rows()
+    weight = np.arange(y.size) % 3 if weighted else None
+    model: Any = make(lam=0.1, tol=1e-5)
+    if make is ROCSVM:
+        model.set_params(loss="squared_hinge")
+    model.fit(X, y, sample_weight=weight, qid=qid)
+    w = model.coef_[0]
+    a = np.ones(y.size) if weight is None else weight
+    i, j = np.nonzero(y[:, None] & ~y[None, :] & (qid[:, None] == qid[None, :]))
+    share = a[i] * a[j]
+    loss = np.maximum(0, 1 - X[i] @ w + X[j] @ w) ** 2
+    naive = 0.05 * w @ w + share @ loss / share.sum()
+    assert model.certificate_.primal == pytest.approx(naive, rel=1e-10)
+    assert model.certificate_.relative_gap <= 1e-5
+    assert not hasattr(model, "_queries") or model._queries is None
+    all_pairs = model.fit(X, y, sample_weight=weight).certificate_.primal  # qid is not remembered
+    assert all_pairs != pytest.approx(naive, rel=1e-6)
 
 
-@each(
-    ("words", "said"),
-    [
-        ({"time": np.full(40, np.nan)}, "time of row 0"),
-        ({"time": np.ones(3)}, "3 times, but events"),
-        ({"time": np.ones(40), "event": np.ones(40)}, "pair"),
-        ({"event": np.full(40, 2)}, "0 or 1"),
-        ({"event": np.zeros(40)}, "pair"),
-        ({"qid": np.ones(40)}, "leave y and qid None"),
-        ({"X": np.ones((3, 2))}, "3 rows"),
-    ],
-)
-def test_times_that_cannot_be_used_are_refused(words: dict[str, Any], said: str) -> None:
-    rows = some_rows()
-    words = {name: rows[name] for name in ("X", "time", "event")} | words
-    with pytest.raises(InputError, match=said):
-        solve(words.pop("X"), None, 0.1, **words)
-
-
-def test_labels_beside_pairs_that_hold_an_order_are_refused() -> None:
-    rows = some_rows()
-    with pytest.raises(InputError, match="leave y None"):
-        solve(rows["X"], rows["grade"], 0.1, pairs=query_pairs(rows["qid"], rows["grade"]))
+@each("make", [ROCSVM, RankSVM])
+def test_queries_are_routed(make: type) -> None:
+    X, y, qid = labelled_rows()
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = make(lam=0.1, tol=1e-5).set_fit_request(qid=True)
+        pipeline = make_pipeline(StandardScaler(), model).fit(X, y, qid=qid)
+    scaled = StandardScaler().fit_transform(X)
+    alone = make(lam=0.1, tol=1e-5).fit(scaled, y, qid=qid)
+    assert pipeline[-1].coef_ == pytest.approx(alone.coef_)

@@ -1,20 +1,25 @@
-"""A limit of time covers the features of a large kernel, and the certificate stays true."""
+"""Large rows and kernels: a limit of time, threads, and rows read in blocks."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 import aucert.exact.api.solve as solving_module
 import aucert.exact.formulation.formulation as formulation_module
 import aucert.exact.spaces.factor as factor_module
 import aucert.exact.structured as structured_module
-from aucert.exact import ROCSVM, TooLargeError, certify, solve
+from aucert.exact import ROCSVM, TooLargeError, certify, regularization_path, solve
+from aucert.exact.api import solve as solving
 from aucert.exact.api.solve import solve_both
+from aucert.exact.certificate.audit import Audit
 from aucert.exact.certificate.solution import Status
 from aucert.exact.formulation.request import Options, Request
+from aucert.exact.spaces import rows as row_blocks
 from loops import each
 
 
@@ -89,31 +94,6 @@ def test_features_that_do_not_fit_are_refused_or_cut_under_a_limit_of_time(
     assert narrow.status == Status.CERTIFIED
 
 
-def test_an_audit_of_coefficients_bounds_the_same_optimum_with_features_cut(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    X, y = rows()
-    column_by_column(monkeypatch)
-    shape = {"kernel": "rbf", "gamma": 0.5}
-    whole = solve(X, y, lam=1e-2, **shape)
-    monkeypatch.setattr(factor_module, "FEATURE_NUMBERS", 80 * 12 + 5)
-    with pytest.raises(TooLargeError, match="set max_time"):
-        certify(X, y, lam=1e-2, w=whole.w, **shape)
-    audit = certify(X, y, lam=1e-2, w=whole.w, max_time=60.0, **shape)
-    assert audit.primal == pytest.approx(whole.certificate.primal, rel=1e-9)
-    assert audit.dual is not None and audit.gap is not None and audit.primal is not None
-    assert audit.dual <= whole.certificate.primal and 0 < audit.gap < audit.primal
-
-
-def test_limit_of_time_is_named_where_it_cut_the_features(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = rows()
-    column_by_column(monkeypatch)
-    with pytest.warns(match="time ran out"):
-        model = ROCSVM(lam=1e-2, kernel="rbf", gamma=0.5, max_time=1e-9).fit(X, y)
-    assert model.status_ == Status.TIME_LIMIT
-    assert model.certificate_.gap > 0
-
-
 def test_features_cut_by_time_are_no_stalled_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = rows()
     column_by_column(monkeypatch)
@@ -124,3 +104,68 @@ def test_features_cut_by_time_are_no_stalled_solver(monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(solving_module, "clock", SimpleNamespace(monotonic=ticks.__next__))
         found = solve_both(X, y, request, Options(max_time=60.0))[1]
         assert found.status == status
+
+
+JOBS = (1, 2, 4)
+
+
+def many_rows(n: int = 400, d: int = 12) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 3 == 0
+    return rng.normal(size=(n, d)) + 0.5 * y[:, None], y
+
+
+CALLS: dict[str, dict[str, Any]] = {
+    "hinge": {},
+    "squared hinge": {"loss": "squared_hinge"},
+    "cutting planes": {"method": "cutting-plane"},
+    "logistic": {"loss": "logistic"},
+    "kernel": {"kernel": "rbf"},
+}
+
+
+@pytest.fixture(params=["held", "blocks"])
+def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Rows that are held, their products made in parts, or rows read in blocks."""
+    monkeypatch.setattr(row_blocks, "SHARED", 1)
+    if request.param == "blocks":
+        monkeypatch.setattr(solving, "HELD_ROWS", 10)
+    return request.param
+
+
+@each("name", CALLS)
+def test_solutions_are_the_same_for_any_number_of_threads(name: str, form: str) -> None:
+    if form == "blocks" and name not in ("hinge", "squared hinge"):
+        pytest.skip("only these read rows in blocks")
+    X, y = many_rows()
+    found = []
+    for jobs in JOBS:
+        with threadpool_limits(min(jobs, 2), user_api="blas"):  # for any setting of the user
+            found.append(solve(X, y, 0.1, tol=1e-5, n_jobs=jobs, **CALLS[name]))
+    for other in found[1:]:
+        assert np.array_equal(other.w, found[0].w)
+        assert other.certificate == found[0].certificate
+
+
+def bounds(found: Audit) -> tuple[float | None, ...]:
+    return found.primal, found.dual, found.rounding
+
+
+def test_certificates_paths_and_models_are_the_same(form: str) -> None:
+    X, y = many_rows()
+    w = np.linspace(0, 1, X.shape[1])
+    for call in (
+        lambda jobs: bounds(certify(X, y, 0.1, w=w, n_jobs=jobs)),
+        lambda jobs: regularization_path(X, y, [1.0, 0.1], tol=1e-4, n_jobs=jobs).gaps.tolist(),
+        lambda jobs: ROCSVM(lam=0.1, tol=1e-4, n_jobs=jobs).fit(X, y).coef_.tolist(),
+    ):
+        assert call(1) == call(2) == call(4)
+
+
+def test_many_tied_rows_are_solved_to_the_last_digits() -> None:
+    """Bins alone stall on them, and a second solve would begin anew."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200_000, 2))
+    y = X @ [1.0, 0.5] + rng.normal(size=len(X)) > 0.8
+    found = solve(X.round(), y, 1e-3, tol=1e-9)
+    assert found.status == Status.CERTIFIED

@@ -29,7 +29,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-
 CHUNK, LAMS = 4_000, [0.3, 0.03, 0.003]
 
 
