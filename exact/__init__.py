@@ -60,10 +60,9 @@ from .spaces.rows import Rows
 
 if TYPE_CHECKING:
     from .api.cross_validation import CVPath, cross_validated_path
-    from .estimators.ranking import RankingSVM
     from .estimators.roc_svm import ROCSVM, ROCSVMCV, SAUCSVM
     from .estimators.solved import load_model, recertify, save_model
-    from .estimators.survival import SurvivalSVM, SurvivalSVMCV
+    from .estimators.survival import RankingSVM, SurvivalSVM, SurvivalSVMCV
     from .proof.write import save_partitions, write_partitioned_proof, write_proof, write_proof_of
     from .solvers.convex_reference import convex_reference
     from .square_loss.convex_square import ConvexSquare
@@ -156,10 +155,9 @@ __all__ = [
 # scikit-learn is heavy: import it only when it is asked for.
 _LAZY = {
     "api.cross_validation": ("CVPath", "cross_validated_path"),
-    "estimators.ranking": ("RankingSVM",),
     "estimators.roc_svm": ("ROCSVM", "ROCSVMCV", "SAUCSVM"),
     "estimators.solved": ("load_model", "recertify", "save_model"),
-    "estimators.survival": ("SurvivalSVM", "SurvivalSVMCV"),
+    "estimators.survival": ("RankingSVM", "SurvivalSVM", "SurvivalSVMCV"),
     "proof.write": ("save_partitions", "write_partitioned_proof", "write_proof", "write_proof_of"),
     "solvers.convex_reference": ("convex_reference",),
     "square_loss.convex_square": ("ConvexSquare",),

@@ -63,7 +63,6 @@ class ClassScatter:
 
     @property
     def chain(self) -> int:
-        """Rows, and a few."""
         return self.positive.size + 8
 
     def times(self, values: np.ndarray) -> np.ndarray:
@@ -108,7 +107,6 @@ class PairScatter:
 
     @property
     def chain(self) -> int:
-        """Twice the pairs, and a few: their mean, and the sum of those of a row."""
         return 2 * self.pairs.i.size + 8
 
     def times(self, values: np.ndarray) -> np.ndarray:
@@ -259,12 +257,10 @@ class SparseWhitened(DenseWhitened):
         return self.base.scores(self.to_input(w))
 
     def score_error(self, w: np.ndarray) -> np.ndarray:
-        """Return a bound of the rounding in each score: (n,)."""
         v = self.to_input(w)
         return self.base.score_error(v) + self._slip(v)
 
     def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores in the long format, and a bound of their rounding: (n,) each."""
         v = self.to_input(w)
         scores, error = self.base.careful_scores(v)
         return scores, error + self._slip(v)
@@ -283,7 +279,6 @@ class SparseWhitened(DenseWhitened):
         return self.stretch * (self.base.pull_error(c) + gamma(2 * self.dim + 8) * size)
 
     def dual_norm2(self, c: np.ndarray) -> float:
-        """Return |pull(c)|^2."""
         return self.norm2(self.pull(c))
 
     def dual_norm2_error(self, c: np.ndarray) -> float:
@@ -353,7 +348,6 @@ class Structured(Space):
         return self.base.careful_scores(w)
 
     def norm2(self, w: np.ndarray) -> float:
-        """Return |f|^2 + structure s'R s."""
         return self.base.norm2(w) + self._spread(w)[0]
 
     def norm2_error(self, w: np.ndarray) -> float:
@@ -401,7 +395,6 @@ class Structured(Space):
         return found
 
     def dual_norm2(self, c: np.ndarray) -> float:
-        """Return the upper bound of the class docstring."""
         found = self._correct(c)
         return self.base.dual_norm2(found.e) + found.spread
 

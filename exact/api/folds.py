@@ -145,14 +145,10 @@ def split_rows(data: FoldedData, cv: object, seed: int) -> Splits:
     Folds of survival have the same share of events where there are enough.
     """
     order = data.order or RowOrder()
-    if data.positive is not None:
+    if order.event is None:
         return make_splits(cv, data.rows, data.positive, seed, order.queries)
-    if order.queries is not None:  # grades are of too many kinds to have each in every fold
-        labels = np.zeros(data.n, dtype=int)
-        return _splits(_of_queries(cv, order.queries, seed), data.rows, labels, order.queries)
     from sklearn.model_selection import KFold, StratifiedKFold
 
-    assert order.event is not None
     event = order.event.astype(int)
     if not isinstance(cv, int | np.integer):
         return _splits(cv, data.rows, event)
@@ -181,19 +177,29 @@ def _is_whole(data: FoldedData, train: np.ndarray, test: np.ndarray) -> bool:
 
 
 def make_splits(
-    cv: object, X: Any, positive: np.ndarray, seed: int, queries: np.ndarray | None = None
+    cv: object, X: Any, positive: np.ndarray | None, seed: int, queries: np.ndarray | None = None
 ) -> Splits:
-    """Return (train, test) row numbers of each fold; a number of folds keeps queries whole."""
-    from sklearn.model_selection import StratifiedKFold
+    """Return (train, test) row numbers of each fold; a number of folds keeps queries whole.
 
+    Without classes, of grades, there are queries: grades are of too many kinds to have each in
+    every fold.
+    """
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+    labels = np.zeros(X.shape[0], dtype=int) if positive is None else positive.astype(int)
     if isinstance(cv, int | np.integer):
-        smaller = int(min(positive.sum(), (~positive).sum()))
-        cv = _at_most(cv, smaller, f"the smaller class has {smaller} rows")
-        if queries is None:
-            cv = StratifiedKFold(cv, shuffle=True, random_state=seed)
-    if queries is not None:
-        cv = _of_queries(cv, queries, seed)
-    return _splits(cv, X, positive.astype(int), queries)
+        if positive is not None:
+            smaller = int(min(positive.sum(), (~positive).sum()))
+            cv = _at_most(cv, smaller, f"the smaller class has {smaller} rows")
+        kind: Any = StratifiedKFold
+        if queries is not None:
+            kinds, kind = np.unique(queries).size, StratifiedGroupKFold
+            if kinds < check_count("cv", cv, 2):
+                raise InputError(
+                    f"cv = {cv}, but there are {kinds} queries: use at most {kinds} folds"
+                )
+        cv = kind(int(cv), shuffle=True, random_state=seed)
+    return _splits(cv, X, labels, queries)
 
 
 def _at_most(cv: int | np.integer, most: int, why: str) -> int:
@@ -204,19 +210,6 @@ def _at_most(cv: int | np.integer, most: int, why: str) -> int:
     if most < cv:
         warn_the_user(f"cv = {cv}, but {why}: {most} folds are made")
     return min(int(cv), most)
-
-
-def _of_queries(cv: object, queries: np.ndarray, seed: int) -> object:
-    """Return a splitter that keeps queries whole for a number of folds; anything else as is."""
-    from sklearn.model_selection import StratifiedGroupKFold
-
-    if not isinstance(cv, int | np.integer):
-        return cv
-    check_count("cv", cv, 2)
-    kinds = np.unique(queries).size
-    if kinds < cv:
-        raise InputError(f"cv = {cv}, but there are {kinds} queries: use at most {kinds} folds")
-    return StratifiedGroupKFold(int(cv), shuffle=True, random_state=seed)
 
 
 def _splits(cv: object, X: Any, labels: np.ndarray, queries: np.ndarray | None = None) -> Splits:

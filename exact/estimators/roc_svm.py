@@ -151,7 +151,6 @@ class ExactClassifier(QueryClassifier):
             self._support_rows = rows[self.support_]
 
     def _scores(self, X: Matrix) -> np.ndarray:
-        """Return f at checked rows, without the intercept."""
         if hasattr(self, "coef_"):
             return np.asarray(X @ self.coef_[0])
         if self.kernel == PRECOMPUTED:

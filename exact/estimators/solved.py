@@ -14,10 +14,9 @@ from ..certificate.solution import Solution
 from ..errors import InputError
 from ..formulation.request import Options
 from .base import keep_solution
-from .ranking import RankingSVM
 from .roc_svm import ROCSVM, SAUCSVM
 from .saving import load_model, register, save_model
-from .survival import SurvivalSVM
+from .survival import RankingSVM, SurvivalSVM
 from .thresholds import get_rule
 
 __all__ = ["load_model", "recertify", "save_model"]

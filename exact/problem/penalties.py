@@ -92,32 +92,26 @@ class Ridge(Penalty):
 
     @property
     def l2(self) -> float:  # type: ignore[override]
-        """lam."""
         return self.lam
 
     def value(self, space: Space, w: np.ndarray) -> Bound:
-        """Return lam / 2 |f|^2."""
         return Bound(self.l2 / 2 * space.norm2(w), self.l2 / 2 * space.norm2_error(w))
 
     def quick_distance(self, space: Space, c: np.ndarray) -> Bound:
-        """Return |pull(c)|, of rows in plain floats."""
         if space.held is None:
             return self.distance(space, c)
         norm = float(np.linalg.norm(space.pull(c)))
         return Bound(norm, space.held.pull_error(c) + gamma(space.dim + 8) * norm)
 
     def distance(self, space: Space, c: np.ndarray) -> Bound:
-        """Return |pull(c)|."""
         norm2, error = space.dual_norm2(c), space.dual_norm2_error(c)
         norm, top = float(np.sqrt(norm2)), float(np.sqrt(norm2 + error))
         return Bound(norm, error / (top + norm) * (1 + gamma(8)) if top > 0 else 0.0)
 
     def residual(self, g: np.ndarray) -> np.ndarray:
-        """Return g."""
         return g
 
     def support(self, w: np.ndarray) -> float:
-        """Return 0: C is the origin."""
         return 0.0
 
     def best_scale(self, space: Space, c: np.ndarray, linear: float, square: float) -> float:
@@ -142,7 +136,6 @@ class FeaturePenalty(Penalty):
         """Return sigma_C(w), the part of the penalty next to l2/2 |w|^2."""
 
     def check(self, space: Space) -> None:
-        """Raise `InputError` unless the coordinates are the weights of the features."""
         self._rows(space)
 
     def _rows(self, space: Space) -> Rows:
@@ -154,16 +147,13 @@ class FeaturePenalty(Penalty):
         return space.given
 
     def value(self, space: Space, w: np.ndarray) -> Bound:
-        """Return l2/2 |w|^2 + sigma_C(w)."""
         value = self.l2 / 2 * self._rows(space).norm2(w) + float(self.support(w))
         return Bound(value, gamma(2 * w.size + 32) * value if np.isfinite(value) else 0.0)
 
     def distance(self, space: Space, c: np.ndarray) -> Bound:
-        """Return |residual(pull(c))|, the pull summed in the long format."""
         return self._apart(*self._rows(space).careful_pull(c))
 
     def quick_distance(self, space: Space, c: np.ndarray) -> Bound:
-        """Return |residual(pull(c))|, the pull summed in plain floats."""
         rows = self._rows(space)
         return self._apart(rows.pull(c), rows.pull_error(c))
 
@@ -192,15 +182,12 @@ class ElasticNet(FeaturePenalty):
         _set_weights(self, self.l2, self.l1)
 
     def support(self, w: np.ndarray) -> float:
-        """Return l1 |w|_1."""
         return self.l1 * float(np.abs(w).sum())
 
     def residual(self, g: np.ndarray) -> np.ndarray:
-        """Return sign(g_k) max(|g_k| - l1, 0)."""
         return np.sign(g) * np.maximum(np.abs(g) - self.l1, 0.0)
 
     def zeros(self, g: np.ndarray, error: np.ndarray) -> np.ndarray:
-        """Return where the weight is zero for every pull within `error` (dim,) of g: |g_k| < l1."""
         return (np.abs(g) + error) * (1 + gamma(4)) < self.l1
 
     def shrink(self, g: np.ndarray, error: float) -> float:
@@ -258,7 +245,6 @@ class GroupLasso(FeaturePenalty):
         return unit * np.sqrt(np.bincount(self.groups, weights=(g / unit) ** 2))
 
     def support(self, w: np.ndarray) -> float:
-        """Return l1 sum sqrt(size) |w_group|_2."""
         return float(self.radii @ self.norms(w))
 
     def residual(self, g: np.ndarray) -> np.ndarray:
@@ -314,7 +300,6 @@ class Sign(FeaturePenalty):
 
     @property
     def l2(self) -> float:  # type: ignore[override]
-        """The other's l2."""
         return float(self.penalty.l2)
 
     def check(self, space: Space) -> None:
@@ -332,11 +317,9 @@ class Sign(FeaturePenalty):
         return cut
 
     def support(self, w: np.ndarray) -> float:
-        """Return the other's support, or infinity where a sign is wrong."""
         return self.penalty.support(w) if np.array_equal(self.cut(w), w) else np.inf
 
     def residual(self, g: np.ndarray) -> np.ndarray:
-        """Return the other penalty's residual of g without its negative parts there."""
         return self.penalty.residual(self.cut(g))
 
     def zeros(self, g: np.ndarray, error: np.ndarray) -> np.ndarray:
@@ -349,7 +332,6 @@ class Sign(FeaturePenalty):
         return (ours & (above < 0)) | self.penalty.zeros(pull, off)
 
     def shrink(self, g: np.ndarray, error: float) -> float:
-        """Return the other penalty's factor for g without its negative parts there."""
         return 0.0 if isinstance(self.penalty, Ridge) else self.penalty.shrink(self.cut(g), error)
 
 

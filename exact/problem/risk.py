@@ -57,7 +57,6 @@ class PairRisk(Risk):
         raise InputError(f"{self!r} does not bound errors of scores: give the weights")
 
     def shrunk_dual(self, sums: PairSums) -> tuple[float, float]:
-        """As `Risk.shrunk_dual`, by what the loss knows."""
         return shrunk_dual(self._loss, sums.total, sums.conjugate)
 
     def minorant(self, evidence: Evidence, sums: PairSums | None = None) -> Minorant:
@@ -104,7 +103,6 @@ class Mean(PairRisk):
 
     @property
     def n(self) -> int:
-        """Number of rows."""
         return int(self.pairs.n)
 
     @property
@@ -117,7 +115,6 @@ class Mean(PairRisk):
 
     @property
     def smoothness(self) -> float:
-        """A bound of loss''; infinite where the loss has a kink, which a width then smooths."""
         return float(self.loss.smoothness)
 
     def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
@@ -137,7 +134,6 @@ class Mean(PairRisk):
         return self.pairs.sums(scores, self.loss, width)
 
     def upper(self, scores: np.ndarray, error: np.ndarray, sums: PairSums | None = None) -> Bound:
-        """Return U(scores) and what rounding and errors (n,) of the scores can do to it."""
         sums = self.sums(scores) if sums is None else sums
         if self._surely_zero(scores, error, sums):
             return Bound(0.0, 0.0)

@@ -83,11 +83,9 @@ class Tail(PairRisk):
 
     @property
     def n(self) -> int:
-        """Number of rows."""
         return self.mean.n
 
     def __repr__(self) -> str:
-        """Return a short form: the numbers of rows, without the rows."""
         counts = f"{float(self.kp):g} positive and {float(self.kq):g} negative rows"
         return f"partial AUC ({self.mean.loss.name}, the worst {counts})"
 
@@ -151,7 +149,6 @@ class Tail(PairRisk):
 
     @property
     def plain(self) -> bool:
-        """Whether sums are made of float scores anyway: in bins, or over many rows."""
         return self.n > LONG_ROWS or self.mean.pairs.form == "binned"
 
     @property
@@ -159,7 +156,6 @@ class Tail(PairRisk):
         return self.mean.loss
 
     def upper(self, scores: np.ndarray, error: np.ndarray, sums: PairSums | None = None) -> Bound:
-        """As `Mean.upper`."""
         sums = self.sums(scores) if sums is None else sums
         slip = self.slip(error, sums.value + sums.value_rounding)
         return Bound(sums.value, sums.value_rounding + slip, sums.excess)

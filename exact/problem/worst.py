@@ -48,22 +48,18 @@ class Worst(PairRisk):
             raise InputError("all means of the worst group must have one loss")
 
     def __repr__(self) -> str:
-        """Return a short form: the number of groups, without their rows."""
         return f"the worst of {len(self.means)} groups ({self.loss.name})"
 
     @property
     def n(self) -> int:
-        """Number of rows."""
         return self.means[0].n
 
     @property
     def loss(self) -> Loss:
-        """The loss of a pair."""
         return self.means[0].loss
 
     @property
     def plain(self) -> bool:
-        """Whether sums are made of float scores anyway."""
         return self.n > LONG_ROWS or all(mean.plain for mean in self.means)
 
     def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
@@ -93,7 +89,6 @@ class Worst(PairRisk):
         )
 
     def upper(self, scores: np.ndarray, error: np.ndarray, sums: PairSums | None = None) -> Bound:
-        """Return U(scores) and what rounding and errors (n,) of the scores can do to it."""
         bounds = [mean.upper(scores, error) for mean in self.means]
         value = max(bound.value for bound in bounds)
         top = max(bound.value + bound.error for bound in bounds)

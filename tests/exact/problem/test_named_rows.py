@@ -1,15 +1,18 @@
-"""A list of few pairs is a problem over the rows it names, next to any other rows."""
+"""A list of few pairs is a problem over the rows it names; the line search."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from aucert.approx import Adamax, GradientDescent, IncompleteSAUCSVM, draw_pairs
+from aucert.approx import Adamax, GradientDescent, draw_pairs
 from aucert.exact.certificate.certificate import Certificate, Minorant
 from aucert.exact.losses.registry import get_loss
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.exact.problem.line_search import root_of_slope
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.structured import SparseWhitened
@@ -46,16 +49,6 @@ def test_objective_gradient_and_certificate_are_those_of_all_rows(loss: str, spa
         assert one.gap == pytest.approx(other.gap, rel=1e-9)
 
 
-def test_every_pair_keeps_its_rows() -> None:
-    whole = few_pairs()
-    near = whole.named_rows()
-    assert isinstance(near.pairs, PairList) and isinstance(whole.pairs, PairList)
-    assert isinstance(near.space, Rows) and isinstance(whole.space, Rows)
-    for mine, theirs in ((near.pairs.i, whole.pairs.i), (near.pairs.j, whole.pairs.j)):
-        np.testing.assert_array_equal(near.space.raw[mine], whole.space.raw[theirs])  # type: ignore[index]
-    np.testing.assert_allclose(near.pairs.c, whole.pairs.c, rtol=1e-15)
-
-
 def test_all_pairs_and_long_lists_stay_as_they_are() -> None:
     whole = few_pairs()
     assert whole.with_pairs(AllPairs()).named_rows().n == whole.n
@@ -74,16 +67,6 @@ def test_rows_that_are_no_matrix_or_would_be_refused_alone_stay_whole() -> None:
     assert tiny.named_rows() is tiny
 
 
-def test_a_structured_descent_over_few_pairs_of_sparse_rows() -> None:
-    problem = few_pairs(sparse=True)
-    assert isinstance(problem.space, Rows)
-    model = IncompleteSAUCSVM(n_pairs=60, random_state=0, max_iter=200, lam=0.1)
-    X = sp.csr_array(problem.space.X)
-    found = model.fit(X, problem.pairs.positive).certificate_
-    dense = model.fit(X.toarray(), problem.pairs.positive).certificate_
-    assert found.gap == pytest.approx(dense.gap, rel=1e-3)
-
-
 @each("seed", seeds(24))
 def test_the_dual_that_was_seen_is_the_one_that_is_certified(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -97,16 +80,45 @@ def test_the_dual_that_was_seen_is_the_one_that_is_certified(seed: int) -> None:
         assert found.certificate.dual >= seen - 1e-12
 
 
-@each("loss", LOSSES)
-@each("sparse", [False, True])
-@each("solver", [Adamax(step=0.05, max_iter=60), GradientDescent(max_iter=60)])
-def test_a_descent_ends_where_it_did_over_all_rows(
-    loss: str, sparse: bool, solver: Adamax, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    problem = few_pairs(loss, sparse)
-    quick = solver.solve(problem)
-    monkeypatch.setattr(Problem, "named_rows", lambda self: self)
-    slow = solver.solve(problem)
-    np.testing.assert_allclose(quick.w, slow.w, rtol=1e-8, atol=1e-12)
-    assert quick.certificate.gap == pytest.approx(slow.certificate.gap, rel=1e-6, abs=1e-14)
-    assert quick.witness.c.shape == (problem.n,)
+def counted(slope: Callable[[float], float]) -> tuple[Callable[[float], float], list[float]]:
+    """Return the slope, and the list of its arguments as it grows."""
+    calls: list[float] = []
+
+    def seen(t: float) -> float:
+        calls.append(t)
+        return slope(t)
+
+    return seen, calls
+
+
+@each("root", [1e-3, 0.3, 1.0, 7.0, 1e4])
+def test_it_finds_the_root_loosely(root: float) -> None:
+    slope, calls = counted(lambda t: (t - root) * (1 + 3 * (t > root)))
+    found = root_of_slope(slope, -root, loose=0.3)
+    assert calls[-1] == found and abs(slope(found)) <= 0.3 * root
+    assert len(calls) < 16
+
+
+def test_a_slope_that_does_not_fall_is_left_at_once() -> None:
+    slope, calls = counted(lambda t: t)
+    assert root_of_slope(slope, 0.0) == root_of_slope(slope, np.nan) == 0.0 and not calls
+
+
+@each("root", [0.02, 0.5, 0.97])
+def test_a_jump_is_closed_in_from_both_sides(root: float) -> None:
+    slope, calls = counted(lambda t: 1e9 if t > root else -1.0)
+    low = root_of_slope(slope, -1.0, 0.0, 200, limit=1.0, narrow=1e-3)
+    assert low <= root <= min(t for t in calls if t > root) <= low / (1 - 1e-3)
+    assert len(calls) < 60
+
+
+def test_the_limit_is_kept_where_the_slope_still_falls() -> None:
+    slope, calls = counted(lambda t: t - 50.0)
+    assert root_of_slope(slope, -50.0, 0.1, limit=3.0) == 3.0 and max(calls) == 3.0
+    assert root_of_slope(slope, -50.0, 0.1, limit=1.0) == 1.0
+
+
+def test_a_trial_that_is_refused_is_not_the_end() -> None:
+    slope, calls = counted(lambda t: t - 0.5)
+    found = root_of_slope(slope, -0.5, 1.0, accept=lambda t: t < 0.6)
+    assert calls[0] == 1.0 and found < 0.6

@@ -1,7 +1,8 @@
-"""Penalties: their formulas and their refusals."""
+"""Penalties: their formulas, their refusals, and false ones of one's own."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -14,8 +15,9 @@ from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Sign
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.spaces.blocks import StreamedRows
+from aucert.exact.tools.rounding import Bound
 from loops import each
-from own_parts import Box
+from own_parts import Box, WeightedL1
 
 RNG = np.random.default_rng(5)
 X, Y = np.round(RNG.normal(size=(20, 4)), 1), np.arange(20) % 3 == 0
@@ -134,3 +136,89 @@ def test_the_best_scale_is_no_worse_than_others(penalty: Any) -> None:
         return Certificate.of(task, w, Minorant.from_scores(task, np.zeros(20), 0.5, scale)).dual
 
     assert all(bound(s) >= bound(other) - 1e-9 for other in np.linspace(0, 1, 21))
+
+
+FX, FY = np.round(np.random.default_rng(5).normal(size=(20, 4)), 1), np.arange(20) % 3 == 0
+
+
+def stated(penalty: Any) -> Problem:
+    return Problem(Rows(FX), Mean(AllPairs().on(FY), SQUARED_HINGE), penalty)
+
+
+@dataclass(frozen=True)
+class Faulty(Box):
+    """A box with a fault planted."""
+
+    fault: str = ""
+
+    def residual(self, g: np.ndarray) -> np.ndarray:
+        if self.fault == "half shrunk":  # g - residual(g) is outside C
+            return 0.5 * super().residual(g)
+        if self.fault == "too far":  # to a point of C that is not the nearest
+            return g - 0.9 * np.clip(g, self.low, self.high)
+        return super().residual(g)
+
+    def value(self, space: Any, w: np.ndarray) -> Bound:
+        own = super().value(space, w)
+        left_out = Bound(self.l2 / 2 * float(w @ w), 0.0)
+        faults = {"forgets": left_out, "credited value": Bound(own.value, -1e-15)}
+        return faults.get(self.fault, own)
+
+    def distance(self, space: Any, c: np.ndarray) -> Bound:
+        own = super().distance(space, c)
+        faults = {"too near": Bound(0.0, 0.0), "credited": Bound(own.value, -1e-15)}
+        return faults.get(self.fault, own)
+
+    def quick_distance(self, space: Any, c: np.ndarray) -> Bound:
+        own = super().quick_distance(space, c)
+        return Bound(own.value / 2, 0.0) if self.fault == "quickly too near" else own
+
+    def zeros(self, g: np.ndarray, error: np.ndarray) -> np.ndarray | None:
+        return np.abs(g) < self.high if self.fault == "zeroing" else super().zeros(g, error)
+
+
+@each(
+    ("penalty", "said"),
+    [
+        (Faulty(0.1, -0.1, 0.1, "quickly too near"), "quick_distance is not the norm"),
+        (Faulty(0.1, -0.1, 0.1, "credited"), "error of its distance is -1e-15"),
+        (Faulty(0.1, -0.1, 0.1, "credited value"), "error of its value is -1e-15"),
+        (Faulty(0.1, -1.0, 1.0, "zeroing"), "proves zeros where"),
+        (Faulty(0.1, -0.1, 0.1, "half shrunk"), "outside the set"),
+        (Faulty(0.1, -0.1, 0.1, "too far"), "not the nearest point"),
+        (Faulty(0.1, -0.1, 0.1, "forgets"), "outside the set"),
+        (Faulty(0.1, -0.1, 0.1, "too near"), "distance is not the norm"),
+        (Box(-0.1, -0.1, 0.1), "l2 = -0.1"),
+        (Box(np.nan, -0.1, 0.1), "l2 = nan"),
+        (Box(0.0, -0.1, 0.1), "shrink"),
+        (object(), "it lacks l2"),
+    ],
+)
+def test_a_false_penalty_is_caught(penalty: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        stated(penalty)
+    for true in (Faulty(0.1, -0.1, 0.4), WeightedL1(0.1, np.arange(4.0))):
+        stated(true)
+
+
+@dataclass(frozen=True)
+class Unshrunk(Box):
+    """A box whose `shrink` forgets a part of what it must do."""
+
+    factor: float = 1.0
+    part: float = 0.0
+
+    def shrink(self, g: np.ndarray, error: float) -> float:
+        size = float(np.abs(g).max()) + self.part * error
+        return min(self.factor, 0.999 * min(-self.low, self.high) / size)
+
+
+@each(("factor", "part", "ok"), [(1, 1, True), (1, 0, False), (2, 1, False)])
+@each("l2", [0.0, 0.1])
+def test_a_false_shrink_is_caught(factor: float, part: float, ok: bool, l2: float) -> None:
+    penalty = Unshrunk(l2, -0.2, 0.2, factor, part)
+    if ok:
+        stated(penalty)
+        return
+    with pytest.raises(InputError, match="shrink"):
+        stated(penalty)

@@ -134,36 +134,6 @@ def test_what_no_weights_in_floats_attain_is_not_called_proved() -> None:
     assert not found.proved
 
 
-def test_exact_copies_are_proved_and_change_nothing() -> None:
-    X, positive = near_copy(0.5)
-    found = best_subset(X, positive, 3)
-    for method in ("branch-and-bound", "exhaustive"):
-        more = best_subset(np.hstack([X, -4 * X[:, :2], X]), positive, 3, method=method)
-        assert more.proved
-        assert more.upper == pytest.approx(found.upper, abs=1e-9)
-
-
-def test_a_feature_that_is_constant_but_for_its_last_digit_is_no_constant() -> None:
-    positive = np.arange(12) % 3 == 0
-    found = best_subset((1.0 + 2.0**-52 * positive)[:, None], positive, 1)
-    assert found.lower == 0.0
-    assert found.upper <= 1e-9
-    assert found.proved
-
-
-def test_the_model_is_judged_by_a_bound_that_holds() -> None:
-    X, positive = near_copy(3e-9)
-    model = SHTAUC(k=2, max_epochs=2000).fit(X, positive)
-    truth = ExactSquare(X, positive)
-    assert Fraction(model.lower_bound_) <= truth.best(2)
-    assert not model.proved_
-    for best in (best_subset(X, positive, 2), best_subset(X, positive, 2, method="exhaustive")):
-        model.judge(best)
-        assert Fraction(model.lower_bound_) <= truth.best(2)
-        assert Fraction(model.gap_) >= truth.value(model.coef_[0]) - truth.best(2) > 0.5
-        assert not model.proved_
-
-
 @each("kind", KINDS)
 def test_what_a_model_says_of_its_gap_holds_in_exact_arithmetic(kind: str) -> None:
     for seed in range(3):
@@ -181,8 +151,6 @@ def test_what_a_model_says_of_its_gap_holds_in_exact_arithmetic(kind: str) -> No
 
 
 # The arithmetic itself.
-
-
 @each("kind", KINDS)
 def test_whole_numbers_give_the_same_optima_as_fractions(kind: str) -> None:
     for seed in range(4):

@@ -1,0 +1,447 @@
+"""SAUC-SVM's structure: R, the whitened rows, the structured norm, and the optimum."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aucert.exact import (
+    ROCSVMCV,
+    SAUCSVM,
+    OrderedPairs,
+    certify,
+    cross_group_pairs,
+    cross_validated_path,
+    regularization_path,
+    solve,
+)
+from aucert.exact.api.solve import choose_solver
+from aucert.exact.certificate.certificate import Certificate, Minorant
+from aucert.exact.errors import InputError, TooLargeError
+from aucert.exact.formulation.formulation import formulate
+from aucert.exact.formulation.request import Request
+from aucert.exact.losses.registry import LOSSES
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.exact.problem.problem import Problem, Ridge, pair_problem
+from aucert.exact.spaces.gram import Gram
+from aucert.exact.spaces.kernels import Gaussian, Linear
+from aucert.exact.spaces.rows import Rows, Space
+from aucert.exact.structured import (
+    ClassScatter,
+    PairScatter,
+    Scatter,
+    SparseWhitened,
+    Structured,
+    scatter_of,
+    whitened,
+    whitener,
+)
+from loops import each, seeds
+from structures import dense_scatter, exact_scatter, fraction_solve, some_labels, some_pairs
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=100, deadline=None)
+def test_R_is_the_covariance_of_the_pair_differences(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 12))
+    positive = some_labels(rng, n)
+    scatter = scatter_of(some_pairs(rng, positive), positive, "sampled")
+    R = dense_scatter(scatter, n)
+    assert scatter.times(np.eye(n)) == pytest.approx(R, abs=1e-13)
+    root = scatter.root()
+    assert root @ root.T == pytest.approx(R, abs=1e-13)
+    values = rng.normal(size=n)
+    assert scatter.times(values) == pytest.approx(R @ values, abs=1e-13)
+    assert R @ scatter.centre(values) == pytest.approx(R @ values, abs=1e-13)
+    assert (scatter.size(values) >= np.abs(R @ values) - 1e-13).all()
+    assert np.linalg.eigvalsh(np.diag(scatter.mass()) - R)[0] >= -1e-13
+
+
+def test_proposition_1_holds_for_covariances_divided_by_n_and_only_for_them() -> None:
+    """[SAUC, Prop. 1]: the covariance of all differences is the sum of the class covariances."""
+    rng = np.random.default_rng(1)
+    X, positive = rng.normal(size=(64, 3)), np.arange(64) < 23
+    differences = (X[positive][:, None] - X[~positive][None]).reshape(-1, 3)
+    of_pairs = np.cov(differences.T, ddof=0)
+    biased = np.cov(X[positive].T, ddof=0) + np.cov(X[~positive].T, ddof=0)
+    unbiased = np.cov(X[positive].T) + np.cov(X[~positive].T)
+    assert of_pairs == pytest.approx(biased, rel=1e-13)
+    assert np.abs(np.cov(differences.T) - unbiased).max() > 1e-2 * np.abs(of_pairs).max()
+    scatter = scatter_of(AllPairs(), positive)
+    assert X.T @ scatter.times(X) == pytest.approx(of_pairs, rel=1e-12)
+
+
+def test_the_structure_comes_from_all_rows_unless_the_sampled_ones_are_asked_for() -> None:
+    positive = np.arange(6) < 2
+    few = PairList(np.array([0, 1]), np.array([2, 3]))
+    assert isinstance(scatter_of(few, positive), ClassScatter)
+    assert isinstance(scatter_of(few, positive, "sampled"), PairScatter)
+    assert isinstance(scatter_of(AllPairs(), positive, "sampled"), ClassScatter)
+    with pytest.raises(InputError, match="full, sampled"):
+        scatter_of(few, positive, "some")
+
+
+def test_a_row_weight_means_repetition_in_R() -> None:
+    rng = np.random.default_rng(3)
+    X, positive = rng.normal(size=(12, 3)), np.arange(12) % 3 == 0
+    times = rng.integers(0, 4, 12)
+    times[:2] = 2
+    weighted = scatter_of(AllPairs(times.astype(float)), positive)
+    again = np.repeat(np.arange(12), times)
+    repeated = scatter_of(AllPairs(), positive[again])
+    assert X.T @ weighted.times(X) == pytest.approx(
+        X[again].T @ repeated.times(X[again]), rel=1e-12, abs=1e-14
+    )
+
+
+STRUCTURES = (1e-3, 0.3, 1.0, 50.0, 1e3)
+
+
+def rows_and_scatter(seed: int, sparse: bool) -> tuple[Rows, Scatter, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(40, 5)) * 10.0 ** rng.uniform(-2, 2, 5)
+    X[rng.uniform(size=X.shape) < 0.5] = 0.0
+    positive = np.arange(40) < 11
+    scatter = scatter_of(some_pairs(rng, positive), positive, "sampled")
+    return Rows(sp.csr_matrix(X) if sparse else X), scatter, X - X.mean(axis=0)
+
+
+@each("structure", STRUCTURES)
+@each("sparse", [False, True])
+@each("seed", seeds(4))
+def test_whitened_rows_are_the_rows_times_the_inverse_root(
+    seed: int, sparse: bool, structure: float
+) -> None:
+    space, scatter, X = rows_and_scatter(seed, sparse)
+    rng = np.random.default_rng(seed)
+    M = np.eye(5) + structure * X.T @ dense_scatter(scatter, 40) @ X
+    L = whitener(space, scatter, structure)
+    product = L @ L.T
+    assert product == pytest.approx(M, rel=1e-10, abs=1e-12)
+    white = whitened(space, scatter, structure)
+    assert white.dense() @ white.dense().T == pytest.approx(
+        X @ np.linalg.solve(M, X.T), rel=1e-9, abs=1e-11
+    )
+    w, c = rng.normal(size=5), rng.normal(size=40)
+    c -= c.mean()
+    back = white.to_input(w)
+    assert float(w @ w) == pytest.approx(float(back @ M @ back), rel=1e-9)
+    assert white.scores(w) == pytest.approx(X @ back, rel=1e-9, abs=1e-10)
+    assert white.pull(c) == pytest.approx(white.dense().T @ c, rel=1e-9, abs=1e-10)
+    assert white.dual_norm2(c) == pytest.approx(float(c @ white.dense() @ white.pull(c)), rel=1e-9)
+    assert white.rows(np.array([3, 17])) == pytest.approx(white.dense()[[3, 17]], abs=1e-12)
+    assert (white.norms >= np.linalg.norm(white.dense(), axis=1)).all()
+    scores, error = white.careful_scores(w)
+    assert (np.abs(scores - X @ back) <= error + 1e-10 * np.abs(scores)).all()
+
+
+@each(("structure", "scale"), [(0.3, 1.0), (1e3, 1.0), (1e6, 1.0), (0.3, 1e4), (1e3, 1e4)])
+@each("seed", seeds(10))
+def test_stated_errors_of_sparse_whitened_rows_cover_the_solves_with_L(
+    seed: int, structure: float, scale: float
+) -> None:
+    """Against exact rational solves with the same L."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(7, 3)) * 8) * (rng.uniform(size=(7, 3)) < 0.7)
+    X[:, 2] = X[:, 1] * scale + X[:, 2]  # an ill-conditioned L
+    positive = np.arange(7) < 3
+    space = Rows(sp.csr_matrix(X))
+    white = whitened(space, scatter_of(AllPairs(), positive), structure)
+    assert isinstance(white, SparseWhitened)
+    w, c = rng.normal(size=3), np.array([1.0, 2, 1, -1, -1, -1, -1])
+    exact_L = [[Fraction(float(x)) for x in row] for row in white.L]
+    offset = [Fraction(float(x)) for x in space.offset]
+    rows = [[Fraction(float(x)) - o for x, o in zip(row, offset, strict=True)] for row in X]
+    back = fraction_solve(list(map(list, zip(*exact_L, strict=True))), w)
+    scores, error = white.careful_scores(w)
+    for k, row in enumerate(rows):
+        true = sum(x * v for x, v in zip(row, back, strict=True))
+        assert abs(Fraction(float(scores[k])) - true) <= Fraction(float(error[k])) + Fraction(
+            2.0**-52
+        ) * abs(true)
+    pulled = [sum(Fraction(float(c[k])) * rows[k][d] for k in range(7)) for d in range(3)]
+    g = fraction_solve(exact_L, pulled)
+    slip = sum((Fraction(float(x)) - y) ** 2 for x, y in zip(white.pull(c), g, strict=True))
+    assert slip <= Fraction(white.pull_error(c)) ** 2
+    norm2 = sum(x * x for x in g)
+    assert abs(Fraction(white.dual_norm2(c)) - norm2) <= Fraction(white.dual_norm2_error(c))
+    for k, row in enumerate(rows):
+        image = fraction_solve(exact_L, row)
+        assert sum(x * x for x in image) <= Fraction(float(white.norms[k])) ** 2
+
+
+@each("structure", [1e300, 1e308])
+@each("kernel", ["linear", "rbf"])
+@each("form", [np.asarray, sp.csr_matrix])
+def test_a_structure_that_leaves_nothing_of_the_rows_is_named(structure, kernel, form) -> None:
+    rng = np.random.default_rng(0)
+    X, y = form(3 * rng.normal(size=(12, 3))), np.arange(12) % 2
+    with pytest.raises(InputError, match=r"structure = 1e\+30. is too large .* lower it"):
+        formulate(X, y, Request.of(0.1, kernel=kernel, structure=structure))
+
+
+def test_too_many_features_and_too_large_a_structure_are_refused() -> None:
+    positive = np.array([True, False, False])
+    wide = Rows(sp.csr_matrix(np.eye(3, 10_001)))
+    with pytest.raises(TooLargeError, match="10001 features"):
+        whitener(wide, scatter_of(AllPairs(), positive), 1.0)
+    line = Rows(np.outer(np.arange(3.0), np.ones(4)) * 1e10)
+    with pytest.raises(InputError, match="scale the features"):
+        whitener(line, scatter_of(AllPairs(), positive), 1e10)
+
+
+def exact_case(seed: int) -> tuple[Structured, list, list, np.ndarray, float]:
+    """Return a structured space on a few rows of dyadic numbers, with exact K and R."""
+    rng = np.random.default_rng([5, seed])
+    n, d = int(rng.integers(2, 8)), int(rng.integers(1, 4))
+    positive = some_labels(rng, n)
+    X = np.round(rng.normal(size=(n, d)) * 8) / 8 * 2.0 ** rng.integers(-6, 7)
+    if seed % 3 == 0:
+        X += 2.0**14  # a common offset costs digits, and the bounds have to say how many
+    pairs = some_pairs(rng, positive)
+    structure = float(2.0 ** rng.integers(-10, 11))
+    spaces: list[Space] = [
+        Rows(X),
+        Gram.of_kernel(Linear(), X),
+        Gram.of_kernel(Linear(), X, held=False),
+        Rows(sp.csr_matrix(X)),
+    ]
+    base = spaces[seed % 4]
+    space = Structured(base, scatter_of(pairs, positive, "sampled"), structure)
+    rows = [[Fraction(float(x)) for x in row] for row in X]
+    K = [[sum(x * z for x, z in zip(p, q, strict=True)) for q in rows] for p in rows]
+    return space, K, exact_scatter(pairs, positive), X, structure
+
+
+@each("seed", seeds(120))
+def test_the_dual_bound_is_never_below_the_exact_dual_norm_and_hardly_above(seed: int) -> None:
+    space, K, R, _, structure = exact_case(seed)
+    n, rng = space.n, np.random.default_rng(seed)
+    c = [Fraction(float(x)) for x in np.round(rng.normal(size=n) * 16) / 16]
+    c[-1] -= sum(c)
+    system = [
+        [
+            Fraction(int(p == q)) + Fraction(structure) * sum(R[p][k] * K[k][q] for k in range(n))
+            for q in range(n)
+        ]
+        for p in range(n)
+    ]
+    theta = fraction_solve(system, c)
+    true = sum(c[p] * sum(K[p][q] * theta[q] for q in range(n)) for p in range(n))
+    given = np.array([float(x) for x in c])
+    bound, error = space.dual_norm2(given), space.dual_norm2_error(given)
+    assert Fraction(bound) + Fraction(error) >= true
+    assert Fraction(bound) <= true + Fraction(error) + Fraction(1e-9) * true, "loose"
+
+
+@each("seed", seeds(120))
+def test_the_structured_norm_is_within_its_stated_rounding(seed: int) -> None:
+    space, K, R, X, structure = exact_case(seed)
+    n, rng = space.n, np.random.default_rng(seed)
+    w = rng.normal(size=space.dim) / max(float(np.abs(X).max()), 1e-9)
+    if isinstance(space.base, Rows):
+        offset = [Fraction(float(x)) for x in space.base.offset]
+        exact_w = [Fraction(float(x)) for x in w]
+        scores = [
+            sum((Fraction(float(x)) - o) * v for x, o, v in zip(row, offset, exact_w, strict=True))
+            for row in X
+        ]
+        norm2 = sum(v * v for v in exact_w)
+    else:
+        exact_w = [Fraction(float(x)) for x in w]
+        scores = [sum(K[p][q] * exact_w[q] for q in range(n)) for p in range(n)]
+        norm2 = sum(v * s for v, s in zip(exact_w, scores, strict=True))
+    spread = sum(scores[p] * R[p][q] * scores[q] for p in range(n) for q in range(n))
+    true = norm2 + Fraction(structure) * spread
+    assert abs(Fraction(space.norm2(w)) - true) <= Fraction(space.norm2_error(w))
+
+
+def random_structured(rng: np.random.Generator, loss: str) -> tuple[Problem, np.ndarray]:
+    """Return a small structured problem of any sort, and coordinates of ordinary scores."""
+    n, d = int(rng.integers(2, 25)), int(rng.integers(1, 5))
+    positive = some_labels(rng, n)
+    X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-2, 3)
+    X = np.round(X) if rng.integers(2) else X
+    X[0, 0] += 3.0
+    pairs = some_pairs(rng, positive)
+    spaces: list[Space] = [
+        Rows(X),
+        Rows(sp.csr_matrix(X)),
+        Gram(X @ X.T),
+        Gram.of_kernel(Gaussian(0.5), X),
+        Gram.of_kernel(Gaussian(0.5), X, held=False),
+    ]
+    base = spaces[rng.integers(5)]
+    structure = float(10.0 ** rng.uniform(-3, 4))
+    space = Structured(base, scatter_of(pairs, positive, "sampled"), structure)
+    problem = pair_problem(space, positive, pairs, LOSSES[loss], Ridge(10.0 ** rng.uniform(-5, 2)))
+    w = rng.normal(size=space.dim) * 10.0 ** rng.uniform(-3, 2)
+    return problem, w / max(base.reach, 1e-3)
+
+
+@pytest.mark.slow
+@given(seed=st.integers(0, 2**32), loss=st.sampled_from(sorted(LOSSES)))
+@settings(max_examples=150, deadline=None)
+def test_gap_is_never_negative_in_a_structured_space(seed: int, loss: str) -> None:
+    rng = np.random.default_rng(seed)
+    problem, w = random_structured(rng, loss)
+    scores = rng.normal(size=problem.n) * 10.0 ** rng.uniform(-2, 2)
+    for width in (0.0, 0.5):
+        witness = Minorant.from_scores(problem, scores, width)
+        found = Certificate.of(problem, w, witness)  # raises below minus its rounding
+        assert found.gap >= 0 and found.dual <= found.primal
+        # The point that belongs to the dual point is the one that can be nearest to it.
+        near = problem.space.pull(witness.c) / problem.lam
+        assert Certificate.of(problem, near, witness).gap >= 0
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=100, deadline=None)
+def test_pull_represents_the_structured_inner_product(seed: int) -> None:
+    """<pull(c), f> in the structured product is sum_i c_i f(x_i), for every f."""
+    rng = np.random.default_rng(seed)
+    problem, w = random_structured(rng, "hinge")
+    space = problem.space
+    c = rng.normal(size=space.n)
+    c -= c.mean()
+    expected = float(c @ space.scores(w))
+    size = float(np.abs(c) @ np.abs(space.scores(w))) + 1e-9
+    assert space.inner(space.pull(c), w) == pytest.approx(expected, abs=1e-6 * size)
+    assert space.inner(w, w) == pytest.approx(space.norm2(w), rel=1e-9, abs=1e-12)
+
+
+@each("structure", [0.3, 50.0])
+@pytest.mark.long_digits
+def test_the_certificate_is_that_of_the_whitened_rows(structure: float) -> None:
+    """Two independent roads: whitened features, and the norm in the original coordinates."""
+    rng = np.random.default_rng(9)
+    X, y = rng.normal(size=(30, 4)) * [1, 10, 100, 1000] + 1e4, np.arange(30) % 3 == 0
+    task = formulate(X, y, Request.of(0.01, structure=structure))
+    solution = choose_solver(task.work, "auto", 1e-10, None).solve(task.work)
+    judged = task.judge(solution, 1e-9)
+    held, other = judged.certificate, solution.certificate
+    room = held.rounding + other.rounding + 1e-11 * other.primal
+    assert abs(held.primal - other.primal) <= room and abs(held.dual - other.dual) <= room
+    assert judged.certificate.reaches(1e-9)
+
+
+LAM, STRUCTURE = 0.1, 2.0
+CONVEX: dict[str, Any] = {
+    "hinge": lambda t: cp.pos(1 - t),
+    "squared_hinge": lambda t: cp.square(cp.pos(1 - t)),
+    "square": lambda t: cp.square(1 - t),
+    "logistic": lambda t: cp.logistic(-t),
+}
+
+
+def some_rows(seed: int = 0, n: int = 40) -> dict[str, Any]:
+    """Rows with ties, two equal features' values, five queries of which the last has one class."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(n, 3)), 1)
+    y = (X @ [1.0, -0.5, 0.0] + rng.normal(size=n) > 0).astype(int)
+    qid = rng.integers(0, 5, n)
+    y[qid == 4] = 1
+    return {"X": X, "y": y, "qid": qid, "weight": rng.integers(0, 4, n)}
+
+
+def naive(rows: dict[str, Any], loss: str, weight: np.ndarray) -> tuple[Any, Any]:
+    """Return the problem over listed pairs and its weights, for an independent solver."""
+    y, qid = rows["y"], rows["qid"]
+    listed = [
+        (i, j, float(weight[i] * weight[j]))
+        for i in range(len(y))
+        for j in range(len(y))
+        if y[i] == 1 and y[j] == 0 and qid[i] == qid[j] and weight[i] * weight[j] > 0
+    ]
+    return over(listed, rows, loss, weight)
+
+
+def over(
+    listed: list[tuple[int, int, float]], rows: dict[str, Any], loss: str, weight: np.ndarray
+) -> tuple[Any, Any]:
+    """Return the mean over these pairs (i, j, share) and the structure of all rows."""
+    X, y = rows["X"], rows["y"]
+    i, j, share = (np.array(column) for column in zip(*listed, strict=True))
+    w = cp.Variable(3)
+    spread: Any = 0
+    for side in (0, 1):
+        r = weight[y == side] / weight[y == side].sum()
+        centred = X[y == side] - r @ X[y == side]
+        spread = spread + cp.sum_squares(cp.multiply(np.sqrt(r), centred @ w))
+    mean = (share / share.sum()) @ CONVEX[loss]((X[i] - X[j]) @ w)
+    return mean + LAM / 2 * (cp.sum_squares(w) + STRUCTURE * spread), w
+
+
+@each("loss", CONVEX)
+@each("kind", ["plain", "weighted", "sparse"])
+def test_the_optimum_is_that_over_listed_pairs(loss: str, kind: str) -> None:
+    rows = some_rows()
+    X = sp.csr_matrix(rows["X"]) if kind == "sparse" else rows["X"]
+    weight = rows["weight"] if kind == "weighted" else np.ones(len(rows["y"]), int)
+    words = {"qid": rows["qid"], "structure": STRUCTURE, "loss": loss}
+    words |= {"sample_weight": weight} if kind == "weighted" else {}
+    check(X, rows["y"], words, naive(rows, loss, weight))
+
+
+@each("loss", CONVEX)
+@each("kind", ["between groups", "equal shares"])
+def test_other_pairs_of_two_grades_have_the_structure_too(loss: str, kind: str) -> None:
+    """Positives of one group above negatives of another; queries that count the same."""
+    rows = some_rows(5)
+    y, qid = rows["y"], rows["qid"]
+    weight = np.ones(y.size)
+    if kind == "between groups":
+        pairs = cross_group_pairs(y, qid, 0, 1)
+        up, low = np.flatnonzero((y == 1) & (qid == 0)), np.flatnonzero((y == 0) & (qid == 1))
+        listed = [(int(i), int(j), 1.0) for i in up for j in low]
+        weight = np.isin(np.arange(y.size), [*up, *low]) * 1.0  # other rows are in no pair
+    else:
+        pairs = OrderedPairs(qid, y, share="equal")
+        listed = []
+        for one in range(5):
+            up, low = (np.flatnonzero((y == grade) & (qid == one)) for grade in (1, 0))
+            listed += [(int(i), int(j), 1 / (up.size * low.size)) for i in up for j in low]
+    words = {"pairs": pairs, "structure": STRUCTURE, "loss": loss}
+    check(rows["X"], None, words, over(listed, rows, loss, weight))
+
+
+def check(X: Any, y: np.ndarray | None, words: dict[str, Any], problem: tuple[Any, Any]) -> None:
+    """Compare `solve` and `certify` with the naive objective and its own optimum."""
+    objective, w = problem
+    found: Any = solve(X, y, LAM, **words)
+    stated = found.certificate
+    w.value = found.w
+    assert objective.value == pytest.approx(stated.primal, rel=1e-12)
+    cp.Problem(cp.Minimize(objective)).solve(solver="CLARABEL")
+    slack = stated.rounding + 1e-7
+    assert stated.dual - slack <= objective.value <= stated.primal + slack
+    assert stated.relative_gap <= 1e-9
+    off = found.w + 0.01
+    audit: Any = certify(X, y, LAM, w=off, **words)
+    w.value = off
+    excess = float(objective.value) - stated.primal
+    assert excess - 1e-8 <= audit.gap <= 3 * excess
+
+
+def test_estimators_paths_and_folds_take_it() -> None:
+    rows = some_rows(3)
+    X, y, qid = rows["X"], rows["y"], rows["qid"]
+    best = solve(X, y, LAM, qid=qid, structure=STRUCTURE).certificate
+    model = SAUCSVM(LAM, structure=STRUCTURE).fit(X, y, qid=qid)
+    assert model.certificate_.primal == pytest.approx(best.primal, rel=1e-8)
+    path: Any = regularization_path(X, y, [LAM], qid=qid, structure=STRUCTURE)
+    assert path.points[0].certificate.primal == pytest.approx(best.primal, rel=1e-5)
+    folds = cross_validated_path(X, y, [LAM, 0.01], qid=qid, structure=STRUCTURE, cv=2)
+    chosen: Any = ROCSVMCV([LAM, 0.01], structure=STRUCTURE, cv=2, random_state=0).fit(
+        X, y, qid=qid
+    )
+    assert (folds.fold_low <= folds.fold_auc).all() and (folds.fold_auc <= folds.fold_high).all()
+    assert (folds.fold_gap <= 1e-6).all() and chosen.certificate_.relative_gap <= 1e-9
