@@ -8,13 +8,10 @@ fractions, or to 60 digits.
 from __future__ import annotations
 
 import importlib
-import re
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -47,32 +44,36 @@ from aucert.exact.proof import check_proof
 from aucert.exact.proof.write import columns_of, write_proof, write_proof_of
 from aucert.exact.solvers.choose import choose_solver
 from aucert.exact.sums.binned import Histogram
-from aucert.exact.tools.exact_numbers import float_above, float_below
 from aucert.exact.tools.rounding import Bound
 from aucert.validation.checking.check_solver import check_solver
 from aucert.validation.reference.problems import reference_problems
 from decimal_losses import BEYOND, mean_of, root, tail_pairs
-from fuzz_kinds import estimator, in_blocks, kernel, linear, mutated, structured, weights
+from fuzz_kinds import (
+    Stated,
+    damaged,
+    estimator,
+    in_blocks,
+    kernel,
+    linear,
+    own_kernel,
+    squared_in_blocks,
+    structured,
+    weights,
+    written,
+)
 from fuzzing import (
     TIGHT,
-    Claim,
     Found,
     Kind,
     LinearTruth,
-    NaiveTruth,
     bound_faults,
-    faults,
     hard_labels,
-    hard_lam,
-    hard_loss,
-    hard_pairs,
-    hard_rows,
     hard_values,
     hard_weight,
     in_form,
+    over,
 )
-from ordered_naive import listed, naive_ordered, naive_survival
-from own_parts import Polynomial
+from ordered_naive import naive_ordered, naive_survival
 
 SMOOTH = ("logistic", "smooth_hinge", "exponential")
 QUADRATIC = ("hinge", "squared_hinge", "square")
@@ -80,19 +81,12 @@ QUADRATIC = ("hinge", "squared_hinge", "square")
 
 @dataclass(frozen=True)
 class Core:
-    """A risk of the library, and U by its definition.
-
-    Attributes
-    ----------
-    risk : Mean or Tail
-    truth : function
-        U of exact scores.
-    name : str
-    """
+    """A risk of the library, U of exact scores by its definition, and how `solve` is asked."""
 
     risk: Any
     truth: Callable[[Sequence[Fraction]], Fraction]
     name: str
+    asked: dict[str, Any] = field(default_factory=dict)
 
 
 def hard_scores(rng: np.random.Generator, n: int, loss: str) -> np.ndarray:
@@ -120,7 +114,7 @@ def hard_scores(rng: np.random.Generator, n: int, loss: str) -> np.ndarray:
 
 def judge(rng: np.random.Generator, core: Core, loss: str, found: Found) -> None:
     """Judge the value, its slip, and every kind of minorant that the risk makes."""
-    risk, n = core.risk, core.risk.n
+    found.name, risk, n = core.name, core.risk, core.risk.n
     s = hard_scores(rng, n, loss)
     width = float(rng.choice([0.0, 0.0, 1e-3, 0.5, 20.0]))
     true = core.truth(naive.exact(s))
@@ -130,8 +124,8 @@ def judge(rng: np.random.Generator, core: Core, loss: str, found: Found) -> None
     found.judged(value_faults(true, Bound(sums.value, sums.value_rounding, sums.excess)))
     moved = s + (error * rng.choice([-1.0, 1.0, 0.5], n) * (1 - 1e-9)).astype(np.longdouble)
     far = core.truth(naive.exact(moved))
-    excess = far * (1 - BEYOND) - Fraction(upper.value) - Fraction(upper.error)
-    found.judged([f"U next to the scores exceeds `upper` by {float(excess):.3g}"] * (excess > 0))
+    most = Fraction(upper.value) + Fraction(upper.error)
+    found.judged(over("U next to the scores is above `upper`", far * (1 - BEYOND), most))
     scale = float(rng.choice([1.0, 1.0, 0.3, 0.0]))
     short = s.astype(float)
     evidence: list[Evidence] = [Scores(short, width, scale), Scores(-short, 0.0, scale)]
@@ -139,16 +133,10 @@ def judge(rng: np.random.Generator, core: Core, loss: str, found: Found) -> None
     evidence.append(Mix(tuple(zip(shares, evidence, strict=True))))
     evidence += other_evidence(rng, risk, loss)
     others = [naive.exact(x) for x in (short, -short, 2 * short, np.zeros(n), rng.normal(size=n))]
-    values = [core.truth(other) for other in others if usable(other, loss)]
+    points = [s for s in others if loss != "exponential" or max(s) - min(s) < 1000]
+    values = [core.truth(s) for s in points]
     for one in evidence:
-        minorant = risk.minorant(one)
-        points = [other for other in others if usable(other, loss)]
-        found.judged(minorant_faults(minorant, points, values, type(one).__name__))
-
-
-def usable(s: Sequence[Fraction], loss: str) -> bool:
-    """Whether the loss of these scores can be written down."""
-    return loss != "exponential" or max(s) - min(s) < 1000
+        found.judged(minorant_faults(risk.minorant(one), points, values, type(one).__name__))
 
 
 def other_evidence(rng: np.random.Generator, risk: Any, loss: str) -> list[Evidence]:
@@ -169,10 +157,10 @@ def other_evidence(rng: np.random.Generator, risk: Any, loss: str) -> list[Evide
 
 def value_faults(true: Fraction, stated: Bound) -> list[str]:
     """Return what is false in a value of U and what it may be off by."""
-    apart, slack = true - Fraction(stated.value), true * BEYOND
-    off = Fraction(stated.error) + Fraction(stated.excess)
-    wrong = apart > Fraction(stated.error) + slack or -apart > off + slack
-    return [f"U is off by {float(apart):.3g}: {stated}"] * wrong
+    apart, slack, error = true - Fraction(stated.value), true * BEYOND, Fraction(stated.error)
+    wrong = over("U is above its value and error", apart, error + slack)
+    most = error + Fraction(stated.excess) + slack
+    return wrong + over("U is below its value, error and excess", -apart, most)
 
 
 def minorant_faults(
@@ -186,10 +174,34 @@ def minorant_faults(
     for s, true in zip(points, values, strict=True):
         middle, reach = (max(s) + min(s)) / 2, (max(s) - min(s)) / 2
         below = least - sum(x * (y - middle) for x, y in zip(c, s, strict=True)) - apart * reach
-        if below > true * (1 + BEYOND):
-            excess = float((below - true) / max(true, Fraction(1, 10**300)))
-            wrong.append(f"the minorant of {name} exceeds U by {excess:.3g} of it")
+        wrong += over(f"the minorant of {name} is above U", below, true * (1 + BEYOND))
     return wrong
+
+
+KINDS_OF_ORDER = ("grades", "weights", "floats", "gain", "share", "survival", "uno")
+
+
+def ordered_core(rng: np.random.Generator, n: int, kind: str, form: str, loss: str) -> Core:
+    """Return ordered pairs: by group and grade, with weights, gains or shares, or of survival."""
+    asked: dict[str, Any] = {}
+    if kind in ("survival", "uno"):
+        time = rng.integers(0, max(2, n // 2), n).astype(float) * 0.1
+        event = rng.uniform(size=n) < 0.6
+        if kind == "uno":
+            made = uno_pairs(time, event, float(np.median(time)))
+            weight = np.asarray(made.upper)  # deaths from tau on are not upper rows
+            true = naive_survival(time, event & (weight > 0), weight, event)
+        else:
+            made, true = survival_pairs(time, event), naive_survival(time, event)
+            asked = {"time": time, "event": event}
+        stated = OrderedPairs(made.group, made.key, made.upper, made.lower, form=form)
+    else:
+        stated, true = grades(rng, n, kind, form)
+        asked = {"pairs": stated}
+    pairs = list(zip(true.i, true.j, true.weight, strict=True))
+    assert stated.count() == len(pairs), f"{stated.count()} pairs are counted, not {len(pairs)}"
+    risk = Mean(stated, ALL_LOSSES[loss])
+    return Core(risk, lambda s: mean_of(loss, s, pairs), f"{kind}, n {n}, {form}, {loss}", asked)
 
 
 def ordered(rng: np.random.Generator, found: Found) -> None:
@@ -197,39 +209,8 @@ def ordered(rng: np.random.Generator, found: Found) -> None:
     n = int(rng.integers(3, 13)) if rng.uniform() < 0.8 else int(rng.integers(40, 60))
     form = str(rng.choice(["auto", "binned"]))
     loss = str(rng.choice(["hinge", "hinge", *QUADRATIC, *SMOOTH]))
-    kind = str(rng.choice(["grades", "weights", "floats", "gain", "share", "survival", "uno"]))
-    found.name = f"{kind}, n {n}, {form}, {loss}"
-    if kind in ("survival", "uno"):
-        time = rng.integers(0, max(2, n // 2), n).astype(float) * 0.1
-        event = rng.uniform(size=n) < 0.6
-        tau = float(np.median(time)) if kind == "uno" else None
-        made = survival_pairs(time, event) if tau is None else uno_pairs(time, event, tau)
-        weight = None if tau is None else np.asarray(made.upper)
-        stated = OrderedPairs(made.group, made.key, made.upper, made.lower, form=form)
-        seen = event if weight is None else event & (weight > 0)
-        if weight is None:
-            true = naive_survival(time, event)
-        else:  # deaths from tau on are not upper rows, and no censored ones
-            true = naive_uno(np.flatnonzero(seen).tolist(), time, event, weight)
-    else:
-        stated, true = grades(rng, n, kind, form)
-    pairs = list(zip(true.i, true.j, true.weight, strict=True))
-    if stated.count() != len(pairs):
-        found.judged([f"{stated.count()} pairs are counted, not {len(pairs)}"])
-    rule = ALL_LOSSES[loss]
-    core = Core(Mean(stated, rule), lambda s: mean_of(loss, s, pairs), found.name)
+    core = ordered_core(rng, n, str(rng.choice(KINDS_OF_ORDER)), form, loss)
     judge(rng, core, loss, found)
-
-
-def naive_uno(rows: list[int], time: Any, event: Any, weight: Any) -> Any:
-    """Return the comparable pairs whose upper row is one of `rows`."""
-    later = [
-        (i, j, Fraction(float(weight[i])))
-        for i in rows
-        for j in range(len(time))
-        if i != j and (time[i] < time[j] or (time[i] == time[j] and not event[j]))
-    ]
-    return listed(later)
 
 
 def grades(rng: np.random.Generator, n: int, kind: str, form: str) -> tuple[OrderedPairs, Any]:
@@ -252,26 +233,30 @@ def grades(rng: np.random.Generator, n: int, kind: str, form: str) -> tuple[Orde
     return stated, naive_ordered(group, key, upper, lower, gain, share)
 
 
-def tail(rng: np.random.Generator, found: Found) -> None:
-    """Partial AUC: parts of rows, less than one row, one row, both ways."""
-    n = int(rng.integers(3, 16))
-    positive = hard_labels(rng, n) == 1
-    loss = str(rng.choice(["hinge", "hinge", "squared_hinge", *SMOOTH]))
-    rates = ("0.1", "0.3", "0.05", "0.5", "0.123456789012345678", "1")
-    fpr = Fraction(str(rng.choice(rates)))
-    tpr = 1 - Fraction(str(rng.choice(rates)))
-    pairs = AllPairs().on(positive)
-    found.name = f"tail, n {n}, {loss}, fpr {float(fpr):g}, tpr {float(tpr):g}"
+def tail_core(
+    rng: np.random.Generator, y: np.ndarray, loss: str, rates: Sequence[str], **form: Any
+) -> Core:
+    """Return partial AUC: parts of rows, less than one row, one row, both ways."""
+    fpr, tpr = Fraction(str(rng.choice(rates))), 1 - Fraction(str(rng.choice(rates)))
+    pairs = AllPairs(**form).on(y == 1)
+    risk = tail_risk(pairs, ALL_LOSSES[loss], fpr, tpr)
+    assert isinstance(risk, Tail) or (fpr, tpr) == (1, 0), "a part of the range is not a tail"
     kp, kq = max((1 - tpr) * pairs.n_pos, Fraction(1)), max(fpr * pairs.n_neg, Fraction(1))
-    form, bins = str(rng.choice(["auto", "numpy"])), 1 << 12
-    risk = tail_risk(AllPairs(form=form, bins=bins).on(positive), ALL_LOSSES[loss], fpr, tpr)
-    if not isinstance(risk, Tail) and (fpr, tpr) != (1, 0):
-        found.judged(["a part of the range is not a tail"])
 
     def truth(s: Sequence[Fraction]) -> Fraction:
-        return mean_of(loss, s, tail_pairs(s, positive.tolist(), kp, kq))
+        return mean_of(loss, s, tail_pairs(s, (y == 1).tolist(), kp, kq))
 
-    judge(rng, Core(risk, truth, found.name), loss, found)
+    name = f"tail, n {y.size}, {loss}, fpr {float(fpr):g}, tpr {float(tpr):g}"
+    return Core(risk, truth, name)
+
+
+def tail(rng: np.random.Generator, found: Found) -> None:
+    """Partial AUC at hard scores."""
+    y = hard_labels(rng, int(rng.integers(3, 16)))
+    loss = str(rng.choice(["hinge", "hinge", "squared_hinge", *SMOOTH]))
+    form = str(rng.choice(["auto", "numpy"]))
+    rates = ("0.1", "0.3", "0.05", "0.5", "0.123456789012345678", "1")
+    judge(rng, tail_core(rng, y, loss, rates, form=form, bins=1 << 12), loss, found)
 
 
 def smooth(rng: np.random.Generator, found: Found) -> None:
@@ -291,14 +276,12 @@ def smooth(rng: np.random.Generator, found: Found) -> None:
         form, bins = ("binned" if choice == 1 else "auto"), 1 << int(rng.integers(0, 14))
         pairs = AllPairs(weight, form=form, bins=bins).on(y == 1)
     listed = naive.weighted_pairs((y == 1).tolist(), pairs)
-    found.name = f"smooth, n {n}, {loss}, corner {corner:g}, {type(pairs).__name__}"
-    if isinstance(pairs, AllPairs):
-        found.name += f", {pairs.form}, bins {pairs.bins}, weights {weight is not None}"
+    name = f"smooth, n {n}, {loss}, corner {corner:g}, way {choice}, weights {weight is not None}"
 
     def truth(s: Sequence[Fraction]) -> Fraction:
         return mean_of(loss, s, listed, Fraction(corner))
 
-    judge(rng, Core(Mean(pairs, rule), truth, found.name), loss, found)
+    judge(rng, Core(Mean(pairs, rule), truth, name), loss, found)
 
 
 FORMS = ("plain", "float32", "int8", "strided", "read-only", "longdouble", "list")
@@ -324,24 +307,22 @@ def penalised(rng: np.random.Generator, found: Found) -> None:
     found.name = f"{shape}, X {X.shape}, scale {scale:g}, {loss}, {penalty!r}"
     shape_of: Any = {"loss": loss, "penalty": penalty}
     tight = solve(given, y, **shape_of, tol=1e-8, max_time=0.1)
-    objective = whole_of(X, y == 1, loss, penalty)
+    pairs = naive.weighted_pairs((y == 1).tolist(), AllPairs())
+    objective = whole_of(X, lambda s: mean_of(loss, s, pairs), penalty)
     problem = Problem(Rows(given), Mean(AllPairs().on(y == 1), ALL_LOSSES[loss]), penalty)
     rival = objective(tight.w)
-    assert rival is not None
-    claim = tight.certificate
-    found.judged(claim_faults(claim, rival, rival, penalty.l2))
+    found.judged(claim_faults(tight.certificate, rival, rival, penalty.l2))
     far = tight.w * (1 + 10.0 ** rng.uniform(-6, 0) * rng.normal(size=d))
-    with_sign = objective(far)
-    if with_sign is None:
+    if exact_penalty(penalty, naive.exact(far)) is None:
         return
+    value = objective(far)
     near = problem.space.scores(tight.w) * (1 + 10.0 ** rng.uniform(-9, -1))
     width = float(rng.choice([0.0, 1e-3, 0.3]))
     for witness in (Minorant.from_scores(problem, near, width), tight.witness):
-        found.judged(
-            claim_faults(Certificate.of(problem, far, witness), with_sign, rival, penalty.l2)
-        )
+        claim = Certificate.of(problem, far, witness)
+        found.judged(claim_faults(claim, value, rival, penalty.l2))
     audit = certify(given, y, w=far, refine=False, **shape_of)
-    found.judged(claim_faults(audit, with_sign, rival, penalty.l2))
+    found.judged(claim_faults(audit, value, rival, penalty.l2))
 
 
 def hard_penalty(rng: np.random.Generator, X: np.ndarray, d: int) -> Any:
@@ -357,17 +338,17 @@ def hard_penalty(rng: np.random.Generator, X: np.ndarray, d: int) -> Any:
     return penalty_from(l2, l1, groups, sign)
 
 
-def whole_of(
-    X: np.ndarray, positive: np.ndarray, loss: str, penalty: Any
-) -> Callable[[np.ndarray], Fraction | None]:
-    """Return F by its definition; None where a sign is broken."""
-    rows = naive.exact(X)
-    pairs = naive.weighted_pairs(positive.tolist(), AllPairs())
+Objective = Callable[[np.ndarray], Fraction]
 
-    def objective(weights: np.ndarray) -> Fraction | None:
-        w = naive.exact(weights)
-        extra = exact_penalty(penalty, w)
-        return None if extra is None else mean_of(loss, naive.products(rows, w), pairs) + extra
+
+def whole_of(X: np.ndarray, mean: Callable[[list[Fraction]], Fraction], penalty: Any) -> Objective:
+    """Return F by its definition; weights must keep the signs of the penalty."""
+    rows = naive.exact(X)
+
+    def objective(w: np.ndarray) -> Fraction:
+        extra = exact_penalty(penalty, naive.exact(w))
+        assert extra is not None, "a weight has a sign that the penalty forbids"
+        return mean(naive.products(rows, naive.exact(w))) + extra
 
     return objective
 
@@ -390,36 +371,8 @@ def exact_penalty(penalty: Any, w: Sequence[Fraction]) -> Fraction | None:
 
 
 def claim_faults(claim: Any, value: Fraction, rival: Fraction, l2: float) -> list[str]:
-    """Return what is false in a claim about weights of objective `value`."""
-    wrong = bound_faults(claim, value, min(value, rival), value * BEYOND)
-    apart = Fraction(claim.primal) - Fraction(claim.dual)
-    if (claim.radius is None) != (l2 == 0):
-        wrong.append("a radius without l2, or none with it")
-    elif l2 and Fraction(claim.radius) ** 2 * Fraction(l2) < 2 * apart:
-        wrong.append(f"the radius {claim.radius:.17g} is below sqrt(2 (primal - dual) / l2)")
-    return wrong
-
-
-def own_kernel(rng: np.random.Generator, found: Found) -> None:
-    """A polynomial kernel of one's own, judged by its values in fractions."""
-    n = int(rng.integers(3, 11))
-    y = hard_labels(rng, n)
-    shape = str(rng.choice(["gaussian", "ties", "duplicates", "constant"]))
-    X = hard_values(rng, y, int(rng.integers(1, 4)), shape) * 10.0 ** float(rng.integers(-2, 3))
-    degree = int(rng.integers(1, 4))
-    rows = naive.exact(X)
-    K = [
-        [(1 + sum(a * b for a, b in zip(x, z, strict=True))) ** degree for z in rows] for x in rows
-    ]
-    lam, loss = float(10.0 ** rng.uniform(-5, 1)), hard_loss(rng)
-    pairs = hard_pairs(rng, X, y)
-    found.name = f"polynomial of degree {degree}, {shape}, X {X.shape}, {loss}, lam {lam:.2g}"
-    asked: Any = {"kernel": Polynomial(degree), "loss": loss, "pairs": pairs}
-    solution = solve(X, y, lam, tol=float(10.0 ** rng.integers(-11, -1)), **asked)
-    tight = solve(X, y, lam, **asked, **TIGHT)
-    truth = NaiveTruth(K, True, y == 1, lam, loss, pairs)
-    claim = Claim.of(solution.w, solution.certificate)
-    found.judged(faults(claim, truth, tight.w, tight.certificate.radius))
+    """Return what is false in a claim about weights of objective `value`, known to 50 digits."""
+    return bound_faults(claim, value, min(value, rival), l2, value * BEYOND)
 
 
 def checked_solver(rng: np.random.Generator, found: Found) -> None:
@@ -453,14 +406,14 @@ def checked_solver(rng: np.random.Generator, found: Found) -> None:
             continue
         best = solve(problem.X, problem.y, problem.lam, loss=loss, pairs=pairs, **TIGHT)
         least = min(truth.objective(best.w), value)
-        above, wrong = value - least, []
-        if row.verdict == "pass" and above > Fraction(tol) * max(least, Fraction(1, 10**7)):
-            wrong.append(f"{problem.name} passes, {float(above):.3g} above {float(least):.6g}")
-        if row.gap is not None and above > Fraction(row.gap) * (1 + Fraction(1, 2**50)):
-            wrong.append(f"{problem.name}: the gap is {float(above):.6g}, not {row.gap:.6g}")
-        if Fraction(row.lower) > least:
-            wrong.append(f"{problem.name}: the optimum is not above {row.lower!r}")
-        found.judged(wrong)
+        above, wrong = value - least, over("the lower bound is above F(best)", row.lower, least)
+        if row.verdict == "pass":
+            most = Fraction(tol) * max(least, Fraction(1, 10**7))
+            wrong += over("what passes is above the tolerance", above, most)
+        if row.gap is not None:
+            most = Fraction(row.gap) * (1 + Fraction(1, 2**50))
+            wrong += over("F - F(best) is above the gap", above, most)
+        found.judged([f"{problem.name}: {text}" for text in wrong])
 
 
 CORE: list[Kind] = [
@@ -477,19 +430,13 @@ def solved_ordered(rng: np.random.Generator, found: Found) -> None:
     """The general solvers over ordered pairs: the ridge and the elastic net, every loss."""
     n, d = int(rng.integers(4, 20)), int(rng.integers(1, 4))
     loss = str(rng.choice(["hinge", *QUADRATIC, *SMOOTH]))
-    stated, true = grades(rng, n, str(rng.choice(["grades", "weights", "gain", "share"])), "auto")
+    kind = str(rng.choice(["grades", "weights", "gain", "share"]))
+    core = ordered_core(rng, n, kind, "auto", loss)
     X = hard_values(rng, hard_labels(rng, n), d, str(rng.choice(SHAPES)))
     unit = float(np.abs(X - X[0]).max()) or 1.0
     l2, l1 = float(10.0 ** rng.uniform(-5, 1)) * unit**2, float(10.0 ** rng.uniform(-3, -1)) * unit
     penalty: Any = ElasticNet(l2, l1) if rng.integers(3) == 0 else Ridge(l2)
-    found.name = f"n {n}, X {X.shape}, {loss}, {penalty!r}"
-    problem = Problem(Rows(X), Mean(stated, ALL_LOSSES[loss]), penalty)
-    pairs = list(zip(true.i, true.j, true.weight, strict=True))
-
-    def objective(w: np.ndarray) -> Fraction:
-        return mean_of(loss, exact_scores(X, w), pairs) + of_penalty(penalty, w)
-
-    judge_solver(rng, problem, objective, found)
+    judge_solver(X, core, penalty, found)
 
 
 def solved_tail(rng: np.random.Generator, found: Found) -> None:
@@ -498,53 +445,37 @@ def solved_tail(rng: np.random.Generator, found: Found) -> None:
     y = hard_labels(rng, n)
     X = hard_values(rng, y, d, str(rng.choice(SHAPES)))
     loss = str(rng.choice(["hinge", "squared_hinge", *SMOOTH]))
-    fpr = Fraction(str(rng.choice(["0.1", "0.3", "0.5"])))
-    tpr = Fraction(str(rng.choice(["0", "0.3", "0.6"])))
+    core = tail_core(rng, y, loss, ("0.1", "0.3", "0.5", "1"))
     unit = float(np.abs(X - X[0]).max()) or 1.0
-    penalty = Ridge(float(10.0 ** rng.uniform(-5, 1)) * unit**2)
-    found.name = f"tail, X {X.shape}, {loss}, fpr {float(fpr):g}, tpr {float(tpr):g}, {penalty!r}"
-    pairs = AllPairs().on(y == 1)
-    problem = Problem(Rows(X), tail_risk(pairs, ALL_LOSSES[loss], fpr, tpr), penalty)
-    kp, kq = max((1 - tpr) * pairs.n_pos, Fraction(1)), max(fpr * pairs.n_neg, Fraction(1))
-
-    def objective(w: np.ndarray) -> Fraction:
-        s = exact_scores(X, w)
-        worst = tail_pairs(s, (y == 1).tolist(), kp, kq)
-        return mean_of(loss, s, worst) + of_penalty(penalty, w)
-
-    judge_solver(rng, problem, objective, found)
+    judge_solver(X, core, Ridge(float(10.0 ** rng.uniform(-5, 1)) * unit**2), found)
     shares = 0.999 * rng.dirichlet(np.ones(4))
     widths = rng.choice([0, 0.3], size=4)
+    if not isinstance(core.risk, Tail):
+        return
     mixed = zip(shares.tolist(), widths.tolist(), strict=True)
     parts = tuple((x, Scores(rng.normal(size=n), width)) for x, width in mixed)
-    minorant = problem.risk.minorant(Mix(parts))
+    minorant = core.risk.minorant(Mix(parts))
     points = [naive.exact(rng.normal(size=n) * 10.0 ** rng.integers(-2, 2)) for _ in range(3)]
-    lists = [tail_pairs(s, (y == 1).tolist(), kp, kq) for s in points]
-    values = [mean_of(loss, s, worst) for s, worst in zip(points, lists, strict=True)]
-    found.judged(minorant_faults(minorant, points, values, "mixture"))
+    found.judged(minorant_faults(minorant, points, [*map(core.truth, points)], "mixture"))
 
 
-def judge_solver(rng: np.random.Generator, problem: Problem, objective: Any, found: Found) -> None:
+def judge_solver(X: np.ndarray, core: Core, penalty: Any, found: Found) -> None:
     """Judge a rough and a tight solution, each other's rivals, in fractions."""
+    found.name = f"{core.name}, X {X.shape}, {penalty!r}"
+    problem = Problem(Rows(X), core.risk, penalty)
     rough = choose_solver(problem, "auto", 1e-3, 0.2).solve(problem)
     tight = choose_solver(problem, "auto", 1e-9, 0.3).solve(problem, w0=rough.w)
+    both_judged(whole_of(X, core.truth, penalty), penalty, rough, tight, found)
+
+
+def both_judged(
+    objective: Objective, penalty: Any, rough: Any, tight: Any, found: Found
+) -> Fraction:
+    """Judge two solutions of one problem by each other; return the lesser objective."""
     values = [objective(rough.w), objective(tight.w)]
-    found.judged(claim_faults(rough.certificate, values[0], values[1], problem.penalty.l2))
-    found.judged(claim_faults(tight.certificate, values[1], values[0], problem.penalty.l2))
-
-
-def exact_scores(X: np.ndarray, w: np.ndarray) -> Sequence[Fraction]:
-    """Return X w in fractions."""
-    v = naive.exact(w)
-    rows = naive.exact(X)
-    return [sum((a * b for a, b in zip(row, v, strict=True)), Fraction(0)) for row in rows]
-
-
-def of_penalty(penalty: Any, w: np.ndarray) -> Fraction:
-    """Return the penalty of weights that keep its signs."""
-    value = exact_penalty(penalty, naive.exact(w))
-    assert value is not None, "a weight has a sign that the penalty forbids"
-    return value
+    for solution, value in zip((rough, tight), values, strict=True):
+        found.judged(claim_faults(solution.certificate, value, min(values), penalty.l2))
+    return min(values)
 
 
 def zeros(rng: np.random.Generator, found: Found) -> None:
@@ -600,10 +531,6 @@ def statistics(rng: np.random.Generator, found: Found) -> None:
     found.judged(wrong + [f"variance off by {apart:.3g}"] * bool(apart > 1e-12))
 
 
-Columns = dict[str, Any]
-Objective = Callable[[np.ndarray], Fraction]
-
-
 def penalised_ordered(rng: np.random.Generator, found: Found) -> None:
     """Group lasso, signs and the elastic net over ordered pairs: solutions, and audits of others.
 
@@ -614,34 +541,17 @@ def penalised_ordered(rng: np.random.Generator, found: Found) -> None:
     X = hard_values(rng, hard_labels(rng, n), d, str(rng.choice(SHAPES))) * scale
     loss = str(rng.choice(["hinge", *QUADRATIC, *SMOOTH]))
     kind = str(rng.choice(["grades", "weights", "gain", "share", "survival"]))
-    stated: Any
-    if kind == "survival":
-        time, event = rng.integers(0, max(2, n // 2), n) * 0.1, rng.uniform(size=n) < 0.7
-        asked: Any = {"y": None, "time": time, "event": event}
-        true = naive_survival(time, event)
-    else:
-        stated, true = grades(rng, n, kind, "auto")
-        asked = {"y": None, "pairs": stated}
-    penalty = hard_penalty(rng, X, d)
-    found.name = f"{kind}, X {X.shape}, scale {scale:g}, {loss}, {penalty!r}"
-    pairs = list(zip(true.i, true.j, true.weight, strict=True))
-
-    def mean(w: np.ndarray) -> Fraction:
-        return mean_of(loss, exact_scores(X, w), pairs)
-
-    asked |= {"loss": loss, "penalty": penalty}
-    rough = solve(X, **asked, tol=1e-2, max_time=0.1)
+    core, penalty = ordered_core(rng, n, kind, "auto", loss), hard_penalty(rng, X, d)
+    found.name = f"{core.name}, X {X.shape}, scale {scale:g}, {penalty!r}"
+    objective = whole_of(X, core.truth, penalty)
+    asked: Any = {"y": None, "loss": loss, "penalty": penalty, **core.asked}
     tight = solve(X, **asked, tol=1e-8, max_time=0.2)
-    points = [rough.w, tight.w]
-    values = [mean(w) + of_penalty(penalty, w) for w in points]
-    rival = min(values)
-    for solution, value in zip((rough, tight), values, strict=True):
-        found.judged(claim_faults(solution.certificate, value, rival, penalty.l2))
+    rough = solve(X, **asked, tol=1e-2, max_time=0.1)
+    rival = both_judged(objective, penalty, rough, tight, found)
     far = tight.w * (1 + 10.0 ** rng.uniform(-6, 0) * rng.normal(size=d))
-    extra = exact_penalty(penalty, naive.exact(far))
-    if extra is not None:
+    if exact_penalty(penalty, naive.exact(far)) is not None:
         audit = certify(X, **asked, w=far, refine=bool(rng.integers(2)), max_time=0.2)
-        found.judged(claim_faults(audit, mean(far) + extra, rival, penalty.l2))
+        found.judged(claim_faults(audit, objective(far), rival, penalty.l2))
 
 
 def worst_group(rng: np.random.Generator, found: Found) -> None:
@@ -653,24 +563,18 @@ def worst_group(rng: np.random.Generator, found: Found) -> None:
     X = hard_values(rng, y, d, str(rng.choice(SHAPES)))
     loss = str(rng.choice(["hinge", "squared_hinge", "square", *SMOOTH]))
     penalty = hard_penalty(rng, X, d)
-    found.name = f"worst of {groups}, X {X.shape}, {loss}, {penalty!r}"
     means, parts = [], []
     for group in range(groups):
         means.append(Mean(cross_group_pairs(y, member, group, group), ALL_LOSSES[loss]))
         mine = member == group
-        parts.append(
-            [
-                (int(i), int(j), Fraction(1))
-                for i in np.flatnonzero(mine & (y == 1))
-                for j in np.flatnonzero(mine & (y == 0))
-            ]
-        )
+        i, j = np.nonzero(np.logical_and.outer(mine & (y == 1), mine & (y == 0)))
+        parts.append([(int(a), int(b), Fraction(1)) for a, b in zip(i, j, strict=True)])
 
-    def objective(w: np.ndarray) -> Fraction:
-        s = exact_scores(X, w)
-        return max(mean_of(loss, s, part) for part in parts) + of_penalty(penalty, w)
+    def truth(s: Sequence[Fraction]) -> Fraction:
+        return max(mean_of(loss, s, part) for part in parts)
 
-    judge_solver(rng, Problem(Rows(X), Worst(tuple(means)), penalty), objective, found)
+    name = f"worst of {groups}, {loss}"
+    judge_solver(X, Core(Worst(tuple(means)), truth, name), penalty, found)
 
 
 def ordered_proof(rng: np.random.Generator, found: Found) -> None:
@@ -681,37 +585,33 @@ def ordered_proof(rng: np.random.Generator, found: Found) -> None:
     X = hard_values(rng, hard_labels(rng, n), int(rng.integers(1, 4)), shape)
     columns = _columns(rng, n, kind)
     r = rng.integers(0, 4, n) if rng.integers(2) else np.ones(n, dtype=int)
+    stated = Stated(X, kind, columns, r)
     if kind == "ordered":  # the file is about these columns: a row on no side counts 0 times
-        columns, r = columns_of(_pairs(columns, r))
+        stated = Stated(X, kind, *columns_of(stated.ordered_pairs()))
     unit = float(np.abs(X - X[0]).max()) or 1.0
     lam, tol = float(10.0 ** rng.uniform(-5, 2)) * unit**2, float(10.0 ** rng.uniform(-9, -1))
     found.name = f"proof, {kind}, {shape}, X {X.shape}, lam {lam:.2g}, tol {tol:.0e}"
-    proof, tight = _written(X, kind, columns, r, lam, tol)
-    found.judged(_pass_or_fault(proof, X, kind, columns, r))
+    solution, tight = stated.solve(lam, tol=tol), stated.solve(lam, tol=1e-9, max_time=0.3).w
+    if kind == "ordered":
+        problem = Problem(Rows(X), Mean(stated.ordered_pairs(), HINGE), Ridge(lam))
+        proof = written(lambda path: write_proof_of(problem, solution, path))
+    else:
+        proof = written(write_proof, X, lam=lam, solution=solution, **stated.asked())
+    try:
+        found.judged([])
+        stated.check(check_proof.check, proof)
+    except ValueError as why:
+        found.false.append(f"the file that was written is refused: {why}")
     if rng.integers(2):  # the dual point of somebody's scores, rounded to whole numbers
         bins, half = 1 << int(rng.integers(0, 12)), int(rng.integers(0, 40))
         scores = np.floor(bins * (X @ (tight * rng.choice([1.0, 0.9])))).astype(np.int64)
         kept = {name: x for name, x in proof.items() if name not in ("u", "v", "cap")}
         proof = kept | proofs.scalars(kind="scores", bins=bins, half=half)
         proof["scores"] = scores if np.abs(X @ tight).max() < 1e12 else 0 * scores
-    for _ in range(6):
-        changed, text = mutated(rng, proof)
-        stated, weight = columns, r
-        if rng.integers(3) == 0:
-            stated, weight, text = _damaged(rng, columns, r, text)
-        try:
-            if rng.uniform() < 0.7:  # whoever changes a field claims what can be verified then
-                _claim_all(changed, X, kind, stated, weight)
-                text += ", claims as tight as can be"
-            verdict = _verdict(changed, X, kind, stated, weight)
-        except ValueError:
-            found.refused += 1
-            continue
-        wrong = _verified(changed, X, kind, stated, weight, verdict, tight)
-        found.judged([f"{text}: {fault}" for fault in wrong])
+    damaged(rng, found, stated, proof, tight)
 
 
-def _columns(rng: np.random.Generator, n: int, kind: str) -> Columns:
+def _columns(rng: np.random.Generator, n: int, kind: str) -> dict[str, Any]:
     """Return what orders n rows, with ties; some pair there is in most."""
     names = np.array(["b", "a", "c"])[rng.integers(0, int(rng.integers(1, 4)), n)]
     if kind == "survival":
@@ -720,7 +620,7 @@ def _columns(rng: np.random.Generator, n: int, kind: str) -> Columns:
     if kind == "query":
         return {"y": key, "qid": names if rng.integers(2) else rng.integers(0, 3, n)}
     group = np.unique(names, return_inverse=True)[1]
-    columns: Columns = {"key": key, "group": group}
+    columns: dict[str, Any] = {"key": key, "group": group}
     if rng.integers(2):
         columns |= {"upper": rng.random(n) < 0.8, "lower": rng.random(n) < 0.8}
     if rng.integers(2):
@@ -728,120 +628,11 @@ def _columns(rng: np.random.Generator, n: int, kind: str) -> Columns:
     return columns
 
 
-def _pairs(columns: Columns, r: np.ndarray) -> OrderedPairs:
-    """Return the pairs of the columns "ordered"."""
-    n = r.size
-    sides = [np.asarray(columns.get(side, np.ones(n))) * r for side in ("upper", "lower")]
-    return OrderedPairs(columns["group"], columns["key"], *sides, share=columns.get("share"))
-
-
-def _written(
-    X: np.ndarray, kind: str, columns: Columns, r: np.ndarray, lam: float, tol: float
-) -> tuple[Columns, np.ndarray]:
-    """Return the fields of a proof file, and weights near the optimum."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "proof.npz"
-        if kind == "ordered":
-            problem = Problem(Rows(X), Mean(_pairs(columns, r), HINGE), Ridge(lam))
-            asked: Columns = {"y": None, "lam": lam, "pairs": problem.pairs}
-            solution = solve(X, **asked, tol=tol)
-            write_proof_of(problem, solution, path)
-        else:
-            asked = {"y": None, "lam": lam, "sample_weight": r, **columns}
-            solution = solve(X, **asked, tol=tol)
-            write_proof(path, X, solution=solution, **asked)
-        with np.load(path) as file:
-            return dict(file), solve(X, **asked, tol=1e-9, max_time=0.3).w
-
-
-def _verdict(proof: Columns, X: np.ndarray, kind: str, columns: Columns, r: np.ndarray) -> str:
-    return check_proof.check(proof, X, check_proof.ordering(kind, columns, proof, {}), r)
-
-
-def _pass_or_fault(
-    proof: Columns, X: np.ndarray, kind: str, columns: Columns, r: np.ndarray
-) -> list[str]:
-    """Return what is wrong where the checker refuses the file that was written."""
-    try:
-        _verdict(proof, X, kind, columns, r)
-    except ValueError as why:
-        return [f"the file that was written is refused: {why}"]
-    return []
-
-
-def _damaged(
-    rng: np.random.Generator, columns: Columns, r: np.ndarray, text: str
-) -> tuple[Columns, np.ndarray, str]:
-    """Return the columns with one permuted or one row's weight changed, and what was done."""
-    name = str(rng.choice([*columns, "weight"]))
-    if name == "weight":
-        other = r.copy()
-        other[rng.integers(r.size)] += 1
-        return columns, other, f"{text}, a weight raised"
-    return columns | {name: rng.permutation(columns[name])}, r, f"{text}, {name} permuted"
-
-
-def _claim_all(proof: Columns, X: np.ndarray, kind: str, columns: Columns, r: np.ndarray) -> None:
-    """Claim the bounds that the checker finds in the changed fields, and no less."""
-    order = check_proof.ordering(kind, columns, proof, {})
-    upper, lower, digest = check_proof.bounds(proof, X, order, r)
-    claims = {"primal": float_above(upper), "dual": float_below(lower)}
-    proof |= proofs.scalars(**claims, gap=float_above(upper - lower), sha256=digest)
-
-
-def _verified(
-    proof: Columns,
-    X: np.ndarray,
-    kind: str,
-    columns: Columns,
-    r: np.ndarray,
-    verdict: str,
-    tight: np.ndarray,
-) -> list[str]:
-    """Return what is false in a verdict and in the claims that it let pass."""
-    match = re.match(r"verified gap <= (\S+)", verdict)
-    assert match is not None, verdict
-    lam, w = float(proof["lam"]), np.asarray(proof["w"])
-    pairs = _enumerated(kind, columns, r)
-
-    def objective(w: np.ndarray) -> Fraction:
-        return mean_of("hinge", exact_scores(X, w), pairs) + of_penalty(Ridge(lam), w)
-
-    asked: Columns = {"y": None, "lam": lam, "tol": 1e-9, "max_time": 0.2}
-    asked |= {"pairs": _pairs(columns, r)} if kind == "ordered" else {"sample_weight": r, **columns}
-    value = objective(w)
-    least = min(value, objective(tight), objective(solve(X, **asked).w))
-    wrong = []
-    for name, gap in (("verified", float(match[1])), ("claimed", float(proof["gap"]))):
-        if value - least > Fraction(gap):
-            wrong.append(f"a gap of {gap:.6g} {name}, it is {float(value - least):.6g}")
-    if value > Fraction(float(proof["primal"])):
-        wrong.append("F(w) is above the primal claimed")
-    if least < Fraction(float(proof["dual"])):
-        wrong.append("F of other weights is below the dual claimed")
-    return wrong
-
-
-def _enumerated(kind: str, columns: Columns, r: np.ndarray) -> list[tuple[int, int, Fraction]]:
-    """Return the pairs one by one, with weights that add up to one."""
-    n = r.size
-    if kind == "survival":
-        plain = naive_survival(columns["time"], columns["event"])
-        held = [(i, j, Fraction(int(r[i] * r[j]))) for i, j in zip(plain.i, plain.j, strict=True)]
-        return [pair for pair in held if pair[2] > 0]
-    if kind == "query":
-        true = naive_ordered(columns["qid"], columns["y"], r, r)
-    else:
-        sides = [np.asarray(columns.get(side, np.ones(n))) * r for side in ("upper", "lower")]
-        true = naive_ordered(columns["group"], columns["key"], *sides, share=columns.get("share"))
-    return list(zip(true.i, true.j, true.weight, strict=True))
-
-
 PAIRS: list[Kind] = [
     *(solved_ordered, solved_tail, statistics, solved_ordered, zeros),
     *(penalised_ordered, ordered_proof, worst_group, penalised_ordered, ordered_proof),
 ]
-"""Ten in turn; `python tests/helpers/fuzzing.py pairs 0:300` runs three hundred."""
+"""Ten in turn."""
 
 
 EXACT = "aucert.exact."
@@ -908,21 +699,6 @@ def on_other_routes(kind: Kind) -> Kind:
 
     routed.__name__ = kind.__name__
     return routed
-
-
-def squared_in_blocks(rng: np.random.Generator, found: Found) -> None:
-    """The squared hinge over rows that are read a few at a time, with row weights or without."""
-    hard = hard_rows(rng, 60, form="plain")
-    lam, weight = hard_lam(rng, hard.true), hard_weight(rng, hard.y) if rng.integers(2) else None
-    pairs, tol = AllPairs(weight), float(10.0 ** rng.integers(-9, 0))
-    found.name = f"squared in blocks, {hard.name}, lam {lam:.2g}, weights {weight is not None}"
-    rows = StreamedRows(hard.true, int(rng.integers(1, 40)))
-    loss: Any = {"loss": "squared_hinge", "pairs": pairs}
-    solution = solve(rows, hard.y, lam, tol=tol, **loss)
-    truth = LinearTruth(hard.true, hard.positive, lam, "squared_hinge", pairs)
-    tight = solve(hard.true, hard.y, lam, **loss, **TIGHT)
-    claim = Claim.of(solution.w, solution.certificate)
-    found.judged(faults(claim, truth, tight.w))
 
 
 PLAIN: list[Callable[..., object]] = [

@@ -20,7 +20,6 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -32,31 +31,27 @@ from aucert.exact import AllPairs, InputError, PairList, TooLargeError, linear_p
 from aucert.exact.certificate.exact_certificate import ExactCertificate
 from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.exact.problem.minorant import Minorant
+from aucert.exact.spaces.kernels import Gaussian, Laplacian
+from true_kernels import true_kernel
 
 
 @dataclass
 class Found:
-    """What one problem showed.
-
-    Attributes
-    ----------
-    name : str
-    made, refused : int
-        Claims made, and refusals.
-    false : list of str
-        What is false in the claims.
-    """
+    """What one problem showed: claims made, refusals, and what is false in the claims."""
 
     name: str
     made: int = 0
     refused: int = 0
     false: list[str] = field(default_factory=list)
 
-    def judged(self, wrong: list[str]) -> Found:
+    def judged(self, wrong: list[str]) -> None:
         """Count one claim and what is wrong with it."""
         self.made += 1
         self.false += wrong
-        return self
+
+    def solved(self, truth: Truth, solution: Any, tight: Any) -> None:
+        """Judge a solution by the truth and a better solution."""
+        self.judged(faults_next_to(truth, solution.w, solution.certificate, tight))
 
 
 Kind = Callable[[np.random.Generator, Found], object]
@@ -71,25 +66,12 @@ class Tally:
     wrong: Counter[str] = field(default_factory=Counter)
     false: list[str] = field(default_factory=list)
 
-    def add(self, kind: str, seed: int, found: Found) -> None:
-        """Count one problem."""
-        self.made[kind] += found.made
-        self.refused[kind] += found.refused
-        self.wrong[kind] += bool(found.false)
-        self.false += [f"seed {seed}, {kind}: {found.name}: {text}" for text in found.false]
-
     def __str__(self) -> str:
         """Return the counts, one line a kind, and every false claim with its seed."""
         kinds = sorted(self.made | self.refused | self.wrong)
-        lines = [
-            f"{kind:14} made {self.made[kind]:5} refused {self.refused[kind]:4} "
-            f"false {self.wrong[kind]:3}"
-            for kind in kinds
-        ]
-        lines.append(
-            f"{'all':14} made {self.made.total():5} refused {self.refused.total():4} "
-            f"false {self.wrong.total():3}"
-        )
+        counts = [(k, self.made[k], self.refused[k], self.wrong[k]) for k in kinds]
+        counts.append(("all", *(c.total() for c in (self.made, self.refused, self.wrong))))
+        lines = [f"{k:14} made {m:5} refused {r:4} false {f:3}" for k, m, r, f in counts]
         return "\n".join(lines + self.false)
 
 
@@ -98,7 +80,11 @@ def run(seeds: Iterable[int], kinds: list[Kind]) -> Tally:
     tally = Tally()
     for seed in seeds:
         kind = kinds[seed % len(kinds)]
-        tally.add(kind.__name__, seed, one(seed, kind))
+        name, found = kind.__name__, one(seed, kind)
+        tally.made[name] += found.made
+        tally.refused[name] += found.refused
+        tally.wrong[name] += bool(found.false)
+        tally.false += [f"seed {seed}, {name}: {found.name}: {text}" for text in found.false]
     return tally
 
 
@@ -137,17 +123,7 @@ SCALES = (-150, -139, -99, -60, -20, -8, 8, 20, 60, 98, 150)
 
 @dataclass(frozen=True, eq=False)
 class Hard:
-    """One data set: what is given, and what it means.
-
-    Attributes
-    ----------
-    X : object
-        As a caller would give it.
-    true : float array (n, d)
-        The numbers meant.
-    y : int array (n,)
-    name : str
-    """
+    """One data set: X as a caller gives it, the numbers meant (n, d), labels, and a name."""
 
     X: Any
     true: np.ndarray
@@ -156,7 +132,6 @@ class Hard:
 
     @property
     def positive(self) -> np.ndarray:
-        """The positive rows: bool (n,)."""
         return self.y == 1
 
 
@@ -328,21 +303,16 @@ def hard_loss(rng: np.random.Generator) -> str:
     return losses[rng.integers(5)]
 
 
-def copied(X: Any) -> Any:
-    return X.copy() if hasattr(X, "copy") else X
+def stored(X: Any) -> list[np.ndarray]:
+    """Return copies of the numbers that the caller's data hold."""
+    names = ("data", "indices") if hasattr(X, "indices") else ("data",) if hasattr(X, "row") else ()
+    return [np.array(getattr(X, name)) for name in names] or [np.array(X)]
 
 
-def rewritten(X: Any, before: Any) -> list[str]:
+def rewritten(X: Any, before: list[np.ndarray]) -> list[str]:
     """Return whether the caller's data were written to."""
-    if hasattr(X, "indices"):
-        parts = [(getattr(X, name), getattr(before, name)) for name in ("data", "indices")]
-    else:
-        parts = [(np.asarray(getattr(m, "data", m)), np.asarray(getattr(n, "data", n)))
-                 for m, n in ([(X, before)] if hasattr(X, "row") else [])]  # fmt: skip
-        if not parts:
-            parts = [(np.asarray(X), np.asarray(before))]
-    same = all(np.array_equal(a, b) for a, b in parts)
-    return [] if same else ["the caller's data were written to"]
+    same = all(np.array_equal(a, b) for a, b in zip(stored(X), before, strict=True))
+    return ["the caller's data were written to"] * (not same)
 
 
 BITS = 160
@@ -362,28 +332,23 @@ class Claim:
     gap: float
     radius: float
     rounding: float
-    relative_gap: float | None = None
+    relative_gap: float | None
 
     @classmethod
     def of(cls, w: np.ndarray, certificate: Any) -> Claim:
         """Return the claim of a `Certificate` or an `Audit`."""
-        bounds = (certificate.primal, certificate.dual, certificate.gap)
-        more = (certificate.radius, certificate.rounding, certificate.relative_gap)
-        return cls(np.asarray(w, dtype=float), *bounds, *more)
+        names = ("primal", "dual", "gap", "radius", "rounding", "relative_gap")
+        return cls(np.asarray(w, dtype=float), *(getattr(certificate, name) for name in names))
 
 
 class Truth(Protocol):
-    """F at any point, the squared distance of two, and lam, as fractions."""
+    """F at any point, the squared distance |f - g|^2 of two, and lam, as fractions."""
 
     lam: Fraction
 
-    def objective(self, w: np.ndarray) -> Fraction:
-        """Return F(w)."""
-        ...
-
-    def distance2(self, w: np.ndarray, other: np.ndarray) -> Fraction:
-        """Return |f - g|^2."""
-        ...
+    def objective(self, w: np.ndarray) -> Fraction: ...
+    def distance2(self, w: np.ndarray, other: np.ndarray) -> Fraction: ...
+    def radius(self, tight: Any) -> float: ...
 
 
 class LinearTruth:
@@ -397,25 +362,21 @@ class LinearTruth:
         self._none = Minorant.from_scores(self.problem, np.zeros(self.problem.n))
 
     def objective(self, w: np.ndarray) -> Fraction:
-        """Return F(w)."""
         return ExactCertificate.of(self.problem, w, self._none).primal
 
     def distance2(self, w: np.ndarray, other: np.ndarray) -> Fraction:
-        """Return |w - other|^2."""
-        both = zip(naive.exact(w), naive.exact(other), strict=True)
-        return sum(((x - y) ** 2 for x, y in both), Fraction(0))
+        return Fraction(naive.norm2(differences(w, other)))
+
+    def radius(self, tight: Any) -> float:
+        return ExactCertificate.of(self.problem, tight.w, tight.witness).radius
+
+
+def differences(w: np.ndarray, other: np.ndarray) -> list[Fraction]:
+    return [x - y for x, y in zip(naive.exact(w), naive.exact(other), strict=True)]
 
 
 class NaiveTruth:
-    """Double loops over the pairs, for a Gram matrix or rows in fractions, with structure.
-
-    Parameters
-    ----------
-    rows : list of lists of Fraction
-        The Gram matrix of a kernel, or rows of features.
-    kernel : bool
-        Which of the two.
-    """
+    """Double loops over the pairs, for a Gram matrix (`kernel`) or rows, with structure."""
 
     def __init__(
         self,
@@ -438,113 +399,91 @@ class NaiveTruth:
         self.weight = naive.exact(np.ones(positive.size) if whole.weight is None else whole.weight)
 
     def objective(self, w: np.ndarray) -> Fraction:
-        """Return lam/2 (|f|^2 + structure f'Sigma f) + the mean loss."""
-        return self.objective_of(naive.exact(w))
-
-    def objective_of(self, w: list[Fraction]) -> Fraction:
-        """Return the same of weights in fractions."""
-        s = naive.products(self.rows, w)
+        s = naive.products(self.rows, naive.exact(w))
         mean = sum(c * naive.loss_value(self.loss, s[i] - s[j]) for i, j, c in self.pairs)
-        norm2 = self._norm2(w, s)
-        if self.structure:
-            norm2 += self.structure * self._variance(s)
-        return mean + self.lam / 2 * norm2
+        return mean + self.lam / 2 * self._norm2(naive.exact(w))
 
-    def _norm2(self, w: list[Fraction], s: list[Fraction]) -> Fraction:
+    def distance2(self, w: np.ndarray, other: np.ndarray) -> Fraction:
+        return self._norm2(differences(w, other))
+
+    def radius(self, tight: Any) -> float:
+        return tight.certificate.radius
+
+    def _norm2(self, w: list[Fraction]) -> Fraction:
+        """Return |f|^2 + structure f'Sigma f."""
+        s = naive.products(self.rows, w)
         both = zip(w, s if self.kernel else w, strict=True)
-        return sum((x * y for x, y in both), Fraction(0))
+        norm2 = sum((x * y for x, y in both), Fraction(0))
+        return norm2 + self.structure * self._variance(s) if self.structure else norm2
 
     def _variance(self, s: list[Fraction]) -> Fraction:
         if self.spread is not None:
-            mean = sum((c * (s[i] - s[j]) for i, j, c in self.spread), Fraction(0))
-            apart = [(s[i] - s[j] - mean, c) for i, j, c in self.spread]
-            return sum((c * x * x for x, c in apart), Fraction(0))
-        total = Fraction(0)
-        for side in (True, False):
-            rows = [k for k, label in enumerate(self.positive.tolist()) if label == side]
-            mass = sum(self.weight[k] for k in rows)
-            mean = sum(self.weight[k] * s[k] for k in rows) / mass
-            total += sum(self.weight[k] * (s[k] - mean) ** 2 for k in rows) / mass
-        return Fraction(total)
+            return variance([(s[i] - s[j], c) for i, j, c in self.spread])
+        labels = self.positive.tolist()
+        sides = [[k for k, label in enumerate(labels) if label == side] for side in (True, False)]
+        return sum(
+            (variance([(s[k], self.weight[k]) for k in rows]) for rows in sides), Fraction(0)
+        )
 
-    def distance2(self, w: np.ndarray, other: np.ndarray) -> Fraction:
-        """Return |f - g|^2 in the norm of the penalty."""
-        apart = [x - y for x, y in zip(naive.exact(w), naive.exact(other), strict=True)]
-        s = naive.products(self.rows, apart)
-        return self._norm2(apart, s) + self.structure * self._variance(s)
+
+def variance(values: list[tuple[Fraction, Fraction]]) -> Fraction:
+    """Return the variance of numbers with weights."""
+    mass = sum(c for _, c in values)
+    mean = sum(c * x for x, c in values) / mass
+    return Fraction(sum(c * (x - mean) ** 2 for x, c in values) / mass)
 
 
 def true_gram(X: np.ndarray, kernel: str, gamma: float) -> list[list[Fraction]]:
     """Return k(x_i, x_j) to 2^-160, from the definitions."""
-    rows, context = naive.exact(X), Context(prec=60)
-    found = [[Fraction(1)] * len(rows) for _ in rows]
-    for i, x in enumerate(rows):
-        for j in range(i):
-            apart = [a - b for a, b in zip(x, rows[j], strict=True)]
-            far = sum((abs(a) if kernel == "laplacian" else a * a) for a in apart)
-            far *= Fraction(gamma)
-            value = Fraction(0)
-            if far < 700:
-                power = context.divide(Decimal(-far.numerator), Decimal(far.denominator))
-                value = Fraction(context.exp(power))
-            value = Fraction(int(value * (1 << BITS)), 1 << BITS)
-            found[i][j] = found[j][i] = value
-    return found
+    K = true_kernel({"rbf": Gaussian, "laplacian": Laplacian}[kernel](gamma), X)
+    return [[Fraction(int(Fraction(x) * (1 << BITS)), 1 << BITS) for x in row] for row in K]
+
+
+def over(what: str, small: Any, large: Any) -> list[str]:
+    """Return `what`, and by how much, if `small` exceeds `large`."""
+    apart = Fraction(small) - Fraction(large)
+    return [f"{what} by {float(apart):.6g}"] if apart > 0 else []
 
 
 def bound_faults(
-    claim: Any, value: Fraction, least: Fraction, slack: Fraction = Fraction(0)
+    claim: Any, value: Fraction, least: Fraction, l2: Any, slack: Fraction = Fraction(0)
 ) -> list[str]:
-    """Return what is false in the bounds of a claim; nothing is added to them for rounding.
+    """Return what is false in a claim: F at the weights is `value`, the optimum at most `least`.
 
-    Parameters
-    ----------
-    claim : Claim, Certificate or Audit
-    value, least : Fraction
-        F at the weights, and an upper bound of the optimum.
-    slack : Fraction
-        What the two may be off by.
+    Nothing is added to the claim's bounds for rounding; `slack` is what the two may be off by.
     """
-    wrong = []
-    upper, lower = Fraction(claim.primal), Fraction(claim.dual)
-    if value > upper + slack:
-        wrong.append(f"F is {float(value - upper):.3g} above the primal {claim.primal!r}")
-    if upper - Fraction(claim.rounding) > value + slack:
-        low = float(upper - value)
-        wrong.append(f"the primal is {low:.3g} above F, its rounding {claim.rounding:.3g}")
-    if lower > least + slack:
-        wrong.append(f"the dual exceeds F(best) by {float(lower - least):.3g}")
-    if Fraction(claim.gap) < upper - lower:
-        wrong.append(f"the gap {claim.gap!r} is below primal - dual")
-    if value - least > Fraction(claim.gap) + slack:
-        wrong.append(f"the gap is at least {float(value - least):.6g}, not {claim.gap:.6g}")
-    share = claim.relative_gap
-    if upper > 0 and (share is None or (value - least) > (Fraction(share) + slack) * value):
-        wrong.append(f"the relative gap is at least {float((value - least) / value)}, not {share}")
+    upper, lower, share = Fraction(claim.primal), Fraction(claim.dual), claim.relative_gap
+    wrong = [
+        *over("F is above the primal", value, upper + slack),
+        *over("primal - rounding is above F", upper - Fraction(claim.rounding), value + slack),
+        *over("the dual is above F(best)", lower, least + slack),
+        *over("primal - dual is above the gap", upper - lower, claim.gap),
+        *over("F - F(best) is above the gap", value - least, Fraction(claim.gap) + slack),
+    ]
+    if upper > 0 and share is not None:
+        held = (Fraction(share) + slack) * value
+        wrong += over("F - F(best) is above the relative gap of F", value - least, held)
+    if (claim.radius is None) != (l2 == 0) or (upper > 0 and share is None):
+        wrong.append("a radius without l2, or none with it, or no relative gap")
+    elif l2:
+        square = Fraction(claim.radius) ** 2 * Fraction(l2)
+        wrong += over("2 (primal - dual) is above l2 radius^2", 2 * (upper - lower), square)
     return wrong
 
 
 def faults(claim: Claim, truth: Truth, best: np.ndarray, best_radius: float = np.inf) -> list[str]:
-    """Return what is false in a claim, given the best point that is known.
-
-    Parameters
-    ----------
-    best : array (dim,)
-        F there is an upper bound of the optimum.
-    best_radius : float
-        The optimum is at most so far from it.
-    """
+    """Return what is false in a claim, given the best point known, and how far it is off."""
     value = truth.objective(claim.w)
-    least = min(value, truth.objective(best))
-    wrong = bound_faults(claim, value, least)
-    upper, lower = Fraction(claim.primal), Fraction(claim.dual)
-    if Fraction(claim.radius) ** 2 * truth.lam < 2 * (upper - lower):
-        wrong.append(f"the radius {claim.radius:.17g} is below sqrt(2 (primal - dual) / lam)")
+    wrong = bound_faults(claim, value, min(value, truth.objective(best)), truth.lam)
     if best_radius < np.inf:
         far = Fraction(claim.radius) + Fraction(best_radius)
-        if truth.distance2(claim.w, best) > far * far:
-            wrong.append(f"the optimum is farther than the radius {claim.radius:.6g}")
+        wrong += over("the optimum is off the radius", truth.distance2(claim.w, best), far * far)
     return wrong
+
+
+def faults_next_to(truth: Truth, w: np.ndarray, certificate: Any, tight: Any) -> list[str]:
+    """Return the faults of a certificate, given a solution of the same problem with a small gap."""
+    return faults(Claim.of(w, certificate), truth, tight.w, truth.radius(tight))
 
 
 if __name__ == "__main__":

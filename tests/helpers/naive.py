@@ -113,9 +113,7 @@ def products(matrix: Sequence[Sequence[Number]], w: Sequence[Number]) -> list[Nu
 
 def pulled(X: Sequence[Sequence[Number]], c: Sequence[Number]) -> list[Number]:
     """Return X'c."""
-    return [
-        sum(weight * row[k] for weight, row in zip(c, X, strict=True)) for k in range(len(X[0]))
-    ]
+    return products(list(zip(*X, strict=True)), c)
 
 
 def norm2(w: Sequence[Number]) -> Number:
@@ -144,3 +142,18 @@ def dual_value(
     """Return sum c dual(alpha) - |sum c alpha (x_i - x_j)|^2 / (2 lam)."""
     gain = sum(c * loss_dual(loss, a) for (_, _, c), a in zip(pairs, alpha, strict=True))
     return gain - norm2(pulled(X, marginals(alpha, pairs, len(X)))) / (2 * lam)
+
+
+def solved(matrix: Sequence[Sequence[Number]], right: Sequence[Number]) -> list[Number] | None:
+    """Return the solution of a square system in fractions, or None where it is singular."""
+    rows = [[*map(Fraction, line), Fraction(b)] for line, b in zip(matrix, right, strict=True)]
+    for k in range(len(rows)):
+        pivot = next((i for i in range(k, len(rows)) if rows[i][k] != 0), None)
+        if pivot is None:
+            return None
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        for i in range(len(rows)):
+            if i != k and rows[i][k] != 0:
+                factor = rows[i][k] / rows[k][k]
+                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
+    return [row[-1] / row[k] for k, row in enumerate(rows)]

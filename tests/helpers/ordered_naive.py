@@ -62,13 +62,13 @@ def naive_ordered(group, key, upper, lower, gain=None, share=None) -> Naive:
     return listed(rows)
 
 
-def naive_survival(time, event, weight=None) -> Naive:
-    """Comparable pairs as they are defined, without keys or ranks."""
-    rows = []
+def naive_survival(time, upper, weight=None, event=None) -> Naive:
+    """Comparable pairs as they are defined, without keys or ranks; `upper` are the deaths."""
+    event, rows = upper if event is None else event, []
     for i in range(len(time)):
         for j in range(len(time)):
             later = time[i] < time[j] or (time[i] == time[j] and not event[j])
-            if event[i] and i != j and later:
+            if upper[i] and i != j and later:
                 rows.append((i, j, Fraction(1 if weight is None else float(weight[i]))))
     return listed(rows)
 
