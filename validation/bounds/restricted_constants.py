@@ -93,8 +93,9 @@ def restricted_constants_exact(M_blocks: np.ndarray, s: int) -> RestrictedConsta
     for supports in _supports(d, s):
         rows, columns = supports[:, :, None], supports[:, None, :]
         least = min(least, float(np.linalg.eigvalsh(mean[rows, columns])[:, 0].min()))
-        for M in M_blocks:
-            largest = max(largest, float(np.linalg.eigvalsh(M[rows, columns])[:, -1].max()))
+        for some in np.array_split(M_blocks, -(-m * len(supports) // _CHUNK)):
+            inside = some[:, rows, columns]
+            largest = max(largest, float(np.linalg.eigvalsh(inside)[..., -1].max()))
     rounding = s * np.finfo(float).eps * largest
     return RestrictedConstants(s, 2 * least if least > rounding else 0.0, 2 * largest)
 

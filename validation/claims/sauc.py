@@ -395,18 +395,23 @@ def direction(data: Dataset, solution: Solution) -> tuple[float, float]:
 
 
 def sauc_prop_2_as_printed(c: Context) -> Outcome:
-    data = wdbc_sample(c)
-    lams = (1.0, 0.1, 0.01)
-    found = {
-        f"C n+ n- = {1 / lam:g}": direction(data, optimum(hinge_problem(data, lam), tol=1e-8))
-        for lam in lams
-    }
-    share, high = min(found.values(), key=lambda pair: pair[1])
+    data, lams = wdbc_sample(c), (1.0, 0.1, 0.01)
+    step, rows = means(data), []
+    for lam in lams:
+        problem = hinge_problem(data, lam)
+        solution = optimum(problem, tol=1e-8)
+        loss = problem.sums(problem.space.scores(solution.w)).value
+        slack = solution.certificate.radius * float(np.linalg.norm(step))
+        rows.append([float(solution.w @ step), 1 - loss, slack, *direction(data, solution)])
+    difference, least, slack, share, high = np.array(rows).T
+    rises = (np.diff(difference) > slack[1:] + slack[:-1]).all() and (np.diff(least) > 0).all()
     return judged(
-        high >= 0.99,
-        f"{share:.3f} of the largest value for its length",
-        {f"{name}: share": x for name, (x, _) in found.items()}
-        | {f"{name}: upper bound": x for name, (_, x) in found.items()},
+        bool(rises and (difference >= least).all()),
+        f"w'(u_1 - u_2) rises from {difference[0]:.2f} to {difference[-1]:.2f} with C; "
+        f"{share.min():.3f} of the largest value for its length",
+        {f"C n+ n- = {1 / lam:g}: share": x for lam, x in zip(lams, share, strict=True)}
+        | {f"C n+ n- = {1 / lam:g}: upper bound": x for lam, x in zip(lams, high, strict=True)}
+        | {"difference of means, and its bound (22)": [difference, least]},
         (data,),
     )
 
@@ -566,25 +571,24 @@ def sauc_pair_counts_by_the_printed_rule(c: Context) -> Outcome:
 
 def sauc_pair_counts_with_anchors_of_one_class(c: Context) -> Outcome:
     seeds = toy_seeds(c, 1000 if c.quick else 10_000)
-    ranges = {k: counts(seeds[:40], k, "anchor", "E") for k in TABLE_2}
-    whole = {k: counts(seeds[:40], k, "anchor") for k in TABLE_2}
-    divisible = all(count % k == 0 for k, count in TABLE_2.items())
-    divisible &= all((x % k == 0).all() for k, x in ranges.items())
-    alike = {k: float((x == TABLE_2[k]).mean()) for k, x in ranges.items()}
-    left = seeds
-    for k, count in TABLE_2.items():  # the first k is met by few draws
-        hit = counts(left, k, "anchor", "E") == count
-        left = [seed for seed, yes in zip(left, hit, strict=True) if yes]
-        if not left:
-            break
+    ranges = {k: counts(seeds[:20], k, "anchor", "E") for k in TABLE_2}
+    divisible = all(
+        count % k == 0 and (ranges[k] % k == 0).all() for k, count in TABLE_2.items()
+    )
+
+    def alike(seed: int) -> bool:
+        # The first k is met by few draws.
+        return all(counts([seed], k, "anchor", "E")[0] == count for k, count in TABLE_2.items())
+
+    at = next((at for at, seed in enumerate(seeds, 1) if alike(seed)), None)
+    found = "no draw" if at is None else f"draw {at}"
     return judged(
-        divisible and bool(left),
-        f"all six counts in {len(left)} of {len(seeds)} draws; k = 5: {span(ranges[5])}",
+        divisible and at is not None,
+        f"all six counts in {found} of {len(seeds)} at most; k = 5: {span(ranges[5])}",
         {f"k = {k}: range of the counts": span(x) for k, x in ranges.items()}
         | {f"k = {k}: printed": count for k, count in TABLE_2.items()}
-        | {f"k = {k}: share of 40 draws with the printed count": x for k, x in alike.items()}
-        | {f"k = {k}: no anchor dropped": span(x) for k, x in whole.items()}
-        | {"draws with all six counts": len(left), "a seed of these": left[0] if left else None},
+        | {"k = 5, no anchor dropped": span(counts(seeds[:20], 5, "anchor"))}
+        | {"first draw with all six counts": at, "its seed": at and seeds[at - 1]},
     )
 
 

@@ -156,7 +156,7 @@ def incomplete_u_is_unbiased(c: Context) -> Outcome:
 def variance(c: Context, replace: bool) -> Outcome:
     """Test var U_B = factor sigma^2 / B by a chi-square interval."""
     data, problem, losses = small_problem(c)
-    pairs, B = losses.size, losses.size // 2
+    pairs, B = losses.size, losses.size // 4
     values = drawn_losses(c, problem, B, replace)
     factor = 1.0 if replace else (pairs - B) / (pairs - 1)
     ratio, df = float(values.var(ddof=1)) * B / float(losses.var()), values.size - 1
@@ -362,6 +362,7 @@ def eq_2_of_a_constant_score(c: Context) -> Outcome:
 # The approximations against the exact answer [Section 3], from the evidence of `convergence`.
 
 LAM, TOL = 0.1, convergence.TOL
+AGAIN = 1.0  # processor seconds of a part that is drawn to be run again
 ABOUT = 0.25  # how far an exponent may be from -1 to be called about 1/B
 
 
@@ -370,7 +371,7 @@ def kept(seed: int, profile: str) -> tuple[convergence.Records, str, tuple[str, 
     """Return the evidence, a drawn part of it, and where that differs when it is run again."""
     parts = reruns.recorded_parts("aucert", Run("full", 0))["convergence"].parts
     rng = Context("convergence", seed, profile).rng("part")
-    short = [part for part in parts if part.seconds <= reruns.SECONDS]
+    short = [part for part in parts if part.seconds <= AGAIN]
     experiment, part, result, _ = short[rng.integers(len(short))]
     now = plain(
         experiment.compute(Job(experiment.name, part, Run("full", 0), experiment.spent("full")))

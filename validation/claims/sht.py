@@ -8,10 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations, pairwise
 
 import numpy as np
 from scipy import stats
+from scipy.sparse.linalg import svds
 
 from ...approx.sht import StochasticHardThresholding, sparse_problem
 from ...approx.thresholding import hard_threshold
@@ -435,10 +437,7 @@ Steepest = tuple[np.ndarray, np.ndarray]
 
 def rho_from_below(data: Dataset, loss: RowAverage, blocks: Sequence[Steepest], s: int) -> float:
     """Return a quotient that rho_s is no smaller than: rho+ and rho- by one support each."""
-    plus = max(
-        2 * float(np.linalg.svd(half[:, order[:s]], compute_uv=False)[0]) ** 2
-        for half, order in blocks
-    )
+    plus = max(2 * float(np.linalg.norm(half[:, order[:s]], 2)) ** 2 for half, order in blocks)
     chosen = np.argsort(diagonal(loss))[:s]
     inside = sparse_problem(data.X[:, chosen], data.y)
     return plus / (2 * float(np.linalg.eigvalsh(block_matrices([inside])[0])[0]))
@@ -448,7 +447,8 @@ def steepest(block: RowAverage) -> Steepest:
     """Return a root of M and the features by their weight in its first eigenvector."""
     rows = np.asarray(block.X) - block.means[block.positive.astype(int)]
     half = np.vstack([rows * np.sqrt(block.mass)[:, None], block.delta])
-    return half, np.argsort(-np.abs(np.linalg.svd(half, full_matrices=False)[2][0]))
+    first = svds(half, 1, v0=half @ block.delta if len(half) < block.dim else block.delta)[2][0]
+    return half, np.argsort(-np.abs(first))
 
 
 def diagonal(loss: RowAverage) -> np.ndarray:
@@ -476,9 +476,11 @@ class Drawn:
     plus_bound: float
 
 
-def gaussian_draws(c: Context, n: int, r: float) -> list[Drawn]:
+@lru_cache(maxsize=8)
+def gaussian_draws(seed: int, profile: str, n: int, r: float) -> list[Drawn]:
     """Return draws that are the same for every claim about Theorem 2."""
-    rng = Context("sht-theorem-2", c.seed, c.profile).rng(f"{n} {r}")
+    c = Context("sht-theorem-2", seed, profile)
+    rng = c.rng(f"{n} {r}")
     return [gaussian_draw(n, r, rng) for _ in range(10 if c.quick else 100)]
 
 
@@ -518,7 +520,7 @@ def sht_theorem_2_eq_12_with_the_positive_part(c: Context) -> Outcome:
     wrong = 0
     for n, r in ((200, 0.05), (200, 0.5), (4000, 0.5)):
         bound = sht_theorem2(n, D, S, r, BLOCK, form="corrected").minus
-        wrong += sum(draw.minus < bound for draw in gaussian_draws(c, n, r))
+        wrong += sum(draw.minus < bound for draw in gaussian_draws(c.seed, c.profile, n, r))
     paper = {r: sht_theorem2(1000, 1000, 60, r, 50, form="corrected") for r in (0.05, 0.25, 0.5)}
     needed = {r: rows_for_curvature(1000, 60, r) for r in paper}
     # At the threshold itself the printed and the corrected form are zero.
@@ -537,7 +539,7 @@ def sht_theorem_2_eq_12_with_the_positive_part(c: Context) -> Outcome:
 def sht_theorem_2_by_both_classes(c: Context) -> Outcome:
     details, hits, count, least = {}, 0, 0, math.inf
     for n, r in SIZES:
-        draws = gaussian_draws(c, n, r)
+        draws = gaussian_draws(c.seed, c.profile, n, r)
         bound = least_curvature((draws[0].n_pos, draws[0].n_neg), D, S, LAM, EPS)
         hits += sum(above(bound, draw.minus) for draw in draws)
         count, least = count + len(draws), min(least, bound)
@@ -556,7 +558,7 @@ def smoothness(c: Context, form: str) -> Outcome:
     """Judge rho+ of blocks of 50 against a form of (13)."""
     ratios, below, details = [], 0, {}
     for n, r in SIZES:
-        draws = gaussian_draws(c, n, r)
+        draws = gaussian_draws(c.seed, c.profile, n, r)
         bound = sht_theorem2(n, D, S, r, BLOCK, form=form).plus
         below += sum(draw.plus > bound for draw in draws)
         ratios += [bound / draw.plus for draw in draws]
@@ -581,7 +583,7 @@ def sht_theorem_2_eq_13_as_its_proof_gives_it(c: Context) -> Outcome:
 
 
 def sht_smoothness_from_the_data(c: Context) -> Outcome:
-    draws = [draw for n, r in SIZES for draw in gaussian_draws(c, n, r)]
+    draws = [draw for n, r in SIZES for draw in gaussian_draws(c.seed, c.profile, n, r)]
     ratios = np.array([draw.plus_bound / draw.plus for draw in draws])
     return judged(
         ratios.min() >= 1 - ROUNDING and ratios.max() <= 3,
@@ -728,12 +730,12 @@ def sht_fig_1_with_the_step_of_the_theory(c: Context) -> Outcome:
 
 def sht_tolerance_grows_with_the_imbalance(c: Context) -> Outcome:
     table, falls, finite = {}, 0, 0
+    rows = lru_cache(lambda *key: shifted_rows(c, *key))  # settings differ in k and m alone
     for n, d, k, m, mu in SETTINGS:
-        mean = []
-        for r in RARE:
-            seeds = [c.draw_seed(f"{n} {d} {mu} {r} {draw}") for draw in range(DRAWS)]
-            sets = (sparse_mean_shift(n, seed, d=d, k_star=1, r=r, mu=mu) for seed in seeds)
-            mean.append(float(np.mean([tolerance(data, k, m) for data in sets])))
+        mean = [
+            float(np.mean([tolerance(*rows(n, d, mu, r, at), k, m) for at in range(DRAWS)]))
+            for r in RARE
+        ]
         steps = [(rare, even) for rare, even in pairwise(mean) if even < np.inf]
         falls += sum(rare <= even for rare, even in steps)
         finite += len(steps)
@@ -746,11 +748,22 @@ def sht_tolerance_grows_with_the_imbalance(c: Context) -> Outcome:
     )
 
 
-def tolerance(data: Dataset, k: int, m: int) -> float:
-    """Return sigma / (1 - kappa) for the best subset of one feature; infinite without kappa < 1."""
-    loss, rng = sparse_problem(data.X, data.y), np.random.default_rng(0)
+def shifted_rows(
+    c: Context, n: int, d: int, mu: float, r: float, draw: int
+) -> tuple[RowAverage, np.ndarray]:
+    """Return the problem of a draw, and the best weights of one feature."""
+    seed = c.draw_seed(f"{n} {d} {mu} {r} {draw}")
+    data = sparse_mean_shift(n, seed, d=d, k_star=1, r=r, mu=mu)
+    loss = sparse_problem(data.X, data.y)
+    curve = diagonal(loss)
+    at = int(np.argmax(loss.delta**2 / curve))  # F falls by delta^2 / M_jj from 1
+    return loss, loss.delta[at] / curve[at] * np.eye(d)[at]
+
+
+def tolerance(loss: RowAverage, w: np.ndarray, k: int, m: int) -> float:
+    """Return sigma / (1 - kappa) at w; infinite without kappa < 1."""
+    rng = np.random.default_rng(0)
     M = block_matrices(StochasticHardThresholding(1, n_blocks=m).blocks(loss, rng))
-    w = best_subset(data.X, data.y, 1).w
     found = sht_theorem1(M, loss.delta, w, np.zeros(w.size), k, 0, nu="lemma2").quantities
     return found["sigma"] / (1 - found["kappa"]) if found["kappa"] < 1 else np.inf
 
