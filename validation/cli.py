@@ -32,8 +32,11 @@ class Word(click.Choice):
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
             from ..exact.errors import meant
+            from ..exact.solvers.choose import OLD
 
-            self.fail(f"{error.message}{meant(value, self.choices)}", param, ctx)
+            old = OLD.get(value) if param.name == "method" else None
+            now = old and f"{value!r} is now called {old!r}."
+            self.fail(now or f"{error.message}{meant(value, self.choices)}", param, ctx)
 
 
 Decorator = Callable[[Any], Any]
@@ -123,7 +126,16 @@ PAIRS = _all(
 WORST = _option("--worst-of", help="Column of groups: the one with the largest mean loss counts.")
 
 COLUMNS = _option("--columns", help="Feature columns of a file: A,B; all others by default.")
-DROP = _option("--drop", help="Columns of a file to leave out: A,B.")
+
+
+def _drop(help: str) -> Decorator:
+    def joined(context: Any, option: Any, given: tuple[str, ...]) -> str | None:
+        return ",".join(given) if given else None
+
+    return _option("--drop", help=f"{help}; repeatable.", multiple=True, callback=joined)
+
+
+DROP = _drop("Columns of a file to leave out: A,B")
 YES_OR_NO = click.Choice(["yes", "no"])
 # How a file is read, where it may be read in two ways.
 READ = _all(
@@ -237,7 +249,7 @@ def certify(data: str, **options: Any) -> None:
 @click.argument("model")
 @click.argument("data")
 @_option("--out", help="File for the scores and labels, CSV.", type=click.Path())
-@_option("--drop", help="Columns to leave out where the columns have no names: 3,5.")
+@_drop("Columns to leave out where the columns have no names: 3,5")
 @_option("--keep", help="Columns of DATA to carry over to the output: ID,NAME.")
 @READ
 @JSON

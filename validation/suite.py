@@ -76,8 +76,9 @@ def run(
     out: str | Path | None = None,
     progress: Progress | None = None,
     registry: Mapping[str, Claim] | None = None,
+    first: Callable[[Report], object] | None = None,
 ) -> Report:
-    """Run the claims and write the report.
+    """Run the claims and write the report, which `first` hears of before.
 
     A run of some claims is merged into the report of more that the folder has, where these were run
     alike; else it is written next to it, to OUT/only.
@@ -117,6 +118,8 @@ def run(
         environment=environment(),
         seconds=time.perf_counter() - start,
     )
+    if first is not None:
+        first(report)
     if folder is not None:
         finish()
         report = replace(report, folder=_write(report, folder, log, claims(registry)))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..api.cross_validation import CHOICES, cross_validate
 from ..api.folds import RowOrder
-from ..api.solve import METHODS, solve_both, solve_request
+from ..api.solve import solve_both, solve_request
 from ..certificate.certificate import warn_if_trivial
 from ..certificate.solution import Callback
 from ..errors import InputError, brief
@@ -21,6 +21,7 @@ from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.kinds import ordered_pairs_of
 from ..pairs.nearest_pairs import FILTERS, nearest_pairs
+from ..solvers.choose import check_method
 from ..spaces.kernels import PRECOMPUTED, Kernel, get_kernel
 from ..spaces.partitions import PartitionedRows
 from ..tools.checks import check_choice, check_number
@@ -167,7 +168,7 @@ class ExactClassifier(QueryClassifier):
         return shortfall_of(self.solution_, self.tol)
 
     def _check_parameters(self) -> None:
-        check_choice("method", self.method, METHODS)
+        check_method(self.method)
         check_choice("anchor_filter", self.anchor_filter, FILTERS)
         self._options()
         self._request()

@@ -56,6 +56,13 @@ NAMES = ("auto", *METHODS)  # what a caller may ask for
 WITHOUT_CLASSES = ("auto", "descent", "proximal")  # methods that ordered pairs have, too
 
 
+def check_method(method: object) -> None:
+    """Refuse what is not a method; of an old name the new one is given."""
+    if isinstance(method, str) and method in OLD:
+        raise InputError(f"method {method!r} is now called {OLD[method]!r}")
+    check_choice("method", method, NAMES)
+
+
 def suited(problem: Problem) -> str:
     """Return the method for a problem: a linear system, the descent, or proximal steps."""
     risk, space = problem.risk, problem.space
@@ -76,9 +83,7 @@ def suited(problem: Problem) -> str:
 
 def choose_solver(problem: Problem, method: str, tol: float, max_time: float | None) -> Solver:
     """Return the solver that `method` names; for "auto" the first that suits the problem."""
-    if isinstance(method, str) and method in OLD:
-        raise InputError(f"method {method!r} is now called {OLD[method]!r}")
-    check_choice("method", method, NAMES)
+    check_method(method)
     if method == "auto":
         method = suited(problem)
     ordered = isinstance(problem.risk, Mean) and isinstance(problem.pairs, OrderedPairs)

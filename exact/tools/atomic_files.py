@@ -20,11 +20,7 @@ def write_atomically(path: str | Path, write: Callable[[BinaryIO], object]) -> N
     nothing else behind. Links are followed, and the permissions of an old file are kept. What is
     no ordinary file (`/dev/stdout`, a pipe) is written directly.
     """
-    final = Path(os.path.realpath(path))
-    if final.is_dir():
-        raise InputError(f"{path}: this is a folder, a file name is needed")
-    if not final.parent.is_dir():
-        raise InputError(f"{path}: there is no folder {final.parent}: make it first")
+    final = target_of(path)
     try:
         if final.exists() and not final.is_file():
             with open(final, "wb") as file:
@@ -36,6 +32,16 @@ def write_atomically(path: str | Path, write: Callable[[BinaryIO], object]) -> N
         if cause is None:
             raise
         raise WriteError(f"{path}: cannot be written ({cause.strerror or cause})") from error
+
+
+def target_of(path: str | Path) -> Path:
+    """Return the true place of a file to be written; a folder, or none to hold it, is refused."""
+    final = Path(os.path.realpath(path))
+    if final.is_dir():
+        raise InputError(f"{path}: this is a folder, a file name is needed")
+    if not final.parent.is_dir():
+        raise InputError(f"{path}: there is no folder {final.parent}: make it first")
+    return final
 
 
 def _first_of_system(error: BaseException | None) -> OSError | None:

@@ -22,14 +22,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from ..early import interrupted_early
-
-if TYPE_CHECKING:
-    from ...exact.certificate.solution import Step
 
 
 def run(group: click.Command, arguments: Sequence[str] | None = None) -> None:
@@ -198,7 +195,7 @@ def output_folder(
 
 @contextmanager
 def result_first(say: Callable[[Any], object]) -> Iterator[list[Any]]:
-    """Yield a list for the result: it is printed at the end, also before an error of its files."""
+    """Yield a list for the result: it is said at the end, also before an error of its files."""
     from ...exact.errors import InputError
 
     found: list[Any] = []
@@ -229,11 +226,9 @@ def _move(hidden: Path, folder: Path, instead: tuple[str, ...]) -> None:
 
 # Progress on standard error, on a terminal only
 
-SAMPLE = "solving a sample first"  # of many rows; few are solved before it can be read
-
 
 @contextmanager
-def _task(first: str, quiet: bool, counted: bool = True) -> Iterator[Callable[..., None] | None]:
+def _task(first: str, quiet: bool, counted: bool) -> Iterator[Callable[..., None] | None]:
     """Yield `Progress.update` of a task that is shown, or None where nothing is shown."""
     if quiet or not sys.stderr.isatty():
         yield None
@@ -241,71 +236,60 @@ def _task(first: str, quiet: bool, counted: bool = True) -> Iterator[Callable[..
     from rich import progress as rich
     from rich.console import Console
 
-    bar = (rich.BarColumn(), rich.MofNCompleteColumn()) if counted else (rich.SpinnerColumn(),)
-    columns = (rich.TextColumn("{task.description}"), *bar, rich.TimeElapsedColumn())
+    bar = rich.BarColumn() if counted else rich.SpinnerColumn()
+    columns = (rich.TextColumn("{task.description}"), bar, rich.TimeElapsedColumn())
     with rich.Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         yield partial(progress.update, progress.add_task(first, total=None))
 
 
 @contextmanager
-def solver_progress(quiet: bool = False, engine: Any = None) -> Iterator[Callable[[Step], None]]:
-    """Yield a callback that shows the iterations, the best objective and the gap so far.
+def solver_progress(
+    first: str, quiet: bool = False, engine: Any = None
+) -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows what is done now, after what is done `first`.
 
     The passes of an engine over its rows are shown, too.
     """
-    with _task(SAMPLE, quiet, counted=False) as update:
+    with _task(first, quiet, counted=False) as update:
         if update is None:
-            yield lambda step: None
+            yield lambda words: None
             return
-        words = {"step": SAMPLE, "pass": ""}
+        shown = {"now": first, "part": ""}
 
         def say(kind: str, text: str) -> None:
-            words[kind] = text
-            update(description=words["step"] + words["pass"])
-
-        def show(step: Step) -> None:
-            numbers = f"objective {step.primal:.6g}  gap {step.gap:.2g}"
-            say("step", f"step {step.n_iter}  {numbers}")
+            shown[kind] = text
+            update(description=shown["now"] + shown["part"])
 
         if engine is not None:
             engine.heard = lambda done, count: say(
-                "pass", f"  part {done + 1} of {count}" if done < count else ""
+                "part", f"  part {done + 1} of {count}" if done < count else ""
             )
         try:
-            yield show
+            yield partial(say, "now")
         finally:
             if engine is not None:
                 engine.heard = None
 
 
 @contextmanager
-def pass_progress(quiet: bool = False) -> Iterator[Callable[[int, int], None] | None]:
-    """Yield a function (done, all) for the first pass over the rows: a bar, or None if quiet.
-
-    Once all parts are read the bar gives way to what is done with them.
-    """
-    with _task("first pass, parts read", quiet) as update:
-        if update is None:
-            yield None
-            return
-
-        def show(done: int, all: int) -> None:
-            more = {"completed": done, "total": all}
-            update(**more if done < all else {"total": None, "description": f"{all} parts read"})
-
-        yield show
-
-
-@contextmanager
 def counted_progress(
-    of: str, words: Callable[[Any], str], quiet: bool = False
-) -> Iterator[Callable[[int, int, Any], None] | None]:
+    of: str, then: str, quiet: bool = False, words: Callable[[Any], str] = str
+) -> Iterator[Callable[..., None] | None]:
     """Yield a function (done, total, item) that moves a bar, or None where nothing is shown.
 
-    `of` is what is counted, and `words` says of an item that it is done.
+    `of` is what is counted, and `words` names an item that is done. Once all are, the bar moves on
+    with what is done `then`.
     """
-    with _task(of, quiet) as update:
+    with _task(of, quiet, counted=True) as update:
         if update is None:
             yield None
             return
-        yield lambda done, total, item: update(completed=done, total=total, description=words(item))
+
+        def show(done: int, total: int, item: object = "") -> None:
+            text = f"{of}: {done} of {total} done  "
+            if done < total:
+                update(completed=done, total=total, description=text + words(item))
+            else:
+                update(total=None, description=text + then)
+
+        yield show

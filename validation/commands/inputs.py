@@ -28,12 +28,15 @@ from ..data.labelled_data import data_sha256
 from ..files.labels import Labels
 from ..files.tables import SVMLIGHT, Selection, option_of, read_by_query, read_survival, read_table
 from ..memory import check_room
-from .endings import pass_progress
+from .endings import counted_progress
 
 ALL = "nonnegative"
 
 # Two rows and a weight, and a sorted copy of the rows, of a pair that is written down.
 BYTES_A_PAIR = 40
+
+COUNTED = 20  # rows from which on numbers that count them do not do so by chance
+FIRST_PARTS = 9  # partitions that are looked at for such numbers
 
 STANDARDISED = (
     "The columns are standardised: this is about them, not about the columns as the file has them."
@@ -290,13 +293,16 @@ def _folder_data(name: str, options: Options, model: Any) -> Data:
         positive = model.label if positive is None else positive
         asked = asked if model.columns is None else replace(asked, columns=model.columns)
     found = read_parquet_folder(name, asked, positive, options.row_weights, qid)
-    with pass_progress(options.as_json) as heard:
+    then = "putting together what they hold"
+    with counted_progress("first pass, parts", then, options.as_json) as heard:
         rows = found.rows(heard=heard)
     rows.engine.heard = None
     columns = true_names(found.columns)
     if model is None:
-        first = next((block.columns.T for block in found.partitions[0].blocks()), None)
-        _warn_of_counters(name, first, columns)
+        # Numbers that count the rows do so within each block; the first ones may be small or empty.
+        some = (next(iter(part.blocks()), None) for part in found.partitions[:FIRST_PARTS])
+        rows_of = (block.columns.T for block in some if block is not None)
+        _warn_of_counters(name, next((X for X in rows_of if len(X) >= COUNTED), None), columns)
     return Data(
         name,
         rows,
@@ -329,7 +335,7 @@ def _file_data(name: str, options: Options, model: Any) -> Data:
             label = model.label
         _, y, table = read_table(name, asked, label)
     columns, sha = true_names(table.columns), data_sha256(table.X, y)
-    if model is None and pairs is None:
+    if model is None:
         _warn_of_counters(name, table.X, columns)
     member = None if options.worst_of is None else table.extra[options.worst_of]
     extra = member if extra is None else extra
@@ -368,9 +374,9 @@ def _warn_of_counters(name: str, X: Any, columns: list[str] | None) -> None:
 def row_counters(X: Any, columns: list[str] | None) -> list[str]:
     """Return the named columns that hold k, k + 1, k + 2, ...: most likely saved row indices.
 
-    Few rows can do so by chance; of fewer than 20 none is named.
+    Few rows can do so by chance.
     """
-    if columns is None or not isinstance(X, np.ndarray) or len(X) < 20:
+    if columns is None or not isinstance(X, np.ndarray) or len(X) < COUNTED:
         return []
     ends = np.flatnonzero((X[1] - X[0] == 1) & (X[-1] - X[0] == len(X) - 1))
     return [columns[k] for k in ends if (np.diff(X[:, k]) == 1).all()]

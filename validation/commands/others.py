@@ -19,15 +19,17 @@ from rich.text import Text
 
 from ... import __version__
 from ...exact.errors import InputError
+from ...exact.tools.atomic_files import target_of
 from ...exact.tools.checks import check_number
 from ..files.written import write_atomically, write_json
-from .endings import counted_progress, named_folder, output_folder
+from .endings import counted_progress, named_folder, output_folder, result_first
 from .interrupts import finish
 
 if TYPE_CHECKING:
     from ..claims.claim import Claim
     from ..report.document import Report
     from ..report.row import Row
+    from ..tables.pages import Shown
     from ..tables.run import Estimate
 
 
@@ -59,14 +61,17 @@ def run_validate(
         _list_claims(claims(only=only), as_json)
         return 0
     folder = named_folder(out) or "aucert-report"
-    with counted_progress("claims", lambda row: f"claims, {row.name} done", as_json) as progress:
-        report = run(
-            only=only, profile=profile, seed=seed, jobs=jobs, out=folder, progress=progress
-        )
-    if as_json:
-        _say_json(report.as_json())
-    else:
-        print_report(report)
+    asked = {"only": only, "profile": profile, "seed": seed, "jobs": jobs, "out": folder}
+
+    def say(report: Report) -> None:
+        _say_json(report.as_json()) if as_json else print_report(report)
+
+    with (
+        result_first(say) as found,
+        counted_progress("claims", "writing", as_json, lambda row: row.name) as progress,
+    ):
+        report = run(**asked, progress=progress, first=found.append)
+    if not as_json:
         click.echo(f"report: {report.folder}/report.html")
     return report.exit_code
 
@@ -219,8 +224,14 @@ def run_check_solver(
     if solver is None:
         raise InputError("which solver? give MODULE:FUNCTION, say mysolver:fit")
     check_name(solver)
-    with output_folder(out) as folder:
-        with counted_progress("problems", lambda r: f"{r.name}: {r.verdict}", as_json) as show:
+
+    def say(report: Any) -> None:
+        finish()
+        click.echo(report.to_json() if as_json else report.table)
+
+    with result_first(say) as found, output_folder(out) as folder:
+        words = "{0.name}: {0.verdict}".format
+        with counted_progress("problems", "looking at what went wrong", as_json, words) as show:
             report = check_solver(
                 solver,
                 loss=loss,
@@ -230,12 +241,11 @@ def run_check_solver(
                 only=only or None,
                 progress=show,
             )
+        found.append(report)
         if folder is not None:
             write_json(folder / "check-solver.json", report.to_dict())
             text = f"{report.table}\n".encode()
             write_atomically(folder / "check-solver.txt", lambda file: file.write(text))
-    finish()
-    click.echo(report.to_json() if as_json else report.table)
     return 0 if report.passed else 1
 
 
@@ -269,7 +279,12 @@ def run_bench(
     fits = {name: name for name in solvers}
     limits: dict[str, Any] = {"max_time": max_time, "loss": loss, "seed": seed}
     options, found = Options(seed=seed, as_json=as_json, **table), []
-    with output_folder(out) as folder:
+
+    def say(document: dict[str, Any]) -> None:
+        finish()
+        _say_json(document) if as_json else click.echo(text)
+
+    with result_first(say) as done, output_folder(out) as folder:
         for name in data:
             rows = open_data(name, options)
             if rows.partitioned:
@@ -279,13 +294,12 @@ def run_bench(
                 found.append(gap_curves(fits, rows.X, rows.y, each, data=title, **limits))
         text = "\n\n".join(curves.table for curves in found)
         document = _versions(1) | {"seed": seed, "bench": [curves.to_dict() for curves in found]}
+        done.append(document)
         if folder is not None:
             write_json(folder / "bench.json", document)
             write_atomically(folder / "bench.txt", lambda file: file.write(f"{text}\n".encode()))
             drawn = picture(_drawn_curves(found), "svg")
             write_atomically(folder / "bench.svg", lambda file: file.write(drawn))
-    finish()
-    _say_json(document) if as_json else click.echo(text)
 
 
 # plot
@@ -297,7 +311,7 @@ def run_plot(result: str, out: str) -> None:
     from ..files.tables import existing_file
 
     kinds, results = ("svg", "png", "pdf"), ("solution.json", "bench.json", "path.json")
-    kind = Path(out).suffix.lower().removeprefix(".")
+    kind = target_of(out).suffix.lower().removeprefix(".")
     if kind not in kinds:
         raise InputError(f"--out {out}: the name must end in .{', .'.join(kinds)}")
     path = Path(result)
@@ -431,29 +445,30 @@ def run_reproduce(
         return _check_evidence(out, as_json, **work)
     folder = named_folder(out) or "aucert-tables"
     if estimate_only:
-        found = estimate(names=names, out=folder, **work)
-        _say_estimate(found, jobs, limit_of(work["profile"], max_time), as_json)
+        left = estimate(names=names, out=folder, **work)
+        _say_estimate(left, jobs, limit_of(work["profile"], max_time), as_json)
         return 0
-    with counted_progress("parts", "{} done".format, as_json) as progress:
-        shown = reproduce(
-            names=names,
-            out=folder,
-            jobs=jobs,
-            progress=progress,
-            max_time=max_time,
-            judge=said_on,
-            **work,
-        )
-    if as_json:
-        whole = not any(item.results.unfinished for item in shown)
-        document = _versions(SCHEMA_VERSION) | {"seed": work["seed"], "profile": work["profile"]}
-        document |= {"complete": whole, "tables": [item.as_json() for item in shown]}
-        _say_json(document)
-    else:
+
+    def say(shown: list[Shown]) -> None:
+        if as_json:
+            whole = not any(item.results.unfinished for item in shown)
+            head = {"seed": work["seed"], "profile": work["profile"], "complete": whole}
+            _say_json(
+                _versions(SCHEMA_VERSION) | head | {"tables": [item.as_json() for item in shown]}
+            )
+            return
         for item in shown:
             click.echo(f"{item.table.name}: {item.conclusion}")
             for line in item.missing:
                 click.echo(f"  missing: {line}")
+
+    work |= {"jobs": jobs, "max_time": max_time, "judge": said_on}
+    with (
+        result_first(say) as found,
+        counted_progress("parts", "writing", as_json) as progress,
+    ):
+        shown = reproduce(names=names, out=folder, progress=progress, first=found.append, **work)
+    if not as_json:
         click.echo(f"pages: {folder}/index.md")
     return 1 if any(item.results.failed for item in shown) else 0
 

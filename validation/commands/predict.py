@@ -20,7 +20,8 @@ import scipy.sparse as sp
 
 from ... import __version__
 from ...exact.certificate.solution import Solution
-from ...exact.errors import InputError
+from ...exact.errors import InputError, WriteError
+from ...exact.tools.atomic_files import target_of
 from ..data.datasets import load, names
 from ..files.tables import Selection, column_names, listed, read_raw
 from ..files.written import write_atomically
@@ -45,6 +46,8 @@ HOW = ("tol", "method", "max_time", "threshold")
 def run_predict(path: str, name: str, **given: Any) -> None:
     """Score the rows, and print or write `score,label`, or the score alone, for each of them."""
     options = Options.of(given)
+    if options.out is not None:
+        target_of(options.out)
     model = read_model(path)
     X, ignored, kept = _read_rows(model, name, options)
     with warnings.catch_warnings():
@@ -55,12 +58,7 @@ def run_predict(path: str, name: str, **given: Any) -> None:
     if not np.isfinite(scores).all():
         row = int(np.argmin(np.isfinite(scores))) + 1
         raise InputError(f"{name}: the score of data row {row} overflows: are its numbers right?")
-    text = _as_csv(scores, labels, kept)
-    if options.out is not None:
-        write_atomically(options.out, lambda file: file.write(text.encode()))
-    finish()
-    if ignored:
-        click.echo(f"aucert: columns not used: {listed(ignored)}", err=True)
+    text = printed = _as_csv(scores, labels, kept)
     if options.as_json:
         document = {
             "schema_version": SCHEMA_VERSION,
@@ -74,9 +72,18 @@ def run_predict(path: str, name: str, **given: Any) -> None:
             "labels": None if labels is None else labels.tolist(),
             "kept": {key: values.tolist() for key, values in kept.items()},
         }
-        click.echo(json.dumps(document, allow_nan=False, indent=2))
-    elif options.out is None:
-        click.echo(text, nl=False)
+        printed = json.dumps(document, allow_nan=False, indent=2) + "\n"
+    try:
+        if options.out is not None:
+            write_atomically(options.out, lambda file: file.write(text.encode()))
+    except WriteError:
+        click.echo(printed, nl=False)
+        raise
+    finish()
+    if ignored:
+        click.echo(f"aucert: columns not used: {listed(ignored)}", err=True)
+    if options.as_json or options.out is None:
+        click.echo(printed, nl=False)
     else:
         counts = np.unique([] if labels is None else labels, return_counts=True)
         each = zip(counts[0].tolist(), counts[1], strict=True)
@@ -209,6 +216,8 @@ def read_model(path: str) -> SavedModel:
     from ...approx.saved_models import load_model
     from ...exact.estimators.solved import ROCSVM  # the import makes its estimators known
 
+    if path.endswith(".csv"):
+        raise InputError(f"{path}: this is not a model file: weights go with certify --weights")
     whole = load_model(path)
     steps = [step for _, step in whole.steps] if hasattr(whole, "steps") else [whole]
     if not hasattr(whole, "decision_function"):

@@ -10,7 +10,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,11 +27,14 @@ from ...exact.errors import InputError, WriteError
 from ...exact.formulation.lam_grid import check_lams, unit_penalty
 from ...exact.formulation.request import Options as Limits
 from ...exact.formulation.request import Request
-from ...exact.problem.penalties import penalty_from
+from ...exact.losses.registry import SQUARE
+from ...exact.problem.penalties import Ridge, penalty_from
+from ...exact.problem.subsample import FEWEST, ROWS_PER_COORDINATE
 from ...exact.proof.write import save_partitions, write_partitioned_proof, write_proof
 from ...exact.spaces.gram import as_meant
 from ...exact.tools.checks import check_count, check_tolerance
 from ...exact.tools.wording import at_least, at_most
+from ..files.parquet_folder import is_parquet_folder
 from ..files.vectors import OF_STANDARDISED
 from ..files.written import write_atomically, write_json, write_vector
 from .documents import (
@@ -80,6 +83,11 @@ def run_solve(name: str, **given: Any) -> None:
         raise InputError("--proof needs a folder to write to: give --out")
     if options.proof and options.loss != "hinge":
         raise InputError("--proof is for the hinge: leave it out, or --loss")
+    if options.proof and options.qid is not None and is_parquet_folder(name):
+        raise InputError(
+            "there are no proof files over partitions for the pairs within queries: leave --proof "
+            "out, or give one file"
+        )
     if options.proof_rows is not None and not options.proof:
         raise InputError("--proof-rows writes what --proof is checked against: give --proof, too")
     with (
@@ -141,10 +149,13 @@ def _solve(
     if data.partitioned and options.proof and method == "auto":
         method = "descent"  # whose dual point is made of bins, as the proof file's is
     limits = {"method": method, "tol": options.tol, "max_time": options.max_time}
-    with solver_progress(options.as_json, data.X.engine if data.partitioned else None) as show:
+    with _progress(data, request, options) as say, best_point_kept():
+
+        def show(step: Step) -> None:
+            say(f"step {step.n_iter}  objective {step.primal:.6g}  gap {step.gap:.2g}")
+
         asked = Limits(**limits, callback=show)
-        with best_point_kept():
-            solution = solve_request(data.X, data.labels, request, asked)
+        solution = solve_request(data.X, data.labels, request, asked)
     scores = scores_of(data, request, solution.w)
     seconds = time.perf_counter() - start
     document = common_keys(data, options, request) | _judged(solution, data, request, options)
@@ -171,6 +182,18 @@ def _solve(
     ]
     files = {path.name: _sha256(path) for n in OURS if (path := folder / n).exists()}
     write_json(folder / SOLUTION, document | {"history": history, "files": files})
+
+
+def _progress(
+    data: Data, request: Request, options: Any
+) -> AbstractContextManager[Callable[[str], None]]:
+    """Return the progress of a solver, which begins with a sample of many rows."""
+    (n, d), plain = data.X.shape, request.kernel == "linear" and data.member is None
+    descends = options.method in ("auto", "descent") and isinstance(request.penalty, Ridge)
+    many = n >= max(FEWEST, 4 * ROWS_PER_COORDINATE * d)
+    sampled = many and plain and descends and request.loss != SQUARE
+    first = f"solving a sample of the {n} rows first" if sampled else f"first step over {n} rows"
+    return solver_progress(first, options.as_json, data.X.engine if data.partitioned else None)
 
 
 @contextmanager
@@ -220,7 +243,7 @@ def _proof(path: Path, data: Data, request: Request, solution: Solution, asked: 
         return None
     with _or_said("proof"):
         if data.scaler is not None:
-            raise InputError("the file's columns are not those solved for")
+            raise InputError("it would hold standardised columns, not those of the data")
         write_proof(path, data.X, **data.labelled, lam=request.lam, solution=solution)
         return path.name
     return None
@@ -282,13 +305,20 @@ def _followed(
 ) -> tuple[FoundPath, CVPath | None]:
     """Return the path over all rows, and what the folds give at the same lam."""
     limits: dict[str, Any] = {key: getattr(options, key) for key in ("method", "tol", "max_time")}
-    with solver_progress(options.as_json, data.X.engine if data.partitioned else None) as show:
-        lams, each = options.lams or None, _counted(show)
-        asked = Limits(**limits, callback=each)
+    count, done = len(options.lams) or options.n_lams, []
+    with _progress(data, request, options) as say:
+
+        def show(point: PathPoint) -> None:
+            done.append(point)
+            most, gap = point.certificate.primal, point.certificate.gap
+            say(f"{len(done)} of {count} lam done  objective {most:.6g}  gap {gap:.2g}")
+
+        lams, asked = options.lams or None, Limits(**limits, callback=show)
         with best_point_kept():
             found = path_of(data.X, data.labels, request, lams, options.n_lams, asked)
         if options.cv is None or found.interrupted:
             return found, None
+        say(f"cross-validation in {options.cv} folds")
         penalty = penalty_options(options, data)
         del penalty["l1"]  # it is a share here
         keys = ("gamma", "structure", "cv", "seed", "l1_ratio")
@@ -303,18 +333,6 @@ def _followed(
             **(rows | {key: getattr(options, key) for key in keys} | penalty | limits),
         )
     return found, folds
-
-
-def _counted(show: Callable[[Step], None]) -> Callable[[PathPoint], None]:
-    """Return a callback of a path that shows how many lam are done."""
-    done: list[PathPoint] = []
-
-    def count(point: PathPoint) -> None:
-        done.append(point)
-        one = point.certificate
-        show(Step(len(done), point.solution.seconds, one.primal, one.dual))
-
-    return count
 
 
 def _path_document(

@@ -164,7 +164,8 @@ def two_classes(
         if len(values) > 2:
             raise InputError(
                 f"{where}: {len(values)} classes ({_list(values)}) where two are needed: "
-                "take one against the rest with --positive LABEL"
+                "name the column of the label with --target, or take one class against the rest "
+                "with --positive"
             )
         place = 1
     else:

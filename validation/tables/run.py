@@ -124,8 +124,9 @@ def reproduce(
     max_time: float | None = None,
     evidence: str | Path | None = None,
     judge: Judge | None = None,
+    first: Callable[[list[Shown]], object] | None = None,
 ) -> list[Shown]:
-    """Run tables and write OUT/NAME.md, .csv, .svg and OUT/index.md."""
+    """Run tables and write OUT/NAME.md, .csv, .svg and OUT/index.md, when `first` has heard."""
     entries = chosen(names, tables() if registry is None else registry)
     run = Run(profile, check_count("seed", seed, 0), _folder(data_dir))
     check_count("jobs", jobs)
@@ -164,7 +165,6 @@ def reproduce(
                     progress(count, len(todo), f"{name} {key}")
         finish()
     finally:  # an interrupt included: what is finished is shown
-        kept.save()
         shown = []
         for table in entries:
             experiment, parts = plan[table.experiment.name]
@@ -179,7 +179,11 @@ def reproduce(
                 limit if item.late else None,
             )
             shown.append(Shown.of(table, found, item.done, judge))
-            write_page(folder, shown[-1])
+        if first is not None:
+            first(shown)
+        kept.save()
+        for each in shown:
+            write_page(folder, each)
         write_index(folder, shown)
     return shown
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from aucert.exact.errors import WriteError
-from aucert.validation.commands import solve_path
+from aucert.exact.tools import atomic_files
 from aucert.validation.files import parquet_folder
 from command import Command
+from loops import each, first_fast
 
 ORDERED = "solve o.csv --lam 0.1"
 REGION = "solve r.csv --lam 0.05 --worst-of region"
@@ -35,7 +36,8 @@ SOLVE = {
     "solve t.csv --lam 1 --loss higne": "mean hinge",
     "solve t.csv --lam 1 --loss square --method lifted --out o": "square",
     "solve wdbc --lam 1 --method qp": "cutting-plane",
-    "solve t.csv --lam 1 --method tail-newton": "descent",
+    "solve t.csv --lam 1 --method tail-newton": "called 'descent'",
+    "path t.csv --method quasi-newton": "called 'descent'",
     "solve t.csv --lam 1 --target il": "'y'",
     "solve t.csv --lam 1 --positive 7": "7",
     "solve t.csv --lam 1 --columns a,,b": "names",
@@ -187,6 +189,7 @@ FOLDER = {
     "solve data --lam 1 --time a --event b": "--qid",
     "solve data --lam 1 --proof": "--out",
     "solve data --lam 1 --proof --loss logistic --out o": "hinge",
+    "solve data --lam 1 --qid q --proof --out o": "queries",
     "solve data --lam 1 --out o --proof-rows new": "--proof",
     "solve data --lam 1 --out o --proof --proof-rows m": "empty",
     "solve data --lam 1 --out o --proof --proof-rows t.csv": "folder",
@@ -265,8 +268,6 @@ def test_what_a_folder_of_parquet_files_cannot_do_is_one_sentence(
     before = set(Path().rglob("*"))
     for words, said in FOLDER.items():
         assert said in filled.refused(words), words
-    status, _, notes = filled.run("solve data --lam 1 --qid q --proof --out o")
-    assert (status, notes.count("\n")) == (2, 1) and "proof" in notes, notes
     assert {path for path in Path().rglob("*") if "__pycache__" not in path.parts} == before
 
 
@@ -287,16 +288,35 @@ def test_the_drop_that_is_offered_names_all_bad_columns(filled: Command) -> None
     assert offered == ",".join(names)
 
 
-def test_columns_are_kept_and_a_result_is_printed_before_the_error_of_its_files(
-    filled: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_columns_are_kept(filled: Command) -> None:
     status, out, _ = filled.run(*"predict m/model.npz t.csv --keep y,b".split())
     assert status == 0 and out.startswith("y,b,score,label\n0,")
 
-    def full(*words: object) -> None:
-        raise WriteError("the disk is full")
 
-    monkeypatch.setattr(solve_path, "write_json", full)
-    for command in ("solve t.csv --lam 0.1", "path t.csv --lam 0.1"):
-        status, out, err = filled.run(*f"{command} --out full".split())
-        assert status == 2 and "certified" in out and "disk" in err and not Path("full").exists()
+@each(
+    ("words", "found"),
+    first_fast(
+        [
+            ("solve t.csv --lam 0.1", "certified"),
+            ("path t.csv --lam 0.1 --json", '"certified"'),
+            ("predict m/model.npz t.csv", "score,label\n"),
+            ("predict m/model.npz t.csv --json", '"scores"'),
+            ("validate --only eq-2-of-a-constant-score", "eq-2-of-a-constant-score"),
+            ("validate --only eq-2-of-a-constant-score --json", "eq-2-of-a-constant-score"),
+            ("check-solver mine:fit --only two-rows --json", '"problems"'),
+            ("bench mine:fit --data t.csv --max-time 1", "mine:fit"),
+            ("reproduce nonlinear-table-1", "nonlinear-table-1"),
+        ],
+        6,
+    ),
+)
+def test_a_result_is_printed_before_the_error_of_a_full_disk(
+    filled: Command, monkeypatch: pytest.MonkeyPatch, words: str, found: str
+) -> None:
+    def full(*given: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(atomic_files, "_replace", full)
+    status, out, err = filled.run(*words.split(), "--out", "full")
+    assert status == 2 and found in out and err.count("\n") == 1 and "No space" in err
+    assert not [path for path in Path().glob("full/*.*") if path.suffix != ".jsonl"]
