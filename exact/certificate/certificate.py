@@ -30,7 +30,7 @@ from ..sums.assembled import PairSums
 from ..tools.exact_numbers import float_above, root_above
 from ..tools.rounding import UNIT, Bound, above, gamma
 from ..tools.wording import at_least, at_most, warn_the_user
-from .evaluation import noted_scores, noted_sums, within_a_solve
+from .evaluation import binned_at, fine_bins, loss_at, noted_scores, noted_sums, within_a_solve
 
 WORTHWHILE = 0.25  # share of the gap that rounding has where the long format is worth its cost
 CLEARLY = 0.9  # share of the tolerance that must be proved for the plain form to be enough
@@ -135,8 +135,6 @@ def _evaluated_in_bins(problem: Problem, w: np.ndarray, evidence: Weights) -> Bo
     The loss is that of a fine grid outside of a solve: a coarse one is for the solver that knows
     what it costs, and that another pass would slow down.
     """
-    from .evaluation import binned_at, fine_bins, loss_at
-
     lam, weights = problem.lam, problem.check_weights(evidence.w)
     dual = binned_at(problem, weights, evidence.bins, evidence.half)
     close = within_a_solve() or evidence.bins >= fine_bins(problem)
@@ -153,8 +151,6 @@ def dual_value(problem: Problem, witness: Minorant) -> tuple[float, float]:
     """Return the lower bound that a (renewed) minorant proves, and its rounding."""
     evidence = witness.evidence
     if isinstance(evidence, Weights):
-        from .evaluation import binned_at
-
         found = binned_at(problem, evidence.w, evidence.bins, evidence.half)
         scale, lam = evidence.scale, problem.lam
         return found.dual(lam, scale), found.dual_rounding(lam, scale)

@@ -18,10 +18,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -124,32 +124,32 @@ class Evaluation:
 # `docs/decisions.md`.
 
 
-@dataclass(frozen=True, eq=False)
-class _SumsNote:
+class _LastSums(NamedTuple):
     """Sums over pairs, what they are of, and the bytes of w where the scores were made of it."""
 
-    problem: Problem
     scores: np.ndarray
     width: float
     sums: PairSums
-    point: bytes | None = None
+    point: bytes | None
 
 
-_NOTES: ContextVar[list[tuple[Problem, bytes, Evaluation]] | None] = ContextVar(
-    "notes", default=None
-)
-_LAST_SUMS: ContextVar[list[_SumsNote] | None] = ContextVar("last sums", default=None)
+@dataclass(eq=False)
+class _Notes:
+    evaluations: list[tuple[Problem, bytes, Evaluation]] = field(default_factory=list)
+    last: tuple[Problem, _LastSums] | None = None
+
+
+_NOTES: ContextVar[_Notes | None] = ContextVar("notes", default=None)
 
 
 @contextmanager
 def noting() -> Iterator[None]:
     """Within this block evaluations are noted; they are discarded at its end."""
-    token, last = _NOTES.set([]), _LAST_SUMS.set([])
+    token = _NOTES.set(_Notes())
     try:
         yield
     finally:
         _NOTES.reset(token)
-        _LAST_SUMS.reset(last)
 
 
 def within_a_solve() -> bool:
@@ -162,14 +162,15 @@ def note(problem: Problem, found: Evaluation) -> Evaluation:
     notes = _NOTES.get()
     if notes is not None:
         copy = replace(found, w=_fixed(found.w), pull=_fixed(found.pull))
-        notes.append((problem, copy.w.tobytes(), copy))
+        notes.evaluations.append((problem, copy.w.tobytes(), copy))
     return found
 
 
 def noted(problem: Problem, w: np.ndarray, bins: int, half: int | None = None) -> Evaluation | None:
     """Return the evaluation at `w` on grids of `bins`, or None if there is none."""
+    notes = _NOTES.get()
     point = np.asarray(w, dtype=float).tobytes()  # by its bytes: -0.0 and 0.0 are two points
-    for about, where, found in _NOTES.get() or ():
+    for about, where, found in () if notes is None else notes.evaluations:
         same = about is problem and where == point and found.bins == bins
         if same and half in (None, found.half):
             return found
@@ -178,47 +179,49 @@ def noted(problem: Problem, w: np.ndarray, bins: int, half: int | None = None) -
 
 def sums_at(problem: Problem, scores: np.ndarray, width: float) -> PairSums:
     """Return the risk's sums at `scores` (n,), and note them, the last ones alone, read-only."""
-    notes = _LAST_SUMS.get()
-    if notes is None:
-        return problem.risk.sums(scores, width)
-    return _sums_noted(problem, _fixed(scores), width, notes, None)
+    return _sums(problem, _fixed(scores) if within_a_solve() else scores, width, None)
 
 
 def sums_of(problem: Problem, w: np.ndarray, width: float) -> tuple[np.ndarray, PairSums]:
     """Return the scores (n,) of `w` and what `sums_at` does; both are read-only."""
-    scores, notes = problem.space.scores(w), _LAST_SUMS.get()
-    if notes is None:
-        return scores, problem.risk.sums(scores, width)
-    scores.flags.writeable = False
-    return scores, _sums_noted(problem, scores, width, notes, w.tobytes())
+    scores = problem.space.scores(w)
+    if within_a_solve():
+        scores.flags.writeable = False
+    return scores, _sums(problem, scores, width, w.tobytes())
 
 
-def _sums_noted(
-    problem: Problem, scores: np.ndarray, width: float, notes: list[_SumsNote], point: bytes | None
-) -> PairSums:
-    notes.clear()  # what overflows leaves none
+def _sums(problem: Problem, scores: np.ndarray, width: float, point: bytes | None) -> PairSums:
+    notes = _NOTES.get()
+    if notes is not None:
+        notes.last = None  # what overflows leaves none
     found = problem.risk.sums(scores, width)
-    found.c.flags.writeable = False
-    notes.append(_SumsNote(problem, scores, width, found, point))
+    if notes is not None:
+        found.c.flags.writeable = False
+        notes.last = problem, _LastSums(scores, width, found, point)
     return found
+
+
+def _last_sums(problem: Problem) -> _LastSums | None:
+    """Return the last sums that were noted if they are of this very problem."""
+    notes = _NOTES.get()
+    last = None if notes is None else notes.last
+    return None if last is None or last[0] is not problem else last[1]
 
 
 def noted_scores(problem: Problem, w: np.ndarray) -> np.ndarray | None:
     """Return the scores of `w` if the last sums were made of that very point, or None."""
-    point = np.asarray(w, dtype=float).tobytes()
-    for last in _LAST_SUMS.get() or ():
-        if last.problem is problem and last.point == point:
-            return last.scores
-    return None
+    last = _last_sums(problem)
+    if last is None or last.point != np.asarray(w, dtype=float).tobytes():
+        return None
+    return last.scores
 
 
 def noted_sums(problem: Problem, scores: np.ndarray, width: float) -> PairSums | None:
     """Return the sums at `scores` if they were the last made of this very problem, or None."""
-    for last in _LAST_SUMS.get() or ():
-        same = last.problem is problem and last.width == width
-        if same and np.array_equal(last.scores, scores):
-            return last.sums
-    return None
+    last = _last_sums(problem)
+    if last is None or last.width != width or not np.array_equal(last.scores, scores):
+        return None
+    return last.sums
 
 
 def _fixed(values: np.ndarray) -> np.ndarray:
@@ -663,14 +666,10 @@ class ClassSums:
 
     def merge(self, other: ClassSums) -> ClassSums:
         """Add the sums of other rows."""
-        self.numbers += other.numbers
-        self.vectors += other.vectors
-        self.norms += other.norms
+        for name in ("numbers", "vectors", "norms", "rows", "parts", "blocks"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         self.seen.merge(other.seen)
-        self.rows += other.rows
-        self.parts += other.parts
         self.most = max(self.most, other.most)
-        self.blocks += other.blocks
         return self
 
     @property

@@ -5,13 +5,17 @@ dual that of the solution's evidence, whose alpha is feasible in whole numbers, 
 
     F(w) >= p* >= max over 0 <= s <= 1 of s total - s^2 (square + |g|^2 / (2 lam)).
 
-The proof is in `docs/certificates.md`; the sums are those of `pairs.exact_sums`.
+Scores are whole numbers on a grid that holds every one of them, so a comparison of two is right and
+a sum over pairs is an integer. The proof is in `docs/certificates.md`.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 
 import numpy as np
 
@@ -19,7 +23,6 @@ from ..errors import CertificateError, InputError, TooLargeError
 from ..losses.loss import Loss
 from ..losses.registry import HINGE, SQUARE, SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs, PairList
-from ..pairs.exact_sums import ExactAllPairs, ExactPairList, ExactPoint, Form, Grid, exact_pairs
 from ..problem.minorant import Alpha, Minorant, Scores, Weights
 from ..problem.problem import Problem
 from ..tools.exact_numbers import (
@@ -28,6 +31,7 @@ from ..tools.exact_numbers import (
     decimal_below,
     float_above,
     float_below,
+    power_of_two,
     root_above,
     sum_of_squares,
     whole_numbers_of,
@@ -36,11 +40,12 @@ from .solution import Solution
 
 MOST_NUMBERS = 20_000_000  # entries of X, or listed pairs: about 10 s
 
-# The losses that exact scores turn into whole numbers, each with its form.
-FORMS: tuple[tuple[Loss, Form], ...] = (
-    (HINGE, Form(1, clipped=True)),
-    (SQUARED_HINGE, Form(2, clipped=True)),
-    (SQUARE, Form(2, clipped=False)),
+# The losses that exact scores turn into whole numbers: max(0, z)^power of the shortfall z = 1 - t,
+# or z^power where they are not clipped.
+FORMS: tuple[tuple[Loss, int, bool], ...] = (
+    (HINGE, 1, True),
+    (SQUARED_HINGE, 2, True),
+    (SQUARE, 2, False),
 )
 
 
@@ -110,22 +115,23 @@ class ExactCertificate:
         """
         rows = _rows(problem)
         w = problem.check_weights(w)
-        sums = exact_pairs(problem.pairs, _form_of(problem.loss))
+        pairs, form = problem.pairs, _form_of(problem.loss)
+        sums = _Listed(pairs, *form) if isinstance(pairs, PairList) else _AllPairs(pairs, *form)
         lam, weights = Fraction(problem.lam), whole_numbers_of(w)
         norm2 = sum_of_squares([(m, weights[1]) for m in weights[0].tolist()])
-        primal = sums.value(Grid.of(*rows.scores(w))) + lam / 2 * norm2
+        primal = sums.value(*_grid(*rows.scores(w))) + lam / 2 * norm2
         dual = _dual(rows, _point(problem, rows, sums, witness), lam)
         if dual > primal:
             raise CertificateError("the exact dual exceeds the exact primal: please report this")
         return cls(primal, dual, lam)
 
 
-def _form_of(loss: Loss) -> Form:
-    """Return how the loss is made of exact scores, or raise `InputError` for another loss."""
-    for known, form in FORMS:
+def _form_of(loss: Loss) -> tuple[int, bool]:
+    """Return power and clipping of the loss, or raise `InputError` for another one."""
+    for known, power, clipped in FORMS:
         if loss == known:
-            return form
-    names = ", ".join(known.name for known, _ in FORMS)
+            return power, clipped
+    names = ", ".join(known.name for known, _, _ in FORMS)
     raise InputError(f"the exact mode knows {names}, not this loss")
 
 
@@ -185,30 +191,31 @@ def _rows(problem: Problem) -> ExactColumns:
 
 
 def _point(
-    problem: Problem, rows: ExactColumns, sums: ExactAllPairs | ExactPairList, witness: Minorant
-) -> ExactPoint:
+    problem: Problem, rows: ExactColumns, sums: _ExactSums, witness: Minorant
+) -> _ExactPoint:
     """Return the dual point of the evidence, made in whole numbers."""
     evidence = witness.evidence
     if isinstance(evidence, Alpha):
         evidence = problem.risk.minorant(evidence).evidence  # with alpha clipped into its box
-        assert isinstance(evidence, Alpha) and isinstance(sums, ExactPairList)
-        return sums.from_alpha(evidence.alpha, problem.n)
+        assert isinstance(evidence, Alpha) and isinstance(sums, _Listed)
+        alpha, exponent = whole_numbers_of(evidence.alpha)
+        return sums.of_alpha(alpha, power_of_two(exponent), problem.n)
     if isinstance(evidence, Weights):
-        grid = Grid.of(*rows.scores(problem.check_weights(evidence.w)))
-        return sums.point(grid, Fraction(2 * evidence.half, evidence.bins))
+        grid = _grid(*rows.scores(problem.check_weights(evidence.w)))
+        return sums.point(*_halved(*grid, Fraction(2 * evidence.half, evidence.bins)))
     if isinstance(evidence, Scores):
         scores = np.asarray(evidence.scores, dtype=float)
         if scores.shape != (problem.n,) or not np.isfinite(scores).all():
             raise InputError(f"the evidence must be {problem.n} finite scores")
-        return sums.point(Grid.of(*whole_numbers_of(scores)), Fraction(evidence.width))
+        grid = _grid(*whole_numbers_of(scores))
+        return sums.point(*_halved(*grid, Fraction(evidence.width)))
     witness.renewed(problem)  # it refuses marginals that are none of this problem
-    assert isinstance(sums, ExactAllPairs)
-    return sums.from_marginals(
-        witness.c[problem.pairs.positive], -witness.c[~problem.pairs.positive]
-    )
+    assert isinstance(sums, _AllPairs)
+    positive = problem.pairs.positive
+    return sums.of_marginals(witness.c[positive], -witness.c[~positive])
 
 
-def _dual(rows: ExactColumns, point: ExactPoint, lam: Fraction) -> Fraction:
+def _dual(rows: ExactColumns, point: _ExactPoint, lam: Fraction) -> Fraction:
     """Return the lower bound of the optimum that a dual point proves at its best scale."""
     if point.missing:
         norm2 = _norm2_at_most(rows, point)
@@ -221,7 +228,7 @@ def _dual(rows: ExactColumns, point: ExactPoint, lam: Fraction) -> Fraction:
     return max(scale * point.total - scale**2 * curvature / 2, Fraction(0))
 
 
-def _norm2_at_most(rows: ExactColumns, point: ExactPoint) -> Fraction:
+def _norm2_at_most(rows: ExactColumns, point: _ExactPoint) -> Fraction:
     """Return a bound of |g|^2 for the feasible marginals next to `point.c`.
 
     They are `missing` away (sum of absolute differences), so coordinate k of g is off by at most
@@ -233,3 +240,176 @@ def _norm2_at_most(rows: ExactColumns, point: ExactPoint) -> Fraction:
         pulled = m * Fraction(2) ** e * point.unit - (low + high) / 2 * total
         norm2 += (abs(pulled) + point.missing * (high - low) / 2) ** 2
     return norm2
+
+
+@dataclass(frozen=True, eq=False)
+class _ExactPoint:
+    """A dual point by what the alpha of its pairs contribute to the bound; c in multiples of unit.
+
+    The feasible marginals next to c are `missing` away, by the sum of absolute differences.
+    """
+
+    c: np.ndarray
+    unit: Fraction
+    total: Fraction
+    square: Fraction = Fraction(0)
+    missing: Fraction = Fraction(0)
+
+
+def _grid(scores: np.ndarray, exponent: int) -> tuple[np.ndarray, int]:
+    """Return scores (n,), whole numbers times 2^exponent, so that one is a whole number too."""
+    return scores << max(exponent, 0), min(exponent, 0)
+
+
+def _halved(scores: np.ndarray, exponent: int, width: Fraction) -> tuple[np.ndarray, int, int]:
+    """Return a grid that holds half the width, a power of two as its unit, and that half."""
+    more = max(0, width.denominator.bit_length() + exponent)
+    exponent -= more
+    return scores << more, exponent, int(width / 2 * (1 << -exponent))
+
+
+class _ExactSums(ABC):
+    """Sums over pairs in whole numbers."""
+
+    mass: int
+
+    def __init__(self, power: int, clipped: bool):
+        self.power, self.clipped = power, clipped
+
+    def value(self, scores: np.ndarray, exponent: int) -> Fraction:
+        """Return the mean loss of scores on a grid."""
+        lost = self.lost(scores, 1 << -exponent)
+        return Fraction(lost, self.mass) * power_of_two(self.power * exponent)
+
+    @abstractmethod
+    def lost(self, scores: np.ndarray, one: int) -> int:
+        """Return the sum of the losses of scores of which `one` is the number one."""
+
+    @abstractmethod
+    def point(self, scores: np.ndarray, exponent: int, half: int) -> _ExactPoint:
+        """Return alpha = -loss'(margin), the hinge's slope smoothed by `half` on either side."""
+
+
+class _AllPairs(_ExactSums):
+    """Over all pairs, row weights taken exactly as the floats that they are.
+
+    A sum over the partners of a row needs their weights and first two moments above a score.
+    """
+
+    def __init__(self, pairs: AllPairs, power: int, clipped: bool):
+        super().__init__(power, clipped)
+        self.positive = pairs.positive
+        self.a, self.b = (whole_numbers_of(side)[0] for side in pairs.sides())
+        self.mass = int(self.a.sum()) * int(self.b.sum())
+
+    def lost(self, scores: np.ndarray, one: int) -> int:
+        t = scores[self.positive] - one
+        mass, first, second = self._above(scores[~self.positive], self.b, t)
+        if self.power == 1:
+            return int(self.a.dot(first - t * mass))
+        return int(self.a.dot(second - 2 * t * first + t * t * mass))
+
+    def _above(self, values: np.ndarray, weight: np.ndarray, at: np.ndarray) -> list[np.ndarray]:
+        """Return sum weight value^p, p = 0, 1, 2, of values above `at`, or of all."""
+        order = np.argsort(values, kind="stable")
+        values, weight = values[order], weight[order]
+        first = (
+            np.searchsorted(values, at, side="right") if self.clipped else np.zeros_like(at, int)
+        )
+        running = [np.append(0, np.cumsum(weight * values**p)) for p in range(3)]
+        return [sums[-1] - sums[first] for sums in running]
+
+    def point(self, scores: np.ndarray, exponent: int, half: int) -> _ExactPoint:
+        t, b = scores[self.positive] - (1 << -exponent), scores[~self.positive]
+        # Mirrored for the negative rows: z = b - t = (-t) - (-b).
+        if self.power == 2:
+            u, v = self.a * self._lacking(b, self.b, t), self.b * self._lacking(-t, self.a, -b)
+            unit = 2 * power_of_two(exponent) / self.mass
+            return self._signed(u, v, unit, int(u.sum()), self.value(scores, exponent))
+        cap = 2 * half or 1  # at width 0 clip(z, 0, 1) is 1[z > 0], z being whole
+        u, v = (
+            own * (self._lacking(values, others, at) - self._lacking(values, others, at + cap))
+            for own, values, others, at in (
+                (self.a, b, self.b, t - half),
+                (self.b, -t, self.a, -b - half),
+            )
+        )
+        return self._signed(u, v, Fraction(1, cap * self.mass), int(u.sum()))
+
+    def _lacking(self, values: np.ndarray, weight: np.ndarray, at: np.ndarray) -> np.ndarray:
+        """Return the sum of weight * (value - at), of positive parts only where clipped."""
+        mass, first, _ = self._above(values, weight, at)
+        return first - at * mass
+
+    def _signed(
+        self, u: np.ndarray, v: np.ndarray, unit: Fraction, total: int, square: Fraction | int = 0
+    ) -> _ExactPoint:
+        """Return the point of u on positive rows and -v on negative ones, both whole numbers."""
+        c = np.empty(self.positive.size, dtype=object)
+        c[self.positive], c[~self.positive] = u, -v
+        missing = int(u.sum()) + int(v.sum()) - 2 * total
+        return _ExactPoint(c, unit, total * unit, Fraction(square), missing * unit)
+
+    def of_marginals(self, u: np.ndarray, v: np.ndarray) -> _ExactPoint:
+        """Return the point of the largest flow within given marginals, for the hinge.
+
+        [docs/certificates.md, "Any marginals give a bound"], in whole numbers.
+        """
+        both, exponent = whole_numbers_of(np.concatenate([u, v]))
+        # A pair's cap is a_i b_j / mass, in whole numbers of 2^exponent / mass after scaling.
+        both = both * (self.mass << max(exponent, 0))
+        rows, columns, cap = both[: u.size], both[u.size :], 1 << max(-exponent, 0)
+        flow = _largest_flow(rows.tolist(), columns.tolist(), self.a.tolist(), self.b.tolist(), cap)
+        return self._signed(rows, columns, Fraction(1, cap * self.mass), flow)
+
+
+def _largest_flow(u: list[int], v: list[int], a: list[int], b: list[int], cap: int) -> int:
+    """Return the largest mass within the caps cap a_i b_j and the row sums u, v. [Gale-Ryser]"""
+    # A row of weight zero has no pairs, so nothing flows through it.
+    rows = sorted(((Fraction(x, r), x, r) for x, r in zip(u, a, strict=True) if r), reverse=True)
+    columns = sorted((Fraction(x, r), x, r) for x, r in zip(v, b, strict=True) if r)
+    ratios = [ratio for ratio, _, _ in columns]
+    filled = [0, *accumulate(x for _, x, _ in columns)]
+    weight = [0, *accumulate(r for _, _, r in columns)]
+    left, chosen = sum(x for _, x, _ in rows), 0
+    best = left
+    for _, x, r in rows:
+        left, chosen = left - x, chosen + r
+        k = bisect_right(ratios, cap * chosen)
+        best = min(best, left + filled[k] + cap * chosen * (weight[-1] - weight[k]))
+    return best
+
+
+class _Listed(_ExactSums):
+    """Over listed pairs, their weights taken as stored and made to add up to one exactly."""
+
+    def __init__(self, pairs: PairList, power: int, clipped: bool):
+        super().__init__(power, clipped)
+        self.i, self.j, self.weight = pairs.i, pairs.j, whole_numbers_of(pairs.c)[0]
+        self.mass = int(self.weight.sum())
+
+    def _shortfalls(self, scores: np.ndarray, one: int) -> np.ndarray:
+        z = one - scores[self.i] + scores[self.j]
+        return np.maximum(z, 0) if self.clipped else z
+
+    def lost(self, scores: np.ndarray, one: int) -> int:
+        return int(self.weight.dot(self._shortfalls(scores, one) ** self.power))
+
+    def point(self, scores: np.ndarray, exponent: int, half: int) -> _ExactPoint:
+        one = 1 << -exponent
+        if self.power == 2:
+            alpha, unit = self._shortfalls(scores, one), 2 * power_of_two(exponent)
+        else:
+            z, cap = one - scores[self.i] + scores[self.j] + half, 2 * half or 1
+            alpha, unit = np.minimum(np.maximum(z, 0), cap), Fraction(1, cap)
+        return self.of_alpha(alpha, unit, scores.size)
+
+    def of_alpha(self, alpha: np.ndarray, unit: Fraction, n: int) -> _ExactPoint:
+        """Return the point of an alpha in its box, whole numbers (m,) of the unit."""
+        c, carried = np.zeros(n, dtype=object), self.weight * alpha
+        np.add.at(c, self.i, carried)
+        np.subtract.at(c, self.j, carried)
+        total, square = Fraction(int(carried.sum()), self.mass) * unit, Fraction(0)
+        if self.power == 2:
+            square = Fraction(int(carried.dot(alpha)), self.mass) * unit**2 / 4
+        return _ExactPoint(c, unit / self.mass, total, square)

@@ -9,7 +9,6 @@ out by weight. Many equal rows also mean many pairs tied at the margin; in group
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -92,61 +91,41 @@ def equal_rows(X: np.ndarray | sp.csr_matrix, positive: np.ndarray) -> Groups | 
     n = positive.size
     if n > 2 * SAMPLE:
         some = np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))
-        hashed = _hashes(X[some], positive[some])
-        if np.unique(hashed).size == SAMPLE:
+        if np.unique(_hashes(X[some])).size == SAMPLE:
             return None
-    ranked = np.sort(_quick_hashes(X))
-    if 1 + np.count_nonzero(ranked[1:] != ranked[:-1]) > WORTH * n:
+    few = X[:, :: max(X.shape[1] // FEW, 1)] if isinstance(X, np.ndarray) else X
+    if np.unique(_hashes(few)).size > WORTH * n:
         return None
-    hashed = _hashes(X, positive)
-    order = np.argsort(hashed, kind="stable")
+    hashed = _hashes(X)
+    order = np.lexsort((hashed, positive))
     one, other = order[:-1], order[1:]
     # Stable: the first of a run of equal rows is the one with the smallest number.
     same = (hashed[one] == hashed[other]) & (positive[one] == positive[other])
     at = np.flatnonzero(same)
     same[at] = _equal(X, one[at], other[at])
     starts = np.concatenate([[True], ~same])
-    count = int(starts.sum())
-    if count > WORTH * n:
+    if int(starts.sum()) > WORTH * n:
         return None
     first = order[starts]
     by_row = np.argsort(first)
-    number = np.empty(count, dtype=np.int64)
-    number[by_row] = np.arange(count)
+    number = np.argsort(by_row)
     group = np.empty(n, dtype=np.int64)
     group[order] = number[np.cumsum(starts) - 1]
     return Groups(first[by_row], group)
 
 
-def _quick_hashes(X: np.ndarray | sp.csr_matrix) -> np.ndarray:
-    """Return 64 bits a row that are equal for equal rows: of a few columns, or of one product."""
-    if isinstance(X, np.ndarray):
-        return _hashes(X[:, :: max(X.shape[1] // FEW, 1)], np.zeros(X.shape[0], dtype=bool))
-    product = X @ np.random.default_rng(7).normal(size=X.shape[1])
-    return (np.asarray(product) + 0.0).view(np.uint64)
-
-
-def _hashes(X: np.ndarray | sp.csr_matrix, positive: np.ndarray) -> np.ndarray:
-    """Return 64 bits a row: sums of mixed bits of the entries times odd numbers of the columns."""
-    rng = np.random.default_rng(7)
-    odd = rng.integers(2**63, size=X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-    hashed = positive.astype(np.uint64)
-    if isinstance(X, np.ndarray):
-        for column in range(X.shape[1]):
-            hashed += _mixed(X[:, column]) * odd[column]
-        return hashed
-    entries = cast(Any, X.copy())
-    entries.sum_duplicates()
-    terms = np.zeros(entries.nnz + 1, dtype=np.uint64)
-    np.cumsum(_mixed(entries.data) * odd[entries.indices], out=terms[1:])
-    return hashed + (terms[entries.indptr[1:]] - terms[entries.indptr[:-1]])
-
-
-def _mixed(values: np.ndarray) -> np.ndarray:
-    """Return the bits of floats, mixed: 0 for zero of either sign."""
-    bits = (values + 0.0).view(np.uint64)
-    bits = (bits ^ (bits >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
-    return bits ^ (bits >> np.uint64(29))
+def _hashes(X: np.ndarray | sp.csr_matrix) -> np.ndarray:
+    """Return a number a row that is the same for equal rows: a product, its sums in one order."""
+    factors = np.random.default_rng(7).normal(size=X.shape[1])
+    if not isinstance(X, np.ndarray):
+        return np.asarray(X @ factors)
+    hashed = np.zeros(X.shape[0])
+    with np.errstate(over="ignore", invalid="ignore"):
+        for column, factor in zip(
+            X.T, factors, strict=True
+        ):  # a matrix product adds up as it likes
+            hashed += column * factor
+    return hashed
 
 
 def _equal(X: np.ndarray | sp.csr_matrix, one: np.ndarray, other: np.ndarray) -> np.ndarray:

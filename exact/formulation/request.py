@@ -86,31 +86,22 @@ class Request:
             if self.structure != 0:
                 raise InputError("partial AUC (fpr_max, tpr_min) goes without a structure")
             Tail.check(self.pairs, self.loss)
-        if self.is_ordered:
-            self._check_ordered()
-        if self.worst_of is not None:
-            self._check_groups()
-
-    def _check_groups(self) -> None:
-        """Raise `InputError` for what does not go with the worst of several groups."""
+        if self.is_ordered and self.positive is not None:
+            raise InputError("ordered pairs have no positive label: leave positive out")
+        if self.structure != 0 and isinstance(self.pairs, OrderedPairs):
+            kinds = int(self.pairs.key.max()) + 1  # keys are ranks without gaps
+            if kinds != 2:
+                raise InputError(
+                    "the structure is the scatter of two classes, and these ordered pairs have "
+                    f"{kinds} kinds of rows: leave structure out"
+                )
+        if self.worst_of is None:
+            return
         if self.is_partial or self.structure != 0:
             raise InputError("worst_of goes without fpr_max, tpr_min and a structure")
         shared = isinstance(self.pairs, OrderedPairs) and self.pairs.share is not None
         if isinstance(self.pairs, PairList) or shared:
             raise InputError("worst_of makes the pairs within its groups: give no list, no share")
-
-    def _check_ordered(self) -> None:
-        """Raise `InputError` for what needs two classes of rows."""
-        if self.positive is not None:
-            raise InputError("ordered pairs have no positive label: leave positive out")
-        if self.structure == 0 or not isinstance(self.pairs, OrderedPairs):
-            return
-        kinds = int(self.pairs.key.max()) + 1  # keys are ranks without gaps
-        if kinds != 2:
-            raise InputError(
-                "the structure is the scatter of two classes, and these ordered pairs have "
-                f"{kinds} kinds of rows: leave structure out"
-            )
 
     @classmethod
     def of(
@@ -186,23 +177,20 @@ class Request:
         return self.kernel == PRECOMPUTED
 
     @property
-    def is_linear_hinge(self) -> bool:
-        """Whether this is the plain problem: hinge, all pairs, linear, no structure."""
-        return self.is_plain and self.loss == HINGE
-
-    @property
     def takes_proof(self) -> bool:
         """Whether a proof file can hold it: linear, hinge and ridge, all or ordered pairs."""
-        linear = self.kernel == "linear" and self.loss == HINGE and isinstance(self.penalty, Ridge)
-        linear = linear and self.structure == 0
-        return self.is_linear_hinge or (linear and self.is_ordered and self.worst_of is None)
+        held = isinstance(self.pairs, AllPairs | OrderedPairs) and not self.is_partial
+        return held and self._is_simple and self.loss == HINGE
 
     @property
     def is_plain(self) -> bool:
         """Whether this is linear over all pairs, with the ridge and no structure."""
-        plain = self.is_linear and self.structure == 0 and isinstance(self.penalty, Ridge)
-        plain = plain and self.worst_of is None
-        return plain and isinstance(self.pairs, AllPairs) and not self.is_partial
+        return isinstance(self.pairs, AllPairs) and not self.is_partial and self._is_simple
+
+    @property
+    def _is_simple(self) -> bool:
+        ridge = isinstance(self.penalty, Ridge) and self.worst_of is None
+        return ridge and self.is_linear and self.structure == 0
 
     @property
     def is_partial(self) -> bool:

@@ -14,7 +14,7 @@ agree to all digits can have any norm.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 import scipy.linalg
@@ -271,14 +271,6 @@ def _least_eigenvalue(M: np.ndarray, error: float) -> tuple[Any, float] | None:
     return None
 
 
-class _Norm(NamedTuple):
-    """|f|^2 of the functions meant, its error, and whether it is the least one."""
-
-    value: float
-    error: float
-    least: bool
-
-
 def audit_scores(
     problem: Problem,
     scores: np.ndarray,
@@ -296,12 +288,21 @@ def audit_scores(
     """
     loss_bound = loss_of(problem, scores)
     loss = loss_bound.value
-    norm = _norm(problem, fit, norm2)
+    square, moved = problem.space.norm2(fit.w), fit.moved
+    off = problem.space.norm2_error(fit.w) + moved * (2 * float(np.sqrt(square)) + moved)
+    kind = "of least norm"
+    if norm2 is not None:
+        if norm2 < (square - off) * (1 - NORM_SHARE):
+            raise InputError(
+                f"norm2 = {norm2:g} is impossible: the least |f|^2 with these scores is {square:g}"
+            )
+        if not (abs(norm2 - square) <= NORM_SHARE * square and off <= NORM_SHARE * square):
+            square, off, kind = float(norm2), 0.0, f"with |f|^2 = {norm2:.10g}, as given,"
     risk = problem.risk
     assert isinstance(risk, PairRisk)
     slip = risk.slip(np.full(problem.n, fit.apart), loss)
-    primal = loss + problem.lam / 2 * norm.value
-    payment = loss_bound.error + slip + problem.lam / 2 * norm.error
+    primal = loss + problem.lam / 2 * square
+    payment = loss_bound.error + slip + problem.lam / 2 * off
     # A large norm must not make scores count as those of functions with another loss: F(0) = 1.
     unit = min(primal, max(loss, 1.0))
     if not (payment <= OPEN_SHARE * primal and slip <= OPEN_SHARE * unit):
@@ -320,7 +321,6 @@ def audit_scores(
     # The optimum is within the radius of a function whose scores are within `apart` of the given
     # ones, and those of w are within `miss` of them.
     order = certified_order(problem, fit.w, certificate.radius, 2 * (fit.apart + fit.miss))
-    kind = "of least norm" if norm.least else f"with |f|^2 = {norm.value:.10g}, as given,"
     meant = (
         f" This holds for every function {kind} whose scores differ from these by at most "
         f"{at_most(fit.apart, 2)}, one constant aside."
@@ -358,22 +358,6 @@ def loss_of(problem: Problem, scores: np.ndarray) -> Bound:
         t = long[positive][:, None] - long[~positive][None, :]
     value = float((share * problem.loss.value(t)).sum())
     return Bound(value, (gamma(t.size + 16, LONG_UNIT) + 2 * UNIT) * (1 + 4 * value))
-
-
-def _norm(problem: Problem, fit: ScoreFit, norm2: float | None) -> _Norm:
-    """Return the norm of the functions meant."""
-    value, moved = problem.space.norm2(fit.w), fit.moved
-    length = float(np.sqrt(value))
-    error = problem.space.norm2_error(fit.w) + moved * (2 * length + moved)
-    if norm2 is None:
-        return _Norm(value, error, True)
-    if norm2 < (value - error) * (1 - NORM_SHARE):
-        raise InputError(
-            f"norm2 = {norm2:g} is impossible: the least |f|^2 with these scores is {value:g}"
-        )
-    if abs(norm2 - value) <= NORM_SHARE * value and error <= NORM_SHARE * value:
-        return _Norm(value, error, True)
-    return _Norm(float(norm2), 0.0, False)
 
 
 def _why(fit: ScoreFit) -> str:

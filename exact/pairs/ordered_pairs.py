@@ -203,64 +203,6 @@ class Draws:
         return at.order[upper], at.order[low]
 
 
-def listed_pairs(
-    at: Arrangement, weights: PairWeights, most: int | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Return rows i and j and weights of all pairs, or None where there are more than `most`."""
-    lower = at.end - at.below
-    if int(lower.sum()) > (LISTED if most is None else most):
-        return None
-    i = np.repeat(np.arange(at.order.size), lower)
-    first = np.cumsum(lower) - lower
-    j = np.arange(i.size) + np.repeat(at.below - first, lower)
-    c = np.zeros(i.size)
-    for term in weights.whole:
-        c += term.coefficient * (term.a[i].astype(float) * term.b[j].astype(float))
-    c *= weights.factor[at.group[i]]
-    held = c > 0
-    return at.order[i[held]], at.order[j[held]], c[held]
-
-
-def enumerated_ordered(
-    at: Arrangement, weights: PairWeights, scores: np.ndarray, loss: Loss, width: float
-) -> PairSums:
-    """Return the value, signed marginals and conjugate sum, a block of upper rows at a time."""
-    n, lower = scores.size, at.end - at.below
-    if int(lower.sum()) > LARGEST:
-        raise TooLargeError(
-            f"the loss {loss.name!r} is summed pair by pair here, and {int(lower.sum())} pairs are "
-            f"more than {LARGEST}: take the hinge, the squared hinge or the square, or draw pairs"
-        )
-    s, net, sums = scores[at.order], np.zeros(n), np.zeros(5)
-    start = 0
-    while start < n:
-        # Rows of one group; those below the first one of them, or of some of them.
-        room = start + max(1, BLOCK // max(1, int(lower[start])))
-        stop = min(int(at.end[start]), room)
-        rows, partners = np.arange(start, stop), np.arange(at.below[start], at.end[start])
-        t = np.subtract.outer(s[rows], s[partners])
-        weight = np.zeros(t.shape)
-        for term in weights.whole:
-            weight += term.coefficient * np.multiply.outer(
-                term.a[rows].astype(float), term.b[partners].astype(float)
-            )
-        weight *= weights.factor[at.group[rows]][:, None] * (partners >= at.below[rows][:, None])
-        up, down, parts = block_sums(loss, t, weight, width)
-        net[rows] += up
-        net[partners] -= down
-        sums, start = sums + parts, stop
-    value, conjugate, total, slips, whole = sums.tolist()
-    c = np.empty(n)
-    c[at.order] = net
-    # Each weight rounds some ten times. Gains round no more: both of their products are whole
-    # numbers below 2^40 (`tree.LARGEST_MASS`), so that they and their difference are exact.
-    chain = gamma(2 * n + 64)
-    rounding = chain * 2 * whole
-    return PairSums(
-        value, c, conjugate, total, chain * whole + slips, rounding, chain * whole + slips
-    )
-
-
 def staircase_flow(levels: list[tuple[np.ndarray, np.ndarray]], cap: float) -> float:
     """Return M, the largest mass of a flow within one cap a pair and the marginals."""
     best = np.zeros(1)  # the least cut so far, less the chosen u, for K = 0, 1, ...
@@ -279,43 +221,6 @@ def staircase_flow(levels: list[tuple[np.ndarray, np.ndarray]], cap: float) -> f
         best = later
         whole += float(u.sum())
     return whole + float(best.min())
-
-
-def staircase_deficiency(
-    at: Arrangement, weights: PairWeights, u: np.ndarray, v: np.ndarray
-) -> tuple[float, float, float]:
-    """Return M, eta = sum u + sum v - 2 M, and a bound of the rounding in either.
-
-    Some feasible flow has marginals u' <= u, v' <= v of mass M, so |u' - u|_1 + |v' - v|_1 = eta.
-    What rows carry on a side on which they have no weight is part of eta.
-    """
-    term = weights.whole[0]
-    if len(weights.whole) > 1 or max(int(term.a.max()), int(term.b.max())) > 1:
-        raise InputError(
-            "marginals prove a bound for ordered pairs whose rows weigh 0 or 1: give the scores"
-        )
-    u, v = u[at.order], v[at.order]
-    mass = float(u.sum()) + float(v.sum())
-    up, low = term.a > 0, term.b > 0
-    flow, start, block = 0.0, 0, 0
-    for group, end in enumerate(at.group_ends.tolist()):
-        if int(up[start:end].sum()) > LARGEST_LEVEL:
-            raise TooLargeError(
-                f"a group has more than {LARGEST_LEVEL} upper rows: give the scores, not the "
-                "marginals"
-            )
-        levels = []
-        while start < end:
-            stop = int(at.block_ends[block])
-            rows = slice(start, stop)
-            levels.append((u[rows][up[rows]], v[rows][low[rows]]))
-            start, block = stop, block + 1
-        if len(levels) > 1 and weights.factor[group] > 0:
-            flow += max(staircase_flow(levels, float(weights.factor[group])), 0.0)
-    # Sums of n terms, two more a level, each at most the mass and what u was subtracted from.
-    rounding = 4 * gamma(4 * u.size + 64) * mass
-    flow = min(flow, mass / 2)
-    return flow, max(mass - 2 * flow, 0.0), rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -450,7 +355,45 @@ class OrderedPairs(Curved):
             found = ordered_hinge(at, weights, scores, width, self.form == "binned")
             if found is not None:
                 return found
-        return enumerated_ordered(at, weights, scores, loss, width)
+        return self._one_by_one(scores, loss, width)
+
+    def _one_by_one(self, scores: np.ndarray, loss: Loss, width: float) -> PairSums:
+        """Return the sums pair by pair, a block of upper rows at a time."""
+        at, weights, n = self.arrangement, self.weights, scores.size
+        lower = at.end - at.below
+        if int(lower.sum()) > LARGEST:
+            raise TooLargeError(
+                f"the loss {loss.name!r} is summed pair by pair here, and {int(lower.sum())} pairs "
+                f"are more than {LARGEST}: take the hinge, the squared hinge or the square, or "
+                "draw pairs"
+            )
+        s, net, sums, start = scores[at.order], np.zeros(n), np.zeros(5), 0
+        while start < n:
+            # Rows of one group; those below the first one of them, or of some of them.
+            room = start + max(1, BLOCK // max(1, int(lower[start])))
+            stop = min(int(at.end[start]), room)
+            rows, partners = np.arange(start, stop), np.arange(at.below[start], at.end[start])
+            t, weight = (
+                np.subtract.outer(s[rows], s[partners]),
+                np.zeros((rows.size, partners.size)),
+            )
+            for term in weights.whole:
+                a, b = term.a[rows].astype(float), term.b[partners].astype(float)
+                weight += term.coefficient * np.multiply.outer(a, b)
+            weight *= weights.factor[at.group[rows]][:, None]
+            weight *= partners >= at.below[rows][:, None]
+            up, down, parts = block_sums(loss, t, weight, width)
+            net[rows] += up
+            net[partners] -= down
+            sums, start = sums + parts, stop
+        value, conjugate, total, slips, whole = sums.tolist()
+        c = np.empty(n)
+        c[at.order] = net
+        # Each weight rounds some ten times. Gains round no more: both of their products are whole
+        # numbers below 2^40 (`tree.LARGEST_MASS`), so that they and their difference are exact.
+        chain = gamma(2 * n + 64)
+        error = chain * whole + slips
+        return PairSums(value, c, conjugate, total, error, chain * 2 * whole, error)
 
     def part(self, size: int, rng: np.random.Generator) -> tuple[np.ndarray, OrderedPairs] | None:
         """Return about `size` rows and their pairs, or None where these rows have no pair.
@@ -487,12 +430,54 @@ class OrderedPairs(Curved):
         return OrderedPairs(self.group, self.key, a, b, None, self.share, self.form)
 
     def deficiency(self, u: np.ndarray, v: np.ndarray) -> tuple[float, float, float]:
-        """See `staircase_deficiency`."""
-        return staircase_deficiency(self.arrangement, self.weights, u, v)
+        """Return M, eta = sum u + sum v - 2 M, and a bound of the rounding in either.
+
+        Some feasible flow has marginals u' <= u, v' <= v of mass M, so |u' - u|_1 + |v' - v|_1 =
+        eta. What rows carry on a side on which they have no weight is part of eta.
+        """
+        at, weights, term = self.arrangement, self.weights, self.weights.whole[0]
+        if len(weights.whole) > 1 or max(int(term.a.max()), int(term.b.max())) > 1:
+            raise InputError(
+                "marginals prove a bound for ordered pairs whose rows weigh 0 or 1: give the scores"
+            )
+        u, v = u[at.order], v[at.order]
+        mass = float(u.sum()) + float(v.sum())
+        up, low = term.a > 0, term.b > 0
+        flow, start, block = 0.0, 0, 0
+        for group, end in enumerate(at.group_ends.tolist()):
+            if int(up[start:end].sum()) > LARGEST_LEVEL:
+                raise TooLargeError(
+                    f"a group has more than {LARGEST_LEVEL} upper rows: give the scores, not the "
+                    "marginals"
+                )
+            levels = []
+            while start < end:
+                stop = int(at.block_ends[block])
+                rows = slice(start, stop)
+                levels.append((u[rows][up[rows]], v[rows][low[rows]]))
+                start, block = stop, block + 1
+            if len(levels) > 1 and weights.factor[group] > 0:
+                flow += max(staircase_flow(levels, float(weights.factor[group])), 0.0)
+        # Sums of n terms, two more a level, each at most the mass and what u was subtracted from.
+        rounding = 4 * gamma(4 * u.size + 64) * mass
+        flow = min(flow, mass / 2)
+        return flow, max(mass - 2 * flow, 0.0), rounding
 
     def listed(self, most: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """Return rows i and j and weights of all pairs, or None where they are above `most`."""
-        return listed_pairs(self.arrangement, self.weights, most)
+        at, weights = self.arrangement, self.weights
+        lower = at.end - at.below
+        if int(lower.sum()) > (LISTED if most is None else most):
+            return None
+        i = np.repeat(np.arange(at.order.size), lower)
+        first = np.cumsum(lower) - lower
+        j = np.arange(i.size) + np.repeat(at.below - first, lower)
+        c = np.zeros(i.size)
+        for term in weights.whole:
+            c += term.coefficient * (term.a[i].astype(float) * term.b[j].astype(float))
+        c *= weights.factor[at.group[i]]
+        held = c > 0
+        return at.order[i[held]], at.order[j[held]], c[held]
 
     def draw(self, m: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows i and j of `m` pairs, drawn by their weight with replacement."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,17 +20,18 @@ from aucert.exact.certificate.evaluation import (
     loss_at,
     note,
     noted,
+    noted_sums,
     noting,
+    sums_at,
 )
 from aucert.exact.certificate.solution import Status
-from aucert.exact.errors import CertificateError, InputError
+from aucert.exact.errors import CertificateError
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.minorant import Minorant
-from aucert.exact.problem.problem import Problem, Ridge, pair_problem
+from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem
 from aucert.exact.solvers.descent import Descent
 from aucert.exact.spaces.blocks import StreamedRows
-from aucert.exact.spaces.rows import Rows
 from aucert.exact.tools.threads import at_most
 from loops import each
 
@@ -63,11 +63,6 @@ def some_problem(
 ) -> Problem:
     X, positive = some_rows(kind, d=d)
     return pair_problem(StreamedRows(X, block), positive, AllPairs(weight), HINGE, Ridge(LAM))
-
-
-def rows_of(problem: Problem) -> StreamedRows:
-    assert isinstance(problem.space, StreamedRows)
-    return problem.space
 
 
 def numbers(found: Evaluation) -> tuple[object, ...]:
@@ -132,29 +127,6 @@ def test_evaluations_are_those_of_every_pair(kind: str, d: int) -> None:
     problem = pair_problem(StreamedRows(X, 7), positive, AllPairs(), HINGE, Ridge(LAM))
     w = np.linspace(0.5, 1, d) / d
     by_pairs(problem, X, w, Evaluator(problem).at(w, 32, 2))
-
-
-def test_float32_is_the_same_as_its_promotion() -> None:
-    X, positive = some_rows("float32")
-    narrow, wide = (
-        pair_problem(StreamedRows(rows, 100), positive, AllPairs(), HINGE, Ridge(LAM))
-        for rows in (X, X.astype(float))
-    )
-    assert rows_of(narrow).narrow(slice(0, 100)).dtype == np.float32
-    w = np.array([0.7, 0.4])
-    rows_of(narrow).offset = rows_of(wide).offset  # means may round differently
-    assert numbers(Evaluator(narrow).at(w, 64, 3)) == numbers(Evaluator(wide).at(w, 64, 3))
-
-
-def test_a_changed_file_of_float32_is_refused(tmp_path: Path) -> None:
-    X, positive = some_rows("float32", 301, 3)
-    np.save(tmp_path / "X.npy", X)
-    mapped = np.load(tmp_path / "X.npy", mmap_mode="r+")
-    problem = pair_problem(StreamedRows(mapped, 100), positive, AllPairs(), HINGE, Ridge(LAM))
-    Evaluator(problem).at(np.ones(3), 64, 3)
-    mapped[300, 2] += 1
-    with pytest.raises(InputError, match="changed while it was read"):
-        Evaluator(problem).at(np.ones(3), 64, 3)
 
 
 def test_an_evaluation_is_noted_for_its_very_point_only() -> None:
@@ -238,30 +210,25 @@ def test_scores_beyond_the_guess_are_counted_again(monkeypatch: pytest.MonkeyPat
     assert found.loss == pytest.approx(fresh.loss, abs=1e-9) and found.total == fresh.total
 
 
-@pytest.mark.slow
-def test_dense_rows_in_memory_are_certified_over_blocks_too() -> None:
+def test_the_last_sums_are_noted_as_they_were_made() -> None:
+    """Of one problem, one width and the last scores, and for no change that a solver makes."""
     X, positive = some_rows()
-    held = pair_problem(Rows(X), positive, AllPairs(), HINGE, Ridge(LAM))
-    streamed = held.over(StreamedRows(X, 100))
-    w = np.array([0.7, 0.4])
-    a, b = binned_at(held, w, 64, 3), binned_at(streamed, w, 64, 3)
-    assert a.total == pytest.approx(b.total, rel=1e-3)  # other offsets, other bins
-    assert abs(a.loss - b.loss) <= 1 / 64
-    by_pairs(held, X, w, a)
-
-
-@pytest.mark.long_digits
-def test_rows_of_which_the_bins_prove_too_little_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Separable rows on a grid: no window of margins is left to smooth over."""
-    from aucert.exact.api import solve as solving
-
-    rng = np.random.default_rng(0)
-    X = rng.integers(-1, 2, (3000, 2)).astype(float)
-    y = X[:, 0] + X[:, 1] > 0
-    wanted = solve(X, y, 1e-4)
-    assert wanted.status == Status.CERTIFIED
-    monkeypatch.setattr(solving, "HELD_ROWS", 1000)
-    monkeypatch.setattr(solving, "MOSTLY_DIFFERENT", 0.0)  # ties are not looked for
-    found = solve(X, y, 1e-4)
-    assert found.status == Status.CERTIFIED
-    assert found.certificate.primal == pytest.approx(wanted.certificate.primal, rel=1e-8)
+    problem, other = (linear_problem(X, positive, LAM, "logistic") for _ in range(2))
+    scores = problem.space.scores(np.array([0.5, 0.2]))
+    true, mine = problem.risk.sums(scores, 0.1), scores.copy()
+    sums_at(problem, scores, 0.1)
+    assert noted_sums(problem, scores, 0.1) is None  # outside of a solve nothing is noted
+    with noting():
+        found = sums_at(problem, mine, 0.1)
+        mine[:] = 7.0
+        assert noted_sums(problem, mine, 0.1) is None
+        assert noted_sums(other, scores, 0.1) is None and noted_sums(problem, scores, 0.2) is None
+        held = noted_sums(problem, scores, 0.1)
+        assert held is not None and np.array_equal(held.c, true.c)
+        assert repr(replace(held, c=None)) == repr(replace(true, c=None))
+        for values in (found.c, held.c):
+            with pytest.raises(ValueError, match="read-only"):
+                values[:] = 0.0
+        sums_at(problem, 2 * scores, 0.1)
+        assert noted_sums(problem, scores, 0.1) is None
+    assert noted_sums(problem, 2 * scores, 0.1) is None

@@ -26,13 +26,11 @@ from aucert.exact import (
     pair_problem,
     solve,
 )
-from aucert.exact.certificate import exact_certificate as module
 from aucert.exact.certificate.exact_certificate import ExactCertificate
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import HINGE, LOSSES
 from loops import each, first_fast, seeds
-from problems import random_case
 
 
 def drawn(seed: int) -> tuple[np.ndarray, np.ndarray, float, AllPairs | PairList]:
@@ -183,10 +181,6 @@ def test_floats_are_rounded_outward() -> None:
     assert ExactCertificate(Fraction(0), Fraction(0), Fraction(1)).relative_gap is None
 
 
-def test_the_name_in_the_package_is_the_function() -> None:
-    assert exact_certificate is module.exact_certificate
-
-
 def test_problems_whose_numbers_are_not_known_exactly_are_refused(monkeypatch) -> None:
     X, y = np.eye(4), np.array([1, 0, 1, 0])
     linear = linear_problem(X, y, 1.0)
@@ -207,16 +201,3 @@ def test_problems_whose_numbers_are_not_known_exactly_are_refused(monkeypatch) -
     monkeypatch.setattr(sys.modules[ExactCertificate.__module__], "MOST_NUMBERS", 15)
     with pytest.raises(TooLargeError, match="16 numbers are too many"):
         exact_certificate(linear, solution)
-
-
-@pytest.mark.slow
-@each("seed", seeds(30))
-def test_the_float_certificate_holds_in_exact_arithmetic(seed: int) -> None:
-    case = random_case(seed)
-    solution = solve(case.X, case.y, case.lam, loss=case.loss, pairs=case.pairs)
-    problem = linear_problem(case.X, case.y, case.lam, case.loss, case.pairs)
-    found, certificate = exact_certificate(problem, solution), solution.certificate
-    rounding = Fraction(certificate.rounding)
-    assert abs(found.primal - Fraction(certificate.primal)) <= rounding
-    assert Fraction(certificate.dual) - rounding <= found.primal
-    assert found.gap_float <= 2 * certificate.gap + 2 * certificate.rounding + 1e-9

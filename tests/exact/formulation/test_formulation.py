@@ -1,8 +1,9 @@
-"""From data to problems and back: spaces, lifts, scores of new rows, verdicts."""
+"""From data to problems and back: spaces, lifts, scores of new rows, verdicts, equal rows."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,16 +12,22 @@ import scipy.sparse as sp
 import aucert.exact.formulation.formulation as formulation_module
 import aucert.exact.spaces.factor as factor_module
 from aucert.exact.api.solve import choose_solver, solve
+from aucert.exact.certificate.certificate import Certificate, dual_value
 from aucert.exact.certificate.solution import Solution, Status
 from aucert.exact.errors import InputError
+from aucert.exact.formulation import equal_rows as reduction
+from aucert.exact.formulation.equal_rows import Groups, equal_rows
 from aucert.exact.formulation.formulation import Formulation, formulate
 from aucert.exact.formulation.request import Request
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.pairs.nearest_pairs import nearest_pairs
+from aucert.exact.problem.minorant import Minorant, Weights
+from aucert.exact.problem.problem import Problem
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.kernels import Gaussian, Laplacian
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.structured import Structured
-from loops import each
+from loops import each, seeds
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(40, 3)), np.arange(40) % 3 == 0
@@ -89,23 +96,6 @@ def test_new_rows_are_scored_as_if_they_had_been_there(kernel: str, structure: f
     assert found - found[0] == pytest.approx(expected - expected[0], abs=1e-9)
 
 
-@each("structure", STRUCTURES)
-def test_new_rows_of_unscaled_features_far_from_zero(structure: float) -> None:
-    raw = X * [1, 100, 10_000] + 1e6
-    task = formulate(raw, Y, Request.of(0.02, structure=structure))
-    w = best(task).w
-    assert task.scorer(w)(raw) == pytest.approx(task.meant.space.scores(w), abs=1e-9)
-
-
-def test_many_new_rows_are_scored_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    task, _, _ = case("rbf", 0.0)
-    w = RNG.normal(size=40)
-    whole = task.scorer(w)(NEW)
-    monkeypatch.setattr(formulation_module, "BLOCK_BYTES", 8 * 40 * 7)
-    assert task.scorer(w)(NEW) == pytest.approx(whole, abs=1e-13)
-    assert np.array_equal(task.scorer(np.zeros(40))(NEW), np.zeros(25))
-
-
 @each(
     ("kernel", "message"),
     [("linear", "3 features"), ("rbf", "3 features"), ("precomputed", "40 kernel values")],
@@ -119,9 +109,6 @@ def test_new_rows_of_another_width_are_refused(kernel: str, message: str) -> Non
         score(np.full((2, 3), np.nan))
     with pytest.raises(InputError, match="coordinates"):
         task.scorer(np.ones(7))
-
-
-# The spaces
 
 
 @each(
@@ -153,25 +140,6 @@ def test_a_streamed_kernel_has_the_optimum_of_the_held_one(structure: float) -> 
         streamed = best(task)
     assert streamed.status == held.status == Status.CERTIFIED
     assert streamed.certificate.primal == pytest.approx(held.certificate.primal, rel=1e-8)
-
-
-@each("structure", [0.0, 3.0])
-@each("loss", ["hinge", "squared_hinge", "square"])
-def test_a_precomputed_kernel_is_the_kernel(loss: str, structure: float) -> None:
-    options = {"loss": loss, "structure": structure, "tol": 1e-10}
-    named = solve(X, Y, 0.02, kernel="laplacian", gamma=0.3, **options)
-    given = solve(Laplacian(0.3)(X, X), Y, 0.02, kernel="precomputed", **options)
-    assert named.certificate.primal == pytest.approx(given.certificate.primal, rel=1e-9)
-    assert named.certificate.reaches(1e-9) and given.certificate.reaches(1e-9)
-
-
-@each("structure", [0.0, 3.0])
-def test_the_linear_kernel_given_as_a_matrix_is_the_linear_machine(structure: float) -> None:
-    linear = solve(X, Y, 0.02, structure=structure)
-    kernel = solve(X @ X.T, Y, 0.02, kernel="precomputed", structure=structure)
-    assert linear.certificate.primal == pytest.approx(kernel.certificate.primal, rel=1e-8)
-    reach = linear.certificate.radius + kernel.certificate.radius
-    assert np.linalg.norm(X.T @ kernel.w - linear.w) <= reach
 
 
 @each("structure", [0.0, 3.0])
@@ -213,22 +181,16 @@ def test_nearest_pairs_may_lend_their_own_structure() -> None:
         formulate(X, Y, Request.of(0.02, pairs=pairs, structure=5.0, structure_source="half"))
 
 
-@each("kernel", ["poly", "RBF", ""])
-def test_unknown_kernels_are_refused(kernel: str) -> None:
-    with pytest.raises(InputError, match="kernel must be"):
-        formulate(X, Y, Request.of(0.02, kernel=kernel))
-
-
 def test_a_precomputed_kernel_must_fit_the_labels_and_be_one() -> None:
     with pytest.raises(InputError, match="square"):
         formulate(X, Y, Request.of(0.02, kernel="precomputed"))
     with pytest.raises(InputError, match="rows"):
         formulate(np.eye(7), Y, Request.of(0.02, kernel="precomputed"))
+    for kernel in ("poly", "RBF", ""):
+        with pytest.raises(InputError, match="kernel must be"):
+            formulate(X, Y, Request.of(0.02, kernel=kernel))
     with pytest.raises(InputError, match="negative eigenvalue"):
         formulate(np.diag(np.where(Y, 1.0, -1.0)), Y, Request.of(0.02, kernel="precomputed"))
-
-
-# Verdicts
 
 
 def test_the_verdict_is_about_the_space_meant() -> None:
@@ -242,7 +204,12 @@ def test_the_verdict_is_about_the_space_meant() -> None:
     assert solution.status == Status.CERTIFIED, "in its own space"
     judged = poor.judge(solution, 1e-8)
     assert judged.status == Status.STALLED
-    optimum = best(task).certificate
+    late = choose_solver(task.work, "auto", 1e-9, None).solve(task.work)
+    found = task.judge(replace(late, status=Status.TIME_LIMIT), 1e-8)
+    assert found.status == Status.CERTIFIED  # better than the solver thought
+    linear = case("linear", 0.0)[0]
+    assert linear.judge(late, 1e-8) is late  # it is its own judge
+    optimum = found.certificate
     assert judged.certificate.primal > optimum.primal + 1e-3
     assert judged.certificate.dual <= optimum.primal
     # What is left out of the kernel makes the dual smaller and leaves the primal as it is.
@@ -250,14 +217,150 @@ def test_the_verdict_is_about_the_space_meant() -> None:
     assert judged.certificate.dual < solution.certificate.dual
 
 
-def test_a_verdict_may_also_be_better_than_the_solver_thought() -> None:
-    task, _, _ = case("rbf", 0.3)
-    solution = choose_solver(task.work, "auto", 1e-9, None).solve(task.work)
-    judged = task.judge(replace(solution, status=Status.TIME_LIMIT), 1e-8)
-    assert judged.status == Status.CERTIFIED
+def repeated(seed: int = 0, levels: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Return 200 rows, 50 different ones in each class at most; some are in both classes."""
+    rng = np.random.default_rng([3, seed])
+    kinds = rng.integers(0, 3, size=(50, 3)) if levels else rng.normal(size=(50, 3))
+    which, y = rng.integers(0, 50, 200), rng.uniform(size=200) < 0.3
+    return kinds[which] + 0.0, y
 
 
-def test_a_linear_problem_is_its_own_judge() -> None:
-    task, _, _ = case("linear", 0.0)
-    solution = choose_solver(task.work, "auto", 1e-9, None).solve(task.work)
-    assert task.judge(solution, 1e-8) is solution
+def groups_of(X: np.ndarray | sp.csr_matrix, y: np.ndarray) -> Groups:
+    found = equal_rows(X, y)
+    assert found is not None
+    return found
+
+
+@each("sparse", [False, True])
+@each("levels", [False, True])
+@each("seed", seeds(3))
+def test_groups_are_the_equal_rows_of_a_class(seed: int, levels: bool, sparse: bool) -> None:
+    X, y = repeated(seed, levels)
+    X[np.flatnonzero(X[:, 0] == 0)[::2], 0] = -0.0  # zero all the same
+    found = groups_of(sp.csr_matrix(X) if sparse else X, y)
+    together = found.group[:, None] == found.group[None, :]
+    equal = (X[:, None, :] == X[None, :, :]).all(axis=2) & (y[:, None] == y[None, :])
+    assert np.array_equal(together, equal)
+    assert np.array_equal(found.group[found.first], np.arange(found.first.size))
+    assert (np.diff(found.first) > 0).all()
+    assert all(found.first[g] == np.flatnonzero(found.group == g)[0] for g in found.group)
+
+
+def test_few_equal_rows_are_left_alone() -> None:
+    X, y = np.random.default_rng(0).normal(size=(100, 2)), np.arange(100) % 3 == 0
+    assert equal_rows(X, y) is None
+    X[3] = X[6]  # rows 3 and 6 are of one class
+    assert equal_rows(X, y) is None
+    assert equal_rows(np.tile(X, (2, 1)), np.tile(y, 2)) is not None
+    assert equal_rows(np.tile(X, (2, 1)), np.tile(y, 2) ^ (np.arange(200) < 100)) is None
+
+
+def test_rows_with_one_hash_are_told_apart_by_their_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = repeated()
+    order = np.lexsort((y, *X.T))
+    X, y = X[order], y[order]
+    expected = groups_of(X, y)
+    monkeypatch.setattr(reduction, "_hashes", lambda X: np.zeros(200))
+    assert np.array_equal(groups_of(X, y).group, expected.group)
+
+
+def both(weighted: bool, loss: str = "hinge") -> tuple[Problem, Problem, Groups]:
+    X, y = repeated(1)
+    weight = np.random.default_rng(1).integers(0, 3, 200).astype(float) if weighted else None
+    task = formulate(X, y, Request.of(0.02, loss, pairs=AllPairs(weight)), collapse=True)
+    assert task.groups is not None and task.work.n == task.groups.first.size < 101
+    return task.meant, task.work, task.groups
+
+
+@each("loss", ["hinge", "squared_hinge", "square"])
+@each("weighted", [False, True])
+def test_a_dual_point_made_from_scores_keeps_its_value(weighted: bool, loss: str) -> None:
+    meant, work, groups = both(weighted, loss)
+    scores = np.random.default_rng(0).normal(size=work.n)
+    few = Minorant.from_scores(work, scores, 0.3 if loss == "hinge" else 0.0)
+    many = groups.witness(meant, few)
+    assert dual_value(meant, many)[0] == pytest.approx(dual_value(work, few)[0], rel=1e-12)
+    assert groups.total(many.c) == pytest.approx(few.c, abs=1e-15)
+
+
+@each("asked", [{}, {"structure": 0.5}, {"kernel": "rbf"}], ids=str)
+def test_a_binned_dual_point_is_judged_on_all_rows(asked: dict[str, Any]) -> None:
+    """As solvers make it where there are many groups: it holds weights, and no marginals."""
+    X, y = repeated()
+    task = formulate(X, y, Request.of(0.1, **asked), collapse=True)
+    assert task.groups is not None
+    best = choose_solver(task.work, "auto", 1e-9, None).solve(task.work)
+    for half in (0, 40):
+        binned = task.work.risk.minorant(Weights(best.w, 1 << 14, half))
+        stated = Certificate.of(task.work, best.w, binned)
+        found = task.judge(replace(best, witness=binned, certificate=stated), 1e-9)
+        assert found.certificate.primal == pytest.approx(best.certificate.primal, rel=1e-9)
+        # Sorted sums at the width of the bins: within one of them, 6e-5.
+        assert found.certificate.dual == pytest.approx(stated.dual, rel=1e-4)
+        assert found.certificate.dual <= best.certificate.primal
+
+
+@each("weighted", [False, True])
+def test_marginals_are_shared_out_by_weight(weighted: bool) -> None:
+    meant, work, groups = both(weighted)
+    scores = np.random.default_rng(0).normal(size=work.n)
+    c = work.sums(scores, 0.5).c
+    few = Minorant.from_marginals(work, c[work.pairs.positive], -c[~work.pairs.positive])
+    many = groups.witness(meant, few)
+    assert many.deficiency <= 1e-14
+    assert dual_value(meant, many)[0] == pytest.approx(dual_value(work, few)[0], rel=1e-12)
+    expected = meant.sums(scores[groups.group], 0.5).c
+    assert many.c == pytest.approx(expected, abs=1e-15)
+
+
+def test_pair_lists_have_no_way_back() -> None:
+    X, y = repeated()
+    i, j = np.flatnonzero(y)[:5], np.flatnonzero(~y)[:5]
+    task = formulate(X, y, Request.of(0.1, pairs=PairList(i, j)), collapse=True)
+    assert task.groups is None and task.work.n == 200
+    given = formulate(X @ X.T, y, Request.of(0.1, kernel="precomputed"), collapse=True)
+    assert given.groups is None  # neither does a matrix that was given
+    listed = Minorant.from_alpha(task.meant, np.ones(5))
+    with pytest.raises(InputError, match="pair lists"):
+        groups_of(X, y).witness(task.meant, listed)
+
+
+def solved(task: Formulation) -> Solution:
+    return task.judge(choose_solver(task.work, "auto", 1e-10, None).solve(task.work), 1e-9)
+
+
+@each("structure", [0.0, 3.0])
+@each("kernel", ["linear", "rbf"])
+@each("loss", ["hinge", "squared_hinge", "square"])
+def test_the_optimum_in_groups_is_certified_on_the_rows(
+    loss: str, kernel: str, structure: float
+) -> None:
+    X, y = repeated(2)
+    chosen = {"kernel": kernel, "gamma": 0.5, "structure": structure}
+    plain = solved(formulate(X, y, Request.of(0.02, loss, **chosen)))
+    task = formulate(X, y, Request.of(0.02, loss, **chosen), collapse=True)
+    assert task.groups is not None and isinstance(task.work.space, Rows) and task.meant.n == 200
+    found = solved(task)
+    assert found.status == plain.status == Status.CERTIFIED
+    assert found.w.shape == plain.w.shape
+    assert found.certificate.primal == pytest.approx(plain.certificate.primal, rel=2e-9)
+    again = Certificate.of(task.meant, found.w, found.witness, 1e-9)
+    assert again.gap == found.certificate.gap, "the witness returned is the one of the rows"
+    assert task.scorer(found.w)(X) == pytest.approx(task.meant.space.scores(found.w), abs=1e-9)
+    if task.factor is not None:
+        F = task.factor.features
+        K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+        assert F.shape[0] == 200 and F @ F.T == pytest.approx(K, abs=1e-12)
+
+
+@each("lam", [1e-1, 1e-3, 1e-5])
+def test_ties_of_integer_features_are_gone_in_groups(lam: float) -> None:
+    """5 features of three levels, 4,000 rows: millions of pairs, some 50,000 different ones."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, size=(4000, 5)).astype(float)
+    y = rng.uniform(size=4000) < 1 / (1 + np.exp(6 - X.sum(axis=1)))
+    task = formulate(X, y, Request.of(lam), collapse=True)
+    assert task.work.n < 500
+    assert solved(task).certificate.reaches(1e-9)

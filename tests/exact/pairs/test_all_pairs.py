@@ -1,40 +1,88 @@
-"""All pairs and listed pairs: counts, weights, incidence."""
+"""All pairs and listed pairs: counts, weights, incidence; far weights, and ones that change."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from aucert.exact.pairs.all_pairs import AllPairs, PairList
+import numpy as np
+import pytest
+
+from aucert.exact import AllPairs, InputError, PairList, StreamedRows, solve
+from aucert.exact.losses.registry import ALL_LOSSES
+from aucert.exact.problem.risk import Mean
+from decimal_losses import mean_of
+from loops import each
+from naive import exact, weighted_pairs
 
 POSITIVE = np.array([True, False, True, False, False])
+WEIGHT = np.array([1.0, 2.0, 3.0, 4.0, 2.0])
+LISTED = PairList(np.array([0, 0, 2]), np.array([1, 1, 3]), np.array([1.0, 2.0, 1.0])).on(POSITIVE)
 
 
 def test_counts_are_whole_numbers_of_any_size() -> None:
-    assert AllPairs().on(POSITIVE).count() == 6
-    many = np.zeros(4_000_000, dtype=bool)
-    many[:2_000_000] = True
-    assert AllPairs().on(many).count() == 4_000_000_000_000
-    assert PairList(np.array([0, 0, 2]), np.array([1, 1, 3])).on(POSITIVE).count() == 3
+    assert AllPairs().on(POSITIVE).count() == 6 and LISTED.count() == 3
+    assert AllPairs().on(np.arange(4_000_000) < 2_000_000).count() == 4_000_000_000_000
 
 
 def test_weights_add_up_to_one_in_each_class() -> None:
-    a, b = AllPairs(np.array([1.0, 2.0, 3.0, 4.0, 2.0])).on(POSITIVE).normalised()
-    assert a.tolist() == [0.25, 0.75] and b.tolist() == [0.25, 0.5, 0.25]
-
-
-def test_row_mass_is_what_the_pairs_of_a_row_weigh() -> None:
-    mass = AllPairs(np.array([1.0, 2.0, 3.0, 4.0, 2.0])).on(POSITIVE).row_mass()
-    assert mass.tolist() == [0.25, 0.25, 0.75, 0.5, 0.25]
-    listed = PairList(np.array([0, 0, 2]), np.array([1, 1, 3]), np.array([1.0, 2.0, 1.0]))
-    assert listed.on(POSITIVE).row_mass().tolist() == [0.75, 0.75, 0.25, 0.25, 0.0]
+    pairs = AllPairs(WEIGHT).on(POSITIVE)
+    assert [side.tolist() for side in pairs.normalised()] == [[0.25, 0.75], [0.25, 0.5, 0.25]]
+    assert pairs.row_mass().tolist() == [0.25, 0.25, 0.75, 0.5, 0.25]
+    assert LISTED.row_mass().tolist() == [0.75, 0.75, 0.25, 0.25, 0.0]
 
 
 def test_incidence_gives_margins_and_marginals() -> None:
-    pairs = PairList(np.array([0, 0, 2]), np.array([1, 1, 3]), np.array([1.0, 2.0, 1.0]))
     scores, alpha = np.array([3.0, 1.0, 0.0, 5.0, 9.0]), np.array([0.5, 1.0, 0.25])
-    pairs = pairs.on(POSITIVE)
-    A = pairs.incidence()
+    A = LISTED.incidence()
     assert A.shape == (3, 5)
-    assert (A @ scores).tolist() == pairs.margins(scores).tolist() == [2.0, 2.0, -5.0]
-    assert (A.T @ (pairs.c * alpha)).tolist() == pairs.marginals(alpha).tolist()
-    assert pairs.marginals(alpha).tolist() == [0.625, -0.625, 0.0625, -0.0625, 0.0]
+    assert (A @ scores).tolist() == LISTED.margins(scores).tolist() == [2.0, 2.0, -5.0]
+    assert (A.T @ (LISTED.c * alpha)).tolist() == LISTED.marginals(alpha).tolist()
+    assert LISTED.marginals(alpha).tolist() == [0.625, -0.625, 0.0625, -0.0625, 0.0]
+
+
+@each("form", ["numpy", "compiled", "binned"])
+@each("loss", ["hinge", "squared_hinge"])
+@each("size", [1.0, 1e200, 1e-200])
+def test_far_weights_keep_the_bounds(form: Any, loss: str, size: float) -> None:
+    y, scores = np.arange(5) < 3, np.array([0.3, -1.7, 2.1, 0.9, -0.4])
+    pairs = AllPairs(size * np.array([3e-90, 7e-91, 2e-90, 1.0, 0.3]), form=form)
+    found = Mean(pairs.on(y), ALL_LOSSES[loss]).sums(scores)
+    true = mean_of(loss, exact(scores), weighted_pairs(y.tolist(), pairs))
+    apart, room = true - exact(found.value), exact(found.value_rounding)
+    assert apart <= room and (form == "binned" or -apart <= room)
+
+
+@each("least", [3e-322, 1e-290, 1e-101])
+def test_weights_too_far_apart_are_refused(least: float) -> None:
+    # Their products would be subnormal numbers, of few digits, or zero: U was off by 0.24 of 1.
+    with pytest.raises(InputError, match="apart"):
+        AllPairs(np.array([3 * least, least, 2 * least, 1.0, 0.3]))
+    with pytest.raises(InputError, match="apart"):
+        PairList(np.array([0, 1]), np.array([3, 4]), np.array([least, 1.0]))
+
+
+@each("at", range(1, 9))
+def test_weights_that_the_caller_changes_meanwhile_stay_what_they_were(at: int) -> None:
+    # Evaluations of two problems met in one certificate: its gap was below minus its rounding.
+    rng = np.random.default_rng(at)
+    y = np.arange(300) % 3 == 0
+    rows = rng.normal(size=(300, 3)) + 0.7 * y[:, None]
+    given, steps = rng.integers(1, 4, 300).astype(float), []
+    kept = given.copy()
+
+    def change(step: Any) -> None:
+        steps.append(step)
+        if len(steps) == at:
+            given[:] = np.where(np.arange(300) % 2, 5.0, 1.0)
+
+    found = solve(StreamedRows(rows), y, 0.01, sample_weight=given, tol=1e-4, callback=change)
+    same = solve(StreamedRows(rows), y, 0.01, sample_weight=kept, tol=1e-4)
+    assert found.certificate == same.certificate
+
+
+def test_lists_and_weights_are_their_own() -> None:
+    i, j, weight = np.array([0, 2]), np.array([3, 4]), WEIGHT.copy()
+    listed, pairs = PairList(i, j).on(POSITIVE), AllPairs(weight).on(POSITIVE)
+    i[:], j[:], weight[:] = 2, 3, 1.0
+    assert (listed.i.tolist(), listed.j.tolist()) == ([0, 2], [3, 4])
+    assert pairs.weight is not None and np.array_equal(pairs.weight, WEIGHT)

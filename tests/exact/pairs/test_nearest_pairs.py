@@ -78,13 +78,6 @@ def test_every_rule_is_its_double_loop(seed: int, rule: str, grid: bool) -> None
     assert np.array_equal(found.c, np.full(found.i.size, 1 / found.i.size))
 
 
-def test_ties_go_to_the_lower_row() -> None:
-    X = np.array([[0.0], [1.0], [-1.0], [1.0], [-1.0]])
-    positive = np.array([True, False, False, False, False])
-    assert nearest_pairs(X, positive, 2).j.tolist() == [1, 2]
-    assert nearest_pairs(X[[0, 3, 4, 1, 2]], positive, 3).j.tolist() == [1, 2, 3]
-
-
 def test_the_result_does_not_depend_on_blocks_or_storage(monkeypatch: pytest.MonkeyPatch) -> None:
     data = load("xor:60", seed=3)
     for options in ({"rule": "union"}, {"anchor_filter": "A"}, {"anchor_filter": "E"}):
@@ -109,19 +102,6 @@ def test_the_result_does_not_depend_on_blocks_or_storage(monkeypatch: pytest.Mon
 def test_bad_rules_are_refused(options: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
         nearest_pairs(np.zeros((3, 1)), np.array([True, False, False]), **options)
-
-
-def test_both_classes_are_needed() -> None:
-    with pytest.raises(InputError, match="both classes"):
-        nearest_pairs(np.zeros((3, 1)), np.array([True, True, True]), 1)
-
-
-# The counts of the paper
-
-
-def test_the_counts_of_the_paper_are_multiples_of_k_with_at_most_40_anchors() -> None:
-    anchors = [count / k for k, count in COUNTS.items()]
-    assert anchors == [29, 37, 39, 40, 40, 40]
 
 
 def test_filter_E_reaches_the_counts_of_the_paper() -> None:

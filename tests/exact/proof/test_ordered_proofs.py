@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.exact import cross_group_pairs, group_auc_pairs, query_pairs, uno_pairs
+from aucert.exact import query_pairs, uno_pairs
 from aucert.exact.api.solve import solve
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
@@ -21,6 +21,8 @@ from aucert.exact.proof import check_proof
 from aucert.exact.proof.write import write_proof, write_proof_of
 from aucert.exact.spaces.rows import Rows
 from loops import each
+from naive import exact, norm2, products
+from ordered_naive import naive_ordered
 from proofs import changed, scalars
 
 LAM = 0.05
@@ -94,30 +96,13 @@ def run(folder: Path, capsys: pytest.CaptureFixture, *options: str) -> tuple[int
     return status, capsys.readouterr().out
 
 
-def exact_pairs(pairs: OrderedPairs) -> dict[tuple[int, int], Fraction]:
-    """Return all pairs with their weights, which add up to one, as fractions."""
-    a, b = np.empty((2, pairs.n), dtype=np.int64)
-    a[pairs.arrangement.order], b[pairs.arrangement.order] = pairs.a, pairs.b
-    group, key = np.asarray(pairs.group), np.asarray(pairs.key)
-    found = {
-        (i, j): Fraction(int(a[i]) * int(b[j]))
-        for i, j in itertools.product(range(pairs.n), repeat=2)
-        if group[i] == group[j] and key[i] > key[j] and a[i] * b[j] > 0
-    }
-    if pairs.share is None:
-        total = sum(found.values())
-        return {at: c / total for at, c in found.items()}
-    share = {g: Fraction(float(s)) for g, s in zip(group, pairs.share, strict=True)}
-    mass = {g: sum(c for (i, _), c in found.items() if group[i] == g) for g in set(group)}
-    whole = sum(share[g] for g in mass if mass[g])
-    return {(i, j): c * share[group[i]] / (whole * mass[group[i]]) for (i, j), c in found.items()}
-
-
 def exact_objective(X: np.ndarray, pairs: OrderedPairs, w: np.ndarray) -> Fraction:
-    weights = [Fraction(x) for x in w.tolist()]
-    s = [sum(Fraction(x) * k for x, k in zip(row, weights, strict=True)) for row in X.tolist()]
-    hinge = sum(c * max(Fraction(0), 1 - s[i] + s[j]) for (i, j), c in exact_pairs(pairs).items())
-    return hinge + Fraction(LAM) / 2 * sum(k * k for k in weights)
+    share = None if pairs.share is None else np.asarray(pairs.share)
+    listed = naive_ordered(pairs.group, pairs.key, *pairs.by_row(), None, share)
+    s = products(exact(X), exact(w))
+    each_pair = zip(listed.i, listed.j, listed.weight, strict=True)
+    hinge = sum(c * max(Fraction(0), 1 - s[i] + s[j]) for i, j, c in each_pair)
+    return hinge + Fraction(LAM) / 2 * norm2(exact(w))
 
 
 @each("kind", KINDS)
@@ -141,15 +126,14 @@ def test_the_checker_verifies_what_was_written(
 def test_the_exact_objective_and_the_optimum_are_within_the_bounds(honest: dict, kind: str) -> None:
     proof, data, solution = honest[kind]
     ordered = pairs_of(str(proof["pairs"]), data)
-    exact = exact_objective(data["X"], ordered, solution.w)
-    best = exact - Fraction(solution.certificate.gap)
+    true = exact_objective(data["X"], ordered, solution.w)
+    best = true - Fraction(solution.certificate.gap)
     scored = proof | scalars(kind="scores", bins=1 << 10, half=7)
     scored["scores"] = np.floor(1024 * data["X"] @ solution.w).astype(np.int64)
     for order in (proof, scored, scored | scalars(half=0, scale=0.7)):
         for real in (np.float64, np.longdouble):
             upper, lower, _ = bounds(order, data, real)
-            assert lower <= exact <= upper <= exact + Fraction(1e-12)
-            assert lower <= exact and upper - exact < 1e-12
+            assert lower <= true <= upper <= true + Fraction(1e-12)
     assert bounds(proof, data)[1] >= best - Fraction(1e-11)
 
 
@@ -224,40 +208,27 @@ def pairs_in(order: Columns, r: np.ndarray) -> set[tuple[int, int]]:
 
 
 PROOFS: dict[str, Any] = {
-    "gap": lambda p: {"gap": 0.0},
-    "later format": lambda p: {"format": 3},
     "format 1": lambda p: {"format": 1, "pairs": "classes"},
     "other pairs": lambda p: {"pairs": "survival" if str(p["pairs"]) == "query" else "query"},
     "no pairs": lambda p: {"pairs": "some"},
     "pairs a list": lambda p: {"pairs": [str(p["pairs"])]},
     "kind unknown": lambda p: {"kind": "alpha"},
-    "w": lambda p: {"w": 1.01 * p["w"]},
-    "scale": lambda p: {"scale": 1.5},
 }
 SCORES: dict[str, Any] = {
     "scores reversed": lambda p: {"scores": p["scores"][::-1].copy()},
     "a score too far": lambda p: {"scores": changed(p["scores"], 3, 2**60)},
     "the least integer": lambda p: {"scores": changed(p["scores"], 3, -(2**63))},
-    "scores too short": lambda p: {"scores": p["scores"][:-1]},
-    "scores of floats": lambda p: {"scores": p["scores"].astype(float)},
     "bins doubled": lambda p: {"bins": 2 * p["bins"]},
-    "bins three": lambda p: {"bins": 3},
-    "bins zero": lambda p: {"bins": 0},
-    "half negative": lambda p: {"half": -1},
     "half huge": lambda p: {"half": 2**60},
     "half far": lambda p: {"half": 100 * p["half"]},
     "no scores": lambda p: {"kind": "weights"},
 }
 MARGINALS: dict[str, Any] = {
     "marginals exchanged": lambda p: {"u": p["v"], "v": p["u"]},
-    "all marginals doubled": lambda p: {"u": 2 * p["u"], "v": 2 * p["v"]},
     "one side zero": lambda p: {"v": 0 * p["v"]},
     "negative": lambda p: {"u": changed(p["u"], 0, -1)},
-    "the largest integer": lambda p: {"u": changed(p["u"], 0, 2**63 - 1)},
-    "cap zero": lambda p: {"cap": 0},
     "cap halved": lambda p: {"cap": p["cap"] // 2},
     "cap huge": lambda p: {"cap": 2**61},
-    "too short": lambda p: {"u": p["u"][:-1]},
 }
 
 
@@ -282,25 +253,17 @@ def test_a_proof_with_a_fault_is_refused(
 DATA: dict[tuple[str, str], Any] = {
     ("query", "a row of another query"): lambda d: {"qid": changed(d["qid"], 0, "zz")},
     ("query", "another grade"): lambda d: {"y": changed(d["y"], 0, 99.0)},
-    ("query", "grades reversed"): lambda d: {"y": -d["y"]},
-    ("query", "words for grades"): lambda d: {"y": d["y"].astype(str)},
     ("query", "a grade that is none"): lambda d: {"y": changed(d["y"], 0, np.nan)},
     ("query", "weights"): lambda d: {"weight": np.arange(40) % 2 + 1},
-    ("query", "too few queries"): lambda d: {"qid": d["qid"][:-1]},
-    ("query", "a matrix of queries"): lambda d: {"qid": d["qid"][:, None]},
     ("survival", "an event turned"): lambda d: {"event": changed(d["event"], 0, ~d["event"][0])},
     ("survival", "an event of two"): lambda d: {"event": 2 * d["event"].astype(int)},
     ("survival", "another time"): lambda d: {"time": changed(d["time"], 0, 1e6)},
-    ("survival", "an infinite time"): lambda d: {"time": changed(d["time"], 0, np.inf)},
     ("crossed", "a row on the other side"): lambda d: {"upper": ~d["upper"]},
     ("crossed", "no sides"): lambda d: {"upper": None},
-    ("crossed", "a side of two"): lambda d: {"upper": 2 * d["upper"].astype(int)},
-    ("shared", "other shares"): lambda d: {"share": d["share"] ** 2},
     ("shared", "no shares"): lambda d: {"share": None},
     ("shared", "a share of its own"): lambda d: {"share": changed(d["share"], 0, 5.0)},
     ("shared", "a share below zero"): lambda d: {"share": -d["share"]},
     ("shared", "a share too large"): lambda d: {"share": 1e200 * d["share"]},
-    ("shared", "a share that is none"): lambda d: {"share": d["share"] * np.nan},
     ("shared", "no key"): lambda d: {"key": None},
     ("long", "rows in another order"): lambda d: {"X": d["X"][::-1]},
 }
@@ -336,21 +299,3 @@ def test_what_a_proof_file_cannot_hold_is_refused_in_a_sentence(tmp_path: Path) 
     with pytest.raises(InputError, match="evidence proves a gap"):
         write_proof(tmp_path / "p.npz", X, -y, LAM, solution, qid=qid)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_makers_of_pairs_have_proofs(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    rng = np.random.default_rng(4)
-    X, group = rng.normal(size=(50, 2)), rng.integers(0, 3, 50)
-    y = X[:, 0] + rng.normal(size=50) > 0
-    for pairs in (cross_group_pairs(y, group, 0, 1), group_auc_pairs(group, y)):
-        problem = Problem(Rows(X), Mean(pairs, HINGE), Ridge(LAM))
-        solution = solve(X, None, LAM, pairs=pairs, tol=1e-6)
-        write_proof_of(problem, solution, tmp_path / "proof.npz")
-        at = pairs.arrangement.order
-        a, b = np.empty((2, 50))
-        a[at], b[at] = pairs.a, pairs.b
-        columns: Columns = {"X": X, "key": y, "group": pairs.group, "upper": a > 0, "lower": b > 0}
-        columns["weight"] = np.maximum(a, b)
-        columns |= {} if pairs.share is None else {"share": np.ones(50)}
-        np.savez(tmp_path / "data.npz", **columns)
-        assert run(tmp_path, capsys)[0] == 0

@@ -1,0 +1,277 @@
+"""Evidence proves what it proves: no planted fault and no word of a solver raises the bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aucert.exact import AllPairs, Gram, InputError, PairList, StreamedRows, solve
+from aucert.exact.certificate.certificate import Certificate, Minorant
+from aucert.exact.certificate.exact_certificate import ExactCertificate
+from aucert.exact.certificate.solution import Recorder, Solver
+from aucert.exact.pairs.marginals import largest_flow
+from aucert.exact.problem.minorant import Mix, Scores
+from aucert.exact.problem.problem import Problem, linear_problem
+from forging import forged_as
+from loops import each
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(20, 2)), np.arange(20) % 4 == 0
+LISTED = PairList(np.array([0, 0, 4, 8, 16]), np.array([1, 1, 2, 3, 5]), np.arange(1.0, 6.0))
+LAM, WEIGHT, POINT = 0.05, RNG.uniform(0.1, 5, 20), np.array([0.7, 0.3])
+LOSSES = ("hinge", "squared_hinge", "square")
+
+
+def hinge_problem(pairs: AllPairs | PairList | None = None) -> Problem:
+    return linear_problem(X, Y, 0.1, "hinge", pairs)
+
+
+def honest(problem: Problem) -> Minorant:
+    return Minorant.from_scores(problem, X @ np.array([1.0, -0.5]), 0.7)
+
+
+def optimum(problem: Problem) -> float:
+    """Return an upper bound of the optimum, tight to about 1e-12."""
+    pairs = problem.pairs
+    return solve(
+        X, Y, problem.lam, loss=problem.loss.name, pairs=pairs, tol=1e-12
+    ).certificate.primal
+
+
+def bound(problem: Problem, witness: Minorant) -> float:
+    """Return the lower bound that the certificate makes of the witness."""
+    return Certificate.of(problem, np.zeros(2), witness).dual
+
+
+@each("pairs", [AllPairs(), LISTED], ids=["all", "listed"])
+@each(
+    "lie",
+    [
+        {"value": 10.0},
+        {"deficiency": -1.0},
+        {"c_error": -1.0, "value_error": -1.0},
+        {"c": np.zeros(20)},
+        {"c": np.where(Y, 1.0, -1.0)},
+        {"c": np.full(20, np.nan)},
+    ],
+    ids=["value", "deficiency", "rounding", "no c", "large c", "nan c"],
+)
+def test_claims_beside_the_evidence_change_nothing(lie: dict, pairs: AllPairs | PairList) -> None:
+    problem = hinge_problem(pairs)
+    assert bound(problem, replace(honest(problem), **lie)) == bound(problem, honest(problem))
+
+
+@each("factor", [1.5, 3.0, 100.0])
+def test_marginals_past_the_caps_never_beat_the_optimum(factor: float) -> None:
+    problem = hinge_problem()
+    c = solve(X, Y, 0.1, tol=1e-12).witness.c
+    for forged in (Minorant(factor * c, 10.0), Minorant(np.where(Y, factor * c, c), 10.0)):
+        found = Certificate.of(problem, np.zeros(2), forged)
+        assert found.dual <= optimum(problem)
+
+
+def test_weighted_marginals_that_a_sort_by_u_would_accept() -> None:
+    """Weights (.8, .2) and (.5, .5); u = (.3, .25) needs more than the second row's cap .2.
+
+    Sorted by u the cuts are .55, .25 + 2 min(.275, .4) = .8, .55: accepted. Sorted by u / a they
+    are .55, .3 + 2 min(.275, .1) = .5, .55: only .5 can flow.
+    """
+    u, v = np.array([0.3, 0.25]), np.array([0.275, 0.275])
+    a, b = np.array([0.8, 0.2]), np.array([0.5, 0.5])
+    by_u = [u[k:].sum() + np.minimum(v, b * a[:k].sum()).sum() for k in range(3)]
+    assert min(by_u) == pytest.approx(0.55)
+    assert largest_flow(u, v, a, b) == pytest.approx(0.5)
+    features = np.array([[0.0], [0.0], [1.0], [1.0]])
+    weight = AllPairs(np.array([8.0, 2.0, 5.0, 5.0]))
+    problem = linear_problem(features, [1, 1, 0, 0], 1.0, "hinge", weight)
+    witness = Minorant.from_marginals(problem, u, v)
+    assert witness.value == pytest.approx(0.5) and witness.deficiency == pytest.approx(0.1)
+
+
+def test_a_row_of_weight_zero_carries_nothing() -> None:
+    weight = np.where(np.arange(20) == 0, 0.0, 1.0)
+    problem = hinge_problem(AllPairs(weight))
+    u = np.zeros(5)
+    u[0] = 0.5  # row 0 weighs nothing
+    witness = Minorant.from_marginals(problem, u, np.full(15, 0.5 / 15))
+    assert witness.value == pytest.approx(0.0, abs=1e-15)
+    assert witness.deficiency == pytest.approx(1.0)
+
+
+def test_evidence_that_is_none_is_refused() -> None:
+    problem, listed = hinge_problem(), hinge_problem(LISTED)
+    c = honest(problem).c
+    wrong, infinite = c.copy(), c.copy()
+    wrong[1], infinite[4] = 0.25, np.inf  # a negative row, and the second positive one
+    only = "marginals prove a bound only for the hinge over all"
+    refused: list[tuple[Problem, Any, str]] = [
+        (listed, lambda of: Minorant.from_marginals(of, np.zeros(5), np.zeros(15)), only),
+        (listed, lambda of: Minorant(np.zeros(20), 0.0), only),
+        (problem, lambda of: Minorant(-c, 1.0), r"marginal u\[0\] is -"),
+        (problem, lambda of: Minorant(wrong, 1.0), r"marginal v\[0\] is -0.25"),
+        (
+            problem,
+            lambda of: Minorant(np.where(np.isfinite(infinite), c, np.nan), 1.0),
+            r"u\[1\] is",
+        ),
+        (problem, lambda of: Minorant(infinite, 1.0), r"marginal u\[1\] is"),
+        (problem, lambda of: Minorant.from_alpha(of, np.zeros(75)), "belongs to a pair list"),
+        (listed, lambda of: Minorant.from_alpha(of, np.zeros(4)), "5 pairs, but alpha"),
+        (
+            listed,
+            lambda of: Minorant.from_alpha(of, np.array(np.where(np.arange(5) == 2, np.nan, 0.0))),
+            "pair 2 is nan",
+        ),
+    ]
+    for loss in ("squared_hinge", "square"):
+        refused.append(
+            (linear_problem(X, Y, 0.1, loss), lambda of: Minorant(np.zeros(20), 0.0), only)
+        )
+    for shape in ((3,), (19,), (21,), (20, 1)):
+        refused.append(
+            (hinge_problem(), lambda of, shape=shape: Minorant(np.zeros(shape), 0.0), "rows")
+        )
+    for of, made, said in refused:
+        with pytest.raises(InputError, match=said):
+            bound(of, made(of))
+
+
+@each("loss", ["hinge", "squared_hinge", "square"])
+@each("outside", [-3.0, 5.0, 1e6])
+def test_alpha_outside_its_box_never_beats_the_optimum(outside: float, loss: str) -> None:
+    # At a large lam the pull costs little, so that an alpha past its box would pay.
+    problem = linear_problem(X, Y, 100.0, loss, LISTED)
+    top = optimum(problem)
+    found = Certificate.of(problem, np.zeros(2), Minorant.from_alpha(problem, np.full(5, outside)))
+    assert found.dual <= top
+    forged = forged_as(Minorant.from_alpha(problem, np.ones(5)), alpha=np.full(5, outside))
+    assert bound(problem, forged) == found.dual
+
+
+@each("streamed", [False, True])
+@each(
+    ("lie", "said"),
+    [
+        ({"scale": 1.02}, "scale must be between 0 and 1"),
+        ({"scale": -1.0}, "scale must be between 0 and 1"),
+        ({"scale": np.nan}, "scale must be between 0 and 1"),
+        ({"half": -5}, "half must be a whole number >= 0"),
+        ({"bins": 0}, "bins must be a whole number >= 1"),
+        ({"bins": 3}, "bins must be a power of two"),
+    ],
+)
+def test_forged_evidence_of_a_binned_dual_point_is_refused(
+    lie: dict, said: str, streamed: bool
+) -> None:
+    """At a large lam the pull costs little, so that alpha past its box would pay."""
+    problem = linear_problem(X, Y, 10.0)
+    if streamed:
+        problem = problem.over(StreamedRows(X))
+    witness = Minorant.from_weights(problem, np.array([0.1, 0.1]), 1 << 14, 1)
+    with pytest.raises(InputError, match=said):
+        bound(problem, forged_as(witness, **lie))
+
+
+def test_a_binned_dual_point_proves_nothing_for_another_problem() -> None:
+    witness = Minorant.from_weights(hinge_problem(), np.zeros(2), 1 << 10, 1)
+    for problem in (hinge_problem(LISTED), linear_problem(X, Y, 0.1, "squared_hinge")):
+        with pytest.raises(InputError, match="hinge over all pairs"):
+            bound(problem, witness)
+    kernel = hinge_problem().over(Gram(X @ X.T))
+    with pytest.raises(InputError, match="binned dual points are for rows"):
+        Certificate.of(kernel, np.zeros(20), forged_as(witness, w=np.zeros(20)))
+
+
+@dataclass(frozen=True)
+class Hostile(Solver):
+    """Hands over one point and one evidence, and says that both are the best there are."""
+
+    proof: Any
+    tol: float = 1e-6
+
+    def check(self, problem: Problem) -> None:
+        """Take any problem."""
+
+    def run(self, problem: Problem, recorder: Recorder) -> None:
+        recorder.offer(POINT, -1e9, self.proof, 1e9)
+
+
+def problem_of(loss: str) -> Problem:
+    return linear_problem(X, Y, LAM, loss, AllPairs(WEIGHT))
+
+
+def scores() -> np.ndarray:
+    return problem_of("hinge").space.scores(POINT)
+
+
+@cache
+def top_of(loss: str) -> Fraction:
+    """An upper bound of the optimum: F at a strong point, exactly."""
+    problem = problem_of(loss)
+    best = solve(X, Y, LAM, loss=loss, pairs=AllPairs(WEIGHT), tol=1e-9)
+    return ExactCertificate.of(problem, best.w, best.witness).primal
+
+
+TRUE: dict[str, Any] = {
+    "its own scores": lambda: Scores(scores()),
+    "smoothed ones": lambda: Scores(scores(), 0.5),
+    "smoothed over far more than all": lambda: Scores(scores(), 1e150),
+    "others": lambda: Scores(RNG.normal(size=20) * 30, 0.0, 0.4),
+    "signs": lambda: Scores(scores() > 0),
+    "in single precision": lambda: Scores(scores().astype(np.float32), 0.3),
+    "a mixture": lambda: Mix(((0.3, Scores(scores())), (0.6, Scores(-scores())))),
+    "a function that makes them": lambda: lambda: Scores(scores()),
+}
+
+
+@each("loss", LOSSES)
+@each("name", TRUE)
+def test_evidence_proves_no_more_than_is_true(name: str, loss: str) -> None:
+    problem = problem_of(loss)
+    found = Hostile(TRUE[name]()).solve(problem)
+    held = found.certificate
+    value = ExactCertificate.of(problem, POINT, found.witness).primal
+    assert Fraction(held.dual) <= top_of(loss)
+    assert abs(value - Fraction(held.primal)) <= Fraction(held.rounding)
+
+
+FALSE: dict[str, tuple[Any, str]] = {
+    "a row too many": (lambda: Scores(np.zeros(21)), "rows, but scores"),
+    "one number": (lambda: Scores(np.float64(1.0)), "rows, but scores"),  # type: ignore[arg-type]
+    "a score that is none": (lambda: Scores(np.full(20, np.nan)), "score"),
+    "an infinite score": (lambda: Scores(np.where(Y, np.inf, 0.0)), "score"),
+    "a scale above one": (lambda: Scores(scores(), 0.0, 1 + 2.0**-52), "scale"),
+    "no scale": (lambda: Scores(scores(), 0.0, np.nan), "scale"),
+    "a scale a row": (lambda: Scores(scores(), 0.0, np.ones(20)), "scale"),  # type: ignore[arg-type]
+    "a width below zero": (lambda: Scores(scores(), -1e-9), "width"),
+    "a width without an end": (lambda: Scores(scores(), np.inf), "width"),
+    "shares above one": (lambda: Mix(((0.6, Scores(scores())), (0.5, Scores(scores())))), "shares"),
+    "no evidence at all": (object, "no minorant of a object"),
+}
+
+
+@each("loss", LOSSES)
+@each("name", FALSE)
+def test_what_is_handed_over_and_is_none_is_refused(name: str, loss: str) -> None:
+    made, said = FALSE[name]
+    with pytest.raises(InputError, match=said):
+        Hostile(made()).solve(problem_of(loss))
+
+
+def test_what_is_written_after_the_offer_is_what_is_judged() -> None:
+    problem, handed = problem_of("hinge"), scores().copy()
+
+    @dataclass(frozen=True)
+    class Late(Hostile):
+        def run(self, problem: Problem, recorder: Recorder) -> None:
+            super().run(problem, recorder)
+            handed[:] = 100.0 * np.where(Y, -1, 1)
+
+    held = Late(Scores(handed)).solve(problem).certificate
+    assert Fraction(held.dual) <= top_of("hinge")
+    assert held.dual == Hostile(Scores(handed)).solve(problem).certificate.dual

@@ -1,0 +1,259 @@
+"""Hard problems, every claim about them judged in exact arithmetic: none is false, faults are seen.
+
+`python tests/helpers/fuzzing.py SEED` reruns one; `fuzzing.py [core | pairs | routes | parted]
+0:1000` many, with one count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fuzz_kinds
+from aucert.exact import solve
+from aucert.exact.api import certify as certify_module
+from aucert.exact.api import cross_validation
+from aucert.exact.certificate import certificate, evaluation
+from aucert.exact.certificate.certificate import Certificate
+from aucert.exact.proof import check_proof
+from aucert.exact.spaces import partitions
+from aucert.exact.spaces.blocks import Fingerprints
+from aucert.exact.square_loss.convex_square import ConvexSquare
+from fuzz_core import CORE, PAIRS, ROUTES
+from fuzz_kinds import KINDS
+from fuzz_partitions import PARTED, folds, partitioned
+from fuzzing import Claim, Found, Kind, LinearTruth, faults, one, run, seeds_of
+from loops import each
+
+SETS = {"kinds": KINDS, "core": CORE, "pairs": PAIRS, "routes": ROUTES, "parted": PARTED}
+FIRST = 5000
+OVERFLOWING = 2166  # the pull of a trial step had a square that overflowed, with a warning
+FEW = {
+    "kinds": range(FIRST, FIRST + 4),
+    "core": range(FIRST, FIRST + 20),
+    "pairs": range(FIRST, FIRST + 10),
+    "parted": [OVERFLOWING, 5001, 5003, 5004],
+}
+MORE = {"kinds": range(FIRST + 4, FIRST + len(KINDS)), "routes": range(24)}
+MANY = {"kinds": 1000, "core": 1000, "pairs": 300, "routes": 600, "parted": 400}
+
+
+def nothing_is_false(name: str, problems: Any, least: float = 0.6) -> None:
+    tally = run(problems, SETS[name])
+    print(f"\n{tally}")
+    assert not tally.false, f"\n{tally}"
+    assert tally.made.total() >= least * len(problems)  # most problems are accepted
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_nothing_false_is_claimed_of_a_few_hard_problems(name: str) -> None:
+    nothing_is_false(name, FEW[name])
+
+
+@pytest.mark.slow
+@each("name", MORE)
+def test_nothing_false_is_claimed_of_more_hard_problems(name: str) -> None:
+    nothing_is_false(name, MORE[name])
+
+
+@pytest.mark.release
+@each("name, start", [(name, k) for name, n in MANY.items() for k in range(0, n, 100)])
+def test_nothing_false_is_claimed_of_many_hard_problems(name: str, start: int) -> None:
+    nothing_is_false(name, range(start, start + 100))
+
+
+def seen(kind: Kind, problems: Any = range(40)) -> bool:
+    """Whether one of the problems of a kind is judged false; it stops at the first."""
+    return any(one(seed, kind).false for seed in problems)
+
+
+RAISED, LOWERED, EXACT = "the dual raised", "the primal lowered", "no rounding"
+
+
+def with_fault(fault: str) -> Callable[..., Any]:
+    """The bounds of a certificate with a fault in them."""
+    honest = certificate.evaluated_with
+
+    def evaluated(*of: Any) -> Any:
+        (primal, dual), made = honest(*of)
+        if fault == EXACT:
+            return (replace(primal, error=0.0), replace(dual, error=0.0)), made
+        up, down = (1e-9, 0.0) if fault == RAISED else (0.0, 1e-9)
+        moved = replace(primal, value=primal.value * (1 - down))
+        return (moved, replace(dual, value=dual.value * (1 + up))), made
+
+    return evaluated
+
+
+@each("fault", [RAISED, LOWERED, EXACT])
+@each("kind", ["linear", "kernel", "structured", "precomputed", "path", "no_kernel"])
+def test_a_fault_in_the_certificate_is_seen(
+    kind: str, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(certificate, "evaluated_with", with_fault(fault))
+    assert seen(getattr(fuzz_kinds, kind))
+
+
+def higher(honest: Any) -> Any:
+    """Judge with a lower bound that is too high."""
+
+    def judged(*of: Any) -> Any:
+        found = honest(*of)
+        return found._replace(lower=found.lower + 1e-6)
+
+    return judged
+
+
+def moved_bounds(primal: float, dual: float) -> Callable[..., Any]:
+    """Make `Certificate.from_bounds` take other values."""
+
+    def faulty(honest: Any) -> Any:
+        def from_bounds(upper: Any, lower: Any, *of: Any) -> Any:
+            upper, lower = (
+                replace(side, value=side.value + by)
+                for side, by in ((upper, primal), (lower, dual))
+            )
+            return honest(upper, lower, *of)
+
+        return from_bounds
+
+    return faulty
+
+
+def blind(honest: Any) -> Any:
+    """Read weights without a look at the digits that are lost."""
+
+    def as_float64(values: Any, name: str) -> Any:
+        if name != "the weights":
+            return honest(values, name)
+        return np.asarray(np.real(np.asarray(values)), dtype=float)
+
+    return as_float64
+
+
+def leaking(honest: Any) -> Any:
+    """Put the first row into every fold."""
+    return lambda side, start, count, *of: np.union1d(
+        honest(side, start, count, *of), np.arange(min(count, 1))
+    )
+
+
+def short(honest: Any) -> Any:
+    """Assemble an evaluation of a pull that is too short."""
+    return lambda w, sums, bins, half, pull, slip: honest(
+        w, sums, bins, half, (0.9 * pull[0], *pull[1:]), slip
+    )
+
+
+def audited(field: str, change: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Change a number of what `certify` or `best_subset` returns."""
+
+    def faulty(honest: Any) -> Any:
+        def asked(*of: Any, **options: Any) -> Any:
+            found = honest(*of, **options)
+            value = getattr(found, field)
+            return found if value is None else replace(found, **{field: change(value)})
+
+        return asked
+
+    return faulty
+
+
+def scaled(by: float) -> Callable[..., Any]:
+    return lambda honest: lambda *of: honest(*of) * by
+
+
+# Where a fault is planted, what it does there, and the problems among which one must be false.
+ANY, IN_BLOCKS = range(40), range(4, 120, len(ROUTES))
+PLANTED: dict[str, tuple[Any, str, Callable[..., Any], Kind, Any]] = {
+    "rows that change": (
+        Fingerprints, "checked", lambda _: lambda self, rows, block: block, fuzz_kinds.changing,
+        ANY,
+    ),
+    "a gap of an online method": (
+        ConvexSquare, "gap_of", lambda gap: lambda *of: gap(*of) * 0.99 - 1e-9, fuzz_kinds.online,
+        range(80),
+    ),
+    "a bound of an online method": (
+        ConvexSquare, "judged", higher, fuzz_kinds.online, range(80),
+    ),
+    "an objective too low": (
+        Certificate, "from_bounds", moved_bounds(-1e-6, 0.0), fuzz_kinds.online, range(80),
+    ),
+    "a bound too high": (
+        Certificate, "from_bounds", moved_bounds(0.0, 1e-6), fuzz_kinds.online, range(80),
+    ),
+    "lost digits": (certify_module, "as_float64", blind, fuzz_kinds.odd_weights, ANY),
+    "a pull in the checker": (check_proof, "pull", scaled(0.99), fuzz_kinds.proof_fields, ANY),
+    "a flow in the checker": (
+        check_proof, "largest_flow",
+        lambda _: lambda u, v, a, b, cap: int(u.astype(object) @ a), fuzz_kinds.proof_fields, ANY,
+    ),
+    "a pair too many": (
+        fuzz_kinds, "certify", audited("n_right", lambda n: n + 1), fuzz_kinds.weights, ANY,
+    ),
+    "a wrong pair too many": (
+        fuzz_kinds, "certify", audited("n_wrong", lambda n: n + 1), fuzz_kinds.weights, ANY,
+    ),
+    **{
+        f"{field} of scores": (
+            fuzz_kinds, "certify", audited(field, lambda x: x * 0.999), fuzz_kinds.scores,
+            range(20),
+        )
+        for field in ("gap", "loss_value", "primal")
+    },
+    "a bound of subsets": (
+        fuzz_kinds, "best_subset", audited("lower", lambda x: x + 1e-6), fuzz_kinds.subset, ANY,
+    ),
+    "a pull in bins": (evaluation, "_assembled", short, None, IN_BLOCKS),
+    "a dual over partitions": (evaluation.Evaluation, "dual", scaled(1 + 1e-6), partitioned, ANY),
+    "no range of an AUC": (
+        cross_validation, "auc_within", lambda honest: lambda rows, w, radius: honest(rows, w, 0.0),
+        folds, ANY,
+    ),
+    "rows in two folds": (partitions, "rows_of_fold", leaking, folds, ANY),
+}  # fmt: skip
+EXPENSIVE = ("no range of an AUC", "rows in two folds", "loss_value of scores", "primal of scores")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(k, marks=pytest.mark.slow) if k in EXPENSIVE else k for k in PLANTED]
+)
+def test_a_planted_fault_is_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    where, part, faulty, kind, problems = PLANTED[name]
+    monkeypatch.setattr(where, part, faulty(getattr(where, part)))
+    if kind is None:
+        assert run(problems, ROUTES).false
+    else:
+        assert seen(kind, problems)
+
+
+@each("field", ["primal", "dual", "gap", "radius"])
+def test_each_number_of_a_claim_is_judged(field: str) -> None:
+    rng = np.random.default_rng(1)
+    y = np.arange(30) % 3 == 0
+    X, lam = rng.normal(size=(30, 2)) + 0.5 * y[:, None], 0.1
+    truth, loose = LinearTruth(X, y, lam, "hinge", None), solve(X, y, lam, tol=1e-2)
+    tight = solve(X, y, lam, tol=1e-12)
+    honest = Claim.of(loose.w, loose.certificate)
+    assert faults(honest, truth, tight.w, tight.certificate.radius) == []
+    off = {"primal": honest.primal - 1e-9, "dual": honest.dual + 1.01 * honest.gap}
+    off |= {"gap": 0.0, "radius": 0.0}
+    false = replace(honest, **{field: off[field]})
+    assert faults(false, truth, tight.w, tight.certificate.radius)
+
+
+def test_what_is_raised_but_a_refusal_is_a_fault() -> None:
+    def broken(rng: np.random.Generator, found: Found) -> None:
+        raise ZeroDivisionError("of all things")
+
+    assert one(0, broken).false == ["ZeroDivisionError: of all things"]
+
+
+def test_a_problem_is_the_same_whenever_it_is_run() -> None:
+    assert seeds_of(["7", "10:13"]) == [7, 10, 11, 12]
+    assert str(run(range(3), KINDS)) == str(run(range(3), KINDS))

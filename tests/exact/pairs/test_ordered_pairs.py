@@ -1,0 +1,408 @@
+"""Ordered pairs against every pair of a few rows: sums, their rounding, draws, and lists."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aucert.exact.certificate.solution import Recorder, Status
+from aucert.exact.errors import InputError
+from aucert.exact.losses.loss import Loss, steepness
+from aucert.exact.losses.registry import (
+    ALL_LOSSES,
+    HINGE,
+    LOGISTIC,
+    LOSSES,
+    SQUARE,
+    SQUARED_HINGE,
+    SmoothHinge,
+)
+from aucert.exact.pairs import ordered_pairs
+from aucert.exact.pairs.kinds import (
+    censoring_weights,
+    cross_group_pairs,
+    group_auc_pairs,
+    ordinal_pairs,
+    query_pairs,
+    survival_pairs,
+    uno_pairs,
+)
+from aucert.exact.pairs.ordered_pairs import WEIGHT_UNITS, OrderedPairs
+from aucert.exact.problem.minorant import Alpha
+from aucert.exact.problem.penalties import Ridge
+from aucert.exact.problem.problem import Problem
+from aucert.exact.problem.risk import Mean
+from aucert.exact.solvers.finish import ActivePairs
+from aucert.exact.spaces.rows import Rows
+from aucert.exact.tools.rounding import gamma, short_chain
+from decimal_losses import mean_of
+from loops import each, seeds
+from naive import exact, loss_alpha, loss_dual
+from ordered_naive import Naive, naive_ordered, naive_survival
+
+OURS = (HINGE, SQUARED_HINGE, SQUARE)
+BY_PAIRS = SmoothHinge(0.5)  # it is summed pair by pair
+KINDS = ("weights", "gain", "share", "fractions", "one group", "two keys", "distinct")
+
+
+def some_pairs(kind: str, seed: int) -> tuple[OrderedPairs, Naive, np.ndarray]:
+    """A pair set, its listed pairs, and scores with ties."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(8, 60))
+    group, key = rng.integers(0, 4, n), rng.integers(0, 5, n)
+    a, b = rng.integers(0, 4, n), rng.integers(0, 4, n)
+    a[:4], b[:4], group[:4], key[:2] = 1, 1, 0, [0, 1]
+    gain = share = None
+    if kind == "gain":
+        gain = np.array([0, 1, 1, 3, 7])[key]
+    elif kind == "share":
+        share = np.array([0.5, 0.0, 1.25, 3.0])[group]
+    elif kind == "fractions":
+        a = rng.integers(0, 2048, n) / 1024  # held exactly; others are refused
+        b = np.where(b > 0, rng.integers(512, 1025, n) / 1024, 0.0)
+    elif kind == "one group":
+        group = np.zeros(n, dtype=int)
+    elif kind == "two keys":
+        key = key % 2
+    elif kind == "distinct":
+        key = rng.permutation(n)
+    scores = np.round(rng.normal(size=n) * 2, int(rng.integers(0, 3)))
+    pairs = OrderedPairs(group, key, a, b, gain=gain, share=share)
+    held = (a, b)
+    if kind == "fractions":  # as the pair set holds them
+        back = np.empty((2, n))
+        back[:, pairs.arrangement.order] = pairs.a, pairs.b
+        assert np.unique(a[back[0] > 0] / back[0][back[0] > 0]).size == 1  # one unit for all
+        held = (back[0], back[1])
+    return pairs, naive_ordered(group, key, *held, gain, share), scores
+
+
+def check(pairs: OrderedPairs, naive: Naive, scores: np.ndarray, loss: Loss, width: float) -> None:
+    """The sums are those of the listed pairs to 1e-12."""
+    found = pairs.sums(scores, loss, width)
+    value, c, conjugate, total = naive.sums(scores, loss, width)
+    scale = 1e-12 * (1 + np.ptp(scores)) ** 2
+    # Weights of many bits are split, and alpha is made on a coarser grid.
+    grid = scale if len(pairs.weights.terms) <= 2 or loss != HINGE else 1e-4
+    assert abs(found.value - value) <= scale
+    assert abs(found.value - value) <= found.value_rounding + 1e-14 * (1 + value)
+    if width or loss != HINGE:  # at width 0 the naive margin may round to another side
+        assert np.abs(found.c - c).max() <= grid
+        assert abs(found.total - total) <= grid
+        assert abs(found.conjugate - conjugate) <= grid
+    assert abs(float(found.c.sum())) <= found.rounding
+    # Weights of more bits leave fewer to the grid of the scores.
+    assert 0 < found.value_rounding < 1e-10 and found.rounding < 1e-11
+
+
+@each("loss", [*OURS, BY_PAIRS], ids=lambda loss: loss.name)
+@each("kind", KINDS)
+def test_sums_are_those_of_every_pair(kind: str, loss: Loss) -> None:
+    for seed in range(6):
+        pairs, naive, scores = some_pairs(kind, seed)
+        for width in (0.0, 0.25, 3.0):
+            check(pairs, naive, scores, loss, width)
+
+
+@each("kind", KINDS)
+def test_mass_count_and_row_mass(kind: str) -> None:
+    for seed in range(20):
+        pairs, naive, _ = some_pairs(kind, seed)
+        if kind != "share":
+            assert pairs.mass == naive.mass
+        if kind not in ("gain", "share"):
+            assert pairs.count() == len(naive.i)
+        mass = np.zeros(pairs.n)
+        np.add.at(mass, naive.i, [float(w) for w in naive.weight])
+        np.add.at(mass, naive.j, [float(w) for w in naive.weight])
+        assert pairs.row_mass() == pytest.approx(mass, abs=1e-14)
+
+
+@each("kind", KINDS)
+def test_pairs_are_drawn_by_their_weight(kind: str) -> None:
+    pairs, naive, _ = some_pairs(kind, 5)
+    m = 40_000
+    drawn = np.zeros((pairs.n, pairs.n))
+    np.add.at(drawn, pairs.draw(m, np.random.default_rng(0)), 1 / m)
+    wanted = np.zeros((pairs.n, pairs.n))
+    wanted[naive.i, naive.j] = [float(w) for w in naive.weight]
+    assert (drawn[wanted == 0] == 0).all()
+    assert np.abs(drawn - wanted).max() <= 6 * np.sqrt(wanted.max() / m)
+
+
+@each("seed", seeds(20))
+def test_survival_pairs_are_the_comparable_ones(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 40))
+    time, event = rng.integers(0, 8, n).astype(float), rng.random(n) < 0.6
+    time[:2], event[:2] = [0, 1], True
+    scores = np.round(rng.normal(size=n), 1)
+    pairs, naive = survival_pairs(time, event), naive_survival(time, event)
+    assert pairs.mass == pairs.count() == len(naive.i)
+    for loss in OURS:
+        check(pairs, naive, scores, loss, 0.5)
+    weight = censoring_weights(time, event, 7.5 if not event[time == 7].any() else 7.0)
+    uno = uno_pairs(time, event, 7.5 if not event[time == 7].any() else 7.0)
+    check(uno, naive_survival(time, event, weight), scores, HINGE, 0.5)
+
+
+def test_uno_weights_by_hand() -> None:
+    """At time 2 one of three rows at risk is censored, after the event of that time."""
+    time, event = np.array([1.0, 2, 2, 3, 4]), np.array([1, 1, 0, 1, 0], dtype=bool)
+    weight = censoring_weights(time, event)
+    assert weight == pytest.approx([1, 1 / (2 / 3) ** 2, 0, 1 / (2 / 3) ** 2, 0])
+    assert censoring_weights(time, event, tau=3)[3] == 0
+    with pytest.raises(InputError, match="tau"):
+        censoring_weights(time, event, train=([1.0, 2.0], [1, 0]))
+
+
+def test_the_other_kinds() -> None:
+    rng = np.random.default_rng(4)
+    n = 40
+    qid, grade, y = rng.integers(0, 5, n), rng.integers(0, 4, n), rng.integers(0, 2, n)
+    scores = np.round(rng.normal(size=n), 1)
+    for gain in (False, True):
+        naive = naive_ordered(qid, grade, None, None, grade if gain else None)
+        check(query_pairs(qid, grade, gain=gain), naive, scores, HINGE, 0.5)
+    check(ordinal_pairs(grade), naive_ordered(None, grade, None, None), scores, SQUARE, 0.5)
+    member = np.where(rng.random(n) < 0.5, "A", "B")
+    naive = naive_ordered(None, y, (y == 1) & (member == "A"), (y == 0) & (member == "B"))
+    check(cross_group_pairs(y, member, "A", "B"), naive, scores, HINGE, 0.5)
+    for share, weight in (("equal", np.ones(n)), ("rows", np.bincount(qid)[qid])):
+        naive = naive_ordered(qid, y, None, None, None, weight)
+        check(group_auc_pairs(qid, y, share), naive, scores, SQUARED_HINGE, 0.5)
+
+
+@each(
+    ("arguments", "message"),
+    [
+        ({"key": [1, 1]}, "no pair is ordered"),
+        ({"key": [1, 2], "group": ["a", "b"]}, "no pair is ordered"),
+        ({"key": [1, 2], "upper": [1, 0]}, "no pair is ordered"),
+        ({"key": [1, np.nan]}, "key of row 1"),
+        ({"key": []}, "one number a row"),
+        ({"key": [1, 2], "upper": [1, -1]}, "upper of row 1"),
+        ({"key": [1, 2], "lower": [1, np.inf]}, "lower of row 1"),
+        ({"key": [1, 2], "lower": [1]}, "2 rows"),
+        ({"key": [1, 2], "group": [1]}, "2 rows"),
+        ({"key": [1, 2], "gain": [1, 0.5]}, "gain must be whole"),
+        ({"key": [1, 2], "gain": [1, 0]}, "gain must grow"),
+        ({"key": [1, 2], "gain": [1, 1]}, "no pair is ordered"),
+        ({"key": [1, 2], "share": "all"}, "share must be"),
+        ({"key": [1, 2], "share": [1, 2]}, "differs"),
+        ({"key": [1, 2], "share": [0, 0]}, "has a share"),
+        ({"key": [1, 2], "share": [1, 1], "gain": [0, 1]}, "not both"),
+        ({"key": [1, 2], "form": "quick"}, "form must be"),
+    ],
+)
+def test_bad_input_is_refused(arguments: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        OrderedPairs(arguments.pop("group", None), **arguments)
+
+
+def test_bad_survival_is_refused() -> None:
+    for time, event in (([1, 2], [1]), ([1, np.inf], [1, 0]), ([1, 2], [1, 2]), ([1, 2], [0, 0])):
+        with pytest.raises(InputError):
+            survival_pairs(time, event)
+
+
+def test_masses_beyond_63_bits() -> None:
+    """Totals are Python integers, weights of many bits are split."""
+    n, large = 40, 2**51 - 1
+    key, scores = np.arange(n), np.linspace(0, 1, n)
+    pairs = OrderedPairs(None, key, np.full(n, large), np.full(n, large))
+    assert pairs.mass == n * (n - 1) // 2 * large**2
+    plain = OrderedPairs(None, key)
+    for loss in LOSSES.values():
+        one, other = (p.sums(scores, loss, 0.5) for p in (pairs, plain))
+        assert one.c == pytest.approx(other.c, abs=1e-6 if loss == HINGE else 1e-14)
+        assert one.value == pytest.approx(other.value, rel=1e-12)
+
+
+def test_gains_whose_products_would_overflow_unseen_are_refused() -> None:
+    upper, gain = [2**34 + 1, 1, 0], [2**30, 2**30, 0]  # the first product is 2^30 modulo 2^64
+    with pytest.raises(InputError, match="gains times weights are too large"):
+        OrderedPairs(None, [2, 1, 0], upper=upper, lower=[0, 0, 1], gain=gain)
+
+
+def test_gains_that_are_nearly_equal_have_sums_of_any_loss() -> None:
+    n = 3000
+    gain = 2**20 + np.arange(n) // (n - 2)  # one part in 10^9 of both products is left
+    pairs = OrderedPairs(None, gain, upper=np.arange(n) > n - 3, lower=np.arange(n) < 2, gain=gain)
+    found = pairs.sums(np.zeros(n), LOGISTIC)
+    assert found.value == pytest.approx(np.log(2)) and found.value_rounding < 1e-11
+
+
+WEIGHED = ["plain", "weights", "gain", "share"]
+JUST = 1 - 1e-9
+
+
+def made(kind: str, rng: np.random.Generator, n: int) -> tuple[OrderedPairs, Any]:
+    """Return ordered pairs of a kind, and the same one by one."""
+    group, key = rng.integers(0, 3, n), rng.integers(0, 5, n)
+    upper = lower = gain = share = None
+    if kind == "weights":
+        upper, lower = rng.integers(0, 2**30, (2, n))
+    elif kind == "gain":
+        gain = key + 10**6
+    elif kind == "share":
+        share = rng.uniform(0.1, 1, 3)[group]
+    pairs = OrderedPairs(group, key, upper, lower, gain, share)
+    return pairs, naive_ordered(group, key, upper, lower, gain, share)
+
+
+@each("kind", WEIGHED)
+@each("loss", ["hinge", "squared_hinge", "square"])
+def test_bounds_of_rounding_hold_against_fractions(loss: str, kind: str) -> None:
+    rng, off = np.random.default_rng(4), np.zeros(3)
+    for _ in range(6):
+        pairs, true = made(kind, rng, 14)
+        s = rng.normal(size=14)
+        s[0], s[1] = 4.25, -4.25  # so that no shift of the scores rounds
+        found = pairs.sums(s, ALL_LOSSES[loss])
+        given, c, conjugate = exact(s), [Fraction(0)] * 14, Fraction(0)
+        listed = list(zip(true.i, true.j, true.weight, strict=True))
+        for i, j, weight in listed:
+            alpha = loss_alpha(loss, given[i] - given[j])
+            c[i], c[j] = c[i] + weight * alpha, c[j] - weight * alpha
+            conjugate += weight * loss_dual(loss, alpha)
+        apart = sum(abs(x - y) for x, y in zip(exact(found.c), c, strict=True))
+        value = abs(exact(found.value) - mean_of(loss, given, listed))
+        dual = abs(exact(found.conjugate) - conjugate)
+        assert apart <= Fraction(found.rounding)
+        assert value <= Fraction(found.value_rounding)
+        assert dual <= Fraction(found.conjugate_rounding)
+        off = np.maximum(off, [float(apart), float(value), float(dual)])
+    assert off[0] > 0 and (off[1:].max() > 0 or (loss, kind) == ("hinge", "plain"))
+
+
+def test_pairs_at_their_margin_are_paid() -> None:
+    """On a grid made coarse by a width and large weights, a shortfall of 2^-40 is not seen."""
+    pairs = OrderedPairs(None, [1, 0], upper=[2**20 - 1, 1])
+    s = np.array([1.0, 2.0**-40])
+    found = pairs.sums(s, HINGE, 0.5)
+    assert found.value == 0 and found.value_rounding >= 2.0**-40
+
+
+@pytest.mark.long_digits
+def test_rounded_long_scores_are_paid() -> None:
+    s = np.array([0.3, 0.1], dtype=np.longdouble) + np.longdouble(2) ** -60 * 3
+    found = OrderedPairs(None, [1, 0]).sums(s, HINGE)
+    assert abs(exact(found.value) - (1 - exact(s[0]) + exact(s[1]))) <= exact(found.value_rounding)
+    far = np.array([2.0**40, -(2.0**40)], dtype=np.longdouble) * np.longdouble(1 + 2.0**-60)
+    short = OrderedPairs(None, [1, 0]).sums(-far.astype(float), HINGE).value_rounding
+    assert OrderedPairs(None, [1, 0]).sums(-far, HINGE).value_rounding > short
+
+
+def test_marginals_of_ordered_pairs_pay_for_their_flow() -> None:
+    rng = np.random.default_rng(1)
+    pairs = OrderedPairs(None, rng.integers(0, 4, 12))
+    flow, missing, rounding = pairs.deficiency(*rng.uniform(0, 0.1, (2, 12)))
+    assert rounding > 12 * 2.0**-53 * flow and missing > 0
+    carried = np.zeros(12)
+    carried[np.argmin(pairs.key)] = 0.5  # no row is below it
+    assert pairs.deficiency(carried, np.zeros(12))[1] == 0.5
+
+
+def test_the_shift_of_scores_is_paid_by_the_squared_hinge() -> None:
+    """Far rows make the shift round to whole numbers; their own pairs have no loss."""
+    key, s = np.array([3, 2, 1, 0]), np.array([2.0**54, 0.3, 0.4, -(2.0**54) / 3])
+    pairs, true = OrderedPairs(None, key), naive_ordered(None, key, None, None)
+    found = pairs.sums(s, SQUARED_HINGE)
+    listed = list(zip(true.i, true.j, true.weight, strict=True))
+    value = mean_of("squared_hinge", exact(s), listed)
+    apart = abs(float(exact(found.value) - value))
+    assert 1e-2 < apart <= found.value_rounding
+    assert found.value_rounding >= (gamma(4) * (1 + float(np.ptp(s)))) ** 2 * JUST
+
+
+def test_the_shift_of_scores_is_paid_by_the_square() -> None:
+    s = np.array([0.1, 0.7, -0.2, 30.3])
+    found = OrderedPairs(None, [2, 1, 0, 1]).sums(s, SQUARE)
+    top = 1 + float(np.ptp(s))
+    assert found.value_rounding >= (gamma(64) + 2 * gamma(4)) * top**2 * JUST
+
+
+@each("loss", [HINGE, SQUARED_HINGE], ids=lambda loss: loss.name)
+def test_listed_weights_that_round_are_paid_in_a_minorant(loss) -> None:
+    """Beside the sums over the pairs of a row, and over all pairs."""
+    rng = np.random.default_rng(0)
+    pairs = OrderedPairs(None, rng.integers(0, 4, 12), rng.integers(1, 9, 12))
+    i, j, c = pairs.listed() or pytest.fail("few pairs have a list")
+    alpha = rng.uniform(0, 1, i.size)
+    found = Mean(pairs, loss).minorant(Alpha(alpha))
+    inexact, mass = gamma(WEIGHT_UNITS), float((c * alpha).sum())
+    size = mass if loss == HINGE else mass + float((c * alpha**2 + c * loss.dual(alpha)).sum())
+    longest = max(int(np.bincount(i).max()), int(np.bincount(j).max()))
+    assert found.c_error >= 2 * (gamma(longest + 8) + inexact) * mass * JUST
+    assert found.value_error >= (gamma(short_chain(i.size) + 16) + inexact) * size * JUST
+
+
+@each("name", ["logistic", "smooth_hinge", "exponential"])
+def test_bounds_of_sums_pair_by_pair_are_as_large_as_their_formula(name: str) -> None:
+    """Chains of 2 n + 64 roundings, and what the rounding of a margin does to a steep loss."""
+    loss, rng = ALL_LOSSES[name], np.random.default_rng(2)
+    key, s = rng.integers(0, 3, 9), 40 * rng.normal(size=9)
+    pairs = OrderedPairs(None, key)
+    i, j, c = pairs.listed() or pytest.fail("few pairs have a list")
+    t = s[i] - s[j]
+    alpha, value = loss.clip(loss.alpha(t, 0.0)), loss.value(t)
+    whole = float(c @ (np.abs(alpha) * (1 + np.abs(t)) + value))
+    slip = gamma(3) * (1 + np.abs(t))
+    moved, chain = float(c @ (slip * steepness(loss, t, slip))), gamma(2 * 9 + 64)
+    found = pairs.sums(s, loss)
+    assert moved > 1e-3 * chain * whole
+    assert found.rounding >= 2 * chain * whole * JUST
+    assert found.value_rounding >= (chain * whole + moved) * JUST
+    assert found.conjugate_rounding >= (chain * whole + moved) * JUST
+
+
+@each("kind", KINDS)
+@each("seed", seeds(3))
+def test_the_list_has_each_pair_once_with_its_weight(seed: int, kind: str) -> None:
+    pairs, naive, _ = some_pairs(kind, seed)
+    found = pairs.listed()
+    assert found is not None
+    i, j, c = found
+    stated = dict(zip(zip(i.tolist(), j.tolist(), strict=True), c.tolist(), strict=True))
+    true = dict(zip(zip(naive.i, naive.j, strict=True), naive.weight, strict=True))
+    assert stated.keys() == true.keys() and len(stated) == i.size == pairs.count()
+    most = Fraction(ordered_pairs.WEIGHT_UNITS, 2**53)
+    assert all(
+        abs(Fraction(stated[pair]) - weight) <= most * weight for pair, weight in true.items()
+    )
+
+
+@each("loss", [HINGE, SQUARED_HINGE], ids=lambda loss: loss.name)
+@each("seed", seeds(8))
+def test_an_alpha_a_pair_makes_a_minorant(seed: int, loss) -> None:
+    pairs, naive, _ = some_pairs(KINDS[seed % len(KINDS)], seed)
+    rng = np.random.default_rng(seed)
+    i, j, _ = pairs.listed() or pytest.fail("few pairs have a list")
+    alpha = rng.uniform(-0.2, 1.3, i.size)
+    minorant = Mean(pairs, loss).minorant(Alpha(alpha))
+    inside = np.clip(alpha, 0, 1) if loss == HINGE else np.maximum(alpha, 0)
+    by_pair = dict(zip(zip(i.tolist(), j.tolist(), strict=True), inside.tolist(), strict=True))
+    value, c = Fraction(0), [Fraction(0)] * pairs.n
+    for one, other, weight in zip(naive.i, naive.j, naive.weight, strict=True):
+        one_alpha = Fraction(by_pair[one, other])
+        value += weight * (one_alpha if loss == HINGE else one_alpha - one_alpha**2 / 4)
+        c[one] += weight * one_alpha
+        c[other] -= weight * one_alpha
+    assert abs(Fraction(minorant.value) - value) <= Fraction(minorant.value_error)
+    apart = sum(abs(Fraction(x) - y) for x, y in zip(minorant.c.tolist(), c, strict=True))
+    assert apart <= Fraction(minorant.c_error) <= Fraction(1, 10**12)
+
+
+def test_many_pairs_are_not_listed(monkeypatch) -> None:
+    monkeypatch.setattr(ordered_pairs, "LISTED", 3)
+    pairs, *_ = some_pairs("weights", 0)
+    assert pairs.listed() is None
+    with pytest.raises(InputError, match="too many pairs for an alpha each"):
+        Mean(pairs, HINGE).minorant(Alpha(np.ones(4)))
+    problem, recorder = Problem(Rows(np.eye(pairs.n)), Mean(pairs, HINGE), Ridge(1.0)), Recorder()
+    assert ActivePairs().run(problem, recorder) is Status.STALLED
+    assert recorder.best_w is None
