@@ -78,6 +78,8 @@ def picture(
     """
 
     def put(figure: Any) -> None:
+        from matplotlib.ticker import LogLocator
+
         width, height = size
         sides = (
             left / width,
@@ -90,6 +92,9 @@ def picture(
         draw(axes)
         for axis in (axes.xaxis, axes.yaxis):
             if axis.get_scale() == "log":
+                low, high = axis.get_view_interval()
+                few = high < 100 * low  # powers of ten alone would leave one label, or none
+                axis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
                 axis.set_major_formatter(lambda value, _: _short(value))
 
     settings: Any = {"text.color": INK, "xtick.color": SOFT, "ytick.color": SOFT}
@@ -175,7 +180,7 @@ def forest(
     names = [name if named else "" for name, *_ in lines]
     axes.set_yticks([-k for k in range(len(lines))], names)
     axes.tick_params(axis="y", length=0, labelsize=8)
-    axes.locator_params(axis="x", nbins=5)
+    axes.locator_params(axis="x", nbins=5 if axes.figure.get_figwidth() > 4 else 3)
 
 
 def lines_of(row: Row, name: str = "", most: int = MOST_PARTS) -> list[Any]:
@@ -202,6 +207,10 @@ def curves(
         )
     if "x" in logs:
         axes.set_xscale("log")
+    else:
+        axes.locator_params(
+            axis="x", integer=all(x == int(x) for at, _ in lines.values() for x in at)
+        )
     if "y" in logs:
         axes.set_yscale("log")
     axes.set_xlabel(x)
@@ -429,7 +438,7 @@ def headlines(rows: Rows, drawn: bool = True) -> list[Headline]:
             number, what, draw = made(rows)
         except KeyError:  # another row that it needs is not in the run
             continue
-        left = 1.3 if made in (_structure, _screening) else 0.45
+        left = 1.5 if made in (_structure, _screening) else 0.45
         svg = picture(draw, f"ten-{name}", sentence, (3.3, 1.3), left) if drawn else ""
         found.append(Headline(name, sentence, word, colour, number, what, svg))
     return found
@@ -520,11 +529,11 @@ def rates_of_evidence(rows: Rows) -> list[Rate]:
     details = rows[EVIDENCE].details if EVIDENCE in rows else {}
     groups: dict[str, list[dict[str, str]]] = {}
     for line in details.get("rates", ()):
-        groups.setdefault(line["what"], []).append(line)
+        groups.setdefault(_hats(line["what"]), []).append(line)
     found = []
     for what, some in groups.items():
         measured = "; ".join(f"{line['where']} {line['measured']}" for line in some)
-        note = f"{some[0]['reference']}. {some[0]['note']}"
+        note = _hats(f"{some[0]['reference']}. {some[0]['note']}")
         found.append(Rate(EVIDENCE, what, some[0]["theory"], measured, note, ""))
     for at, panel in enumerate(details.get("panels", ())):
         lines = {series["name"]: (series["x"], series["y"]) for series in panel["series"]}
@@ -537,8 +546,12 @@ def rates_of_evidence(rows: Rows) -> list[Rate]:
             panel["y_label"],
             (4.6, 2.9),
         )
-        found.append(Rate("", f"{panel['y_label']}, {panel['title']}", "", "", "", svg))
+        found.append(Rate("", _hats(f"{panel['y_label']}, {panel['title']}"), "", "", "", svg))
     return found
+
+
+def _hats(text: str) -> str:
+    return text.replace("f^", "f\u0302").replace("f~", "f\u0303")
 
 
 def forests(rows: Sequence[Row]) -> list[tuple[str, str, str, list[Row]]]:
