@@ -12,8 +12,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -23,23 +22,10 @@ PACKAGES = frozenset(PYPROJECT["tool"]["setuptools"]["packages"])
 ROOMS = ("exact", "approx", "validation")  # each may know those to its left
 # Rooms of `exact` that find optima: an approximation must never be helped by the answer.
 CLOSED = frozenset({"solvers", "api", "subsets", "roc_svm", "solved", "survival"})
+OPEN = {f.parent.name for f in (ROOT / "exact").glob("*/__init__.py")} - CLOSED
+OPEN |= {f.stem for f in (ROOT / "exact").glob("*.py")} - CLOSED
 UNSAFE_MODULES = frozenset({"pickle", "cloudpickle", "dill", "marshal", "shelve"})
-UNSAFE_CALLS = frozenset({"eval", "exec", "compile"})
-
-
-@dataclass(frozen=True)
-class Import:
-    """One imported thing: `from a.b import c` is `Import("a.b", "c")`."""
-
-    module: str
-    name: str
-
-    @property
-    def target(self) -> str:
-        """The module meant, or `package.name` for a name that a package re-exports."""
-        return (
-            f"{self.module}.{self.name}" if self.name and self.module in PACKAGES else self.module
-        )
+UNSAFE_CALLS = frozenset({"eval", "exec", "compile", "joblib.load"})
 
 
 def package_folders(root: Path) -> set[str]:
@@ -68,83 +54,59 @@ def parsed(source: str) -> ast.Module:
     return ast.parse(source)
 
 
-@functools.cache
-def imports(source: str, module: str) -> list[Import]:
-    """All imports of a module, relative ones made absolute; `import_module("x")` counts as one."""
-    package = module.split(".")[:-1]
-    found = []
-    for node in ast.walk(parsed(source)):
-        if isinstance(node, ast.Import):
-            found.extend(Import(alias.name, "") for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else []
-            name = ".".join([*base, *([node.module] if node.module else [])])
-            found.extend(Import(name, alias.name) for alias in node.names)
-        elif isinstance(node, ast.Call) and called(node) in {"import_module", "__import__"}:
-            first = node.args[0] if node.args else None
-            if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                found.append(Import(first.value, ""))
-    return found
-
-
 def called(node: ast.Call) -> str:
-    """The last name of what is called: `load` of `joblib.load(...)`."""
-    function = node.func
+    """What is called: `f`, or `a.f` of a module a."""
+    function, of = node.func, getattr(node.func, "value", None)
     if isinstance(function, ast.Attribute):
-        return function.attr
+        return f"{of.id}.{function.attr}" if isinstance(of, ast.Name) else ""
     return function.id if isinstance(function, ast.Name) else ""
 
 
 @functools.cache
-def rooms_of_exact() -> frozenset[str]:
-    """Names of the folders and files of `exact`."""
-    folder = ROOT / "exact"
-    return frozenset(
-        {f.parent.name for f in folder.glob("*/__init__.py")}
-        | {f.stem for f in folder.glob("*.py")}
-    )
+def imports(source: str, module: str) -> list[str]:
+    """What a module imports, made absolute: modules, or names that a package or library exports."""
+    package, found = module.split(".")[:-1], []
+    for node in ast.walk(parsed(source)):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            name = ".".join([*base, *([node.module] if node.module else [])])
+            whole = name in PACKAGES or not name.startswith("aucert")
+            found += [f"{name}.{alias.name}" if whole else name for alias in node.names]
+        elif isinstance(node, ast.Call) and called(node).endswith("import_module"):
+            found += [a.value for a in node.args[:1] if isinstance(a, ast.Constant)]
+    return found
 
 
 def order_violations(source: str, module: str) -> list[str]:
     """Imports against `validation -> approx -> exact`, or by `approx` from a closed room."""
     room, wrong = module.split(".")[1], []
     for item in imports(source, module):
-        target = item.target.split(".")
+        target = item.split(".")
         if target[0] != "aucert" or room not in ROOMS:
             continue
-        other = target[1] if len(target) > 1 else ""
-        part = next((name for name in target[2:] if name in CLOSED), "") or ".".join(target[2:3])
+        other, inside = target[1] if len(target) > 1 else "", target[2:]
         if other in ROOMS and ROOMS.index(other) > ROOMS.index(room):
-            wrong.append(f"{module}: {room} may not know {item.target}")
-        elif room == "approx" and other == "exact" and part not in rooms_of_exact() - CLOSED:
-            wrong.append(f"{module}: {item.target} is not in a room that is open to approx")
+            wrong.append(f"{module}: {room} may not know {item}")
+        elif (room, other) == ("approx", "exact") and (
+            CLOSED & set(inside) or not OPEN & set(inside[:1])
+        ):
+            wrong.append(f"{module}: {item} is not in a room that is open to approx")
     return wrong
 
 
 def unsafe_violations(source: str, module: str) -> list[str]:
     """Reads that could run somebody's code, and compiled arithmetic that reorders sums."""
-    wrong = []
-    for item in imports(source, module):
-        if item.module.split(".")[0] in UNSAFE_MODULES or (item.module, item.name) == (
-            "joblib",
-            "load",
-        ):
-            wrong.append(f"{module}: imports {item.module} {item.name}")
+    wrong = [x for x in imports(source, module) if x.split(".")[0] in UNSAFE_MODULES]
+    wrong += [x for x in imports(source, module) if x == "joblib.load"]
     for node in ast.walk(parsed(source)):
-        if isinstance(node, ast.Call):
-            plain = isinstance(node.func, ast.Name) and node.func.id in UNSAFE_CALLS
-            if plain or ast.unparse(node.func) == "joblib.load":
-                wrong.append(f"{module}:{node.lineno}: {ast.unparse(node.func)}")
+        if isinstance(node, ast.Call) and called(node) in UNSAFE_CALLS:
+            wrong.append(f"line {node.lineno}: {called(node)}")
         elif isinstance(node, ast.keyword) and node.arg in {"fastmath", "allow_pickle"}:
             off = isinstance(node.value, ast.Constant) and node.value.value is False
-            wrong += [] if off else [f"{module}:{node.value.lineno}: {node.arg}"]
-    return wrong
-
-
-def resolve(item: Import, sources: Iterable[str]) -> str:
-    """The library module an import reads; empty for other people's."""
-    candidates = (item.target, f"{item.target}.__init__", f"{item.module}.__init__")
-    return next((name for name in candidates if name in sources), "")
+            wrong += [] if off else [f"line {node.value.lineno}: {node.arg}"]
+    return [f"{module}: {text}" for text in wrong]
 
 
 def import_circle(sources: dict[str, str]) -> list[str]:
@@ -153,9 +115,13 @@ def import_circle(sources: dict[str, str]) -> list[str]:
     What is imported under `if TYPE_CHECKING:` is not loaded, and makes no circle.
     """
     block = re.compile(r"^if TYPE_CHECKING:\n(?:[ \t]+.*\n)+", re.MULTILINE)
+
+    def module_of(item: str) -> str:
+        names = (item, f"{item}.__init__", f"{item.rpartition('.')[0]}.__init__")
+        return next((name for name in names if name in sources), "")
+
     graph = {
-        module: {resolve(item, sources) for item in imports(block.sub("", source), module)}
-        - {module, ""}
+        module: {*map(module_of, imports(block.sub("", source), module))} - {module, ""}
         for module, source in sources.items()
     }
     try:

@@ -126,6 +126,3 @@ def test_the_recipes_are_of_this_version_and_ask_for_what_it_needs() -> None:
     found = {name.removesuffix("-base") + least for name, least in listed}
     assert found - {"python" + project["requires-python"]} == needed
     assert f"aucert = {project['scripts']['aucert']}" in recipe
-
-
-ROOMS = ("exact", "approx", "validation")

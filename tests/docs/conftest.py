@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -28,7 +29,7 @@ def whole_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _built(work: Path, *options: str) -> Path:
     for name in ("sphinx", "myst_parser", "sphinx_gallery", "furo", "latex2mathml", "ziamath"):
-        if not _installed(name):
+        if importlib.util.find_spec(name) is None:
             pytest.skip(f"{name} is not installed: pip install 'aucert[docs]'")
     shutil.copytree(ROOT / "docs", work / "docs", ignore=MADE)
     for room in ("exact", "approx", "validation"):
@@ -38,9 +39,3 @@ def _built(work: Path, *options: str) -> Path:
     run = subprocess.run(command, cwd=work, capture_output=True, text=True, env=environment)
     assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-4000:]
     return work / "html"
-
-
-def _installed(name: str) -> bool:
-    import importlib.util
-
-    return importlib.util.find_spec(name) is not None

@@ -8,13 +8,12 @@ annotations, too. A parameter that is explained `As in` another name is explaine
 from __future__ import annotations
 
 import ast
-import importlib
-import importlib.util
 import inspect
 import re
+import runpy
 from enum import Enum
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -26,21 +25,12 @@ ROOMS = ("exact", "approx", "validation")
 SELF = ("self", "cls")
 
 
-def page_maker() -> ModuleType:
-    """`docs/site_pages.py`, whose reader of docstrings makes the site's tables."""
-    spec = importlib.util.spec_from_file_location("site_pages", ROOT / "docs" / "site_pages.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-PAGES = page_maker()
+PAGES = SimpleNamespace(**runpy.run_path(str(ROOT / "docs" / "site_pages.py")))
 PUBLIC = [
     pytest.param(value, id=f"{room}.{name}")
     for room in ROOMS
     for name, value in PAGES.public_names(room).items()
-    if callable(value) and not isinstance(value, type(PAGES))
+    if callable(value) and not inspect.ismodule(value)
 ]
 
 

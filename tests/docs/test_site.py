@@ -1,4 +1,4 @@
-"""The documentation site builds without a warning, needs nothing from elsewhere, is drawn whole.
+"""The site builds without a warning, needs nothing from elsewhere, its links lead somewhere.
 
 Where a Chromium is installed, it opens every page from the folder, on a desk and on a phone, light
 and dark, and measures what it draws.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import runpy
 import shutil
 import subprocess
 import tempfile
@@ -19,8 +20,149 @@ from urllib.parse import unquote
 
 import pytest
 
+from loops import each
+
 ROOT = Path(__file__).resolve().parents[2]
-TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("[0-9]*.py"))
+DOCS = ROOT / "docs"
+TUTORIALS = sorted((DOCS / "tutorials").glob("[0-9]*.py"))
+VOID = {"area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
+
+
+FETCHED = {"link": "href", "script": "src", "img": "src", "iframe": "src", "source": "src"}
+
+
+class Page(HTMLParser):
+    """The links, anchors and pictures of a page, what a browser fetches for it, its formulas."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[tuple[str, str]] = []
+        self.anchors: set[str] = set()
+        self.without_alt: list[str] = []
+        self.fetched: list[str] = []
+        self.formulas = 0
+        self._inside: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.anchors |= {values[key] or "" for key in ("id", "name") if key in values}
+        if tag not in VOID:
+            self._inside.append(tag)
+        if tag == "a" and values.get("href"):
+            self.links.append((values["href"] or "", ""))
+        self.formulas += tag == "math"
+        if tag in FETCHED and values.get("rel") not in ("canonical", "author"):
+            self.fetched.append(values.get(FETCHED[tag]) or "")
+        if tag == "img" and "article" in self._inside and not values.get("alt"):
+            self.without_alt.append(values.get("src") or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        while tag in self._inside and self._inside.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if "a" in self._inside and self.links:
+            address, text = self.links[-1]
+            self.links[-1] = (address, text + data)
+
+
+def pages(folder: Path) -> dict[str, Page]:
+    """Every page of a built site, by its path."""
+    return {
+        path.relative_to(folder).as_posix(): Page(path.read_text("utf-8"))
+        for path in sorted(folder.rglob("*.html"))
+        if "_static" not in path.parts
+    }
+
+
+def faults(folder: Path) -> list[str]:
+    """What is wrong with the links and the pictures of a built site."""
+    known, found = pages(folder), []
+    for name, page in known.items():
+        found += [f"{name}: no alternative text: {image}" for image in page.without_alt]
+        for address, text in page.links:
+            if re.search(r"\.md$", text.strip()):
+                found.append(f"{name}: a file's name as text of a link: {text.strip()}")
+            if broken(folder, known, name, address):
+                found.append(f"{name}: leads nowhere: {address}")
+    return found
+
+
+def broken(folder: Path, known: dict[str, Page], name: str, address: str) -> bool:
+    """Whether an internal link leads to no file, or to no anchor of its page."""
+    if re.match(r"[a-z]+:", address):
+        return False
+    path, _, anchor = unquote(address).partition("#")
+    target = (folder / name).parent / path.split("?")[0] if path else folder / name
+    if not target.exists():
+        return True
+    page = known.get(target.resolve().relative_to(folder.resolve()).as_posix())
+    return bool(anchor) and page is not None and anchor not in page.anchors
+
+
+@pytest.mark.site
+@pytest.mark.slow
+def test_links_of_the_site_lead_somewhere(site: Path) -> None:
+    assert faults(site) == []
+
+
+@pytest.mark.site
+@pytest.mark.slow
+def test_nothing_is_fetched_from_elsewhere_and_what_is_fetched_is_there(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        for address in Page(page.read_text("utf-8")).fetched:
+            assert "://" not in address and not address.startswith("//"), f"{page.name}: {address}"
+            path = unquote(address.split("?")[0].split("#")[0])
+            assert address.startswith("data:") or (page.parent / path).exists(), address
+    for style in site.rglob("*.css"):
+        text = style.read_text("utf-8")
+        assert re.findall(r"(?:@import|url\()\s*['\"]?https?:", text) == [], style.name
+
+
+@pytest.mark.release
+def test_tutorials_have_pictures_formulas_and_the_library_s_lines(whole_site: Path) -> None:
+    for script in TUTORIALS:
+        page = Page((whole_site / "_tutorials" / f"{script.stem}.html").read_text("utf-8"))
+        assert any("sphx_glr" in address for address in page.fetched), script.name
+        assert page.formulas > 0, script.name
+
+
+def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
+    (tmp_path / "good.html").write_text(
+        "<article id='top'><a href='#top'>up</a><a href='bad.html?x#here'>on</a>"
+        "<a href='https://example.org/x'>out</a><img src='x.png' alt='a picture'></article>"
+    )
+    (tmp_path / "bad.html").write_text(
+        "<article id='here'>few<br><a href='none.html'>a</a><a href='good.html#none'>b</a>"
+        "<a href='good.html'><code>good.md</code></a><img src='x.png'></article>"
+    )
+    assert faults(tmp_path) == [
+        "bad.html: no alternative text: x.png",
+        "bad.html: leads nowhere: none.html",
+        "bad.html: leads nowhere: good.html#none",
+        "bad.html: a file's name as text of a link: good.md",
+    ]
+
+
+@each(
+    ("docname", "written", "built"),
+    [
+        ("start", "[one](tutorials/01_a.py)", "[one](_tutorials/01_a)"),
+        ("index", "[all](tutorials)", "[all](_tutorials/index)"),
+        ("index", "[API](../exact/__init__.py)", "[API](_api/exact)"),
+        ("below/x", "[API](../../approx/__init__.py)", "[API](../_api/approx)"),
+        ("below/x", "[a](../notation.md#b)", "[a](../notation.md#b)"),
+        ("errata", "[how far](../validation/formal/README.md)",
+         "how far (`validation/formal/README.md` in the clone)"),
+        ("start", "[out](https://example.org/tutorials)", "[out](https://example.org/tutorials)"),
+    ],
+)  # fmt: skip
+def test_links_to_sources_become_links_to_pages(docname: str, written: str, built: str) -> None:
+    for_site = runpy.run_path(str(DOCS / "site_links.py"))["for_site"]
+    assert for_site(written, docname) == built
+
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 LOOK = """<!doctype html><body><script>
 const pages = PAGES, found = {};
@@ -101,50 +243,6 @@ LEAST_CONTRAST = 3.0
 
 AT_ONCE = 12
 """Pages that one browser opens: with too many it ends before they are drawn."""
-
-FETCHED = {"link": "href", "script": "src", "img": "src", "iframe": "src", "source": "src"}
-
-
-class Fetched(HTMLParser):
-    """What a browser fetches to show a page, and the formulas in it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.addresses: list[str] = []
-        self.formulas = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = dict(attrs)
-        self.formulas += tag == "math"
-        if tag in FETCHED and values.get("rel") not in ("canonical", "author"):
-            self.addresses.append(values.get(FETCHED[tag]) or "")
-
-
-def looked_at(page: Path) -> Fetched:
-    found = Fetched()
-    found.feed(page.read_text("utf-8"))
-    return found
-
-
-@pytest.mark.site
-@pytest.mark.slow
-def test_nothing_is_fetched_from_elsewhere_and_what_is_fetched_is_there(site: Path) -> None:
-    for page in site.rglob("*.html"):
-        for address in looked_at(page).addresses:
-            assert "://" not in address and not address.startswith("//"), f"{page.name}: {address}"
-            path = unquote(address.split("?")[0].split("#")[0])
-            assert address.startswith("data:") or (page.parent / path).exists(), address
-    for style in site.rglob("*.css"):
-        text = style.read_text("utf-8")
-        assert re.findall(r"(?:@import|url\()\s*['\"]?https?:", text) == [], style.name
-
-
-@pytest.mark.release
-def test_tutorials_have_pictures_formulas_and_the_library_s_lines(whole_site: Path) -> None:
-    for script in TUTORIALS:
-        page = looked_at(whole_site / "_tutorials" / f"{script.stem}.html")
-        assert any("sphx_glr" in address for address in page.addresses), script.name
-        assert page.formulas > 0, script.name
 
 
 def drawn(

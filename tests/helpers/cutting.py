@@ -19,10 +19,8 @@ def _cut(places: list[int], X: np.ndarray, **labels: Any) -> list[Any]:
 
 
 def cut(X: Any, positive: Any, weight: Any, places: list[int]) -> list[Any]:
-    """Return the partitions of rows of two classes."""
     return _cut(places, X, positive=positive, weight=weight)
 
 
 def cut_groups(X: Any, group: Any, key: Any, weight: Any, places: list[int]) -> list[Any]:
-    """Return the partitions of rows with groups and keys."""
     return _cut(places, X, group=group, key=key, weight=weight)

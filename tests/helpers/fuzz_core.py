@@ -156,7 +156,6 @@ def other_evidence(rng: np.random.Generator, risk: Any, loss: str) -> list[Evide
 
 
 def value_faults(true: Fraction, stated: Bound) -> list[str]:
-    """Return what is false in a value of U and what it may be off by."""
     apart, slack, error = true - Fraction(stated.value), true * BEYOND, Fraction(stated.error)
     wrong = over("U is above its value and error", apart, error + slack)
     most = error + Fraction(stated.excess) + slack
@@ -691,7 +690,6 @@ def forced(rng: np.random.Generator) -> Iterator[None]:
 
 
 def on_other_routes(kind: Kind) -> Kind:
-    """Return the kind that makes the problems of another, by lowered thresholds."""
 
     def routed(rng: np.random.Generator, found: Found) -> None:
         with forced(rng):

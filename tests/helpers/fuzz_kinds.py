@@ -253,7 +253,6 @@ class Stated:
         return solve(self.X, lam=lam, **self.asked(), **more)
 
     def asked(self) -> dict[str, Any]:
-        """Return how `solve` is asked about these pairs."""
         if self.kind == "ordered":
             return {"y": None, "pairs": self.ordered_pairs()}
         if self.kind == "classes":
@@ -305,7 +304,6 @@ def proof_fields(rng: np.random.Generator, found: Found) -> None:
 
 
 def written(write: Any, *of: Any, **more: Any) -> dict[str, Any]:
-    """Return the fields of the proof file that a function writes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "proof.npz"
         write(path, *of, **more)

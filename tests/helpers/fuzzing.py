@@ -45,7 +45,6 @@ class Found:
     false: list[str] = field(default_factory=list)
 
     def judged(self, wrong: list[str]) -> None:
-        """Count one claim and what is wrong with it."""
         self.made += 1
         self.false += wrong
 
@@ -298,19 +297,16 @@ def hard_pairs(rng: np.random.Generator, X: np.ndarray, y: np.ndarray) -> AllPai
 
 
 def hard_loss(rng: np.random.Generator) -> str:
-    """Return the hinge (three in five), the squared hinge or the square."""
     losses = ["hinge", "hinge", "hinge", "squared_hinge", "square"]
     return losses[rng.integers(5)]
 
 
 def stored(X: Any) -> list[np.ndarray]:
-    """Return copies of the numbers that the caller's data hold."""
     names = ("data", "indices") if hasattr(X, "indices") else ("data",) if hasattr(X, "row") else ()
     return [np.array(getattr(X, name)) for name in names] or [np.array(X)]
 
 
 def rewritten(X: Any, before: list[np.ndarray]) -> list[str]:
-    """Return whether the caller's data were written to."""
     same = all(np.array_equal(a, b) for a, b in zip(stored(X), before, strict=True))
     return ["the caller's data were written to"] * (not same)
 
@@ -427,7 +423,6 @@ class NaiveTruth:
 
 
 def variance(values: list[tuple[Fraction, Fraction]]) -> Fraction:
-    """Return the variance of numbers with weights."""
     mass = sum(c for _, c in values)
     mean = sum(c * x for x, c in values) / mass
     return Fraction(sum(c * (x - mean) ** 2 for x, c in values) / mass)
@@ -482,7 +477,6 @@ def faults(claim: Claim, truth: Truth, best: np.ndarray, best_radius: float = np
 
 
 def faults_next_to(truth: Truth, w: np.ndarray, certificate: Any, tight: Any) -> list[str]:
-    """Return the faults of a certificate, given a solution of the same problem with a small gap."""
     return faults(Claim.of(w, certificate), truth, tight.w, truth.radius(tight))
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-FEW = 2
+FEW = 1
 """Cases of a loop that run by default, if it has more than one more; the others are slow."""
 
 GOLDEN = (5**0.5 - 1) / 2

@@ -53,7 +53,6 @@ def weighted_pairs(
 
 
 def loss_value(loss: str, t: Number) -> Number:
-    """Return the loss of the margin t."""
     z = 1 - t
     if loss == "square":
         return z * z
@@ -74,14 +73,12 @@ def loss_alpha(loss: str, t: Number, width: Number = 0) -> Number:
 
 
 def loss_dual(loss: str, alpha: Number) -> Number:
-    """Return -loss*(-alpha)."""
     return alpha if loss == "hinge" else alpha - alpha * alpha / 4
 
 
 def alphas(
     scores: Sequence[Number], pairs: Sequence[Pair], loss: str, width: Number = 0
 ) -> list[Number]:
-    """Return alpha of every pair at these scores."""
     return [loss_alpha(loss, scores[i] - scores[j], width) for i, j, _ in pairs]
 
 
@@ -107,17 +104,14 @@ def sums(
 
 
 def products(matrix: Sequence[Sequence[Number]], w: Sequence[Number]) -> list[Number]:
-    """Return the matrix times w, row by row."""
     return [sum(x * y for x, y in zip(row, w, strict=True)) for row in matrix]
 
 
 def pulled(X: Sequence[Sequence[Number]], c: Sequence[Number]) -> list[Number]:
-    """Return X'c."""
     return products(list(zip(*X, strict=True)), c)
 
 
 def norm2(w: Sequence[Number]) -> Number:
-    """Return w'w."""
     return sum(x * x for x in w)
 
 

@@ -18,5 +18,4 @@ X = Nystrom(gamma=0.25, n_landmarks=30, landmarks="kmeans", random_state=0).fit_
 
 
 def problem(lam: float, rows: object = X, pairs: AllPairs | PairList | None = None) -> Problem:
-    """Return the problem of these rows."""
     return pair_problem(Rows(rows), Y, pairs or AllPairs(), HINGE, Ridge(lam))

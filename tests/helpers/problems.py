@@ -38,7 +38,6 @@ class Case:
 
     @property
     def positive(self) -> np.ndarray:
-        """The positive rows: bool (n,)."""
         return self.y == 1
 
 

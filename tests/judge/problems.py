@@ -63,7 +63,6 @@ def answer(w: Any, certificate: Any, stated: Stated, c: Any = ()) -> dict[str, A
 
 
 def new_rows(dim: int) -> np.ndarray:
-    """Return three rows that no problem was fitted to."""
     return np.resize(np.array(NEW), (3, dim))
 
 
@@ -133,7 +132,6 @@ MEMBERS = whole(6, 36, 2)
 
 
 def like(stated: Stated = SMALL, **more: Any) -> Stated:
-    """Return the small problem with other parts."""
     return {**stated, **more}
 
 
@@ -493,7 +491,6 @@ def audits() -> Iterator[Problem]:
 
 
 def run(arguments: list[str]) -> str:
-    """Return what a Python program prints on standard output."""
     done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
     if done.returncode not in (0, 1):
         raise RuntimeError(done.stderr)

@@ -29,7 +29,6 @@ SIZES = (1e-7, 1e-6, 1e-5, 1e-4)  # how far off they are, relatively
 
 
 def recorded() -> list[dict[str, Any]]:
-    """Return the lines of the file."""
     if not ANSWERS.exists():
         return []
     return [json.loads(line) for line in ANSWERS.read_text(encoding="utf-8").splitlines()]

@@ -271,7 +271,6 @@ def git(*arguments: str) -> subprocess.CompletedProcess[bytes]:
 
 
 def make_old(commit: str, folder: Path) -> None:
-    """Write the library of a commit to folder/aucert."""
     (folder / "aucert").mkdir(parents=True)
     tar = git("archive", commit)
     if tar.returncode:
@@ -307,7 +306,6 @@ def run(side: Path, name: str) -> float | str:
 
 
 def quantile(values: list[float], share: float) -> float:
-    """Return a quantile of some values, between neighbours."""
     values, place = sorted(values), share * (len(values) - 1)
     low = int(place)
     high = min(low + 1, len(values) - 1)
@@ -315,7 +313,6 @@ def quantile(values: list[float], share: float) -> float:
 
 
 def verdict(ratios: list[float]) -> str:
-    """Return what the paired ratios new / old say."""
     middle, low, high = (quantile(ratios, share) for share in (0.5, 0.25, 0.75))
     if middle > MEDIAN and low > QUARTILE:
         return "SLOWER"

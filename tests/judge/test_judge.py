@@ -82,11 +82,13 @@ def judged(asked: Iterable[Any], answers: dict[str, Any]) -> None:
     assert not wrong, wrong
 
 
+@pytest.mark.slow
 def test_every_answer_is_proved_again(answers: dict[str, Any]) -> None:
     verdicts = [check.check(line) for line in answers.values()]
     assert verdicts.count("proved") >= 60
 
 
+@pytest.mark.slow
 def test_false_answers_are_refused(answers: dict[str, Any]) -> None:
     for line in list(answers.values())[::5]:
         if line["proof"] == "recorded only":
@@ -144,6 +146,7 @@ def same_words(name: str, claimed: dict[str, Any], line: dict[str, Any]) -> None
     }
 
 
+@pytest.mark.slow
 def test_commands_say_the_same_words(answers: dict[str, Any], tmp_path: Path) -> None:
     for name, ask in problems.commands(tmp_path):
         if name not in problems.SLOW:

@@ -139,12 +139,10 @@ def largest_flow(u: Vector, v: Vector, a: Vector, b: Vector) -> Fraction:
 
 
 def fractions(values: Iterable[float | Fraction]) -> Vector:
-    """Return the doubles as fractions, exactly."""
     return [v if isinstance(v, Fraction) else Fraction(float(v)) for v in values]
 
 
 def dot(p: Sequence[Fraction], q: Sequence[Fraction]) -> Fraction:
-    """Return the sum of products."""
     return sum((x * y for x, y in zip(p, q, strict=True) if x and y), ZERO)
 
 

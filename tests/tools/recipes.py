@@ -26,7 +26,6 @@ class Draws:
         self._random = random.Random(seed)
 
     def below(self, k: int) -> int:
-        """Return a whole number from 0 to k - 1."""
         return int(self._random.random() * k)
 
     def normal(self) -> float:
@@ -37,7 +36,6 @@ class Draws:
         return total
 
     def labels(self, n: int, n_pos: int) -> np.ndarray:
-        """Return n_pos ones and n - n_pos zeros in random order."""
         y = np.array([1] * n_pos + [0] * (n - n_pos))
         for i in range(n - 1, 0, -1):
             j = self.below(i + 1)
@@ -45,11 +43,9 @@ class Draws:
         return y
 
     def table(self, n: int, d: int) -> np.ndarray:
-        """Return nearly normal numbers (n, d)."""
         return np.array([[self.normal() for _ in range(d)] for _ in range(n)])
 
     def integers(self, n: int, d: int, k: int) -> np.ndarray:
-        """Return whole numbers from 0 to k - 1: (n, d)."""
         return np.array([[self.below(k) for _ in range(d)] for _ in range(n)], dtype=float)
 
 
@@ -73,47 +69,39 @@ overlap = shifted(60, 24, 3, 0.8)
 
 
 def large_units(draws: Draws) -> Made:
-    """`overlap` times a million."""
     X, y, _ = overlap(draws)
     return np.rint(X * 1000) * 1000 + 0.0, y, None
 
 
 def small_units(draws: Draws) -> Made:
-    """`overlap` over a million."""
     X, y, _ = overlap(draws)
     return np.rint(X * 1000) / 1e9, y, None
 
 
 def two_rows(draws: Draws) -> Made:
-    """One row of either class."""
     return np.array([[1.5], [-0.5]]), np.array([1, 0]), None
 
 
 def four_rows(draws: Draws) -> Made:
-    """Three positive corners of a square around the negative one."""
     X = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
     return X, np.array([1, 1, 0, 1]), None
 
 
 def equal_rows(draws: Draws) -> Made:
-    """One row, twelve times."""
     return np.tile([2.5, -1.0, 0.75], (12, 1)), draws.labels(12, 5), None
 
 
 def mirrored(draws: Draws) -> Made:
-    """Each row once in each class."""
     rows = _decimals(draws.table(15, 3))
     return np.repeat(rows, 2, axis=0), np.tile([1, 0], 15), None
 
 
 def eighths(draws: Draws) -> Made:
-    """Two normal classes, rounded to eighths."""
     X, y, _ = shifted(60, 25, 2, 0.6)(draws)
     return np.rint(X * 8) / 8 + 0.0, y, None
 
 
 def integers(n: int, n_pos: int, d: int, k: int) -> Callable[[Draws], Made]:
-    """Whole numbers below k; a third of the positives is 1 higher in the first feature."""
 
     def make(draws: Draws) -> Made:
         y, X = draws.labels(n, n_pos), draws.integers(n, d, k)
@@ -125,32 +113,27 @@ def integers(n: int, n_pos: int, d: int, k: int) -> Callable[[Draws], Made]:
 
 
 def few_distinct(draws: Draws) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Distinct rows, labels, and how often each occurs."""
     X, y, _ = shifted(20, 8, 3, 0.7)(draws)
     return X, y, np.array([1 + draws.below(4) for _ in range(20)])
 
 
 def duplicates(draws: Draws) -> Made:
-    """The distinct rows, repeated."""
     X, y, times = few_distinct(draws)
     return np.repeat(X, times, axis=0), np.repeat(y, times), None
 
 
 def weights_for_duplicates(draws: Draws) -> Made:
-    """The distinct rows, weighted instead."""
     X, y, times = few_distinct(draws)
     return X, y, times.astype(float)
 
 
 def both_labels(draws: Draws) -> Made:
-    """Two normal classes; about a third of the rows again with the other label."""
     X, y, _ = shifted(40, 20, 2, 0.8)(draws)
     again = np.array([draws.below(3) == 0 for _ in range(40)])
     return np.concatenate([X, X[again]]), np.concatenate([y, 1 - y[again]]), None
 
 
 def fractional_weights(draws: Draws) -> Made:
-    """Two normal classes with weights of one to forty eighths."""
     X, y, _ = shifted(50, 20, 3, 0.7)(draws)
     return X, y, np.array([(1 + draws.below(40)) / 8 for _ in range(50)])
 
@@ -164,39 +147,33 @@ def zero_weights(draws: Draws) -> Made:
 
 
 def separable(draws: Draws) -> Made:
-    """Classes on either side of a gap of 0.6 in the first feature."""
     y, X = draws.labels(40, 15), draws.table(40, 2)
     X[:, 0] = np.abs(X[:, 0]) * (2 * y - 1) + 0.3 * (2 * y - 1)
     return _decimals(X), y, None
 
 
 def offset(draws: Draws) -> Made:
-    """`overlap` in eighths, plus a million."""
     X, y, _ = overlap(draws)
     return np.rint(X * 8) / 8 + 1e6, y, None  # eighths: exact in binary too
 
 
 def constant_feature(draws: Draws) -> Made:
-    """`overlap` with a feature that is always 7."""
     X, y, _ = overlap(draws)
     return np.insert(X, 1, 7.0, axis=1), y, None
 
 
 def near_copies(draws: Draws) -> Made:
-    """Four features, and near copies of two of them."""
     y, X = draws.labels(80, 30), draws.table(80, 4)
     X[:, 0] += 0.8 * y
     return _decimals(np.hstack([X, X[:, :2] + 1e-3 * draws.table(80, 2)]), 5), y, None
 
 
 def unequal_columns(draws: Draws) -> Made:
-    """Two normal classes with spreads 1000, 10, 1 and 0.1."""
     X, y, _ = shifted(60, 25, 4, 0.7)(draws)
     return np.rint(X * 1000) / np.array([1.0, 100.0, 1e3, 1e4]) + 0.0, y, None
 
 
 def mostly_zero(draws: Draws) -> Made:
-    """Two normal classes with nine entries of ten set to zero."""
     y, X = draws.labels(100, 40), draws.table(100, 30)
     X[:, :5] += 0.8 * y[:, None]
     kept = np.array([[draws.below(10) == 0 for _ in range(30)] for _ in range(100)])
@@ -204,20 +181,17 @@ def mostly_zero(draws: Draws) -> Made:
 
 
 def outlier(draws: Draws) -> Made:
-    """`overlap` with one positive row far out on the wrong side."""
     X, y, _ = overlap(draws)
     X[np.flatnonzero(y == 1)[0]] = [-1000.0, -500.0, 250.0]
     return X, y, None
 
 
 def xor(draws: Draws) -> Made:
-    """Four normal clouds in a square, opposite ones of one class."""
     X, signs = draws.table(60, 2) * 0.4, draws.integers(60, 2, 2) * 2 - 1
     return _decimals(X + signs), (signs[:, 0] == signs[:, 1]).astype(int), None
 
 
 def sorted_rows(draws: Draws) -> Made:
-    """`overlap`, the negative rows first."""
     X, y, _ = overlap(draws)
     order = np.argsort(y, kind="stable")
     return X[order], y[order], None
@@ -234,7 +208,6 @@ class Recipe:
     lams: tuple[float, ...]
 
     def data(self) -> Made:
-        """Return X, y and the weights, drawn anew."""
         return MAKERS[self.name](Draws(self.seed))
 
 

@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
-import sys
+import runpy
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
 
-HERE = Path(__file__).parent
-
-
-def loaded() -> Any:
-    spec = importlib.util.spec_from_file_location("mutants_tool", HERE / "mutants.py")
-    assert spec is not None and spec.loader is not None
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-mutants = loaded()
+mutants = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("mutants.py"))))
 SOURCE = '''
 def clip(x: int | None, low):
     """Text."""

@@ -1,16 +1,17 @@
-"""Each benchmark runs on few rows; its rows go to a file and into a page."""
+"""The scripts of the docs run: benchmarks on few rows, and the picture of the README."""
 
 from __future__ import annotations
 
 import csv
 import itertools
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "docs" / "benchmarks"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 SCRIPTS = {
     "scale": "--only threads",
@@ -28,7 +29,7 @@ def test_a_benchmark_runs_on_few_rows(script: str, tmp_path: Path) -> None:
     parts = [word for before, word in itertools.pairwise(asked) if before == "--only"]
     page = tmp_path / "page.md"
     page.write_text("".join(f"<!-- table {part} -->\n\n```text\nold\n```\n" for part in parts))
-    command = [sys.executable, str(FOLDER / f"{script}.py"), "--quick", *asked]
+    command = [sys.executable, str(DOCS / "benchmarks" / f"{script}.py"), "--quick", *asked]
     run = subprocess.run([*command, "--out", tmp_path, "--page", page], capture_output=True)
     assert run.returncode == 0, run.stderr.decode()[-2000:]
     for part in parts:
@@ -37,3 +38,13 @@ def test_a_benchmark_runs_on_few_rows(script: str, tmp_path: Path) -> None:
         assert rows
         assert all(title in page.read_text() for title in rows[0])
     assert "old" not in page.read_text().split()
+
+
+@pytest.mark.slow
+def test_the_picture_of_the_readme_shows_what_its_script_finds(tmp_path: Path) -> None:
+    script = runpy.run_path(str(DOCS / "how_far.py"))
+    found = script["rows"]()
+    drawn = (DOCS / "_static" / "how-far.svg").read_text("utf-8")
+    assert all(name in drawn and f"AUC {area:.4f}" in drawn for name, area, _ in found)
+    script["draw"](found, tmp_path / "picture.svg")
+    assert (tmp_path / "picture.svg").stat().st_size > 1000
