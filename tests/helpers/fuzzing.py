@@ -69,7 +69,7 @@ class Tally:
         """Return the counts, one line a kind, and every false claim with its seed."""
         kinds = sorted(self.made | self.refused | self.wrong)
         counts = [(k, self.made[k], self.refused[k], self.wrong[k]) for k in kinds]
-        counts.append(("all", *(c.total() for c in (self.made, self.refused, self.wrong))))
+        counts.append(("all", self.made.total(), self.refused.total(), self.wrong.total()))
         lines = [f"{k:14} made {m:5} refused {r:4} false {f:3}" for k, m, r, f in counts]
         return "\n".join(lines + self.false)
 

@@ -25,10 +25,8 @@ def test_bounds_hold_without_their_rounding(loss: str) -> None:
     for seed in range(12):
         X, y = _rows(seed)
         solution = solve(X, y, 1e-2, loss=loss)
-        held, true = (
-            solution.certificate,
-            exact_certificate(linear_problem(X, y, 1e-2, loss), solution),
-        )
+        held = solution.certificate
+        true = exact_certificate(linear_problem(X, y, 1e-2, loss), solution)
         upper, lower = Fraction(held.primal), Fraction(held.dual)
         assert lower <= true.primal <= upper <= true.primal + Fraction(held.rounding)
         assert Fraction(held.gap) >= upper - lower
@@ -63,7 +61,7 @@ def test_separable_rows_with_a_large_C_are_solved_to_the_hard_margin() -> None:
     X = np.c_[2.0 * y - 1, rng.normal(size=(60, 3))]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for C in (1e3, 1e6, 1e9, 1e15):
+        for C in (1e3, 1e15):
             model = ROCSVM(lam=lam_from_C(C, 900)).fit(X, y)
             assert model.status_ == Status.CERTIFIED
             assert (model.certificate_.relative_gap or 0) <= 1e-9
@@ -76,6 +74,7 @@ def test_an_optimum_of_zero_stalls_with_its_gap() -> None:
     assert solution.status == Status.STALLED and solution.certificate.relative_gap == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["logistic", "smooth_hinge"])
 def test_the_excess_of_a_smooth_loss_in_bins_is_in_the_rounding(loss: str) -> None:
     rng, n = np.random.default_rng(0), 2200
