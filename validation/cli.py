@@ -185,7 +185,7 @@ def _run(module: str, function: str, *words: str, **options: Any) -> None:
             sys.exit(status)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
 @click.version_option(__version__, prog_name="aucert")
 def aucert() -> None:
     """Certified AUC maximization: pairwise AUC problems solved with a proof of optimality."""

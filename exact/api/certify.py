@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from time import perf_counter
 from typing import Any, cast
 
 import numpy as np
@@ -125,6 +126,7 @@ def certify_request(
     refine: bool = True,
 ) -> Audit:
     """Return what `certify` does, for a request that was made before, and perhaps a rival."""
+    start = perf_counter()
     _check_judged(X, request, w, scores, norm2, rival)
     if scores is None:
         w = match_weights(X, w) if request.is_linear else w
@@ -134,11 +136,12 @@ def certify_request(
             if audit is not None:
                 return replace(audit, statement=audit.statement + cut_off(w, large.space.dim))
             X, y, request = held_rows(cast(PartitionedRows, X), request)
+            options = replace(options, max_time=_left(options.max_time, start))
             return certify_request(X, y, request, options, w, rival=rival)
     tol, limit = options.tol, options.max_time
     half = None if limit is None or w is None else limit / 2  # scores need all features
     task = formulate(X, y, request, max_time=half)
-    problem = task.meant
+    problem, limit = task.meant, _left(limit, start)
     if scores is None:
         weights = _weights(problem, w)
         witness = best_witness(task, problem.space.scores(weights), refine, tol, limit)
@@ -152,6 +155,11 @@ def certify_request(
         meant = as_meant(problem.space.meaning)
         audit = replace(audit, statement=f"{audit.statement} {meant}")
     return audit
+
+
+def _left(limit: float | None, start: float) -> float | None:
+    """Return the seconds that are left since the start, a tenth of the limit at least."""
+    return None if limit is None else max(limit - (perf_counter() - start), limit / 10)
 
 
 def _check_judged(

@@ -290,7 +290,8 @@ def from_larger_lam(
             if held.gap < best.certificate.gap:
                 status = Status.CERTIFIED if held.reaches(tol) else Status.STALLED
                 best = replace(solution, w=w, witness=made, certificate=held, status=status)
-        if best.status == Status.CERTIFIED or found.status == Status.INTERRUPTED:
+        over = found.status in (Status.INTERRUPTED, Status.TIME_LIMIT)
+        if over or best.status == Status.CERTIFIED:
             break
     return best
 

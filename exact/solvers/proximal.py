@@ -71,6 +71,9 @@ class Proximal(Solver):
         momentum, idle = 1.0, Idle(STALL.proximal)
         for _ in range(self.max_iter):
             here = look(problem, recorder, y, width)
+            if recorder.out_of_time:
+                recorder.step()
+                return Status.TIME_LIMIT
             if not here.primal <= TOO_FAR * recorder.best_primal:
                 here, momentum = look(problem, recorder, x, width), 1.0
             y = here.w
@@ -106,7 +109,8 @@ def stepped(
         length = float(np.linalg.norm(step))
         # How steep g is between the two points. Near the end values of F differ by rounding only.
         bend = float((here.pull - there.pull) @ step) if there.finite else np.inf
-        if bend <= (steepness * length + noise) * length:
+        enough = bend <= (steepness * length + noise) * length
+        if enough or recorder.out_of_time:
             return moved, there, steepness
         # So short a step tells rounding only, and doubling would never end.
         if length <= NOISE * float(np.linalg.norm(y)):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,8 @@ import pytest
 from aucert.exact import ROCSVMCV, certify, regularization_path, solve
 from aucert.exact.errors import InputError
 from aucert.validation import theorem4
+from aucert.validation.commands import solve_path
+from aucert.validation.commands.endings import counted_progress
 from command import Command
 
 RNG = np.random.default_rng(5)
@@ -71,3 +76,40 @@ def test_a_row_number_as_a_feature_is_warned_about_in_folders(
     command = Command(capsys)
     command("solve", tmp_path, "--lam", "0.1", "--target", "label")
     assert "id" in command.notes and "row" in command.notes
+
+
+class Terminal(io.StringIO):
+    """A standard error that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_says_what_is_done_and_no_bar_stands_full(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "200")
+    terminal = Terminal()
+
+    def shown(*words: str) -> str:
+        terminal.seek(terminal.truncate(0))
+        monkeypatch.setattr(sys, "stderr", terminal)
+        command(*words)
+        return terminal.getvalue()
+
+    np.savez("few.npz", X=X, y=Y)
+    found = shown("solve few.npz --lam 0.1")
+    assert "first step over 40 rows" in found and "sample" not in found
+    assert "cross-validation in 2 folds" in shown("path few.npz --n-lams 2 --cv 2")
+    monkeypatch.setattr(solve_path, "FEWEST", 40)
+    monkeypatch.setattr(solve_path, "ROWS_PER_COORDINATE", 1)
+    assert "a sample of the 40 rows" in shown("solve few.npz --lam 0.1")
+    terminal.seek(terminal.truncate(0))
+    with counted_progress("parts", "writing") as show:
+        assert show is not None
+        for done in (1, 2):
+            show(done, 2, "one")
+            time.sleep(0.15)  # it is drawn ten times a second
+    assert "parts: 1 of 2 done  one" in (found := terminal.getvalue())
+    assert "parts: 2 of 2 done  writing" in found

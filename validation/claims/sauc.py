@@ -572,9 +572,7 @@ def sauc_pair_counts_by_the_printed_rule(c: Context) -> Outcome:
 def sauc_pair_counts_with_anchors_of_one_class(c: Context) -> Outcome:
     seeds = toy_seeds(c, 1000 if c.quick else 10_000)
     ranges = {k: counts(seeds[:20], k, "anchor", "E") for k in TABLE_2}
-    divisible = all(
-        count % k == 0 and (ranges[k] % k == 0).all() for k, count in TABLE_2.items()
-    )
+    divisible = all(count % k == 0 and (ranges[k] % k == 0).all() for k, count in TABLE_2.items())
 
     def alike(seed: int) -> bool:
         # The first k is met by few draws.

@@ -22,7 +22,6 @@ from ...exact.pairs.ordered_pairs import OrderedPairs
 from ...exact.problem.penalties import penalty_from
 from ...exact.problem.problem import linear_problem
 from ...exact.problem.scalings import convention_loss, convention_name
-from ...exact.spaces.kernels import name_of
 from ...exact.tools.checks import check_number
 from ..files.models import LinearModel, read_model_of_another
 from ..files.tables import may_count_from
@@ -78,11 +77,10 @@ def run_certify(name: str, **given: Any) -> None:
     values = scores if w is None else scores_of(data, request, w)
     assert values is not None
     document = _document(data, options, request, audit, values)
-    document["seconds"] = time.perf_counter() - start
     if options.exact:
         assert w is not None
         document["exact"] = _exact_interval(data, w, request, options)
-        document["seconds"] = time.perf_counter() - start
+    document["seconds"] = time.perf_counter() - start
     print_document(document, options.as_json)
 
 
@@ -234,19 +232,19 @@ def _of_model(options: CertifyOptions) -> tuple[SavedModel, CertifyOptions]:
 
 def _check_exact(options: CertifyOptions) -> None:
     """Raise `InputError` where the options ask for what the exact mode does not know."""
-    if options.scores is not None:
-        raise InputError("--exact goes with --weights: scores have no exact norm")
-    if options.kernel != "linear":
-        name = name_of(options.kernel)
-        raise InputError(f"--exact is for linear weights: the {name} kernel's values are rounded")
-    if options.structure != 0:
-        raise InputError("--exact is for linear weights: leave --structure out")
-    if options.ordered:
-        raise InputError("--exact is for two classes: leave --qid, --time and --event out")
-    if options.worst_of is not None:
-        raise InputError("--exact is for all pairs: leave --worst-of out")
-    if options.fpr_max != 1 or options.tpr_min != 0:
-        raise InputError("--exact is for all pairs: leave --fpr-max and --tpr-min out")
+    given = {
+        "--scores": options.scores is not None,
+        "--kernel": options.kernel != "linear",
+        "--structure": options.structure != 0,
+        "--qid, --time and --event": options.ordered,
+        "--worst-of": options.worst_of is not None,
+        "--fpr-max and --tpr-min": options.fpr_max != 1 or options.tpr_min != 0,
+    }
+    for words in (option for option, is_given in given.items() if is_given):
+        raise InputError(
+            "--exact is for linear weights, given by --weights or --model, over all pairs of two "
+            f"classes: leave {words} out"
+        )
 
 
 def _exact_interval(

@@ -229,7 +229,10 @@ def _move(hidden: Path, folder: Path, instead: tuple[str, ...]) -> None:
 
 @contextmanager
 def _task(first: str, quiet: bool, counted: bool) -> Iterator[Callable[..., None] | None]:
-    """Yield `Progress.update` of a task that is shown, or None where nothing is shown."""
+    """Yield a function (words, done, total) that shows a task, or None where nothing is shown.
+
+    Without a total the bar moves to and fro.
+    """
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -239,7 +242,13 @@ def _task(first: str, quiet: bool, counted: bool) -> Iterator[Callable[..., None
     bar = rich.BarColumn() if counted else rich.SpinnerColumn()
     columns = (rich.TextColumn("{task.description}"), bar, rich.TimeElapsedColumn())
     with rich.Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        yield partial(progress.update, progress.add_task(first, total=None))
+        task = progress.add_task(first, total=None)
+
+        def update(words: str, done: int = 0, total: int | None = None) -> None:
+            progress.tasks[0].total = total  # for `update` None would leave it as it is
+            progress.update(task, description=words, completed=done)
+
+        yield update
 
 
 @contextmanager
@@ -258,7 +267,7 @@ def solver_progress(
 
         def say(kind: str, text: str) -> None:
             shown[kind] = text
-            update(description=shown["now"] + shown["part"])
+            update(shown["now"] + shown["part"])
 
         if engine is not None:
             engine.heard = lambda done, count: say(
@@ -288,8 +297,8 @@ def counted_progress(
         def show(done: int, total: int, item: object = "") -> None:
             text = f"{of}: {done} of {total} done  "
             if done < total:
-                update(completed=done, total=total, description=text + words(item))
+                update(text + words(item), done, total)
             else:
-                update(total=None, description=text + then)
+                update(text + then)
 
         yield show

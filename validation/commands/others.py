@@ -231,7 +231,7 @@ def run_check_solver(
 
     with result_first(say) as found, output_folder(out) as folder:
         words = "{0.name}: {0.verdict}".format
-        with counted_progress("problems", "looking at what went wrong", as_json, words) as show:
+        with counted_progress("problems", "looking for the cause", as_json, words) as show:
             report = check_solver(
                 solver,
                 loss=loss,

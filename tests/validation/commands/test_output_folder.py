@@ -1,4 +1,4 @@
-"""What `--out` may replace, and what is there when something fails: everything or nothing."""
+"""How a command ends: what `--out` may replace, what is there when something fails, and why."""
 
 from __future__ import annotations
 
@@ -11,108 +11,88 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 
-from aucert.validation.cli import main
 from aucert.validation.commands import endings
-from aucert.validation.commands.endings import output_folder
+from aucert.validation.commands.endings import output_folder, run
 from command import Command
-from loops import each, first_fast
+from loops import each
 
-SOLVE = ["solve", "linear:60", "--lam", "0.01"]
-
-
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
-    return Command(capsys).run(*words)
+SOLVE = "solve linear:60 --lam 0.01 --out out"
+WRITTEN = {"weights.csv", "model.npz", "proof.npz", "data.npz", "solution.json"}
 
 
-def contents(folder: Path) -> dict[str, bytes]:
+def contents(folder: Path = Path("out")) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def refused(found: tuple[int, str, str], *words: str) -> None:
-    status, out, err = found
-    assert (status, out, err.count("\n")) == (2, "", 1), found
-    assert err.startswith("aucert: ") and all(word in err for word in words), err
+def test_a_file_of_somebody_else_is_never_replaced(command: Command) -> None:
+    for name in ("weights.csv", "proof.npz", "solution.json"):
+        Path("out").mkdir()
+        Path("out", name).write_text("[1, 2, 3]")
+        said = command.refused(SOLVE)
+        assert name in said and "another folder" in said
+        assert contents() == {name: b"[1, 2, 3]"}
+        Path("out", name).unlink()
+        Path("out").rmdir()
 
 
-@each("name", ["weights.csv", "proof.npz", "solution.json"])
-def test_a_file_of_somebody_else_is_never_replaced(capsys, tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_text("[1, 2, 3]")
-    before = contents(tmp_path)
-    refused(run(capsys, *SOLVE, "--out", tmp_path), name, "another folder")
-    assert contents(tmp_path) == before
-
-
-@each("name", ["weights.csv", "proof.npz"])
-def test_a_file_that_has_changed_since_is_never_replaced(capsys, tmp_path, name: str) -> None:
-    assert run(capsys, *SOLVE, "--out", tmp_path)[0] == 0
-    (tmp_path / name).write_text("mine now")
-    before = contents(tmp_path)
-    refused(run(capsys, *SOLVE, "--out", tmp_path), name)
-    assert contents(tmp_path) == before
-
-
-def test_an_earlier_run_is_replaced_and_its_proof_does_not_stay(capsys, tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("kept")
-    assert run(capsys, *SOLVE, "--out", tmp_path)[0] == 0
-    first = contents(tmp_path)
-    written = {"notes.txt", "weights.csv", "model.npz", "proof.npz", "data.npz", "solution.json"}
-    assert set(first) == written
-    assert run(capsys, *SOLVE, "--kernel", "rbf", "--out", tmp_path)[0] == 0
-    second = contents(tmp_path)
+def test_an_earlier_run_is_replaced_unless_it_has_changed(command: Command) -> None:
+    Path("out").mkdir()
+    Path("out/notes.txt").write_text("kept")
+    command(SOLVE)
+    first = contents()
+    assert set(first) == WRITTEN | {"notes.txt"}
+    command(SOLVE, "--kernel rbf")
+    second = contents()
     assert set(second) == {"notes.txt", "weights.csv", "model.npz", "solution.json"}
     assert json.loads(second["solution.json"])["proof"] is None
     assert second["weights.csv"] != first["weights.csv"] and second["notes.txt"] == b"kept"
-    assert run(capsys, *SOLVE, "--out", tmp_path)[0] == 0
-    assert contents(tmp_path)["weights.csv"] == first["weights.csv"]
+    for name in ("weights.csv", "proof.npz"):
+        command(SOLVE)
+        assert contents()["weights.csv"] == first["weights.csv"]
+        Path("out", name).write_text("mine now")
+        before = contents()
+        assert name in command.refused(SOLVE)
+        assert contents() == before
+        Path("out", name).write_bytes(first[name])
 
 
-def test_a_full_disk_is_status_2_and_leaves_what_was_there(capsys, tmp_path, monkeypatch) -> None:
-    old = tmp_path / "old"
-    assert run(capsys, *SOLVE, "--out", old)[0] == 0
-    before = contents(old)
+def test_a_full_disk_is_status_2_and_leaves_what_was_there(command: Command, monkeypatch) -> None:
+    command(SOLVE)
+    before = contents()
 
     def full(*given: object, **arrays: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(np, "savez", full)
-    for name in ("old", "new"):  # what was found is printed before the error
-        status, out, err = run(capsys, *SOLVE, "--out", tmp_path / name)
-        assert "certified" in out
-        refused((status, "", err), "No space left")
-    assert contents(old) == before
-    assert not (tmp_path / "new").exists()
-
-
-def limited(kind: int, size: int, *arguments: object) -> subprocess.CompletedProcess[str]:
-    """Run the command with a limit of its process."""
-    return subprocess.run(
-        [sys.executable, "-m", "aucert", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        preexec_fn=lambda: resource.setrlimit(kind, (size, size)),
-        timeout=120,
-    )
+    for name in ("out", "new"):  # what was found is printed before the error
+        status, out, err = command.run(SOLVE.replace(" out", f" {name}"))
+        assert (status, err.count("\n")) == (2, 1) and "certified" in out and "No space" in err
+    assert contents() == before and not Path("new").exists()
 
 
 @pytest.mark.slow
-@each("size", first_fast([400, 10, 1500]))
-def test_files_limited_in_size_are_one_sentence_that_says_so(tmp_path: Path, size: int) -> None:
+def test_files_limited_in_size_are_one_sentence_that_says_so(command: Command) -> None:
     """Of the weights, of the solution, of the proof: an archive adds an error of its own."""
-    data = tmp_path / "data.csv"
-    rng = np.random.default_rng(0)
-    rows = [f"{a},{b},{k % 2}" for k, (a, b) in enumerate(rng.normal(size=(300, 2)))]
-    data.write_text("\n".join(["a,b,y", *rows]) + "\n")
-    out = tmp_path / "out"
-    # The compiler's cache is made before: it would not be written.
-    main(["solve", str(data), "--lam", "0.01"])
-    done = limited(resource.RLIMIT_FSIZE, size, "solve", data, "--lam", 0.01, "--out", out)
-    assert done.returncode == 2 and "certified" in done.stdout, done
-    assert done.stderr.count("\n") == 1 and "File too large" in done.stderr, done.stderr
-    assert ".aucert-" not in done.stderr and not out.exists()
+    rows = np.c_[np.random.default_rng(0).normal(size=(300, 2)), np.arange(300) % 2]
+    np.savetxt("data.csv", rows, delimiter=",", header="a,b,y", comments="")
+    words = "solve data.csv --lam 0.01".split()
+    command(*words)  # the compiler's cache is made before: it would not be written
+    for size in (400, 10, 1500):
+        done = subprocess.run(
+            [sys.executable, "-m", "aucert", *words, "--out", "out"],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            preexec_fn=lambda k=size: resource.setrlimit(resource.RLIMIT_FSIZE, (k, k)),
+            timeout=120,
+        )
+        assert done.returncode == 2 and "certified" in done.stdout, done
+        assert done.stderr.count("\n") == 1 and "File too large" in done.stderr, done.stderr
+        assert ".aucert-" not in done.stderr and not Path("out").exists()
 
 
 def test_an_interrupt_waits_for_the_moves(tmp_path: Path, monkeypatch) -> None:
@@ -141,3 +121,48 @@ def test_links_and_permissions_of_what_is_replaced_stay(tmp_path: Path) -> None:
         (folder / "a").write_text("new")
     assert (tmp_path / "a").is_symlink() and target.read_text() == "new"
     assert target.stat().st_mode & 0o777 == 0o600
+
+
+def numpys() -> ImportError:
+    """As numpy raises it: a page of advice, and the reason as its cause."""
+    error = ImportError("\n\nIMPORTANT: PLEASE READ THIS\n\n" * 20)
+    error.__cause__ = ImportError("libblas.so: failed to map segment from shared object")
+    return error
+
+
+FULL = (errno.ENOSPC, "No space left on device")
+ENDINGS = {
+    "libblas.so: failed to map segment": (2, numpys()),
+    "compiled library cannot be loaded": (2, OSError("Could not find/load shared object file 'x'")),
+    "no thread": (2, RuntimeError("can't start new thread")),
+    "the output cannot be written: No space": (2, OSError(*FULL)),
+    "m.npz: No space left": (2, OSError(*FULL, "m.npz")),
+    "": (141, BrokenPipeError(errno.EPIPE, "Broken pipe")),  # what read the output has stopped
+    "\n": (1, SystemExit(1)),  # a verdict
+}
+
+
+@each("said", ENDINGS)
+def test_what_gives_out_is_one_sentence(said: str, monkeypatch, capsys) -> None:
+    status, error = ENDINGS[said]
+
+    @click.command()
+    def fails() -> None:
+        raise error
+
+    for name in ("stdout", "stderr"):  # click puts others in their place
+        monkeypatch.setattr(sys, name, getattr(sys, name))
+    with pytest.raises(SystemExit) as found:
+        run(fails, [])
+    out, err = capsys.readouterr()
+    assert (found.value.code, out) == (status, "") and said.strip() in err
+    assert err.count("\n") == (status == 2), err
+
+
+def test_a_module_that_is_not_there_is_a_defect() -> None:
+    @click.command()
+    def fails() -> None:
+        raise ModuleNotFoundError("No module named 'aucert.nowhere'")
+
+    with pytest.raises(ModuleNotFoundError):
+        run(fails, [])
