@@ -5,8 +5,9 @@ The full problem and the projected one are solved once, with proof; then pairs a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Integral
 
 import numpy as np
@@ -24,7 +25,7 @@ from ...exact.spaces.kernels import Kernel
 from ...exact.spaces.rows import Rows
 from ...exact.tools.checks import check_count
 from ...exact.tools.rounding import above
-from ..extremes import max, min
+from ..extremes import max
 from ..plots import Figure, Series
 from .exact_answers import certified, check_gap
 from .kernel import Approximation
@@ -80,6 +81,17 @@ class Experiment:
         """p*_P - p*, up to the two gaps."""
         return self.f_P.certificate.primal - self.f.certificate.primal
 
+    @cached_property
+    def _loss(self) -> float:
+        """U(f^)."""
+        return self.full.sums(self.full.space.scores(self.f.w)).value
+
+    @cached_property
+    def _known(self) -> Norms:
+        """Upper bounds of the norms of f^ and f^_P."""
+        full, projected = _norm(self.full, self.f), _norm(self.projected, self.f_P)
+        return Norms(full=full, projected=projected)
+
     def draw(
         self, B: int, seed: int | np.random.Generator, delta: float = 0.05, realised: bool = False
     ) -> Draw:
@@ -90,9 +102,7 @@ class Experiment:
         pairs = draw_pairs(self.full.pairs.positive, B, seed, merge=True)
         drawn = self.projected.with_pairs(pairs)
         found = certified(drawn, self.tol)
-        U = self.full.sums(self.full.space.scores(self.f.w)).value
-        U_B = drawn.sums(drawn.space.scores(found.w)).value
-        error = abs(U - U_B)
+        error = abs(self._loss - drawn.sums(drawn.space.scores(found.w)).value)
         excess = self._excess(found)
         norms = self._norms(found, pairs if realised else None)
         bounds = self._corrected(B, delta, norms, error, excess)
@@ -114,12 +124,7 @@ class Experiment:
         if pairs is not None:
             own = self.full.over(self.factor).with_pairs(pairs)
             drawn = _norm(own, certified(own, self.tol))
-        return Norms(
-            full=_norm(self.full, self.f),
-            drawn=drawn,
-            projected=_norm(self.projected, self.f_P),
-            drawn_projected=_norm(self.projected, found),
-        )
+        return replace(self._known, drawn=drawn, drawn_projected=_norm(self.projected, found))
 
     def _corrected(
         self, B: int, delta: float, norms: Norms, error: float, excess: float
@@ -228,57 +233,57 @@ def _norm(problem: Problem, solution: Solution) -> float:
     return above(above(np.sqrt(norm2)) + solution.certificate.radius)
 
 
-# The picture of a bound next to the true error.
+# The picture of bounds next to the true error.
+
+
+def _against_B(
+    draws: Sequence[Draw],
+    labels: tuple[str, str, str],
+    curves: Mapping[str, Callable[[Draw], float]],
+    top: str,
+    caption: str = "",
+) -> Figure:
+    """Return medians against B; labels are the name, the title and what is drawn."""
+    sizes = sorted({draw.B for draw in draws})
+    groups = [[draw for draw in draws if draw.B == B] for B in sizes]
+    series = [
+        Series.of(label, sizes, [float(np.median([value(d) for d in group])) for group in groups])
+        for label, value in curves.items()
+    ]
+    series.append(Series.of(top, sizes, [1.0] * len(sizes), True))
+    counts = sorted({len(group) for group in groups})
+    many = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+    of = "one draw each" if counts == [1] else f"median of {many} draws"
+    return Figure(
+        *labels[:2],
+        "drawn pairs, B",
+        f"{labels[2]}, {of}",
+        tuple(series),
+        f"Medians over the draws. Above 1 a bound says nothing.{caption}",
+    )
 
 
 def part_figure(
     draws: Sequence[Draw], parts: tuple[str, str], left: str, title: str, name: str
 ) -> Figure:
     """Return the picture of one part of Theorem 4': its left side, the bound, and that a priori."""
-    sizes = sorted({draw.B for draw in draws})
-    groups = [[draw.bounds for draw in draws if draw.B == B] for B in sizes]
     first, prior = parts
-    errors = [float(np.median([b[first].left_side or 0.0 for b in group])) for group in groups]
-    series = [Series.of("true value", sizes, errors)]
-    for label, part in (("bound", first), ("bound, a priori", prior)):
-        totals = [float(np.median([b[part].total for b in group])) for group in groups]
-        series.append(Series.of(label, sizes, totals))
-    series.append(Series.of("largest possible value", sizes, [1.0] * len(sizes), True))
-    caption = "Medians over the draws. Above 1 a bound says nothing."
-    label = f"{left}, {_sample(draws)}"
-    return Figure(name, title, "drawn pairs, B", label, tuple(series), caption)
-
-
-def _sample(draws: Sequence[Draw]) -> str:
-    """Say of how many draws a point is the median."""
-    each = {sum(draw.B == B for draw in draws) for B in {draw.B for draw in draws}}
-    if each == {1}:
-        return "one draw each"
-    return f"median of {' to '.join(str(n) for n in sorted({min(each), max(each)}))} draws"
+    curves: dict[str, Callable[[Draw], float]] = {
+        "true value": lambda draw: draw.bounds[first].left_side or 0.0,
+        "bound": lambda draw: draw.bounds[first].total,
+        "bound, a priori": lambda draw: draw.bounds[prior].total,
+    }
+    return _against_B(draws, (name, title, left), curves, "largest possible value")
 
 
 def bound_figure(draws: Sequence[Draw], title: str, name: str = "bounds-and-errors") -> Figure:
     """Return the picture of medians against B: the true error and the bounds on it."""
-    sizes = sorted({draw.B for draw in draws})
-    groups = [[draw for draw in draws if draw.B == B] for B in sizes]
-
-    def medians(values: Sequence[Sequence[float]]) -> list[float]:
-        return [float(np.median(group)) for group in values]
-
-    shown = {
-        "true error": [[draw.loss_difference for draw in group] for group in groups],
-        "Theorem 4'": [[draw.bounds[POSTERIOR].total for draw in group] for group in groups],
-        "Theorem 4', a priori": [[draw.bounds[PRIOR].total for draw in group] for group in groups],
-        "Theorem 4, at least": [[draw.bounds[PRINTED].at_least for draw in g] for g in groups],
+    curves: dict[str, Callable[[Draw], float]] = {
+        "true error": lambda draw: draw.loss_difference,
+        "Theorem 4'": lambda draw: draw.bounds[POSTERIOR].total,
+        "Theorem 4', a priori": lambda draw: draw.bounds[PRIOR].total,
+        "Theorem 4, at least": lambda draw: draw.bounds[PRINTED].at_least,
     }
-    series = [Series.of(label, sizes, medians(values)) for label, values in shown.items()]
-    series.append(Series.of("largest possible error", sizes, [1.0] * len(sizes), True))
-    return Figure(
-        name,
-        title,
-        "drawn pairs, B",
-        f"error and its bounds, {_sample(draws)}",
-        tuple(series),
-        "Medians over the draws. Above 1 a bound says nothing. Theorem 4 as printed, with "
-        "C = C_B = C~_B = 1/lam and the realised N_max.",
-    )
+    labels = name, title, "error and its bounds"
+    caption = " Theorem 4 as printed, with C = C_B = C~_B = 1/lam and the realised N_max."
+    return _against_B(draws, labels, curves, "largest possible error", caption)

@@ -83,7 +83,7 @@ def check_solver(
     runner = start(fit, seed, isolate)
     try:
         for problem in problems:
-            if problem.sample_weight is not None and not runner.takes_weights:
+            if problem.sample_weight is not None and "sample_weight" not in runner.takes:
                 row = CheckRow(problem, "skipped", *problem.optimum[loss])
             else:
                 answer = runner.ask(_request(problem), max_time)

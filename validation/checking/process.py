@@ -72,7 +72,6 @@ class OwnProcess:
             self.pid = begin(theirs)
         first = self._read(START_SECONDS)
         if first["kind"] == "ready":
-            self.takes_weights = bool(first["takes_weights"])
             self.takes = tuple(first["takes"])
             return
         self.close()

@@ -21,7 +21,7 @@ from contextlib import redirect_stdout, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -116,16 +116,6 @@ class Point(NamedTuple):
     w: np.ndarray
 
 
-class Asked(Protocol):
-    """What `checking.process.start` returns."""
-
-    takes: tuple[str, ...]
-
-    def ask(self, request: dict[str, Any], limit: float) -> dict[str, Any]:
-        """Return the answer of one call."""
-        ...
-
-
 class TimeOver(Exception):
     """Raised by the callback when the time is over; it ends the fit and is not a failure."""
 
@@ -168,7 +158,7 @@ def way_of(takes: tuple[str, ...]) -> str:
 
 
 def points_of(
-    runner: Asked, request: dict[str, Any], max_time: float
+    runner: Any, request: dict[str, Any], max_time: float
 ) -> tuple[list[Point], str, str]:
     """Return the points of a fit, how it ended, and how they were found."""
     way = way_of(runner.takes)
@@ -219,11 +209,6 @@ def _ending(answer: dict[str, Any]) -> str:
 # kind: "w" (with w), "points" (of a trace), "error", "wrong shape" (with message); seconds; and
 # changed: which of X and y the fit wrote into, though they are the caller's.
 Answer = dict[str, Any]
-
-
-def takes_weights(fit: Callable[..., Any]) -> bool:
-    """Return whether `fit` has an argument named `sample_weight`."""
-    return "sample_weight" in arguments_of(fit)
 
 
 def arguments_of(fit: Callable[..., Any]) -> tuple[str, ...]:
@@ -300,8 +285,7 @@ class SameProcess:
     how = "in this process: a fit that never ends cannot be stopped"
 
     def __init__(self, fit: Callable[..., Any], seed: int):
-        self.fit, self.seed = fit, seed
-        self.takes_weights, self.takes = takes_weights(fit), arguments_of(fit)
+        self.fit, self.seed, self.takes = fit, seed, arguments_of(fit)
 
     def ask(self, request: dict[str, Any], limit: float) -> Answer:
         """Return the answer; one that came after `limit` seconds counts as "timeout"."""
@@ -323,8 +307,7 @@ class SameProcess:
 
 def serve(fit: Callable[..., Any], seed: int, pipe: Connection) -> None:
     """Answer the requests that come through a pipe until there are no more."""
-    takes = {"takes_weights": takes_weights(fit), "takes": arguments_of(fit)}
-    pipe.send_bytes(json.dumps({"kind": "ready", **takes}).encode())
+    pipe.send_bytes(json.dumps({"kind": "ready", "takes": arguments_of(fit)}).encode())
     with suppress(EOFError):
         while True:
             request = json.loads(pipe.recv_bytes())

@@ -97,7 +97,7 @@ class Case:
         return cls(outside / at, (low - min(least, at)) / at, gap)
 
 
-Cases = Callable[[Context], Iterator[Case]]
+Cases = Callable[..., Iterator[Case]]
 
 
 def outcome(cases: Iterable[Case]) -> Outcome:
@@ -118,7 +118,7 @@ def outcome(cases: Iterable[Case]) -> Outcome:
 
 def interval(cases: Cases) -> Run:
     """Return the judge of the claim that the interval holds the optimum in every case."""
-    return wraps(cases)(lambda c: outcome(cases(c)))
+    return wraps(cases)(lambda c, *given: outcome(cases(c, *given)))
 
 
 def draws(c: Context) -> Drawn:
@@ -165,15 +165,13 @@ def mean_loss(X: np.ndarray, pairs: Sequence[tuple[Any, Any]], loss: str) -> Obj
 
 def worst_loss(X: np.ndarray, y: np.ndarray, kp: float, kq: float, loss: str) -> Objective:
     """Return w -> mean loss of the kp lowest positives against the kq highest negatives."""
-
-    def weights(size: int, k: float) -> np.ndarray:
-        return np.clip(k - np.arange(size), 0.0, 1.0)
+    sizes = int((y == 1).sum()), int((y == 0).sum())
+    p, q = (np.clip(k - np.arange(m), 0.0, 1.0) / k for k, m in zip((kp, kq), sizes, strict=True))
 
     def value(w: np.ndarray) -> float:
         scores = X @ w
         low, high = np.sort(scores[y == 1]), np.sort(scores[y == 0])[::-1]
-        losses = LOSSES[loss](low[:, None] - high)
-        return float(weights(low.size, kp) @ losses @ weights(high.size, kq)) / (kp * kq)
+        return float(p @ LOSSES[loss](low[:, None] - high) @ q)
 
     return value
 
@@ -277,6 +275,7 @@ def sign_interval_holds_the_optimum(c: Context) -> Iterator[Case]:
 FINE = AllPairs(form="binned", bins=1 << 16)
 
 
+@interval
 def of_a_loss(c: Context, loss: str) -> Iterator[Case]:
     """Judge each way of summing the loss over all pairs: listed, convolved, as one query."""
     for X, rng in draws(c):
@@ -286,21 +285,6 @@ def of_a_loss(c: Context, loss: str) -> Iterator[Case]:
         if loss != "exponential":  # so few pairs are convolved only where that is asked for
             yield Case.of(solve(rows, y, LAM, loss=loss, pairs=FINE), value)
         yield Case.of(solve(rows, y, LAM, loss=loss, qid=np.zeros(len(y), dtype=int)), value)
-
-
-@interval
-def logistic_interval_holds_the_optimum(c: Context) -> Iterator[Case]:
-    return of_a_loss(c, "logistic")
-
-
-@interval
-def smooth_hinge_interval_holds_the_optimum(c: Context) -> Iterator[Case]:
-    return of_a_loss(c, "smooth_hinge")
-
-
-@interval
-def exponential_interval_holds_the_optimum(c: Context) -> Iterator[Case]:
-    return of_a_loss(c, "exponential")
 
 
 # Proof files of ordered pairs.

@@ -1,8 +1,9 @@
 """What each claim states and last came to, one TOML a paper, joined with what judges it.
 
 The claim `sauc-eq-3-as-printed` is an entry of sauc.toml and a function `sauc_eq_3_as_printed` of
-one of `MODULES`, or a function that `enter` is given. An entry has `statement`, `place`, `kind`
-("suite" in aucert.toml, else "theorem", if not given), and where they apply `formula`, `needs`,
+one of `MODULES`, or the function `judge` with the arguments `given`, or one that `enter` is given.
+An entry has `statement`, `place`, `kind` ("suite" in aucert.toml, else "theorem", if not given),
+and where they apply `formula`, `needs`,
 `quote`, `regime`, `readings`, `printed`, `turned_by` (what would turn the verdict), `arithmetic`
 (no fault of the library can turn it), and of what is wrong in print `severity`, `corrected`, and in
 HTML `printed_form` and `repaired_form`. `like` names an entry that has what this one lacks.
@@ -22,6 +23,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from ...exact.errors import InputError
@@ -31,7 +33,8 @@ from .verdicts import FILED, Verdict
 FOLDER = Path(__file__).parent
 MODULES = ("scaling_up", "theorem_4", "sauc", "sht", "nonlinear", "instrument")
 FILES = dict(zip(FILED, ("scaling_up", "sauc", "sht", "nonlinear", "aucert"), strict=True))
-NOT_OF_A_CLAIM = ("like", "printed_form", "repaired_form")  # what an entry has and `Claim` has not
+# What an entry has and `Claim` has not.
+NOT_OF_A_CLAIM = ("like", "judge", "given", "printed_form", "repaired_form")
 
 
 @lru_cache(maxsize=1)
@@ -80,11 +83,19 @@ def enter(judges: Mapping[str, Run]) -> None:
 
 def enter_all() -> None:
     """Enter every claim that a function of `MODULES` judges, in the order of the TOML; once."""
-    functions: dict[str, Run] = {}
-    for name in MODULES:
-        functions |= vars(import_module(f".{name}", __package__))
-    names = {name: name.replace("-", "_") for name in statements()}
-    enter({name: functions[run] for name, run in names.items() if run in functions})
+    modules = {name: import_module(f".{name}", __package__) for name in MODULES}
+    homes = {name: module for module in modules.values() for name in vars(module)}
+    judges: dict[str, Run] = {}
+    for name, entry in statements().items():
+        where, _, function = entry.get("judge", name.replace("-", "_")).rpartition(".")
+        home = modules[where] if where else homes.get(function)
+        if home is not None:
+            judges[name] = _judge(home, function, entry.get("given", []))
+    enter(judges)
+
+
+def _judge(home: ModuleType, function: str, given: list[Any]) -> Run:
+    return lambda context: getattr(home, function)(context, *given)
 
 
 def write(document: Mapping[str, Any], date: str, folder: Path = FOLDER) -> None:

@@ -66,18 +66,6 @@ def dual_qp(c: Context, backend: str) -> Outcome:
     )
 
 
-def dual_qp_by_osqp(c: Context) -> Outcome:
-    return dual_qp(c, "OSQP")
-
-
-def dual_qp_by_ecos(c: Context) -> Outcome:
-    return dual_qp(c, "ECOS")
-
-
-def dual_qp_by_clarabel(c: Context) -> Outcome:
-    return dual_qp(c, "CLARABEL")
-
-
 def marginals_certify_all_pairs(c: Context) -> Outcome:
     data, gaps, optima, evidence, pairs = datasets.load("wdbc"), {}, {}, 0, 0
     for lam in (0.1, 0.01, 0.001):
@@ -168,14 +156,6 @@ def variance(c: Context, replace: bool) -> Outcome:
         | {"B var / sigma^2": ratio, "expected": factor, "interval": [low, high]},
         (data,),
     )
-
-
-def incomplete_u_variance_with_replacement(c: Context) -> Outcome:
-    return variance(c, replace=True)
-
-
-def incomplete_u_variance_without_replacement(c: Context) -> Outcome:
-    return variance(c, replace=False)
 
 
 def incomplete_u_loss_rate(c: Context) -> Outcome:
@@ -295,15 +275,7 @@ PRINTED: dict[str, float] = {  # AUC_true in per cent, below Table 1 and below T
 TEST_ROWS = 25_000  # of the paper's test sets
 
 
-def population_auc_of_the_linear_model(c: Context) -> Outcome:
-    return against_print("linear", c)
-
-
-def population_auc_of_the_radial_model(c: Context) -> Outcome:
-    return against_print("radial", c)
-
-
-def against_print(model: Model, c: Context) -> Outcome:
+def against_print(c: Context, model: Model) -> Outcome:
     """Find the share of negative responses that gives the printed value: is it about 80 %?"""
     exact, printed = 100 * population_auc(model), PRINTED[model]
     negative = 1 - share_for_auc(model, printed / 100)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -82,20 +83,14 @@ def prop_1_pairwise_is_an_average_over_rows(c: Context) -> Outcome:
     return at_most(errors, 1e-9, sets, also={"points": 4 * count})
 
 
-def on_its_own(block: RowAverage) -> RowAverage:
-    """Return a block with its own means and shares."""
-    return RowAverage.of(Rows(np.asarray(block.X)), block.positive)
-
-
 def prop_1_in_blocks_needs_all_rows_means(c: Context) -> Outcome:
     data = two_sets(c)[0]
-    w = points(data, c.rng("weights"), 1)[0]
-    loss = sparse_problem(data.X, data.y)
+    w, loss = points(data, c.rng("weights"), 1)[0], sparse_problem(data.X, data.y)
     whole = loss.gradient(w)
     blocks = StochasticHardThresholding(1, n_blocks=7).blocks(loss, c.rng("blocks"))
-    right = np.mean([block.gradient(w) for block in blocks], axis=0)
-    own = np.mean([on_its_own(block).gradient(w) for block in blocks], axis=0)
-    errors = [float(np.linalg.norm(g - whole) / np.linalg.norm(whole)) for g in (right, own)]
+    alone = [RowAverage.of(Rows(np.asarray(block.X)), block.positive) for block in blocks]
+    means = [np.mean([part.gradient(w) for part in parts], axis=0) for parts in (blocks, alone)]
+    errors = [float(np.linalg.norm(g - whole) / np.linalg.norm(whole)) for g in means]
     return judged(
         errors[0] <= 1e-10 < 1e-3 < errors[1],
         f"off by {errors[0]:.1e}; with each block's own means by {errors[1]:.1%}",
@@ -127,32 +122,20 @@ def curvature(c: Context, factor: float) -> Outcome:
     )
 
 
-def hessian_as_printed(c: Context) -> Outcome:
-    return curvature(c, 1.0)
-
-
-def hessian_with_the_factor_two(c: Context) -> Outcome:
-    return curvature(c, 2.0)
-
-
 def eq_6_keeps_k_entries(c: Context) -> Outcome:
-    rng = c.rng("weights")
-    kept = {
-        literal: [
-            np.count_nonzero(hard_threshold(rng.standard_normal(50), k, literal)) - k
-            for k in range(1, 50)
-        ]
-        for literal in (True, False)
-    }
-    same = len(set(kept[True])) == 1
+    rng, kept = c.rng("weights"), {}
+    for literal in (True, False):
+        left = [hard_threshold(rng.standard_normal(50), k, literal) for k in range(1, 50)]
+        more = [np.count_nonzero(w) - k for k, w in enumerate(left, start=1)]
+        kept[literal] = [min(more), max(more)]
+    least, most = kept[True]
+    same = f"keeps k{most:+d} entries for every k from 1 to 49"
     return judged(
-        not any(kept[True]),
-        f"keeps k{max(kept[True]):+d} entries for every k from 1 to 49"
-        if same
-        else "keeps different numbers",
+        least == most == 0,
+        same if least == most else "keeps different numbers",
         {
-            "entries kept less k, eq. (6), least and largest": [min(kept[True]), max(kept[True])],
-            "the same with ties filled up": [min(kept[False]), max(kept[False])],
+            "entries kept less k, eq. (6), least and largest": kept[True],
+            "the same with ties filled up": kept[False],
         },
     )
 
@@ -164,47 +147,39 @@ def published(c: Context, r: float, at: int) -> Dataset:
 
 
 def sht_keeps_exactly_k_features(c: Context) -> Outcome:
-    data = published(c, 0.05, 0)
-    loss, found = sparse_problem(data.X, data.y), {}
-    for k in (1, 20, 60, 100):
-        for m in (1, 10):
-            solver = StochasticHardThresholding(k, n_blocks=m, max_epochs=20)
-            found[k, m] = solver.solve(loss)
-    holds = all(one.support.size == k and one.objective < 1 for (k, _), one in found.items())
-    largest = max(one.objective for one in found.values())
+    data, found = published(c, 0.05, 0), {}
+    loss = sparse_problem(data.X, data.y)
+    for k, m in product((1, 20, 60, 100), (1, 10)):
+        one = StochasticHardThresholding(k, n_blocks=m, max_epochs=20).solve(loss)
+        found[k, m] = one.support.size, one.objective
+    largest = max(F for _, F in found.values())
+    holds = all(size == k for (k, _), (size, _) in found.items()) and largest < 1
     return judged(
         holds,
         f"k features in all 8 runs, F at most {largest:.3f}" if holds else "another number",
-        {
-            f"k = {k}, {m} blocks: features, F": [one.support.size, one.objective]
-            for (k, m), one in found.items()
-        },
+        {f"k = {k}, {m} blocks: features, F": list(one) for (k, m), one in found.items()},
         (data,),
     )
 
 
 def published_sht_is_mean_difference_screening(c: Context) -> Outcome:
-    cosines, overlaps, sizes, used = [], [], [], []
-    for r in (0.05, 0.5):
-        for at in range(1 if c.quick else 10):
-            data = published(c, r, at)
-            used.append(data)
-            loss = sparse_problem(data.X, data.y)
-            for k in (20, 60, 100):
-                for m in (1, 10):
-                    solver = StochasticHardThresholding(
-                        k, n_blocks=m, max_epochs=50, mode="authors"
-                    )
-                    found = solver.solve(loss)
-                    a, b = found.w, hard_threshold(loss.delta, k - 1)
-                    cosines.append(float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b))))
-                    overlaps.append(found.screening_overlap)
-                    sizes.append(found.support.size - k)
+    found, used = [], []
+    for r, at in product((0.05, 0.5), range(1 if c.quick else 10)):
+        data = published(c, r, at)
+        used.append(data)
+        loss = sparse_problem(data.X, data.y)
+        for k, m in product((20, 60, 100), (1, 10)):
+            solver = StochasticHardThresholding(k, n_blocks=m, max_epochs=50, mode="authors")
+            run = solver.solve(loss)
+            a, b = run.w, hard_threshold(loss.delta, k - 1)
+            cosine = float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
+            found.append((cosine, run.screening_overlap, run.support.size - k))
+    cosines, overlaps, sizes = zip(*found, strict=True)
     return judged(
         min(cosines) >= 0.99 and min(overlaps) == 1.0 and set(sizes) == {-1},
         f"cosine at least {min(cosines):.4f}, overlap of the supports {min(overlaps):.3f}",
         {
-            "runs": len(cosines),
+            "runs": len(found),
             "cosine, least and mean": [min(cosines), float(np.mean(cosines))],
             "overlap with screening, least": min(overlaps),
             "features less k, least and largest": [min(sizes), max(sizes)],
@@ -465,12 +440,9 @@ BLOCK = 50
 SIZES = ((200, 0.5), (4000, 0.05), (4000, 0.5))  # n and r
 
 
-@dataclass(frozen=True)
-class Drawn:
+class Drawn(NamedTuple):
     """The exact restricted curvature of one draw of centred Gaussian rows, and our bound of it."""
 
-    n_pos: int
-    n_neg: int
     minus: float
     plus: float
     plus_bound: float
@@ -479,20 +451,16 @@ class Drawn:
 @lru_cache(maxsize=8)
 def gaussian_draws(seed: int, profile: str, n: int, r: float) -> list[Drawn]:
     """Return draws that are the same for every claim about Theorem 2."""
-    c = Context("sht-theorem-2", seed, profile)
-    rng = c.rng(f"{n} {r}")
-    return [gaussian_draw(n, r, rng) for _ in range(10 if c.quick else 100)]
-
-
-def gaussian_draw(n: int, r: float, rng: np.random.Generator) -> Drawn:
-    """Return one draw."""
-    X, positive = rng.standard_normal((n, D)), np.arange(n) < round(r * n)
-    loss = sparse_problem(X, positive)
-    M = block_matrices(StochasticHardThresholding(1, block_size=BLOCK).blocks(loss, rng))
-    minus = restricted_constants_exact(block_matrices([loss]), S).minus
-    plus = restricted_constants_exact(M, S).plus
-    bound = 2 * max(largest_restricted(block, S) for block in M)
-    return Drawn(int(positive.sum()), int((~positive).sum()), minus, plus, bound)
+    c, found = Context("sht-theorem-2", seed, profile), []
+    rng, positive = c.rng(f"{n} {r}"), np.arange(n) < round(r * n)
+    solver = StochasticHardThresholding(1, block_size=BLOCK)
+    for _ in range(10 if c.quick else 100):
+        loss = sparse_problem(rng.standard_normal((n, D)), positive)
+        M = block_matrices(solver.blocks(loss, rng))
+        minus = restricted_constants_exact(block_matrices([loss]), S).minus
+        plus = restricted_constants_exact(M, S).plus
+        found.append(Drawn(minus, plus, 2 * max(largest_restricted(block, S) for block in M)))
+    return found
 
 
 def sht_theorem_2_eq_12_as_printed(c: Context) -> Outcome:
@@ -540,7 +508,7 @@ def sht_theorem_2_by_both_classes(c: Context) -> Outcome:
     details, hits, count, least = {}, 0, 0, math.inf
     for n, r in SIZES:
         draws = gaussian_draws(c.seed, c.profile, n, r)
-        bound = least_curvature((draws[0].n_pos, draws[0].n_neg), D, S, LAM, EPS)
+        bound = least_curvature((round(r * n), n - round(r * n)), D, S, LAM, EPS)
         hits += sum(above(bound, draw.minus) for draw in draws)
         count, least = count + len(draws), min(least, bound)
         lowest = min(draw.minus for draw in draws)
@@ -572,14 +540,6 @@ def smoothness(c: Context, form: str) -> Outcome:
         else f"never violated in {len(ratios)} draws; {tight}",
         details=details | {"draws": len(ratios), "violated": below},
     )
-
-
-def sht_theorem_2_eq_13_as_printed(c: Context) -> Outcome:
-    return smoothness(c, "printed")
-
-
-def sht_theorem_2_eq_13_as_its_proof_gives_it(c: Context) -> Outcome:
-    return smoothness(c, "corrected")
 
 
 def sht_smoothness_from_the_data(c: Context) -> Outcome:
@@ -768,7 +728,7 @@ def tolerance(loss: RowAverage, w: np.ndarray, k: int, m: int) -> float:
     return found["sigma"] / (1 - found["kappa"]) if found["kappa"] < 1 else np.inf
 
 
-def eq_14(form: str) -> Outcome:
+def eq_14(c: Context, form: str) -> Outcome:
     """Judge (14) with the coefficients of a form against (13) divided by (12)."""
     n, d, s, b = 10**9, 1000, 60, 50
     a, linear, constant = ratio_coefficients(n, d, s, b, form=form)
@@ -781,14 +741,6 @@ def eq_14(form: str) -> Outcome:
         f"off by up to {max(errors):.1e} of (13) divided by (12)",
         {"a, b, c": [a, linear, constant], "n, d, s, b": [n, d, s, b]},
     )
-
-
-def sht_eq_14_as_printed(c: Context) -> Outcome:
-    return eq_14("printed")
-
-
-def sht_eq_14_with_the_logarithm_outside(c: Context) -> Outcome:
-    return eq_14("corrected")
 
 
 def denominator(n: int, d: int, s: int) -> tuple[float, float, np.ndarray]:

@@ -15,10 +15,9 @@ import numpy as np
 
 from ...approx.drawn_pairs import draw_pairs
 from ...approx.landmarks import uniform
-from ...exact.certificate.solution import Solution
 from ...exact.losses.registry import HINGE
 from ...exact.pairs.all_pairs import AllPairs, PairList
-from ...exact.problem.problem import Problem, Ridge, pair_problem
+from ...exact.problem.problem import Ridge, pair_problem
 from ...exact.spaces.factor import factor_gram
 from ...exact.spaces.gram import Gram
 from ...exact.spaces.kernels import Gaussian, Kernel, Laplacian
@@ -27,7 +26,6 @@ from ..bounds.clusters import ClusterInstance, most_often
 from ..bounds.exact_answers import hinge_problem, optimum
 from ..bounds.experiment import (
     EXCESS,
-    EXCESS_PRIOR,
     NYSTROM,
     POSTERIOR,
     PRINTED,
@@ -45,7 +43,18 @@ from ..bounds.kernel import Approximation
 from ..bounds.printed import DELTA, theorem4
 from ..bounds.printed import PRINTED as THREE_HALVES
 from ..bounds.printed import REPAIRED as FIVE_HALVES
-from ..bounds.steps import DrawnPair, Step, eq_18, eq_19, eq_20, eq_21, hoeffding, least_norm
+from ..bounds.steps import (
+    DrawnPair,
+    Step,
+    eq_17,
+    eq_17_objectives,
+    eq_18,
+    eq_19,
+    eq_20,
+    eq_21,
+    hoeffding,
+    least_norm,
+)
 from ..data import datasets
 from ..data.labelled_data import Dataset, make_dataset
 from ..extremes import above, max, min
@@ -59,71 +68,81 @@ from .judge import grows_like, judged, lower_limit, no_more_often, sandwich, upp
 MISSED = 1e-6  # probability with which Hoeffding's inequality for the drawn scores may not hold
 
 
+SHAPES = {  # pure clusters, share of the rows in the mixed one, both etas, lam
+    "half mixed": (20, 0.5, 0.05, 0.1, 0.1),
+    "half mixed, forty pure": (40, 0.5, 1 / 40, 0.1, 0.05),
+    "a tenth mixed": (2, 0.1, 0.3, 0.5, 1.0),
+    "a fifth mixed": (4000, 0.2, 0.00075, 0.3, 0.00055),
+    "a fifth mixed, 1e5 pure": (10**5, 0.2, 1e-5, 0.3, 2.2e-5),
+}
+
+
 @dataclass(frozen=True)
 class Reading:
-    """An instance, B, and what the three constants mean."""
+    """Clusters of n rows, B, the power of the norms, and what the three constants mean."""
 
-    name: str
-    instance: ClusterInstance
+    n: float
     B: float
-    constants: str
+    root: float = 0.5
+    constants: str = "1/lam"
+    shape: str = "half mixed"
+
+    @property
+    def name(self) -> str:
+        """What is read how, for a table."""
+        constants = "" if self.constants == "1/lam" else f", {self.constants}"
+        return f"n = {self.n:g}, B = {self.B:g}{constants}, power {self.root:g}"
+
+    @property
+    def instance(self) -> ClusterInstance:
+        """The rows."""
+        return ClusterInstance(self.n, *SHAPES[self.shape])
 
     @property
     def norms(self) -> tuple[float, float, float]:
         """C, C_B and C~_B; the realised ones as upper bounds, which make the right side larger."""
-        lam = self.instance.lam
+        made, lam = self.instance, self.instance.lam
         if self.constants != "realised":
             factor = 2.0 if self.constants == "2/lam" else 1.0
             return factor / lam, factor / lam, factor / lam
         # |f~_B| = |b| <= |g| / lam, g as in `ClusterInstance.left_side`.
-        drift = 2 * self.instance.eta_mixed / self.instance.n
-        g = drift + np.sqrt(2 * np.log(2 / MISSED) / self.B)
-        return self.instance.norm2, 1 / lam, float(g / lam) ** 2
+        g = 2 * made.eta_mixed / made.n + np.sqrt(2 * np.log(2 / MISSED) / self.B)
+        return made.norm2, 1 / lam, float(g / lam) ** 2
 
-    def right(self, N_max: float, **form: float) -> float:
-        """Return the right side, the landmark in the mixed cluster; `form` as `Theorem4.bound`."""
-        return self.instance.theorem4(self.B, N_max, self.norms).bound(**form)
+    def right(self, N_max: float | None = None, exponent: float = THREE_HALVES) -> float:
+        """Return the right side, the landmark in the mixed cluster."""
+        N_max = most_often(self.n, self.B)[0] if N_max is None else N_max
+        return self.instance.theorem4(self.B, N_max, self.norms).bound(exponent, self.root)
 
-    def judged(self, root: float) -> tuple[float, float, float]:
+    def judged(self) -> tuple[float, float, float]:
         """Return left side, right side, and a probability with which left exceeds right."""
-        N_max, tail = most_often(self.instance.n, self.B)
         left, missed = self.instance.left_side(self.B, MISSED)
-        right = self.right(N_max, root=root)
+        right, tail = self.right(), most_often(self.n, self.B)[1]
         return left, right, self.instance.q * (1 - tail - missed) if left > right else 0.0
 
 
-def instance(n: float) -> ClusterInstance:
-    """Return half of the rows in the mixed cluster, twenty pure ones."""
-    return ClusterInstance(n=n, m=20, q=0.5, eta_mixed=0.05, eta_pure=0.1, lam=0.1)
+def sides(cases: Sequence[Reading]) -> tuple[dict[str, float], list[float]]:
+    """Return a table of the sides of each case, and the probabilities of violations."""
+    table, chances = {}, []
+    for case in cases:
+        left, right, violated = case.judged()
+        table |= {f"{case.name}: left side": left, f"{case.name}: right side": right}
+        table[f"{case.name}: violated with probability at least"] = violated
+        chances.append(violated)
+    return table, chances
 
 
-def plain_case(n: float, B: float, root: float) -> tuple[Reading, float]:
-    """Return an instance with C = 1/lam, and the power of the norms."""
-    return Reading(f"n = {n:g}, B = {B:g}, power {root:g}", instance(n), B, "1/lam"), root
-
-
-CASES = (
-    plain_case(4e6, 4e9, 0.5),
-    plain_case(1e7, 1e10, 0.5),
-    plain_case(1e10, 1e16, 0.5),
-    plain_case(1e10, 1e16, 1),
-)
+CASES = (Reading(4e6, 4e9), Reading(1e7, 1e10), Reading(1e10, 1e16), Reading(1e10, 1e16, 1))
 
 
 def theorem_4_as_printed(c: Context) -> Outcome:
-    details: dict[str, float] = {}
-    for reading, root in CASES:
-        left, right, violated = reading.judged(root)
-        details[f"{reading.name}: left side"] = left
-        details[f"{reading.name}: right side"] = right
-        details[f"{reading.name}: violated with probability at least"] = violated
-    chances = [value for name, value in details.items() if name.endswith("at least")]
-    first, half = CASES[0][0], int(CASES[0][0].instance.n) // 2
+    details, chances = sides(CASES)
+    first, half = CASES[0], int(CASES[0].n) // 2
     rng, rows = c.rng("pairs"), np.full(half, 1 / half)
     drawn = float(max(rng.multinomial(int(first.B), rows).max() for _ in range(2)))
     details["n = 4e+06: N_max in one draw"] = drawn
     details["n = 4e+06: right side with it"] = first.right(drawn)
-    left, right, violated = first.judged(CASES[0][1])
+    left, right, violated = first.judged()
     return judged(
         max(chances) <= DELTA,
         f"left {left:.4f} > right {right:.4f} with probability at least {violated:.3f}",
@@ -135,20 +154,16 @@ def theorem_4_as_printed(c: Context) -> Outcome:
 def against_n() -> Figure:
     """Return both sides against n, with B = 1000 n drawn pairs."""
     sizes = [10.0**k for k in range(5, 13)]
-    series = []
+    cases = [Reading(n, 1000 * n) for n in sizes]
+    left = [case.instance.left_side(case.B)[0] for case in cases]
+    series = [Series.of("left side, at least", sizes, left)]
     for name, exponent, root in (
         ("printed, n^(3/2), power 1/2", THREE_HALVES, 0.5),
         ("printed, n^(3/2), power 1", THREE_HALVES, 1.0),
         ("repaired, n^(5/2), power 1/2", FIVE_HALVES, 0.5),
     ):
-        readings = [plain_case(n, 1000 * n, root)[0] for n in sizes]
-        values = [
-            r.right(most_often(r.instance.n, r.B)[0], exponent=exponent, root=root)
-            for r in readings
-        ]
+        values = [replace(case, root=root).right(exponent=exponent) for case in cases]
         series.append(Series.of(f"right side, {name}", sizes, values))
-    left = [instance(n).left_side(1000 * n)[0] for n in sizes]
-    series.insert(0, Series.of("left side, at least", sizes, left))
     series.append(Series.of("largest possible left side", sizes, [1.0] * len(sizes), True))
     return Figure(
         "theorem-4-against-n",
@@ -163,12 +178,9 @@ def against_n() -> Figure:
 
 
 def theorem_4_with_exponent_five_halves(c: Context) -> Outcome:
-    details, violated = {}, False
-    for reading, root in CASES:
-        N_max = most_often(reading.instance.n, reading.B)[0]
-        right = reading.right(N_max, exponent=FIVE_HALVES, root=root)
-        violated |= reading.judged(root)[0] > right
-        details[f"{reading.name}: right side"] = right
+    details = {f"{r.name}: right side": r.right(exponent=FIVE_HALVES) for r in CASES}
+    lefts = [case.instance.left_side(case.B, MISSED)[0] for case in CASES]
+    violated = any(left > right for left, right in zip(lefts, details.values(), strict=True))
     least = min(details.values())
     held = Verdict.VACUOUS if least > 1 else Verdict.HOLDS
     return Outcome(
@@ -178,43 +190,21 @@ def theorem_4_with_exponent_five_halves(c: Context) -> Outcome:
     )
 
 
-def equal_draws(n: float, constants: str) -> Reading:
-    """Return B = n pairs, a tenth of the rows in the mixed cluster, two pure ones."""
-    made = ClusterInstance(n=n, m=2, q=0.1, eta_mixed=0.3, eta_pure=0.5, lam=1.0)
-    return Reading(f"B = n = {n:g}, {constants}", made, n, constants)
-
-
-def many_draws(n: float, B: float, constants: str) -> Reading:
-    """Return half of the rows in the mixed cluster, forty pure ones."""
-    made = ClusterInstance(n=n, m=40, q=0.5, eta_mixed=1 / 40, eta_pure=0.1, lam=0.05)
-    return Reading(f"n = {n:g}, B = {B:g}, {constants}", made, B, constants)
-
-
-def vast(n: float, m: int, eta: float, lam: float, constants: str) -> Reading:
-    """Return B = n pairs, a fifth of the rows in the mixed cluster, thousands of pure ones."""
-    made = ClusterInstance(n=n, m=m, q=0.2, eta_mixed=eta, eta_pure=0.3, lam=lam)
-    return Reading(f"B = n = {n:g}, {constants}", made, n, constants)
-
-
 def theorem_4_under_other_readings(c: Context) -> Outcome:
-    cases = (
-        (equal_draws(1e8, "realised"), 0.5),
-        (equal_draws(1e8, "realised"), 1.0),
-        (vast(1e16, 4000, 0.00075, 0.00055, "1/lam"), 0.5),
-        (vast(1e24, 4000, 0.00075, 0.00055, "1/lam"), 1.0),
-        (vast(1e30, 10**5, 1e-5, 2.2e-5, "2/lam"), 0.5),
-        (vast(1e30, 10**5, 1e-5, 2.2e-5, "2/lam"), 1.0),
-        (many_draws(1e9, 1e12, "2/lam"), 0.5),
+    fifth, vast = "a fifth mixed", "a fifth mixed, 1e5 pure"
+    details, chances = sides(
+        [
+            Reading(1e8, 1e8, 0.5, "realised", "a tenth mixed"),
+            Reading(1e8, 1e8, 1.0, "realised", "a tenth mixed"),
+            Reading(1e16, 1e16, 0.5, "1/lam", fifth),
+            Reading(1e24, 1e24, 1.0, "1/lam", fifth),
+            Reading(1e30, 1e30, 0.5, "2/lam", vast),
+            Reading(1e30, 1e30, 1.0, "2/lam", vast),
+            Reading(1e9, 1e12, 0.5, "2/lam", "half mixed, forty pure"),
+        ]
     )
-    details: dict[str, float] = {}
-    refuted = []
-    for reading, root in cases:
-        left, right, violated = reading.judged(root)
-        case = f"{reading.name}, power {root:g}"
-        details[f"{case}: left side"], details[f"{case}: right side"] = left, right
-        details[f"{case}: violated with probability at least"] = violated
-        refuted.append(violated > DELTA)
-    measured = f"{sum(refuted)} of {len(cases)} readings violated more often than delta"
+    refuted = [chance > DELTA for chance in chances]
+    measured = f"{sum(refuted)} of {len(refuted)} readings violated more often than delta"
     return judged(not all(refuted), measured, details)
 
 
@@ -242,79 +232,37 @@ def cluster_instance_in_closed_form(c: Context) -> Outcome:
 # The first half of the proof [appendix A.2]: (17), the norms, the first term.
 
 
-@dataclass(frozen=True)
-class Optima:
-    """The exact optima over all pairs and over B drawn ones, and the two losses at both.
-
-    `slack` is what the optima's own inaccuracy can change in a difference of losses.
-    """
-
-    full: Solution
-    drawn: Solution
-    U: tuple[float, float]
-    U_B: tuple[float, float]
-    slack: float
-
-    @classmethod
-    def of(cls, problem: Problem, B: int, rng: np.random.Generator) -> Optima:
-        """Return those of one draw."""
-        other = problem.with_pairs(draw_pairs(problem.pairs.positive, B, rng))
-        full, drawn = optimum(problem, tol=1e-12), optimum(other, tol=1e-12)
-        scores = [problem.space.scores(s.w) for s in (full, drawn)]
-        U = [problem.sums(s).value for s in scores]
-        U_B = [other.sums(s).value for s in scores]
-        # A loss is Lipschitz in f with constant max |k_i - k_j| <= 2 reach.
-        moved = 2 * problem.space.reach * (full.certificate.radius + drawn.certificate.radius)
-        return cls(full, drawn, (U[0], U[1]), (U_B[0], U_B[1]), 3 * moved)
-
-    @property
-    def largest(self) -> float:
-        """max over f in {f^, f^_B} of |U_B(f) - U(f)|."""
-        return max(abs(b - a) for a, b in zip(self.U, self.U_B, strict=True))
-
-
-def judge_17(
-    c: Context, left: Callable[[Optima], float], slack: Callable[[Optima], float]
-) -> Outcome:
-    """Compare a left side with the right side of (17) in every draw, beyond a slack.
-
-    The draws are of B = n pairs from the linear model at lam = 1 and lam = 10.
-    """
+def judge_17(c: Context, of_objectives: bool) -> Outcome:
+    """Compare both sides of (17), of the losses or of the objectives, in draws of B = n pairs."""
     n, count = (200, 20) if c.quick else (500, 200)
-    data = datasets.load(f"linear:{n}", c.draw_seed("data"))
-    rng = c.rng("pairs")
-    problems = [hinge_problem(data, lam) for lam in (1.0, 10.0)]
-    draws = [Optima.of(problem, n, rng) for problem in problems for _ in range(count)]
-    lefts, slacks, rights = (
-        np.array([measure(pair) for pair in draws])
-        for measure in (left, slack, lambda pair: pair.largest)
-    )
-    violated = above(lefts, rights + slacks)
-    ratio = float((lefts / rights).max())
+    data, rng, found = datasets.load(f"linear:{n}", c.draw_seed("data")), c.rng("pairs"), []
+    for lam in (1.0, 10.0):
+        problem = hinge_problem(data, lam)
+        full = optimum(problem, tol=1e-12)
+        for _ in range(count):
+            other = problem.with_pairs(draw_pairs(problem.pairs.positive, n, rng))
+            drawn = optimum(other, tol=1e-12)
+            certificates = full.certificate, drawn.certificate
+            if of_objectives:  # the proof uses only that both are within the gaps of optimal
+                step, slack = eq_17_objectives, sum(one.gap for one in certificates)
+            else:  # a loss is Lipschitz in f with constant max |k_i - k_j| <= 2 reach
+                radii = sum(one.radius for one in certificates)
+                step, slack = eq_17, 6 * problem.space.reach * radii
+            sides = step(problem, other, full.w, drawn.w)
+            found.append([sides.left, sides.right, slack])
+    lefts, rights, slacks = np.array(found).T
+    violated, ratio = above(lefts, rights + slacks), float((lefts / rights).max())
     return judged(
         not violated.any(),
-        f"violated in {violated.sum()} of {len(draws)} draws, largest ratio {ratio:.4f}",
+        f"violated in {violated.sum()} of {len(found)} draws, largest ratio {ratio:.4f}",
         {
-            "draws": len(draws),
+            "draws": len(found),
             "violated": violated.sum(),
             "largest left side / right side": ratio,
             "largest excess": float((lefts - rights).max()),
             "largest slack for inexact optima": slacks.max(),
         },
         (data,),
-    )
-
-
-def eq_17_as_printed(c: Context) -> Outcome:
-    return judge_17(c, lambda pair: abs(pair.U[0] - pair.U_B[1]), lambda pair: pair.slack)
-
-
-def eq_17_for_the_objectives(c: Context) -> Outcome:
-    # The proof uses nothing but that the values at the two points are within the gaps of optimal.
-    return judge_17(
-        c,
-        lambda pair: abs(pair.full.certificate.primal - pair.drawn.certificate.primal),
-        lambda pair: pair.full.certificate.gap + pair.drawn.certificate.gap,
     )
 
 
@@ -819,18 +767,6 @@ def part_picture(made: Sequence[Cell], name: str, prior: str) -> Figure:
     left = "|U(f^) - U_B(f~_B)|" if name == POSTERIOR else "F(f~_B) - p*"
     number = 2 if name == POSTERIOR else 1
     return part_figure(draws, (name, prior), left, title, f"theorem-4-prime-part-{number}")
-
-
-def theorem_4_prime_nystrom_loss(c: Context) -> Outcome:
-    return part(c, NYSTROM)
-
-
-def theorem_4_prime_excess_risk(c: Context) -> Outcome:
-    return part(c, EXCESS, EXCESS_PRIOR)
-
-
-def theorem_4_prime_losses(c: Context) -> Outcome:
-    return part(c, POSTERIOR, PRIOR)
 
 
 def table(made: Sequence[Cell]) -> dict[str, list[float]]:

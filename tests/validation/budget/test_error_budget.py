@@ -25,16 +25,20 @@ from aucert.approx import (
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.errors import InputError
 from aucert.exact.estimators.roc_svm import ROCSVM
+from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.pairs.auc import auc
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.exact.tools.rounding import Bound
+from aucert.validation.budget import terms
 from aucert.validation.budget.terms import (
     KERNEL,
     OPTIMISATION,
     SAMPLING,
     ErrorBudget,
     error_budget,
+    loss_mean,
+    order_mean,
     promised,
 )
 from loops import each
@@ -192,7 +196,7 @@ def test_rows_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> No
         error_budget(fitted("exact"), X[:, :1], Y)
     with pytest.raises(InputError, match="need their labels"):
         error_budget(fitted("exact"), X, Y, X_TEST)
-    monkeypatch.setattr("aucert.validation.budget.terms.DENSE_LIMIT", 50)
+    monkeypatch.setattr(terms, "DENSE_LIMIT", 50)
     with pytest.raises(InputError, match="too large"):
         error_budget(fitted("no draw"), X, Y)
 
@@ -236,3 +240,47 @@ def test_the_bound_uses_the_absolute_tolerance() -> None:
     eps = promised(1e-2)
     assert eps is not None and found.own_gap <= eps
     assert found.bound.terms["inexact"] >= eps > 1e-2
+
+
+# Standard errors of pair means.
+
+
+def sample(rng: np.random.Generator, n_pos: int, n_neg: int) -> tuple[np.ndarray, np.ndarray]:
+    positive = np.arange(n_pos + n_neg) < n_pos
+    return np.round(rng.normal(size=positive.size) + positive, 1), positive
+
+
+@each("block", [1, 50, 10**6])
+def test_means_are_those_of_the_explicit_pairs(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terms, "BLOCK_PAIRS", block)
+    scores, positive = sample(np.random.default_rng(0), 17, 23)
+    s, r = scores[positive], scores[~positive]
+    ordered = [[1.0 if a > b else 0.5 if a == b else 0.0 for b in r] for a in s]
+    losses = [[max(0.0, 1 - (a - b)) for b in r] for a in s]
+    for found, pairs in (
+        (order_mean(scores, positive), np.array(ordered)),
+        (loss_mean(scores, positive, HINGE), np.array(losses)),
+    ):
+        np.testing.assert_allclose(found.plus, pairs.mean(axis=1), atol=1e-14)
+        np.testing.assert_allclose(found.minus, pairs.mean(axis=0), atol=1e-14)
+        assert found.value == pytest.approx(pairs.mean(), rel=1e-13)
+        spread = pairs.mean(axis=1).var(ddof=1) / 17 + pairs.mean(axis=0).var(ddof=1) / 23
+        assert found.error == pytest.approx(np.sqrt(spread), rel=1e-12)
+    assert order_mean(scores, positive).value == pytest.approx(auc(scores, positive), rel=1e-13)
+
+
+@each("kind", ["auc", "hinge", "squared_hinge"])
+def test_the_standard_error_is_the_spread_over_fresh_samples(kind: str) -> None:
+    rng = np.random.default_rng(1)
+
+    def once():
+        scores, positive = sample(rng, 60, 90)
+        if kind == "auc":
+            return order_mean(scores, positive)
+        return loss_mean(scores, positive, HINGE if kind == "hinge" else SQUARED_HINGE)
+
+    found = [once() for _ in range(600)]
+    true = np.std([mean.value for mean in found])
+    assert np.median([mean.error for mean in found]) == pytest.approx(true, rel=0.12)
+    scores, positive = sample(rng, 1, 9)
+    assert np.isnan(order_mean(scores, positive).error)  # one row of a class has none

@@ -6,7 +6,9 @@ import json
 import os
 import re
 import signal
+import sys
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,49 +45,41 @@ def descent(X, y, lam, *, share=1.0, max_iter=15_000):
     return minimize(value_and_slope, start, jac=True, method="L-BFGS-B", options=options).x
 
 
+def pair_differences(X, y, lam):
+    """Liblinear on all differences, half of them turned around; its C is 1 / (lam N)."""
+    differences = (X[y == 1][:, None] - X[y == 0]).reshape(-1, X.shape[1])
+    signs = np.where(np.arange(len(differences)) % 2 == 0, 1, -1)
+    C = 1 / (lam * len(differences))
+    svc = LinearSVC(loss="hinge", fit_intercept=False, C=C, tol=1e-8, max_iter=20_000)
+    with warnings.catch_warnings():  # what it reaches counts, not what it thinks of it
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return svc.fit(differences * signs[:, None], signs)
+
+
+def unweighted(X, y, lam):
+    return exact(X, y, lam)
+
+
 def verdicts(report) -> set[str]:
     return {row.verdict for row in report.rows}
 
 
-def test_our_own_solver_passes_every_problem() -> None:
-    report = check_solver(exact)
+@each("loss", ["hinge", "squared_hinge", "square"])
+def test_our_own_solvers_pass_every_problem(loss: str) -> None:
+    def fit(X, y, lam, sample_weight=None):
+        return solve(X, y, lam, loss=loss, tol=1e-6, sample_weight=sample_weight)
+
+    report = check_solver(fit, loss=loss)
     assert report.passed and report.counts == {"pass": len(reference_problems())}
     assert report.diagnosis == ()
 
 
-@each("loss", ["squared_hinge", "square"])
-def test_our_own_solvers_of_the_other_losses_pass(loss: str) -> None:
-    def fit(X, y, lam, sample_weight=None):
-        return solve(X, y, lam, loss=loss, sample_weight=sample_weight)
-
-    assert check_solver(fit, loss=loss).passed
-
-
-def test_an_independent_solver_on_pair_differences_passes_the_plain_problems() -> None:
-    """Liblinear on all differences, half of them turned around; its C is 1 / (lam N)."""
-
-    def fit(X, y, lam):
-        differences = (X[y == 1][:, None] - X[y == 0]).reshape(-1, X.shape[1])
-        signs = np.where(np.arange(len(differences)) % 2 == 0, 1, -1)
-        C = 1 / (lam * len(differences))
-        svc = LinearSVC(loss="hinge", fit_intercept=False, C=C, tol=1e-8, max_iter=20_000)
-        with warnings.catch_warnings():  # what it reaches counts, not what it thinks of it
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            return svc.fit(differences * signs[:, None], signs)
-
-    report = check_solver(fit, only=PLAIN)
-    assert report.passed, report.table
-
-
-def test_a_wrong_gradient_is_caught_and_the_right_one_passes() -> None:
-    right = check_solver(descent, loss="squared_hinge", only=PLAIN)
-    assert right.passed, right.table
-
-    def wrong(X, y, lam):
-        return descent(X, y, lam, share=0.5)
-
-    report = check_solver(wrong, loss="squared_hinge", only=PLAIN)
-    assert verdicts(report) == {"fail"}
+def test_independent_solvers_pass_the_plain_problems_and_a_wrong_gradient_none() -> None:
+    for fit, loss in ((pair_differences, "hinge"), (descent, "squared_hinge")):
+        report = check_solver(fit, loss=loss, only=PLAIN)
+        assert report.passed, report.table
+    wrong = check_solver(lambda *a: descent(*a, share=0.5), loss="squared_hinge", only=PLAIN)
+    assert verdicts(wrong) == {"fail"}
 
 
 def test_stopping_too_early_is_caught_and_named() -> None:
@@ -94,7 +88,7 @@ def test_stopping_too_early_is_caught_and_named() -> None:
 
     report = check_solver(fit, loss="squared_hinge", only=["overlap", "noise", "ties"])
     assert not report.passed and "pass" in verdicts(report)
-    assert "may stop too early" in report.diagnosis[0]
+    assert "stop too early" in report.diagnosis[0]
     assert check_solver(fit, loss="squared_hinge", only="overlap", tol=0.1).passed
 
 
@@ -102,74 +96,52 @@ def n_pairs(y) -> int:
     return int(y.sum() * (1 - y).sum())
 
 
-CAUSES = {
-    "ignores lam": lambda X, y, lam: exact(X, y, 0.01),
-    "returns zero": lambda X, y, lam: np.zeros(X.shape[1]),
-    "sign is wrong": lambda X, y, lam: -exact(X, y, lam),
-    "sum over pairs in place of the mean": lambda X, y, lam: exact(X, y, lam / n_pairs(y)),
-    "optimal for 2 lam": lambda X, y, lam: exact(X, y, 2 * lam),
-    "lam read as the constant C of the mean": lambda X, y, lam: exact(X, y, 1 / lam),
-    "a mean over pairs divided by the pairs once more": lambda X, y, lam: exact(
-        X, y, lam * n_pairs(y)
+def distinct(X, y, lam):
+    sides = [np.unique(X[y == side], axis=0) for side in (0, 1)]
+    return exact(np.vstack(sides), np.repeat([0, 1], [len(side) for side in sides]), lam)
+
+
+BASIC = ["overlap", "noise", "integers"]
+CAUSES: dict[str, tuple[Any, list[str]]] = {
+    "ignores lam": (lambda X, y, lam: exact(X, y, 0.01), BASIC),
+    "returns zero": (lambda X, y, lam: np.zeros(X.shape[1]), BASIC),
+    "sign is wrong": (lambda X, y, lam: -exact(X, y, lam), BASIC),
+    "in place of the mean": (lambda X, y, lam: exact(X, y, lam / n_pairs(y)), BASIC),
+    "optimal for 2 lam": (lambda X, y, lam: exact(X, y, 2 * lam), BASIC),
+    "the constant C of the mean": (lambda X, y, lam: exact(X, y, 1 / lam), BASIC),
+    "divided by the pairs": (lambda X, y, lam: exact(X, y, lam * n_pairs(y)), BASIC),
+    "optimal for about 7": (lambda X, y, lam: exact(X, y, 7 * lam), BASIC),
+    "minimises the square loss": (lambda X, y, lam: solve(X, y, lam, loss="square"), BASIC),
+    "equal rows in a class": (distinct, ["overlap:0.1", "integers:0.1", "binary", "duplicates"]),
+    "not of order one": (
+        lambda X, y, lam: exact(X, y, lam) * (1.0 if np.abs(X).max() < 10 else 0.5),
+        ["overlap", "ties", "large-units", "outlier"],
     ),
-    "optimal for about 7": lambda X, y, lam: exact(X, y, 7 * lam),
-    "minimises the square loss": lambda X, y, lam: solve(X, y, lam, loss="square"),
 }
 
 
 @each("cause", first_fast(CAUSES, 3))
 def test_a_likely_cause_is_named(cause: str) -> None:
-    report = check_solver(CAUSES[cause], only=["overlap", "noise", "integers"])
+    fit, names = CAUSES[cause]
+    report = check_solver(fit, only=names)
     assert not report.passed
     assert [cause in sentence for sentence in report.diagnosis] == [True], report.table
 
 
-@pytest.mark.slow
-def test_counting_repeated_rows_once_is_named() -> None:
-    def fit(X, y, lam):
-        sides = [np.unique(X[y == side], axis=0) for side in (0, 1)]
-        return exact(np.vstack(sides), np.repeat([0, 1], [len(side) for side in sides]), lam)
-
-    names = ["overlap:0.1", "integers:0.1", "binary", "duplicates"]
-    report = check_solver(fit, only=names)
-    assert [row.verdict for row in report.rows].count("fail") == 3
-    assert report.diagnosis[0].startswith("only data with equal rows in a class fail")
-    assert len(report.diagnosis) == 1
-
-
-def test_a_step_that_hardly_leaves_zero_is_no_other_scaling() -> None:
-    def fit(X, y, lam):
-        return 1e-6 * X[0] / lam
-
-    report = check_solver(fit, only=["overlap", "noise", "integers"])
+def test_a_step_that_hardly_leaves_zero_is_not_another_scaling() -> None:
+    report = check_solver(lambda X, y, lam: 1e-6 * X[0] / lam, only=BASIC)
     assert not any("scaling" in sentence for sentence in report.diagnosis), report.diagnosis
-
-
-@pytest.mark.slow
-def test_failing_only_in_awkward_units_is_named() -> None:
-    def fit(X, y, lam):
-        return exact(X, y, lam) * (1.0 if np.abs(X).max() < 10 else 0.5)
-
-    report = check_solver(fit, only=["overlap", "ties", "large-units", "outlier"])
-    assert "not of order one" in report.diagnosis[0]
 
 
 def test_row_weights_are_skipped_without_the_argument_and_checked_with_it() -> None:
     names = ["overlap", "weights", "zero-weights", "weights-for-rows"]
-    without = check_solver(lambda X, y, lam: exact(X, y, lam), only=names)
+    without = check_solver(unweighted, only=names)
     assert without.passed and without.counts == {"pass": 5, "skipped": 3}
     assert "3 skipped" in without.summary
-
-    def ignoring(X, y, lam, sample_weight=None):
-        return exact(X, y, lam)
-
-    report = check_solver(ignoring, only=names)
-    assert report.counts == {"pass": 5, "fail": 3}
-    assert "sample_weight must mean repetition" in report.diagnosis[0]
-
-
-def test_nothing_run_is_not_passed() -> None:
-    assert not check_solver(lambda X, y, lam: exact(X, y, lam), only="weights").passed
+    ignoring = check_solver(lambda X, y, lam, sample_weight=None: exact(X, y, lam), only=names)
+    assert ignoring.counts == {"pass": 5, "fail": 3}
+    assert "sample_weight" in ignoring.diagnosis[0]
+    assert not check_solver(unweighted, only="weights").passed  # nothing was run
 
 
 def endless(X, y, lam):
@@ -177,40 +149,35 @@ def endless(X, y, lam):
         pass
 
 
-def nan(X, y, lam):
-    return np.full(X.shape[1], np.nan)
-
-
 def raising(X, y, lam):
     raise RuntimeError(f"bad lam:\n{lam:g}")
 
 
-BAD = {
-    "not finite": (nan, "weight 0 is nan"),
-    "error": (raising, r"RuntimeError: bad lam: 0.1 \(test_check_solver.py, line \d+\)"),
-    "wrong shape": (lambda X, y, lam: np.zeros(4), r"shape \(4,\).*leave out the intercept"),
-    "crash": (lambda X, y, lam: os.kill(os.getpid(), signal.SIGSEGV), "SIGSEGV"),
-    "timeout": (endless, "stopped after 0.5 s"),
-    "fail": (lambda X, y, lam: np.full(X.shape[1], 1e300), "overflows"),
-}
+BAD = [
+    ("not finite", lambda X, y, lam: np.full(X.shape[1], np.nan), "weight 0 is nan"),
+    ("error", raising, r"RuntimeError: bad lam: 0.1 \(test_check_solver.py, line \d+\)"),
+    ("error", lambda X, y, lam: sys.exit(3), "SystemExit"),
+    ("error", lambda X, y, lam: input(), "EOFError"),
+    ("error", lambda X, y, lam: "words", "str"),
+    ("error", lambda X, y, lam: [[1.0, 2.0], [3.0]], "list"),
+    ("error", lambda X, y, lam: object(), "object"),
+    ("wrong shape", lambda X, y, lam: None, "return w"),
+    ("wrong shape", lambda X, y, lam: np.zeros(4), r"shape \(4,\).*intercept"),
+    ("crash", lambda X, y, lam: os.kill(os.getpid(), signal.SIGSEGV), "SIGSEGV"),
+    ("timeout", endless, "stopped after 0.5 s"),
+    ("fail", lambda X, y, lam: np.full(X.shape[1], 1e300), "overflows"),
+]
 
 
-@each("verdict", BAD)
-def test_what_is_no_answer_gets_its_own_verdict(verdict: str) -> None:
-    fit, message = BAD[verdict]
+@each("bad", BAD, ids=lambda bad: bad[2])
+def test_what_is_not_an_answer_gets_its_own_verdict(bad: tuple[str, Any, str]) -> None:
+    verdict, fit, message = bad
     report = check_solver(fit, only=["overlap:0.1", "ties"], max_time=0.5)
     assert verdicts(report) == {verdict}
-    (row, _) = report.rows
-    assert row.excess is None
-    assert re.search(message, row.message), row.message
+    row = report.rows[0]
+    assert row.excess is None and re.search(message, row.message), row.message
     assert verdict.upper() in report.table
     assert json.loads(report.to_json())["counts"] == {verdict: 2}
-
-
-@each("returned", ["words", None, [[1.0, 2.0], [3.0]], object()])
-def test_what_holds_no_numbers_is_an_error(returned) -> None:
-    (row,) = check_solver(lambda X, y, lam: returned, only="ties").rows
-    assert row.verdict in ("error", "wrong shape") and row.message
 
 
 def test_objects_and_row_vectors_are_read() -> None:
@@ -223,15 +190,13 @@ def test_objects_and_row_vectors_are_read() -> None:
 
 
 def test_the_gap_is_that_of_certify_but_never_smaller() -> None:
-    def fit(X, y, lam):
-        return 0.9 * exact(X, y, lam)
-
-    for row in check_solver(fit, only=["overlap:0.1", "imbalance", "ties"]).rows:
-        problem = row.problem
-        audit = certify(problem.X, problem.y, problem.lam, w=row.w)
-        assert row.objective == audit.primal
+    report = check_solver(
+        lambda X, y, lam: 0.9 * exact(X, y, lam), only=["overlap:0.1", "imbalance", "ties"]
+    )
+    for row in report.rows:
+        audit = certify(row.problem.X, row.problem.y, row.problem.lam, w=row.w)
+        assert row.gap is not None and row.objective == audit.primal
         assert row.gap == pytest.approx(audit.gap, rel=1e-6)
-        assert row.gap is not None and row.objective is not None
         assert row.gap >= row.objective - row.upper
 
 
@@ -240,17 +205,13 @@ def small_problem(optimum: tuple[float, float]) -> ReferenceProblem:
     return ReferenceProblem("one", "one", "", X, y, None, 1e-8, {"hinge": optimum}, {})
 
 
-def test_below_1e6_the_optimum_is_no_scale() -> None:
+def test_below_1e6_the_optimum_is_no_scale_and_below_a_bound_is_our_defect() -> None:
     problem = small_problem((5e-9, 5e-9))  # w = 1
     for w, verdict in ((1.0, "pass"), (1 - 9e-5, "pass"), (1 - 1.1e-4, "fail")):
         answer = {"kind": "w", "w": [w], "seconds": 0.0}
         assert judged(problem, "hinge", 1e-3, answer).verdict == verdict
-
-
-def test_an_objective_below_a_proved_bound_is_our_defect_and_not_a_pass() -> None:
-    answer = {"kind": "w", "w": [1.0], "seconds": 0.0}
     with pytest.raises(CertificateError):
-        judged(small_problem((0.5, 0.5)), "hinge", 1e-3, answer)
+        judged(small_problem((0.5, 0.5)), "hinge", 1e-3, {"kind": "w", "w": [1.0], "seconds": 0.0})
 
 
 @each(
@@ -262,10 +223,8 @@ def test_an_objective_below_a_proved_bound_is_our_defect_and_not_a_pass() -> Non
         ({"seed": -1}, "seed must be"),
         ({"only": "overlapping"}, "no reference problem"),
         ({"fit": 3}, "fit must be a function"),
-        ({"fit": "nofunction"}, "write MODULE:FUNCTION"),
         ({"fit": "no_such_module:fit"}, "cannot import no_such_module"),
         ({"fit": "json:no_such_function"}, "json has no no_such_function"),
-        ({"fit": "json:__name__"}, "is not a function"),
     ],
 )
 def test_bad_arguments_are_refused_in_one_sentence(change, words) -> None:

@@ -77,32 +77,26 @@ def curve(found: GapCurves, name: str):
 
 
 @pytest.mark.slow
-def test_a_gap_bounds_what_certify_finds(found) -> None:
+def test_each_way_gives_proved_points_and_what_goes_wrong_costs_nobody_else(found) -> None:
     (gap,) = curve(found, "best").gap
     assert 0 <= gap <= 1e-8
     first = certify(X, Y, LAM, w=steps(X, Y, LAM, 1))
     assert curve(found, "steps").gap[0] == pytest.approx(first.gap, rel=1e-6)
     assert curve(found, "steps").gap[0] >= (first.gap or 0.0) - first.rounding
-
-
-@pytest.mark.slow
-def test_each_way_gives_points_of_growing_time(found) -> None:
-    assert [curve(found, n).way for n in ("steps", "called", "best")] == [
-        *("max_iter", "callback", "once")
-    ]
-    for name in ("steps", "called"):
-        assert len(curve(found, name).gap) > 3
-        assert min(curve(found, name).relative_gap) < curve(found, name).relative_gap[0]
+    for name, way in (("steps", "max_iter"), ("called", "callback"), ("best", "once")):
+        assert curve(found, name).way == way
+        if way != "once":
+            assert len(curve(found, name).gap) > 3
+            assert min(curve(found, name).relative_gap) < curve(found, name).relative_gap[0]
     assert list(curve(found, "called").seconds) == sorted(curve(found, "called").seconds)
-
-
-@pytest.mark.slow
-def test_what_goes_wrong_is_said_and_costs_nobody_else(found) -> None:
-    assert curve(found, "called").ended == "out of time"
-    assert "--max-time" in curve(found, "sleeps").ended
-    assert "shape (2,) returned" in curve(found, "wrong").ended
-    assert "not today" in curve(found, "raises").ended
-    assert "no finite weights" in curve(found, "never_finite").ended
+    for name, ended in (
+        ("called", "out of time"),
+        ("sleeps", "--max-time"),
+        ("wrong", "shape (2,) returned"),
+        ("raises", "not today"),
+        ("never_finite", "no finite weights"),
+    ):
+        assert ended in curve(found, name).ended
     assert curve(found, "sleeps").gap == ()
 
 
@@ -130,7 +124,8 @@ def test_only_seconds_inside_a_fit_count_and_rows_are_sent_once(tmp_path, monkey
     lines = [line.split() for line in (tmp_path / "seconds").read_text().splitlines()]
     own = [float(seconds) for n, seconds in lines if int(n) == len(rows)]
     assert len(own) >= len(found.seconds) > 8
-    assert np.allclose(found.seconds, own[: len(found.seconds)], rtol=0.05)
+    # Sending the rows takes a tenth of a second; a busy machine may take a few milliseconds.
+    assert np.allclose(found.seconds, own[: len(found.seconds)], rtol=0.05, atol=0.005)
 
 
 def test_solutions_are_drawn_as_before() -> None:

@@ -8,13 +8,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from aucert.exact import AllPairs, linear_problem, solve
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import LOSSES
-from aucert.validation.reference.problems import FILE, reference_problems
-from loops import each
+from aucert.validation.reference.problems import FILE, ReferenceProblem, reference_problems
+from loops import each, seeds
 from make_reference import generate, main, rounded
+from polish import exact_optimum
+from rational_bounds import ExactProblem, fractions, largest_flow
 from recipes import RECIPES
 
 PROBLEMS = {problem.name: problem for problem in reference_problems()}
@@ -27,13 +30,6 @@ def test_the_recipes_make_the_rows_of_the_file(recipe) -> None:
     entry = DATA[recipe.name]
     assert X.tolist() == entry["X"] and y.tolist() == entry["y"]
     assert (None if weight is None else weight.tolist()) == entry["sample_weight"]
-
-
-def test_every_interval_is_narrow() -> None:
-    for problem in PROBLEMS.values():
-        for lower, upper in problem.optimum.values():
-            # one unit of the twelfth digit is at most 1e-11 of the number
-            assert 0 < lower <= upper <= lower * (1 + 1.001e-11)
 
 
 @each("name", ["two-rows", "overlap", "ties", "binary", "zero-weights"])
@@ -57,6 +53,16 @@ def test_making_the_file_again_gives_the_same_rows_and_intervals_that_meet(tmp_p
             assert Fraction(lower) <= high and low <= Fraction(upper), (old["name"], loss)
 
 
+def test_intervals_are_narrow_and_hold_the_decimal_numbers_of_the_file() -> None:
+    document = json.loads(FILE.read_text(encoding="utf-8"), parse_float=Fraction)
+    for problem, entry in zip(reference_problems(), document["problems"], strict=True):
+        for loss, (low, high) in entry["optimum"].items():
+            lower, upper = problem.optimum[loss]
+            # one unit of the twelfth digit is at most 1e-11 of the number
+            assert 0 < lower <= upper <= lower * (1 + 1.001e-11)
+            assert Fraction(lower) <= low <= high <= Fraction(upper)
+
+
 def test_optima_known_by_hand_lie_in_their_intervals() -> None:
     """Two rows 2 apart: min lam/2 w^2 + loss(2 w); w = 1/2, or the root of a linear equation."""
     for lam, name in ((0.1, "two-rows:0.1"), (10.0, "two-rows:10")):
@@ -68,45 +74,28 @@ def test_optima_known_by_hand_lie_in_their_intervals() -> None:
             assert lower * (1 - 1e-15) <= optimum <= upper * (1 + 1e-15)
 
 
-@each("name", ["equal-rows", "mirrored"])
 @each("loss", LOSSES)
-def test_where_the_best_w_is_zero_the_optimum_is_one(name: str, loss: str) -> None:
-    lower, upper = PROBLEMS[name].optimum[loss]
-    assert lower <= 1 <= upper
-
-
-SAME_OPTIMUM = [
-    ("overlap:0.01", "large-units"),
-    ("overlap:0.01", "small-units"),
-    ("overlap:0.01", "sorted-rows"),
-    ("overlap:0.01", "constant"),
-    ("duplicates", "weights-for-rows"),
-]
-
-
-@each(("one", "other"), SAME_OPTIMUM)
-@each("loss", LOSSES)
-def test_problems_that_are_the_same_have_the_same_optimum(one, other, loss) -> None:
-    a, b = PROBLEMS[one].optimum[loss], PROBLEMS[other].optimum[loss]
-    assert max(a[0], b[0]) <= min(a[1], b[1])
-
-
-@each("loss", LOSSES)
-def test_the_solver_agrees_by_its_own_certificate(loss: str) -> None:
+def test_optima_known_otherwise_lie_in_their_intervals(loss: str) -> None:
+    for name in ("equal-rows", "mirrored"):  # the best w is zero
+        lower, upper = PROBLEMS[name].optimum[loss]
+        assert lower <= 1 <= upper
+    same = ("large-units", "small-units", "sorted-rows", "constant")
+    for one, other in [
+        *(("overlap:0.01", name) for name in same),
+        ("duplicates", "weights-for-rows"),
+    ]:
+        a, b = PROBLEMS[one].optimum[loss], PROBLEMS[other].optimum[loss]
+        assert max(a[0], b[0]) <= min(a[1], b[1]), (one, other)
     for name in ("ties", "one-negative", "weights", "mostly-zero"):
         p = PROBLEMS[name]
         found = solve(p.X, p.y, p.lam, loss=loss, sample_weight=p.sample_weight).certificate
         lower, upper = p.optimum[loss]
         assert found.dual <= upper and lower <= found.primal
-
-
-def test_f_at_ones_is_the_librarys_f() -> None:
     for p in PROBLEMS.values():
-        for loss, value in p.at_ones.items():
-            problem = linear_problem(p.X, p.y, p.lam, loss, AllPairs(p.sample_weight))
-            found = problem.objective(np.ones(p.X.shape[1]))
-            # twelve digits are kept, and running sums lose a few of sixteen
-            assert found == pytest.approx(value, rel=1e-11)
+        problem = linear_problem(p.X, p.y, p.lam, loss, AllPairs(p.sample_weight))
+        # twelve digits are kept, and running sums lose a few of sixteen
+        found = problem.objective(np.ones(p.X.shape[1]))
+        assert found == pytest.approx(p.at_ones[loss], rel=1e-11)
 
 
 def test_names_choose_problems_or_all_lams_of_their_data() -> None:
@@ -123,9 +112,67 @@ def test_rounding_goes_outwards_and_stays_there_as_a_double(value: Fraction) -> 
     assert high - low < 2e-11 * high
 
 
-def test_the_floats_of_an_interval_hold_the_decimal_numbers_of_the_file() -> None:
-    document = json.loads(FILE.read_text(encoding="utf-8"), parse_float=Fraction)
-    for problem, entry in zip(reference_problems(), document["problems"], strict=True):
-        for loss, (low, high) in entry["optimum"].items():
-            lower, upper = problem.optimum[loss]
-            assert Fraction(lower) <= low <= high <= Fraction(upper)
+# The optimum of a hinge problem as a fraction: right, or none at all.
+
+
+def exactly(p: ReferenceProblem) -> ExactProblem:
+    return ExactProblem.of(p.X, p.y, p.sample_weight, p.lam, "hinge")
+
+
+def test_the_optimum_of_two_rows_is_the_fraction_found_by_hand() -> None:
+    """Rows 2 apart: w = 1/2 meets the margin, and costs lam / 8."""
+    problem = exactly(PROBLEMS["two-rows:0.1"])
+    for w in (0.5, 0.5 + 1e-9):
+        assert exact_optimum(problem, np.array([w])) == Fraction(0.1) / 8
+
+
+@each("name", ["overlap:0.1", "ties", "integers:0.001", "binary", "mirrored"])
+def test_the_optimum_is_between_the_bounds_of_the_solver(name: str) -> None:
+    (p,) = reference_problems(name)
+    problem, found = exactly(p), solve(p.X, p.y, p.lam, tol=1e-10)
+    optimum, rng = exact_optimum(problem, found.w), np.random.default_rng(1)
+    assert optimum is not None
+    assert problem.dual_of_marginals(found.witness.c) <= optimum <= problem.primal(found.w)
+    for size in (1e-6, 1e-3, 0.1, 10.0):  # not near: no value, or the right one
+        w = found.w + size * rng.normal(size=found.w.size)
+        assert exact_optimum(problem, w) in (None, optimum)
+
+
+# Bounds in exact arithmetic, against pairs written out and linear programming.
+
+
+@each("whole", [True, False], ids=["ties", "no ties"])
+@each("loss", LOSSES)
+def test_f_and_its_dual_are_sums_over_pairs_exactly(loss: str, whole: bool) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(11, 2))
+    X, y = np.rint(2 * X) if whole else X, (np.arange(11) % 3 == 0).astype(int)
+    weight = rng.integers(0, 4, 11).astype(float)
+    weight[:2] = 1.0  # both classes count
+    problem = ExactProblem.of(X, y, weight, 0.25, loss)
+    w, total = np.array([0.5, -0.25]), Fraction(float(weight[y == 1].sum() * weight[y == 0].sum()))
+    primal, gain, pull = Fraction(1, 8) * Fraction(5, 16), Fraction(0), [Fraction(0)] * 2
+    for i in np.flatnonzero(y == 1):
+        for j in np.flatnonzero(y == 0):
+            c = Fraction(float(weight[i] * weight[j])) / total
+            step = [a - b for a, b in zip(fractions(X[i]), fractions(X[j]), strict=True)]
+            z = 1 - (step[0] / 2 - step[1] / 4)
+            z = z if loss == "square" else max(z, Fraction(0))
+            primal += c * (z if loss == "hinge" else z**2)
+            gain += c * (2 * z - z**2)
+            pull = [g + c * 2 * z * x for g, x in zip(pull, step, strict=True)]
+    assert problem.primal(w) == primal
+    if loss != "hinge":  # 1 / (2 lam) is 2
+        assert problem.dual_of_scores(w) == gain - sum(g**2 for g in pull) * 2
+
+
+@each("seed", seeds(8))
+def test_the_largest_flow_is_that_of_a_linear_program(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = rng.dirichlet(np.ones(3)), rng.dirichlet(np.ones(4))
+    u, v = a * rng.uniform(0, 1.2, 3), b * rng.uniform(0, 1.2, 4)
+    rows, columns = np.kron(np.eye(3), np.ones(4)), np.kron(np.ones(3), np.eye(4))
+    bounds = [(0.0, cap) for cap in np.outer(a, b).ravel()]
+    answer = linprog(-np.ones(12), np.vstack([rows, columns]), np.r_[u, v], bounds=bounds)
+    found = largest_flow(*map(fractions, (u, v, a, b)))
+    assert float(found) == pytest.approx(-answer.fun, abs=1e-12)

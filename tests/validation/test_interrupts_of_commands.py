@@ -1,7 +1,8 @@
-"""Ctrl-C ends every command with status 130 within seconds; `solve` and `path` keep their best."""
+"""Ctrl-C ends every command with status 130 at any moment; `solve` and `path` keep their best."""
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import random
@@ -9,19 +10,161 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from aucert.approx.subgradient import Adamax
+from aucert.exact.certificate import certificate
 from aucert.exact.certificate.solution import Status
 from aucert.exact.problem.problem import linear_problem
+from aucert.exact.solvers import cutting_plane
 from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict
 from aucert.validation.cli import main
 from aucert.validation.data.datasets import load
 from aucert.validation.suite import run, run_claim
 from loops import each
+
+# Before the code of a command is loaded, and after its results have begun to appear.
+
+WHILE_LOADING = """
+import os, runpy, signal, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+sys.argv[1:] = {words!r}
+runpy.run_module("aucert", run_name="__main__", alter_sys=True)
+"""
+
+# From then on an interrupt at every call of a function, up to the end of the process.
+FROM_THE_FIRST_FILE = """
+import os, signal, sys
+import click
+replace, echo = os.replace, click.echo
+def interrupt(*event):
+    if event[1] == "call":
+        os.kill(os.getpid(), signal.SIGINT)
+def replaced(source, target, **rest):
+    if {first!r} and str(target).endswith({first!r}) and ".aucert-" not in str(target):
+        sys.setprofile(interrupt)
+    return replace(source, target, **rest)
+def said(*words, **rest):
+    echo(*words, **rest)
+    if {first!r} == "":
+        sys.setprofile(interrupt)
+os.replace, click.echo = replaced, said
+from aucert.__main__ import program
+sys.argv[1:] = {words!r}
+program()
+"""
+
+LOADED_LATE = (
+    *("aucert.validation.cli", "click", "aucert.validation.commands.interrupts", "numpy"),
+    "aucert.validation.commands.solve_path",
+)
+
+APPEARING = {
+    "solve": ("solve linear:60 --lam 0.01 --json", "proof.npz", {"solution.json", "weights.csv"}),
+    "path": ("path linear:60 --n-lams 3 --json", "path-weights.csv", {"path.json"}),
+    "check-solver": (
+        "check-solver zero_solver:fit --only ties --json",
+        "check-solver.json",
+        {"check-solver.txt"},
+    ),
+    "validate": (
+        "validate --only sauc-pair-counts-by-the-printed-rule --json",
+        "claims.json",
+        {"report.html"},
+    ),
+    "reproduce": ("reproduce sauc-table-1 --json", "sauc-table-1.md", {"index.md"}),
+}
+
+
+def python(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120)
+
+
+@pytest.mark.slow
+@each("module", LOADED_LATE)
+def test_an_interrupt_while_the_code_is_loaded_is_status_130(module: str, tmp_path: Path) -> None:
+    words = ["solve", "linear:60", "--lam", "0.01"]
+    done = python(WHILE_LOADING.format(module=module, words=words), tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "aucert: interrupted\n")
+
+
+@pytest.mark.slow
+@each("name", APPEARING)
+def test_a_command_whose_results_appear_ends_as_if_nothing_had_come(name: str, tmp_path) -> None:
+    (tmp_path / "zero_solver.py").write_text("def fit(X, y, lam):\n    return X[0] * 0\n")
+    words, first, others = APPEARING[name]
+    arguments = [*words.split(), "--out", str(tmp_path / "out")]
+    done = python(FROM_THE_FIRST_FILE.format(first=first, words=arguments), tmp_path)
+    assert done.stderr == "" and done.returncode == (name == "check-solver")
+    assert json.loads(done.stdout)
+    assert {first, *others} <= {path.name for path in (tmp_path / "out").iterdir()}
+
+
+def test_hardly_anything_is_loaded_before_interrupts_are_answered(tmp_path: Path) -> None:
+    code = """
+import sys
+before = set(sys.modules)
+import aucert.__main__
+print(sorted(name for name in set(sys.modules) - before if not name.startswith("aucert")))
+"""
+    loaded = set(ast.literal_eval(python(code, tmp_path).stdout))
+    assert "signal" in loaded
+    assert loaded & {"click", "numpy", "typing", "re", "inspect", "dataclasses", "pathlib"} == set()
+
+
+def test_a_certificate_that_fails_its_check_is_one_sentence_and_status_2(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evaluated = certificate.evaluated_with
+
+    def false_bound(*given):
+        (primal, dual), made = evaluated(*given)
+        return (primal, replace(dual, value=dual.value + 1.0)), made
+
+    monkeypatch.setattr(certificate, "evaluated_with", false_bound)
+    with pytest.raises(SystemExit) as ended:
+        main(["solve", "linear:60", "--lam", "0.01"])
+    said = capsys.readouterr()
+    assert (ended.value.code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert "please report this" in said.err and "bound is false" in said.err
+
+
+SLOW_TO_LOAD = ("sklearn", "pandas", "cvxpy", "matplotlib")
+
+
+@pytest.mark.slow
+def test_the_module_runs_and_standard_error_stays_empty_with_json(tmp_path: Path) -> None:
+    """And it needs none of the libraries that would double the time until it starts."""
+    code = f"""
+import runpy, sys
+sys.modules.update(dict.fromkeys({SLOW_TO_LOAD}))  # importing one of them is an error
+sys.argv[1:] = ["solve", "xor", "--lam", "1", "--json"]
+runpy.run_module("aucert", run_name="__main__", alter_sys=True)
+"""
+    done = python(code, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["status"] == "certified"
+
+
+def test_help_of_no_command_loads_numpy_or_the_solvers(tmp_path: Path) -> None:
+    code = "import sys\nfrom aucert.validation.cli import aucert, main\n"
+    code += "for name in [[], *([name] for name in aucert.commands)]:\n    try:\n"
+    code += "        main([*name, '--help'])\n    except SystemExit:\n        pass\n"
+    code += "print([m for m in ('numpy', 'aucert.exact', 'rich') if m in sys.modules])"
+    done = python(code, tmp_path)
+    assert done.stdout.splitlines()[-1] == "[]", done.stdout + done.stderr
+
+
+# In between.
 
 SECONDS = 15.0
 """For the end: a second or two, more where others use the processors."""
@@ -132,20 +275,28 @@ def drops_it(context: Context) -> Outcome:
 
 
 @each("function", [keeps_its_best_point, drops_it])
-def test_a_claim_that_is_interrupted_has_no_verdict(function, tmp_path: Path) -> None:
-    claim = Claim("cut", "SAUC", "eq. (2)", "suite", "It holds.", Verdict.HOLDS, function)
+def test_a_claim_that_is_interrupted_has_no_verdict_until_it_is_run_again(
+    function, tmp_path: Path
+) -> None:
+    moments = iter([True, True, False])
+
+    def sometimes(context: Context) -> Outcome:
+        return function(context) if next(moments) else Outcome(Verdict.HOLDS, 1.0)
+
+    claim = Claim("cut", "SAUC", "eq. (2)", "suite", "It holds.", Verdict.HOLDS, sometimes)
     with pytest.raises(KeyboardInterrupt):
         run_claim(claim, 0, "quick")
     with pytest.raises(KeyboardInterrupt):
         run(out=tmp_path, registry={"cut": claim})
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert run(out=tmp_path, registry={"cut": claim}).rows[0].verdict == Verdict.HOLDS
+    (stored,) = rows(tmp_path)
+    assert stored["verdict"] == "holds"
 
 
 def test_solve_that_is_interrupted_ends_with_130_and_keeps_its_best_point(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from aucert.exact.solvers import cutting_plane
-
     calls, cut = [], cutting_plane.Cuts.add
 
     def interrupted_cut(*args, **rest):
@@ -167,18 +318,3 @@ def test_solve_that_is_interrupted_ends_with_130_and_keeps_its_best_point(
     kept = json.loads((out / "solution.json").read_text())
     assert kept["gap"] == found["gap"] and (out / "weights.csv").exists()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-def test_a_run_of_claims_goes_on_after_an_interrupt_with_the_right_verdict(tmp_path: Path) -> None:
-    """The verdict of the claim in which it came is not taken over by the next run."""
-    moments = iter([True, False])
-
-    def sometimes(context: Context) -> Outcome:
-        return keeps_its_best_point(context) if next(moments) else Outcome(Verdict.HOLDS, 1.0)
-
-    claim = Claim("cut", "SAUC", "eq. (2)", "suite", "It holds.", Verdict.HOLDS, sometimes)
-    with pytest.raises(KeyboardInterrupt):
-        run(out=tmp_path, registry={"cut": claim})
-    assert run(out=tmp_path, registry={"cut": claim}).rows[0].verdict == Verdict.HOLDS
-    (stored,) = rows(tmp_path)
-    assert stored["verdict"] == "holds"
