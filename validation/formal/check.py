@@ -11,15 +11,13 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from .planted import Planted, planted
-from .sources import FOLDER, LIBRARY, Source, sources
+from .sources import FOLDER, LIBRARY, Planted, Source, planted, sources
 from .vectors import coq_text
 
 REFUSED, NOT_RUN = 1, 3
@@ -157,7 +155,3 @@ def main() -> int:
             return REFUSED
     print(f"{number} theorems hold, in {time.perf_counter() - started:.0f} s ({FOLDER.name})")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

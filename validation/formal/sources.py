@@ -1,8 +1,9 @@
-"""The Coq files of this folder: their order, their theorems, and what they must not contain."""
+"""The Coq files of this folder: their order, their theorems, and false statements to try."""
 
 from __future__ import annotations
 
 import graphlib
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,3 +83,39 @@ def sources(folder: Path = FOLDER) -> list[Source]:
     found = {f.stem: Source(f.stem, f.read_text(encoding="utf-8")) for f in folder.glob("*.v")}
     graph = {name: sorted(found[name].needs) for name in sorted(found)}
     return [found[name] for name in graphlib.TopologicalSorter(graph).static_order()]
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A false statement: a true one with `true` in it replaced by `false`, and why that is false.
+
+    The proof is left as it is. That Coq stops in it says that the statement matters to the proof.
+    """
+
+    file: str
+    theorem: str
+    true: str
+    false: str
+    why: str
+
+    @property
+    def key(self) -> str:
+        """A name for its file."""
+        return f"{self.file}_{self.theorem}"
+
+    def applied(self, text: str) -> str:
+        """Return the text of the file with the statement changed."""
+        start = re.search(rf"^(?:Theorem|Definition) {self.theorem}\b", text, re.MULTILINE)
+        if start is None:
+            raise ValueError(f"{self.key}: no such theorem or definition")
+        at = start.end()
+        end = text.index("Proof." if start[0].startswith("Theorem") else ".\n", at)
+        statement = text[at:end]
+        if self.true not in statement:
+            raise ValueError(f"{self.key}: {self.true!r} is not in the statement")
+        return text[:at] + statement.replace(self.true, self.false) + text[end:]
+
+
+def planted() -> list[Planted]:
+    """Return the false statements of `planted.json`."""
+    return [Planted(**case) for case in json.loads((FOLDER / "planted.json").read_text("utf-8"))]

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from aucert.validation.formal import check
-from aucert.validation.formal.planted import Planted, planted
-from aucert.validation.formal.sources import Source, sources
+from aucert.validation.formal.sources import Planted, Source, planted, sources
 from aucert.validation.formal.vectors import coq_text, vectors
 from checker_vectors import evaluated, inputs
 from loops import each
