@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
+import naive
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.structured import ClassScatter, PairScatter, Scatter
 
@@ -53,31 +54,15 @@ def dense_scatter(scatter: Scatter, n: int) -> np.ndarray:
 
 
 def fraction_solve(matrix, right) -> list[Fraction]:
-    """Return the exact solution of a linear system."""
-    size = len(right)
-    rows = [
-        [Fraction(x) for x in row] + [Fraction(b)] for row, b in zip(matrix, right, strict=True)
-    ]
-    for k in range(size):
-        pivot = next(r for r in range(k, size) if rows[r][k] != 0)
-        rows[k], rows[pivot] = rows[pivot], rows[k]
-        for r in range(size):
-            if r != k and rows[r][k] != 0:
-                factor = rows[r][k] / rows[k][k]
-                rows[r] = [x - factor * y for x, y in zip(rows[r], rows[k], strict=True)]
-    return [rows[k][size] / rows[k][k] for k in range(size)]
+    """Return the exact solution of a linear system that has one."""
+    found = naive.solved(matrix, right)
+    assert found is not None
+    return found
 
 
 def exact_scatter(pairs: AllPairs | PairList, positive: np.ndarray) -> list[list[Fraction]]:
     """Return R in fractions, of all pairs with row weights or of a list."""
-    n = positive.size
-    if isinstance(pairs, PairList):
-        triples = list(zip(pairs.i.tolist(), pairs.j.tolist(), pairs.c.tolist(), strict=True))
-        triples = [(i, j, Fraction(c)) for i, j, c in triples]
-    else:
-        weight = [1.0] * n if pairs.weight is None else pairs.weight.tolist()
-        plus, minus = np.flatnonzero(positive).tolist(), np.flatnonzero(~positive).tolist()
-        triples = [(i, j, Fraction(weight[i]) * Fraction(weight[j])) for i in plus for j in minus]
+    n, triples = positive.size, naive.weighted_pairs(positive.tolist(), pairs)
     whole = sum(c for *_, c in triples)
     mean = [Fraction(0)] * n
     R = [[Fraction(0)] * n for _ in range(n)]
