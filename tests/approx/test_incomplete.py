@@ -42,6 +42,7 @@ def as_tuples(pairs) -> list[tuple[int, int]]:
     return list(zip(pairs.i.tolist(), pairs.j.tolist(), strict=True))
 
 
+@pytest.mark.slow
 @each("n_pairs", [2, 4])
 def test_every_set_of_different_pairs_is_equally_likely(n_pairs: int) -> None:
     rng, draws = np.random.default_rng(1), 6000

@@ -61,6 +61,7 @@ def test_the_expected_step_is_the_gradient_of_the_mean_loss(n_blocks) -> None:
     np.testing.assert_allclose(np.mean(moved, axis=0), slope, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_without_thresholding_it_reaches_the_convex_optimum() -> None:
     rows, y = draw(n=200)
     best = LogisticRegression(C=1e9, tol=1e-12, max_iter=10_000).fit(rows, y)

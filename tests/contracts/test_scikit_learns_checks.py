@@ -27,8 +27,8 @@ from aucert.approx import (
 from aucert.approx.landmarks import LANDMARKS
 from aucert.exact import ROCSVM, ROCSVMCV, SAUCSVM, RankingSVM, SurvivalSVM, SurvivalSVMCV
 
-FAST = [ROCSVM, SHTAUC, NBAUC, OAM]
-SLOW = [ROCSVMCV, SurvivalSVM]
+FAST = [ROCSVM]
+SLOW = [SHTAUC, NBAUC, OAM, ROCSVMCV, SurvivalSVM]
 RELEASE = [
     *(SAUCSVM, RankingSVM, SurvivalSVMCV, IncompleteROCSVM, IncompleteSAUCSVM, RankSVM),
     SubsampledRankSVM,

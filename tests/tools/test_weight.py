@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from weight import ROOMS, limits, net_lines, weigh
 
 
+@pytest.mark.slow
 def test_no_room_is_heavier_than_its_limit() -> None:
     found = {name: weigh(ROOMS[name]) for name in limits()}
     heavy = {

@@ -270,6 +270,7 @@ def test_a_part_is_the_space_of_those_rows_alone() -> None:
     assert part.norm2_error(c) >= own.norm2_error(c) > 0
 
 
+@pytest.mark.slow
 @each("weighted", [False, True])
 @each("structure", first_fast([1.5, 0.0]))
 def test_folds_cut_from_one_matrix_are_the_folds_alone(

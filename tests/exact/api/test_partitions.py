@@ -53,6 +53,7 @@ def assert_same_optima(one: Path, other: Path) -> None:
             assert a.dual <= b.primal
 
 
+@pytest.mark.slow
 @each("places", first_fast(CUTS))
 @each("kind", ["ties", "sorted by class", "weighted"])
 def test_however_rows_are_cut_the_optima_are_those_in_memory(places: list[int], kind: str) -> None:

@@ -136,6 +136,7 @@ def test_an_evaluation_is_that_of_its_pairs_within_its_bounds(
         assert found.total - float(found.pull @ other) - room <= U * (1 + 1e-12) + tiny
 
 
+@pytest.mark.slow
 @each("weighted", [False, True])
 @each("loss", LOSSES, ids=label)
 def test_counts_are_the_same_bits_for_any_partitioning(loss: Any, weighted: bool) -> None:
@@ -446,6 +447,7 @@ def test_every_loss_is_that_of_rows_in_memory(loss: str, parts: int) -> None:
     assert max(found.loss_rounding, found.total_rounding, found.pull_error) < 1e-8
 
 
+@pytest.mark.slow
 def test_the_hinge_has_the_same_bits_for_any_cut_between_groups() -> None:
     X, group, grade = some_groups(3000, 400)
     w, found = np.array([1.0, -2.0, 0.5]), []

@@ -40,6 +40,7 @@ def random_flow(seed: int) -> Flow:
     return u, v, a, b
 
 
+@pytest.mark.slow
 @each("start", range(0, 300, 50))
 def test_largest_flow_is_that_of_the_linear_programme(start: int) -> None:
     for seed in range(start, start + 50):

@@ -96,6 +96,7 @@ def test_the_hinge_is_certified_where_cutting_planes_end(kind: str) -> None:
         meet(found, CuttingPlane(1e-8).solve(problem))
 
 
+@pytest.mark.slow
 @each("loss", SMOOTH)
 def test_smooth_losses_are_certified_where_the_proximal_method_ends(loss: str) -> None:
     for kind in ("plain", "ties", "one positive", "sparse", "weights", "pairs", "correlated"):

@@ -35,6 +35,7 @@ def drawn(seed: int, scale: float, heavy: bool) -> tuple[np.ndarray, np.ndarray,
     return scale * X * unequal, y.astype(int), float(10.0 ** rng.uniform(-12, 0)) * scale**2
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The weights zero are optimal")
 @each("scale", [1e-3, 1e3])
 @each("asked", ["plain", "lasso", "tail", "ordered"])

@@ -131,6 +131,7 @@ def test_a_sum_of_largest_is_the_same_as_the_cvar_form() -> None:
     assert bounds.dual - 1e-7 <= best <= bounds.primal + 1e-7
 
 
+@pytest.mark.slow
 @each("loss", ["hinge", "logistic"])
 def test_no_certificate_is_false(loss: str) -> None:
     """Any point with any minorant, good or bad: the optimum lies between."""
@@ -248,6 +249,7 @@ HARD = [
 """Loss, rates, rows and features of problems at which smoothing stalls."""
 
 
+@pytest.mark.slow
 @each("case", range(len(HARD)))
 def test_small_problems_with_features_of_very_unequal_size_are_solved(case: int) -> None:
     loss, fpr, tpr, n, p = HARD[case]
