@@ -85,13 +85,9 @@ class AllPairs(Labelled, Curved):
             raise InputError("each class needs a row of positive weight")
         return a, b
 
-    @property
+    @cached_property
     def mass(self) -> np.floating:
         """What all pairs weigh together before they are normalised."""
-        return self._mass
-
-    @cached_property
-    def _mass(self) -> np.floating:
         a, b = self.sides()
         return a.sum(dtype=np.longdouble) * b.sum(dtype=np.longdouble)
 

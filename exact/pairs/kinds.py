@@ -298,6 +298,11 @@ def ordered_pairs_of(
     y: object, qid: object, time: object, event: object, sample_weight: object = None
 ) -> OrderedPairs:
     """Return the pairs by query, or those of survival."""
+    heavy = "" if sample_weight is None else ", both of weight"
+
+    def weights(n: int) -> np.ndarray | None:
+        return None if sample_weight is None else check_weights("sample_weight", sample_weight, n)
+
     if time is None:
         if event is not None:
             raise InputError("event goes with time: give both")
@@ -305,21 +310,18 @@ def ordered_pairs_of(
             raise InputError("give qid with grades y, or time and event")
         if y is None:
             raise InputError("ranking by query needs y, the grades")
-        if sample_weight is None:
-            return query_pairs(qid, y)
         grades = as_grades(y)
-        weight = check_weights("sample_weight", sample_weight, grades.size)
-        with no_pair_means(f"{NO_GRADES}, both of weight"):
-            return OrderedPairs(qid, grades, weight, weight)
+        weight = weights(grades.size)
+        with no_pair_means(NO_GRADES + heavy):
+            return OrderedPairs(_column(qid), grades, weight, weight)
     if qid is not None or y is not None:
         raise InputError("survival takes time and event: leave y and qid None")
     values = as_numbers("time", time)
     times, seen = as_survival(values, np.ones(values.shape) if event is None else event)
-    if sample_weight is None:
-        return survival_pairs(times, seen)
-    weight = check_weights("sample_weight", sample_weight, times.size)
-    with no_pair_means(f"{NO_DEATH}, both of weight"):
-        return OrderedPairs(None, survival_key(times, seen), weight * seen, weight)
+    weight = weights(times.size)
+    upper = seen if weight is None else weight * seen
+    with no_pair_means(NO_DEATH + heavy):
+        return OrderedPairs(None, survival_key(times, seen), upper, weight)
 
 
 def as_member(member: object) -> np.ndarray:

@@ -36,6 +36,8 @@ from aucert.exact.spaces.groups import counted_pairs
 from aucert.exact.spaces.partitions import LocalEngine, Reply, Task, joined
 from cutting import cut, cut_groups
 from loops import each, seeds
+from naive import exact, pulled
+from ordered_naive import naive_ordered
 
 LOSSES = [*ALL_LOSSES.values(), SmoothHinge(0.3)]
 W = np.array([0.5, 0.4, 0.6])
@@ -386,11 +388,6 @@ def groups_in(X: Any, group: Any, grade: Any, parts: int, weight: Any = None) ->
     return GroupedRows(cut_groups(X, group, grade, weight, places_between(group, parts)))
 
 
-def pairs_by_hand(group: np.ndarray, grade: np.ndarray) -> list[tuple[int, int]]:
-    rows = range(group.size)
-    return [(i, j) for i in rows for j in rows if group[i] == group[j] and grade[i] > grade[j]]
-
-
 @each("weighted", [False, True])
 @each("half", [0, 3])
 @each("parts", [1, 5])
@@ -408,26 +405,22 @@ def test_the_hinge_is_that_of_its_pairs_within_its_bounds(
     for k in range(3):
         scores += (X[:, k] - space.offset[k]) * w[k]
     bins = np.floor(16 * scores)
-    mass, total, value, products = 0, Fraction(0), Fraction(0), []
-    pull, of_rows = [Fraction(0)] * 3, np.zeros(40)
-    for i, j in pairs_by_hand(group, grade):
-        c = 1 if weight is None else int(weight[i] * weight[j])
+    true = naive_ordered(group, grade, weight, weight)
+    total, value, u, of_rows = Fraction(0), Fraction(0), [Fraction(0)] * 40, np.zeros(40)
+    for i, j, c in zip(true.i, true.j, true.weight, strict=True):
         m = int(bins[j] - bins[i]) + 16
         soft = Fraction(m + half, 2 * half) if half else Fraction(int(m >= 1))
         alpha = min(max(soft, Fraction(0)), Fraction(1))
-        mass, total = mass + c, total + c * alpha
+        total, u[i], u[j] = total + c * alpha, u[i] + c * alpha, u[j] - c * alpha
         value += c * max(1 - Fraction(scores[i]) + Fraction(scores[j]), Fraction(0))
-        for k in range(3):
-            pull[k] += c * alpha * (Fraction(X[i, k]) - Fraction(X[j, k]))
-        products.append(c)
-        of_rows[[i, j]] += c
-    assert (space.order.mass, space.groups) == (mass, np.unique(group).size)
+        of_rows[[i, j]] += float(c * true.mass)
+    assert (space.order.mass, space.groups) == (true.mass, np.unique(group).size)
     counted = counted_pairs(group, grade, np.ones(40) if weight is None else weight)
-    assert counted[:2] == (mass, sum(c > 0 for c in products)) and counted[2] >= of_rows.max()
-    assert abs(Fraction(found.total) - total / mass) <= Fraction(found.total_rounding)
-    both = zip(found.pull.tolist(), pull, strict=True)
-    assert sum((Fraction(a) - b / mass) ** 2 for a, b in both) <= Fraction(found.pull_error) ** 2
-    assert abs(Fraction(found.loss) - value / mass) <= Fraction(found.loss_rounding)
+    assert counted[:2] == (true.mass, len(true.i)) and counted[2] >= of_rows.max()
+    assert abs(Fraction(found.total) - total) <= Fraction(found.total_rounding)
+    both = zip(exact(found.pull), pulled(exact(X), u), strict=True)
+    assert sum((a - b) ** 2 for a, b in both) <= Fraction(found.pull_error) ** 2
+    assert abs(Fraction(found.loss) - value) <= Fraction(found.loss_rounding)
 
 
 @each("loss", sorted(ALL_LOSSES))
@@ -437,7 +430,8 @@ def test_every_loss_is_that_of_rows_in_memory(loss: str, parts: int) -> None:
     space, w = groups_in(X, group, grade, parts), np.array([0.4, -0.1, 0.2])
     evaluator = Evaluator(over(space, loss))
     found = evaluator.at(w, *evaluator.grid(w, 0.0))
-    i, j = np.array(pairs_by_hand(group, grade)).T
+    true = naive_ordered(group, grade, None, None)
+    i, j = np.array(true.i), np.array(true.j)
     margins, kind = (X @ w)[i].astype(np.longdouble) - (X @ w)[j], ALL_LOSSES[loss]
     alpha = kind.alpha(margins, 0.0)
     pull = (alpha[:, None] * (X[i] - X[j])).mean(axis=0).astype(float)

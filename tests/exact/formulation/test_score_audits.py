@@ -21,8 +21,7 @@ from aucert.exact.formulation.scores import fit_scores, printed_error
 from aucert.exact.pairs.auc import auc
 from aucert.exact.spaces.factor import independent_columns
 from loops import each
-from naive import exact, loss_value, primal_value, weighted_pairs
-from score_truth import exact_loss, in_fractions, least_norm2, products, squared
+from naive import exact, loss_value, primal_value, products, solved, sums, weighted_pairs
 
 LOSSES = ("hinge", "squared_hinge", "square")
 
@@ -43,6 +42,22 @@ def is_false(audit: Audit, objective: Fraction, above: Fraction | None = None) -
     if above is not None and objective - above > Fraction(audit.gap) + room:
         return "the gap"
     return ""
+
+
+def exact_loss(scores, positive, loss) -> Fraction:
+    """The mean loss over all pairs of the scores as given."""
+    return sums(exact(scores), weighted_pairs(positive.tolist(), AllPairs()), loss).value
+
+
+def least_norm2(K: list[list[Fraction]], scores: np.ndarray) -> Fraction | None:
+    """The least |f|^2 with these scores up to one constant, from inner products K (n, n).
+
+    With differences to the first row it is t'G^{-1} t; None where G is singular.
+    """
+    t, rest = [s - exact(scores[0]) for s in exact(scores[1:])], range(1, len(K))
+    G = [[K[i][j] - K[i][0] - K[0][j] + K[0][0] for j in rest] for i in rest]
+    a = solved(G, t)
+    return None if a is None else sum(x * y for x, y in zip(a, t, strict=True))
 
 
 def true_objective(X, w, positive, lam, loss) -> Fraction:
@@ -104,7 +119,7 @@ def test_more_features_than_rows_are_audited_by_the_least_norm(loss: str, lam: f
         X, positive = rng.normal(size=(n, d)), labels(n)
         scores = rng.normal(size=n)
         audit = certify(X, positive, lam, scores=scores, loss=loss)
-        least = least_norm2(products(X), scores)
+        least = least_norm2([products(exact(X), row) for row in exact(X)], scores)
         if least is None:  # d < n - 1 with random scores: no function has them
             assert audit.gap is None
             continue
@@ -134,7 +149,7 @@ def test_scores_in_a_kernel_space_get_no_false_audit(loss: str, gamma: float) ->
         except InputError as refused:  # a wide kernel has eigenvalues below zero by rounding
             assert "negative eigenvalue" in str(refused)
             continue
-        least = least_norm2(in_fractions(K), scores)
+        least = least_norm2(exact(K), scores)
         if least is None or least < 0:
             assert audit.gap is None
             continue
@@ -213,7 +228,8 @@ def test_all_that_an_audit_of_scores_says_of_numbers_is_on_the_safe_side(norm2) 
         scores = X @ w
         audit = certify(X, positive, lam, scores=scores, norm2=norm2)
         of_w = true_objective(X, w, positive, lam, "hinge")
-        truth = of_w if norm2 is None else of_w + Fraction(lam) / 2 * (4 - squared(w))
+        left = 0 if norm2 is None else 4 - sum(x * x for x in exact(w))
+        truth = of_w + Fraction(lam) / 2 * left
         above = best_known(X, positive, lam, "hinge")
         assert is_false(audit, truth, above) == "", case
         words = audit.statement

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.exact import query_pairs, uno_pairs
+from aucert.exact import query_pairs, survival_pairs, uno_pairs
 from aucert.exact.api.solve import solve
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
@@ -21,7 +21,7 @@ from aucert.exact.proof import check_proof
 from aucert.exact.proof.write import write_proof, write_proof_of
 from aucert.exact.spaces.rows import Rows
 from loops import each
-from naive import exact, norm2, products
+from naive import exact, primal_value
 from ordered_naive import naive_ordered
 from proofs import changed, scalars
 
@@ -55,8 +55,7 @@ def pairs_of(pairs: str, data: Columns) -> OrderedPairs:
     if pairs == "query":
         return OrderedPairs(data["qid"], data["y"], weight, weight)
     if pairs == "survival":
-        rank = np.unique(data["time"], return_inverse=True)[1]
-        return OrderedPairs(None, -(2.0 * rank + ~data["event"]), data["event"])
+        return survival_pairs(data["time"], data["event"])
     sides = [data.get(side, np.ones(n)) * weight for side in ("upper", "lower")]
     return OrderedPairs(data["group"], data["key"], *sides, share=data.get("share"))
 
@@ -99,10 +98,8 @@ def run(folder: Path, capsys: pytest.CaptureFixture, *options: str) -> tuple[int
 def exact_objective(X: np.ndarray, pairs: OrderedPairs, w: np.ndarray) -> Fraction:
     share = None if pairs.share is None else np.asarray(pairs.share)
     listed = naive_ordered(pairs.group, pairs.key, *pairs.by_row(), None, share)
-    s = products(exact(X), exact(w))
-    each_pair = zip(listed.i, listed.j, listed.weight, strict=True)
-    hinge = sum(c * max(Fraction(0), 1 - s[i] + s[j]) for i, j, c in each_pair)
-    return hinge + Fraction(LAM) / 2 * norm2(exact(w))
+    true = list(zip(listed.i, listed.j, listed.weight, strict=True))
+    return primal_value(exact(X), true, "hinge", Fraction(LAM), exact(w))
 
 
 @each("kind", KINDS)

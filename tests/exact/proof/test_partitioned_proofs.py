@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.exact import save_partitions, write_partitioned_proof
+from aucert.exact import AllPairs, save_partitions, write_partitioned_proof
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Solution
 from aucert.exact.errors import InputError
@@ -17,6 +17,7 @@ from aucert.exact.proof import check_partitions
 from aucert.exact.spaces.partitions import PartitionedRows
 from cutting import cut
 from loops import each
+from naive import dual_value, exact, primal_value, weighted_pairs
 
 LAM, N, CUTS = 0.02, 120, [0, 30, 30, 80]  # the first and the third partition are empty
 
@@ -103,29 +104,22 @@ def test_the_bounds_are_those_of_all_pairs(weighted: bool, other: bool, tmp_path
     path = tmp_path / "p.npz"
     write_partitioned_proof(path, rows, LAM, solution)
     proof = dict(np.load(path))
-    upper, lower, pairs = check_partitions.whole(proof)
+    upper, lower, count = check_partitions.whole(proof)
     X, y, weight = some_rows(weighted)
-    r = np.ones(N, int) if weight is None else weight.astype(int)
-    assert pairs == r[y].sum() * r[~y].sum()
-    w, dual = proof["w"], proof["w_dual"]
+    r = np.ones(N) if weight is None else weight
+    assert count == r[y].sum() * r[~y].sum()
     K, half, scale = int(proof["bins"]), int(proof["half"]), Fraction(float(proof["scale"]))
-    s = [sum(Fraction(a) * Fraction(b) for a, b in zip(x, w, strict=True)) for x in X.tolist()]
     stated = np.zeros(N)
     for k in range(3):
-        stated += (X[:, k] - rows.offset[k]) * dual[k]
-    bins = np.floor(K * stated).astype(int)
-    hinge, total, pull = Fraction(0), Fraction(0), [Fraction(0)] * 3
-    for i in np.flatnonzero(y & (r > 0)):
-        for j in np.flatnonzero(~y & (r > 0)):
-            share = Fraction(int(r[i] * r[j]), int(pairs))
-            hinge += share * max(Fraction(0), 1 - s[i] + s[j])
-            m = int(bins[j] - bins[i]) + K
-            alpha = min(max(Fraction(m + half, 2 * half), Fraction(0)), Fraction(1))
-            total += share * alpha * scale
-            for k in range(3):
-                pull[k] += share * alpha * scale * (Fraction(X[i, k]) - Fraction(X[j, k]))
-    primal = hinge + Fraction(LAM) / 2 * sum(Fraction(x) ** 2 for x in w.tolist())
-    bound = total - sum(g * g for g in pull) / (2 * Fraction(LAM))
+        stated += (X[:, k] - rows.offset[k]) * proof["w_dual"][k]
+    m = np.floor(K * stated).astype(int)
+    pairs, Z = weighted_pairs(y.tolist(), AllPairs(r)), exact(X)
+    alpha = [
+        scale * min(max(Fraction(int(m[j] - m[i]) + K + half, 2 * half), Fraction(0)), Fraction(1))
+        for i, j, _ in pairs
+    ]
+    primal = primal_value(Z, pairs, "hinge", Fraction(LAM), exact(proof["w"]))
+    bound = dual_value(Z, pairs, "hinge", Fraction(LAM), alpha)
     assert primal <= upper <= primal + Fraction(1, 100 * K)
     assert bound - Fraction(1, 10**11) <= lower <= bound
 
