@@ -1,61 +1,318 @@
-"""Losses: value, slope, conjugate and box belong together."""
+"""Losses, ours and one's own: value, slope, conjugate and box belong together, and certify."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
+from sklearn.linear_model import LogisticRegression
 
-from aucert.exact.errors import InputError
-from aucert.exact.losses.loss import check_loss
-from aucert.exact.losses.registry import ALL_LOSSES, HINGE, LOSSES, get_loss
+from aucert.exact import AllPairs, Certificate, Minorant, PairList, linear_problem
+from aucert.exact.errors import InputError, TooLargeError
+from aucert.exact.losses.loss import check_loss, loss_slip, shrunk_dual, steepness
+from aucert.exact.losses.registry import (
+    ALL_LOSSES,
+    HINGE,
+    LOSSES,
+    SMOOTH_LOSSES,
+    Exponential,
+    Hinge,
+    SmoothHinge,
+    get_loss,
+)
+from aucert.exact.pairs import all_pairs
+from aucert.exact.pairs.all_pairs import enumerated
+from aucert.exact.problem.risk import Mean
+from decimal_losses import power_of_e
 from loops import each
-from naive import loss_alpha, loss_dual, loss_value
+from naive import exact, loss_alpha, loss_dual, loss_value
 
-MARGINS = np.concatenate([np.linspace(-3, 4, 57), [1.0, 1 - 1e-12, 1 + 1e-12]])
-
-
-@each("loss", LOSSES)
-def test_value_slope_and_dual_are_the_written_ones(loss: str) -> None:
-    chosen = LOSSES[loss]
-    for t in MARGINS:
-        exact_t = Fraction(float(t))
-        assert float(chosen.value(t)) == pytest.approx(float(loss_value(loss, exact_t)), abs=1e-15)
-        alpha = float(chosen.alpha(np.asarray(t)))
-        assert alpha == pytest.approx(float(loss_alpha(loss, exact_t)), abs=1e-15)
-        exact_alpha = Fraction(alpha)
-        dual = float(chosen.dual(np.asarray(alpha)))
-        assert dual == pytest.approx(float(loss_dual(loss, exact_alpha)), abs=1e-14)
+SMOOTH = [*SMOOTH_LOSSES.values(), SmoothHinge(0.25)]
+EVERY = [*ALL_LOSSES.values(), SmoothHinge(0.25)]
+MARGINS = np.concatenate([np.linspace(-30, 40, 141), [0.0, 1.0, 1 - 1e-12, 1e-300, -1e-12]])
 
 
-@each("loss", LOSSES)
-@each("width", [0.0, 0.1, 3.0])
-def test_suggested_alpha_is_in_its_box(loss: str, width: float) -> None:
-    chosen = LOSSES[loss]
-    alpha = chosen.alpha(MARGINS, width)
-    assert np.array_equal(chosen.clip(alpha), alpha)
+def written(loss: Any, t: float) -> float:
+    """Return the loss as a reader would write it."""
+    if loss.name == "logistic":
+        return math.log1p(math.exp(-t))
+    if loss.name == "exponential":
+        return math.exp(-t)
+    if loss.name in LOSSES:
+        return float(loss_value(loss.name, Fraction(t)))
+    if t >= 1:
+        return 0.0
+    return (1 - t) ** 2 / (2 * loss.corner) if t > 1 - loss.corner else 1 - t - loss.corner / 2
 
 
-@each("width", [0.1, 3.0])
-def test_smoothed_hinge_slope_is_a_ramp_around_the_margin(width: float) -> None:
-    t = np.array([1 - width, 1 - width / 2, 1 - width / 4, 1.0, 1 + width / 4, 1 + width])
-    assert HINGE.alpha(t, width) == pytest.approx([1, 1, 0.75, 0.5, 0.25, 0], abs=1e-12)
+@each("loss", EVERY, ids=str)
+def test_value_slope_and_dual_belong_together(loss: Any) -> None:
+    value, alpha = loss.value(MARGINS), loss.alpha(MARGINS)
+    assert value == pytest.approx([written(loss, t) for t in MARGINS], rel=1e-14, abs=1e-300)
+    size = 1e-14 * (1 + value + np.abs(alpha) * (1 + np.abs(MARGINS)))
+    assert (np.abs(value - (loss.dual(alpha) - alpha * MARGINS)) <= size).all()
+    assert float(loss.dual(np.zeros(1))[0]) == 0 and check_loss(loss) is loss
+    for width in (0.0, 0.1, 3.0):
+        assert np.array_equal(loss.clip(loss.alpha(MARGINS, width)), loss.alpha(MARGINS, width))
+    # loss(t) >= dual(alpha) - alpha t for all that is feasible: all that a certificate rests on.
+    feasible = loss.clip(np.linspace(-5, 9, 141))[None, :]
+    lower = loss.dual(feasible) - feasible * MARGINS[:, None]
+    assert (value[:, None] >= lower - 1e-13 * (1 + np.abs(lower) + value[:, None])).all()
+    p, q = shrunk_dual(loss, float(alpha.sum()), float(loss.dual(alpha).sum()))
+    for s in np.linspace(0, 1, 21):
+        assert float(loss.dual(s * alpha).sum()) >= s * p - s**2 * q - 1e-10 * (1 + abs(q))
+    if loss.name in LOSSES:
+        for t, a in zip(MARGINS.tolist(), alpha.tolist(), strict=True):
+            assert a == pytest.approx(float(loss_alpha(loss.name, Fraction(t))), abs=1e-14)
+            dual = float(loss_dual(loss.name, Fraction(a)))
+            assert float(loss.dual(np.asarray(a))) == pytest.approx(dual, rel=1e-14)
+    else:
+        step = 1e-6 * (1 + np.abs(MARGINS))
+        slope = (loss.value(MARGINS + step) - loss.value(MARGINS - step)) / (2 * step)
+        assert -slope == pytest.approx(alpha, rel=1e-4, abs=1e-5) and (alpha >= 0).all()
+    if np.isfinite(loss.smoothness) and np.isfinite(loss.lipschitz):
+        t = np.linspace(-5, 5, 20001)
+        alpha = loss.alpha(t)
+        steepest = float(np.abs(np.diff(alpha) / np.diff(t)).max())
+        assert np.abs(alpha).max() <= loss.lipschitz
+        assert 0.99 * loss.smoothness <= steepest <= loss.smoothness * (1 + 1e-9)
 
 
-def test_clipping_is_the_nearest_feasible_alpha() -> None:
+def test_ramps_boxes_names_and_steepness() -> None:
+    for width in (0.1, 3.0):
+        t = 1 + width * np.array([-1, -0.5, -0.25, 0, 0.25, 1])
+        assert HINGE.alpha(t, width) == pytest.approx([1, 1, 0.75, 0.5, 0.25, 0], abs=1e-12)
     alpha = np.array([-1.0, 0.25, 7.0])
-    assert LOSSES["hinge"].clip(alpha).tolist() == [0.0, 0.25, 1.0]
-    assert LOSSES["squared_hinge"].clip(alpha).tolist() == [0.0, 0.25, 7.0]
-    assert LOSSES["square"].clip(alpha).tolist() == [-1.0, 0.25, 7.0]
-
-
-@each("loss", ALL_LOSSES)
-def test_our_losses_keep_the_contract_of_any_loss(loss: str) -> None:
-    assert check_loss(ALL_LOSSES[loss]) is ALL_LOSSES[loss]
-
-
-def test_losses_by_name() -> None:
+    boxes = {"hinge": [0.0, 0.25, 1.0], "squared_hinge": [0.0, 0.25, 7.0], "square": [-1, 0.25, 7]}
+    for name, clipped in boxes.items():
+        assert LOSSES[name].clip(alpha).tolist() == clipped
     assert get_loss("hinge") is HINGE and get_loss(HINGE) is HINGE
-    with pytest.raises(InputError, match="loss must be one of hinge"):
-        get_loss("huber")
+    for corner in (0.0, -1.0, math.nan, math.inf, 1e-9):
+        with pytest.raises(InputError, match="corner"):
+            SmoothHinge(corner)
+    t, slip = np.array([0.0, 2.0]), np.array([0.5, 0.1])
+    assert steepness(Exponential(), t, slip) == pytest.approx(np.exp(-t + slip))
+
+
+# The exponential loss has its own bounds.
+
+
+def test_errors_of_scores_multiply_the_exponential_loss_and_overflows_are_refused() -> None:
+    s, positive = np.random.default_rng(0).normal(size=20), np.arange(20) < 7
+    pairs, error = AllPairs().on(positive), np.full(20, 1e-3)
+    value = pairs.sums(s, Exponential()).value
+    slip = loss_slip(Exponential(), pairs.row_mass(), error, value)
+    worst = pairs.sums(np.where(positive, s - error, s + error), Exponential()).value
+    assert 0.999 * slip <= worst - value <= slip
+    with pytest.raises(InputError, match="cannot be bounded"):
+        loss_slip(Exponential(), pairs.row_mass(), np.full(20, 400.0), value)
+    two = np.array([True, False])
+    for some in (AllPairs().on(two), PairList(np.array([0]), np.array([1])).on(two)):
+        with pytest.raises(InputError, match="overflows at a margin of -800"):
+            some.sums(np.array([0.0, 800.0]), Exponential())
+        assert some.sums(np.array([800.0, -800.0]), Exponential()).value == 0
+
+
+@each("worst", [3.0, 300.0, 600.0])
+def test_long_scores_of_the_exponential_loss_round_as_floats(worst: float) -> None:
+    rng, off = np.random.default_rng(5), 0
+    risk = Mean(AllPairs().on(np.array([True, False])), SMOOTH_LOSSES["exponential"])
+    for third in rng.uniform(0.1, 0.9, 20):
+        s = np.array([-worst * third, worst * (1 - third)], dtype=np.longdouble) / 3 * 3.0000001
+        found, (upper, lower) = risk.upper(s, np.zeros(2)), exact(s)
+        true = power_of_e(lower - upper)
+        assert abs(true - Fraction(found.value)) <= Fraction(found.error)
+        off = max(off, abs(true / Fraction(found.value) - 1))
+    assert worst < 100 or off > 1e-14  # the error is there to be bounded
+
+
+# One's own, written here in one class.
+
+
+@dataclass(frozen=True)
+class Own:
+    """0 above 1, quadratic between 1 - r and 1, linear below; dual part alpha - r alpha^2 / 2."""
+
+    r: float = 0.5
+    name: str = field(default="own_smooth_hinge", init=False)
+    lipschitz: float = field(default=1.0, init=False)
+    nonincreasing: bool = field(default=True, init=False)
+
+    @property
+    def smoothness(self) -> float:
+        return 1 / self.r
+
+    def value(self, t: np.ndarray) -> np.ndarray:
+        z = np.maximum(1 - t, 0.0)
+        return np.where(z < self.r, z**2 / (2 * self.r), z - self.r / 2)
+
+    def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
+        return np.clip((1 - t) / self.r, 0.0, 1.0)
+
+    def dual(self, alpha: np.ndarray) -> np.ndarray:
+        return alpha - self.r * alpha**2 / 2
+
+    def clip(self, alpha: np.ndarray) -> np.ndarray:
+        return np.clip(alpha, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class LateHinge(Own):
+    """max(0, 1/2 - t): the best scale of a dual point is not that of the hinge."""
+
+    @property
+    def smoothness(self) -> float:
+        return np.inf
+
+    def value(self, t: np.ndarray) -> np.ndarray:
+        return np.maximum(0.0, 0.5 - t)
+
+    def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
+        return (t < 0.5).astype(float)
+
+    def dual(self, alpha: np.ndarray) -> np.ndarray:
+        return alpha / 2
+
+
+def rows(seed: int, n: int = 36) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = (np.arange(n) % 3 == 0).astype(int)
+    return np.round(rng.normal(size=(n, 3)) + 0.4 * y[:, None], 1), y
+
+
+def pair_sets(y: np.ndarray) -> list[AllPairs | PairList]:
+    rng = np.random.default_rng(1)
+    plus, minus = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
+    listed = PairList(rng.choice(plus, 60), rng.choice(minus, 60), rng.uniform(0.5, 2, 60))
+    return [
+        AllPairs(),
+        AllPairs(rng.integers(0, 4, y.size) + 0.0),
+        listed,
+        AllPairs(form="binned"),
+    ]
+
+
+@each("which", range(4))
+@each("lam", [0.001, 0.1, 10.0])
+@each("loss", [*SMOOTH, Own(), Own(0.05), LateHinge()], ids=str)
+def test_certificates_hold_the_optimum(loss: Any, lam: float, which: int) -> None:
+    X, y = rows(which)
+    problem = linear_problem(X, y, lam, loss, pair_sets(y)[which])
+    plain = linear_problem(X, y, lam, loss, pair_sets(y)[which % 3])
+
+    def with_slope(w: np.ndarray) -> tuple[float, np.ndarray]:
+        sums = plain.sums(plain.space.scores(w))
+        slope = lam * w - plain.space.pull(sums.c)
+        return sums.value + lam / 2 * plain.space.norm2(w), slope
+
+    if isinstance(loss, LateHinge):
+        best = minimize(plain.objective, np.zeros(3), method="Powell", tol=1e-12)
+    else:
+        best = minimize(with_slope, np.zeros(3), jac=True, method="BFGS", options={"gtol": 1e-10})
+    witness = Minorant.from_scores(problem, problem.space.scores(best.x))
+    found = Certificate.of(problem, best.x, witness)
+    assert found.dual <= best.fun <= found.primal
+    if np.isfinite(loss.smoothness) or isinstance(loss, Exponential):
+        assert found.gap <= (1e-6 if which == 3 else 1e-8) * found.primal
+    far = Certificate.of(problem, best.x + 0.3, Minorant.from_scores(problem, X @ np.ones(3)))
+    assert far.dual <= best.fun <= far.primal
+    assert np.linalg.norm(0.3 * np.ones(3)) <= far.radius
+    start = Minorant.from_scores(problem, np.zeros(len(y)))  # along which it once was false
+    along = [problem.space.pull(s * start.c) / lam for s in np.linspace(0, 1, 50)]
+    at = Certificate.of(problem, along[-1], start)
+    assert at.dual <= min(plain.objective(w) for w in along) * (1 + 1e-12)
+
+
+@each("form", ["auto", "binned"])
+def test_logistic_regression_on_the_pairs_is_within_the_certificate(form: str) -> None:
+    (X, y), lam = rows(7), 0.05
+    apart = (X[y == 1][:, None, :] - X[y == 0][None, :, :]).reshape(-1, 3)
+    both, sign = np.concatenate([apart, -apart]), np.repeat([1, 0], len(apart))
+    model = LogisticRegression(
+        C=1 / (2 * lam * len(apart)), fit_intercept=False, tol=1e-12, max_iter=10_000
+    ).fit(both, sign)
+    w = model.coef_[0]
+    optimum = float(np.mean(np.log1p(np.exp(-apart @ w)))) + lam / 2 * float(w @ w)
+    problem = linear_problem(X, y, lam, "logistic", AllPairs(form=form))
+    found = Certificate.of(problem, w, Minorant.from_scores(problem, X @ w))
+    assert found.dual <= optimum <= found.primal
+    assert found.gap <= 2e-9
+
+
+@each("loss", EVERY, ids=str)
+@each("scale", [1e-6, 0.3, 5.0, 60.0])
+@each("which", range(2))
+def test_sums_pair_by_pair_are_what_our_forms_say(loss: Any, scale: float, which: int) -> None:
+    y = rows(0, 40)[1]
+    scores = np.random.default_rng(3).normal(size=40).round(1) * scale
+    pairs = pair_sets(y)[which].on(y == 1)
+    found, true = pairs.sums(scores, loss), enumerated(pairs, scores, loss, 0.0)  # type: ignore[arg-type]
+    slips = found.value_rounding + true.value_rounding
+    assert abs(found.value - true.value) <= slips + found.excess
+    assert np.abs(found.c - true.c).sum() <= found.rounding + true.rounding
+    off = abs(found.conjugate - true.conjugate)
+    assert off <= found.conjugate_rounding + true.conjugate_rounding
+    assert found.value == pytest.approx(true.value, rel=1e-11, abs=1e-300)
+
+
+class WrongDual(Own):
+    def dual(self, alpha: np.ndarray) -> np.ndarray:
+        return alpha - self.r * alpha**2 / 4
+
+
+class BelowZero(Own):
+    def value(self, t: np.ndarray) -> np.ndarray:
+        return super().value(t) - 0.1
+
+
+class Rising(Own):
+    def value(self, t: np.ndarray) -> np.ndarray:
+        return t**2
+
+    def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
+        return -2 * t
+
+    def dual(self, alpha: np.ndarray) -> np.ndarray:
+        return -(alpha**2) / 4
+
+    def clip(self, alpha: np.ndarray) -> np.ndarray:
+        return alpha
+
+
+class WrongSums(Own):
+    def all_pairs(self, pairs: Any, scores: np.ndarray, width: float) -> Any:
+        return HINGE.all_pairs(pairs, scores, width)
+
+
+class Child(Hinge):
+    """Inherits the hinge's sums."""
+
+
+@each(
+    ("loss", "words"),
+    [
+        (WrongDual(), "breaks loss"),
+        (BelowZero(), "value >= 0"),
+        (Rising(), "not nonincreasing"),
+        (Child(), "child of one of ours"),
+        (object(), "it lacks name"),
+        ("logistics", "loss must be"),
+        (WrongSums(), "is not its sum over the pairs"),
+    ],
+)
+def test_a_loss_that_breaks_the_contract_is_refused(loss: Any, words: str) -> None:
+    X, y = rows(0)
+    with pytest.raises(InputError, match=words):
+        linear_problem(X, y, 1.0, loss)
+
+
+def test_more_pairs_than_can_be_gone_through_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(all_pairs, "LARGEST", 100)
+    X, y = rows(0)
+    with pytest.raises(TooLargeError, match="all_pairs"):
+        linear_problem(X, y, 1.0, Own()).sums(np.zeros(36))

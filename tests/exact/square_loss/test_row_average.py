@@ -1,193 +1,156 @@
+"""The mean square loss over all pairs as an average over rows: moments, parts, gaps, optima."""
+
 from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
+import scipy.optimize
 import scipy.sparse as sp
 
+from aucert.approx import FSAUC, SOLAM, SPAM
+from aucert.approx.online import from_rows
 from aucert.exact import Gram
-from aucert.exact.errors import InputError
+from aucert.exact.api.solve import solve
+from aucert.exact.certificate.solution import Status
+from aucert.exact.errors import InputError, TooLargeError
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem
+from aucert.exact.solvers import closed_form
+from aucert.exact.solvers.closed_form import SquaredLossSolver
+from aucert.exact.solvers.convex_reference import LARGEST, convex_reference, second_moments
 from aucert.exact.spaces.rows import Rows
-from aucert.exact.square_loss.row_average import RowAverage, top_eigenvalue
-from loops import each
+from aucert.exact.square_loss.convex_square import ConvexSquare
+from aucert.exact.square_loss.row_average import RowAverage, moments, square_parts, top_eigenvalue
+from exact_square import ExactSquare
+from loops import costly_slow, each, first_fast, seeds
 from pairwise import differences, mean_square, pair_weights
 
 KINDS = ["plain", "shifted", "sparse", "weighted"]
+W = np.linspace(-1, 1, 5)
 
 
-def draw(kind: str, n: int = 23, d: int = 5, seed: int = 0):
-    """X (dense), positive, row weights and F, in one of the `KINDS`."""
+def draw(
+    kind: str = "plain", n: int = 23, d: int = 5, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, Rows]:
+    """X (dense), positive, row weights and the rows, in one of the `KINDS`."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) * [1.0, 3.0, 0.2, 1.0, 1.0][:d]
     positive = np.arange(n) % 4 == 0
     X[positive] += 0.5
-    weight = None
     if kind == "shifted":
         X = X + 1e3
     if kind == "sparse":
         X[rng.random(X.shape) < 0.6] = 0.0
-    if kind == "weighted":
-        weight = rng.integers(0, 4, size=n).astype(float)
-    rows = Rows(sp.csr_matrix(X) if kind == "sparse" else X)
-    return X, positive, weight, RowAverage.of(rows, positive, AllPairs(weight))
+    weight = rng.integers(0, 4, size=n).astype(float) if kind == "weighted" else None
+    return X, positive, weight, Rows(sp.csr_matrix(X) if kind == "sparse" else X)
 
 
-def hessian(X, positive, weight=None) -> np.ndarray:
-    """2 M from the pairs: the second derivative of the mean of (1 - w'D)^2 is 2 mean D D'."""
-    D = differences(X, positive)
-    return 2 * (D.T * pair_weights(positive, weight)) @ D
-
-
-@each("kind", KINDS)
-def test_the_average_over_rows_is_the_mean_over_pairs(kind) -> None:
-    X, positive, weight, loss = draw(kind)
-    for seed in range(3):
-        w = np.random.default_rng(seed).normal(size=5)
-        assert loss.value(w) == pytest.approx(mean_square(X, positive, w, weight), rel=1e-10)
-
-
-@each("kind", KINDS[:3])  # the paper has no row weights
-def test_the_row_losses_as_printed_have_the_mean_over_pairs_as_their_average(kind) -> None:
-    X, positive, _, loss = draw(kind)
-    w, r = np.arange(5) / 5, positive.mean()
-    plus, minus = X[positive].mean(axis=0), X[~positive].mean(axis=0)
-    rows = [  # eq. (4)
-        (w @ (x - plus)) ** 2 / r * is_positive
-        + (w @ (x - minus)) ** 2 / (1 - r) * (1 - is_positive)
-        + (1 + w @ (minus - plus)) ** 2
-        for x, is_positive in zip(X, positive, strict=True)
-    ]
-    assert loss.value(w) == pytest.approx(np.mean(rows), rel=1e-10)
-    assert loss.share == pytest.approx(r)
+def of_pairs(X: Any, positive: Any, weight: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """M and delta from the pairs: the mean of (1 - w'D)^2 is w'M w - 2 w'delta + 1."""
+    D, c = differences(X, positive), pair_weights(positive, weight)
+    return (D.T * c) @ D, c @ D
 
 
 @each("kind", KINDS)
-def test_the_gradient_is_that_of_finite_differences(kind) -> None:
-    _, _, _, loss = draw(kind)
-    w, step = np.linspace(-1, 1, 5), 1e-4
-    for j in range(5):
-        e = np.zeros(5)
-        e[j] = step
-        # F is quadratic: the central difference is its derivative up to rounding.
-        slope = (loss.value(w + e) - loss.value(w - e)) / (2 * step)
-        assert loss.gradient(w)[j] == pytest.approx(slope, rel=1e-6, abs=1e-7)
-
-
-def test_the_penalty_enters_value_gradient_and_curvature() -> None:
-    X, positive, _, loss = draw("plain")
-    ridged = RowAverage.of(Rows(X), positive, lam=0.6)
-    w, rng = np.arange(5) / 5, np.random.default_rng(0)
-    assert ridged.value(w) == pytest.approx(loss.value(w) + 0.3 * (w @ w), rel=1e-12)
-    np.testing.assert_allclose(ridged.gradient(w), loss.gradient(w) + 0.6 * w, rtol=1e-12)
+def test_value_gradient_and_moments_are_those_of_the_pairs(kind: str) -> None:
+    X, positive, weight, space = draw(kind)
+    loss = RowAverage.of(space, positive, AllPairs(weight))
+    M, delta = of_pairs(X, positive, weight)
+    assert loss.value(W) == pytest.approx(mean_square(X, positive, W, weight), rel=1e-10)
+    np.testing.assert_allclose(loss.gradient(W), 2 * (M @ W - delta), rtol=1e-6, atol=1e-7)
+    found = moments(space, positive, AllPairs(weight))
+    np.testing.assert_allclose(found.M, M, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(found.delta, delta, rtol=1e-8)
+    some = np.array([3, 1])
+    part = moments(space, positive, AllPairs(weight), some)
+    np.testing.assert_allclose(part.delta, found.delta[some], rtol=1e-12)
+    np.testing.assert_allclose(part.sigma, found.sigma[np.ix_(some, some)], rtol=1e-12)
+    top = np.abs(X).max(axis=0)  # the size bounds the values before centring
+    assert found.size is not None
+    assert (found.size >= top * (1 - 1e-12)).all() and (found.size <= 3 * top).all()
+    ridged, rng = replace(loss, lam=0.6), np.random.default_rng(0)
+    assert ridged.value(W) == pytest.approx(loss.value(W) + 0.3 * (W @ W), rel=1e-12)
+    np.testing.assert_allclose(ridged.gradient(W), loss.gradient(W) + 0.6 * W, rtol=1e-12)
     assert ridged.curvature(rng) == pytest.approx(loss.curvature(rng) + 0.6, rel=1e-12)
-
-
-def test_a_problem_gives_its_own_objective() -> None:
-    X, positive, _, _ = draw("plain")
-    problem = linear_problem(X, positive.astype(int), 0.4, "square")
-    w = np.arange(5) / 5
-    assert RowAverage.of_problem(problem).value(w) == pytest.approx(problem.objective(w), rel=1e-12)
-
-
-@each("kind", ["plain", "sparse"])
-def test_a_shift_of_all_rows_changes_nothing(kind) -> None:
-    X, positive, _, loss = draw(kind)
-    moved = X + np.array([5.0, -3.0, 0.0, 11.0, 0.5])
-    other = RowAverage.of(Rows(sp.csr_matrix(moved) if kind == "sparse" else moved), positive)
-    w = np.linspace(-1, 1, 5)
-    assert other.value(w) == pytest.approx(loss.value(w), rel=1e-11)
-    np.testing.assert_allclose(other.gradient(w), loss.gradient(w), rtol=1e-10, atol=1e-11)
+    if kind == "plain":
+        problem = linear_problem(X, positive.astype(int), 0.4, "square")
+        same = RowAverage.of_problem(problem).value(W)
+        assert same == pytest.approx(problem.objective(W), rel=1e-12)
+    if weight is None:  # the row losses as printed, eq. (4), have it as their average
+        r, sides = positive.mean(), (X[positive].mean(axis=0), X[~positive].mean(axis=0))
+        shares = np.where(positive, r, 1 - r)
+        near = ((X - np.where(positive[:, None], *sides)) @ W) ** 2 / shares
+        assert loss.value(W) == pytest.approx(np.mean(near + (1 + W @ (sides[1] - sides[0])) ** 2))
+        assert loss.share == pytest.approx(r)
 
 
 @each("kind", KINDS)
 @each("m", [1, 3, 23])
-def test_parts_of_any_sizes_have_the_whole_as_their_mean(kind, m) -> None:
-    _, _, _, loss = draw(kind)  # 23 rows: 3 parts are unequal
+def test_parts_of_any_sizes_have_the_whole_as_their_mean(kind: str, m: int) -> None:
+    X, positive, weight, space = draw(kind)  # 23 rows: 3 parts are unequal
+    loss = RowAverage.of(space, positive, AllPairs(weight))
     pieces = np.array_split(np.random.default_rng(m).permutation(23), m)
     parts = [loss.part(rows, m) for rows in pieces]
-    w = np.linspace(-1, 1, 5)
-    mean = np.mean([part.gradient(w) for part in parts], axis=0)
-    np.testing.assert_allclose(mean, loss.gradient(w), rtol=1e-9, atol=1e-10)
-    assert np.mean([part.value(w) for part in parts]) == pytest.approx(loss.value(w), rel=1e-12)
-
-
-def test_the_papers_blocks_need_the_weights_b_over_n_where_they_are_unequal() -> None:
-    _, _, _, loss = draw("plain")
-    sizes, w = [15, 5, 3], np.linspace(-1, 1, 5)
-    pieces = np.split(np.random.default_rng(0).permutation(23), np.cumsum(sizes)[:-1])
-    gradients = np.array([loss.part(rows, 23 / rows.size).gradient(w) for rows in pieces])
-    weighted = np.array(sizes) / 23 @ gradients
-    np.testing.assert_allclose(weighted, loss.gradient(w), rtol=1e-10)
-    assert np.abs(gradients.mean(axis=0) - loss.gradient(w)).max() > 1e-2
-
-
-def test_a_part_without_positive_rows_works() -> None:
-    X, positive, _, loss = draw("plain")
-    part = loss.part(np.flatnonzero(~positive)[:4], 23 / 4)
-    w = np.linspace(-1, 1, 5)
-    minus, delta = X[~positive].mean(axis=0), X[positive].mean(axis=0) - X[~positive].mean(axis=0)
-    rows = X[np.flatnonzero(~positive)[:4]] - minus
-    expected = np.mean((rows @ w) ** 2) / (1 - positive.mean()) + (1 - w @ delta) ** 2
-    assert part.value(w) == pytest.approx(expected, rel=1e-12)
-    assert np.isfinite(part.gradient(w)).all()
+    mean = np.mean([part.gradient(W) for part in parts], axis=0)
+    np.testing.assert_allclose(mean, loss.gradient(W), rtol=1e-9, atol=1e-10)
+    assert np.mean([part.value(W) for part in parts]) == pytest.approx(loss.value(W), rel=1e-12)
+    # The paper's blocks need the weights b / n where they are unequal.
+    pieces = np.split(np.random.default_rng(0).permutation(23), [15, 20])
+    gradients = np.array([loss.part(rows, 23 / rows.size).gradient(W) for rows in pieces])
+    np.testing.assert_allclose(np.array([15, 5, 3]) / 23 @ gradients, loss.gradient(W), rtol=1e-8)
+    assert np.abs(gradients.mean(axis=0) - loss.gradient(W)).max() > 1e-2
+    if kind == "plain":  # a part without positive rows
+        few = np.flatnonzero(~positive)[:4]
+        rows = (X[few] - X[~positive].mean(axis=0)) @ W
+        expected = np.mean(rows**2) / (1 - positive.mean()) + (1 - W @ loss.delta) ** 2
+        assert loss.part(few, 23 / 4).value(W) == pytest.approx(expected, rel=1e-12)
 
 
 @each("kind", KINDS)
 @each(("n", "d"), [(23, 5), (4, 5)])
-def test_the_curvature_is_the_largest_eigenvalue_where_it_can_be_computed(kind, n, d) -> None:
-    X, positive, weight, loss = draw(kind, n, d, seed=3)
-    top = float(np.linalg.eigvalsh(hessian(X, positive, weight)).max())
-    bound = loss.curvature(np.random.default_rng(0))
+def test_the_curvature_is_the_largest_eigenvalue_where_it_can_be_computed(
+    kind: str, n: int, d: int
+) -> None:
+    X, positive, weight, space = draw(kind, n, d, seed=3)
+    top = 2 * float(np.linalg.eigvalsh(of_pairs(X, positive, weight)[0]).max())
+    bound = RowAverage.of(space, positive, AllPairs(weight)).curvature(np.random.default_rng(0))
     # With an offset of 1000, some 1e-10 of the rows is rounding.
     assert top * (1 - 1e-9) <= bound <= top * (1 + 1e-6)
 
 
 def test_a_large_curvature_is_bounded_from_above_within_a_quarter() -> None:
-    rng = np.random.default_rng(0)
-    n = 600
+    rng, n = np.random.default_rng(0), 600
     for seed in range(5):
         spectrum = rng.exponential(size=n)
         if seed % 2:
             spectrum = np.linspace(0, 1, n)  # the largest ones nearly equal: hard for Lanczos
         bound = top_eigenvalue(lambda v, s=spectrum: s * v, n, np.random.default_rng(seed), n)
         assert spectrum.max() <= bound <= spectrum.max() / 0.8 * (1 + 1e-9)
-
-
-def test_sparse_and_dense_rows_have_comparable_curvature_bounds() -> None:
     X = sp.random(700, 620, density=0.02, random_state=1, format="csr")
     positive = np.arange(700) % 5 == 0
-    sparse = RowAverage.of(Rows(X), positive)
-    dense = RowAverage.of(Rows(X.toarray()), positive)
-    w = np.random.default_rng(0).normal(size=620)
+    sparse, dense = (RowAverage.of(Rows(rows), positive) for rows in (X, X.toarray()))
+    w = rng.normal(size=620)
     np.testing.assert_allclose(sparse.gradient(w), dense.gradient(w), rtol=1e-9, atol=1e-12)
-    D = np.vstack([np.sqrt(dense.mass)[:, None] * (X.toarray() - sparse.means[positive * 1])])
+    D = np.sqrt(dense.mass)[:, None] * (X.toarray() - sparse.means[positive * 1])
     top = 2 * np.linalg.norm(np.vstack([D, dense.delta]), 2) ** 2
     for loss in (sparse, dense):
         assert top * (1 - 1e-9) <= loss.curvature(np.random.default_rng(1)) <= 1.26 * top
-
-
-def test_rows_all_alike_have_no_curvature() -> None:
-    same = Rows(np.ones((6, 3)))
-    sparse = Rows(sp.csr_matrix((6, 3)))
-    for rows in (same, sparse):
-        loss = RowAverage.of(rows, np.arange(6) < 2)
-        assert loss.curvature(np.random.default_rng(0)) == 0.0
-
-
-def test_one_sparse_feature_has_its_own_curvature() -> None:
-    X, positive = np.array([[1.0], [0.0], [0.0], [2.0]]), np.array([True, False, True, False])
-    loss = RowAverage.of(Rows(sp.csr_matrix(X)), positive)
-    expected = hessian(X, positive)[0, 0]
-    assert loss.curvature(np.random.default_rng(0)) == pytest.approx(expected, rel=1e-8)
+    for same in (np.ones((6, 3)), sp.csr_matrix((6, 3))):
+        assert RowAverage.of(Rows(same), np.arange(6) < 2).curvature(rng) == 0.0
+    one, y = np.array([[1.0], [0.0], [0.0], [2.0]]), np.array([True, False, True, False])
+    found = RowAverage.of(Rows(sp.csr_matrix(one)), y).curvature(rng)
+    assert found == pytest.approx(2 * of_pairs(one, y)[0][0, 0], rel=1e-8)
 
 
 def test_other_problems_are_refused() -> None:
-    X, positive, _, _ = draw("plain")
-    rows = Rows(X)
-    listed = PairList(np.array([0]), np.array([1]))
+    X, positive, _, rows = draw()
     squares = linear_problem(X, positive, 1.0, "square")
+    listed = PairList(np.array([0]), np.array([1]))
     for problem in (
         pair_problem(rows, positive, AllPairs(), HINGE, Ridge(1.0)),
         pair_problem(rows, positive, listed, squares.loss, Ridge(1.0)),
@@ -195,9 +158,218 @@ def test_other_problems_are_refused() -> None:
     ):
         with pytest.raises(InputError):
             RowAverage.of_problem(problem)
-    with pytest.raises(InputError, match="one class"):
-        RowAverage.of(rows, np.ones(23, dtype=bool))
-    with pytest.raises(InputError, match="lam"):
-        RowAverage.of(rows, positive, lam=-1.0)
-    with pytest.raises(InputError, match="boolean"):
-        RowAverage.of(rows, positive[:-1])
+    for match, words in (
+        ("one class", (np.ones(23, dtype=bool), None, 0.0)),
+        ("lam", (positive, None, -1.0)),
+        ("boolean", (positive[:-1], None, 0.0)),
+    ):
+        with pytest.raises(InputError, match=match):
+            RowAverage.of(rows, *words)
+    with pytest.raises(InputError, match="square loss"):
+        SquaredLossSolver().solve(linear_problem(X, positive.astype(int), 1.0, "hinge"))
+
+
+# Rounding, against exact arithmetic.
+
+FAR = [0.0, 1e3, 1e8, 1e14]
+
+
+def far_rows(seed: int, far: float, size: float = 1.0) -> tuple[np.ndarray, np.ndarray, Any]:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 30))
+    positive = np.arange(n) < rng.integers(1, n)
+    return size * (rng.normal(size=(n, 3)) + 0.5 * positive[:, None]) + far, positive, rng
+
+
+@each("sparse", [False, True])
+@each("far", FAR)
+def test_value_line_and_slope_are_within_their_errors(far: float, sparse: bool) -> None:
+    for seed in range(12):
+        X, positive, rng = far_rows(seed, far, 10.0 ** (seed % 4 * 5 - 5))
+        w = rng.normal(size=3) * 10.0 ** rng.integers(-6, 4) * (seed != 5)
+        truth, x = ExactSquare(X, positive), [Fraction(a) for a in w.tolist()]
+        found = square_parts(from_rows(sp.csr_matrix(X) if sparse else X, positive), w)
+        assert abs(Fraction(found.square) - truth.value(w)) <= Fraction(found.square_error)
+        line = 1 - sum(a * b for a, b in zip(x, truth.delta, strict=True))
+        assert abs(Fraction(found.line) - line) <= Fraction(found.line_error)
+        for a, error, row, d in zip(
+            found.slope, found.slope_error, truth.sigma, truth.delta, strict=True
+        ):
+            slope = 2 * sum(b * y for b, y in zip(row, x, strict=True)) - 2 * line * d
+            assert abs(Fraction(float(a)) - slope) <= Fraction(float(error))
+    X, positive, rng = far_rows(3, 0.0)
+    X, w = np.round(X * 8) / 8, rng.normal(size=3)  # so that `far` is added without rounding
+    found, near = (square_parts(from_rows(rows, positive), w) for rows in (X + far, X))
+    assert found.square == pytest.approx(near.square, rel=1e-13) and found.square_error <= 1e-11
+
+
+@each("sparse", [False, True])
+@each("far", FAR)
+def test_the_lower_bound_is_below_the_optimum_of_exact_arithmetic(far: float, sparse: bool) -> None:
+    """With rows at 1e8 the plain numbers gave bounds that were 1e-8 above it, and gaps of zero."""
+    for seed in range(8):
+        X, positive, rng = far_rows(seed, far)
+        ridge = float(10.0 ** rng.integers(-9, 2))
+        truth, bare = ExactSquare(X, positive, None, ridge), ExactSquare(X, positive)
+        loss = from_rows(sp.csr_matrix(X) if sparse else X, positive)
+        task = ConvexSquare(replace(loss, lam=ridge))
+        best = convex_reference(ConvexSquare(replace(from_rows(X - far, positive), lam=ridge))).w
+        for w in (best, best * (1 + 1e-7), np.zeros(3)):
+            value, least = truth.value(w), truth.least(range(3))
+            assert Fraction(task.lower_bound(w)) <= least
+            assert value - least <= Fraction(task.gap(w))
+        inner, outer = (ConvexSquare(loss, ball=ball, radius=0.5) for ball in ("l1", "l2"))
+        for w in 0.5 * rng.dirichlet(np.ones(3), size=5) * (1 - 1e-9):
+            low = Fraction(inner.lower_bound(w))
+            assert low <= min(bare.value(v) for v in (w, 0.5 * np.eye(3)[0]))
+            assert Fraction(outer.lower_bound(w)) <= bare.value(w)
+        penalty = Fraction(0.3) * sum(Fraction(abs(x)) for x in best.tolist())
+        lasso = ConvexSquare(loss, l1=0.3)
+        assert Fraction(lasso.lower_bound(best)) <= bare.value(best) + penalty
+
+
+@each("make", [lambda: SPAM(max_passes=3), SOLAM, FSAUC])
+def test_what_online_estimators_say_of_their_gap_has_its_rounding(make: Any) -> None:
+    X, positive, _ = far_rows(1, 0.0)
+    model = make().set_params(random_state=0).fit(X, positive)
+    assert model.lower_bound_ <= model.objective_ - model.gap_
+    assert model.proved_ == (model.gap_ <= 1e-9)
+
+
+# Convex problems with penalties or balls.
+
+NAMES = ["l1", "l2", "elastic", "l1 ball", "l2 ball", "wide l1 ball", "wide l2 ball"]
+X8 = np.random.default_rng(0).normal(size=(80, 8))
+Y8 = X8[:, 0] + 0.5 * X8[:, 1] + np.random.default_rng(1).normal(size=80) > 0
+LOSS = RowAverage.of(Rows(X8), Y8)
+
+
+def convex(name: str, loss: RowAverage = LOSS) -> ConvexSquare:
+    if "ball" in name:
+        radius = 50.0 if "wide" in name else 0.2
+        return ConvexSquare(loss, ball=name.removeprefix("wide ")[:2], radius=radius)
+    lam = {"l1": 0.0, "l2": 0.4, "elastic": 0.3}[name]
+    return ConvexSquare(replace(loss, lam=lam), l1=0.0 if name == "l2" else 0.2)
+
+
+def inside(task: ConvexSquare, w: np.ndarray) -> np.ndarray:
+    if task.ball == "none":
+        return w
+    size = np.abs(w).sum() if task.ball == "l1" else np.linalg.norm(w)
+    return w * min(1.0, task.radius / max(size, 1e-300))
+
+
+@each("name", NAMES)
+def test_the_reference_is_optimal_and_no_weights_are_below_any_lower_bound(name: str) -> None:
+    task, rng = convex(name), np.random.default_rng(1)
+    found = convex_reference(task)
+    assert found.gap <= 1e-10 and found.objective == task.value(found.w)
+    points = [inside(task, s * rng.normal(size=8)) for s in (0.01, 0.1, 1.0) for _ in range(20)]
+    points += [found.w, np.zeros(8), *(found.w + 1e-3 * rng.normal(size=8) for _ in range(9))]
+    lowest = min(task.value(inside(task, w)) for w in points)
+    assert max(task.lower_bound(w) for w in points) <= lowest + 1e-12
+    w = points[-1]
+    penalty = task.l1 * np.abs(w).sum() + task.loss.lam / 2 * w @ w
+    assert task.value(w) == pytest.approx(mean_square(X8, Y8, w) + penalty, rel=1e-12)
+    if task.ball == "none":  # a general minimiser finds nothing lower; w = u - v, both >= 0
+        split = scipy.optimize.minimize(
+            lambda z: task.loss.value(z[:8] - z[8:]) + task.l1 * z.sum(),
+            np.zeros(16),
+            bounds=[(0, None)] * 16,
+            options={"ftol": 1e-15, "gtol": 1e-10, "maxiter": 5000},
+        )
+        assert found.objective == pytest.approx(split.fun, abs=1e-7)
+    elif "wide" not in name:  # weights a rounding outside of the ball are charged for it
+        beyond = inside(task, 1e3 * found.w) * (1 + 5e-13)
+        judged = task.judged(beyond)
+        assert 4.9e-13 <= judged.error <= 1e-10  # F falls by less than that on the way out
+        assert judged.lower <= judged.value + judged.error
+        assert task.judged(2 * beyond).error == task.gap(2 * beyond) == np.inf
+
+
+def test_weights_of_rows_and_sparse_rows_give_the_same_problem() -> None:
+    weight = np.arange(80) % 3 + 1.0
+    sparse, times = RowAverage.of(Rows(sp.csr_matrix(X8)), Y8, AllPairs(weight)), weight.astype(int)
+    repeated = RowAverage.of(Rows(np.repeat(X8, times, axis=0)), np.repeat(Y8, times))
+    np.testing.assert_allclose(second_moments(sparse), second_moments(repeated), atol=1e-12)
+    one, two = (convex_reference(convex("elastic", loss)) for loss in (sparse, repeated))
+    np.testing.assert_allclose(one.w, two.w, atol=1e-7)
+    some: dict[str, Any]
+    for some in ({"l1": -1.0}, {"ball": "l3", "radius": 1.0}, {"ball": "l2", "radius": 0.0}):
+        with pytest.raises(InputError):
+            ConvexSquare(LOSS, **some)
+    with pytest.raises(InputError, match="not both"):
+        ConvexSquare(LOSS, 0.1, "l1", 1.0)
+    wide = sp.csr_matrix(([1.0, 2.0], ([0, 1], [0, 1])), shape=(3, LARGEST + 1))
+    task = ConvexSquare(RowAverage.of(Rows(wide), np.array([True, False, True])), 0.1)
+    with pytest.raises(TooLargeError, match="online"):
+        convex_reference(task)
+
+
+@each("scale", [1e-130, 1e-99, 1e-20, 1.0])
+@each("seed", seeds(30))
+def test_the_reference_in_a_ball_knows_rows_of_any_size(scale: float, seed: int) -> None:
+    """With M = 0 to rounding, the largest lam brings w to the ball's edge, or a unit beyond it."""
+    rng = np.random.default_rng(seed)
+    loss = RowAverage.of(Rows(scale * rng.normal(size=(9, 3))), np.arange(9) % 2 == 1)
+    task = ConvexSquare(loss, ball="l2", radius=float(10.0 ** rng.uniform(-3, 1)))
+    found = convex_reference(task)
+    assert np.linalg.norm(found.w) <= task.radius * (1 + 1e-12)
+    assert found.gap <= 1e-9
+
+
+# The closed form.
+
+
+@each("dense_limit", [2000, 0], ids=["direct", "conjugate gradients"])
+@each("lam", [1e-4, 1.0])
+@each("kind", ["plain", "weighted", "a list"])
+def test_the_solver_finds_the_minimum_over_pairs_and_proves_it(
+    dense_limit: int, lam: float, kind: str
+) -> None:
+    X, positive, weight, _ = draw(kind)
+    i, j = np.array([0, 4, 4, 8, 12]), np.array([1, 2, 2, 6, 7])
+    D = X[i] - X[j]
+    M, delta = (D.T @ D / 5, D.mean(axis=0)) if kind == "a list" else of_pairs(X, positive, weight)
+    pairs = PairList(i, j) if kind == "a list" else AllPairs(weight)
+    problem = linear_problem(X, positive.astype(int), lam, "square", pairs)
+    solution = SquaredLossSolver(dense_limit=dense_limit).solve(problem)
+    expected = np.linalg.solve(2 * M + lam * np.eye(5), 2 * delta)
+    np.testing.assert_allclose(solution.w, expected, rtol=1e-6, atol=1e-9)
+    assert solution.status == Status.CERTIFIED
+
+
+@each("most", [2_000_000, 0])
+@each("power", [-150, -60, 60, 150])
+def test_listed_pairs_are_solved_whatever_the_unit_of_the_features(
+    power: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(closed_form, "LISTED_NUMBERS", most)  # 0: by conjugate gradients
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 3 == 0
+    pairs = PairList(rng.choice(np.flatnonzero(y), 60), rng.choice(np.flatnonzero(~y), 60))
+    plain = solve(X, y, 2.0**-7, loss="square", pairs=pairs)
+    unit = 2.0**power
+    scaled = solve(X * unit, y, 2.0**-7 * unit**2, loss="square", pairs=pairs)
+    assert scaled.status == "certified"
+    np.testing.assert_array_equal(scaled.w * unit, plain.w)
+
+
+@pytest.mark.slow
+@each("far", costly_slow([1.0, 1e5, 1e7, 1e9], {1e7}))
+@each("seed", first_fast(range(4)))
+@each("most", [2_000_000, 0])
+def test_listed_pairs_of_dependent_or_far_rows_leave_a_solution(
+    seed: int, far: float, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(closed_form, "LISTED_NUMBERS", most)  # 0: by conjugate gradients
+    rng = np.random.default_rng(seed)
+    y = np.arange(8) % 3 == 0
+    X = rng.normal(size=(8, 6))[rng.integers(0, 3, 8)]  # three different rows
+    X[0] *= far
+    pairs = PairList(rng.choice(np.flatnonzero(y), 20), rng.choice(np.flatnonzero(~y), 20))
+    for lam in (1e-3, 1e-6, 1e-9):
+        found = solve(X, y, lam, loss="square", pairs=pairs)
+        assert np.isfinite(found.w).all()
+        assert found.certificate.primal <= 1 + found.certificate.rounding  # F(0) = 1
+        assert far > 1.0 or found.status == "certified"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,12 @@ import pytest
 
 from aucert.exact.api.solve import solve
 from aucert.exact.sums import loops as all_loops
-from aucert.exact.sums import plain as counted_plain
+from aucert.exact.sums import plain
 from aucert.exact.sums.counted import SortedRows
 from aucert.exact.tools import compiling
 from aucert.exact.tools.compiling import Loop
 from loops import each
 
-Arguments = tuple[Any, ...]
 KINDS = ("plain", "tenths", "wide", "one positive", "equal", "crowded", "zeros")
 
 
@@ -36,52 +35,30 @@ def rows(kind: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.random.Genera
         scores[0] = 1e6
     elif kind == "one positive":
         positive = np.arange(n) == 0
-    elif kind == "equal":
-        scores[:] = 0.1
     elif kind == "crowded":
         scores[1:] = 0.3 + 1e-9 * scores[1:]
-    elif kind == "zeros":
-        scores[:] = np.where(positive, -0.0, 0.0)
+    elif kind in ("zeros", "equal"):
+        scores = np.where(positive, -0.0, 0.0) if kind == "zeros" else np.full(n, 0.1)
     return scores, positive, rng
 
 
-def ordered_rows(kind: str, seed: int) -> tuple[SortedRows, np.ndarray]:
-    scores, positive, _ = rows(kind, seed)
+def arguments(name: str, kind: str, seed: int) -> tuple[Any, ...]:
+    """Return arguments of a loop that has a plain form."""
+    scores, positive, rng = rows(kind, seed)
+    if name == "sweep":
+        t, b = np.sort(scores[positive] - 1), np.sort(scores[~positive])
+        weights = rng.uniform(0.5, 2, t.size), rng.uniform(0.5, 2, b.size)
+        width, out = (0.0, 0.7)[seed % 2], (np.zeros(t.size), np.zeros(b.size))
+        return t, b, *weights, width, 1e-15, seed % 3 == 0, *out
     order = SortedRows.of(scores, positive, 1.0)
     assert order is not None
-    return order, scores
-
-
-def for_count(kind: str, seed: int) -> Arguments:
-    order, _ = ordered_rows(kind, seed)
-    n = order.keys.size
-    half = 0 if seed % 3 == 0 else order.half((0.01, 0.9)[seed % 2])
-    return order.keys, order.bits, half, order.n_neg, np.zeros(n, np.int64), np.zeros(n, np.int64)
-
-
-def for_spread(kind: str, seed: int) -> Arguments:
-    order, scores = ordered_rows(kind, seed)
-    soft, hard = (np.zeros(scores.size, np.int64) for _ in range(2))
-    half = order.half(0.9)
-    counted_plain.count(order.keys, order.bits, half, order.n_neg, soft, hard)
-    c = np.zeros(scores.size)
-    return order.keys, order.bits, soft, hard, 2.0 * half * 7.0, scores, order.middle, c
-
-
-def for_sweep(kind: str, seed: int) -> Arguments:
-    scores, positive, rng = rows(kind, seed)
-    t, b = np.sort(scores[positive] - 1), np.sort(scores[~positive])
-    weights = rng.uniform(0.5, 2, t.size), rng.uniform(0.5, 2, b.size)
-    out = np.zeros(t.size), np.zeros(b.size)
-    return t, b, *weights, (0.0, 0.7)[seed % 2], 1e-15, seed % 3 == 0, *out
-
-
-CASES: dict[str, Callable[[str, int], Arguments]] = {
-    "count": for_count,
-    "spread": for_spread,
-    "sweep": for_sweep,
-}
-"""Makers of arguments for every loop with a plain form, by its name."""
+    half, (soft, hard) = order.half(0.9), np.zeros((2, scores.size), np.int64)
+    if name == "count":
+        half = 0 if seed % 3 == 0 else order.half((0.01, 0.9)[seed % 2])
+        return order.keys, order.bits, half, order.n_neg, soft, hard
+    plain.count(order.keys, order.bits, half, order.n_neg, soft, hard)
+    unit, c = 2.0 * half * 7.0, np.zeros(scores.size)
+    return order.keys, order.bits, soft, hard, unit, scores, order.middle, c
 
 
 def loops() -> dict[str, Loop]:
@@ -97,23 +74,16 @@ def bits(values: Any) -> list[bytes]:
     return [np.asarray(values).tobytes()]
 
 
-def both(loop: Loop, arguments: Arguments) -> tuple[list[bytes], list[bytes]]:
-    """What the two forms return, and what they leave in their arguments."""
-    found = []
-    for form in (loop.plain, loop.compiled):
-        assert form is not None
-        own = tuple(x.copy() if isinstance(x, np.ndarray) else x for x in arguments)
-        found.append(bits((form(*own), own)))
-    return found[0], found[1]
-
-
-@each("name", CASES)
+@each("name", ["count", "spread", "sweep"])
 def test_the_plain_form_returns_the_bits_of_the_compiled_one(name: str) -> None:
     loop = loops()[name]
-    for kind in KINDS:
-        for seed in range(12):
-            plain, compiled = both(loop, CASES[name](kind, seed))
-            assert plain == compiled, (kind, seed)
+    for kind, seed in itertools.product(KINDS, range(12)):
+        found, given = [], arguments(name, kind, seed)
+        for form in (loop.plain, loop.compiled):
+            assert form is not None
+            own = tuple(x.copy() if isinstance(x, np.ndarray) else x for x in given)
+            found.append(bits((form(*own), own)))
+        assert found[0] == found[1], (kind, seed)
 
 
 @each("loss", ["hinge", "squared_hinge"])
@@ -143,7 +113,7 @@ def test_a_loop_is_compiled_once_it_has_paid_for_it(monkeypatch: pytest.MonkeyPa
     def function(x: float) -> float:
         return x + 1
 
-    def plain(x: float) -> float:
+    def slow(x: float) -> float:
         calls.append("plain")
         return x + 1
 
@@ -151,7 +121,7 @@ def test_a_loop_is_compiled_once_it_has_paid_for_it(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(compiling, "COMPILE_PRICE", 0.5)
     monkeypatch.setattr(compiling, "thread_time", lambda: float(next(now)))
     monkeypatch.setattr(compiling, "_jitted", lambda f: lambda x: calls.append("fast") or f(x))
-    loop = Loop(function, plain)
+    loop = Loop(function, slow)
     assert [loop(k) for k in range(4)] == [1, 2, 3, 4]
     assert calls == ["plain", "plain", "fast", "fast"]
 

@@ -24,13 +24,9 @@ ROOMS = (
 def simulated(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run Python where numpy's long format has the digits of float64."""
     path = os.pathsep.join([str(TESTS / "helpers"), os.environ.get("PYTHONPATH", "")])
-    return subprocess.run(
-        [sys.executable, *arguments],
-        capture_output=True,
-        text=True,
-        cwd=TESTS.parent,
-        env={**os.environ, "PYTHONPATH": path},
-    )
+    words = {"capture_output": True, "text": True, "cwd": TESTS.parent}
+    env = {**os.environ, "PYTHONPATH": path}
+    return subprocess.run([sys.executable, *arguments], env=env, **words)  # type: ignore[call-overload]
 
 
 def test_the_compiled_sums_are_taken_for_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:

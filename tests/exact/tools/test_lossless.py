@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -126,14 +127,11 @@ def test_a_number_that_became_another_is_seen(given: Any) -> None:
     assert not loses_digits(TOP, np.float64(2.0**53))
 
 
-def test_float64_is_not_copied_and_other_arrays_are_not_written_to() -> None:
+def test_float64_is_not_copied_and_a_memory_map_is_read_once(tmp_path: Path) -> None:
     assert as_float64(X, "X") is X
     given = STAMPS * 0 + 1
     given.flags.writeable = False
     check_matrix(given)
-
-
-def test_a_memory_map_is_read_once(tmp_path) -> None:
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r+")
     held = check_matrix(mapped[3:])
@@ -153,24 +151,19 @@ USES = {
 }
 
 
-@each("use", USES)
-def test_time_stamps_in_nanoseconds_are_refused_everywhere(use: str) -> None:
-    with pytest.raises(InputError, match="which float64 would round to"):
-        USES[use](STAMPS)
+MASKED = np.ma.array(X, mask=np.arange(60).reshape(30, 2) == 15)
+ROWS = {
+    "which float64 would round to": STAMPS,
+    "masked in row 7, column 1": MASKED,
+    "[Cc]omplex": X.astype(complex),
+}
 
 
 @each("use", USES)
-def test_masked_rows_are_refused_everywhere(use: str) -> None:
-    masked = np.ma.array(X, mask=False)
-    masked[7, 1] = np.ma.masked
-    with pytest.raises(InputError, match="masked in row 7, column 1"):
-        USES[use](masked)
-
-
-@each("use", USES)
-def test_complex_rows_are_refused_everywhere(use: str) -> None:
-    with pytest.raises(ValueError, match=r"[Cc]omplex"):
-        USES[use](X.astype(complex))
+@each("words", ROWS)
+def test_rows_that_float64_cannot_hold_are_refused_everywhere(use: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        USES[use](ROWS[words])
 
 
 BAD = {
@@ -205,23 +198,16 @@ def test_a_solver_that_returns_complex_weights_is_in_error() -> None:
 
 
 @each("make", [np.array, list])
-def test_labels_beyond_two_to_53_stay_apart(make) -> None:
+def test_labels_beyond_two_to_53_stay_apart(make: Any) -> None:
     labels = make([TOP, TOP + 1, TOP + 1])
     mask, one, zero = split_labels(labels)
     assert (mask.tolist(), one, zero) == ([False, True, True], TOP + 1, TOP)
-    mask, one, _ = split_labels(labels, TOP)
-    assert (mask.tolist(), one) == ([True, False, False], TOP)
-    mask, one, _ = split_labels(labels, float(TOP))
-    assert (mask.tolist(), one) == ([True, False, False], TOP)
-
-
-def test_labels_that_a_list_of_two_kinds_would_merge_are_refused() -> None:
+    for positive in (TOP, float(TOP)):
+        mask, one, _ = split_labels(labels, positive)
+        assert (mask.tolist(), one) == ([True, False, False], TOP)
     with pytest.raises(InputError, match="y holds 9007199254740993 at place 1"):
         split_labels([TOP, TOP + 1, 0.5])
-
-
-def test_masked_labels_are_refused() -> None:
-    with pytest.raises(InputError, match="y is masked at place 2"):
-        split_labels(np.ma.array([0, 1, 1], mask=[False, False, True]))
-    with pytest.raises(InputError, match="y is masked at place 2"):
-        ROCSVM().fit(X, np.ma.array(Y, mask=np.arange(30) == 2))
+    masked = np.ma.array(Y, mask=np.arange(30) == 2)
+    for call in (split_labels, lambda y: ROCSVM().fit(X, y)):
+        with pytest.raises(InputError, match="y is masked at place 2"):
+            call(masked)

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from aucert.exact import ROCSVM, ROCSVMCV, certify, regularization_path, solve
+from aucert.exact import ROCSVM, certify, regularization_path, solve
 from aucert.exact.api import solve as solving
 from aucert.exact.errors import InputError
 from aucert.exact.spaces import blocks
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.tools import threads
 from aucert.exact.tools.threads import at_most, in_parts, one_thread, small_in_one_thread, workers
-from loops import costly_slow, each
+from loops import each
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -81,7 +81,9 @@ def test_blocks_that_overlap_restore_the_number_at_the_end_of_the_last(two) -> N
     assert threads_now() == {2}
 
 
-def test_parts_come_back_in_order_from_any_number_of_threads() -> None:
+def test_parts_come_back_in_order_from_any_number_of_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     seen = set()
 
     def work(part: int) -> int:
@@ -94,14 +96,12 @@ def test_parts_come_back_in_order_from_any_number_of_threads() -> None:
     assert in_parts(work, [], 3) == []
     assert len(seen) > 1
 
-
-def test_without_room_for_threads_the_calling_one_does_all(monkeypatch) -> None:
     def no_room(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", no_room)
     threads._start_time.cache_clear()
-    try:
+    try:  # the calling one does all
         assert workers(10**9) == 1
         assert in_parts(abs, range(5), 3) == [0, 1, 2, 3, 4]
     finally:
@@ -145,32 +145,23 @@ def test_the_number_of_threads_is_the_callers_or_what_pays(monkeypatch) -> None:
             assert given is None or workers(10) == workers(10**9) == given
 
 
-@each("n_jobs", [0, 1.5, "2", True])
-def test_a_wrong_number_of_threads_is_refused(n_jobs) -> None:
-    for call in (
-        lambda: solve(X, Y, 0.1, n_jobs=n_jobs),
-        lambda: certify(X, Y, 0.1, w=np.ones(3), n_jobs=n_jobs),
-        lambda: regularization_path(X, Y, [0.1], n_jobs=n_jobs),
-        lambda: ROCSVM(lam=0.1, n_jobs=n_jobs).fit(X, Y),
-    ):
+CALLS_WITH_JOBS = {
+    "solve": lambda n: solve(X, Y, 0.1, tol=1e-3, n_jobs=n),
+    "fit": lambda n: ROCSVM(lam=0.1, tol=1e-3, n_jobs=n).fit(X, Y),
+    "certify": lambda n: certify(X, Y, 0.1, w=np.ones(3), refine=False, n_jobs=n),
+    "path": lambda n: regularization_path(X, Y, [0.1], tol=1e-3, n_jobs=n),
+}
+
+
+@each("name", CALLS_WITH_JOBS)
+def test_n_jobs_reaches_the_passes_or_is_refused(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for wrong in (0, 1.5, "2", True):
         with pytest.raises(InputError, match="n_jobs must be None or a whole number but 0"):
-            call()
-
-
-@each("name", costly_slow(["solve", "fit", "certify", "folds"], ["folds"]))
-def test_n_jobs_reaches_the_passes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+            CALLS_WITH_JOBS[name](wrong)
     seen = []
-
-    def watched(numbers: int) -> int:
-        seen.append(workers(numbers))
-        return 1
-
-    monkeypatch.setattr(blocks, "workers", watched)
+    monkeypatch.setattr(blocks, "workers", lambda n: seen.append(workers(n)) or 1)
     monkeypatch.setattr(solving, "HELD_ROWS", 10)
-    {
-        "solve": lambda: solve(X, Y, 0.1, tol=1e-3, n_jobs=3),
-        "fit": lambda: ROCSVM(lam=0.1, tol=1e-3, n_jobs=3).fit(X, Y),
-        "certify": lambda: certify(X, Y, 0.1, w=np.ones(3), refine=False, n_jobs=3),
-        "folds": lambda: ROCSVMCV([0.1], cv=2, tol=1e-3, n_jobs=3, random_state=0).fit(X, Y),
-    }[name]()
+    CALLS_WITH_JOBS[name](3)
     assert seen and set(seen) == {3}
