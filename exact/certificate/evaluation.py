@@ -38,24 +38,24 @@ from ..losses.registry import (
 )
 from ..pairs.partitioned_pairs import PartitionedPairs, pairs_here
 from ..problem.problem import Problem
-from ..spaces.blocks import Block, Pull, added_up, block_memory
+from ..spaces.blocks import Block, added_up, block_memory
 from ..spaces.groups import whole_partition
 from ..sums.assembled import PairSums
 from ..sums.binned import (
     ClosedLines,
     Extent,
     Gathered,
-    Histogram,
-    Marginals,
     Ruler,
-    WeighedSums,
+    closed_hinge,
     closed_squared,
+    hinge_of_scores,
+    hinge_ruler,
     squared_ruler,
     whole_numbers,
 )
 from ..sums.convolved import closed_smooth, smooth_ruler
 from ..sums.tree import WholeHingeSums, finest_grid, whole_hinge
-from ..tools.rounding import UNIT, above, gamma
+from ..tools.rounding import UNIT, Pull, above, gamma
 
 FINE = 1 << 14  # bins a unit, at least, for the loss of weights that no solver made
 SMOOTH_FINE = 1 << 11  # the same for smooth losses: their bins cost less
@@ -292,14 +292,14 @@ class Evaluator:
         w = np.ascontiguousarray(w, dtype=float)
         if self.groups:
             found = self._grouped_hinge(w, bins, half) if self.hinge else self._grouped_smooth(w)
-        elif self.hinge:
-            found = self._kept(w, bins, half) if self.rows.keeps else self._hinge(w, bins, half)
+        elif self.hinge and self.rows.keeps:
+            found = self._kept(w, bins, half)
         elif isinstance(self.loss, Square):
             found = self._squares(w)
         elif isinstance(self.loss, Exponential):
             found = self._exponentials(w)
         else:
-            found = self._smooth(w, bins)
+            found = self._binned(w, bins, half if self.hinge else 0)
         return note(self.problem, found)
 
     def grid(self, w: np.ndarray, width: float) -> tuple[int, int]:
@@ -326,81 +326,64 @@ class Evaluator:
             )
         return found
 
-    # The hinge over two classes.
+    # Sums by bin over two classes. Hinge and squared hinge are bounded by them. The mean of losses
+    # that are convolved is at most V - c's + (L/2) mean e^2 + tail, and c's = w'pull for the true
+    # scores s. Computed scores are off by `slip` each: that moves the mean loss by 2 slip lipschitz
+    # at most, and c's by slip |c|_1.
 
     def _kept(self, w: np.ndarray, bins: int, half: int) -> Evaluation:
-        """Return the evaluation from scores of all rows, kept for the pull."""
+        """Return the hinge's evaluation from scores of all rows, kept for the pull."""
         pairs, extent, scores = self.problem.pairs, Extent(), self.rows.scores(w)
         extent.add(scores, pairs.positive)
-        histogram = Histogram(extent.ends, bins, half)
-        histogram.add(scores, pairs.positive, pairs.weight)
-        sums = histogram.close(half, self.whole)
-        c = histogram.marginals(scores, pairs.positive, sums, pairs.weight)
-        return _assembled(w, sums, bins, half, self.rows.pulled(c), self.rows.score_slip(w))
+        given = scores, pairs.positive, pairs.weight
+        sums, c = hinge_of_scores(extent.ends, *given, bins, half)
+        return self._of_lines(w, bins, half, sums, self.rows.pulled(c))
 
-    def _hinge(self, w: np.ndarray, bins: int, half: int) -> Evaluation:
-        rows, extent = self.rows, score_extent(self.rows, w)
-        while True:
-            histogram = Histogram(extent, bins, half)
-            ruler = histogram.ruler
-            kept = 2 * ruler.size * (rows.dim + 1) <= rows.kept_numbers
-            counts = rows.total(partial(gather, rows.offset, w, ruler, 2, kept))
-            self._counted(counts, counts.held[:, :, 0].sum(axis=1))
-            histogram.counts = counts
-            rows.last_range = w, counts.ends
-            if histogram.fits:
-                break
-            extent = widened(counts.ends, SLACK)
-        sums = histogram.close(half, self.whole)
-        if kept:
-            # Rows of whole weight weigh one at least, or add nothing: no bin has a longer chain.
-            most = float(counts.held[:, :, 0].max()) if self.whole else float(counts.rows)
-            pull = counts.weighed(sums.table, most)
-        else:
-            pull = rows.total(partial(pull_by_lines, rows.offset, w, ruler, sums.table))
-        pulled = pull.value, pull.bound(), pull.size
-        return _assembled(w, sums, histogram.bins, half, pulled, rows.score_slip(w))
-
-    # Smooth losses over two classes: moments by bin. The squared hinge is bounded by them. The
-    # mean of those that are convolved is at most V - c's + (L/2) mean e^2 + tail, and c's = w'pull
-    # for the true scores s. Computed scores are off by `slip` each: that moves the mean loss by
-    # 2 slip lipschitz at most, and c's by slip |c|_1.
-
-    def _smooth(self, w: np.ndarray, bins: int) -> Evaluation:
+    def _binned(self, w: np.ndarray, bins: int, half: int) -> Evaluation:
         rows, extent = self.rows, score_extent(self.rows, w)
         convolved: Any = self.loss if isinstance(self.loss, CONVOLVED) else None
         while True:
-            squared = convolved is None
-            ruler = (
-                squared_ruler(extent, bins) if squared else smooth_ruler(extent, bins, convolved)
-            )
+            if self.hinge:
+                ruler = hinge_ruler(extent, bins, half)
+            elif convolved is None:
+                ruler = squared_ruler(extent, bins)
+            else:
+                ruler = smooth_ruler(extent, bins, convolved)
             kept = 2 * ruler.size * ruler.powers * (rows.dim + 1) <= rows.kept_numbers
-            columns = 4 if self.weighted else 3
+            columns = 2 if self.hinge else 4 if self.weighted else 3
             found = rows.total(partial(gather, rows.offset, w, ruler, columns, kept))
-            moments = found.moments(ruler.powers)
+            moments = found if self.hinge else found.moments(ruler.powers)
             self._counted(moments, moments.held[..., 0].sum(axis=1))
             rows.last_range = w, moments.ends
             if ruler.holds(moments.ends):
                 break
             extent = widened(moments.ends, SLACK)
-        if squared:
+        if self.hinge:
+            sums = closed_hinge(ruler, moments, half, self.whole)
+        elif convolved is None:
             sums = closed_squared(ruler, moments, self.whole)
         else:
             sums = closed_smooth(ruler, moments, self.whole, convolved)
         if kept:
-            pull = found.weighed(sums.table, moments.longest)
+            uncounted = self.hinge and not self.whole
+            pull = found.weighed(sums.table, found.rows if uncounted else moments.longest)
         else:
             pull = rows.total(partial(pull_by_lines, rows.offset, w, ruler, sums.table))
-        return self._of_lines(w, ruler, sums, pull)
+        pulled = pull.value, pull.bound(), pull.size
+        return self._of_lines(w, ruler.bins, half, sums, pulled)
 
     def _of_lines(
-        self, w: np.ndarray, ruler: Ruler, sums: ClosedLines, pull: WeighedSums
-    ) -> Evaluation:
-        slip, g = self.rows.score_slip(w), pull.value
-        error = pull.bound() + self.rows.reach * sums.c_error + UNIT * float(np.linalg.norm(g))
+        self, w: np.ndarray, bins: int, half: int, sums: ClosedLines,
+        pulled: tuple[np.ndarray, float, float],
+    ) -> Evaluation:  # fmt: skip
+        """Return the evaluation of closed sums: the pull comes with its own error and size."""
+        slip, (g, error, _) = self.rows.score_slip(w), pulled
+        error += self.rows.reach * sums.c_error + UNIT * float(np.linalg.norm(g))
         error *= 1 + gamma(8)
         value, rounding = sums.value, sums.value_rounding
-        if sums.total is None:
+        if self.hinge:
+            rounding += 2 * slip
+        elif sums.total is None:
             # A margin is off by two slips at most: (z + 2 slip)^2 - z^2, and |z| by its mean.
             upper = value + rounding
             rounding += 2 * slip * (2 * float(np.sqrt(upper)) + 2 * slip) * (1 + gamma(8))
@@ -413,7 +396,7 @@ class Evaluator:
             rounding *= 1 + gamma(8)
         return Evaluation(
             w, max(value, 0.0), sums.conjugate, g, rounding, sums.conjugate_rounding, error,
-            0.0, ruler.bins, 0, sums.excess,
+            2 * half / bins, bins, half, sums.excess,
         )  # fmt: skip
 
     # Losses that need nothing but sums of each class. With M the mass of a class, and means over
@@ -502,9 +485,9 @@ class Evaluator:
         """Raise `CertificateError` unless every pair of every partition was counted once."""
         rows = self.rows
         here, there = (found.rows, found.mass), (rows.n, rows.order.mass)
-        if here != there or found.pull.parts != rows.parts:
+        if here != there or found.parts != rows.parts:
             raise CertificateError(
-                f"{found.rows} rows of {found.pull.parts} partitions were counted, and there are "
+                f"{found.rows} rows of {found.parts} partitions were counted, and there are "
                 f"{rows.n} of {rows.parts}: please report this"
             )
         return found
@@ -547,20 +530,6 @@ class Evaluator:
             w, value, conjugate, g, above((value_error + moved + chain * value) * (1 + gamma(32))),
             (conjugate_error + chain * size) * (1 + gamma(32)), error * (1 + chain), 0.0, 1,
         )  # fmt: skip
-
-
-def _assembled(
-    w: np.ndarray, sums: Marginals, bins: int, half: int, pull: tuple[np.ndarray, float, float],
-    slip: float,
-) -> Evaluation:  # fmt: skip
-    """Return the hinge's evaluation: the pull comes with its own error and size."""
-    g, error, size = pull
-    value, total = sums.value / sums.mass, sums.total / sums.mass
-    return Evaluation(
-        w, value, total, g, sums.value_rounding / sums.mass + 2 * slip + gamma(8) * value,
-        (sums.slip + gamma(16)) * total, error + sums.slip * size + UNIT * float(np.linalg.norm(g)),
-        2 * half / bins, bins, half, sums.excess / sums.mass * (1 + gamma(4)),
-    )  # fmt: skip
 
 
 def score_extent(rows: Any, w: np.ndarray) -> np.ndarray:
@@ -625,7 +594,7 @@ def gather(
     """Count rows and sum so many moments by bin; where `kept`, keep the sums of each bin's rows."""
     sums, shape = None, (2, ruler.size, ruler.powers, w.size + 1)
     if kept and np.prod(shape) <= KEPT_SUMS:  # fresh memory costs more than to clear what is there
-        sums = block_memory("sums").array(int(np.prod(shape[:3])), shape[3]).reshape(shape)
+        sums = block_memory(*shape)
         sums.fill(0.0)
     found = Gathered.over(ruler, w.size if kept else 0, moments, sums)
     for columns, positive, weight, *_ in blocks:
@@ -636,9 +605,9 @@ def gather(
 def pull_by_lines(
     offset: np.ndarray, w: np.ndarray, ruler: Ruler, table: np.ndarray, blocks: Iterator[Block],
     index: int,
-) -> WeighedSums:  # fmt: skip
+) -> Pull:  # fmt: skip
     """Read the rows again, and sum them by the marginals that the table gives them."""
-    into = Pull(w.size)
+    into = Pull.of(w.size)
     for columns, positive, weight, *_ in blocks:
         scores = added_up(columns, offset, w)
         c = ruler.marginals(scores, positive, weight, table)
@@ -648,7 +617,7 @@ def pull_by_lines(
             sizes = np.abs(table[side, at, 0]) + np.abs(table[side, at, 1] * theta)
             sizes = sizes if weight is None else weight * sizes
         into.add_columns(columns - offset[:, None], c, sizes)
-    return WeighedSums(into.total, into.carry, into.size, into.error)
+    return into
 
 
 @dataclass(eq=False)
@@ -723,11 +692,12 @@ def class_sums(
 class GroupSums:
     """Sums over the pairs of whole groups."""
 
-    pull: WeighedSums
+    pull: Pull
     rows: int
     mass: int
     whole: WholeHingeSums
     smooth: np.ndarray
+    parts: int = 1
 
     def merge(self, other: GroupSums) -> GroupSums:
         """Add the answer of other partitions."""
@@ -736,25 +706,23 @@ class GroupSums:
         self.mass += other.mass
         self.whole.merge(other.whole)
         self.smooth = self.smooth + other.smooth
+        self.parts += other.parts
         return self
 
 
 def _group_sums(offset: np.ndarray, w: np.ndarray, summed: Any, blocks: Iterator[Any]) -> GroupSums:
     """Return the sums of one partition; `summed` gives c, its relative rounding and the rest."""
-    none, whole = np.zeros(w.size), whole_partition(blocks)
-    pull, hinge = WeighedSums(none, none.copy(), 0.0, 0.0), WholeHingeSums()
+    pull, hinge, whole = Pull.of(w.size), WholeHingeSums(), whole_partition(blocks)
     pairs = None if whole is None else pairs_here(whole)
     if whole is None or pairs is None:
         return GroupSums(pull, 0 if whole is None else whole.key.size, 0, hinge, np.zeros(6))
     c, relative, hinge, smooth = summed(pairs, whole.scores(offset, w))
-    into, start = Pull(w.size), 0
+    start = 0
     for columns in whole.columns:
         own = c[start : start + columns.shape[1]]
         start += own.size
-        into.add_columns(columns - offset[:, None], own, np.abs(own))
-    wide = 1 + gamma(into.rows + w.size + 16)  # the size is a rounded sum itself
-    error = into.error + relative * into.size * wide
-    pull = WeighedSums(into.total, into.carry, into.size, error)
+        pull.add_columns(columns - offset[:, None], own, np.abs(own))
+    pull.slip += relative * pull.size
     return GroupSums(pull, whole.key.size, pairs.mass, hinge, smooth)
 
 

@@ -1,7 +1,9 @@
-"""Rows that come in blocks: their sums, a source of slices, and whether a block is as it was."""
+"""Rows that come in blocks: a source of slices, its sums, and whether a block is as it was."""
 
 from __future__ import annotations
 
+import itertools
+import math
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -13,72 +15,20 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..errors import InputError
+from ..tools.compiling import compiled
 from ..tools.lossless import as_float64, on_disk
-from ..tools.rounding import UNIT, gamma
+from ..tools.rounding import CHAIN, Pull, gamma
 from ..tools.threads import in_parts, one_thread, workers
-from . import blocks_compiled as loops
-from .rows import FeatureWeights, check_reach
+from .rows import FeatureWeights, check_reach, chunk_sums
 
-CHAIN = 256  # Number of rows summed plainly before their sum is added with compensation.
-
-
-class Pull:
-    """The running sum of c_i (x_i - offset) over blocks of rows, with a bound of its rounding."""
-
-    def __init__(self, dim: int):
-        self.total, self.carry = np.zeros(dim), np.zeros(dim)
-        self.size = 0.0
-        self.rows = self.parts = 0
-
-    def add(self, part: np.ndarray) -> None:
-        """Add one sum, with compensation."""
-        new = self.total + part
-        swap = np.abs(self.total) < np.abs(part)
-        big, small = np.where(swap, part, self.total), np.where(swap, self.total, part)
-        self.carry += (big - new) + small
-        self.total = new
-
-    def add_columns(self, centred: np.ndarray, c: np.ndarray, sizes: np.ndarray) -> None:
-        """Add sum_i c_i x_i of a block of rows that lie as columns (dim, m), centred already.
-
-        `sizes` (m,) are at least |c_i|, more where c is itself a difference.
-        """
-        self.rows += c.size
-        self.size += float(sizes @ np.sqrt(np.einsum("ij,ij->j", centred, centred)))
-        parts = np.add.reduceat(centred * c, np.arange(0, c.size, CHAIN), axis=1)
-        totals = np.cumsum(np.column_stack([self.total, parts]), axis=1)
-        old, new = totals[:, :-1], totals[:, 1:]
-        moved = new - old
-        self.carry += ((old - (new - moved)) + (parts - moved)).sum(axis=1)  # two-sums: exact
-        self.total = np.ascontiguousarray(totals[:, -1])
-
-    @property
-    def value(self) -> np.ndarray:
-        return self.total + self.carry
-
-    @property
-    def error(self) -> float:
-        """A bound of |computed - true|: gamma_k sum |c_i| |x_i|, k the longest chain."""
-        chain = gamma(CHAIN + 8) + ((self.rows + self.parts) * UNIT) ** 2
-        return chain * self.size * (1 + gamma(self.rows + self.parts + self.total.size + 8))
-
-    def merge(self, other: Pull) -> None:
-        """Add the sum over other rows; in the same order of parts it is the same to the bit."""
-        self.add(other.total)
-        self.carry += other.carry
-        self.size += other.size
-        self.rows, self.parts = self.rows + other.rows, self.parts + other.parts + 1
-
-
-STRETCH = 1024  # Numbers to a fingerprint: the stretch and both keys fit into the fastest cache.
+STRETCH = 1024  # numbers to a fingerprint: the stretch and both keys fit into the fastest cache
 
 
 class Fingerprints:
     """What each block of rows was like when it was read first."""
 
     def __init__(self, name: str):
-        self.name = name
-        self._keys = new_key()
+        self.name, self._keys = name, new_key()
         self._seen: dict[tuple[int, int], np.ndarray] = {}
 
     def checked(self, rows: slice, block: np.ndarray) -> np.ndarray:
@@ -105,11 +55,26 @@ def fingerprint(numbers: np.ndarray, key: np.ndarray) -> np.ndarray:
     flat = np.append(flat, flat.dtype.type(0)) if numbers.nbytes % 8 else flat
     words = flat.view(np.uint64)
     found = np.empty((-(-words.size // STRETCH), 2), dtype=np.uint64)
-    loops.fingerprint(words, key, found)
+    _fill_fingerprints(words, key, found)
     return found
 
 
-BLOCK_NUMBERS = 1 << 17  # About how many numbers a block has: they fit into a processor's cache.
+@compiled
+def _fill_fingerprints(words, keys, found):  # pragma: no cover - compiled
+    """Fill found (m, 2) with the two sums of each stretch of words."""
+    one, other = keys[0], keys[1]
+    half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
+    for k in range(found.shape[0]):
+        stretch = words[k * one.size : (k + 1) * one.size]
+        first = second = np.uint64(0)
+        for i in range(stretch.size):
+            word, top = stretch[i], stretch[i] >> half
+            first += ((word + one[i]) & low) * ((top + (one[i] >> half)) & low)
+            second += ((word + other[i]) & low) * ((top + (other[i] >> half)) & low)
+        found[k, 0], found[k, 1] = first, second
+
+
+BLOCK_NUMBERS = 1 << 17  # about how many numbers a block has: they fit into a processor's cache
 
 
 class Block(NamedTuple):
@@ -135,6 +100,24 @@ class Block(NamedTuple):
         return (None if held is None else held[rows] for held in self[1:])
 
 
+class Drawn(NamedTuple):
+    """Rows (m, d), and what a block says of each of them."""
+
+    rows: np.ndarray
+    positive: np.ndarray
+    weight: np.ndarray | None
+    group: Any = None
+    key: Any = None
+
+    @classmethod
+    def of(cls, block: Block, at: np.ndarray) -> Drawn:
+        """Return some rows, as float32 where that holds them: they are sent, and a worker's own."""
+        rows = np.ascontiguousarray(block.columns[:, at].T)
+        with np.errstate(over="ignore"):
+            small = rows.astype(np.float32)
+        return cls(small if np.array_equal(small, rows) else rows, *block.labels_at(at))
+
+
 def added_up(columns: np.ndarray, offset: np.ndarray, w: np.ndarray) -> np.ndarray:
     """Return the scores of columns (d, m), added up one column after the other.
 
@@ -146,40 +129,28 @@ def added_up(columns: np.ndarray, offset: np.ndarray, w: np.ndarray) -> np.ndarr
     return scores
 
 
-KEPT_BLOCKS = 4  # So many blocks are kept, whoever else holds them: two are in use at a time.
-
-
-class Memory:
-    """Memory for one block after another: that of blocks which nobody holds any more.
-
-    Fresh memory for each block costs more than the work on it where the system takes it back at
-    once, as workers of dask have it do. A few blocks are kept from one partition to the next.
-    """
-
-    def __init__(self) -> None:
-        self._held: list[np.ndarray] = []
-
-    def array(self, dim: int, m: int) -> np.ndarray:
-        """Return an array (dim, m); its numbers mean nothing yet."""
-        for memory in self._held:
-            if getrefcount(memory) == ALONE and memory.size >= dim * m:
-                break
-        else:
-            memory = np.empty(dim * m)
-            self._held = [memory, *self._held][:KEPT_BLOCKS]
-        return memory[: dim * m].reshape(dim, m)
-
-
+KEPT = 6  # arrays of a thread that are kept, whoever else holds them: two or three are in use
 _OF_THREAD = threading.local()
 
 
-def block_memory(purpose: str = "blocks") -> Memory:
-    """Return the memory for blocks of this thread: whoever holds one of them keeps it."""
-    return _OF_THREAD.__dict__.setdefault(purpose, Memory())
+def block_memory(*shape: int) -> np.ndarray:
+    """Return an array whose numbers mean nothing yet, in memory that nobody holds any more.
+
+    Fresh memory for each block costs more than the work on it where the system takes it back at
+    once, as workers of dask have it do.
+    """
+    kept, size = _OF_THREAD.__dict__.setdefault("kept", []), math.prod(shape)
+    for memory in kept:
+        if memory.size >= size and getrefcount(memory) == ALONE:
+            break
+    else:
+        memory = np.empty(size)
+        kept[:] = [memory, *kept][:KEPT]
+    return memory[:size].reshape(shape)
 
 
 def _alone() -> int:
-    """Return what the count of references is where nobody else has one."""
+    """Return what the count of references is, in a loop over a list, where nobody else has one."""
     for memory in [np.empty(1)]:
         return getrefcount(memory)
     raise AssertionError
@@ -193,8 +164,7 @@ def merged(first: Any, second: Any) -> Any:
     return first.merge(second)
 
 
-# Largest number of columns for which compiled loops beat the library's matrix products.
-FEW_COLUMNS = 8
+FEW_COLUMNS = 8  # up to which compiled counts, which keep no scores, beat matrix products
 
 # Held while an object that is not an array reads rows: it may move to a place in a file first.
 _READING = threading.Lock()
@@ -215,14 +185,6 @@ class Source(Protocol):
     def __getitem__(self, rows: slice, /) -> np.ndarray:
         """Return some rows, as numbers."""
         ...
-
-
-class Sample(NamedTuple):
-    """Some rows (m, d), their numbers, and whether each is positive."""
-
-    rows: np.ndarray
-    index: np.ndarray
-    positive: np.ndarray
 
 
 STRETCHES = 8  # sums that a pass is made of, with any number of threads: so its bits agree
@@ -247,6 +209,8 @@ class StreamedRows(FeatureWeights):
         If the source is not a finite, non-empty matrix; the message names the row and column.
     """
 
+    in_blocks = True
+
     def __init__(self, source: Source, block: int | None = None):
         shape = tuple(source.shape)
         if len(shape) != 2 or 0 in shape:
@@ -254,21 +218,25 @@ class StreamedRows(FeatureWeights):
         self.source = source
         self.n, self.dim = int(shape[0]), int(shape[1])
         self._rows = block or max(CHAIN, (1 << 18) // self.dim)
+        slices = list(self.blocks())
+        # The numbers of answers that `total` adds up, and how many numbers one may have.
+        self.parts = min(STRETCHES, 1 + self.n * self.dim // STRETCH_NUMBERS, len(slices))
+        self.kept_numbers = self.n * self.dim // self.parts
+        cuts = [len(slices) * k // self.parts for k in range(self.parts + 1)]
+        self._stretches = [slices[a:b] for a, b in itertools.pairwise(cuts)]
         held = isinstance(source, np.ndarray) and not on_disk(source)
         name = getattr(source, "filename", None) or "the source of the rows"
         self._fingerprints = None if held else Fingerprints(str(name))
         self.keeps = self.dim > FEW_COLUMNS  # a score is a small part of a wide row
         self.labels: tuple[np.ndarray, np.ndarray | None] = np.zeros(0, dtype=bool), None
-        self.sample: Sample | None = None
+        self.sample: Drawn | None = None
         self.last_range: tuple[np.ndarray, np.ndarray] | None = None
         self.offset = self._sample_mean()
-        self._lengths = np.empty(self.n if self.dim > FEW_COLUMNS else 0)
+        self._lengths = np.empty(self.n if self.keeps else 0)
         self.reach = self._checked_reach()
         self._far = float(np.linalg.norm(self.offset)) * (1 + gamma(self.dim + 4))
         # Wide rows that lie around zero are multiplied as they are: a centred block is a copy.
-        self._plain = self.dim > FEW_COLUMNS and self._far <= self.reach
-
-    in_blocks = True
+        self._plain = self.keeps and self._far <= self.reach
 
     def blocks(self) -> Iterator[slice]:
         for start in range(0, self.n, self._rows):
@@ -300,38 +268,11 @@ class StreamedRows(FeatureWeights):
         name = f"X, from row {rows.start} on," if rows.start else "X"
         return np.ascontiguousarray(as_float64(values, name, "a matrix of numbers"))
 
-    def scores_of(self, rows: np.ndarray, w: np.ndarray) -> np.ndarray:
-        if self._plain:
-            return rows @ w - float(self.offset @ w)
-        if self.dim > FEW_COLUMNS:
-            return (rows - self.offset) @ w
-        out = np.empty(rows.shape[0])
-        loops.scores(rows, self.offset, np.asarray(w, dtype=float), out)
-        return out
-
-    def pull_of(self, rows: np.ndarray, c: np.ndarray, into: Pull, at: slice) -> None:
-        """Add sum_i c_i (x_i - offset) of the raw block `at` some place to `into`."""
-        into.rows += rows.shape[0]
-        if self.dim <= FEW_COLUMNS:
-            into.size += loops.pull(rows, self.offset, c, CHAIN, into.total, into.carry)
-            return
-        # |c_i| times what enters the sum: the centred row, or the row and the offset.
-        mass = np.abs(c)
-        into.size += float(mass @ self._lengths[at])
-        if self._plain:
-            into.size += 2 * self._far * float(mass.sum())
-        for start in range(0, rows.shape[0], CHAIN):
-            some, part = c[start : start + CHAIN], rows[start : start + CHAIN]
-            if self._plain:
-                into.add(some @ part - self.offset * some.sum())
-            else:
-                into.add(some @ (part - self.offset))
-
     def labelled(self, pairs: Any) -> StreamedRows:
         """Return the same rows with the labels of `pairs` (`AllPairs`), for `total`."""
-        other = copy(self)
+        other, (rows, index) = copy(self), self._some
         other.labels = pairs.positive, pairs.weight
-        other.last_range, other.sample = None, Sample(*self._some, pairs.positive[self._some[1]])
+        other.last_range, other.sample = None, Drawn(rows, pairs.positive[index], None)
         return other
 
     def total(
@@ -343,63 +284,55 @@ class StreamedRows(FeatureWeights):
 
         The stretches are the same for any number of threads.
         """
-        stretches = self._stretches()
 
         def of(k: int) -> Any:
-            return work(self._columns(stretches[k]), k)
+            return work(self._columns(self._stretches[k]), k)
 
-        jobs = workers(self.n * self.dim)
-        return reduce(add, in_parts(of, range(len(stretches)), jobs))
-
-    @property
-    def parts(self) -> int:
-        """The number of answers that `total` adds up."""
-        return len(self._stretches())
-
-    @property
-    def kept_numbers(self) -> int:
-        """How many numbers an answer may have: no more than the rows of a stretch."""
-        return self.n * self.dim // self.parts
-
-    def _stretches(self) -> list[list[slice]]:
-        slices = list(self.blocks())
-        pieces = min(STRETCHES, 1 + self.n * self.dim // STRETCH_NUMBERS, len(slices))
-        return [slices[len(slices) * k // pieces : len(slices) * (k + 1) // pieces]
-                for k in range(pieces)]  # fmt: skip
+        return reduce(add, in_parts(of, range(self.parts), workers(self.n * self.dim)))
 
     def _columns(self, slices: list[slice]) -> Iterator[Block]:
         positive, weight = self.labels
-        memory = block_memory()
         for rows in slices:
             raw = self.narrow(rows)
-            columns = memory.array(self.dim, raw.shape[0])
+            columns = block_memory(self.dim, raw.shape[0])
             columns[...] = raw.T  # converts and turns at once
             yield Block(columns, positive[rows], None if weight is None else weight[rows])
 
-    def scores(self, w: np.ndarray) -> np.ndarray:
-        out = np.empty(self.n)
-
-        def work(rows: slice) -> None:
-            out[rows] = self.scores_of(self.block(rows), w)
-
-        # The blocks are shared out among threads, so that the linear algebra takes one in each.
+    def _of_each(self, work: Callable[[slice], Any]) -> list[Any]:
+        """Return what work gives for each block; the linear algebra takes one thread in each."""
         with one_thread():
-            in_parts(work, list(self.blocks()), workers(self.n * self.dim))
-        return out
+            return in_parts(work, list(self.blocks()), workers(self.n * self.dim))
+
+    def scores(self, w: np.ndarray) -> np.ndarray:
+        def work(rows: slice) -> np.ndarray:
+            block = self.block(rows)
+            if self._plain:
+                return block @ w - float(self.offset @ w)
+            return (block - self.offset) @ w
+
+        return np.concatenate(self._of_each(work))
 
     def pulled(self, c: np.ndarray) -> tuple[np.ndarray, float, float]:
         """Return sum_i c_i (x_i - offset), a bound of its error, and sum |c_i| |x_i - offset|."""
+        whole = reduce(merged, self._of_each(lambda rows: self._pull_of(rows, c[rows])))
+        return whole.value, whole.bound(), whole.size
 
-        def work(rows: slice) -> Pull:
-            into = Pull(self.dim)
-            self.pull_of(self.block(rows), np.ascontiguousarray(c[rows]), into, rows)
-            return into
-
-        whole = Pull(self.dim)
-        with one_thread():
-            for part in in_parts(work, list(self.blocks()), workers(self.n * self.dim)):
-                whole.merge(part)
-        return whole.value, whole.error, whole.size
+    def _pull_of(self, rows: slice, c: np.ndarray) -> Pull:
+        block, c, mass = self.block(rows), np.ascontiguousarray(c), np.abs(c)
+        if not self._plain:
+            block = block - self.offset
+        if self.keeps:
+            lengths = self._lengths[rows]
+        else:
+            lengths = np.sqrt(np.einsum("ij,ij->i", block, block))
+        # |c_i| times what enters the sum: the centred row, or the row and the offset.
+        size, parts = float(mass @ lengths), chunk_sums(block, c, CHAIN)
+        if self._plain:
+            size += 2 * self._far * float(mass.sum())
+            parts -= np.add.reduceat(c, np.arange(0, c.size, CHAIN))[:, None] * self.offset
+        into = Pull.of(self.dim)
+        into.add(parts, size, c.size)
+        return into
 
     def pull(self, c: np.ndarray) -> np.ndarray:
         return self.pulled(c)[0]
@@ -432,14 +365,12 @@ class StreamedRows(FeatureWeights):
         """
         index = np.asarray(index)
         out = np.empty((index.size, self.dim))
-        places = range(0, self.n, self._rows)
-        ends = np.searchsorted(index, [*places, self.n])
-        for start, at, end in zip(places, ends[:-1], ends[1:], strict=True):
+        for block in self.blocks():
+            at, end = np.searchsorted(index, [block.start, block.stop])
             if at < end:
-                block = slice(start, min(start + self._rows, self.n))
                 held = isinstance(self.source, np.ndarray)  # of it only the rows named are read
                 values = np.asarray(self.source[block]) if held else self.look(block)
-                out[at:end] = values[index[at:end] - start]
+                out[at:end] = values[index[at:end] - block.start]
         out -= self.offset
         return out
 
@@ -459,18 +390,16 @@ class StreamedRows(FeatureWeights):
         top = 0.0
         for rows in self.blocks():
             block = self.narrow(rows)
-            if self.dim > FEW_COLUMNS:  # the lengths of wide rows are kept
-                squares = self._lengths[rows]
-                loops.squares(block, self.offset, squares)
-                square = float(squares.max()) if np.isfinite(squares).all() else np.inf
-                self._lengths[rows] = np.sqrt(squares) * (1 + gamma(self.dim + 8))
-            else:
-                square = loops.largest_square(block, self.offset)
-            if not np.isfinite(square):
+            with np.errstate(over="ignore", invalid="ignore"):
+                centred = block - self.offset
+                squares = np.einsum("ij,ij->i", centred, centred)
+            if not np.isfinite(squares).all():
                 self._refuse(block, rows.start)
-            top = max(top, square)
-        reach = float(np.sqrt(top)) * (1 + gamma(self.dim + 8))
-        return check_reach(reach, reach == 0)
+            lengths = np.sqrt(squares) * (1 + gamma(self.dim + 8))
+            top = max(top, float(lengths.max()))
+            if self.keeps:
+                self._lengths[rows] = lengths
+        return check_reach(top, top == 0)
 
     def _refuse(self, block: np.ndarray, start: int) -> None:
         bad = np.argwhere(~np.isfinite(block))

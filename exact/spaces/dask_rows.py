@@ -1,9 +1,8 @@
 """Dask's collections as rows in partitions, held where the cluster put them.
 
-Work goes to the workers: one task for a stretch of partitions, which returns the nodes of the tree
-of sums that they fill (`partitions.Folded`); any tasks may add up nodes, so it does not matter
-which stretches there are. What a worker holds is never changed: sums are made in copies. A refusal
-that is expected is returned, not raised: a worker would write a traceback into its log.
+Work goes to the workers: one task for a stretch of partitions that a worker holds, and more tasks
+for the sums of these. What a worker holds is never changed: sums are made in copies. A refusal that
+is expected is returned, not raised: a worker would write a traceback into its log.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 
@@ -32,13 +30,12 @@ from .groups import GroupedRows
 from .partitions import (
     ArrayPartition,
     Engine,
-    Folded,
-    Node,
     Partition,
     PartitionedRows,
     Reply,
     Task,
-    replied,
+    joined,
+    replied_in_order,
 )
 
 # Names of dask's errors that say the same as a lost connection; not all versions have them.
@@ -76,20 +73,13 @@ def threads_of(client: Client) -> dict[str, int]:
         return dict(found)
 
 
-Nodes = dict[Node, Reply]
-
-# A task and the key of the fingerprints, where the workers find them.
-There = tuple[Any, np.ndarray]
+There = tuple[Any, np.ndarray]  # a task and the key of the fingerprints
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """An error that says in one sentence what cannot be done: a result like any other."""
-
-    error: InputError | CertificateError
+REFUSALS = InputError, CertificateError
 
 
 def refusals_returned(function: Callable[P, R]) -> Callable[P, R]:
@@ -98,12 +88,12 @@ def refusals_returned(function: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(function)
     def run(*words: P.args, **more: P.kwargs) -> Any:
         for word in words:
-            if isinstance(word, Refusal):
+            if isinstance(word, REFUSALS):
                 return word
         try:
             return function(*words, **more)
-        except (InputError, CertificateError) as error:
-            return Refusal(error)
+        except REFUSALS as error:
+            return error
 
     return run
 
@@ -111,41 +101,32 @@ def refusals_returned(function: Callable[P, R]) -> Callable[P, R]:
 def raised(found: list[R]) -> list[R]:
     """Return what was found, or raise the first refusal in it."""
     for one in found:
-        if isinstance(one, Refusal):
-            raise one.error from None
+        if isinstance(one, REFUSALS):
+            raise one from None
     return found
 
 
-def same(value: R) -> R:
+def same(*value: Any) -> tuple[Any, ...]:
     return value
 
 
-def with_key(task: Any, key: np.ndarray) -> There:
-    return task, key
-
-
 @refusals_returned
-def run_here(there: There, count: int, places: Sequence[int], *parts: tuple[Any, ...]) -> Nodes:
-    """Return the sums of a task's answers on some of `count` partitions."""
+def run_here(there: There, places: Sequence[int], *parts: tuple[Any, ...]) -> Reply:
+    """Return the sum of a task's answers on some partitions."""
     task, key = there
-    folded = Folded(task, count)
-    for place, part in zip(places, parts, strict=True):
-        folded.add(replied(task, held(part, place), place, key), place)
-    return folded.nodes
+    here = [held(part, place) for place, part in zip(places, parts, strict=True)]
+    return replied_in_order(task, here, places, key)
 
 
 @refusals_returned
-def sums_here(there: There, count: int, *some: Nodes) -> Nodes:
-    """Return the sums of nodes that others have made."""
-    return folded_copies(there[0], count, some).nodes
+def sums_here(there: There, *some: Reply) -> Reply:
+    """Return the sum of what others have found."""
+    return in_copies(there[0], some)
 
 
-def folded_copies(task: Task, count: int, some: Sequence[Nodes]) -> Folded:
-    """Return sums that share no memory with what they are made from."""
-    folded = Folded(task, count)
-    for nodes in some:
-        folded.add_all(nodes if len(some) == 1 else copy.deepcopy(nodes))
-    return folded
+def in_copies(task: Task, some: Sequence[Reply]) -> Reply:
+    """Return a sum that shares no memory with what it is made of."""
+    return functools.reduce(functools.partial(joined, task), copy.deepcopy(list(some)))
 
 
 def held(part: tuple[Any, ...], place: int) -> Partition:
@@ -197,7 +178,6 @@ class DaskEngine(Engine):
         self, client: Client, parts: Sequence[Future], close: Callable[[], object] | None = None
     ):
         self.client, self._parts, self._close = client, list(parts), close
-        self._key: Future | None = None
         self.numbers: int | None = None
 
     @property
@@ -205,23 +185,36 @@ class DaskEngine(Engine):
         return len(self._parts)
 
     def close(self) -> None:
-        self._parts, self._key = [], None
+        self._parts = []
         if self._close is not None:
             self._close()
 
     def run(self, task: Task, key: np.ndarray) -> Reply:
         with one_sentence():
             work = task.run.func if isinstance(task.run, functools.partial) else task.run
-            there, name = self._there(task, key), f"aucert-{work.__name__}"
-            asked = [
+            name = f"aucert-{work.__name__}"
+            # Workers find it there; the scheduler can make it again if one dies.
+            there = self._submit("aucert-task", same, task, key)
+            last = asked = [
                 self._submit(
-                    *(name, run_here, there, self.count, places),
+                    *(name, run_here, there, places),
                     *(self._parts[k] for k in places),
                     address=address,
                 )
                 for places, address in self._stretches()
             ]
-            return self._heard(name, there, task, asked)
+            while len(last) > FAN:
+                last = [
+                    self._submit(f"{name}-sum", sums_here, there, *last[k : k + FAN])
+                    for k in range(0, len(last), FAN)
+                ]
+            try:
+                self._wait_for(last)
+                found: Any = self.client.gather(last)
+            except KeyboardInterrupt:
+                self.client.cancel([*last, *asked], force=True)
+                raise
+            return in_copies(task, raised(found))
 
     def telling(self, callback: Callable[[Any], object] | None) -> Callable[[Any], None]:
         """Return a callback of a solver that tells the cluster each step, and then `callback`.
@@ -239,12 +232,6 @@ class DaskEngine(Engine):
                 callback(step)
 
         return publish
-
-    def _there(self, task: Any, key: np.ndarray) -> Future:
-        """Return the task where workers find it; the scheduler can make it again if one dies."""
-        if self._key is None:
-            self._key = self._submit("aucert-key", same, key)
-        return self._submit("aucert-task", with_key, task, self._key)
 
     def _submit(
         self, name: str, function: Callable[..., Any], *words: Any, address: str | None = None
@@ -267,22 +254,6 @@ class DaskEngine(Engine):
         if self.numbers is not None:
             each = min(each, 1 + self.numbers // (many * STRETCH_NUMBERS))
         return stretches(self.count, holders, threads, each)
-
-    def _heard(self, name: str, there: Future, task: Task, asked: list[Future]) -> Reply:
-        """Return the sum of what was asked; errors of the cluster become one sentence."""
-        last = asked
-        while len(last) > FAN:
-            last = [
-                self._submit(f"{name}-sum", sums_here, there, self.count, *last[k : k + FAN])
-                for k in range(0, len(last), FAN)
-            ]
-        try:
-            self._wait_for(last)
-            found: Any = self.client.gather(last)
-        except KeyboardInterrupt:
-            self.client.cancel([*last, *asked], force=True)
-            raise
-        return folded_copies(task, self.count, raised(found)).total()
 
     def _wait_for(self, futures: list[Future]) -> None:
         """Wait for results; a cluster whose workers are all gone is not waited for."""

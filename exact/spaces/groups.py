@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from operator import add
@@ -12,12 +13,12 @@ import numpy as np
 
 from ..errors import InputError, NoPairError
 from ..tools.lossless import check_one_type
-from .blocks import Block, added_up, merged
+from .blocks import Block, Drawn, added_up
 from .partitions import (
-    Drawn,
     Engine,
     Facts,
     PartitionedRows,
+    SomeRowsEngine,
     Source,
     assembled,
     facts_of,
@@ -53,11 +54,9 @@ def whole_partition(blocks: Iterable[Any]) -> Whole | None:
     )
 
 
-def on_classes(
-    work: Callable[[Iterator[Any], int], Any], level: float, blocks: Iterator[Any], index: int
-) -> Any:
-    """Do work about two classes on grouped rows: those of a key above `level` are positive."""
-    return work((Block(b.columns, b.key > level, b.weight) for b in blocks), index)
+def of_two_classes(level: float, blocks: Iterator[Any], index: int) -> Iterator[Block]:
+    """Yield grouped rows as those of two classes: those of a key above `level` are positive."""
+    return (Block(b.columns, b.key > level, b.weight) for b in blocks)
 
 
 # The pairs of one row weigh less than this, so that sums of grid scores stay below 2^63.
@@ -173,7 +172,7 @@ def check_groups_whole(names: dict[int, np.ndarray], advice: str) -> int:
 STEPS = 1 << 30  # A share is one of so many steps.
 
 
-def groups_taken(share: float, whole: bool, blocks: Iterator[Any], index: int) -> list[Drawn]:
+def groups_taken(share: float, whole: bool, blocks: Iterator[Any], index: int) -> list[Any]:
     """Return a share of the groups, the same ones however the rows are cut; or of the rows."""
     found, start, most = [], 0, int(share * STEPS)
     for block in blocks:
@@ -186,7 +185,7 @@ def groups_taken(share: float, whole: bool, blocks: Iterator[Any], index: int) -
             own = hashed_numbers(index, start, block.group.size, 0, STEPS) < most
         start += block.key.size
         if own.any():
-            found.append(Drawn.of(block, np.flatnonzero(own)))
+            found.append((index, Drawn.of(block, np.flatnonzero(own))))
     return found
 
 
@@ -257,7 +256,9 @@ class GroupedRows(PartitionedRows):
                 f"a classifier needs two kinds of labels, and these rows have "
                 f"{'more' if self.order.keys.size > 2 else 'one'}: use solve"
             )
-        return _Classes(self, float(self.order.keys[0]))
+        classes, level = copy(self), float(self.order.keys[0])
+        classes.engine = SomeRowsEngine(self.engine, partial(of_two_classes, level))
+        return classes
 
     def drawn_groups(self, size: int) -> Drawn:
         """Return about `size` rows: whole groups where there are many."""
@@ -281,21 +282,6 @@ class GroupedRows(PartitionedRows):
 
     def named(self, negative: np.ndarray, positive: np.ndarray) -> NoReturn:
         self.drawn(0.0, 0.0)
-
-
-@dataclass(frozen=True, eq=False)
-class _Classes:
-    """Grouped rows as rows of two classes."""
-
-    rows: GroupedRows
-    level: float
-
-    @property
-    def offset(self) -> np.ndarray:
-        return self.rows.offset
-
-    def total(self, work: Any, add: Any = merged) -> Any:
-        return self.rows.total(partial(on_classes, work, self.level), add)
 
 
 def group_hashes(seed: int, blocks: Iterator[Any], index: int) -> np.ndarray:

@@ -1,19 +1,18 @@
 """Rows in partitions, which stay where they lie: work goes to them, and answers come back.
 
 Whoever holds a partition can read it a block at a time. An answer carries the fingerprints of the
-partitions that it is about. Answers are added up in a binary tree over the numbers of the
-partitions: two neighbours, then two of these sums, and so on; whoever holds two neighbours may add
-them. So the result depends neither on who answered first, nor on how many worked, nor on where the
-partitions lie.
+partitions that it is about. Answers are added up in the order of the partitions, stretch by
+stretch, so that the result depends neither on who answered first nor on how many processes worked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from hashlib import blake2b
-from operator import add
+from itertools import pairwise
+from operator import add, itemgetter
 from typing import Any, NamedTuple, NoReturn, Protocol, Self, cast, runtime_checkable
 
 import numpy as np
@@ -22,7 +21,7 @@ from ..errors import CertificateError, InputError, NoRowsError
 from ..tools.checks import as_numbers, check_count
 from ..tools.lossless import as_float64, check_labels
 from ..tools.rounding import gamma
-from .blocks import BLOCK_NUMBERS, Block, block_memory, fingerprint, merged, new_key
+from .blocks import BLOCK_NUMBERS, Block, Drawn, block_memory, fingerprint, merged, new_key
 from .rows import FeatureWeights, check_reach
 
 # Formats that need no look before they become float64.
@@ -112,7 +111,7 @@ class ArrayPartition:
         if any(held.shape != (n,) for held in given.values()):
             sizes = " and ".join(f"{held.size} {name}" for name, held in given.items())
             raise InputError(f"{self.name} has {n} rows, but {sizes}: cut all at the same places")
-        step, memory = block_rows(dim), block_memory()
+        step = block_rows(dim)
         for start in range(0, n, step):
             some = slice(start, start + step)
             held = self.rows(some)
@@ -124,7 +123,7 @@ class ArrayPartition:
                 positive = np.zeros(held.shape[0], dtype=bool)
             if weight is not None:
                 weight = as_float64(weight, f"the weights of {self.name}")
-            columns = memory.array(dim, held.shape[0])
+            columns = block_memory(dim, held.shape[0])
             columns[...] = held.T  # converts and turns at once: many times faster than in two steps
             yield Block(columns, np.ascontiguousarray(positive), weight, *order)
 
@@ -160,7 +159,7 @@ class Task(NamedTuple):
     """Work on one partition after another, and the sum of two answers: both are sent to them.
 
     `run(blocks, index)` returns the answer of partition number `index`; `merge(first, second)`
-    the sum of two, the first about earlier rows. It may change both.
+    the sum of two, in any order. It may change both.
     """
 
     run: Callable[[Iterator[Any], int], Any]
@@ -199,65 +198,23 @@ def joined(task: Task, first: Reply, second: Reply) -> Reply:
     """Return the sum of two replies."""
     both = first.digests.keys() & second.digests.keys()
     if both:
-        raise twice(min(both))
+        raise CertificateError(f"partition {min(both)} was counted twice: please report this")
     answer = task.merge(first.answer, second.answer)
     return Reply(first.digests | second.digests, answer)
 
 
-# (level, place): the sum of the 2^level partitions from place 2^level on, or of those left.
-Node = tuple[int, int]
-
-
-class Folded:
-    """Replies added up in the binary tree over the numbers of all partitions."""
-
-    def __init__(self, task: Task, count: int):
-        self.task, self.count = task, count
-        self.nodes: dict[Node, Reply] = {}
-
-    def add(self, reply: Reply, place: int, level: int = 0) -> None:
-        """Add the reply of a partition, or a sum of several; neighbours are added up."""
-        while (size := -(-self.count >> level)) > 1:
-            sibling = place ^ 1
-            if sibling < size:  # else it is the last, and goes up alone
-                other = self.nodes.pop((level, sibling), None)
-                if other is None:
-                    break
-                first, second = (other, reply) if sibling < place else (reply, other)
-                reply = joined(self.task, first, second)
-            level, place = level + 1, place >> 1
-        if (level, place) in self.nodes:
-            raise twice(min(reply.digests))
-        self.nodes[level, place] = reply
-
-    def add_all(self, nodes: dict[Node, Reply]) -> None:
-        """Add what others have added up."""
-        for (level, place), reply in nodes.items():
-            self.add(reply, place, level)
-
-    def total(self) -> Reply:
-        """Return the sum of them all."""
-        found: set[int] = set()
-        for reply in self.nodes.values():
-            again = found & reply.digests.keys()
-            if again:
-                raise twice(min(again))
-            found |= reply.digests.keys()
-        missing = set(range(self.count)) - found
-        if missing or len(self.nodes) != 1:
-            raise CertificateError(
-                f"partition {min(missing, default=0)} has not answered: please report this"
-            )
-        return next(iter(self.nodes.values()))
-
-
-def twice(index: int) -> CertificateError:
-    """Return the error for a partition that has answered twice."""
-    return CertificateError(f"partition {index} was counted twice: please report this")
+def replied_in_order(
+    task: Task, partitions: Sequence[Partition], places: Sequence[int], key: np.ndarray
+) -> Reply:
+    """Return the sum of the replies of some partitions, whose numbers are `places`."""
+    pairs = zip(partitions, places, strict=True)
+    return reduce(partial(joined, task), (replied(task, part, k, key) for part, k in pairs))
 
 
 ATTEMPTS = 3  # A pass over the partitions is tried so often where processes die.
-STRETCHES = 8  # Each process is given about so many stretches of partitions in a pass.
+STRETCHES = (
+    64  # of partitions that a pass is made of, for any number of processes: so its bits agree
+)
 
 # Sums by bin are kept up to so many numbers (32 MB); where they have more, rows are read twice.
 KEPT_NUMBERS = 1 << 22
@@ -306,19 +263,19 @@ class LocalEngine(Engine):
         return len(self.partitions)
 
     def run(self, task: Task, key: np.ndarray) -> Reply:
-        jobs, parts = min(self.jobs, self.count), self.partitions
-        step = 1 if jobs == 1 else stretch(self.count, STRETCHES * jobs)
-        starts = range(0, self.count, step)
-        words = [(task, parts[k : k + step], k, self.count, key) for k in starts]
+        count, parts, jobs = self.count, self.partitions, min(self.jobs, self.count)
+        pieces = min(STRETCHES, count)
+        cuts = [count * k // pieces for k in range(pieces + 1)]
+        words = [(task, parts[a:b], range(a, b), key) for a, b in pairwise(cuts)]
         if jobs == 1:
-            return self._heard(task, (added_up_here(*some) for some in words))
+            return self._heard(task, (replied_in_order(*some) for some in words))
         from joblib import Parallel, delayed
         from joblib.externals.loky.process_executor import TerminatedWorkerError
 
         for _ in range(ATTEMPTS):
-            run = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+            run = Parallel(n_jobs=jobs, return_as="generator", batch_size=1)
             try:
-                return self._heard(task, run(delayed(added_up_here)(*some) for some in words))
+                return self._heard(task, run(delayed(replied_in_order)(*some) for some in words))
             except TerminatedWorkerError:
                 continue  # the next call starts new processes
         raise InputError(
@@ -328,28 +285,13 @@ class LocalEngine(Engine):
 
     def _heard(self, task: Task, found: Iterable[Any]) -> Reply:
         """Return the sum of what was found, and say how far it is."""
-        folded, done = Folded(task, self.count), 0
-        for nodes in found:
-            done += sum(len(reply.digests) for reply in nodes.values())
-            folded.add_all(nodes)
+        total: Reply | None = None
+        for reply in found:
+            total = reply if total is None else joined(task, total, reply)
             if self.heard is not None:
-                self.heard(done, self.count)
-        return folded.total()
-
-
-def stretch(count: int, pieces: int) -> int:
-    """Return how many partitions go together: a power of two, so that they have one sum."""
-    return 1 << max(0, (count // pieces).bit_length() - 1)
-
-
-def added_up_here(
-    task: Task, partitions: Sequence[Partition], first: int, count: int, key: np.ndarray
-) -> dict[Node, Reply]:
-    """Return the sums of some of `count` partitions, numbers `first` and on."""
-    folded = Folded(task, count)
-    for k, partition in enumerate(partitions, first):
-        folded.add(replied(task, partition, k, key), k)
-    return folded.nodes
+                self.heard(len(total.digests), self.count)
+        assert total is not None  # there are partitions
+        return total
 
 
 @dataclass(eq=False)
@@ -436,24 +378,6 @@ def _refuse(columns: np.ndarray, before: int) -> NoReturn:
     raise Unusable(before + row, column, float(columns[column, row]))
 
 
-class Drawn(NamedTuple):
-    """Rows (m, d), and what a block says of each of them."""
-
-    rows: np.ndarray
-    positive: np.ndarray
-    weight: np.ndarray | None
-    group: Any = None
-    key: Any = None
-
-    @classmethod
-    def of(cls, block: Block, at: np.ndarray) -> Drawn:
-        """Return some rows, as float32 where that holds them: they are sent, and a worker's own."""
-        rows = np.ascontiguousarray(block.columns[:, at].T)
-        with np.errstate(over="ignore"):
-            small = rows.astype(np.float32)
-        return cls(small if np.array_equal(small, rows) else rows, *block.labels_at(at))
-
-
 def marks(seen: int, more: int, share: float) -> np.ndarray:
     """Return which of a class's next `more` rows are taken: number k if k = floor(m / share).
 
@@ -467,8 +391,8 @@ def marks(seen: int, more: int, share: float) -> np.ndarray:
 def rows_taken(
     before: dict[int, tuple[int, int]], taken: Callable[[int, int, int], np.ndarray],
     blocks: Iterator[Block], index: int,
-) -> list[Drawn]:  # fmt: skip
-    """Return rows by their numbers within their class.
+) -> list[tuple[int, Drawn]]:  # fmt: skip
+    """Return rows by their numbers within their class, next to the partition's number.
 
     `taken(side, seen, more)` says which of a class's next `more` rows, of `seen` that came before.
     """
@@ -481,7 +405,7 @@ def rows_taken(
             seen[side] += own.size
         at = np.sort(np.concatenate(places))
         if at.size:
-            found.append(Drawn.of(block, at))
+            found.append((index, Drawn.of(block, at)))
     return found
 
 
@@ -498,10 +422,11 @@ def named_ones(
     return wanted[side][first:last] - seen
 
 
-def assembled(parts: list[Any]) -> Any:
-    """Return what was drawn from several partitions, tuples of columns or None, as one."""
-    joined = (None if own[0] is None else np.concatenate(own) for own in zip(*parts, strict=True))
-    found = type(parts[0])(*joined)
+def assembled(parts: list[tuple[int, Drawn]]) -> Drawn:
+    """Return what was drawn from several partitions as one, in their order."""
+    every = [drawn for _, drawn in sorted(parts, key=itemgetter(0))]
+    whole = (None if own[0] is None else np.concatenate(own) for own in zip(*every, strict=True))
+    found = Drawn(*whole)  # type: ignore[arg-type]
     return found._replace(rows=found.rows.astype(float, copy=False))
 
 

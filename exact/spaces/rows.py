@@ -137,13 +137,19 @@ def pull_of(X: np.ndarray, c: np.ndarray, block: int) -> np.ndarray:
 def _pulled(X: np.ndarray, c: np.ndarray, block: int) -> np.ndarray:
     n, d = X.shape
     if d <= FEW_COLUMNS and X.flags.c_contiguous and c.flags.c_contiguous:
-        whole = n // block * block
-        parts = c[:whole].reshape(-1, 1, block) @ X[:whole].reshape(-1, block, d)
-        return parts[:, 0].sum(axis=0) + c[whole:] @ X[whole:]
+        return chunk_sums(X, c, block).sum(axis=0)
     total = np.zeros(d)
     for start in range(0, n, block):
         total += c[start : start + block] @ X[start : start + block]
     return total
+
+
+def chunk_sums(X: np.ndarray, c: np.ndarray, size: int) -> np.ndarray:
+    """Return X'c over each `size` rows, the last ones alone: (chunks, d); X and c contiguous."""
+    n, d = X.shape
+    whole = n // size * size
+    parts = (c[:whole].reshape(-1, 1, size) @ X[:whole].reshape(-1, size, d))[:, 0]
+    return parts if whole == n else np.vstack([parts, c[whole:] @ X[whole:]])
 
 
 def column_means(X: sp.csr_matrix) -> np.ndarray:

@@ -38,15 +38,14 @@ part that is added.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError, OverflowingError
 from ..tools.compiling import sealed
-from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
+from ..tools.rounding import LONG_UNIT, UNIT, Pull, gamma, short_chain, short_sum
 from . import loops
 from .assembled import PairSums
 
@@ -205,7 +204,7 @@ class Gathered:
         """
         return float(self.held[..., -1 if self.counted else 0].max()) + self.parts
 
-    def weighed(self, table: np.ndarray, chain: float) -> WeighedSums:
+    def weighed(self, table: np.ndarray, chain: float) -> Pull:
         """Return the pull of these rows for a table of marginals."""
         d = self.sums.shape[3] - 1
         total, carry, entries = np.zeros(d), np.zeros(d), table.size
@@ -216,136 +215,77 @@ class Gathered:
         chained = gamma(chain + self.parts + 8)
         size *= 1 + gamma(chain + self.parts + d + 2 * entries + 16)
         across = gamma(8) + (2 * entries * UNIT) ** 2
-        return WeighedSums(total, carry, size, (chained + across * (1 + chained)) * size)
-
-
-@dataclass(eq=False)
-class WeighedSums:
-    """A pull, total + carry; sum of |c_i| |x_i - offset|; a bound of its error; and its parts."""
-
-    total: np.ndarray
-    carry: np.ndarray
-    size: float
-    error: float
-    parts: int = 1
-
-    @property
-    def value(self) -> np.ndarray:
-        return self.total + self.carry
-
-    def merge(self, other: WeighedSums) -> WeighedSums:
-        new = self.total + other.total
-        part = new - self.total
-        slip = (self.total - (new - part)) + (other.total - part)  # two-sum: exact
-        self.total, self.carry = new, self.carry + other.carry + slip
-        self.size += other.size
-        self.error += other.error
-        self.parts += other.parts
-        return self
-
-    def bound(self) -> float:
-        """Return a bound of |value - true|: the parts' own, and that of adding them up."""
-        merged = gamma(4) + (4 * self.parts * UNIT) ** 2
-        return (self.error + merged * self.size) * (1 + gamma(self.parts + 8))
+        return Pull(total, carry, size, (chained + across * (1 + chained)) * size)
 
 
 @dataclass(frozen=True, eq=False)
-class Marginals:
-    """The closed histogram: the marginals of each bin, and the sums over all pairs."""
+class ClosedLines:
+    """Marginals by class and bin, and sums over all pairs, both over the pairs' mass."""
 
-    u: np.ndarray
-    v: np.ndarray
+    table: np.ndarray
+    conjugate: float
+    conjugate_rounding: float
+    c_error: float
     value: float
     value_rounding: float
-    excess: float
-    total: float
-    mass: float
-    slip: float
-
-    @cached_property
-    def table(self) -> np.ndarray:
-        """-v and +u over the mass: (2, size, 1)."""
-        return np.stack([self.v / -self.mass, self.u / self.mass])[..., None]
+    total: float | None = None
+    excess: float = 0.0
 
 
-class Histogram:
-    """Counts of two classes on one grid of bins, for the hinge."""
+def hinge_ruler(extent: np.ndarray, bins: int, half: int = 0, largest: int = LARGEST_GRID) -> Ruler:
+    """Return the grid of the hinge for scores of this range: coarser until it is not too large."""
+    if not 1 <= bins < 1 << 63 or bins & (bins - 1):
+        raise InputError(f"bins must be a power of two below 2^63, not {bins}")
+    while True:
+        K = float(bins)
+        low_a, high_a, low_b, high_b = np.floor(K * extent)
+        # Rows beyond these ends have m >= edge, or m <= -edge, with all of the other class.
+        edge = max(half, 1)
+        a_low = min(max(low_a, low_b + K - edge), high_a)
+        a_high = max(min(high_a, high_b + K + edge), a_low)
+        size = a_high - a_low + 2 * edge + 1
+        top = np.abs(K * extent).max() + K + edge
+        if (size <= largest and top < LARGEST_BIN) or bins == 1:
+            break
+        bins //= 2
+    if not (size <= max(largest, 1 << 10) and top < LARGEST_BIN):
+        raise OverflowingError("the scores are so far apart that no grid of bins holds them")
+    first = a_low - K - edge
+    limits = np.array([[first, first + size - 1, first], [a_low, a_high, first + K]])
+    return Ruler(bins, limits, int(size), extent, powers=1, cut=False)
 
-    def __init__(self, extent: np.ndarray, bins: int, half: int = 0, largest: int = LARGEST_GRID):
-        if not 1 <= bins < 1 << 63 or bins & (bins - 1):
-            raise InputError(f"bins must be a power of two below 2^63, not {bins}")
-        self.bins, self.extent = bins, extent
-        while True:
-            low_a, high_a, low_b, high_b = np.floor(self.bins * extent)
-            K = float(self.bins)
-            # Rows beyond these ends have m >= edge, or m <= -edge, with all of the other class.
-            edge = max(half, 1)
-            a_low = min(max(low_a, low_b + K - edge), high_a)
-            a_high = max(min(high_a, high_b + K + edge), a_low)
-            size = a_high - a_low + 2 * edge + 1
-            top = np.abs(K * extent).max() + K + edge
-            if (size <= largest and top < LARGEST_BIN) or self.bins == 1:
-                break
-            self.bins //= 2
-        if not (size <= max(largest, 1 << 10) and top < LARGEST_BIN):
-            raise OverflowingError("the scores are so far apart that no grid of bins holds them")
-        first = a_low - K - edge
-        limits = np.array([[first, first + size - 1, first], [a_low, a_high, first + K]])
-        self.ruler = Ruler(self.bins, limits, int(size), extent, powers=1, cut=False)
-        self.counts = Gathered.over(self.ruler, 0, 2)
 
-    def add(
-        self, scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
-    ) -> None:
-        """Count a block of rows: scores, classes and row weights (m,)."""
-        column = np.ascontiguousarray(scores).reshape(1, -1)
-        self.counts.add(self.ruler, column, np.zeros(1), np.ones(1), positive, weight)
-
-    @property
-    def fits(self) -> bool:
-        """Whether all scores added so far lie in the range for which the grid was made."""
-        return self.ruler.holds(self.counts.ends)
-
-    def close(self, half: int, whole: bool) -> Marginals:
-        """Return the marginals by bin and the sums over all pairs."""
-        rows, parts = self.counts.rows, self.counts.parts
-        minus, plus = self.counts.held
-        size, (masses_b, masses_a) = plus.shape[0], self.counts.held[:, :, 0]
-        mass_a, mass_b = float(short_sum(masses_a)), float(short_sum(masses_b))
-        whole = whole and 2 * size * max(mass_a, mass_b) < 2.0**53
-        if whole:
-            u, v = _whole_ramps(masses_b, half), _whole_ramps(masses_a[::-1], half)[::-1]
-        else:
-            u, v = np.empty(size), np.empty(size)
-            loops.ramps(masses_b, half, u)
-            loops.ramps(masses_a[::-1], half, v[::-1])
-        value, counted, residual = loops.summed(plus, minus)
-        used = masses_a > 0
-        total = float(short_sum(masses_a[used].astype(np.longdouble) * u[used]))
-        # Whole numbers are counted exactly. Others, and residuals, are summed plainly within a bin
-        # (at most `longest` terms, and a sum a part), compensated over bins.
-        longest = parts + (float(self.counts.held[:, :, 0].max()) if whole else float(rows))
-        slip = gamma(4) if whole else gamma(2 * rows + parts + 2 * short_chain(size) + 8)
-        slip += gamma(short_chain(size) + 2, LONG_UNIT)
-        across = gamma(16) + (size * UNIT) ** 2
-        chain = gamma(longest + 16)
-        rounding = (across + slip) * counted + (across + chain + slip) * residual
-        # Of pairs with m = 0 the value has theta_j (1 - theta_i), and the hinge at least zero.
-        doubtful = np.maximum(minus[:, 1] * (plus[:, 0] - plus[:, 1]), 0.0).sum() * (1 + 1e-9)
-        return Marginals(
-            u, v, value / self.bins, rounding / self.bins, float(doubtful) / self.bins,
-            float(total), mass_a * mass_b, slip,
-        )  # fmt: skip
-
-    def marginals(
-        self,
-        scores: np.ndarray,
-        positive: np.ndarray,
-        closed: Marginals,
-        weight: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Return the signed, normalised marginals of a block of rows: (m,)."""
-        return self.ruler.marginals(scores, positive, weight, closed.table)
+def closed_hinge(ruler: Ruler, found: Gathered, half: int, whole: bool) -> ClosedLines:
+    """Return the marginals by bin and the sums over all pairs."""
+    minus, plus = found.held
+    size, (masses_b, masses_a) = ruler.size, found.held[:, :, 0]
+    mass_a, mass_b = float(short_sum(masses_a)), float(short_sum(masses_b))
+    K, mass = float(ruler.bins), mass_a * mass_b
+    whole = whole and 2 * size * max(mass_a, mass_b) < 2.0**53
+    if whole:
+        u, v = _whole_ramps(masses_b, half), _whole_ramps(masses_a[::-1], half)[::-1]
+    else:
+        u, v = np.empty(size), np.empty(size)
+        loops.ramps(masses_b, half, u)
+        loops.ramps(masses_a[::-1], half, v[::-1])
+    value, counted, residual = loops.summed(plus, minus)
+    used = masses_a > 0
+    total = float(short_sum(masses_a[used].astype(np.longdouble) * u[used])) / mass
+    # Whole numbers are counted exactly. Others, and residuals, are summed plainly within a bin
+    # (at most `longest` terms, and a sum a part), compensated over bins.
+    longest = found.longest if whole else float(found.rows) + found.parts
+    slip = gamma(4) if whole else gamma(2 * found.rows + found.parts + 2 * short_chain(size) + 8)
+    slip += gamma(short_chain(size) + 2, LONG_UNIT)
+    across = gamma(16) + (size * UNIT) ** 2
+    rounding = (across + slip) * counted + (across + gamma(longest + 16) + slip) * residual
+    # Of pairs with m = 0 the value has theta_j (1 - theta_i), and the hinge at least zero.
+    doubtful = np.maximum(minus[:, 1] * (plus[:, 0] - plus[:, 1]), 0.0).sum() * (1 + 1e-9)
+    value, lost = value / K / mass, (slip + gamma(16)) * total
+    table = np.stack([v / -mass, u / mass])[..., None]
+    return ClosedLines(
+        table, total, lost, 2 * lost, value, rounding / K / mass + gamma(8) * value, total,
+        float(doubtful) / K / mass * (1 + gamma(4)),
+    )  # fmt: skip
 
 
 def _whole_ramps(mass: np.ndarray, half: int) -> np.ndarray:
@@ -378,41 +318,36 @@ def binned_hinge(
 
     `width`, the smoothing of the slope, is rounded to an even number of bins.
     """
-    half = half_width(width, bins)
     extent = Extent()
     extent.add(scores, positive)
-    histogram = Histogram(extent.ends, bins, half)
-    histogram.add(scores, positive, weight)
-    closed = histogram.close(half, whole_numbers(weight))
-    c = histogram.marginals(scores, positive, closed, weight)
-    value, total = closed.value / closed.mass, closed.total / closed.mass
-    size = float(np.abs(extent.ends).max())
-    value_rounding = closed.value_rounding / closed.mass + gamma(8) * value + 4 * UNIT * size
-    total_rounding = (closed.slip + gamma(16)) * total
+    sums, c = hinge_of_scores(extent.ends, scores, positive, weight, bins, half_width(width, bins))
+    rounding = sums.value_rounding + 4 * UNIT * float(np.abs(extent.ends).max())
     return PairSums(
-        value, c, total, total, value_rounding, 2 * total_rounding, total_rounding,
-        excess=closed.excess / closed.mass * (1 + gamma(4)),
+        sums.value, c, sums.conjugate, sums.conjugate, rounding, sums.c_error,
+        sums.conjugate_rounding, excess=sums.excess,
     )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class ClosedLines:
-    """Marginals by class and bin, and sums over all pairs."""
-
-    table: np.ndarray
-    conjugate: float
-    conjugate_rounding: float
-    c_error: float
-    value: float
-    value_rounding: float
-    total: float | None = None
-    excess: float = 0.0
+def hinge_of_scores(
+    extent: np.ndarray,
+    scores: np.ndarray,
+    positive: np.ndarray,
+    weight: np.ndarray | None,
+    bins: int,
+    half: int,
+) -> tuple[ClosedLines, np.ndarray]:
+    """Return the hinge's sums, and the marginals (n,), of scores (n,) that are all at hand."""
+    ruler = hinge_ruler(extent, bins, half)
+    found = Gathered.over(ruler, 0, 2)
+    column = np.ascontiguousarray(scores).reshape(1, -1)
+    found.add(ruler, column, np.zeros(1), np.ones(1), positive, weight)
+    sums = closed_hinge(ruler, found, half, whole_numbers(weight))
+    return sums, ruler.marginals(scores, positive, weight, sums.table)
 
 
 def squared_ruler(extent: np.ndarray, bins: int) -> Ruler:
     """Return the grid of the squared hinge's moments for scores of this range."""
-    ruler = Histogram(extent, bins).ruler
-    return Ruler(ruler.bins, ruler.limits, ruler.size, extent, powers=2, cut=False)
+    return replace(hinge_ruler(extent, bins), powers=2)
 
 
 def closed_squared(ruler: Ruler, found: Gathered, whole: bool) -> ClosedLines:

@@ -66,8 +66,6 @@ WHOLE_LIMB = 21  # Bits of a part of a whole number: products of two parts stay 
 
 RUN = 1 << 15  # So many such products are added up in 63 bits.
 
-MOST_BITS = 61  # Soft sums of some groups stay below two to this power.
-
 
 @dataclass(frozen=True, eq=False)
 class Arrangement:
@@ -463,18 +461,25 @@ def _grid(
     Soft sums are below mass * 2^k * (range + 1 + width), hard ones below the mass.
     """
     low, high = float(s.min()), float(s.max())
-    size = max(abs(low), abs(high), 2.0**-900)
-    if not (high - low + width < 2.0**45 and size < 2.0**50):
-        return None
-    fine = 51 - int(np.frexp(size)[1])
+    span, size = high - low, max(abs(low), abs(high))
     if width > 0:
         top = max(largest_mass(at, term) for term in weights.terms)
-        k = min(fine, 60 - top.bit_length() - int(np.frexp(high - low + 1 + width)[1]))
-        half = round(float(np.ldexp(width, k - 1))) if k >= 0 else 0
-        if half >= 1:
+        k = _steps(span, size, top, width)
+        half = 0 if k is None else round(float(np.ldexp(width, k - 1)))
+        if k is not None and half >= 1:
             return k, half
-    k = min(fine, 60 - int(np.frexp(high - low + 1)[1]))
-    return (k, 0) if k >= 0 else None
+    k = _steps(span, size, 0, 0.0)
+    return None if k is None else (k, 0)
+
+
+def _steps(span: float, size: float, top: int, width: float) -> int | None:
+    """Return k of the finest grid on which no sum of `top` of its whole numbers reaches 2^62."""
+    size = max(size, 2.0**-900)
+    if not (span + width < 2.0**45 and size < 2.0**50):
+        return None
+    most = 60 - top.bit_length() - int(np.frexp(span + 1 + width)[1])
+    k = min(51 - int(np.frexp(size)[1]), most)
+    return k if k >= 0 else None
 
 
 def _coarse_grid(
@@ -598,12 +603,8 @@ class WholeHingeSums:
 
 def finest_grid(far: float, top: int, width: float) -> tuple[int, int] | None:
     """Return k and the half width in steps, so that no whole number reaches 2^62, or None."""
-    size = max(far, 2.0**-900)
-    if not (2 * far + width < 2.0**45 and size < 2.0**50):
-        return None
-    most = MOST_BITS - 1 - top.bit_length() - int(np.frexp(2 * far + 1 + width)[1])
-    k = min(51 - int(np.frexp(size)[1]), most)
-    if k < 0:
+    k = _steps(2 * far, far, top, width)
+    if k is None:
         return None
     return k, max(1, round(float(np.ldexp(width, k - 1)))) if width > 0 else 0
 

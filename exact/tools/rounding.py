@@ -98,3 +98,64 @@ def remaining_sum(values: np.ndarray) -> np.ndarray:
     All terms are >= 0, so each sum keeps its relative accuracy however small it is.
     """
     return running_sum(values[::-1])[::-1]
+
+
+CHAIN = 256  # rows summed plainly before their sum is added with compensation
+
+
+@dataclass(eq=False)
+class Pull:
+    """A sum of c_i x_i, `total` + `carry`: added up with compensation, and with its bounds.
+
+    `size` is at least the sum of |c_i| |x_i|, `slip` bounds what rounded before sums were added up.
+    """
+
+    total: np.ndarray
+    carry: np.ndarray
+    size: float = 0.0
+    slip: float = 0.0
+    terms: int = 1
+
+    @classmethod
+    def of(cls, dim: int) -> Pull:
+        """Return the empty sum."""
+        return cls(np.zeros(dim), np.zeros(dim))
+
+    @property
+    def value(self) -> np.ndarray:
+        return self.total + self.carry
+
+    def add(self, parts: np.ndarray, size: float, rows: int) -> None:
+        """Add sums (k, dim) over at most `CHAIN` rows each; `size` is a rounded sum over `rows`."""
+        totals = np.cumsum(np.vstack([self.total, parts]), axis=0)
+        old, new = totals[:-1], totals[1:]
+        moved = new - old
+        self.carry += ((old - (new - moved)) + (parts - moved)).sum(axis=0)  # two-sums: exact
+        self.total, self.terms = totals[-1].copy(), self.terms + len(parts)
+        size *= 1 + gamma(rows + self.total.size + 8)
+        self.size += size
+        self.slip += gamma(CHAIN + 8) * size
+
+    def add_columns(self, centred: np.ndarray, c: np.ndarray, sizes: np.ndarray) -> None:
+        """Add sum_i c_i x_i of a block of rows that lie as columns (dim, m), centred already.
+
+        `sizes` (m,) are at least |c_i|, more where c is itself a difference.
+        """
+        size = float(sizes @ np.sqrt(np.einsum("ij,ij->j", centred, centred)))
+        parts = np.add.reduceat(centred * c, np.arange(0, c.size, CHAIN), axis=1)
+        self.add(parts.T, size, c.size)
+
+    def merge(self, other: Pull) -> Pull:
+        """Add the sum over other rows; in the same order of parts it is the same to the bit."""
+        new = self.total + other.total
+        part = new - self.total
+        slip = (self.total - (new - part)) + (other.total - part)  # two-sum: exact
+        self.total, self.carry = new, self.carry + other.carry + slip
+        self.size, self.slip = self.size + other.size, self.slip + other.slip
+        self.terms += other.terms
+        return self
+
+    def bound(self) -> float:
+        """Return a bound of |value - true|: the parts' own, and that of adding them up."""
+        adding = gamma(4) + (4 * self.terms * UNIT) ** 2
+        return (self.slip + adding * self.size) * (1 + gamma(self.terms + self.total.size + 8))

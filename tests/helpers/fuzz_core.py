@@ -43,7 +43,7 @@ from aucert.exact.problem.worst import Worst
 from aucert.exact.proof import check_proof
 from aucert.exact.proof.write import columns_of, write_proof, write_proof_of
 from aucert.exact.solvers.choose import choose_solver
-from aucert.exact.sums.binned import Histogram
+from aucert.exact.sums import binned
 from aucert.exact.tools.rounding import Bound
 from aucert.validation.checking.check_solver import check_solver
 from aucert.validation.reference.problems import reference_problems
@@ -685,7 +685,7 @@ def forced(rng: np.random.Generator) -> Iterator[None]:
             at = importlib.import_module(EXACT + module)
             stack.enter_context(mock.patch.object(at, attribute, value))
         stack.enter_context(mock.patch.object(StreamedRows, "__init__", made))
-        stack.enter_context(mock.patch.object(Histogram.__init__, "__defaults__", (0, grid)))
+        stack.enter_context(mock.patch.object(binned.hinge_ruler, "__defaults__", (0, grid)))
         yield
 
 

@@ -118,11 +118,11 @@ class ParquetPartition:
         held = [self._column(table, name, before) for name in self.columns]
         positive = self._labels(table, before)
         weight = None if self.weight is None else self._column(table, self.weight, before)
-        step, memory = block_rows(len(held)), block_memory()
+        step = block_rows(len(held))
         for start in range(0, table.num_rows, step):
             rows = slice(start, start + step)
             own = positive[rows]
-            columns = memory.array(len(held), own.size)
+            columns = block_memory(len(held), own.size)
             for k, column in enumerate(held):
                 columns[k] = column[rows]
             more = None if weight is None else weight[rows].astype(float)

@@ -144,8 +144,8 @@ def leaking(honest: Any) -> Any:
 
 def short(honest: Any) -> Any:
     """Assemble an evaluation of a pull that is too short."""
-    return lambda w, sums, bins, half, pull, slip: honest(
-        w, sums, bins, half, (0.9 * pull[0], *pull[1:]), slip
+    return lambda self, w, bins, half, sums, pull: honest(
+        self, w, bins, half, sums, (0.9 * pull[0], *pull[1:])
     )
 
 
@@ -209,7 +209,7 @@ PLANTED: dict[str, tuple[Any, str, Callable[..., Any], Kind, Any]] = {
     "a bound of subsets": (
         fuzz_kinds, "best_subset", audited("lower", lambda x: x + 1e-6), fuzz_kinds.subset, ANY,
     ),
-    "a pull in bins": (evaluation, "_assembled", short, None, IN_BLOCKS),
+    "a pull in bins": (evaluation.Evaluator, "_of_lines", short, None, IN_BLOCKS),
     "a dual over partitions": (evaluation.Evaluation, "dual", scaled(1 + 1e-6), partitioned, ANY),
     "no range of an AUC": (
         cross_validation, "auc_within", lambda honest: lambda rows, w, radius: honest(rows, w, 0.0),

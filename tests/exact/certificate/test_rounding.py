@@ -32,7 +32,7 @@ from aucert.exact.spaces.gram import Gram, chain_of
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.support import certified_diagonal, cholesky_slip
 from aucert.exact.sums.assembled import PairSums
-from aucert.exact.sums.binned import Extent, Histogram
+from aucert.exact.sums.binned import Extent, hinge_of_scores
 from aucert.exact.sums.counted import SortedRows
 from aucert.exact.sums.swept import hinge_roundings, squared_roundings
 from aucert.exact.tools.rounding import (
@@ -376,7 +376,7 @@ def test_running_sums_keep_light_rows_behind_a_heavy_one(loss: str, form: str) -
 def test_sums_from_bins_are_charged_with_their_quotients_and_with_clipped_rows(far: float) -> None:
     """value / mass: product, quotient, and the sum; a clipped row's residual, a unit of 2 size.
 
-    An example cannot show these to be needed: `Histogram.close` charges sums of residuals with
+    An example cannot show these to be needed: `closed_hinge` charges sums of residuals with
     more units than they use. So the formula is held to the analysis, for rows near and far.
     """
     rng = np.random.default_rng(1)
@@ -384,13 +384,12 @@ def test_sums_from_bins_are_charged_with_their_quotients_and_with_clipped_rows(f
     scores[:2] = far, -far
     extent = Extent()
     extent.add(scores, positive)
-    histogram = Histogram(extent.ends, 1 << 10)
-    histogram.add(scores, positive)
-    closed, size = histogram.close(0, True), float(np.abs(extent.ends).max())
+    closed, _ = hinge_of_scores(extent.ends, scores, positive, None, 1 << 10, 0)
     found = AllPairs(form="binned", bins=1 << 10).on(positive).sums(scores, HINGE)
-    rest = found.value_rounding - closed.value_rounding / closed.mass - gamma(3) * found.value
-    assert 2 * UNIT * size <= rest <= 8 * UNIT * (size + found.value)
-    assert found.conjugate_rounding >= (closed.slip + gamma(3)) * found.conjugate
+    rest, size = found.value_rounding - closed.value_rounding, float(np.abs(extent.ends).max())
+    assert 2 * UNIT * size <= rest <= 8 * UNIT * size
+    assert closed.value_rounding > gamma(8) * found.value
+    assert found.conjugate_rounding >= gamma(7) * found.conjugate
 
 
 def test_what_marginals_have_lost_is_in_the_error_of_their_pull() -> None:

@@ -1,104 +1,190 @@
-"""Spaces given by a kernel matrix, held or streamed: the same numbers, honest bounds."""
+"""Kernel matrices: held, made in blocks, in tiles or factored; what they mean, and their bounds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
+import naive
+from aucert.exact.api.solve import solve
 from aucert.exact.certificate.certificate import Certificate, Minorant
-from aucert.exact.errors import InputError
-from aucert.exact.losses.registry import LOSSES
+from aucert.exact.errors import InputError, TooLargeError
+from aucert.exact.formulation import formulation
+from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Ridge, pair_problem
-from aucert.exact.spaces.gram import Gram, blocked_product, chain_of
+from aucert.exact.spaces import factor, gram
+from aucert.exact.spaces.factor import GramFactor, factor_gram, factor_kernel, rows_of
+from aucert.exact.spaces.gram import Gram, blocked_product, chain_of, residual_norm, shortfall
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
+from aucert.exact.spaces.rows import Rows
+from aucert.exact.structured import ClassScatter, Structured
 from aucert.exact.tools.rounding import LONG_UNIT, gamma
+from aucert.exact.tools.threads import at_most
 from loops import each, seeds
 
 KERNELS: list[Kernel] = [Linear(), Gaussian(0.3), Laplacian(0.4)]
+DRAW = np.random.default_rng(0)
+X = DRAW.normal(size=(90, 8))
+Y = X[:, 0] * X[:, 1] + X[:, 2] + 0.5 * DRAW.normal(size=90) > 0.3
 
 
-@given(seed=st.integers(0, 2**32), sparse=st.booleans())
-@settings(max_examples=80, deadline=None)
-def test_a_streamed_matrix_is_the_held_one(seed: int, sparse: bool) -> None:
-    rng = np.random.default_rng(seed)
+def some_rows(rng: np.random.Generator) -> np.ndarray:
+    """Return rows with ties and repetitions now and then."""
     n, d = int(rng.integers(1, 40)), int(rng.integers(1, 5))
-    X = np.round(rng.normal(size=(n, d)), int(rng.integers(0, 5)))
-    kernel = KERNELS[rng.integers(3)]
+    X = np.round(rng.normal(size=(n, d)), int(rng.integers(0, 6)))
+    X = X[rng.integers(0, n, n)] if rng.integers(2) else X
+    X[0, 0] += 2.0
+    return X
+
+
+@each("seed", seeds(40))
+def test_a_streamed_matrix_is_the_held_one(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, kernel = some_rows(rng), KERNELS[seed % 3]
     held = Gram.of_kernel(kernel, X)
-    streamed = Gram.of_kernel(kernel, sp.csr_matrix(X) if sparse else X, held=False)
-    w, c = rng.normal(size=n) * (rng.uniform(size=n) < 0.7), rng.normal(size=n)
-    c -= c.mean()
-    size = held.reach**2 * float(np.abs(w).sum()) + 1e-9
-    assert streamed.scores(w) == pytest.approx(held.scores(w), abs=1e-13 * size)
-    assert streamed.careful_scores(w)[0] == pytest.approx(
-        held.careful_scores(w)[0].astype(float), abs=1e-13 * size
-    )
-    larger = (held.reach * (np.abs(w).sum() + np.abs(c).sum())) ** 2 + 1e-9
-    assert streamed.norm2(w) == pytest.approx(held.norm2(w), abs=1e-13 * larger)
-    assert streamed.dual_norm2(c) == pytest.approx(held.dual_norm2(c), abs=1e-13 * larger)
-    assert streamed.inner(w, c) == pytest.approx(held.inner(w, c), abs=1e-13 * larger)
+    streamed = Gram.of_kernel(kernel, X if seed % 2 else sp.csr_matrix(X), held=False)
+    w, c = rng.normal(size=len(X)) * (rng.uniform(size=len(X)) < 0.7), rng.normal(size=len(X))
+    size = held.reach * float(np.abs(w).sum() + np.abs(c).sum()) + 1e-9
+    for name, args in (("scores", [w]), ("careful_scores", [w]), ("norm2", [w]), ("inner", [w, c])):
+        one, two = (getattr(space, name)(*args) for space in (streamed, held))
+        one, two = (found[0] if isinstance(found, tuple) else found for found in (one, two))
+        within = 1e-13 * size * (size if np.ndim(one) == 0 else held.reach + 1e-9)
+        assert np.abs(np.asarray(one - two, dtype=float)).max() <= within
     assert streamed.reach == pytest.approx(held.reach, rel=1e-14)
-    assert np.array_equal(streamed.pull(c), held.pull(c))
+    assert np.array_equal(streamed.pull(c), held.pull(c)) and held.dual_norm2(w) == held.norm2(w)
+    part = held.part(np.arange(len(X))[::2])
+    assert part.noise == held.noise > 0 and part.kernel == kernel
+    assert np.array_equal(part.lengths, held.lengths[::2])
 
 
-def dyadic(seed: int) -> tuple[np.ndarray, Any, np.random.Generator]:
-    """Return rows whose kernel matrix is exact in doubles, and that matrix in fractions."""
+def check_bounds(space: Gram, K: list[list[Fraction]], w: np.ndarray) -> None:
+    """Scores and norms are within their stated rounding of those of K, in fractions."""
+    exact = naive.exact(w)
+    true = naive.products(K, exact)
+    for found, error in (space.careful_scores(w), (space.scores(w), space.score_error(w))):
+        for one, bound, score in zip(found, error, true, strict=True):
+            assert abs(naive.exact(one) - score) <= naive.exact(bound)
+    norm2 = sum(x * s for x, s in zip(exact, true, strict=True))
+    assert abs(naive.exact(space.norm2(w)) - norm2) <= naive.exact(space.norm2_error(w))
+    assert abs(naive.exact(space.dual_norm2(w)) - norm2) <= naive.exact(space.dual_norm2_error(w))
+    assert all(row[k] <= naive.exact(space.lengths[k]) ** 2 for k, row in enumerate(K))
+
+
+@each("held", [True, False])
+@each("seed", seeds(40))
+def test_scores_and_norms_are_within_their_stated_rounding(seed: int, held: bool) -> None:
     rng = np.random.default_rng([7, seed])
     n = int(rng.integers(2, 9))
-    X = np.round(rng.normal(size=(n, 2)) * 8) / 8
-    if seed % 2:
-        X += 1024.0
-    rows = [[Fraction(x) for x in row] for row in X.tolist()]
-    K = [[sum((x * z for x, z in zip(p, q, strict=True)), Fraction(0)) for q in rows] for p in rows]
-    return X, K, rng
-
-
-@each("make", [lambda X: Gram(X @ X.T), lambda X: Gram.of_kernel(Linear(), X, held=False)])
-@each("seed", seeds(40))
-def test_scores_and_norms_are_within_their_stated_rounding(
-    seed: int, make: Callable[[np.ndarray], Gram]
-) -> None:
-    X, K, rng = dyadic(seed)
-    space, n = make(X), len(X)
+    X = np.round(rng.normal(size=(n, 2)) * 8) / 8 + 1024.0 * (seed % 2)  # K is exact in floats
+    space = Gram(X @ X.T) if held else Gram.of_kernel(Linear(), X, held=False)
     null = np.linalg.svd(X.T)[2][-1] * 10.0 ** rng.integers(0, 9)  # cancels in K w
-    w = rng.normal(size=n) + null
-    exact = [Fraction(float(x)) for x in w]
-    scores = [sum(k * x for k, x in zip(row, exact, strict=True)) for row in K]
-    careful, error = space.careful_scores(w)
-    plain, plain_error = space.scores(w), space.score_error(w)
-    for k, true in enumerate(scores):
-        high = float(careful[k])
-        found = Fraction(high) + Fraction(float(careful[k] - np.longdouble(high)))
-        assert abs(found - true) <= Fraction(float(error[k]))
-        assert abs(Fraction(float(plain[k])) - true) <= Fraction(float(plain_error[k]))
-    norm2 = sum(x * s for x, s in zip(exact, scores, strict=True))
-    assert abs(Fraction(space.norm2(w)) - norm2) <= Fraction(space.norm2_error(w))
-    assert abs(Fraction(space.dual_norm2(w)) - norm2) <= Fraction(space.dual_norm2_error(w))
-    assert all(row[k] <= Fraction(space.reach) ** 2 for k, row in enumerate(K))
+    rows = naive.exact(X)
+    check_bounds(space, [naive.products(rows, row) for row in rows], rng.normal(size=n) + null)
 
 
 def test_blocked_products_bound_their_chain() -> None:
     rng = np.random.default_rng(3)
     K, w = rng.normal(size=(3, 1000)), rng.normal(size=1000)
     for values, unit in ((w, 2.0**-53), (w.astype(np.longdouble), LONG_UNIT)):
-        found = blocked_product(K, values)
+        found, sizes = blocked_product(K, values), np.abs(K) @ np.abs(w)
         assert found.dtype == values.dtype
-        for row, score in zip(K, found, strict=True):
-            true = sum(
-                Fraction(a) * Fraction(b) for a, b in zip(row.tolist(), w.tolist(), strict=True)
-            )
-            high = float(score)
-            exact = Fraction(high) + Fraction(float(score - np.longdouble(high)))
-            size = float(np.abs(row) @ np.abs(w))
-            assert abs(exact - true) <= Fraction(gamma(chain_of(1000), unit) * size * 1.0001)
+        true = naive.products(naive.exact(K), naive.exact(w))
+        for one, score, size in zip(found, true, sizes, strict=True):
+            bound = gamma(chain_of(1000), unit) * float(size) * 1.0001
+            assert abs(naive.exact(one) - score) <= Fraction(bound)
+
+
+def is_semidefinite(A: list[list[Fraction]]) -> bool:
+    """Whether elimination in fractions meets no negative pivot, nor a zero one with a rest."""
+    A = [list(row) for row in A]
+    n = len(A)
+    for k in range(n):
+        if A[k][k] < 0 or (A[k][k] == 0 and any(A[k][k + 1 :])):
+            return False
+        for i in range(k + 1, n) if A[k][k] else ():
+            factor = A[i][k] / A[k][k]
+            A[i] = [a - factor * b for a, b in zip(A[i], A[k], strict=True)]
+    return True
+
+
+def raised(gram: Gram, share: Fraction = Fraction(1)) -> list[list[Fraction]]:
+    """Return K + share shift I in fractions."""
+    rows = naive.exact(gram.K)
+    for k, row in enumerate(rows):
+        row[k] += share * Fraction(gram.shift)
+    return rows
+
+
+@each("seed", seeds(45))
+def test_the_matrix_that_is_meant_is_semidefinite_in_exact_arithmetic(seed: int) -> None:
+    """Its least eigenvalue is zero to rounding: of either sign."""
+    rng = np.random.default_rng([21, seed])
+    n = int(rng.integers(3, 12))
+    F = rng.normal(size=(n, int(rng.integers(1, n)))) * 10.0 ** rng.integers(-6, 7)
+    K = F @ F.T
+    if seed % 3 == 0:
+        K = Gaussian(0.01)(*[rng.normal(size=(n, 1))] * 2)
+    elif seed % 3 == 1:
+        K -= 3e-15 * float(np.abs(K).max()) / 4 * np.eye(n)
+    before = K.copy()
+    gram = Gram(K)
+    assert is_semidefinite(raised(gram)) and np.array_equal(K, before)
+    assert np.array_equal(gram.K, (K + K.T) / 2)
+    assert 0 <= gram.shift <= 16 * n * 2.0**-53 * np.abs(K).max()
+
+
+@each("size", [1.0, 1e5])
+@each("share", [Fraction(0), Fraction(1, 2), Fraction(1)])
+def test_the_stated_rounding_covers_every_matrix_up_to_the_shift(
+    share: Fraction, size: float
+) -> None:
+    """K has the eigenvalue -6e-14 along v: lam/2 w'K w would fall to -inf along it."""
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.normal(size=(40, 40)))[0]
+    K = (Q * np.concatenate([[-6e-14], rng.uniform(0.5, 30, 39)])) @ Q.T
+    gram = Gram((K + K.T) / 2)
+    assert np.linalg.eigvalsh(gram.K)[0] < -1e-14 and gram.shift > 0
+    v = naive.exact(Q[:, 0])
+    products = naive.products(raised(gram), v)
+    assert sum(x * y for x, y in zip(v, products, strict=True)) >= 0
+    check_bounds(gram, raised(gram, share), Q[:, 0] * size)
+    assert Gram(Gaussian(2.0)(X, X) + 1e-6 * np.eye(90)).shift == 0.0
+
+
+@each("seed", seeds(20))
+def test_the_residual_of_a_factor_is_bounded(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng([22, seed])
+    n = int(rng.integers(2, 40))
+    F = rng.normal(size=(n, n)) * 10.0 ** rng.uniform(-3, 3, n)
+    monkeypatch.setattr(gram, "ROWS", int(rng.integers(3, 50)))
+    A = (F @ F.T + (F @ F.T).T) / 2
+    # A factor that is as good as can be, or one whose residual is clearly seen.
+    L = np.tril(np.linalg.cholesky(A + 10.0 ** -rng.integers(8, 16) * np.trace(A) * np.eye(n)))
+    exact_L = naive.exact(L)
+    left = [
+        [a - p for a, p in zip(row, naive.products(exact_L, line), strict=True)]
+        for row, line in zip(naive.exact(A), exact_L, strict=True)
+    ]
+    bound, whole = Fraction(residual_norm(A, L)), sum(x * x for row in left for x in row)
+    assert whole <= bound**2, "it bounds the Frobenius norm"
+    assert float(bound) <= 1.01 * float(whole) ** 0.5 + n * 2.0**-60 * np.trace(A), "and is that"
+    L = np.tril(rng.normal(size=(60, 60)) * 10.0 ** rng.uniform(-8, 8, (60, 1)))
+    H = gram._rounded(L)
+    rows = naive.exact(H)  # products of the rounded factor are exact
+    assert naive.exact(gram._exact_product(H, H)) == [naive.products(rows, row) for row in rows]
+
+
+def test_what_is_missing_is_said_and_no_factor_is_no_proof() -> None:
+    A = np.diag([1.0, 1.0, -1e-3])
+    assert shortfall(A) is None
+    missing, spare = shortfall(A, 2e-3), shortfall(np.eye(3), -0.5)
+    assert missing is not None and 0 <= missing < 1e-13
+    assert spare is not None and spare < 0.5, "the identity is semidefinite by itself"
 
 
 @each(
@@ -122,23 +208,243 @@ def test_a_matrix_that_is_no_kernel_is_refused(K: np.ndarray, message: str) -> N
 def test_a_matrix_without_full_rank_is_accepted_at_any_scale(rank: int, scale: float) -> None:
     features = np.random.default_rng(4).normal(size=(120, rank)) * scale
     assert Gram(features @ features.T).n == 120
-
-
-def test_an_eigenvalue_below_rounding_is_refused_and_its_cure_works() -> None:
-    features = np.random.default_rng(5).normal(size=(30, 5))
-    K = features @ features.T - 1e-9 * np.eye(30)
-    with pytest.raises(InputError, match="negative eigenvalue") as caught:
-        Gram(K)
-    advised = float(str(caught.value).split("add ")[1].split(" to")[0])
-    assert Gram(K + advised * np.eye(30)).n == 30
+    K = features[:40] @ features[:40].T - 1e-9 * scale**2 * np.eye(40)
+    if rank < 40 and scale == 1.0:  # an eigenvalue below rounding is refused, and its cure works
+        with pytest.raises(InputError, match="negative eigenvalue") as caught:
+            Gram(K)
+        advised = float(str(caught.value).split("add ")[1].split(" to")[0])
+        assert Gram(K + advised * np.eye(40)).n == 40
+    assert Gram(sp.identity(3)).norm2(np.ones(3)) == 3.0
+    assert Gram(np.ones((3, 3))).norm2(np.array([1.0, -1.0, 0.0])) == 0.0
+    assert Gram(np.zeros((2, 2))).reach == 0.0
 
 
 def test_rounding_stays_small_at_small_lam() -> None:
     """Coefficients are of size 1 / lam there, and their sums cancel."""
-    rng = np.random.default_rng(6)
-    X, positive = rng.normal(size=(600, 2)), np.arange(600) % 3 == 0
+    X, positive = np.random.default_rng(6).normal(size=(600, 2)), np.arange(600) % 3 == 0
     space = Gram.of_kernel(Gaussian(1.0), X)
-    problem = pair_problem(space, positive, AllPairs(), LOSSES["hinge"], Ridge(1e-6))
+    problem = pair_problem(space, positive, AllPairs(), HINGE, Ridge(1e-6))
     witness = Minorant.from_scores(problem, np.zeros(600), scale=1e-3)
     found = Certificate.of(problem, witness.c / 1e-6, witness)
     assert np.abs(witness.c / 1e-6).sum() > 1000 and found.rounding < 1e-9 * found.primal
+
+
+# Matrices that are not held, in blocks and tiles of few rows.
+
+
+@pytest.fixture
+def streamed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formulation, "DENSE_LIMIT", 10)
+    monkeypatch.setattr(factor, "PLAIN_FROM", 2)
+    monkeypatch.setattr(factor, "PLAIN_RANK", 3.0)
+    monkeypatch.setattr(gram, "SIDE", 16)
+    monkeypatch.setattr(gram, "BLOCK_BYTES", 8 * 90 * 13)
+
+
+@each("n", [1, 16, 17, 90])
+@each("tol", [1e-9, 1e-3])
+def test_products_of_tiles_are_those_of_the_matrix(n: int, tol: float, streamed: None) -> None:
+    held = Gram.of_kernel(Gaussian(0.1), X[:n], held=False).tiles(tol)
+    c = np.random.default_rng(1).normal(size=n)
+    exact = Gaussian(0.1)(X[:n], X[:n]) @ c
+    assert held.whole
+    assert held.product(c) == pytest.approx(exact, abs=1e-13 if tol < 1e-6 else 1e-5)
+
+
+@each("used", [90, 20])
+def test_the_number_of_threads_changes_no_bit(used: int, streamed: None) -> None:
+    w = np.where(np.arange(90) < used, np.random.default_rng(2).normal(size=90), 0.0)
+
+    def products(threads: int) -> list[np.ndarray]:
+        with at_most(threads):
+            space = Gram.of_kernel(Gaussian(0.1), X, held=False)
+            tiles = space.tiles(1e-9).product(w)
+            return [tiles, *space.careful_scores(w), space.plain().scores(w)]
+
+    for other in (2, 5):
+        for alone, together in zip(products(1), products(other), strict=True):
+            assert np.array_equal(alone, together)
+
+
+def test_what_does_not_fit_in_memory_or_time_is_no_matrix(
+    monkeypatch: pytest.MonkeyPatch, streamed: None
+) -> None:
+    held = Gram.of_kernel(Gaussian(0.1), X, held=False).tiles(1e-9, lambda: True)
+    assert not held.whole and not held.product(np.ones(90)).any()
+    found = solve(X, Y, 1e-2, kernel="rbf", gamma=0.1, method="cutting-plane", max_time=1e-6)
+    assert found.certificate.gap >= 0 and found.certificate.primal <= 1.0 + 1e-12
+    assert gram.free_memory() > 0
+    monkeypatch.setattr(gram, "free_memory", lambda: 4 * 0.5 * 90 * 106 / gram.SPARE + 8.0)
+    assert gram.format_for(90, 1e-9) is np.float32  # double precision does not fit
+    monkeypatch.setattr(gram, "free_memory", lambda: 10_000.0)
+    with pytest.raises(TooLargeError, match=r"kernel matrix of 90 rows .* take landmarks"):
+        solve(X, Y, 1e-2, kernel="rbf", gamma=0.1)
+
+
+@pytest.mark.slow
+@each("method", ["auto", "cutting-plane"])
+@each("lam", [1e-1, 1e-3])
+def test_without_features_the_optimum_is_the_same(method: str, lam: float, streamed: None) -> None:
+    plain = solve(X, Y, lam, kernel="rbf", gamma=0.1, tol=1e-8, method=method).certificate
+    factored = solve(X, Y, lam, kernel="rbf", gamma=0.1, method="descent").certificate
+    assert plain.reaches(1e-8) and factored.reaches(1e-9)
+    assert abs(plain.primal - factored.primal) <= plain.gap + factored.gap + 2 * plain.rounding
+
+
+def test_the_certificate_catches_a_wrong_product(
+    monkeypatch: pytest.MonkeyPatch, streamed: None
+) -> None:
+    """The solver believes in its product; what it reports is about the kernel all the same."""
+    right = gram.Tiles.product
+    monkeypatch.setattr(gram.Tiles, "product", lambda self, c: 1.3 * right(self, c))
+    held = solve(X, Y, 1e-2, kernel="rbf", gamma=0.1, tol=1e-8, max_time=10).certificate
+    true = solve(X, Y, 1e-2, kernel="rbf", gamma=0.1, method="descent").certificate
+    assert not held.reaches(1e-8) and held.dual <= true.primal and held.primal >= true.dual
+
+
+@pytest.mark.long_digits
+def test_both_products_take_one_pass_and_plain_sums_state_their_rounding(streamed: None) -> None:
+    rng = np.random.default_rng(4)
+    space, whole = Gram.of_kernel(Gaussian(0.1), X, held=False), Gram.of_kernel(Gaussian(0.1), X)
+    calls, kernel = [], Gaussian(0.1)
+
+    class Counted(Gaussian):
+        def __call__(self, X: Any, Z: Any) -> np.ndarray:
+            calls.append(X.shape[0] * Z.shape[0])
+            return kernel(X, Z)
+
+    space.kernel = Counted(0.1)
+    plain = space.plain()
+    w, v = rng.normal(size=(2, 90))
+    plain.together(w, v)
+    assert sum(calls) < 0.65 * 90 * 90  # each value of one half is made once
+    for vector in (w, v):
+        exact, error = whole.careful_scores(vector)
+        scores, bound = plain.careful_scores(vector)
+        assert np.all(np.abs(scores - exact) <= bound + error)
+        assert plain.norm2_error(vector) > space.norm2_error(vector) > 0
+        assert plain.norm2(vector) == pytest.approx(whole.norm2(vector), rel=1e-12)
+    assert np.abs(plain.scores(w) * (1 + 1e-9) - whole.scores(w)).max() > bound.max()
+
+
+# The factor of a kernel: features that give the kernel back, and reach new rows.
+
+
+def check_factor(factor: GramFactor, K: np.ndarray) -> None:
+    """K is given back, by features, pivots and L alike."""
+    top, F, P = float(np.diag(K).max()), factor.features, factor.pivots
+    assert F @ F.T == pytest.approx(K, abs=1e-12 * top)
+    assert F[P] @ F[P].T == pytest.approx(factor.L @ factor.L.T, abs=1e-12 * top)
+    assert np.array_equal(factor.L, np.tril(factor.L)) and len(set(P.tolist())) == P.size
+    assert 0 <= factor.residual <= 1e-12 * top
+    assert (np.diag(K) - (F**2).sum(axis=1)).max() <= factor.residual + 1e-14 * top
+
+
+@each("seed", seeds(60))
+def test_the_factor_gives_the_kernel_back(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(seed)
+    X, kernel = some_rows(rng), KERNELS[seed % 3]
+    K, held = kernel(X, X), factor_gram(kernel(X, X))
+    check_factor(held, K)
+    assert held.pivots.size <= len(np.unique(X, axis=0)), "a repeated row adds no feature"
+    # Features of new rows continue those of the old ones.
+    again, top = held.map(kernel(X, X[held.pivots])), float(np.diag(K).max())
+    assert again @ again.T == pytest.approx(K, abs=1e-11 * top)
+    # A function w of the features is a sum of kernels at the pivots, with the same norm.
+    w = held.features.T @ rng.normal(size=len(X))
+    theta = held.coefficients(w)
+    size = float(np.abs(theta).sum()) * top + 1e-9
+    assert np.flatnonzero(theta).size <= held.pivots.size
+    assert K @ theta == pytest.approx(held.features @ w, abs=1e-11 * size)
+    within = 1e-11 * size * np.abs(theta).max()
+    assert theta @ K @ theta == pytest.approx(float(w @ w), abs=within)
+    monkeypatch.setattr(factor, "DENSE_LIMIT", 0)  # a column at a time
+    made = factor_kernel(kernel, X if seed % 2 else sp.csr_matrix(X))
+    check_factor(made, K)
+    assert np.array_equal(made.L, made.features[made.pivots])
+
+
+def test_many_columns_fit_and_hardly_more_than_one_at_a_time_would_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X = np.random.default_rng(1).normal(size=(400, 6))
+    smooth, sharp = Gaussian(0.5)(X[:, :2], X[:, :2]), Laplacian(1.0)(X, X)
+    K = Gaussian(2.0)(X[:60, :2], X[:60, :2])
+    residuals = []
+    for rank in (5, 10, 20):  # the rank can be bounded, and the residual says what is lost
+        held = factor_gram(K, max_rank=rank)
+        assert held.features.shape == (60, rank)
+        left = np.diag(K - held.features @ held.features.T)
+        assert held.residual == pytest.approx(left.max(), abs=1e-14)
+        residuals.append(held.residual)
+    assert residuals[0] > residuals[1] > residuals[2] > 0
+    one = factor_gram(smooth)
+    monkeypatch.setattr(factor, "DENSE_LIMIT", 0)
+    assert factor_kernel(Gaussian(2.0), X[:60, :2], max_rank=10).residual == pytest.approx(
+        residuals[1]
+    )
+    # More than the 256 that are made room for at first; neighbours of a pivot are spent with it.
+    many, full = factor_kernel(Gaussian(0.5), X[:, :2]), factor_kernel(Laplacian(1.0), X)
+    check_factor(many, smooth)
+    check_factor(full, sharp)
+    assert full.pivots.size == 400 and many.pivots.size <= 1.05 * one.pivots.size
+    with pytest.raises(InputError, match="zero on every row"):
+        factor_kernel(Linear(), np.zeros((3, 2)))
+    with pytest.raises(InputError, match="diagonal entry > 0"):
+        factor_gram(np.zeros((3, 3)))
+    with pytest.raises(InputError, match="finite"):
+        factor_gram(np.array([[1.0, np.nan], [np.nan, 1.0]]))
+
+
+def test_a_kernel_of_low_rank_takes_few_features(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(factor, "PLAIN_FROM", 2)
+    assert factor.takes_many_features(Gram.of_kernel(Gaussian(1.0), X))
+    flat = Gram(X[:, :3] @ X[:, :3].T), Gram.of_kernel(Gaussian(1e-9), X, held=False)
+    assert not any(factor.takes_many_features(space) for space in flat)
+
+
+FEW = np.random.default_rng(2).normal(size=(15, 4))
+WIDE = np.random.default_rng(2).normal(size=(12, 40)) + 5.0
+WIDE[11] = 2 * WIDE[0] - 3 * WIDE[1]
+SPACES: dict[str, Any] = {
+    "dense": Rows(FEW),
+    "sparse": Rows(sp.csr_matrix(FEW)),
+    "wide": Rows(WIDE),
+    "wide sparse": Rows(sp.csr_matrix(WIDE)),
+    "of low rank": Gram(FEW @ FEW.T),
+    "gaussian": Gram(Gaussian(0.5)(FEW, FEW)),
+    "streamed": Gram.of_kernel(Gaussian(0.5), FEW, held=False),
+}
+
+
+@each("few", [False, True])
+@each("name", SPACES)
+def test_every_space_has_rows_with_the_same_functions(name: str, few: bool) -> None:
+    space = SPACES[name]
+    rows, lift, _ = rows_of(space, few)
+    assert rows is space if name in ("dense", "sparse") else rows.dim <= space.n
+    c = np.random.default_rng(3).normal(size=space.n)
+    c -= c.mean()
+    w = rows.pull(c)  # every point of a solver is of this kind
+    lifted = lift(w)
+    assert lifted.shape == (space.dim,)
+    one, two = rows.scores(w), space.scores(lifted)
+    assert one - one.mean() == pytest.approx(two - two.mean(), abs=1e-8)
+    assert space.norm2(lifted) == pytest.approx(rows.norm2(w), rel=1e-8)
+    assert space.dual_norm2(c) == pytest.approx(rows.dual_norm2(c), rel=1e-8)
+
+
+def test_sparse_rows_stay_where_dense_ones_would_be_many_more_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sparse = Rows(sp.random(600, 2000, density=2e-3, format="csr", random_state=1))
+    assert rows_of(sparse)[0] is sparse
+    assert rows_of(sparse, few=True)[0].dim <= 600
+    fuller = Rows(sp.random(600, 2000, density=0.1, format="csr", random_state=1))
+    assert rows_of(fuller)[0].dim <= 600
+    scatter = ClassScatter(np.arange(15) < 5, np.full(5, 0.2), np.full(10, 0.1))
+    with pytest.raises(InputError, match="Structured has neither"):
+        rows_of(Structured(Rows(FEW), scatter, 1.0))
+    monkeypatch.setattr(factor, "SQUARE_LIMIT", 11)
+    with pytest.raises(TooLargeError, match="12 sparse rows of 40 features"):
+        rows_of(SPACES["wide sparse"], few=True)

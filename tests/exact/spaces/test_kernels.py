@@ -1,123 +1,182 @@
-"""Kernels against their formulas, on any storage and at any offset."""
+"""Kernels, and certificates over them, against their formulas in 60 digits."""
 
 from __future__ import annotations
 
-import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import naive
+from aucert.exact import solve
+from aucert.exact.certificate.certificate import Certificate, Minorant, evaluated_with
 from aucert.exact.errors import InputError
+from aucert.exact.formulation import formulation
+from aucert.exact.losses.registry import LOSSES
+from aucert.exact.pairs.all_pairs import AllPairs
+from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.spaces.kernels import (
+    EXP_UNITS,
     Gaussian,
     Kernel,
     Laplacian,
     Linear,
     get_kernel,
+    lengths_of,
     squared_distances,
 )
-from loops import each
+from loops import each, seeds
+from true_kernels import DIGITS, decimal, true_kernel
 
-KERNELS: list[Kernel] = [Linear(), Gaussian(0.4), Laplacian(0.2)]
-NAMES = ["linear", "rbf", "laplacian"]
-
-
-def naive(kernel: Kernel, x: np.ndarray, z: np.ndarray) -> float:
-    pairs = list(zip(x.tolist(), z.tolist(), strict=True))
-    if isinstance(kernel, Linear):
-        return math.fsum(a * b for a, b in pairs)
-    if isinstance(kernel, Gaussian):
-        return math.exp(-kernel.gamma * math.fsum((a - b) ** 2 for a, b in pairs))
-    assert isinstance(kernel, Laplacian)
-    return math.exp(-kernel.gamma * math.fsum(abs(a - b) for a, b in pairs))
+SHAPES = ((1, 1.0), (3, 1e-3), (3, 1e6), (65, 1.0), (65, 1e-3), (200, 1.0), (200, 1e6))
 
 
-@each("d", [1, 3, 80])  # few features and many are computed differently
-@each("kernel", KERNELS, ids=NAMES)
-@each("sparse", [False, True])
-def test_a_kernel_is_its_formula(kernel: Kernel, d: int, sparse: bool) -> None:
-    rng = np.random.default_rng(d)
-    X, Z = rng.normal(size=(7, d)), rng.normal(size=(5, d))
-    X[rng.uniform(size=X.shape) < 0.4] = 0.0
-    expected = np.array([[naive(kernel, x, z) for z in Z] for x in X])
-    found = kernel(sp.csr_matrix(X), sp.csr_matrix(Z)) if sparse else kernel(X, Z)
-    assert isinstance(found, np.ndarray)
-    assert found == pytest.approx(expected, rel=1e-12, abs=1e-14)
+def hard_rows(rng: np.random.Generator, n: int, d: int, scale: float, kind: int) -> np.ndarray:
+    """Return rows that are plain, far from the origin, repeated, or two tight clouds far apart."""
+    X = rng.normal(size=(n, d))
+    X[rng.random((n, d)) < 0.2] = 0.0
+    if kind == 1:
+        X += 1e6
+    elif kind == 2:
+        X = X[rng.integers(0, max(n // 2, 1), n)]
+        X[0] += 1e-7
+    elif kind == 3:
+        X *= 1e-4
+        X[: n // 2] += 1e4
+    return X * scale
 
 
-@each("kernel", KERNELS, ids=NAMES)
-@each("sparse", [False, True])
-def test_the_diagonal_is_that_of_the_matrix(kernel: Kernel, sparse: bool) -> None:
-    X = np.random.default_rng(0).normal(size=(9, 20))
-    rows = sp.csr_matrix(X) if sparse else X
-    assert kernel.diagonal(rows) == pytest.approx(np.diag(kernel(rows, rows)), rel=1e-13)
+def kernels_for(X: np.ndarray) -> tuple[Kernel, ...]:
+    """Return kernels, whose values on these rows are neither all one nor all zero."""
+    square = max(float(((X - X[:1]) ** 2).sum(axis=1).mean()), 1e-300)
+    length = max(float(np.abs(X - X[:1]).sum(axis=1).mean()), 1e-300)
+    return Gaussian(1 / square), Laplacian(1 / length), Linear()
 
 
-@each("d", [3, 80])
-@each("kind", [Gaussian, Laplacian])
-def test_a_common_offset_costs_no_more_than_it_must(kind: type, d: int) -> None:
-    """Both sides see the same rounded rows; sums over 80 features then lose some units."""
-    X = np.random.default_rng(1).normal(size=(12, d))
-    moved, kernel = X + 1e6, kind(1 / d)
-    assert kernel(moved, moved) == pytest.approx(kernel(moved - 1e6, moved - 1e6), abs=2e-14)
+@each("sparse", [False, True], ids=["dense", "sparse"])
+@each(("d", "scale"), SHAPES)
+def test_every_kernel_value_is_within_its_noise(d: int, scale: float, sparse: bool) -> None:
+    for kind in range(4):
+        X = hard_rows(np.random.default_rng([12, d, kind]), 6, d, scale, kind)
+        rows = sp.csr_matrix(X) if sparse else X
+        for kernel in (*kernels_for(X), Gaussian(1e6), Gaussian(1e-9), Laplacian(1e-9)):
+            true, found, noise = true_kernel(kernel, X), kernel(rows, rows), kernel.noise(rows)
+            assert isinstance(found, np.ndarray) and noise < 1e-11
+            diagonal, lengths = kernel.diagonal(rows), lengths_of(kernel, rows)
+            with localcontext(DIGITS):
+                for i in range(6):
+                    assert abs(decimal(diagonal[i]) - true[i][i]) <= decimal(noise) * true[i][i]
+                    assert true[i][i] <= decimal(lengths[i]) ** 2
+                    for j in range(6):
+                        slip = abs(decimal(found[i, j]) - true[i][j])
+                        size = (true[i][i] * true[j][j]).sqrt()
+                        assert slip <= decimal(noise) * size, f"{kernel}, {kind}, {(i, j)}"
 
 
-@each("d", [4, 80])
-def test_a_repeated_row_is_at_distance_zero(d: int) -> None:
-    X = np.random.default_rng(2).normal(size=(10, d))
-    again = np.vstack([X, X])
-    assert np.diag(squared_distances(again, again)[:10, 10:]) == pytest.approx(0.0, abs=1e-13)
-    assert (squared_distances(again, again) >= 0).all()
+@each("seed", seeds(84))
+def test_certificates_over_kernels_hold_for_the_kernel_of_the_rows(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng, (d, scale) = np.random.default_rng([11, seed]), SHAPES[seed % len(SHAPES)]
+    n = int(rng.integers(2, 6))
+    X = hard_rows(rng, n, d, scale, (seed // len(SHAPES)) % 4)
+    kernel = kernels_for(X)[(seed // 3) % 3]
+    streamed, rows = rng.integers(2), X if rng.integers(4) else sp.csr_matrix(X)
+    monkeypatch.setattr(formulation, "DENSE_LIMIT", 0 if streamed else 4000)
+    space, K = formulation.true_space(kernel, rows), true_kernel(kernel, X)
+    for _ in range(3):
+        positive = np.zeros(n, dtype=bool)
+        positive[rng.permutation(n)[: rng.integers(1, n)]] = True
+        loss, lam = sorted(LOSSES)[rng.integers(3)], float(10.0 ** rng.uniform(-6, 1))
+        problem = pair_problem(space, positive, AllPairs(), LOSSES[loss], Ridge(lam))
+        scores = rng.normal(size=n) * 10.0 ** rng.uniform(-2, 1)
+        witness = Minorant.from_scores(problem, scores)
+        top = float(max(K[i][i] for i in range(n)))
+        w = rng.normal(size=n) * 10.0 ** rng.uniform(-1, 3) / max(top, 1e-300)
+        w = witness.c / lam if rng.integers(2) else w
+        # The primal and the dual value in 60 digits.
+        pairs = naive.weighted_pairs(positive.tolist(), AllPairs())
+        scale_of = Fraction(witness.evidence.scale)  # type: ignore[union-attr]
+        alpha = [a * scale_of for a in naive.alphas(naive.exact(scores), pairs, loss)]
+        c = [decimal(x) for x in naive.marginals(alpha, pairs, n)]
+        conjugate = sum(
+            m * naive.loss_dual(loss, a) for (*_, m), a in zip(pairs, alpha, strict=True)
+        )
+        with localcontext(DIGITS):
+            weights, twice = [decimal(x) for x in w], 2 * decimal(lam)
+            f = naive.products(K, weights)
+            mean = sum(decimal(m) * naive.loss_value(loss, f[i] - f[j]) for i, j, m in pairs)
+            primal = mean + twice / 4 * sum(x * s for x, s in zip(weights, f, strict=True))
+            pulled = naive.products(K, c)
+            dual = decimal(conjugate) - sum(x * p for x, p in zip(c, pulled, strict=True)) / twice
+            upper, lower = evaluated_with(problem, w, witness)[0]
+            assert abs(decimal(upper.value) - primal) <= decimal(upper.error)
+            assert abs(decimal(lower.value) - dual) <= decimal(lower.error)
+            made = Certificate.of(problem, w, witness)
+            assert primal - max(dual, Decimal(0)) <= decimal(made.gap)
 
 
-@each("d", [4, 30, 80])
-def test_neighbours_far_from_the_others_keep_their_distance(d: int) -> None:
-    """|x|^2 - 2 x'z + |z|^2 would lose it: two rows 0.3 apart, 10,000 away from the rest."""
+def test_the_exponential_of_numpy_is_as_good_as_is_assumed() -> None:
+    rng = np.random.default_rng(13)
+    x = -np.concatenate([rng.uniform(0, 1, 2000), 10.0 ** rng.uniform(-9, 2.84, 4000)])
+    worst = Decimal(0)
+    for exponent, value in zip(x.tolist(), np.exp(x).tolist(), strict=True):
+        true = DIGITS.exp(Decimal(exponent))
+        worst = max(worst, abs(Decimal(value) - true) / true)
+    assert worst <= Decimal(EXP_UNITS) / 2 * Decimal(2) ** -53
+
+
+@each("d", [3, 30, 80])  # few features and many are computed differently
+def test_distances_keep_their_digits(d: int) -> None:
     rng = np.random.default_rng(3)
     X = rng.normal(size=(20, d))
+    for kind in (Gaussian, Laplacian):  # a common offset costs no more than it must
+        moved, kernel = X + 1e6, kind(1 / d)
+        assert kernel(moved, moved) == pytest.approx(kernel(moved - 1e6, moved - 1e6), abs=2e-14)
+    again = np.vstack([X, X])
+    assert np.diag(squared_distances(again, again)[:20, 20:]) == pytest.approx(0.0, abs=1e-13)
+    assert (squared_distances(again, again) >= 0).all()
+    # |x|^2 - 2 x'z + |z|^2 would lose it: two rows 0.3 apart, 10,000 away from the rest.
     X[0] *= 1e4 / np.linalg.norm(X[0])
     X[1] = X[0]
     X[1, 0] += 0.3
     K = Gaussian(1.0)(X, X)
-    apart = X[1, 0] - X[0, 0]
-    assert K[0, 1] == pytest.approx(math.exp(-(apart**2)), rel=1e-13)
-    assert np.diag(K) == pytest.approx(1.0, abs=1e-15)
-    assert np.abs(K - K.T).max() <= 1e-15
-
-
-def test_kernels_have_names_and_a_default_width() -> None:
-    assert get_kernel("linear") == Linear()
-    assert get_kernel("rbf", 2.0) == Gaussian(2.0)
-    assert get_kernel("laplacian", dim=5) == Laplacian(0.2)
-    assert get_kernel("rbf", dim=4) == Gaussian(0.25)
+    assert K[0, 1] == pytest.approx(np.exp(-((X[1, 0] - X[0, 0]) ** 2)), rel=1e-13)
+    assert np.diag(K) == pytest.approx(1.0, abs=1e-15) and np.abs(K - K.T).max() <= 1e-15
+    wide = sp.csr_array(X)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    for kernel in (Linear(), Gaussian(0.4), Laplacian(0.2)):
+        np.testing.assert_allclose(kernel(wide, wide), kernel(X, X), rtol=1e-11)
 
 
 @each("gamma", [0.0, -1.0, np.nan, np.inf, True, "1", None])
-@each("kernel", [Gaussian, Laplacian])
-def test_a_width_is_a_number_above_zero(kernel: type, gamma: object) -> None:
-    with pytest.raises(InputError, match="gamma must be"):
-        kernel(gamma)
-
-
-def test_unknown_kernels_and_missing_widths_are_refused() -> None:
+def test_kernels_have_names_and_a_width_above_zero(gamma: object) -> None:
+    assert get_kernel("linear") == Linear() and get_kernel("rbf", 2.0) == Gaussian(2.0)
+    assert get_kernel("laplacian", dim=5) == Laplacian(0.2)
+    for kind in (Gaussian, Laplacian):
+        with pytest.raises(InputError, match="gamma must be"):
+            kind(gamma)
     with pytest.raises(InputError, match="kernel must be"):
         get_kernel("poly")
     with pytest.raises(InputError, match="needs a gamma"):
         get_kernel("rbf")
+    for kernel in (Gaussian(1.0), Laplacian(1.0), Linear()):
+        with pytest.raises(InputError, match="so large"):
+            formulation.true_space(kernel, np.array([[1e200], [0.0]]))
 
 
-@each("kernel", KERNELS, ids=NAMES)
-def test_kernel_matrices_are_symmetric_and_semidefinite(kernel: Kernel) -> None:
-    X = np.random.default_rng(4).normal(size=(60, 3))
-    K = kernel(X, X)
-    assert np.array_equal(K, K.T) or np.abs(K - K.T).max() < 1e-14
-    assert np.linalg.eigvalsh(K)[0] > -1e-13 * np.linalg.eigvalsh(K)[-1]
-
-
-@each("kernel", KERNELS, ids=NAMES)
-def test_wide_indices_change_nothing(kernel: Kernel) -> None:
-    dense = np.random.default_rng(3).normal(size=(5, 3))
-    wide = sp.csr_array(dense)
-    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
-    np.testing.assert_allclose(kernel(wide, wide), kernel(dense, dense), rtol=1e-12)
+@pytest.mark.filterwarnings("error")
+@each("kernel", [Gaussian, Laplacian])
+@each("gamma", [1e300, 1e308, 1.7e308])
+def test_a_gamma_near_the_largest_float_has_a_bound_that_is_a_number(
+    kernel: type, gamma: float
+) -> None:
+    """gamma times a distance overflows, and so did gamma times what underflow takes from one."""
+    X = np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 5.0], [0.0, 1.0]])
+    np.testing.assert_array_equal(kernel(gamma)(X, X), np.eye(4))
+    assert 0 < kernel(gamma).noise(X) <= 1
+    name = "rbf" if kernel is Gaussian else "laplacian"
+    found = solve(X, [0, 1, 1, 0], 0.01, kernel=name, gamma=gamma).certificate
+    assert found.dual <= 0.005 <= found.primal

@@ -105,8 +105,10 @@ def kill_one(made: Any, rng: np.random.Generator) -> None:
 
 
 def same(one: Solution, other: Solution) -> None:
-    np.testing.assert_array_equal(one.w, other.w)
-    assert one.certificate == other.certificate
+    """Both are certified; who holds which partition decides the order of the sums alone."""
+    assert one.status == other.status == "certified"
+    a, b = one.certificate, other.certificate
+    assert abs(a.primal - b.primal) <= a.gap + b.gap
 
 
 @pytest.mark.release
