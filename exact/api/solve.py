@@ -220,11 +220,9 @@ def solved(
     return found if ridge else with_zeros(problem, found)
 
 
-def solve_request(
-    X: object, y: object, request: Request, options: Options, collapse: bool = True
-) -> Solution:
+def solve_request(X: object, y: object, request: Request, options: Options) -> Solution:
     """Return what `solve` does, for a request that was made before."""
-    return solve_both(X, y, request, options, collapse)[1]
+    return solve_both(X, y, request, options, collapse=True)[1]
 
 
 def solve_both(

@@ -150,13 +150,6 @@ def test_other_losses_and_spaces_are_refused() -> None:
         TruncatedNewton().solve(problem, np.zeros(3))
 
 
-def problem_of(n: int, dim: int, lam: float = 1e-6) -> Problem:
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(n, dim)) * np.geomspace(1, 0.03, dim), rng.uniform(size=n) < 0.3
-    X[:, 0] += y
-    return pair_problem(Rows(X), y, AllPairs(), SQUARED_HINGE, Ridge(lam))
-
-
 KINDS = ["numpy", "compiled", "weighted", "weighted compiled", "listed"]
 
 
@@ -251,12 +244,6 @@ def cycle_problem(C: float = 10.0) -> Problem:
     return linear_problem(CYCLE_X, CYCLE_Y, lam_from_C(C, 4, "nonlinear-2"), "squared_hinge")
 
 
-def printed_objective(w: np.ndarray, C: float = 10.0) -> float:
-    """Return 1/2 |w|^2 + C sum hinge^2 on the four rows, a sum and not a mean."""
-    margins = (CYCLE_X[:2, None] - CYCLE_X[None, 2:]) @ w
-    return float(w @ w) / 2 + C * float((np.maximum(0, 1 - margins) ** 2).sum())
-
-
 def test_full_steps_cycle_with_period_three_on_four_rows() -> None:
     problem = cycle_problem()
     full = TruncatedNewton(forcing=1e-12, line_search=False, max_iter=60)
@@ -298,12 +285,6 @@ def kernel_optimum(**parameters) -> float:
 
 
 # RankSVM
-def test_rank_svm_by_hand_on_one_pair() -> None:
-    # lam/2 w^2 + (1 - 2 w)^2 at lam = 1: w = 4 / (1 + 8).
-    model = RankSVM(1.0).fit([[0.0], [2.0]], ["no", "yes"])
-    assert model.coef_[0, 0] == pytest.approx(4 / 9, rel=1e-9)
-    assert model.certificate_.primal == pytest.approx(1 / 9, rel=1e-12)
-    assert model.predict([[0.9], [1.1]]).tolist() == ["no", "yes"]
 
 
 def test_rank_svm_is_the_exact_squared_hinge_machine() -> None:

@@ -12,12 +12,11 @@ import scipy.sparse as sp
 from aucert.approx import nystrom
 from aucert.approx.bandwidth import READINGS, gamma_mean_distance
 from aucert.approx.landmarks import LANDMARKS, choose_landmarks
-from aucert.approx.nystrom import Nystrom, NystromMap, SpanRows, against_true_kernel, nystrom_map
-from aucert.exact.certificate.certificate import Certificate, Minorant
+from aucert.approx.nystrom import Nystrom, NystromMap, against_true_kernel, nystrom_map
+from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Solution
 from aucert.exact.errors import InputError
 from aucert.exact.estimators.base import drawn_rows
-from aucert.exact.formulation import formulation
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
@@ -222,22 +221,6 @@ def test_the_certificate_against_the_true_kernel_holds_and_is_what_it_says(seed:
     extra = float(c @ (K - found(rows, rows)) @ c) / (2 * lam)
     expected = min(solution.certificate.gap + extra, judged.primal)  # the bound 0 is always there
     assert judged.gap == pytest.approx(expected, rel=1e-6, abs=1e-11 + 2 * both)
-
-
-def test_a_streamed_kernel_gives_the_same_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = nystrom_map(Gaussian(0.3), X[:10])
-    problem = hinge_problem(found.transform(X), Y, 0.01)
-    w = solved(problem).w
-    answers = []
-    for limit in (4000, 10):
-        monkeypatch.setattr(formulation, "DENSE_LIMIT", limit)
-        meant = against_true_kernel(problem, found, X)
-        witness = Minorant.from_scores(meant, meant.space.scores(w))
-        answers.append(Certificate.of(meant, w, witness))
-        assert isinstance(meant.space, SpanRows)
-        truth = meant.space.truth.gram
-        assert truth is not None and (truth.K is not None) == (limit == 4000)
-    assert answers[1].gap == pytest.approx(answers[0].gap, rel=1e-9)
 
 
 BX = np.random.default_rng(0).normal(size=(50, 3)) * [1.0, 2.0, 3.0] + 5

@@ -73,19 +73,6 @@ def test_the_compiled_stream_is_the_naive_one_row_by_row(
     np.testing.assert_array_equal(whole.buffer_neg, stream.buffer_neg)
 
 
-def test_both_updates_by_hand() -> None:
-    rows, positive = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]]), np.array([False, True, False])
-    # row 1: d = (1, 0), w = min(C/2, 1) d.  Row 2: d = -(0, 2) + (1, 0) = (1, -2), |d|^2 = 5
-    gentle = learned(OnlineAUC(0.2, "sequential", 5), rows, positive).w
-    np.testing.assert_allclose(gentle, np.array([0.1, 0.0]) + 0.1 * np.array([1.0, -2.0]))
-    full = learned(OnlineAUC(1e6, "sequential", 5), rows, positive).w
-    np.testing.assert_allclose(full, [1.0, 0.0])  # the second pair has margin one already
-    gradient = learned(OnlineAUC(0.2, "gradient", 5), rows, positive).w
-    np.testing.assert_allclose(gradient, gentle)
-    large = learned(OnlineAUC(6.0, "gradient", 5), rows, positive).w
-    np.testing.assert_allclose(large, [3.0, 0.0])
-
-
 def test_a_buffer_is_a_uniform_sample_of_what_came() -> None:
     rng, count = np.random.default_rng(3), np.zeros(20)
     method, rows = OnlineAUC(0.1, n_buffer=4), np.arange(20.0)[:, None]

@@ -25,7 +25,6 @@ from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss import support
 from aucert.exact.square_loss.row_average import RowAverage
 from aucert.exact.square_loss.support import optimum_on
-from aucert.validation.data.generators import sparse_mean_shift
 from loops import each, seeds
 from pairwise import mean_square
 from sparse_signal import draw
@@ -142,20 +141,6 @@ def test_the_authors_blocks_leave_the_remainder_to_the_last_one() -> None:
         assert [block.mass.size for block in blocks] == expected
         rows = np.concatenate([block.X for block in blocks])
         np.testing.assert_array_equal(rows, loss.X)
-
-
-@each("n_blocks", [1, 10])
-@each("k", [20, pytest.param(60, marks=pytest.mark.slow)])
-def test_the_authors_mode_is_screening_by_mean_differences(n_blocks, k) -> None:
-    data = sparse_mean_shift(1000, 1, d=1000, k_star=20, r=0.05, normalize=True)
-    loss = sparse_problem(data.X, data.y)
-    found = StochasticHardThresholding(k, mode="authors", n_blocks=n_blocks, max_epochs=50).solve(
-        loss
-    )
-    screened = hard_threshold(loss.delta, k - 1)
-    cosine = found.w @ screened / np.linalg.norm(found.w) / np.linalg.norm(screened)
-    assert cosine >= 0.99
-    assert found.screening_overlap == 1.0
 
 
 def test_what_is_reported_belongs_to_the_weights_returned() -> None:

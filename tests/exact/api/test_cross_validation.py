@@ -134,9 +134,6 @@ def test_folds_are_stratified_and_follow_the_seed() -> None:
     assert any(not np.array_equal(a, b) for (_, a), (_, b) in zip(first, other, strict=True))
 
 
-HALF = np.arange(90) < 45
-
-
 ORNG = np.random.default_rng(1)
 N = 60
 OX = ORNG.normal(size=(N, 3))

@@ -86,11 +86,3 @@ def test_calibration_gives_probabilities_in_the_order_of_the_scores(method: str)
     order = np.argsort(ROCSVM(lam=0.1).fit(PLAIN, Y).decision_function(PLAIN))
     assert (np.diff(shares[order]) >= -1e-9).all()
     assert not hasattr(ROCSVM(), "predict_proba")
-
-
-def test_class_weights_do_not_exist_because_they_change_nothing() -> None:
-    weight = np.where(Y == 1, 10.0, 1.0)
-    plain, weighted = (solve(PLAIN, Y, 0.1, sample_weight=s).w for s in (None, weight))
-    np.testing.assert_allclose(weighted, plain, rtol=1e-5, atol=1e-7)
-    with pytest.raises(TypeError, match="class_weight"):
-        ROCSVM(class_weight="balanced")  # type: ignore[call-arg]

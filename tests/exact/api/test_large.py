@@ -9,16 +9,13 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-import aucert.exact.api.solve as solving_module
 import aucert.exact.formulation.formulation as formulation_module
 import aucert.exact.spaces.factor as factor_module
 import aucert.exact.structured as structured_module
 from aucert.exact import ROCSVM, TooLargeError, certify, regularization_path, solve
 from aucert.exact.api import solve as solving
-from aucert.exact.api.solve import solve_both
 from aucert.exact.certificate.audit import Audit
 from aucert.exact.certificate.solution import Status
-from aucert.exact.formulation.request import Options, Request
 from aucert.exact.spaces import rows as row_blocks
 from loops import each
 
@@ -92,18 +89,6 @@ def test_features_that_do_not_fit_are_refused_or_cut_under_a_limit_of_time(
     assert found.certificate.dual <= whole.primal and found.certificate.primal >= whole.dual
     narrow = solve(X[:, :1].round(0), y, lam=1e-2, **shape)  # few different rows: they fit
     assert narrow.status == Status.CERTIFIED
-
-
-def test_features_cut_by_time_are_no_stalled_solver(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = rows()
-    column_by_column(monkeypatch)
-    monkeypatch.setattr(factor_module, "FEATURE_NUMBERS", 80 * 5)
-    request = Request.of(1e-2, "squared_hinge", kernel="rbf", gamma=0.5)
-    for spent, status in ((1.0, Status.STALLED), (31.0, Status.TIME_LIMIT)):
-        ticks = iter([0.0, spent])
-        monkeypatch.setattr(solving_module, "clock", SimpleNamespace(monotonic=ticks.__next__))
-        found = solve_both(X, y, request, Options(max_time=60.0))[1]
-        assert found.status == status
 
 
 JOBS = (1, 2, 4)

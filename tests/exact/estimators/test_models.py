@@ -48,9 +48,6 @@ Y = (np.arange(60) % 3 == 0).astype(int)
 X = RNG.normal(size=(60, 3)) + 0.8 * Y[:, None]
 
 
-FINE = 1e-12  # some checks compare weights to 1e-7: the distance to the optimum is a root of tol
-
-
 @each("loss", LOSSES)
 def test_the_model_is_the_certified_solution_of_the_problem(loss: str) -> None:
     model = ROCSVM(0.05, loss=loss).fit(X, Y)
