@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...exact.api.solve import Solver
+from ...exact.api.solve import Solver, choose_solver
 from ...exact.certificate.solution import Solution, Status
 from ...exact.losses.registry import HINGE
 from ...exact.pairs.all_pairs import AllPairs, PairList
@@ -45,7 +45,7 @@ def overlap(first: Solution, second: Solution) -> bool:
 
 def certified(problem: Problem, tol: float) -> Solution:
     """Return the optimum up to a certified gap of `tol`, or raise `RuntimeError`."""
-    solution = optimum(problem, tol)
+    solution = solved(choose_solver(problem, "auto", tol, None), problem)
     check_gap(solution, tol)
     return solution
 

@@ -86,7 +86,7 @@ class Case:
         """Return what the bounds come to: F(w) lies between `upper` - `rounding` and `upper`."""
         at = objective(w)
         # F is convex: a second start is only for a search that ends too early.
-        options = {"xatol": 1e-9, "fatol": 1e-13, "maxiter": 150}
+        options = {"xatol": 1e-7, "fatol": 1e-12, "maxiter": 100}
         least = min(
             float(minimize(objective, start, method="Nelder-Mead", options=options).fun)
             for start in (w, np.zeros(w.size))

@@ -27,7 +27,7 @@ from ...exact.spaces.gram import Gram
 from ...exact.spaces.kernels import Gaussian
 from ...exact.spaces.rows import Rows
 from .. import reruns
-from ..bounds.exact_answers import hinge_problem, optimum, overlap, solved
+from ..bounds.exact_answers import certified, hinge_problem, optimum, overlap, solved
 from ..bounds.kernel import Approximation
 from ..bounds.prime import theorem4_prime
 from ..data import datasets
@@ -186,12 +186,12 @@ def incomplete_u_suboptimality_rate(c: Context) -> Outcome:
     data, rng = wdbc_sample(c), c.rng("pairs")
     problem = hinge_problem(data, 1.0)
     exact = optimum(problem, tol=1e-10)
-    sizes, count = data.X.shape[0] * 4 ** np.arange(4), 12 if c.quick else 50
+    sizes, count = data.X.shape[0] * 4 ** np.arange(4), 8 if c.quick else 50
 
     def excess(B: int) -> float:
         """Return F(f_B) - p* of the exact minimiser over B drawn pairs."""
         drawn = problem.with_pairs(draw_pairs(problem.pairs.positive, B, rng, merge=True))
-        return problem.objective(optimum(drawn, tol=1e-8).w) - exact.certificate.dual
+        return problem.objective(certified(drawn, 1e-8).w) - exact.certificate.dual
 
     found = np.array([[excess(int(B)) for _ in range(count)] for B in sizes])
     mean = found.mean(axis=1)

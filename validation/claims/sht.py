@@ -661,7 +661,7 @@ SETTINGS = (  # n, d, k, number of blocks, shift of the means: kappa < 1 for som
     (100_000, 10, 4, 100, 0.0),
     (20_000, 8, 8, 400, 0.3),
 )
-DRAWS, RARE = 5, (0.05, 0.15, 0.5)  # shares so far apart that noise does not order their means
+DRAWS, RARE = 3, (0.05, 0.15, 0.5)  # shares so far apart that noise does not order their means
 
 
 def descent(data: Dataset) -> np.ndarray:
