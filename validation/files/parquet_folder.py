@@ -232,7 +232,8 @@ class ParquetFolder:
         self, jobs: int | None = None, heard: Callable[[int, int], object] | None = None
     ) -> PartitionedRows:
         """Return the rows, read by so many processes; `heard` is as in `LocalEngine`."""
-        jobs = _processors() if jobs is None else jobs
+        if jobs is None:  # a process takes seconds to start: few rows need no second one
+            jobs = min(_processors(), 1 + self.n * len(self.columns) // PARTITION_NUMBERS)
         engine = LocalEngine(self.partitions, jobs, heard)
         if self.qid is None:
             return PartitionedRows(engine, self.columns)

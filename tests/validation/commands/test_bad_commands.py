@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from aucert.exact.tools import atomic_files
-from aucert.validation.files import parquet_folder
 from command import Command
 from loops import each, first_fast
 
@@ -244,10 +243,7 @@ def test_bad_input_is_one_sentence_and_writes_nothing(filled: Command, bad: dict
 
 
 @pytest.mark.slow
-def test_what_a_folder_of_parquet_files_cannot_do_is_one_sentence(
-    filled: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(parquet_folder, "_processors", lambda: 1)
+def test_what_a_folder_of_parquet_files_cannot_do_is_one_sentence(filled: Command) -> None:
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     k = np.arange(300)
     columns = {"a": np.sin(k), "b": np.cos(3 * k), "q": k // 30, "y": k % 2}

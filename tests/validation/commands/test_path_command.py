@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from aucert.exact import cross_validated_path, regularization_path
-from aucert.validation.files import parquet_folder
 from command import Command
 
 RNG = np.random.default_rng(0)
@@ -39,10 +38,9 @@ def table(command: Command) -> Command:
 
 
 @pytest.fixture
-def folder(table: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
+def folder(table: Command) -> Command:
     """With them in four files, too, one of them without rows, and one with one class alone."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(parquet_folder, "_processors", lambda: 1)
     held = columns(np.argsort(Y, kind="stable"))
     Path("data").mkdir()
     for k, rows in enumerate(map(slice, (0, 500, 500, 900), (500, 500, 900, 1200))):

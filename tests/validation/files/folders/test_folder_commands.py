@@ -20,8 +20,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(parquet_folder, "_processors", lambda: 1)
+def folder(tmp_path: Path) -> Path:
     rng = np.random.default_rng(0)
     y = rng.random(4000) < 0.3
     X = rng.normal(size=(4000, 2)) + 0.8 * y[:, None]
@@ -105,9 +104,8 @@ def test_the_counted_auc_holds_the_true_one(folder: Path) -> None:
 
 
 @pytest.fixture
-def ranked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def ranked(tmp_path: Path) -> Path:
     """Rows of 60 queries in order, in three files cut between queries."""
-    monkeypatch.setattr(parquet_folder, "_processors", lambda: 1)
     rng = np.random.default_rng(0)
     query, grade = np.sort(rng.integers(0, 60, 3000)), rng.integers(0, 3, 3000)
     X = rng.normal(size=(3000, 2)) + 0.5 * grade[:, None]
