@@ -217,7 +217,7 @@ class GroupLasso(FeaturePenalty):
 
     def __post_init__(self) -> None:
         _set_weights(self, self.l2, self.l1)
-        groups = check_labels(self.groups)
+        groups = check_labels(self.groups, "groups")
         if groups.ndim != 1 or groups.size == 0:
             raise InputError("groups must name one group a feature")
         if groups.dtype.kind == "f" and not np.isfinite(groups).all():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -303,8 +304,10 @@ def test_the_first_steps_know_the_scale_and_other_steps_are_kept() -> None:
     assert [count_stages(steps) for steps in (1, 3, 10, 100, 1000, 10**6)] == [1, 1, 1, 1, 2, 7]
 
 
-SADDLE = [{"radius": 0}, {"step": "x"}, {"step": -1}, {"share": "x"}, {"max_passes": 0}]
-PROXIMAL = [
+SADDLE: list[dict[str, Any]] = [
+    *({"radius": 0}, {"step": "x"}, {"step": -1}, {"share": "x"}, {"max_passes": 0}),
+]
+PROXIMAL: list[dict[str, Any]] = [
     *({"l1": -1}, {"schedule": "x"}, {"step": "x"}, {"step": 0}, {"t0": -1}),
     *({"max_passes": 0}, {"schedule": "linear"}),
 ]

@@ -80,11 +80,12 @@ def many(*, X: Any = MANY, y: Any = LABEL, lam: Any = 0.1, **asked: Any) -> obje
 
 
 def graded(**asked: Any) -> object:
-    return solve(MANY, GRADE, 0.1, **({"qid": QID} | asked))
+    given: dict[str, Any] = {"qid": QID} | asked
+    return solve(MANY, GRADE, 0.1, **given)
 
 
 def timed(**asked: Any) -> object:
-    given = {"X": MANY, "time": TIME, "event": EVENT} | asked
+    given: dict[str, Any] = {"X": MANY, "time": TIME, "event": EVENT} | asked
     return solve(given.pop("X"), None, 0.1, **given)
 
 
@@ -97,7 +98,8 @@ def on_path(*, X: Any = MANY, y: Any = LABEL, lams: Any = (0.1,), **asked: Any) 
 
 
 def in_folds(*, X: Any = MANY, y: Any = LABEL, lams: Any = (0.1,), **asked: Any) -> object:
-    return cross_validated_path(X, y, lams, **({"cv": 3} | asked))
+    given: dict[str, Any] = {"cv": 3} | asked
+    return cross_validated_path(X, y, lams, **given)
 
 
 def in_parts(*, X: Any = PARTS, y: Any = None, **asked: Any) -> object:
@@ -176,7 +178,7 @@ def refusals() -> Iterator[Refusal]:
         ("either a penalty", {"penalty": ElasticNet(0.1, 0.1)}),
         ("ridge", {"l1": 0.1, "method": "descent"}),
         ("ridge", {"l1": 0.1, "method": "qp"}),
-        ("one group a feature", {"l1": 0.1, "groups": [[0, 1], [2]]}),
+        ("list of lists", {"l1": 0.1, "groups": [[0, 1], [2]]}),
     )  # fmt: skip
     lists: list[tuple[str, tuple[Any, ...]]] = [
         (r"rows outside 0 \.\. 3", ([0, 2], [1, 4])),
@@ -191,7 +193,8 @@ def refusals() -> Iterator[Refusal]:
         ("not all zero", ([0, 2], [1, 3], [0.0, 0.0])),
         ("weights", ([0, 2], [1, 3], ["a", "b"])),
     ]
-    yield from ((m, on_list, dict(zip(("i", "j", "weight"), some))) for m, some in lists)  # noqa: B905
+    for message, (i, j, *weight) in lists:
+        yield message, on_list, {"i": i, "j": j, "weight": weight[0] if weight else None}
     yield from of(
         Gram,
         ("K must be square", {"K": np.ones((2, 3))}),

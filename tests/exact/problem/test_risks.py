@@ -141,7 +141,8 @@ class Largest:
 @each("penalty", [Ridge(0.5), ElasticNet(0.1, 0.2), ElasticNet(0.0, 0.3)])
 def test_a_risk_of_another_kind_is_certified_without_pairs_or_loss(penalty: Any) -> None:
     X = MRNG.normal(size=(MN, 2))
-    problem = Problem(Rows(X), Largest(MY), penalty)
+    risk: Any = Largest(MY)
+    problem = Problem(Rows(X), risk, penalty)
     for _ in range(30):
         w = 0.3 * MRNG.normal(size=2)
         witness = Minorant.from_scores(problem, MRNG.normal(size=MN))
@@ -157,7 +158,8 @@ def test_a_risk_of_another_kind_is_certified_without_pairs_or_loss(penalty: Any)
 
 def test_a_risk_whose_minorants_are_too_high_is_caught_at_the_optimum() -> None:
     X = MRNG.normal(size=(MN, 2))
-    problem = Problem(Rows(X), Largest(MY, boast=0.5), Ridge(100.0))
+    risk: Any = Largest(MY, boast=0.5)
+    problem = Problem(Rows(X), risk, Ridge(100.0))
     witness = Minorant.from_scores(problem, np.zeros(MN), scale=1.0)
     with pytest.raises(CertificateError, match="false"):
         Certificate.of(problem, np.zeros(2), witness)
