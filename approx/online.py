@@ -19,7 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ..exact.certificate.certificate import Certificate
 from ..exact.certificate.solution import Status
-from ..exact.errors import InputError
+from ..exact.errors import InputError, OverflowingError
 from ..exact.estimators.base import AUCClassifier, Matrix, Progress, TrainingRows, draw_seed
 from ..exact.estimators.saving import is_whole
 from ..exact.estimators.thresholds import get_rule
@@ -171,7 +171,7 @@ def _judge(
         judged = problem.judged(w)
         gap = problem.gap_of(judged)
     if not np.isfinite(judged.value):
-        raise InputError("the steps diverged: take a shorter step, or scale the features")
+        raise OverflowingError("the steps diverged: take a shorter step, or scale the features")
     return Pass(n_iter, seconds, float(judged.value), gap), certificate_of(problem, judged)
 
 
@@ -420,7 +420,7 @@ class SquareClassifier(OnlineClassifier):
     def _keep_batch(self, w: np.ndarray, rows: Matrix, positive: np.ndarray) -> None:
         """Set the weights after a batch; the intercept stays where the batch has one class."""
         if not np.isfinite(w).all():
-            raise InputError("the steps diverged: take a shorter step, or scale the features")
+            raise OverflowingError("the steps diverged: take a shorter step, or scale the features")
         if positive.any() and not positive.all():
             self._set_weights(w, rows, positive)
         else:

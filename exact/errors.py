@@ -23,7 +23,7 @@ class NoPairError(InputError):
 
 
 class OverflowingError(InputError):
-    """A loss leaves the range of floating point at these scores, or no grid holds them."""
+    """Floating point is left: by a loss at these scores, by bins, or by steps that diverge."""
 
 
 class WriteError(InputError):

@@ -17,7 +17,6 @@ from aucert.validation.tables.table import (
     Page,
     Part,
     Results,
-    Run,
     Table,
     mean_error,
 )
@@ -33,7 +32,7 @@ def planted(
 ) -> dict[str, Table]:
     """Return two tables of one experiment; the log gets a line for each part that is computed."""
 
-    def parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+    def parts(budget: Mapping[str, Any]) -> list[Part]:
         return [Part(f"rep={k}", {"rep": k}, needs) for k in range(budget["repetitions"])]
 
     def compute(job: Job) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def test_without_data_what_needs_them_is_not_testable_and_that_is_expected(
 
 def recorded(seconds: dict[str, float], result: float = 1.0) -> Recorded:
     """Return an experiment of which each part took so long, and gives the number 1."""
-    made = Experiment("e", (), lambda run, budget: (), lambda job: {"x": 1.0})
+    made = Experiment("e", (), lambda budget: (), lambda job: {"x": 1.0})
     parts = [Rerun(made, Part(key, {}), {"x": result}, took) for key, took in seconds.items()]
     return Recorded(parts)
 

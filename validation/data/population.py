@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -28,29 +27,16 @@ from ...exact.errors import InputError, brief
 
 Model = Literal["linear", "radial"]
 
-# Beyond these ends the laws of f(x) hold less than 1e-17 of their mass.
-_LINEAR_END = 12.5
-_RADIAL_END = 80.0
+Law = tuple[Callable[[float], float], float, float]  # The density of t = f(x) between two ends.
 
-
-@dataclass(frozen=True)
-class _Law:
-    """Density of t = f(x) on [low, high]."""
-
-    density: Callable[[float], float]
-    low: float
-    high: float
-
-
-_LAWS = {
-    "linear": _Law(
-        lambda t: math.exp(-t * t / 4.0) / (2.0 * math.sqrt(math.pi)), -_LINEAR_END, _LINEAR_END
-    ),
-    "radial": _Law(lambda t: 0.5 * math.exp(-t / 2.0), 0.0, _RADIAL_END),
+# Beyond these ends less than 1e-17 of the mass lies.
+_LAWS: dict[str, Law] = {
+    "linear": (lambda t: math.exp(-t * t / 4.0) / (2.0 * math.sqrt(math.pi)), -12.5, 12.5),
+    "radial": (lambda t: 0.5 * math.exp(-t / 2.0), 0.0, 80.0),
 }
 
 
-def _check(model: str, share_pos: float, noise_sd: float) -> _Law:
+def _check(model: str, share_pos: float, noise_sd: float) -> Law:
     if model not in _LAWS:
         raise InputError(f"model must be one of {', '.join(_LAWS)}, not {model!r}")
     if not 0.0 < share_pos < 1.0:
@@ -61,25 +47,18 @@ def _check(model: str, share_pos: float, noise_sd: float) -> _Law:
 
 
 def _integral(
-    law: _Law, f: Callable[[float], float], start: float, alpha: float, noise_sd: float
+    law: Law, f: Callable[[float], float], start: float, alpha: float, noise_sd: float
 ) -> float:
     """Integral of f * density over [start, high], cut where p(t) turns from 0 to 1."""
+    density, _, high = law
     turns = (-alpha - 6.0 * noise_sd, -alpha, -alpha + 6.0 * noise_sd)
-    inside = [t for t in turns if start < t < law.high]
-    value = quad(
-        lambda t: f(t) * law.density(t),
-        start,
-        law.high,
-        points=inside or None,
-        epsabs=1e-12,
-        epsrel=1e-11,
-        limit=200,
-    )
-    return float(value[0])
+    inside = [t for t in turns if start < t < high] or None
+    precise: dict[str, float] = {"epsabs": 1e-12, "epsrel": 1e-11, "limit": 200}
+    return float(quad(lambda t: f(t) * density(t), start, high, points=inside, **precise)[0])
 
 
-def _share(law: _Law, alpha: float, noise_sd: float) -> float:
-    return _integral(law, lambda t: float(ndtr((t + alpha) / noise_sd)), law.low, alpha, noise_sd)
+def _share(law: Law, alpha: float, noise_sd: float) -> float:
+    return _integral(law, lambda t: float(ndtr((t + alpha) / noise_sd)), law[1], alpha, noise_sd)
 
 
 @lru_cache(maxsize=128)
@@ -113,7 +92,7 @@ def population_auc(model: Model, share_pos: float = 0.2, noise_sd: float = 1.0) 
         above = _integral(law, positive, t, alpha, noise_sd)
         return float(ndtr(-(t + alpha) / noise_sd)) * above
 
-    ordered = _integral(law, negative_below, law.low, alpha, noise_sd)
+    ordered = _integral(law, negative_below, law[1], alpha, noise_sd)
     return ordered / (share_pos * (1.0 - share_pos))
 
 

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from ...exact.errors import InputError
-from ..files.labels import array_labels, two_classes
+from ..files.labels import Labels, two_classes
 from ..files.tables import existing_file, feature_names, finite_rows, nearest, read_arrays
 from .labelled_data import Dataset, make_dataset
 
@@ -156,7 +156,7 @@ def _one_number(path: str | Path, scale: np.ndarray) -> float:
 
 def _positive_rows(path: str | Path, y: np.ndarray, positive: object) -> np.ndarray:
     """0 and 1: one or several labels against the rest."""
-    labels, where = array_labels(y, f"{path}, array 'y'"), f"{path}, array 'y'"
+    labels, where = Labels.of(y, f"{path}, array 'y'"), f"{path}, array 'y'"
     if not isinstance(positive, tuple | list):
         return two_classes(labels, positive, where)[0]
     return np.sum([two_classes(labels, label, where)[0] for label in positive], axis=0)

@@ -64,6 +64,13 @@ class Labels:
         """Return those of a table that is read without labels."""
         return cls([], np.empty(0, int))
 
+    @classmethod
+    def of(cls, values: np.ndarray, where: str, limited: bool = True) -> Labels:
+        """Return those of an array; arguments as of `LabelColumn`."""
+        column = LabelColumn(where, limited)
+        column.extend(values, range(1, len(values) + 1))
+        return column.labels()
+
     def of_rows(self) -> np.ndarray:
         """The label of each row (n,): text, or numbers as float64 where that holds them."""
         held = self.values
@@ -78,75 +85,67 @@ class Labels:
 
 
 class LabelColumn:
-    """Collects a column of text row by row, holding each distinct text once.
+    """Collects a column of labels, holding each distinct text once.
 
-    `where` opens messages; `limited` refuses more than `MAX_CLASSES` texts, which are not labels.
+    `where` opens messages; `limited` refuses more than `MAX_CLASSES` values, which are not labels.
     """
 
     def __init__(self, where: str, limited: bool = True) -> None:
         self.where, self.limited = where, limited
         self.table: dict[str, int] = {}
-        self.codes = array("i")
+        self._codes = array("i")
+        self._numbers: list[np.ndarray] = []
 
-    def add(self, text: str, row: int) -> None:
-        """Append the label of one row, counted from 1."""
-        code = self.table.get(text)
-        if code is None:
-            if is_missing(text):
-                raise InputError(f"{self.where}, row {row}: missing value: drop the row")
-            if self.limited and len(self.table) >= MAX_CLASSES:
-                raise too_many_classes(self.where)
-            code = self.table.setdefault(text, len(self.table))
-        self.codes.append(code)
+    def extend(self, cells: np.ndarray | Sequence[str], rows: Sequence[int]) -> None:
+        """Append the labels of these rows of the file: numbers, truth values or text."""
+        kind = cells.dtype.kind if isinstance(cells, np.ndarray) else "U"
+        if kind not in "biufUS":
+            raise InputError(f"{self.where}: labels must be numbers or text, not {cells.dtype}")  # type: ignore[union-attr]
+        if kind not in "US":
+            finite = np.isfinite(cells)  # type: ignore[call-overload]
+            if not finite.all():
+                row = rows[int(np.argmin(finite))]
+                raise InputError(
+                    f"{self.where}, row {row}: missing or infinite value: drop the row"
+                )
+            self._numbers.append(cells)  # type: ignore[arg-type]
+            return
+        for text, row in zip(cells, rows, strict=True):
+            word = text.decode("utf-8", "backslashreplace") if kind == "S" else str(text)  # type: ignore[union-attr]
+            code = self.table.get(word)
+            if code is None:
+                if is_missing(word):
+                    raise InputError(f"{self.where}, row {row}: missing value: drop the row")
+                code = self.table.setdefault(word, len(self.table))
+                self.limit(len(self.table))
+            self._codes.append(code)
+
+    def limit(self, count: int) -> None:
+        """Refuse more different values than labels have."""
+        if self.limited and count > MAX_CLASSES:
+            raise InputError(
+                f"{self.where}: more than {MAX_CLASSES} different values: this is not a class label"
+            )
 
     def labels(self) -> Labels:
         """The labels so far: numbers if every distinct text is a finite one."""
-        return _of_texts([*self.table], np.frombuffer(self.codes, dtype=np.intc))
+        if self._numbers:
+            values, codes = np.unique(np.concatenate(self._numbers), return_inverse=True)
+            self.limit(len(values))
+            numbers = values.astype(int) if values.dtype.kind == "b" else values
+            return _sorted([_plain(value) for value in numbers.tolist()], codes)
+        found = [_number(text) for text in self.table]
+        whole = [number for number in found if number is not None]
+        texts = [text.strip() for text in self.table]
+        values = whole if len(whole) == len(found) else texts
+        return _sorted(values, np.frombuffer(self._codes, dtype=np.intc))
 
 
-def _of_texts(texts: list[str], codes: np.ndarray) -> Labels:
-    """Return labels of distinct texts: numbers if all of them are finite ones."""
-    numbers = [_number(text) for text in texts]
-    found = [n for n in numbers if n is not None]
-    values: list[Label] = [*found] if len(found) == len(texts) else [t.strip() for t in texts]
-    return sort_labels(values, codes)
-
-
-def sort_labels(values: Sequence[Label], codes: np.ndarray) -> Labels:
+def _sorted(values: Sequence[Label], codes: np.ndarray) -> Labels:
     """Sort the distinct labels and merge equal ones ("1" and "1.0"); renumber the codes."""
     ordered = sorted(set(values))  # type: ignore[type-var]
     place = {value: k for k, value in enumerate(ordered)}
     return Labels(ordered, np.array([place[v] for v in values], dtype=np.intp)[codes])
-
-
-def array_labels(y: np.ndarray, where: str, limited: bool = True) -> Labels:
-    """Labels of an array of numbers, truth values or text; `where` and `limited` as above."""
-    if y.dtype.kind not in "biufUS":
-        raise InputError(f"{where}: labels must be numbers or text, not {y.dtype}")
-    if y.dtype.kind == "S":
-        y = np.char.decode(y, "utf-8")
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        row = int(np.argmin(np.isfinite(y))) + 1
-        raise InputError(f"{where}, row {row}: missing or infinite value: drop the row")
-    values, codes = np.unique(y, return_inverse=True)
-    if limited and len(values) > MAX_CLASSES:
-        raise too_many_classes(where)
-    if y.dtype.kind == "U":
-        lost = [k for k, text in enumerate(values.tolist()) if is_missing(text)]
-        if lost:
-            row = int(np.argmax(codes == lost[0])) + 1
-            raise InputError(f"{where}, row {row}: missing value: drop the row")
-        return _of_texts(values.tolist(), codes)
-    if y.dtype.kind == "b":
-        values = values.astype(np.int64)
-    return sort_labels([_plain(v) for v in values.tolist()], codes)
-
-
-def too_many_classes(where: str) -> InputError:
-    """The error for a target that is not a class label."""
-    return InputError(
-        f"{where}: more than {MAX_CLASSES} different values: this is not a class label"
-    )
 
 
 def two_classes(

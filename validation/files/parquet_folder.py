@@ -24,19 +24,11 @@ from ...exact.spaces.partitions import (
     block_rows,
     named,
 )
-from .labels import (
-    MAX_CLASSES,
-    Label,
-    LabelColumn,
-    Labels,
-    array_labels,
-    too_many_classes,
-    two_classes,
-)
+from .labels import Label, LabelColumn, two_classes
 from .tables import (
-    Refused,
+    Features,
     Selection,
-    as_numbers,
+    cells_of,
     check_names,
     check_type,
     first_null,
@@ -135,10 +127,9 @@ class ParquetPartition:
 
         if types.is_floating(column.type) and column.type.bit_width >= 32:
             return column.to_numpy()
-        path = Path(self.path)
-        refused = Refused(path)
-        held = as_numbers(path, column, name, before, refused)
-        refused.raise_if_any()
+        features, rows = Features(Path(self.path)), range(before + 1, before + 1 + len(column))
+        held = features.numbers(name, cells_of(column), rows)
+        features.raise_if_any()
         return held
 
     def _whole(self, table: Any, name: str, before: int) -> Any:
@@ -280,10 +271,7 @@ def read_parquet_folder(
         raise InputError(f"{path}: no rows")
     if qid is not None:
         return ParquetFolder(parts, columns, label, None, None, n, qid)
-    where = f"{path}, column '{label}'"
-    raw, labels = _labels(parts, where)
-    y, one, zero = two_classes(labels, positive, where)
-    meant = frozenset(text for text, is_one in zip(raw, y.tolist(), strict=True) if is_one)
+    meant, one, zero = _positive_cells(parts, positive, f"{path}, column '{label}'")
     parts = [replace(part, positive=meant) for part in parts]
     return ParquetFolder(parts, columns, label, one, zero, n)
 
@@ -366,11 +354,13 @@ def _parts_of(
     return [*found, part(first, groups)] if groups else found
 
 
-def _labels(parts: list[ParquetPartition], where: str) -> tuple[list[Any], Labels]:
-    """Return the distinct cells of the label column, and what label each stands for."""
+def _positive_cells(
+    parts: list[ParquetPartition], positive: object, where: str
+) -> tuple[frozenset[Any], Label, Label | None]:
+    """Return the cells of the label column that are positive, that label, and the other."""
     from pyarrow.compute import unique
 
-    words, numbers = LabelColumn(where), []
+    labels, cells = LabelColumn(where), []
     for part in parts:
         with open_parquet(part.path, pre_buffer=False) as file:
             read = file.read_row_groups(list(part.groups), columns=[part.target], use_threads=False)
@@ -378,19 +368,12 @@ def _labels(parts: list[ParquetPartition], where: str) -> tuple[list[Any], Label
         if column.null_count:
             place = f"column '{part.target}', row {part.first + first_null(column) + 1}"
             raise InputError(f"{part.path}, {place}: missing value: drop the row")
-        if is_words(column.type):
-            for text in unique(column).to_pylist():
-                if str(text) not in words.table:
-                    words.add(str(text), part.first + 1)
-            continue
-        held = unique(column).to_numpy(zero_copy_only=False)
-        if held.size > MAX_CLASSES:
-            raise too_many_classes(where)
-        numbers.append(held)
-    if words.table:
-        return list(words.table), words.labels()
-    cells = np.unique(np.concatenate(numbers))
-    return cells.tolist(), array_labels(cells, where)
+        found = list(cells_of(unique(column)))
+        labels.limit(len(found))
+        labels.extend(np.array(found), [part.first + 1] * len(found))
+        cells += found
+    y, one, zero = two_classes(labels.labels(), positive, where)
+    return frozenset(cell for cell, is_one in zip(cells, y, strict=True) if is_one), one, zero
 
 
 def _processors() -> int:

@@ -2,9 +2,9 @@
 
 The ending of a name chooses the reader: `.csv` and `.tsv`, `.npz`, `.parquet` (with the optional
 pyarrow), and svmlight as `.svmlight`, `.libsvm`, `.svm` or `.txt`. Text may be gzipped, with `.gz`
-after its own ending. Every reader gives a `Table`. Nothing is guessed about bad values: missing
-ones, infinite ones and text are refused, with their column and row (from 1; a line where a file has
-lines).
+after its own ending. A reader hands out columns, cells of text or numbers; `Features` and
+`LabelColumn` check them. Nothing is guessed about bad values: missing ones, infinite ones and text
+are refused, with their column and row (from 1; a line where a file has lines).
 """
 
 from __future__ import annotations
@@ -14,15 +14,13 @@ import difflib
 import gzip
 import io
 import math
-import os
 import shlex
-import stat
 import zipfile
 import zlib
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple, NoReturn
@@ -37,7 +35,6 @@ from .labels import (
     Label,
     LabelColumn,
     Labels,
-    array_labels,
     as_number,
     as_truth,
     is_missing,
@@ -47,13 +44,16 @@ from .labels import (
 # Endings of svmlight files, which may be gzipped.
 SVMLIGHT = (".txt", ".libsvm", ".svm", ".svmlight")
 
-ROWS = 65_536  # Rows that are checked or read at a time.
+ROWS = 65_536  # Rows of numbers that are checked or read at a time.
+CELLS = 8192  # Cells of text that are held at a time.
 
 SHOWN_COLUMNS = 10  # Columns that one message names at most.
 
 BYTES_A_FEATURE = 150  # A name, and about ten vectors of weights while a problem is solved.
 
 GZIP_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
+
+Cells = np.ndarray | Sequence[str]  # A part of a column.
 
 
 # What is asked for, and what is found
@@ -64,18 +64,13 @@ class Selection:
     """What to read of a table; None is the default."""
 
     target: str | None = None  # The label column; by default the last one, or `y` in npz.
-    columns: tuple[str, ...] | None = None
-    """The features, in this order; by default all other columns."""
+    columns: tuple[str, ...] | None = None  # The features in order; by default all other columns.
     drop: tuple[str, ...] = ()  # Columns that are neither read nor checked.
     labelled: bool = True  # False where only features are read: no column is a label.
-    header: bool | None = None
-    """Whether the first row of a CSV file holds names; by default as it looks."""
-    zero_based: bool | None = None
-    """Whether an svmlight file counts its features from 0; by default as it looks."""
-    width: int | None = None
-    """Features of the model that the rows are for: an svmlight file leaves out zeros."""
-    extra: tuple[str, ...] = ()
-    """Columns that are read next to the features: they order or group the rows."""
+    header: bool | None = None  # Whether the first row of a CSV file holds names.
+    zero_based: bool | None = None  # Whether an svmlight file counts its features from 0.
+    width: int | None = None  # Features of the model; an svmlight file leaves out zeros.
+    extra: tuple[str, ...] = ()  # Columns next to the features: they order or group the rows.
 
     @classmethod
     def of(cls, asked: Selection | str | None) -> Selection:
@@ -85,10 +80,10 @@ class Selection:
     def places(self, path: Path, names: Sequence[str], target: int | None) -> Places:
         """Return what to read of columns with these names; `target` is the place of the label."""
         label = () if target is None else (names[target],)
-        Refused(path, unclear_names(names, (*label, *self.extra))).raise_if_any()
+        columns, special = self.columns or (), (*label, *self.extra)
+        Features(path, unclear_names(names, special)).raise_if_any()
         for name in set(label) & set(self.extra):
             raise InputError(f"{path}: '{name}' is the label column: name another with --target")
-        columns, special = self.columns or (), (*label, *self.extra)
         absent = [n for n in (*columns, *self.drop, *self.extra) if n not in names]
         if absent:
             what = "no column" if len(absent) == 1 else "no columns"
@@ -96,15 +91,11 @@ class Selection:
         if len(set(columns)) < len(columns):
             raise InputError(f"{path}: a column is asked for twice: name each one once")
         for name in (*columns, *self.drop):
-            if name in label:
+            if name in label or (name in self.extra and self.labelled):
+                advice = ": name another one with --target" if name in label else ""
+                what = "is the label column" if name in label else "orders or groups the rows"
                 raise InputError(
-                    f"{path}: '{name}' is the label column, which is not a feature and cannot be "
-                    "left out: name another one with --target"
-                )
-            if name in self.extra and self.labelled:
-                raise InputError(
-                    f"{path}: '{name}' orders or groups the rows: it is not a feature and cannot "
-                    "be left out"
+                    f"{path}: '{name}' {what}: it is not a feature and cannot be left out{advice}"
                 )
         wanted = [n for n in names if n not in special] if self.columns is None else columns
         kept = [list(names).index(name) for name in wanted if name not in self.drop]
@@ -112,19 +103,8 @@ class Selection:
             without = " next to " + listed(special) if special else ""
             raise InputError(f"{path}: no feature columns are left{without}")
         extra = [list(names).index(name) for name in self.extra]
-        used = {target, *kept, *extra}
-        ignored = [name for k, name in enumerate(names) if k not in used]
-        unclear = unclear_names(names, {names[k] for k in kept})
-        return Places(target, kept, extra, ignored, unclear)
-
-    def of_read(self, path: Path, table: Table) -> Table:
-        """Return a table that was read whole with the features that are asked for."""
-        if self.columns is None and not self.drop:
-            return table
-        found = replace(self, extra=()).places(path, table.columns, None)
-        names = [table.columns[k] for k in found.features]
-        ignored = [*table.ignored, *found.ignored]
-        return replace(table, X=table.X[:, found.features], columns=names, ignored=ignored)
+        ignored = [name for k, name in enumerate(names) if k not in {target, *kept, *extra}]
+        return Places(target, kept, extra, ignored, unclear_names(names, {names[k] for k in kept}))
 
 
 class Places(NamedTuple):
@@ -146,17 +126,14 @@ class Table:
 
     X: Any
     labels: Labels
-    columns: list[str]
-    """Names of the d features; their places from 1, or svmlight's indices, where there are none."""
+    columns: list[str]  # Names of the d features; places from 1, or svmlight's indices, without.
     target: str
     ignored: list[str]  # What else the file holds; it was not used.
-    extra: dict[str, np.ndarray] = field(default_factory=dict)
-    """The columns (n,) that were asked for next to the features, numbers or words."""
+    extra: dict[str, np.ndarray] = field(default_factory=dict)  # Columns (n,), numbers or words.
     zero_based: bool | None = None  # Whether an svmlight file counts from 0; None of other files.
     assumed: bool = False  # Whether it may count either way: no index 0 occurs, and nobody said.
-    positive: Label | None = None
-    negative: Label | None = None
-    """What 1 and 0 stand for, by `read_table`; the negative one is None for "the rest"."""
+    positive: Label | None = None  # What 1 stands for, by `read_table`.
+    negative: Label | None = None  # What 0 stands for; None is "the rest".
 
     def numbers(self, path: str | Path, what: str) -> np.ndarray:
         """Return the labels as numbers (n,); yes, no, true and false mean 1 and 0."""
@@ -190,14 +167,14 @@ def read_table(
 
 def read_raw(path: str | Path, target: Selection | str | None = None) -> Table:
     """Return the rows and the labels as they stand in the file; arguments as in `read_table`."""
-    ending = _ending(path)
-    return _READERS[ending](existing_file(path), Selection.of(target))
+    read, found = _reader(path)
+    return read(found, Selection.of(target))
 
 
 def read_by_query(path: str | Path, qid: str, target: Selection | str | None = None) -> Table:
     """Read a table whose labels are grades, and the column of queries; "qid" in svmlight."""
     asked = Selection.of(target)
-    if _ending(path).removesuffix(".gz") in SVMLIGHT and (qid != "qid" or asked.target is not None):
+    if _reader(path)[0] is read_svmlight and (qid != "qid" or asked.target is not None):
         raise InputError(f"{path}: an svmlight file has the label first: give --qid qid only")
     if qid == asked.target:
         raise InputError(f"{path}: '{qid}' cannot be both the query and the grade")
@@ -208,7 +185,7 @@ def read_survival(
     path: str | Path, time: str, event: str, features: Selection | None = None
 ) -> tuple[Table, np.ndarray, np.ndarray]:
     """Read a table with its times and events (n,); an event is 0 or 1, no or yes, false or true."""
-    if _ending(path).removesuffix(".gz") in SVMLIGHT:
+    if _reader(path)[0] is read_svmlight:
         raise InputError(f"{path}: an svmlight file has no columns for a time and an event")
     if time == event:
         raise InputError(f"{path}: '{time}' cannot be both the time and the event")
@@ -227,7 +204,7 @@ def column_names(path: str | Path, header: bool | None = None) -> list[str] | No
 
     `header` says whether the first row of a CSV file holds them.
     """
-    reader, found = _READERS[_ending(path)], existing_file(path)
+    reader, found = _reader(path)
     if reader is read_csv:
         names, has_header = csv_columns(found, header)
         return names if has_header else None
@@ -240,13 +217,12 @@ def column_names(path: str | Path, header: bool | None = None) -> list[str] | No
     return None
 
 
-def _ending(path: str | Path) -> str:
-    check_no_pipe(path)
-    name = Path(path).name.lower()
-    for ending in _READERS:
-        if name.endswith(ending):
-            return ending
-    existing_file(path)  # that there is none, or a folder, is the more helpful thing to say
+def _reader(path: str | Path) -> tuple[Callable[[Path, Selection], Table], Path]:
+    """Return what reads a file, by the ending of its name, and its path."""
+    found = existing_file(path)
+    for ending, read in _READERS.items():
+        if found.name.lower().endswith(ending):
+            return read, found
     raise InputError(
         f"{path}: unknown kind of file: the name must end in one of {', '.join(_READERS)}"
     )
@@ -262,28 +238,22 @@ def existing_file(path: str | Path) -> Path:
         raise InputError("-: a pipe can be read only once: save it in a file, and give its name")
     if found.is_dir():
         raise InputError(f"{path}: this is a folder, a file is needed")
-    check_no_pipe(found)
+    for what, are in (
+        ("pipe", (found.is_fifo, found.is_socket)),
+        ("device", (found.is_char_device, found.is_block_device)),
+    ):
+        if any(is_one() for is_one in are):  # a table is read more than once
+            raise InputError(
+                f"{path}: this is a {what}, which can be read only once: save it in a file, "
+                "whose name tells its kind (.csv, .tsv, ...)"
+            )
     try:
         with open(found, "rb"):
             return found
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-
-
-def check_no_pipe(path: str | Path) -> None:
-    """Raise `InputError` for a pipe, a terminal or a device: a table is read more than once."""
-    try:
-        mode = os.stat(path).st_mode
-    except (OSError, ValueError):
-        return
-    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
-        what = "pipe" if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) else "device"
-        raise InputError(
-            f"{path}: this is a {what}, which can be read only once: save it in a file, "
-            "whose name tells its kind (.csv, .tsv, ...)"
-        )
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read ({getattr(error, 'strerror', error)})") from None
 
 
 @contextmanager
@@ -364,10 +334,10 @@ def option_of(names: Iterable[str]) -> str:
 
 def check_names(path: Path, names: Sequence[str]) -> None:
     """Refuse column names that are empty or occur twice."""
-    Refused(path, unclear_names(named(names))).raise_if_any()
+    Features(path, unclear_names(named(names))).raise_if_any()
 
 
-# Values that are refused
+# The form that every reader fills, and what it refuses
 
 # What to do about each kind of cell, by the first word that `_kind_of` says of it.
 _ADVICE = {
@@ -389,29 +359,75 @@ def _kind_of(text: str) -> str:
     return f"{'number with a comma' if comma else 'text'} {text.strip()[:40]!r}"
 
 
-class Refused:
-    """Collects the first cell of each column that is not a finite number, to name them all at once.
+class Features:
+    """Makes numbers of cells; the first bad cell of each column is kept, to name all at once.
 
-    `unclear` are columns that their names do not tell apart, and why.
+    `unclear` are columns that their names do not tell apart, and why; text means numbers where it
+    is `digits`, else only words for 1 and 0 do.
     """
 
-    def __init__(self, path: Path, unclear: Mapping[str, str] | None = None) -> None:
-        self._path, self._unclear = path, unclear or {}
+    def __init__(
+        self, path: Path, unclear: Mapping[str, str] | None = None, digits: bool = False
+    ) -> None:
+        self._path, self._unclear, self._digits = path, unclear or {}, digits
         self._cells: dict[str, str] = {}
         self._advice = {"name each column once": None} if unclear else {}
+        self._words: dict[str, tuple[int, str]] = {}
+        self.first_row = 0  # The row where names may have been meant, if any.
 
-    def __contains__(self, column: str) -> bool:
-        return column in self._cells
+    def numbers(self, name: str, cells: Cells, rows: Sequence[int]) -> np.ndarray:
+        """Return cells of a column, of these rows of the file, as float64; NaN where it is none."""
+        if isinstance(cells, np.ndarray):
+            held = cells.astype(np.float64, copy=False)
+            lost = lost_digits(cells)
+        else:
+            held = self._of_text(name, cells, rows)
+            lost = [k for k in np.flatnonzero(is_large(held)) if loses_digits(cells[k], held[k])]
+        if len(lost):
+            refuse_digits(self._path, name, rows[lost[0]], str(cells[lost[0]]))
+        if name not in self._cells and not np.isfinite(held).all():
+            at = int(np.argmin(np.isfinite(held)))
+            self._refuse(name, rows[at], str(cells[at]), isinstance(cells, np.ndarray))
+        return held
 
-    def add(self, column: str, row: int, text: str, hint: str = "") -> None:
-        """Note the first cell of a column that cannot be used; `row` counts from 1."""
-        if column not in self._cells:
-            kind = _kind_of(text)
-            self._cells[column] = f"{kind} in column '{column}', row {row}{hint}"
-            self._advice[_ADVICE[kind.split()[0]]] = None
+    def _of_text(self, name: str, cells: Sequence[str], rows: Sequence[int]) -> np.ndarray:
+        """Read `float` where it can be trusted: it takes `1_000` and foreign digits."""
+        text = "".join(cells)
+        if self._digits and text.isascii() and "_" not in text:
+            with suppress(ValueError):
+                return np.array([*map(float, cells)], dtype=float)
+        held = np.full(len(cells), np.nan)
+        for k, cell in enumerate(cells):
+            value, truth = as_number(cell) if self._digits else None, as_truth(cell)
+            if truth is not None:
+                self._words.setdefault(name, (rows[k], cell))
+                value = truth
+            if value is not None:
+                held[k] = value
+        return held
+
+    def _refuse(self, name: str, row: int, text: str, number: bool) -> None:
+        if not number and not self._digits and as_number(text) is not None:
+            text = f"'{text}'"
+        kind = _kind_of(text)
+        hint = " (a row of names may hold no numbers)" if row == self.first_row else ""
+        self._cells[name] = f"{kind} in column '{name}', row {row}{hint}"
+        self._advice[_ADVICE[kind.split()[0]]] = None
+
+    def check(self, X: np.ndarray, names: Sequence[str]) -> np.ndarray:
+        """Return the rows (n, d); refuse bad cells, and words among numbers other than 0 and 1."""
+        self.raise_if_any()
+        for name, (row, text) in self._words.items():
+            if not np.isin(X[:, names.index(name)], (0.0, 1.0)).all():
+                raise InputError(
+                    f"{self._path}: column '{name}' holds words like {text.strip()[:20]!r} "
+                    f"(row {row}) and numbers other than 0 and 1: write one or the other, or drop "
+                    "the column"
+                )
+        return X
 
     def raise_if_any(self) -> None:
-        """Raise one `InputError` on all of them."""
+        """Raise one `InputError` on all that was refused."""
         reasons = [*self._unclear.values(), *self._cells.values()]
         if not reasons:
             return
@@ -425,8 +441,8 @@ class Refused:
 
 def refuse_value(path: Path, column: str, row: int, text: str) -> NoReturn:
     """Raise the sentence for a cell that is not a finite number; `row` counts from 1."""
-    refused = Refused(path)
-    refused.add(column, row, text)
+    refused = Features(path, digits=True)
+    refused.numbers(column, [text], [row])
     refused.raise_if_any()
     raise AssertionError
 
@@ -439,36 +455,52 @@ def refuse_digits(path: Path, column: str, row: int, text: str) -> NoReturn:
     )
 
 
-def refuse_lost(path: Path, values: np.ndarray, columns: Sequence[str], row: int) -> None:
-    """Refuse a block of numbers, the first row number `row`, where float64 cannot hold one."""
-    lost = lost_digits(values)
-    if lost.size:
-        at = [int(k) for k in np.unravel_index(lost[0], values.shape)]
-        refuse_digits(path, columns[at[-1]], row + at[0], str(values[tuple(at)]))
-
-
 def finite_rows(path: Path, X: np.ndarray, columns: list[str]) -> np.ndarray:
     """Return X as float64 in C order (itself if it is); refuse other types, no rows, NaN, inf."""
     if X.dtype.kind not in "biuf":
         raise InputError(f"{path}: 'X' must hold numbers, not {X.dtype}")
     if 0 in X.shape:
         raise InputError(f"{path}: 'X' has shape {X.shape}: there is nothing to read")
-    rows = np.ascontiguousarray(X, dtype=np.float64)
-    for start in range(0, 0 if X.dtype == rows.dtype else len(X), ROWS):
-        refuse_lost(path, X[start : start + ROWS], columns, start + 1)
-    if not all_finite(rows):
-        refused = Refused(path)
-        for k, name in enumerate(columns):
-            bad = np.flatnonzero(~np.isfinite(rows[:, k]))
-            if bad.size:
-                refused.add(name, int(bad[0]) + 1, str(rows[bad[0], k]))
-        refused.raise_if_any()
-    return rows
+    rows, found = np.ascontiguousarray(X, dtype=np.float64), Features(path)
+    for start in range(0, len(X), ROWS):
+        block = X[start : start + ROWS]
+        if X.dtype != np.float64 or not np.isfinite(block).all():
+            for k, name in enumerate(columns):
+                found.numbers(name, block[:, k], range(start + 1, start + 1 + len(block)))
+    return found.check(rows, columns)
 
 
-def all_finite(X: np.ndarray) -> bool:
-    """Return whether all entries are finite, looking at some rows at a time."""
-    return all(np.isfinite(X[k : k + ROWS]).all() for k in range(0, X.shape[0], ROWS))
+def read_blocks(
+    path: Path,
+    names: Sequence[str],
+    places: Places,
+    features: Features,
+    blocks: Iterable[tuple[Sequence[int], Callable[[int], Cells]]],
+) -> tuple[Table, list[LabelColumn]]:
+    """Return a table of blocks: the rows of each in the file, and its cells by column.
+
+    With it come the columns that are no features, the label first.
+    """
+    special = [*([] if places.target is None else [places.target]), *places.extra]
+    others = [
+        LabelColumn(f"{path}, column '{names[k]}'", limited=k == places.target) for k in special
+    ]
+    columns, values = [names[k] for k in places.features], array("d")
+    for rows, cells in blocks:
+        for k, other in zip(special, others, strict=True):
+            other.extend(cells(k), rows)
+        block = np.empty((len(rows), len(columns)))
+        for at, k in enumerate(places.features):
+            block[:, at] = features.numbers(names[k], cells(k), rows)
+        values.frombytes(block.tobytes())
+    if not values:
+        raise InputError(f"{path}: no rows")
+    X = features.check(np.frombuffer(values).reshape(-1, len(columns)), columns)
+    found = [other.labels() for other in others]
+    labels = Labels.none() if places.target is None else found.pop(0)
+    extra = {names[k]: one.of_rows() for k, one in zip(places.extra, found, strict=True)}
+    label = "" if places.target is None else names[places.target]
+    return Table(X, labels, columns, label, places.ignored, extra), others
 
 
 # CSV
@@ -486,26 +518,14 @@ def open_bytes(path: Path) -> IO[bytes]:
     return opened(path, "rb")
 
 
-def csv_rows(path: Path, skip_first: bool, unusual: list[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line number and the fields of each row that is not blank.
-
-    A line with characters that `float` reads but a CSV should not hold is added to `unusual`.
-    """
-
-    def lines(text: io.TextIOBase) -> Iterator[str]:
-        for line in text:
-            if "_" in line or not line.isascii():
-                unusual.append(line)
-            yield line
-
-    with open_text(path) as text:
+def csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line number and the fields of each row that is not blank."""
+    with damage_reported(path, "gzip", *GZIP_ERRORS), open_text(path) as text:
         try:
-            reader = csv.reader(lines(text), delimiter=_delimiter(path), strict=True)
-            rows = (row for row in reader if len(row) > 1 or (row and row[0].strip()))
-            if skip_first:
-                next(rows)
-            for row in rows:
-                yield reader.line_num, row
+            reader = csv.reader(text, delimiter=_delimiter(path), strict=True)
+            for row in reader:
+                if len(row) > 1 or (row and row[0].strip()):
+                    yield reader.line_num, row
         except UnicodeDecodeError:
             raise _not_utf8(path) from None
         except csv.Error as error:
@@ -537,8 +557,7 @@ def _delimiter(path: Path) -> str:
 
 def csv_columns(path: Path, header: bool | None = None) -> tuple[list[str], bool]:
     """Names of all columns (`named`), and whether the first row holds them: `header` decides it."""
-    with damage_reported(path, "gzip", *GZIP_ERRORS):
-        first = next((row for _, row in csv_rows(path, False, [])), None)
+    first = next((row for _, row in csv_rows(path)), None)
     if first is None:
         raise InputError(f"{path}: the file is empty")
     if any("\0" in field for field in first):
@@ -575,112 +594,40 @@ def read_csv(path: Path, target: Selection | str | None = None) -> Table:
     asked = Selection.of(target)
     names, has_header = csv_columns(path, asked.header)
     place = target_place(path, names, asked.target) if asked.labelled else None
-    read = _CsvReader(path, names, has_header, asked.places(path, names, place))
-    if read.places.unclear:
-        read.refuse_columns()
-    with damage_reported(path, "gzip", *GZIP_ERRORS):
-        X, words = read.read()
-    label = "" if place is None else names[place]
-    guessed = has_header and asked.header is None and as_number(label) is None
-    if guessed and label and label in words[0].table:
+    places = asked.places(path, names, place)
+    features = Features(path, places.unclear, digits=True)
+    blocks = _csv_blocks(path, len(names), has_header, features)
+    table, others = read_blocks(path, names, places, features, blocks)
+    guessed = has_header and asked.header is None and as_number(table.target) is None
+    if guessed and table.target and table.target in others[0].table:
         raise InputError(
-            f"{path}: '{label}' in row 1 is also a label further down: are these names or data? "
-            "Write a first row of names"
+            f"{path}: '{table.target}' in row 1 is also a label further down: are these names or "
+            "data? Write a first row of names"
         )
-    found = [column.labels() for column in words]
-    labels = Labels.none() if place is None else found.pop(0)
-    columns, ignored = [names[k] for k in read.places.features], read.places.ignored
-    extra = {name: column.of_rows() for name, column in zip(asked.extra, found, strict=True)}
-    return Table(X, labels, columns, label, ignored, extra)
+    return table
 
 
-@dataclass
-class _CsvReader:
-    """One file while it is read."""
-
-    path: Path
-    names: list[str]
-    has_header: bool
-    places: Places
-    truths: dict[int, tuple[int, str]] = field(default_factory=dict)
-
-    def read(self) -> tuple[np.ndarray, list[LabelColumn]]:
-        """Return the features (n, d), checked, and the other columns; 2 microseconds a row of 4."""
-        features, target = self.places.features, self.places.target
-        kept = [*([] if target is None else [target]), *self.places.extra]
-        columns = [
-            LabelColumn(f"{self.path}, column '{self.names[k]}'", limited=k == target) for k in kept
-        ]
-        values, unusual, width = array("d"), [], len(self.names)
-        for line, row in csv_rows(self.path, self.has_header, unusual):
-            if len(row) != width:
-                fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
-                raise InputError(
-                    f"{self.path}: row {line} has {fields}, the rows above have {width}"
-                )
-            for k, column in zip(kept, columns, strict=True):
-                column.add(row[k], line)
-            size = len(values)
-            try:
-                values.extend(map(float, [row[k] for k in features]))
-            except ValueError:
-                unusual.append("not a number")
-            if unusual:
-                del values[size:]
-                values.extend(self._unusual(line, row))
-                unusual.clear()
-        X = np.frombuffer(values, dtype=np.float64).reshape(-1, len(features))
-        if not len(X):
-            raise InputError(f"{self.path}: no rows below the header")
-        self._check(X)
-        return X, columns
-
-    def _unusual(self, line: int, row: list[str]) -> Iterator[float]:
-        """Yield the numbers of a row that `float` misreads: it takes `1_000` and foreign digits."""
-        for k in self.places.features:
-            value = as_number(row[k])
-            if value is None:
-                value = as_truth(row[k])
-                if value is None:
-                    self.refuse_columns()
-                self.truths.setdefault(k, (line, row[k]))
-            yield value  # type: ignore[misc]
-
-    def _check(self, X: np.ndarray) -> None:
-        """Refuse numbers that are not finite, words among other numbers, and lost digits."""
-        features = self.places.features
-        if not all_finite(X):
-            self.refuse_columns()
-        for k, (line, text) in self.truths.items():
-            if not np.isin(X[:, features.index(k)], (0.0, 1.0)).all():
-                raise InputError(
-                    f"{self.path}: column '{self.names[k]}' holds words like "
-                    f"{text.strip()[:20]!r} (row {line}) and numbers other than 0 and 1: write one "
-                    "or the other, or drop the column"
-                )
-        suspects = is_large(X)
-        if suspects.any():
-            for k, (line, row) in enumerate(csv_rows(self.path, self.has_header, [])):
-                for j in np.flatnonzero(suspects[k]):
-                    text = row[features[j]]
-                    if loses_digits(text, X[k, j]):
-                        refuse_digits(self.path, self.names[features[j]], line, text)
-
-    def refuse_columns(self) -> None:
-        """Read the file again, and refuse every feature that holds no finite numbers."""
-        refused = Refused(self.path, self.places.unclear)
-        for number, (line, row) in enumerate(csv_rows(self.path, self.has_header, [])):
-            if len(row) != len(self.names):
-                break
-            first = number == 0 and not self.has_header
-            for k in self.places.features:
-                if self.names[k] not in refused:
-                    value = as_number(row[k])
-                    value = as_truth(row[k]) if value is None else value
-                    if value is None or not np.isfinite(value):
-                        hint = " (a row of names may hold no numbers)" if first else ""
-                        refused.add(self.names[k], line, row[k], hint)
-        refused.raise_if_any()
+def _csv_blocks(
+    path: Path, width: int, has_header: bool, features: Features
+) -> Iterator[tuple[Sequence[int], Callable[[int], Cells]]]:
+    """Yield the lines of some rows, and their columns; 2 microseconds a row of 4."""
+    rows, most = csv_rows(path), max(1, CELLS // width)
+    if has_header:
+        next(rows)
+    lines: list[int] = []
+    held: list[list[str]] = []
+    for line, row in rows:
+        if len(row) != width:
+            fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
+            raise InputError(f"{path}: row {line} has {fields}, the rows above have {width}")
+        features.first_row = features.first_row or (-1 if has_header else line)
+        lines.append(line)
+        held.append(row)
+        if len(lines) == most:
+            yield lines, [*zip(*held, strict=True)].__getitem__
+            lines, held = [], []
+    if lines:
+        yield lines, [*zip(*held, strict=True)].__getitem__
 
 
 # npz
@@ -759,33 +706,26 @@ def read_npz(path: Path, target: Selection | str | None = None) -> Table:
             f"they have {X.shape} and {y.shape}"
         )
     columns = feature_names(arrays, X.shape[1], path)
-    own = [name for name in asked.extra if name not in columns]
-    for name in own:
+    inside = tuple(name for name in asked.extra if name in columns)
+    extra = {name: X[:, columns.index(name)] for name in inside}
+    for name in [name for name in asked.extra if name not in inside]:
         if name in ("X", target, "feature_names") or name not in arrays:
             near = nearest(name, [*columns, *held], "columns and arrays")
             raise InputError(f"{path}: no column or array '{name}'; {near}")
         if arrays[name].shape != y.shape:
             raise InputError(f"{path}: array '{name}' must have shape ({len(y)},)")
-    inside = tuple(name for name in asked.extra if name in columns)
+        extra[name] = arrays[name]
     places = replace(asked, extra=inside).places(path, columns, None)
-    extra = {name: arrays[name] for name in own}
-    extra |= {name: X[:, columns.index(name)] for name in inside}
     rows = X[:, places.features] if places.ignored or inside or asked.columns else X
     kept = [columns[k] for k in places.features]
     return Table(
         finite_rows(path, rows, kept),
-        array_labels(y, f"{path}, array '{target}'") if asked.labelled else Labels.none(),
+        Labels.of(y, f"{path}, array '{target}'") if asked.labelled else Labels.none(),
         kept,
         target,
         [name for name in held if name not in read] + places.ignored,
-        {name: _plain(path, name, values) for name, values in extra.items()},
+        {k: Labels.of(v, f"{path}, column '{k}'", False).of_rows() for k, v in extra.items()},
     )
-
-
-def _plain(path: Path, name: str, values: np.ndarray) -> np.ndarray:
-    """Return a column as words or numbers without missing ones; float64 where it holds them."""
-    labels = array_labels(values, f"{path}, column '{name}'", limited=False)
-    return labels.of_rows()
 
 
 def feature_names(arrays: dict[str, np.ndarray], d: int, path: Path | None = None) -> list[str]:
@@ -822,34 +762,35 @@ def read_svmlight(path: Path, target: Selection | str | None = None) -> Table:
     try:
         found = load_svmlight_file(str(path), dtype=np.float64, query_id=queries, zero_based=True)
     except (ValueError, OverflowError, OSError, EOFError, zlib.error) as error:
-        with damage_reported(path, "gzip", *GZIP_ERRORS):
-            _refuse_line(path, queries)
+        _refuse_line(path, queries)
         raise InputError(f"{path}: damaged, or not a readable svmlight file ({error})") from None
     X, y = found[:2]
     if X.shape[0] == 0:
         raise InputError(f"{path}: the file is empty")
     if X.nnz == 0:
         raise InputError(f"{path}: no feature columns: no line has an index:value pair")
-    sound = np.isfinite(X.data).all() and np.isfinite(y).all()
-    if not sound or is_large(X.data).any() or is_large(y).any() or _is_unusual(path):
+    numbers = np.concatenate([X.data, y])
+    if not np.isfinite(numbers).all() or is_large(numbers).any() or _is_unusual(path):
         _refuse_line(path, queries)
     what = f"{path}: its largest index makes {X.shape[1]:,} features"
     check_room(what, BYTES_A_FEATURE * X.shape[1], "number the features that occur from 1")
     X, base, assumed = _based(path, X, asked)
-    table = Table(
-        sp.csr_array(X),
-        array_labels(y, f"{path}, labels"),
-        [str(k) for k in range(base, base + X.shape[1])],
+    columns, ignored = [str(k) for k in range(base, base + X.shape[1])], []
+    if asked.columns is not None or asked.drop:
+        places = replace(asked, extra=()).places(path, columns, None)
+        X, ignored = X[:, places.features], places.ignored
+        columns = [columns[k] for k in places.features]
+    shape = (X.shape[0], max(asked.width or 0, X.shape[1]))
+    return Table(
+        sp.csr_array((X.data, X.indices, X.indptr), shape=shape),
+        Labels.of(y, f"{path}, labels"),
+        columns,
         "label",
-        [],
+        ignored,
         {"qid": np.asarray(found[2])} if queries else {},
         base == 0,
         assumed,
     )
-    table = asked.of_read(path, table)
-    X = table.X
-    shape = (X.shape[0], max(asked.width or 0, X.shape[1]))
-    return replace(table, X=sp.csr_array((X.data, X.indices, X.indptr), shape=shape))
 
 
 def _based(path: Path, X: Any, asked: Selection) -> tuple[Any, int, bool]:
@@ -880,52 +821,47 @@ def may_count_from(path: str | Path, largest: int, width: int) -> str:
 
 def _refuse_line(path: Path, queries: bool) -> None:
     """Raise for the first line that is not as `read_svmlight` says, with finite numbers."""
-    with open_bytes(path) as file:
+    with damage_reported(path, "gzip", *GZIP_ERRORS), open_bytes(path) as file:
         for row, raw in enumerate(file, start=1):
             fields = raw.partition(b"#")[0].decode("utf-8", errors="replace").split()
-            if not fields:
-                continue
-            label, pairs = as_number(fields[0]), fields[1:]
-            if label is None or not np.isfinite(label):
-                shown_field = repr(fields[0][:40])
-                raise InputError(f"{path}: row {row} starts with {shown_field}, not with a number")
-            if loses_digits(fields[0], label):
-                refuse_digits(path, "label", row, fields[0])
-            if queries:
-                _check_query(path, row, pairs[0] if pairs else "")
-                pairs = pairs[1:]
-            last = -1
-            for pair in pairs:
-                last = _check_pair(path, row, pair, last)
+            if fields:
+                where = f"{path}: row {row}"
+                label, pairs = as_number(fields[0]), fields[1:]
+                if label is None or not np.isfinite(label):
+                    raise InputError(f"{where} starts with {fields[0][:40]!r}, not with a number")
+                Features(path, digits=True).numbers("label", fields[:1], [row])
+                if queries:
+                    _check_query(where, pairs.pop(0) if pairs else "")
+                _check_pairs(path, row, pairs)
 
 
-def _check_query(path: Path, row: int, text: str) -> None:
+def _check_query(where: str, text: str) -> None:
     """Raise unless the text is `qid:number`."""
     name, colon, number = text.partition(":")
     if name != "qid" or not colon:
-        raise InputError(f"{path}: row {row} has no query group: write qid:number after the label")
+        raise InputError(f"{where} has no query group: write qid:number after the label")
     if not (number.isascii() and number.isdigit() and int(number) < 1 << 63):
-        raise InputError(f"{path}: row {row}: the query group {text[:40]!r} is not a whole number")
+        raise InputError(f"{where}: the query group {text[:40]!r} is not a whole number")
 
 
-def _check_pair(path: Path, row: int, pair: str, last: int) -> int:
-    """Return the index of one `index:value`, which must be above the last one."""
-    index, colon, value = pair.partition(":")
-    if index == "qid" and colon:
-        raise InputError(
-            f"{path}: row {row} has a query group ({pair[:40]}): name it with --qid qid to rank "
-            "within groups; without, all rows would be ranked as one group"
-        )
-    number = as_number(value)
-    if not (colon and index.isascii() and index.isdigit() and number is not None):
-        raise InputError(f"{path}: row {row} holds {pair[:40]!r} where index:value is needed")
-    if not np.isfinite(number):
-        refuse_value(path, index, row, value)
-    if loses_digits(value, number):
-        refuse_digits(path, index, row, value)
-    if int(index) <= last:
-        raise InputError(f"{path}: row {row}: index {index} comes after {last}, sort the indices")
-    return int(index)
+def _check_pairs(path: Path, row: int, pairs: Iterable[str]) -> None:
+    """Raise unless each is `index:value`, the indices in order."""
+    last, where = -1, f"{path}: row {row}"
+    for pair in pairs:
+        index, colon, value = pair.partition(":")
+        if index == "qid" and colon:
+            raise InputError(
+                f"{where} has a query group ({pair[:40]}): name it with --qid qid to rank "
+                "within groups; without, all rows would be ranked as one group"
+            )
+        if not (colon and index.isascii() and index.isdigit() and as_number(value) is not None):
+            raise InputError(f"{where} holds {pair[:40]!r} where index:value is needed")
+        features = Features(path, digits=True)
+        features.numbers(index, [value], [row])
+        features.raise_if_any()
+        if int(index) <= last:
+            raise InputError(f"{where}: index {index} comes after {last}, sort the indices")
+        last = int(index)
 
 
 def _is_unusual(path: Path) -> bool:
@@ -938,8 +874,9 @@ def _is_unusual(path: Path) -> bool:
 # Parquet
 
 
-def parquet_library(path: str | Path) -> tuple[Any, Any]:
-    """Return pyarrow and its room for Parquet."""
+@contextmanager
+def open_parquet(path: str, pre_buffer: bool = True) -> Iterator[Any]:
+    """Open a file with page checksums checked, through fsspec one of "s3://" and the like."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -947,13 +884,6 @@ def parquet_library(path: str | Path) -> tuple[Any, Any]:
         raise InputError(
             f"{path}: reading Parquet needs pyarrow: install aucert[parquet]"
         ) from None
-    return pa, pq
-
-
-@contextmanager
-def open_parquet(path: str, pre_buffer: bool = True) -> Iterator[Any]:
-    """Open a file with page checksums checked, through fsspec one of "s3://" and the like."""
-    pa, pq = parquet_library(path)
     with damage_reported(Path(path), "Parquet", pa.ArrowException, OSError, EOFError):
         if "://" in path:
             file = pq.ParquetFile(remote(path)[0].open(remote(path)[1]))
@@ -983,39 +913,20 @@ def read_parquet(path: Path, target: Selection | str | None = None) -> Table:
         names, kinds = named(file.schema_arrow.names), file.schema_arrow.types
         place = target_place(path, names, asked.target) if asked.labelled else None
         places = asked.places(path, names, place)
-        Refused(path, places.unclear).raise_if_any()
+        features = Features(path, places.unclear)
+        features.raise_if_any()
         special = [*([] if place is None else [place]), *places.extra]
         for k in [*special, *places.features]:
             check_type(path, names[k], kinds[k], label=k in special)
-        if not file.metadata.num_rows:
-            raise InputError(f"{path}: no rows")
-        columns, refused = [names[k] for k in places.features], Refused(path)
-        X = np.empty((file.metadata.num_rows, len(columns)))
-        parts: dict[str, list[np.ndarray]] = {names[k]: [] for k in special}
-        start = 0
-        for batch in file.iter_batches(batch_size=ROWS, columns=[*columns, *parts]):
-            for name in (*columns, *parts):
-                column = batch.column(name)
-                if column.null_count:
-                    refused.add(name, start + first_null(column) + 1, "")
-                elif name in parts:
-                    parts[name].append(_cells(column))
-                else:
-                    held = as_numbers(path, column, name, start, refused)
-                    X[start : start + len(held), columns.index(name)] = held
-            start += batch.num_rows
-    refused.raise_if_any()
-    found = {name: np.concatenate(cells) for name, cells in parts.items()}
-    label = None if place is None else names[place]
-    where = f"{path}, column '{label}'"
-    return Table(
-        finite_rows(path, X, columns),
-        Labels.none() if label is None else array_labels(found[label], where),
-        columns,
-        label or "",
-        places.ignored,
-        {name: _plain(path, name, found[name]) for name in asked.extra},
-    )
+
+        def blocks() -> Iterator[tuple[Sequence[int], Callable[[int], Cells]]]:
+            start, read = 1, [names[k] for k in [*special, *places.features]]
+            for batch in file.iter_batches(batch_size=ROWS, columns=read):
+                rows = range(start, start + batch.num_rows)
+                yield rows, lambda k, batch=batch: cells_of(batch.column(names[k]))
+                start += batch.num_rows
+
+        return read_blocks(path, names, places, features, blocks())[0]
 
 
 def check_type(path: str | Path, name: str, kind: Any, label: bool) -> None:
@@ -1039,34 +950,16 @@ def first_null(column: Any) -> int:
     return int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
 
 
-def _cells(column: Any) -> np.ndarray:
-    """Return a batch of a column as numbers, or as text."""
-    if is_words(column.type):
-        return np.array([str(word) for word in column.to_pylist()])
-    return column.to_numpy(zero_copy_only=False)
-
-
-def as_numbers(path: Path, column: Any, name: str, start: int, refused: Refused) -> np.ndarray:
-    """Return a batch of a feature, the first row number `start`, as float64.
-
-    Of text, only words for 1 and 0 are numbers. Whole numbers, and decimals beyond 2^53, that
-    float64 cannot hold are refused.
-    """
+def cells_of(column: Any) -> Cells:
+    """Return a part of a column as text or as numbers, NaN where one is missing."""
     from pyarrow import types
 
     if is_words(column.type):
-        held = np.zeros(len(column))
-        for k, text in enumerate(map(str, column.to_pylist())):
-            value = as_truth(text)
-            if value is None:
-                refused.add(name, start + k + 1, text if as_number(text) is None else f"'{text}'")
-            held[k] = value or 0.0
-        return held
-    held = column.cast("float64", safe=False).to_numpy()
-    if not types.is_floating(column.type) and is_large(held).any():
-        given = np.array(column.to_pylist(), dtype=object)
-        refuse_lost(path, given[:, None], [name], start + 1)
-    return held
+        return ["" if cell is None else str(cell) for cell in column.to_pylist()]
+    if types.is_decimal(column.type) or column.null_count:
+        held = column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
+        return np.array(column.to_pylist(), dtype=object) if is_large(held).any() else held
+    return column.to_numpy(zero_copy_only=False)
 
 
 _TEXT: dict[str, Callable[[Path, Selection], Table]] = {".csv": read_csv, ".tsv": read_csv}

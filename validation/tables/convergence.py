@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,7 @@ from ..data import datasets
 from ..data.generators import sparse_mean_shift
 from ..data.labelled_data import Dataset
 from ..plots import Series
-from .pictures import Panel
-from .table import Budget, Entry, Experiment, Job, Page, Part, Results, Run, Table, every_part
+from .table import Budget, Entry, Experiment, Job, Page, Panel, Part, Results, Table, every_part
 
 N, LAM, TOL = 200, 0.1, 1e-9
 SMALL = 1e-12  # below it an error is rounding
@@ -64,7 +64,7 @@ BUDGET = (
 )
 
 
-def parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+def parts(budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each measurement, set and repetition."""
     found: list[Part] = []
     for kinds, sets in (
@@ -295,68 +295,37 @@ def order(gaps: Sequence[float]) -> float:
 
 def lines(records: Records) -> Iterator[Line]:
     """Yield what each part of the experiment says."""
-    for where in SETS:
-        if not of(records, "pairs", where):
-            continue
+    for where in [name for name in SETS if of(records, "pairs", name)]:
         lost = by_d(records, where, -1, "loss difference")
         floor = np.median(by_d(records, where, 0, "loss difference")[:, -1])
-        yield Line(
-            "loss difference U(f^) − U_B(f~_B) in B, all landmarks",
-            where,
-            "−1/2",
-            interval(slopes(DRAWN, lost)),
-            "certified f^",
-            f"d = n/20 stops at {floor:.2g}; Theorem 4′ (II) "
-            f"{times(by_d(records, where, -1, 'bound II'), lost)}",
-        )
+        above = times(by_d(records, where, -1, "bound II"), lost)
+        what = "loss difference U(f^) − U_B(f~_B) in B, all landmarks"
+        note = f"d = n/20 stops at {floor:.2g}; Theorem 4′ (II) {above}"
+        yield Line(what, where, "−1/2", interval(slopes(DRAWN, lost)), "certified f^", note)
         found, bound = sampling(records, where), by_d(records, where, 1, "bound I")
-        yield Line(
-            "F(f~_B) − p*_P in B, d = n/5",
-            where,
-            "−1",
-            interval(slopes(DRAWN, found)),
-            "certified p*_P",
-            f"Theorem 4′ (I) {interval(slopes(DRAWN, bound))}, {times(bound, found)}",
-        )
+        what = "F(f~_B) − p*_P in B, d = n/5"
+        note = f"Theorem 4′ (I) {interval(slopes(DRAWN, bound))}, {times(bound, found)}"
+        yield Line(what, where, "−1", interval(slopes(DRAWN, found)), "certified p*_P", note)
     if active := of(records, "active"):
         found = [one["excess"] for one in active]
         scaled = np.mean([np.array(r["excess"]) * DRAWN / r["trace"] for r in active], axis=0)
-        yield Line(
-            "the same, every hinge active",
-            "linear",
-            "−1",
-            interval(slopes(DRAWN, found)),
-            "tr Cov Δ / (2 λB)",
-            f"{scaled.min():.2f} to {scaled.max():.2f} times it",
-        )
-    for where in (*TWO, "identity"):
-        for rule in RULES if of(records, "landmarks", where) else ():
-            found = [r[rule] for r in of(records, "landmarks", where) if rule in r]
-            if not found:
-                continue
+        what, note = "the same, every hinge active", f"{scaled.min():.2f} to {scaled.max():.2f}"
+        slope = interval(slopes(DRAWN, found))
+        yield Line(what, "linear", "−1", slope, "tr Cov Δ / (2 λB)", f"{note} times it")
+    for where, rule in product((*TWO, "identity"), RULES):
+        if found := [r[rule] for r in of(records, "landmarks", where) if rule in r]:
             lost = np.maximum([one["loss"] for one in found], SMALL)
-            per_ten = -1 / np.polyfit(LANDMARKS, np.log10(lost).T, 1)[0]
+            per_ten = interval(-1 / np.polyfit(LANDMARKS, np.log10(lost).T, 1)[0], 0)
             above = np.median(np.array([one["bound"] for one in found]) / lost)
-            yield Line(
-                f"p*_P − p* in d, {rule}",
-                where,
-                "no power of d",
-                f"{interval(per_ten, 0)} landmarks for a factor of 10",
-                "both certified",
-                f"Theorem 4′ (A) {above:.2g} times",
-            )
+            slope, note = f"{per_ten} landmarks for a factor of 10", f"Theorem 4′ (A) {above:.2g}"
+            what = f"p*_P − p* in d, {rule}"
+            yield Line(what, where, "no power of d", slope, "both certified", f"{note} times")
     for where in TWO:
         if made := of(records, "lam", where):
             found, bound = ([r[name] for r in made] for name in ("excess", "bound"))
             note = f"Theorem 4′ (I) {interval(slopes(LAMS, bound))}, {times(bound, found)}"
-            yield Line(
-                "F(f~_B) − p*_P in λ, B = 10 n",
-                where,
-                "−1 at worst",
-                interval(slopes(LAMS, found)),
-                "certified p*_P",
-                note,
-            )
+            what, slope = "F(f~_B) − p*_P in λ, B = 10 n", interval(slopes(LAMS, found))
+            yield Line(what, where, "−1 at worst", slope, "certified p*_P", note)
     yield from of_solvers(records)
 
 
@@ -364,18 +333,14 @@ def of_solvers(records: Records) -> Iterator[Line]:
     """Yield what iterations come to."""
     for where in TWO:
         made = of(records, "steps", where)
-        for name in [key for key in (made[0] if made else {}) if key.startswith(("Ada", "NSA"))]:
-            at = STEPPED if name == "Adamax" else EPOCHS
-            lam = None if name == "Adamax" else float(name.split()[1])
-            note = "" if lam is None else f"λT from {lam * N:g} to {lam * N * EPOCHS[-1]:g}"
-            yield Line(
-                f"excess in {'steps' if lam is None else 'epochs'}, {name}",
-                where,
-                "" if lam is None else "−1 where λT ≫ 1",
-                interval(slopes(at, [r[name] for r in made])),
-                "certified optimum",
-                note,
-            )
+        if made:
+            slope = interval(slopes(STEPPED, [r["Adamax"] for r in made]))
+            yield Line("excess in steps, Adamax", where, "", slope, "certified optimum")
+        for lam in SGD_LAMS if made else ():
+            what, slope = f"NSAUC {lam:g}", slopes(EPOCHS, [r[f"NSAUC {lam:g}"] for r in made])
+            note = f"λT from {lam * N:g} to {lam * N * EPOCHS[-1]:g}"
+            theory, reference = "−1 where λT ≫ 1", "certified optimum"
+            yield Line(f"excess in epochs, {what}", where, theory, interval(slope), reference, note)
         made = of(records, "newton", where)
         for n in [key for key in (made[0] if made else {}) if key.isdigit()]:
             gaps = [r[n] for r in made]
@@ -383,98 +348,65 @@ def of_solvers(records: Records) -> Iterator[Line]:
                 max(next(k for k, gap in enumerate(one) if gap <= tol) for one in gaps)
                 for tol in TOLERANCES
             ]
-            each = ", ".join(map(str, steps))
-            yield Line(
-                f"truncated Newton, order, n = {n}",
-                where,
-                "above 1",
-                interval([order(one) for one in gaps]),
-                "its own certificate",
-                f"{each} steps to gaps of 1e-2, 1e-4, 1e-8, 1e-12",
-            )
+            what, orders = f"truncated Newton, order, n = {n}", interval([order(g) for g in gaps])
+            note = f"{', '.join(map(str, steps))} steps to gaps of 1e-2, 1e-4, 1e-8, 1e-12"
+            yield Line(what, where, "above 1", orders, "its own certificate", note)
     if made := of(records, "theory"):
         ends, allowed = ([r[name][-1] for r in made] for name in ("distance", "bound"))
-        yield Line(
-            "SHT, distance to w*, Theorem 1’s step",
-            "20,000 × 10",
-            f"plateau {np.mean(allowed):.3f}",
-            f"plateau {interval(ends, 3)}",
-            "exact sparse optimum",
-            f"kappa {np.mean([r['kappa'] for r in made]):.2f} a step",
-        )
+        theory, measured = f"plateau {np.mean(allowed):.3f}", f"plateau {interval(ends, 3)}"
+        note = f"kappa {np.mean([r['kappa'] for r in made]):.2f} a step"
+        what = "SHT, distance to w*, Theorem 1’s step"
+        yield Line(what, "20,000 × 10", theory, measured, "exact sparse optimum", note)
     if made := of(records, "published"):
         left = np.maximum([r["excess"] for r in made], SMALL)
-        rate = np.exp(np.polyfit(np.arange(left.shape[1]), np.log(left).T, 1)[0])
-        yield Line(
-            "SHT-AUC as published, factor an epoch",
-            "500 × 200",
-            "linear",
-            interval(rate, 3),
-            "where it ends",
-        )
+        rate = interval(np.exp(np.polyfit(np.arange(left.shape[1]), np.log(left).T, 1)[0]), 3)
+        what = "SHT-AUC as published, factor an epoch"
+        yield Line(what, "500 × 200", "linear", rate, "where it ends")
 
 
 def panels(records: Records) -> list[Panel]:
     """Return the pictures: medians over repetitions."""
+    found = []
+
+    def put(title: str, x: str, y: str, curves: Curves, log_x: bool = True) -> None:
+        if curves:
+            series = tuple(Series.of(name, at, values) for name, at, values in curves)
+            found.append(Panel(title, x, y, series, log_x, True))
 
     def middle(values: Any) -> list[float]:
-        return np.maximum(np.median(np.array(values, dtype=float), axis=0), SMALL).tolist()
+        return np.maximum(np.median(np.array(values, float), axis=0), SMALL).tolist()
 
-    found = []
     for where in TWO:
-        if of(records, "pairs", where):
-            ds = [line["d"] for line in of(records, "pairs", where)[0]["by d"]]
-            for y, name in (
-                ("|U(f^) − U_B(f~_B)|", "loss difference"),
-                ("F(f~_B) − p*", "excess"),
-            ):
-                curves = [
-                    Series.of(f"d = {d}", DRAWN, middle(by_d(records, where, at, name)))
-                    for at, d in enumerate(ds)
-                ]
-                found.append(Panel(where, "drawn pairs, B", y, tuple(curves), log_y=True))
-        if made := of(records, "landmarks", where):
-            curves = [
-                Series.of(rule, LANDMARKS, middle([r[rule]["loss"] for r in made]))
-                for rule in RULES
-            ]
-            found.append(
-                Panel(where, "landmarks, d", "p*_P − p*", tuple(curves), log_x=False, log_y=True)
-            )
-    curves = [
-        Series.of(where, LAMS, middle([r["excess"] for r in made]))
-        for where in TWO
-        if (made := of(records, "lam", where))
-    ]
-    found.append(Panel("B = 10 n", "λ", "F(f~_B) − p*_P", tuple(curves), log_y=True))
+        pairs, made = of(records, "pairs", where), of(records, "landmarks", where)
+        ds = [f"d = {line['d']}" for line in pairs[0]["by d"]] if pairs else []
+        for y, name in (("|U(f^) − U_B(f~_B)|", "loss difference"), ("F(f~_B) − p*", "excess")):
+            curves = [(d, DRAWN, middle(by_d(records, where, k, name))) for k, d in enumerate(ds)]
+            put(where, "drawn pairs, B", y, curves)
+        curves = [
+            (rule, LANDMARKS, middle([r[rule]["loss"] for r in made])) for rule in RULES if made
+        ]
+        put(where, "landmarks, d", "p*_P − p*", curves, False)
+    by_lam = [(where, [r["excess"] for r in of(records, "lam", where)]) for where in TWO]
+    curves = [(where, LAMS, middle(values)) for where, values in by_lam if values]
+    put("B = 10 n", "λ", "F(f~_B) − p*_P", curves)
     made = of(records, "steps", TWO[0])
     curves = [
-        Series.of(
-            f"λ = {lam:g}",
-            [lam * N * k for k in EPOCHS],
-            middle([r[f"NSAUC {lam:g}"] for r in made]),
-        )
+        (f"λ = {lam:g}", [lam * N * k for k in EPOCHS], middle([r[f"NSAUC {lam:g}"] for r in made]))
         for lam in (SGD_LAMS if made else ())
     ]
-    found.append(Panel("NSAUC", "λT", "relative excess", tuple(curves), log_y=True))
+    put("NSAUC", "λT", "relative excess", curves)
     made = of(records, "newton", TWO[0])
-    curves = [
-        Series.of(f"n = {n}", range(1, 6), (*made[0][n], *[0.0] * 5)[:5])
-        for n in [key for key in (made[0] if made else {}) if key.isdigit()]
-    ]
-    found.append(
-        Panel("truncated Newton", "step", "relative gap", tuple(curves), log_x=False, log_y=True)
-    )
+    sizes = [key for key in (made[0] if made else {}) if key.isdigit()]
+    curves = [(f"n = {n}", range(1, 6), (*made[0][n], *[0.0] * 5)[:5]) for n in sizes]
+    put("truncated Newton", "step", "relative gap", curves, False)
     made = of(records, "theory")
-    curves = [
-        Series.of(label, WALKED, middle([r[name] for r in made]))
-        for label, name in (("SHT", "distance"), ("Theorem 1", "bound"))
-        if made
-    ]
-    found.append(
-        Panel("SHT and the exact w*", "step", "|w_t − w*|", tuple(curves), log_x=False, log_y=True)
-    )
-    return [panel for panel in found if panel.series]
+    names = (("SHT", "distance"), ("Theorem 1", "bound")) if made else ()
+    curves = [(label, WALKED, middle([r[name] for r in made])) for label, name in names]
+    put("SHT and the exact w*", "step", "|w_t − w*|", curves, False)
+    return found
+
+
+Curves = Sequence[tuple[str, Sequence[float], Sequence[float]]]
 
 
 def render(results: Results) -> Page:

@@ -35,16 +35,15 @@ from ...exact.spaces.rows import Rows
 from ..data.printed_numbers import printed
 from ..data.real_data import TASKS, load_real
 from ..plots import Series
-from .pictures import Panel
 from .table import (
     Budget,
     Entry,
     Experiment,
     Job,
     Page,
+    Panel,
     Part,
     Results,
-    Run,
     Sheet,
     Table,
     every_part,
@@ -131,53 +130,44 @@ def split(job: Job) -> Split:
     return Split(scaled[0], y[first], scaled[1], y[second])
 
 
-SET_BUDGET = (
-    Budget("share of the test part, where none is published", 0.2, TEST_SHARE, TEST_SHARE),
-)
-
-
-def set_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
-    """Return a part for each set."""
-    return every_part("{set}", file_of, set=SETS)
-
-
 def count(job: Job) -> dict[str, Any]:
-    """Count."""
-    name = job["set"]
-    data = load_real(name, job.run.data_dir)
-    found = {"columns": data.X.shape[1], "sha256": data.sha256}
-    if name in PUBLISHED:
-        n_train = load_real(name, job.run.data_dir, "train").y.size
-    else:
-        n_train = round((1 - TEST_SHARE) * data.y.size)
-    ratio = data.n_pos / data.n_neg
-    train = load_real(name, job.run.data_dir, "train") if name in PUBLISHED else data
+    """Return the rows, columns and ratios of the classes of a set."""
+    data = train = load_real(job["set"], job.run.data_dir)
+    n_train = round((1 - TEST_SHARE) * data.y.size)
+    if job["set"] in PUBLISHED:
+        train = load_real(job["set"], job.run.data_dir, "train")
+        n_train = train.y.size
+    ratios = [one.n_pos / one.n_neg for one in (data, train)]
     return {
-        **found,
+        "columns": data.X.shape[1],
+        "sha256": data.sha256,
         "train": n_train,
         "test": data.y.size - n_train,
-        "ratio": max(ratio, 1 / ratio),
-        "ratio_train": max(train.n_pos / train.n_neg, train.n_neg / train.n_pos),
+        "ratio": max(ratios[0], 1 / ratios[0]),
+        "ratio_train": max(ratios[1], train.n_neg / train.n_pos),
     }
 
 
 def render_sets(results: Results) -> Page:
     """Show the counts."""
     entries = []
-    for name in PRINTED:
-        record = next(results.select(set=name), None)
-        values = (
-            (None,) * 4
-            if record is None
-            else (record["train"], record["test"], record["columns"], record["ratio_train"])
-        )
-        for (column, shown), ours in zip(PRINTED[name].items(), values, strict=True):
+    for name, row in PRINTED.items():
+        record = next(results.select(set=name), {})
+        names = ("train", "test", "columns", "ratio_train")
+        for (column, shown), ours in zip(row.items(), names, strict=True):
             digits = 2 if column == "ratio" else 0
-            entries.append(Entry(label(name), column, shown, ours, None, 1, digits))
+            value = record.get(ours)
+            entries.append(Entry(label(name), column, shown, value, None, 1, digits))
     return Page(tuple(entries))
 
 
-SETS_COUNTED = Experiment("nonlinear-table-1", SET_BUDGET, set_parts, count, quick_minutes=0.1)
+SETS_COUNTED = Experiment(
+    "nonlinear-table-1",
+    (Budget("share of the test part, where none is published", 0.2, TEST_SHARE, TEST_SHARE),),
+    lambda budget: every_part("{set}", file_of, set=SETS),
+    count,
+    quick_minutes=0.1,
+)
 TABLE_1 = Table.of("nonlinear-table-1", SETS_COUNTED, render_sets)
 
 
@@ -213,7 +203,7 @@ BATCH_BUDGET = (
 )
 
 
-def batch_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+def batch_parts(budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each split, set and method: the splits first."""
     methods = (*BATCH_METHODS, *(f"{m}{FEWER}" for m in budget.get(ALSO, [])))
     splits, sets = range(budget["splits"]), SETS[::-1]
@@ -471,12 +461,6 @@ ONLINE_BUDGET = (
 )
 
 
-def online_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
-    """Return a part for each split and set: the splits first, sets within."""
-    splits = range(budget["splits"])
-    return every_part("{set},split={rep}", file_of, rep=splits, set=LARGE[::-1])
-
-
 Fitted = tuple[np.ndarray, float]  # Weights and seconds.
 
 
@@ -649,7 +633,9 @@ ONLINE_SEARCH = (
 ONLINE = Experiment(
     "nonlinear-online",
     ONLINE_BUDGET,
-    online_parts,
+    lambda budget: every_part(
+        "{set},split={rep}", file_of, rep=range(budget["splits"]), set=LARGE[::-1]
+    ),
     compute_online,
     ONLINE_SEARCH,
     quick_minutes=0.8,

@@ -11,8 +11,7 @@ from typing import Any
 
 from ... import __version__
 from ..files.written import write_atomically
-from .pictures import picture_svg
-from .table import Budget, Entry, Page, Results, Table
+from .table import Budget, Entry, Page, Results, Table, picture_svg
 
 KEY = (
     "A cell shows what is printed / what came out here ± the standard error of its mean. A dash is "

@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from ..store import (
     EVIDENCE,
     Document,
     EvidenceFolder,
+    Log,
     evidence_path,
     file_sha256,
     missing_data,
@@ -73,7 +74,7 @@ def planned(entries: Iterable[Table], run: Run) -> Plan:
     """Return the experiments of the tables, each once, with their parts."""
     plan: Plan = {}
     for experiment in (table.experiment for table in entries):
-        parts = tuple(experiment.parts(run, experiment.spent(run.profile)))
+        parts = tuple(experiment.parts(experiment.spent(run.profile)))
         if len({part.key for part in parts}) < len(parts):
             raise ValueError(f"{experiment.name}: two parts have one key")
         plan.setdefault(experiment.name, (experiment, parts))
@@ -106,10 +107,32 @@ def in_order(plan: Plan, run: Run) -> list[tuple[Experiment, Part]]:
 class Gathered:
     """What became of the parts of one experiment; late if the limit was used up."""
 
+    log: Log
     done: dict[str, Document] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     late: bool = False
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.done or key in self.missing
+
+
+def known(plan: Plan, run: Run, kept: EvidenceFolder, folder: Path) -> dict[str, Gathered]:
+    """Return what the evidence and the folder have of each experiment, and what has no data."""
+    gathered = {}
+    for name, (experiment, parts) in plan.items():
+        item = gathered[name] = Gathered(part_log(folder, experiment, run))
+        for part in parts:
+            reason, document = missing_data(part, run), kept.find(experiment, part)
+            if document is None and reason is None:
+                document = item.log.find(part_key(experiment, part, run))
+                if document is not None:
+                    kept.add(document)
+            if document is not None:
+                item.done[part.key] = document
+            elif reason is not None:
+                item.missing[part.key] = reason
+    return gathered
 
 
 def reproduce(
@@ -134,28 +157,18 @@ def reproduce(
     limit = limit_of(profile, max_time)
     deadline = None if limit is None else time.monotonic() + limit
     folder, kept = made_folder(out).resolve(), EvidenceFolder(_named(evidence), run)
-    logs = {name: part_log(folder, experiment, run) for name, (experiment, _) in plan.items()}
-    gathered = {name: Gathered() for name in plan}
-    todo: list[tuple[Any, ...]] = []
-    for experiment, part in in_order(plan, run):  # damaged evidence ends here, and the pages stay
-        item = gathered[experiment.name]
-        reason, document = missing_data(part, run), kept.find(experiment, part)
-        if document is None and reason is None:
-            document = logs[experiment.name].find(part_key(experiment, part, run))
-            if document is None:
-                todo.append((experiment, part, run, deadline))
-            else:
-                kept.add(document)
-        if document is not None:
-            item.done[part.key] = document
-        elif reason is not None:
-            item.missing[part.key] = reason
+    gathered = known(plan, run, kept, folder)  # damaged evidence ends here, and the pages stay
+    todo = [
+        (experiment, part, run, deadline)
+        for experiment, part in in_order(plan, run)
+        if part.key not in gathered[experiment.name]
+    ]
     try:
         with closing(finished(run_part, todo, jobs)) as results:
             for count, (name, key, result) in enumerate(results, start=1):
                 item = gathered[name]
                 if isinstance(result, dict):
-                    item.done[key] = logs[name].add(result)
+                    item.done[key] = item.log.add(result)
                     kept.add(item.done[key])
                 elif result is None:
                     item.late = True
@@ -265,25 +278,14 @@ def estimate(
     """Return what `reproduce` with these arguments would still take; nothing is run or written."""
     entries = chosen(names, tables() if registry is None else registry)
     run = Run(profile, check_count("seed", seed, 0), _folder(data_dir))
-    kept, found = EvidenceFolder(_named(evidence), run), []
-    for name, (experiment, parts) in planned(entries, run).items():
-        log = part_log(Path(out), experiment, run)
-        left = lacking = 0
-        for part in parts:
-            if kept.find(experiment, part) is None:
-                absent = missing_data(part, run) is not None
-                lacking += absent
-                left += not absent and log.find(part_key(experiment, part, run)) is None
-        minutes = cpu_minutes(experiment, profile)
-        found.append(
-            Estimate(
-                tuple(table.name for table in entries if table.experiment.name == name),
-                len(parts),
-                len(parts) - left - lacking,
-                lacking,
-                None if minutes is None else minutes * left / max(len(parts), 1),
-            )
-        )
+    plan, found = planned(entries, run), []
+    for name, item in known(plan, run, EvidenceFolder(_named(evidence), run), Path(out)).items():
+        experiment, parts = plan[name]
+        made = tuple(table.name for table in entries if table.experiment.name == name)
+        minutes, one = cpu_minutes(experiment, profile), 1 / max(len(parts), 1)
+        each = Estimate(made, len(parts), len(item.done), len(item.missing), None)
+        left = None if minutes is None else minutes * each.left * one
+        found.append(replace(each, minutes=left))
     return found
 
 

@@ -25,16 +25,15 @@ from ..data.printed_numbers import number, numbers, printed
 from ..data.real_data import load_npz
 from ..files.tables import read_arrays
 from ..plots import Series
-from .pictures import Panel
 from .table import (
     Budget,
     Entry,
     Experiment,
     Job,
     Page,
+    Panel,
     Part,
     Results,
-    Run,
     Sheet,
     Table,
     every_part,
@@ -299,6 +298,12 @@ def all_machines(
     return found
 
 
+def flat(found: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+    """Return what all machines gave, "what machine", and the largest gap."""
+    named = {f"{what} {m}": value for m, held in found.items() for what, value in held.items()}
+    return named | {"gap": max(held.get("gap", 0.0) for held in found.values())}
+
+
 # [SAUC, Figs. 1 and 2]: what the structure does to the line between two Gaussians.
 #
 # The paper does not give the Gaussians. Here two of one oblique covariance are drawn, far enough
@@ -314,11 +319,6 @@ GEOMETRY_BUDGET = (
     Budget("C", "not printed", 1.0, 1.0),
     Budget("lambda", "not printed", 100.0, 100.0),
 )
-
-
-def geometry_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
-    """Return a part for each draw."""
-    return every_part("draw={draw}", draw=range(budget["draws"]))
 
 
 def _drawn(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -355,7 +355,7 @@ def compute_geometry(job: Job) -> dict[str, Any]:
 GEOMETRY = Experiment(
     "sauc-geometry",
     GEOMETRY_BUDGET,
-    geometry_parts,
+    lambda budget: every_part("draw={draw}", draw=range(budget["draws"])),
     compute_geometry,
     tolerance=1e-3,
     quick_minutes=0.1,
@@ -513,7 +513,7 @@ def _file_of(name: str) -> str:
     return TASKS[name].file
 
 
-def real_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+def real_parts(budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each task, kernel and split: the splits first, tasks within."""
     key, splits = "{set},{kernel},split={split}", range(budget["splits into halves"])
     return read(budget, every_part(key, _file_of, split=splits, set=TASKS, kernel=KERNELS))
@@ -543,15 +543,8 @@ def compute_real(job: Job) -> dict[str, Any]:
     if kernel == "linear" and not reading:
         found[RAW] = chosen_pair_machine(raw, kernel, grid, [0.0], k, seed)
         found[RAW_STRUCTURED] = chosen_pair_machine(raw, kernel, grid, grid.structures, k, seed)
-    flat: dict[str, Any] = {
-        f"{what} {method}": value
-        for method, numbers in found.items()
-        for what, value in numbers.items()
-    }
-    flat["rows"] = int(sides.positive.size)
-    flat["raw pairs"] = raw.pairs(k).on(raw.positive).count()
-    flat["gap"] = max(numbers.get("gap", 0.0) for numbers in found.values())
-    return flat
+    rows, pairs = int(sides.positive.size), raw.pairs(k).on(raw.positive).count()
+    return flat(found) | {"rows": rows, "raw pairs": pairs}
 
 
 REAL = Experiment(
@@ -673,7 +666,7 @@ BUDGET_5 = (
 )
 
 
-def parts_4(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+def parts_4(budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each task, split and k."""
     splits, ks = range(budget["splits into halves"]), budget["neighbours k (0: all)"]
     key = "{set},split={split},k={k:g}"
@@ -689,11 +682,11 @@ def compute_4(job: Job) -> dict[str, Any]:
     grid = Grid.of(job.budget, reading)
     found = all_machines(sides, SELECTED[name], grid, job["k"], seed, exact=False)
     share = found[PLAIN]["pairs"] / (sides.positive.sum() * (~sides.positive).sum())
-    gap = max(numbers.get("gap", 0.0) for numbers in found.values())
+    gap = flat(found)["gap"]
     return {f"auc {m}": v["auc"] for m, v in found.items()} | {"share": share, "gap": gap}
 
 
-def parts_5(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+def parts_5(budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each task and split; all lambda are in it."""
     splits = range(budget["splits into halves"])
     return read(budget, every_part("{set},split={split}", _file_of, split=splits, set=SELECTED))
@@ -843,10 +836,9 @@ TOY_BUDGET = (
     Budget(f"grid of lambda{OTHERS}", POWERS, None, None, [1e-3, 0.1, 10.0, 1e3]),
     Budget(f"grid of sigma{OTHERS}", SIGMAS, None, None, [0.25, 0.5, 1.0, 2.0]),
 )
-DATA_BUDGET = (Budget("draws", 1, 1000, 10_000),)
 
 
-def toy_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+def toy_parts(budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each draw and k."""
     draws, ks = range(budget["draws"]), budget["neighbours k (0: all)"]
     return read(budget, every_part("draw={draw},k={k}", draw=draws, k=ks))
@@ -861,21 +853,14 @@ def compute_toy(job: Job) -> dict[str, Any]:
     seed = job.draw_seed(f"folds {job['draw']}")
     grid = Grid.of(job.budget, reading)
     found = all_machines(sides, "rbf", grid, job["k"], seed, exact=False)
-    flat = {f"{what} {m}": v for m, numbers in found.items() for what, v in numbers.items()}
     k = job["k"]
     whole = 3200 if k == ALL else nearest_pairs(train.X, train.is_positive, k, "union").i.size
-    gap = max(numbers.get("gap", 0.0) for numbers in found.values())
-    return flat | {"pairs by the text": whole, "gap": gap}
+    return flat(found) | {"pairs by the text": whole}
 
 
 TOY_FITS = Experiment(
     "sauc-toy", TOY_BUDGET, toy_parts, compute_toy, SEARCH, quick_minutes=0.5, printed_minutes=180
 )
-
-
-def data_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
-    """Return the one part."""
-    return [Part("moments", {"draws": budget["draws"]})]
 
 
 def compute_data(job: Job) -> dict[str, Any]:
@@ -911,7 +896,13 @@ def gaussians(train: Any, test: Any) -> dict[str, np.ndarray]:
     return found
 
 
-TOY_DATA = Experiment("sauc-toy-data", DATA_BUDGET, data_parts, compute_data, quick_minutes=0.1)
+TOY_DATA = Experiment(
+    "sauc-toy-data",
+    (Budget("draws", 1, 1000, 10_000),),
+    lambda budget: [Part("moments", {"draws": budget["draws"]})],
+    compute_data,
+    quick_minutes=0.1,
+)
 
 
 TOY_TIMES = printed(PAPER, "Table 2")

@@ -32,7 +32,7 @@ from ..data.labelled_data import Dataset
 from ..data.population import population_auc, share_for_auc
 from ..data.printed_numbers import printed
 from ..data.real_data import TASKS, load_real
-from .table import Budget, Experiment, Job, Page, Part, Results, Run, Sheet, Table, every_part
+from .table import Budget, Experiment, Job, Page, Part, Results, Sheet, Table, every_part
 
 # What the tables of ScalingUp share: the penalty's grid, and the incomplete fit with its time.
 
@@ -76,6 +76,18 @@ class Fit:
         """Return how far the objective is above the optimum, relatively: a proved upper bound."""
         low = max(best.certificate.dual, self.certificate.dual)
         return (self.certificate.primal - low) / low if low > 0 else None
+
+
+def numbers_of(
+    fits: Mapping[str, Fit], full: str, X: Any, positive: np.ndarray, before: float = 0.0
+) -> dict[str, Any]:
+    """Return seconds with those before, AUC on these rows, and excess over the full fit."""
+    found: dict[str, Any] = {}
+    for name, fit in fits.items():
+        found[f"{name}_seconds"] = fit.seconds + before
+        found[f"{name}_auc"] = fit.auc(X, positive)
+        found[f"{name}_excess"] = fit.excess(fits[full])
+    return found
 
 
 PATHS = (
@@ -213,18 +225,22 @@ BUDGET_1 = (
 )
 
 
-def parts_1(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+def draws(budget: Mapping[str, Any], count: Callable[[int], int]) -> list[Part]:
     """Return a part for each draw: first one of each size, the large ones first."""
-    far = [
-        (n, "repetitions beyond 100,000 rows") for n in budget["training rows beyond the paper's"]
-    ]
-    near = [(n, "repetitions") for n in budget["training rows"]]
+    sizes = [*budget["training rows"], *budget["training rows beyond the paper's"]]
     return [
         Part(f"n={n},rep={rep}", {"n": n, "rep": rep})
-        for rep in range(max(budget[count] for _, count in far + near))
-        for n, count in [*reversed(far), *reversed(near)]
-        if rep < budget[count]
+        for rep in range(max(map(count, sizes)))
+        for n in reversed(sizes)
+        if rep < count(n)
     ]
+
+
+def parts_1(budget: Mapping[str, Any]) -> list[Part]:
+    """Return the draws, few of them beyond the paper's sizes."""
+    far = budget["training rows beyond the paper's"]
+    few, many = budget["repetitions beyond 100,000 rows"], budget["repetitions"]
+    return draws(budget, lambda n: few if n in far else many)
 
 
 def compute_1(job: Job) -> dict[str, Any]:
@@ -249,10 +265,7 @@ def compute_1(job: Job) -> dict[str, Any]:
                 for name, (w, seconds, peak) in loops(*same).items():
                     found |= {f"loop_{name}_seconds": seconds, f"loop_{name}_bytes": peak}
                     found[f"loop_{name}_auc"] = auc_percent(test.X @ w, test.is_positive)
-    for name, fit in fits.items():
-        found[f"{name}_seconds"] = fit.seconds
-        found[f"{name}_auc"] = fit.auc(test.X, test.is_positive)
-        found[f"{name}_excess"] = fit.excess(fits["full"])
+    found |= numbers_of(fits, "full", test.X, test.is_positive)
     found["true_auc"] = auc_percent(test.X.sum(axis=1), test.is_positive)
     return found
 
@@ -341,17 +354,11 @@ BUDGET_2 = (
 )
 
 
-def parts_2(run: Run, budget: Mapping[str, Any]) -> list[Part]:
-    """Return a part for each draw: first one of each size, the large ones first."""
-    few, many = budget["repetitions"], budget[f"repetitions from {LARGE:,} rows on"]
-    near = [(n, few if n < LARGE else many) for n in budget["training rows"]]
-    far = [(n, 1) for n in budget["training rows beyond the paper's"]]
-    return [
-        Part(f"n={n},rep={rep}", {"n": n, "rep": rep})
-        for rep in range(max(few, many))
-        for n, count in reversed(near + far)
-        if rep < count
-    ]
+def parts_2(budget: Mapping[str, Any]) -> list[Part]:
+    """Return the draws, one of each size beyond the paper's."""
+    far = budget["training rows beyond the paper's"]
+    many, few = budget["repetitions"], budget[f"repetitions from {LARGE:,} rows on"]
+    return draws(budget, lambda n: 1 if n in far else many if n < LARGE else few)
 
 
 def compute_2(job: Job) -> dict[str, Any]:
@@ -374,14 +381,11 @@ def compute_2(job: Job) -> dict[str, Any]:
         rows = Mapped(data.X, features.transform) if beyond else features.transform(data.X)
         problem = hinge(rows, data.is_positive, lam)
         mapping = time.process_time() - start
-        fits = {"full_nystrom": full_fit(problem)}
+        fits = {f"full_nystrom{end}": full_fit(problem)}
         if not beyond:
-            fits["nystrom"] = incomplete_fit(problem, seed, solver)
+            fits[f"nystrom{end}"] = incomplete_fit(problem, seed, solver)
         new = features.transform(test.X)
-        for name, fit in fits.items():
-            found[f"{name}{end}_seconds"] = fit.seconds + mapping
-            found[f"{name}{end}_auc"] = fit.auc(new, test.is_positive)
-            found[f"{name}{end}_excess"] = fit.excess(fits["full_nystrom"])
+        found |= numbers_of(fits, f"full_nystrom{end}", new, test.is_positive, mapping)
     if n <= budget["rows with the whole kernel, at most"]:
         found |= _whole_kernel(data, test, gamma, lam, seed, solver)
     found["true_auc"] = auc_percent(np.square(test.X).sum(axis=1), test.is_positive)
@@ -484,7 +488,7 @@ BUDGET_3 = (
 )
 
 
-def parts_3(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+def parts_3(budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each split of each set: the splits first, sets within."""
     splits = range(budget["splits"])
     return every_part("{set},split={rep}", lambda name: TASKS[name].file, rep=splits, set=SETS)
@@ -557,20 +561,17 @@ def _fits(
     problem = hinge(X, y, lam)
     seed = job.draw_seed(f"pairs {job.part.key}")
     solver = adamax(job.budget["steps of Adamax, at most"])
-    fits = {"incomplete": incomplete_fit(problem, seed, solver), "full": full_fit(problem, 1e-5)}
+    fits = {f"{name}_incomplete": incomplete_fit(problem, seed, solver)}
+    fits[f"{name}_full"] = full_fit(problem, 1e-5)
     found: dict[str, Any] = {}
     if job["rep"] < job.budget.get("splits of what is slow", 0) and " " not in name:
-        fits["authors"] = incomplete_fit(problem, seed, AUTHORS)
+        fits[f"{name}_authors"] = incomplete_fit(problem, seed, AUTHORS)
         some = slice(job.budget["rows whose pairs are summed one by one, at most"])
         steps = job.budget["steps of the bare loops"]
         for model, (w, seconds, peak) in loops(X[some], y[some], lam, seed, steps).items():
             found |= {f"{name}_{model}_seconds": seconds, f"{name}_{model}_bytes": peak}
             found[f"{name}_{model}_auc"] = auc_percent(new @ w, truth)
-    for model, fit in fits.items():
-        found[f"{name}_{model}_seconds"] = fit.seconds + before
-        found[f"{name}_{model}_auc"] = fit.auc(new, truth)
-        found[f"{name}_{model}_excess"] = fit.excess(fits["full"])
-    return found
+    return found | numbers_of(fits, f"{name}_full", new, truth, before)
 
 
 EXPERIMENT_3 = Experiment(

@@ -26,7 +26,7 @@ from ...approx.sparse_baselines import (
 from ...approx.thresholding import hard_threshold, largest
 from ...exact.api.folds import make_splits
 from ...exact.api.path import regularization_path
-from ...exact.errors import InputError
+from ...exact.errors import OverflowingError
 from ...exact.pairs.auc import auc
 from ...exact.subsets.best_subset import best_subset
 from ..data.generators import sparse_mean_shift
@@ -35,16 +35,15 @@ from ..data.printed_numbers import printed
 from ..data.real_data import load_real
 from ..files.tables import feature_names, read_arrays
 from ..plots import Series
-from .pictures import Panel
 from .table import (
     Budget,
     Entry,
     Experiment,
     Job,
     Page,
+    Panel,
     Part,
     Results,
-    Run,
     Sheet,
     Table,
     every_part,
@@ -193,9 +192,7 @@ def fit(method: str, rows: Rows, config: Config, spend: Mapping[str, Any]) -> np
     """Return the weights; zero where the steps diverge, as they do for parts of the grids."""
     try:
         return _FITS[method](rows, config, spend)
-    except InputError as error:
-        if "diverge" not in str(error) and "overflow" not in str(error):
-            raise
+    except OverflowingError:
         return np.zeros(rows.X.shape[1])
 
 
@@ -278,7 +275,7 @@ SYNTHETIC_BUDGET = (
 )
 
 
-def synthetic_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+def synthetic_parts(budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each data set and fold: first one fold of each."""
     cases = [(k_star, RARE) for k_star in STARS]
     cases += [(STARS[0], r) for r in budget["r"] if r != RARE]
@@ -540,7 +537,7 @@ GENE_BUDGET = (
 Folds = Sequence[tuple[np.ndarray, np.ndarray]]
 
 
-def gene_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+def gene_parts(budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each shuffle and data set: the shuffles first."""
     shuffles = range(max(budget["shuffles"].values()))
     return every_part("{set},shuffle={shuffle}", str, shuffle=shuffles, set=SETS)
@@ -860,7 +857,7 @@ EPOCH_BUDGET = (
 )
 
 
-def epoch_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+def epoch_parts(budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each data set."""
     trials, key = range(budget["trials"]), "k={k_star},r={r:g},trial={trial}"
     return every_part(key, trial=trials, k_star=STARS, r=budget["r"])

@@ -103,7 +103,7 @@ PARQUET: list[tuple[dict[str, Any], str]] = [
     ({"a": [1.0, None], "y": [0, 1]}, "missing value in column 'a', row 2"),
     ({"a": [1.0, np.nan], "y": [0, 1]}, "missing value in column 'a', row 2"),
     ({"a": [1.0, np.inf], "y": [0, 1]}, "infinite value in column 'a', row 2"),
-    ({"a": [1.0, 2.0], "y": [0, None]}, "missing value in column 'y', row 2"),
+    ({"a": [1.0, 2.0], "y": [0, None]}, "column 'y', row 2: missing"),
     ({"a": [1.0, 2.0], "y": ["p", ""]}, "column 'y', row 2: missing"),
     ({"a": [[1], [2]], "y": [0, 1]}, "column 'a' holds list"),
     ({"day": DAYS, "y": [0, 1]}, "column 'day' holds date"),

@@ -31,7 +31,7 @@ LAM = 1e-2
 
 
 def shown(figure: Any) -> Any:
-    """Return the axes of a picture (matplotlib's types are too wide to be of use here)."""
+    """The axes of a picture."""
     return figure.axes[0]
 
 
@@ -101,9 +101,6 @@ def test_a_certified_optimum_decides_all_pairs_but_those_at_the_margin(model: RO
     heights = [sum(float(bar.get_height()) for bar in group) for group in axes.containers]
     beyond = int((margins - slack > 1).sum())
     assert heights == [margins.size - beyond - undecided.sum(), undecided.sum(), beyond]
-
-
-def test_many_pairs_are_drawn_and_the_same_seed_draws_the_same(model: ROCSVM) -> None:
     draws = [certified_margins(model, DATA.X, DATA.y, n_pairs=50, seed=s)[0] for s in (0, 0, 1)]
     assert draws[0].size == 50 and np.array_equal(draws[0], draws[1])
     assert not np.array_equal(draws[0], draws[2])
@@ -168,24 +165,20 @@ def test_pictures_take_a_pipeline_and_a_frame() -> None:
     assert margin_distribution(pipeline, frame, DATA.y).axes[0].containers
     surface = shown(decision_surface(pipeline, frame, DATA.y, resolution=10))
     assert (surface.get_xlabel(), surface.get_ylabel()) == ("height", "weight")
-
-
-def test_a_picture_is_drawn_where_it_is_asked_for(model: ROCSVM) -> None:
     figure = Figure()
     axes: Any = figure.subplots(1, 2)
-    assert roc_with_thresholds(model, DATA.X, DATA.y, axes=axes[0]) is figure
-    assert margin_distribution(model, DATA.X, DATA.y, axes=axes[1]) is figure
+    assert roc_with_thresholds(alone, Z, DATA.y, axes=axes[0]) is figure
+    assert margin_distribution(alone, Z, DATA.y, axes=axes[1]) is figure
     assert len(axes[0].lines) > 2 and axes[1].containers
 
 
 def test_what_cannot_be_drawn_is_refused_with_the_reason(model: ROCSVM) -> None:
-    with pytest.raises(InputError, match="two features"):
-        decision_surface(model, DATA.X[:, :1], DATA.y)
-    with pytest.raises(InputError, match="at least one"):
-        gap_curves({})
-    with pytest.raises(InputError, match="at least one"):
-        bound_against_error([])
-    with pytest.raises(InputError, match="certificate"):
-        certified_margins(ROCSVM(kernel="precomputed"), DATA.X, DATA.y)
-    with pytest.raises(InputError, match="decision_function"):
-        roc_with_thresholds(object(), DATA.X, DATA.y)
+    for call, words in (
+        (lambda: decision_surface(model, DATA.X[:, :1], DATA.y), "two features"),
+        (lambda: gap_curves({}), "at least one"),
+        (lambda: bound_against_error([]), "at least one"),
+        (lambda: certified_margins(ROCSVM(kernel="precomputed"), DATA.X, DATA.y), "certificate"),
+        (lambda: roc_with_thresholds(object(), DATA.X, DATA.y), "decision_function"),
+    ):
+        with pytest.raises(InputError, match=words):
+            call()
