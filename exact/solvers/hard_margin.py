@@ -23,7 +23,7 @@ from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from .stall import STALL, Idle
 
-LARGEST, WIDEST = 4000, 40_000  # rows, whose products are formed and factored, and coordinates
+LARGEST = 4000  # rows, whose products are formed and factored
 ROUNDS = 60  # the most guesses; runs that succeed need about five
 RIDGES = (1.0, 0.1, 1e-2, 1e-3, 1e-5, 1e-8, 0.0)  # with fewer coordinates the first is singular
 SLACK = 1e-12  # conditions may be broken by so much of their scale: rounding
@@ -39,15 +39,15 @@ def offer_hard_margin(problem: Problem, recorder: Recorder, separable: bool = Fa
     space, pairs = problem.space.held, problem.pairs
     if space is None or not isinstance(pairs, AllPairs):
         return
-    if problem.n > LARGEST or space.dim > WIDEST:
+    if problem.n > LARGEST:
         return
     many = problem.n - 1 <= space.dim
     if not (many or separable):
         return
     # A row without weight is in no pair, so that no margin is asked of it.
     counted = np.flatnonzero(problem.pairs.row_mass() > 0)
-    X, positive = space.dense()[counted], problem.pairs.positive[counted]
-    found = marginals(X @ X.T, positive, (0.0,) if many else RIDGES)
+    K, positive = space.products(), problem.pairs.positive[counted]
+    found = marginals(K[np.ix_(counted, counted)], positive, (0.0,) if many else RIDGES)
     if found is None:
         return
     c = np.zeros(problem.n)

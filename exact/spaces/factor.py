@@ -216,9 +216,7 @@ def _few_sparse(space: Rows) -> tuple[Rows, Lift]:
             f"{space.n} sparse rows of {space.dim} features need a matrix of more than "
             f"{SQUARE_LIMIT} squared: keep fewer rows or fewer features, or leave the structure out"
         )
-    X = cast(Any, space.X)
-    product, share = (X @ X.T).toarray(), X @ space.offset
-    product += float(space.offset @ space.offset) - share[:, None] - share[None, :]
+    product = space.products()
     if not (np.diag(product) > 0).any():  # all rows are the same one: every score is zero
         return Rows(np.zeros((space.n, 1)), check=False), lambda w: np.zeros(space.dim)
     factor = factor_gram(product)

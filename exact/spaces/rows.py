@@ -526,3 +526,11 @@ class Rows(FeatureWeights):
         """Return all rows, centred, as a dense matrix."""
         chosen = self.rows(np.arange(self.n))
         return chosen if isinstance(chosen, np.ndarray) else chosen.toarray() - self.offset
+
+    def products(self) -> np.ndarray:
+        """Return the inner products of all rows, centred: (n, n)."""
+        X: Any = self.rows(np.arange(self.n))
+        if isinstance(X, np.ndarray):
+            return X @ X.T
+        share, square = X @ self.offset, float(self.offset @ self.offset)
+        return (X @ X.T).toarray() + square - share[:, None] - share

@@ -50,7 +50,7 @@ def test_every_condition_of_optimality_holds() -> None:
     assert 0 < (c > 0).sum() < 80
 
 
-@each("kind", ["weights", "zero weight", "sparse", "duplicates"])
+@each("kind", ["weights", "zero weight", "sparse", "text", "duplicates"])
 def test_other_forms_of_rows_are_right_or_left_alone(kind: str) -> None:
     rng = np.random.default_rng(4)
     problem = wide(4)
@@ -59,6 +59,8 @@ def test_other_forms_of_rows_are_right_or_left_alone(kind: str) -> None:
         weight[:10] = 0
     pairs = AllPairs(weight if "weight" in kind else None)
     rows = sp.csr_matrix(X) if kind == "sparse" else X
+    if kind == "text":  # dense, 20 MB; text has a thousand times as many rows
+        rows = sp.random(60, 50_000, 1e-3, format="csr", random_state=0)
     if kind == "duplicates":
         rows = np.concatenate([X[:30], X[:30]])
         y = np.concatenate([y[:30], y[:30]])
