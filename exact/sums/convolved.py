@@ -39,6 +39,8 @@ up to factors 1 + f. With X = F x, R = F r and z = F^-1 (X R), the product errs 
 
 The weighted sum of absolute errors follows by the Cauchy-Schwarz inequality. The two more stages
 in f pay for the product X R, which errs by sqrt(5) units of each entry, and for the scaling by 1/N.
+A sum with weights a of all of x * r needs no inverse: by Parseval it is A'(X R) / N, and the error
+of A = F a, f sqrt(N) |a|_2, takes the place of that of the inverse.
 
 Eta: a butterfly is a complex product with a twiddle factor, which errs by sqrt(5) units and by the
 error of the factor, and a complex sum, which errs by one: below 3.3 units and the factor's error
@@ -75,7 +77,7 @@ KERNEL_UNITS = 16  # Largest error of an entry of a loss's kernels, in units in 
 
 FEW_PAIRS = 1 << 20  # Up to so many pairs are visited one by one: that is exact and as fast.
 
-LEAST_PAIRS, PAIRS_A_BIN = 1 << 12, 16  # So few are visited at any width; a bin costs so many.
+LEAST_PAIRS, PAIRS_A_BIN = 1 << 12, 8  # So few are visited at any width; a bin costs so many.
 
 MANY = 5000  # Rows from which it pays to compile the loops over them.
 
@@ -106,11 +108,11 @@ class Bins:
 
 @dataclass(frozen=True, eq=False)
 class ClassSums:
-    """Sums over the other class, by bin."""
+    """Sums over the other class, by bin; the mean of dual(alpha) and of alpha's step."""
 
     u: np.ndarray
     v: np.ndarray
-    duals: np.ndarray
+    conjugate: float
     stepped: float
     u_error: float
     v_error: float
@@ -118,14 +120,18 @@ class ClassSums:
 
 
 def class_sums(bins: Bins, loss: Any) -> ClassSums:
-    """Return alpha and dual(alpha) of each bin, summed over the other class."""
-    half = min(int(np.ceil(loss.reach * bins.per_unit)) + 1, bins.size - 1)
-    length = linear_length(bins.size, half)
+    """Return alpha of each bin, summed over the other class, and the mean of dual(alpha)."""
+    reach = int(np.ceil(loss.reach * bins.per_unit)) + 1
+    length = max(linear_length(bins.size, min(reach, bins.size - 1)), 2)
+    # No offset up to half the length wraps, and the same grid finds its kernels again.
+    half = min(reach, length // 2 - 1)
     slopes, duals, norm, dual_norm = _kernels(loss, bins.per_unit, bins.shift, half, length)
     seen_a, seen_b = np.fft.rfft(bins.count_a, length), np.fft.rfft(bins.count_b, length)
     rest_u = np.fft.irfft(seen_b * slopes, length)[: bins.size]
     rest_v = np.fft.irfft(seen_a * np.conj(slopes), length)[: bins.size]
-    rest_dual = np.fft.irfft(seen_b * duals, length)[: bins.size]
+    shares = (np.conj(seen_a) * (seen_b * duals)).real
+    ends = float(shares[0] + shares[-1])  # the others stand for two frequencies each
+    rest_dual = (2 * float(short_sum(shares)) - ends) / length
     mass_a, mass_b = bins.masses
     step_u = _sum_above(bins.count_b) + bins.count_b / 2
     step_v = _sum_above(bins.count_a[::-1])[::-1] + bins.count_a / 2
@@ -133,15 +139,16 @@ def class_sums(bins: Bins, loss: Any) -> ClassSums:
     error = 3 * gamma(BUTTERFLY * (length.bit_length() + 2)) * (1 + 1e-9)
     spread_a = float(np.linalg.norm(bins.count_a)) / mass_a
     spread_b = float(np.linalg.norm(bins.count_b)) / mass_b
+    stepped = bins.mean_a(step_u) / mass_b
     return ClassSums(
         # The true sums lie in this range, so clipping cannot make the computed ones worse.
         np.clip(step_u + rest_u, 0.0, mass_b),
         np.clip(step_v + rest_v, 0.0, mass_a),
-        top * step_u + rest_dual,
-        bins.mean_a(step_u) / mass_b,
+        top * stepped + rest_dual / mass_a / mass_b,
+        stepped,
         error * spread_a * norm,
         error * spread_b * norm,
-        error * spread_a * dual_norm,
+        (error + 2 * gamma(short_chain(length) + 8)) * spread_a * dual_norm,
     )
 
 
@@ -260,12 +267,12 @@ def closed_smooth(ruler: Ruler, found: Gathered, whole: bool, loss: Any) -> Clos
     count_b, count_a = np.ascontiguousarray(found.held[..., 0])
     bins = Bins(K, round(loss.centre * K), count_a, count_b)
     sums, (mass_a, mass_b) = class_sums(bins, loss), bins.masses
-    total, conjugate = (float(bins.mean_a(x) / mass_b) for x in (sums.u, sums.duals))
+    total, conjugate = bins.mean_a(sums.u) / mass_b, sums.conjugate
     kernel, adding = KERNEL_UNITS * UNIT, gamma(short_chain(bins.size) + 16)
     c_error = sums.u_error + sums.v_error + 2 * kernel
     c_error += (4 * slip + adding) * 2 * (total + sums.stepped)
     top = abs(float(np.asarray(loss.dual(np.ones(1)))[0]))
-    duals = top + float(bins.mean_a(np.abs(sums.duals)) / mass_b)
+    duals = 3 * top + abs(conjugate) + sums.dual_error  # dual parts are at least -top
     conjugate_error = sums.dual_error + kernel * (1 + top) + 2 * (adding + 2 * slip) * duals
     table = np.stack([-sums.v, sums.u])[..., None] / (mass_a * mass_b)
     first, second = (found.theta / np.array([mass_b, mass_a])[:, None]).T
