@@ -276,16 +276,17 @@ def gather(X, offset, w, positive, weight, K, limits, cut, held, sums, extent):
     moments, powers = held.shape[2], sums.shape[2]
     cells, of_rows, step = held.reshape(-1), sums.reshape(-1), powers * (d + 1)
     scores, norms, theta = np.empty(CHUNK), np.empty(CHUNK), np.empty(CHUNK)
-    place, mass, first = np.empty(CHUNK, np.int32), np.ones(CHUNK), np.empty(CHUNK)
-    ends = np.full((2, 2, CHUNK), np.inf)  # least of score and of -score, by class and place
+    place, mass, first = np.empty(CHUNK, np.int32), np.empty(CHUNK), np.empty(CHUNK)
+    ends = np.empty((2, 2, CHUNK))  # least of score and of -score, by class and place
+    for i in range(CHUNK):
+        ends[0, 0, i] = ends[0, 1, i] = ends[1, 0, i] = ends[1, 1, i] = np.inf
     low_b, high_b, first_b = limits[0, 0], limits[0, 1], limits[0, 2]
     low_a, high_a, first_a = limits[1, 0], limits[1, 1], limits[1, 2] - size
     for start in range(0, m, CHUNK):
         rows = min(CHUNK, m - start)
         side = positive[start : start + rows]
-        if weight.size > 0:
-            mass[:rows] = weight[start : start + rows]
         for i in range(rows):
+            mass[i] = weight[start + i] if weight.size > 0 else 1.0
             scores[i] = norms[i] = 0.0
         # Two columns at a time halve the passes over the scores, and leave the order of the sums.
         for k in range(0, d - 1, 2):
@@ -342,8 +343,9 @@ def gather(X, offset, w, positive, weight, K, limits, cut, held, sums, extent):
             if powers > 1:
                 _summed_up(X, start, rows, offset, first, place, norms, step, d + 1, of_rows)
     for k in range(2):
-        extent[2 - 2 * k] = min(extent[2 - 2 * k], ends[k, 0].min())
-        extent[3 - 2 * k] = max(extent[3 - 2 * k], -ends[k, 1].min())
+        for i in range(CHUNK):
+            extent[2 - 2 * k] = min(extent[2 - 2 * k], ends[k, 0, i])
+            extent[3 - 2 * k] = max(extent[3 - 2 * k], -ends[k, 1, i])
     return True
 
 
