@@ -22,7 +22,7 @@ from ..spaces.gram import Gram
 from ..spaces.rows import Rows
 
 WORTH = 0.9  # groups are used if their number is at most this share of the rows
-SAMPLE = 20_000  # rows that are checked first: if no two are equal, few of all rows are
+SAMPLE = 4000  # rows that are checked first: if no two are equal, few of all rows are
 FEW = 8  # columns hashed first: rows that differ there differ
 
 
