@@ -34,7 +34,6 @@ from typing import Any, cast
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-import scipy.sparse.linalg
 
 from .errors import InputError, TooLargeError
 from .pairs.all_pairs import AllPairs, PairList
@@ -245,7 +244,7 @@ class SparseWhitened(DenseWhitened):
         # An operator and no matrix: code that indexes rows fails here.
         self.X = self.raw = cast(
             Any,
-            scipy.sparse.linalg.LinearOperator(
+            sp.linalg.LinearOperator(
                 (self.n, self.dim),
                 matvec=lambda w: space.X @ self.to_input(np.ravel(w)),
                 rmatvec=lambda c: self.solved(space.X.T @ np.ravel(c)),

@@ -18,7 +18,7 @@ from typing import Any, cast
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse.linalg
+import scipy.sparse as sp
 
 from ..certificate.audit import Audit, Rival, audit_of, audit_without_gap, lower_bound
 from ..certificate.certificate import Certificate
@@ -136,12 +136,12 @@ def least_squares(space: Space, wanted: np.ndarray) -> np.ndarray:
     assert space.held is not None
     if isinstance(space.held.X, np.ndarray):
         return np.linalg.lstsq(space.held.X, wanted, rcond=None)[0]
-    centred = scipy.sparse.linalg.LinearOperator(
+    centred = sp.linalg.LinearOperator(
         (space.n, space.dim),
         matvec=lambda v: space.scores(np.ravel(v)),
         rmatvec=lambda c: space.pull(np.ravel(c)),
     )
-    return scipy.sparse.linalg.lsqr(centred, wanted, atol=1e-15, btol=1e-15, iter_lim=5000)[0]
+    return sp.linalg.lsqr(centred, wanted, atol=1e-15, btol=1e-15, iter_lim=5000)[0]
 
 
 def _left(space: Space, w: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, float]:

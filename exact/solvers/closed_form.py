@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse.linalg
+import scipy.sparse as sp
 
 from ..certificate.solution import Recorder, Solver, Status
 from ..errors import InputError
@@ -48,7 +48,7 @@ class SquaredLossSolver(Solver):
         space = problem.space.held
         assert space is not None
         # Rows that are an operator have no entries to take moments of.
-        entries = not isinstance(space.X, scipy.sparse.linalg.LinearOperator)
+        entries = not isinstance(space.X, sp.linalg.LinearOperator)
         dim, pairs = space.dim, problem.pairs
         small = entries and dim <= self.dense_limit
         if small and isinstance(pairs, AllPairs):
@@ -88,12 +88,12 @@ class SquaredLossSolver(Solver):
         def keep(w: np.ndarray) -> None:
             best[:] = w
 
-        operator = scipy.sparse.linalg.LinearOperator((space.dim, space.dim), matvec=times)
+        operator = sp.linalg.LinearOperator((space.dim, space.dim), matvec=times)
         limits = {"rtol": RESIDUAL, "maxiter": self.max_iter, "callback": keep}
         try:
             # Where lam is rounding next to the rows, a direction may seem to have no curvature.
             with np.errstate(divide="raise", invalid="raise", over="raise"):
-                scipy.sparse.linalg.cg(operator, at_zero, **limits)
+                sp.linalg.cg(operator, at_zero, **limits)
         except FloatingPointError:
             pass
         return best / unit

@@ -36,7 +36,6 @@ from typing import Any, cast
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-import scipy.sparse.linalg
 
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered_pairs import OrderedPairs
@@ -326,9 +325,9 @@ class OpenPairs:
             v = np.ravel(v)
             return self.lam * v + np.asarray(self.rows.T @ graph.times(self.rows @ v))
 
-        operator = scipy.sparse.linalg.LinearOperator((r.size, r.size), matvec=times)
+        operator = sp.linalg.LinearOperator((r.size, r.size), matvec=times)
         with np.errstate(over="ignore", invalid="ignore"):
-            found, info = scipy.sparse.linalg.cg(operator, r, rtol=rtol, maxiter=iterations)
+            found, info = sp.linalg.cg(operator, r, rtol=rtol, maxiter=iterations)
         if not np.isfinite(found).all():  # rows of so different sizes that products overflow
             return np.zeros_like(r), False
         return found, info == 0
