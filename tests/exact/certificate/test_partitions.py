@@ -90,10 +90,10 @@ def alpha_by_hand(loss: Any, s: np.ndarray, r: np.ndarray, K: float, half: int) 
     )
 
 
+@pytest.mark.parametrize("loss", LOSSES, ids=label)
 @each("kept", [True, False])
 @each("parts", [1, 5])
 @each("seed", seeds(5))
-@each("loss", LOSSES, ids=label)
 def test_an_evaluation_is_that_of_its_pairs_within_its_bounds(
     loss: Any, seed: int, parts: int, kept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -369,7 +369,8 @@ def test_the_list_has_each_pair_once_with_its_weight(seed: int, kind: str) -> No
     i, j, c = found
     stated = dict(zip(zip(i.tolist(), j.tolist(), strict=True), c.tolist(), strict=True))
     true = dict(zip(zip(naive.i, naive.j, strict=True), naive.weight, strict=True))
-    assert stated.keys() == true.keys() and len(stated) == i.size == pairs.count()
+    assert stated.keys() == true.keys() and len(stated) == i.size
+    assert kind in ("gain", "share") or i.size == pairs.count()
     most = Fraction(ordered_pairs.WEIGHT_UNITS, 2**53)
     assert all(
         abs(Fraction(stated[pair]) - weight) <= most * weight for pair, weight in true.items()

@@ -403,18 +403,18 @@ def judged(
 
 
 CASES = {
-    drawn_auc: lambda rng: float(ndtr(np.sqrt(0.5))),
-    drawn_rounded_auc: lambda rng: rounded_truth(),
-    drawn_harrell: lambda rng: drawn_harrell(rng, MANY).value,
-    drawn_uno: lambda rng: drawn_uno(rng, MANY, 0.0).value,
-    drawn_queries: lambda rng: drawn_queries(rng, n=60_000).value,
+    drawn_auc: lambda: float(ndtr(np.sqrt(0.5))),
+    drawn_rounded_auc: rounded_truth,
+    drawn_harrell: lambda: drawn_harrell(np.random.default_rng(1), MANY).value,
+    drawn_uno: lambda: drawn_uno(np.random.default_rng(2), MANY, 0.0).value,
+    drawn_queries: lambda: drawn_queries(np.random.default_rng(3), n=60_000).value,
 }
 
 
 @pytest.mark.slow
 @each("draw", CASES, ids=lambda draw: draw.__name__)
 def test_intervals_of_95_percent_hold_the_truth_in_95_percent(draw) -> None:
-    coverage, ratio = judged(draw, CASES[draw](np.random.default_rng(1)))
+    coverage, ratio = judged(draw, CASES[draw]())
     assert abs(coverage - 0.95) <= SLACK, (coverage, ratio)
     assert abs(ratio - 1) <= 0.06, (coverage, ratio)  # the deviation itself is known to 1.6 %
 
@@ -425,6 +425,6 @@ def test_a_fault_in_the_error_is_seen(fault: str) -> None:
     if fault == "an error a sixth too small":
         coverage, ratio = judged(drawn_auc, float(ndtr(np.sqrt(0.5))), factor=5 / 6)
     else:
-        truth = CASES[drawn_queries](np.random.default_rng(3))
+        truth = CASES[drawn_queries]()
         coverage, ratio = judged(lambda rng: drawn_queries(rng, "rows"), truth)
     assert abs(coverage - 0.95) > SLACK and abs(ratio - 1) > 0.06, (coverage, ratio)
