@@ -183,9 +183,17 @@ def rows_of(
     """Return rows with the functions of `space`, the way back, and the factor of a kernel."""
     rows, gram = space.held, space.gram
     if rows is not None:
-        if rows.dim <= rows.n or (rows.is_sparse and not (few or _worth_dense(rows))):
+        n = rows.n
+        if rows.dim <= n:
             return rows, lambda w: w, None
-        return (*(_few_sparse(rows) if rows.is_sparse else _few_dense(rows)), None)
+        if not rows.is_sparse:  # rotate the features so that n of them remain
+            basis, triangle = scipy.linalg.qr(rows.X.T, mode="economic")
+            made = Rows(np.ascontiguousarray(triangle.T), check=False)
+            return made, lambda w: basis @ w, None
+        # n dense features may take little more room than the rows' nonzero entries.
+        if few or n <= 500 or (n <= SQUARE_LIMIT and n**2 <= 4 * cast(Any, rows.X).nnz):
+            return (*_few_sparse(rows), None)
+        return rows, lambda w: w, None
     if gram is None:
         raise InputError(f"{type(space).__name__} has neither rows nor a kernel matrix")
     if gram.K is not None:
@@ -195,18 +203,6 @@ def rows_of(
         most = SQUARE_LIMIT if few and max_time is not None else None  # fewer than all will do
         factor = factor_kernel(gram.kernel, gram.X, max_rank=most, max_time=max_time)
     return Rows(factor.features, check=False), factor.coefficients, factor
-
-
-def _worth_dense(space: Rows) -> bool:
-    """Return whether n dense features take little more room than the rows' nonzero entries."""
-    n = space.n
-    return n <= 500 or (n <= SQUARE_LIMIT and n**2 <= 4 * cast(Any, space.X).nnz)
-
-
-def _few_dense(space: Rows) -> tuple[Rows, Lift]:
-    """Rotate the features so that n of them remain."""
-    basis, triangle = scipy.linalg.qr(space.X.T, mode="economic")
-    return Rows(np.ascontiguousarray(triangle.T), check=False), lambda w: basis @ w
 
 
 def _few_sparse(space: Rows) -> tuple[Rows, Lift]:

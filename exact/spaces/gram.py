@@ -14,6 +14,7 @@ import os
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -172,17 +173,15 @@ class Tiles:
         n = int(X.shape[0])
         dtype = format_for(n, tol)
         parts = [slice(a, min(a + SIDE, n)) for a in range(0, n, SIDE)]
-        held: list[list[np.ndarray]] = []
+
+        def tiles(a: int) -> list[np.ndarray]:
+            if stop():
+                return []
+            return [kernel(X[parts[a]], X[part]).astype(dtype) for part in parts[: a + 1]]
+
         with one_thread():
-            for a, rows in enumerate(parts):
-                if stop():
-                    break
-
-                def tile(columns: slice, rows: slice = rows) -> np.ndarray:
-                    return kernel(X[rows], X[columns]).astype(dtype)
-
-                held.append(in_parts(tile, parts[: a + 1], workers(rows.stop * SIDE)))
-        return cls(n, held)
+            held = in_parts(tiles, range(len(parts)), workers(n * n // 2))
+        return cls(n, list(takewhile(bool, held)))
 
     @property
     def whole(self) -> bool:

@@ -262,13 +262,13 @@ class GroupedRows(PartitionedRows):
 
     def drawn_groups(self, size: int) -> Drawn:
         """Return about `size` rows: whole groups where there are many."""
-        return self._taken(min(1.0, size / self.n), self.groups >= MANY_GROUPS)
+        return self._taken_groups(min(1.0, size / self.n), self.groups >= MANY_GROUPS)
 
     def all_rows(self) -> Drawn:
         """Return all rows, in the order of the partitions."""
-        return self._taken(1.0, True)
+        return self._taken_groups(1.0, True)
 
-    def _taken(self, share: float, whole: bool) -> Drawn:
+    def _taken_groups(self, share: float, whole: bool) -> Drawn:
         parts = self.total(partial(groups_taken, share, whole), add)
         if not parts:
             none: Any = np.zeros(0)

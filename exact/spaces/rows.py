@@ -152,10 +152,6 @@ def chunk_sums(X: np.ndarray, c: np.ndarray, size: int) -> np.ndarray:
     return parts if whole == n else np.vstack([parts, c[whole:] @ X[whole:]])
 
 
-def column_means(X: sp.csr_matrix) -> np.ndarray:
-    return _finite(np.asarray(X.T @ np.ones(X.shape[0])) / X.shape[0])
-
-
 def sparse_norms(X: sp.csr_matrix) -> np.ndarray:
     squares = sp.csr_matrix((X.data**2, X.indices, X.indptr), X.shape)
     return np.sqrt(np.asarray(squares @ np.ones(X.shape[1])))
@@ -165,30 +161,6 @@ def most_numbers(X: sp.csr_matrix) -> tuple[int, int]:
     """Return the most numbers that a row and that a column hold."""
     columns = np.bincount(X.indices, minlength=X.shape[1])
     return int(np.diff(X.indptr).max()), int(columns.max())
-
-
-def column_sizes(X: np.ndarray | sp.csr_matrix, offset: np.ndarray) -> np.ndarray:
-    """Return the largest |x_ik| of each column, plus |offset| where X is sparse: (d,)."""
-    if isinstance(X, np.ndarray):
-        return np.maximum(X.max(axis=0), -X.min(axis=0))
-    return abs(X).max(axis=0).toarray().ravel() + np.abs(offset)
-
-
-def column_mass(
-    X: np.ndarray | sp.csr_matrix, offset: np.ndarray, mass: np.ndarray, block: int
-) -> np.ndarray:
-    """Return sum_i mass_i |x_ik| of each column, plus |offset|'s where X is sparse: (d,)."""
-    if not isinstance(X, np.ndarray):
-        return np.asarray(abs(X).T @ mass) + np.abs(offset) * float(mass.sum())
-    total = np.zeros(X.shape[1])
-    for start in range(0, X.shape[0], block):
-        some = slice(start, start + block)
-        total += mass[some] @ np.abs(X[some])
-    return total
-
-
-def long_dot(a: np.ndarray, b: np.ndarray) -> float:
-    return float(a.astype(np.longdouble) @ b.astype(np.longdouble))
 
 
 def long_product(X: np.ndarray | sp.csr_matrix, offset: np.ndarray, w: np.ndarray) -> np.ndarray:
@@ -366,7 +338,7 @@ class Rows(FeatureWeights):
             self.X, squares, self.offset = held_rows(matrix, centred)
             norms = np.sqrt(squares)
         else:
-            self.offset = column_means(matrix)
+            self.offset = _finite(np.asarray(matrix.T @ np.ones(self.n)) / self.n)
             norms = sparse_norms(matrix) + np.linalg.norm(self.offset)
         if not np.isfinite(norms).all():
             raise InputError("X has values whose squares overflow: rescale it")
@@ -394,7 +366,8 @@ class Rows(FeatureWeights):
         """Return X w less the offset's share: (n,)."""
         if isinstance(self.X, np.ndarray):
             return scores_of(self.X, w)
-        return np.asarray(self.X @ w) - long_dot(self.offset, w)
+        offset = float(self.offset.astype(np.longdouble) @ w.astype(np.longdouble))
+        return np.asarray(self.X @ w) - offset
 
     def pull(self, c: np.ndarray) -> np.ndarray:
         """Return (X - offset)'c, summed block by block so that rounding stays small: (d,)."""
@@ -463,11 +436,20 @@ class Rows(FeatureWeights):
     @cached_property
     def sizes(self) -> np.ndarray:
         """Upper bounds of the largest |x_ik - m_k| of each column: (dim,)."""
-        return column_sizes(self.X, self.offset) * (1 + gamma(4))
+        if isinstance(self.X, np.ndarray):
+            sizes = np.maximum(self.X.max(axis=0), -self.X.min(axis=0))
+        else:
+            sizes = abs(self.X).max(axis=0).toarray().ravel() + np.abs(self.offset)
+        return sizes * (1 + gamma(4))
 
     def magnitude(self, c: np.ndarray) -> np.ndarray:
         """Return an upper bound of sum_i |c_i| |x_ik - m_k| of each column: (dim,)."""
-        whole = column_mass(self.X, self.offset, np.abs(c), self._block)
+        mass, whole = np.abs(c), np.zeros(self.dim)
+        if not isinstance(self.X, np.ndarray):
+            whole = np.asarray(abs(self.X).T @ mass) + np.abs(self.offset) * float(mass.sum())
+        for start in range(0, self.n, self._block) if not self.is_sparse else ():
+            some = slice(start, start + self._block)
+            whole += mass[some] @ np.abs(self.X[some])
         return whole * (1 + gamma(self.n + 16))
 
     def careful_norm2(

@@ -37,6 +37,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 
@@ -637,17 +638,9 @@ def whole_hinge(
 
 def exact_dot(x: np.ndarray, y: np.ndarray) -> int:
     """Return sum x y of whole numbers |x| < 2^41, |y| < 2^53, nothing lost."""
-    total = 0
-    for e, part in _whole_limbs(x):
-        for f, other in _whole_limbs(y):
-            products = part * other
-            starts = np.arange(0, products.size, RUN)
-            total += sum(np.add.reduceat(products, starts).tolist()) << (e + f)
+    total, mask, starts = 0, (1 << WHOLE_LIMB) - 1, np.arange(0, x.size, RUN)
+    for e, f in product(range(3), repeat=2):  # parts: the first ones >= 0, the last one signed
+        parts = (v >> (WHOLE_LIMB * k) for v, k in ((x, e), (y, f)))
+        one, other = (v & mask if k < 2 else v for v, k in zip(parts, (e, f), strict=True))
+        total += sum(np.add.reduceat(one * other, starts).tolist()) << (WHOLE_LIMB * (e + f))
     return total
-
-
-def _whole_limbs(values: np.ndarray) -> list[tuple[int, np.ndarray]]:
-    """Return shifts and parts with values = sum 2^shift part: the first >= 0, the last signed."""
-    mask = (1 << WHOLE_LIMB) - 1
-    low, middle, high = values & mask, (values >> WHOLE_LIMB) & mask, values >> (2 * WHOLE_LIMB)
-    return [(0, low), (WHOLE_LIMB, middle), (2 * WHOLE_LIMB, high)]

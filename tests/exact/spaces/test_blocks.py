@@ -117,7 +117,7 @@ def test_weights_are_audited_over_blocks_as_over_held_rows(tmp_path: Path) -> No
     assert streamed.n_pairs == held.n_pairs
     found, same = (solve(rows, positive, 1e-2, tol=1e-6) for rows in (source, StreamedRows(X)))
     assert found.certificate == same.certificate
-    audit = certify(StreamedRows(X), positive, 1e-2, w=same.w, refine=False)
+    audit: Any = certify(StreamedRows(X), positive, 1e-2, w=same.w, refine=False)
     assert audit.gap is not None and audit.gap < 1e-3 * audit.primal
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -152,7 +153,7 @@ def test_distances_keep_their_digits(d: int) -> None:
 
 
 @each("gamma", [0.0, -1.0, np.nan, np.inf, True, "1", None])
-def test_kernels_have_names_and_a_width_above_zero(gamma: object) -> None:
+def test_kernels_have_names_and_a_width_above_zero(gamma: Any) -> None:
     assert get_kernel("linear") == Linear() and get_kernel("rbf", 2.0) == Gaussian(2.0)
     assert get_kernel("laplacian", dim=5) == Laplacian(0.2)
     for kind in (Gaussian, Laplacian):

@@ -198,7 +198,8 @@ def stored(matrix: Any) -> list[bytes]:
 @each("spelling", SPELLINGS)
 def test_a_sparse_matrix_means_its_canonical_form(spelling: str) -> None:
     spelled = SPELLINGS[spelling]()
-    before, kind = stored(spelled), {"kernel": "rbf", "gamma": 0.2, "structure": 0.5}
+    before = stored(spelled)
+    kind: Any = {"kernel": "rbf", "gamma": 0.2, "structure": 0.5}
     found: Any = check_matrix(spelled)
     assert np.array_equal(found.toarray(), DENSE) and found.nnz == np.count_nonzero(DENSE)
     for row in range(40):

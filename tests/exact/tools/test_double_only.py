@@ -15,10 +15,7 @@ from aucert.exact.sums.swept import COMPILED_FROM
 from aucert.exact.tools import rounding
 
 TESTS = Path(__file__).resolve().parents[2]
-ROOMS = (
-    *("tools", "spaces", "sums", "losses", "pairs", "problem", "structure", "certificate"),
-    *("proof", "formulation", "curvature"),
-)
+ROOMS = "tools spaces sums losses pairs problem structure certificate proof formulation".split()
 
 
 def simulated(*arguments: str) -> subprocess.CompletedProcess[str]:

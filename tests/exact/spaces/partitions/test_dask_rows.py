@@ -223,7 +223,8 @@ def test_a_partition_that_answers_twice_is_noticed() -> None:
 def test_audits_paths_and_folds_of_dask_arrays() -> None:
     X, y = some_rows(900)
     rows, heard, w = da.from_array(X, chunks=(300, 3)), [], np.array([0.5, 0.4, 0.6])
-    audit, stated = (certify(given, y, 0.1, w=w, tol=1e-4) for given in (rows, X))
+    audits: Any = (certify(given, y, 0.1, w=w, tol=1e-4) for given in (rows, X))
+    audit, stated = audits
     assert stated.primal <= audit.primal <= stated.primal * (1 + 1e-4)
     assert audit.dual <= stated.primal
     found = regularization_path(rows, y, [0.3, 0.1], tol=1e-3, callback=heard.append)
