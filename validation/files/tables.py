@@ -379,11 +379,12 @@ class Features:
         """Return cells of a column, of these rows of the file, as float64; NaN where it is none."""
         if isinstance(cells, np.ndarray):
             held = cells.astype(np.float64, copy=False)
-            lost = lost_digits(cells)
+            lost = lost_digits(cells).tolist()
         else:
             held = self._of_text(name, cells, rows)
-            lost = [k for k in np.flatnonzero(is_large(held)) if loses_digits(cells[k], held[k])]
-        if len(lost):
+            large = np.flatnonzero(is_large(held)).tolist()
+            lost = [k for k in large if loses_digits(cells[k], held[k])]
+        if lost:
             refuse_digits(self._path, name, rows[lost[0]], str(cells[lost[0]]))
         if name not in self._cells and not np.isfinite(held).all():
             at = int(np.argmin(np.isfinite(held)))

@@ -67,7 +67,7 @@ def test_every_key_of_a_file(tmp_path: Path) -> None:
         load_npz(path, positive=4, drop=("c",))
     np.savez(path, X=np.arange(5.0)[:, None], y=[0, 1, 0, 1, 1], n_train=2)
     for part, wanted in (("train", [0, 1]), ("test", [2, 3, 4]), ("all", [0, 1, 2, 3, 4])):
-        assert load_npz(path, part=part).X.ravel().tolist() == wanted
+        assert load_npz(path, part=part).X.ravel().tolist() == wanted  # type: ignore[arg-type]
     holes = np.array([[1.0, 2], [3, np.nan], [5, 6]])
     np.savez(path, X=holes, y=["p", "q", "q"], feature_names=["a", "b"])
     with pytest.raises(InputError, match=r"toy.npz: missing value in column 'b', row 2"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -99,6 +100,7 @@ def test_every_table_has_a_page_without_any_result() -> None:
 
 
 def test_a_few_parts_decide_nothing() -> None:
-    page = shown("sauc-fig-4", 1, **{f"auc {m}": 0.8 for m in (SVM, PLAIN, STRUCTURED)})
+    record: dict[str, Any] = {f"auc {m}": 0.8 for m in (SVM, PLAIN, STRUCTURED)}
+    page = shown("sauc-fig-4", 1, **record)
     assert {said.verdict for said in page.said} == {"undecided"}
     assert shown("sauc-table-2", 1, judge=None).conclusion == TOO_LITTLE
