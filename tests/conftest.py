@@ -11,6 +11,7 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,6 +36,19 @@ from smoke import left_out, mark_smoke  # noqa: E402
 # Tests ask the compiled loops; `test_compiling` shows that the plain forms return the same bits.
 compiling.compile_at_once()
 
+# The slow tests compile these, which takes them 20 CPU seconds. The fast ones walk few rows.
+WALKED = ("aucert.approx.spam", "aucert.approx.logistic_thresholding", "aucert.exact.subsets.dive")
+FAST = "not slow and not release"
+jitted = compiling._jitted
+
+
+def walked(function: Any) -> Any:
+    """Return a loop as it is written, silent as its compiled form; that of any other loop."""
+    if function.__module__ in WALKED:
+        return np.errstate(all="ignore")(function)
+    return jitted(function)
+
+
 # A drawn example that is late says that the machine is busy, not that the code is wrong.
 hypothesis.settings.register_profile("no clock", deadline=None)
 hypothesis.settings.load_profile("no clock")
@@ -55,6 +69,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     loops.ask(config.getoption("--seeds") or 0, config.getoption("--first-seed") or 0)
+    if config.getoption("markexpr") == FAST:
+        compiling._jitted = walked
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
