@@ -94,6 +94,7 @@ def test_weights_that_come_to_zero_exactly_at_a_step_vanish_there(average) -> No
     assert_naive(rows, positive, rng.integers(32, size=280), solver, start)
 
 
+@pytest.mark.slow
 @each("l1", [1e-3, 0.1])
 def test_rows_and_starts_longer_than_what_is_copied_at_a_time(l1) -> None:
     rng = np.random.default_rng(1)
