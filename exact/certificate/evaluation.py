@@ -277,7 +277,8 @@ class Evaluator:
             up, weight = pairs.positive, pairs.weight
             mass = np.ones(up.size) if weight is None else weight
             self.mass = np.array([mass[~up].sum(), mass[up].sum()])
-            self.weighted, self.whole = weight is not None, whole_numbers(weight)
+            self.weighted = weight is not None
+            self.whole = whole_numbers(weight) and float(self.mass.max()) < EXACT
         if isinstance(loss, CONVOLVED):
             self.doubt, self.order = 12.0 / loss.smoothness, 2
         elif isinstance(loss, SquaredHinge):
@@ -377,8 +378,11 @@ class Evaluator:
         pulled: tuple[np.ndarray, float, float],
     ) -> Evaluation:  # fmt: skip
         """Return the evaluation of closed sums: the pull comes with its own error and size."""
-        slip, (g, error, _) = self.rows.score_slip(w), pulled
-        error += self.rows.reach * sums.c_error + UNIT * float(np.linalg.norm(g))
+        slip, (g, error, far) = self.rows.score_slip(w), pulled
+        moved = self.rows.reach * sums.c_error
+        if self.hinge and sums.conjugate > 0:  # each marginal errs relative to itself
+            moved = min(moved, sums.conjugate_rounding / sums.conjugate * far * (1 + 1e-6))
+        error += moved + UNIT * float(np.linalg.norm(g))
         error *= 1 + gamma(8)
         value, rounding = sums.value, sums.value_rounding
         if self.hinge:

@@ -269,6 +269,8 @@ def closed_smooth(ruler: Ruler, found: Gathered, whole: bool, loss: Any) -> Clos
     sums, (mass_a, mass_b) = class_sums(bins, loss), bins.masses
     total, conjugate = bins.mean_a(sums.u) / mass_b, sums.conjugate
     kernel, adding = KERNEL_UNITS * UNIT, gamma(short_chain(bins.size) + 16)
+    if not whole:  # the step's running sums
+        adding += gamma(bins.size + 2, LONG_UNIT)
     c_error = sums.u_error + sums.v_error + 2 * kernel
     c_error += (4 * slip + adding) * 2 * (total + sums.stepped)
     top = abs(float(np.asarray(loss.dual(np.ones(1)))[0]))
