@@ -124,8 +124,9 @@ def test_only_seconds_inside_a_fit_count_and_rows_are_sent_once(tmp_path, monkey
     lines = [line.split() for line in (tmp_path / "seconds").read_text().splitlines()]
     own = [float(seconds) for n, seconds in lines if int(n) == len(rows)]
     assert len(own) >= len(found.seconds) > 8
-    # Sending the rows takes a tenth of a second; a busy machine may take a few milliseconds.
-    assert np.allclose(found.seconds, own[: len(found.seconds)], rtol=0.05, atol=0.005)
+    # Sending the rows takes a tenth of a second; a busy machine delays one fit or another.
+    ratios = np.array(found.seconds) / own[: len(found.seconds)]
+    assert 1 <= np.median(ratios) < 1.1
 
 
 def test_solutions_are_drawn_as_before() -> None:
