@@ -251,7 +251,10 @@ _SHIPPED = json.loads(FILE.read_text(encoding="utf-8"))
 # The words, the seed and the values of lam of each data set stand in the file itself.
 RECIPES = tuple(
     Recipe(
-        *(data[key] for key in ("name", "tests", "rows", "seed")),
+        data["name"],
+        data["tests"],
+        data["rows"],
+        data["seed"],
         tuple(p["lam"] for p in _SHIPPED["problems"] if p["data"] == data["name"]),
     )
     for data in _SHIPPED["data"]

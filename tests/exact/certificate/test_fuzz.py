@@ -169,7 +169,7 @@ def scaled(by: float) -> Callable[..., Any]:
 
 # Where a fault is planted, what it does there, and the problems among which one must be false.
 ANY, IN_BLOCKS = range(40), range(4, 120, len(ROUTES))
-PLANTED: dict[str, tuple[Any, str, Callable[..., Any], Kind, Any]] = {
+PLANTED: dict[str, tuple[Any, str, Callable[..., Any], Any, Any]] = {
     "rows that change": (
         Fingerprints, "checked", lambda _: lambda self, rows, block: block, fuzz_kinds.changing,
         ANY,

@@ -257,7 +257,8 @@ class Changing:
     def blocks(self) -> Iterator[Any]:
         self.left -= 1
         [block] = self.whole.blocks()
-        columns, positive, *rest = (x if x is None else x.copy() for x in block)
+        copied: list[Any] = [x if x is None else x.copy() for x in block]
+        columns, positive, *rest = copied
         what = "" if self.left >= 0 else self.what
         if what == "number":
             columns[1, 7] = np.nextafter(columns[1, 7], np.inf)

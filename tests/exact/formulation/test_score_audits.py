@@ -57,7 +57,7 @@ def least_norm2(K: list[list[Fraction]], scores: np.ndarray) -> Fraction | None:
     t, rest = [s - exact(scores[0]) for s in exact(scores[1:])], range(1, len(K))
     G = [[K[i][j] - K[i][0] - K[0][j] + K[0][0] for j in rest] for i in rest]
     a = solved(G, t)
-    return None if a is None else sum(x * y for x, y in zip(a, t, strict=True))
+    return None if a is None else sum((x * y for x, y in zip(a, t, strict=True)), Fraction(0))
 
 
 def true_objective(X, w, positive, lam, loss) -> Fraction:

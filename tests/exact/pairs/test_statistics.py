@@ -364,7 +364,9 @@ def rounded_truth() -> float:
     return float(up @ (np.cumsum(low) - low / 2))
 
 
-def survival(rng: np.random.Generator, n: int, rate: float) -> tuple[np.ndarray, ...]:
+def survival(
+    rng: np.random.Generator, n: int, rate: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Times, events and risks of exponential deaths, censored at an exponential rate."""
     risk = rng.normal(size=n)
     death = np.exp(-risk) * rng.exponential(size=n)

@@ -97,7 +97,8 @@ def run(folder: Path, capsys: pytest.CaptureFixture, *options: str) -> tuple[int
 
 def exact_objective(X: np.ndarray, pairs: OrderedPairs, w: np.ndarray) -> Fraction:
     share = None if pairs.share is None else np.asarray(pairs.share)
-    listed = naive_ordered(pairs.group, pairs.key, *pairs.by_row(), None, share)
+    upper, lower = pairs.by_row()
+    listed = naive_ordered(pairs.group, pairs.key, upper, lower, None, share)
     true = list(zip(listed.i, listed.j, listed.weight, strict=True))
     return primal_value(exact(X), true, "hinge", Fraction(LAM), exact(w))
 

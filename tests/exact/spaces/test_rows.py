@@ -105,7 +105,8 @@ def test_scores_are_those_of_the_rows_and_pulls_their_adjoint(make: Any, n: int)
     assert sum(block.stop - block.start for block in space.blocks()) == n
     longest = np.linalg.norm(X - X.mean(axis=0), axis=1).max()
     assert longest <= space.reach and (sp.issparse(make(X)) or space.reach <= longest + 1e-12)
-    dense = space.X.toarray() if sp.issparse(space.X) else X
+    held: Any = space.X
+    dense = held.toarray() if sp.issparse(held) else X
     assert np.array_equal(X, before)
     if sp.issparse(space.X):
         assert sparse_norms(space.X) == pytest.approx(np.linalg.norm(dense, axis=1), rel=1e-14)
@@ -209,7 +210,8 @@ def test_a_sparse_matrix_means_its_canonical_form(spelling: str) -> None:
     for kernel in (Linear(), Gaussian(0.2), Laplacian(0.2)) if spelled.format != "coo" else ():
         assert kernel(spelled, spelled) == pytest.approx(kernel(DENSE, DENSE), abs=1e-14)
         assert kernel.diagonal(spelled) == pytest.approx(kernel.diagonal(DENSE), abs=1e-14)
-    for options in ({}, {"loss": "squared_hinge"}, kind):
+    every: tuple[dict[str, Any], ...] = ({}, {"loss": "squared_hinge"}, kind)
+    for options in every:
         wanted, solved = (solve(X, Y, 1e-2, tol=1e-7, **options) for X in (CSR, spelled))
         assert solved.certificate == wanted.certificate and np.array_equal(solved.w, wanted.w)
         one, other = (certify(X, Y, w=wanted.w, lam=1e-2, **options) for X in (CSR, spelled))
