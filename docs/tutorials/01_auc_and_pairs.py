@@ -1,6 +1,6 @@
 r"""
 1. AUC, pairs, and why n squared is not an obstacle
-===============================================
+===================================================
 
 The area under the ROC curve is the share of pairs in the right order. Of :math:`n_+` positive and
 :math:`n_-` negative rows with scores :math:`s`,

@@ -162,7 +162,9 @@ def alpha_of(columns: list[Vector], wanted: Vector) -> Vector | None:
     for k, column in enumerate(columns):
         if k not in free and alpha[k]:
             wanted = _minus(wanted, column)
-    exact = solved([list(line) for line in zip(*(columns[k] for k in free), strict=True)], wanted)
+    # A line for each number that is wanted, also where no alpha is free.
+    lines = [[columns[k][at] for k in free] for at in range(len(wanted))]
+    exact = solved(lines, wanted)
     if exact is None or any(not 0 <= x <= 1 for x in exact):
         return None
     for k, x in zip(free, exact, strict=True):
