@@ -51,7 +51,7 @@ CHOSEN = ("sigma", "structure", "cost", "lam")
 # sets have 75 rows, of which half are judged.
 TIED_AUC = 0.05
 
-# What is known of the data besides checksums: no choice of constants changes it.
+# What is known of the data apart from checksums: no choice of constants changes it.
 OF_DATA = ("n_train", "n_test", "rows")
 
 # Share of the parts up to which other choices are ties, one in any case: more is a change.

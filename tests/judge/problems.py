@@ -543,7 +543,7 @@ def by_command(name: str) -> Callable[[Stated, float], dict[str, Any]]:
             options = ["--target", "y", "--lam", lam, "--tol", repr(tol), "--out", str(out)]
             claimed = aucert("solve", str(data), *options)
             w = [line.split(",")[-1] for line in (out / "weights.csv").read_text().splitlines()]
-        certificate = type("Told", (), claimed)
+        certificate = type("Claimed", (), claimed)
         dim = len(stated["X"][0])
         return answer([float(x) for x in w[-dim:]], certificate, stated)
 

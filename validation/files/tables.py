@@ -480,7 +480,7 @@ def read_blocks(
 ) -> tuple[Table, list[LabelColumn]]:
     """Return a table of blocks: the rows of each in the file, and its cells by column.
 
-    With it come the columns that are no features, the label first.
+    With it come the columns that are not features, the label first.
     """
     special = [*([] if places.target is None else [places.target]), *places.extra]
     others = [

@@ -31,6 +31,7 @@ from aucert.exact.problem.risk import Mean
 from decimal_losses import power_of_e
 from loops import each
 from naive import exact, loss_alpha, loss_dual, loss_value
+from own_parts import RoundedHinge
 
 SMOOTH = [*SMOOTH_LOSSES.values(), SmoothHinge(0.25)]
 EVERY = [*ALL_LOSSES.values(), SmoothHinge(0.25)]
@@ -131,34 +132,12 @@ def test_long_scores_of_the_exponential_loss_round_as_floats(worst: float) -> No
     assert worst < 100 or off > 1e-14  # the error is there to be bounded
 
 
-# One's own, written here in one class.
+# One's own.
 
 
 @dataclass(frozen=True)
-class Own:
-    """0 above 1, quadratic between 1 - r and 1, linear below; dual part alpha - r alpha^2 / 2."""
-
-    r: float = 0.5
+class Own(RoundedHinge):
     name: str = field(default="own_smooth_hinge", init=False)
-    lipschitz: float = field(default=1.0, init=False)
-    nonincreasing: bool = field(default=True, init=False)
-
-    @property
-    def smoothness(self) -> float:
-        return 1 / self.r
-
-    def value(self, t: np.ndarray) -> np.ndarray:
-        z = np.maximum(1 - t, 0.0)
-        return np.where(z < self.r, z**2 / (2 * self.r), z - self.r / 2)
-
-    def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
-        return np.clip((1 - t) / self.r, 0.0, 1.0)
-
-    def dual(self, alpha: np.ndarray) -> np.ndarray:
-        return alpha - self.r * alpha**2 / 2
-
-    def clip(self, alpha: np.ndarray) -> np.ndarray:
-        return np.clip(alpha, 0.0, 1.0)
 
 
 @dataclass(frozen=True)

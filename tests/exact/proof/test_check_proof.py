@@ -478,7 +478,7 @@ def test_a_changed_last_bit_of_the_data_is_refused(honest: dict) -> None:
 def test_a_value_out_of_its_range_is_refused_as_such(
     honest: dict, kind: str, bad: dict, why: str
 ) -> None:
-    """Whatever the claims: these would make the arithmetic itself wrong."""
+    """Apart from the claims, these would make the arithmetic itself wrong."""
     proof = dict(honest[kind])
     for name, value in bad.items():
         old = proof[name]

@@ -312,13 +312,13 @@ def named(name: str, minutes: float, count: int) -> tuple[str, Table]:
 
 def test_cheap_experiments_end_first_and_all_begin_soon() -> None:
     for other, ends in (
-        (named("cheap", 3.0, 3), ["cheap 0", "cheap 1", "cheap 2", "dear 0"]),
-        (named("middle", 20.0, 2), ["dear 0", "middle 0", "dear 1", "middle 1"]),
+        (named("cheap", 3.0, 3), ["cheap 0", "cheap 1", "cheap 2", "costly 0"]),
+        (named("middle", 20.0, 2), ["costly 0", "middle 0", "costly 1", "middle 1"]),
     ):
-        plan = planned(dict([named("dear", 40.0, 4), other]).values(), Run("quick"))
+        plan = planned(dict([named("costly", 40.0, 4), other]).values(), Run("quick"))
         order = [f"{one.name} {part.key}" for one, part in in_order(plan, Run("quick"))]
         assert order == [*(e.replace(" ", " rep=") for e in ends), *order[4:]]
-        assert order[-1] == "dear rep=3"
+        assert order[-1] == "costly rep=3"
 
 
 def test_every_experiment_begins_with_each_row_once_and_fits_two_processors() -> None:
@@ -337,7 +337,7 @@ def test_every_experiment_begins_with_each_row_once_and_fits_two_processors() ->
 
 
 def test_the_estimate_counts_what_is_done_and_what_has_no_data(tmp_path: Path) -> None:
-    registry = dict([named("dear", 40.0, 4)])
+    registry = dict([named("costly", 40.0, 4)])
     (before,) = estimate(out=tmp_path, registry=registry)
     assert (before.parts, before.left, before.minutes) == (4, 4, 40.0)
     assert list(tmp_path.iterdir()) == []
