@@ -3,7 +3,7 @@
 A claim is judged by the largest of its measures. With `worst = max(worst, nan)` a solver that
 returns NaN would hold.
 
-    from ..extremes import max, min
+    from ..extremes import highest, lowest
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ class NaNError(ValueError):
     """A measure is NaN: nothing can be judged by it."""
 
 
-def max(*values: Any, key: Callable[[Any], Any] | None = None, **default: Any) -> Any:
+def highest(*values: Any, key: Callable[[Any], Any] | None = None, **default: Any) -> Any:
     """Return what the built-in `max` does."""
     return builtins.max(_checked(values, key), key=key, **default)
 
 
-def min(*values: Any, key: Callable[[Any], Any] | None = None, **default: Any) -> Any:
+def lowest(*values: Any, key: Callable[[Any], Any] | None = None, **default: Any) -> Any:
     """Return what the built-in `min` does."""
     return builtins.min(_checked(values, key), key=key, **default)
 

@@ -80,7 +80,7 @@ class Audit:
         For scores: the root mean square of what least squares in this space leave of them, over
         their standard deviation. Between 0 and 1.
     n_pairs : int
-    n_right, n_wrong : int or None
+    n_sure_right, n_sure_wrong : int or None
         Pairs that the optimum is sure to order as the model does: with the positive row above
         the negative one, and below it.
     rival_primal, rival_gap : float or None
@@ -103,8 +103,8 @@ class Audit:
     rounding: float
     residual: float | None
     n_pairs: int
-    n_right: int | None
-    n_wrong: int | None
+    n_sure_right: int | None
+    n_sure_wrong: int | None
     rival_primal: float | None
     rival_gap: float | None
     statement: str
@@ -112,7 +112,7 @@ class Audit:
 
 
 NO_GAP = dict.fromkeys(
-    "primal gap relative_gap radius n_right n_wrong rival_primal rival_gap".split()
+    "primal gap relative_gap radius n_sure_right n_sure_wrong rival_primal rival_gap".split()
 )
 
 
@@ -158,7 +158,7 @@ def audit_weights(
     orders = [CertifiedOrder(part.n_pairs, 0, 0) for part in parts]
     if certificate.radius is not None:
         orders = [certified_order(part, w, certificate.radius) for part in parts]
-    names = ("n_pairs", "n_right", "n_wrong")
+    names = ("n_pairs", "n_sure_right", "n_sure_wrong")
     order = CertifiedOrder(*(sum(getattr(one, name) for one in orders) for name in names))
     if problem.space.in_blocks:  # the objective says it without another pass
         value = max(certificate.primal - problem.lam / 2 * problem.space.norm2(w), 0.0)
@@ -193,8 +193,8 @@ def audit_of(
         rounding=certificate.rounding,
         residual=residual,
         n_pairs=order.n_pairs,
-        n_right=order.n_right,
-        n_wrong=order.n_wrong,
+        n_sure_right=order.n_sure_right,
+        n_sure_wrong=order.n_sure_wrong,
         rival_primal=None if rival is None else above(certificate.primal * rival.scale),
         rival_gap=None if rival is None else above(certificate.gap * rival.scale),
         statement=_in_words(certificate, order, rival, residual is not None, upper) + meant,
@@ -219,8 +219,8 @@ def _in_words(
     sure = "is too far away for the order of any pair to be certain"
     if order.n_certified:
         sure = (
-            f"is sure to order {order.n_certified} of the pairs as they do, {order.n_right} with "
-            f"the {upper} row above and {order.n_wrong} with it below"
+            f"is sure to order {order.n_certified} of the pairs as they do, {order.n_sure_right} "
+            f"with the {upper} row above and {order.n_sure_wrong} with it below"
         )
     return (
         f"The {what} have an objective of at most {at_most(held.primal, 10)}{units} over "

@@ -46,13 +46,13 @@ class CertifiedOrder:
     """Numbers of pairs whose order at the optimum is certain."""
 
     n_pairs: int
-    n_right: int
-    n_wrong: int
+    n_sure_right: int
+    n_sure_wrong: int
 
     @property
     def n_certified(self) -> int:
         """Pairs that the optimum is sure to order as the model does."""
-        return self.n_right + self.n_wrong
+        return self.n_sure_right + self.n_sure_wrong
 
 
 def certified_order(

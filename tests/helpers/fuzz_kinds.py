@@ -851,7 +851,7 @@ def order_faults(truth: LinearTruth, audit: Any, w: np.ndarray, tight: Solution)
     apart = X[i] - X[j]
     far, size = np.linalg.norm(apart, axis=1), np.abs(X[i]) + np.abs(X[j])
     wrong = []
-    for sign, count, name in ((1, audit.n_right, "right"), (-1, audit.n_wrong, "wrong")):
+    for sign, count, name in ((1, audit.n_sure_right, "right"), (-1, audit.n_sure_wrong, "wrong")):
         of_model = sign * (apart @ w) + 1e-13 * (size @ np.abs(w)) > 0
         room = radius * far + 1e-13 * (size @ np.abs(tight.w))
         possible = int((of_model & (sign * (apart @ tight.w) + room > 0)).sum())

@@ -15,7 +15,7 @@ from math import isqrt
 
 import numpy as np
 
-from aucert.validation.extremes import max, min
+from aucert.validation.extremes import highest, lowest
 
 ZERO = Fraction(0)
 Vector = list[Fraction]
@@ -91,7 +91,7 @@ class ExactProblem:
         """Return the same for the marginals of the rows in `plus` and in `minus`."""
         flow = largest_flow(u, v, self.a, self.b)
         g = self.pull(u, v)
-        reach = root_above(max(dot(row, row) for row in [*self.plus, *self.minus]))
+        reach = root_above(highest(dot(row, row) for row in [*self.plus, *self.minus]))
         slip = reach * (sum(u, ZERO) + sum(v, ZERO) - 2 * flow)
         paid = dot(g, g) + 2 * root_above(dot(g, g)) * slip + slip**2
         return flow - paid / (2 * self.lam)
@@ -134,7 +134,7 @@ def largest_flow(u: Vector, v: Vector, a: Vector, b: Vector) -> Fraction:
     for x, ai in rows:
         taken, cap = taken + x, cap + ai
         k = bisect_right(ratios, cap)
-        least = min(least, total - taken + filled[k] + (caps[-1] - caps[k]) * cap)
+        least = lowest(least, total - taken + filled[k] + (caps[-1] - caps[k]) * cap)
     return least
 
 
@@ -150,7 +150,7 @@ def root_above(value: Fraction) -> Fraction:
     """Return a number that is not below the square root of `value`, and hardly above it."""
     if not value:
         return ZERO
-    shift = max(0, 256 - value.numerator.bit_length() + value.denominator.bit_length())
+    shift = highest(0, 256 - value.numerator.bit_length() + value.denominator.bit_length())
     shift += shift % 2
     return Fraction(isqrt((value.numerator << shift) // value.denominator) + 1, 1 << shift // 2)
 

@@ -20,7 +20,7 @@ NAN = math.nan
 
 
 @each("values", [[NAN, 1.0, 2.0], [1.0, NAN, 2.0], [1.0, 2.0, NAN]])
-@each("name", ["max", "min"])
+@each("name", ["highest", "lowest"])
 def test_nan_is_refused_wherever_it_stands(name: str, values: list[float]) -> None:
     extreme = getattr(extremes, name)
     for given in (values, np.array(values), iter(values), [(value, 1) for value in values]):

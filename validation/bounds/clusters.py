@@ -17,7 +17,7 @@ import numpy as np
 from scipy import stats
 
 from ...exact.errors import InputError
-from ..extremes import max, min
+from ..extremes import highest, lowest
 from .printed import Theorem4
 
 
@@ -55,14 +55,14 @@ class ClusterInstance:
         curvature = self.lam * (1 - self.q) * self.n / self.kappa
         P = 2 * (1 - self.q) / curvature
         if P > 0.5:  # the pure pairs are beyond the margin: only the mixed ones still pull
-            P = max(0.5, 2 * self.q * (1 - self.q) / curvature)
+            P = highest(0.5, 2 * self.q * (1 - self.q) / curvature)
         return P, 2 * self.eta_mixed / (self.lam * self.n)
 
     @property
     def loss(self) -> float:
         """U(f^)."""
         (P, Q), q = self.scores, self.q
-        pure = (1 - q) ** 2 * max(0.0, 1 - 2 * P)
+        pure = (1 - q) ** 2 * highest(0.0, 1 - 2 * P)
         return pure + q**2 * (1 - 2 * Q) + 2 * q * (1 - q) * (1 - P - Q)
 
     @property
@@ -74,7 +74,7 @@ class ClusterInstance:
     @property
     def smallest_eigenvalue(self) -> float:
         """That of K."""
-        return min(self.eta_mixed, self.eta_pure)
+        return lowest(self.eta_mixed, self.eta_pure)
 
     @property
     def landmark_eigenvalue(self) -> float:
@@ -85,7 +85,7 @@ class ClusterInstance:
     def kernel_error(self) -> float:
         """The spectral norm of K - K~, the landmark in the mixed cluster."""
         mixed = self.eta_mixed * (1 - self.eta_mixed) * (self.q * self.n - 1) + self.eta_mixed
-        return max(self.kappa, mixed)
+        return highest(self.kappa, mixed)
 
     def left_side(self, B: float, missed: float = 1e-6) -> tuple[float, float]:
         """Return a lower bound of |U(f^) - U_B(f~_B)|, and the probability that it does not hold.

@@ -10,7 +10,7 @@ from ...exact.problem.problem import Problem, Ridge, pair_problem
 from ...exact.solvers.cutting_plane import CuttingPlane
 from ...exact.spaces.rows import Rows, Space
 from ..data.labelled_data import Dataset
-from ..extremes import max, min
+from ..extremes import highest, lowest
 
 
 def hinge_problem(
@@ -32,7 +32,7 @@ def solved(solver: Solver, problem: Problem) -> Solution:
 def optimum(problem: Problem, tol: float = 1e-9) -> Solution:
     """Return the optimum by cutting planes; its certificate says how near it is."""
     solution = solved(CuttingPlane(tol=tol), problem)
-    if not solution.certificate.reaches(max(tol, 1e-6)):
+    if not solution.certificate.reaches(highest(tol, 1e-6)):
         raise RuntimeError(f"not solved: {solution.status.advice}")
     return solution
 
@@ -40,7 +40,7 @@ def optimum(problem: Problem, tol: float = 1e-9) -> Solution:
 def overlap(first: Solution, second: Solution) -> bool:
     """Whether the two certified intervals [dual, primal] have a common point."""
     a, b = first.certificate, second.certificate
-    return max(a.dual, b.dual) <= min(a.primal, b.primal)
+    return highest(a.dual, b.dual) <= lowest(a.primal, b.primal)
 
 
 def certified(problem: Problem, tol: float) -> Solution:

@@ -25,7 +25,7 @@ from ...exact.spaces.kernels import Kernel
 from ...exact.spaces.rows import Rows
 from ...exact.tools.checks import check_count
 from ...exact.tools.rounding import above
-from ..extremes import max
+from ..extremes import highest
 from ..plots import Figure, Series
 from .exact_answers import certified, check_gap
 from .kernel import Approximation
@@ -116,7 +116,7 @@ class Experiment:
         if value.high < best.dual:
             apart = best.dual - value.high
             raise RuntimeError(f"a drawn solution is {apart:.1g} below the certified optimum")
-        return max(-above(best.primal - value.low), 0.0)
+        return highest(-above(best.primal - value.low), 0.0)
 
     def _norms(self, found: Solution, pairs: PairList | None) -> Norms:
         """Return upper bounds of the exact minimisers' norms."""

@@ -24,7 +24,7 @@ from ...exact.spaces.kernels import Kernel, Linear
 from ...exact.spaces.rows import check_matrix
 from ...exact.tools.checks import check_number
 from ...exact.tools.rounding import UNIT, above, gamma
-from ..extremes import max, min
+from ..extremes import highest, lowest
 from .upper import (
     distances_of_rows,
     frobenius,
@@ -151,14 +151,14 @@ class Approximation:
         slack += self.truth.noise * float(lengths @ lengths)
         slack += self.truth.shift
         low = values[0] - slack if held else 0.0
-        return Interval(max(float(low), 0.0), max(float(values[0]) + slack, 0.0))
+        return Interval(highest(float(low), 0.0), highest(float(values[0]) + slack, 0.0))
 
     @cached_property
     def lam_plus(self) -> Interval:
         """The smallest nonzero eigenvalue of K~, as far as floating point knows it."""
         values = np.linalg.svd(self.features, compute_uv=False)
-        least, slack = float(values[-1]), 2 * max(self.features.shape) * UNIT * float(values[0])
-        return Interval(max(least - slack, 0.0) ** 2, (least + slack) ** 2)
+        least, slack = float(values[-1]), 2 * highest(self.features.shape) * UNIT * float(values[0])
+        return Interval(highest(least - slack, 0.0) ** 2, (least + slack) ** 2)
 
     @cached_property
     def R(self) -> float:
@@ -191,7 +191,7 @@ class Approximation:
         if marginals.shape != (self.n,) or not np.isfinite(marginals).all():
             raise InputError(f"marginals must be {self.n} finite numbers")
         u, v = marginals[self.positive], -marginals[~self.positive]
-        if min(u.min(), v.min()) < 0:
+        if lowest(u.min(), v.min()) < 0:
             raise InputError("marginals are >= 0 on positive rows and <= 0 on negative ones")
         caps = [np.full(size, 1.0 / size) for size in self.sizes]
         _, missing, slip = deficiency(u, v, caps[0], caps[1])
@@ -207,16 +207,16 @@ class Approximation:
         rounding = (rounding + gamma(4) * whole) * (1 + gamma(8))
         # Some alpha has marginals that differ from c by `missing`, and k_i is at least P k_i.
         far = self.truth.reach * missing
-        high = (np.sqrt(max(form + rounding, 0.0)) + far) ** 2 * (1 + gamma(16))
-        low = max(np.sqrt(max(form - rounding, 0.0)) - far, 0.0) ** 2 * (1 - gamma(16))
+        high = (np.sqrt(highest(form + rounding, 0.0)) + far) ** 2 * (1 + gamma(16))
+        low = highest(np.sqrt(highest(form - rounding, 0.0)) - far, 0.0) ** 2 * (1 - gamma(16))
         return Interval(float(low), float(high))
 
     def _blocks(self) -> Iterator[slice]:
         """Yield slices of the positive rows."""
         n_pos, n_neg = self.sizes
-        step = max(1, BLOCK_BYTES // (8 * n_neg))
+        step = highest(1, BLOCK_BYTES // (8 * n_neg))
         for start in range(0, n_pos, step):
-            yield slice(start, min(start + step, n_pos))
+            yield slice(start, lowest(start + step, n_pos))
 
     def _split_diagonal(self) -> tuple[np.ndarray, np.ndarray]:
         diagonal = self.truth.diagonal()

@@ -36,7 +36,7 @@ import numpy as np
 from ...exact.errors import InputError
 from ...exact.tools.checks import check_choice, check_count, check_number
 from ...exact.tools.rounding import gamma
-from ..extremes import max, min
+from ..extremes import highest, lowest
 from .kernel import Approximation, check_approximation
 from .printed import Bound, Norms
 
@@ -154,7 +154,7 @@ def sandwich(
     """Return bounds of p*_P - p*, u^'E u^ / (2 lam) - gap and u_P'E u_P / (2 lam) + gap_P: (A)."""
     least = approximation.error_interval(full.marginals).low
     low = least / (2 * check_number("lam", lam) * UP) - full.gap * UP
-    return max(low, 0.0), _loss(approximation, lam, projected).total * UP
+    return highest(low, 0.0), _loss(approximation, lam, projected).total * UP
 
 
 class _Loss(NamedTuple):
@@ -198,7 +198,7 @@ class _Sizes:
     def of(cls, lam: float, B: int, delta: float, R: float, Rp: float, R2: float) -> _Sizes:
         L = float(np.log(2 / delta))
         z = (R2 + Rp * np.sqrt(2 * L)) / np.sqrt(B)
-        S, Sp = (min(lam**-0.5, radius / lam) for radius in (R, Rp))
+        S, Sp = (lowest(lam**-0.5, radius / lam) for radius in (R, Rp))
         return cls(lam, B, delta, R, Rp, R2, L, float(z), float(S), float(Sp))
 
 
@@ -212,8 +212,8 @@ def _part_1(
     name: str, s: _Sizes, loss: _Loss, eps: float, left_side: float | None, notes: tuple[str, ...]
 ) -> Bound:
     forms = {"fast": fast_form(s, eps), "slow": slow_form(s, eps)}
-    sampling = min(forms.values())
-    exact = min(fast_form(s), slow_form(s))
+    sampling = lowest(forms.values())
+    exact = lowest(fast_form(s), slow_form(s))
     terms = {
         "sampling": exact,
         "nystrom": loss.nystrom,
@@ -246,7 +246,7 @@ def slow_form(s: _Sizes, eps: float = 0.0) -> float:
 def sampling_term(lam: float, B: int, R: float, delta: float = 0.05) -> float:
     """Return what (I) has for drawing B pairs where R is all that is known of the kernel."""
     sizes = _Sizes.of(lam, B, delta, R, R, R)
-    return min(fast_form(sizes), slow_form(sizes))
+    return lowest(fast_form(sizes), slow_form(sizes))
 
 
 def _part_2(
@@ -265,19 +265,19 @@ def _part_2(
     H = (1 + s.Rp * projected) * np.sqrt(np.log(4 / s.delta) / (2 * s.B))
     branches = {
         "penalties": {
-            "objectives": max(s.z**2 / (2 * s.lam), loss.total),
+            "objectives": highest(s.z**2 / (2 * s.lam), loss.total),
             "penalties": 0.5 * (full + drawn) * (s.z + s.lam * away),
         },
         "lipschitz": {"full change": s.R * away, "drawn change": s.Rp * s.z / s.lam},
     }
     totals = {key: float(H + slack + sum(value.values())) for key, value in branches.items()}
-    best = branches[min(totals, key=lambda key: totals[key])]
+    best = branches[lowest(totals, key=lambda key: totals[key])]
     terms = {"hoeffding": H, **best, "inexact": slack}
     return Bound(
         name,
         {key: float(value * UP) for key, value in terms.items()},
         left_side,
-        at_least=min(totals.values()),
+        at_least=lowest(totals.values()),
         alternatives={key: value * UP for key, value in totals.items()},
         quantities=vars(s) | {"q": 2 * s.lam * loss.nystrom},
         notes=notes,

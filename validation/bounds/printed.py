@@ -15,7 +15,7 @@ from scipy import stats
 from ...exact.errors import InputError
 from ...exact.pairs.all_pairs import PairList
 from ...exact.tools.checks import check_choice, check_count, check_number
-from ..extremes import above, max
+from ..extremes import above, highest
 from .kernel import Approximation, check_approximation
 
 DELTA = 0.05
@@ -119,7 +119,7 @@ class Theorem4:
 
     def terms(self, exponent: float = PRINTED, root: float = 0.5) -> tuple[float, float, float]:
         """Return the term of sampling and the two of Nystrom."""
-        A1 = (1 + 2 * self.K_max * np.sqrt(max(self.C, self.C_B))) / np.sqrt(2)
+        A1 = (1 + 2 * self.K_max * np.sqrt(highest(self.C, self.C_B))) / np.sqrt(2)
         A2 = np.sqrt(self.C_tilde / self.lam_plus)
         norms = np.sqrt(self.C / self.lam_min) + A2
         A3 = self.K_max * np.sqrt(2 / self.lam) * norms**root
@@ -224,7 +224,7 @@ def theorem4(
         K_max=approximation.K_max,
         delta=delta,
     )
-    highest = replace(formula, lam_min=lam_min.high, lam_plus=lam_plus.high)
+    upper = replace(formula, lam_min=lam_min.high, lam_plus=lam_plus.high)
     if lam_min.high == 0:
         notes.append("K is singular: the bound is undefined")
     elif lam_min.low == 0:
@@ -233,7 +233,7 @@ def theorem4(
         f"Theorem 4, n^{power:g}, p = {p:g}, C {C}",
         dict(zip(("A1", "A2", "A3"), _terms(formula, power, p), strict=True)),
         left_side,
-        at_least=sum(_terms(highest, power, p)),
+        at_least=sum(_terms(upper, power, p)),
         quantities={name: float(value) for name, value in vars(formula).items()},
         notes=tuple(notes),
     )
@@ -281,5 +281,5 @@ def largest_count(approximation: Approximation, B: int, pairs: PairList) -> floa
 def often(n_pos: int, n_neg: int, B: int, level: float = RARELY) -> tuple[float, float]:
     """Return a t and a bound of P(N_max > t), at most `level`, by a union over the rows."""
     sizes = (n_pos, n_neg)
-    t = max(float(stats.binom.isf(level / (2 * m), B, 1 / m)) for m in sizes)
+    t = highest(float(stats.binom.isf(level / (2 * m), B, 1 / m)) for m in sizes)
     return t, float(sum(m * stats.binom.sf(t, B, 1 / m) for m in sizes))

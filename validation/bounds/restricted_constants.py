@@ -22,7 +22,7 @@ import numpy as np
 from ...exact.errors import InputError, TooLargeError
 from ...exact.square_loss.row_average import RowAverage
 from ...exact.tools.checks import check_count
-from ..extremes import max, min
+from ..extremes import highest, lowest
 
 MOST = 300_000  # Most eigenvalue problems that `restricted_constants_exact` solves.
 
@@ -68,20 +68,20 @@ def restricted_constants(M_blocks: np.ndarray, s: int) -> RestrictedConstants:
     """
     M_blocks = check_blocks(M_blocks)
     m, d, _ = M_blocks.shape
-    s = min(check_count("s", s), d)
+    s = lowest(check_count("s", s), d)
     if math.comb(d, s) * (m + 1) <= MOST:
         return restricted_constants_exact(M_blocks, s)
     mean = M_blocks.mean(axis=0)
     least = float(np.linalg.eigvalsh(mean)[0]) - _rounding(mean)
-    plus = max(largest_restricted(M, s) for M in M_blocks)
-    return RestrictedConstants(s, 2 * max(least, 0.0), 2 * plus, exact=False)
+    plus = highest(largest_restricted(M, s) for M in M_blocks)
+    return RestrictedConstants(s, 2 * highest(least, 0.0), 2 * plus, exact=False)
 
 
 def restricted_constants_exact(M_blocks: np.ndarray, s: int) -> RestrictedConstants:
     """Return rho-_s and rho+_s by trying every support of s features."""
     M_blocks = check_blocks(M_blocks)
     m, d, _ = M_blocks.shape
-    s = min(check_count("s", s), d)
+    s = lowest(check_count("s", s), d)
     tries = math.comb(d, s) * (m + 1)
     if tries > MOST:
         raise TooLargeError(
@@ -92,10 +92,10 @@ def restricted_constants_exact(M_blocks: np.ndarray, s: int) -> RestrictedConsta
     least, largest = math.inf, 0.0
     for supports in _supports(d, s):
         rows, columns = supports[:, :, None], supports[:, None, :]
-        least = min(least, float(np.linalg.eigvalsh(mean[rows, columns])[:, 0].min()))
+        least = lowest(least, float(np.linalg.eigvalsh(mean[rows, columns])[:, 0].min()))
         for some in np.array_split(M_blocks, -(-m * len(supports) // _CHUNK)):
             inside = some[:, rows, columns]
-            largest = max(largest, float(np.linalg.eigvalsh(inside)[..., -1].max()))
+            largest = highest(largest, float(np.linalg.eigvalsh(inside)[..., -1].max()))
     rounding = s * np.finfo(float).eps * largest
     return RestrictedConstants(s, 2 * least if least > rounding else 0.0, 2 * largest)
 
@@ -106,11 +106,11 @@ def largest_restricted(M: np.ndarray, s: int) -> float:
     The least of: the largest eigenvalue of M; the sum of the s largest diagonal entries, for the
     trace of M_SS; the largest sum of s absolute values in one row, for the norm of M_SS.
     """
-    s = min(check_count("s", s), len(M))
+    s = lowest(check_count("s", s), len(M))
     whole = float(np.linalg.eigvalsh(M)[-1])
     trace = float(np.sort(np.diag(M))[len(M) - s :].sum())
     row = float(np.sort(np.abs(M), axis=1)[:, len(M) - s :].sum(axis=1).max())
-    return min(whole, trace, row) + _rounding(M)
+    return lowest(whole, trace, row) + _rounding(M)
 
 
 def curvature_from_rows(blocks: Sequence[RowAverage], s: int) -> float:
@@ -128,13 +128,13 @@ def curvature_from_rows(blocks: Sequence[RowAverage], s: int) -> float:
         for side in (True, False):
             rows = np.flatnonzero((block.positive == side) & (block.mass > 0))
             longest = 0.0
-            for some in np.array_split(rows, max(1, rows.size * block.dim // 1_000_000)):
+            for some in np.array_split(rows, highest(1, rows.size * block.dim // 1_000_000)):
                 if some.size:
                     X = block.X[some]
                     X = X if isinstance(X, np.ndarray) else X.toarray()
-                    longest = max(longest, _longest(X - block.means[int(side)], s))
+                    longest = highest(longest, _longest(X - block.means[int(side)], s))
             total += float(block.mass[rows].sum()) * longest
-        worst = max(worst, 2 * total + block.lam)
+        worst = highest(worst, 2 * total + block.lam)
     return worst * (1 + 1e-12)
 
 

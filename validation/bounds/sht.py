@@ -14,7 +14,7 @@ import numpy as np
 
 from ...exact.errors import InputError
 from ...exact.tools.checks import check_choice, check_count
-from ..extremes import max, min
+from ..extremes import highest, lowest
 from .printed import IN_FLOATS, Bound
 from .restricted_constants import (
     RestrictedConstants,
@@ -34,7 +34,7 @@ def nu_lemma2(k: int, k_star: int, d: int) -> float:
     nu = (mu + sqrt((4 + mu) mu)) / 2 with mu = min(k*, d - k) / (k - k* + min(k*, d - k)); at most
     `nu_printed`. 1, no growth at all, where k >= d.
     """
-    left = min(k_star, d - k)
+    left = lowest(k_star, d - k)
     mu = left / (k - k_star + left) if left > 0 else 0.0
     return 1 + (mu + math.sqrt((4 + mu) * mu)) / 2
 
@@ -117,17 +117,17 @@ def sht_theorem1(
     if any(v.shape != (d,) or not np.isfinite(v).all() for v in vectors):
         raise InputError(f"delta, w_star and w0 must each be {d} finite numbers")
     delta, w_star, w0 = vectors
-    k, k_star = check_count("k", k), max(int(np.count_nonzero(w_star)), 1)
+    k, k_star = check_count("k", k), highest(int(np.count_nonzero(w_star)), 1)
     if k < k_star or np.count_nonzero(w0) > k:
         raise InputError(f"k = {k} must be at least the nonzeros of w_star and of w0")
-    t, s = check_count("n_iter", n_iter, 0), min(2 * k + k_star, d)
+    t, s = check_count("n_iter", n_iter, 0), lowest(2 * k + k_star, d)
     constants = constants or restricted_constants_exact(M_blocks, s)
     if constants.s != s:
         raise InputError(f"the constants are for s = {constants.s}; s = 2k + k* = {s} is needed")
     if not constants.plus > 0:
         raise InputError("rho+ must be > 0: the blocks have no curvature")
     factor = nu_printed(k, k_star) if nu == "printed" else nu_lemma2(k, k_star, d)
-    kappa = math.sqrt(factor * max(1 - 1 / constants.ratio, 0.0))
+    kappa = math.sqrt(factor * highest(1 - 1 / constants.ratio, 0.0))
     gradients = 2 * (M_blocks @ w_star - delta)
     largest = np.sort(np.abs(gradients), axis=1)[:, d - s :]
     sigma = math.sqrt(factor) / constants.plus * float(np.linalg.norm(largest, axis=1).mean())

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ...exact.errors import InputError
 from ...exact.tools.checks import check_choice, check_count, check_number
-from ..extremes import max
+from ..extremes import highest
 
 FORMS = ("printed", "corrected")
 
@@ -56,7 +56,7 @@ def sht_theorem2(
     share = s * math.log(d) / (r * n)
     base = lam / 2 - 6 * math.sqrt(2 * share)
     printed = form == "printed"
-    square = base**2 if printed else max(base, 0.0) ** 2
+    square = base**2 if printed else highest(base, 0.0) ** 2
     rows = b if printed else n
     plus = 16 * s * math.log(d) * (math.log(rows) / 2 + math.log(d)) / r
     return GaussianCurvature(
@@ -116,5 +116,5 @@ def least_curvature(
         m = check_count("a class size", size) - 1
         if m >= s:
             base = 1 - math.sqrt(s / m) - math.sqrt(2 * logs / m)
-            total += m / size * max(base, 0.0) ** 2
+            total += m / size * highest(base, 0.0) ** 2
     return 2 * lam**2 * total

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...exact.spaces.gram import shortfall
 from ...exact.tools.rounding import UNIT, above, gamma
-from ..extremes import max, min
+from ..extremes import highest, lowest
 
 SPAN = 32  # Directions of a large matrix that are looked at one by one.
 
@@ -34,7 +34,7 @@ def spectral_norm(E: np.ndarray) -> float:
     missing = [shortfall(side, t) for side in (E, -E)]
     if None in missing:
         return whole
-    return min(above(t + max(float(s) for s in missing if s is not None)), whole)
+    return lowest(above(t + highest(float(s) for s in missing if s is not None)), whole)
 
 
 def large_spectral_norm(blocks: Blocks, n: int, skew: float = 0.0) -> float:
@@ -49,7 +49,7 @@ def large_spectral_norm(blocks: Blocks, n: int, skew: float = 0.0) -> float:
     |B| is small, and all but the first k eigenvalues enter by their squares alone. The directions
     are made of a random start by multiplication; the bound holds for any.
     """
-    k = min(SPAN, n)
+    k = lowest(SPAN, n)
     Q = np.linalg.qr(np.random.default_rng(0).standard_normal((n, k)))[0]
     W = np.empty((n, k))
     for step in range(PASSES):
@@ -59,10 +59,10 @@ def large_spectral_norm(blocks: Blocks, n: int, skew: float = 0.0) -> float:
         for rows, block in blocks():
             W[rows] = block @ Q
             squares += float(np.einsum("ij,ij->", block, block))
-            largest = max(largest, block.size)
+            largest = highest(largest, block.size)
     whole = np.sqrt(squares) * (1 + gamma((largest + n) / 2 + 8))
     skew += 2 * UNIT * whole
-    return min(_from_parts(Q, W, float(whole), float(skew)), float(whole))
+    return lowest(_from_parts(Q, W, float(whole), float(skew)), float(whole))
 
 
 def _from_parts(Q: np.ndarray, W: np.ndarray, whole: float, skew: float) -> float:
@@ -85,9 +85,9 @@ def _from_parts(Q: np.ndarray, W: np.ndarray, whole: float, skew: float) -> floa
     a = spectral_norm(A) + slip_A
     left = frobenius(W - Q @ A) + gamma(k + 4) * (root * size_A + size)
     b = left + slip + slip_A + away * size_A
-    kept = max(size * (1 - gamma(2 * n * k + 16)) - slip, 0.0)
+    kept = highest(size * (1 - gamma(2 * n * k + 16)) - slip, 0.0)
     c2 = whole**2 - 2 * kept**2 + (size_A + slip_A) ** 2 + gamma(32) * whole**2
-    c = np.sqrt(max(c2, 0.0))
+    c = np.sqrt(highest(c2, 0.0))
     return float(((a + c) / 2 + np.sqrt(((a - c) / 2) ** 2 + b**2)) * (1 + gamma(32)))
 
 
@@ -97,7 +97,7 @@ def largest_distance(
     """Return at least the largest |a - b|."""
     largest = 0.0
     for rows, products in blocks:
-        largest = max(largest, float((plus[rows, None] + minus - 2 * products).max()))
+        largest = highest(largest, float((plus[rows, None] + minus - 2 * products).max()))
     size = float(plus.max() + minus.max())
     return above(np.sqrt((largest + error + gamma(8) * 2 * size) * (1 + gamma(4))))
 
@@ -121,4 +121,4 @@ def distances_of_rows(
     means = [float(side.mean()) for side in squares]
     mean = means[0] + means[1] - 2 * float(plus.mean(axis=0) @ minus.mean(axis=0))
     slip = gamma(4 * (n + r) + 64) * (means[0] + means[1])
-    return far, above(np.sqrt((max(mean, 0.0) + slip) * (1 + gamma(4))))
+    return far, above(np.sqrt((highest(mean, 0.0) + slip) * (1 + gamma(4))))

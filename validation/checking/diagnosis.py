@@ -11,7 +11,7 @@ from ...exact.api.solve import choose_solver
 from ...exact.certificate.solution import Solution
 from ...exact.losses.registry import LOSSES
 from ...exact.problem.problem import Problem
-from ..extremes import max, min
+from ..extremes import highest, lowest
 from ..reference.problems import ReferenceProblem
 from .report import CheckRow, excess, upper_value, whole_problem
 
@@ -121,7 +121,7 @@ def _other_loss(failed: Sequence[CheckRow], loss: str, tol: float) -> str:
             value = upper_value(row.problem, other, w)
             gap = np.inf if value is None else value - row.problem.optimum[other][0]
             solved[other] += excess(row.problem, other, gap) <= tol
-    best = max(solved, key=lambda other: solved[other])
+    best = highest(solved, key=lambda other: solved[other])
     if 2 * solved[best] < len(failed):
         return ""
     return f"it minimises the {best} loss: of that it solves {solved[best]} of {len(failed)}."
@@ -138,9 +138,9 @@ def _other_lam(failed: Sequence[CheckRow], loss: str, tol: float) -> str:
     probes = probes[:4]
     if len(probes) < 2:
         return ""
-    near = max(tol, 1e-3)
+    near = highest(tol, 1e-3)
     worst = {text: _worst_at(probes, loss, factor) for text, factor in SCALINGS}
-    best = min(worst, key=lambda text: worst[text])
+    best = lowest(worst, key=lambda text: worst[text])
     if worst[best] <= near:
         return f"it minimises another scaling; its answers are optimal for {best}."
     found = [_equivalent_factor(row, loss) for row in probes[:2]]
@@ -155,10 +155,10 @@ def _worst_at(probes: Sequence[CheckRow], loss: str, factor: Factor) -> float:
     worst = 0.0
     for row in probes:
         problem, solution = _solved_at(row, loss, factor(row.problem))
-        lower = max(solution.certificate.dual, 1e-300)
+        lower = highest(solution.certificate.dual, 1e-300)
         # Where F(0) = 1 is nearly optimal, any short w has nearly the least F.
-        scale = max(min(lower, 10 * (1 - lower)), 1e-300)
-        worst = max(worst, (problem.objective(np.asarray(row.w)) - lower) / scale)
+        scale = highest(lowest(lower, 10 * (1 - lower)), 1e-300)
+        worst = highest(worst, (problem.objective(np.asarray(row.w)) - lower) / scale)
     return worst
 
 
@@ -210,7 +210,7 @@ def _has_equal_rows(problem: ReferenceProblem) -> bool:
 
 
 def _stopped_early(failed: Sequence[CheckRow]) -> str:
-    far = [row for row in failed if row.excess is None or min(row.excess, row.gap or 0.0) > NEAR]
+    far = [row for row in failed if row.excess is None or lowest(row.excess, row.gap or 0.0) > NEAR]
     if far:
         return ""
     return (

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...exact.spaces.rows import Rows
-from ..extremes import max
+from ..extremes import highest
 
 SORTS = ("sort", "argsort", "searchsorted", "partition", "argpartition", "unique", "lexsort")
 COUNTED_AS_UFUNCS = ("cumsum", "sum", "prod", "cumprod", "max", "min", "any", "all")
@@ -27,11 +27,11 @@ class Counted(np.ndarray):
         if ufunc is np.matmul:  # an entry of a product has as many operations as columns
             Counted.operations += _size(found) * inputs[0].shape[-1]
         else:
-            Counted.operations += max(map(_size, (*inputs, found)))
+            Counted.operations += highest(map(_size, (*inputs, found)))
         return found.view(Counted) if isinstance(found, np.ndarray) else found
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        size = max(map(_size, args), default=1)
+        size = highest(map(_size, args), default=1)
         if func.__name__ in SORTS:
             Counted.operations += size * log2(size + 1)
         elif func.__name__ not in COUNTED_AS_UFUNCS:

@@ -32,7 +32,7 @@ from ...exact.proof import check_proof
 from ...exact.proof.write import write_proof
 from ...exact.solvers.choose import choose_solver
 from ...exact.spaces.rows import Rows
-from ..extremes import max, min
+from ..extremes import highest, lowest
 from .claim import Context, Outcome, Run, Verdict
 from .judge import at_most, judged
 
@@ -87,14 +87,14 @@ class Case:
         at = objective(w)
         # F is convex: a second start is only for a search that ends too early.
         options = {"xatol": 1e-7, "fatol": 1e-12, "maxiter": 100}
-        least = min(
+        least = lowest(
             float(minimize(objective, start, method="Nelder-Mead", options=options).fun)
             for start in (w, np.zeros(w.size))
         )
         # The enumerated sums have a rounding of their own, far below SAME.
         low = lower - SAME * 1e-3 * abs(at)
-        outside = max(at - upper, upper - rounding - at, 0.0)
-        return cls(outside / at, (low - min(least, at)) / at, gap)
+        outside = highest(at - upper, upper - rounding - at, 0.0)
+        return cls(outside / at, (low - lowest(least, at)) / at, gap)
 
 
 Cases = Callable[..., Iterator[Case]]
@@ -109,9 +109,9 @@ def outcome(cases: Iterable[Case]) -> Outcome:
         f"{wrong} of {len(found)} intervals are wrong",
         {
             "cases": len(found),
-            "largest relative difference of the sums": max(case.wrong_sum for case in found),
-            "largest relative gap": max(case.gap for case in found),
-            "largest excess of the lower bound": max(case.below for case in found),
+            "largest relative difference of the sums": highest(case.wrong_sum for case in found),
+            "largest relative gap": highest(case.gap for case in found),
+            "largest excess of the lower bound": highest(case.below for case in found),
         },
     )
 
@@ -233,7 +233,7 @@ def worst_group_interval_holds_the_optimum(c: Context) -> Iterator[Case]:
             risk = Worst(tuple(Mean(one, ALL_LOSSES[loss]) for one in pairs))
             problem = Problem(Rows(rows), risk, Ridge(LAM))
             found = choose_solver(problem, "auto", 1e-6, 5.0).solve(problem)
-            yield Case.of(found, with_ridge(lambda w, f=means: max(one(w) for one in f)))
+            yield Case.of(found, with_ridge(lambda w, f=means: highest(one(w) for one in f)))
 
 
 @interval
@@ -370,5 +370,5 @@ def delong_variance_is_that_of_the_pairs(c: Context) -> Outcome:
         found = delong(scores, positive)
         auc, variance = variance_by_pairs(scores, positive)
         for value, exact in ((found.value, auc), (found.standard_error**2, variance)):
-            worst = max(worst, abs(value - float(exact)) / max(float(exact), 1e-3))
+            worst = highest(worst, abs(value - float(exact)) / highest(float(exact), 1e-3))
     return at_most({"largest relative difference": worst}, 1e-13)

@@ -1,6 +1,6 @@
 """How claims are judged: named measures against what is allowed, hits against a probability.
 
-A measure that is NaN is not an answer: `max` and `min` of `extremes` refuse it.
+A measure that is NaN is not an answer: `highest` and `lowest` refuse it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from scipy import stats
 
 from ..data.labelled_data import Dataset
-from ..extremes import has_nan, max, min
+from ..extremes import has_nan, highest, lowest
 from .claim import Outcome
 from .verdicts import Verdict
 
@@ -41,7 +41,7 @@ def at_most(
     measured: str = "",
 ) -> Outcome:
     """Judge that every named error is at most tol; `also` is shown next to them."""
-    worst = max(errors.values())
+    worst = highest(errors.values())
     measured = measured or f"{what} at most {worst:.1e}"
     details = {**errors, **(also or {})}
     return judged(worst <= tol, measured, details, data, tolerance=f"{what} at most {tol:g}")
@@ -49,7 +49,7 @@ def at_most(
 
 def differ(errors: Errors, more_than: float, same: Errors, tol: float, data: Data = ()) -> Outcome:
     """Judge that two sides differ where they are said to, and agree where they are said to."""
-    least, worst = min(errors.values()), max(same.values())
+    least, worst = lowest(errors.values()), highest(same.values())
     return judged(
         least > more_than and worst <= tol,
         f"relative difference from {least:.2g}; {worst:.0e} where the sides agree",
@@ -88,7 +88,7 @@ def sandwich(false: bool, ratios: Sequence[float] | np.ndarray) -> Verdict:
     """Return that a bound fails, is loose where it is ten times the truth everywhere, or holds."""
     if false:
         return Verdict.FAILS
-    return Verdict.LOOSE if min(ratios) >= TEN else Verdict.HOLDS
+    return Verdict.LOOSE if lowest(ratios) >= TEN else Verdict.HOLDS
 
 
 def two_sided(level: float = LEVEL) -> float:

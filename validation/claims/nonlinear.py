@@ -36,7 +36,7 @@ from ..bounds.exact_answers import hinge_problem, optimum
 from ..data import datasets
 from ..data.labelled_data import Dataset, make_dataset
 from ..data.printed_numbers import numbers
-from ..extremes import max, min
+from ..extremes import highest, lowest
 from .claim import Context, Outcome, Verdict
 from .common import wdbc_sample
 from .counting import Cells, Counted, CountedRows, Tally
@@ -109,7 +109,7 @@ def differences() -> list[tuple[int, int]]:
 
 def exact_objective(w: Point) -> Fraction:
     """Return 1/2 |w|^2 + C sum max(0, 1 - w'(x_i - x_j))^2."""
-    hinges = (max(Fraction(0), 1 - w[0] * a - w[1] * b) for a, b in differences())
+    hinges = (highest(Fraction(0), 1 - w[0] * a - w[1] * b) for a, b in differences())
     return (w[0] ** 2 + w[1] ** 2) / 2 + C * sum(hinge**2 for hinge in hinges)
 
 
@@ -179,7 +179,7 @@ def newton_with_a_line_search_converges(c: Context) -> Outcome:
         {
             "problems": len(problems),
             "certified to 1e-10": reached,
-            "steps, most": max(solution.n_iter for solution in found),
+            "steps, most": highest(solution.n_iter for solution in found),
             "full steps: not certified": lost,
             "optimum of the four rows": found[0].certificate.primal / problems[0].lam,
         },
@@ -196,7 +196,7 @@ def nbauc_reaches_its_optimum(c: Context) -> Outcome:
             certificate = model.fit(data.X, data.y).certificate_
             holds &= certificate.reaches(1e-10)
             relative = certificate.gap / certificate.primal
-            worst, steps = max(worst, relative), max(steps, model.n_iter_)
+            worst, steps = highest(worst, relative), highest(steps, model.n_iter_)
     return judged(
         holds,
         f"relative gap at most {worst:.1e}, {steps} steps at most",
@@ -220,7 +220,7 @@ def gradient(c: Context, factor: float) -> Outcome:
         found = w - factor * cost * np.maximum(0, 1 - pairs @ w) @ pairs
         # F is piecewise quadratic: central differences are exact but for the kinks they cross.
         slope = (objective(w + 1e-5 * v) - objective(w - 1e-5 * v)) / 2e-5
-        worst = max(worst, abs(float(found @ v) - slope) / abs(slope))
+        worst = highest(worst, abs(float(found @ v) - slope) / abs(slope))
     measured = f"off by up to {worst:.1e} of a directional derivative"
     errors = {"largest relative difference": worst}
     return at_most(errors, 1e-5, (data,), also={"factor of C": factor}, measured=measured)
@@ -297,7 +297,7 @@ def hessian_product_cost_without_the_pairs(c: Context) -> Outcome:
     wide = [normal_rows(c, 512, d) for d in COLUMNS]
     by_rows, shares, errors = zip(*(hessian_products(c, data) for data in sets), strict=True)
     by_columns, wide_shares, _ = zip(*(hessian_products(c, data) for data in wide), strict=True)
-    in_n, in_d, error = grows_like(ROWS, by_rows), grows_like(COLUMNS, by_columns), max(errors)
+    in_n, in_d, error = grows_like(ROWS, by_rows), grows_like(COLUMNS, by_columns), highest(errors)
     return judged(
         error <= 1e-8 and in_n <= 1 + MARGIN and in_d <= 1 + MARGIN,
         f"operations grow like n^{in_n:.3f} and d^{in_d:.3f}; the pairs grow like n^2",
@@ -358,11 +358,11 @@ def sgd_step_cost(c: Context, as_printed: bool) -> Outcome:
     """Judge that an update costs what print says, a factor d more than its nonzeros, or these."""
     found = growth(c)
     rows, nonzeros, columns, scheduled, dense, spare = found.values()
-    bounded = max(rows, nonzeros - 1, columns - as_printed) <= MARGIN
+    bounded = highest(rows, nonzeros - 1, columns - as_printed) <= MARGIN
     if as_printed:
         verdict = sandwich(not bounded, [spare if columns <= MARGIN else 1.0])
     else:
-        holds = bounded and max(scheduled, dense) <= 1 + MARGIN
+        holds = bounded and highest(scheduled, dense) <= 1 + MARGIN
         verdict = Verdict.HOLDS if holds else Verdict.FAILS
     return Outcome(
         verdict,
@@ -445,7 +445,7 @@ TABLE_3 = {  # seconds of RBF-RankSVM, "over five days" on connect-4, and of NBA
 
 
 def nbauc_outperforms_by_table_2(c: Context) -> Outcome:
-    best = {name: max(x for x in row[:4] if not math.isnan(x)) for name, row in TABLE_2.items()}
+    best = {name: highest(x for x in row[:4] if not math.isnan(x)) for name, row in TABLE_2.items()}
     behind = {name: [best[name], row[4]] for name, row in TABLE_2.items() if best[name] > row[4]}
     return judged(
         2 * len(behind) < len(TABLE_2),
@@ -460,8 +460,8 @@ def nbauc_orders_of_magnitude_faster_by_table_3(c: Context) -> Outcome:
     enough = sum(factor >= 100 for factor in large)
     return judged(
         2 * enough > len(large),
-        f"at least 100 times on {enough} of {len(large)} large sets, {min(large):.0f} to "
-        f"{max(large):,.0f}; from {min(factors.values()):.1f} times on all",
+        f"at least 100 times on {enough} of {len(large)} large sets, {lowest(large):.0f} to "
+        f"{highest(large):,.0f}; from {lowest(factors.values()):.1f} times on all",
         factors,
     )
 
@@ -470,7 +470,7 @@ def kernel_machines_above_linear_except_on_protein(c: Context) -> Outcome:
     below = [
         name
         for name, row in TABLE_2.items()
-        if name != "protein" and min(x for x in row[:2] if not math.isnan(x)) < row[2]
+        if name != "protein" and lowest(x for x in row[:2] if not math.isnan(x)) < row[2]
     ]
     shown = f"not on {', '.join(below)} (96.02 against 97.47)" if below else "on all"
     return judged(not below, shown, {"not on": below})
@@ -478,7 +478,7 @@ def kernel_machines_above_linear_except_on_protein(c: Context) -> Outcome:
 
 def protein_is_linearly_separable(c: Context) -> Outcome:
     *others, linear, random, newton = TABLE_2["protein"]
-    gain = max(*others, random, newton) - linear
-    rows = {"linear RankSVM": linear, "best kernel machine": max(others), "NBAUC": newton}
+    gain = highest(*others, random, newton) - linear
+    rows = {"linear RankSVM": linear, "best kernel machine": highest(others), "NBAUC": newton}
     measured = f"NBAUC is {gain:.2f} points above the linear machine"
     return judged(gain <= 0, measured, rows)

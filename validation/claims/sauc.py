@@ -43,7 +43,7 @@ from ..bounds.exact_answers import hinge_problem, optimum, solved
 from ..data.generators import xor_train_test
 from ..data.labelled_data import Dataset
 from ..data.printed_numbers import numbers, printed
-from ..extremes import max, min
+from ..extremes import highest, lowest
 from .claim import Context, Outcome
 from .common import wdbc_sample
 from .judge import arithmetic, at_most, differ, grows_like, judged, two_sided
@@ -176,7 +176,9 @@ def sauc_eq_16_for_a_nonsingular_b(c: Context) -> Outcome:
         B = rng.uniform(-1, 1, (5, 5)) + 10 * np.eye(5)
         U, V = 0.1 * rng.uniform(-1, 1, (8, 5)), rng.uniform(-1, 1, (5, 8))
         errors.append(apart(woodbury(A, U, B, V), np.linalg.inv(A + U @ B @ V)))
-    return at_most({"largest relative difference": max(errors)}, EXACT, also={"draws": len(errors)})
+    return at_most(
+        {"largest relative difference": highest(errors)}, EXACT, also={"draws": len(errors)}
+    )
 
 
 def routes(c: Context) -> tuple[np.ndarray, np.ndarray, ClassScatter, Dataset]:
@@ -200,7 +202,7 @@ def sauc_eq_17_as_printed(c: Context) -> Outcome:
         except np.linalg.LinAlgError:
             table[f"lambda {s:g}"] = kept, None
     shown = ", ".join("refused" if x is None else f"{x:.1e}" for _, x in table.values())
-    regular = max(kept for kept, _ in table.values()) > EXACT
+    regular = highest(kept for kept, _ in table.values()) > EXACT
     names = "class indicators, relative; relative error with numpy's inverse"
     return judged(
         regular,
@@ -307,10 +309,10 @@ def sauc_eq_19_with_a_generalised_inverse(c: Context) -> Outcome:
         dual = solved(QP("lifted", "CLARABEL", finish=True), plain)
         gaps[s] = dual.certificate.gap / dual.certificate.primal
         optima[s] = between(primal, dual)
-    worst = max(errors.values())
+    worst = highest(errors.values())
     return judged(
-        worst <= 1e-9 and max(*gaps.values(), *optima.values()) <= OPTIMA,
-        f"matrices differ by {worst:.1e}, the optima by {max(optima.values()):.1e}",
+        worst <= 1e-9 and highest(*gaps.values(), *optima.values()) <= OPTIMA,
+        f"matrices differ by {worst:.1e}, the optima by {highest(optima.values()):.1e}",
         {f"lambda {s:g}: relative difference from (9)": x for s, x in errors.items()}
         | {f"lambda {s:g}: relative gap of the dual": x for s, x in gaps.items()}
         | {f"lambda {s:g}: relative difference of the optima": x for s, x in optima.items()},
@@ -362,7 +364,7 @@ def sauc_eq_22_slacks_and_means(c: Context) -> Outcome:
         over = problem.sums(scores).value - (1 - float(w @ step))
         excess[name] = over / (1.0 + float(np.abs(scores).max()))  # in units of rounding
     active = {name: all_active(data, w) for name, w in points.items()}
-    least, equal = min(excess.values()), sum(active.values())
+    least, equal = lowest(excess.values()), sum(active.values())
     agree = all((excess[name] <= 1e-13) == active[name] for name in points)
     return judged(
         agree and least >= -1e-13,
@@ -380,8 +382,8 @@ def direction(data: Dataset, solution: Solution) -> tuple[float, float]:
     length, radius = float(np.linalg.norm(w)), solution.certificate.radius
     share = float(w @ step) / (length * float(np.linalg.norm(step)))
     # The optimum is a w* within `radius`, so its angle to w is at most arcsin(radius / |w|).
-    angle = np.arccos(min(share, 1.0)) - np.arcsin(min(radius / length, 1.0))
-    return share, float(np.cos(max(angle, 0.0)))
+    angle = np.arccos(lowest(share, 1.0)) - np.arcsin(lowest(radius / length, 1.0))
+    return share, float(np.cos(highest(angle, 0.0)))
 
 
 def sauc_prop_2_as_printed(c: Context) -> Outcome:
@@ -425,8 +427,8 @@ def sauc_prop_2_when_every_hinge_is_active(c: Context) -> Outcome:
     moved, allowed, excess = zip(*found.values(), strict=True)
     near = all(m <= r for m, r in zip(moved, allowed, strict=True))
     return judged(
-        active and near and max(excess) <= 1e-13,
-        f"(22) equal to {max(excess):.0e}, w to {max(moved):.1e}",
+        active and near and highest(excess) <= 1e-13,
+        f"(22) equal to {highest(excess):.0e}, w to {highest(moved):.1e}",
         {f"{name}: |w - closed form|, radius, excess over (22)": x for name, x in found.items()},
         (data,),
     )
@@ -477,7 +479,7 @@ def sauc_eq_23_auc_of_gaussians(c: Context) -> Outcome:
 
 def chebyshev(t: float) -> float:
     """Return Theta(t) of [SAUC, eq. (25)]."""
-    return max(t, 0.0) ** 2 / (1 + max(t, 0.0) ** 2)
+    return highest(t, 0.0) ** 2 / (1 + highest(t, 0.0) ** 2)
 
 
 def eq_24(differences: np.ndarray, w: np.ndarray) -> tuple[float, float]:
@@ -497,7 +499,7 @@ def sauc_eq_24_chebyshev(c: Context) -> Outcome:
         directions = [rng.standard_normal(data.X.shape[1]) for _ in range(50)]
         for w in [*directions, means(data), optimum(hinge_problem(data, 0.1)).w]:
             share, bound = eq_24(D, w)
-            margin, low = min(margin, share - bound), min(low, share)
+            margin, low = lowest(margin, share - bound), lowest(low, share)
     # One feature: differences 1 in a quarter of the pairs, else 0. Then t^2 = 1/3.
     attained = eq_24(np.array([[1.0], [0.0], [0.0], [0.0]]), np.ones(1))
     tight = abs(attained[0] - attained[1])
@@ -629,8 +631,8 @@ def sauc_eq_4_has_no_breakdown_point(c: Context) -> Outcome:
         for name, rule in (("(4)", threshold_midpoint), ("equal error", threshold_equal_error)):
             threshold = rule(scores, positive)
             found[name, outlier] = threshold, float(((scores > threshold) == positive).mean())
-    broken = max(found["(4)", outlier][1] for outlier in (-10.0, -1000.0))
-    kept = min(found["equal error", outlier][1] for outlier in (-10.0, -1000.0))
+    broken = highest(found["(4)", outlier][1] for outlier in (-10.0, -1000.0))
+    kept = lowest(found["equal error", outlier][1] for outlier in (-10.0, -1000.0))
     return judged(
         found["(4)", None] == (halfway, 1.0) and broken < 0.5 and kept >= 0.98,
         f"accuracy 1 without and {broken:.2f} with one outlier of 100 rows; equal error {kept:.2f}",
@@ -702,7 +704,7 @@ def sauc_slacks_bound_the_misranked_pairs(c: Context) -> Outcome:
         w = rng.standard_normal(data.X.shape[1]) * 10.0 ** rng.integers(-2, 3)
         scores = data.X @ w
         gaps = scores[data.is_positive][:, None] - scores[~data.is_positive]
-        least = min(least, pairs.sums(scores, HINGE).value - float((gaps < 0).mean()))
+        least = lowest(least, pairs.sums(scores, HINGE).value - float((gaps < 0).mean()))
     return judged(
         least >= -EXACT,
         f"mean slack less share of misranked pairs at least {least:.3g}",
@@ -725,6 +727,6 @@ def sauc_auc_svm_is_a_one_class_svm(c: Context) -> Outcome:
         best = optimum(problem, tol=1e-10).certificate.dual
         errors[f"C = {C:g}: excess"] = problem.objective(model.coef_.ravel()) / best - 1
     measured = (
-        f"the one-class machine is within {max(errors.values()):.1e} of the certified optimum"
+        f"the one-class machine is within {highest(errors.values()):.1e} of the certified optimum"
     )
     return at_most(errors, 1e-4, (data,), "relative excess", {"pairs": len(Z)}, measured)

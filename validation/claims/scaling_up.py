@@ -34,7 +34,7 @@ from ..data import datasets
 from ..data.labelled_data import Dataset
 from ..data.population import Model, offset_for_share, population_auc, share_for_auc
 from ..data.printed_numbers import numbers
-from ..extremes import max, min
+from ..extremes import highest, lowest
 from ..store import plain
 from ..tables import convergence
 from ..tables.table import Job, Run
@@ -57,8 +57,8 @@ def dual_qp(c: Context, backend: str) -> Outcome:
     gaps = {name: solution.certificate.gap / best for name, solution in found.items()}
     agree = all(overlap(exact, solution) for solution in found.values())
     return judged(
-        agree and max(gaps.values()) <= QP_TOL,
-        f"relative gap at most {max(gaps.values()):.1e}",
+        agree and highest(gaps.values()) <= QP_TOL,
+        f"relative gap at most {highest(gaps.values()):.1e}",
         {"optimum": best, "relative gap by cutting planes": exact.certificate.gap / best}
         | {f"relative gap, {name}": gap for name, gap in gaps.items()}
         | {"intervals overlap": agree},
@@ -73,9 +73,9 @@ def marginals_certify_all_pairs(c: Context) -> Outcome:
         solution = optimum(problem, tol=1e-9)
         best = optima[f"lam {lam:g}: optimum"] = solution.certificate.primal
         gaps[f"lam {lam:g}: relative gap with rounding"] = solution.certificate.gap / best
-        evidence, pairs = max(evidence, solution.witness.c.size), problem.n_pairs
+        evidence, pairs = highest(evidence, solution.witness.c.size), problem.n_pairs
     measured = (
-        f"relative gap at most {max(gaps.values()):.1e}, {evidence} numbers for {pairs} pairs"
+        f"relative gap at most {highest(gaps.values()):.1e}, {evidence} numbers for {pairs} pairs"
     )
     return at_most(gaps, 1e-8, (data,), "relative gap", optima, measured)
 
@@ -95,13 +95,15 @@ def factor_and_kernel_agree(c: Context) -> Outcome:
         best = by_kernel.certificate.primal
         # The same function, written in the coefficients theta of (10).
         carried = kernel.objective(factor.coefficients(by_factor.w))
-        worst = max(worst, *(abs(x - best) / best for x in (by_factor.certificate.primal, carried)))
+        worst = highest(
+            worst, *(abs(x - best) / best for x in (by_factor.certificate.primal, carried))
+        )
         gaps += [s.certificate.gap / best for s in (by_factor, by_kernel)]
         details[f"lam {lam:g}: optimum by the factor"] = by_factor.certificate.primal
         details[f"lam {lam:g}: the same f in the kernel problem"] = carried
         details[f"lam {lam:g}: optimum by the kernel"] = best
-    details["largest certified relative gap"] = max(gaps)
-    return judged(max(worst, *gaps) <= 1e-6, f"optima differ by {worst:.1e}", details, (data,))
+    details["largest certified relative gap"] = highest(gaps)
+    return judged(highest(worst, *gaps) <= 1e-6, f"optima differ by {worst:.1e}", details, (data,))
 
 
 # Incomplete U-statistics [Section 2]: mean, variance, rates in B.
@@ -253,14 +255,15 @@ def incomplete_u_keeps_the_rate_uniformly(c: Context) -> Outcome:
             drawn = draw_pairs(data.is_positive, n, c.rng(f"pairs {n} {at}"))
             part, scores = drawn.on(data.is_positive), [data.X @ w for w in directions]
             errors = (abs(part.sums(s, HINGE).value - whole.sums(s, HINGE).value) for s in scores)
-            found.append(max(errors))
+            found.append(highest(errors))
         used.append(data)
         worst.append(float(np.mean(found)))
     slope = float(np.polyfit(np.log(sizes), np.log(worst), 1)[0])
     ratios = [w / float(np.sqrt(np.log(n) / n)) for w, n in zip(worst, sizes, strict=True)]
     return judged(
         slope <= -0.35,  # log n costs about a tenth of the root
-        f"falls like n^{slope:.2f}; {min(ratios):.2f} to {max(ratios):.2f} times sqrt(log(n) / n)",
+        f"falls like n^{slope:.2f}; {lowest(ratios):.2f} to {highest(ratios):.2f} times "
+        "sqrt(log(n) / n)",
         {"n": list(sizes), "mean of the largest error": worst, "times the rate": ratios},
         used,
     )
@@ -313,8 +316,8 @@ def population_auc_by_monte_carlo(c: Context) -> Outcome:
         details[f"{model}: by quadrature, per cent"] = 100 * exact
         details[f"{model}: on the sample, per cent"] = 100 * found.value
         details[f"{model}: standard deviation, points"] = 100 * found.standard_error
-    shown = f"{max(away):.2f} standard deviations apart at most, n = {n}"
-    return judged(max(away) <= two_sided(), shown, details, used)
+    shown = f"{highest(away):.2f} standard deviations apart at most, n = {n}"
+    return judged(highest(away) <= two_sided(), shown, details, used)
 
 
 def eq_2_of_a_constant_score(c: Context) -> Outcome:
@@ -324,9 +327,9 @@ def eq_2_of_a_constant_score(c: Context) -> Outcome:
         of_2 = np.mean(plus[:, None] <= minus)
         differences.append(float(abs(1 - of_2 - np.mean(plus[:, None] > minus))))
     return judged(
-        max(differences) <= 1e-12,
-        f"apart by at most {max(differences):.0e}; a constant score has 1 by (2) and the AUC 0 by "
-        "(1)",
+        highest(differences) <= 1e-12,
+        f"apart by at most {highest(differences):.0e}; a constant score has 1 by (2) and the AUC 0 "
+        "by (1)",
         {"one minus (2) minus the AUC by (1), four scores": differences},
     )
 
@@ -365,7 +368,7 @@ def nystrom_converges_in_the_landmarks(c: Context) -> Outcome:
         losses = np.array([convergence.by_d(records, name, at, "nystrom") for at in range(3)])
         # Both values are certified to TOL; the cut-off of tiny eigenvalues costs about as much.
         holds &= bool((np.diff(losses, axis=0) <= 4 * TOL).all())
-        last = max(last, *abs(losses[-1]))
+        last = highest(last, *abs(losses[-1]))
         details[f"{name}: d / n"] = convergence.SHARES
         details[f"{name}: p*_P - p*, largest"] = losses.max(axis=1)
     measured = f"falls at every step; {last:.1e} with all rows"
@@ -382,7 +385,7 @@ def nystrom_with_all_rows_is_the_kernel_machine(c: Context) -> Outcome:
             near = optimum(problem, tol=1e-11)
             truth = against_true_kernel(problem, made, data.X)
             gaps.append(Certificate.of(truth, near.w, near.witness).gap)
-    gap = {"largest gap against the true kernel, rounding included": max(gaps)}
+    gap = {"largest gap against the true kernel, rounding included": highest(gaps)}
     return at_most(gap, 1e-8, [data for data, _ in sets], "gap", {"problems": len(gaps)})
 
 
@@ -418,7 +421,7 @@ def incomplete_nystrom_converges_to_the_exact_answer(c: Context) -> Outcome:
         # Not one draw of a step may be as bad as the best one of the step before.
         holds &= bool((excess[1:].max(axis=1) < excess[:-1].min(axis=1)).all())
         holds &= bool(np.median(errors[-1]) < 0.2 * np.median(errors[0]))
-        worst = max(worst, float(excess[-1].max()))
+        worst = highest(worst, float(excess[-1].max()))
         details[f"{name}: F(f~_B) - p*, least"] = excess.min(axis=1)
         details[f"{name}: F(f~_B) - p*, largest"] = excess.max(axis=1)
         details[f"{name}: |U_B(f~_B) - U(f^)|, median"] = np.median(errors, axis=1)
@@ -442,7 +445,7 @@ def overall_cost_is_linear_in_n(c: Context) -> Outcome:
     slope = float(np.polyfit(np.log(sizes), np.log(work), 1)[0])
     return judged(
         slope <= 1.2,
-        f"work grows like n^{slope:.2f}; {min(steps)} to {max(steps)} steps",
+        f"work grows like n^{slope:.2f}; {lowest(steps)} to {highest(steps)} steps",
         {"n": list(sizes), "steps to a certified relative gap of 1 %": steps}
         | {"with d = n / log n, as in the remarks, n d^2 alone is n^3 / (log n)^2": "not O(n)"},
         used,
@@ -470,13 +473,13 @@ def duality_gap_bounds_the_loss_of_any_approximation(c: Context) -> Outcome:
                 # Not `full.objective`: the features' own rounding is up to 1e-7 of |f|^2.
                 gap, lost = least_gap(truth, w), truth.objective(w) - best.certificate.primal
                 wrong += lost > gap + 1e-9
-                ratios.append(gap / max(lost, 1e-12))
+                ratios.append(gap / highest(lost, 1e-12))
     return judged(
         not wrong,
-        f"gap / true loss from {min(ratios):.2f}, median {np.median(ratios):.1f}, in "
+        f"gap / true loss from {lowest(ratios):.2f}, median {np.median(ratios):.1f}, in "
         f"{len(ratios)} solutions",
         {"solutions": len(ratios), "gap below the true loss": wrong}
-        | {"largest ratio": max(ratios)},
+        | {"largest ratio": highest(ratios)},
         used,
     )
 
@@ -485,4 +488,4 @@ def least_gap(problem: Problem, w: np.ndarray) -> float:
     """Return the least gap that the slopes at w's own scores prove, the hinge smoothed a little."""
     scores = problem.space.scores(w)
     proofs = [Minorant.from_scores(problem, scores, width) for width in (0.0, 0.1, 0.3, 1.0)]
-    return min(Certificate.of(problem, w, witness).gap for witness in proofs)
+    return lowest(Certificate.of(problem, w, witness).gap for witness in proofs)

@@ -57,7 +57,7 @@ from ..bounds.steps import (
 )
 from ..data import datasets
 from ..data.labelled_data import Dataset, make_dataset
-from ..extremes import above, max, min
+from ..extremes import above, highest, lowest
 from ..plots import Figure, Series
 from .claim import Context, Outcome, Verdict
 from .common import bound_data, wdbc_sample
@@ -139,12 +139,12 @@ def theorem_4_as_printed(c: Context) -> Outcome:
     details, chances = sides(CASES)
     first, half = CASES[0], int(CASES[0].n) // 2
     rng, rows = c.rng("pairs"), np.full(half, 1 / half)
-    drawn = float(max(rng.multinomial(int(first.B), rows).max() for _ in range(2)))
+    drawn = float(highest(rng.multinomial(int(first.B), rows).max() for _ in range(2)))
     details["n = 4e+06: N_max in one draw"] = drawn
     details["n = 4e+06: right side with it"] = first.right(drawn)
     left, right, violated = first.judged()
     return judged(
-        max(chances) <= DELTA,
+        highest(chances) <= DELTA,
         f"left {left:.4f} > right {right:.4f} with probability at least {violated:.3f}",
         details,
         figures=(against_n(),),
@@ -181,7 +181,7 @@ def theorem_4_with_exponent_five_halves(c: Context) -> Outcome:
     details = {f"{r.name}: right side": r.right(exponent=FIVE_HALVES) for r in CASES}
     lefts = [case.instance.left_side(case.B, MISSED)[0] for case in CASES]
     violated = any(left > right for left, right in zip(lefts, details.values(), strict=True))
-    least = min(details.values())
+    least = lowest(details.values())
     held = Verdict.VACUOUS if least > 1 else Verdict.HOLDS
     return Outcome(
         Verdict.FAILS if violated else held,
@@ -223,8 +223,8 @@ def cluster_instance_in_closed_form(c: Context) -> Outcome:
         least = float(np.linalg.eigvalsh(K)[0])
         found["eigenvalues"].append(abs(least - made.smallest_eigenvalue))
         found["eigenvalues"].append(abs(float((column**2).sum()) - made.landmark_eigenvalue))
-    worst = {f"largest difference, {name}": max(values) for name, values in found.items()}
-    largest = max(worst.values())
+    worst = {f"largest difference, {name}": highest(values) for name, values in found.items()}
+    largest = highest(worst.values())
     # A gap of 1e-11 leaves about the root of it in the minimiser.
     return judged(largest <= 1e-5, f"largest difference {largest:.1e}", worst)
 
@@ -280,8 +280,8 @@ def norm_of_the_minimiser(c: Context) -> Outcome:
                 radius = solution.certificate.radius
                 slack = lam * radius * (2 * np.sqrt(norm2) + radius)
                 slack += 2 * problem.space.reach * radius
-                share = max(share, lam * norm2 / (1 - loss))
-                identity = max(identity, abs(lam * norm2 + loss - solution.witness.value))
+                share = highest(share, lam * norm2 / (1 - loss))
+                identity = highest(identity, abs(lam * norm2 + loss - solution.witness.value))
                 holds &= lam * norm2 <= 1 - loss + slack
     return judged(
         holds,
@@ -301,7 +301,7 @@ def theorem_4_first_term(c: Context) -> Outcome:
     }
     shares = {delta: found / count for delta, found in hits.items()}
     lower = {delta: lower_limit(found, count) for delta, found in hits.items()}
-    worst = max(shares, key=lambda delta: shares[delta] / delta)
+    worst = highest(shares, key=lambda delta: shares[delta] / delta)
     return judged(
         all(low <= delta for delta, low in lower.items()),
         f"at delta = {worst:g} violated with probability {shares[worst]:.2g}",
@@ -463,7 +463,7 @@ def theorem_4_hoeffding_step(c: Context) -> Outcome:
     def step(case: Case) -> Step:
         full, pair = case.experiment.full, case.pair
         w, w_B, K_max = case.experiment.f.w, pair.theta_hat, pair.approximation.K_max
-        C_max = max(full.space.norm2(w), full.space.norm2(w_B))
+        C_max = highest(full.space.norm2(w), full.space.norm2(w_B))
         return hoeffding(full, pair.drawn, w, w_B, pair.B, K_max, C_max, DELTA)
 
     return judge_step(c, step, lambda case: case.loss_slack, delta=DELTA)
@@ -527,7 +527,8 @@ def largest_count(n: int, n_pos: int, rng: np.random.Generator, repeats: int) ->
     """Return N_max of B = n drawn pairs, the mean over repetitions."""
     sizes = (n_pos, n - n_pos)
     found = [
-        max(np.bincount(rng.integers(size, size=n)).max() for size in sizes) for _ in range(repeats)
+        highest(np.bincount(rng.integers(size, size=n)).max() for size in sizes)
+        for _ in range(repeats)
     ]
     return float(np.mean(found))
 
@@ -570,8 +571,9 @@ def nystrom_error_order(c: Context) -> Outcome:
                 table[f"{name}, n = {n}, d = {d}: |E|, n / sqrt(d)"] = [E2, n / math.sqrt(d)]
     middle = float(np.median(ratios))
     return Outcome(
-        sandwich(min(ratios) < 1, ratios),
-        f"n / sqrt(d) is {min(ratios):.1f} to {max(ratios):.0f} times |E|, median {middle:.0f}",
+        sandwich(lowest(ratios) < 1, ratios),
+        f"n / sqrt(d) is {lowest(ratios):.1f} to {highest(ratios):.0f} times |E|, "
+        f"median {middle:.0f}",
         details=table,
         data=used,
     )
@@ -587,7 +589,7 @@ def orders(E2: float, power: float) -> tuple[float, float]:
         log_E = L / 2 + E2 * math.log(L)
         second = math.log(L) - L + log_E + L / 2
         third = math.log(L) - L + (math.log(L) + log_E + power * L - L) / 2
-        parts.append(max(second, third))
+        parts.append(highest(second, third))
     n_power = (parts[1] - parts[0]) / (1e9 - 1e6)
     if n_power > 1e-6:
         return 0.0, n_power
@@ -754,7 +756,7 @@ def part(c: Context, name: str, prior: str | None = None) -> Outcome:
 
 def middle_draws(made: Sequence[Cell], data: Dataset) -> tuple[list[Draw], str]:
     """Return the draws of a data set at the least lam and the middle number of landmarks."""
-    lam = min(cell.lam for cell in made)
+    lam = lowest(cell.lam for cell in made)
     shown = [cell for cell in made if cell.data is data and cell.lam == lam]
     middle = sorted({cell.d for cell in shown})[1]
     draws = [draw for cell in shown if cell.d == middle for draw in cell.draws]
@@ -787,7 +789,7 @@ def beside_errors(made: tuple[Cell, ...], name: str, figures: tuple[Figure, ...]
     readings = (name, REALISED) if name == PRINTED else (name,)
     violated = sum(any(reading in draw.violated for reading in readings) for draw in draws)
     fewer = [draw for cell in made if not cell.all_rows for draw in cell.draws]
-    least = min(draw.bounds[name].at_least for draw in fewer)
+    least = lowest(draw.bounds[name].at_least for draw in fewer)
     ratios = [draw.bounds[name].at_least / draw.loss_difference for draw in fewer]
     exact = [draw.bounds[name].at_least for cell in made if cell.all_rows for draw in cell.draws]
     realised = [d.bounds[REALISED].at_least for d in fewer if REALISED in d.bounds]
@@ -799,9 +801,12 @@ def beside_errors(made: tuple[Cell, ...], name: str, figures: tuple[Figure, ...]
             "draws": len(draws),
             "violated": violated,
             "d < n: least right side": least,
-            "d < n: least right side with the realised norms and n^(3/2)": min(realised),
+            "d < n: least right side with the realised norms and n^(3/2)": lowest(realised),
             "d < n: right side / true error, median": float(np.median(ratios)),
-            "d = n (no Nystrom error): least and largest right side": [min(exact), max(exact)],
+            "d = n (no Nystrom error): least and largest right side": [
+                lowest(exact),
+                highest(exact),
+            ],
             "table": "true error; Theorem 4' a posteriori; 4' a priori; Theorem 4 as printed, at "
             "least; with n^(5/2), at least (medians over the draws)",
         }
@@ -882,7 +887,7 @@ def theorem_4_prime_over_a_wide_grid(c: Context) -> Outcome:
     details[
         "upper limit of a part's probability of a violation on these data sets (exact, cells as "
         f"the unit, level {DOUBT:g})"
-    ] = max(limit_by_cells(name, made) for name in names.values())
+    ] = highest(limit_by_cells(name, made) for name in names.values())
     return judged(
         not any(hits.values()),
         f"{sum(hits.values())} violations in {len(draws)} draws of {len(made)} cells",

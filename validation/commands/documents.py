@@ -167,8 +167,8 @@ def print_document(document: dict[str, Any], as_json: bool) -> None:
         return
     shown = (
         "n positive n_pos n_neg n_pairs lam loss pairs method primal dual gap relative_gap radius "
-        "rounding zeros_proved residual rival_primal rival_gap n_right n_wrong auc auc_within "
-        "auc_interval concordance concordance_interval status seconds"
+        "rounding zeros_proved residual rival_primal rival_gap n_sure_right n_sure_wrong auc "
+        "auc_within auc_interval concordance concordance_interval status seconds"
     ).split()
     for key in shown:
         value = document.get(key)
@@ -181,8 +181,8 @@ def print_document(document: dict[str, Any], as_json: bool) -> None:
         click.echo(f"{key:13} {'undefined' if value is None else text}")
     for key, value in document.get("exact", {}).items():
         click.echo(f"{'exact ' + key:13} {value}")
-    if document.get("n_right") is not None:
-        right, wrong, count = (document[key] for key in ("n_right", "n_wrong", "n_pairs"))
+    if document.get("n_sure_right") is not None:
+        right, wrong, count = (document[key] for key in ("n_sure_right", "n_sure_wrong", "n_pairs"))
         click.echo(
             f"The optimum certainly has {right} of {count} pairs in order, and {wrong} in reverse."
         )

@@ -118,11 +118,14 @@ def test_the_sentence_says_how_many_pairs_are_ordered_for_certain(data):
     X, y = data
     best = solve(X, y, 0.1, tol=1e-9)
     audit = certify(X, y, 0.1, w=best.w)
-    assert audit.n_right is not None and audit.n_wrong is not None
-    assert 0 < audit.n_right + audit.n_wrong <= audit.n_pairs == 1200
-    assert f"order {audit.n_right + audit.n_wrong} of the pairs as they do" in audit.statement
+    assert audit.n_sure_right is not None and audit.n_sure_wrong is not None
+    assert 0 < audit.n_sure_right + audit.n_sure_wrong <= audit.n_pairs == 1200
+    assert (
+        f"order {audit.n_sure_right + audit.n_sure_wrong} of the pairs as they do"
+        in audit.statement
+    )
     worse = certify(X, y, 0.1, w=best.w + 0.2)
-    assert worse.n_right is not None and worse.n_right < audit.n_right
+    assert worse.n_sure_right is not None and worse.n_sure_right < audit.n_sure_right
 
 
 def test_the_structure_of_the_listed_pairs_can_be_meant(data):

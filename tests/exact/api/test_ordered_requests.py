@@ -122,12 +122,12 @@ def test_certify_judges_weights_and_scores(kind: str) -> None:
     assert audit.n_pairs == pairs.count()
     i, j, _ = listed(pairs, np.ones(pairs.n))
     t = rows["X"][i] @ best.w - rows["X"][j] @ best.w
-    assert 0 < audit.n_right <= (t > 0).sum()
-    assert 0 < audit.n_wrong <= (t < 0).sum()
-    assert audit.n_right + audit.n_wrong > 0.5 * len(t)
+    assert 0 < audit.n_sure_right <= (t > 0).sum()
+    assert 0 < audit.n_sure_wrong <= (t < 0).sum()
+    assert audit.n_sure_right + audit.n_sure_wrong > 0.5 * len(t)
     of_scores: Any = certify(rows["X"], y, 0.1, scores=rows["X"] @ w, **which)
     assert of_scores.primal == pytest.approx(audit.primal, rel=1e-8)
-    assert of_scores.n_right == pytest.approx(audit.n_right, abs=3)
+    assert of_scores.n_sure_right == pytest.approx(audit.n_sure_right, abs=3)
     same = certify(rows["X"], None, 0.1, w=w, pairs=pairs)
     assert same.primal == audit.primal
 

@@ -50,8 +50,8 @@ def test_the_count_is_that_of_a_double_loop(radius):
     w = np.array([0.4, -0.3, 0.5])
     lengths = [np.sqrt(sum((x - X.mean(axis=0)) ** 2)) for x in X]
     found = certified_order(problem, w, radius)
-    assert (found.n_right, found.n_wrong) == counted(X @ w, lengths, radius, ALL)
-    assert found.n_certified == found.n_right + found.n_wrong <= found.n_pairs == len(ALL)
+    assert (found.n_sure_right, found.n_sure_wrong) == counted(X @ w, lengths, radius, ALL)
+    assert found.n_certified == found.n_sure_right + found.n_sure_wrong <= found.n_pairs == len(ALL)
 
 
 def test_a_list_of_pairs_is_counted_pair_by_pair_and_with_its_multiplicities():
@@ -60,7 +60,7 @@ def test_a_list_of_pairs_is_counted_pair_by_pair_and_with_its_multiplicities():
     w, lengths = np.array([0.4, -0.3, 0.5]), np.linalg.norm(X - X.mean(axis=0), axis=1)
     found = certified_order(problem, w, 0.02)
     expected = counted(X @ w, lengths, 0.02, list(zip(i, j, strict=True)))
-    assert (found.n_right, found.n_wrong) == expected and found.n_certified > 0
+    assert (found.n_sure_right, found.n_sure_wrong) == expected and found.n_certified > 0
 
 
 @each("kernel", ["linear", "rbf", "precomputed"])
@@ -80,7 +80,7 @@ def test_the_optimum_orders_every_certified_pair_as_said(kernel, structure):
     low, high = score_range(scores, row_lengths(task.meant.space), audit.radius)
     right = [(i, j) for i, j in ALL if low[i] > high[j]]
     wrong = [(i, j) for i, j in ALL if high[i] < low[j]]
-    assert (audit.n_right, audit.n_wrong) == (len(right), len(wrong)) and right
+    assert (audit.n_sure_right, audit.n_sure_wrong) == (len(right), len(wrong)) and right
     assert all(best[i] > best[j] for i, j in right)
     assert all(best[i] < best[j] for i, j in wrong)
 

@@ -194,10 +194,10 @@ PLANTED: dict[str, tuple[Any, str, Callable[..., Any], Any, Any]] = {
         lambda _: lambda u, v, a, b, cap: int(u.astype(object) @ a), fuzz_kinds.proof_fields, ANY,
     ),
     "a pair too many": (
-        fuzz_kinds, "certify", audited("n_right", lambda n: n + 1), fuzz_kinds.weights, ANY,
+        fuzz_kinds, "certify", audited("n_sure_right", lambda n: n + 1), fuzz_kinds.weights, ANY,
     ),
     "a wrong pair too many": (
-        fuzz_kinds, "certify", audited("n_wrong", lambda n: n + 1), fuzz_kinds.weights, ANY,
+        fuzz_kinds, "certify", audited("n_sure_wrong", lambda n: n + 1), fuzz_kinds.weights, ANY,
     ),
     **{
         f"{field} of scores": (

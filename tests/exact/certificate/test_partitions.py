@@ -199,7 +199,7 @@ def test_certain_orders_are_no_more_than_those_in_memory(radius: float) -> None:
     few = certified_order(over(rows_in(X, positive, 9)), W, radius)
     every = certified_order(linear_problem(X, positive, 1e-2), W, radius)
     assert few.n_pairs == every.n_pairs
-    for name in ("n_right", "n_wrong"):
+    for name in ("n_sure_right", "n_sure_wrong"):
         assert 0.95 * getattr(every, name) - 5 <= getattr(few, name) <= getattr(every, name)
 
 
@@ -509,7 +509,10 @@ def test_certify_says_of_groups_what_it_says_of_rows() -> None:
         assert apart.primal == pytest.approx(held.primal, abs=1e-12)
         assert apart.n_pairs == held.n_pairs
         if refine:
-            assert (apart.n_right, apart.n_wrong) == (held.n_right, held.n_wrong)
+            assert (apart.n_sure_right, apart.n_sure_wrong) == (
+                held.n_sure_right,
+                held.n_sure_wrong,
+            )
             assert apart.gap == pytest.approx(held.gap, abs=1e-8)
             assert "with the upper row above" in apart.statement
     rival = certify(space, None, w=w, rival="svm-rank", C=1.0)

@@ -89,7 +89,7 @@ def test_one_far_row_does_not_make_scores_linear(size: float, norm2: float | Non
     assert auc(scores, positive) < 0.02
     audit = certify(X, positive, 0.1, scores=scores, norm2=norm2)
     assert audit.loss_value > 3.9
-    assert audit.gap is None and audit.primal is None and audit.n_right is None
+    assert audit.gap is None and audit.primal is None and audit.n_sure_right is None
     assert audit.status == "no_gap" and "no gap" in audit.statement.lower()
 
 

@@ -111,7 +111,7 @@ def test_weights_are_audited_over_blocks_as_over_held_rows(tmp_path: Path) -> No
     assert streamed.primal == pytest.approx(held.primal, rel=1e-7)
     assert streamed.gap == pytest.approx(held.gap, rel=1e-3)
     assert streamed.loss_value == pytest.approx(held.loss_value, rel=1e-7)
-    for name in ("n_right", "n_wrong"):
+    for name in ("n_sure_right", "n_sure_wrong"):
         seen, true = getattr(streamed, name), getattr(held, name)
         assert 0.9 * true - 1000 <= seen <= true * (1 + 1e-3)
     assert streamed.n_pairs == held.n_pairs

@@ -258,7 +258,16 @@ def test_a_rivals_problem_is_that_of_python(command: Command, rival: str, loss: 
     asked = f"certify {written('t.csv')} --target y --columns a,b --weights w.npy"
     found = command.json(asked, f"--from {rival} --C 0.05")
     wanted = certify(X, Y, w=[0.5, 0.02], rival=rival, C=0.05)
-    for key in ("lam", "loss", "primal", "gap", "rival_primal", "rival_gap", "n_right", "n_wrong"):
+    for key in (
+        "lam",
+        "loss",
+        "primal",
+        "gap",
+        "rival_primal",
+        "rival_gap",
+        "n_sure_right",
+        "n_sure_wrong",
+    ):
         assert found[key] == getattr(wanted, key), key
     assert found["loss"] == loss and found["statement"].startswith(wanted.statement)
 

@@ -276,7 +276,7 @@ def test_queries_of_a_folder_are_solved_as_those_of_one_file_are(
     model = ("--model", tmp_path / "out" / "model.npz", *asked[:4])
     stated = [answer("certify", tmp_path / name, *model) for name in ("data", "whole.parquet")]
     assert stated[0]["primal"] == pytest.approx(stated[1]["primal"], rel=1e-9)
-    assert stated[0]["n_right"] == pytest.approx(stated[1]["n_right"], abs=3)
+    assert stated[0]["n_sure_right"] == pytest.approx(stated[1]["n_sure_right"], abs=3)
 
 
 def test_a_file_is_cut_only_between_its_queries(
