@@ -452,6 +452,20 @@ def overall_cost_is_linear_in_n(c: Context) -> Outcome:
     )
 
 
+def adamax_is_the_published_update(c: Context) -> Outcome:
+    data, lam, steps = datasets.load("linear:60", c.draw_seed("data")), 0.01, 1000
+    plus, minus = data.X[data.is_positive], data.X[~data.is_positive]
+    apart = (plus[:, None] - minus[None]).reshape(-1, data.X.shape[1])
+    w, m, u = np.zeros((3, data.X.shape[1]))
+    for t in range(1, steps + 1):
+        g = lam * w - apart[apart @ w < 1].sum(axis=0) / len(apart)
+        m, u = 0.9 * m + 0.1 * g, np.maximum(0.999 * u, np.abs(g))
+        w = w - 0.002 / (1 - 0.9**t) * m / u
+    found = Adamax(tol=0.0, keep="last", max_iter=steps).solve(hinge_problem(data, lam)).w
+    error = float(np.abs(found - w).max() / np.abs(w).max())
+    return at_most({f"weights after {steps:,} steps": error}, 1e-9, [data])
+
+
 def duality_gap_bounds_the_loss_of_any_approximation(c: Context) -> Outcome:
     n, kernel = 300 if c.quick else 1000, Gaussian(0.5)
     wrong, ratios, used = 0, [], []

@@ -41,8 +41,8 @@ bounds.experiment.theorem4 0.0001 theorem-4-five-halves-against-true-errors
 scaling_up.optimum 3 nystrom-with-all-rows-is-the-kernel-machine dual-qp-by-osqp dual-qp-by-ecos
 scaling_up.optimum 3 dual-qp-by-clarabel marginals-certify-all-pairs
 scaling_up.Slope.fit 3 incomplete-nystrom-converges-in-the-pairs
-scaling_up.max 3 nystrom-converges-in-the-landmarks
-scaling_up.max 3 incomplete-nystrom-converges-to-the-exact-answer
+scaling_up.highest 3 nystrom-converges-in-the-landmarks
+scaling_up.highest 3 incomplete-nystrom-converges-to-the-exact-answer
 scaling_up.factor_gram 3 factor-and-kernel-agree duality-gap-bounds-the-loss-of-any-approximation
 scaling_up.small_problem 3 incomplete-u-is-unbiased incomplete-u-variance-with-replacement
 scaling_up.Slope.fit 3 incomplete-u-loss-rate
@@ -51,7 +51,7 @@ scaling_up.share_for_auc 3 population-auc-of-the-linear-model
 scaling_up.nystrom_map 0.0001 overall-cost-is-linear-in-n
 scaling_up.two_sided 0.0001 incomplete-u-constant-at-b-equal-n
 scaling_up.AllPairs.sums 3 incomplete-u-keeps-the-rate-uniformly
-theorem_4.max 3 second-term-order-as-printed second-term-order-corrected
+theorem_4.highest 3 second-term-order-as-printed second-term-order-corrected
 theorem_4.Gaussian.noise 3 second-term-with-its-eigenvalues
 theorem_4.pair_problem 3 eq-21-for-the-square-root-of-the-norms cluster-instance-in-closed-form
 theorem_4.optimum 0.5 eq-17-as-printed
@@ -67,8 +67,8 @@ sauc.factor_gram 3 sauc-eq-20-with-the-factor-lambda sauc-eq-17-by-the-root-of-r
 sauc.means 3 sauc-eq-22-slacks-and-means
 sauc.means -1 sauc-prop-2-as-printed
 sauc.delong 3 sauc-eq-23-auc-of-gaussians
-sauc.max 3 sauc-eq-24-chebyshev sauc-eq-16-for-a-nonsingular-b
-sauc.min 0.5 sauc-eq-4-has-no-breakdown-point
+sauc.highest 3 sauc-eq-24-chebyshev sauc-eq-16-for-a-nonsingular-b
+sauc.lowest 0.5 sauc-eq-4-has-no-breakdown-point
 sauc.AllPairs.sums 0.5 sauc-slacks-bound-the-misranked-pairs
 sauc.hinge_problem 3 sauc-auc-svm-is-a-one-class-svm
 sauc.both_sides 3 sauc-prop-1-covariance-of-differences sauc-prop-1-needs-division-by-n
@@ -84,17 +84,17 @@ sht.sparse_mean_shift 3 published-sht-is-mean-difference-screening
 sht.hard_threshold 3 sht-lemma-2 sht-theorem-1-bound
 sht.restricted_constants_exact 3 sht-lemma-1-with-a-set-of-each-block
 sht.nu_lemma2 3 sht-theorem-1-condition-with-the-nu-of-lemma-2
-sht.max 0.0001 sht-theorem-1-in-the-experiments
+sht.highest 0.0001 sht-theorem-1-in-the-experiments
 sht.sht_theorem2 3 sht-theorem-2-eq-12-as-printed sht-theorem-2-eq-12-with-the-positive-part
 sht.restricted_constants_exact 0.5 sht-theorem-2-by-both-classes
 sht.sparse_problem 1000 sht-theorem-2-eq-13-as-its-proof-gives-it
 sht.sparse_problem 1000 sht-fig-1-with-the-step-of-the-theory
-sht.max 3 sht-lemma-4 sht-smoothness-from-the-data
-sht.max -1 sht-eq-14-as-printed
+sht.highest 3 sht-lemma-4 sht-smoothness-from-the-data
+sht.highest -1 sht-eq-14-as-printed
 sht.ratio_coefficients 3 sht-eq-14-with-the-logarithm-outside
 common.make_dataset 1000 algorithm-1-map-as-printed
 common.make_dataset 3 gradient-as-printed
-nonlinear.max 3 gradient-with-the-factor-two hessian-product-cost-without-the-pairs
+nonlinear.highest 3 gradient-with-the-factor-two hessian-product-cost-without-the-pairs
 nonlinear.pair_problem 3 printed-gradient-solves-for-half-of-c
 nonlinear.growth 3 sgd-step-cost-as-printed sgd-step-costs-its-nonzeros
 nonlinear.nystrom_map 3 nsauc-reaches-the-optimum-where-lam-t-is-large
@@ -353,6 +353,8 @@ BY_HAND: list[tuple[str, str, Callable[[Any], Any]]] = [
     ("n-max-under-the-printed-condition", "theorem_4.largest_count",
      lambda right: lambda n, n_pos, *rest: right(n, 10, *rest)),
     (ON_PAIRS, "tables.convergence.MEASURES", OTHER_MEASURES),
+    ("adamax-is-the-published-update", "scaling_up.Adamax",
+     lambda right: lambda **rest: right(beta2=0.99, **rest)),
     ("population-auc-of-the-radial-model", "scaling_up.PRINTED",
      lambda right: {**right, "radial": 96.471}),
     ("population-auc-by-monte-carlo", "data.labelled_data.Dataset.is_positive",
