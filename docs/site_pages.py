@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import pkgutil
 import re
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 PACKAGES = {
@@ -21,10 +19,6 @@ PACKAGES = {
     "approx": "What the papers propose to make it cheap, and the rivals.",
     "validation": "Claims of the papers, and anybody's solver, checked against the exact answers.",
 }
-NOT_SHOWN = re.compile(r"\.(cli|commands|claims|files|checking\.worker)(\.|$)")
-ROOT_MODULES = "root"
-"""Name of the page of the modules that stand in no folder of their package."""
-
 UNDERLINE = re.compile(r"-{3,}\s*$")
 ENTRY = re.compile(r"[\w, ]+ : \S")
 HEADING = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
@@ -54,87 +48,31 @@ def public_names(package: str) -> dict[str, Any]:
     return {name: getattr(module, name) for name in module.__all__}
 
 
-def modules(package: str) -> list[ModuleType]:
-    """Return the modules of a package that the API shows, sorted by name."""
-    root = importlib.import_module(f"aucert.{package}")
-    names = [info.name for info in pkgutil.walk_packages(root.__path__, f"{root.__name__}.")]
-    kept = [name for name in sorted(names) if not NOT_SHOWN.search(name)]
-    return [importlib.import_module(name) for name in kept]
-
-
-def own_members(module: ModuleType) -> list[str]:
-    """Return the public functions and classes that a module defines."""
-    return [
-        name
-        for name, value in vars(module).items()
-        if not name.startswith("_")
-        and (inspect.isclass(value) or inspect.isfunction(value))
-        and value.__module__ == module.__name__
-    ]
-
-
 def api_page(package: str) -> str:
-    """Return the page of a package's public names."""
-    title = f"aucert.{package}"
+    """Return the page of a package: a table of its public names, then each of them."""
+    title, names = f"aucert.{package}", public_names(package)
     lines = [title, "=" * len(title), "", PACKAGES[package], "", f".. currentmodule:: {title}", ""]
-    for name, value in public_names(package).items():
+    lines += [".. list-table::", "   :widths: 30 70", ""]
+    for name, value in names.items():
+        first = " ".join((inspect.getdoc(value) or "").split("\n\n")[0].split())
+        first = re.sub(r"\s*\[[^\]]*\]$", "", first)  # the source stands in the full text
+        kind = "class" if inspect.isclass(value) else "func" if callable(value) else "data"
+        lines += [f"   * - :py:{kind}:`{name}`", f"     - {_escaped(first)}"]
+    lines.append("")
+    for name, value in names.items():
         if inspect.isclass(value):
             lines += [f".. autoclass:: {name}", *_members(value), ""]
         elif callable(value):
             lines += [f".. autofunction:: {name}", ""]
         else:
             lines += [f".. autodata:: {name}", ""]
-    lines += ["Modules by room", "---------------", "", ".. toctree::", "   :maxdepth: 1", ""]
-    return "\n".join([*lines, *(f"   {name}" for name in rooms(package)), ""])
-
-
-def rooms(package: str) -> dict[str, list[ModuleType]]:
-    """Return the modules to show, by the page that they share: one a folder, one for the rest."""
-    found: dict[str, list[ModuleType]] = {}
-    for module in modules(package):
-        if own_members(module):
-            root, _, room = ".".join(module.__name__.split(".")[:3]).rpartition(".")
-            alone = module.__name__ == f"{root}.{room}" and not hasattr(module, "__path__")
-            found.setdefault(f"{root}.{ROOT_MODULES if alone else room}", []).append(module)
-    return found
+    return "\n".join([*lines, ""])
 
 
 def _members(value: type) -> list[str]:
     """Return the options that show the methods of a class and of its bases within aucert."""
     others = [c.__name__ for c in value.__mro__ if not c.__module__.startswith("aucert")]
     return ["   :members:", f"   :inherited-members: {', '.join(others)}"]
-
-
-def room_page(name: str, members: list[ModuleType]) -> str:
-    """Return the page of one room: its own sentence, then a section a module."""
-    package, room = name.split(".")[1:]
-    title = f"{package}: modules outside the rooms" if room == ROOT_MODULES else f"{package}.{room}"
-    opening = "" if room == ROOT_MODULES else inspect.getdoc(importlib.import_module(name)) or ""
-    lines = [title, "=" * len(title), "", *as_markup(opening.splitlines()), ""]
-    return "\n".join([*lines, *(module_section(module, title) for module in members)])
-
-
-def module_section(module: ModuleType, room: str) -> str:
-    """Return the section of one module."""
-    title = module.__name__.split(".", 2)[2].removeprefix(f"{room.partition('.')[2]}.")
-    lines = [
-        title,
-        "-" * len(title),
-        "",
-        *as_markup((inspect.getdoc(module) or "").splitlines()),
-        "",
-    ]
-    public = {id(value) for package in PACKAGES for value in public_names(package).values()}
-    for name in own_members(module):
-        value = getattr(module, name)
-        if id(value) in public:  # described once
-            home = f"aucert.{module.__name__.split('.')[1]}"
-            lines += [f"* ``{name}``: see the :doc:`public names <{home.split('.')[1]}>`.", ""]
-            continue
-        kind = "class" if inspect.isclass(value) else "function"
-        lines += [f".. auto{kind}:: {module.__name__}.{name}"]
-        lines += [*(_members(value) if kind == "class" else []), ""]
-    return "\n".join(lines)
 
 
 def as_markup(lines: list[str]) -> list[str]:
@@ -215,7 +153,6 @@ def write(folder: Path) -> None:
     pages = {"command-line.md": command_line_page()}
     for package in PACKAGES:
         pages[f"{package}.rst"] = api_page(package)
-        pages |= {f"{name}.rst": room_page(name, many) for name, many in rooms(package).items()}
     folder.mkdir(exist_ok=True)
     for old in folder.iterdir():
         if old.name not in pages:

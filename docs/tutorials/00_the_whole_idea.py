@@ -9,8 +9,8 @@ pair of a positive :math:`i` and a negative :math:`j` pays for what it lacks:
 .. math:: F(w) = \frac\lambda2 |w|^2 + \text{mean over pairs of } \max(0, z_{ij}), \qquad
           z_{ij} = 1 - (x_i - x_j)'w.
 
-A million rows make 250 billion pairs. They are never listed. Next to each :math:`F(w)` stands a
-number that no weights can get below.
+A million rows make 250 billion pairs. They are never listed. With each :math:`F(w)` comes
+a lower bound that no weights can beat.
 """
 
 import matplotlib.pyplot as plt
