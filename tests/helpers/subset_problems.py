@@ -1,8 +1,7 @@
-"""Random problems for the best subset, with what makes them awkward, and trying all supports."""
+"""Random problems for the best subset, with what makes them awkward."""
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,9 +46,71 @@ def draw(seed: int, kind: str = "plain", d: int | None = None, n: int | None = N
     return Drawn(X, y, k, ridge, weight)
 
 
-def trying_all(F, d: int, k: int) -> float:
-    """The least of F over all supports of k features."""
-    return min(F(list(S)) for S in itertools.combinations(range(d), min(k, d)))
+AWKWARD = (
+    "plain",
+    "near copy",
+    "near sum",
+    "near copies of both",
+    "scaled copy",
+    "whole numbers",
+    "one positive",
+    "constants",
+    "few rows",
+    "far away",
+    "large and small",
+    "separating",
+    "all but constant",
+    "weighted",
+    "ridge",
+    "outlier",
+)
+
+
+def awkward(seed: int, kind: str):
+    """X, the positive rows, k, weights and ridge; up to 6 features, one of the awkward kinds."""
+    rng = np.random.default_rng([seed, AWKWARD.index(kind)])
+    n, d = int(rng.integers(6, 14)), int(rng.integers(2, 7))
+    k = int(rng.integers(1, d + 1))
+    positive = rng.permutation(n) < rng.integers(1, n)
+    X = rng.normal(size=(n, d)) + 0.7 * positive[:, None] * rng.uniform(size=d)
+    near = 10.0 ** -float(rng.integers(1, 17))
+    weight, ridge = None, 0.0
+    if kind == "near copy":
+        X[:, 0] = X[:, -1] + near * rng.normal(size=n)
+    elif kind == "near sum":
+        X[:, 0] = X[:, 1] - 2 * X[:, -1] + 5 + near * positive * rng.integers(0, 2)
+    elif kind == "near copies of both":
+        X[:, 0], X[:, 1] = X[:, -1] * (1 + near), X[:, -1] * (1 - near * rng.normal(size=n))
+    elif kind == "scaled copy":
+        X[:, 0] = X[:, -1] * rng.choice([-3.0, -2.0, 1.8, 1e-30]) + rng.choice([0.0, 32.0])
+    elif kind == "whole numbers":
+        X = rng.integers(-2, 3, size=(n, d)).astype(float)
+    elif kind == "one positive":
+        positive = np.arange(n) == rng.integers(n)
+        X[:, 0] = X[:, -1] + near * positive
+    elif kind == "constants":
+        X[:, 0], X[:, -1] = 0.1, 7.3
+    elif kind == "few rows":
+        X, positive = X[:4], np.arange(4) < 2
+    elif kind == "far away":
+        X = 10.0 ** rng.integers(3, 16) + X
+    elif kind == "large and small":
+        X = X * 10.0 ** rng.choice([-150, -100, -20, 0, 20, 90], size=d)
+    elif kind == "separating":
+        X[:, 0] = np.where(positive, 0.7, 0.1) + near * rng.normal(size=n) * rng.integers(0, 2)
+    elif kind == "all but constant":
+        X[:, 0] = 1 + 2.0**-52 * rng.integers(0, 3, size=n)
+        X[:, -1] = 0.3 + 2.0**-54 * positive
+    elif kind == "weighted":
+        weight = rng.choice([0.0, 0.1, 1.0, 1e8], size=n) + 1e-3 * (rng.uniform(size=n) < 0.5)
+        weight[[np.argmax(positive), np.argmin(positive)]] = 1.0
+        X[:, 0] = X[:, -1] + near * rng.normal(size=n)
+    elif kind == "ridge":
+        ridge = float(10.0 ** rng.integers(-12, 2))
+        X[:, 0] = X[:, -1] + near * rng.normal(size=n)
+    elif kind == "outlier":
+        X[0, 0] = 10.0 ** rng.integers(4, 17)
+    return X, positive, k, weight, ridge
 
 
 def noisy(n: int, d: int, k: int, r: float, share: float, seed: int, mu: float = 0.3):
