@@ -24,3 +24,21 @@ def cut(X: Any, positive: Any, weight: Any, places: list[int]) -> list[Any]:
 
 def cut_groups(X: Any, group: Any, key: Any, weight: Any, places: list[int]) -> list[Any]:
     return _cut(places, X, group=group, key=key, weight=weight)
+
+
+CUTS = ([], [300, 700], [50, 51, 51, 400, 1100, 1200])  # one, three and seven, two of them empty
+
+
+def some_rows() -> tuple[np.ndarray, np.ndarray]:
+    """1200 rows far from the origin, and which are positive."""
+    rng = np.random.default_rng(3)
+    y = rng.random(1200) < 0.3
+    return rng.normal(size=(1200, 3)) + 0.6 * y[:, None] + 4.0, y
+
+
+def queried_rows(n: int, each: int, weighted: bool) -> tuple[Any, ...]:
+    """n rows with ties, their queries of so many rows, grades and whole weights (or None)."""
+    rng, query = np.random.default_rng(1), np.arange(n) // each * 3 - 20
+    grade = rng.integers(0, 4, n).astype(float)
+    X = np.round(rng.normal(size=(n, 3)) + 0.3 * grade[:, None] + 5.0, 1)
+    return X, query, grade, rng.integers(1, 4, n).astype(float) if weighted else None

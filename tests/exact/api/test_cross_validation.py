@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 import pytest
-import sklearn
 from sklearn.base import clone
-from sklearn.model_selection import GroupKFold, KFold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
 import aucert.exact.api.cross_validation as path_selection
 import aucert.exact.spaces.factor as many_features
@@ -18,6 +17,9 @@ from aucert.exact import (
     ROCSVM,
     ROCSVMCV,
     CVPath,
+    GroupedRows,
+    InputError,
+    PartitionedRows,
     SurvivalSVM,
     SurvivalSVMCV,
     cross_validated_path,
@@ -33,13 +35,29 @@ from aucert.exact.pairs.concordance import right_share
 from aucert.exact.solvers.choose import choose_solver
 from aucert.exact.spaces.factor import DENSE_LIMIT
 from aucert.exact.spaces.gram import Gram
+from aucert.exact.spaces.groups import fold_of_groups, starts_of_folds
 from aucert.exact.spaces.kernels import Gaussian
+from aucert.exact.spaces.partitions import fold_of, hashed_names, rows_of_fold
+from cutting import CUTS, cut, cut_groups, queried_rows, some_rows
 from loops import each, first_fast
 
 RNG = np.random.default_rng(2)
-Y = (np.arange(90) % 3 == 0).astype(int)
-X = RNG.normal(size=(90, 3)) + 0.5 * Y[:, None]
-LAMS = [1.0, 0.03, 0.001]
+N = 90
+Y = (np.arange(N) % 3 == 0).astype(int)
+X = RNG.normal(size=(N, 3)) + 0.5 * Y[:, None]
+TIME = np.ceil(5 * RNG.exponential(np.exp(-X @ [1.0, 0.5, 0.0]))) / 2
+EVENT = RNG.random(N) < 0.7
+QID = RNG.permutation(np.repeat(np.arange(9), 10))
+GRADE = np.clip(np.round(X[:, 0] + RNG.normal(size=N)) + 1, 0, 3)
+LAMS = [0.3, 0.02]
+
+
+def assert_ranges_meet(one: CVPath, other: CVPath, tol: float = 1e-6) -> None:
+    """Both say where the AUC of the optimum of each fold is."""
+    assert (one.fold_low <= other.fold_high).all() and (other.fold_low <= one.fold_high).all()
+    for path in (one, other):
+        assert (path.fold_low <= path.fold_auc).all() and (path.fold_auc <= path.fold_high).all()
+        assert (path.fold_gap <= tol).all() and path.complete
 
 
 def exact_auc(train, test, lam, weight=None, **options) -> float:
@@ -55,63 +73,55 @@ def exact_auc(train, test, lam, weight=None, **options) -> float:
 )
 @each("weighted", [False, True])
 def test_the_exact_optimum_of_each_fold_has_an_auc_within_the_range(options, weighted) -> None:
-    weight = 1.0 + np.arange(90) % 4 if weighted else None
-    found = cross_validated_path(
-        X, Y, LAMS, cv=3, seed=5, tol=0.05, sample_weight=weight, **options
-    )
+    weight, lams = 1.0 + np.arange(N) % 4 if weighted else None, [1.0, 0.03, 0.001]
+    how = {"cv": 3, "seed": 5, "tol": 0.05, "sample_weight": weight}
+    found = cross_validated_path(X, Y, lams, **how, **options)
     exact = [
-        [exact_auc(train, test, lam, weight, **options) for lam in LAMS]
+        [exact_auc(train, test, lam, weight, **options) for lam in lams]
         for train, test in make_splits(3, X, Y == 1, 5)
     ]
     assert (found.fold_low <= exact).all() and (exact <= found.fold_high).all()
-    assert (found.fold_low <= found.fold_auc).all() and (found.fold_auc <= found.fold_high).all()
-    assert (found.fold_gap <= 0.05).all() and found.complete
+    assert_ranges_meet(found, found, 0.05)
     if options.get("loss") != "squared_hinge":  # whose steps end far below the tolerance
         assert (found.fold_auc != exact).any() and (found.fold_high > found.fold_low).any()
 
 
 def test_weights_are_repetitions_in_given_folds() -> None:
-    weight = np.arange(90) % 3
-    fold = np.arange(90) % 2
-    splits = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(2)]
-    whole = np.repeat(np.arange(90), weight)
-    again = [(np.flatnonzero(fold[whole] != f), np.flatnonzero(fold[whole] == f)) for f in range(2)]
-    y = (RNG.random(90) < 0.4).astype(int)
-    options = {"loss": "squared_hinge", "tol": 1e-11}
+    weight, fold = np.arange(N) % 3, np.arange(N) % 2
+    whole = np.repeat(np.arange(N), weight)
+    y, options = (RNG.random(N) < 0.4).astype(int), {"loss": "squared_hinge", "tol": 1e-11}
+    splits, again = (
+        [(np.flatnonzero(number != f), np.flatnonzero(number == f)) for f in range(2)]
+        for number in (fold, fold[whole])
+    )
     weighted = cross_validated_path(X, y, LAMS, cv=splits, sample_weight=weight, **options)
     repeated = cross_validated_path(X[whole], y[whole], LAMS, cv=again, **options)
     np.testing.assert_allclose(weighted.fold_auc, repeated.fold_auc, rtol=1e-10)
 
 
-def table(fold_auc, width=0.0) -> CVPath:
-    values = np.array(fold_auc, dtype=float)
-    lams = np.geomspace(1, 0.1, values.shape[1])
-    return CVPath(lams, values, values - width, values + width, values * 0, True)
-
-
 def test_best_and_one_standard_error_by_hand() -> None:
+    def table(fold_auc: Any, width: float = 0.0) -> CVPath:
+        values = np.array(fold_auc, dtype=float)
+        lams = np.geomspace(1, 0.1, values.shape[1])
+        return CVPath(lams, values, values - width, values + width, values * 0, True)
+
     # means 0.6, 0.7, 0.75, 0.7; the best has deviations 0.1 of three: se = 0.1 / sqrt(3) = 0.058
     found = table([[0.6, 0.7, 0.65, 0.7], [0.6, 0.7, 0.75, 0.7], [0.6, 0.7, 0.85, 0.7]])
     np.testing.assert_allclose(found.mean_auc, [0.6, 0.7, 0.75, 0.7])
     np.testing.assert_allclose(found.standard_error, [0, 0, 0.1 / np.sqrt(3), 0], atol=1e-15)
     assert (found.best, found.one_standard_error) == (2, 1)
     assert found.lam_of("best") == found.lams[2] and found.lam_of("one-se") == found.lams[1]
-
-
-def test_a_lam_is_rejected_only_if_another_is_better_whatever_the_solver_left_open() -> None:
+    # A lam is rejected only if another is better, whatever the solver has left open.
     means = [[0.6, 0.7, 0.75], [0.6, 0.7, 0.75]]
-    assert table(means, 0.0).possible.tolist() == [False, False, True]
-    assert table(means, 0.026).possible.tolist() == [False, True, True]
-    assert table(means, 0.1).possible.tolist() == [True, True, True]
+    for width, possible in ((0, [0, 0, 1]), (0.026, [0, 1, 1]), (0.1, [1, 1, 1])):
+        assert table(means, width).possible.tolist() == [bool(one) for one in possible]
 
 
-def test_when_the_time_is_over_the_lam_that_all_folds_have_are_kept() -> None:
-    found = cross_validated_path(X, Y, LAMS, cv=3, max_time=1e-9)
-    assert not found.complete and found.lams.tolist() == [1.0]
-    assert found.fold_auc.shape == (3, 1)
-
-
-def test_an_interrupt_in_a_fold_ends_all_folds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_out_of_time_what_all_folds_have_is_kept_and_an_interrupt_ends_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = cross_validated_path(X, Y, [1.0, *LAMS], cv=3, max_time=1e-9)
+    assert not found.complete and found.lams.tolist() == [1.0] and found.fold_auc.shape == (3, 1)
     calls: list[int] = []
 
     def once(*arguments: Any) -> Any:
@@ -126,141 +136,135 @@ def test_an_interrupt_in_a_fold_ends_all_folds(monkeypatch: pytest.MonkeyPatch) 
     assert len(calls) == 2
 
 
-def test_folds_are_stratified_and_follow_the_seed() -> None:
+def test_folds_are_stratified_follow_the_seed_and_share_the_events_out() -> None:
     first, same, other = (make_splits(3, X, Y == 1, seed) for seed in (0, 0, 1))
     for (_, a), (_, b) in zip(first, same, strict=True):
         np.testing.assert_array_equal(a, b)
         assert Y[a].sum() == 10
     assert any(not np.array_equal(a, b) for (_, a), (_, b) in zip(first, other, strict=True))
+    for event, even in ((np.arange(N) < 6, True), (np.ones(N, dtype=bool), False)):
+        data = FoldedData(X, None, None, False, order=RowOrder.of_times(TIME, event))
+        splits = split_rows(data, 3, 0)
+        assert sorted(np.concatenate([test for _, test in splits])) == list(range(N))
+        assert not even or {int(event[test].sum()) for _, test in splits} == {2}
 
 
-ORNG = np.random.default_rng(1)
-N = 60
-OX = ORNG.normal(size=(N, 3))
-TIME = np.ceil(5 * ORNG.exponential(np.exp(-OX @ [1.0, 0.5, 0.0]))) / 2
-EVENT = ORNG.random(N) < 0.7
-OQID = ORNG.permutation(np.repeat(np.arange(10), 6))
-GRADE = np.clip(np.round(OX[:, 0] + ORNG.normal(size=N)) + 1, 0, 3)
-OLAMS = [0.3, 0.02]
-SPLITS = list(KFold(3).split(OX))
+def test_there_are_no_more_folds_than_events_or_rows_of_a_class() -> None:
+    seen = np.isin(np.arange(N), np.argsort(TIME)[:4])
+    with pytest.warns(UserWarning, match="4 of them with an event: 4 folds"):
+        path = cross_validated_path(X, None, LAMS, time=TIME, event=seen)
+    assert path.fold_auc.shape == (4, 2)
+    few = np.r_[np.flatnonzero(Y == 1)[:3], np.flatnonzero(Y == 0)]
+    with pytest.warns(UserWarning, match="3 rows: 3 folds") as said:
+        model = ROCSVMCV(LAMS).fit(X[few], Y[few])
+    assert len(said) == 1 and model.cv_path_.fold_auc.shape == (3, 2)
+    with pytest.raises(InputError, match="no two folds"):
+        ROCSVMCV(LAMS).fit(X[few[2:]], Y[few[2:]])
 
 
-def structured(time: np.ndarray, event: np.ndarray) -> np.ndarray:
-    y = np.empty(time.size, dtype=[("status", bool), ("days", float)])
-    y["status"], y["days"] = event, time
-    return y
+# The estimators that choose lam.
+
+
+@each("choice", ["best", "one-se"])
+def test_lam_is_that_of_a_plain_loop_over_folds_and_grid(choice: str) -> None:
+    lams, splits = [1.0, 0.1, 0.001], list(StratifiedKFold(3).split(X, Y))
+    model = ROCSVMCV(lams, cv=splits, choice=choice).fit(X, Y)
+    table = [
+        [
+            roc_auc_score(Y[test], ROCSVM(lam).fit(X[train], Y[train]).decision_function(X[test]))
+            for lam in lams
+        ]
+        for train, test in splits
+    ]
+    np.testing.assert_allclose(model.cv_path_.fold_auc, table, rtol=1e-12)
+    mean, error = np.mean(table, axis=0), np.std(table, axis=0, ddof=1) / np.sqrt(3)
+    best = max(range(3), key=lambda k: mean[k])
+    if choice == "one-se":
+        best = min(k for k in range(3) if mean[k] >= mean[best] - error[best])
+    assert model.lam_ == lams[best]
+    np.testing.assert_array_equal(model.coef_, ROCSVM(lams[best]).fit(X, Y).coef_)
+    assert model.certificate_.reaches(1e-9)
+    near, (train, test) = ROCSVMCV([0.1], cv=splits, pairs="nearest:2").fit(X, Y), splits[0]
+    alone = ROCSVM(0.1, pairs="nearest:2").fit(X[train], Y[train])  # found in each fold
+    expected = roc_auc_score(Y[test], alone.decision_function(X[test]))
+    assert near.cv_path_.fold_auc[0, 0] == pytest.approx(expected, rel=1e-12)
 
 
 @each("loss", ["hinge", "squared_hinge"])
-def test_lam_is_that_of_a_plain_loop_over_folds_and_grid(loss: str) -> None:
-    model = SurvivalSVMCV(OLAMS, cv=SPLITS, loss=loss).fit(OX, TIME, EVENT)
-    table = np.array(
-        [
-            [
-                SurvivalSVM(lam, loss=loss)
-                .fit(OX[train], TIME[train], EVENT[train])
-                .score(OX[test], TIME[test], EVENT[test])
-                for lam in OLAMS
-            ]
-            for train, test in SPLITS
-        ]
-    )
+def test_so_it_is_for_survival(loss: str) -> None:
+    splits = list(KFold(3).split(X))
+    model = SurvivalSVMCV(LAMS, cv=splits, loss=loss).fit(X, TIME, EVENT)
+    table = np.zeros((3, 2))
+    for k, (train, test) in enumerate(splits):
+        for at, lam in enumerate(LAMS):
+            one = SurvivalSVM(lam, loss=loss).fit(X[train], TIME[train], EVENT[train])
+            table[k, at] = one.score(X[test], TIME[test], EVENT[test])
     path = model.cv_path_
     np.testing.assert_allclose(path.fold_auc, table, atol=5e-3)  # pairs within the gap of a tie
     assert (path.fold_low <= table + 1e-12).all() and (table <= path.fold_high + 1e-12).all()
     assert (path.fold_high - path.fold_low).max() < 0.3
-    assert model.lam_ == OLAMS[int(path.mean_auc.argmax())]
-    again = SurvivalSVM(model.lam_, loss=loss).fit(OX, TIME, EVENT)
+    assert model.lam_ == LAMS[int(path.mean_auc.argmax())]
+    again = SurvivalSVM(model.lam_, loss=loss).fit(X, TIME, EVENT)
     np.testing.assert_allclose(model.coef_, again.coef_, atol=1e-2)
     assert model.certificate_.reaches(1e-6)
-    first = model.fit(OX, structured(TIME, EVENT)).coef_
-    np.testing.assert_array_equal(first, clone(model).fit(OX, TIME, EVENT).coef_)
+    y = np.empty(N, dtype=[("status", bool), ("days", float)])  # as scikit-survival has it
+    y["status"], y["days"] = EVENT, TIME
+    np.testing.assert_array_equal(clone(model).fit(X, y).coef_, model.coef_)
 
 
-@each("weight", [None, ORNG.integers(0, 3, N)], ids=["plain", "weighted"])
+@each("weight", [None, RNG.integers(0, 3, N)], ids=["plain", "weighted"])
 def test_grades_are_cross_validated_within_queries(weight: np.ndarray | None) -> None:
-    splits = list(GroupKFold(3).split(OX, GRADE, OQID))
+    splits = list(GroupKFold(3).split(X, GRADE, QID))
     how: dict[str, Any] = {"loss": "squared_hinge"}
-    found = cross_validated_path(OX, GRADE, OLAMS, cv=splits, qid=OQID, sample_weight=weight, **how)
+    found = cross_validated_path(X, GRADE, LAMS, cv=splits, qid=QID, sample_weight=weight, **how)
     r = np.ones(N) if weight is None else weight
     for k, (train, test) in enumerate(splits):
         train, test = train[r[train] > 0], test[r[test] > 0]
-        for at, lam in enumerate(OLAMS):
-            more: dict[str, Any] = {"qid": OQID[train], "sample_weight": r[train], "tol": 1e-6}
-            s = OX[test] @ solve(OX[train], GRADE[train], lam, **more, **how).w
-            above = (GRADE[test][:, None] > GRADE[test]) & (OQID[test][:, None] == OQID[test])
+        for at, lam in enumerate(LAMS):
+            more: dict[str, Any] = {"qid": QID[train], "sample_weight": r[train], "tol": 1e-6}
+            s = X[test] @ solve(X[train], GRADE[train], lam, **more, **how).w
+            above = (GRADE[test][:, None] > GRADE[test]) & (QID[test][:, None] == QID[test])
             mass = above * np.outer(r[test], r[test])
             right = np.sum(mass * (np.sign(s[:, None] - s) + 1) / 2) / mass.sum()
             assert found.fold_auc[k, at] == pytest.approx(right, abs=1e-12)
             assert found.fold_low[k, at] <= right <= found.fold_high[k, at]
 
 
-def test_folds_of_survival_share_the_events_out() -> None:
-    few = np.arange(N) < 6
-    for event, even in ((few, True), (np.ones(N, dtype=bool), False)):
-        data = FoldedData(OX, None, None, False, order=RowOrder.of_times(TIME, event))
-        splits = split_rows(data, 3, 0)
-        assert sorted(np.concatenate([test for _, test in splits])) == list(range(N))
-        shares = {int(event[test].sum()) for _, test in splits}
-        assert not even or shares == {2}
-
-
-def test_there_are_no_more_folds_than_rows_with_an_event() -> None:
-    seen = np.isin(np.arange(N), np.argsort(TIME)[:4])
-    with pytest.warns(UserWarning, match="4 of them with an event: 4 folds"):
-        path = cross_validated_path(OX, None, OLAMS, time=TIME, event=seen)
-    assert path.fold_auc.shape == (4, len(OLAMS))
-
-
-QRNG = np.random.default_rng(3)
-QID = QRNG.permutation(np.repeat(np.arange(9), 6))
-QY = QRNG.random(54) < 0.4
-QX = QRNG.normal(size=(54, 2)) + 0.8 * QY[:, None] + 5.0 * (QID % 3)[:, None]
-QLAMS = [0.3, 0.02]
-
-
 def test_the_estimator_chooses_within_queries_and_keeps_queries_whole() -> None:
-    model = ROCSVMCV(QLAMS, cv=3, random_state=0, loss="squared_hinge").fit(QX, QY, qid=QID)
-    path = model.cv_path_
-    assert path.fold_auc.shape == (3, 2) and path.mean_auc.min() > 0.55
-    again = ROCSVM(model.lam_, loss="squared_hinge").fit(QX, QY, qid=QID)
+    shifted = X + 5.0 * (QID % 3)[:, None]
+    model = ROCSVMCV(LAMS, cv=3, random_state=0, loss="squared_hinge").fit(shifted, Y, qid=QID)
+    assert model.cv_path_.fold_auc.shape == (3, 2) and model.cv_path_.mean_auc.min() > 0.55
+    again = ROCSVM(model.lam_, loss="squared_hinge").fit(shifted, Y, qid=QID)
     np.testing.assert_array_equal(model.coef_, again.coef_)
-    share = right_share(query_pairs(QID, QY.astype(float)), model.decision_function(QX))
-    assert share > right_share(query_pairs(np.zeros(54), QY.astype(float)), QX[:, 0])
-    assert not hasattr(model, "_queries") or model._queries is None
+    grades = Y.astype(float)
+    share = right_share(query_pairs(QID, grades), model.decision_function(shifted))
+    assert share > right_share(query_pairs(np.zeros(N), grades), shifted[:, 0])
 
 
-def test_metadata_routing_hands_the_queries_on() -> None:
-    alone = ROCSVMCV(QLAMS, cv=3, random_state=0, loss="squared_hinge")
-    wanted = alone.fit(StandardScaler().fit_transform(QX), QY, qid=QID).coef_
-    with sklearn.config_context(enable_metadata_routing=True):
-        asked = ROCSVMCV(QLAMS, cv=3, random_state=0, loss="squared_hinge").set_fit_request(
-            qid=True
-        )
-        pipe = make_pipeline(StandardScaler(), asked).fit(QX, QY, qid=QID)
-    np.testing.assert_array_equal(pipe[-1].coef_, wanted)
+@pytest.mark.slow
+def test_several_processes_give_the_same_model() -> None:
+    one, two = (ROCSVMCV([1.0, 0.1], cv=2, n_jobs=n, random_state=0).fit(X, Y) for n in (None, 2))
+    assert two.lam_ == one.lam_
+    np.testing.assert_allclose(two.cv_path_.fold_auc, one.cv_path_.fold_auc)
+    np.testing.assert_allclose(two.coef_, one.coef_, rtol=1e-6)
 
 
-KRNG = np.random.default_rng(7)
-KX = KRNG.normal(size=(120, 4))
-KY = KX[:, 0] * KX[:, 1] + 0.5 * KRNG.normal(size=120) > 0.2
+# Kernels, whose folds are cut from one matrix.
+
+KX = RNG.normal(size=(120, 4))
+KY = KX[:, 0] * KX[:, 1] + 0.5 * RNG.normal(size=120) > 0.2
 KX[5], KX[17] = KX[6], KX[3]  # equal rows, of one class or of two
 KLAMS = [0.3, 0.01, 1e-4]
 GAUSSIAN = {"kernel": "rbf", "gamma": 0.4}
 
 
-def plainly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let kernels be left as they are however few rows there are."""
-    monkeypatch.setattr(many_features, "PLAIN_FROM", 1)
-    monkeypatch.setattr(many_features, "NEARLY_ALL", 0.0)
-
-
 def test_a_part_is_the_space_of_those_rows_alone() -> None:
-    index = np.array([3, 4, 50, 7])
-    part, alone = Gram.of_kernel(Gaussian(0.4), KX).part(index), Gram(Gaussian(0.4)(KX, KX)).K
-    np.testing.assert_array_equal(part.K, alone[index][:, index])
-    own = Gram.of_kernel(Gaussian(0.4), KX[index])
-    c = KRNG.normal(size=4)
+    index, c = np.array([3, 4, 50, 7]), RNG.normal(size=4)
+    part, own = (
+        Gram.of_kernel(Gaussian(0.4), KX).part(index),
+        Gram.of_kernel(Gaussian(0.4), KX[index]),
+    )
+    np.testing.assert_allclose(part.K, Gaussian(0.4)(KX[index], KX[index]), rtol=1e-13)
     assert part.n == part.dim == 4 and part.reach == own.reach
     np.testing.assert_allclose(part.scores(c), own.scores(c), rtol=1e-13)
     assert part.norm2(c) == pytest.approx(own.norm2(c), rel=1e-13)
@@ -279,9 +283,7 @@ def test_folds_cut_from_one_matrix_are_the_folds_alone(
     monkeypatch.setattr(path_selection, "SHARED_ROWS", 0)
     alone = cross_validated_path(KX, KY, KLAMS, **how, **GAUSSIAN)
     np.testing.assert_allclose(shared.fold_auc, alone.fold_auc, atol=2e-3)
-    for one, other in ((shared, alone), (alone, shared)):
-        assert (one.fold_low <= other.fold_high).all()
-        assert (one.fold_gap <= 1e-9).all()
+    assert_ranges_meet(shared, alone, 1e-9)
 
 
 @pytest.mark.slow
@@ -290,24 +292,135 @@ def test_a_path_over_a_plain_kernel_is_the_cold_solution_at_each_lam(
     monkeypatch: pytest.MonkeyPatch, limit: int
 ) -> None:
     cold = [solve(KX, KY, lam, tol=1e-11, **GAUSSIAN).certificate for lam in KLAMS]
-    plainly(monkeypatch)
+    monkeypatch.setattr(many_features, "PLAIN_FROM", 1)  # kernels are left as they are
+    monkeypatch.setattr(many_features, "NEARLY_ALL", 0.0)
     monkeypatch.setattr("aucert.exact.formulation.formulation.DENSE_LIMIT", limit)
     path = regularization_path(KX, KY, KLAMS, tol=1e-9, **GAUSSIAN)
     for point, known in zip(path.points, cold, strict=True):
         held = point.certificate
         assert held.reaches(1e-9) and point.solution.method == "descent"
-        assert held.dual <= known.primal
-        assert known.dual <= held.primal
+        assert held.dual <= known.primal and known.dual <= held.primal
 
 
-FRNG = np.random.default_rng(3)
-FX = FRNG.normal(size=(40, 2))
-FY = (FX[:, 0] + FRNG.normal(size=40) > 0).astype(int)
+# Rows in partitions: folds by their numbers in the class, or by the names of their queries.
 
 
-@pytest.mark.slow
-def test_several_processes_give_the_same_model() -> None:
-    one, two = (ROCSVMCV([1.0, 0.1], cv=2, n_jobs=n, random_state=0).fit(FX, FY) for n in (None, 2))
-    assert two.lam_ == one.lam_
-    np.testing.assert_allclose(two.cv_path_.fold_auc, one.cv_path_.fold_auc)
-    np.testing.assert_allclose(two.coef_, one.coef_, rtol=1e-6)
+def scrambled(x: int) -> int:
+    """Return splitmix64 of a number, in whole numbers without an end."""
+    room = 1 << 64
+    x = (x + 1) * 0x9E3779B97F4A7C15 % room
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 % room
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB % room
+    return x ^ (x >> 31)
+
+
+def naive_fold(side: int, number: int, seed: int, folds: int) -> int:
+    """Return the fold of one row: the run it is in begins with the fold that a hash tells."""
+    run = number // folds
+    mixed = scrambled((scrambled(scrambled(seed) ^ side) + run) % (1 << 64))
+    turn = (mixed >> 33) * folds >> 31
+    return (number % folds - turn) % folds
+
+
+def folds_by_hand(y: np.ndarray, seed: int, folds: int) -> np.ndarray:
+    """Return the fold of each row: the rows of a class are numbered from the first one on."""
+    found = np.empty(y.size, dtype=int)
+    for side in (0, 1):
+        count = int((y == side).sum())
+        found[y == side] = [naive_fold(side, k, seed, folds) for k in range(count)]
+    return found
+
+
+def naive_hash(name: Any, seed: int) -> int:
+    """Return the hash of one name."""
+    if isinstance(name, str):
+        own = int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")
+    else:
+        own = int(np.array([float(name)]).view(np.uint64)[0])
+    return scrambled(scrambled(own) ^ scrambled(seed))
+
+
+def query_folds_by_hand(group: np.ndarray, folds: int, seed: int) -> np.ndarray:
+    """Return the fold of each row: the groups by their hashes, in stretches of the same length."""
+    names = sorted(set(group.tolist()), key=lambda name: naive_hash(name, seed))
+    starts = [k * len(names) // folds for k in range(folds)]
+    number = {name: sum(at >= s for s in starts) - 1 for at, name in enumerate(names)}
+    return np.array([number[name] for name in group.tolist()])
+
+
+@each(("seed", "folds"), [(0, 2), (7, 5), (123456789, 11)])
+@each("side", [0, 1])
+def test_folds_are_those_of_the_naive_form(side: int, seed: int, folds: int) -> None:
+    for start, count in ((0, 40), (3, 1), (17, 0), (10**12 + 1, 30)):
+        expected = [naive_fold(side, start + k, seed, folds) for k in range(count)]
+        for fold in range(folds):
+            found = rows_of_fold(side, start, count, seed, folds, fold)
+            np.testing.assert_array_equal(found, np.flatnonzero(np.array(expected) == fold))
+
+
+@each("places", CUTS)
+@each("by_class", [False, True])
+def test_a_fold_and_the_rest_are_all_rows_however_they_are_cut(
+    places: list[int], by_class: bool
+) -> None:
+    X, y = some_rows()
+    y = np.sort(y) if by_class else y  # then the first partitions have one class
+    weight = np.arange(1200) % 3 + 1.0
+    rows, number = PartitionedRows(cut(X, y, weight, places)), folds_by_hand(y, 5, 4)
+    train, test = fold_of(rows, 2, 4, 5)
+    for part, own in ((train, number != 2), (test, number == 2)):
+        found = part.drawn(1.0, 1.0)
+        np.testing.assert_array_equal(found.rows, X[own])
+        np.testing.assert_array_equal(found.positive, y[own])
+        np.testing.assert_array_equal(found.weight, weight[own])
+
+
+@each("words", [False, True])
+@each("places", [[], [30, 300], [0, 15, 15, 150, 450, 585]])
+def test_a_fold_is_whole_queries_however_the_rows_are_cut(words: bool, places: list[int]) -> None:
+    X, group, grade, weight = queried_rows(600, 15, True)
+    group = np.array([f"q{one}" for one in group]) if words else group
+    rows = GroupedRows(cut_groups(X, group, grade, weight, places))
+    number, starts = query_folds_by_hand(group, 7, 5), starts_of_folds(rows, 7, 5)
+    for fold in range(7):
+        train, test = fold_of_groups(rows, starts, fold, 5)
+        for part, own in ((train, number != fold), (test, number == fold)):
+            found = part.all_rows()
+            np.testing.assert_array_equal(found.rows, X[own])
+            np.testing.assert_array_equal(found.group, group[own])
+            np.testing.assert_array_equal(found.key, grade[own])
+            np.testing.assert_array_equal(found.weight, weight[own])
+        assert test.groups in (5, 6)
+
+
+def test_equal_names_have_the_same_hash_whatever_their_type() -> None:
+    names = np.array([-3, 0, 1, 2**20])
+    for kind in (float, np.int32):
+        np.testing.assert_array_equal(hashed_names(names, 3), hashed_names(names.astype(kind), 3))
+    assert hashed_names(np.array([-0.0]), 0) == hashed_names(np.array([0.0]), 0)
+    assert np.unique(hashed_names(np.arange(20_000), 1)).size == 20_000
+
+
+@each("places", first_fast(CUTS))
+@each("weighted", [False, True])
+@each("queries", [False, True])
+def test_cross_validation_is_that_of_the_same_folds_in_memory(
+    queries: bool, weighted: bool, places: list[int]
+) -> None:
+    how: dict[str, Any] = {}
+    if queries:
+        X, query, y, weight = queried_rows(1200, 15, weighted)
+        places = [place // 15 * 15 for place in places]
+        rows: Any = GroupedRows(cut_groups(X, query, y, weight, places))
+        number, how["qid"] = query_folds_by_hand(query, 3, 11), query
+    else:
+        X, y = some_rows()
+        X, weight = np.round(X, 1), np.arange(1200) % 3 + 1.0 if weighted else None  # ties
+        rows, number = PartitionedRows(cut(X, y, weight, places)), folds_by_hand(y, 11, 3)
+    apart = cross_validated_path(rows, None, LAMS, cv=3, seed=11, tol=1e-6)
+    splits = [(np.flatnonzero(number != k), np.flatnonzero(number == k)) for k in range(3)]
+    how |= {"cv": splits, "tol": 1e-8, "sample_weight": weight}
+    held = cross_validated_path(X, y, LAMS, **how)
+    np.testing.assert_allclose(apart.fold_auc, held.fold_auc, atol=2e-3)
+    assert_ranges_meet(apart, held)
+    assert (apart.fold_high - apart.fold_low < 0.06).all()
