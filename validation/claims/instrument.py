@@ -1,22 +1,22 @@
 """Whether the instrument is calibrated: certificates against optima written out pair by pair.
 
 What each claim says stands in the TOML. Problems are small, with ties; their objectives are
-sums over listed pairs, and their optima are what Nelder and Mead find.
+sums over listed pairs, and their optima are what a grid finds that narrows around its best point.
 """
 
 from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import wraps
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from ...exact.api.solve import solve
 from ...exact.certificate.solution import Solution
@@ -33,7 +33,7 @@ from ...exact.proof.write import write_proof
 from ...exact.solvers.choose import choose_solver
 from ...exact.spaces.rows import Rows
 from ..extremes import highest, lowest
-from .claim import Context, Outcome, Run, Verdict
+from .claim import Context, Outcome, Run
 from .judge import at_most, judged
 
 LOSSES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -48,8 +48,10 @@ TIGHT = 1e-5  # largest relative gap of a certificate that is taken for tight
 LAM, L1 = 0.05, 0.05
 DRAWS = 2  # problems for each case; the full profile takes ten times as many
 
-Objective = Callable[[np.ndarray], float]
-Drawn = Iterator[tuple[np.ndarray, np.random.Generator]]
+Objective = Callable[[np.ndarray], np.ndarray]  # of weights (..., 2)
+Columns = dict[str, np.ndarray]
+Pairs = list[tuple[int, int]]
+WINDOW = np.stack(np.meshgrid(*[np.linspace(-1, 1, 11)] * 2), axis=-1).reshape(-1, 2)
 
 
 @dataclass(frozen=True)
@@ -65,63 +67,52 @@ class Case:
         """Whether the interval is that of the enumerated problem, and tight."""
         return self.wrong_sum <= SAME and self.below <= 0 and self.gap <= TIGHT
 
-    @classmethod
-    def of(cls, solution: Solution, objective: Objective) -> Case:
-        """Return what a solution's certificate comes to."""
-        found = solution.certificate
-        gap = np.inf if found.relative_gap is None else found.relative_gap
-        w = np.asarray(solution.w)
-        return cls.between(w, found.primal, found.dual, gap, objective, found.rounding)
 
-    @classmethod
-    def between(
-        cls,
-        w: np.ndarray,
-        upper: float,
-        lower: float,
-        gap: float,
-        objective: Objective,
-        rounding: float = 0.0,
-    ) -> Case:
-        """Return what the bounds come to: F(w) lies between `upper` - `rounding` and `upper`."""
-        at = objective(w)
-        # F is convex: a second start is only for a search that ends too early.
-        options = {"xatol": 1e-7, "fatol": 1e-12, "maxiter": 100}
-        least = lowest(
-            float(minimize(objective, start, method="Nelder-Mead", options=options).fun)
-            for start in (w, np.zeros(w.size))
-        )
-        # The enumerated sums have a rounding of their own, far below SAME.
-        low = lower - SAME * 1e-3 * abs(at)
-        outside = highest(at - upper, upper - rounding - at, 0.0)
-        return cls(outside / at, (low - lowest(least, at)) / at, gap)
+def case(
+    w: Any,
+    upper: float,
+    lower: float,
+    gap: float | None,
+    objective: Objective,
+    rounding: float = 0.0,
+) -> Case:
+    """Return what the bounds come to: F(w) lies between `upper` - `rounding` and `upper`."""
+    w = np.asarray(w)
+    at = least = float(objective(w))
+    # F is convex: a window around its best point, which holds w and 0 at first, narrows on it.
+    best, width = w, 1.0 + 2 * np.abs(w).max()
+    for _ in range(30):
+        around = np.vstack([best, best + width * WINDOW])
+        values = objective(around)
+        best, width = around[np.argmin(values)], 0.6 * width
+        least = lowest(least, values.min())
+    # The enumerated sums have a rounding of their own, far below SAME.
+    low = lower - SAME * 1e-3 * abs(at)
+    outside = highest(at - upper, upper - rounding - at, 0.0)
+    return Case(outside / at, (low - least) / at, np.inf if gap is None else gap)
 
 
-Cases = Callable[..., Iterator[Case]]
+def of(solution: Solution, objective: Objective) -> Case:
+    """Return what a solution's certificate comes to."""
+    found = solution.certificate
+    bounds = found.primal, found.dual, found.relative_gap
+    return case(solution.w, *bounds, objective, found.rounding)
 
 
 def outcome(cases: Iterable[Case]) -> Outcome:
     """Return the verdict over all cases."""
     found = list(cases)
-    wrong = sum(not case.right for case in found)
-    return judged(
-        not wrong,
-        f"{wrong} of {len(found)} intervals are wrong",
-        {
-            "cases": len(found),
-            "largest relative difference of the sums": highest(case.wrong_sum for case in found),
-            "largest relative gap": highest(case.gap for case in found),
-            "largest excess of the lower bound": highest(case.below for case in found),
-        },
-    )
+    wrong = sum(not one.right for one in found)
+    measured = f"{wrong} of {len(found)} intervals are wrong"
+    return judged(not wrong, measured, details={"cases": len(found)})
 
 
-def interval(cases: Cases) -> Run:
+def interval(cases: Callable[..., Iterator[Case]]) -> Run:
     """Return the judge of the claim that the interval holds the optimum in every case."""
     return wraps(cases)(lambda c, *given: outcome(cases(c, *given)))
 
 
-def draws(c: Context) -> Drawn:
+def draws(c: Context) -> Iterator[tuple[np.ndarray, np.random.Generator]]:
     """Rows (14, 2) with ties, and a generator for labels."""
     for draw in range(DRAWS if c.quick else 10 * DRAWS):
         rng = c.rng(f"draw {draw}")
@@ -134,33 +125,38 @@ def two_classes(X: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np
     return X + 1.5 * y[:, None], y
 
 
-def every_pair(y: np.ndarray) -> list[tuple[int, int]]:
-    """Positives above negatives, one by one."""
-    return [(int(i), int(j)) for i in np.flatnonzero(y == 1) for j in np.flatnonzero(y == 0)]
+def pairs_where(above: Callable[[int, int], object], n: int = 14) -> Pairs:
+    """All (i, j) of n rows with i above j, one by one."""
+    return [(i, j) for i in range(n) for j in range(n) if above(i, j)]
 
 
-def graded_pairs(qid: np.ndarray, grade: np.ndarray) -> list[tuple[int, int]]:
-    """Rows above rows of the same query and a smaller grade, one by one."""
-    n = range(len(qid))
-    return [(i, j) for i in n for j in n if qid[i] == qid[j] and grade[i] > grade[j]]
+def every_pair(y: np.ndarray) -> Pairs:
+    """Positives above negatives."""
+    return pairs_where(lambda i, j: y[i] > y[j])
 
 
-def timed_pairs(time: np.ndarray, event: np.ndarray) -> list[tuple[int, int]]:
-    """Deaths above what comes later, or is censored at the same time, one by one."""
-    n = range(len(time))
-    return [
-        (i, j)
-        for i in n
-        for j in n
-        if event[i] and (time[i] < time[j] or (time[i] == time[j] and not event[j]))
-    ]
+def by_query(rng: np.random.Generator) -> tuple[Columns, Pairs]:
+    """Queries and grades: rows above those of the same query and a smaller grade."""
+    qid, grade = rng.integers(0, 3, 14), rng.integers(0, 3, 14)
+    pairs = pairs_where(lambda i, j: qid[i] == qid[j] and grade[i] > grade[j])
+    return {"y": grade, "qid": qid}, pairs
 
 
-def mean_loss(X: np.ndarray, pairs: Sequence[tuple[Any, Any]], loss: str) -> Objective:
+def by_time(rng: np.random.Generator) -> tuple[Columns, Pairs]:
+    """Times: deaths above what comes later, or is censored at the same time."""
+    time, event = rng.integers(1, 6, 14).astype(float), rng.random(14) < 0.7
+
+    def above(i: int, j: int) -> bool:
+        return event[i] and (time[i] < time[j] or (time[i] == time[j] and not event[j]))
+
+    return {"time": time, "event": event}, pairs_where(above)
+
+
+def mean_loss(X: np.ndarray, pairs: Pairs, loss: str) -> Objective:
     """Return w -> mean over listed pairs of the loss."""
     upper, lower = np.array(pairs).T
     differences = X[upper] - X[lower]
-    return lambda w: float(LOSSES[loss](differences @ w).mean())
+    return lambda w: LOSSES[loss](w @ differences.T).mean(axis=-1)
 
 
 def worst_loss(X: np.ndarray, y: np.ndarray, kp: float, kq: float, loss: str) -> Objective:
@@ -168,40 +164,36 @@ def worst_loss(X: np.ndarray, y: np.ndarray, kp: float, kq: float, loss: str) ->
     sizes = int((y == 1).sum()), int((y == 0).sum())
     p, q = (np.clip(k - np.arange(m), 0.0, 1.0) / k for k, m in zip((kp, kq), sizes, strict=True))
 
-    def value(w: np.ndarray) -> float:
-        scores = X @ w
-        low, high = np.sort(scores[y == 1]), np.sort(scores[y == 0])[::-1]
-        return float(p @ LOSSES[loss](low[:, None] - high) @ q)
+    def value(w: np.ndarray) -> np.ndarray:
+        scores = w @ X.T
+        low, high = np.sort(scores[..., y == 1]), np.sort(scores[..., y == 0])[..., ::-1]
+        return np.einsum("p,...pq,q", p, LOSSES[loss](low[..., :, None] - high[..., None, :]), q)
 
     return value
 
 
 def with_ridge(value: Objective) -> Objective:
     """Return w -> LAM/2 |w|^2 + value(w)."""
-    return lambda w: LAM / 2 * float(w @ w) + value(w)
+    return lambda w: LAM / 2 * np.square(w).sum(axis=-1) + value(w)
 
 
 def with_l1(value: Objective) -> Objective:
     """Return w -> L1 |w|_1 + value(w)."""
-    return lambda w: L1 * float(np.abs(w).sum()) + value(w)
+    return lambda w: L1 * np.abs(w).sum(axis=-1) + value(w)
 
 
 def above_zero(value: Objective, held: list[int]) -> Objective:
     """Return the objective where the weights in `held` are >= 0, and infinity elsewhere."""
-    return lambda w: value(w) if (w[held] >= 0).all() else np.inf
+    return lambda w: np.where((w[..., held] >= 0).all(axis=-1), value(w), np.inf)
 
 
 @interval
 def ordered_pairs_interval_holds_the_optimum(c: Context) -> Iterator[Case]:
     for X, rng in draws(c):
-        qid, grade = rng.integers(0, 3, 14), rng.integers(0, 3, 14)
-        time, event = rng.integers(1, 6, 14).astype(float), rng.random(14) < 0.7
-        graded, timed = graded_pairs(qid, grade), timed_pairs(time, event)
-        for loss in ("hinge", "squared_hinge"):
-            by_query = solve(X, grade, LAM, loss=loss, qid=qid)
-            yield Case.of(by_query, with_ridge(mean_loss(X, graded, loss)))
-            survival = solve(X, None, LAM, loss=loss, time=time, event=event)
-            yield Case.of(survival, with_ridge(mean_loss(X, timed, loss)))
+        asked = by_query(rng), by_time(rng)
+        for loss, (columns, pairs) in product(("hinge", "squared_hinge"), asked):
+            found = solve(X, lam=LAM, loss=loss, **{"y": None, **columns})
+            yield of(found, with_ridge(mean_loss(X, pairs, loss)))
 
 
 @interval
@@ -213,7 +205,7 @@ def partial_auc_interval_holds_the_optimum(c: Context) -> Iterator[Case]:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", UserWarning)  # that w = 0 is optimal
                     found = solve(rows, y, LAM, loss=loss, fpr_max=fpr, tpr_min=tpr, tol=1e-6)
-                yield Case.of(found, with_ridge(worst_loss(rows, y, (1 - tpr) * 5, fpr * 9, loss)))
+                yield of(found, with_ridge(worst_loss(rows, y, (1 - tpr) * 5, fpr * 9, loss)))
 
 
 @interval
@@ -233,7 +225,7 @@ def worst_group_interval_holds_the_optimum(c: Context) -> Iterator[Case]:
             risk = Worst(tuple(Mean(one, ALL_LOSSES[loss]) for one in pairs))
             problem = Problem(Rows(rows), risk, Ridge(LAM))
             found = choose_solver(problem, "auto", 1e-6, 5.0).solve(problem)
-            yield Case.of(found, with_ridge(lambda w, f=means: highest(one(w) for one in f)))
+            yield of(found, with_ridge(lambda w, f=means: np.max([one(w) for one in f], axis=0)))
 
 
 @interval
@@ -243,13 +235,13 @@ def penalty_interval_holds_the_optimum(c: Context) -> Iterator[Case]:
         for loss in ("squared_hinge", "logistic"):
             more: Any = {"loss": loss, "l1": L1, "tol": 1e-7}
             value = mean_loss(rows, every_pair(y), loss)
-            yield Case.of(solve(rows, y, 0.0, **more), with_l1(value))
-            yield Case.of(solve(rows, y, LAM, **more), with_ridge(with_l1(value)))
+            yield of(solve(rows, y, 0.0, **more), with_l1(value))
+            yield of(solve(rows, y, LAM, **more), with_ridge(with_l1(value)))
 
-            def grouped(w: np.ndarray, value: Objective = value) -> float:
-                return L1 * float(np.sqrt(2)) * float(np.sqrt(w @ w)) + value(w)
+            def grouped(w: np.ndarray, value: Objective = value) -> np.ndarray:
+                return L1 * np.sqrt(2) * np.sqrt(np.square(w).sum(axis=-1)) + value(w)
 
-            yield Case.of(solve(rows, y, LAM, groups=[0, 0], **more), with_ridge(grouped))
+            yield of(solve(rows, y, LAM, groups=[0, 0], **more), with_ridge(grouped))
 
 
 @interval
@@ -257,18 +249,18 @@ def sign_interval_holds_the_optimum(c: Context) -> Iterator[Case]:
     for X, rng in draws(c):
         rows, y = two_classes(X * [1.0, -1.0] - [0.0, 2.0], rng)
         rows = rows * [1.0, -1.0]  # so that the second weight wants to be negative
-        qid, grade = rng.integers(0, 3, 14), rng.integers(0, 3, 14)
+        columns, pairs = by_query(rng)
         for loss in ("hinge", "squared_hinge", "logistic"):
             value = mean_loss(rows, every_pair(y), loss)
             for sign, held in (("nonnegative", [0, 1]), ([1], [1])):
                 more: Any = {"loss": loss, "sign": sign, "tol": 1e-7}
                 found = solve(rows, y, LAM, **more)
-                yield Case.of(found, above_zero(with_ridge(value), held))
+                yield of(found, above_zero(with_ridge(value), held))
                 found = solve(rows, y, 0.0, l1=L1, **more)
-                yield Case.of(found, above_zero(with_l1(value), held))
-            graded = mean_loss(rows, graded_pairs(qid, grade), loss)
-            found = solve(rows, grade, LAM, qid=qid, loss=loss, sign="nonnegative", tol=1e-7)
-            yield Case.of(found, above_zero(with_ridge(graded), [0, 1]))
+                yield of(found, above_zero(with_l1(value), held))
+            more = {"loss": loss, "sign": "nonnegative", "tol": 1e-7}
+            found = solve(rows, lam=LAM, **columns, **more)
+            yield of(found, above_zero(with_ridge(mean_loss(rows, pairs, loss)), [0, 1]))
 
 
 # A unit of score: what bins add to the value, L / (12 bins^2), is below the tolerance of sums.
@@ -281,36 +273,30 @@ def of_a_loss(c: Context, loss: str) -> Iterator[Case]:
     for X, rng in draws(c):
         rows, y = two_classes(X, rng)
         value = with_ridge(mean_loss(rows, every_pair(y), loss))
-        yield Case.of(solve(rows, y, LAM, loss=loss), value)
+        yield of(solve(rows, y, LAM, loss=loss), value)
         if loss != "exponential":  # so few pairs are convolved only where that is asked for
-            yield Case.of(solve(rows, y, LAM, loss=loss, pairs=FINE), value)
-        yield Case.of(solve(rows, y, LAM, loss=loss, qid=np.zeros(len(y), dtype=int)), value)
+            yield of(solve(rows, y, LAM, loss=loss, pairs=FINE), value)
+        yield of(solve(rows, y, LAM, loss=loss, qid=np.zeros(len(y), dtype=int)), value)
 
 
 # Proof files of ordered pairs.
 
-Columns = dict[str, np.ndarray]
-
 
 def proof_file_of_ordered_pairs_holds_the_optimum(c: Context) -> Outcome:
-    found = []
-    for X, rng in draws(c):
-        qid, grade = rng.integers(0, 3, 14), rng.integers(0, 3, 14)
-        found.append(one_proof(X, "query", {"y": grade, "qid": qid}, graded_pairs(qid, grade)))
-        time, event = rng.integers(1, 6, 14).astype(float), rng.random(14) < 0.7
-        timed = timed_pairs(time, event)
-        found.append(one_proof(X, "survival", {"time": time, "event": event}, timed))
-    let_pass = [name for _, names in found for name in names]
-    whole = outcome(case for case, _ in found)
+    found = [
+        one_proof(X, kind, *asked(rng))
+        for X, rng in draws(c)
+        for kind, asked in (("query", by_query), ("survival", by_time))
+    ]
+    let_pass = sum(passed for _, passed in found)
+    whole = outcome(one for one, _ in found)
     if not let_pass:
         return whole
-    details = {**whole.details, "damaged files that were not refused": let_pass}
-    measured = f"{len(let_pass)} damaged files are not refused"
-    return replace(whole, verdict=Verdict.FAILS, measured=measured, details=details)
+    return judged(False, f"{let_pass} damaged files are not refused", details=whole.details)
 
 
-def one_proof(X: np.ndarray, kind: str, columns: Columns, pairs: list) -> tuple[Case, list[str]]:
-    """Return what a file comes to, and which damage to it the checker lets pass."""
+def one_proof(X: np.ndarray, kind: str, columns: Columns, pairs: Pairs) -> tuple[Case, int]:
+    """Return what a file comes to, and how many kinds of damage to it the checker lets pass."""
     asked: dict[str, Any] = {"y": None, **columns}
     solution = solve(X, lam=LAM, tol=1e-9, **asked)
     with tempfile.TemporaryDirectory() as folder:
@@ -322,16 +308,15 @@ def one_proof(X: np.ndarray, kind: str, columns: Columns, pairs: list) -> tuple[
     # What is not verified proves nothing.
     relative = gap / primal if verified(proof, X, kind, columns) else 1.0
     value = with_ridge(mean_loss(X, pairs, "hinge"))
-    case = Case.between(proof["w"], primal, dual, relative, value)
-    better = 1e-9 * primal
-    damaged = {
-        "no gap": (proof | {"gap": np.asarray(0.0)}, X),
-        "a larger lower bound": (proof | {"dual": np.asarray(dual + better)}, X),
-        "a smaller upper bound": (proof | {"primal": np.asarray(primal - better)}, X),
-        "other weights": (proof | {"w": proof["w"] * 1.01}, X),
-        "rows in another order": (proof, X[::-1].copy()),
-    }
-    return case, [name for name, (p, x) in damaged.items() if verified(p, x, kind, columns)]
+    damaged = [
+        (proof | {"gap": np.asarray(0.0)}, X),
+        (proof | {"dual": np.asarray(dual + 1e-9 * primal)}, X),
+        (proof | {"primal": np.asarray(primal - 1e-9 * primal)}, X),
+        (proof | {"w": proof["w"] * 1.01}, X),
+        (proof, X[::-1].copy()),
+    ]
+    passed = sum(verified(p, x, kind, columns) for p, x in damaged)
+    return case(proof["w"], primal, dual, relative, value), passed
 
 
 def verified(proof: Columns, X: np.ndarray, kind: str, columns: Columns) -> bool:

@@ -25,11 +25,15 @@ Data = Iterable[Dataset]
 
 
 def judged(
-    good: bool, measured: str, details: Mapping[str, Any], data: Data = (), **more: Any
+    good: bool,
+    measured: str,
+    data: Data = (),
+    details: Mapping[str, Any] | None = None,
+    **more: Any,
 ) -> Outcome:
     """Return that a claim holds where `good`, else that it fails; `more` as in `Outcome`."""
     verdict = Verdict.HOLDS if good else Verdict.FAILS
-    return Outcome(verdict, measured, details=dict(details), data=data, **more)
+    return Outcome(verdict, measured, details=dict(details or {}), data=data, **more)
 
 
 def at_most(
@@ -37,14 +41,12 @@ def at_most(
     tol: float,
     data: Data = (),
     what: str = "relative difference",
-    also: Mapping[str, Any] | None = None,
     measured: str = "",
 ) -> Outcome:
-    """Judge that every named error is at most tol; `also` is shown next to them."""
+    """Judge that every named error is at most tol."""
     worst = highest(errors.values())
     measured = measured or f"{what} at most {worst:.1e}"
-    details = {**errors, **(also or {})}
-    return judged(worst <= tol, measured, details, data, tolerance=f"{what} at most {tol:g}")
+    return judged(worst <= tol, measured, data, errors, tolerance=f"{what} at most {tol:g}")
 
 
 def differ(errors: Errors, more_than: float, same: Errors, tol: float, data: Data = ()) -> Outcome:
@@ -53,23 +55,20 @@ def differ(errors: Errors, more_than: float, same: Errors, tol: float, data: Dat
     return judged(
         least > more_than and worst <= tol,
         f"relative difference from {least:.2g}; {worst:.0e} where the sides agree",
-        {**errors, **same},
         data,
+        {**errors, **same},
         tolerance=f"above {more_than:g}; at most {tol:g} where the sides agree",
     )
 
 
 def arithmetic(
-    numbers: Mapping[str, tuple[float, float]],
-    within: float,
-    measured: str = "",
-    also: Mapping[str, Any] | None = None,
+    numbers: Mapping[str, tuple[float, float]], within: float, measured: str = ""
 ) -> Outcome:
     """Judge that numbers computed from a paper's own are the printed ones: found, printed."""
     right = [abs(found - printed) <= within for found, printed in numbers.values()]
     text = f"{sum(right)} of {len(right)} numbers of the text agree with the table"
     details = {f"{name}: found, printed": list(pair) for name, pair in numbers.items()}
-    return judged(all(right), measured or text, details | dict(also or {}))
+    return judged(all(right), measured or text, details=details)
 
 
 def chance(hits: int, draws: int, p: float) -> float:

@@ -9,6 +9,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import product
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -57,7 +58,7 @@ def map_error(c: Context, printed: bool) -> Outcome:
     error = float(np.abs(columns.T @ columns - right).max() / np.abs(right).max())
     errors = {"relative error of the Gram matrix": error}
     measured = f"off by {error:.1e} of the largest entry"
-    return at_most(errors, 1e-8, (data,), also={"landmarks": 15}, measured=measured)
+    return at_most(errors, 1e-8, (data,), measured=measured)
 
 
 class CountingKernel(Gaussian):
@@ -85,7 +86,6 @@ def nystrom_cost_is_linear_in_the_rows(c: Context) -> Outcome:
     return judged(
         slopes[0] <= 1.01 and slopes[1] >= 1.99,
         f"entries grow like n^{slopes[0]:.2f}, those of the kernel matrix like n^{slopes[1]:.2f}",
-        {"n": list(sizes), "entries for the map": mapped, "for the kernel": whole},
     )
 
 
@@ -147,12 +147,7 @@ def full_newton_steps_converge(c: Context) -> Outcome:
     return Outcome(
         Verdict.HOLDS if len(values) == 1 and abs(values[0] - best) < 1e-6 else Verdict.VACUOUS,
         f"full steps end in a cycle of length {len(values)}: F = {shown}",
-        details={
-            "steps before the cycle": start,
-            "length of the cycle": len(values),
-            "objectives on the cycle": values,
-            "the optimum, certified": best,
-        },
+        details={"objectives on the cycle": values, "the optimum, certified": best},
     )
 
 
@@ -168,41 +163,23 @@ def tied_problems(c: Context) -> list[Problem]:
 
 def newton_with_a_line_search_converges(c: Context) -> Outcome:
     problems = [fixture(), *tied_problems(c)]
-    found = [certified(problem, 1e-10) for problem in problems]
-    reached = sum(solution.certificate.reaches(1e-10) for solution in found)
-    # Full steps for comparison: how often they cannot be certified after 100 of them.
-    full = TruncatedNewton(tol=1e-10, forcing=1e-10, line_search=False, max_iter=100)
-    lost = sum(not full.solve(problem).certificate.reaches(1e-10) for problem in problems)
-    return judged(
-        reached == len(problems),
-        f"certified in {reached} of {len(problems)} problems",
-        {
-            "problems": len(problems),
-            "certified to 1e-10": reached,
-            "steps, most": highest(solution.n_iter for solution in found),
-            "full steps: not certified": lost,
-            "optimum of the four rows": found[0].certificate.primal / problems[0].lam,
-        },
-    )
+    reached = sum(certified(one, 1e-10).certificate.reaches(1e-10) for one in problems)
+    measured = f"certified in {reached} of {len(problems)} problems"
+    return judged(reached == len(problems), measured)
 
 
 def nbauc_reaches_its_optimum(c: Context) -> Outcome:
     radial = datasets.load(f"radial:{1000 if c.quick else 20_000}", c.draw_seed("data"))
     sets = ((wdbc_sample(c), 1 / 30), (radial, 0.5))
     holds, worst, steps = True, 0.0, 0
-    for data, gamma in sets:
-        for lam in (1e-1, 1e-3, 1e-5):
-            model = NBAUC(lam, gamma=gamma, n_landmarks=50, tol=1e-10, random_state=0)
-            certificate = model.fit(data.X, data.y).certificate_
-            holds &= certificate.reaches(1e-10)
-            relative = certificate.gap / certificate.primal
-            worst, steps = highest(worst, relative), highest(steps, model.n_iter_)
-    return judged(
-        holds,
-        f"relative gap at most {worst:.1e}, {steps} steps at most",
-        {"problems": 6, "largest relative gap, rounding included": worst, "steps": steps},
-        [data for data, _ in sets],
-    )
+    for (data, gamma), lam in product(sets, (1e-1, 1e-3, 1e-5)):
+        model = NBAUC(lam, gamma=gamma, n_landmarks=50, tol=1e-10, random_state=0)
+        certificate = model.fit(data.X, data.y).certificate_
+        holds &= certificate.reaches(1e-10)
+        worst = highest(worst, certificate.gap / certificate.primal)
+        steps = highest(steps, model.n_iter_)
+    measured = f"relative gap at most {worst:.1e}, {steps} steps at most"
+    return judged(holds, measured, [data for data, _ in sets])
 
 
 def gradient(c: Context, factor: float) -> Outcome:
@@ -223,7 +200,7 @@ def gradient(c: Context, factor: float) -> Outcome:
         worst = highest(worst, abs(float(found @ v) - slope) / abs(slope))
     measured = f"off by up to {worst:.1e} of a directional derivative"
     errors = {"largest relative difference": worst}
-    return at_most(errors, 1e-5, (data,), also={"factor of C": factor}, measured=measured)
+    return at_most(errors, 1e-5, (data,), measured=measured)
 
 
 def printed_gradient_solves_for_half_of_c(c: Context) -> Outcome:
@@ -236,7 +213,6 @@ def printed_gradient_solves_for_half_of_c(c: Context) -> Outcome:
     return judged(
         distance <= 1e-5 and (gap is None or gap >= 1e-3),
         f"distance to the optimum for C/2: {distance:.1e}; certified gap for C: {gap:.2g}",
-        {"relative distance to the optimum for C/2": distance, "relative gap for C": gap},
         (data,),
     )
 
@@ -264,8 +240,8 @@ def interpreted(module: ModuleType, name: str) -> Any:
     return FunctionType(scope[name].__code__, scope)
 
 
-def hessian_products(c: Context, data: Dataset) -> tuple[float, float, float]:
-    """Return operations a product with H, those over n d + 2 n + d, and the residual of a step."""
+def hessian_products(c: Context, data: Dataset) -> tuple[float, float]:
+    """Return operations a product with H, and the residual of a step against H from the pairs."""
     n, d = data.X.shape
     pairs, lam = AllPairs(form="numpy"), 1e-2
     problem = pair_problem(CountedRows(data.X), data.is_positive, pairs, SQUARED_HINGE, Ridge(lam))
@@ -289,27 +265,18 @@ def hessian_products(c: Context, data: Dataset) -> tuple[float, float, float]:
         active = D[(scores[plus][:, None] - scores[minus][None]).ravel() < 1]
         left = lam * step + 2 * active.T @ (active @ step) / len(D) + slope
         error = float(np.linalg.norm(left) / np.linalg.norm(slope))
-    return operations, operations / (n * d + 2 * n + d), error
+    return operations, error
 
 
 def hessian_product_cost_without_the_pairs(c: Context) -> Outcome:
     sets = [normal_rows(c, n, COLUMNS[0]) for n in ROWS]
     wide = [normal_rows(c, 512, d) for d in COLUMNS]
-    by_rows, shares, errors = zip(*(hessian_products(c, data) for data in sets), strict=True)
-    by_columns, wide_shares, _ = zip(*(hessian_products(c, data) for data in wide), strict=True)
-    in_n, in_d, error = grows_like(ROWS, by_rows), grows_like(COLUMNS, by_columns), highest(errors)
+    by_rows, errors = zip(*(hessian_products(c, data) for data in sets), strict=True)
+    by_columns = [hessian_products(c, data)[0] for data in wide]
+    in_n, in_d = grows_like(ROWS, by_rows), grows_like(COLUMNS, by_columns)
     return judged(
-        error <= 1e-8 and in_n <= 1 + MARGIN and in_d <= 1 + MARGIN,
+        highest(errors) <= 1e-8 and in_n <= 1 + MARGIN and in_d <= 1 + MARGIN,
         f"operations grow like n^{in_n:.3f} and d^{in_d:.3f}; the pairs grow like n^2",
-        {
-            "n": list(ROWS),
-            "operations a product, d = 4": list(by_rows),
-            "over n d + 2 n + d, d = 4": list(shares),
-            "d": list(COLUMNS),
-            "operations a product, n = 512": list(by_columns),
-            "over n d + 2 n + d, n = 512": list(wide_shares),
-            "residual of H s = -g, H from the listed pairs": error,
-        },
         (*sets, *wide),
     )
 
@@ -368,7 +335,6 @@ def sgd_step_cost(c: Context, as_printed: bool) -> Outcome:
         verdict,
         f"an update grows like a^{nonzeros:.2f} d^{columns:.2f} n^{rows:.2f}, penalty and average "
         f"like d^{scheduled:.2f}",
-        details={"exponents in": found},
     )
 
 
@@ -400,8 +366,8 @@ def nsauc_reaches_the_optimum_where_lam_t_is_large(c: Context) -> Outcome:
     return judged(
         gaps[100] <= 1e-3 and gaps[100] < gaps[10] < gaps[1],
         f"relative excess {gaps[1]:.1e}, {gaps[10]:.1e}, {gaps[100]:.1e} after 1, 10, 100 epochs",
-        {f"{epochs} epochs": gap for epochs, gap in gaps.items()},
         setting(c.seed, c.profile)[:1],
+        {f"{epochs} epochs": gap for epochs, gap in gaps.items()},
     )
 
 
@@ -412,7 +378,6 @@ def algorithm_3_average_as_printed(c: Context) -> Outcome:
         total == 1,
         f"the weights of {SNAPSHOTS} snapshots add up to {float(total):.2f}; the first weighs "
         f"{float(weights[0] / weights[-1]):.0f} times as much as the last",
-        {},
     )
 
 
@@ -429,8 +394,8 @@ def algorithm_3_printed_step_solves_another_problem(c: Context) -> Outcome:
     return judged(
         off <= 1e-4 and over > 0.05,
         f"mean step {off:.1e} of lam |w|; hinge objective {over:.1%} above the optimum",
-        {"mean step / lam |w|": off, "relative excess of the hinge objective": over},
         (data,),
+        {"relative excess of the hinge objective": over},
     )
 
 
@@ -445,12 +410,10 @@ TABLE_3 = {  # seconds of RBF-RankSVM, "over five days" on connect-4, and of NBA
 
 
 def nbauc_outperforms_by_table_2(c: Context) -> Outcome:
-    best = {name: highest(x for x in row[:4] if not math.isnan(x)) for name, row in TABLE_2.items()}
-    behind = {name: [best[name], row[4]] for name, row in TABLE_2.items() if best[name] > row[4]}
+    behind = [name for name, row in TABLE_2.items() if np.nanmax(row[:4]) > row[4]]
     return judged(
         2 * len(behind) < len(TABLE_2),
         f"behind on {len(behind)} of {len(TABLE_2)} sets: {', '.join(behind) or 'none'}",
-        {f"{name}: best rival, NBAUC": row for name, row in behind.items()},
     )
 
 
@@ -462,23 +425,17 @@ def nbauc_orders_of_magnitude_faster_by_table_3(c: Context) -> Outcome:
         2 * enough > len(large),
         f"at least 100 times on {enough} of {len(large)} large sets, {lowest(large):.0f} to "
         f"{highest(large):,.0f}; from {lowest(factors.values()):.1f} times on all",
-        factors,
     )
 
 
 def kernel_machines_above_linear_except_on_protein(c: Context) -> Outcome:
-    below = [
-        name
-        for name, row in TABLE_2.items()
-        if name != "protein" and lowest(x for x in row[:2] if not math.isnan(x)) < row[2]
-    ]
+    others = (name for name in TABLE_2 if name != "protein")
+    below = [name for name in others if np.nanmin(TABLE_2[name][:2]) < TABLE_2[name][2]]
     shown = f"not on {', '.join(below)} (96.02 against 97.47)" if below else "on all"
-    return judged(not below, shown, {"not on": below})
+    return judged(not below, shown)
 
 
 def protein_is_linearly_separable(c: Context) -> Outcome:
-    *others, linear, random, newton = TABLE_2["protein"]
-    gain = highest(*others, random, newton) - linear
-    rows = {"linear RankSVM": linear, "best kernel machine": highest(others), "NBAUC": newton}
-    measured = f"NBAUC is {gain:.2f} points above the linear machine"
-    return judged(gain <= 0, measured, rows)
+    linear = TABLE_2["protein"][2]
+    gain = highest(TABLE_2["protein"]) - linear
+    return judged(gain <= 0, f"NBAUC is {gain:.2f} points above the linear machine")

@@ -194,9 +194,7 @@ def test_the_limit_of_a_violation_counts_cells_and_not_draws() -> None:
 
 
 @each(("bound", "verdict"), [(2.0, "vacuous"), (0.5, "loose"), (0.09, "holds"), (0.005, "fails")])
-def test_the_printed_bound_gets_the_verdict_that_its_size_earns(
-    monkeypatch: pytest.MonkeyPatch, bound: float, verdict: str
-) -> None:
+def test_the_printed_bound_gets_the_verdict_that_its_size_earns(bound: float, verdict: str) -> None:
     """The error is 0.01: a bound below 1 and below ten times that is not a loose one."""
     side = SimpleNamespace(at_least=bound)
     draw = SimpleNamespace(
@@ -207,8 +205,7 @@ def test_the_printed_bound_gets_the_verdict_that_its_size_earns(
     cells: Any = [
         SimpleNamespace(draws=[draw], all_rows=whole, data="rows") for whole in (True, False)
     ]
-    monkeypatch.setattr(theorem_4, "table", lambda cells: {})
-    assert theorem_4.beside_errors(cells, PRINTED).verdict == verdict
+    assert theorem_4.next_to_errors(cells, PRINTED).verdict == verdict
 
 
 @each("case", [Case(1e-6, -1.0, 0.0), Case(0.0, 1e-9, 0.0), Case(0.0, -1.0, 1e-3)])

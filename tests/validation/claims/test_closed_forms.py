@@ -324,13 +324,14 @@ def test_eleven_of_the_28_printed_jaccard_indices_are_too_small(monkeypatch) -> 
         for k_star, score, index in zip((20, 40, 60, 80), scores, sht.JACCARD[name], strict=True):
             f1, printed = Decimal(str(score)) - half, Decimal(str(index)) + half
             if printed * (2 - f1) < f1:
-                few.add(f"{name}, k* = {k_star}: printed, least possible")
+                few.add(f"{name}, k* = {k_star}")
     outcome = judged("sht-jaccard-column")
-    assert len(few) == 11 and set(outcome.details) == few and outcome.verdict == "fails"
+    assert len(few) == 11 and set(outcome.details["too small"]) == few
+    assert outcome.verdict == "fails"
     # At F1 = 0.5 the least index is 1/3: 0.333 may be one of 0.3335, 0.332 may not.
     monkeypatch.setattr(sht, "F1", {"A": (0.5, 0.5, 0.5, 0.5)})
     monkeypatch.setattr(sht, "JACCARD", {"A": (0.333, 0.3335, 0.332, 0.9)})
-    assert set(judged("sht-jaccard-column").details) == {"A, k* = 60: printed, least possible"}
+    assert judged("sht-jaccard-column").details["too small"] == ["A, k* = 60"]
 
 
 # The cycle of full Newton steps.
@@ -338,7 +339,6 @@ def test_eleven_of_the_28_printed_jaccard_indices_are_too_small(monkeypatch) -> 
 
 def test_the_cycle_is_exact_and_of_length_three() -> None:
     details = judged("full-newton-steps-converge").details
-    assert details["length of the cycle"] == 3
     assert sorted(details["objectives on the cycle"]) == pytest.approx(
         [3.02653, 4.59846, 461.2925], rel=1e-5
     )
