@@ -24,7 +24,7 @@ from ..losses.registry import HINGE
 from ..problem.minorant import Evidence, Minorant, Scores, Weights
 from ..problem.penalties import Ridge
 from ..problem.problem import Problem
-from ..problem.risk import LONG_ROWS
+from ..problem.risk import LONG_ROWS, check_width
 from ..spaces.rows import Rows, Space
 from ..sums.assembled import PairSums
 from ..tools.exact_numbers import float_above, root_above
@@ -121,12 +121,11 @@ def _primal(problem: Problem, w: np.ndarray, upper: Bound) -> Bound:
 
 def _shared_sums(problem: Problem, scores: np.ndarray, evidence: object) -> PairSums | None:
     """Return the sums at `scores` if the minorant is made from these very numbers."""
-    if not isinstance(evidence, Scores) or not 0 <= evidence.width < np.inf:
+    if not isinstance(evidence, Scores) or not np.array_equal(scores, evidence.scores):
         return None
-    if not np.array_equal(scores, evidence.scores):
-        return None
-    known = noted_sums(problem, scores, evidence.width)
-    return problem.risk.sums(scores, evidence.width) if known is None else known
+    width = check_width(evidence.width)
+    known = noted_sums(problem, scores, width)
+    return problem.risk.sums(scores, width) if known is None else known
 
 
 def _evaluated_in_bins(problem: Problem, w: np.ndarray, evidence: Weights) -> Bounds:

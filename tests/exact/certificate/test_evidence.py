@@ -15,10 +15,11 @@ from aucert.exact.certificate.certificate import Certificate, Minorant
 from aucert.exact.certificate.exact_certificate import ExactCertificate
 from aucert.exact.certificate.solution import Recorder, Solver
 from aucert.exact.pairs.marginals import largest_flow
-from aucert.exact.problem.minorant import Mix, Scores
+from aucert.exact.problem.minorant import Alpha, Marginals, Mix, Scores, Weights
 from aucert.exact.problem.problem import Problem, linear_problem
 from forging import forged_as
 from loops import each
+from proofs import changed
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(20, 2)), np.arange(20) % 4 == 0
@@ -29,10 +30,6 @@ LOSSES = ("hinge", "squared_hinge", "square")
 
 def hinge_problem(pairs: AllPairs | PairList | None = None) -> Problem:
     return linear_problem(X, Y, 0.1, "hinge", pairs)
-
-
-def honest(problem: Problem) -> Minorant:
-    return Minorant.from_scores(problem, X @ np.array([1.0, -0.5]), 0.7)
 
 
 def optimum(problem: Problem) -> float:
@@ -63,7 +60,8 @@ def bound(problem: Problem, witness: Minorant) -> float:
 )
 def test_claims_beside_the_evidence_change_nothing(lie: dict, pairs: AllPairs | PairList) -> None:
     problem = hinge_problem(pairs)
-    assert bound(problem, replace(honest(problem), **lie)) == bound(problem, honest(problem))
+    honest = Minorant.from_scores(problem, X @ np.array([1.0, -0.5]), 0.7)
+    assert bound(problem, replace(honest, **lie)) == bound(problem, honest)
 
 
 @each("factor", [1.5, 3.0, 100.0])
@@ -89,7 +87,7 @@ def test_weighted_marginals_that_a_sort_by_u_would_accept() -> None:
     features = np.array([[0.0], [0.0], [1.0], [1.0]])
     weight = AllPairs(np.array([8.0, 2.0, 5.0, 5.0]))
     problem = linear_problem(features, [1, 1, 0, 0], 1.0, "hinge", weight)
-    witness = Minorant.from_marginals(problem, u, v)
+    witness = problem.risk.minorant(Marginals(u, v))
     assert witness.value == pytest.approx(0.5) and witness.deficiency == pytest.approx(0.1)
 
 
@@ -98,47 +96,42 @@ def test_a_row_of_weight_zero_carries_nothing() -> None:
     problem = hinge_problem(AllPairs(weight))
     u = np.zeros(5)
     u[0] = 0.5  # row 0 weighs nothing
-    witness = Minorant.from_marginals(problem, u, np.full(15, 0.5 / 15))
+    witness = problem.risk.minorant(Marginals(u, np.full(15, 0.5 / 15)))
     assert witness.value == pytest.approx(0.0, abs=1e-15)
     assert witness.deficiency == pytest.approx(1.0)
 
 
-def test_evidence_that_is_none_is_refused() -> None:
-    problem, listed = hinge_problem(), hinge_problem(LISTED)
-    c = honest(problem).c
-    wrong, infinite = c.copy(), c.copy()
-    wrong[1], infinite[4] = 0.25, np.inf  # a negative row, and the second positive one
-    only = "marginals prove a bound only for the hinge over all"
-    refused: list[tuple[Problem, Any, str]] = [
-        (listed, lambda of: Minorant.from_marginals(of, np.zeros(5), np.zeros(15)), only),
-        (listed, lambda of: Minorant(np.zeros(20), 0.0), only),
-        (problem, lambda of: Minorant(-c, 1.0), r"marginal u\[0\] is -"),
-        (problem, lambda of: Minorant(wrong, 1.0), r"marginal v\[0\] is -0.25"),
-        (
-            problem,
-            lambda of: Minorant(np.where(np.isfinite(infinite), c, np.nan), 1.0),
-            r"u\[1\] is",
-        ),
-        (problem, lambda of: Minorant(infinite, 1.0), r"marginal u\[1\] is"),
-        (problem, lambda of: Minorant.from_alpha(of, np.zeros(75)), "belongs to a pair list"),
-        (listed, lambda of: Minorant.from_alpha(of, np.zeros(4)), "5 pairs, but alpha"),
-        (
-            listed,
-            lambda of: Minorant.from_alpha(of, np.array(np.where(np.arange(5) == 2, np.nan, 0.0))),
-            "pair 2 is nan",
-        ),
-    ]
-    for loss in ("squared_hinge", "square"):
-        refused.append(
-            (linear_problem(X, Y, 0.1, loss), lambda of: Minorant(np.zeros(20), 0.0), only)
-        )
-    for shape in ((3,), (19,), (21,), (20, 1)):
-        refused.append(
-            (hinge_problem(), lambda of, shape=shape: Minorant(np.zeros(shape), 0.0), "rows")
-        )
-    for of, made, said in refused:
-        with pytest.raises(InputError, match=said):
-            bound(of, made(of))
+ONLY = "marginals prove a bound only for the hinge over all"
+MADE = Minorant.from_scores(hinge_problem(), X @ np.array([1.0, -0.5]), 0.7).c
+REFUSED: list[tuple[Any, Any, str]] = [
+    (LISTED, Marginals(np.zeros(5), np.zeros(15)), ONLY),
+    (LISTED, Minorant(np.zeros(20), 0.0), ONLY),
+    ("squared_hinge", Minorant(np.zeros(20), 0.0), ONLY),
+    ("square", Minorant(np.zeros(20), 0.0), ONLY),
+    (None, Minorant(-MADE, 1.0), r"marginal u\[0\] is -"),
+    (None, Minorant(changed(MADE, 1, 0.25), 1.0), r"marginal v\[0\] is -0.25"),
+    (None, Minorant(changed(MADE, 4, np.nan), 1.0), r"u\[1\] is"),
+    (None, Minorant(changed(MADE, 4, np.inf), 1.0), r"marginal u\[1\] is"),
+    *((None, Minorant(np.zeros(shape), 0.0), "rows") for shape in ((3,), (19,), (21,), (20, 1))),
+    (None, Alpha(np.zeros(75)), "belongs to a pair list"),
+    (LISTED, Alpha(np.zeros(4)), "5 pairs, but alpha"),
+    (LISTED, Alpha(changed(np.zeros(5), 2, np.nan)), "pair 2 is nan"),
+    (None, Mix(((1.0, Weights(np.zeros(2), 4, 1)),)), "cannot be mixed"),
+    *((None, Mix(((share, Scores(X[:, 0])),)), "share >= 0") for share in (-0.1, np.nan)),
+    (None, Mix(((0.5, Scores(X[:, 0])), (0.5000000000000001, Scores(X[:, 0])))), "more than one"),
+    (None, Mix(((1.0, Scores(X[:, 0])), (2.0**-60, Scores(X[:, 0])))), "more than one"),
+    (None, Mix(()), "needs parts"),
+    *((loss, Scores(X[:, 0], width), "width must be")
+      for loss in ("hinge", "square") for width in (-1.0, np.nan, np.inf, 1e308, np.ones(2))),
+]  # fmt: skip
+
+
+@each(("of", "given", "said"), REFUSED)
+def test_evidence_that_is_none_is_refused(of: Any, given: Any, said: str) -> None:
+    """At a width of 1e308 sums overflowed, and a certificate called its own bound false."""
+    problem = linear_problem(X, Y, 0.1, of) if isinstance(of, str) else hinge_problem(of)
+    with pytest.raises(InputError, match=said):
+        Certificate.with_minorant(problem, np.zeros(2), given)
 
 
 @each("loss", ["hinge", "squared_hinge", "square"])
@@ -147,10 +140,9 @@ def test_alpha_outside_its_box_never_beats_the_optimum(outside: float, loss: str
     # At a large lam the pull costs little, so that an alpha past its box would pay.
     problem = linear_problem(X, Y, 100.0, loss, LISTED)
     top = optimum(problem)
-    found = Certificate.of(problem, np.zeros(2), Minorant.from_alpha(problem, np.full(5, outside)))
-    assert found.dual <= top
-    forged = forged_as(Minorant.from_alpha(problem, np.ones(5)), alpha=np.full(5, outside))
-    assert bound(problem, forged) == found.dual
+    inside, made = (problem.risk.minorant(Alpha(np.full(5, size))) for size in (1.0, outside))
+    assert bound(problem, made) <= top
+    assert bound(problem, forged_as(inside, alpha=np.full(5, outside))) == bound(problem, made)
 
 
 @each("streamed", [False, True])
@@ -172,13 +164,13 @@ def test_forged_evidence_of_a_binned_dual_point_is_refused(
     problem = linear_problem(X, Y, 10.0)
     if streamed:
         problem = problem.over(StreamedRows(X))
-    witness = Minorant.from_weights(problem, np.array([0.1, 0.1]), 1 << 14, 1)
+    witness = problem.risk.minorant(Weights(np.array([0.1, 0.1]), 1 << 14, 1))
     with pytest.raises(InputError, match=said):
         bound(problem, forged_as(witness, **lie))
 
 
 def test_a_binned_dual_point_proves_nothing_for_another_problem() -> None:
-    witness = Minorant.from_weights(hinge_problem(), np.zeros(2), 1 << 10, 1)
+    witness = hinge_problem().risk.minorant(Weights(np.zeros(2), 1 << 10, 1))
     for problem in (hinge_problem(LISTED), linear_problem(X, Y, 0.1, "squared_hinge")):
         with pytest.raises(InputError, match="hinge over all pairs"):
             bound(problem, witness)
@@ -248,10 +240,8 @@ FALSE: dict[str, tuple[Any, str]] = {
     "a scale above one": (lambda: Scores(scores(), 0.0, 1 + 2.0**-52), "scale"),
     "no scale": (lambda: Scores(scores(), 0.0, np.nan), "scale"),
     "a scale a row": (lambda: Scores(scores(), 0.0, np.ones(20)), "scale"),  # type: ignore[arg-type]
-    "a width below zero": (lambda: Scores(scores(), -1e-9), "width"),
-    "a width without an end": (lambda: Scores(scores(), np.inf), "width"),
-    "shares above one": (lambda: Mix(((0.6, Scores(scores())), (0.5, Scores(scores())))), "shares"),
     "no evidence at all": (object, "no minorant of a object"),
+    "a number": (lambda: 3.0, "no minorant of a float"),
 }
 
 

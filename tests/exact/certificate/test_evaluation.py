@@ -1,0 +1,654 @@
+"""Evaluations of rows in blocks, partitions and groups: pair by pair, any cut, and faulty ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import numpy as np
+import pytest
+
+import naive
+from aucert.exact import GroupedRows, OrderedPairs, PartitionedRows, certify, concordance, solve
+from aucert.exact.certificate import evaluation
+from aucert.exact.certificate.certificate import Certificate, evaluated_with
+from aucert.exact.certificate.evaluation import (
+    Evaluation,
+    Evaluator,
+    binned_at,
+    gather,
+    loss_at,
+    note,
+    noted,
+    noted_sums,
+    noting,
+    sums_at,
+)
+from aucert.exact.certificate.order import certified_order, group_concordance
+from aucert.exact.certificate.solution import Status
+from aucert.exact.errors import CertificateError, InputError
+from aucert.exact.estimators.roc_svm import ROCSVM
+from aucert.exact.formulation.partitioned import partitioned_problem
+from aucert.exact.formulation.request import Request
+from aucert.exact.losses.registry import ALL_LOSSES, HINGE, SmoothHinge
+from aucert.exact.pairs.all_pairs import AllPairs
+from aucert.exact.problem import subsample
+from aucert.exact.problem.minorant import Weights
+from aucert.exact.problem.penalties import Ridge
+from aucert.exact.problem.problem import Problem, linear_problem, pair_problem
+from aucert.exact.proof.write import write_partitioned_proof
+from aucert.exact.solvers.descent import Descent
+from aucert.exact.spaces import partitions as engine
+from aucert.exact.spaces.blocks import StreamedRows
+from aucert.exact.spaces.groups import counted_pairs
+from aucert.exact.spaces.partitions import LocalEngine, Reply, Task, joined
+from aucert.exact.tools.threads import at_most
+from cutting import cut, cut_groups
+from loops import each, seeds
+from naive import exact
+from ordered_naive import naive_ordered
+
+LAM, W = 1e-2, np.array([0.5, 0.4, 0.6])
+LOSSES = [*ALL_LOSSES.values(), SmoothHinge(0.3)]
+KINDS = ("plain", "ties", "float32", "every other row", "by columns", "tiny class", "far")
+WEIGHED = ("whole weights", "weights")
+
+
+def label(loss: Any) -> str:
+    return f"{loss.name}{loss.smoothness:.2g}"
+
+
+def some_rows(n: int = 600, d: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    positive = rng.random(n) < 0.3
+    positive[:2] = True, False
+    return rng.normal(size=(n, d)) + positive[:, None] * 0.5 + 7.0, positive
+
+
+def in_blocks(kind: str = "plain", n: int = 1200, d: int = 2, block: int = 100) -> Problem:
+    """A problem over rows that are read in blocks."""
+    X, positive = some_rows(n, d, 3)
+    X, weight = X - 7.0, None
+    if kind == "ties":
+        X = np.round(X)
+    if kind == "float32":
+        X = X.astype(np.float32)
+    if kind == "every other row":
+        X = np.repeat(X, 2, axis=0)[::2]
+    if kind == "by columns":
+        X = np.asfortranarray(X)
+    if kind == "far":
+        X = X + 1e5
+    if kind == "tiny class":
+        positive[:] = False
+        positive[[5, n // 2]] = True
+    if kind in WEIGHED:
+        weight = np.random.default_rng(0).uniform(0.5, 4, n)
+        weight = np.floor(weight) if kind == "whole weights" else weight
+    return pair_problem(StreamedRows(X, block), positive, AllPairs(weight), HINGE, Ridge(LAM))
+
+
+def rows_in(X: Any, positive: Any, parts: int, weight: Any = None) -> PartitionedRows:
+    """Cut at random places, the same rows twice among them: some partitions are empty."""
+    places = np.random.default_rng(parts).integers(0, X.shape[0] + 1, parts - 1)
+    return PartitionedRows(cut(X, positive, weight, sorted(places.tolist())))
+
+
+def over(space: PartitionedRows, loss: Any = "hinge", lam: float = LAM) -> Problem:
+    problem = partitioned_problem(space, None, Request.of(lam, loss))
+    assert problem is not None
+    return problem
+
+
+def numbers(found: Evaluation) -> tuple[object, ...]:
+    return repr(replace(found, w=np.zeros(0), pull=np.zeros(0))), found.pull.tolist()
+
+
+def same_optimum(one: Any, other: Any) -> None:
+    """Both values are of one optimum, as far as is proved of either."""
+    room = one.certificate.gap + other.certificate.gap
+    assert abs(one.certificate.primal - other.certificate.primal) <= room
+
+
+# Blocks: threads, notes, and the pairs themselves.
+
+
+@each("d", [2, 20])
+@each("kind", [*KINDS, *WEIGHED])
+def test_threads_change_no_bit(kind: str, d: int) -> None:
+    problem, w, found = in_blocks(kind, d=d), np.linspace(0.5, 1, d) / d, []
+    for jobs in (1, 2, 3, 7):
+        with at_most(jobs):
+            found.append(numbers(Evaluator(problem).at(w, 64, 3)))
+    assert found[1:] == found[:1] * 3
+
+
+@each("kind", [*KINDS, *WEIGHED])
+@each("d", [2, 10])
+def test_blocks_bound_the_loss_and_the_dual_of_every_pair(kind: str, d: int) -> None:
+    problem, w = in_blocks(kind, 60, d, 7), np.linspace(0.5, 1, d) / d
+    found = Evaluator(problem).at(w, 32, 2)
+    listed = naive.weighted_pairs(problem.pairs.positive.tolist(), problem.pairs)
+    X = exact(np.asarray(problem.space.source, dtype=float))
+    F = naive.primal_value(X, listed, "hinge", Fraction(LAM), exact(w))
+    loss = F - Fraction(LAM) / 2 * naive.norm2(exact(w))
+    least = Fraction(found.loss) - Fraction(1 / found.bins) - Fraction(1e-9)
+    assert Fraction(found.loss) + Fraction(found.loss_rounding) >= loss >= least
+    # Weak duality, exactly: total - |pull|^2 / (2 lam) <= F at any point, w among them.
+    assert Fraction(found.dual(LAM)) - Fraction(found.dual_rounding(LAM)) <= F
+
+
+def test_an_evaluation_is_noted_for_its_very_point_only() -> None:
+    problem, w = in_blocks(), np.array([0.7, 0.4])
+    with noting():
+        found = Evaluator(problem).at(w, 64, 3)
+        assert noted(problem, w, 64, 3) is not None and noted(problem, w, 64) is not None
+        assert noted(problem, np.nextafter(w, 1), 64) is None
+        assert noted(problem, w, 128) is None and noted(problem, w, 64, 2) is None
+        assert noted(replace(problem), w, 64) is None  # another object, maybe of other rows
+        assert numbers(binned_at(problem, w, 64, 3)) == numbers(found)
+        assert loss_at(problem, w, 64).half == 3
+    assert noted(problem, w, 64) is None  # outside of a solve nothing is remembered
+
+
+def test_the_last_sums_are_noted_for_their_problem_scores_and_width() -> None:
+    problem, other = (linear_problem(*some_rows(), LAM, "logistic") for _ in range(2))
+    scores = problem.space.scores(W)
+    true, mine = problem.risk.sums(scores, 0.1), scores.copy()
+    with noting():
+        found = sums_at(problem, mine, 0.1)
+        mine[:] = 7.0
+        assert noted_sums(problem, mine, 0.1) is None
+        assert noted_sums(other, scores, 0.1) is None and noted_sums(problem, scores, 0.2) is None
+        held = noted_sums(problem, scores, 0.1)
+        assert held is not None and np.array_equal(held.c, true.c)
+        assert not (found.c.flags.writeable or held.c.flags.writeable)
+        sums_at(problem, 2 * scores, 0.1)
+        assert noted_sums(problem, scores, 0.1) is None
+    assert noted_sums(problem, 2 * scores, 0.1) is None
+
+
+def test_what_a_solver_does_with_its_evaluation_changes_no_certificate() -> None:
+    """A fault in a solver: it writes into what it was handed. Were a note false, it would be seen.
+
+    The notes are what is trusted.
+    """
+    problem, w = in_blocks(), np.array([0.7, 0.4])
+    witness = problem.risk.minorant(Weights(w, 64, 3))
+    with noting():
+        true = Evaluator(problem).at(w, 64, 3)
+        honest = evaluated_with(problem, w, witness)[0]
+    with noting():
+        point = w.copy()
+        found = Evaluator(problem).at(point, 64, 3)
+        point[:], found.pull[:] = 0.0, 0.0
+        assert evaluated_with(problem, w, witness)[0] == honest
+        held = noted(problem, w, 64, 3)
+        assert held is not None and not (held.pull.flags.writeable or held.w.flags.writeable)
+    with noting(), pytest.raises(CertificateError):
+        note(problem, replace(true, total=5.0))
+        Certificate.of(problem, w, witness)
+
+
+def test_a_solve_is_certified_without_another_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, passes, made = in_blocks(n=30_000, block=1 << 14), [], []
+    total, of = StreamedRows.total, Certificate.with_minorant
+    monkeypatch.setattr(StreamedRows, "total", lambda *a: passes.append(a) or total(*a))
+
+    def watched(*args: Any) -> Any:
+        before = len(passes)
+        found = of(*args)
+        made.append(len(passes) - before)
+        return found
+
+    monkeypatch.setattr(Certificate, "with_minorant", watched)
+    solution = Descent(tol=1e-6).solve(problem)
+    assert solution.status == Status.CERTIFIED and made == [0]
+    during = len(passes)
+    again = Certificate.of(problem, solution.w, solution.witness)
+    assert len(passes) > during and again.dual == solution.certificate.dual
+    # The loss of a finer grid is nearer to the loss, from above.
+    assert again.primal <= solution.certificate.primal <= again.primal * (1 + 1e-7)
+
+
+def test_scores_beyond_the_guess_are_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, w = in_blocks(), np.array([0.7, 0.4])
+    fresh = Evaluator(problem).at(w, 64, 3)
+    monkeypatch.setattr(evaluation, "score_extent", lambda *_: np.array([0.0, 0.1, 0.0, 0.1]))
+    found = Evaluator(problem).at(w, 64, 3)
+    assert found.loss == pytest.approx(fresh.loss, abs=1e-9) and found.total == fresh.total
+
+
+# Partitions of two classes.
+
+
+def alpha_by_hand(loss: Any, s: np.ndarray, r: np.ndarray, K: float, half: int) -> np.ndarray:
+    """Alpha of every pair of scores, at the bins that the evaluation states."""
+    t = s[:, None] - r[None]
+    if loss.name in ("square", "exponential"):
+        return loss.alpha(t)
+    m = K - np.floor(K * s)[:, None] + np.floor(K * r)[None]
+    if loss.name == "hinge":
+        return np.clip(m / (2 * half) + 0.5, 0.0, 1.0)
+    squared = loss.name == "squared_hinge"
+    return np.where(m >= 1, 2 * (1 - t), 0.0) if squared else loss.alpha(1 - m / K)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=label)
+@each("kept", [True, False])
+@each("parts", [1, 5])
+@each("seed", seeds(5))
+def test_an_evaluation_is_that_of_its_pairs_within_its_bounds(
+    loss: Any, seed: int, parts: int, kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ties, one positive row, a constant column, weights and a far row among them."""
+    if not kept:
+        monkeypatch.setattr(engine, "KEPT_NUMBERS", 0)
+    X, positive = some_rows(50, 2, seed)
+    weight = np.random.default_rng(1).random(50) + 0.1 if seed == 3 else None
+    if seed == 1:
+        X = np.round(2 * X)
+    if seed == 2:
+        positive[:] = False
+        positive[17], X[:, 1] = True, 3.0
+    if seed == 0 and loss.name != "exponential":
+        X[7, 0] = 500.0
+    space, hinge = rows_in(X, positive, parts, weight), loss.name == "hinge"
+    w = np.random.default_rng(seed).normal(size=2)
+    found = Evaluator(over(space, loss)).at(w, 32, 3 * hinge)
+    scores = (X[:, 0] - space.offset[0]) * w[0] + (X[:, 1] - space.offset[1]) * w[1]
+    mass = np.ones(50) if weight is None else weight
+    share = np.outer(mass[positive], mass[~positive]).astype(np.longdouble)
+    share /= share.sum()
+    s, r, Z = scores[positive], scores[~positive], X - space.offset
+    alpha = alpha_by_hand(loss, s, r, float(found.bins), found.half)
+    tiny = 1e-13 * (1 + float((share * np.abs(alpha)).sum()) * float(np.abs(scores).max()))
+    assert abs(float((share * loss.dual(alpha)).sum()) - found.total) <= found.total_rounding + tiny
+    u, v = (share * alpha).sum(axis=1), (share * alpha).sum(axis=0)
+    pull = (u @ Z[positive] - v @ Z[~positive]).astype(float)
+    assert np.linalg.norm(pull - found.pull) <= found.pull_error + tiny * (1 + space.reach)
+    true = float((share * loss.value(s[:, None] - r[None])).sum())
+    curved = 0.0 if found.bins == 1 else loss.smoothness / 2 / found.bins**2
+    above = 1 / found.bins if hinge else curved
+    assert true - tiny <= found.loss + found.loss_rounding
+    assert found.loss <= true + found.loss_rounding + tiny + above
+    # What it says of other weights: U(w) >= V - g'w.
+    for other in np.random.default_rng(9).normal(size=(5, 2)):
+        margins = (Z @ other)[positive][:, None] - (Z @ other)[~positive][None]
+        if loss.name == "exponential" and float(margins.min()) < -50:
+            continue
+        U = float((share * loss.value(margins)).sum())
+        room = found.total_rounding + found.pull_error * float(np.linalg.norm(other))
+        assert found.total - float(found.pull @ other) - room <= U * (1 + 1e-12) + tiny
+
+
+@pytest.mark.slow
+@each("weighted", [False, True])
+@each("loss", LOSSES, ids=label)
+def test_counts_are_the_same_bits_for_any_partitioning(loss: Any, weighted: bool) -> None:
+    X, positive = some_rows(3000, 4)
+    weight = np.random.default_rng(1).integers(0, 4, 3000).astype(float) if weighted else None
+    w, found = np.array([1.0, -2.0, 0.5, 0.1]), []
+    for parts in (1, 7, 1000):
+        space = rows_in(X, positive, parts, weight)
+        found.append((space, Evaluator(over(space, loss)).at(w, 64, 2 * (loss.name == "hinge"))))
+    first, stated = found[0]
+    counts = loss.name not in ("squared_hinge", "square", "exponential")  # these sum scores
+    for space, one in found[1:]:
+        np.testing.assert_array_equal(space.offset, first.offset)
+        assert space.reach == first.reach
+        assert one.total == pytest.approx(stated.total, rel=0 if counts else 1e-12)
+        if counts:
+            np.testing.assert_array_equal(space.last_range[1], first.last_range[1])
+        room = one.pull_error + stated.pull_error
+        assert np.linalg.norm(one.pull - stated.pull) <= room < 1e-6
+
+
+@each("loss", ["hinge", *(pytest.param(s, marks=pytest.mark.slow) for s in ("logistic", "square"))])
+def test_many_rows_are_solved_and_judged_as_in_memory(loss: str) -> None:
+    """A sample is solved first; the same rows are drawn however they are cut."""
+    X, positive = some_rows(60_000, 3)
+    rows, cuts = rows_in(X, positive, 11), rows_in(X, positive, 40)
+    one, other = (space.drawn(0.03, 0.2) for space in (rows, cuts))
+    np.testing.assert_array_equal(one.rows, other.rows)
+    np.testing.assert_array_equal(one.positive, other.positive)
+    assert abs(int(one.positive.sum()) - 0.2 * positive.sum()) <= 1
+    found = solve(rows, None, LAM, loss=loss, tol=1e-6)
+    assert found.status == Status.CERTIFIED
+    same_optimum(found, solve(X, positive, LAM, loss=loss, tol=1e-6))
+    apart, held = (certify(*of, LAM, loss=loss, w=W) for of in ((rows, None), (X, positive)))
+    assert held.primal is not None and apart.primal is not None
+    assert held.primal <= apart.primal * (1 + 1e-9) <= held.primal * (1 + 1e-5)
+    assert apart.dual == pytest.approx(held.dual, rel=1e-4) and apart.n_pairs == held.n_pairs
+
+
+@each("radius", [0.0, 1e-3, 0.05])
+def test_certain_orders_are_no_more_than_those_in_memory(radius: float) -> None:
+    X, positive = some_rows(900)
+    few = certified_order(over(rows_in(X, positive, 9)), W, radius)
+    every = certified_order(linear_problem(X, positive, LAM), W, radius)
+    assert few.n_pairs == every.n_pairs
+    for name in ("n_sure_right", "n_sure_wrong"):
+        assert 0.95 * getattr(every, name) - 5 <= getattr(few, name) <= getattr(every, name)
+
+
+class Faulty(LocalEngine):
+    """An engine that makes one mistake."""
+
+    def __init__(self, whole: LocalEngine, fault: str):
+        super().__init__(whole.partitions)
+        object.__setattr__(self, "fault", fault)
+
+    def run(self, task: Task, key: np.ndarray) -> Reply:
+        found, fault = super().run(task, key), self.fault  # type: ignore[attr-defined]
+        if fault == "in two replies":
+            return joined(task, found, LocalEngine(self.partitions[:1]).run(task, key))
+        if not hasattr(found.answer, "rows"):
+            return found
+        other = LocalEngine(self.partitions[1:2]).run(task, key)
+        if fault == "a row less":
+            found.answer.rows -= 1
+        if fault == "unheard":
+            del found.digests[1]
+        if fault == "twice":
+            found.answer = task.merge(found.answer, other.answer)
+        if fault == "dropped" and getattr(task.run, "func", None) is gather:
+            found.answer.held -= other.answer.held
+            found.answer.rows -= other.answer.rows
+        if fault == "moved":  # a count in the other class
+            found.answer.held[0, 3, 0] += 1
+            found.answer.held[1, 3, 0] -= 1
+        return found
+
+
+@each("loss", ["hinge", "logistic", "square"])
+@each("fault", ["twice", "dropped", "unheard", "moved", "a row less", "in two replies"])
+def test_a_wrong_sum_over_partitions_is_noticed(fault: str, loss: str) -> None:
+    if loss == "square" and fault in ("moved", "dropped"):
+        pytest.skip("it has no counts")
+    space = rows_in(*some_rows(500, 2), 5)
+    space.engine = Faulty(space.engine, fault)
+    with pytest.raises(CertificateError, match="twice" if "two" in fault else "report this"):
+        Evaluator(over(space, loss)).at(W[:2], 16, 2 * (loss == "hinge"))
+
+
+class Changing:
+    """A partition of one block that changes what it holds at a later reading."""
+
+    name = "a changing one"
+
+    def __init__(self, whole: Any, what: str, after: int):
+        self.whole, self.what, self.left = whole, what, after
+
+    def blocks(self) -> Iterator[Any]:
+        self.left -= 1
+        [block] = self.whole.blocks()
+        copied: list[Any] = [x if x is None else x.copy() for x in block]
+        columns, positive, *rest = copied
+        what = "" if self.left >= 0 else self.what
+        if what == "number":
+            columns[1, 7] = np.nextafter(columns[1, 7], np.inf)
+        if what == "label":
+            at = [np.flatnonzero(positive)[0], np.flatnonzero(~positive)[0]]
+            positive[at] = ~positive[at]
+        if what == "row":
+            columns, positive = columns[:, :-1].copy(), positive[:-1]
+        if what == "order":
+            columns[:, [3, 4]] = columns[:, [4, 3]]
+        changed = type(block)(columns, positive, *rest)
+        if what == "group":
+            changed.group[0] = changed.group[-1]
+        yield changed
+
+    def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
+        raise AssertionError
+
+
+@each("after", [1, 2, 3, 4])
+@each("what", ["number", "label", "row", "order", "group"])
+def test_a_partition_that_changes_is_noticed(what: str, after: int) -> None:
+    rows: Any = PartitionedRows
+    parts = cut(*some_rows(500, 2), None, [100, 300])
+    if what == "group":
+        X, group, grade = some_groups()
+        rows, parts = GroupedRows, cut_groups(X, group, grade, None, places_between(group, 3))
+    changing = rows([*parts[:2], Changing(parts[2], what, after)])
+    with pytest.raises(InputError, match=r"partition 2 .* changed"):
+        solve(changing, None, LAM, tol=1e-8)
+
+
+@each("lam", [1e-1, 1e-3, 1e-5])
+def test_few_rows_are_proved_as_in_memory_if_they_fit(
+    lam: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bins stall at a small lam where rows are few: all of them are held then."""
+    rows = rows_in(*some_rows(900), 3)
+    found = solve(rows, None, lam)
+    gap = certify(rows, None, lam, w=found.w).gap
+    assert found.status == Status.CERTIFIED and gap is not None and gap <= 2e-9
+    if lam == 1e-5:
+        monkeypatch.setattr("aucert.exact.api.solve.HELD_NUMBERS", 1000)
+        assert solve(rows, None, lam).status == Status.STALLED
+
+
+# Ordered pairs: groups lie whole in a partition.
+
+
+def some_groups(
+    n: int = 400, groups: int = 30, seed: int = 0, grades: int = 4
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows, groups in ascending order, and grades; rows of whole numbers for odd seeds."""
+    rng = np.random.default_rng(seed)
+    group, grade = np.sort(rng.integers(0, groups, n)), rng.integers(0, grades, n)
+    X = rng.normal(size=(n, 3)) + 0.3 * grade[:, None] + 5.0
+    return (np.round(2 * X) if seed % 2 else X), group, grade.astype(float)
+
+
+def places_between(group: np.ndarray, parts: int) -> list[int]:
+    between = np.flatnonzero(np.diff(group)) + 1
+    return sorted(np.random.default_rng(parts).choice(between, parts - 1).tolist())
+
+
+def groups_in(X: Any, group: Any, grade: Any, parts: int, weight: Any = None) -> GroupedRows:
+    return GroupedRows(cut_groups(X, group, grade, weight, places_between(group, parts)))
+
+
+@each("weighted", [False, True])
+@each("half", [0, 3])
+@each("parts", [1, 5])
+@each("seed", seeds(4))
+def test_the_hinge_over_groups_is_that_of_its_pairs_within_its_bounds(
+    seed: int, parts: int, half: int, weighted: bool
+) -> None:
+    """Ties in rows and grades, groups of one row and of one grade among them; all in fractions."""
+    X, group, grade = some_groups(40, 9, seed, 2 + seed)
+    weight = np.random.default_rng(seed).integers(0, 4, 40).astype(float) if weighted else None
+    space = groups_in(X, group, grade, parts, weight)
+    w = np.random.default_rng(seed).normal(size=3)
+    found = Evaluator(over(space)).at(w, 16, half)
+    scores = sum((X[:, k] - space.offset[k]) * w[k] for k in range(3))
+    bins = np.floor(16 * scores)
+    true = naive_ordered(group, grade, weight, weight)
+    total, value, u, of_rows = Fraction(0), Fraction(0), [Fraction(0)] * 40, np.zeros(40)
+    for i, j, c in zip(true.i, true.j, true.weight, strict=True):
+        m = int(bins[j] - bins[i]) + 16
+        soft = Fraction(m + half, 2 * half) if half else Fraction(int(m >= 1))
+        alpha = min(max(soft, Fraction(0)), Fraction(1))
+        total, u[i], u[j] = total + c * alpha, u[i] + c * alpha, u[j] - c * alpha
+        value += c * max(1 - Fraction(scores[i]) + Fraction(scores[j]), Fraction(0))
+        of_rows[[i, j]] += float(c * true.mass)
+    assert (space.order.mass, space.groups) == (true.mass, np.unique(group).size)
+    counted = counted_pairs(group, grade, np.ones(40) if weight is None else weight)
+    assert counted[:2] == (true.mass, len(true.i)) and counted[2] >= of_rows.max()
+    assert abs(Fraction(found.total) - total) <= Fraction(found.total_rounding)
+    both = zip(exact(found.pull), naive.pulled(exact(X), u), strict=True)
+    assert sum((a - b) ** 2 for a, b in both) <= Fraction(found.pull_error) ** 2
+    assert abs(Fraction(found.loss) - value) <= Fraction(found.loss_rounding)
+    held = concordance(OrderedPairs(group, grade, weight, weight), X @ w).value
+    assert group_concordance(space, w) == pytest.approx(held, abs=1e-13)
+
+
+@each("loss", sorted(ALL_LOSSES))
+@each("parts", [1, 6])
+def test_every_loss_over_groups_is_that_of_rows_in_memory(loss: str, parts: int) -> None:
+    X, group, grade = some_groups()
+    evaluator = Evaluator(over(groups_in(X, group, grade, parts), loss))
+    w, kind = np.array([0.4, -0.1, 0.2]), ALL_LOSSES[loss]
+    found = evaluator.at(w, *evaluator.grid(w, 0.0))
+    true = naive_ordered(group, grade, None, None)
+    i, j = np.array(true.i), np.array(true.j)
+    margins = (X @ w)[i].astype(np.longdouble) - (X @ w)[j]
+    alpha = kind.alpha(margins, 0.0)
+    pull = (alpha[:, None] * (X[i] - X[j])).mean(axis=0).astype(float)
+    assert abs(found.loss - float(kind.value(margins).mean())) <= found.loss_rounding + 1e-12
+    assert abs(found.total - float(np.mean(kind.dual(alpha)))) <= found.total_rounding + 1e-12
+    assert np.linalg.norm(found.pull - pull) <= found.pull_error + 1e-12
+    assert max(found.loss_rounding, found.total_rounding, found.pull_error) < 1e-8
+
+
+@pytest.mark.slow
+def test_the_hinge_has_the_same_bits_for_any_cut_between_groups() -> None:
+    X, group, grade = some_groups(3000, 400)
+    w, found = np.array([1.0, -2.0, 0.5]), []
+    for parts in (1, 7, 1000):
+        space = groups_in(X, group, grade, parts)
+        evaluator = Evaluator(over(space))
+        found.append((space.order, evaluator.at(w, *evaluator.grid(w, 0.1))))
+    first, stated = found[0]
+    for order, one in found[1:]:
+        assert (order.mass, order.count) == (first.mass, first.count)
+        assert (one.total, one.bins, one.half) == (stated.total, stated.bins, stated.half)
+        assert one.loss == pytest.approx(stated.loss, abs=1e-15)
+        room = one.pull_error + stated.pull_error
+        assert np.linalg.norm(one.pull - stated.pull) <= room < 1e-11
+    many = found[2][1]
+    assert many.pull_error > stated.pull_error or many.loss_rounding > stated.loss_rounding
+
+
+def test_sums_over_groups_that_cannot_be_right_are_refused(monkeypatch) -> None:
+    space = groups_in(*some_groups(), 3)
+    sums = Evaluator(over(space))
+    for w, bins, said in ((1e60 * np.ones(3), 16, "rescale"), (np.ones(3), 1 << 60, "too fine")):
+        with pytest.raises(InputError, match=said):
+            sums.at(w, bins, 1)
+    monkeypatch.setattr(space.order, "mass", space.order.mass + 1)
+    with pytest.raises(CertificateError, match="3 partitions"):
+        sums.at(np.ones(3), 16, 1)
+
+
+@pytest.mark.slow
+@each("loss", ["hinge", "squared_hinge", "square"])
+def test_a_sample_of_whole_groups_starts_many_rows(
+    loss: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here rows in partitions solve it: few are held, and none after."""
+    monkeypatch.setattr(subsample, "LEAST_ROWS", 500)
+    monkeypatch.setattr("aucert.exact.api.solve.HELD_NUMBERS", 1)
+    monkeypatch.setattr(GroupedRows, "all_rows", lambda _: pytest.fail("all rows were fetched"))
+    X, group, grade = some_groups(30_000, 1500)
+    found = solve(groups_in(X, group, grade, 20), None, LAM, loss=loss, tol=1e-6)
+    assert (found.status, found.method) == (Status.CERTIFIED, "descent")
+    same_optimum(found, solve(X, grade, LAM, qid=group, loss=loss, tol=1e-6))
+
+
+def test_whole_groups_are_drawn_or_single_rows_where_groups_are_few() -> None:
+    drawn = groups_in(*some_groups(5000, 8), 4).drawn_groups(500)
+    assert 300 < drawn.key.size < 700 and np.unique(drawn.group).size == 8
+    X, group, grade = some_groups(5000, 1000)
+    one, other = (groups_in(X, group, grade, parts).drawn_groups(500) for parts in (4, 70))
+    np.testing.assert_array_equal(one.rows, other.rows)
+    for name in np.unique(one.group):
+        assert (one.group == name).sum() == (group == name).sum()
+
+
+def test_groups_are_judged_as_rows_with_empty_partitions_among_them() -> None:
+    X, group, grade = some_groups()
+    grade[group == 0] = 1.0  # a group of one grade
+    first = int(np.flatnonzero(group == 1)[0])
+    space = GroupedRows(cut_groups(X, group, grade, None, [0, first, first]))
+    same_optimum(solve(space, None, LAM, tol=1e-6), solve(X, grade, LAM, qid=group, tol=1e-6))
+    w = np.array([0.2, 0.1, 0.3])
+    apart = certify(space, None, w=w, rival="svm-rank", C=1.0)
+    held = certify(X, grade, w=w, rival="svm-rank", C=1.0, qid=group)
+    for name in ("lam", "primal", "n_pairs", "n_sure_right", "n_sure_wrong"):
+        assert getattr(apart, name) == pytest.approx(getattr(held, name), rel=1e-12)
+    assert apart.gap == pytest.approx(held.gap, abs=1e-8)
+
+
+class Own:
+    """A loss that is not one of ours."""
+
+    name, lipschitz, smoothness, nonincreasing = "own", 1.0, 0.25, True
+
+    def __getattr__(self, part: str) -> Any:
+        return getattr(ALL_LOSSES["logistic"], part)
+
+
+def test_what_partitions_cannot_do_is_said(tmp_path) -> None:
+    X, positive = some_rows(100, 2)
+    rows, bad = rows_in(X, positive, 3), X.copy()
+    bad[50, 1] = np.nan
+    far = PartitionedRows(cut(np.array([[0.0], [2e3], [1e3]]), [True, False, False], None, [1]))
+    Z, group, grade = some_groups()
+    groups, own, weights = groups_in(Z, group, grade, 3), Own(), Weights(np.zeros(2), 64, 1)
+    of_groups = solve(groups, None, 1e-1, tol=1e-4)
+    two = [*cut(X, positive, None, []), *cut(X[:, :1], positive, None, [])]
+    refused: list[tuple[Any, str]] = [
+        (lambda: solve(rows, None, LAM, kernel="rbf"), "linear problems"),
+        (lambda: solve(rows, None, LAM, structure=1.0), "linear problems"),
+        (lambda: solve(rows, None, LAM, l1=0.1), "linear problems"),
+        (lambda: solve(rows, positive, LAM), "leave y, positive and sample_weight out"),
+        (lambda: solve(rows, None, LAM, method="qp"), "solved by descent"),
+        (lambda: solve(rows, None, LAM, loss=own), "sums of the loss 'own'"),  # type: ignore
+        (lambda: certify(rows, None, LAM, scores=np.zeros(100)), "with weights"),
+        (lambda: rows_in(X, positive, 3, np.full(100, -1.0)), "weights are >= 0"),
+        (lambda: rows_in(X, positive, 3, np.full(100, np.nan)), "weights are >= 0"),
+        (lambda: solve(rows_in(X, positive, 3, positive * 1.0), None, 1.0), "each class needs"),
+        (lambda: solve(rows_in(X, positive | True, 2), None, LAM), "all 100 rows are positive"),
+        (lambda: PartitionedRows(cut(X[:0], positive[:0], None, [])), "all partitions are empty"),
+        (lambda: PartitionedRows(two), "columns"),
+        (lambda: PartitionedRows(cut(X, positive[:99], None, [])), "99 labels"),
+        (lambda: rows_in(bad, positive, 3), "partition 1, row 42, column 1"),
+        (lambda: over(rows, "logistic").risk.minorant(weights), "a width"),
+        (lambda: certify(far, None, 1.0, loss="exponential", w=[1.0], refine=False), "overflows"),
+        (lambda: groups.drawn(0.5, 0.5), "no class"),
+        (lambda: groups.named(np.arange(2), np.arange(2)), "no class"),
+        (lambda: write_partitioned_proof(tmp_path, groups, 0.1, of_groups), "no proof"),
+        (lambda: ROCSVM(LAM).fit(groups, None), "a classifier needs two kinds of labels"),
+        (lambda: solve(groups, grade, 1e-1), "labels and weights lie with the rows"),
+        (lambda: solve(groups, None, 1e-1, kernel="rbf"), "linear problems"),
+        (lambda: ROCSVM(LAM).fit(groups, None, qid=group), "labels and weights lie with"),
+    ]
+    for asked, said in refused:
+        with pytest.raises(InputError, match=said):
+            asked()
+
+
+def test_what_cannot_be_ordered_is_refused() -> None:
+    X, group, grade = some_groups()
+    words, at = np.array([f"q{g:03d}" for g in group], dtype=object), np.arange(400)
+    spaces = [groups_in(X, names, grade, 9) for names in (group, group)]
+    assert len({(space.order.mass, space.groups) for space in spaces}) == 1
+    mixed, middle = np.random.default_rng(0).permutation(400), int(np.flatnonzero(group == 3)[1])
+    odd, nan = np.array([1, "a"] * 200, dtype=object), np.where(at == 3, np.nan, group)
+    ones, key = np.ones(400), np.where(at == 17, np.nan, 1)
+    shuffled = X[mixed], words[mixed], grade[mixed]
+    refused: list[tuple[str, Any, list[int], Any]] = [
+        ("partition 0 and in partition 1", (X, group, grade), [middle], None),
+        ("group 'q000' is split: .* sort the rows", shuffled, [100, 200, 300], None),
+        ("the key of row 7 of partition 1 is nan", (X, group, key), [10], None),
+        ("no pair is ordered", (X, group, ones), [], None),
+        ("the group of row 3 of partition 0", (X, nan, grade), [10], None),
+        ("all of one type", (X, odd, grade), [10], None),
+        ("must be whole numbers", (X, group, grade), [], ones / 2),
+        ("more than can be counted exactly", (X, group, grade), [], ones * 2.0**25),
+    ]
+    for said, columns, places, weight in refused:
+        with pytest.raises(InputError, match=said):
+            GroupedRows(cut_groups(*columns, weight, places))
+    types = [cut_groups(X, names, grade, None, [])[0] for names in (group, group.astype(str))]
+    for said, parts in (("one type", types), ("20 groups and 400", [(X, group[:20], grade)])):
+        with pytest.raises(InputError, match=said):
+            GroupedRows(parts)
