@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import aucert.exact.formulation.formulation as formulation_module
 import aucert.exact.spaces.factor as factor_module
 from aucert.exact.api.solve import choose_solver, solve
 from aucert.exact.certificate.certificate import Certificate, dual_value
@@ -20,13 +19,10 @@ from aucert.exact.formulation.equal_rows import Groups, equal_rows
 from aucert.exact.formulation.formulation import Formulation, formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
-from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.exact.problem.minorant import Minorant, Weights
 from aucert.exact.problem.problem import Problem
-from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.kernels import Gaussian, Laplacian
 from aucert.exact.spaces.rows import Rows
-from aucert.exact.structured import Structured
 from loops import each, seeds
 
 RNG = np.random.default_rng(0)
@@ -111,37 +107,6 @@ def test_new_rows_of_another_width_are_refused(kernel: str, message: str) -> Non
         task.scorer(np.ones(7))
 
 
-@each(
-    ("kernel", "kind"),
-    [("linear", Rows), ("rbf", Gram), ("laplacian", Gram), ("precomputed", Gram)],
-)
-def test_the_space_meant_is_the_true_one(kernel: str, kind: type) -> None:
-    plain, _, _ = case(kernel, 0.0)
-    assert isinstance(plain.meant.space, kind)
-    structured, _, _ = case(kernel, 2.0)
-    assert isinstance(structured.meant.space, Structured)
-    assert isinstance(structured.meant.space.base, kind)
-    for task in (plain, structured):
-        assert isinstance(task.work.space, Rows) and task.meant.pairs is task.work.pairs
-    assert (plain.factor is None) == (kernel == "linear")
-    assert (plain.work is plain.meant) == (kernel == "linear")
-
-
-@each("structure", STRUCTURES)
-def test_a_streamed_kernel_has_the_optimum_of_the_held_one(structure: float) -> None:
-    held = best(case("rbf", structure)[0])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(formulation_module, "DENSE_LIMIT", 10)
-        patch.setattr(factor_module, "DENSE_LIMIT", 10)
-        task, _, _ = case("rbf", structure)
-        space = task.meant.space
-        gram = space.unstructured.gram
-        assert gram is not None and gram.K is None
-        streamed = best(task)
-    assert streamed.status == held.status == Status.CERTIFIED
-    assert streamed.certificate.primal == pytest.approx(held.certificate.primal, rel=1e-8)
-
-
 @each("structure", [0.0, 3.0])
 @each("sparse", [False, True])
 def test_more_features_than_rows_are_solved_in_the_space_of_the_rows(
@@ -158,27 +123,6 @@ def test_more_features_than_rows_are_solved_in_the_space_of_the_rows(
     assert found.w.shape == (200,) and found.status == Status.CERTIFIED
     kernel = solve(wide @ wide.T, y, 0.5, kernel="precomputed", structure=structure)
     assert found.certificate.primal == pytest.approx(kernel.certificate.primal, rel=1e-8)
-
-
-def test_a_structure_of_fewer_rows_than_features_needs_no_matrix_of_the_features() -> None:
-    """20,001 features squared would be 3.2 GB."""
-    wide = sp.random(20, 20_001, 0.01, format="csr", random_state=0)
-    for rows in (wide, wide.toarray()):
-        found = best(formulate(rows, np.arange(20) < 8, Request.of(0.5, structure=2.0)))
-        assert found.status == Status.CERTIFIED
-
-
-def test_nearest_pairs_may_lend_their_own_structure() -> None:
-    pairs = nearest_pairs(X, Y, 3)
-    values = {
-        source: best(
-            formulate(X, Y, Request.of(0.02, pairs=pairs, structure=5.0, structure_source=source))
-        ).certificate.primal
-        for source in ("full", "sampled")
-    }
-    assert abs(values["full"] - values["sampled"]) > 1e-3
-    with pytest.raises(InputError, match="one of full, sampled"):
-        formulate(X, Y, Request.of(0.02, pairs=pairs, structure=5.0, structure_source="half"))
 
 
 def test_a_precomputed_kernel_must_fit_the_labels_and_be_one() -> None:
@@ -353,14 +297,3 @@ def test_the_optimum_in_groups_is_certified_on_the_rows(
         F = task.factor.features
         K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
         assert F.shape[0] == 200 and F @ F.T == pytest.approx(K, abs=1e-12)
-
-
-@each("lam", [1e-1, 1e-3, 1e-5])
-def test_ties_of_integer_features_are_gone_in_groups(lam: float) -> None:
-    """5 features of three levels, 4,000 rows: millions of pairs, some 50,000 different ones."""
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 3, size=(4000, 5)).astype(float)
-    y = rng.uniform(size=4000) < 1 / (1 + np.exp(6 - X.sum(axis=1)))
-    task = formulate(X, y, Request.of(lam), collapse=True)
-    assert task.work.n < 500
-    assert solved(task).certificate.reaches(1e-9)

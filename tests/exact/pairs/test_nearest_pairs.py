@@ -15,9 +15,6 @@ from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.validation.data.datasets import load
 from loops import each
 
-COUNTS = {5: 145, 10: 370, 15: 585, 20: 800, 25: 1000, 30: 1200}
-"""Pairs by k in the paper, on 40 positive and 80 negative rows."""
-
 
 def squared_distance(x: np.ndarray, z: np.ndarray) -> float:
     return sum((a - b) ** 2 for a, b in zip(x.tolist(), z.tolist(), strict=True))
@@ -102,11 +99,3 @@ def test_the_result_does_not_depend_on_blocks_or_storage(monkeypatch: pytest.Mon
 def test_bad_rules_are_refused(options: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
         nearest_pairs(np.zeros((3, 1)), np.array([True, False, False]), **options)
-
-
-def test_filter_E_reaches_the_counts_of_the_paper() -> None:
-    """In 37 of 4000 draws exactly; one of them has this seed."""
-    data = load("xor:120", seed=2)
-    assert (data.is_positive.sum(), data.y.size) == (40, 120)
-    for k, count in COUNTS.items():
-        assert nearest_pairs(data.X, data.is_positive, k, anchor_filter="E").i.size == count

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from aucert.exact import AllPairs, Certificate, CertificateError, InputError, PairList, Ridge, Rows
-from aucert.exact.losses.loss import Loss
 from aucert.exact.losses.registry import (
     ALL_LOSSES,
     HINGE,
@@ -21,7 +20,7 @@ from aucert.exact.losses.registry import (
     SQUARED_HINGE,
 )
 from aucert.exact.pairs.kinds import cross_group_pairs
-from aucert.exact.problem.minorant import Alpha, Evidence, Marginals, Minorant, Mix, Scores, Weights
+from aucert.exact.problem.minorant import Alpha, Evidence, Marginals, Minorant, Mix, Scores
 from aucert.exact.problem.penalties import ElasticNet
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
@@ -78,31 +77,6 @@ def test_a_mixture_is_the_mean_of_its_parts() -> None:
     assert found.value == pytest.approx(0.25 * a.value + 0.75 * b.value, rel=1e-15)
     assert found.c == pytest.approx(0.25 * a.c + 0.75 * b.c, rel=1e-14)
     assert found.c_error >= 0.25 * a.c_error + 0.75 * b.c_error
-
-
-@each(
-    ("shares", "said"),
-    [
-        ((0.5, 0.5000000000000001), "more than one"),
-        ((1.0, 2.0**-60), "more than one"),
-        ((-0.1, 0.5), "share >= 0"),
-        ((np.nan, 0.5), "share >= 0"),
-        ((), "needs parts"),
-    ],
-)
-def test_a_mixture_that_is_none_is_refused(shares: tuple[float, ...], said: str) -> None:
-    risk = Mean(AllPairs().on(MY), HINGE)
-    with pytest.raises(InputError, match=said):
-        risk.minorant(Mix(tuple((share, Scores(np.zeros(MN))) for share in shares)))
-
-
-def test_unknown_kinds_of_evidence_are_refused() -> None:
-    risk: Any = Mean(AllPairs().on(MY), HINGE)
-    for evidence in (None, 3.0, object()):
-        with pytest.raises(InputError, match="makes no minorant of"):
-            risk.minorant(evidence)
-    with pytest.raises(InputError, match="cannot be mixed"):
-        risk.minorant(Mix(((1.0, Weights(np.zeros(2), 4, 1)),)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,17 +137,6 @@ def test_a_risk_whose_minorants_are_too_high_is_caught_at_the_optimum() -> None:
     witness = Minorant.from_scores(problem, np.zeros(MN), scale=1.0)
     with pytest.raises(CertificateError, match="false"):
         Certificate.of(problem, np.zeros(2), witness)
-
-
-@each("width", [-1.0, np.nan, np.inf, 1e308, np.ones(2)])
-@each("loss", [HINGE, SQUARE])
-def test_no_minorant_has_a_width_that_is_none(width: Any, loss: Loss) -> None:
-    """At a width of 1e308 sums overflowed, and a certificate called its own bound false."""
-    pairs = AllPairs(np.array([1.0, 2.0, 3.0])).on(np.array([True, False, True]))
-    with pytest.raises(InputError, match="width must be"):
-        Mean(pairs, loss).minorant(Scores(np.arange(3.0), width))
-    with pytest.raises(InputError, match="scale must be"):
-        Mean(pairs, loss).minorant(Scores(np.arange(3.0), 0.0, np.ones(2)))  # type: ignore[arg-type]
 
 
 def test_errors_of_scores_move_the_hinge_as_far_as_the_slip_says() -> None:

@@ -180,19 +180,3 @@ def test_other_problems_are_refused_in_a_sentence(tmp_path: Path) -> None:
     kernel = pair_problem(Gram(X @ X.T), Y, AllPairs(), HINGE, Ridge(LAM))
     with pytest.raises(InputError, match="linear rows"):
         write_proof_of(kernel, solution, path)
-
-
-def test_an_old_file_survives_a_write_that_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path, solution = tmp_path / "p.npz", solve(X, Y, LAM)
-    path.write_text("old")
-
-    def broken(*_: object, **__: object) -> None:
-        raise OSError("disk full")
-
-    monkeypatch.setattr(np, "savez", broken)
-    with pytest.raises(InputError, match="disk full"):
-        write_proof(path, X, Y, LAM, solution)
-    assert [name.name for name in tmp_path.iterdir()] == ["p.npz"]
-    assert path.read_text() == "old"
