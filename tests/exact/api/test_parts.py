@@ -25,7 +25,6 @@ from aucert.exact import (
     solve,
     solve_problem,
 )
-from aucert.exact.losses.registry import ALL_LOSSES
 from aucert.exact.problem.penalties import penalty_from
 from convex_programs import reference, worst_reference
 from loops import each, first_fast
@@ -58,18 +57,10 @@ def test_a_polynomial_kernel_is_the_linear_machine_in_its_features(
     assert audit.gap is not None and audit.gap <= 2e-7 * own.certificate.primal
     with_scores = certify(X, Y, LAM, kernel=Polynomial(), scores=explicit(X) @ rows.w, **asked)
     assert with_scores.dual == pytest.approx(rows.certificate.primal, rel=1e-6)
-
-
-def test_an_estimator_with_parts_of_ones_own_scores_new_rows() -> None:
-    new = RNG.normal(size=(7, 2))
-    for model in (ROCSVM(LAM, kernel=Polynomial()), SAUCSVM(LAM, 0.7, kernel=Polynomial())):
-        model.set_params(loss=RoundedHinge(), tol=1e-7).fit(X, Y)
-        linear = type(model)(**(model.get_params() | {"kernel": "linear"})).fit(explicit(X), Y)
-        assert model.status_ == Status.CERTIFIED
-        found = model.decision_function(new) - model.intercept_
-        wanted = linear.decision_function(explicit(new)) - linear.intercept_
-        middle = found.mean() - wanted.mean()  # scores have a common constant free
-        assert found == pytest.approx(wanted + middle, abs=2e-3)
+    model = SAUCSVM(LAM, structure, kernel=Polynomial()).set_params(loss=loss, tol=1e-7).fit(X, Y)
+    new = np.random.default_rng(4).normal(size=(7, 2))
+    off = model.decision_function(new) - explicit(new) @ rows.w
+    assert np.ptp(off) <= 4e-3  # scores have a common constant free
 
 
 def test_ranges_of_held_out_auc_hold_where_k_of_x_and_x_is_not_one() -> None:
@@ -186,15 +177,8 @@ def test_solve_and_certify_agree(kernel: str, loss: str) -> None:
     assert whole.gap is not None and whole.gap > 1e-3
     assert audit.primal is not None and whole.primal is not None
     assert audit.primal > whole.primal
-
-
-def test_the_estimator_takes_a_part_of_the_curve() -> None:
-    X, y = partial_rows()
-    model = ROCSVM(0.1, fpr_max=0.1, tol=1e-7).fit(X, y)
-    found = solve(X, y, 0.1, fpr_max=0.1, tol=1e-7)
+    model = ROCSVM(0.1, tol=1e-7, **meant).fit(X, y)
     assert model.certificate_.primal == pytest.approx(found.certificate.primal, rel=1e-6)
-    assert model.get_params()["fpr_max"] == 0.1
-    assert ROCSVM(0.1).fit(X, y).certificate_.primal < model.certificate_.primal
 
 
 def test_a_trivial_surrogate_is_said() -> None:
@@ -263,62 +247,31 @@ def test_the_optimum_of_the_listed_pairs_lies_in_the_interval(kind: str, loss: s
     assert "the worst of 3 groups" in audit.statement
 
 
-def test_kernels_and_penalties_go_with_groups() -> None:
+def test_kernels_penalties_and_short_numbers_are_taken_as_they_are() -> None:
     kernel = solve(GX, GY, GLAM, worst_of=MEMBER, kernel="rbf", gamma=0.5, tol=1e-3).certificate
     assert kernel.relative_gap is not None and kernel.relative_gap < 1e-2
     best, _ = worst_reference(GX, within(CLASSES), "hinge", ElasticNet(GLAM, 0.05))
     found = solve(GX, GY, GLAM, l1=0.05, worst_of=MEMBER, tol=1e-5).certificate
-    assert found.dual <= best * (1 + 1e-7)
-    assert best * (1 - 1e-7) <= found.primal
-
-
-FORMATS = [np.float32, np.float16, np.longdouble]
-SRNG = np.random.default_rng(0)
-SX, SY = SRNG.normal(size=(40, 3)), SRNG.uniform(size=40) < 0.5
-ASKED: list[dict[str, float]] = [
-    {"lam": 0.05},
-    {"lam": 0.05, "l1": 0.1},
-    {"lam": 0.0, "l1": 0.05},
-    {"lam": 0.05, "structure": 0.3},
-    {"lam": 0.05, "gamma": 0.3},
-]
-
-
-def stated(found: Any) -> tuple[Any, ...]:
-    certificate = found.certificate
-    numbers = (certificate.primal, certificate.dual, certificate.gap, certificate.rounding)
-    assert all(type(number) is float for number in numbers), [type(number) for number in numbers]
-    return (*numbers, found.w.tolist())
-
-
-@each("loss", list(ALL_LOSSES))
-@each("asked", ASKED, ids=str)
-@each("kind", FORMATS)
-def test_solve_takes_it_as_the_float_that_it_is(
-    kind: type, asked: dict[str, float], loss: str
-) -> None:
-    short: dict[str, Any] = {name: kind(value) for name, value in asked.items()}
-    plain: dict[str, Any] = {name: float(value) for name, value in short.items()}
-    kernel = "rbf" if "gamma" in asked else "linear"
-    one, other = (solve(SX, SY, **numbers, kernel=kernel, loss=loss) for numbers in (short, plain))
-    assert stated(one) == stated(other)
-
-
-QRNG = np.random.default_rng(3)
-QY = np.arange(60) % 3 == 0
-QX = QRNG.normal(size=(60, 3)) + QY[:, None]
+    assert found.dual <= best * (1 + 1e-7) and best * (1 - 1e-7) <= found.primal
+    for kind in (np.float32, np.float16, np.longdouble):
+        for asked in ({"lam": 0.05, "l1": 0.1}, {"lam": 0.05, "structure": 0.3}, {"lam": 0.3}):
+            short: dict[str, Any] = {name: kind(value) for name, value in asked.items()}
+            plain: dict[str, Any] = {name: float(value) for name, value in short.items()}
+            one, other = (solve(GX, GY, **numbers) for numbers in (short, plain))
+            assert one.w.tolist() == other.w.tolist()
+            held = one.certificate
+            assert held.primal == other.certificate.primal
+            assert all(type(x) is float for x in (held.primal, held.dual, held.gap, held.rounding))
 
 
 def test_stated_problems_have_the_optimum_of_their_data() -> None:
-    found = solve_problem(linear_problem(QX, QY, 0.01), np.ones(3), tol=1e-9)
+    found, best = solve_problem(linear_problem(X, Y, 0.01), np.ones(2), tol=1e-9), solve(X, Y, 0.01)
     assert found.status == Status.CERTIFIED
-    assert found.certificate.primal == pytest.approx(solve(QX, QY, 0.01).certificate.primal)
+    assert found.certificate.primal == pytest.approx(best.certificate.primal)
     qid = np.arange(60) // 6
-    ranked = solve_problem(ordered_problem(QX, QY, 0.01, qid=qid), method="descent")
-    assert ranked.certificate.primal == pytest.approx(
-        solve(QX, QY, 0.01, qid=qid).certificate.primal
-    )
-    sparse = solve_problem(
-        replace(linear_problem(QX, QY, 1.0, SQUARED_HINGE), penalty=ElasticNet(0.0, 0.05)), tol=1e-8
-    )
+    ranked = solve_problem(ordered_problem(X, Y, 0.01, qid=qid), method="descent")
+    best = solve(X, Y, 0.01, qid=qid)
+    assert ranked.certificate.primal == pytest.approx(best.certificate.primal)
+    squared = linear_problem(X, Y, 1.0, SQUARED_HINGE)
+    sparse = solve_problem(replace(squared, penalty=ElasticNet(0.0, 0.05)), tol=1e-8)
     assert sparse.zeros_proved is not None
