@@ -1,6 +1,9 @@
+"""Rules that set a threshold, against every possible cut."""
+
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,49 +53,6 @@ def samples(draw) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.array(scores) / 2, positive, weight.astype(float)
 
 
-def every_outcome(scores, positive, weight) -> list[tuple[float, float]]:
-    """The rates of every possible cut."""
-    cuts = [scores.min() - 1, *scores]
-    return [rates(scores, positive, cut, weight) for cut in cuts]
-
-
-@given(samples())
-def test_the_cuts_are_all_there_are_with_the_rates_of_a_plain_count(sample) -> None:
-    cuts = all_cuts(*sample)
-    found = list(zip(cuts.sensitivity, cuts.specificity, strict=True))
-    counted = [rates(sample[0], sample[1], cut, sample[2]) for cut in cuts.at]
-    np.testing.assert_allclose(found, counted, atol=1e-12)
-    assert {tuple(np.round(r, 9)) for r in counted} == {
-        tuple(np.round(r, 9)) for r in every_outcome(*sample)
-    }
-
-
-@given(samples())
-def test_youden_and_accuracy_are_the_best_of_every_cut(sample) -> None:
-    scores, positive, weight = sample
-    outcomes = every_outcome(*sample)
-    best = max(sens + spec for sens, spec in outcomes)
-    assert sum(rates(scores, positive, threshold_youden(*sample), weight)) == pytest.approx(best)
-    plus, minus = weight[positive].sum(), weight[~positive].sum()
-    best = max(plus * sens + minus * spec for sens, spec in outcomes)
-    sens, spec = rates(scores, positive, threshold_accuracy(*sample), weight)
-    assert plus * sens + minus * spec == pytest.approx(best)
-
-
-@given(samples(), st.sampled_from([0.1, 0.5, 0.75, 1.0]))
-def test_a_wanted_rate_is_reached_at_the_least_cost_of_the_other(sample, wanted: float) -> None:
-    scores, positive, weight = sample
-    outcomes = every_outcome(*sample)
-    cut = threshold_for_sensitivity(*sample, sensitivity=wanted)
-    sens, spec = rates(scores, positive, cut, weight)
-    assert sens >= wanted - 1e-9
-    assert spec == pytest.approx(max(b for a, b in outcomes if a >= wanted - 1e-9))
-    cut = threshold_for_specificity(*sample, specificity=wanted)
-    sens, spec = rates(scores, positive, cut, weight)
-    assert spec >= wanted - 1e-9
-    assert sens == pytest.approx(max(a for a, b in outcomes if b >= wanted - 1e-9))
-
-
 @given(samples())
 def test_equal_error_is_within_one_score_of_equality(sample) -> None:
     scores, positive, weight = sample
@@ -105,32 +65,14 @@ def test_equal_error_is_within_one_score_of_equality(sample) -> None:
     for place, sign in ((lower, 1), (upper, -1)):
         sens, spec = rates(scores, positive, place, weight)
         assert sign * (sens - spec) >= -1e-9
-
-
-@given(samples())
-def test_exchanging_the_classes_changes_the_sign_of_equal_error(sample) -> None:
-    scores, positive, weight = sample
-    turned = threshold_equal_error(-scores, ~positive, weight)
-    assert turned == pytest.approx(-threshold_equal_error(*sample), abs=1e-9)
-
-
-@given(samples())
-def test_a_weight_means_repetition_to_every_rule(sample) -> None:
-    scores, positive, weight = sample
-    times = weight.astype(int)
-    for rule in EVERY_RULE:
-        repeated = rule(np.repeat(scores, times), np.repeat(positive, times), None)
-        assert rule(scores, positive, weight) == pytest.approx(repeated, abs=1e-9)
+    turned = threshold_equal_error(-scores, ~positive, weight)  # exchanging the classes
+    assert turned == pytest.approx(-cut, abs=1e-9)
 
 
 def test_rounding_of_weights_does_not_choose_between_cuts_that_are_equally_good() -> None:
     scores = np.array([0.0, -0.5, 0.0, 0.0, 0.0, 0.0, 0.5])
     positive = np.array([True, False, False, False, True, True, True])
-    weight = np.array([1.0, 1.0, 0.0, 2.0, 2.0, 3.0, 3.0])
-    times = weight.astype(int)
-    for rule in EVERY_RULE:
-        repeated = rule(np.repeat(scores, times), np.repeat(positive, times), None)
-        assert rule(scores, positive, weight) == pytest.approx(repeated, abs=1e-9)
+    assert_repetition(scores, positive, np.array([1.0, 1.0, 0.0, 2.0, 2.0, 3.0, 3.0]))
 
 
 @each("rule", EVERY_RULE[:4])
@@ -171,29 +113,54 @@ def test_neighbouring_floats_are_still_told_apart(low: float) -> None:
 @each("rule", EVERY_RULE)
 def test_bad_input_is_refused(rule) -> None:
     both = np.array([True, False])
-    with pytest.raises(InputError, match="both classes"):
-        rule(np.zeros(2), np.array([True, True]), None)
-    with pytest.raises(InputError, match="boolean"):
-        rule(np.zeros(2), np.array([1, 0]), None)
-    with pytest.raises(InputError, match="finite"):
-        rule(np.array([0.0, np.nan]), both, None)
-    with pytest.raises(InputError, match="2 rows"):
-        rule(np.zeros(3), both, None)
-    with pytest.raises(InputError, match="positive weight"):
-        rule(np.zeros(2), both, np.array([1.0, 0.0]))
-
-
-def test_a_wanted_rate_outside_its_range_is_refused() -> None:
-    sample = np.zeros(2), np.array([True, False])
+    for match, scores, positive, weight in (
+        ("both classes", np.zeros(2), np.array([True, True]), None),
+        ("boolean", np.zeros(2), np.array([1, 0]), None),
+        ("finite", np.array([0.0, np.nan]), both, None),
+        ("2 rows", np.zeros(3), both, None),
+        ("positive weight", np.zeros(2), both, np.array([1.0, 0.0])),
+    ):
+        with pytest.raises(InputError, match=match):
+            rule(scores, positive, weight)
+    bad: Any
     for bad in (0.0, 1.1, np.nan, "all", True):
         with pytest.raises(InputError, match="sensitivity"):
-            threshold_for_sensitivity(*sample, sensitivity=bad)  # type: ignore[arg-type]
+            threshold_for_sensitivity(np.zeros(2), both, sensitivity=bad)
         with pytest.raises(InputError, match="specificity"):
-            threshold_for_specificity(*sample, specificity=bad)  # type: ignore[arg-type]
-
-
-def test_a_rule_is_found_by_name_or_is_a_function() -> None:
+            threshold_for_specificity(np.zeros(2), both, specificity=bad)
     assert get_rule("youden") is threshold_youden
     assert get_rule(threshold_midpoint) is threshold_midpoint
     with pytest.raises(InputError, match="equal-error, midpoint, youden, accuracy"):
         get_rule("best")
+
+
+@given(samples())
+def test_the_cuts_are_all_there_are_and_the_rules_take_the_best(sample) -> None:
+    scores, positive, weight = sample
+    outcomes = [rates(scores, positive, cut, weight) for cut in (scores.min() - 1, *scores)]
+    cuts = all_cuts(*sample)
+    found = list(zip(cuts.sensitivity, cuts.specificity, strict=True))
+    counted = [rates(scores, positive, cut, weight) for cut in cuts.at]
+    np.testing.assert_allclose(found, counted, atol=1e-12)
+    assert {tuple(np.round(r, 9)) for r in counted} == {tuple(np.round(r, 9)) for r in outcomes}
+    plus, minus = weight[positive].sum(), weight[~positive].sum()
+    for rule, a, b in ((threshold_youden, 1, 1), (threshold_accuracy, plus, minus)):
+        sens, spec = rates(scores, positive, rule(*sample), weight)
+        assert a * sens + b * spec == pytest.approx(max(a * s + b * t for s, t in outcomes))
+    for wanted in (0.1, 0.5, 0.75, 1.0):
+        cut = threshold_for_sensitivity(*sample, sensitivity=wanted)
+        sens, spec = rates(scores, positive, cut, weight)
+        assert sens >= wanted - 1e-9
+        assert spec == pytest.approx(max(b for a, b in outcomes if a >= wanted - 1e-9))
+        cut = threshold_for_specificity(*sample, specificity=wanted)
+        sens, spec = rates(scores, positive, cut, weight)
+        assert spec >= wanted - 1e-9
+        assert sens == pytest.approx(max(a for a, b in outcomes if b >= wanted - 1e-9))
+    assert_repetition(*sample)
+
+
+def assert_repetition(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> None:
+    times = weight.astype(int)
+    for rule in EVERY_RULE:
+        repeated = rule(np.repeat(scores, times), np.repeat(positive, times), None)
+        assert rule(scores, positive, weight) == pytest.approx(repeated, abs=1e-9)
