@@ -36,7 +36,17 @@ from ..data import datasets
 from ..data.generators import sparse_mean_shift
 from ..data.labelled_data import Dataset
 from ..plots import Series
-from .table import Budget, Entry, Experiment, Job, Page, Panel, Part, Results, Table, every_part
+from .table import (
+    Budget,
+    Entry,
+    Experiment,
+    Job,
+    Panel,
+    Part,
+    Sheet,
+    every_part,
+    table,
+)
 
 N, LAM, TOL = 200, 0.1, 1e-9
 SMALL = 1e-12  # below it an error is rounding
@@ -73,8 +83,8 @@ def parts(budget: Mapping[str, Any]) -> list[Part]:
         (["lam", "steps", "newton"], TWO),
         (["active", "theory", "published"], ["own"]),
     ):
-        reps = range(budget["repetitions"])
-        found += every_part("{kind},{set},rep={rep}", kind=kinds, set=sets, rep=reps)
+        made = every_part("{kind},{set},rep={rep}", kind=kinds, set=sets, rep="repetitions")
+        found += made(budget)
     return sorted(found, key=lambda part: part.parameters["rep"])
 
 
@@ -409,20 +419,13 @@ def panels(records: Records) -> list[Panel]:
 Curves = Sequence[tuple[str, Sequence[float], Sequence[float]]]
 
 
-def render(results: Results) -> Page:
+@table("convergence", EXPERIMENT)
+def convergence(sheet: Sheet) -> None:
     """Show a line for each thing that converges, and the pictures."""
-    records = list(results.select())
-    entries = [
-        Entry(f"{line.what}; {line.where}", column, None, text)
-        for line in lines(records)
-        for column, text in (
-            ("theory", line.theory),
-            ("measured", line.measured),
-            ("exact reference", line.reference),
-            ("note", line.note),
-        )
-    ]
-    return Page(tuple(entries), panels=tuple(panels(records)))
-
-
-TABLE = Table.of("convergence", EXPERIMENT, render)
+    records = list(sheet.results.select())
+    for line in lines(records):
+        row = f"{line.what}; {line.where}"
+        shown = {"theory": line.theory, "measured": line.measured}
+        shown |= {"exact reference": line.reference, "note": line.note}
+        sheet.entries += [Entry(row, column, None, text) for column, text in shown.items()]
+    sheet.panels = panels(records)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -23,7 +21,6 @@ from ...approx.solam import SaddleWalk, StochasticSaddle
 from ...exact.api.cross_validation import cross_validated_path
 from ...exact.api.folds import make_splits
 from ...exact.api.solve import choose_solver
-from ...exact.errors import InputError
 from ...exact.formulation.formulation import formulate
 from ...exact.formulation.request import Request
 from ...exact.losses.registry import get_loss
@@ -34,20 +31,20 @@ from ...exact.spaces.kernels import get_kernel
 from ...exact.spaces.rows import Rows
 from ..data.printed_numbers import printed
 from ..data.real_data import TASKS, load_real
-from ..plots import Series
 from .table import (
     Budget,
     Entry,
     Experiment,
     Job,
-    Page,
-    Panel,
     Part,
-    Results,
+    Point,
+    Sample,
     Sheet,
-    Table,
     every_part,
+    panel_of,
     race,
+    table,
+    timed,
 )
 
 # The sets of [Nonlinear, Table 1]: what is printed of them, and their splits here.
@@ -72,20 +69,6 @@ SETS = tuple(name for name in PRINTED if name not in UNAVAILABLE)
 OVERLAP = TEST_SHARE / (1 - TEST_SHARE)
 
 
-@dataclass(frozen=True, eq=False)
-class Split:
-    """Training and test rows; columns standardised by the training part."""
-
-    X: np.ndarray
-    positive: np.ndarray
-    X_test: np.ndarray
-    positive_test: np.ndarray
-
-    def first(self, rows: int) -> Split:
-        """Return it with the first of its training rows alone; they are in random order."""
-        return replace(self, X=self.X[:rows], positive=self.positive[:rows])
-
-
 def label(name: str) -> str:
     """Return the name of a row or panel."""
     return LABELS.get(name, name)
@@ -101,24 +84,22 @@ def file_of(name: str) -> str:
     return TASKS[name].file
 
 
-def split(job: Job) -> Split:
-    """Return the split of the job's set and number, cut to the budget's rows.
+def split(job: Job) -> tuple[Sample, Sample]:
+    """Return training and test rows of the job's set and number, cut to the budget's rows.
 
-    Where the test part is published, other splits draw other training rows, if there are more
-    than the budget has.
+    Columns are standardised by the training rows. Where the test part is published, other splits
+    draw other training rows, if there are more than the budget has.
     """
     name, rep, budget = job["set"], job["rep"], job.budget
     rng = job.rng(f"split {name} {rep}")
     if name in PUBLISHED:
-        train = load_real(name, job.run.data_dir, "train")
-        test = load_real(name, job.run.data_dir, "test")
+        train, test = (load_real(name, job.run.data_dir, part) for part in ("train", "test"))
         X, y = np.concatenate([train.X, test.X]), np.concatenate([train.y, test.y]) == 1
         first = rng.permutation(train.y.size)
         second = train.y.size + rng.permutation(test.y.size)
     else:
         data = load_real(name, job.run.data_dir)
-        X, y = data.X, data.is_positive
-        state = int(rng.integers(2**31))
+        X, y, state = data.X, data.is_positive, int(rng.integers(2**31))
         first, second = train_test_split(
             np.arange(y.size), test_size=TEST_SHARE, stratify=y, random_state=state
         )
@@ -127,7 +108,12 @@ def split(job: Job) -> Split:
     mean, spread = X[first].mean(axis=0), X[first].std(axis=0)
     kept = spread > 0
     scaled = [(X[rows][:, kept] - mean[kept]) / spread[kept] for rows in (first, second)]
-    return Split(scaled[0], y[first], scaled[1], y[second])
+    return Sample(scaled[0], y[first]), Sample(scaled[1], y[second])
+
+
+def in_features(features: Features, rows: Sample) -> Sample:
+    """Return rows in features."""
+    return Sample(features(rows.X), rows.positive)
 
 
 def count(job: Job) -> dict[str, Any]:
@@ -148,27 +134,24 @@ def count(job: Job) -> dict[str, Any]:
     }
 
 
-def render_sets(results: Results) -> Page:
-    """Show the counts."""
-    entries = []
-    for name, row in PRINTED.items():
-        record = next(results.select(set=name), {})
-        names = ("train", "test", "columns", "ratio_train")
-        for (column, shown), ours in zip(row.items(), names, strict=True):
-            digits = 2 if column == "ratio" else 0
-            value = record.get(ours)
-            entries.append(Entry(label(name), column, shown, value, None, 1, digits))
-    return Page(tuple(entries))
-
-
 SETS_COUNTED = Experiment(
     "nonlinear-table-1",
     (Budget("share of the test part, where none is published", 0.2, TEST_SHARE, TEST_SHARE),),
-    lambda budget: every_part("{set}", file_of, set=SETS),
+    every_part("{set}", file_of, set=SETS),
     count,
     quick_minutes=0.1,
 )
-TABLE_1 = Table.of("nonlinear-table-1", SETS_COUNTED, render_sets)
+
+
+@table("nonlinear-table-1", SETS_COUNTED)
+def table_1(sheet: Sheet) -> None:
+    """Show the counts."""
+    names = (("train", 0), ("test", 0), ("columns", 0), ("ratio_train", 2))
+    for name, row in PRINTED.items():
+        record = next(sheet.results.select(set=name), {})
+        for (column, shown), (ours, digits) in zip(row.items(), names, strict=True):
+            value = record.get(ours)
+            sheet.entries.append(Entry(label(name), column, shown, value, None, 1, digits))
 
 
 # What [Nonlinear, Tables 2 and 3] run: five batch methods on each set, tuned by 3 folds.
@@ -206,56 +189,53 @@ BATCH_BUDGET = (
 def batch_parts(budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each split, set and method: the splits first."""
     methods = (*BATCH_METHODS, *(f"{m}{FEWER}" for m in budget.get(ALSO, [])))
-    splits, sets = range(budget["splits"]), SETS[::-1]
-    return every_part("{set},{method},split={rep}", file_of, rep=splits, set=sets, method=methods)
+    key = "{set},{method},split={rep}"
+    return every_part(key, file_of, rep="splits", set=SETS[::-1], method=methods)(budget)
 
 
 def compute_batch(job: Job) -> dict[str, Any]:
     """Tune and fit one method on one split."""
-    data, (method, few_rows, _) = split(job), job["method"].partition(FEWER)
+    (train, test), (method, few_rows, _) = split(job), job["method"].partition(FEWER)
     if few_rows:  # so that seconds are compared at equal numbers of rows
-        data = data.first(job.budget["rows of RBF-RankSVM, at most"])
+        train = train.part(slice(job.budget["rows of RBF-RankSVM, at most"]))
     if method.startswith("rbf"):
-        return _whole_kernel(job, data, method == "rbf-subsample")
+        return _whole_kernel(job, train, test, method == "rbf-subsample")
     if method == "linear":
-        return _linear(job, data, lambda X: X, 0.0)
+        return _linear(job, train, test, lambda X: X, 0.0)
     if method == "nbauc":
-        start = time.process_time()
-        features = nystrom(job, data)
-        return _linear(job, data, features, time.process_time() - start)
+        return _linear(job, train, test, *timed(lambda: nystrom(job, train)))
     best = (-np.inf, 0.0)
     for width in job.budget["width, RFAUC"]:
-        features = _fourier(job, data, width)
-        best = max(best, (tuned(job, features(few(job, data)[0]), data)[1], width))
-    start = time.process_time()
-    features = _fourier(job, data, best[1])
-    return {"width": best[1], **_linear(job, data, features, time.process_time() - start)}
+        features = _fourier(job, train, width)
+        tuning = in_features(features, few(job, train))
+        best = max(best, (tuned(job, tuning, train.positive)[1], width))
+    fourier = timed(lambda: _fourier(job, train, best[1]))
+    return {"width": best[1], **_linear(job, train, test, *fourier)}
 
 
 Features = Callable[[np.ndarray], np.ndarray]
 
 
-def nystrom(job: Job, data: Split) -> Features:
+def nystrom(job: Job, train: Sample) -> Features:
     """Return the k-means Nyström features of the split. [Nonlinear, Algorithm 1, Section 5.2]"""
-    count = min(job.budget["landmarks and Fourier features"], data.positive.size)
+    count = min(job.budget["landmarks and Fourier features"], train.positive.size)
     seed = job.draw_seed(f"landmarks {job['set']} {job['rep']}")
-    centres = kmeans(data.X, count, seed, max_iter=job.budget["rounds of k-means, at most"])
-    kernel = get_kernel("rbf", gamma_mean_distance(data.X), data.X.shape[1])
+    centres = kmeans(train.X, count, seed, max_iter=job.budget["rounds of k-means, at most"])
+    kernel = get_kernel("rbf", gamma_mean_distance(train.X), train.X.shape[1])
     return nystrom_map(kernel, centres.rows).transform
 
 
-def _fourier(job: Job, data: Split, width: float) -> Features:
+def _fourier(job: Job, train: Sample, width: float) -> Features:
     """Return random Fourier features of exp(-d^2 / (2 width^2))."""
     seed = job.draw_seed(f"fourier {job['set']} {job['rep']}") % 2**31
     count = job.budget["landmarks and Fourier features"]
     sampler = RBFSampler(gamma=1 / (2 * width**2), n_components=count, random_state=seed)
-    return sampler.fit(data.X[:1]).transform
+    return sampler.fit(train.X[:1]).transform
 
 
-def few(job: Job, data: Split) -> tuple[np.ndarray, np.ndarray]:
+def few(job: Job, train: Sample) -> Sample:
     """Return the rows that are tuned on; the training rows are in random order."""
-    count = job.budget["rows that are tuned on, at most"]
-    return data.X[:count], data.positive[:count]
+    return train.part(slice(job.budget["rows that are tuned on, at most"]))
 
 
 def lams(job: Job, positive: np.ndarray, powers: str = "log2 C") -> list[float]:
@@ -264,17 +244,16 @@ def lams(job: Job, positive: np.ndarray, powers: str = "log2 C") -> list[float]:
     return [1 / (2.0**k * n_pos * (positive.size - n_pos)) for k in job.budget[powers]]
 
 
-def tuned(job: Job, rows: np.ndarray, data: Split) -> tuple[float, float]:
+def tuned(job: Job, tuning: Sample, positive: np.ndarray) -> tuple[float, float]:
     """Return the lam of the highest held-out AUC along the certified path, and that AUC."""
-    labels = data.positive[: rows.shape[0]]
 
     def fold(train: np.ndarray, test: np.ndarray) -> Iterator[float]:
-        problem = squared_hinge(Rows(rows[train]), labels[train])
+        problem, held = squared_hinge(tuning.part(train)), tuning.part(test)
         for solution in TruncatedNewton(PATH_TOL).path(problem, grid):
-            yield 100 * auc(rows[test] @ solution.w, labels[test])
+            yield 100 * held.auc(solution.w)
 
-    grid = lams(job, data.positive)
-    folds = make_splits(job.budget["folds"], rows, labels, 0)
+    grid = lams(job, positive)
+    folds = make_splits(job.budget["folds"], tuning.X, tuning.positive, 0)
     return _best(grid, [fold(*each) for each in folds])
 
 
@@ -294,49 +273,54 @@ def _best(grid: list[float], folds: Sequence[Iterator[float]]) -> tuple[float, f
     return best[1], best[0]
 
 
-def squared_hinge(rows: Rows, positive: np.ndarray, lam: float = 1.0) -> Problem:
+def squared_hinge(rows: Sample, lam: float = 1.0) -> Problem:
     """Return the problem over all pairs. [Nonlinear, eq. (5)]"""
-    return pair_problem(rows, positive, AllPairs(), get_loss("squared_hinge"), Ridge(lam))
+    loss = get_loss("squared_hinge")
+    return pair_problem(Rows(rows.X), rows.positive, AllPairs(), loss, Ridge(lam))
 
 
-def _linear(job: Job, data: Split, features: Features, before: float) -> dict[str, Any]:
+def hinge(rows: Sample, lam: float) -> Problem:
+    """Return the hinge problem over all pairs."""
+    return pair_problem(Rows(rows.X), rows.positive, AllPairs(), get_loss("hinge"), Ridge(lam))
+
+
+def _linear(
+    job: Job, train: Sample, test: Sample, features: Features, before: float
+) -> dict[str, Any]:
     """Tune, fit and test a linear machine in features."""
-    lam, _ = tuned(job, features(few(job, data)[0]), data)
-    start = time.process_time()
-    problem = squared_hinge(Rows(features(data.X)), data.positive, lam)
-    solution = TruncatedNewton(TOL).solve(problem)
-    seconds = time.process_time() - start + before
-    scores = features(data.X_test) @ solution.w
+    lam, _ = tuned(job, in_features(features, few(job, train)), train.positive)
+    solution, seconds = timed(
+        lambda: TruncatedNewton(TOL).solve(squared_hinge(in_features(features, train), lam))
+    )
     return {
-        "auc": 100 * auc(scores, data.positive_test),
-        "seconds": seconds,
+        "auc": 100 * in_features(features, test).auc(solution.w),
+        "seconds": seconds + before,
         "gap": solution.certificate.relative_gap,
         "lam": lam,
-        "n_train": data.positive.size,
+        "n_train": train.positive.size,
     }
 
 
-def _whole_kernel(job: Job, data: Split, subsample: bool) -> dict[str, Any]:
+def _whole_kernel(job: Job, train: Sample, test: Sample, subsample: bool) -> dict[str, Any]:
     """Tune, fit and test RBF-RankSVM, on a fifth of the rows or all, as far as the budget goes."""
-    budget, n = job.budget, data.positive.size
+    budget, n = job.budget, train.positive.size
     n = min(n // SUBSAMPLE if subsample else n, budget["rows of RBF-RankSVM, at most"])
-    X, y = data.X[:n], data.positive[:n]
-    tuning = slice(min(n, budget["rows that are tuned on, at most"]))
-    grid = lams(job, y, "log2 C, RBF-RankSVM")
-    best = (-np.inf, 0.0, 0.0)
+    train = train.part(slice(n))
+    grid, tuning = lams(job, train.positive, "log2 C, RBF-RankSVM"), few(job, train)
+    folds, best = make_splits(budget["folds"], tuning.X, tuning.positive, 0), (-np.inf, 0.0, 0.0)
     for power in budget["log2 gamma, RBF-RankSVM"]:
-        folds = make_splits(budget["folds"], X[tuning], y[tuning], 0)
-        found = [_kernel_fold(X[tuning], y[tuning], 2.0**power, grid, *fold) for fold in folds]
+        found = [_kernel_fold(tuning, 2.0**power, grid, *fold) for fold in folds]
         lam, value = _best(grid, found)
         best = max(best, (value, 2.0**power, lam))
     _, gamma, lam = best
-    start = time.process_time()
-    task = formulate(X, y.astype(int), Request.of(lam, "squared_hinge", kernel="rbf", gamma=gamma))
-    solution = task.judge(TruncatedNewton(TOL).solve(task.work), TOL)
-    seconds = time.process_time() - start
-    scores = task.evaluate(solution.w, data.X_test)
+
+    def fit() -> tuple[Any, Any]:
+        task = _kernel_task(train, lam, gamma)
+        return task, task.judge(TruncatedNewton(TOL).solve(task.work), TOL)
+
+    (task, solution), seconds = timed(fit)
     return {
-        "auc": 100 * auc(scores, data.positive_test),
+        "auc": 100 * auc(task.evaluate(solution.w, test.X), test.positive),
         "seconds": seconds,
         "gap": solution.certificate.relative_gap,
         "lam": lam,
@@ -345,19 +329,18 @@ def _whole_kernel(job: Job, data: Split, subsample: bool) -> dict[str, Any]:
     }
 
 
+def _kernel_task(rows: Sample, lam: float, gamma: float) -> Any:
+    request = Request.of(lam, "squared_hinge", kernel="rbf", gamma=gamma)
+    return formulate(rows.X, rows.positive.astype(int), request)
+
+
 def _kernel_fold(
-    X: np.ndarray,
-    y: np.ndarray,
-    gamma: float,
-    grid: list[float],
-    train: np.ndarray,
-    test: np.ndarray,
+    rows: Sample, gamma: float, grid: list[float], train: np.ndarray, test: np.ndarray
 ) -> Iterator[float]:
     """Yield the held-out AUC at each lam, largest lam first, of the whole kernel."""
-    labels = y[train].astype(int)
-    task = formulate(X[train], labels, Request.of(1.0, "squared_hinge", kernel="rbf", gamma=gamma))
+    task, held = _kernel_task(rows.part(train), 1.0, gamma), rows.part(test)
     for solution in TruncatedNewton(PATH_TOL).path(task.work, grid):
-        yield 100 * auc(task.evaluate(task.lift(solution.w), X[test]), y[test])
+        yield 100 * auc(task.evaluate(task.lift(solution.w), held.X), held.positive)
 
 
 BATCH_SEARCH = (
@@ -385,43 +368,32 @@ TITLES = {
     "nbauc": "NBAUC",
 }
 BATCH_COMPARED = (("nbauc", "rfauc"), ("nbauc", "linear"), ("nbauc", "rbf"), ("rbf", "linear"))
-PRINTED_AUC = printed(PAPER, "Table 2")
-PRINTED_SECONDS = printed(PAPER, "Table 3")
 
 
-def render_auc(results: Results) -> Page:
+@table("nonlinear-table-2", BATCH)
+def table_2(sheet: Sheet) -> None:
     """Show the AUC, with tests of NBAUC against its rivals."""
-    sheet = _sheet(results, "auc", PRINTED_AUC)
-    for name in PRINTED_AUC:
-        gaps = results.values("gap", set=name)
-        sheet.largest(label(name), "relative gap, all methods", gaps)
-    for name in PRINTED_AUC:
-        for pair in BATCH_COMPARED:
-            sides = [("auc", {"set": name, "method": method}) for method in pair]
-            values, names = results.matched("rep", *sides), (TITLES[pair[0]], TITLES[pair[1]])
-            sheet.paired(values, names, "points of AUC", before=label(name), overlap=overlap(name))
-    return sheet.page()
+    shown = printed(PAPER, "Table 2")
+    _enter(sheet, "auc", shown)
+    for name in shown:
+        sheet.largest(label(name), "relative gap, all methods", "gap", set=name)
+    for name, pair in product(shown, BATCH_COMPARED):
+        sides = [("auc", {"set": name, "method": method}) for method in pair]
+        values, names = sheet.results.matched("rep", *sides), (TITLES[pair[0]], TITLES[pair[1]])
+        sheet.paired(values, names, "points of AUC", before=label(name), overlap=overlap(name))
 
 
-def render_seconds(results: Results) -> Page:
+@table("nonlinear-table-3", BATCH)
+def table_3(sheet: Sheet) -> None:
     """Show the seconds of one fit, features included."""
-    return _sheet(results, "seconds", PRINTED_SECONDS).page()
+    _enter(sheet, "seconds", printed(PAPER, "Table 3"))
 
 
-def _sheet(results: Results, field: str, rows: Mapping[str, Mapping[str, str]]) -> Sheet:
-    sheet = Sheet()
-    for name, row in rows.items():
-        for method, title in TITLES.items():
-            values = results.values(field, set=name, method=method)
-            sheet.mean(label(name), title, values, row[title])
-            values = results.values(field, set=name, method=f"{method}{FEWER}")
-            if values.size:
-                sheet.mean(label(name), f"{title}, at the rows of RBF-RankSVM", values)
-    return sheet
-
-
-TABLE_2 = Table.of("nonlinear-table-2", BATCH, render_auc)
-TABLE_3 = Table.of("nonlinear-table-3", BATCH, render_seconds)
+def _enter(sheet: Sheet, what: str, shown: Mapping[str, Mapping[str, str]]) -> None:
+    for (name, row), (method, title) in product(shown.items(), TITLES.items()):
+        sheet.mean(label(name), title, what, row[title], set=name, method=method)
+        column = (f"{title}, at the rows of RBF-RankSVM", what, 2)
+        sheet.means(label(name), [column], set=name, method=f"{method}{FEWER}")
 
 
 # What [Nonlinear, Table 4 and Fig. 1] run: stochastic methods in k-means Nyström features.
@@ -464,69 +436,46 @@ ONLINE_BUDGET = (
 Fitted = tuple[np.ndarray, float]  # Weights and seconds.
 
 
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """Features and labels of the rows that a method learns from."""
-
-    F: np.ndarray
-    positive: np.ndarray
-
-    def hinge(self, lam: float) -> Problem:
-        """Return the hinge problem over all pairs."""
-        return pair_problem(Rows(self.F), self.positive, AllPairs(), get_loss("hinge"), Ridge(lam))
-
-    def rows(self, index: np.ndarray) -> Sample:
-        """Return some of the rows."""
-        return Sample(self.F[index], self.positive[index])
-
-    def auc(self, w: np.ndarray) -> float:
-        """Return the AUC in per cent of the scores F w; one half where they are not finite."""
-        with np.errstate(all="ignore"):
-            scores = self.F @ w
-        return 100 * auc(scores, self.positive) if np.isfinite(scores).all() else 50.0
-
-
 def compute_online(job: Job) -> dict[str, Any]:
     """Tune, fit and test every method on one split, and follow three of them over the epochs."""
-    data, budget = split(job), job.budget
-    start = time.process_time()
-    features = nystrom(job, data)
-    train = Sample(features(data.X), data.positive)
-    found: dict[str, Any] = {"embedding_seconds": time.process_time() - start}
-    test = Sample(features(data.X_test), data.positive_test)
-    tuning = train.rows(
-        np.arange(min(budget["rows that are tuned on, at most"], train.positive.size))
-    )
-    lam, _ = tuned(job, tuning.F, data)
-    start = time.process_time()
-    problem = squared_hinge(Rows(train.F), train.positive, lam)
-    w = TruncatedNewton(TOL).solve(problem).w
-    found |= {"NBAUC_auc": test.auc(w), "NBAUC_seconds": time.process_time() - start}
-    found |= _optimum(job, train, tuning, test)
+    (train, test), budget = split(job), job.budget
+
+    def embedded() -> tuple[Features, Sample]:
+        features = nystrom(job, train)
+        return features, in_features(features, train)
+
+    (features, learnt), seconds = timed(embedded)
+    test, tuning = in_features(features, test), few(job, learnt)
+    found: dict[str, Any] = {"embedding_seconds": seconds}
+    lam, _ = tuned(job, tuning, train.positive)
+    fitted, seconds = timed(lambda: TruncatedNewton(TOL).solve(squared_hinge(learnt, lam)))
+    found |= {"NBAUC_auc": 100 * test.auc(fitted.w), "NBAUC_seconds": seconds}
+    found |= _optimum(job, learnt, tuning, test)
     seed = job.draw_seed(f"steps {job.part.key}")
     chosen: dict[str, tuple[float, ...]] = {}
-    for method, fit in FITS.items():
-        choices = list(product(*(budget[name] for name in GRIDS[method])))
+    for method, (fit, grid) in FITS.items():
+        choices = list(product(*(budget[name] for name in grid)))
         chosen[method] = _choose(job, tuning, fit, choices)
-        w, seconds = fit(job, train, chosen[method], seed)
-        found |= {f"{method}_auc": test.auc(w), f"{method}_seconds": seconds}
+        w, seconds = fit(job, learnt, chosen[method], seed)
+        found |= {f"{method}_auc": 100 * test.auc(w), f"{method}_seconds": seconds}
         found[f"{method}_choice"] = list(chosen[method])
-    return found | _curves(job, train, test, chosen, seed)
+    return found | _curves(job, learnt, test, chosen, seed)
 
 
 def _optimum(job: Job, train: Sample, tuning: Sample, test: Sample) -> dict[str, Any]:
     """Return the AUC of the hinge's certified optimum in the features, lam tuned by its path."""
     grid = [lam for lam in lams(job, train.positive) if lam >= SMALLEST_LAM]
-    path = cross_validated_path(
-        tuning.F, tuning.positive.astype(int), grid, cv=job.budget["folds"], tol=1e-3
-    )
-    lam = path.lam_of("best")
-    start = time.process_time()
-    problem = train.hinge(lam)
-    solution = choose_solver(problem, "auto", 1e-4, None).solve(problem)
+    y = tuning.positive.astype(int)
+    lam = cross_validated_path(tuning.X, y, grid, cv=job.budget["folds"], tol=1e-3).lam_of("best")
+
+    def fit() -> Any:
+        problem = hinge(train, lam)
+        return choose_solver(problem, "auto", 1e-4, None).solve(problem)
+
+    solution, seconds = timed(fit)
     return {
-        "optimum_auc": test.auc(solution.w),
-        "optimum_seconds": time.process_time() - start,
+        "optimum_auc": 100 * test.auc(solution.w),
+        "optimum_seconds": seconds,
         "optimum_gap": solution.certificate.relative_gap,
         "optimum_lam": lam,
     }
@@ -541,12 +490,11 @@ def _choose(
     job: Job, tuning: Sample, fit: Fit, choices: list[tuple[float, ...]]
 ) -> tuple[float, ...]:
     """Return the choice of the highest mean AUC over the folds."""
-    folds = make_splits(job.budget["folds"], tuning.F, tuning.positive, 0)
-    sides = [(tuning.rows(train), tuning.rows(test)) for train, test in folds]
+    folds = make_splits(job.budget["folds"], tuning.X, tuning.positive, 0)
 
     def values(at: int, fold: int) -> list[float]:
-        train, test = sides[fold]
-        return [test.auc(fit(job, train, choices[at], fold)[0])]
+        train, test = (tuning.part(side) for side in folds[fold])
+        return [100 * test.auc(fit(job, train, choices[at], fold)[0])]
 
     return choices[race(len(choices), len(folds), values, 100.0)[0]]
 
@@ -556,31 +504,32 @@ def _noam(job: Job, train: Sample, choice: tuple[float, ...], seed: int) -> Fitt
     rng = np.random.default_rng(seed)
     method = OnlineAUC(2.0 ** choice[0], "sequential", job.budget["buffer, NOAM"], None)
     order = rng.permutation(train.positive.size)
-    start = time.process_time()
-    stream = method.start(train.F.shape[1])
-    method.learn(stream, train.F[order], train.positive[order], rng.random(order.size))
-    return stream.w.copy(), time.process_time() - start
+
+    def fit() -> np.ndarray:
+        stream = method.start(train.X.shape[1])
+        method.learn(stream, train.X[order], train.positive[order], rng.random(order.size))
+        return stream.w.copy()
+
+    return timed(fit)
 
 
 def _nsolam(job: Job, train: Sample, choice: tuple[float, ...], seed: int) -> Fitted:
     """SOLAM for the budget's epochs. [Nonlinear, Section 5.2]"""
-    start = time.process_time()
-    *_, (_, w) = saddle(train, choice, job.budget["epochs, NSOLAM"], seed)
-    return w, time.process_time() - start
+    epochs = job.budget["epochs, NSOLAM"]
+    return timed(lambda: [w for _, w in saddle(train, choice, epochs, seed)][-1])
 
 
 def _nsauc(job: Job, train: Sample, choice: tuple[float, ...], seed: int) -> Fitted:
     """NSAUC for the budget's epochs. [Nonlinear, Algorithm 3]"""
-    start = time.process_time()
-    *_, (_, walk) = pair_steps(train, choice[0], job.budget["epochs, NSAUC"], seed)
-    return walk.mean, time.process_time() - start
+    epochs = job.budget["epochs, NSAUC"]
+    return timed(lambda: [w for _, w in pair_steps(train, choice[0], epochs, seed)][-1].mean)
 
 
-FITS: dict[str, Fit] = {"NOAM": _noam, "NSOLAM": _nsolam, "NSAUC": _nsauc}
-GRIDS = {
-    "NOAM": ("log2 C, NOAM",),
-    "NSOLAM": ("radius, NSOLAM", "step, NSOLAM"),
-    "NSAUC": ("lam, NSAUC",),
+# Of each method: its fit, and the lines of a budget that are its grid.
+FITS: dict[str, tuple[Fit, tuple[str, ...]]] = {
+    "NOAM": (_noam, ("log2 C, NOAM",)),
+    "NSOLAM": (_nsolam, ("radius, NSOLAM", "step, NSOLAM")),
+    "NSAUC": (_nsauc, ("lam, NSAUC",)),
 }
 
 
@@ -588,23 +537,20 @@ def saddle(
     train: Sample, choice: tuple[float, ...], epochs: int, seed: int
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Yield the epoch and SOLAM's answer after each."""
-    radius, step = choice
-    solver = StochasticSaddle(float(radius), float(step), max_passes=epochs, seed=seed)
-    walk = SaddleWalk(solver, from_rows(train.F, train.positive), np.zeros(train.F.shape[1]))
+    radius, step = map(float, choice)
+    solver = StochasticSaddle(radius, step, max_passes=epochs, seed=seed)
+    walk = SaddleWalk(solver, from_rows(train.X, train.positive), np.zeros(train.X.shape[1]))
     for epoch, (_, w) in enumerate(solver.passes(walk), start=1):
         yield epoch, w
 
 
 def pair_steps(train: Sample, lam: float, epochs: int, seed: int) -> Iterator[tuple[int, Walk]]:
     """Yield the epoch and the walk after each: NSAUC is its mean, NSVMSGD2 its last point."""
-    solver, problem = PairSGD(max_epochs=epochs), train.hinge(lam)
-    space = problem.space.held
-    if space is None:
-        raise InputError("pairs of rows are needed")
-    t0 = starting_time("scaled", lam, mean_square_size(space))
-    walk, rng = Walk.of(np.zeros(space.dim)), np.random.default_rng(seed)
+    solver, problem, rows = PairSGD(max_epochs=epochs), hinge(train, lam), Rows(train.X)
+    t0 = starting_time("scaled", lam, mean_square_size(rows))
+    walk, rng = Walk.of(np.zeros(rows.dim)), np.random.default_rng(seed)
     for epoch in range(1, epochs + 1):
-        solver.advance(walk, space.X, random_pairs(problem, problem.n, rng), lam, t0)
+        solver.advance(walk, rows.X, random_pairs(problem, problem.n, rng), lam, t0)
         yield epoch, walk
 
 
@@ -613,15 +559,19 @@ def _curves(
 ) -> dict[str, Any]:
     """Return test AUC of three methods at the epochs of the figure."""
     epochs, lam = job.budget["epochs of Fig. 1"], chosen["NSAUC"][0]
-    curves: dict[str, list[float]] = {"NSAUC": [], "NSVMSGD2": [], "NSOLAM": []}
+    curves: dict[str, list[float]] = {f"{method}_curve": [] for method in CURVES}
+
+    def enter(method: str, w: np.ndarray) -> None:
+        curves[f"{method}_curve"].append(100 * test.auc(w))
+
     for epoch, walk in pair_steps(train, lam, max(epochs), seed):
         if epoch in epochs:
-            curves["NSAUC"].append(test.auc(walk.mean))
-            curves["NSVMSGD2"].append(test.auc(walk.w))
+            enter("NSAUC", walk.mean)
+            enter("NSVMSGD2", walk.w)
     for epoch, w in saddle(train, chosen["NSOLAM"], max(epochs), seed):
         if epoch in epochs:
-            curves["NSOLAM"].append(test.auc(w))
-    return {"epochs": epochs} | {f"{method}_curve": curve for method, curve in curves.items()}
+            enter("NSOLAM", w)
+    return {"epochs": epochs} | curves
 
 
 ONLINE_SEARCH = (
@@ -633,9 +583,7 @@ ONLINE_SEARCH = (
 ONLINE = Experiment(
     "nonlinear-online",
     ONLINE_BUDGET,
-    lambda budget: every_part(
-        "{set},split={rep}", file_of, rep=range(budget["splits"]), set=LARGE[::-1]
-    ),
+    every_part("{set},split={rep}", file_of, rep="splits", set=LARGE[::-1]),
     compute_online,
     ONLINE_SEARCH,
     quick_minutes=0.8,
@@ -643,74 +591,59 @@ ONLINE = Experiment(
 )
 
 
-PRINTED_ONLINE = printed(PAPER, "Table 4")
 ONLINE_COMPARED = (("NSAUC", "NBAUC"), ("NSAUC", "NSOLAM"), ("NSAUC", "NOAM"), ("NSOLAM", "NOAM"))
 OPTIMUM = "hinge optimum, lam ≥ 1e-5"
 
 
-def render_table(results: Results) -> Page:
+@table("nonlinear-table-4", ONLINE)
+def table_4(sheet: Sheet) -> None:
     """Show AUC and seconds, without the features, and the optimum of what NSAUC minimises."""
-    sheet = Sheet()
-    for name, texts in PRINTED_ONLINE.items():
-        for field, unit in (("auc", "AUC %"), ("seconds", "s")):
+    for name, texts in printed(PAPER, "Table 4").items():
+        for what, unit in (("auc", "AUC %"), ("seconds", "s")):
             row = f"{label(name)}, {unit}"
             for method in ONLINE_METHODS:
-                values = results.values(f"{method}_{field}", set=name)
-                sheet.mean(row, method, values, texts[f"{method}, {unit}"])
-            values = results.values(f"optimum_{field}", set=name)
-            if values.size:
-                sheet.mean(row, OPTIMUM, values)
+                text = texts[f"{method}, {unit}"]
+                sheet.mean(row, method, f"{method}_{what}", text, set=name)
+            sheet.means(row, [(OPTIMUM, f"optimum_{what}", 2)], set=name)
         for names in ONLINE_COMPARED:
-            sides = (results.values(f"{method}_auc", set=name) for method in names)
-            sheet.paired(sides, names, "points of AUC", before=label(name), overlap=overlap(name))
-    gaps = results.values("optimum_gap")
-    words: dict[str, Any] = {"gap": f"{gaps.max():.1e}"} if gaps.size else {}
-    return sheet.page(**words)
-
-
-def mean_auc(results: Results, method: str, name: str) -> float:
-    """Return the mean over the splits; NaN if there is none."""
-    values = results.values(f"{method}_auc", set=name)
-    return float(values.mean()) if values.size else float("nan")
-
-
-TABLE_4 = Table.of("nonlinear-table-4", ONLINE, render_table)
+            sides, more = [f"{method}_auc" for method in names], ("points of AUC", 3, label(name))
+            sheet.paired(sides, names, *more, overlap(name), set=name)
+    gaps = sheet.values("optimum_gap")
+    if gaps.size:
+        sheet.known = {"gap": f"{gaps.max():.1e}"}
 
 
 CURVES = ("NSAUC", "NSVMSGD2", "NSOLAM")
 MEAN = "mean over the epochs"
 
 
-def render_figure(results: Results) -> Page:
+@table("nonlinear-figure-1", ONLINE)
+def figure_1(sheet: Sheet) -> None:
     """Draw a panel a set; a table has the ends of each curve, and how far it ever falls."""
-    panels: list[Panel] = []
-    sheet = Sheet()
     for name in LARGE:
-        records = list(results.select(set=name))
+        records, title = list(sheet.results.select(set=name)), label(name)
         if not records:
             continue
         epochs = [float(epoch) for epoch in records[0]["epochs"]]
-        series, means = [], {}
+        curves: dict[str, list[Point]] = {}
+        means, ends = {}, {}
         for method in CURVES:
-            curves = np.array([record[f"{method}_curve"] for record in records])
-            series.append(Series(method, tuple(epochs), tuple(curves.mean(axis=0).tolist())))
-            means[method] = curves.mean(axis=1)
-            ends = {f"{method}, epoch {epochs[at]:g}": curves[:, at] for at in (0, -1)}
+            found = np.array([record[f"{method}_curve"] for record in records])
+            curves[method] = [*zip(epochs, found.mean(axis=0).tolist(), strict=True)]
+            means[method] = found.mean(axis=1)
+            ends = {f"{method}, epoch {epochs[at]:g}": found[:, at] for at in (0, -1)}
             for column, values in ends.items():
-                sheet.mean(label(name), column, values)
-            fell = (np.maximum.accumulate(curves, axis=1) - curves).max(axis=1)
-            sheet.mean(label(name), f"{method}, largest fall", fell)
-        unit, shared = "points of AUC", overlap(name)
-        sides, before = (means[method] for method in CURVES[:2]), f"{label(name)}, {MEAN}"
-        sheet.paired(sides, CURVES[:2], unit, before=before, overlap=shared)
-        first, last = ends  # of NSOLAM
-        sides, names = (ends[last], ends[first]), (last, first)
-        sheet.paired(sides, names, unit, before=label(name), overlap=shared)
-        for line, method in ((OPTIMUM, "optimum"), ("NBAUC", "NBAUC")):
-            level = mean_auc(results, method, name)
-            series.append(Series(line, (epochs[0], epochs[-1]), (level, level), reference=True))
-        panels.append(Panel(label(name), "epochs", "test AUC %", tuple(series)))
-    return sheet.page(panels)
-
-
-FIGURE_1 = Table.of("nonlinear-figure-1", ONLINE, render_figure)
+                sheet.mean(title, column, values)
+            fell = (np.maximum.accumulate(found, axis=1) - found).max(axis=1)
+            sheet.mean(title, f"{method}, largest fall", fell)
+        unit, shared, (first, last) = "points of AUC", overlap(name), ends  # of NSOLAM
+        sides = (means[method] for method in CURVES[:2])
+        sheet.paired(sides, CURVES[:2], unit, before=f"{title}, {MEAN}", overlap=shared)
+        sides = (ends[last], ends[first])
+        sheet.paired(sides, (last, first), unit, before=title, overlap=shared)
+        levels = {OPTIMUM: "optimum", "NBAUC": "NBAUC"}
+        for line, method in levels.items():
+            level = float(sheet.values(f"{method}_auc", set=name).mean())
+            curves[line] = [(epochs[0], level), (epochs[-1], level)]
+        labels = ("epochs", "test AUC %")
+        sheet.panels.append(panel_of(title, labels, curves, levels, log_x=True))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -30,14 +29,16 @@ from .table import (
     Entry,
     Experiment,
     Job,
-    Page,
     Panel,
     Part,
+    Point,
     Results,
     Sheet,
-    Table,
     every_part,
+    panel_of,
     race,
+    table,
+    timed,
 )
 
 # SVM, AUC-SVM and SAUC-SVM with their parameters chosen by cross-validated AUC.
@@ -207,43 +208,30 @@ def pair_machine(
     """Return test AUC, gap, seconds, steps and pairs of AUC-SVM or SAUC-SVM, in the order of C."""
     pairs = sides.pairs(k)
     count = pairs.on(sides.positive).count()
-    rising = sorted(costs)
-    start = time.process_time()
-    path = regularization_path(
-        sides.X,
-        sides.positive.astype(int),
-        [1 / (cost * count) for cost in rising],
-        kernel=kernel,
-        gamma=None if kernel == "linear" else 1 / (2 * sigma**2),
-        structure=structure,
-        pairs=pairs,
-        method="descent",
-        tol=tol,
-        positive=1,
+    options: dict[str, Any] = {"kernel": kernel, "structure": structure, "pairs": pairs, "tol": tol}
+    options["gamma"] = None if kernel == "linear" else 1 / (2 * sigma**2)
+    lams, y = [1 / (cost * count) for cost in sorted(costs)], sides.positive.astype(int)
+    path, seconds = timed(
+        lambda: regularization_path(sides.X, y, lams, method="descent", positive=1, **options)
     )
-    seconds = (time.process_time() - start) / len(path.points)
-    scores = path.scores(sides.test)
     return [
         {
-            "auc": auc(scores[at], sides.test_positive),
+            "auc": auc(scores, sides.test_positive),
             "gap": float(point.certificate.relative_gap or 0.0),
-            "seconds": seconds,
+            "seconds": seconds / len(path.points),
             "steps": point.solution.n_iter,
             "pairs": count,
         }
-        for at, point in enumerate(path.points)
+        for scores, point in zip(path.scores(sides.test), path.points, strict=True)
     ]
 
 
 def svm(sides: Sides, kernel: str, sigma: float, cost: float) -> dict[str, float]:
     """Return test AUC, seconds and steps of the SVM."""
-    start = time.process_time()
-    kind = "linear" if kernel == "linear" else "rbf"
-    machine = SVC(C=cost, kernel=kind, gamma=1 / (2 * sigma**2), max_iter=SVM_STEPS)
+    machine = SVC(C=cost, kernel=kernel, gamma=1 / (2 * sigma**2), max_iter=SVM_STEPS)
     with warnings.catch_warnings():  # SVM_STEPS is a budget, and the steps are said
         warnings.simplefilter("ignore", ConvergenceWarning)
-        machine.fit(sides.X, sides.positive)
-    seconds = time.process_time() - start
+        _, seconds = timed(lambda: machine.fit(sides.X, sides.positive))
     value = auc(machine.decision_function(sides.test), sides.test_positive)
     return {"auc": value, "seconds": seconds, "steps": int(machine.n_iter_[0])}
 
@@ -355,45 +343,40 @@ def compute_geometry(job: Job) -> dict[str, Any]:
 GEOMETRY = Experiment(
     "sauc-geometry",
     GEOMETRY_BUDGET,
-    lambda budget: every_part("draw={draw}", draw=range(budget["draws"])),
+    every_part("draw={draw}", draw="draws"),
     compute_geometry,
     tolerance=1e-3,
     quick_minutes=0.1,
 )
 
 
-def render_lines(results: Results) -> Page:
+@table("sauc-fig-1", GEOMETRY)
+def fig_1(sheet: Sheet) -> None:
     """Show the rows, and the lines at the paper's first threshold."""
-    return _geometry_page(results, "auc", "Fig. 1", 4, _rows)
+    _geometry(sheet, "auc", "Fig. 1", 4, _rows)
 
 
-def render_differences(results: Results) -> Page:
+@table("sauc-fig-2", GEOMETRY)
+def fig_2(sheet: Sheet) -> None:
     """Show the differences of the pairs, and the lines through the origin."""
-    return _geometry_page(results, "wrong", "Fig. 2 (the first)", 1, _pairs)
+    _geometry(sheet, "wrong", "Fig. 2 (the first)", 1, _pairs)
 
 
-def _geometry_page(
-    results: Results,
-    what: str,
-    place: str,
-    digits: int,
-    drawn: Callable[[dict[str, Any], str], Panel],
-) -> Page:
-    sheet = Sheet()
+def _geometry(
+    sheet: Sheet, what: str, place: str, digits: int, drawn: Callable[[dict[str, Any], str], Panel]
+) -> None:
     rows = printed(PAPER, place)
     column = next(iter(rows[PLAIN]))
     for method in (PLAIN, STRUCTURED):
-        values, text = results.values(f"{what} {method}"), rows[method][column]
-        sheet.mean(method, column, values, text, digits)
-        held = results.values(f"held {method}")
-        sheet.mean(method, "training pairs with margin at most 1", held, digits=1)
+        sheet.mean(method, column, f"{what} {method}", rows[method][column], digits)
+        sheet.mean(method, "training pairs with margin at most 1", f"held {method}", digits=1)
     names = (STRUCTURED, PLAIN)
-    sheet.paired((results.values(f"{what} {m}") for m in names), names, column, digits + 1)
+    sheet.paired([f"{what} {m}" for m in names], names, column, digits + 1)
     if sheet.tests:
-        angles = (_off_axis(results, method) for method in names)
+        angles = (_off_axis(sheet.results, method) for method in names)
         sheet.paired(angles, names, "degrees off the long axis", 2)
-    first = results.select(draw=0)
-    return sheet.page(drawn(done, side) for done in first for side in ("train", "test"))
+    for done in sheet.results.select(draw=0):
+        sheet.panels += [drawn(done, side) for side in ("train", "test")]
 
 
 def _off_axis(results: Results, method: str) -> np.ndarray:
@@ -432,10 +415,9 @@ def _lines(done: dict[str, Any], X: np.ndarray, through_origin: bool) -> tuple[S
 def _rows(done: dict[str, Any], side: str) -> Panel:
     X = np.array(done[side])
     positive = np.arange(len(X)) >= len(X) // 2
-    title = "training rows" if side == "train" else "test rows"
-    lines = _lines(done, X, False)
     points = (points_of("negative", X[~positive]), points_of("positive", X[positive]))
-    return Panel(title, "x1", "x2", lines, log_x=False, points=points)
+    lines = _lines(done, X, False)
+    return Panel(f"{NAMED[side]} rows", "x1", "x2", lines, log_x=False, points=points)
 
 
 def _pairs(done: dict[str, Any], side: str) -> Panel:
@@ -445,14 +427,12 @@ def _pairs(done: dict[str, Any], side: str) -> Panel:
     order = np.argsort(z @ np.array(done[f"w {PLAIN}"]), kind="stable")
     every = np.unique(np.linspace(0, len(z) - 1, 250).astype(int))
     shown = z[order[np.union1d(np.arange(50), every)]]
-    title = "training pairs" if side == "train" else "test pairs"
-    lines = _lines(done, np.vstack([shown, [0.0, 0.0]]), True)
-    points = (points_of("pairs", shown),)
-    return Panel(title, "difference in x1", "in x2", lines, log_x=False, points=points)
+    lines, points = _lines(done, np.vstack([shown, [0.0, 0.0]]), True), points_of("pairs", shown)
+    title, labels = f"{NAMED[side]} pairs", ("difference in x1", "in x2")
+    return Panel(title, *labels, lines, log_x=False, points=(points,))
 
 
-FIG_1 = Table.of("sauc-fig-1", GEOMETRY, render_lines)
-FIG_2 = Table.of("sauc-fig-2", GEOMETRY, render_differences)
+NAMED = {"train": "training", "test": "test"}
 
 
 # [SAUC, Tables 3 and 4]: three machines on eighteen real tasks, both kernels, run.
@@ -488,18 +468,23 @@ REAL_BUDGET = (
 )
 
 
-def read(budget: Mapping[str, Any], every: list[Part]) -> list[Part]:
+def read(every: Parts) -> Parts:
     """Return the parts under each reading of a budget that has some, the paper's own first."""
-    first, *others = budget.get("units and pairs", [""])
-    if not first:
-        return every
-    few = budget[f"repetitions{OTHERS}"]
-    some = [
-        part for part in every if part.parameters.get("split", part.parameters.get("draw")) < few
-    ]
-    return [part.named(reading=first) for part in every] + [
-        part.named(reading=reading) for reading in others for part in some
-    ]
+
+    def parts(budget: Mapping[str, Any]) -> list[Part]:
+        made, (first, *others) = every(budget), budget.get("units and pairs", [""])
+        if not first:
+            return made
+        few = budget[f"repetitions{OTHERS}"]
+        some = [p for p in made if p.parameters.get("split", p.parameters.get("draw")) < few]
+        return [part.named(reading=first) for part in made] + [
+            part.named(reading=reading) for reading in others for part in some
+        ]
+
+    return parts
+
+
+Parts = Callable[[Mapping[str, Any]], list[Part]]
 
 
 def own(results: Results, reading: str | None = None) -> Results:
@@ -513,10 +498,9 @@ def _file_of(name: str) -> str:
     return TASKS[name].file
 
 
-def real_parts(budget: Mapping[str, Any]) -> list[Part]:
-    """Return a part for each task, kernel and split: the splits first, tasks within."""
-    key, splits = "{set},{kernel},split={split}", range(budget["splits into halves"])
-    return read(budget, every_part(key, _file_of, split=splits, set=TASKS, kernel=KERNELS))
+def reading_of(job: Job) -> str:
+    """Return the reading of a part; empty where the budget has none."""
+    return job.part.parameters.get("reading", "")
 
 
 def split_sides(job: Job, reading: str = "") -> Sides:
@@ -532,7 +516,7 @@ def split_sides(job: Job, reading: str = "") -> Sides:
 def compute_real(job: Job) -> dict[str, Any]:
     """Run the machines on one split with one kernel."""
     name, kernel, k = job["set"], job["kernel"], job.budget["neighbours k"]
-    reading = job.part.parameters.get("reading", "")
+    reading = reading_of(job)
     sides, raw = split_sides(job, reading), split_sides(job, "raw, anchor")
     seed = job.draw_seed(f"folds {name} {job['split']}")
     grid = Grid.of(job.budget, reading)
@@ -550,42 +534,25 @@ def compute_real(job: Job) -> dict[str, Any]:
 REAL = Experiment(
     "sauc-real",
     REAL_BUDGET,
-    real_parts,
+    read(
+        every_part(
+            "{set},{kernel},split={split}",
+            _file_of,
+            split="splits into halves",
+            set=TASKS,
+            kernel=KERNELS,
+        )
+    ),
     compute_real,
     SEARCH,
     quick_minutes=1.2,
     printed_minutes=400,
 )
 
-
 METHODS = (SVM, PLAIN, STRUCTURED)
 # Columns that the paper does not have.
 ADDED = {"linear": (EXACT, RAW, RAW_STRUCTURED), "rbf": (EXACT,)}
-
-
-def render_auc(results: Results) -> Page:
-    """Show the AUC of Table 3."""
-    sheet, results = Sheet(), own(results)
-    for name in PRINTED_TASKS:
-        for kernel in KERNELS:
-            for method in (*METHODS, *ADDED[kernel]):
-                values = results.values(f"auc {method}", set=name, kernel=kernel)
-                if values.size or method in METHODS:
-                    column = f"{method} ({NAMES[kernel]})"
-                    sheet.mean(name, column, values, AUC[name].get(column), 3)
-    for kernel in KERNELS:
-        for method in (*METHODS, *ADDED[kernel]):
-            means, column = set_means(results, method, kernel), f"{method} ({NAMES[kernel]})"
-            ours, text = (means.mean() if means.size else None), AUC["average"].get(column)
-            if means.size or text:
-                sheet.entries.append(Entry("average", column, text, ours, None, means.size, 4))
-    _enter_tests(results, sheet)
-    gaps = results.values("gap")
-    if not gaps.size:
-        return sheet.page()
-    steps = np.concatenate([results.values(f"steps {SVM}", kernel=k) for k in KERNELS])
-    stopped = int((steps >= SVM_STEPS).sum())
-    return sheet.page(gap=gaps.max(), stopped=stopped, fits=steps.size, limit=SVM_STEPS)
+PAIRS = ((STRUCTURED, PLAIN), (STRUCTURED, SVM), (EXACT, STRUCTURED), (EXACT, PLAIN))
 
 
 def set_means(results: Results, method: str, kernel: str) -> np.ndarray:
@@ -594,51 +561,60 @@ def set_means(results: Results, method: str, kernel: str) -> np.ndarray:
     return np.array([values.mean() for values in found if values.size])
 
 
-PAIRS = ((STRUCTURED, PLAIN), (STRUCTURED, SVM), (EXACT, STRUCTURED), (EXACT, PLAIN))
-
-
-def _enter_tests(results: Results, sheet: Sheet) -> None:
+@table("sauc-table-3", REAL)
+def table_3(sheet: Sheet) -> None:
+    """Show the AUC of Table 3, with paired tests of the machines."""
+    results = sheet.results = own(sheet.results)
+    columns = {
+        (kernel, method): f"{method} ({NAMES[kernel]})"
+        for kernel in KERNELS
+        for method in (*METHODS, *ADDED[kernel])
+    }
+    for name in PRINTED_TASKS:
+        for (kernel, method), column in columns.items():
+            values = results.values(f"auc {method}", set=name, kernel=kernel)
+            if values.size or method in METHODS:
+                sheet.mean(name, column, values, AUC[name].get(column), 3)
+    means = {at: set_means(results, at[1], at[0]) for at in columns}
+    for at, column in columns.items():
+        size, text = means[at].size, AUC["average"].get(column)
+        if size or text:
+            ours = means[at].mean() if size else None
+            sheet.entries.append(Entry("average", column, text, ours, None, size, 4))
     for kernel in KERNELS:
         text = f"{NAMES[kernel]} kernel"
-        more = ((RAW_STRUCTURED, RAW),) if kernel == "linear" else ()
-        for a, b in (*PAIRS, *more):
-            sides = [set_means(results, m, kernel) for m in (a, b)]
-            sheet.paired(sides, (a, b), "in AUC", 4, f"{text}, means of the tasks")
-        columns = [f"{m} ({NAMES[kernel]})" for m in (STRUCTURED, PLAIN)]
-        sides = [np.array([number(AUC[name][at]) for name in PRINTED_TASKS]) for at in columns]
+        for names in (*PAIRS, *(((RAW_STRUCTURED, RAW),) if kernel == "linear" else ())):
+            sides = [means[kernel, m] for m in names]
+            sheet.paired(sides, names, "in AUC", 4, f"{text}, means of the tasks")
+        print_of = [columns[kernel, m] for m in (STRUCTURED, PLAIN)]
+        sides = [np.array([number(AUC[name][at]) for name in PRINTED_TASKS]) for at in print_of]
         sheet.paired(sides, (STRUCTURED, PLAIN), "in AUC", 4, f"The printed means, {text}")
-    for names in ((STRUCTURED, PLAIN), (RAW_STRUCTURED, RAW)):  # the paper speaks of this set
-        sides = [results.values(f"auc {m}", set="wdbc", kernel="linear") for m in names]
-        sheet.paired(sides, names, "in AUC", 4, "wdbc, linear kernel", overlap=1.0)
+    one: dict[str, Any] = {"set": "wdbc", "kernel": "linear"}  # the paper speaks of this set
+    for names in ((STRUCTURED, PLAIN), (RAW_STRUCTURED, RAW)):
+        sides = [f"auc {m}" for m in names]
+        sheet.paired(sides, names, "in AUC", 4, "wdbc, linear kernel", 1.0, **one)
+    gaps = results.values("gap")
+    if gaps.size:
+        steps = np.concatenate([results.values(f"steps {SVM}", kernel=k) for k in KERNELS])
+        stopped = int((steps >= SVM_STEPS).sum())
+        sheet.known = {"gap": gaps.max(), "stopped": stopped, "fits": steps.size}
+        sheet.known["limit"] = SVM_STEPS
 
 
-TABLE_3 = Table.of("sauc-table-3", REAL, render_auc)
-
-
-TIMES = printed(PAPER, "Table 4")
-
-
-def render_times(results: Results) -> Page:
+@table("sauc-table-4", REAL)
+def table_4(sheet: Sheet) -> None:
     """Show the seconds and the pairs of Table 4."""
-    sheet, results = Sheet(), own(results)
-    for name, row in TIMES.items():
-        for column, what in (
-            ("training rows", "rows"),
-            ("pairs, standardised", f"pairs {PLAIN}"),
-            ("pairs, raw units", "raw pairs"),
-        ):
-            values = results.values(what, set=name, kernel="linear")
-            sheet.mean(name, column, values, row.get(column, row["pairs"]), 0)
+    sheet.results = own(sheet.results)
+    counts = {"training rows": "rows", "pairs, standardised": f"pairs {PLAIN}"}
+    counts["pairs, raw units"] = "raw pairs"
+    for name, row in printed(PAPER, "Table 4").items():
+        for column, what in counts.items():
+            text = row.get(column, row["pairs"])
+            sheet.mean(name, column, what, text, 0, set=name, kernel="linear")
         for kernel in KERNELS:
-            columns = [
-                (f"s, {method} ({NAMES[kernel]})", f"seconds {method}", 3)
-                for method in (*METHODS, EXACT)
-            ]
-            sheet.means(results, name, columns, row, set=name, kernel=kernel)
-    return sheet.page()
-
-
-TABLE_4 = Table.of("sauc-table-4", REAL, render_times)
+            machines = (*METHODS, EXACT)
+            columns = [(f"s, {m} ({NAMES[kernel]})", f"seconds {m}", 3) for m in machines]
+            sheet.means(name, columns, row, set=name, kernel=kernel)
 
 
 # [SAUC, Figs. 4 and 5]: four real tasks by the number of neighbours, and by lambda.
@@ -666,17 +642,10 @@ BUDGET_5 = (
 )
 
 
-def parts_4(budget: Mapping[str, Any]) -> list[Part]:
-    """Return a part for each task, split and k."""
-    splits, ks = range(budget["splits into halves"]), budget["neighbours k (0: all)"]
-    key = "{set},split={split},k={k:g}"
-    return read(budget, every_part(key, _file_of, split=splits, set=SELECTED, k=ks))
-
-
 def compute_4(job: Job) -> dict[str, Any]:
     """Run the three machines at one k."""
     name, split = job["set"], job["split"]
-    reading = job.part.parameters.get("reading", "")
+    reading = reading_of(job)
     sides = split_sides(job, reading)
     seed = job.draw_seed(f"folds {name} {split}")
     grid = Grid.of(job.budget, reading)
@@ -686,16 +655,10 @@ def compute_4(job: Job) -> dict[str, Any]:
     return {f"auc {m}": v["auc"] for m, v in found.items()} | {"share": share, "gap": gap}
 
 
-def parts_5(budget: Mapping[str, Any]) -> list[Part]:
-    """Return a part for each task and split; all lambda are in it."""
-    splits = range(budget["splits into halves"])
-    return read(budget, every_part("{set},split={split}", _file_of, split=splits, set=SELECTED))
-
-
 def compute_5(job: Job) -> dict[str, Any]:
     """Run SAUC-SVM at every lambda, C and sigma fixed."""
     name, budget = job["set"], job.budget
-    sides = split_sides(job, job.part.parameters.get("reading", ""))
+    sides = split_sides(job, reading_of(job))
     fixed = (SELECTED[name], budget["sigma"])
     found: dict[str, Any] = {}
     for lam in budget["lambda"]:
@@ -706,9 +669,29 @@ def compute_5(job: Job) -> dict[str, Any]:
 
 
 NEIGHBOURS = Experiment(
-    "sauc-neighbours", BUDGET_4, parts_4, compute_4, SEARCH, quick_minutes=0.3, printed_minutes=140
+    "sauc-neighbours",
+    BUDGET_4,
+    read(
+        every_part(
+            "{set},split={split},k={k:g}",
+            _file_of,
+            split="splits into halves",
+            set=SELECTED,
+            k="neighbours k (0: all)",
+        )
+    ),
+    compute_4,
+    SEARCH,
+    quick_minutes=0.3,
+    printed_minutes=140,
 )
-LAMBDA = Experiment("sauc-lambda", BUDGET_5, parts_5, compute_5, quick_minutes=0.1)
+LAMBDA = Experiment(
+    "sauc-lambda",
+    BUDGET_5,
+    read(every_part("{set},split={split}", _file_of, split="splits into halves", set=SELECTED)),
+    compute_5,
+    quick_minutes=0.1,
+)
 
 
 def label(k: int) -> str:
@@ -716,29 +699,47 @@ def label(k: int) -> str:
     return "all pairs" if k == ALL else f"k = {k}"
 
 
-def render_4(results: Results) -> Page:
+def curves_by_k(sheet: Sheet, row: str, ks: list[int], digits: int, **wanted: Any) -> Curves:
+    """Enter the AUC of each machine by k; return the curves, the SVM's without bars."""
+    curves: Curves = {method: [] for method in METHODS}
+    for at, k in enumerate(ks):
+        for method in METHODS:
+            what = f"auc {method}"
+            mean = sheet.mean(f"{row}{label(k)}", method, what, None, digits, k=k, **wanted)
+            if mean:
+                curves[method].append((at, mean[0]) if method == SVM else (at, *mean))
+    return curves
+
+
+Curves = dict[str, list[Point]]
+
+
+def show_by_k(sheet: Sheet, title: str, ks: list[int], curves: Curves) -> None:
+    """Draw them over k in equal steps, if there are any; the SVM's is a grey line."""
+    if any(curves.values()):
+        ticks = tuple("all" if k == ALL else str(k) for k in ks)
+        sheet.panels.append(panel_of(title, ("k", "AUC"), curves, (SVM,), ticks))
+
+
+@table("sauc-fig-4", NEIGHBOURS)
+def fig_4(sheet: Sheet) -> None:
     """Show the AUC by k: a panel a task."""
-    sheet, panels, results = Sheet(), [], own(results)
-    ks = sorted(results.budget["neighbours k (0: all)"], key=lambda k: k or 10**6)
+    sheet.results = own(sheet.results)
+    ks = sorted(sheet.results.budget["neighbours k (0: all)"], key=lambda k: k or 10**6)
     for name, kernel in SELECTED.items():
-        curves: dict[str, list[Point]] = {method: [] for method in METHODS}
-        for at, k in enumerate(ks):
-            found = {m: results.values(f"auc {m}", set=name, k=k) for m in METHODS}
-            for method, values in found.items():
-                row = f"{name} ({NAMES[kernel]}), {label(k)}"
-                mean = sheet.mean(row, method, values, digits=3)
-                curves[method] += [(at, *mean)] if mean else []
-            sides, before = (found[STRUCTURED], found[PLAIN]), f"{name}, {label(k)}"
-            sheet.paired(sides, (STRUCTURED, PLAIN), "in AUC", 4, before, overlap=1.0)
-        _ends_of_k(sheet, results, name, (ks[0], ks[-1]))
-        if any(curves.values()):
-            panels.append(curve_panel(f"{name}, {NAMES[kernel]}", "k", by_k(ks), curves))
-    return sheet.page(panels)
+        title = f"{name} ({NAMES[kernel]}), "
+        curves = curves_by_k(sheet, title, ks, 3, set=name)
+        names = (STRUCTURED, PLAIN)
+        for k in ks:
+            sides, before = [f"auc {m}" for m in names], f"{name}, {label(k)}"
+            sheet.paired(sides, names, "in AUC", 4, before, 1.0, set=name, k=k)
+        _ends_of_k(sheet, name, (ks[0], ks[-1]))
+        show_by_k(sheet, f"{name}, {NAMES[kernel]}", ks, curves)
 
 
-def _ends_of_k(sheet: Sheet, results: Results, name: str, ends: tuple[int, int]) -> None:
+def _ends_of_k(sheet: Sheet, name: str, ends: tuple[int, int]) -> None:
     """Enter what the ends of the curves say of one task: each machine's rise, its lead, the SVM."""
-    few, every = ({m: results.values(f"auc {m}", set=name, k=k) for m in METHODS} for k in ends)
+    few, every = ({m: sheet.values(f"auc {m}", set=name, k=k) for m in METHODS} for k in ends)
     labels = (label(ends[1]), label(ends[0]))
     machines = (PLAIN, STRUCTURED)
     tested = [((every[m], few[m]), labels, m) for m in machines]
@@ -751,77 +752,40 @@ def _ends_of_k(sheet: Sheet, results: Results, name: str, ends: tuple[int, int])
         sheet.paired(leads, (labels[1], labels[0]), "in AUC", 4, before, overlap=1.0)
 
 
-def by_k(ks: list[int]) -> tuple[str, ...]:
-    """Return the ticks of an axis on which the k stand in equal steps."""
-    return tuple("all" if k == ALL else str(k) for k in ks)
-
-
-Point = tuple[float, float, float]  # Place, mean, and standard error of the mean.
-
-
-def curve_panel(
-    title: str, x_label: str, ticks: tuple[str, ...], curves: dict[str, list[Point]]
-) -> Panel:
-    """Return curves with error bars over ticks in equal steps; the SVM's is a grey line."""
-    series = tuple(
-        Series(m, tuple(p[0] for p in points), tuple(p[1] for p in points), m == SVM)
-        for m, points in curves.items()
-    )
-    errors = {m: tuple(p[2] for p in points) for m, points in curves.items() if m != SVM}
-    return Panel(title, x_label, "AUC", series, log_x=False, errors=errors, ticks=ticks)
-
-
-def by_lambda(lambdas: list[float]) -> tuple[str, ...]:
-    """Return the ticks of an axis on which powers of ten stand in equal steps, every other named.
-
-    The first is 0, which has no power.
-    """
-    powers = (round(np.log10(lam)) for lam in lambdas[1:])
-    return ("0", *(f"1e{power}" if power % 2 else "" for power in powers))
-
-
 INSIDE = ("best lambda in [0.001, 1000]", "best one outside")
 
 
-def render_5(results: Results) -> Page:
+@table("sauc-fig-5", LAMBDA)
+def fig_5(sheet: Sheet) -> None:
     """Show the AUC by lambda; under the other readings of the protocol, the tests alone."""
-    sheet, panels = Sheet(), []
-    lambdas = results.budget["lambda"]
-
-    def curve(name: str, reading: str | None = None) -> dict[float, np.ndarray]:
-        read = own(results, reading)
-        return {lam: read.values(f"auc {lam:g}", set=name) for lam in lambdas}
-
-    def enter_tests(title: str, found: dict[float, np.ndarray]) -> None:
-        best = max(lambdas[1:], key=lambda lam: found[lam].mean())
-        names = (f"lambda = {best:g}", "lambda = 0")
-        sheet.paired((found[best], found[0.0]), names, "in AUC", 4, title, overlap=1.0)
+    results, lambdas = sheet.results, sheet.results.budget["lambda"]
+    # Every other power of ten is named; the first, 0, has none.
+    powers = [round(np.log10(lam)) for lam in lambdas[1:]]
+    ticks = ("0", *(f"1e{power}" if power % 2 else "" for power in powers))
+    readings = results.budget["units and pairs"]
+    for reading, (name, kernel) in product(readings, SELECTED.items()):
+        first, read = reading == readings[0], own(results, reading)
+        found = {lam: read.values(f"auc {lam:g}", set=name) for lam in lambdas}
+        if first:
+            column = f"{name} ({NAMES[kernel]})"
+            means = [
+                sheet.mean(f"lambda = {lam:g}", column, values, digits=3)
+                for lam, values in found.items()
+            ]
+            points = [(at, *mean) for at, mean in enumerate(means) if mean]
+        if not found[0.0].size:
+            continue
+        if first:
+            title, labels = f"{name}, {NAMES[kernel]}", ("lambda", "AUC")
+            sheet.panels.append(panel_of(title, labels, {STRUCTURED: points}, ticks=ticks))
+        best = max(lambdas[1:], key=lambda lam, found=found: found[lam].mean())
         inside = [lam for lam in lambdas if 1e-3 <= lam <= 1e3]
         parts = (inside, [lam for lam in lambdas if lam not in inside])
         sides = [max((found[lam] for lam in part), key=np.mean) for part in parts]
-        sheet.paired(sides, INSIDE, "in AUC", 4, title, overlap=1.0)
-
-    for name, kernel in SELECTED.items():
-        found = curve(name)
-        points = []
-        for at, (lam, values) in enumerate(found.items()):
-            column = f"{name} ({NAMES[kernel]})"
-            mean = sheet.mean(f"lambda = {lam:g}", column, values, digits=3)
-            points += [(at, *mean)] if mean else []
-        if not points:
-            continue
-        title, curves = f"{name}, {NAMES[kernel]}", {STRUCTURED: points}
-        panels.append(curve_panel(title, "lambda", by_lambda(lambdas), curves))
-        enter_tests(name, found)
-    for reading in results.budget["units and pairs"][1:]:
-        for name in SELECTED:
-            if (found := curve(name, reading))[0.0].size:
-                enter_tests(f"{name}, {reading}", found)
-    return sheet.page(panels)
-
-
-FIG_4 = Table.of("sauc-fig-4", NEIGHBOURS, render_4)
-FIG_5 = Table.of("sauc-fig-5", LAMBDA, render_5)
+        before = name if first else f"{name}, {reading}"
+        names = (f"lambda = {best:g}", "lambda = 0")
+        sheet.paired((found[best], found[0.0]), names, "in AUC", 4, before, overlap=1.0)
+        sheet.paired(sides, INSIDE, "in AUC", 4, before, overlap=1.0)
 
 
 # [SAUC, Tables 1 and 2, Fig. 2 (the second of two), Fig. 3]: the XOR problem.
@@ -838,16 +802,10 @@ TOY_BUDGET = (
 )
 
 
-def toy_parts(budget: Mapping[str, Any]) -> list[Part]:
-    """Return a part for each draw and k."""
-    draws, ks = range(budget["draws"]), budget["neighbours k (0: all)"]
-    return read(budget, every_part("draw={draw},k={k}", draw=draws, k=ks))
-
-
 def compute_toy(job: Job) -> dict[str, Any]:
     """Choose, fit and test the three machines on one draw at one k."""
     train, test = xor_train_test(job.draw_seed(f"draw {job['draw']}"))
-    reading = job.part.parameters.get("reading", "")
+    reading = reading_of(job)
     rule = reading.partition(", ")[2] or "anchor"
     sides = Sides(train.X, train.is_positive, test.X, test.is_positive, rule)
     seed = job.draw_seed(f"folds {job['draw']}")
@@ -859,7 +817,13 @@ def compute_toy(job: Job) -> dict[str, Any]:
 
 
 TOY_FITS = Experiment(
-    "sauc-toy", TOY_BUDGET, toy_parts, compute_toy, SEARCH, quick_minutes=0.5, printed_minutes=180
+    "sauc-toy",
+    TOY_BUDGET,
+    read(every_part("draw={draw},k={k}", draw="draws", k="neighbours k (0: all)")),
+    compute_toy,
+    SEARCH,
+    quick_minutes=0.5,
+    printed_minutes=180,
 )
 
 
@@ -905,90 +869,65 @@ TOY_DATA = Experiment(
 )
 
 
-TOY_TIMES = printed(PAPER, "Table 2")
-
-
-def render_data(results: Results) -> Page:
+@table("sauc-table-1", TOY_DATA)
+def table_1(sheet: Sheet) -> None:
     """Show the attributes of Table 1 and the moments of what is drawn here."""
-    done = next(results.select(), None)
-    entries = []
+    done = next(sheet.results.select(), None)
     for name, row in printed(PAPER, "Table 1").items():
-        ours = done[name] if done else [None] * 6
-        errors = done[f"error {name}"] if done else [None] * 6
+        ours, errors = (done[name], done[f"error {name}"]) if done else ([None] * 6,) * 2
         number = done["draws"] if done else 0
         for at, (column, value) in enumerate(row.items()):
-            text, error = value.replace("-", "−"), None if at == 5 else errors[at]
-            digits = 0 if at == 5 else 4
-            entries.append(Entry(name, column, text, ours[at], error, number, digits))
-    return Page(tuple(entries))
+            text, counted = value.replace("-", "−"), at == 5
+            error, digits = (None, 0) if counted else (errors[at], 4)
+            sheet.entries.append(Entry(name, column, text, ours[at], error, number, digits))
 
 
-def render_scatter(results: Results) -> Page:
+@table("sauc-fig-2-toy", TOY_DATA)
+def fig_2_toy(sheet: Sheet) -> None:
     """Show one draw, as the second Fig. 2."""
-    sides = ("train", "test")
-    return Sheet().page(_cloud(done, side) for done in results.select() for side in sides)
-
-
-def _cloud(done: dict[str, Any], side: str) -> Panel:
-    X, y = np.array(done[side]), np.array(done[f"{side} labels"])
-    points = (points_of("class II", X[y == 0]), points_of("class I", X[y == 1]))
-    title = f"{'training' if side == 'train' else 'test'}: {len(y)} rows"
     centres = (
         Series("centres of class I", (-0.8, 0.8), (0.0, 0.0), True),
         Series("centres of class II", (0.0, 0.0), (-0.8, 0.8), True),
     )
-    return Panel(title, "x1", "x2", centres, log_x=False, points=points)
+    for done, side in product(sheet.results.select(), NAMED):
+        X, y = np.array(done[side]), np.array(done[f"{side} labels"])
+        points = (points_of("class II", X[y == 0]), points_of("class I", X[y == 1]))
+        title = f"{NAMED[side]}: {len(y)} rows"
+        sheet.panels.append(Panel(title, "x1", "x2", centres, log_x=False, points=points))
 
 
-def render_toy_times(results: Results) -> Page:
+@table("sauc-table-2", TOY_FITS)
+def table_2(sheet: Sheet) -> None:
     """Show seconds, pairs and steps of Table 2."""
-    sheet, results = Sheet(), own(results)
-    for k, shown in TOY_TIMES.items():
-        row = "INF (all pairs)" if k == "80" else f"k = {k}"
-        at = ALL if k == "80" else int(k)
-        for method in METHODS:
-            found = {
-                (f"s, {method}", 4): results.values(f"seconds {method}", k=at),
-                (f"rows or pairs, {method}", 0): results.values(f"pairs {method}", k=at),
-                (f"steps, {method}", 1): results.values(f"steps {method}", k=at),
-            }
-            for (column, digits), values in found.items():
-                if method == SVM and digits == 0:
-                    values = np.full(found[f"s, {SVM}", 4].size, 120.0)
-                sheet.mean(row, column, values, f"{number(shown[column]):g}", digits)
-        values = results.values("pairs by the text", k=at)
-        sheet.mean(row, "pairs by the rule in the text", values, digits=0)
-    return sheet.page()
+    sheet.results = own(sheet.results)
+    for k, shown in printed(PAPER, "Table 2").items():
+        row, at = ("INF (all pairs)", ALL) if k == "80" else (f"k = {k}", int(k))
+        columns = (("s", "seconds", 4), ("rows or pairs", "pairs", 0), ("steps", "steps", 1))
+        for method, (title, what, digits) in product(METHODS, columns):
+            values, column = sheet.values(f"{what} {method}", k=at), f"{title}, {method}"
+            if method == SVM and what == "pairs":
+                values = np.full(sheet.values(f"seconds {SVM}", k=at).size, 120.0)
+            sheet.mean(row, column, values, f"{number(shown[column]):g}", digits)
+        sheet.mean(row, "pairs by the rule in the text", "pairs by the text", digits=0, k=at)
 
 
-def render_toy_auc(results: Results) -> Page:
+@table("sauc-fig-3", TOY_FITS)
+def fig_3(sheet: Sheet) -> None:
     """Show the AUC of Fig. 3."""
-    sheet, results = Sheet(), own(results)
-    curves: dict[str, list[Point]] = {method: [] for method in METHODS}
+    results = sheet.results = own(sheet.results)
     ks = results.budget["neighbours k (0: all)"]
-    for at, k in enumerate(ks):
-        row, found = label(k), {m: results.values(f"auc {m}", k=k) for m in METHODS}
-        for method, values in found.items():
-            mean = sheet.mean(row, method, values, digits=4)
-            curves[method] += [(at, *mean)] if mean else []
+    show_by_k(sheet, "test rows", ks, curves_by_k(sheet, "", ks, 4))
+    for k in ks:
         for names in ((STRUCTURED, PLAIN), (STRUCTURED, SVM), (PLAIN, SVM)):
-            sheet.paired((found[name] for name in names), names, "in AUC", 4, row)
+            sheet.paired([f"auc {m}" for m in names], names, "in AUC", 4, label(k), k=k)
     names = ("SAUC-SVM at k = 5", "AUC-SVM with all pairs")
     few, every = (f"auc {STRUCTURED}", {"k": 5}), (f"auc {PLAIN}", {"k": ALL})
     sheet.paired(results.matched("draw", few, every), names, "in AUC", 4)
     for first, last, ahead in ((5, 30, SVM), (5, ALL, STRUCTURED)):
-        pairs = [{m: results.values(f"auc {m}", k=k) for m in METHODS} for k in (first, last)]
-        leads = [found[ahead] - found[PLAIN] for found in pairs]
-        if leads[0].size == leads[1].size:
-            before = f"lead of {ahead} over {PLAIN}"
-            sheet.paired(leads, (label(first), label(last)), "in AUC", 4, before)
-    panels = (curve_panel("test rows", "k", by_k(ks), curves),) if any(curves.values()) else ()
+        sides = [[results.values(f"auc {m}", k=k) for m in (ahead, PLAIN)] for k in (first, last)]
+        leads = [one - plain for one, plain in sides]
+        before = f"lead of {ahead} over {PLAIN}"
+        sheet.paired(leads, (label(first), label(last)), "in AUC", 4, before)
     values = results.values(f"auc {PLAIN}", k=ALL)
     spread = f" by {values.std(ddof=1):.3f}" if len(values) > 2 else ""
-    return sheet.page(panels, spread=spread and f"{spread} (standard deviation, all pairs)")
-
-
-TABLE_1 = Table.of("sauc-table-1", TOY_DATA, render_data)
-FIG_2_TOY = Table.of("sauc-fig-2-toy", TOY_DATA, render_scatter)
-TABLE_2 = Table.of("sauc-table-2", TOY_FITS, render_toy_times)
-FIG_3 = Table.of("sauc-fig-3", TOY_FITS, render_toy_auc)
+    sheet.known = {"spread": spread and f"{spread} (standard deviation, all pairs)"}

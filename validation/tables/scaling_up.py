@@ -32,9 +32,9 @@ from ..data.labelled_data import Dataset
 from ..data.population import population_auc, share_for_auc
 from ..data.printed_numbers import printed
 from ..data.real_data import TASKS, load_real
-from .table import Budget, Experiment, Job, Page, Part, Results, Sheet, Table, every_part
+from .table import Budget, Experiment, Job, Part, Sample, Sheet, every_part, table, timed
 
-# What the tables of ScalingUp share: the penalty's grid, and the incomplete fit with its time.
+# What the tables of ScalingUp share: the choice of lam, and the fits with their times.
 
 PAPER = "ScalingUp"
 
@@ -42,6 +42,11 @@ STEP = 0.05  # First step of Adamax, for features of order one.
 
 # The optimiser and the stopping rule of the authors' program, to the letter.
 AUTHORS = Adamax(variant="scalar-norm", tol=0, keep="last", max_iter=50_000)
+
+PATHS = (
+    "In each fold one path of falling lam is followed, each solution certified and started from "
+    "the one before; every point of the grid is run."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +73,6 @@ class Fit:
     seconds: float
     certificate: Certificate
 
-    def auc(self, X: Any, positive: np.ndarray) -> float:
-        """Return the AUC in per cent of these rows."""
-        return auc_percent(X @ self.w, positive)
-
     def excess(self, best: Fit) -> float | None:
         """Return how far the objective is above the optimum, relatively: a proved upper bound."""
         low = max(best.certificate.dual, self.certificate.dual)
@@ -79,26 +80,15 @@ class Fit:
 
 
 def numbers_of(
-    fits: Mapping[str, Fit], full: str, X: Any, positive: np.ndarray, before: float = 0.0
+    fits: Mapping[str, Fit], full: str, test: Sample, before: float = 0.0
 ) -> dict[str, Any]:
-    """Return seconds with those before, AUC on these rows, and excess over the full fit."""
+    """Return seconds with those before, AUC in per cent, and excess over the full fit."""
     found: dict[str, Any] = {}
     for name, fit in fits.items():
         found[f"{name}_seconds"] = fit.seconds + before
-        found[f"{name}_auc"] = fit.auc(X, positive)
+        found[f"{name}_auc"] = 100 * test.auc(fit.w)
         found[f"{name}_excess"] = fit.excess(fits[full])
     return found
-
-
-PATHS = (
-    "In each fold one path of falling lam is followed, each solution certified and started from "
-    "the one before; every point of the grid is run."
-)
-
-
-def auc_percent(scores: Any, positive: np.ndarray) -> float:
-    """Return the AUC in per cent."""
-    return 100 * auc(np.asarray(scores), positive)
 
 
 def hinge(X: Any, positive: np.ndarray, lam: float) -> Problem:
@@ -109,15 +99,13 @@ def hinge(X: Any, positive: np.ndarray, lam: float) -> Problem:
 
 def full_fit(problem: Problem, tol: float = 1e-6) -> Fit:
     """Return the certified optimum over all pairs."""
-    start = time.process_time()
-    solution = choose_solver(problem, "auto", tol, None).solve(problem)
-    seconds = time.process_time() - start
+    solution, seconds = timed(lambda: choose_solver(problem, "auto", tol, None).solve(problem))
     return Fit(solution.w, seconds, solution.certificate)
 
 
-def adamax(max_iter: int) -> Adamax:
+def adamax(job: Job) -> Adamax:
     """Return the optimiser of drawn pairs."""
-    return Adamax(step=STEP, tol=1e-3, max_iter=max_iter)
+    return Adamax(step=STEP, tol=1e-3, max_iter=job.budget["steps of Adamax, at most"])
 
 
 def incomplete_fit(problem: Problem, seed: int, solver: Adamax) -> Fit:
@@ -125,10 +113,12 @@ def incomplete_fit(problem: Problem, seed: int, solver: Adamax) -> Fit:
 
     The certificate, over all pairs, is made after the clock has stopped.
     """
-    start = time.process_time()
-    drawn = problem.with_pairs(draw_pairs(problem.pairs.positive, problem.n, seed))
-    w = solver.solve(drawn).w
-    seconds = time.process_time() - start
+
+    def fit() -> np.ndarray:
+        drawn = draw_pairs(problem.pairs.positive, problem.n, seed)
+        return solver.solve(problem.with_pairs(drawn)).w
+
+    w, seconds = timed(fit)
     return Fit(w, seconds, full_certificate(problem, w))
 
 
@@ -161,9 +151,7 @@ def loops(
 
     found = {}
     for name, pull in (("drawn", few), ("listed", every)):
-        start = time.process_time()
-        w = descended(pull, steps)
-        seconds = time.process_time() - start
+        w, seconds = timed(lambda pull=pull: descended(pull, steps))
         tracemalloc.start()
         descended(pull, 1)
         found[name] = w, seconds, tracemalloc.get_traced_memory()[1]
@@ -171,33 +159,67 @@ def loops(
     return found
 
 
-def chosen_lam(
-    X: np.ndarray, positive: np.ndarray, grid: list[float], folds: int, seed: int
-) -> tuple[float, float, float]:
+def loop_numbers(
+    name: str, train: Sample, lam: float, seed: int, job: Job, test: Sample
+) -> dict[str, Any]:
+    """Return seconds, bytes and AUC in per cent of the bare loops."""
+    found: dict[str, Any] = {}
+    steps = job.budget["steps of the bare loops"]
+    for pairs, (w, seconds, peak) in loops(train.X, train.positive, lam, seed, steps).items():
+        found |= {f"{name}_{pairs}_seconds": seconds, f"{name}_{pairs}_bytes": peak}
+        found[f"{name}_{pairs}_auc"] = 100 * test.auc(w)
+    return found
+
+
+def chosen_lam(few: Sample, budget: Mapping[str, Any], seed: int) -> tuple[float, float, float]:
     """Return the lam of the highest held-out AUC along the exact path, the seconds, that AUC."""
-    start = time.process_time()
-    path = cross_validated_path(
-        X, positive.astype(int), grid, cv=folds, seed=seed % 2**31, tol=1e-4
+    y, asked = few.positive.astype(int), {"cv": budget["folds"], "seed": seed % 2**31}
+    path, seconds = timed(
+        lambda: cross_validated_path(few.X, y, budget["grid of lam"], tol=1e-4, **asked)
     )
-    return path.lam_of("best"), time.process_time() - start, float(path.mean_auc.max())
+    return path.lam_of("best"), seconds, float(path.mean_auc.max())
+
+
+CHOOSE = "rows that choose gamma and lam, at most"
 
 
 def chosen_width(
-    X: np.ndarray,
-    positive: np.ndarray,
-    gammas: Iterable[float],
-    budget: Mapping[str, Any],
-    landmarks: np.ndarray,
-    seed: int,
+    job: Job, train: Sample, gammas: Iterable[float], purpose: str, seed: int
 ) -> tuple[float, float]:
-    """Return gamma and lam of the highest held-out AUC, in Nyström features of some rows."""
-    best = (-np.inf, 0.0, 0.0)
+    """Return gamma and lam of the highest held-out AUC, in Nyström features of the first rows."""
+    few = train.part(slice(job.budget[CHOOSE]))
+    count = min(job.budget["landmarks"], few.positive.size)
+    landmarks, best = uniform(few.X, count, job.draw_seed(purpose)).rows, (-np.inf, 0.0, 0.0)
     for gamma in gammas:
-        rows = nystrom_map(get_kernel("rbf", gamma, X.shape[1]), landmarks).transform(X)
-        grid, folds = budget["grid of lam"], budget["folds"]
-        lam, _, value = chosen_lam(rows, positive, grid, folds, seed)
+        rows = nystrom_map(get_kernel("rbf", gamma, few.X.shape[1]), landmarks).transform(few.X)
+        lam, _, value = chosen_lam(Sample(rows, few.positive), job.budget, seed)
         best = max(best, (value, gamma, lam))
     return best[1], best[2]
+
+
+LARGE = 50_000
+
+
+def draws(budget: Mapping[str, Any]) -> list[Part]:
+    """Return a part for each draw: first one of each size, the large ones first."""
+    many = budget["repetitions"]
+    few = budget.get(f"repetitions from {LARGE:,} rows on", many)
+    count = {n: many if n < LARGE else few for n in budget["training rows"]}
+    beyond = budget["training rows beyond the paper's"]
+    count |= dict.fromkeys(beyond, budget.get("repetitions beyond 100,000 rows", 1))
+    return [
+        Part(f"n={n},rep={rep}", {"n": n, "rep": rep})
+        for rep in range(max(count.values()))
+        for n in reversed(count)
+        if rep < count[n]
+    ]
+
+
+def population(model: str, place: str) -> dict[str, Any]:
+    """Return the population AUC in per cent, the printed one, and its share of positives."""
+    text = printed(PAPER, place)[model]["AUC of the true score"]
+    share = share_for_auc(model, float(text) / 100)
+    return {"exact": 100 * population_auc(model), "population": text, "share": 100 * share}
 
 
 # [ScalingUp, Table 1]: the full model against the incomplete one, on the linear model.
@@ -225,55 +247,31 @@ BUDGET_1 = (
 )
 
 
-def draws(budget: Mapping[str, Any], count: Callable[[int], int]) -> list[Part]:
-    """Return a part for each draw: first one of each size, the large ones first."""
-    sizes = [*budget["training rows"], *budget["training rows beyond the paper's"]]
-    return [
-        Part(f"n={n},rep={rep}", {"n": n, "rep": rep})
-        for rep in range(max(map(count, sizes)))
-        for n in reversed(sizes)
-        if rep < count(n)
-    ]
-
-
-def parts_1(budget: Mapping[str, Any]) -> list[Part]:
-    """Return the draws, few of them beyond the paper's sizes."""
-    far = budget["training rows beyond the paper's"]
-    few, many = budget["repetitions beyond 100,000 rows"], budget["repetitions"]
-    return draws(budget, lambda n: few if n in far else many)
-
-
 def compute_1(job: Job) -> dict[str, Any]:
     """Fit both models to one draw, with the lam that cross-validation of the full model chooses."""
     n, rep, budget = job["n"], job["rep"], job.budget
     data = linear(n, job.draw_seed(f"train {n} {rep}"))
-    test = linear(budget["test rows"], job.draw_seed("test"))
-    first = min(n, budget["rows that choose lam, at most"])
-    lam, cv_seconds, _ = chosen_lam(
-        data.X[:first], data.is_positive[:first], budget["grid of lam"], budget["folds"], rep
-    )
-    problem = hinge(data.X, data.is_positive, lam)
+    new = linear(budget["test rows"], job.draw_seed("test"))
+    train, test = (Sample(one.X, one.is_positive) for one in (data, new))
+    few = train.part(slice(budget["rows that choose lam, at most"]))
+    lam, cv_seconds, _ = chosen_lam(few, budget, rep)
     found: dict[str, Any] = {"lam": lam, "cv_seconds": cv_seconds, "sha256": data.sha256}
-    solver, seed = adamax(budget["steps of Adamax, at most"]), job.draw_seed(f"pairs {n} {rep}")
+    problem, seed = hinge(data.X, data.is_positive, lam), job.draw_seed(f"pairs {n} {rep}")
     fits = {"full": full_fit(problem)}
     if n <= max(PRINTED_1):
-        fits["incomplete"] = incomplete_fit(problem, seed, solver)
+        fits["incomplete"] = incomplete_fit(problem, seed, adamax(job))
         if rep < budget.get("repetitions of what is slow", 0):
             fits["authors"] = incomplete_fit(problem, seed, AUTHORS)
             if n <= budget["rows whose pairs are summed one by one, at most"]:
-                same = (data.X, data.is_positive, lam, seed, budget["steps of the bare loops"])
-                for name, (w, seconds, peak) in loops(*same).items():
-                    found |= {f"loop_{name}_seconds": seconds, f"loop_{name}_bytes": peak}
-                    found[f"loop_{name}_auc"] = auc_percent(test.X @ w, test.is_positive)
-    found |= numbers_of(fits, "full", test.X, test.is_positive)
-    found["true_auc"] = auc_percent(test.X.sum(axis=1), test.is_positive)
-    return found
+                found |= loop_numbers("loop", train, lam, seed, job, test)
+    found["true_auc"] = 100 * auc(test.X.sum(axis=1), test.positive)
+    return found | numbers_of(fits, "full", test)
 
 
 EXPERIMENT_1 = Experiment(
     "scaling-up-table-1",
     BUDGET_1,
-    parts_1,
+    draws,
     compute_1,
     PATHS,
     protocol=2,
@@ -282,31 +280,18 @@ EXPERIMENT_1 = Experiment(
 )
 
 
-def _population(model: str, printed: str) -> dict[str, Any]:
-    """Return the population AUC in per cent, the printed one, and its share of positives."""
-    share = share_for_auc(model, float(printed) / 100)
-    return {"exact": 100 * population_auc(model), "population": printed, "share": 100 * share}
-
-
-POPULATION_1 = printed(PAPER, "below Table 1")["linear"]["AUC of the true score"]
-
-
-def render_1(results: Results) -> Page:
+@table("scaling-up-table-1", EXPERIMENT_1)
+def table_1(sheet: Sheet) -> None:
     """Show times and AUC at every size, the paper's dashes filled."""
-    sheet = Sheet()
-    sizes = dict.fromkeys(part.parameters["n"] for part in reversed(results.parts))
-    for n in sorted(sizes):
-        row, shown = f"{n:,}", PRINTED_1.get(n, {})
-        sheet.means(results, row, _COLUMNS_1, shown, n=n)
-        for column, name in _ADDED_1:
-            sheet.largest(row, column, results.values(name, n=n))
-        sides = [("full_auc", {"n": n}), ("incomplete_auc", {"n": n})]
-        names = ("full", "incomplete")
-        pairs = results.matched("rep", *sides)
-        sheet.paired(pairs, names, "points of AUC", 4, f"n = {n:,}")
-    true = results.values("true_auc")
-    known = {"true": true[0]} if true.size else {}
-    return sheet.page(**known, **_population("linear", POPULATION_1))
+    for n in sorted({part.parameters["n"] for part in sheet.results.parts}):
+        row = f"{n:,}"
+        sheet.means(row, _COLUMNS_1, PRINTED_1.get(n), n=n)
+        for name in ("full", "incomplete"):
+            sheet.largest(row, f"objective above optimum, {name}", f"{name}_excess", n=n)
+        sides, names = ("full_auc", "incomplete_auc"), ("full", "incomplete")
+        sheet.paired(sides, names, "points of AUC", 4, f"n = {n:,}", n=n)
+    true = sheet.values("true_auc")
+    sheet.known = population("linear", "below Table 1") | ({"true": true[0]} if true.size else {})
 
 
 _COLUMNS_1 = (
@@ -323,23 +308,15 @@ _COLUMNS_1 = (
     ("s, incomplete, the authors' rule", "authors_seconds", 3),
     ("AUC %, incomplete, the authors' rule", "authors_auc", 3),
 )
-_ADDED_1 = (
-    ("objective above optimum, full", "full_excess"),
-    ("objective above optimum, incomplete", "incomplete_excess"),
-)
-
-
-TABLE_1 = Table.of("scaling-up-table-1", EXPERIMENT_1, render_1)
 
 
 # [ScalingUp, Table 2]: the incomplete model with and without Nyström features, radial model.
 
 PRINTED_2 = {int(n): row for n, row in printed(PAPER, "Table 2").items()}
-LARGE = 50_000
 
 BUDGET_2 = (
     Budget("repetitions", 50, 3, 20, 50),
-    Budget("repetitions from 50,000 rows on", 50, 1, 10, 20),
+    Budget(f"repetitions from {LARGE:,} rows on", 50, 1, 10, 20),
     Budget("training rows", [*PRINTED_2], [*PRINTED_2], [*PRINTED_2]),
     Budget("training rows beyond the paper's", "none", [10**6, 10**7], [10**6, 10**7]),
     Budget("test rows", 25_000, 25_000, 25_000),
@@ -348,17 +325,10 @@ BUDGET_2 = (
     Budget("gamma", "not printed", [0.125, 0.5], [0.05, 0.125, 0.5, 2.0]),
     Budget("grid of lam", "not printed", [1e-4, 1e-3, 1e-2], [1e-5, 1e-4, 1e-3, 1e-2, 1e-1]),
     Budget("folds", "not printed", 3, 5),
-    Budget("rows that choose gamma and lam, at most", "all", 2_000, 5_000),
+    Budget(CHOOSE, "all", 2_000, 5_000),
     Budget("steps of Adamax, at most", "not printed", 300, 1000),
     Budget("rows with the whole kernel, at most", 10_000, 100_000, 100_000),
 )
-
-
-def parts_2(budget: Mapping[str, Any]) -> list[Part]:
-    """Return the draws, one of each size beyond the paper's."""
-    far = budget["training rows beyond the paper's"]
-    many, few = budget["repetitions"], budget[f"repetitions from {LARGE:,} rows on"]
-    return draws(budget, lambda n: 1 if n in far else many if n < LARGE else few)
 
 
 def compute_2(job: Job) -> dict[str, Any]:
@@ -366,80 +336,61 @@ def compute_2(job: Job) -> dict[str, Any]:
     n, rep, budget = job["n"], job["rep"], job.budget
     data = radial(n, job.draw_seed(f"train {n} {rep}"))
     test = radial(budget["test rows"], job.draw_seed("test"))
-    gamma, lam = _choice(job, data)
+    train = Sample(data.X, data.is_positive)
+    gamma, lam = chosen_width(job, train, budget["gamma"], "landmarks of the choice", rep)
     found: dict[str, Any] = {"lam": lam, "gamma": gamma, "sha256": data.sha256}
-    kernel = get_kernel("rbf", gamma, 2)
-    beyond, solver = n > max(PRINTED_2), adamax(budget["steps of Adamax, at most"])
-    seed = job.draw_seed(f"pairs {n} {rep}")
+    kernel, beyond = get_kernel("rbf", gamma, 2), n > max(PRINTED_2)
+    seed, seed_of_landmarks = (job.draw_seed(f"{of} {n} {rep}") for of in ("pairs", "landmarks"))
     drawn, *others = budget.get("landmarks are drawn", ["uniform"])
     for way in (drawn, *([] if beyond else others)):
         start, end = time.process_time(), "" if way == drawn else f" {way}"
-        landmarks = choose_landmarks(
-            way, data.X, budget["landmarks"], kernel, data.y, job.draw_seed(f"landmarks {n} {rep}")
-        )
+        count = budget["landmarks"]
+        landmarks = choose_landmarks(way, data.X, count, kernel, data.y, seed_of_landmarks)
         features = nystrom_map(kernel, landmarks.rows)
         rows = Mapped(data.X, features.transform) if beyond else features.transform(data.X)
         problem = hinge(rows, data.is_positive, lam)
         mapping = time.process_time() - start
         fits = {f"full_nystrom{end}": full_fit(problem)}
         if not beyond:
-            fits[f"nystrom{end}"] = incomplete_fit(problem, seed, solver)
-        new = features.transform(test.X)
-        found |= numbers_of(fits, f"full_nystrom{end}", new, test.is_positive, mapping)
+            fits[f"nystrom{end}"] = incomplete_fit(problem, seed, adamax(job))
+        new = Sample(features.transform(test.X), test.is_positive)
+        found |= numbers_of(fits, f"full_nystrom{end}", new, mapping)
     if n <= budget["rows with the whole kernel, at most"]:
-        found |= _whole_kernel(data, test, gamma, lam, seed, solver)
-    found["true_auc"] = auc_percent(np.square(test.X).sum(axis=1), test.is_positive)
+        found |= _whole_kernel(data, test, gamma, lam, seed, adamax(job))
+    found["true_auc"] = 100 * auc(np.square(test.X).sum(axis=1), test.is_positive)
     return found
-
-
-def _choice(job: Job, data: Dataset) -> tuple[float, float]:
-    """Return gamma and lam of the highest held-out AUC, in Nyström features of some rows."""
-    budget = job.budget
-    some = slice(min(data.y.size, budget["rows that choose gamma and lam, at most"]))
-    X, positive = data.X[some], data.is_positive[some]
-    count = min(budget["landmarks"], X.shape[0])
-    landmarks = uniform(X, count, job.draw_seed("landmarks of the choice")).rows
-    return chosen_width(X, positive, budget["gamma"], budget, landmarks, job["rep"])
 
 
 def _whole_kernel(
     data: Dataset, test: Dataset, gamma: float, lam: float, seed: int, solver: Adamax
 ) -> dict[str, Any]:
     """Fit the incomplete model and the full one over the whole kernel, through its factor."""
-    start = time.process_time()
-    task = formulate(data.X, data.y, Request.of(lam, kernel="rbf", gamma=gamma))
-    factoring = time.process_time() - start
+    request = Request.of(lam, kernel="rbf", gamma=gamma)
+    task, factoring = timed(lambda: formulate(data.X, data.y, request))
     fits = {"kernel": incomplete_fit(task.work, seed, solver), "full_kernel": full_fit(task.work)}
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {"kernel_excess": fits["kernel"].excess(fits["full_kernel"])}
     for name, fit in fits.items():
         scores = task.evaluate(task.lift(fit.w), test.X)
         found[f"{name}_seconds"] = fit.seconds + factoring
-        found[f"{name}_auc"] = auc_percent(scores, test.is_positive)
-    found["kernel_excess"] = fits["kernel"].excess(fits["full_kernel"])
+        found[f"{name}_auc"] = 100 * auc(np.asarray(scores), test.is_positive)
     return found
 
 
 EXPERIMENT_2 = Experiment(
-    "scaling-up-table-2", BUDGET_2, parts_2, compute_2, PATHS, quick_minutes=5.8, printed_minutes=70
+    "scaling-up-table-2", BUDGET_2, draws, compute_2, PATHS, quick_minutes=5.8, printed_minutes=70
 )
 
 
-POPULATION_2 = printed(PAPER, "below Table 2")["radial"]["AUC of the true score"]
-
-
-def render_2(results: Results) -> Page:
+@table("scaling-up-table-2", EXPERIMENT_2)
+def table_2(sheet: Sheet) -> None:
     """Show times and AUC at every size, with the certified optima next to them."""
-    sheet = Sheet()
-    sizes = [*results.budget["training rows"], *results.budget["training rows beyond the paper's"]]
-    for n in sizes:
-        row, shown = f"{n:,}", PRINTED_2.get(n, {})
-        sheet.means(results, row, _COLUMNS_2, shown, n=n)
-        sheet.largest(row, _EXCESS, results.values("nystrom_excess", n=n))
-        sides = [(name, {"n": n}) for name in ("full_nystrom_auc", "nystrom_auc")]
+    for n in sorted({part.parameters["n"] for part in sheet.results.parts}):
+        sheet.means(f"{n:,}", _COLUMNS_2, PRINTED_2.get(n), n=n)
+        sheet.largest(f"{n:,}", "objective above optimum, Nyström", "nystrom_excess", n=n)
+        sides = ("full_nystrom_auc", "nystrom_auc")
         names = ("all pairs", "incomplete, both Nyström")
-        pairs = results.matched("rep", *sides)
-        sheet.paired(pairs, names, "points of AUC", 4, f"n = {n:,}")
-    return sheet.page(**_population("radial", POPULATION_2))
+        sheet.paired(sides, names, "points of AUC", 4, f"n = {n:,}", n=n)
+    sheet.known = population("radial", "below Table 2")
 
 
 _COLUMNS_2 = (
@@ -454,10 +405,6 @@ _COLUMNS_2 = (
     ("AUC %, Nyström, uniform landmarks", "nystrom uniform_auc", 3),
     ("AUC %, Nyström, k-means", "nystrom kmeans_auc", 3),
 )
-_EXCESS = "objective above optimum, Nyström"
-
-
-TABLE_2 = Table.of("scaling-up-table-2", EXPERIMENT_2, render_2)
 
 
 # [ScalingUp, Table 3]: linear and kernel models on the three real data sets.
@@ -480,7 +427,7 @@ BUDGET_3 = (
         [1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0],
     ),
     Budget("folds", "not printed", 3, 5),
-    Budget("rows that choose gamma and lam, at most", "all", 3_000, 5_000),
+    Budget(CHOOSE, "all", 3_000, 5_000),
     Budget("steps of Adamax, at most", "not printed", 300, 1000),
     Budget("steps of the bare loops", "not printed", None, None, 200),
     Budget("splits of what is slow", 30, None, None, 3),
@@ -488,96 +435,65 @@ BUDGET_3 = (
 )
 
 
-def parts_3(budget: Mapping[str, Any]) -> list[Part]:
-    """Return a part for each split of each set: the splits first, sets within."""
-    splits = range(budget["splits"])
-    return every_part("{set},split={rep}", lambda name: TASKS[name].file, rep=splits, set=SETS)
-
-
 def compute_3(job: Job) -> dict[str, Any]:
     """Fit both kernels, on drawn pairs and on all, to one split of a set."""
-    budget = job.budget
-    X, y, new, truth = _split(job)
-    lam, cv_seconds, _ = chosen_lam(*_few(job, X, y), budget["grid of lam"], budget["folds"], 0)
-    found: dict[str, Any] = {"n_train": y.size, "n_test": truth.size, "linear_lam": lam}
-    found |= _fits(job, "linear", X, y, new, truth, lam, 0.0)
-    gamma, lam = _width(job, X, y)
+    budget, (train, test) = job.budget, _split(job)
+    lam, cv_seconds, _ = chosen_lam(train.part(slice(budget[CHOOSE])), budget, 0)
+    n, d = train.X.shape
+    found = {"n_train": n, "n_test": test.positive.size, "linear_lam": lam}
+    found |= _fits(job, "linear", train, test, lam, 0.0)
+    gammas = [share / d for share in budget["gamma times the number of columns"]]
+    gamma, lam = chosen_width(job, train, gammas, "landmarks", 0)
     found |= {"radial_lam": lam, "gamma": gamma, "linear_cv_seconds": cv_seconds}
-    kernel, count = get_kernel("rbf", gamma, X.shape[1]), min(budget["landmarks"], y.size)
+    kernel, count = get_kernel("rbf", gamma, d), min(budget["landmarks"], n)
     seed = job.draw_seed(f"landmarks {job.part.key}")
     for at, way in enumerate(budget.get("landmarks are", ["uniform"])):
         start = time.process_time()
-        landmarks = choose_landmarks(way, X, count, kernel, y, seed)
+        landmarks = choose_landmarks(way, train.X, count, kernel, train.positive, seed)
         features = nystrom_map(kernel, landmarks.rows)
-        mapped = features.transform(X)
+        mapped = Sample(features.transform(train.X), train.positive)
         mapping = time.process_time() - start
+        new = Sample(features.transform(test.X), test.positive)
         name = "radial" if at == 0 else f"radial {way}"
-        found |= _fits(job, name, mapped, y, features.transform(new), truth, lam, mapping)
+        found |= _fits(job, name, mapped, new, lam, mapping)
     return found
 
 
-def _split(job: Job) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return training rows and labels, test rows and labels; columns standardised by the first."""
-    data = load_real(job["set"], job.run.data_dir)
+def _split(job: Job) -> tuple[Sample, Sample]:
+    """Return training and test rows; columns standardised by the first."""
+    data, many = load_real(job["set"], job.run.data_dir), job.budget["rows of skin"]
     X, y = data.X, data.is_positive
     rows = np.arange(y.size)
-    if job["set"] == "skin" and y.size > job.budget["rows of skin"]:
+    if job["set"] == "skin" and y.size > many:
         seed = job.draw_seed("rows of skin")
-        rows, _ = train_test_split(
-            rows, train_size=job.budget["rows of skin"], stratify=y, random_state=seed
-        )
+        rows, _ = train_test_split(rows, train_size=many, stratify=y, random_state=seed)
     seed = job.draw_seed(f"split {job['set']} {job['rep']}")
     train, test = train_test_split(rows, test_size=TEST_SHARE, stratify=y[rows], random_state=seed)
     train = train[: job.budget["training rows, at most"]]  # in random order
     mean, spread = X[train].mean(axis=0), X[train].std(axis=0)
-    scaled = (X - mean) / np.where(spread > 0, spread, 1.0)
-    return scaled[train], y[train], scaled[test], y[test]
-
-
-def _few(job: Job, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    count = job.budget["rows that choose gamma and lam, at most"]
-    return X[:count], y[:count]
-
-
-def _width(job: Job, X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Return gamma and lam of the highest held-out AUC, in Nyström features of some rows."""
-    budget, (few, labels) = job.budget, _few(job, X, y)
-    landmarks = uniform(few, min(budget["landmarks"], labels.size), job.draw_seed("landmarks"))
-    gammas = [share / X.shape[1] for share in budget["gamma times the number of columns"]]
-    return chosen_width(few, labels, gammas, budget, landmarks.rows, 0)
+    scaled = Sample((X - mean) / np.where(spread > 0, spread, 1.0), y)
+    return scaled.part(train), scaled.part(test)
 
 
 def _fits(
-    job: Job,
-    name: str,
-    X: np.ndarray,
-    y: np.ndarray,
-    new: np.ndarray,
-    truth: np.ndarray,
-    lam: float,
-    before: float,
+    job: Job, name: str, train: Sample, test: Sample, lam: float, before: float
 ) -> dict[str, Any]:
     """Return seconds, AUC and excess of the incomplete and the full model."""
-    problem = hinge(X, y, lam)
-    seed = job.draw_seed(f"pairs {job.part.key}")
-    solver = adamax(job.budget["steps of Adamax, at most"])
-    fits = {f"{name}_incomplete": incomplete_fit(problem, seed, solver)}
+    problem, seed = hinge(train.X, train.positive, lam), job.draw_seed(f"pairs {job.part.key}")
+    fits = {f"{name}_incomplete": incomplete_fit(problem, seed, adamax(job))}
     fits[f"{name}_full"] = full_fit(problem, 1e-5)
     found: dict[str, Any] = {}
     if job["rep"] < job.budget.get("splits of what is slow", 0) and " " not in name:
         fits[f"{name}_authors"] = incomplete_fit(problem, seed, AUTHORS)
-        some = slice(job.budget["rows whose pairs are summed one by one, at most"])
-        steps = job.budget["steps of the bare loops"]
-        for model, (w, seconds, peak) in loops(X[some], y[some], lam, seed, steps).items():
-            found |= {f"{name}_{model}_seconds": seconds, f"{name}_{model}_bytes": peak}
-            found[f"{name}_{model}_auc"] = auc_percent(new @ w, truth)
-    return found | numbers_of(fits, f"{name}_full", new, truth, before)
+        some = train.part(slice(job.budget["rows whose pairs are summed one by one, at most"]))
+        found = loop_numbers(name, some, lam, seed, job, test)
+    return found | numbers_of(fits, f"{name}_full", test, before)
 
 
 EXPERIMENT_3 = Experiment(
     "scaling-up-table-3",
     BUDGET_3,
-    parts_3,
+    every_part("{set},split={rep}", lambda name: TASKS[name].file, rep="splits", set=SETS),
     compute_3,
     PATHS,
     quick_minutes=0.9,
@@ -585,36 +501,27 @@ EXPERIMENT_3 = Experiment(
 )
 
 
-PRINTED_3 = printed(PAPER, "Table 3")
-
-
-def render_3(results: Results) -> Page:
+@table("scaling-up-table-3", EXPERIMENT_3)
+def table_3(sheet: Sheet) -> None:
     """Show times and AUC on each set, with the optima over all pairs next to them."""
-    sheet = Sheet()
-    for place, texts in PRINTED_3.items():
+    for place, texts in printed(PAPER, "Table 3").items():
         name, kernel = place.split(", ")
         row = f"{SETS[name]}, {kernel}"
         columns = [(column, f"{kernel}_{end}", digits) for column, end, digits in _COLUMNS_3]
-        sheet.means(results, row, columns, texts, set=name)
-        excess = results.values(f"{kernel}_incomplete_excess", set=name)
-        sheet.largest(row, "objective above optimum, incomplete", excess)
+        sheet.means(row, columns, texts, set=name)
+        excess = f"{kernel}_incomplete_excess"
+        sheet.largest(row, "objective above optimum, incomplete", excess, set=name)
     # The kernel against the linear model, and all pairs against drawn ones.
     compared = [(f"radial_{pairs}", f"linear_{pairs}") for pairs in ("full", "incomplete")]
-    compared += [(f"{kernel}_full", f"{kernel}_incomplete") for kernel in KERNELS]
+    compared += [(f"{kernel}_full", f"{kernel}_incomplete") for kernel in ("linear", "radial")]
+    overlap = TEST_SHARE / (1 - TEST_SHARE)
     for name, title in SETS.items():
-        for fits in compared:
-            sides = (results.values(f"{fit}_auc", set=name) for fit in fits)
-            names = (_named(fits[0]), _named(fits[1]))
-            sheet.paired(sides, names, "points of AUC", before=title, overlap=OVERLAP)
-    return sheet.page()
+        for a, b in compared:
+            names = tuple(fit.replace("_", ", ").replace("full", "all pairs") for fit in (a, b))
+            sides = (f"{a}_auc", f"{b}_auc")
+            sheet.paired(sides, names, "points of AUC", 3, title, overlap, set=name)
 
 
-def _named(fit: str) -> str:
-    return fit.replace("_", ", ").replace("full", "all pairs")
-
-
-KERNELS = ("linear", "radial")
-OVERLAP = TEST_SHARE / (1 - TEST_SHARE)
 _COLUMNS_3 = (
     ("s", "incomplete_seconds", 2),
     ("AUC %", "incomplete_auc", 2),
@@ -628,6 +535,3 @@ _COLUMNS_3 = (
     ("AUC %, bare loop of 10,000 rows, drawn pairs", "drawn_auc", 2),
     ("bytes, bare loop of 10,000 rows, pairs one by one", "listed_bytes", 0),
 )
-
-
-TABLE_3 = Table.of("scaling-up-table-3", EXPERIMENT_3, render_3)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from itertools import combinations, product
 from typing import Any
 
@@ -34,19 +35,19 @@ from ..data.labelled_data import Dataset
 from ..data.printed_numbers import printed
 from ..data.real_data import load_real
 from ..files.tables import feature_names, read_arrays
-from ..plots import Series
 from .table import (
     Budget,
     Entry,
     Experiment,
     Job,
-    Page,
-    Panel,
     Part,
+    Point,
     Results,
+    Sample,
     Sheet,
-    Table,
     every_part,
+    panel_of,
+    table,
 )
 
 # The methods of [SHT, Section IV], as its experiments run them, and what is added to them.
@@ -60,8 +61,6 @@ STARS = (20, 40, 60, 80)
 METHODS = ("SHT-AUC", "SPAM-l1", "SPAM-l2", "FSAUC", "SOLAM", "StoIHT", "HSG-HT")
 BOTH = "SPAM-l1/l2"
 
-AUC = printed(PAPER, "Table I")
-GENES = printed(PAPER, "Table III")
 SETS = ("colon", "leukemia")
 
 
@@ -84,6 +83,8 @@ def f1(w: np.ndarray, data: Dataset) -> float:
 
 
 Config = tuple[float, ...]
+Folds = Sequence[tuple[np.ndarray, np.ndarray]]
+Spend = Mapping[str, Any]
 
 SEARCH = (
     "Every point of the grids is fitted in every fold, and none is left before its folds are done. "
@@ -94,114 +95,80 @@ DENSE, TOP, EXACT = "mean difference", "top-k mean difference", "AUC-SVM, exact"
 FISHER = "top-k Fisher"
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Rows and their positive mask."""
-
-    X: np.ndarray
-    positive: np.ndarray
-
-    def part(self, rows: np.ndarray) -> Rows:
-        """Return some of the rows."""
-        return Rows(self.X[rows], self.positive[rows])
-
-    def auc(self, w: np.ndarray) -> float:
-        """Return the AUC of the weights."""
-        return auc(self.X @ w, self.positive)
-
-
-def _sht(rows: Rows, config: Config, spend: Mapping[str, Any]) -> np.ndarray:
-    k, blocks = config
-    solver = StochasticHardThresholding(
-        int(k), n_blocks=int(blocks), max_epochs=spend["epochs"], tol=0.0, mode="authors"
-    )
+def _sht(rows: Sample, config: Config, spend: Spend) -> np.ndarray:
+    k, blocks = map(int, config)
+    more: dict[str, Any] = {"max_epochs": spend["epochs"], "tol": 0.0, "mode": "authors"}
+    solver = StochasticHardThresholding(k, n_blocks=blocks, **more)
     return solver.solve(sparse_problem(rows.X, rows.positive)).w
 
 
-def _stoiht(rows: Rows, config: Config, spend: Mapping[str, Any]) -> np.ndarray:
-    k, blocks = config
+def _stoiht(rows: Sample, config: Config, spend: Spend) -> np.ndarray:
+    k, blocks = map(int, config)
     more: dict[str, Any] = {"step": 1.0, "max_epochs": spend["epochs"], "intercept": 0.0}
-    return stoiht(rows.X, rows.positive, int(k), n_blocks=int(blocks), **more).w
+    return stoiht(rows.X, rows.positive, k, n_blocks=blocks, **more).w
 
 
-def _hsg_ht(rows: Rows, config: Config, spend: Mapping[str, Any]) -> np.ndarray:
+def _hsg_ht(rows: Sample, config: Config, spend: Spend) -> np.ndarray:
     k, first = config
     more: dict[str, Any] = {"step": 3.0, "max_passes": spend["epochs"], "intercept": 0.0}
     return hsg_ht(rows.X, rows.positive, int(k), first=first, mode="authors", **more).w
 
 
-def _spam(l1: bool, l2: bool) -> Callable[[Rows, Config, Mapping[str, Any]], np.ndarray]:
-    def fit(rows: Rows, config: Config, spend: Mapping[str, Any]) -> np.ndarray:
+Fitted = Callable[[Sample, Config, Spend], np.ndarray]
+
+
+def _spam(l1: bool, l2: bool) -> Fitted:
+    def fit(rows: Sample, config: Config, spend: Spend) -> np.ndarray:
         beta, xi = config
         loss = sparse_problem(rows.X, rows.positive)
         scale = loss.share * (1 - loss.share)  # the programs minimise r (1 - r) F + penalty
-        solver = StochasticProximal(
-            l1=beta / scale if l1 else 0.0,
-            l2=beta / scale if l2 else 0.0,
-            step=xi * scale,
-            max_passes=spend["passes"],
-        )
+        weights: Any = {"l1": beta / scale * l1, "l2": beta / scale * l2}
+        solver = StochasticProximal(step=xi * scale, max_passes=spend["passes"], **weights)
         return solver.solve(loss).w
 
     return fit
 
 
-def _saddle(
-    kind: type[StochasticSaddle] | type[MultiStageSaddle],
-) -> Callable[[Rows, Config, Mapping[str, Any]], np.ndarray]:
-    def fit(rows: Rows, config: Config, spend: Mapping[str, Any]) -> np.ndarray:
+def _saddle(kind: type[StochasticSaddle] | type[MultiStageSaddle]) -> Fitted:
+    def fit(rows: Sample, config: Config, spend: Spend) -> np.ndarray:
         solver = kind(config[0], step=config[1], max_passes=spend["passes"])
         return solver.solve(sparse_problem(rows.X, rows.positive)).w
 
     return fit
 
 
-_FITS: dict[str, Callable[[Rows, Config, Mapping[str, Any]], np.ndarray]] = {
-    "SHT-AUC": _sht,
-    "SPAM-l1": _spam(True, False),
-    "SPAM-l2": _spam(False, True),
-    BOTH: _spam(True, True),
-    "FSAUC": _saddle(MultiStageSaddle),
-    "SOLAM": _saddle(StochasticSaddle),
-    "StoIHT": _stoiht,
-    "HSG-HT": _hsg_ht,
-    DENSE: lambda rows, config, spend: mean_difference(rows.X, rows.positive),
-    TOP: lambda rows, config, spend: top_mean_difference(rows.X, rows.positive, int(config[0])),
-    FISHER: lambda rows, config, spend: top_fisher(rows.X, rows.positive, int(config[0])),
+# Of each method: its fit, and the lines of a budget that are its grid.
+FITS: dict[str, tuple[Fitted, tuple[str, ...]]] = {
+    "SHT-AUC": (_sht, ("k", "blocks")),
+    "SPAM-l1": (_spam(True, False), ("beta", "xi")),
+    "SPAM-l2": (_spam(False, True), ("beta", "xi")),
+    BOTH: (_spam(True, True), ("beta", "xi")),
+    "FSAUC": (_saddle(MultiStageSaddle), ("R", "eta of FSAUC")),
+    "SOLAM": (_saddle(StochasticSaddle), ("R", "xi")),
+    "StoIHT": (_stoiht, ("k", "blocks")),
+    "HSG-HT": (_hsg_ht, ("k", "tau of HSG-HT")),
+    DENSE: (lambda rows, config, spend: mean_difference(rows.X, rows.positive), ()),
+    TOP: (lambda rows, c, spend: top_mean_difference(rows.X, rows.positive, int(c[0])), ("k",)),
+    FISHER: (lambda rows, c, spend: top_fisher(rows.X, rows.positive, int(c[0])), ("k",)),
 }
 
 
-def grid(method: str, budget: Mapping[str, Any]) -> list[Config]:
+def grid(method: str, budget: Spend) -> list[Config]:
     """Return what is tried for a method, out of the lines of a budget."""
-    ks = budget["k"]
-    axes: dict[str, Sequence[Iterable[float]]] = {
-        "SHT-AUC": (ks, budget["blocks"]),
-        "StoIHT": (ks, budget["blocks"]),
-        "HSG-HT": (ks, budget["tau of HSG-HT"]),
-        "FSAUC": (budget["R"], budget["eta of FSAUC"]),
-        "SOLAM": (budget["R"], budget["xi"]),
-        DENSE: (),
-        TOP: (ks,),
-        FISHER: (ks,),
-    }
-    chosen = axes.get(method, (budget["beta"], budget["xi"]))
-    return [tuple(map(float, point)) for point in product(*chosen)]
+    axes = (budget[line] for line in FITS[method][1])
+    return [tuple(map(float, point)) for point in product(*axes)]
 
 
-def fit(method: str, rows: Rows, config: Config, spend: Mapping[str, Any]) -> np.ndarray:
+def fit(method: str, rows: Sample, config: Config, spend: Spend) -> np.ndarray:
     """Return the weights; zero where the steps diverge, as they do for parts of the grids."""
     try:
-        return _FITS[method](rows, config, spend)
+        return FITS[method][0](rows, config, spend)
     except OverflowingError:
         return np.zeros(rows.X.shape[1])
 
 
 def fold_aucs(
-    method: str,
-    rows: Rows,
-    folds: Sequence[tuple[np.ndarray, np.ndarray]],
-    configs: Sequence[Config],
-    spend: Mapping[str, Any],
+    method: str, rows: Sample, folds: Folds, configs: Sequence[Config], spend: Spend
 ) -> np.ndarray:
     """Return the AUC on the held-out rows of each fold, for each parameter: (folds, configs)."""
     found = [
@@ -211,12 +178,7 @@ def fold_aucs(
     return np.array(found)
 
 
-def chosen(
-    method: str,
-    rows: Rows,
-    folds: Sequence[tuple[np.ndarray, np.ndarray]],
-    budget: Mapping[str, Any],
-) -> tuple[np.ndarray, Config]:
+def chosen(method: str, rows: Sample, folds: Folds, budget: Spend) -> tuple[np.ndarray, Config]:
     """Return the weights on all rows with the parameters of the best mean AUC on the folds."""
     configs = grid(method, budget)
     best = 0
@@ -225,9 +187,7 @@ def chosen(
     return fit(method, rows, configs[best], budget), configs[best]
 
 
-def exact_auc_svm(
-    rows: Rows, folds: Sequence[tuple[np.ndarray, np.ndarray]], lams: Sequence[float]
-) -> tuple[np.ndarray, float]:
+def exact_auc_svm(rows: Sample, folds: Folds, lams: Sequence[float]) -> tuple[np.ndarray, float]:
     """Return the certified optimum over all pairs with lam by the folds, and its relative gap.
 
     Each fold is one path of falling lam.
@@ -241,6 +201,18 @@ def exact_auc_svm(
     path = regularization_path(rows.X, rows.positive.astype(int), [lam], positive=1, tol=1e-6)
     point = path.points[0]
     return point.solution.w, float(point.certificate.relative_gap or 0.0)
+
+
+def screened_subset(
+    rows: Sample, measure: np.ndarray, many: int, k: int
+) -> tuple[np.ndarray, np.ndarray, dict[str, float]]:
+    """Return the best k of the many features of largest measure: weights, features, its proof."""
+    screened = largest(measure, many)
+    best = best_subset(rows.X[:, screened], rows.positive, k, max_time=20.0)
+    w = np.zeros(rows.X.shape[1])
+    w[screened] = best.w
+    proof = {"subset gap": best.gap, "subset proved": float(best.proved)}
+    return w, screened[best.support], proof
 
 
 # [SHT, Tables I and II, Fig. 2]: simulated data, how they are split, and what is measured.
@@ -297,11 +269,10 @@ def compute_synthetic(job: Job) -> dict[str, Any]:
     k_star, r, trial = job["k_star"], job["r"], job["trial"]
     purpose = f"{k_star} {r:g} {trial}"
     data = sparse_mean_shift(N, job.draw_seed(purpose), d=D, k_star=k_star, r=r)
-    train, test = make_splits(5, data.X, data.is_positive, job.draw_seed(purpose) % 2**31)[
-        job["fold"]
-    ]
+    splits = make_splits(5, data.X, data.is_positive, job.draw_seed(purpose) % 2**31)
+    train, test = splits[job["fold"]]
     mean, spread = data.X[train].mean(axis=0), data.X[train].std(axis=0)
-    rows = Rows((data.X - mean) / (spread * np.sqrt(D)), data.is_positive)
+    rows = Sample((data.X - mean) / (spread * np.sqrt(D)), data.is_positive)
     inside = rows.part(train)
     splits = make_splits(job.budget["inner folds"], inside.X, inside.positive, job["fold"])
     methods = [*METHODS, DENSE, TOP, FISHER, *([BOTH] if k_star == STARS[0] else [])]
@@ -317,28 +288,25 @@ def compute_synthetic(job: Job) -> dict[str, Any]:
     return found
 
 
-def _added(rows: Rows, data: Dataset, k: int, found: dict[str, Any]) -> dict[str, np.ndarray]:
+def _added(rows: Sample, data: Dataset, k: int, found: dict[str, Any]) -> dict[str, np.ndarray]:
     """Return the weights of what is added, and note their objectives."""
     loss = sparse_problem(rows.X, rows.positive)
     kept = max(k - 1, 1)  # what the published configuration keeps
     swaps = StochasticHardThresholding(kept, max_epochs=100, refine="swaps").solve(loss)
-    published = StochasticHardThresholding(k, max_epochs=100, mode="authors").solve(loss)
-    refit = StochasticHardThresholding(k, max_epochs=100, mode="authors", refine="refit")
-    found["objective published"] = published.objective
+    published = StochasticHardThresholding(k, max_epochs=100, mode="authors")
+    refit = replace(published, refine="refit")
+    found["objective published"] = published.solve(loss).objective
     found["objective refit"] = refit.solve(loss).objective
     found["objective swaps"] = swaps.objective
-    screened = largest(np.abs(loss.delta), 30)
-    best = best_subset(rows.X[:, screened], rows.positive, 8, max_time=20.0)
-    found["subset gap"], found["subset proved"] = best.gap, float(best.proved)
-    w = np.zeros(loss.dim)
-    w[screened] = best.w
+    w, _, proof = screened_subset(rows, np.abs(loss.delta), 30, 8)
+    found |= proof
     assert data.support is not None
     oracle = oracle_support(rows.X, rows.positive, data.support)
     return {SWAPS: swaps.w, SUBSET: w, ORACLE: oracle}
 
 
 def _measures(
-    method: str, w: np.ndarray, raw: np.ndarray, test: Rows, data: Dataset
+    method: str, w: np.ndarray, raw: np.ndarray, test: Sample, data: Dataset
 ) -> dict[str, float]:
     """Return AUC on the test rows and on new ones, F1, Jaccard, and F1 of the k* largest."""
     assert data.support is not None
@@ -364,11 +332,6 @@ SYNTHETIC = Experiment(
 )
 
 
-FEATURES = printed(PAPER, "Table II")
-TOP_F1 = "F1 of the k* largest, k* = {}"
-Print = Mapping[str, Mapping[str, str]]
-
-
 def by_trial(results: Results, name: str, k_star: int, r: float = RARE) -> np.ndarray:
     """Return a number's mean in each trial: folds of one trial share their data."""
     found: dict[int, list[float]] = {}
@@ -378,86 +341,80 @@ def by_trial(results: Results, name: str, k_star: int, r: float = RARE) -> np.nd
     return np.array([np.mean(values) for values in found.values()])
 
 
-def _sheet(
-    results: Results, methods: Sequence[str], columns: Sequence[tuple[str, str]], print_of: Print
-) -> Sheet:
-    """Enter each column, named with a `k*` to be filled in, of each method at the four k*."""
-    sheet = Sheet()
-    for method in methods:
-        for column, measure in columns:
-            for k_star in STARS:
-                name = column.format(k_star)
-                values = by_trial(results, f"{measure} {method}", k_star)
-                sheet.mean(method, name, values, print_of.get(method, {}).get(name), 3)
-    return sheet
-
-
-def _against(
-    sheet: Sheet, results: Results, measure: str, what: str, rivals: Sequence[str]
+def _show(
+    sheet: Sheet,
+    place: str,
+    methods: Sequence[str],
+    columns: Mapping[str, str],
+    tested: Mapping[str, str],
+    rivals: Sequence[str],
 ) -> None:
-    """Enter the paired tests of SHT-AUC, the trials of all k* together."""
-    for rival in rivals:
+    """Enter each column, named with a `k*` to be filled in, of each method at the four k*.
+
+    SHT-AUC is tested against its rivals with the trials of all k* together.
+    """
+    print_of = printed(PAPER, place)
+    for method, (column, measure), k_star in product(methods, columns.items(), STARS):
+        name = column.format(k_star)
+        values = by_trial(sheet.results, f"{measure} {method}", k_star)
+        text = print_of[method].get(name) if method in print_of else None
+        sheet.mean(method, name, values, text, 3)
+    for (measure, what), rival in product(tested.items(), rivals):
         names = ("SHT-AUC", rival)
         sides = (
-            np.concatenate([by_trial(results, f"{measure} {m}", k) for k in STARS]) for m in names
+            np.concatenate([by_trial(sheet.results, f"{measure} {m}", k) for k in STARS])
+            for m in names
         )
         sheet.paired(sides, names, "", before=f"{what}, all four k*")
 
 
-def render_auc(results: Results) -> Page:
+@table("sht-table-1", SYNTHETIC)
+def table_1(sheet: Sheet) -> None:
     """Show the AUC of Table I."""
-    columns = (("k* = {}", "auc"), ("k* = {}, new rows", "true"))
-    sheet = _sheet(results, (*METHODS, *ADDED), columns, AUC)
-    _against(sheet, results, "true", "AUC on new rows", (*METHODS[1:], DENSE, TOP, EXACT, SWAPS))
-    return sheet.page()
+    columns, tested = {"k* = {}": "auc", "k* = {}, new rows": "true"}, {"true": "AUC on new rows"}
+    rivals = (*METHODS[1:], DENSE, TOP, EXACT, SWAPS)
+    _show(sheet, "Table I", (*METHODS, *ADDED), columns, tested, rivals)
 
 
-def render_features(results: Results) -> Page:
+@table("sht-table-2", SYNTHETIC)
+def table_2(sheet: Sheet) -> None:
     """Show F1 and the Jaccard index of Table II."""
-    columns = (("F1, k* = {}", "f1"), ("JI, k* = {}", "ji"), (TOP_F1, "top"))
+    columns = {"F1, k* = {}": "f1", "JI, k* = {}": "ji", "F1 of the k* largest, k* = {}": "top"}
+    tested = {"f1": "F1", "ji": "JI", "top": "F1 of the k* largest"}
     methods = (*METHODS, *(m for m in ADDED if m != ORACLE))
-    sheet = _sheet(results, methods, columns, FEATURES)
-    for measure, what in (("f1", "F1"), ("ji", "JI"), ("top", "F1 of the k* largest")):
-        _against(sheet, results, measure, what, (*METHODS[1:], DENSE, TOP))
-    return sheet.page()
+    _show(sheet, "Table II", methods, columns, tested, (*METHODS[1:], DENSE, TOP))
 
 
-def render_imbalance(results: Results) -> Page:
+DRAWN = ("SHT-AUC", "SPAM-l1", "FSAUC", "StoIHT", "HSG-HT", DENSE)  # curves of Fig. 2
+
+
+@table("sht-fig-2", SYNTHETIC)
+def fig_2(sheet: Sheet) -> None:
     """Show AUC and F1 by the share of positives, as Fig. 2."""
-    sheet, panels = Sheet(), []
-    shares = results.budget["r"]
-    methods = (*METHODS, BOTH, DENSE, TOP)
+    results, shares = sheet.results, sheet.results.budget["r"]
+
+    def values(measure: str, method: str, r: Any) -> np.ndarray:
+        return by_trial(results, f"{measure} {method}", STARS[0], r)
+
     for measure, title in (("auc", "AUC"), ("f1", "F1"), ("true", "AUC on new rows")):
-        series, bars = [], {}
-        for method in methods:
-            points = []
-            for r in shares:
-                values = by_trial(results, f"{measure} {method}", STARS[0], r)
-                mean = sheet.mean(method, f"{title}, r = {r:g}", values, digits=3)
-                points += [(float(r), *mean)] if mean else []
-            if points and method in ("SHT-AUC", "SPAM-l1", "FSAUC", "StoIHT", "HSG-HT", DENSE):
-                x, y, bars[method] = zip(*points, strict=True)
-                series.append(Series(method, x, y, method == DENSE))
-        if series:
-            axis = "share of positives r"
-            panels.append(Panel(title, axis, title, tuple(series), log_x=False, errors=bars))
+        curves: dict[str, list[Point]] = {method: [] for method in DRAWN}
+        for method, r in product((*METHODS, BOTH, DENSE, TOP), shares):
+            found = values(measure, method, r)
+            mean = sheet.mean(method, f"{title}, r = {r:g}", found, digits=3)
+            if mean and method in curves:
+                curves[method].append((float(r), *mean))
+        if any(curves.values()):
+            labels = ("share of positives r", title)
+            sheet.panels.append(panel_of(title, labels, curves, (DENSE,)))
     last = shares[-1]
-    for rival in ("StoIHT", "HSG-HT", "SPAM-l2", "SOLAM", DENSE):
-        for r in (RARE, last):
-            names = ("SHT-AUC", rival)
-            sides = (by_trial(results, f"true {m}", STARS[0], r) for m in names)
-            sheet.paired(sides, names, "in AUC on new rows", before=f"r = {r:g}")
-    low, high = (by_trial(results, "true SHT-AUC", STARS[0], r) for r in (RARE, last))
-    if not low.size or not high.size:
-        return sheet.page(panels)
-    rare, most = (by_trial(results, f"true {ORACLE}", STARS[0], r).mean() for r in (RARE, last))
-    ceiling = stats.norm.cdf(np.sqrt(STARS[0] / 2) * SHIFT)
-    return sheet.page(panels, ceiling=ceiling, rare=rare, most=most, last=last)
-
-
-TABLE_1 = Table.of("sht-table-1", SYNTHETIC, render_auc)
-TABLE_2 = Table.of("sht-table-2", SYNTHETIC, render_features)
-FIG_2 = Table.of("sht-fig-2", SYNTHETIC, render_imbalance)
+    for rival, r in product(("StoIHT", "HSG-HT", "SPAM-l2", "SOLAM", DENSE), (RARE, last)):
+        names = ("SHT-AUC", rival)
+        sides = (values("true", m, r) for m in names)
+        sheet.paired(sides, names, "in AUC on new rows", before=f"r = {r:g}")
+    if all(values("true", "SHT-AUC", r).size for r in (RARE, last)):
+        rare, most = (values("true", ORACLE, r).mean() for r in (RARE, last))
+        ceiling = stats.norm.cdf(np.sqrt(STARS[0] / 2) * SHIFT)
+        sheet.known = {"ceiling": ceiling, "rare": rare, "most": most, "last": last}
 
 
 # [SHT, Section IV-B, Table III, Figs. 3 and 4]: two gene sets, as published and without leaks.
@@ -534,13 +491,11 @@ GENE_BUDGET = (
     Budget("lam of AUC-SVM", "none", [1e-4, 1e-3, 1e-2], [1e-6, 1e-5, 1e-4, 1e-3, 1e-2]),
 )  # fmt: skip
 
-Folds = Sequence[tuple[np.ndarray, np.ndarray]]
 
-
-def gene_parts(budget: Mapping[str, Any]) -> list[Part]:
+def gene_parts(budget: Spend) -> list[Part]:
     """Return a part for each shuffle and data set: the shuffles first."""
     shuffles = range(max(budget["shuffles"].values()))
-    return every_part("{set},shuffle={shuffle}", str, shuffle=shuffles, set=SETS)
+    return every_part("{set},shuffle={shuffle}", str, shuffle=shuffles, set=SETS)(budget)
 
 
 def shuffled(
@@ -569,104 +524,70 @@ def compute_genes(job: Job) -> dict[str, Any]:
     name, at, budget = job["set"], job["shuffle"], job.budget
     data = load_real(name, job.run.data_dir)
     X = np.asarray(data.X, dtype=float)
-    rows = Rows(X / np.linalg.norm(X, axis=1, keepdims=True), data.is_positive)
+    rows = Sample(X / np.linalg.norm(X, axis=1, keepdims=True), data.is_positive)
     rng = job.rng(f"shuffle {name} {at}")
     train, test, published, right = shuffled(rows.positive, rng, budget["folds"])
-    tools = _Trial(rows, train, test, published, right, budget)
+    slipped = np.concatenate([held for _, held in published])
     names = feature_names(read_arrays(job.file(name), ("feature_names",)), data.X.shape[1])
     columns = marker_columns(name, names)
     markers = sorted({column for group in columns.values() for column in group})
-    found: dict[str, Any] = {"markers": len(markers), "overlap": tools.overlap}
+    found: dict[str, Any] = {"markers": len(markers), "overlap": np.isin(test, slipped).mean()}
     found["marker columns"] = {str(number): places for number, places in columns.items()}
+    places = np.sort(train)
+    inside, new = rows.part(places), rows.part(test)
     for method in METHODS:
-        found |= tools.sparse(method, markers) if method in SPARSE else tools.other(method)
-    return found | tools.added(budget["lam of AUC-SVM"])
+        found |= _both_protocols(method, rows, inside, new, published, right, markers, budget)
+    local = [(np.searchsorted(places, a), np.searchsorted(places, b)) for a, b in right]
+    for method in (DENSE, TOP, FISHER):
+        found[f"right {method}"] = new.auc(chosen(method, inside, local, budget)[0])
+    w, found["gap"] = exact_auc_svm(inside, local, budget["lam of AUC-SVM"])
+    found[f"right {EXACT}"] = new.auc(w)
+    fisher = fisher_scores(inside.X, inside.positive)
+    w, found[f"genes {GENE_SUBSET}"], proof = screened_subset(inside, fisher, 40, 5)
+    return found | proof | {f"right {GENE_SUBSET}": new.auc(w)}
 
 
-class _Trial:
-    """One shuffle: rows, folds, and the fits on the training rows made so far."""
+def _both_protocols(
+    method: str,
+    rows: Sample,
+    inside: Sample,
+    test: Sample,
+    published: Folds,
+    right: Folds,
+    markers: list[int],
+    budget: Spend,
+) -> dict[str, Any]:
+    """Return the AUC of a method: published, mean of as many results as folds, and right.
 
-    def __init__(
-        self,
-        rows: Rows,
-        train: np.ndarray,
-        test: np.ndarray,
-        published: Folds,
-        right: Folds,
-        budget: Mapping[str, Any],
-    ):
-        places = np.sort(train)
-        self.rows, self.inside, self.test = rows, rows.part(places), rows.part(test)
-        self.published, self.right, self.budget = published, right, budget
-        self.local = [
-            (np.searchsorted(places, rest), np.searchsorted(places, held)) for rest, held in right
-        ]
-        slipped = np.concatenate([held for _, held in published])
-        self.overlap = float(np.isin(test, slipped).mean())
-        self.made: dict[tuple[str, Config], np.ndarray] = {}
+    Of one with k, by k, and with what Figs. 3 and 4 show.
+    """
+    configs = grid(method, budget)
+    leaky, clean = (fold_aucs(method, rows, folds, configs, budget) for folds in (published, right))
 
-    def weights(self, method: str, config: Config) -> np.ndarray:
-        """Return the fit on all training rows."""
-        key = (method, config)
-        if key not in self.made:
-            self.made[key] = fit(method, self.inside, config, self.budget)
-        return self.made[key]
+    @cache
+    def weights(at: int) -> np.ndarray:
+        return fit(method, inside, configs[at], budget)
 
-    def test_auc(self, method: str, config: Config) -> float:
-        """Return its AUC on the test rows."""
-        return self.test.auc(self.weights(method, config))
+    def tested(lines: np.ndarray, places: list[int]) -> list[float]:
+        return [test.auc(weights(places[int(line[places].argmax())])) for line in lines]
 
-    def other(self, method: str) -> dict[str, Any]:
-        """Return the AUC of a method without k: published, mean of five results, and right."""
-        configs = grid(method, self.budget)
-        leaky = fold_aucs(method, self.rows, self.published, configs, self.budget)
-        clean = fold_aucs(method, self.rows, self.right, configs, self.budget).mean(axis=0)
-        each = [self.test_auc(method, configs[int(line.argmax())]) for line in leaky]
-        return {
-            f"published {method}": each,
-            f"right {method}": self.test_auc(method, configs[int(clean.argmax())]),
-        }
-
-    def sparse(self, method: str, markers: list[int]) -> dict[str, Any]:
-        """Return the same of a method with k, and what Figs. 3 and 4 show, by k."""
-        configs = grid(method, self.budget)
-        leaky = fold_aucs(method, self.rows, self.published, configs, self.budget)
-        clean = fold_aucs(method, self.rows, self.right, configs, self.budget)
-        published, unslipped, shares = [], [], []
-        for k in self.budget["k"]:
-            at = [place for place, config in enumerate(configs) if config[0] == k]
-            picks = [configs[at[int(line[at].argmax())]] for line in leaky]
-            published.append([self.test_auc(method, config) for config in picks])
-            better = [configs[at[int(line[at].argmax())]] for line in clean]
-            unslipped.append([self.test_auc(method, config) for config in better])
-            found = [ratios(np.flatnonzero(self.weights(method, c)), markers) for c in picks]
-            shares.append(np.mean(found, axis=0).tolist())
-        best = configs[int(clean.mean(axis=0).argmax())]
-        return {
-            f"published {method}": published,
-            f"unslipped {method}": unslipped,
-            f"right {method}": self.test_auc(method, best),
-            f"k {method}": best[0],
-            f"genes {method}": np.flatnonzero(self.weights(method, best)).tolist(),
-            f"ratios {method}": shares,
-        }
-
-    def added(self, lams: Sequence[float]) -> dict[str, Any]:
-        """Return the AUC of what is added, all chosen on the training rows."""
-        found: dict[str, Any] = {}
-        for method in (DENSE, TOP, FISHER):
-            w, _ = chosen(method, self.inside, self.local, self.budget)
-            found[f"right {method}"] = self.test.auc(w)
-        w, found["gap"] = exact_auc_svm(self.inside, self.local, lams)
-        found[f"right {EXACT}"] = self.test.auc(w)
-        screened = largest(fisher_scores(self.inside.X, self.inside.positive), 40)
-        best = best_subset(self.inside.X[:, screened], self.inside.positive, 5, max_time=20.0)
-        w = np.zeros(self.inside.X.shape[1])
-        w[screened] = best.w
-        found[f"right {GENE_SUBSET}"] = self.test.auc(w)
-        found[f"genes {GENE_SUBSET}"] = screened[best.support].tolist()
-        found["subset proved"], found["subset gap"] = float(best.proved), best.gap
-        return found
+    best, every = int(clean.mean(axis=0).argmax()), [*range(len(configs))]
+    found: dict[str, Any] = {f"right {method}": test.auc(weights(best))}
+    if method not in SPARSE:
+        return found | {f"published {method}": tested(leaky, every)}
+    by_k = [[at for at in every if configs[at][0] == k] for k in budget["k"]]
+    shares = []
+    for places in by_k:
+        picks = [places[int(line[places].argmax())] for line in leaky]
+        of_picks = [ratios(np.flatnonzero(weights(at)), markers) for at in picks]
+        shares.append(np.mean(of_picks, axis=0).tolist())
+    return found | {
+        f"published {method}": [tested(leaky, places) for places in by_k],
+        f"unslipped {method}": [tested(clean, places) for places in by_k],
+        f"k {method}": configs[best][0],
+        f"genes {method}": np.flatnonzero(weights(best)).tolist(),
+        f"ratios {method}": shares,
+    }
 
 
 GENE_FITS = Experiment(
@@ -707,137 +628,114 @@ def overlap(name: str) -> float:
     return (SIZES[name] - TRAINING) / TRAINING
 
 
-def render_gene_auc(results: Results) -> Page:
+@table("sht-table-3", GENE_FITS)
+def table_3(sheet: Sheet) -> None:
     """Show Table III, as published and without the leaks."""
-    sheet = Sheet()
-    for method in (*METHODS, *GENE_ADDED):
-        for name in SETS:
-            printed = GENES[method][name] if method in GENES else None
-            if method in METHODS:
-                values = by_test_k(results, "published", method, name)
-                sheet.mean(method, f"{name}, as published", values, printed, 4)
-            values = results.values(f"right {method}", set=name)
-            sheet.mean(method, f"{name}, chosen on training rows", values, digits=4)
-            if method in SPARSE:
-                leak = by_test_k(results, "unslipped", method, name)
-                sheet.mean(method, f"{name}, only k on test rows", leak, digits=4)
+    genes, results = printed(PAPER, "Table III"), sheet.results
+    methods = (*METHODS, *GENE_ADDED)
+    for method, name in product(methods, SETS):
+        if method in METHODS:
+            values = by_test_k(results, "published", method, name)
+            sheet.mean(method, f"{name}, as published", values, genes[method][name], 4)
+        column = f"{name}, chosen on training rows"
+        sheet.mean(method, column, f"right {method}", digits=4, set=name)
+        if method in SPARSE:
+            leak = by_test_k(results, "unslipped", method, name)
+            sheet.mean(method, f"{name}, only k on test rows", leak, digits=4)
     for name in SETS:
-        right = {m: results.values(f"right {m}", set=name) for m in (*METHODS, *GENE_ADDED)}
         more: dict[str, Any] = {"unit": "in AUC", "digits": 4, "overlap": overlap(name)}
+        more["set"] = name
         for method in (*SPARSE, "SPAM-l1", "FSAUC"):
-            published = by_test_k(results, "published", method, name)
+            sides = (by_test_k(results, "published", method, name), f"right {method}")
             names = ("as published", "chosen on training rows")
-            sheet.paired((published, right[method]), names, before=f"{name}, {method}", **more)
-        for rival in [method for method in right if method != "SHT-AUC"]:
-            sides, before = (right["SHT-AUC"], right[rival]), f"{name}, chosen on training rows"
-            sheet.paired(sides, ("SHT-AUC", rival), before=before, **more)
-    proved, gaps = results.values("subset proved"), results.values("gap")
-    if not proved.size:
-        return sheet.page()
-    return sheet.page(proved=int(proved.sum()), tried=proved.size, gap=gaps.max())
+            sheet.paired(sides, names, before=f"{name}, {method}", **more)
+        for rival in methods[1:]:
+            names, before = ("SHT-AUC", rival), f"{name}, chosen on training rows"
+            sheet.paired([f"right {m}" for m in names], names, before=before, **more)
+    proved = sheet.values("subset proved")
+    if proved.size:
+        sheet.known = {"proved": int(proved.sum()), "tried": proved.size}
+        sheet.known["gap"] = sheet.values("gap").max()
 
 
-def render_by_k(results: Results) -> Page:
+@table("sht-fig-3", GENE_FITS)
+def fig_3(sheet: Sheet) -> None:
     """Show the AUC by k, as Fig. 3."""
-    ks = [float(k) for k in results.budget["k"]]
-    sheet, panels = Sheet(), []
+    ks = [float(k) for k in sheet.results.budget["k"]]
     for name in SETS:
-        series, bars = [], {}
+        curves: dict[str, list[Point]] = {}
         for method in SPARSE:
-            table = table_of(results, "published", method, name)
-            columns = table.T if len(table) else [np.empty(0)] * len(ks)
+            row, found = f"{name}, {method}", table_of(sheet.results, "published", method, name)
+            columns = found.T if len(found) else [np.empty(0)] * len(ks)
             means = [
-                sheet.mean(f"{name}, {method}", f"k = {k:g}", values, digits=3)
+                sheet.mean(row, f"k = {k:g}", values, digits=3)
                 for k, values in zip(ks, columns, strict=True)
             ]
-            if len(table):
-                heights, bars[method] = zip(*filter(None, means), strict=True)
-                series.append(Series(method, tuple(ks), heights))
-            if 500 in ks and len(table):
+            curves[method] = [(k, *mean) for k, mean in zip(ks, means, strict=True) if mean]
+            if 500 in ks and len(found):
                 near = np.array([30 <= k <= 100 for k in ks])
-                best = [table[:, (table.mean(axis=0) * some).argmax()] for some in (near, ~near)]
+                best = [found[:, (found.mean(axis=0) * some).argmax()] for some in (near, ~near)]
                 ends, more = [columns[ks.index(k)] for k in (500, 300)], ("in AUC", 4)
                 for sides, names in ((ends, ("k = 500", "k = 300")), (best, BEST)):
-                    sheet.paired(sides, names, *more, f"{name}, {method}", overlap(name))
-        for method in ("SPAM-l1", "SOLAM"):
-            values = by_test_k(results, "published", method, name)
+                    sheet.paired(sides, names, *more, row, overlap(name))
+        levels = ("SPAM-l1", "SOLAM")
+        for method in levels:
+            values = by_test_k(sheet.results, "published", method, name)
             if values.size:
-                level = float(values.mean())
-                series.append(Series(method, (ks[0], ks[-1]), (level, level), True))
-        if series:
-            panels.append(Panel(name, "k", "AUC", tuple(series), log_x=True, errors=bars))
-    return sheet.page(panels)
+                curves[method] = [(k, float(values.mean())) for k in (ks[0], ks[-1])]
+        if any(curves.values()):
+            sheet.panels.append(panel_of(name, ("k", "AUC"), curves, levels, log_x=True))
 
 
-TABLE_3 = Table.of("sht-table-3", GENE_FITS, render_gene_auc)
-FIG_3 = Table.of("sht-fig-3", GENE_FITS, render_by_k)
-
-
-def render_ratio(results: Results) -> Page:
+@table("sht-fig-4", GENE_FITS)
+def fig_4(sheet: Sheet) -> None:
     """Show the share of marker genes by k, as Fig. 4, both ways."""
-    ks = [float(k) for k in results.budget["k"]]
-    sheet, panels = Sheet(), []
+    ks = [float(k) for k in sheet.results.budget["k"]]
     for name, d in (("colon", 2000), ("leukemia", 7129)):
-        series, shares = [], {}
+        curves: dict[str, list[Point]] = {}
+        shares = {}
         for method in SPARSE:
-            records = np.array([r[f"ratios {method}"] for r in results.select(set=name)])
+            select = sheet.results.select(set=name)
+            records = np.array([record[f"ratios {method}"] for record in select])
             if not len(records):
                 continue
-            for at, k in enumerate(ks):
-                for side, what in enumerate(("of those found", "of the markers")):
-                    values, column = records[:, at, side], f"{what}, k = {k:g}"
-                    sheet.mean(f"{name}, {method}", column, values, digits=3)
-            series.append(Series(method, tuple(ks), tuple(records.mean(axis=0)[:, 0].tolist())))
+            sides = product(enumerate(ks), enumerate(("of those found", "of the markers")))
+            for (at, k), (side, what) in sides:
+                column = f"{what}, k = {k:g}"
+                sheet.mean(f"{name}, {method}", column, records[:, at, side], digits=3)
+            heights = records.mean(axis=0)[:, 0].tolist()
+            curves[method] = [*zip(ks, heights, strict=True)]
             shares[method] = records[:, ks.index(30), 0] if 30 in ks else np.empty(0)
         for names in [(SPARSE[0], rival) for rival in SPARSE[1:] if rival in shares]:
-            a, b = (shares[method] for method in names)
-            sheet.paired((a, b), names, "", 4, f"{name}, k = 30", 1 / overlap(name))
-        if series:
-            chance = float(results.values("markers", set=name)[0]) / d
-            level = (chance, chance)
-            series.append(Series("chance", (ks[0], ks[-1]), level, True))
-            panels.append(Panel(name, "k", "markers / genes found", tuple(series)))
-    return sheet.page(panels)
+            sides = (shares[method] for method in names)
+            sheet.paired(sides, names, "", 4, f"{name}, k = 30", 1 / overlap(name))
+        if curves:
+            chance = float(sheet.values("markers", set=name)[0]) / d
+            curves["chance"] = [(k, chance) for k in (ks[0], ks[-1])]
+            labels = ("k", "markers / genes found")
+            sheet.panels.append(panel_of(name, labels, curves, ("chance",), log_x=True))
 
 
-def render_lists(results: Results) -> Page:
+@table("sht-tables-4-5", GENE_FITS)
+def lists(sheet: Sheet) -> None:
     """Show which genes were selected most often, and which of them are markers."""
-    entries = []
+    shared = []  # of the best five of two shuffles of a set
     for name in SETS:
-        for method in ("SHT-AUC", GENE_SUBSET):
-            counts: Counter[int] = Counter()
-            total, marks = 0, {}
-            for record in results.select(set=name):
-                counts.update(record[f"genes {method}"])
-                total, marks = total + 1, _markers(record)
+        records = list(sheet.results.select(set=name))
+        for method in ("SHT-AUC", GENE_SUBSET) if records else ():
+            counts = Counter(gene for record in records for gene in record[f"genes {method}"])
+            marks = {
+                column: f", marker {number}"
+                for number, columns in records[-1]["marker columns"].items()
+                for column in columns
+            }
             for rank, (column, times) in enumerate(counts.most_common(8), start=1):
-                text = f"{column + 1} ({times} of {total}){marks.get(column, '')}"
-                entries.append(Entry(f"{name}, {method}", f"no. {rank}", None, text))
-    shared = _shared(results)
-    return Page(tuple(entries), values={} if shared is None else {"shared": shared})
-
-
-def _shared(results: Results) -> float | None:
-    """Return how many of the best five two shuffles of a set share on average, if there are two."""
-    common = [
-        len(set(a) & set(b))
-        for name in SETS
-        for a, b in combinations([r[f"genes {GENE_SUBSET}"] for r in results.select(set=name)], 2)
-    ]
-    return float(np.mean(common)) if common else None
-
-
-def _markers(record: dict[str, Any]) -> dict[int, str]:
-    """Return column to the text that marks it."""
-    return {
-        column: f", marker {number}"
-        for number, columns in record["marker columns"].items()
-        for column in columns
-    }
-
-
-FIG_4 = Table.of("sht-fig-4", GENE_FITS, render_ratio)
-LISTS = Table.of("sht-tables-4-5", GENE_FITS, render_lists)
+                text = f"{column + 1} ({times} of {len(records)}){marks.get(column, '')}"
+                sheet.entries.append(Entry(f"{name}, {method}", f"no. {rank}", None, text))
+        best = [set(record[f"genes {GENE_SUBSET}"]) for record in records]
+        shared += [len(a & b) for a, b in combinations(best, 2)]
+    if shared:
+        sheet.known = {"shared": float(np.mean(shared))}
 
 
 # [SHT, Fig. 1]: AUC of SHT-AUC by epochs, at three shares of positives.
@@ -855,12 +753,6 @@ EPOCH_BUDGET = (
     Budget("r", SHARES, SHARES, SHARES),
     Budget("rows of a batch", 50, 50, 50),
 )
-
-
-def epoch_parts(budget: Mapping[str, Any]) -> list[Part]:
-    """Return a part for each data set."""
-    trials, key = range(budget["trials"]), "k={k_star},r={r:g},trial={trial}"
-    return every_part(key, trial=trials, k_star=STARS, r=budget["r"])
 
 
 def compute_epochs(job: Job) -> dict[str, Any]:
@@ -908,60 +800,44 @@ def compute_epochs(job: Job) -> dict[str, Any]:
 
 
 CONVERGENCE = Experiment(
-    "sht-convergence", EPOCH_BUDGET, epoch_parts, compute_epochs, quick_minutes=0.3
+    "sht-convergence",
+    EPOCH_BUDGET,
+    every_part("k={k_star},r={r:g},trial={trial}", trial="trials", k_star=STARS, r="r"),
+    compute_epochs,
+    quick_minutes=0.3,
 )
 
 
-EPOCHS = printed(PAPER, "Fig. 1")
-
-
-def render_epochs(results: Results) -> Page:
+@table("sht-fig-1", CONVERGENCE)
+def fig_1(sheet: Sheet) -> None:
     """Show epochs to nearly all of the descent, and the curves."""
-    sheet = Sheet()
-    for k in STARS:
-        for name in (PUBLISHED, COMMON):
-            for r in SHARES:
-                values = results.values(f"epochs {name}", k_star=k, r=r)
-                text = EPOCHS.get(f"r = {r:g}", {}).get("epochs") if name == PUBLISHED else None
-                sheet.mean(f"k* = {k}", f"epochs, r = {r:g}, {name}", values, text, 0)
-    names = ("epochs at r = 0.05", "at r = 0.5")
+    results, text = sheet.results, printed(PAPER, "Fig. 1")
+    for k, name, r in product(STARS, (PUBLISHED, COMMON), SHARES):
+        at = f"r = {r:g}"
+        print_of = text[at].get("epochs") if name == PUBLISHED and at in text else None
+        column = f"epochs, {at}, {name}"
+        sheet.mean(f"k* = {k}", column, f"epochs {name}", print_of, 0, k_star=k, r=r)
     for name in (PUBLISHED, COMMON):
-        sheet.paired(_ends(results, name), names, "", 0, name)
+        what = f"epochs {name}"
+        ends = ([(what, {"k_star": k, "r": SHARES[at]}) for at in (0, -1)] for k in STARS)
+        sides = zip(*(results.matched("trial", *pair) for pair in ends), strict=True)
+        names = ("epochs at r = 0.05", "at r = 0.5")
+        sheet.paired(map(np.concatenate, sides), names, "", 0, name)
     for r in (SHARES[0], SHARES[-1]):
         curves = [record[f"train {PUBLISHED}"] for record in results.select(r=r)]
         late = (np.array([c[len(c) * third // 3 - 1] for c in curves]) for third in (3, 2))
         names = ("training AUC after 300 epochs", "after 200")
         sheet.paired(late, names, "", 5, f"r = {r:g}, {PUBLISHED}")
-    return sheet.page(_panels(results))
-
-
-def _ends(results: Results, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the epochs at the smallest and at the largest share, of the same trials."""
-    what = f"epochs {name}"
-    ends = ([(what, {"k_star": k, "r": SHARES[at]}) for at in (0, -1)] for k in STARS)
-    sides = [results.matched("trial", *pair) for pair in ends]
-    rare, even = (np.concatenate(side) for side in zip(*sides, strict=True))
-    return rare, even
-
-
-def _panels(results: Results) -> list[Panel]:
-    gap = results.budget["epochs between looks"]
-    curves = [(f"k* = {k}, published step", k, f"train {PUBLISHED}") for k in STARS]
-    curves.append(("k* = 20, one step", STARS[0], f"train {COMMON}"))
-    curves.append(("k* = 20, test rows", STARS[0], f"test {PUBLISHED}"))
-    panels = (_panel(results, *curve, gap) for curve in curves)
-    return [panel for panel in panels if panel.series]
-
-
-def _panel(results: Results, title: str, k: int, name: str, gap: int) -> Panel:
-    series = []
-    for r in SHARES:
-        curves = [record[name] for record in results.select(k_star=k, r=r)]
-        if curves:
-            mean = np.mean(curves, axis=0)
-            x = tuple(float(gap * (at + 1)) for at in range(mean.size))
-            series.append(Series(f"r = {r:g}", x, tuple((mean / mean.max()).tolist())))
-    return Panel(title, "epochs", "AUC / its maximum", tuple(series), log_x=False)
-
-
-FIG_1 = Table.of("sht-fig-1", CONVERGENCE, render_epochs)
+    shown = [(f"k* = {k}, published step", k, f"train {PUBLISHED}") for k in STARS]
+    shown.append(("k* = 20, one step", STARS[0], f"train {COMMON}"))
+    shown.append(("k* = 20, test rows", STARS[0], f"test {PUBLISHED}"))
+    gap = float(results.budget["epochs between looks"])
+    for title, k, name in shown:
+        curves = {}
+        for r in SHARES:
+            lines = [record[name] for record in results.select(k_star=k, r=r)]
+            mean = np.mean(lines, axis=0) if lines else np.empty(0)
+            heights = (mean / mean.max()).tolist() if lines else []
+            curves[f"r = {r:g}"] = [(gap * at, y) for at, y in enumerate(heights, start=1)]
+        if any(curves.values()):
+            sheet.panels.append(panel_of(title, ("epochs", "AUC / its maximum"), curves))

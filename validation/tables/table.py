@@ -9,18 +9,19 @@ from __future__ import annotations
 import math
 import re
 import string
+import time
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import cycle, product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import stats
 
 from ...exact.errors import InputError
+from ...exact.pairs.auc import auc
 from ..claims.claim import Context
 from ..plots import Figure, Series, as_svg, draw
 
@@ -123,6 +124,34 @@ def race(
     return -best[1], -best[2], best[0]
 
 
+Found = TypeVar("Found")
+
+
+def timed(work: Callable[[], Found]) -> tuple[Found, float]:
+    """Return what the work finds, and the seconds of the processor that it took."""
+    start = time.process_time()
+    found = work()
+    return found, time.process_time() - start
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows (n, d) and which of them are positive (n,)."""
+
+    X: Any
+    positive: np.ndarray
+
+    def part(self, rows: Any) -> Sample:
+        """Return some of the rows."""
+        return Sample(self.X[rows], self.positive[rows])
+
+    def auc(self, w: np.ndarray) -> float:
+        """Return the AUC of the scores X w; one half where they are not finite."""
+        with np.errstate(all="ignore"):
+            scores = self.X @ w
+        return auc(scores, self.positive) if np.isfinite(scores).all() else 0.5
+
+
 @dataclass(frozen=True)
 class Budget:
     """One line of what is spent: the paper's, and ours in each profile, None where it has none.
@@ -170,18 +199,24 @@ class Part:
 
 
 def every_part(
-    key: str, file_of: Callable[[str], str] | None = None, **axes: Iterable[Any]
-) -> list[Part]:
-    """Return a part for each choice of the parameters, the last of them fastest.
+    key: str, file_of: Callable[[str], str] | None = None, **axes: Any
+) -> Callable[[Mapping[str, Any]], list[Part]]:
+    """Return what makes a part for each choice of the parameters, the last of them fastest.
 
-    The name of its file of data follows from the parameter `set`.
+    An axis is the line of a budget that has its values, or their number, or is the values. The name
+    of a file of data follows from the parameter `set`.
     """
-    found = []
-    for values in product(*axes.values()):
-        chosen = dict(zip(axes, values, strict=True))
-        needs = () if file_of is None else (file_of(chosen["set"]),)
-        found.append(Part(key.format(**chosen), chosen, needs))
-    return found
+
+    def parts(budget: Mapping[str, Any]) -> list[Part]:
+        spent: list[Any] = [budget[a] if isinstance(a, str) else a for a in axes.values()]
+        found = []
+        for values in product(*(range(s) if isinstance(s, int) else s for s in spent)):
+            chosen = dict(zip(axes, values, strict=True))
+            needs = () if file_of is None else (file_of(chosen["set"]),)
+            found.append(Part(key.format(**chosen), chosen, needs))
+        return found
+
+    return parts
 
 
 @dataclass(frozen=True)
@@ -307,6 +342,9 @@ class Panel:
     ticks: tuple[str, ...] = ()
 
 
+Point = tuple[float, ...]  # Place, height and, where a bar is drawn, standard error.
+
+
 @dataclass(frozen=True)
 class Picture:
     """Panels under one legend; `name` is that of its file."""
@@ -363,6 +401,21 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
         axes.get_legend().remove()
 
 
+def panel_of(
+    title: str,
+    labels: tuple[str, str],
+    curves: Mapping[str, Sequence[Point]],
+    references: Collection[str] = (),
+    ticks: tuple[str, ...] = (),
+    log_x: bool = False,
+) -> Panel:
+    """Return the curves that have points; a third number of a point is its error."""
+    kept = {name: tuple(zip(*points, strict=True)) for name, points in curves.items() if points}
+    series = tuple(Series(name, c[0], c[1], name in references) for name, c in kept.items())
+    errors = {name: columns[2] for name, columns in kept.items() if len(columns) > 2}
+    return Panel(title, *labels, series, log_x, errors=errors, ticks=ticks)
+
+
 # Pages
 
 
@@ -382,74 +435,84 @@ class Entry:
 
 @dataclass(frozen=True)
 class Page:
-    """What a table's function returns: entries, tests, panels, and values for its texts.
-
-    The texts themselves, its picture among them, are those of tables.toml.
-    """
+    """What is shown of a table: cells, tests, notes, pictures, and what it comes to."""
 
     entries: tuple[Entry, ...]
     tests: tuple[NamedTest, ...] = ()
     differences: tuple[str, ...] = ()
     pictures: tuple[Picture, ...] = ()
     conclusion: str = ""
-    panels: tuple[Panel, ...] = ()
-    values: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass
 class Sheet:
-    """Entries and tests of a page, in its order."""
+    """A page that is being filled, in its order, with the results of an experiment.
 
+    Where a number is wanted, its name stands for the values of the parts with these parameters.
+    """
+
+    results: Results
     entries: list[Entry] = field(default_factory=list)
     tests: list[NamedTest] = field(default_factory=list)
+    panels: list[Panel] = field(default_factory=list)
+    known: dict[str, Any] = field(default_factory=dict)  # what texts of tables.toml ask for
+
+    def values(self, what: str | np.ndarray, **wanted: Any) -> np.ndarray:
+        """Return the values of a number; those that are given as they are."""
+        return self.results.values(what, **wanted) if isinstance(what, str) else what
 
     def mean(
-        self, row: str, column: str, values: np.ndarray, printed: str | None = None, digits: int = 2
+        self,
+        row: str,
+        column: str,
+        what: str | np.ndarray,
+        printed: str | None = None,
+        digits: int = 2,
+        **wanted: Any,
     ) -> tuple[float, float] | None:
         """Enter the mean over repetitions next to the print; return it with its error, if any."""
+        values = self.values(what, **wanted)
         ours, error = mean_error(values)
         self.entries.append(Entry(row, column, printed, ours, error, values.size, digits))
         return None if ours is None else (ours, error or 0.0)
 
     def means(
         self,
-        results: Results,
         row: str,
         columns: Iterable[tuple[str, str, int]],
-        shown: Mapping[str, str],
+        shown: Mapping[str, str] | None = None,
         **wanted: Any,
     ) -> None:
         """Enter the means of (column, number, digits) that are in print or have been run."""
+        shown = shown or {}
         for column, name, digits in columns:
-            values = results.values(name, **wanted)
+            values = self.values(name, **wanted)
             if values.size or column in shown:
                 self.mean(row, column, values, shown.get(column), digits)
 
-    def largest(self, row: str, column: str, values: np.ndarray) -> None:
+    def largest(self, row: str, column: str, what: str, **wanted: Any) -> None:
         """Enter the largest of proved upper bounds, where there is one."""
+        values = self.values(what, **wanted)
         if values.size:
             text = f"<= {values.max():.1e}"
             self.entries.append(Entry(row, column, None, text, None, values.size))
 
     def paired(
         self,
-        sides: Iterable[np.ndarray],
-        names: tuple[str, str],
+        sides: Iterable[str | np.ndarray],
+        names: Sequence[str],
         unit: str,
         digits: int = 3,
         before: str = "",
         overlap: float = 0.0,
+        **wanted: Any,
     ) -> None:
         """Enter the paired t-test of first minus second, where there are three pairs or more."""
-        a, b = sides
+        a, b = (self.values(side, **wanted) for side in sides)
         test = paired_test(a, b, overlap) if len(a) == len(b) else None
         if test is not None:
             name = f"{before}{': ' * bool(before)}{' minus '.join(names)}"
             self.tests.append(NamedTest(name, *test, unit, digits))
-
-    def page(self, panels: Iterable[Panel] = (), **values: Any) -> Page:
-        """Return the page."""
-        return Page(tuple(self.entries), tuple(self.tests), panels=tuple(panels), values=values)
 
 
 @dataclass(frozen=True)
@@ -464,32 +527,35 @@ class Table:
     render: Callable[[Results], Page]
     unavailable: Mapping[str, str] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, name: str, experiment: Experiment, draw: Callable[[Results], Page]) -> Table:
-        """Return the table of tables.toml; `draw` computes what its page shows."""
-        said = _declared()[name]
 
+SAID = tomllib.loads(Path(__file__).with_name("tables.toml").read_text(encoding="utf-8"))
+TABLES: dict[str, Table] = {}  # All that have been entered.
+
+Fill = TypeVar("Fill", bound=Callable[[Sheet], None])
+
+
+def table(name: str, experiment: Experiment) -> Callable[[Fill], Fill]:
+    """Enter the table of tables.toml whose page the function fills."""
+    said = SAID[name]
+
+    def entered(fill: Fill) -> Fill:
         def render(results: Results) -> Page:
-            page = draw(results)
-            known = page.values
-            notes = [_filled(note, known) for note in said.get("notes", ())]
-            pictures = ()
-            if page.panels:
-                pictures = (Picture(name, said["picture"], page.panels, said["caption"]),)
-            return replace(
-                page,
-                differences=tuple(filter(None, notes)),
-                pictures=pictures,
-                conclusion=_filled(said.get("conclusion", ""), known),
-            )
+            sheet = Sheet(results)
+            fill(sheet)
+            notes, pictures = [_filled(note, sheet.known) for note in said.get("notes", ())], ()
+            if sheet.panels:
+                picture = Picture(name, said["picture"], tuple(sheet.panels), said["caption"])
+                pictures = (picture,)
+            conclusion = _filled(said.get("conclusion", ""), sheet.known)
+            shown = tuple(sheet.entries), tuple(sheet.tests), tuple(filter(None, notes))
+            return Page(*shown, pictures, conclusion)
 
-        paper, place, title = (said[key] for key in ("paper", "place", "title"))
-        return cls(name, paper, place, title, experiment, render, said.get("unavailable", {}))
+        place: Any = {key: said[key] for key in ("paper", "place", "title")}
+        place["unavailable"] = said.get("unavailable", {})
+        TABLES[name] = Table(name=name, experiment=experiment, render=render, **place)
+        return fill
 
-
-@cache
-def _declared() -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_name("tables.toml").read_text(encoding="utf-8"))
+    return entered
 
 
 def _filled(text: str, values: Mapping[str, Any]) -> str:

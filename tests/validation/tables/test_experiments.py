@@ -19,10 +19,11 @@ from aucert.exact.spaces.kernels import get_kernel
 from aucert.validation.data.generators import linear, radial, xor_train_test
 from aucert.validation.effects import of_page
 from aucert.validation.tables import nonlinear, sauc, scaling_up, sht
+from aucert.validation.tables.run import tables
 from aucert.validation.tables.sauc import ALL, EXACT, PLAIN, RAW, STRUCTURED, SVM, Grid, Sides
 from aucert.validation.tables.scaling_up import Mapped, full_fit, hinge
-from aucert.validation.tables.sht import METHODS, STARS, Rows, by_trial
-from aucert.validation.tables.table import Experiment, Job, Page, Part, Results, Run, race
+from aucert.validation.tables.sht import METHODS, STARS, by_trial
+from aucert.validation.tables.table import Experiment, Job, Page, Part, Results, Run, Sample, race
 from loops import each, seeds
 from realdata import real_folder, require_real
 
@@ -164,7 +165,7 @@ def test_every_batch_method_is_certified_and_shares_its_split() -> None:
     parts = {part.key: part for part in small.parts(budget)}
     keys = ("nbauc,split=0", "linear,split=0", "linear,split=1")
     jobs = [Job("nonlinear-batch", parts[f"magic04,{key}"], run, budget) for key in keys]
-    rows = [nonlinear.split(one).X for one in jobs]
+    rows = [nonlinear.split(one)[0].X for one in jobs]
     assert (rows[0] == rows[1]).all() and (rows[0] != rows[2]).any()
 
 
@@ -295,7 +296,7 @@ def test_the_sign_of_the_structures_gain_reaches_page_and_tests(gain: float) -> 
         done = {f"auc {m}": v for m, v in values.items()} | {f"seconds {m}": 0.1 for m in values}
         return done | {"gap": 1e-7, "rows": 50, "raw pairs": 100, f"pairs {PLAIN}": 100}
 
-    tests = map(str, sauc.render_auc(results(sauc.REAL, make)).tests)
+    tests = map(str, tables()["sauc-table-3"].render(results(sauc.REAL, make)).tests)
     ours = [t for t in tests if t.startswith("linear") and f"{STRUCTURED} minus {PLAIN}" in t]
     assert f"{gain:+.4f}" in ours[0]
 
@@ -318,7 +319,7 @@ def test_the_anchors_give_the_printed_pair_counts_within_a_tenth(name: str) -> N
 def test_the_printed_profile_reads_the_papers_grids_first_and_coarse_ones_beside() -> None:
     spent = sauc.REAL.spent("printed")
     assert (len(spent["grid of sigma"]), len(spent["grid of lambda"])) == (21, 7)
-    readings = [p.parameters["reading"] for p in sauc.real_parts(spent)]
+    readings = [p.parameters["reading"] for p in sauc.REAL.parts(spent)]
     counts = {reading: readings.count(reading) for reading in dict.fromkeys(readings)}
     assert counts == dict(zip(sauc.READINGS, (340, 136, 136, 136), strict=True))
     grid, coarse = (Grid.of(spent, reading) for reading in sauc.READINGS[:2])
@@ -348,15 +349,15 @@ FOLDS = [
 
 
 @pytest.fixture
-def rows() -> Rows:
+def rows() -> Sample:
     rng = np.random.default_rng(0)
     positive = np.arange(60) < 25
     X = rng.normal(size=(60, 12))
     X[positive, :3] += 1.0
-    return Rows(X / np.sqrt(12), positive)
+    return Sample(X / np.sqrt(12), positive)
 
 
-def test_every_method_ranks_an_easy_problem_and_diverging_steps_give_zero(rows: Rows) -> None:
+def test_every_method_ranks_an_easy_problem_and_diverging_steps_give_zero(rows: Sample) -> None:
     for method in METHODS:
         assert rows.auc(sht.fit(method, rows, sht.grid(method, SPEND)[-1], SPEND)) > 0.7
     for method in ("SPAM-l2", "SOLAM"):
@@ -364,7 +365,7 @@ def test_every_method_ranks_an_easy_problem_and_diverging_steps_give_zero(rows: 
         assert not sht.fit(method, rows, (1e200, 1e150), spend).any()
 
 
-def test_the_penalty_of_spam_is_on_the_published_scale(rows: Rows) -> None:
+def test_the_penalty_of_spam_is_on_the_published_scale(rows: Sample) -> None:
     # r (1 - r) F + beta |w|_1 is least at zero from beta = r (1 - r) max |2 delta| on.
     X, positive = rows.X, rows.positive
     delta = X[positive].mean(axis=0) - X[~positive].mean(axis=0)
@@ -374,7 +375,7 @@ def test_the_penalty_of_spam_is_on_the_published_scale(rows: Rows) -> None:
     assert np.abs(above).max() < 0.05 * np.abs(below).max()
 
 
-def test_the_exact_machine_is_the_certified_optimum_at_its_lam(rows: Rows) -> None:
+def test_the_exact_machine_is_the_certified_optimum_at_its_lam(rows: Sample) -> None:
     w, gap = sht.exact_auc_svm(rows, FOLDS, [1e-3, 1e-1])
     assert gap <= 1e-6
     optima = [solve(rows.X, rows.positive.astype(int), lam).w for lam in (1e-3, 1e-1)]
@@ -435,7 +436,11 @@ def test_every_rival_is_paired_with_the_method_over_all_sparsities() -> None:
     names = [f"{measure} {m}" for measure in ("auc", "true", "f1", "ji", "top") for m in methods]
     names += [f"objective {kind}" for kind in ("published", "refit", "swaps")]
     found = results(sht.SYNTHETIC, lambda at, part: {n: rng.random() for n in names})
-    tests = [test for table in (sht.TABLE_1, sht.TABLE_2) for test in table.render(found).tests]
+    tests = [
+        test
+        for name in ("sht-table-1", "sht-table-2")
+        for test in tables()[name].render(found).tests
+    ]
     judged = of_page("", "", Page((), tuple(tests))).tests
     measures = {"AUC on new rows": "true", "F1": "f1", "JI": "ji", "F1 of the k* largest": "top"}
     for what, measure in measures.items():
@@ -448,7 +453,7 @@ def test_every_rival_is_paired_with_the_method_over_all_sparsities() -> None:
             assert test.df + 1 == one.size == 16
             assert test.estimate == pytest.approx((one - two).mean(), abs=5e-4)
             assert test.se == pytest.approx((one - two).std(ddof=1) / 4, abs=5e-4)
-    fig_2 = " ".join(map(str, sht.FIG_2.render(found).tests))
+    fig_2 = " ".join(map(str, tables()["sht-fig-2"].render(found).tests))
     assert "r = 0.5: SHT-AUC minus SOLAM" in fig_2 and "r = 0.5: SHT-AUC minus SPAM-l2" in fig_2
 
 
@@ -460,7 +465,7 @@ def test_lists_of_genes_from_common_training_rows_are_tested_with_the_jackknifes
         return {"markers": 3} | {f"ratios {m}": shares[m][at].tolist() for m in shares}
 
     found = results(sht.GENE_FITS, make, k=[5, 30])
-    tests = of_page("", "", sht.FIG_4.render(found)).tests
+    tests = of_page("", "", tables()["sht-fig-4"].render(found)).tests
     for name, ratio in (("leukemia", 50 / 22), ("colon", 50 / 12)):
         at = [k for k, part in enumerate(found.parts) if part.parameters["set"] == name]
         gaps = shares["SHT-AUC"][at, 1, 0] - shares["StoIHT"][at, 1, 0]
