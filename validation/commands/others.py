@@ -9,6 +9,7 @@ import json
 import math
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -527,14 +528,14 @@ def _say_estimate(found: list[Estimate], jobs: int, limit: float | None, as_json
     """Say what is left to be run, and how long that takes if the machine is like ours."""
     from ..tables.pages import duration
 
-    minutes = sum(item.minutes or 0.0 for item in found)
+    minutes = sum(item.cpu_minutes or 0.0 for item in found)
     hours = minutes / 60 / jobs
     if as_json:
-        document = {"experiments": [item.as_json() for item in found], "cpu_minutes": minutes}
+        document = {"experiments": [*map(asdict, found)], "cpu_minutes": minutes}
         _say_json(document | {"jobs": jobs, "hours": hours, "max_time": limit})
         return
     for item in found:
-        time = "not measured" if item.minutes is None else f"{item.minutes:.1f} CPU min"
+        time = "not measured" if item.cpu_minutes is None else f"{item.cpu_minutes:.1f} CPU min"
         lacking = f", {item.missing} without data" if item.missing else ""
         click.echo(f"{', '.join(item.tables)}\t{item.left} of {item.parts} parts{lacking}\t{time}")
     note = "" if limit is None else f"; nothing is begun after {duration(limit)}"

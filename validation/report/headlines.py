@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from html import escape
@@ -80,14 +81,10 @@ def picture(
     def put(figure: Any) -> None:
         from matplotlib.ticker import LogLocator
 
-        width, height = size
-        sides = (
-            left / width,
-            below / height,
-            1 - (left + 0.15) / width,
-            1 - (below + 0.1) / height,
+        (width, height), right, above = size, left + 0.15, below + 0.1
+        axes = figure.add_axes(
+            (left / width, below / height, 1 - right / width, 1 - above / height)
         )
-        axes = figure.add_axes(sides)
         axes.spines[["top", "right", "left"]].set_visible(False)
         draw(axes)
         for axis in (axes.xaxis, axes.yaxis):
@@ -140,13 +137,9 @@ def _short(value: float) -> str:
 
 def of_figure(figure: Figure) -> str:
     """Return the picture that a claim brings."""
+    untitled = replace(figure, title="")
     return picture(
-        lambda axes: draw(axes, replace(figure, title="")),
-        figure.name,
-        figure.title,
-        (6.0, 4.4),
-        0.8,
-        1.5,
+        lambda axes: draw(axes, untitled), figure.name, figure.title, (6.0, 4.4), 0.8, 1.5
     )
 
 
@@ -237,6 +230,28 @@ class Headline:
 
 Rows = Mapping[str, Row]
 Drawn = tuple[str, str, Callable[[Any], object]]
+TEN: dict[str, Callable[[Rows, bool], Headline]] = {}  # by the claim that decides, in their order
+
+
+def headline(
+    name: str,
+    sentence: str,
+    words: Mapping[str, tuple[str, str]] | None = None,
+    left: float = 0.45,
+) -> Callable[[Callable[[Rows], Drawn]], Callable[[Rows], Drawn]]:
+    """Enter a headline; `words` are those that differ from `WORDS` for its claim's verdict."""
+
+    def entered(made: Callable[[Rows], Drawn]) -> Callable[[Rows], Drawn]:
+        def shown(rows: Rows, drawn: bool) -> Headline:
+            word, colour = (WORDS | dict(words or {}))[rows[name].verdict]
+            number, what, draw = made(rows)
+            svg = picture(draw, f"ten-{name}", sentence, (3.3, 1.3), left) if drawn else ""
+            return Headline(name, sentence, word, colour, number, what, svg)
+
+        TEN[name] = shown
+        return made
+
+    return entered
 
 
 def _effects(
@@ -250,6 +265,10 @@ def _effects(
     return lambda axes: forest(axes, lines, bool(labels))
 
 
+@headline(
+    "incomplete-model-has-comparable-auc",
+    "As many drawn pairs as rows are enough. They cost next to no AUC.",
+)
 def _pairs(rows: Rows) -> Drawn:
     first, *parts = rows["incomplete-model-has-comparable-auc"].effects
     worst = -min(part["estimate"] for part in parts or [first])
@@ -258,6 +277,10 @@ def _pairs(rows: Rows) -> Drawn:
     return f"{-first['estimate']:.3f}", what, _effects(rows, names)
 
 
+@headline(
+    "all-pairs-take-less-time-than-drawn-pairs",
+    "Drawing pairs is not the fastest way. Sorting fits all pairs, with proof, in less time.",
+)
 def _sorted(rows: Rows) -> Drawn:
     row = rows["all-pairs-take-less-time-than-drawn-pairs"]
     what = (
@@ -267,6 +290,10 @@ def _sorted(rows: Rows) -> Drawn:
     return f"{10 ** row.effects[0]['estimate']:.0f}×", what, _effects(rows, (row.name,))
 
 
+@headline(
+    "nystrom-introduces-only-a-minor-loss",
+    "A few hundred landmarks do the work of the whole kernel.",
+)
 def _landmarks(rows: Rows) -> Drawn:
     row = rows["nystrom-introduces-only-a-minor-loss"]
     first = row.effects[0]
@@ -274,6 +301,12 @@ def _landmarks(rows: Rows) -> Drawn:
     return f"{first['estimate']:+.3f}", what, _effects(rows, (row.name,))
 
 
+@headline(
+    "theorem-4-as-printed",
+    "Theorem 4 is false as printed. With its exponent put right it says nothing. Theorem 4′ is "
+    "proved and takes its place.",
+    {Verdict.FAILS: ("False, replaced", "bad")},
+)
 def _theorem_4(rows: Rows) -> Drawn:
     row = rows["theorem-4-as-printed"]
     case = "n = 1e+10, B = 1e+16, power 0.5"
@@ -285,6 +318,12 @@ def _theorem_4(rows: Rows) -> Drawn:
     return f"{left:.2f} > {right:.2f}", what, lambda axes: curves(axes, lines, "rows, n", "x")
 
 
+@headline(
+    "sauc-eq-20-as-printed",
+    "SAUC inverts a matrix that has no inverse, and its score lacks a factor. Both have an "
+    "exact repair.",
+    {Verdict.FAILS: ("False, repaired", "bad")},
+)
 def _score(rows: Rows) -> Drawn:
     found = rows["sauc-eq-20-as-printed"].details
     end = ": relative error"
@@ -299,6 +338,12 @@ def _score(rows: Rows) -> Drawn:
     return f"{points[max(at)]:.0%}", what, lambda axes: curves(axes, lines, "lambda")
 
 
+@headline(
+    "sauc-table-3-lead-over-auc-svm-gaussian",
+    "Structure helps a machine that sees few pairs, by a point or two.",
+    {Verdict.BORNE_OUT: ("True, but small", "warn")},
+    left=1.5,
+)
 def _structure(rows: Rows) -> Drawn:
     name = "sauc-table-3-lead-over-auc-svm-gaussian"
     first = rows[name].effects[0]
@@ -314,6 +359,10 @@ def _structure(rows: Rows) -> Drawn:
 KERNELS = ("linear", "gaussian")
 
 
+@headline(
+    "sht-theorem-1-in-the-experiments",
+    "SHT's convergence theorem holds. None of the paper's experiments meets its condition.",
+)
 def _condition(rows: Rows) -> Drawn:
     found = rows["sht-theorem-1-in-the-experiments"].details
     blocks = [value for key, value in found.items() if key.startswith("one block, rho")]
@@ -330,6 +379,12 @@ def _condition(rows: Rows) -> Drawn:
     )
 
 
+@headline(
+    "published-sht-is-mean-difference-screening",
+    "SHT-AUC as published picks the features whose class means differ most, and no more.",
+    {Verdict.HOLDS: ("Only screening", "warn")},
+    left=1.5,
+)
 def _screening(rows: Rows) -> Drawn:
     least, mean = rows["published-sht-is-mean-difference-screening"].details[
         "cosine, least and mean"
@@ -343,6 +398,11 @@ def _screening(rows: Rows) -> Drawn:
     return f"{least:.3f}", "least cosine between its weights and those of screening.", draw
 
 
+@headline(
+    "nsauc-reaches-the-optimum-where-lam-t-is-large",
+    "NSAUC reaches the optimum where lam T is large. Its printed step solves another problem.",
+    {Verdict.HOLDS: ("True, once repaired", "warn")},
+)
 def _sgd(rows: Rows) -> Drawn:
     found = rows["nsauc-reaches-the-optimum-where-lam-t-is-large"].details
     excess = rows["algorithm-3-printed-step-solves-another-problem"].details[
@@ -354,93 +414,23 @@ def _sgd(rows: Rows) -> Drawn:
     return f"{excess:.0%}", what, lambda axes: curves(axes, lines, "epochs")  # type: ignore[arg-type]
 
 
+@headline(
+    "nbauc-comparable-to-kernel-machines",
+    "Is NBAUC as good as a kernel machine, and faster? This run cannot say.",
+)
 def _kernel_machine(rows: Rows) -> Drawn:
     row = rows["nbauc-comparable-to-kernel-machines"]
     what = "points of AUC over one held to 3,000 rows: not the paper's comparison."
     return f"{row.effects[0]['estimate']:+.1f}", what, _effects(rows, (row.name,))
 
 
-# Claim that decides, sentence, words that differ from `WORDS`, and what makes number and picture.
-TEN: tuple[tuple[str, str, dict[str, tuple[str, str]], Callable[[Rows], Drawn]], ...] = (
-    (
-        "incomplete-model-has-comparable-auc",
-        "As many drawn pairs as rows are enough. They cost next to no AUC.",
-        {},
-        _pairs,
-    ),
-    (
-        "all-pairs-take-less-time-than-drawn-pairs",
-        "Drawing pairs is not the fastest way. Sorting fits all pairs, with proof, in less time.",
-        {},
-        _sorted,
-    ),
-    (
-        "nystrom-introduces-only-a-minor-loss",
-        "A few hundred landmarks do the work of the whole kernel.",
-        {},
-        _landmarks,
-    ),
-    (
-        "theorem-4-as-printed",
-        "Theorem 4 is false as printed. With its exponent put right it says nothing. Theorem 4′ is "
-        "proved and takes its place.",
-        {Verdict.FAILS: ("False, replaced", "bad")},
-        _theorem_4,
-    ),
-    (
-        "sauc-eq-20-as-printed",
-        "SAUC inverts a matrix that has no inverse, and its score lacks a factor. Both have an "
-        "exact repair.",
-        {Verdict.FAILS: ("False, repaired", "bad")},
-        _score,
-    ),
-    (
-        "sauc-table-3-lead-over-auc-svm-gaussian",
-        "Structure helps a machine that sees few pairs, by a point or two.",
-        {Verdict.BORNE_OUT: ("True, but small", "warn")},
-        _structure,
-    ),
-    (
-        "sht-theorem-1-in-the-experiments",
-        "SHT's convergence theorem holds. None of the paper's experiments meets its condition.",
-        {},
-        _condition,
-    ),
-    (
-        "published-sht-is-mean-difference-screening",
-        "SHT-AUC as published picks the features whose class means differ most, and no more.",
-        {Verdict.HOLDS: ("Only screening", "warn")},
-        _screening,
-    ),
-    (
-        "nsauc-reaches-the-optimum-where-lam-t-is-large",
-        "NSAUC reaches the optimum where lam T is large. Its printed step solves another problem.",
-        {Verdict.HOLDS: ("True, once repaired", "warn")},
-        _sgd,
-    ),
-    (
-        "nbauc-comparable-to-kernel-machines",
-        "Is NBAUC as good as a kernel machine, and faster? This run cannot say.",
-        {},
-        _kernel_machine,
-    ),
-)
-
-
 def headlines(rows: Rows, drawn: bool = True) -> list[Headline]:
     """Return the headlines whose rows are there, with pictures if they are to be drawn."""
     found = []
-    for name, sentence, words, made in TEN:
-        if name not in rows or rows[name].verdict == ERROR:
-            continue
-        word, colour = (WORDS | words)[rows[name].verdict]
-        try:
-            number, what, draw = made(rows)
-        except KeyError:  # another row that it needs is not in the run
-            continue
-        left = 1.5 if made in (_structure, _screening) else 0.45
-        svg = picture(draw, f"ten-{name}", sentence, (3.3, 1.3), left) if drawn else ""
-        found.append(Headline(name, sentence, word, colour, number, what, svg))
+    for name, shown in TEN.items():
+        if name in rows and rows[name].verdict != ERROR:
+            with suppress(KeyError):  # another row that it needs is not in the run
+                found.append(shown(rows, drawn))
     return found
 
 
@@ -459,36 +449,38 @@ class Rate:
     svg: str
 
 
-# Claim, what converges, theory, ends of the names of x, y and the slope, reference.
-RATES = (
-    (
-        "incomplete-u-loss-rate",
+# Claim: what converges, theory, ends of the names of x and y, reference.
+RATES = {
+    "incomplete-u-loss-rate": (
         "One fixed score: its loss over drawn pairs",
         "B<sup>−1/2</sup>",
-        ("B", "root mean square error", "exponent interval"),
+        ("B", "root mean square error"),
         "the loss over all pairs",
     ),
-    (
-        "incomplete-u-suboptimality-rate",
+    "incomplete-u-suboptimality-rate": (
         "Excess of the objective, linear machine",
         "B<sup>−1</sup>",
-        ("B", "mean of F(f_B) - p*", "exponent interval"),
+        ("B", "mean of F(f_B) - p*"),
         "certified optimum",
     ),
-    (
-        "incomplete-u-keeps-the-rate-uniformly",
+    "incomplete-u-keeps-the-rate-uniformly": (
         "All linear scores at once, B = n",
         "(log n / n)<sup>1/2</sup>",
-        ("n", "mean of the largest error", "exponent interval"),
+        ("n", "mean of the largest error"),
         "the loss over all pairs",
     ),
-)
+}
+
+
+def rate_picture(lines: Mapping[str, Any], x: str, name: str, label: str, logs: str = "xy") -> str:
+    """Return curves on logarithmic axes."""
+    return picture(lambda axes: curves(axes, lines, x, logs), name, label, (4.6, 2.9))
 
 
 def rates(rows: Rows) -> list[Rate]:
     """Return a line and a picture of each claim about a rate that is in the run."""
     found = []
-    for name, what, theory, ends, reference in RATES:
+    for name, (what, theory, ends, reference) in RATES.items():
         if name not in rows or rows[name].verdict == ERROR:
             continue
         details = rows[name].details
@@ -501,14 +493,9 @@ def rates(rows: Rows) -> list[Rate]:
             # An exact zero is one to rounding, which no logarithm shows.
             kept = [(x, y) for x, y in zip(at, values, strict=True) if y > 1e-12]
             lines[case.strip(": ") or what] = tuple(zip(*kept, strict=True))
-            slopes.append(_slope(kept, details.get(f"{case}{ends[2]}")))
+            slopes.append(_slope(kept, details.get(f"{case}exponent interval")))
         if lines:
-            svg = picture(
-                lambda axes, lines=lines, ends=ends: curves(axes, lines, ends[0]),
-                f"rate-{name}",
-                what,
-                (4.6, 2.9),
-            )
+            svg = rate_picture(lines, ends[0], f"rate-{name}", what)
             found.append(Rate(name, what, theory, "; ".join(slopes), reference, svg))
     return found + rates_of_evidence(rows)
 
@@ -537,15 +524,8 @@ def rates_of_evidence(rows: Rows) -> list[Rate]:
         found.append(Rate(EVIDENCE, what, some[0]["theory"], measured, note, ""))
     for at, panel in enumerate(details.get("panels", ())):
         lines = {series["name"]: (series["x"], series["y"]) for series in panel["series"]}
-        logs = "x" * panel["log_x"] + "y"
-        svg = picture(
-            lambda axes, lines=lines, panel=panel, logs=logs: curves(
-                axes, lines, panel["x_label"], logs
-            ),
-            f"panel-{at}",
-            panel["y_label"],
-            (4.6, 2.9),
-        )
+        logs, label = "x" * panel["log_x"] + "y", panel["y_label"]
+        svg = rate_picture(lines, panel["x_label"], f"panel-{at}", label, logs)
         found.append(Rate("", _hats(f"{panel['y_label']}, {panel['title']}"), "", "", "", svg))
     return found
 
@@ -565,14 +545,8 @@ def forests(rows: Sequence[Row]) -> list[tuple[str, str, str, list[Row]]]:
         lines = [line for row in some for line in lines_of(row, _letters(row))]
         size = (7.4, 0.45 + 0.17 * len(lines))
         name = re.sub(r"\W+", "-", f"forest-{table}-{unit}")
-        svg = picture(
-            lambda axes, lines=lines: forest(axes, lines),
-            name,
-            f"Effects of {table}",
-            size,
-            3.4,
-            0.3,
-        )
+        label, draw = f"Effects of {table}", lambda axes, lines=lines: forest(axes, lines)
+        svg = picture(draw, name, label, size, 3.4, 0.3)
         found.append((table, unit, svg, some))
     return found
 

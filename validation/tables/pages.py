@@ -37,25 +37,12 @@ class Said:
     verdict: str
     measured: str
 
+    def __str__(self) -> str:
+        return f"**{self.verdict}**: {self.statement} {self.measured} (`{self.name}`)"
+
 
 # Returns what the numbers of a page say of the paper's statements.
 Judge = Callable[[Table, Page, Results], Sequence[Said]]
-
-
-def sorted_by_fate(said: Sequence[Said]) -> str:
-    """Return the statements, those of one verdict together."""
-    found = []
-    for verdict, word in FATES.items():
-        of_it = " ".join(item.statement for item in said if item.verdict == verdict)
-        found += [f"{word}: {of_it}"] if of_it else []
-    return " ".join(found)
-
-
-def statements(said: Sequence[Said]) -> list[str]:
-    """Return a line of Markdown for each statement: its verdict, itself, and what was measured."""
-    return [
-        f"**{item.verdict}**: {item.statement} {item.measured} (`{item.name}`)" for item in said
-    ]
 
 
 @dataclass(frozen=True)
@@ -80,8 +67,10 @@ class Shown:
         judge: Judge | None = None,
     ) -> Shown:
         """Return it from the documents of the finished parts."""
-        seconds = sum(float(d["seconds"]) for d in documents.values())
-        cpu = sum(float(d.get("cpu_seconds", d["seconds"])) for d in documents.values())
+        seconds, cpu = (
+            sum(float(document[name]) for document in documents.values())
+            for name in ("seconds", "cpu_seconds")
+        )
         made = next((document["environment"] for document in documents.values()), {})
         sums = {k: v for d in documents.values() for k, v in d["key"]["data_sha256"].items()}
         page = table.render(results)
@@ -90,48 +79,41 @@ class Shown:
 
     @property
     def conclusion(self) -> str:
-        """What the page says in short: its own words, or how the paper's statements fare."""
+        """What the page says in short: how the paper's statements fare, and its own words."""
         if not self.results.done:
             return NOTHING
-        sentences = [sorted_by_fate(self.said), self.page.conclusion]
-        return " ".join(filter(None, sentences)) or TOO_LITTLE
+        found = []
+        for verdict, word in FATES.items():
+            of_it = [item.statement for item in self.said if item.verdict == verdict]
+            found += [f"{word}: {' '.join(of_it)}"] if of_it else []
+        return " ".join(filter(None, [*found, self.page.conclusion])) or TOO_LITTLE
 
     @property
     def missing(self) -> list[str]:
         """Data that could not be had, each with why, and parts that failed or were not reached."""
-        found = [f"{name}: {why}." for name, why in self.table.unavailable.items()]
-        reasons: dict[str, list[str]] = {}
-        for part in self.results.parts:
-            if part.key in self.results.missing:
-                reasons.setdefault(self.results.missing[part.key], []).extend(part.needs)
-        for why, names in reasons.items():
-            found.append(f"{', '.join(dict.fromkeys(names))}: {why}.")
-        found += self._failed()
-        if self.results.unfinished:
-            found.append(self._unfinished())
-        return found
-
-    def _failed(self) -> list[str]:
-        """Return each error once, with the parts that it stopped."""
-        stopped: dict[str, list[str]] = {}
-        for key, why in self.results.failed.items():
+        results, found = self.results, [f"{n}: {why}." for n, why in self.table.unavailable.items()]
+        lacking: dict[str, list[str]] = {}
+        for part in results.parts:
+            if part.key in results.missing:
+                lacking.setdefault(results.missing[part.key], []).extend(part.needs)
+        found += [f"{', '.join(dict.fromkeys(names))}: {why}." for why, names in lacking.items()]
+        stopped: dict[str, list[str]] = {}  # each error once, with the parts that it stopped
+        for key, why in results.failed.items():
             stopped.setdefault(why.removeprefix(f"{key}: "), []).append(key)
-        return [
-            f"A part failed: {keys[0]}: {why}"
-            if len(keys) == 1
-            else f"{len(keys)} parts failed, {_named(keys)}: {why}"
-            for why, keys in stopped.items()
-        ]
-
-    def _unfinished(self) -> str:
-        """Return why parts were not reached, how many, and which."""
-        results, keys = self.results, self.results.unfinished
-        limit = results.limit
-        why = "Interrupted" if limit is None else f"Time limit of {duration(limit)} reached"
-        return (
-            f"{why}: {len(keys)} of {len(results.parts)} parts are not done; the same command "
-            f"goes on from here. They are: {_named(keys)}."
-        )
+        for why, keys in stopped.items():
+            one = len(keys) == 1
+            parts = (
+                f"A part failed: {keys[0]}" if one else f"{len(keys)} parts failed, {_named(keys)}"
+            )
+            found.append(f"{parts}: {why}")
+        if keys := results.unfinished:
+            limit = results.limit
+            why = "Interrupted" if limit is None else f"Time limit of {duration(limit)} reached"
+            found.append(
+                f"{why}: {len(keys)} of {len(results.parts)} parts are not done; the same command "
+                f"goes on from here. They are: {_named(keys)}."
+            )
+        return found
 
     @property
     def command(self) -> str:
@@ -143,24 +125,20 @@ class Shown:
 
     def as_json(self) -> dict[str, Any]:
         """Return the page as plain numbers and texts."""
-        table = self.table
-        entries = [{name: getattr(entry, name) for name in _FIELDS} for entry in self.page.entries]
+        table, profile = self.table, self.results.run.profile
         return {
-            "name": table.name,
-            "paper": table.paper,
-            "place": table.place,
-            "title": table.title,
+            **{name: getattr(table, name) for name in ("name", "paper", "place", "title")},
             "conclusion": self.conclusion,
             "findings": [asdict(said) for said in self.said],
-            "entries": entries,
+            "entries": [{name: getattr(e, name) for name in _FIELDS} for e in self.page.entries],
             "tests": [str(test) for test in self.page.tests],
             "differences": list(self.page.differences),
             "missing": self.missing,
             "unfinished": list(self.results.unfinished),
             "budget": [
-                {"what": b.what, "paper": b.paper, "spent": b.spent(self.results.run.profile)}
+                {"what": b.what, "paper": b.paper, "spent": b.spent(profile)}
                 for b in table.experiment.budget
-                if b.spent(self.results.run.profile) is not None
+                if b.spent(profile) is not None
             ],
             "search": table.experiment.search,
             "data_sha256": dict(self.data_sha256),
@@ -182,15 +160,14 @@ def _named(keys: Sequence[str]) -> str:
     return f"{'; '.join(keys[:NAMED])}{more}"
 
 
-_FIELDS = ("row", "column", "printed", "ours", "error", "count", "note")
+_FIELDS: tuple[str, ...] = ("row", "column", "printed", "ours", "error", "count", "note")
 
 
 def write_page(folder: Path, shown: Shown) -> None:
     """Write NAME.md, NAME.csv and the pictures."""
     name = shown.table.name
     for picture in shown.page.pictures:
-        if picture.panels:
-            _write(folder / f"{picture.name}.svg", picture_svg(picture))
+        _write(folder / f"{picture.name}.svg", picture_svg(picture))
     _write(folder / f"{name}.csv", as_csv(shown.page.entries))
     _write(folder / f"{name}.md", markdown(shown))
 
@@ -217,11 +194,10 @@ def markdown(shown: Shown) -> str:
     if page.entries:
         lines += [KEY, "", *_pivot(page.entries), ""]
     for picture in page.pictures:
-        if picture.panels:
-            lines += [f"![{picture.title}]({picture.name}.svg)", "", picture.caption, ""]
+        lines += [f"![{picture.title}]({picture.name}.svg)", "", picture.caption, ""]
     notes = [f"{entry.row}, {entry.column}: {entry.note}" for entry in page.entries if entry.note]
-    lines += _section("The paper's findings, as they are tested here", statements(shown.said))
-    lines += _section("Paired tests", [str(test) for test in page.tests])
+    lines += _section("The paper's findings, as they are tested here", shown.said)
+    lines += _section("Paired tests", page.tests)
     lines += _section("Where print and ours differ", [*page.differences, *notes])
     lines += _section("Missing", shown.missing)
     lines += ["## Budget", "", *_budget(shown.table.experiment.budget, shown.results.run.profile)]
@@ -232,7 +208,7 @@ def markdown(shown: Shown) -> str:
     return "\n".join(lines)
 
 
-def _section(title: str, items: Sequence[str]) -> list[str]:
+def _section(title: str, items: Sequence[object]) -> list[str]:
     return [f"## {title}", "", *(f"- {item}" for item in items), ""] if items else []
 
 
@@ -314,11 +290,9 @@ def _made_with(shown: Shown) -> str:
 def as_csv(entries: Sequence[Entry]) -> str:
     """Return the entries as CSV, one a line, numbers in full."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_FIELDS)
-    for entry in entries:
-        values = [getattr(entry, name) for name in _FIELDS]
-        writer.writerow(["" if value is None else value for value in values])
+    writer = csv.DictWriter(text, _FIELDS, lineterminator="\n", extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(map(asdict, entries))
     return text.getvalue()
 
 

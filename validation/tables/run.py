@@ -8,9 +8,8 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from threadpoolctl import threadpool_limits
 
@@ -103,9 +102,6 @@ class Gathered:
     failed: dict[str, str] = field(default_factory=dict)
     late: bool = False
 
-    def __contains__(self, key: str) -> bool:
-        return key in self.done or key in self.missing
-
 
 def known(plan: Plan, run: Run, kept: EvidenceFolder, folder: Path) -> dict[str, Gathered]:
     """Return what the evidence and the folder have of each experiment, and what has no data."""
@@ -125,6 +121,25 @@ def known(plan: Plan, run: Run, kept: EvidenceFolder, folder: Path) -> dict[str,
     return gathered
 
 
+def begun(
+    names: Sequence[str],
+    profile: str,
+    seed: int,
+    data_dir: str | Path | None,
+    registry: Mapping[str, Table] | None,
+    evidence: str | Path | None,
+) -> tuple[list[Table], Run, Plan, EvidenceFolder]:
+    """Return the tables, the options checked, the parts, and the folder of the evidence."""
+    entries, data = chosen(names, tables() if registry is None else registry), real_data_folder()
+    if data_dir is not None:
+        data = Path(data_dir).expanduser().resolve()
+        if not data.is_dir():
+            raise InputError(f"--data-dir {data_dir}: there is no such folder")
+    run = Run(profile, check_count("seed", seed, 0), data)
+    kept = None if evidence is None else Path(evidence).expanduser().resolve()
+    return entries, run, planned(entries, run), EvidenceFolder(kept, run)
+
+
 def reproduce(
     names: Sequence[str] = (),
     profile: str = "quick",
@@ -140,18 +155,17 @@ def reproduce(
     first: Callable[[list[Shown]], object] | None = None,
 ) -> list[Shown]:
     """Run tables and write OUT/NAME.md, .csv, .svg and OUT/index.md, when `first` has heard."""
-    entries = chosen(names, tables() if registry is None else registry)
-    run = Run(profile, check_count("seed", seed, 0), _folder(data_dir))
+    entries, run, plan, kept = begun(names, profile, seed, data_dir, registry, evidence)
     check_count("jobs", jobs)
-    plan = planned(entries, run)
     limit = limit_of(profile, max_time)
     deadline = None if limit is None else time.monotonic() + limit
-    folder, kept = made_folder(out).resolve(), EvidenceFolder(_named(evidence), run)
+    folder = made_folder(out).resolve()
     gathered = known(plan, run, kept, folder)  # damaged evidence ends here, and the pages stay
     todo = [
         (experiment, part, run, deadline)
         for experiment, part in in_order(plan, run)
-        if part.key not in gathered[experiment.name]
+        for item in [gathered[experiment.name]]
+        if part.key not in item.done and part.key not in item.missing
     ]
     try:
         with closing(finished(run_part, todo, jobs)) as results:
@@ -172,15 +186,9 @@ def reproduce(
         for table in entries:
             experiment, parts = plan[table.experiment.name]
             item = gathered[experiment.name]
-            found = Results(
-                run,
-                experiment.spent(profile),
-                parts,
-                {key: document["result"] for key, document in item.done.items()},
-                item.missing,
-                item.failed,
-                limit if item.late else None,
-            )
+            done = {key: document["result"] for key, document in item.done.items()}
+            reached = (done, item.missing, item.failed, limit if item.late else None)
+            found = Results(run, experiment.spent(profile), parts, *reached)
             shown.append(Shown.of(table, found, item.done, judge))
         if first is not None:
             first(shown)
@@ -238,22 +246,12 @@ class Estimate:
     parts: int
     done: int
     missing: int
-    minutes: float | None
+    cpu_minutes: float | None
 
     @property
     def left(self) -> int:
         """Parts to run."""
         return self.parts - self.done - self.missing
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as plain numbers and texts."""
-        return {
-            "tables": list(self.tables),
-            "parts": self.parts,
-            "done": self.done,
-            "missing": self.missing,
-            "cpu_minutes": self.minutes,
-        }
 
 
 def estimate(
@@ -266,16 +264,15 @@ def estimate(
     evidence: str | Path | None = None,
 ) -> list[Estimate]:
     """Return what `reproduce` with these arguments would still take; nothing is run or written."""
-    entries = chosen(names, tables() if registry is None else registry)
-    run = Run(profile, check_count("seed", seed, 0), _folder(data_dir))
-    plan, found = planned(entries, run), []
-    for name, item in known(plan, run, EvidenceFolder(_named(evidence), run), Path(out)).items():
+    entries, run, plan, kept = begun(names, profile, seed, data_dir, registry, evidence)
+    found = []
+    for name, item in known(plan, run, kept, Path(out)).items():
         experiment, parts = plan[name]
         made = tuple(table.name for table in entries if table.experiment.name == name)
-        minutes, one = cpu_minutes(experiment, profile), 1 / max(len(parts), 1)
-        each = Estimate(made, len(parts), len(item.done), len(item.missing), None)
-        left = None if minutes is None else minutes * each.left * one
-        found.append(replace(each, minutes=left))
+        minutes, done, missing = cpu_minutes(experiment, profile), len(item.done), len(item.missing)
+        if minutes is not None and parts:
+            minutes *= (len(parts) - done - missing) / len(parts)
+        found.append(Estimate(made, len(parts), done, missing, minutes))
     return found
 
 
@@ -286,16 +283,3 @@ def limit_of(profile: str, max_time: float | None) -> float | None:
     if not max_time > 0:
         raise InputError(f"max_time must be above 0 seconds, not {brief(max_time)}")
     return float(max_time)
-
-
-def _folder(data_dir: str | Path | None) -> Path | None:
-    if data_dir is None:
-        return real_data_folder()
-    folder = Path(data_dir).expanduser()
-    if not folder.is_dir():
-        raise InputError(f"--data-dir {data_dir}: there is no such folder")
-    return folder.resolve()
-
-
-def _named(folder: str | Path | None) -> Path | None:
-    return None if folder is None else Path(folder).expanduser().resolve()

@@ -211,7 +211,7 @@ def every_part(
         spent: list[Any] = [budget[a] if isinstance(a, str) else a for a in axes.values()]
         found = []
         for values in product(*(range(s) if isinstance(s, int) else s for s in spent)):
-            chosen = dict(zip(axes, values, strict=True))
+            chosen: dict[str, Any] = dict(zip(axes, values, strict=True))
             needs = () if file_of is None else (file_of(chosen["set"]),)
             found.append(Part(key.format(**chosen), chosen, needs))
         return found

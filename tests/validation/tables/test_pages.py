@@ -84,7 +84,7 @@ def shown(name: str, count: int = 0, profile: str = "quick", judge=said_on, **re
     assert parts and len({part.key for part in parts}) == len(parts)
     done = {part.key: record for part in parts[:count]}
     missing = {} if count else {part.key: "planted" for part in parts}
-    made = {"seconds": 1.0, "environment": {}, "key": {"data_sha256": {}}}
+    made = {"seconds": 1.0, "cpu_seconds": 1.0, "environment": {}, "key": {"data_sha256": {}}}
     return Shown.of(
         table, Results(run, spent, parts, done, missing), dict.fromkeys(done, made), judge
     )

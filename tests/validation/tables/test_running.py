@@ -339,13 +339,13 @@ def test_every_experiment_begins_with_each_row_once_and_fits_two_processors() ->
 def test_the_estimate_counts_what_is_done_and_what_has_no_data(tmp_path: Path) -> None:
     registry = dict([named("costly", 40.0, 4)])
     (before,) = estimate(out=tmp_path, registry=registry)
-    assert (before.parts, before.left, before.minutes) == (4, 4, 40.0)
+    assert (before.parts, before.left, before.cpu_minutes) == (4, 4, 40.0)
     assert list(tmp_path.iterdir()) == []
     reproduce(out=tmp_path, registry=registry)
     (after,) = estimate(out=tmp_path, registry=registry)
-    assert (after.done, after.left, after.minutes) == (4, 0, 0.0)
+    assert (after.done, after.left, after.cpu_minutes) == (4, 0, 0.0)
     (lacking,) = estimate(out=tmp_path, registry=planted(needs=("colon",)), data_dir=tmp_path)
-    assert (lacking.missing, lacking.left, lacking.minutes) == (4, 0, None)
+    assert (lacking.missing, lacking.left, lacking.cpu_minutes) == (4, 0, None)
     assert lacking.tables == ("one", "two")
 
 
