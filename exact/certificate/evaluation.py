@@ -53,7 +53,7 @@ from ..sums.binned import (
     squared_ruler,
     whole_numbers,
 )
-from ..sums.convolved import closed_smooth, smooth_ruler
+from ..sums.convolved import bins_cost, closed_smooth, smooth_ruler
 from ..sums.tree import WholeHingeSums, finest_grid, whole_hinge
 from ..tools.rounding import UNIT, Pull, above, gamma
 
@@ -280,7 +280,7 @@ class Evaluator:
             self.weighted = weight is not None
             self.whole = whole_numbers(weight) and float(self.mass.max()) < EXACT
         if isinstance(loss, CONVOLVED):
-            self.doubt, self.order = 12.0 / loss.smoothness, 2
+            self.doubt, self.order = bins_cost(loss)
         elif isinstance(loss, SquaredHinge):
             self.doubt, self.order = 9.0, 3
         elif not (self.hinge or isinstance(loss, Square | Exponential)):

@@ -184,6 +184,21 @@ class Logistic(_Convolved):
         rest = np.where(step == 0.5, 0.0, np.where(step > 0.5, -small, small))
         return rest, self.dual(small)
 
+    def bent(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the second derivative B = alpha (1 - alpha), and t B, at t = x."""
+        small = np.exp(-np.abs(x))
+        bend = small / (1.0 + small) ** 2
+        return bend, x * bend
+
+    def remainders(self, h: float) -> tuple[float, float]:
+        """Return what a line of alpha costs within h of t; see `sums.convolved`.
+
+        alpha (1 - alpha) is at least r B there; `docs/certificates.md` has the proof. The last
+        hundredth pays for what theta rounds.
+        """
+        r = 1 - h - h * h / 4
+        return 1 / (6 * r * r), float(np.exp(2 * h)) / (8 * r) * 1.01
+
     def tail(self, distance: float) -> float:
         """Return at least log(1 + exp(-t)) - max(0, -t) where |t| >= `distance`."""
         return float(np.exp(-distance)) * (1 + 1e-12)

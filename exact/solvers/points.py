@@ -29,7 +29,7 @@ from ..problem.tail import Tail
 from ..spaces.pair_matrices import differences_gram
 from ..sums.assembled import PairSums
 from ..sums.binned import half_width
-from ..sums.convolved import FEW_PAIRS
+from ..sums.convolved import FEW_PAIRS, WIDEST_BENT, bins_cost
 from .functions import Functions
 
 INSIDE_SMOOTH, CLOSE_SMOOTH = 0.25, 0.5  # of the tolerance: as far as sums of smooth losses round
@@ -128,8 +128,9 @@ class Points(Functions):
         """Return the width of bins for a smooth loss: only the last steps need the finest."""
         primal = min(self.recorder.best_primal, 1e300)
         room = max(self.tol * primal, COARSE * min(self.far, primal), FINEST_COST)
-        smoothness = max(self.loss.smoothness, 1e-300)
-        self.coarsest = min(self.coarsest, np.sqrt(12 * BINS_COST * min(room, 1e-2) / smoothness))
+        doubt, order = bins_cost(self.loss)
+        width = (doubt * BINS_COST * min(room, 1e-2)) ** (1 / order)
+        self.coarsest = min(self.coarsest, width, WIDEST_BENT if order > 2 else np.inf)
         return float(self.coarsest)
 
     def sums(self, scores: np.ndarray, width: float) -> tuple[PairSums, float, int]:
