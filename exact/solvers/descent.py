@@ -55,7 +55,8 @@ ROOMY, ROOMY_KERNEL = 100, 30  # pairs a coordinate, or a row, that a window kee
 FEW = 30  # a window of fewer than dim + FEW pairs is left to the finisher
 FLAT = 0.6  # a search ends at this share of the first slope
 POOR = 0.4  # a Hessian is poor once a full step leaves more of the gradient, in its own norm
-DRAWS, LEAST, SHARE = 40, 5000, 0.2  # pairs a coordinate; at least; of what an evaluation costs
+DRAWS, LEAST, FEWEST = 40, 5000, 500  # pairs a coordinate; at least; where these are fewer
+SHARE = 0.2  # of what an evaluation costs, for drawing more
 LARGEST_HESSIAN = 5000  # coordinates above which no Hessian is formed (200 MB)
 COLD, WARM = 4.0, 0.05  # the first width from zero, and the widest from a sample or a given start
 COARSE_START = 2.5e-6  # relative bias of the first width over blocks, where much less is needed
@@ -142,7 +143,7 @@ class Run:
         self.rng, self.whole = np.random.default_rng(seed), whole or points.problem.n
         self.dim = self.problem.space.dim
         paid = SHARE * step_cost(self.whole, self.dim) / draw_cost(1, self.dim, 0)
-        drawn = max(LEAST, DRAWS * self.dim, min(paid, 40 * LEAST))
+        drawn = max(min(LEAST, FEWEST * self.dim), DRAWS * self.dim, min(paid, 40 * LEAST))
         self.size = int(min(drawn, points.pairs.count()))
         self.spent, self.price = 0.0, 1.0
 
