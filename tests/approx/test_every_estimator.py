@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -76,54 +77,6 @@ def make(model: type, **parameters: Any):
     return model(**{**fast, **seed, **parameters})
 
 
-def test_no_estimator_is_forgotten_here() -> None:
-    public = (getattr(approx, name) for name in approx.__all__)
-    found = {x for x in public if inspect.isclass(x) and issubclass(x, AUCClassifier)}
-    assert found == set(SEARCHED)
-
-
-@each("model", SEARCHED, ids=lambda m: m.__name__)
-def test_it_can_be_searched_over(model: type) -> None:
-    search = GridSearchCV(make(model), SEARCHED[model], scoring="roc_auc", cv=2).fit(X, Y)
-    assert search.best_score_ > 0.75
-
-
-@each("model", SEARCHED, ids=lambda m: m.__name__)
-def test_sparse_rows_give_the_dense_scores(model: type) -> None:
-    thin = np.where(np.abs(X) > 0.5, X, 0.0)
-    dense, sparse = make(model).fit(thin, Y), make(model).fit(sp.csr_matrix(thin), Y)
-    one, other = dense.decision_function(thin), sparse.decision_function(sp.csr_matrix(thin))
-    # A descent that is stopped early ends elsewhere after a rounding.
-    loose = 0.05 if isinstance(dense, IncompleteROCSVM) else 1e-5
-    np.testing.assert_allclose(other, one, atol=loose * np.ptp(one))
-
-
-@each("model", [*SEARCHED, ROCSVM, SAUCSVM], ids=lambda m: m.__name__)
-def test_progress_is_shown_and_changes_nothing(model: type) -> None:
-    plain, seen = make(model).fit(X, Y), []
-    watched = make(model).fit(X, Y, callback=seen.append)
-    assert seen and all(a.n_iter <= b.n_iter for a, b in pairwise(seen))
-    np.testing.assert_array_equal(watched.coef_, plain.coef_)
-
-
-@each("model", [*SEARCHED, ROCSVM, SAUCSVM], ids=lambda m: m.__name__)
-def test_every_estimator_takes_a_limit_of_time(model: type) -> None:
-    assert clone(make(model, max_time=100.0)).fit(X, Y).score(X, Y) > 0.6
-    for wrong in (0.0, -1.0, "long"):
-        with pytest.raises(InputError, match="max_time"):
-            make(model, max_time=wrong).fit(X, Y)
-
-
-@each("model", [SPAM, SOLAM, FSAUC])
-def test_no_pass_is_begun_after_the_time(model: type) -> None:
-    with pytest.warns(ConvergenceWarning, match="time ran out"):
-        short = make(model, max_time=1e-12).fit(X, Y)
-    assert short.status_ == "time_limit" == short.solution_.status
-    whole = make(model, max_time=1e3).fit(X, Y)
-    assert short.n_iter_ < whole.n_iter_ and whole.status_ == "iteration_limit"
-    assert make(model).fit(X, Y).objective_ == whole.objective_
-
-
 @each("kind", [int, np.random.RandomState])
 @each("model", DRAWING, ids=lambda m: m.__name__)
 def test_a_random_state_gives_the_same_model_again(model: type, kind: type) -> None:
@@ -179,9 +132,7 @@ def test_a_batch_that_does_not_fit_is_refused_and_changes_nothing(model: type) -
     np.testing.assert_array_equal(fitted.decision_function(X), before)
 
 
-# Saved models.
-
-MODELS = [
+SAVED = [
     *(make(model) for model in SEARCHED),
     NBAUC(kernel="laplacian", landmarks="leverage", n_landmarks=10, random_state=0),
     *(rfauc(seed=0), noam(seed=0), nsolam(seed=0)),
@@ -189,7 +140,7 @@ MODELS = [
 ]
 
 
-@each("model", MODELS, ids=lambda m: type(m).__name__)
+@each("model", SAVED, ids=lambda m: type(m).__name__)
 def test_a_saved_model_comes_back_bit_for_bit(model, tmp_path: Path) -> None:
     model = clone(model).fit(X, Y)
     save_model(model, tmp_path / "m.npz")
@@ -214,15 +165,12 @@ def test_a_loaded_stream_goes_on_or_says_that_it_cannot(model: type, tmp_path: P
     loaded.partial_fit(X[60:], Y[60:])
     np.testing.assert_array_equal(loaded.coef_, begun.coef_)
     assert loaded.n_iter_ == begun.n_iter_
-
-
-def test_what_cannot_be_saved_or_loaded_is_named(tmp_path: Path, monkeypatch) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delitem(saving.KNOWN, "Stream")
+        with pytest.raises(InputError, match="not known here") if model is OAM else nullcontext():
+            load_model(tmp_path / "m.npz")
     with pytest.raises(InputError, match="RandomState"):
-        save_model(OAM(random_state=np.random.RandomState(0)).fit(X, Y), tmp_path / "m.npz")
-    save_model(OAM().fit(X, Y), tmp_path / "m.npz")
-    monkeypatch.delitem(saving.KNOWN, "Stream")
-    with pytest.raises(InputError, match="not known here"):
-        load_model(tmp_path / "m.npz")
+        save_model(make(model, random_state=np.random.RandomState(0)).fit(X, Y), tmp_path / "n")
 
 
 @each("kind", [SHTAUC, SPAM, SOLAM, FSAUC])
@@ -237,13 +185,12 @@ def test_bounds_of_a_loaded_model_are_as_saved_until_it_is_fitted_again(
     save_model(loaded, tmp_path / "again.npz")
     assert load_model(tmp_path / "again.npz").solution_.as_saved
     assert not loaded.fit(X, Y).solution_.as_saved
-
-
-def test_judging_a_loaded_model_takes_nothing_over_from_its_file(tmp_path: Path) -> None:
+    if kind is not SHTAUC:
+        return
     model = SHTAUC(2, random_state=0).fit(X, Y)
     model.lower_bound_, model.gap_, model.proved_ = model.objective_, 0.0, True  # a forged file
     save_model(model, tmp_path / "m.npz")
-    loaded = load_model(tmp_path / "m.npz")
+    loaded = load_model(tmp_path / "m.npz")  # a judge takes nothing over from it
     with pytest.raises(InputError):
         loaded.judge(exact.best_subset(X, Y, 1))
     loaded.judge(replace(exact.best_subset(X, Y, 2), lower=0.1))  # as of a stopped search
@@ -283,3 +230,34 @@ def test_a_pipeline_is_its_learner_on_nystrom_features(chain: Pipeline, learner)
     Z = features.fit_transform(StandardScaler().fit_transform(X), Y)
     alone = clone(learner).set_params(random_state=2).fit(Z, Y)
     np.testing.assert_allclose(chain.fit(X, Y)[-1].coef_, alone.coef_, rtol=1e-9)
+
+
+@each("model", SEARCHED, ids=lambda m: m.__name__)
+def test_it_can_be_searched_over_and_sparse_rows_give_the_dense_scores(model: type) -> None:
+    public = (getattr(approx, name) for name in approx.__all__)
+    assert {x for x in public if inspect.isclass(x) and issubclass(x, AUCClassifier)} == {*SEARCHED}
+    search = GridSearchCV(make(model), SEARCHED[model], scoring="roc_auc", cv=2).fit(X, Y)
+    assert search.best_score_ > 0.75
+    thin = np.where(np.abs(X) > 0.5, X, 0.0)
+    dense, sparse = make(model).fit(thin, Y), make(model).fit(sp.csr_matrix(thin), Y)
+    one, other = dense.decision_function(thin), sparse.decision_function(sp.csr_matrix(thin))
+    # A descent that is stopped early ends elsewhere after a rounding.
+    loose = 0.05 if isinstance(dense, IncompleteROCSVM) else 1e-5
+    np.testing.assert_allclose(other, one, atol=loose * np.ptp(one))
+
+
+@each("model", [*SEARCHED, ROCSVM, SAUCSVM], ids=lambda m: m.__name__)
+def test_progress_is_shown_and_a_limit_of_time_taken_and_change_nothing(model: type) -> None:
+    plain, seen = make(model).fit(X, Y), []
+    watched = clone(make(model, max_time=1e3)).fit(X, Y, callback=seen.append)
+    assert seen and all(a.n_iter <= b.n_iter for a, b in pairwise(seen))
+    np.testing.assert_array_equal(watched.coef_, plain.coef_)
+    assert plain.score(X, Y) > 0.6
+    for wrong in (0.0, -1.0, "long"):
+        with pytest.raises(InputError, match="max_time"):
+            make(model, max_time=wrong).fit(X, Y)
+    if model in (SPAM, SOLAM, FSAUC):  # no pass is begun after the time
+        with pytest.warns(ConvergenceWarning, match="time ran out"):
+            short = make(model, max_time=1e-12).fit(X, Y)
+        assert short.status_ == "time_limit" == short.solution_.status
+        assert short.n_iter_ < plain.n_iter_ and plain.status_ == "iteration_limit"

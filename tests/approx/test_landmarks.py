@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from aucert.approx.landmarks import (
     LANDMARKS,
+    Landmarks,
     choose_landmarks,
     draw_by_class,
     draw_by_leverage,

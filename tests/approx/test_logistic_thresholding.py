@@ -79,9 +79,6 @@ def test_the_curvature_of_a_block_is_not_below_that_of_its_loss() -> None:
     assert top <= block_curvature(data, block, 5, rng) <= 1.3 * top
 
 
-X, POSITIVE = online_naive.draw()
-
-
 @each("kind", KINDS)
 def test_it_is_the_naive_method_with_the_same_draws(kind) -> None:
     found = hsg_ht(kind(X), POSITIVE, 4, first=2.0, ratio=0.9, step=1.5, max_passes=20, seed=5)
