@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import naive
 from aucert.exact import (
     ROCSVMCV,
     SAUCSVM,
@@ -23,7 +24,6 @@ from aucert.exact import (
     solve,
 )
 from aucert.exact.api.solve import choose_solver
-from aucert.exact.certificate.certificate import Certificate, Minorant
 from aucert.exact.errors import InputError, TooLargeError
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
@@ -65,20 +65,6 @@ def test_R_is_the_covariance_of_the_pair_differences(seed: int) -> None:
     assert np.linalg.eigvalsh(np.diag(scatter.mass()) - R)[0] >= -1e-13
 
 
-def test_proposition_1_holds_for_covariances_divided_by_n_and_only_for_them() -> None:
-    """[SAUC, Prop. 1]: the covariance of all differences is the sum of the class covariances."""
-    rng = np.random.default_rng(1)
-    X, positive = rng.normal(size=(64, 3)), np.arange(64) < 23
-    differences = (X[positive][:, None] - X[~positive][None]).reshape(-1, 3)
-    of_pairs = np.cov(differences.T, ddof=0)
-    biased = np.cov(X[positive].T, ddof=0) + np.cov(X[~positive].T, ddof=0)
-    unbiased = np.cov(X[positive].T) + np.cov(X[~positive].T)
-    assert of_pairs == pytest.approx(biased, rel=1e-13)
-    assert np.abs(np.cov(differences.T) - unbiased).max() > 1e-2 * np.abs(of_pairs).max()
-    scatter = scatter_of(AllPairs(), positive)
-    assert X.T @ scatter.times(X) == pytest.approx(of_pairs, rel=1e-12)
-
-
 def test_the_structure_comes_from_all_rows_unless_the_sampled_ones_are_asked_for() -> None:
     positive = np.arange(6) < 2
     few = PairList(np.array([0, 1]), np.array([2, 3]))
@@ -87,19 +73,6 @@ def test_the_structure_comes_from_all_rows_unless_the_sampled_ones_are_asked_for
     assert isinstance(scatter_of(AllPairs(), positive, "sampled"), ClassScatter)
     with pytest.raises(InputError, match="full, sampled"):
         scatter_of(few, positive, "some")
-
-
-def test_a_row_weight_means_repetition_in_R() -> None:
-    rng = np.random.default_rng(3)
-    X, positive = rng.normal(size=(12, 3)), np.arange(12) % 3 == 0
-    times = rng.integers(0, 4, 12)
-    times[:2] = 2
-    weighted = scatter_of(AllPairs(times.astype(float)), positive)
-    again = np.repeat(np.arange(12), times)
-    repeated = scatter_of(AllPairs(), positive[again])
-    assert X.T @ weighted.times(X) == pytest.approx(
-        X[again].T @ repeated.times(X[again]), rel=1e-12, abs=1e-14
-    )
 
 
 STRUCTURES = (1e-3, 0.3, 1.0, 50.0, 1e3)
@@ -186,16 +159,11 @@ def test_a_structure_that_leaves_nothing_of_the_rows_is_named(structure, kernel,
     X, y = form(3 * rng.normal(size=(12, 3))), np.arange(12) % 2
     with pytest.raises(InputError, match=r"structure = 1e\+30. is too large .* lower it"):
         formulate(X, y, Request.of(0.1, kernel=kernel, structure=structure))
-
-
-def test_too_many_features_and_too_large_a_structure_are_refused() -> None:
-    positive = np.array([True, False, False])
-    wide = Rows(sp.csr_matrix(np.eye(3, 10_001)))
+    three = scatter_of(AllPairs(), np.array([True, False, False]))
     with pytest.raises(TooLargeError, match="10001 features"):
-        whitener(wide, scatter_of(AllPairs(), positive), 1.0)
-    line = Rows(np.outer(np.arange(3.0), np.ones(4)) * 1e10)
+        whitener(Rows(sp.csr_matrix(np.eye(3, 10_001))), three, 1.0)
     with pytest.raises(InputError, match="scale the features"):
-        whitener(line, scatter_of(AllPairs(), positive), 1e10)
+        whitener(Rows(np.outer(np.arange(3.0), np.ones(4)) * 1e10), three, 1e10)
 
 
 def exact_case(seed: int) -> tuple[Structured, list, list, np.ndarray, float]:
@@ -221,49 +189,6 @@ def exact_case(seed: int) -> tuple[Structured, list, list, np.ndarray, float]:
     return space, K, exact_scatter(pairs, positive), X, structure
 
 
-@each("seed", seeds(120))
-def test_the_dual_bound_is_never_below_the_exact_dual_norm_and_hardly_above(seed: int) -> None:
-    space, K, R, _, structure = exact_case(seed)
-    n, rng = space.n, np.random.default_rng(seed)
-    c = [Fraction(float(x)) for x in np.round(rng.normal(size=n) * 16) / 16]
-    c[-1] -= sum(c)
-    system = [
-        [
-            Fraction(int(p == q)) + Fraction(structure) * sum(R[p][k] * K[k][q] for k in range(n))
-            for q in range(n)
-        ]
-        for p in range(n)
-    ]
-    theta = fraction_solve(system, c)
-    true = sum(c[p] * sum(K[p][q] * theta[q] for q in range(n)) for p in range(n))
-    given = np.array([float(x) for x in c])
-    bound, error = space.dual_norm2(given), space.dual_norm2_error(given)
-    assert Fraction(bound) + Fraction(error) >= true
-    assert Fraction(bound) <= true + Fraction(error) + Fraction(1e-9) * true, "loose"
-
-
-@each("seed", seeds(120))
-def test_the_structured_norm_is_within_its_stated_rounding(seed: int) -> None:
-    space, K, R, X, structure = exact_case(seed)
-    n, rng = space.n, np.random.default_rng(seed)
-    w = rng.normal(size=space.dim) / max(float(np.abs(X).max()), 1e-9)
-    if isinstance(space.base, Rows):
-        offset = [Fraction(float(x)) for x in space.base.offset]
-        exact_w = [Fraction(float(x)) for x in w]
-        scores = [
-            sum((Fraction(float(x)) - o) * v for x, o, v in zip(row, offset, exact_w, strict=True))
-            for row in X
-        ]
-        norm2 = sum(v * v for v in exact_w)
-    else:
-        exact_w = [Fraction(float(x)) for x in w]
-        scores = [sum(K[p][q] * exact_w[q] for q in range(n)) for p in range(n)]
-        norm2 = sum(v * s for v, s in zip(exact_w, scores, strict=True))
-    spread = sum(scores[p] * R[p][q] * scores[q] for p in range(n) for q in range(n))
-    true = norm2 + Fraction(structure) * spread
-    assert abs(Fraction(space.norm2(w)) - true) <= Fraction(space.norm2_error(w))
-
-
 def random_structured(rng: np.random.Generator, loss: str) -> tuple[Problem, np.ndarray]:
     """Return a small structured problem of any sort, and coordinates of ordinary scores."""
     n, d = int(rng.integers(2, 25)), int(rng.integers(1, 5))
@@ -285,22 +210,6 @@ def random_structured(rng: np.random.Generator, loss: str) -> tuple[Problem, np.
     problem = pair_problem(space, positive, pairs, LOSSES[loss], Ridge(10.0 ** rng.uniform(-5, 2)))
     w = rng.normal(size=space.dim) * 10.0 ** rng.uniform(-3, 2)
     return problem, w / max(base.reach, 1e-3)
-
-
-@pytest.mark.slow
-@given(seed=st.integers(0, 2**32), loss=st.sampled_from(sorted(LOSSES)))
-@settings(max_examples=150, deadline=None)
-def test_gap_is_never_negative_in_a_structured_space(seed: int, loss: str) -> None:
-    rng = np.random.default_rng(seed)
-    problem, w = random_structured(rng, loss)
-    scores = rng.normal(size=problem.n) * 10.0 ** rng.uniform(-2, 2)
-    for width in (0.0, 0.5):
-        witness = Minorant.from_scores(problem, scores, width)
-        found = Certificate.of(problem, w, witness)  # raises below minus its rounding
-        assert found.gap >= 0 and found.dual <= found.primal
-        # The point that belongs to the dual point is the one that can be nearest to it.
-        near = problem.space.pull(witness.c) / problem.lam
-        assert Certificate.of(problem, near, witness).gap >= 0
 
 
 @given(seed=st.integers(0, 2**32))
@@ -352,18 +261,6 @@ def some_rows(seed: int = 0, n: int = 40) -> dict[str, Any]:
     return {"X": X, "y": y, "qid": qid, "weight": rng.integers(0, 4, n)}
 
 
-def naive(rows: dict[str, Any], loss: str, weight: np.ndarray) -> tuple[Any, Any]:
-    """Return the problem over listed pairs and its weights, for an independent solver."""
-    y, qid = rows["y"], rows["qid"]
-    listed = [
-        (i, j, float(weight[i] * weight[j]))
-        for i in range(len(y))
-        for j in range(len(y))
-        if y[i] == 1 and y[j] == 0 and qid[i] == qid[j] and weight[i] * weight[j] > 0
-    ]
-    return over(listed, rows, loss, weight)
-
-
 def over(
     listed: list[tuple[int, int, float]], rows: dict[str, Any], loss: str, weight: np.ndarray
 ) -> tuple[Any, Any]:
@@ -381,36 +278,30 @@ def over(
 
 
 @each("loss", CONVEX)
-@each("kind", ["plain", "weighted", "sparse"])
+@each("kind", ["plain", "weighted", "sparse", "between groups", "equal shares"])
 def test_the_optimum_is_that_over_listed_pairs(loss: str, kind: str) -> None:
-    rows = some_rows()
-    X = sp.csr_matrix(rows["X"]) if kind == "sparse" else rows["X"]
-    weight = rows["weight"] if kind == "weighted" else np.ones(len(rows["y"]), int)
-    words = {"qid": rows["qid"], "structure": STRUCTURE, "loss": loss}
-    words |= {"sample_weight": weight} if kind == "weighted" else {}
-    check(X, rows["y"], words, naive(rows, loss, weight))
-
-
-@each("loss", CONVEX)
-@each("kind", ["between groups", "equal shares"])
-def test_other_pairs_of_two_grades_have_the_structure_too(loss: str, kind: str) -> None:
-    """Positives of one group above negatives of another; queries that count the same."""
     rows = some_rows(5)
-    y, qid = rows["y"], rows["qid"]
-    weight = np.ones(y.size)
-    if kind == "between groups":
-        pairs = cross_group_pairs(y, qid, 0, 1)
-        up, low = np.flatnonzero((y == 1) & (qid == 0)), np.flatnonzero((y == 0) & (qid == 1))
-        listed = [(int(i), int(j), 1.0) for i in up for j in low]
-        weight = np.isin(np.arange(y.size), [*up, *low]) * 1.0  # other rows are in no pair
+    y, qid, X = rows["y"], rows["qid"], rows["X"]
+    weight = rows["weight"] if kind == "weighted" else np.ones(y.size)
+    words: dict[str, Any] = {"structure": STRUCTURE, "loss": loss}
+    pairs = [(i, j) for i in np.flatnonzero(y == 1) for j in np.flatnonzero(y == 0)]
+    if kind == "between groups":  # positives of one group above negatives of another
+        words["pairs"] = cross_group_pairs(y, qid, 0, 1)
+        listed = [(i, j, 1.0) for i, j in pairs if qid[i] == 0 and qid[j] == 1]
+        used = {k for i, j, _ in listed for k in (i, j)}
+        weight = np.array([float(k in used) for k in range(y.size)])  # others are in no pair
     else:
-        pairs = OrderedPairs(qid, y, share="equal")
-        listed = []
-        for one in range(5):
-            up, low = (np.flatnonzero((y == grade) & (qid == one)) for grade in (1, 0))
-            listed += [(int(i), int(j), 1 / (up.size * low.size)) for i in up for j in low]
-    words = {"pairs": pairs, "structure": STRUCTURE, "loss": loss}
-    check(rows["X"], None, words, over(listed, rows, loss, weight))
+        listed = [(i, j, float(weight[i] * weight[j])) for i, j in pairs if qid[i] == qid[j]]
+        if kind == "equal shares":  # queries that count the same
+            words["pairs"] = OrderedPairs(qid, y, share="equal")
+            size = {q: sum(qid[i] == q for i, *_ in listed) for q in range(5)}
+            listed = [(i, j, 1 / size[qid[i]]) for i, j, _ in listed]
+        else:
+            words["qid"] = qid
+    words |= {"sample_weight": weight} if kind == "weighted" else {}
+    given = None if "pairs" in words else y
+    X = sp.csr_matrix(X) if kind == "sparse" else X
+    check(X, given, words, over(listed, rows, loss, weight))
 
 
 def check(X: Any, y: np.ndarray | None, words: dict[str, Any], problem: tuple[Any, Any]) -> None:
@@ -445,3 +336,32 @@ def test_estimators_paths_and_folds_take_it() -> None:
     )
     assert (folds.fold_low <= folds.fold_auc).all() and (folds.fold_auc <= folds.fold_high).all()
     assert (folds.fold_gap <= 1e-6).all() and chosen.certificate_.relative_gap <= 1e-9
+
+
+@each("seed", seeds(120))
+def test_norms_and_dual_bounds_are_within_their_stated_rounding(seed: int) -> None:
+    space, K, R, X, structure = exact_case(seed)
+    n, rng = space.n, np.random.default_rng(seed)
+    w = rng.normal(size=space.dim) / max(float(np.abs(X).max()), 1e-9)
+    exact_w = naive.exact(w)
+    if isinstance(space.base, Rows):
+        offset = naive.exact(space.base.offset)
+        rows = [[x - o for x, o in zip(row, offset, strict=True)] for row in naive.exact(X)]
+        scores, norm2 = naive.products(rows, exact_w), naive.norm2(exact_w)
+    else:
+        scores = naive.products(K, exact_w)
+        norm2 = sum(v * s for v, s in zip(exact_w, scores, strict=True))
+    spread = sum(a * b for a, b in zip(scores, naive.products(R, scores), strict=True))
+    true = norm2 + Fraction(structure) * spread
+    assert abs(Fraction(space.norm2(w)) - true) <= Fraction(space.norm2_error(w))
+    c = naive.exact(np.round(rng.normal(size=n) * 16) / 16)
+    c[-1] -= sum(c)
+    columns = list(zip(*K, strict=True))
+    RK = [[sum(a * b for a, b in zip(row, column, strict=True)) for column in columns] for row in R]
+    system = (np.eye(n, dtype=int) + Fraction(structure) * np.array(RK)).tolist()
+    theta = fraction_solve(system, c)
+    true = sum(a * b for a, b in zip(c, naive.products(K, theta), strict=True))
+    given = np.array([float(x) for x in c])
+    bound, error = space.dual_norm2(given), space.dual_norm2_error(given)
+    assert Fraction(bound) + Fraction(error) >= true
+    assert Fraction(bound) <= true + Fraction(error) + Fraction(1e-9) * true, "loose"
