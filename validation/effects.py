@@ -87,41 +87,25 @@ class Effect:
         return replace(self, estimate=sign * self.estimate + shift, printed=printed)
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A mean, its standard error (None of one repetition), the repetitions, and the print."""
-
-    mean: float
-    error: float | None
-    count: float
-    printed: float | None = field(default=None, compare=False)
-
-    def over_splits(self, overlap: float) -> Cell:
-        """Return it over random splits of the same rows, its error raised for what they share."""
-        if self.error is None:
-            return self
-        return replace(self, error=self.error * math.sqrt(1 + overlap * self.count))
-
-
-def minus(name: str, a: Cell, b: Cell, ratio: bool = False) -> Effect:
+def minus(name: str, a: Effect, b: Effect, ratio: bool = False) -> Effect:
     """Return a - b, or log10(a / b), as if independent: common splits make that cautious.
 
     The degrees of freedom are Welch's; the error of a logarithm is by the delta method.
     """
 
-    def value(x: Cell, y: Cell) -> float:
-        return math.log10(x.mean / y.mean) if ratio else x.mean - y.mean
+    def value(x: float, y: float) -> float:
+        return math.log10(x / y) if ratio else x - y
 
-    printed = [c.printed if c.count != FIXED else c.mean for c in (a, b)]
-    known = None not in printed and (not ratio or min(printed) > 0)  # type: ignore[type-var]
-    of_print = value(*(Cell(float(p or 0.0), None, 1) for p in printed)) if known else None
-    scale = [c.mean * math.log(10) if ratio else 1.0 for c in (a, b)]
-    if a.error is None or b.error is None or min(a.count, b.count) < 2:
-        return Effect(name, value(a, b), math.inf, 0, printed=of_print)
-    squares = [(a.error / scale[0]) ** 2, (b.error / scale[1]) ** 2]
-    spread = squares[0] ** 2 / (a.count - 1) + squares[1] ** 2 / (b.count - 1)
-    df = sum(squares) ** 2 / spread if spread > 0 else min(a.count, b.count) - 1
-    return Effect(name, value(a, b), math.sqrt(sum(squares)), df, printed=of_print)
+    printed, known = None, [x.printed for x in (a, b) if x.printed is not None]
+    if len(known) == 2 and (not ratio or min(known) > 0):
+        printed = value(*known)
+    whole = Effect(name, value(a.estimate, b.estimate), math.inf, 0, printed=printed)
+    if min(a.df, b.df) < 1 or max(a.se, b.se) == math.inf:
+        return whole
+    squares = [(x.se / (x.estimate * math.log(10) if ratio else 1.0)) ** 2 for x in (a, b)]
+    spread = sum(square**2 / x.df for square, x in zip(squares, (a, b), strict=True))
+    df = sum(squares) ** 2 / spread if spread > 0 else min(a.df, b.df)
+    return replace(whole, se=math.sqrt(sum(squares)), df=df)
 
 
 def over(effects: Sequence[Effect], name: str) -> Effect:
@@ -175,7 +159,7 @@ class Numbers:
 
     table: str
     source: str
-    cells: Mapping[tuple[str, str], Cell] = field(default_factory=dict)
+    cells: Mapping[tuple[str, str], Effect] = field(default_factory=dict)
     tests: Mapping[str, Effect] = field(default_factory=dict)
 
     def test(self, name: str) -> Effect:
@@ -184,17 +168,17 @@ class Numbers:
             raise KeyError(f"{self.table} has no paired test {name!r}")
         return self.tests[name]
 
-    def read(self, text: str) -> Cell:
+    def read(self, text: str) -> Effect:
         """Return what "row | column", "= number" or the name of a paired test stands for."""
         if text.startswith("= "):
-            return Cell(float(text[2:]), 0.0, FIXED)
+            number = float(text[2:])
+            return Effect(text, number, 0.0, FIXED - 1, printed=number)
         row, bar, column = text.rpartition(" | ")
-        if bar:
-            if (row, column) not in self.cells:
-                raise KeyError(f"{self.table} has no cell ({row!r}, {column!r})")
-            return self.cells[row, column]
-        test = self.test(text)
-        return Cell(test.estimate, test.se, int(test.df) + 1)
+        if not bar:
+            return self.test(text)
+        if (row, column) not in self.cells:
+            raise KeyError(f"{self.table} has no cell ({row!r}, {column!r})")
+        return self.cells[row, column]
 
     @property
     def names(self) -> list[str]:
@@ -205,22 +189,22 @@ class Numbers:
 
 def of_page(table: str, source: str, page: Page) -> Numbers:
     """Return the numbers of a page."""
-    cells = {
-        (entry.row, entry.column): Cell(
-            float(entry.ours), entry.error, entry.count, _printed(entry.printed)
-        )
-        for entry in page.entries
-        if isinstance(entry.ours, int | float)
-    }
-    found: dict[str, Effect] = {}
+    cells = {}
+    for cell in page.entries:
+        if isinstance(cell.ours, int | float):
+            se = math.inf if cell.error is None else cell.error
+            found = float(cell.ours), se, max(cell.count - 1, 0)
+            known = Effect(cell.column, *found, printed=_printed(cell.printed))
+            cells[cell.row, cell.column] = known
+    tests: dict[str, Effect] = {}
     for shown in page.tests:
         name = shown.name
-        if name in found:  # two quantities of one pair of methods
+        if name in tests:  # two quantities of one pair of methods
             name = f"{name}: {shown.unit}"
-        if name in found:
+        if name in tests:
             raise ValueError(f"two tests of a page are called {name!r}")
-        found[name] = Effect(name, shown.difference, shown.error, shown.count - 1)
-    return Numbers(table, source, cells, found)
+        tests[name] = Effect(name, shown.difference, shown.error, shown.count - 1)
+    return Numbers(table, source, cells, tests)
 
 
 def _printed(text: object) -> float | None:
@@ -321,11 +305,13 @@ class Finding:
                 if "*" in self.each.values() and second not in (*numbers.names, self.b):
                     continue  # a row that has the first number alone
                 shared = self.overlap * (not any(v in self.published for v in values.values()))
-                cells = [numbers.read(text) for text in (first, second)]
-                # a paired test has the overlap of its splits in its error
-                if shared:
-                    cells = [cell.over_splits(shared) for cell in cells]
-                found = minus(label or self.name, *cells, ratio=self.ratio)
+                sides = [numbers.read(text) for text in (first, second)]
+                if shared:  # random splits of the same rows; a paired test has that in its error
+                    sides = [
+                        replace(one, se=one.se * math.sqrt(1 + shared * (one.df + 1)))
+                        for one in sides
+                    ]
+                found = minus(label or self.name, *sides, ratio=self.ratio)
             found = replace(found, name=label or found.name, unit=self.unit, margin=self.margin)
             yield values, found.moved(self.sign, self.shift)
 

@@ -19,7 +19,6 @@ from aucert.validation.effects import (
     FINDINGS,
     OURS,
     QUICK,
-    Cell,
     Effect,
     Finding,
     Numbers,
@@ -87,11 +86,11 @@ def test_another_reading_that_differs_leaves_it_undecided() -> None:
 
 
 def test_a_difference_of_cells_has_welchs_freedom() -> None:
-    found = minus("a", Cell(2.0, 0.3, 10), Cell(1.0, 0.4, 20))
+    found = minus("a", effect(2.0, 0.3, 9), effect(1.0, 0.4, 19))
     df = 0.25**2 / (0.09**2 / 9 + 0.16**2 / 19)
     assert (found.estimate, found.se, found.df) == (1.0, pytest.approx(0.5), pytest.approx(df))
-    assert minus("a", Cell(2.0, None, 1), Cell(1.0, 0.4, 20)).se == math.inf
-    ratio = minus("a", Cell(10.0, 0.1, 10), Cell(1.0, 0.0, 10), ratio=True)
+    assert minus("a", effect(2.0, math.inf, 0), effect(1.0, 0.4, 19)).se == math.inf
+    ratio = minus("a", effect(10.0, 0.1, 9), effect(1.0, 0.0, 9), ratio=True)
     assert (ratio.estimate, ratio.se) == (pytest.approx(1.0), pytest.approx(0.01 / math.log(10)))
 
 
@@ -128,7 +127,7 @@ def variants(numbers: Numbers) -> list[Numbers]:
         for name in sorted({at[side] for at in numbers.cells}):
             for by, factor in ((1e4, 1.0), (-1e4, 1.0), (0.0, 1e6), (0.0, 1e-6)):
                 cells = {
-                    at: Cell(cell.mean * factor + by, 1e-9, 100) if at[side] == name else cell
+                    at: effect(cell.estimate * factor + by, 1e-9, 99) if at[side] == name else cell
                     for at, cell in numbers.cells.items()
                 }
                 found.append(dataclasses.replace(numbers, cells=cells))
@@ -165,7 +164,7 @@ def test_other_numbers_turn_what_we_state_of_ours(
     assert suite.run([name]).rows[0].verdict == "holds"
     numbers = numbers_of(OURS[name].table)
     slow = {
-        at: dataclasses.replace(cell, mean=cell.mean * 1e6)
+        at: dataclasses.replace(cell, estimate=cell.estimate * 1e6)
         if ", full" in at[1] or "all p" in at[1]
         else cell
         for at, cell in numbers.cells.items()
@@ -217,8 +216,8 @@ def test_a_page_and_a_finding_of_one_run_have_the_same_numbers() -> None:
         NamedTest("n = 5,000: x minus y", *exact, "degrees"),
     )
     found = of_page("t", "here", Page(entries, tests))
-    assert found.cells == {("a", "AUC"): Cell(0.8, 0.1, 10)}
-    assert found.read("a | AUC").printed == 0.9 and found.read("= 60").mean == 60.0
+    assert found.cells == {("a", "AUC"): Effect("AUC", 0.8, 0.1, 9, printed=0.9)}
+    assert found.read("a | AUC").printed == 0.9 and found.read("= 60").estimate == 60.0
     for name in ("n = 5,000: x minus y", "n = 5,000: x minus y: degrees"):
         assert found.test(name) == Effect(name, 1.2504321, 0.00021, 49), "not rounded"
     with pytest.raises(ValueError, match="two tests of a page are called"):
@@ -235,7 +234,7 @@ def test_evidence_that_lacks_a_part_is_refused(tmp_path: Path) -> None:
         from_evidence(registry["one"], tmp_path)
     reproduce(out=tmp_path / "out", registry=registry, evidence=tmp_path, profile="full")
     found = from_evidence(registry["one"], tmp_path)
-    assert "6 parts" in found.source and found.cells["all", "value"].count == 6
+    assert "6 parts" in found.source and found.cells["all", "value"].df == 5
     with pytest.raises(InputError, match="of protocol 2"):
         from_evidence(planted(protocol=2)["one"], tmp_path)
 
