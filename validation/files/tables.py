@@ -385,7 +385,11 @@ class Features:
             large = np.flatnonzero(is_large(held)).tolist()
             lost = [k for k in large if loses_digits(cells[k], held[k])]
         if lost:
-            refuse_digits(self._path, name, rows[lost[0]], str(cells[lost[0]]))
+            raise InputError(
+                f"{self._path}: {str(cells[lost[0]]).strip()[:40]} in column '{name}', row "
+                f"{rows[lost[0]]} loses digits in float64: subtract an offset, round it, or drop "
+                "the column"
+            )
         if name not in self._cells and not np.isfinite(held).all():
             at = int(np.argmin(np.isfinite(held)))
             self._refuse(name, rows[at], str(cells[at]), isinstance(cells, np.ndarray))
@@ -448,27 +452,19 @@ def refuse_value(path: Path, column: str, row: int, text: str) -> NoReturn:
     raise AssertionError
 
 
-def refuse_digits(path: Path, column: str, row: int, text: str) -> NoReturn:
-    """Raise the sentence for a number that float64 cannot hold; `row` counts from 1."""
-    raise InputError(
-        f"{path}: {text.strip()[:40]} in column '{column}', row {row} loses digits in float64: "
-        "subtract an offset, round it, or drop the column"
-    )
-
-
 def finite_rows(path: Path, X: np.ndarray, columns: list[str]) -> np.ndarray:
     """Return X as float64 in C order (itself if it is); refuse other types, no rows, NaN, inf."""
     if X.dtype.kind not in "biuf":
         raise InputError(f"{path}: 'X' must hold numbers, not {X.dtype}")
     if 0 in X.shape:
         raise InputError(f"{path}: 'X' has shape {X.shape}: there is nothing to read")
-    rows, found = np.ascontiguousarray(X, dtype=np.float64), Features(path)
+    found = Features(path)
     for start in range(0, len(X), ROWS):
         block = X[start : start + ROWS]
         if X.dtype != np.float64 or not np.isfinite(block).all():
             for k, name in enumerate(columns):
                 found.numbers(name, block[:, k], range(start + 1, start + 1 + len(block)))
-    return found.check(rows, columns)
+    return found.check(np.ascontiguousarray(X, dtype=np.float64), columns)
 
 
 def read_blocks(
@@ -507,21 +503,16 @@ def read_blocks(
 # CSV
 
 
-def open_text(path: Path) -> io.TextIOBase:
-    """Open UTF-8 text, through gzip where the name ends in `.gz`."""
-    opened: Any = gzip.open if path.suffix.lower() == ".gz" else open
-    return opened(path, "rt", encoding="utf-8-sig", newline="")
-
-
-def open_bytes(path: Path) -> IO[bytes]:
-    """Open the bytes of a file, through gzip where its name ends in `.gz`."""
-    opened: Any = gzip.open if path.suffix.lower() == ".gz" else open
-    return opened(path, "rb")
+def opened(path: Path, text: bool = True) -> Any:
+    """Open UTF-8 text, or bytes, through gzip where the name ends in `.gz`."""
+    openers: Any = gzip.open if path.suffix.lower() == ".gz" else open
+    more = {"encoding": "utf-8-sig", "newline": ""} if text else {}
+    return openers(path, "rt" if text else "rb", **more)
 
 
 def csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the line number and the fields of each row that is not blank."""
-    with damage_reported(path, "gzip", *GZIP_ERRORS), open_text(path) as text:
+    with damage_reported(path, "gzip", *GZIP_ERRORS), opened(path) as text:
         try:
             reader = csv.reader(text, delimiter=_delimiter(path), strict=True)
             for row in reader:
@@ -535,7 +526,7 @@ def csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 def _not_utf8(path: Path) -> InputError:
     """Name the first line that is not UTF-8 (the decoder only knows its place in a block)."""
-    with open_bytes(path) as file:
+    with opened(path, text=False) as file:
         for number, line in enumerate(file, start=1):
             try:
                 line.decode("utf-8")
@@ -551,7 +542,7 @@ def _delimiter(path: Path) -> str:
     """Return the first of comma, semicolon and tab in the first line; with `.tsv` it is the tab."""
     if path.name.lower().removesuffix(".gz").endswith(".tsv"):
         return "\t"
-    with open_text(path) as text:
+    with opened(path) as text:
         first = next((line for line in text if line.strip()), "")
     return next((mark for mark in ",;\t" if mark in first), ",")
 
@@ -822,32 +813,26 @@ def may_count_from(path: str | Path, largest: int, width: int) -> str:
 
 def _refuse_line(path: Path, queries: bool) -> None:
     """Raise for the first line that is not as `read_svmlight` says, with finite numbers."""
-    with damage_reported(path, "gzip", *GZIP_ERRORS), open_bytes(path) as file:
+    with damage_reported(path, "gzip", *GZIP_ERRORS), opened(path, text=False) as file:
         for row, raw in enumerate(file, start=1):
             fields = raw.partition(b"#")[0].decode("utf-8", errors="replace").split()
             if fields:
-                where = f"{path}: row {row}"
-                label, pairs = as_number(fields[0]), fields[1:]
-                if label is None or not np.isfinite(label):
-                    raise InputError(f"{where} starts with {fields[0][:40]!r}, not with a number")
-                Features(path, digits=True).numbers("label", fields[:1], [row])
-                if queries:
-                    _check_query(where, pairs.pop(0) if pairs else "")
-                _check_pairs(path, row, pairs)
+                _check_line(path, row, fields, queries)
 
 
-def _check_query(where: str, text: str) -> None:
-    """Raise unless the text is `qid:number`."""
-    name, colon, number = text.partition(":")
-    if name != "qid" or not colon:
-        raise InputError(f"{where} has no query group: write qid:number after the label")
-    if not (number.isascii() and number.isdigit() and int(number) < 1 << 63):
-        raise InputError(f"{where}: the query group {text[:40]!r} is not a whole number")
-
-
-def _check_pairs(path: Path, row: int, pairs: Iterable[str]) -> None:
-    """Raise unless each is `index:value`, the indices in order."""
-    last, where = -1, f"{path}: row {row}"
+def _check_line(path: Path, row: int, fields: list[str], queries: bool) -> None:
+    """Raise unless it is a number, a query `qid:number` if there are some, and `index:value`."""
+    (first, *pairs), where, last = fields, f"{path}: row {row}", -1
+    features, label = Features(path, digits=True), as_number(first)
+    if label is None or not np.isfinite(label):
+        raise InputError(f"{where} starts with {first[:40]!r}, not with a number")
+    features.numbers("label", [first], [row])
+    if queries:
+        name, _, number = (pairs.pop(0) if pairs else "").partition(":")
+        if name != "qid" or not number:
+            raise InputError(f"{where} has no query group: write qid:number after the label")
+        if not (number.isascii() and number.isdigit() and int(number) < 1 << 63):
+            raise InputError(f"{where}: the query group {number[:40]!r} is not a whole number")
     for pair in pairs:
         index, colon, value = pair.partition(":")
         if index == "qid" and colon:
@@ -857,7 +842,6 @@ def _check_pairs(path: Path, row: int, pairs: Iterable[str]) -> None:
             )
         if not (colon and index.isascii() and index.isdigit() and as_number(value) is not None):
             raise InputError(f"{where} holds {pair[:40]!r} where index:value is needed")
-        features = Features(path, digits=True)
         features.numbers(index, [value], [row])
         features.raise_if_any()
         if int(index) <= last:
@@ -867,7 +851,7 @@ def _check_pairs(path: Path, row: int, pairs: Iterable[str]) -> None:
 
 def _is_unusual(path: Path) -> bool:
     """Whether `1_000` may occur, which Python reads as a number, or `qid:1`, which is skipped."""
-    with open_bytes(path) as file:
+    with opened(path, text=False) as file:
         blocks = iter(lambda: file.read(1 << 20), b"")
         return any(b"_" in block or b"q" in block for block in blocks)
 

@@ -20,7 +20,7 @@ from .tables import (
     damage_reported,
     declared_size,
     existing_file,
-    open_text,
+    opened,
     read_arrays,
 )
 
@@ -143,7 +143,7 @@ def _from_text(path: Path, sizes: Sequence[int], what: str, header: bool | None)
 
 def _lines(path: Path) -> Iterator[Line]:
     """Yield the fields of each line that is not blank."""
-    with open_text(path) as text:
+    with opened(path) as text:
         for row, line in enumerate(text, start=1):
             whole = line.strip()
             mark = next((m for m in ",;\t" if m in whole), None)
