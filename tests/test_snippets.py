@@ -144,6 +144,7 @@ def test_commands_need_nothing_that_an_earlier_one_imported(name: str, folder: P
     run_page(ROOT / name, slow=True, run=run_command_afresh)
 
 
+@pytest.mark.slow
 def test_the_installed_program_is_the_one_that_the_snippets_run(tmp_path: Path) -> None:
     program = Path(sysconfig.get_path("scripts")) / "aucert"
     assert program.exists(), "install the package: the snippets call its command"

@@ -1,4 +1,4 @@
-"""Any loss of ours and any penalty over listed pairs as a convex program for CVXPY (Clarabel)."""
+"""Independent answers: any loss and penalty over listed pairs by Clarabel, and flows by an LP."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
+import scipy.optimize
+import scipy.sparse as sp
 
 from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Ridge, Sign
 from own_parts import Box, WeightedL1
 
 
-def mean_loss(name: str, margins: Any, c: np.ndarray) -> Any:
-    """Return the mean loss of margins as an expression."""
+def losses(name: str, margins: Any) -> Any:
+    """Return the loss of each margin as an expression."""
     z = 1 - margins
     half: Any = 0.5
-    if name == "rounded hinge":  # z^2 / (2 r) below r, then z - r/2: a Huber function, r = 1/2
-        return c @ cp.huber(cp.pos(z), half)
-    if name == "smooth_hinge":  # the same with a corner of one
-        return c @ cp.huber(cp.pos(z), 1) / 2
-    if name == "logistic":
-        return c @ cp.logistic(-margins)
-    if name == "exponential":
-        return c @ cp.exp(-margins)
-    power = {"hinge": cp.pos(z), "squared_hinge": cp.square(cp.pos(z)), "square": cp.square(z)}
-    return c @ power[name]
+    whole = {
+        "hinge": lambda: cp.pos(z),
+        "squared_hinge": lambda: cp.square(cp.pos(z)),
+        "square": lambda: cp.square(z),
+        "logistic": lambda: cp.logistic(-margins),
+        "exponential": lambda: cp.exp(-margins),
+        "smooth_hinge": lambda: cp.huber(cp.pos(z), 1) / 2,  # z^2 / 2 below one, then z - 1/2
+        "rounded hinge": lambda: cp.huber(cp.pos(z), half),  # the same with a corner of a half
+    }
+    return whole[name]()
 
 
 def penalty_value(penalty: Any, w: Any) -> tuple[Any, list[Any]]:
@@ -71,12 +73,11 @@ def worst_reference(
             row[place[i, j]] += c
     i, j = np.array(kinds).T
     margins = (X[i] - X[j]) @ w
-    if len(lists) == 1:
-        mean = mean_loss(loss, margins, C[0])
-    else:
+    values = losses(loss, margins)
+    if len(lists) > 1:
         each = cp.Variable(len(kinds))
-        constraints = [*constraints, *_above(loss, margins, each)]
-        mean = cp.max(C @ each)
+        constraints, values = [*constraints, each >= values], each
+    mean = cp.max(C @ values)
     program = cp.Problem(cp.Minimize(mean + value), constraints)
     tight = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11, "max_threads": 1}
     with warnings.catch_warnings():
@@ -86,14 +87,50 @@ def worst_reference(
     return float(best), np.asarray(w.value)
 
 
-def _above(loss: str, margins: Any, each: Any) -> list[Any]:
-    """Return constraints that keep `each` (m,) above the loss of each margin."""
-    z = 1 - margins
-    whole = {
-        "hinge": lambda: cp.pos(z),
-        "squared_hinge": lambda: cp.square(cp.pos(z)),
-        "smooth_hinge": lambda: cp.huber(cp.pos(z), 1) / 2,
-        "logistic": lambda: cp.logistic(-margins),
-        "exponential": lambda: cp.exp(-margins),
-    }
-    return [each >= whole[loss]()]
+def reference_optimum(
+    X: np.ndarray, pairs: Sequence[tuple[int, int, float]], lam: float, loss: str
+) -> tuple[float, np.ndarray]:
+    """Return F and w of a ridge; F is computed anew from w, so it is never below the optimum.
+
+    Lengths are in units of the differences and F is scaled to order one: |w| is about one then.
+    """
+    X = np.asarray(X, dtype=float)
+    i, j, c = (np.array(part) for part in zip(*pairs, strict=True))
+    apart = X[i] - X[j]
+    unit = max(float(np.sqrt((apart**2).sum(axis=1).mean())), 1e-12)
+
+    def value(w: np.ndarray) -> float:
+        z = 1 - apart @ w
+        z = z if loss == "square" else np.maximum(z, 0)
+        return float(c @ (z if loss == "hinge" else z**2)) + lam / 2 * float(w @ w)
+
+    best, top = np.zeros(X.shape[1]), 1.0
+    for _ in range(3):
+        scaled = [(a, b, share / top) for a, b, share in pairs]
+        try:
+            _, w = reference(X / unit, scaled, loss, Ridge(lam / unit**2 / top))
+            best = min(best, w / unit, key=value)
+        except (cp.SolverError, TypeError):  # it ends without any weights
+            pass
+        if value(best) > 0.1 * top:
+            break
+        top = max(value(best), 1e-13)
+    return value(best), best
+
+
+def largest_flow_lp(u: np.ndarray, v: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
+    """Return the largest sum of 0 <= flow_ij <= a_i b_j with row sums <= u, column sums <= v."""
+    p, q = u.size, v.size
+    rows = sp.kron(sp.identity(p), np.ones((1, q)))
+    columns = sp.kron(np.ones((1, p)), sp.identity(q))
+    caps = np.outer(a, b).ravel()
+    answer = scipy.optimize.linprog(
+        -np.ones(p * q),
+        A_ub=sp.vstack([rows, columns], format="csc"),
+        b_ub=np.concatenate([u, v]),
+        bounds=np.stack([np.zeros(p * q), caps], axis=1),
+        method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    assert answer.status == 0, answer.message
+    return float(-answer.fun)

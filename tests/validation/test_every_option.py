@@ -56,6 +56,7 @@ def test_words_are_those_of_the_library() -> None:
         assert words.split() == list(known)
 
 
+@pytest.mark.slow
 def test_every_command_has_help_and_takes_every_choice_of_every_option(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -247,6 +247,7 @@ def test_a_file_that_changed_leads_to_a_new_judgement(
     assert not taken_over() and len(runs) == 2
 
 
+@pytest.mark.slow
 def test_other_data_lead_to_a_new_judgement(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

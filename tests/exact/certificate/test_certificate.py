@@ -119,6 +119,7 @@ def test_errors_of_scores_act_on_the_loss_as_it_is_and_not_as_it_is_computed(los
     assert abs(Fraction(found.value) - true) <= Fraction(found.error)
 
 
+@pytest.mark.slow
 @each("offset", first_fast([1e10, 1e8]))
 @each("seed", first_fast(range(6)))
 def test_certified_is_true_on_sparse_rows_far_from_the_origin(seed: int, offset: float) -> None:

@@ -217,7 +217,10 @@ PLANTED: dict[str, tuple[Any, str, Callable[..., Any], Any, Any]] = {
     ),
     "rows in two folds": (partitions, "rows_of_fold", leaking, folds, ANY),
 }  # fmt: skip
-EXPENSIVE = ("no range of an AUC", "rows in two folds", "loss_value of scores", "primal of scores")
+EXPENSIVE = (
+    *("no range of an AUC", "rows in two folds", "loss_value of scores", "primal of scores"),
+    *("a flow in the checker", "a wrong pair too many", "a pull in bins"),
+)
 
 
 @pytest.mark.parametrize(

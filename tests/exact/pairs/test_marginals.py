@@ -11,9 +11,9 @@ from aucert.exact.errors import InputError, TooLargeError
 from aucert.exact.pairs import ordered_pairs
 from aucert.exact.pairs.marginals import largest_flow
 from aucert.exact.pairs.ordered_pairs import OrderedPairs
+from convex_programs import largest_flow_lp
 from loops import each, seeds
 from ordered_naive import Naive, naive_ordered
-from reference import largest_flow_lp
 
 Flow = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 

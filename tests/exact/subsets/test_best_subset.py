@@ -381,6 +381,7 @@ def belongs(S: tuple[int, ...], state: np.ndarray) -> bool:
     return all(state[j] != OUT for j in S) and all(j in S for j in np.flatnonzero(state == IN))
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     st.integers(0, 10**6),

@@ -74,6 +74,7 @@ def bits(values: Any) -> list[bytes]:
     return [np.asarray(values).tobytes()]
 
 
+@pytest.mark.slow
 @each("name", ["count", "spread", "sweep"])
 def test_the_plain_form_returns_the_bits_of_the_compiled_one(name: str) -> None:
     loop = loops()[name]
@@ -86,6 +87,7 @@ def test_the_plain_form_returns_the_bits_of_the_compiled_one(name: str) -> None:
         assert found[0] == found[1], (kind, seed)
 
 
+@pytest.mark.slow
 @each("loss", ["hinge", "squared_hinge"])
 @each("n, weighted", [(6000, False), (6000, True), (300, False)])
 def test_solutions_do_not_depend_on_what_was_compiled_when(

@@ -41,8 +41,8 @@ from aucert.validation.budget.terms import (
     order_mean,
     promised,
 )
+from convex_programs import reference_optimum
 from loops import each
-from reference import reference_optimum
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 2))

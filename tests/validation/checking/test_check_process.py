@@ -121,6 +121,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_name_is_imported_from_the_current_folder_by_a_new_interpreter(module, capfd) -> None:
     report = check_solver("mysolver:Best.fit", only=["equal-rows", "mirrored", "ties"])
     assert [row.verdict for row in report.rows] == ["pass", "pass", "fail"]

@@ -74,6 +74,7 @@ def test_our_own_solvers_pass_every_problem(loss: str) -> None:
     assert report.diagnosis == ()
 
 
+@pytest.mark.slow
 def test_independent_solvers_pass_the_plain_problems_and_a_wrong_gradient_none() -> None:
     for fit, loss in ((pair_differences, "hinge"), (descent, "squared_hinge")):
         report = check_solver(fit, loss=loss, only=PLAIN)
@@ -189,6 +190,7 @@ def test_objects_and_row_vectors_are_read() -> None:
     assert check_solver(lambda X, y, lam: list(exact(X, y, lam)), only="ties").passed
 
 
+@pytest.mark.slow
 def test_the_gap_is_that_of_certify_but_never_smaller() -> None:
     report = check_solver(
         lambda X, y, lam: 0.9 * exact(X, y, lam), only=["overlap:0.1", "imbalance", "ties"]

@@ -109,6 +109,7 @@ def test_the_line_is_the_best_gap_of_so_many_seconds_and_the_rest_are_dots() -> 
     assert dots.get_xdata().tolist() == [3.0] and dots.get_linestyle() == "None"
 
 
+@pytest.mark.slow
 def test_the_table_has_the_objective_at_the_best_point(found) -> None:
     (line,) = [row for row in found.table.splitlines() if row.split()[0] == "best"]
     objective = certify(X, Y, LAM, w=best(X, Y, LAM)).primal

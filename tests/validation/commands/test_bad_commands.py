@@ -234,10 +234,15 @@ def filled(command: Command) -> Command:
     return command
 
 
-@pytest.mark.parametrize("bad", [SOLVE, ORDERS, OTHERS], ids=["solve", "orders", "others"])
-def test_bad_input_is_one_sentence_and_writes_nothing(filled: Command, bad: dict) -> None:
+BAD = {"solve": SOLVE, "orders": ORDERS, "others": OTHERS}
+
+
+@pytest.mark.parametrize(
+    "name", ["solve", pytest.param("others", marks=pytest.mark.slow), "orders"]
+)
+def test_bad_input_is_one_sentence_and_writes_nothing(filled: Command, name: str) -> None:
     before = set(Path().rglob("*"))
-    for words, said in bad.items():
+    for words, said in BAD[name].items():
         assert said in filled.refused(words + " "), words
     assert {path for path in Path().rglob("*") if "__pycache__" not in path.parts} == before
 

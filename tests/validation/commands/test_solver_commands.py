@@ -68,6 +68,7 @@ def test_bench_knows_the_smooth_losses(command: Command, loss: str) -> None:
     assert problem["loss"] == loss and min(gaps["aucert"]) < 1e-8 and gaps["mine:means"][0] > 0.01
 
 
+@pytest.mark.slow
 def test_a_right_solver_is_status_0_and_a_table_which_the_folder_gets_too(command: Command) -> None:
     out = command("check-solver mine:right --only ties --only two-rows --out a/b")
     assert command.notes == "" and "3 of 3 problems solved within 0.001." in out

@@ -407,6 +407,7 @@ def test_markers_are_found_by_accession_number_and_left_out_where_absent() -> No
     assert len(set(every)) == len(every) and max(every) < 2000
 
 
+@pytest.mark.slow
 def test_a_shuffle_runs_in_both_protocols(tmp_path: Path) -> None:
     X = np.abs(np.random.default_rng(3).normal(5, 1, size=(62, 60)))
     X[:40, :4] += 2.0
@@ -474,6 +475,7 @@ def test_lists_of_genes_from_common_training_rows_are_tested_with_the_jackknifes
         assert test.se == pytest.approx(error, abs=5e-5)
 
 
+@pytest.mark.slow
 def test_a_simulated_fold_is_run_and_convergence_notes_both_steps(monkeypatch) -> None:
     monkeypatch.setattr(sht, "N", 200)
     monkeypatch.setattr(sht, "D", 40)

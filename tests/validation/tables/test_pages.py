@@ -54,6 +54,7 @@ def test_the_paired_test_is_students_and_widened_for_overlapping_splits() -> Non
     assert same is not None and same[2] == 1.0
 
 
+@pytest.mark.slow
 def test_a_picture_is_svg_with_one_legend_and_the_same_each_time() -> None:
     curve = Series("method", (1.0, 2.0), (0.5, 0.7))
     dots = Series("class I", (-1.0, 0.0), (0.2, -0.1))

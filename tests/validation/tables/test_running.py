@@ -252,6 +252,7 @@ def test_an_error_in_the_middle_of_a_run_leaves_what_was_finished(
     assert "There are 3 values." in (tmp_path / "one.md").read_text()
 
 
+@pytest.mark.slow
 def test_after_a_kill_the_same_run_goes_on_and_gives_the_same_numbers(tmp_path: Path) -> None:
     killed, whole, log = tmp_path / "killed", tmp_path / "whole", tmp_path / "log"
     code = (
