@@ -34,7 +34,6 @@ from aucert.exact.solvers.descent import Descent
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows
 from aucert.validation.data.datasets import load
-from convex_programs import reference_optimum
 from loops import each, seeds
 from problems import Case, random_case
 
