@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ..exact.certificate.certificate import Certificate, Minorant, full_certificate
+from ..exact.certificate.certificate import Certificate, full_certificate
 from ..exact.certificate.evaluation import binned_at, noting
 from ..exact.certificate.solution import Callback, Solution
 from ..exact.errors import InputError, TooLargeError
@@ -41,6 +41,7 @@ from ..exact.formulation.request import Request
 from ..exact.losses.registry import HINGE, LOSSES, get_loss
 from ..exact.pairs.all_pairs import AllPairs, PairList
 from ..exact.pairs.partitioned_pairs import pairs_in
+from ..exact.problem.minorant import Weights
 from ..exact.problem.problem import Problem, Ridge, pair_problem
 from ..exact.problem.risk import Mean
 from ..exact.spaces.partitions import PartitionedRows
@@ -347,6 +348,6 @@ def certificate_over_all(
         found = []
         for bins, half in grids:
             sums = binned_at(problem, w, bins, half)
-            point = Minorant.from_weights(problem, w, sums.bins, half, sums.scale(problem.lam))
+            point = problem.risk.minorant(Weights(w, sums.bins, half, sums.scale(problem.lam)))
             found.append(Certificate.of(problem, w, point))
     return max(found, key=lambda one: one.dual)

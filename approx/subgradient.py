@@ -23,6 +23,7 @@ from ..exact.certificate.solution import Recorder, Solver, Status
 from ..exact.errors import InputError
 from ..exact.losses.registry import HINGE
 from ..exact.pairs.all_pairs import PairList
+from ..exact.problem.minorant import Alpha
 from ..exact.problem.problem import Problem
 from ..exact.sums.assembled import PairSums
 from ..exact.tools.checks import check_choice, check_number
@@ -212,7 +213,7 @@ class _Watch:
         whole, pairs = self.whole, self.problem.pairs
         if not isinstance(pairs, PairList):
             return Minorant.from_scores(whole, scores)
-        return Minorant.from_alpha(whole, scale * whole.loss.alpha(pairs.margins(scores)))
+        return whole.risk.minorant(Alpha(scale * whole.loss.alpha(pairs.margins(scores))))
 
     def _average(self, scores: np.ndarray, sums: PairSums, pull: np.ndarray) -> None:
         """Offer the average of the slopes since the last power of two."""
@@ -233,7 +234,7 @@ class _Watch:
 
         def witness() -> Minorant:
             if listed:
-                return Minorant.from_alpha(self.whole, point)
+                return self.whole.risk.minorant(Alpha(point))
             u, v = point[problem.pairs.positive], -point[~problem.pairs.positive]
             return Minorant.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))
 

@@ -20,6 +20,7 @@ from ..formulation.request import Options, Request, in_units_of
 from ..formulation.scores import audit_scores, fit_scores
 from ..losses.loss import Loss
 from ..losses.registry import HINGE
+from ..problem.minorant import Weights
 from ..problem.penalties import Penalty
 from ..problem.problem import Problem
 from ..problem.risk import LARGEST_SCORE
@@ -192,9 +193,9 @@ def _audit_streamed(
     """
     half = 2 if problem.loss == HINGE else 0  # others' slopes have no jump to smooth
     if problem.space.grouped is not None:
-        witness = Minorant.from_weights(problem, w, *Evaluator(problem).grid(w, 2 * half / BINS))
+        witness = problem.risk.minorant(Weights(w, *Evaluator(problem).grid(w, 2 * half / BINS)))
     else:
-        witness = Minorant.from_weights(problem, w, BINS, half)
+        witness = problem.risk.minorant(Weights(w, BINS, half))
     if refine:
         solution = solved(problem, replace(options, method="descent"), max_time=options.max_time)
         apart = problem.space.apart is not None and can_be_held(problem.space)

@@ -29,7 +29,7 @@ from ..formulation.lam_grid import (
     strengthened,
     unit_penalty,
 )
-from ..formulation.partitioned import dask_too, partitioned_problem, refuse_other_methods
+from ..formulation.partitioned import dask_too, partitioned_problem, refuse_method
 from ..formulation.request import Options, Request
 from ..formulation.screening import with_zeros
 from ..pairs.concordance import right_share
@@ -207,7 +207,8 @@ def path_of(
         plain = options.method in PLAIN_KERNELS
         task = formulate(X, y, request, plain_kernel=plain, held=held)
     else:
-        refuse_other_methods(X, options.method)
+        if options.method not in ("auto", "descent"):
+            refuse_method(X, options.method)
         task = Formulation(apart, apart, np.copy)
     grid = default_grid(task.work, n_lams) if given is None else given
     unit, task = request.penalty, task.with_penalty(strengthened(request.penalty, float(grid[0])))

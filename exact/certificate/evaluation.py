@@ -268,6 +268,7 @@ class Evaluator:
         self.groups = space.grouped is not None
         self.doubt, self.order = np.inf, 1
         if self.groups:
+            self.mass, self.whole = self.rows.order.mass, True
             return
         if isinstance(pairs, PartitionedPairs):
             facts = pairs.facts
@@ -313,8 +314,8 @@ class Evaluator:
             raise InputError("the scores are so large that they have no exact sums: rescale X")
         return 1 << found[0], found[1]
 
-    def _counted(self, found: Any, mass: np.ndarray | None = None) -> Any:
-        """Raise `CertificateError` unless every row of every partition was counted once.
+    def _counted(self, found: Any, mass: Any = None) -> Any:
+        """Raise `CertificateError` unless every row, or pair, of every partition was counted once.
 
         A partition that was lost or counted twice would make a bound false, not just loose.
         """
@@ -485,22 +486,12 @@ class Evaluator:
     # Ordered pairs: each partition sums over its own groups. The hinge's sums are whole numbers on
     # a grid that all share: the same bits for any cut between groups.
 
-    def _grouped(self, found: GroupSums) -> GroupSums:
-        """Raise `CertificateError` unless every pair of every partition was counted once."""
-        rows = self.rows
-        here, there = (found.rows, found.mass), (rows.n, rows.order.mass)
-        if here != there or found.parts != rows.parts:
-            raise CertificateError(
-                f"{found.rows} rows of {found.parts} partitions were counted, and there are "
-                f"{rows.n} of {rows.parts}: please report this"
-            )
-        return found
-
     def _grouped_hinge(self, w: np.ndarray, bins: int, half: int) -> Evaluation:
         rows, mass, k = self.rows, self.rows.order.mass, int(bins).bit_length() - 1
         if bins != 1 << k or bins > self.grid(w, 2 * half / bins)[0]:
             raise InputError(f"a grid of {bins} steps a unit is too fine for exact sums here")
-        found = self._grouped(rows.total(partial(group_hinge, rows.offset, w, k, half)))
+        found = rows.total(partial(group_hinge, rows.offset, w, k, half))
+        self._counted(found, found.mass)
         sums, slip = found.whole, 2 * rows.score_slip(w)
         # The two terms nearly cancel, so that they are subtracted as whole numbers.
         whole = Fraction((sums.hard << k) - sums.moment, mass << k)
@@ -521,7 +512,8 @@ class Evaluator:
 
     def _grouped_smooth(self, w: np.ndarray) -> Evaluation:
         rows, mass = self.rows, float(self.rows.order.mass)
-        found = self._grouped(rows.total(partial(group_loss, rows.offset, w, self.loss)))
+        found = self.rows.total(partial(group_loss, self.rows.offset, w, self.loss))
+        self._counted(found, found.mass)
         chain = gamma(rows.parts + 16)
         value, conjugate, size, value_error, conjugate_error, c_error = found.smooth / mass
         upper = value * (1 + chain) + value_error * (1 + chain)

@@ -268,21 +268,6 @@ def _spread_here(
     return mass
 
 
-def auc_between(rows: PartitionedRows, w: np.ndarray) -> tuple[float, float]:
-    """Return bounds of the AUC of the weights `w`: the AUC itself, twice, where rows are few.
-
-    A tie counts one half. Of more rows than `FETCHED_ROWS` the pairs of one step of the grid may be
-    in any order.
-    """
-    if rows.n > FETCHED_ROWS:
-        return counted_scores(rows, w).auc_range()
-    found = rows.total(partial(_scores_here, rows.offset, w), add)
-    scores, positive = (np.concatenate([part[k] for part in found]) for k in (0, 1))
-    weights = [part[2] for part in found if part[2] is not None]
-    share = auc(scores, positive, np.concatenate(weights) if weights else None)
-    return share, share
-
-
 def _scores_here(
     offset: np.ndarray, w: np.ndarray, blocks: Iterator[Block], index: int
 ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
@@ -296,8 +281,12 @@ def auc_of(rows: PartitionedRows, w: np.ndarray) -> float:
     """Return the AUC of weights, of many rows to within the pairs of one step of a fine grid."""
     if rows.grouped is not None:
         return group_concordance(rows.grouped, w)
-    low, high = auc_between(rows, w)
-    return (low + high) / 2
+    if rows.n > FETCHED_ROWS:
+        return sum(counted_scores(rows, w).auc_range()) / 2
+    found = rows.total(partial(_scores_here, rows.offset, w), add)
+    scores, positive = (np.concatenate([part[k] for part in found]) for k in (0, 1))
+    weights = [part[2] for part in found if part[2] is not None]
+    return auc(scores, positive, np.concatenate(weights) if weights else None)
 
 
 def auc_within(rows: PartitionedRows, w: np.ndarray, radius: float) -> tuple[float, float]:
@@ -312,14 +301,8 @@ def auc_within(rows: PartitionedRows, w: np.ndarray, radius: float) -> tuple[flo
 # Rows in blocks: ordered pairs.
 
 
-def _over_groups(
-    rows: GroupedRows, work: Callable[[OrderedPairs, Whole], Any], none: Any, added: Any = add
-) -> Any:
-    """Return the sum over all partitions of `work(pairs, rows)`; `none` of one without pairs."""
-    return rows.total(partial(_with_pairs, work, none), added)
-
-
 def _with_pairs(work: Callable[..., Any], none: Any, blocks: Iterator[Any], index: int) -> Any:
+    """Return `work(pairs, rows)` of one partition, `none` where it has no pairs."""
     whole = whole_partition(blocks)
     pairs = None if whole is None else pairs_here(whole)
     return none if pairs is None else work(pairs, whole)
@@ -331,8 +314,9 @@ def _surely(
 ) -> np.ndarray:  # fmt: skip
     """Return the two sums over all groups of what `counted` says of pairs with bounds of scores."""
     error = rows.score_slip(w) + slip
+    work = partial(_bounds, counted, rows.offset, w, radius, error)
     none = np.zeros(2, dtype=object)  # whole numbers of any size
-    return _over_groups(rows, partial(_bounds, counted, rows.offset, w, radius, error), none)
+    return rows.total(partial(_with_pairs, work, none), add)
 
 
 def _bounds(
@@ -352,7 +336,7 @@ def _shares(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> tuple[flo
 
 def group_concordance(rows: GroupedRows, w: np.ndarray) -> float:
     """Return the share of the pairs, by weight, that `w` orders rightly, a tie counting half."""
-    right = _over_groups(rows, partial(_concordance, rows.offset, w), 0.0)
+    right = rows.total(partial(_with_pairs, partial(_concordance, rows.offset, w), 0.0), add)
     return min(right / rows.order.mass, 1.0)
 
 
@@ -362,8 +346,8 @@ def _concordance(offset: np.ndarray, w: np.ndarray, pairs: OrderedPairs, whole: 
 
 def paired_range(rows: GroupedRows, w: np.ndarray) -> tuple[float, float]:
     """Return the range of the scores of all rows that are in a pair."""
-    none = np.full(2, -np.inf)
-    least, most = _over_groups(rows, partial(_reaches, rows.offset, w), none, np.maximum)
+    work = partial(_with_pairs, partial(_reaches, rows.offset, w), np.full(2, -np.inf))
+    least, most = rows.total(work, np.maximum)
     return -least, most
 
 

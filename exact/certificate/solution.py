@@ -239,7 +239,7 @@ class Recorder:
         if callable(witness):
             witness = witness()
         if witness is None and problem.space.apart is not None:
-            witness = Minorant.from_weights(problem, w, BINS, 1 if problem.loss == HINGE else 0)
+            witness = problem.risk.minorant(Weights(w, BINS, 1 if problem.loss == HINGE else 0))
         elif witness is None:
             witness = Minorant.from_scores(problem, problem.space.scores(w))
         certificate, made = Certificate.with_minorant(problem, w, witness, tol)

@@ -97,7 +97,7 @@ class ExactClassifier(QueryClassifier):
         get_rule(self.threshold)
         with opened(X, y, sample_weight, self._queries) as (rows, self.classes_):
             callback = rows.engine.telling(callback)
-            request = self._request_on(rows).unlabelled()
+            request = replace(self._request_on(rows), positive=None)
             found = solve_request(rows, None, request, self._options(callback))
             set_linear(self, rows, found.w)
         keep_solution(self, found)
@@ -397,7 +397,7 @@ class ROCSVMCV(ExactClassifier):
 
     def _request_on(self, rows: PartitionedRows) -> Request:
         """Choose lam over rows in partitions, and return the request at it."""
-        self._choose(rows, None, self._request().unlabelled())
+        self._choose(rows, None, replace(self._request(), positive=None))
         return self._chosen()
 
     def _train(self, data: TrainingRows, callback: Callback | None) -> None:

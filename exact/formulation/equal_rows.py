@@ -37,14 +37,12 @@ class Groups:
         """Return the sums over the groups: (k,), from values (n,)."""
         return np.bincount(self.group, values, self.first.size)
 
-    def pairs(self, pairs: AllPairs) -> AllPairs:
-        """Return all pairs of groups, with the weights that their rows have together."""
+    def problem(self, meant: Problem, space: Rows | Gram) -> Problem:
+        """Return the problem of one row a group, with the weights that its rows have together."""
+        pairs: AllPairs = meant.pairs
         weight = np.ones(self.group.size) if pairs.weight is None else pairs.weight
-        return AllPairs(self.total(weight), pairs.form)
-
-    def space(self, space: Rows | Gram) -> Rows | Gram:
-        """Return the space on one row of each group."""
-        return space.part(self.first)
+        few = AllPairs(self.total(weight), pairs.form).on(pairs.positive[self.first])
+        return meant.on_rows(space.part(self.first), few)
 
     def factor(self, factor: GramFactor) -> GramFactor:
         """Return the factor of the groups' kernel matrix as one of all rows."""

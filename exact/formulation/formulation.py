@@ -129,7 +129,7 @@ def formulate(
     if collapse and rows is not None and whole and mask is not None:
         groups = equal_rows(rows, mask)
     # `few` is what is meant on one row of each group; the rest makes its space one of rows.
-    few = meant if groups is None else _grouped(groups, meant, base)
+    few = meant if groups is None else groups.problem(meant, base)
     if not isinstance(request.penalty, Ridge):  # it acts on the features, so these must stay
         return Formulation(meant, few, np.copy, kernel, rows, None, groups)
     weight, source = float(request.structure), request.structure_source
@@ -184,13 +184,6 @@ def _is_for_cuts(meant: Problem) -> bool:
     return known and space.gram is not None and takes_many_features(space.gram)
 
 
-def _grouped(groups: Groups, meant: Problem, base: Rows | Gram) -> Problem:
-    """Return the problem of one row a group."""
-    assert isinstance(meant.pairs, AllPairs)
-    positive = meant.pairs.positive[groups.first]
-    return meant.on_rows(groups.space(base), groups.pairs(meant.pairs).on(positive))
-
-
 def _true_space(
     X: object, request: Request, held: Gram | None = None
 ) -> tuple[Rows | Gram, Kernel | None, Matrix | None]:
@@ -204,7 +197,8 @@ def _true_space(
         return rows, None, rows.raw
     matrix = check_matrix(X)
     kernel = kernel_of(request, matrix)
-    return _kernel_space(kernel, matrix), kernel, matrix
+    space = Gram.of_kernel(kernel, matrix, held=matrix.shape[0] <= DENSE_LIMIT)
+    return space, kernel, matrix
 
 
 def kernel_of(request: Request, rows: Matrix) -> Kernel:
@@ -217,13 +211,8 @@ def kernel_of(request: Request, rows: Matrix) -> Kernel:
 
 def true_space(kernel: Kernel, X: object) -> Gram:
     """Return the kernel's own space on the rows: held where it fits, else streamed."""
-    return _kernel_space(kernel, check_matrix(X))
-
-
-def _kernel_space(kernel: Kernel, matrix: Matrix) -> Gram:
-    if matrix.shape[0] <= DENSE_LIMIT:
-        return Gram.of_kernel(kernel, matrix)
-    return Gram.of_kernel(kernel, matrix, held=False)
+    matrix = check_matrix(X)
+    return Gram.of_kernel(kernel, matrix, held=matrix.shape[0] <= DENSE_LIMIT)
 
 
 def _new_rows(X: object, columns: int, what: str) -> Matrix:

@@ -65,12 +65,6 @@ def refuse_method(X: object, method: str) -> None:
         raise InputError(f"rows in partitions are solved by descent, not by {method!r}")
 
 
-def refuse_other_methods(X: object, method: str) -> None:
-    """Raise `InputError` if `X` is rows in partitions and `method` is not theirs."""
-    if method not in ("auto", "descent"):
-        refuse_method(X, method)
-
-
 def is_dask(X: object) -> bool:
     """Return whether `X` is a dask array, a dask dataframe or another collection of dask."""
     return hasattr(X, "__dask_graph__") and hasattr(X, "to_delayed")

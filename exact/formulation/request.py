@@ -22,7 +22,7 @@ from ..problem.risk import Mean
 from ..problem.scalings import convention_name, lam_from_C, objective_scale
 from ..problem.tail import Tail, check_rates, tail_risk
 from ..problem.worst import Worst
-from ..spaces.kernels import LINEAR, PRECOMPUTED, Kernel, check_kernel_name, name_of
+from ..spaces.kernels import LINEAR, PRECOMPUTED, Kernel, check_kernel_name
 from ..spaces.rows import space_of
 from ..structured import SOURCES
 from ..tools.checks import check_callback, check_choice, check_number, check_tolerance
@@ -150,21 +150,12 @@ class Request:
         _ = self.lam
         return replace(self, penalty=Ridge(lam))
 
-    def unlabelled(self) -> Request:
-        """Return the same request for rows whose labels lie with them."""
-        return replace(self, positive=None)
-
     @property
     def lam(self) -> float:
         """The ridge's weight; `InputError` for another penalty."""
         if not isinstance(self.penalty, Ridge):
             raise InputError(f"this needs the ridge penalty, not {brief(self.penalty)}")
         return self.penalty.l2
-
-    @property
-    def kernel_name(self) -> str:
-        """What to call the kernel."""
-        return name_of(self.kernel)
 
     @property
     def is_linear(self) -> bool:

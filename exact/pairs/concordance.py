@@ -254,7 +254,10 @@ def concordance(
 def right_share(pairs: Any, scores: np.ndarray) -> float:
     """Return the share of the pairs that scores order rightly, a tie counting one half."""
     if isinstance(pairs, OrderedPairs):
-        return concordance(pairs if pairs.gain is None else pairs.without_gain(), scores).value
+        if pairs.gain is not None:  # each pair weighs a_i b_j
+            a, b = pairs.by_row()
+            pairs = OrderedPairs(pairs.group, pairs.key, a, b, share=pairs.share, form=pairs.form)
+        return concordance(pairs, scores).value
     weight = pairs.weight if isinstance(pairs, AllPairs) else None
     return auc(scores, pairs.positive, weight)
 

@@ -424,11 +424,6 @@ class OrderedPairs(Curved):
         object.__setattr__(same, "form", form)
         return same
 
-    def without_gain(self) -> OrderedPairs:
-        """Return the same pairs, each weighing a_i b_j."""
-        a, b = self.by_row()
-        return OrderedPairs(self.group, self.key, a, b, None, self.share, self.form)
-
     def deficiency(self, u: np.ndarray, v: np.ndarray) -> tuple[float, float, float]:
         """Return M, eta = sum u + sum v - 2 M, and a bound of the rounding in either.
 

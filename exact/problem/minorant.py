@@ -112,7 +112,7 @@ class Risk(ABC):
 class Minorant:
     """A number V and a vector c with U(s) >= V - c's for all scores s, and its evidence.
 
-    Risks make them; `from_scores` and its neighbours are the short forms.
+    Risks make them; `from_scores` and `from_marginals` are short forms.
 
     Attributes
     ----------
@@ -168,18 +168,6 @@ class Minorant:
     def from_marginals(cls, problem: Any, u: np.ndarray, v: np.ndarray) -> Minorant:
         """Return the minorant of given marginals; see `Marginals`."""
         return problem.risk.minorant(Marginals(u, v))
-
-    @classmethod
-    def from_alpha(cls, problem: Any, alpha: np.ndarray) -> Minorant:
-        """Return the minorant of an alpha a listed pair; see `Alpha`."""
-        return problem.risk.minorant(Alpha(alpha))
-
-    @classmethod
-    def from_weights(
-        cls, problem: Any, w: np.ndarray, bins: int, half: int, scale: float = 1.0
-    ) -> Minorant:
-        """Return the minorant of the scores of `w` on a grid; see `Weights`."""
-        return problem.risk.minorant(Weights(w, bins, half, scale))
 
     def renewed(self, problem: Any, sums: PairSums | None = None) -> Minorant:
         """Return this minorant made again from its evidence, so that no claim in it is trusted.

@@ -110,10 +110,6 @@ class Problem:
         """Return the same risk and penalty over another space, say the true kernel."""
         return replace(self, space=space)
 
-    def with_loss(self, loss: Loss) -> Problem:
-        """Return the same problem with another loss."""
-        return replace(self, risk=Mean(self.pairs, loss))
-
     def with_pairs(self, pairs: AllPairs | PairList) -> Problem:
         """Return the same problem over other pairs of the same rows."""
         bound = pairs if pairs.labels is not None else pairs.on(self.pairs.positive)

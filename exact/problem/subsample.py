@@ -84,7 +84,14 @@ def held_part(problem: Problem) -> Problem:
     space = problem.space.grouped
     if space is None:
         sample = starting_sample(problem)
-        return held_in_memory(problem) if sample is None else sample
+        if sample is not None:
+            return sample
+        if problem.space.apart is not None:
+            return from_partitions(problem, 1.0, 1.0)
+        if not problem.space.in_blocks:
+            return problem
+        rows = problem.space.rows(np.arange(problem.n))
+        return problem.over(Rows(rows, check=False, centred=True))
     size = max(problem.n // THINNING, 4 * LEAST_ROWS, 10 * ROWS_PER_COORDINATE * space.dim)
     size = min(size, MOST_NUMBERS // space.dim)
     for drawn in (space.drawn_groups(size),) if 2 * size < problem.n else ():
@@ -112,16 +119,6 @@ def subsample(problem: Problem, size: int) -> Problem:
         return problem
     rows = problem.space.rows(index)
     return problem.on_rows(Rows(rows, check=False, centred=True), AllPairs(weight).on(positive))
-
-
-def held_in_memory(problem: Problem) -> Problem:
-    """Return a problem whose rows are read in blocks or in partitions, with its rows held."""
-    if problem.space.apart is not None:
-        return from_partitions(problem, 1.0, 1.0)
-    if problem.space.in_blocks:
-        rows = problem.space.rows(np.arange(problem.n))
-        return problem.over(Rows(rows, check=False, centred=True))
-    return problem
 
 
 def from_partitions(problem: Problem, share_pos: float, share_neg: float) -> Problem:

@@ -34,7 +34,7 @@ from ..errors import InputError, OverflowingError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.line_search import root_of_slope
-from ..problem.minorant import Minorant, Mix, Scores
+from ..problem.minorant import Alpha, Minorant, Mix, Scores
 from ..problem.problem import Problem
 from ..problem.tail import Tail
 from ..sums.assembled import PairSums
@@ -188,7 +188,7 @@ def combined(problem: Problem, parts: list[tuple[float, np.ndarray]]) -> Minoran
     for x, made in parts:
         total += x * made
     if listed:
-        return Minorant.from_alpha(problem, total)
+        return problem.risk.minorant(Alpha(total))
     u, v = total[problem.pairs.positive], -total[~problem.pairs.positive]
     return Minorant.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))
 

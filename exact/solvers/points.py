@@ -438,7 +438,7 @@ class BlockPoints(Points):
         self.recorder.offer(
             found.w,
             found.primal(lam),
-            lambda: Minorant.from_weights(problem, found.w, found.bins, found.half, scale),
+            lambda: problem.risk.minorant(Weights(found.w, found.bins, found.half, scale)),
             found.dual(lam, scale),
         )
         self.recorder.step()

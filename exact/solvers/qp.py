@@ -22,6 +22,7 @@ from ..errors import InputError, TooLargeError, brief
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.line_search import best_on_segment
+from ..problem.minorant import Alpha
 from ..problem.problem import Problem
 from ..spaces.factor import factor_gram
 from .finish import ActivePairs
@@ -226,7 +227,7 @@ def _offer(problem: Problem, listed: PairList, alpha: np.ndarray, recorder: Reco
     """Offer the primal and dual points of `alpha` to the recorder."""
     c = listed.marginals(alpha)
     if isinstance(problem.pairs, PairList):
-        witness = Minorant.from_alpha(problem, alpha)
+        witness = problem.risk.minorant(Alpha(alpha))
     else:
         u, v = c[problem.pairs.positive], -c[~problem.pairs.positive]
         witness = Minorant.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))

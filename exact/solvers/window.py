@@ -40,7 +40,7 @@ import scipy.sparse as sp
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered_pairs import OrderedPairs
 from ..problem.line_search import root_of_slope
-from ..problem.minorant import Minorant
+from ..problem.minorant import Alpha, Minorant
 from ..problem.problem import Problem
 from ..spaces.pair_matrices import PairGraph
 from ..tools.rounding import running_sum
@@ -95,7 +95,7 @@ class Window:
         if self.chosen is not None and self.frozen_alpha is not None:
             whole = self.frozen_alpha.copy()
             whole[self.chosen] = alpha
-            return Minorant.from_alpha(problem, whole)
+            return problem.risk.minorant(Alpha(whole))
         mass, n, positive = self.c * alpha, problem.n, problem.pairs.positive
         c = self.frozen + np.bincount(self.i, mass, n) - np.bincount(self.j, mass, n)
         u, v = np.maximum(c[positive], 0), np.maximum(-c[~positive], 0)

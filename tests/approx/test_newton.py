@@ -29,6 +29,7 @@ from aucert.exact.estimators.roc_svm import ROCSVM
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem
+from aucert.exact.problem.risk import Mean
 from aucert.exact.problem.scalings import lam_from_C
 from aucert.exact.solvers.descent import Descent
 from aucert.exact.spaces.gram import Gram
@@ -91,7 +92,7 @@ def test_the_limits_of_iterations_and_time_are_kept_and_said() -> None:
 def test_other_losses_and_spaces_are_refused() -> None:
     problem = linear_problem(np.eye(4)[:, :2], [0, 1, 0, 1], 1.0, SQUARED_HINGE)
     with pytest.raises(InputError, match="squared hinge, not hinge"):
-        TruncatedNewton().solve(problem.with_loss(HINGE))
+        TruncatedNewton().solve(replace(problem, risk=Mean(problem.pairs, HINGE)))
     with pytest.raises(InputError, match="needs rows"):
         TruncatedNewton().solve(problem.over(Gram(np.eye(4))))
     with pytest.raises(InputError, match="2 coordinates"):

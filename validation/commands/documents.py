@@ -19,7 +19,7 @@ from ...exact.pairs.concordance import Estimate, concordance, delong
 from ...exact.pairs.ordered_pairs import OrderedPairs
 from ...exact.pairs.partitioned_pairs import PartitionedOrder, pairs_in
 from ...exact.problem.penalties import Ridge
-from ...exact.spaces.kernels import get_kernel
+from ...exact.spaces.kernels import get_kernel, name_of
 from ...exact.spaces.rows import space_of
 from .inputs import Data, Options, penalty_in_words, penalty_keys
 from .interrupts import finish
@@ -55,7 +55,7 @@ def common_keys(data: Data, options: Options, request: Request) -> dict[str, Any
     else:
         n = int(data.y.size)
         n_pos = None if data.ordered is not None else int(data.positive.sum())
-    named = {"loss": request.loss.name, "kernel": request.kernel_name}
+    named = {"loss": request.loss.name, "kernel": name_of(request.kernel)}
     return {
         "schema_version": SCHEMA_VERSION,
         "version": __version__,

@@ -356,6 +356,8 @@ class Faulty(LocalEngine):
         other = LocalEngine(self.partitions[1:2]).run(task, key)
         if fault == "a row less":
             found.answer.rows -= 1
+        if fault == "a part less":
+            found.answer.parts -= 1
         if fault == "unheard":
             del found.digests[1]
         if fault == "twice":
@@ -370,7 +372,9 @@ class Faulty(LocalEngine):
 
 
 @each("loss", ["hinge", "logistic", "square"])
-@each("fault", ["twice", "dropped", "unheard", "moved", "a row less", "in two replies"])
+@each(
+    "fault", ["twice", "dropped", "unheard", "moved", "a row less", "a part less", "in two replies"]
+)
 def test_a_wrong_sum_over_partitions_is_noticed(fault: str, loss: str) -> None:
     if loss == "square" and fault in ("moved", "dropped"):
         pytest.skip("it has no counts")
@@ -474,7 +478,8 @@ def test_the_hinge_over_groups_is_that_of_its_pairs_within_its_bounds(
     space = groups_in(X, group, grade, parts, weight)
     w = np.random.default_rng(seed).normal(size=3)
     found = Evaluator(over(space)).at(w, 16, half)
-    scores = sum((X[:, k] - space.offset[k]) * w[k] for k in range(3))
+    parts_of = [(X[:, k] - space.offset[k]) * w[k] for k in range(3)]
+    scores = parts_of[0] + parts_of[1] + parts_of[2]
     bins = np.floor(16 * scores)
     true = naive_ordered(group, grade, weight, weight)
     total, value, u, of_rows = Fraction(0), Fraction(0), [Fraction(0)] * 40, np.zeros(40)
@@ -541,7 +546,7 @@ def test_sums_over_groups_that_cannot_be_right_are_refused(monkeypatch) -> None:
             sums.at(w, bins, 1)
     monkeypatch.setattr(space.order, "mass", space.order.mass + 1)
     with pytest.raises(CertificateError, match="3 partitions"):
-        sums.at(np.ones(3), 16, 1)
+        Evaluator(over(space)).at(np.ones(3), 16, 1)
 
 
 @pytest.mark.slow
@@ -641,7 +646,7 @@ def test_what_cannot_be_ordered_is_refused() -> None:
     odd, nan = np.array([1, "a"] * 200, dtype=object), np.where(at == 3, np.nan, group)
     ones, key = np.ones(400), np.where(at == 17, np.nan, 1)
     shuffled = X[mixed], words[mixed], grade[mixed]
-    refused: list[tuple[str, Any, list[int], Any]] = [
+    refused: list[tuple[str, tuple[Any, Any, Any], list[int], Any]] = [
         ("partition 0 and in partition 1", (X, group, grade), [middle], None),
         ("group 'q000' is split: .* sort the rows", shuffled, [100, 200, 300], None),
         ("the key of row 7 of partition 1 is nan", (X, group, key), [10], None),

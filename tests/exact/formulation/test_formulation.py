@@ -19,7 +19,7 @@ from aucert.exact.formulation.equal_rows import Groups, equal_rows
 from aucert.exact.formulation.formulation import Formulation, formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
-from aucert.exact.problem.minorant import Minorant, Weights
+from aucert.exact.problem.minorant import Alpha, Minorant, Weights
 from aucert.exact.problem.problem import Problem
 from aucert.exact.spaces.kernels import Gaussian, Laplacian
 from aucert.exact.spaces.rows import Rows
@@ -266,7 +266,7 @@ def test_pair_lists_have_no_way_back() -> None:
     assert task.groups is None and task.work.n == 200
     given = formulate(X @ X.T, y, Request.of(0.1, kernel="precomputed"), collapse=True)
     assert given.groups is None  # neither does a matrix that was given
-    listed = Minorant.from_alpha(task.meant, np.ones(5))
+    listed = task.meant.risk.minorant(Alpha(np.ones(5)))
     with pytest.raises(InputError, match="pair lists"):
         groups_of(X, y).witness(task.meant, listed)
 

@@ -9,11 +9,12 @@ import pytest
 import scipy.sparse as sp
 
 from aucert.exact.api.solve import solve
-from aucert.exact.certificate.certificate import Certificate, Minorant
+from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Solution, Status
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.exact.problem.minorant import Weights
 from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem
 from aucert.exact.proof import check_proof
 from aucert.exact.proof.write import write_proof, write_proof_of
@@ -39,7 +40,7 @@ def verified(path: Path, X: np.ndarray, y: np.ndarray, r: np.ndarray | None = No
 
 def binned(problem: Problem, w: np.ndarray, bins: int = 2**14, half: int = 30) -> Solution:
     """A solution as a streaming solver returns it: its witness is what regenerates it."""
-    witness = Minorant.from_weights(problem, w, bins, half, 0.999)
+    witness = problem.risk.minorant(Weights(w, bins, half, 0.999))
     certificate = Certificate.of(problem, w, witness)
     return Solution(w, witness, certificate, Status.CERTIFIED, 1, 0.0)
 

@@ -77,7 +77,7 @@ def test_the_certificate_from_blocks_brackets_the_sorted_one(lam: float, weighte
     streamed = pair_problem(StreamedRows(X, 400), positive, AllPairs(weight), HINGE, Ridge(lam))
     held = streamed.over(Rows(X))
     w = Descent(tol=1e-6).solve(held).w
-    witness = Minorant.from_weights(streamed, w, 1 << 14, 3)
+    witness = streamed.risk.minorant(Weights(w, 1 << 14, 3))
     upper, lower = evaluated_with(streamed, w, witness)[0]
     true = Certificate.of(held, w, Minorant.from_scores(held, held.space.scores(w)))
     best = Descent(tol=1e-9).solve(held).certificate
@@ -85,7 +85,7 @@ def test_the_certificate_from_blocks_brackets_the_sorted_one(lam: float, weighte
     assert upper.value <= true.primal + 1e-4 / (1 << 14) + upper.error
     assert lower.low <= best.primal
     # Held rows, the same width of bins: nearly the same numbers.
-    again = evaluated_with(held, w, Minorant.from_weights(held, w, 1 << 14, 3))[0]
+    again = evaluated_with(held, w, held.risk.minorant(Weights(w, 1 << 14, 3)))[0]
     assert again[0].value == pytest.approx(upper.value, rel=1e-7)
     assert again[1].value == pytest.approx(lower.value, rel=1e-5)
 
@@ -179,7 +179,7 @@ def test_a_certificate_is_refused_at_whatever_reading_the_rows_change() -> None:
     def certified(source: Changing) -> int:
         space = StreamedRows(source, 1000)
         before, problem = source.count, pair_problem(space, positive, AllPairs(), HINGE, Ridge(0.1))
-        Certificate.of(problem, w, Minorant.from_weights(problem, w, 64, 2))
+        Certificate.of(problem, w, problem.risk.minorant(Weights(w, 64, 2)))
         return before
 
     source = Changing(X, X, 10**9)
