@@ -55,7 +55,7 @@ RNG = np.random.default_rng(3)
 Y = np.array([True, False, True, False, False])
 
 
-def off(found: Any, true: Fraction) -> Fraction:
+def off(found: Any, true: Fraction | int) -> Fraction:
     return abs(exact(found) - true)
 
 
