@@ -195,11 +195,10 @@ def test_the_auc_of_few_rows_is_exact_and_that_of_many_within_a_step(
     weight = np.random.default_rng(0).random(1200) if weighted else None
     rows, w = PartitionedRows(cut(X, y, weight, [300, 700])), np.array([1.0, 0.5, -2.0])
     expected = auc(X @ w, y, weight)
-    low, high = spread.auc_between(rows, w)
-    assert low == high == pytest.approx(expected, abs=1e-13)
+    assert spread.auc_of(rows, w) == pytest.approx(expected, abs=1e-13)
     monkeypatch.setattr(spread, "FETCHED_ROWS", 1199)
-    low, high = spread.auc_between(rows, w)
-    assert low < expected < high
+    low, high = spread.counted_scores(rows, w).auc_range()
+    assert low < expected < high and spread.auc_of(rows, w) == (low + high) / 2
 
 
 class Interrupted(LocalEngine):

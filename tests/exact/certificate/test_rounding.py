@@ -479,7 +479,7 @@ def test_a_lower_bound_pays_for_each_of_its_steps(part: str, monkeypatch) -> Non
     monkeypatch.setattr(ElasticNet, "shrink", lambda self, g, error: 0.7)
     monkeypatch.setattr(Ridge, "distance", lambda self, space, c: Bound(far, error))
 
-    def proved(value: float, **errors: float) -> tuple[float, float]:
+    def proved(value: float, **errors: Any) -> tuple[float, float]:
         return module._dual(problem, Minorant(np.zeros(5), value, **errors), careful=True)
 
     for _ in range(50):

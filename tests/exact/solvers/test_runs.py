@@ -18,7 +18,7 @@ from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Recorder, Status, Step
 from aucert.exact.errors import OverflowingError
 from aucert.exact.losses.registry import HINGE, LOGISTIC, SQUARE, SQUARED_HINGE, get_loss
-from aucert.exact.problem.minorant import Minorant, Weights
+from aucert.exact.problem.minorant import Weights
 from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Sign, penalty_from
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.problem.risk import Mean
@@ -260,7 +260,7 @@ def test_an_overflowing_point_is_infinite_and_never_the_best_and_a_callers_is_re
     assert look(steep, recorder, np.zeros(1), 0.0).finite and recorder.best_primal == 1.0
     with pytest.raises(InputError, match="overflows at a margin"):
         steep.objective(np.ones(1))
-    squared = steep.with_loss(get_loss("squared_hinge"))
+    squared = replace(steep, risk=Mean(steep.pairs, get_loss("squared_hinge")))
     with pytest.raises(OverflowingError, match="its square overflows"):
         squared.sums(np.array([0.0, 1e151, 0.0]))
 
@@ -304,8 +304,8 @@ def test_the_method_that_suits_is_taken_and_the_others_refuse() -> None:
         lambda: Descent().solve(streamed, w0=np.ones(2)),
         lambda: ActivePairs().solve(problem(SQUARE, Ridge(1.0))),
         lambda: ActivePairs().solve(problem(HINGE, Ridge(1.0), kernel)),
-        lambda: Minorant.from_weights(streamed, np.ones(3), 8, 2),
-        lambda: Minorant.from_weights(streamed, np.ones(3), 8, 0, 0.5),
+        lambda: streamed.risk.minorant(Weights(np.ones(3), 8, 2)),
+        lambda: streamed.risk.minorant(Weights(np.ones(3), 8, 0, 0.5)),
     ):
         with pytest.raises(InputError):
             refuse()
