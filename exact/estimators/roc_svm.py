@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..api.cross_validation import CHOICES, cross_validate
-from ..api.folds import RowOrder
+from ..api.cross_validation import CHOICES, RowOrder, cross_validate
 from ..api.solve import solve_both, solve_request
 from ..certificate.certificate import warn_if_trivial
 from ..certificate.solution import Callback

@@ -13,8 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ..api.cross_validation import CHOICES, cross_validate
-from ..api.folds import RowOrder
+from ..api.cross_validation import CHOICES, RowOrder, cross_validate
 from ..api.solve import solved
 from ..certificate.solution import Callback, Status
 from ..errors import InputError
@@ -222,7 +221,7 @@ class SurvivalSVMCV(SurvivalModel):
         self.cv_path_ = cross_validate(
             rows, None, Request.of(None, self.loss, penalty=penalty), options, self.lams,
             self.n_lams, self.cv, draw_seed(self.random_state),
-            order=RowOrder.of_times(times, seen),
+            order=RowOrder(time=times, event=seen),
         )  # fmt: skip
         self.lam_ = self.cv_path_.lam_of(self.choice)
         problem = ordered_problem(rows, None, 1.0, loss=self.loss, time=times, event=seen)

@@ -18,8 +18,7 @@ from ...approx.nystrom import nystrom_map
 from ...approx.oam import OnlineAUC
 from ...approx.online import from_rows
 from ...approx.solam import SaddleWalk, StochasticSaddle
-from ...exact.api.cross_validation import cross_validated_path
-from ...exact.api.folds import make_splits
+from ...exact.api.cross_validation import cross_validated_path, make_splits
 from ...exact.api.solve import choose_solver
 from ...exact.formulation.formulation import formulate
 from ...exact.formulation.request import Request

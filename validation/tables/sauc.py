@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from ...exact.api.folds import make_splits
+from ...exact.api.cross_validation import make_splits
 from ...exact.api.path import regularization_path
 from ...exact.estimators.thresholds import RULES
 from ...exact.pairs.all_pairs import AllPairs, PairList

@@ -25,7 +25,7 @@ from ...approx.sparse_baselines import (
     top_mean_difference,
 )
 from ...approx.thresholding import hard_threshold, largest
-from ...exact.api.folds import make_splits
+from ...exact.api.cross_validation import make_splits
 from ...exact.api.path import regularization_path
 from ...exact.errors import OverflowingError
 from ...exact.pairs.auc import auc
