@@ -1,4 +1,4 @@
-"""Losses, means over pairs and tails of exact scores, by their definitions, to 60 digits."""
+"""Losses, means over pairs, tails and kernels by their definitions, to 60 digits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from collections.abc import Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
 
-_CONTEXT = Context(prec=60, Emin=-(10**9), Emax=10**9)
+import numpy as np
+
+from aucert.exact.spaces.kernels import Gaussian, Kernel, Linear
+
+DIGITS = Context(prec=60, Emin=-(10**9), Emax=10**9)
 
 BEYOND = Fraction(1, 10**50)
 """Relative error of what is computed here: far below any bound that is judged by it."""
@@ -16,7 +20,7 @@ def power_of_e(x: Fraction) -> Fraction:
     """Return exp(x) to 60 digits, and 0 below 1e-2000."""
     if x < -4700:
         return Fraction(0)
-    return Fraction(_CONTEXT.exp(_CONTEXT.divide(Decimal(x.numerator), Decimal(x.denominator))))
+    return Fraction(DIGITS.exp(DIGITS.divide(Decimal(x.numerator), Decimal(x.denominator))))
 
 
 def loss_of(name: str, t: Fraction, corner: Fraction = Fraction(1)) -> Fraction:
@@ -31,7 +35,7 @@ def loss_of(name: str, t: Fraction, corner: Fraction = Fraction(1)) -> Fraction:
         if small < Fraction(1, 10**55):
             return max(-t, Fraction(0)) + small
         one_more = 1 + small
-        log = _CONTEXT.ln(_CONTEXT.divide(Decimal(one_more.numerator), one_more.denominator))
+        log = DIGITS.ln(DIGITS.divide(Decimal(one_more.numerator), one_more.denominator))
         return max(-t, Fraction(0)) + Fraction(log)
     z = max(z, Fraction(0))
     if name == "squared_hinge":
@@ -74,4 +78,41 @@ def tail_pairs(
 
 def root(x: Fraction) -> Fraction:
     """Return the square root of x >= 0 to 60 digits."""
-    return Fraction(_CONTEXT.sqrt(_CONTEXT.divide(Decimal(x.numerator), Decimal(x.denominator))))
+    return Fraction(DIGITS.sqrt(DIGITS.divide(Decimal(x.numerator), Decimal(x.denominator))))
+
+
+def decimal(x: object) -> Decimal:
+    """Return a float, a long float or a fraction in 60 digits."""
+    if isinstance(x, Fraction):
+        return DIGITS.divide(Decimal(x.numerator), Decimal(x.denominator))
+    high = float(x)  # type: ignore[arg-type]
+    return DIGITS.add(Decimal(high), Decimal(float(x - np.longdouble(high))))  # type: ignore[operator]
+
+
+def integers(X: np.ndarray) -> tuple[list[list[int]], int]:
+    """Return rows of whole numbers and the q with X = rows / 2^q, exactly."""
+    ratios = [[value.as_integer_ratio() for value in row] for row in X.tolist()]
+    q = max(below.bit_length() - 1 for row in ratios for _, below in row)
+    return [[above * (1 << q) // below for above, below in row] for row in ratios], q
+
+
+def true_kernel(kernel: Kernel, X: np.ndarray) -> list[list[Decimal]]:
+    """Return the kernel matrix of the rows in 60 digits."""
+    rows, q = integers(X)
+
+    def value(x: list[int], z: list[int]) -> Decimal:
+        pairs = list(zip(x, z, strict=True))
+        if isinstance(kernel, Linear):
+            return decimal(Fraction(sum(a * b for a, b in pairs), 1 << (2 * q)))
+        if isinstance(kernel, Gaussian):
+            size = Fraction(sum((a - b) ** 2 for a, b in pairs), 1 << (2 * q))
+        else:
+            size = Fraction(sum(abs(a - b) for a, b in pairs), 1 << q)
+        return DIGITS.exp(-decimal(Fraction(kernel.gamma) * size))  # type: ignore[union-attr]
+
+    n = len(rows)
+    K = [[Decimal(0)] * n for _ in range(n)]
+    for i in range(n):
+        for j in range(i, n):
+            K[i][j] = K[j][i] = value(rows[i], rows[j])
+    return K

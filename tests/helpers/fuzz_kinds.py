@@ -43,7 +43,6 @@ from aucert.exact.square_loss.convex_square import ConvexSquare
 from aucert.exact.square_loss.row_average import RowAverage
 from aucert.exact.tools.exact_numbers import float_above, float_below
 from decimal_losses import mean_of
-from exact_square import ExactSquare
 from fuzzing import (
     TIGHT,
     Found,
@@ -67,6 +66,7 @@ from fuzzing import (
 )
 from ordered_naive import naive_ordered, naive_survival
 from own_parts import Polynomial
+from pairwise import ExactSquare
 
 KINDS_OF_SCORES = (
     *("exact", "printed", "nearly", "other", "below", "constant", "far", "tiny", "far", "tiny"),

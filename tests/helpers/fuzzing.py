@@ -32,7 +32,7 @@ from aucert.exact.certificate.exact_certificate import ExactCertificate
 from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.exact.problem.minorant import Minorant
 from aucert.exact.spaces.kernels import Gaussian, Laplacian
-from true_kernels import true_kernel
+from decimal_losses import true_kernel
 
 
 @dataclass

@@ -159,7 +159,7 @@ def test_the_stated_rounding_covers_every_matrix_up_to_the_shift(
 @each("seed", seeds(20))
 def test_the_residual_of_a_factor_is_bounded(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng([22, seed])
-    n = int(rng.integers(2, 40))
+    n = int(rng.integers(2, 24))
     F = rng.normal(size=(n, n)) * 10.0 ** rng.uniform(-3, 3, n)
     monkeypatch.setattr(gram, "ROWS", int(rng.integers(3, 50)))
     A = (F @ F.T + (F @ F.T).T) / 2
@@ -173,7 +173,7 @@ def test_the_residual_of_a_factor_is_bounded(seed: int, monkeypatch: pytest.Monk
     bound, whole = Fraction(residual_norm(A, L)), sum(x * x for row in left for x in row)
     assert whole <= bound**2, "it bounds the Frobenius norm"
     assert float(bound) <= 1.01 * float(whole) ** 0.5 + n * 2.0**-60 * np.trace(A), "and is that"
-    L = np.tril(rng.normal(size=(60, 60)) * 10.0 ** rng.uniform(-8, 8, (60, 1)))
+    L = np.tril(rng.normal(size=(30, 30)) * 10.0 ** rng.uniform(-8, 8, (30, 1)))
     H = gram._rounded(L)
     rows = naive.exact(H)  # products of the rounded factor are exact
     assert naive.exact(gram._exact_product(H, H)) == [naive.products(rows, row) for row in rows]
@@ -281,23 +281,13 @@ def test_what_does_not_fit_in_memory_or_time_is_no_matrix(
         solve(X, Y, 1e-2, kernel="rbf", gamma=0.1)
 
 
-@pytest.mark.slow
-@each("method", ["auto", "cutting-plane"])
-@each("lam", [1e-1, 1e-3])
-def test_without_features_the_optimum_is_the_same(method: str, lam: float, streamed: None) -> None:
-    plain = solve(X, Y, lam, kernel="rbf", gamma=0.1, tol=1e-8, method=method).certificate
-    factored = solve(X, Y, lam, kernel="rbf", gamma=0.1, method="descent").certificate
-    assert plain.reaches(1e-8) and factored.reaches(1e-9)
-    assert abs(plain.primal - factored.primal) <= plain.gap + factored.gap + 2 * plain.rounding
-
-
 def test_the_certificate_catches_a_wrong_product(
     monkeypatch: pytest.MonkeyPatch, streamed: None
 ) -> None:
     """The solver believes in its product; what it reports is about the kernel all the same."""
     right = gram.Tiles.product
     monkeypatch.setattr(gram.Tiles, "product", lambda self, c: 1.3 * right(self, c))
-    held = solve(X, Y, 1e-2, kernel="rbf", gamma=0.1, tol=1e-8, max_time=10).certificate
+    held = solve(X, Y, 1e-2, kernel="rbf", gamma=0.1, tol=1e-8, max_time=0.5).certificate
     true = solve(X, Y, 1e-2, kernel="rbf", gamma=0.1, method="descent").certificate
     assert not held.reaches(1e-8) and held.dual <= true.primal and held.primal >= true.dual
 
@@ -367,7 +357,7 @@ def test_the_factor_gives_the_kernel_back(seed: int, monkeypatch: pytest.MonkeyP
 def test_many_columns_fit_and_hardly_more_than_one_at_a_time_would_take(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    X = np.random.default_rng(1).normal(size=(400, 6))
+    X = np.random.default_rng(1).normal(size=(270, 6))
     smooth, sharp = Gaussian(0.5)(X[:, :2], X[:, :2]), Laplacian(1.0)(X, X)
     K = Gaussian(2.0)(X[:60, :2], X[:60, :2])
     residuals = []
@@ -387,7 +377,7 @@ def test_many_columns_fit_and_hardly_more_than_one_at_a_time_would_take(
     many, full = factor_kernel(Gaussian(0.5), X[:, :2]), factor_kernel(Laplacian(1.0), X)
     check_factor(many, smooth)
     check_factor(full, sharp)
-    assert full.pivots.size == 400 and many.pivots.size <= 1.05 * one.pivots.size
+    assert full.pivots.size == 270 and many.pivots.size <= 1.05 * one.pivots.size
     with pytest.raises(InputError, match="zero on every row"):
         factor_kernel(Linear(), np.zeros((3, 2)))
     with pytest.raises(InputError, match="diagonal entry > 0"):

@@ -28,8 +28,8 @@ from aucert.exact.spaces.kernels import (
     lengths_of,
     squared_distances,
 )
+from decimal_losses import DIGITS, decimal, true_kernel
 from loops import each, seeds
-from true_kernels import DIGITS, decimal, true_kernel
 
 SHAPES = ((1, 1.0), (3, 1e-3), (3, 1e6), (65, 1.0), (65, 1e-3), (200, 1.0), (200, 1e6))
 

@@ -25,9 +25,8 @@ from aucert.exact.solvers.convex_reference import LARGEST, convex_reference
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.convex_square import ConvexSquare
 from aucert.exact.square_loss.row_average import RowAverage, moments, square_parts, top_eigenvalue
-from exact_square import ExactSquare
 from loops import each, seeds
-from pairwise import differences, mean_square, pair_weights
+from pairwise import ExactSquare, differences, mean_square, pair_weights
 
 KINDS = ["plain", "shifted", "sparse", "weighted"]
 W = np.linspace(-1, 1, 5)

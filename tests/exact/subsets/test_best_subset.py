@@ -40,9 +40,8 @@ from aucert.exact.square_loss.support import (
 from aucert.exact.subsets.branch_and_bound import SearchStep, SubsetSearch
 from aucert.exact.subsets.dive import CANDIDATE, IN, OUT, dive
 from aucert.exact.subsets.exhaustive import try_all
-from exact_square import ExactSquare
 from loops import each, first_fast, seeds
-from pairwise import mean_square
+from pairwise import ExactSquare, mean_square
 from subset_problems import AWKWARD, KINDS, Drawn, awkward, draw, noisy
 
 SEARCH = "aucert.exact.subsets"

@@ -19,8 +19,8 @@ from aucert.validation.bounds.kernel import Approximation, Interval
 from aucert.validation.bounds.prime import Projected, sandwich, theorem4_prime
 from aucert.validation.bounds.printed import Norms
 from aucert.validation.bounds.upper import large_spectral_norm, spectral_norm
+from decimal_losses import DIGITS, decimal, true_kernel
 from loops import each, seeds
-from true_kernels import DIGITS, decimal, true_kernel
 
 SEEDS = seeds(30)
 FIXED = (0.05, 0.02, 0.03)  # delta, the gap of the dual point, that of the full problem
