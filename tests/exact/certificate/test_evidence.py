@@ -103,6 +103,7 @@ def test_a_row_of_weight_zero_carries_nothing() -> None:
 
 ONLY = "marginals prove a bound only for the hinge over all"
 MADE = Minorant.from_scores(hinge_problem(), X @ np.array([1.0, -0.5]), 0.7).c
+WIDTHS: list[Any] = [-1.0, np.nan, np.inf, 1e308, np.ones(2)]
 REFUSED: list[tuple[Any, Any, str]] = [
     (LISTED, Marginals(np.zeros(5), np.zeros(15)), ONLY),
     (LISTED, Minorant(np.zeros(20), 0.0), ONLY),
@@ -122,7 +123,7 @@ REFUSED: list[tuple[Any, Any, str]] = [
     (None, Mix(((1.0, Scores(X[:, 0])), (2.0**-60, Scores(X[:, 0])))), "more than one"),
     (None, Mix(()), "needs parts"),
     *((loss, Scores(X[:, 0], width), "width must be")
-      for loss in ("hinge", "square") for width in (-1.0, np.nan, np.inf, 1e308, np.ones(2))),
+      for loss in ("hinge", "square") for width in WIDTHS),
 ]  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -145,46 +146,33 @@ BOOSTER = np.array([1.0470389, -0.82287663])
 """Weights of XGBoost 3.2.0: gblinear, rank:pairwise, reg_lambda=0.2, 300 rounds in float32."""
 
 
-def survival_gap(w: np.ndarray, C: float, convention: str, factor: float = 1.0) -> float:
-    """The relative gap of a survival machine at the lam that its C means, times a factor."""
-    count = survival_pairs(TIME, EVENT).count()
-    lam = factor * lam_from_C(C, count, convention)
-    loss = "hinge" if convention.endswith("hinge") else "squared_hinge"
-    problem = ordered_problem(X, None, lam, loss=loss, time=TIME, event=EVENT)
-    solution = solve(X, None, lam, loss=loss, time=TIME, event=EVENT, tol=1e-11)
-    gap = Certificate.of(problem, w, solution.witness).relative_gap
-    assert gap is not None
-    return gap
+PAIRS = {"survival": survival_pairs(TIME, EVENT).count(), "rank": query_pairs(QUERY, GRADE).count()}
+ORDERS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "survival": (None, {"time": TIME, "event": EVENT}),
+    "rank": (GRADE, {"qid": QUERY}),
+}
 
 
-def ranking_gap(w: np.ndarray, reg_lambda: float, factor: float = 1.0) -> float:
-    """The relative gap of a linear booster at lam = reg_lambda n / M, times a factor."""
-    lam = factor * reg_lambda * len(X) / query_pairs(QUERY, GRADE).count()
-    problem = ordered_problem(X, GRADE, lam, loss="logistic", qid=QUERY)
-    solution = solve(X, GRADE, lam, loss="logistic", qid=QUERY)
-    gap = Certificate.of(problem, w, solution.witness).relative_gap
-    assert gap is not None
-    return gap
-
-
-def test_the_recorded_fast_survival_svm_is_optimal_at_two_over_alpha_and_pairs():
-    assert survival_gap(-FAST, 0.5, "scikit-survival") < 1e-10
-    assert survival_gap(FAST, 0.5, "scikit-survival") > 0.5  # its coef_ has the opposite sign
-    for factor in (0.5, 2.0):  # and another lam would not do
-        assert survival_gap(-FAST, 0.5, "scikit-survival", factor) > 1e-3
-
-
-def test_the_recorded_hinge_loss_survival_svm_is_optimal_at_one_over_alpha_and_pairs():
-    assert survival_gap(HINGE, 0.01, "scikit-survival-hinge") < 1e-7
-    assert survival_gap(-HINGE, 0.01, "scikit-survival-hinge") > 0.1
-    for factor in (0.5, 2.0):
-        assert survival_gap(HINGE, 0.01, "scikit-survival-hinge", factor) > 1e-3
-
-
-def test_the_recorded_linear_booster_is_optimal_at_its_lambda_times_rows_over_pairs():
-    assert ranking_gap(BOOSTER, 0.2) < 1e-8
-    for factor in (0.5, 2.0):
-        assert ranking_gap(BOOSTER, 0.2, factor) > 1e-3
+@each(
+    ("kind", "loss", "w", "lam", "most"),
+    [
+        # its coef_ has the opposite sign
+        ("survival", "squared_hinge", -FAST, lam_from_C(0.5, PAIRS["survival"], "sksurv"), 1e-10),
+        ("survival", "hinge", HINGE, lam_from_C(0.01, PAIRS["survival"], "sksurv-hinge"), 1e-7),
+        ("rank", "logistic", BOOSTER, 0.2 * len(X) / PAIRS["rank"], 1e-8),
+    ],
+)
+def test_recorded_models_of_peers_are_optimal_at_the_lam_that_their_constant_means(
+    kind: str, loss: str, w: np.ndarray, lam: float, most: float
+) -> None:
+    """At half of it, at twice it and with the other sign they are not."""
+    y, order = ORDERS[kind]
+    for factor, sign in ((1, 1), (0.5, 1), (2, 1), (1, -1)):
+        witness = solve(X, y, factor * lam, loss=loss, tol=1e-11, **order).witness
+        problem = ordered_problem(X, y, factor * lam, loss=loss, **order)
+        gap = Certificate.of(problem, sign * w, witness).relative_gap
+        assert gap is not None
+        assert gap < most if factor * sign == 1 else gap > (1e-3 if sign == 1 else 0.1)
 
 
 def test_certify_converts_the_c_of_a_peer_over_ordered_pairs():

@@ -204,6 +204,7 @@ def test_what_cannot_be_read_has_status_2(folder: Path, capsys: pytest.CaptureFi
     (folder / "text.npz").write_text("not an archive")
     (folder / "cut.npz").write_bytes((folder / "proof.npz").read_bytes()[:-300])
     np.savez(folder / "odd.npz", X=np.ones((2, 2)))
+    np.savez(folder / "pickled.npz", X=np.ones((2, 2)), y=np.array([{}, None], dtype=object))
     proof, data = folder / "proof.npz", folder / "data.npz"
     for arguments in (
         (),
@@ -213,18 +214,13 @@ def test_what_cannot_be_read_has_status_2(folder: Path, capsys: pytest.CaptureFi
         (folder / "cut.npz", data),
         (proof, folder / "text.npz"),
         (proof, folder / "odd.npz"),
+        (proof, folder / "pickled.npz"),
         (proof, folder / "X.npy"),
     ):
         status, text = main(*arguments, capsys=capsys)
         assert status == 2 and text.startswith("not readable: ") and text.count("\n") == 1
         few = len(arguments) < 2 or str(arguments[-1]).endswith(".npy")
-        assert (check_proof.USAGE in text) == few
-
-
-def test_pickled_objects_are_never_loaded(folder: Path, capsys: pytest.CaptureFixture) -> None:
-    np.savez(folder / "object.npz", X=np.ones((2, 2)), y=np.array([{}, None], dtype=object))
-    status, text = main(folder / "proof.npz", folder / "object.npz", capsys=capsys)
-    assert status == 2 and "object.npz cannot be read" in text and "pickle=" not in text
+        assert (check_proof.USAGE in text) == few and "pickle=" not in text
 
 
 @each("real", FORMATS)
@@ -418,6 +414,7 @@ DATA: dict[str, Callable[[dict], dict]] = {
     "labels swapped": lambda d: {"y": ~d["y"]},
     "a label flipped": flipped,
     "a value moved": lambda d: {"X": changed(d["X"], (4, 1), 9.0)},
+    "a last bit": lambda d: {"X": changed(d["X"], (4, 1), np.nextafter(d["X"][4, 1], np.inf))},
     "X transposed": lambda d: {"X": d["X"].T},
     "whole numbers that float64 does not hold": lambda d: {"X": integers(d["X"], 2**53 + 1)},
     "X in the long format": lambda d: {"X": d["X"] + np.longdouble(1) / 3},
@@ -436,7 +433,7 @@ def test_other_data_are_refused_even_under_their_own_digest(
     honest: dict, name: str, forged: bool, kind: str
 ) -> None:
     data, proof = honest["data"] | DATA[name](honest["data"]), dict(honest[kind])
-    if forged:
+    if forged and name != "a last bit":  # which proves as much
         try:
             digest = check_proof.bounds(proof, data["X"], data["y"], data["weight"])[2]
         except (ValueError, TypeError):
@@ -444,13 +441,6 @@ def test_other_data_are_refused_even_under_their_own_digest(
         proof["sha256"] = np.asarray(digest)
     with pytest.raises((ValueError, TypeError)):
         verdict(proof, data)
-
-
-def test_a_changed_last_bit_of_the_data_is_refused(honest: dict) -> None:
-    X = honest["data"]["X"]
-    moved = changed(X, (4, 1), np.nextafter(X[4, 1], np.inf))
-    with pytest.raises(ValueError, match="not one for these data"):
-        verdict(honest["marginals"], honest["data"] | {"X": moved})
 
 
 @each(
