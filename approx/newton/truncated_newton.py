@@ -47,8 +47,14 @@ from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.pairs.ordered_pairs import as_codes
 from ...exact.problem.problem import Problem, Ridge
 from ...exact.tools.checks import check_count, check_number
-from .newton_equation import Conditioning, direction
-from .points import NewtonLine, NewtonPoint, sample_problem
+from .newton_equation import (
+    SLACK,
+    Conditioning,
+    NewtonLine,
+    NewtonPoint,
+    direction,
+    sample_problem,
+)
 
 PATIENCE = 10  # steps in a row that clearly lower neither F nor the gradient end a run
 FURTHER = 1e-5  # share of the tolerance to reach: the missing digits cost one step at most
@@ -178,7 +184,8 @@ class TruncatedNewton(Solver):
             found, least = NewtonLine(now, step).search(), min(least, now.size)
             if found is None:
                 return Status.STALLED
-            idle = 0 if found.clearly_beats(now, least) else idle + 1
+            clearly = found.primal < now.primal * (1 - SLACK) or found.size < least
+            idle = 0 if clearly else idle + 1
             now = found
 
     def _run_as_printed(self, problem: Problem, recorder: Recorder) -> Status | None:

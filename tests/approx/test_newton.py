@@ -15,10 +15,14 @@ from sklearn.svm import SVC
 import naive
 from aucert.approx import SubsampledRankSVM, kernel_svm, linear_svm
 from aucert.approx.landmarks import LANDMARKS
-from aucert.approx.newton.curvature import curvature
 from aucert.approx.newton.nbauc import NBAUC, random_part
-from aucert.approx.newton.newton_equation import direction, hessian
-from aucert.approx.newton.points import NewtonLine, NewtonPoint
+from aucert.approx.newton.newton_equation import (
+    NewtonLine,
+    NewtonPoint,
+    curvature,
+    direction,
+    hessian,
+)
 from aucert.approx.newton.truncated_newton import RankSVM, TruncatedNewton
 from aucert.approx.nystrom import Nystrom
 from aucert.exact.api.solve import solve

@@ -18,10 +18,8 @@ import scipy.sparse as sp
 
 from ...approx import nsauc
 from ...approx.landmarks import kmeans
-from ...approx.newton.curvature import SortedCurvature
 from ...approx.newton.nbauc import NBAUC
-from ...approx.newton.newton_equation import direction
-from ...approx.newton.points import NewtonPoint
+from ...approx.newton.newton_equation import NewtonPoint, SortedCurvature, direction
 from ...approx.newton.truncated_newton import TruncatedNewton
 from ...approx.nsauc import PairSGD, Schedule, Walk
 from ...approx.nystrom import nystrom_map

@@ -326,7 +326,7 @@ ORDERED, PARTIAL, WORST, PENALTY, SIGN = (
 )
 PROOF = "proof-file-of-ordered-pairs-holds-the-optimum"
 DELONG = "delong-variance-is-that-of-the-pairs"
-CURVATURE = "approx.newton.curvature.SortedCurvature.times"
+CURVATURE = "approx.newton.newton_equation.SortedCurvature.times"
 LOSSES, PENALTIES = "exact.losses.registry", "exact.problem.penalties"
 SMALL = {  # of the grid of Theorem 4 and 4'
     "theorem_4.bound_data": of_result(lambda sets: sets[:1]),
