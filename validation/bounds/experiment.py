@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Integral
 
 import numpy as np
@@ -19,7 +19,6 @@ from ...exact.certificate.solution import Solution
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import formulate
 from ...exact.formulation.request import Request
-from ...exact.pairs.all_pairs import PairList
 from ...exact.problem.problem import Problem, linear_problem, split_labels
 from ...exact.spaces.kernels import Kernel
 from ...exact.spaces.rows import Rows
@@ -30,7 +29,8 @@ from ..plots import Figure, Series
 from .exact_answers import certified, check_gap
 from .kernel import Approximation
 from .prime import Projected, sandwich, theorem4_prime
-from .printed import Bound, Norms, theorem4
+from .printed import DELTA, Bound, Norms, theorem4
+from .printed import REPAIRED as FIVE_HALVES
 
 POSTERIOR, PRIOR, NYSTROM = "4' (II)", "4' (II) a priori", "4' (A)"
 EXCESS, EXCESS_PRIOR = "4' (I)", "4' (I) a priori"
@@ -93,7 +93,7 @@ class Experiment:
         return Norms(full=full, projected=projected)
 
     def draw(
-        self, B: int, seed: int | np.random.Generator, delta: float = 0.05, realised: bool = False
+        self, B: int, seed: int | np.random.Generator, delta: float = DELTA, realised: bool = False
     ) -> Draw:
         """Return the errors and bounds of one draw. [ScalingUp, eq. (12), eq. (14), eq. (15)]
 
@@ -104,9 +104,24 @@ class Experiment:
         found = certified(drawn, self.tol)
         error = abs(self._loss - drawn.sums(drawn.space.scores(found.w)).value)
         excess = self._excess(found)
-        norms = self._norms(found, pairs if realised else None)
-        bounds = self._corrected(B, delta, norms, error, excess)
-        bounds |= self._printed(B, pairs, delta, norms, error)
+        norms = replace(self._known, drawn_projected=_norm(self.projected, found))
+        setting = self.approximation, self.lam, B
+        prime = partial(theorem4_prime, *setting, delta=delta, eps=self.tol, gap_full=self.tol)
+        known = partial(prime, projected=self.posterior, norms=norms)
+        printed = partial(theorem4, *setting, pairs=pairs, delta=delta, left_side=error)
+        bounds = {
+            NYSTROM: known(part="A", left_side=self.nystrom - self.tol),
+            EXCESS: known(part="I", left_side=excess),
+            EXCESS_PRIOR: prime(part="I", left_side=excess),
+            POSTERIOR: known(part="II", left_side=error),
+            PRIOR: prime(part="II", left_side=error),
+            PRINTED: printed(),
+            REPAIRED: printed(power=FIVE_HALVES),
+        }
+        if realised:
+            own = self.full.over(self.factor).with_pairs(pairs)
+            norms = replace(norms, drawn=_norm(own, certified(own, self.tol)))
+            bounds[REALISED] = printed(C="realised", norms=norms)
         return Draw(B, error, excess, self.nystrom, bounds)
 
     def _excess(self, found: Solution) -> float:
@@ -117,58 +132,6 @@ class Experiment:
             apart = best.dual - value.high
             raise RuntimeError(f"a drawn solution is {apart:.1g} below the certified optimum")
         return highest(-above(best.primal - value.low), 0.0)
-
-    def _norms(self, found: Solution, pairs: PairList | None) -> Norms:
-        """Return upper bounds of the exact minimisers' norms."""
-        drawn = None
-        if pairs is not None:
-            own = self.full.over(self.factor).with_pairs(pairs)
-            drawn = _norm(own, certified(own, self.tol))
-        return replace(self._known, drawn=drawn, drawn_projected=_norm(self.projected, found))
-
-    def _corrected(
-        self, B: int, delta: float, norms: Norms, error: float, excess: float
-    ) -> dict[str, Bound]:
-        def prime(part: str, left_side: float, informed: bool) -> Bound:
-            return theorem4_prime(
-                self.approximation,
-                self.lam,
-                B,
-                part=part,
-                delta=delta,
-                projected=self.posterior if informed else None,
-                norms=norms if informed else None,
-                eps=self.tol,
-                gap_full=self.tol,
-                left_side=left_side,
-            )
-
-        return {
-            NYSTROM: prime("A", self.nystrom - self.tol, True),
-            EXCESS: prime("I", excess, True),
-            EXCESS_PRIOR: prime("I", excess, False),
-            POSTERIOR: prime("II", error, True),
-            PRIOR: prime("II", error, False),
-        }
-
-    def _printed(
-        self, B: int, pairs: PairList, delta: float, norms: Norms, error: float
-    ) -> dict[str, Bound]:
-        readings: dict[str, dict[str, object]] = {PRINTED: {}, REPAIRED: {"power": 2.5}}
-        if norms.drawn is not None:
-            readings[REALISED] = {"C": "realised", "norms": norms}
-        return {
-            name: theorem4(
-                self.approximation,
-                self.lam,
-                B,
-                pairs=pairs,
-                delta=delta,
-                left_side=error,
-                **reading,  # type: ignore[arg-type]
-            )
-            for name, reading in readings.items()
-        }
 
 
 def prepare(
@@ -210,7 +173,7 @@ def approximation_errors(
     B: int | Sequence[int],
     seed: int = 0,
     n_draws: int = 20,
-    delta: float = 0.05,
+    delta: float = DELTA,
     realised: bool = False,
     tol: float = 1e-9,
 ) -> list[Draw]:

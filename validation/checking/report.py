@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -20,19 +20,15 @@ from .worker import Answer
 SCHEMA_VERSION = 1
 
 CheckVerdict = Literal[
-    "pass", "fail", "not finite", "wrong shape", "error", "crash", "timeout", "skipped"
+    "pass",  # proved to be within the tolerance of the optimum
+    "fail",
+    "not finite",
+    "wrong shape",
+    "error",  # the fit raised
+    "crash",  # the fit's process ended
+    "timeout",
+    "skipped",  # row weights, which the fit does not take
 ]
-
-MEANINGS: dict[CheckVerdict, str] = {
-    "pass": "proved to be within the tolerance of the optimum",
-    "fail": "not within the tolerance",
-    "not finite": "weights that are NaN or infinite",
-    "wrong shape": "not one weight a feature",
-    "error": "the fit raised an error",
-    "crash": "the fit's process ended",
-    "timeout": "stopped when its time was over",
-    "skipped": "row weights, which the fit does not take",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,20 +55,14 @@ class CheckRow:
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON can hold of it; the weights are left out."""
         problem = self.problem
+        shown = ("verdict", "objective", "lower", "upper", "gap", "excess", "seconds", "message")
         return {
             "name": problem.name,
             "tests": problem.tests,
             "n": int(problem.y.size),
             "d": int(problem.X.shape[1]),
             "lam": problem.lam,
-            "verdict": self.verdict,
-            "objective": self.objective,
-            "lower": self.lower,
-            "upper": self.upper,
-            "gap": self.gap,
-            "excess": self.excess,
-            "seconds": self.seconds,
-            "message": self.message,
+            **{name: getattr(self, name) for name in shown},
             "changed": list(self.changed),
         }
 
@@ -95,7 +85,9 @@ class CheckReport:
     def counts(self) -> dict[str, int]:
         """How many rows have each verdict that occurs."""
         found = [row.verdict for row in self.rows]
-        return {verdict: found.count(verdict) for verdict in MEANINGS if verdict in found}
+        return {
+            verdict: found.count(verdict) for verdict in get_args(CheckVerdict) if verdict in found
+        }
 
     @property
     def passed(self) -> bool:
@@ -136,17 +128,11 @@ class CheckReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole report as plain values."""
+        settings = ("solver", "loss", "tol", "max_time", "seed", "isolation", "passed", "counts")
         return {
             "schema_version": SCHEMA_VERSION,
             "version": __version__,
-            "solver": self.solver,
-            "loss": self.loss,
-            "tol": self.tol,
-            "max_time": self.max_time,
-            "seed": self.seed,
-            "isolation": self.isolation,
-            "passed": self.passed,
-            "counts": self.counts,
+            **{name: getattr(self, name) for name in settings},
             "diagnosis": list(self.diagnosis),
             "seconds": self.seconds,
             "problems": [row.to_dict() for row in self.rows],

@@ -16,7 +16,7 @@ import random
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import redirect_stdout, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -102,10 +102,6 @@ def _is_ours(file: str) -> bool:
 
 SPACING = 1.05  # A point is kept if it came this much later than the last one kept.
 
-MOST_ITERATIONS = 1 << 30  # The last `max_iter` of the runs that double it.
-
-LEAST_TOL = 1e-12  # The last `tol` of the runs that divide it by ten.
-
 GRACE = 2.0  # Seconds beyond the limit that a fit with a callback has to come to its next call.
 
 
@@ -184,20 +180,13 @@ def points_of(
     return points, "finished", way
 
 
-def efforts(way: str) -> Iterator[dict[str, Any]]:
-    """Yield the arguments of runs of growing effort: 1, 2, 4, ... iterations, or tol / 10."""
+def efforts(way: str) -> list[dict[str, Any]]:
+    """Return the arguments of runs of growing effort: 1, 2, 4, ... iterations, or tol / 10."""
     if way == "max_iter":
-        k = 1
-        while k <= MOST_ITERATIONS:
-            yield {"max_iter": k}
-            k *= 2
-    elif way == "tol":
-        tol = 0.1
-        while tol >= LEAST_TOL:
-            yield {"tol": tol}
-            tol /= 10
-    else:
-        yield {}
+        return [{"max_iter": 1 << k} for k in range(31)]
+    if way == "tol":
+        return [{"tol": float(f"1e-{k}")} for k in range(1, 13)]
+    return [{}]
 
 
 def _ending(answer: dict[str, Any]) -> str:
