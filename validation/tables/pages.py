@@ -166,8 +166,9 @@ _FIELDS: tuple[str, ...] = ("row", "column", "printed", "ours", "error", "count"
 def write_page(folder: Path, shown: Shown) -> None:
     """Write NAME.md, NAME.csv and the pictures."""
     name = shown.table.name
-    for picture in shown.page.pictures:
-        _write(folder / f"{picture.name}.svg", picture_svg(picture))
+    if shown.page.panels:
+        text = picture_svg(name, shown.page.picture, shown.page.panels)
+        _write(folder / f"{name}.svg", text)
     _write(folder / f"{name}.csv", as_csv(shown.page.entries))
     _write(folder / f"{name}.md", markdown(shown))
 
@@ -193,8 +194,8 @@ def markdown(shown: Shown) -> str:
     lines += [f"```text\n{shown.command}\n```", ""]
     if page.entries:
         lines += [KEY, "", *_pivot(page.entries), ""]
-    for picture in page.pictures:
-        lines += [f"![{picture.title}]({picture.name}.svg)", "", picture.caption, ""]
+    if page.panels:
+        lines += [f"![{page.picture}]({table.name}.svg)", "", page.caption, ""]
     notes = [f"{entry.row}, {entry.column}: {entry.note}" for entry in page.entries if entry.note]
     lines += _section("The paper's findings, as they are tested here", shown.said)
     lines += _section("Paired tests", page.tests)

@@ -345,19 +345,9 @@ class Panel:
 Point = tuple[float, ...]  # Place, height and, where a bar is drawn, standard error.
 
 
-@dataclass(frozen=True)
-class Picture:
-    """Panels under one legend; `name` is that of its file."""
-
-    name: str
-    title: str
-    panels: tuple[Panel, ...]
-    caption: str
-
-
-def picture_svg(picture: Picture) -> str:
-    """Return the text of an SVG file; equal pictures give equal text."""
-    count = len(picture.panels)
+def picture_svg(name: str, title: str, panels: Sequence[Panel]) -> str:
+    """Return panels under one legend as SVG; equal pictures give equal text."""
+    count = len(panels)
     columns = min(COLUMNS, count)
     lines = -(-count // columns)
 
@@ -365,7 +355,7 @@ def picture_svg(picture: Picture) -> str:
         canvas.set_layout_engine("constrained")
         grid = canvas.subplots(lines, columns, squeeze=False).ravel()
         handles: dict[str, Any] = {}
-        for axes, panel in zip(grid, picture.panels, strict=False):
+        for axes, panel in zip(grid, panels, strict=False):
             _draw_panel(axes, panel)
             found, names = axes.get_legend_handles_labels()
             handles |= dict(zip(names, found, strict=True))
@@ -374,9 +364,9 @@ def picture_svg(picture: Picture) -> str:
         canvas.legend(
             handles.values(), handles.keys(), loc="outside lower center", ncols=3, frameon=False
         )
-        canvas.suptitle(picture.title, fontsize=11)
+        canvas.suptitle(title, fontsize=11)
 
-    return as_svg(put, picture.name, (3.4 * columns + 0.6, 2.9 * lines + 0.9))
+    return as_svg(put, name, (3.4 * columns + 0.6, 2.9 * lines + 0.9))
 
 
 def _draw_panel(axes: Any, panel: Panel) -> None:
@@ -435,13 +425,15 @@ class Entry:
 
 @dataclass(frozen=True)
 class Page:
-    """What is shown of a table: cells, tests, notes, pictures, and what it comes to."""
+    """What is shown of a table: cells, tests, notes, what it comes to, and one picture."""
 
     entries: tuple[Entry, ...]
     tests: tuple[NamedTest, ...] = ()
     differences: tuple[str, ...] = ()
-    pictures: tuple[Picture, ...] = ()
     conclusion: str = ""
+    panels: tuple[Panel, ...] = ()
+    picture: str = ""
+    caption: str = ""
 
 
 @dataclass
@@ -542,13 +534,16 @@ def table(name: str, experiment: Experiment) -> Callable[[Fill], Fill]:
         def render(results: Results) -> Page:
             sheet = Sheet(results)
             fill(sheet)
-            notes, pictures = [_filled(note, sheet.known) for note in said.get("notes", ())], ()
-            if sheet.panels:
-                picture = Picture(name, said["picture"], tuple(sheet.panels), said["caption"])
-                pictures = (picture,)
-            conclusion = _filled(said.get("conclusion", ""), sheet.known)
-            shown = tuple(sheet.entries), tuple(sheet.tests), tuple(filter(None, notes))
-            return Page(*shown, pictures, conclusion)
+            notes = [_filled(note, sheet.known) for note in said.get("notes", ())]
+            return Page(
+                tuple(sheet.entries),
+                tuple(sheet.tests),
+                tuple(filter(None, notes)),
+                _filled(said.get("conclusion", ""), sheet.known),
+                tuple(sheet.panels),
+                said.get("picture", ""),
+                said.get("caption", ""),
+            )
 
         place: Any = {key: said[key] for key in ("paper", "place", "title")}
         place["unavailable"] = said.get("unavailable", {})

@@ -20,7 +20,6 @@ from aucert.validation.tables.sauc import PLAIN, STRUCTURED, SVM
 from aucert.validation.tables.table import (
     Entry,
     Panel,
-    Picture,
     Results,
     Run,
     paired_test,
@@ -60,10 +59,10 @@ def test_a_picture_is_svg_with_one_legend_and_the_same_each_time() -> None:
     dots = Series("class I", (-1.0, 0.0), (0.2, -0.1))
     panel = Panel("left", "x", "y", (curve,), log_x=False, points=(dots,))
     right = Panel("right", "x", "y", (curve,), errors={"method": (0.1, 0.1)})
-    text = picture_svg(Picture("pic", "Title", (panel, right), "caption"))
+    text = picture_svg("pic", "Title", (panel, right))
     root = ElementTree.fromstring(text)
     assert root.tag.endswith("svg") and text.count(">method<") == 1 and ">class I<" in text
-    assert text == picture_svg(Picture("pic", "Title", (panel, right), "caption"))
+    assert text == picture_svg("pic", "Title", (panel, right))
 
 
 def test_seconds_are_those_of_the_processor_and_data_have_their_checksums() -> None:
