@@ -34,8 +34,8 @@ from command import Command  # noqa: E402
 from smoke import left_out, mark_smoke  # noqa: E402
 
 # The slow tests compile every loop at its first call; `test_compiling` shows that the plain forms
-# return the same bits. The fast ones walk these loops over their few rows, as they are written:
-# compiling them takes 40 CPU seconds.
+# return the same bits. The fast ones walk these loops, as they are written, until one of them has
+# taken three seconds: few ever do, and compiling them takes 40 CPU seconds.
 WALKED = (
     *("aucert.approx.spam.", "aucert.approx.logistic_thresholding.", "aucert.approx.oam."),
     *("aucert.approx.solam.", "aucert.exact.subsets.dive."),
@@ -45,14 +45,14 @@ WALKED = (
       "_running")),
 )  # fmt: skip
 FAST = "not slow and not release"
-jitted = compiling._jitted
+called = compiling.Loop.__call__
 
 
-def walked(function: Any) -> Any:
-    """Return a loop as it is written, silent as its compiled form; that of any other loop."""
-    if f"{function.__module__}.{function.__name__}".startswith(WALKED):
-        return np.errstate(all="ignore")(function)
-    return jitted(function)
+def walked(loop: compiling.Loop, *args: Any) -> Any:
+    """Call a loop: as it is written, silent as its compiled form, where that is quick enough."""
+    if loop.plain is None and f"{loop.__module__}.{loop.__name__}".startswith(WALKED):
+        loop.plain = np.errstate(all="ignore")(loop.function)
+    return called(loop, *args)
 
 
 # A drawn example that is late says that the machine is busy, not that the code is wrong.
@@ -75,10 +75,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     loops.ask(config.getoption("--seeds") or 0, config.getoption("--first-seed") or 0)
+    compiling.compile_at_once()
     if config.getoption("markexpr") == FAST:
-        compiling._jitted = walked
-    else:
-        compiling.compile_at_once()
+        compiling.COMPILE_PRICE, compiling.Loop.__call__ = 3.0, walked
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
