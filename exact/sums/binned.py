@@ -46,7 +46,7 @@ import numpy as np
 from ..errors import InputError, OverflowingError
 from ..tools.compiling import sealed
 from ..tools.rounding import LONG_UNIT, UNIT, Pull, gamma, short_chain, short_sum
-from . import loops
+from . import loops, plain
 from .assembled import PairSums
 
 LARGEST_GRID = 1 << 22  # Largest number of bins; each takes 32 bytes in the two histograms.
@@ -103,15 +103,8 @@ class Ruler:
     def placed(
         self, scores: np.ndarray, positive: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return classes (0 or 1), places and theta of rows, as the compiled loop counts them."""
-        side = positive.astype(np.int64)
-        scaled = float(self.bins) * scores
-        floors, ends = np.floor(scaled), self.limits[side]
-        bins = np.minimum(np.maximum(floors, ends[:, 0]), ends[:, 1])
-        theta = scaled - bins
-        if self.cut:
-            theta[bins != floors] = 0.0
-        return side, (bins - ends[:, 2]).astype(np.int64), theta
+        """Return classes (0 or 1), places and theta of rows, as `loops.gather` counts them."""
+        return plain.placed(scores, positive, float(self.bins), self.limits, self.cut)
 
     def marginals(
         self,

@@ -263,7 +263,7 @@ def _summed_up(X, start, rows, offset, factor, place, norms, step, first, held):
         held[place[i] * step + first + d] += abs(factor[i]) * norms[i]
 
 
-@compiled
+@compiled_later(plain.gather)
 def gather(X, offset, w, positive, weight, K, limits, cut, held, sums, extent):
     """Add each row's mass times 1, theta, theta^2, and one, to held[class, bin], as many as fit.
 
@@ -349,7 +349,7 @@ def gather(X, offset, w, positive, weight, K, limits, cut, held, sums, extent):
     return True
 
 
-@compiled
+@compiled_later(plain.look_up)
 def look_up(scores, positive, weight, K, limits, cut, table, out):
     """Fill out with the line table[class, bin] at each row's theta, times its weight."""
     weighted, sloped = weight.size > 0, table.shape[2] > 1
@@ -365,7 +365,7 @@ def look_up(scores, positive, weight, K, limits, cut, table, out):
         out[k] = weight[k] * c if weighted else c
 
 
-@compiled
+@compiled_later(plain.weigh)
 def weigh(table, sums, total, carry):
     """Add table[class, entry] * sums[class, entry, k] to total[k] + carry[k], compensated.
 
@@ -406,7 +406,7 @@ def ramps(mass, half, out):
         out[k] = (high + (low - ramp[lower, 1])) / (2.0 * half)
 
 
-@compiled
+@compiled_later(plain.summed)
 def summed(plus, minus):
     """Return the upper bound of K times the summed hinge, its counted part, its residual part.
 
@@ -438,7 +438,7 @@ def summed(plus, minus):
     return value + carry, counted, residual
 
 
-@compiled
+@compiled_later(plain.close_squares)
 def close_squares(plus, minus, table, magnitude):
     """Fill table[class, bin] with the sum of K z over the pairs with m >= 1, and its growth.
 
