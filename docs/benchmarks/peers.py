@@ -28,6 +28,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC, LinearSVC
 
 import common as c
+import speed_goals
 from aucert import exact
 from aucert.approx import draw_pairs
 
@@ -319,6 +320,10 @@ WORK: tuple[tuple[str, int, Callable[[int], c.Labelled], dict[str, Callable[...,
 )  # fmt: skip
 
 
+WORKED: list[c.Row] = []
+"""What each piece of work took, for the goals."""
+
+
 def work(quick: bool) -> Iterator[c.Row]:
     """Yield CPU seconds to fit and tune, and the AUC of as many rows again."""
     for name, rows, draw, fits in WORK:
@@ -328,6 +333,7 @@ def work(quick: bool) -> Iterator[c.Row]:
             model, seconds = c.timed(partial(fit, X[:n], y[:n]), 1)
             linear = isinstance(model, exact.Solution)
             scores = X[n:] @ model.w if linear else model.decision_function(X[n:])
+            WORKED.append({"who": who, "s": seconds})
             yield {"work": name, "n": n, "who": who, "s": seconds,
                    "first / this": None if first is None else first / seconds,
                    "AUC": float(roc_auc_score(y[n:], scores))}  # fmt: skip
@@ -375,8 +381,21 @@ def first(quick: bool) -> Iterator[c.Row]:
         yield {"solve": loss, "n": n} | dict(taken)
 
 
+def rows(quick: bool) -> Iterator[c.Row]:
+    """Yield every goal next to what is measured; those of peers and of work if these were run."""
+    yield from speed_goals.rows(quick, list(goals(quick)), lbfgs, WORKED)
+
+
 main = c.command(
-    {"peers": peers, "goals": goals, "logistic": logistic, "work": work, "first": first}, __doc__
+    {
+        "peers": peers,
+        "goals": goals,
+        "logistic": logistic,
+        "work": work,
+        "first": first,
+        "rows": rows,
+    },
+    __doc__,
 )
 
 if __name__ == "__main__":

@@ -339,9 +339,9 @@ def gather(X, offset, w, positive, weight, K, limits, cut, held, sums, extent):
             for i in range(rows):
                 cells[moments * place[i] + 3] += 1.0
         if of_rows.size > 0:
-            _summed_up(X, start, rows, offset, mass, place, norms, step, 0, of_rows)
-            if powers > 1:
-                _summed_up(X, start, rows, offset, first, place, norms, step, d + 1, of_rows)
+            for q in range(powers):
+                factor = mass if q == 0 else first
+                _summed_up(X, start, rows, offset, factor, place, norms, step, q * (d + 1), of_rows)
     for k in range(2):
         for i in range(CHUNK):
             extent[2 - 2 * k] = min(extent[2 - 2 * k], ends[k, 0, i])

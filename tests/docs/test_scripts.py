@@ -15,7 +15,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 SCRIPTS = {
     "scale": "--only threads",
-    "peers": "--only peers --only goals",
+    "peers": "--only peers --only goals --only rows",
     "partitions": "--only files --n 100000 --jobs 1",
     "pair_problems": "--only survival",
     "methods": "--only sets --set wdbc --method RankSVM --method ROCSVM",
