@@ -196,6 +196,7 @@ def test_few_equal_rows_are_left_alone() -> None:
     X[3] = X[6]  # rows 3 and 6 are of one class
     assert equal_rows(X, y) is None
     assert equal_rows(np.tile(X, (2, 1)), np.tile(y, 2)) is not None
+    assert groups_of(np.zeros((9, 1)), np.arange(9) < 4).first.size == 2  # one of each class
     assert equal_rows(np.tile(X, (2, 1)), np.tile(y, 2) ^ (np.arange(200) < 100)) is None
 
 
