@@ -352,12 +352,10 @@ def good_support(
     They are those given, the largest mean differences, the greedy choice, and the greedy choices
     that begin with the best pairs.
     """
-    best = swap_descent(loss, screened(loss)[:k], end=end)
-    ways: list[Iterable[int]] = [*starts]
-    sure = len(ways)
+    best, ways = swap_descent(loss, screened(loss)[:k], end=end), [*starts]
     pairs = best_pairs(loss, PAIRS, end) if k >= 2 and time.perf_counter() < end else []
     for at, start in enumerate([*ways, (), *pairs]):
-        if at >= sure and time.perf_counter() >= end:
+        if at >= len(ways) and time.perf_counter() >= end:
             break
         found = swap_descent(loss, forward(loss, k, start, end), end=end)
         best = found if found.value < best.value else best
@@ -558,7 +556,7 @@ class SupportBounds:
         found, S = self.loss.optimum(support), support[~self.silent[support]]
         if S.size == 0:
             return found, 1.0
-        floor, slack = self._floor_by_floats(S)
+        floor, slack = self.floor_by_floats(S, S.size)
         if slack <= self.slack or self.spent or not self.exact.affordable(S, end):
             return found, floor
         self._asked[0] += 1
@@ -582,16 +580,16 @@ class SupportBounds:
             return False
         return self.exact.optimum(support, 0.0).redundant
 
-    def _floor_by_floats(self, S: np.ndarray) -> tuple[float, float]:
-        """Return a lower bound of F* on a support, and what rounding may have taken off it."""
+    def floor_by_floats(self, S: np.ndarray, k: int) -> tuple[float, float]:
+        """Return a lower bound of F* on any k of these features, and what it may have lost."""
         if self.blurred[S].any():
             return 0.0, np.inf
         sigma, delta = self.loss.scaled_sigma[np.ix_(S, S)], self.loss.scaled_delta[S]
         diagonal = certified_diagonal(sigma)
         if diagonal is None:
             return 0.0, np.inf
-        q = ceiling(sigma, delta, diagonal, S.size, np.ones(S.size, dtype=bool))
-        floor = float(objective_floor(q, S.size, diagonal.least, self.error))
+        q = ceiling(sigma, delta, diagonal, k, np.zeros(S.size, dtype=bool))
+        floor = float(objective_floor(q, k, diagonal.least, self.error))
         return floor, 1 / (1 + max(float(delta @ diagonal.inverse @ delta), 0.0)) - floor
 
 
@@ -652,15 +650,10 @@ def sparse_floor(average: RowAverage, k: int) -> float:
     if d > LARGEST_SIDE or n * d * d > LARGEST_WORK:
         return 0.0
     bounds = support_bounds_of(average)
-    used, loss = bounds.useful, bounds.loss
+    used = bounds.useful
     if used.size == 0:
         return 1.0
-    sigma, delta = loss.scaled_sigma[np.ix_(used, used)], loss.scaled_delta[used]
-    diagonal = None if bounds.blurred.any() else certified_diagonal(sigma)
-    if diagonal is None:
-        return 0.0
-    q = ceiling(sigma, delta, diagonal, k, np.zeros(used.size, dtype=bool))
-    return float(objective_floor(q, min(k, used.size), diagonal.least, bounds.error))
+    return bounds.floor_by_floats(used, min(k, used.size))[0]
 
 
 def objective_above(average: RowAverage, w: np.ndarray) -> float:
@@ -669,13 +662,9 @@ def objective_above(average: RowAverage, w: np.ndarray) -> float:
     A looser one, from a single look at each row, where their moments would take too long.
     """
     used = np.flatnonzero(w)
-    if average.mass.size * used.size**2 > LARGEST_WORK:
-        return _above_by_rows(average.among(used), w[used])
-    return support_bounds_of(average.among(used)).ceiling(w[used])
-
-
-def _above_by_rows(average: RowAverage, w: np.ndarray) -> float:
-    """Return an upper bound of F(w) from the scores of the rows as they were given."""
+    average, w = average.among(used), w[used]
+    if average.mass.size * used.size**2 <= LARGEST_WORK:
+        return support_bounds_of(average).ceiling(w)
     source = average.source or Source(average.X, average.mass, None)
     means = average.means if source.offset is None else average.means + source.offset
     given = RowAverage(source.X, average.positive, average.mass, means, average.share)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -57,6 +58,7 @@ def test_scores_outside_the_class_get_a_lower_bound_and_no_gap(data):
     K, y = F @ F.T - 6e-14 * np.eye(12), np.arange(12) % 2
     assert np.linalg.eigvalsh(K)[0] < -5e-14 and Gram(K).shift > 5e-14
     w = solve(K, y, 0.1, kernel="precomputed").w
+    judged: dict[str, Any]
     for judged in ({"w": w}, {"scores": K @ w}):
         assert certify(K, y, 0.1, kernel="precomputed", **judged).statement.endswith(AS_STORED)
     assert AS_STORED not in certify(K, y, 0.1, w=np.zeros(12)).statement
@@ -144,12 +146,12 @@ def test_the_objective_of_weights_that_a_coarse_grid_made_is_that_of_a_fine_one(
     rough = solve(rows, labels, lam, loss=loss, method="descent", tol=0.3)
     truth = LinearTruth(X, y, lam, loss).objective(rough.w)
     assert rough.certificate.primal - truth > 1e-7
-    found = certify(rows, labels, lam, w=rough.w, loss=loss, refine=refine, tol=0.3)
+    found: Any = certify(rows, labels, lam, w=rough.w, loss=loss, refine=refine, tol=0.3)
     assert truth <= Fraction(found.primal)
     assert found.primal == pytest.approx(float(truth), rel=1e-8)
     said = re.search(r"have an objective of at most (\S+) over", found.statement)
     assert said is not None and truth <= float(said[1]) <= float(truth) * (1 + 1e-8)
-    best = certify(X, y, lam, w=rough.w, loss=loss)
+    best: Any = certify(X, y, lam, w=rough.w, loss=loss)
     assert found.dual <= best.dual + best.gap
     assert not refine or found.dual == pytest.approx(best.dual, rel=0.3)
 

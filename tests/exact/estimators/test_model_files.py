@@ -154,7 +154,7 @@ def test_other_files_are_no_model_files(saved: Path, tmp_path: Path) -> None:
     path.write_text("hello")
     refused(path, "not a model file")
     for held in ({"X": X}, {"header": np.frombuffer(b'{"format": "other"}', np.uint8)}):
-        np.savez(path, **held)
+        np.savez(path, **held)  # type: ignore[arg-type]
         refused(path, "not a model file")
     np.savez(path, header=np.array([object()]))
     refused(path, "damaged")

@@ -284,7 +284,8 @@ def test_the_optimum_is_that_over_listed_pairs(loss: str, kind: str) -> None:
     y, qid, X = rows["y"], rows["qid"], rows["X"]
     weight = rows["weight"] if kind == "weighted" else np.ones(y.size)
     words: dict[str, Any] = {"structure": STRUCTURE, "loss": loss}
-    pairs = [(i, j) for i in np.flatnonzero(y == 1) for j in np.flatnonzero(y == 0)]
+    plus, minus = (np.flatnonzero(y == side).tolist() for side in (1, 0))
+    pairs = [(i, j) for i in plus for j in minus]
     if kind == "between groups":  # positives of one group above negatives of another
         words["pairs"] = cross_group_pairs(y, qid, 0, 1)
         listed = [(i, j, 1.0) for i, j in pairs if qid[i] == 0 and qid[j] == 1]

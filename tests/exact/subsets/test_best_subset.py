@@ -37,9 +37,9 @@ from aucert.exact.square_loss.support import (
     support_bounds_of,
     swap_descent,
 )
+from aucert.exact.subsets.best_subset import try_all
 from aucert.exact.subsets.branch_and_bound import SearchStep, SubsetSearch
 from aucert.exact.subsets.dive import CANDIDATE, IN, OUT, dive
-from aucert.exact.subsets.exhaustive import try_all
 from loops import each, first_fast, seeds
 from pairwise import ExactSquare, mean_square
 from subset_problems import AWKWARD, KINDS, Drawn, awkward, draw, noisy
