@@ -233,7 +233,7 @@ OF_CLAIM = (
     *("name", "paper", "place", "kind", "statement", "formula", "quote", "readings", "regime"),
     *("tuning", "arithmetic", "severity", "corrected"),
 )
-OF_OUTCOME = ("measured", "tolerance", "details", "timings", "figures", "effects", "protocol")
+OF_OUTCOME = ("measured", "tolerance", "details", "figures", "effects", "protocol")
 
 
 def _row(

@@ -163,9 +163,11 @@ class Approximation:
     @cached_property
     def R(self) -> float:
         """At least the largest |k_i - k_j|, i positive, j negative."""
-        truth = self.truth
+        truth, diagonal = self.truth, self.truth.diagonal()
+        plus, minus = np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
+        products = ((rows, truth.values(plus[rows], minus)) for rows in self._blocks())
         error = 4 * truth.noise * truth.reach**2 * (1 + gamma(8)) + 2 * truth.shift
-        return largest_distance(*self._split_diagonal(), self._truth_blocks(), error)
+        return largest_distance(diagonal[plus], diagonal[minus], products, error)
 
     @property
     def Rp(self) -> float:
@@ -217,15 +219,6 @@ class Approximation:
         step = highest(1, BLOCK_BYTES // (8 * n_neg))
         for start in range(0, n_pos, step):
             yield slice(start, lowest(start + step, n_pos))
-
-    def _split_diagonal(self) -> tuple[np.ndarray, np.ndarray]:
-        diagonal = self.truth.diagonal()
-        return diagonal[self.positive], diagonal[~self.positive]
-
-    def _truth_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
-        plus, minus = np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
-        for rows in self._blocks():
-            yield rows, self.truth.values(plus[rows], minus)
 
 
 def _repeated(matrix: Any) -> bool:

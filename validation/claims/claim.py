@@ -40,7 +40,6 @@ class Outcome:
     measured: str | float
     printed: str | None = None
     details: dict[str, Any] = field(default_factory=dict)
-    timings: dict[str, float] = field(default_factory=dict)
     data: Iterable[Dataset | DataUsed] = ()
     tolerance: str | None = None
     figures: tuple[Figure, ...] = ()

@@ -30,31 +30,16 @@ ERROR = "error"
 class Verdict(StrEnum):
     """What the run of a claim came to."""
 
-    HOLDS = "holds"
-    FAILS = "fails"
-    VACUOUS = "vacuous"
-    LOOSE = "loose"
+    HOLDS = "holds"  # proved, or true in everything that was run
+    FAILS = "fails"  # an explicit instance within the assumptions contradicts it
+    VACUOUS = "vacuous"  # not contradicted, but it says nothing: it is always true
+    LOOSE = "loose"  # true, but at least ten times the quantity that it bounds
+    # What the full reproduction shows, beyond chance: what the paper says, or the opposite.
     BORNE_OUT = "borne-out"
     CONTRADICTED = "contradicted"
-    UNDECIDED = "undecided"
-    NOT_TESTABLE = "not-testable"
+    UNDECIDED = "undecided"  # neither, or its deviations leave it open
+    NOT_TESTABLE = "not-testable"  # cannot be run here; the measured column says why
 
-    @property
-    def meaning(self) -> str:
-        """What it says, in one sentence."""
-        return _MEANINGS[self]
-
-
-_MEANINGS = {
-    Verdict.HOLDS: "The statement is proved, or true in everything that was run.",
-    Verdict.FAILS: "An explicit instance within the assumptions contradicts the statement.",
-    Verdict.VACUOUS: "Not contradicted, but it says nothing: what it says is always true.",
-    Verdict.LOOSE: "True, but the bound is at least ten times the quantity that it bounds.",
-    Verdict.BORNE_OUT: "The full reproduction shows what the paper says, beyond chance.",
-    Verdict.CONTRADICTED: "The full reproduction shows the opposite, beyond chance.",
-    Verdict.UNDECIDED: "The full reproduction shows neither, or its deviations leave it open.",
-    Verdict.NOT_TESTABLE: "Cannot be run here; the measured column says why.",
-}
 
 # Verdicts of findings.
 FINDINGS = (Verdict.BORNE_OUT, Verdict.CONTRADICTED, Verdict.UNDECIDED, Verdict.NOT_TESTABLE)

@@ -39,7 +39,6 @@ class Row:
     arithmetic: bool = False
     data: tuple[DataUsed, ...] = ()
     details: dict[str, Any] = field(default_factory=dict)
-    timings: dict[str, float] = field(default_factory=dict)
     figures: tuple[Figure, ...] = ()
     effects: tuple[dict[str, Any], ...] = ()
     protocol: tuple[dict[str, str], ...] = ()
@@ -56,7 +55,7 @@ class Row:
     def public(self) -> dict[str, Any]:
         """The keys that other people's scripts may rely on."""
         row = asdict(self)
-        hidden = ("details", "timings", "figures", "formula", "profile")
+        hidden = ("details", "figures", "formula", "profile")
         return {key: value for key, value in row.items() if key not in hidden}
 
     @classmethod
