@@ -68,9 +68,9 @@ class Extent:
         if not np.isfinite(scores).all():
             raise_for(scores)
         for k, side in enumerate((positive, ~positive)):
-            low, high = np.where(side, scores, np.inf), np.where(side, scores, -np.inf)
-            self.ends[2 * k] = min(self.ends[2 * k], low.min(initial=np.inf))
-            self.ends[2 * k + 1] = max(self.ends[2 * k + 1], high.max(initial=-np.inf))
+            own = scores[side]
+            self.ends[2 * k] = min(self.ends[2 * k], own.min(initial=np.inf))
+            self.ends[2 * k + 1] = max(self.ends[2 * k + 1], own.max(initial=-np.inf))
 
     def widened(self, share: float) -> np.ndarray:
         """Return the ends, moved outwards by `share` of each range."""
