@@ -97,6 +97,8 @@ def test_weights_are_repetitions_in_given_folds() -> None:
     weighted = cross_validated_path(X, y, LAMS, cv=splits, sample_weight=weight, **options)
     repeated = cross_validated_path(X[whole], y[whole], LAMS, cv=again, **options)
     np.testing.assert_allclose(weighted.fold_auc, repeated.fold_auc, rtol=1e-10)
+    for name in ("fold_low", "fold_high"):
+        np.testing.assert_allclose(getattr(weighted, name), getattr(repeated, name), atol=1e-3)
 
 
 def test_best_and_one_standard_error_by_hand() -> None:
