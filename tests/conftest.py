@@ -36,22 +36,26 @@ from smoke import left_out, mark_smoke  # noqa: E402
 # The slow tests compile every loop at its first call; `test_compiling` shows that the plain forms
 # return the same bits. The fast ones walk these loops, as they are written, until one of them has
 # taken three seconds: few ever do, and compiling them takes 40 CPU seconds.
+LOOPS = "hinge squared_hinge square counters laplacian _merge_halves _squared_merge _listed_range"
+LOOPS += " _take_lower _add_upper _enter _below _walk _running"
 WALKED = (
     *("aucert.approx.spam.", "aucert.approx.logistic_thresholding.", "aucert.approx.oam."),
     *("aucert.approx.solam.", "aucert.exact.subsets.dive."),
-    *(f"aucert.exact.sums.loops.{name}" for name in (
-      "hinge", "squared_hinge", "square", "counters", "placements", "laplacian", "_merge_halves",
-      "_squared_merge", "_listed_range", "_take_lower", "_add_upper", "_enter", "_below", "_walk",
-      "_running")),
-)  # fmt: skip
+    *(f"aucert.exact.sums.loops.{name}" for name in LOOPS.split()),
+)
+MANY = 5_000  # rows of an argument: so many are not walked
 FAST = "not slow and not release"
 called = compiling.Loop.__call__
+walking: set[compiling.Loop] = set()
 
 
 def walked(loop: compiling.Loop, *args: Any) -> Any:
     """Call a loop: as it is written, silent as its compiled form, where that is quick enough."""
     if loop.plain is None and f"{loop.__module__}.{loop.__name__}".startswith(WALKED):
         loop.plain = np.errstate(all="ignore")(loop.function)
+        walking.add(loop)
+    if loop in walking and any(x.shape[0] > MANY for x in args if getattr(x, "ndim", 0)):
+        return loop.compiled(*args)
     return called(loop, *args)
 
 

@@ -363,8 +363,9 @@ def test_every_route_ends_at_the_same_optimum(kind: str, loss: str) -> None:
         found = dict(answers(kind, lam, loss))
         meet(found)
         bad = {k: s for k, s in found.items() if s.status is not Status.CERTIFIED}
-        # In blocks the slopes of one positive row step where no bin ends: the gap stays as it is.
-        assert set(bad) <= ({"proximal", "blocks"} if kind == "one positive" else {"proximal"}), bad
+        # In blocks the hinge is summed in bins: where many margins tie its gap stays as it is.
+        tied = {"blocks"} if loss == "hinge" and kind != "plain" else set()
+        assert set(bad) <= {"proximal"} | tied, bad
 
 
 @each("loss", ["hinge", "squared_hinge", "square"])
