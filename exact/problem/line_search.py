@@ -34,8 +34,12 @@ def root_of_slope(
     accept: Callable[[float], bool] = lambda t: True,
     limit: float = np.inf,
     narrow: float = 0.0,
+    stop: Callable[[], bool] = lambda: False,
 ) -> float:
-    """Return a length t > 0 at which |slope(t)| <= loose * |start|, or the best bracket's end."""
+    """Return a length t > 0 at which |slope(t)| <= loose * |start|, or the best bracket's end.
+
+    `stop` is asked after each trial: the time may be up.
+    """
     if not start < 0:
         return 0.0
     low, high, t = 0.0, np.inf, 1.0
@@ -51,7 +55,7 @@ def root_of_slope(
         else:
             low, at_low, at_high = t, now, halved * at_high
         before = now
-        if low == limit or high - low <= narrow * high < np.inf:
+        if stop() or low == limit or high - low <= narrow * high < np.inf:
             break
         if high == np.inf:
             reach = BEYOND * t * start / (start - now) if now > start else np.inf
@@ -69,6 +73,7 @@ def best_on_segment(
     scores: np.ndarray,
     target: np.ndarray,
     trials: int = 24,
+    stop: Callable[[], bool] = lambda: False,
 ) -> tuple[np.ndarray, float]:
     """Return the best point found on the way from `w` to `target`, and its objective.
 
@@ -100,6 +105,7 @@ def best_on_segment(
         accept=lambda t: t == best_step,
         limit=1.0,
         narrow=NARROW,
+        stop=stop,
     )
     found = target if best_step == 1.0 else w + best_step * direction
     return found, problem.objective(found)

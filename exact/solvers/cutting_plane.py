@@ -29,7 +29,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.linalg
 
-from ..certificate.solution import INSIDE, Recorder, Solver, Status
+from ..certificate.solution import INSIDE, Proof, Recorder, Solver, Status
 from ..errors import InputError, OverflowingError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
@@ -156,7 +156,7 @@ class Cuts:
         self.masses, self.gram = self.masses[kept], self.gram[np.ix_(kept, kept)]
         self.weights, self.idle = self.weights[kept], self.idle[kept]
 
-    def minorant_maker(self) -> Callable[[], Minorant]:
+    def minorant_maker(self) -> Callable[[], Proof]:
         """Return a function that makes the minorant of the present weights.
 
         Most are overtaken by the next one, and are never added up.
@@ -175,13 +175,13 @@ def made_of(problem: Problem, place: Place) -> np.ndarray:
     return place.sums.c if isinstance(problem.pairs, AllPairs) else place.scores
 
 
-def combined(problem: Problem, parts: list[tuple[float, np.ndarray]]) -> Minorant:
+def combined(problem: Problem, parts: list[tuple[float, np.ndarray]]) -> Proof:
     """Return the combination of planes that are made of these, with shares that add up to one at
-    most."""
+    most, or its evidence, where the certificate goes through every part again."""
     tail = isinstance(problem.risk, Tail)
     if tail or not isinstance(problem.pairs, AllPairs | PairList):
         less = 1 - ROUNDED * len(parts)
-        return problem.risk.minorant(Mix(tuple((less * x, Scores(s)) for x, s in parts)))
+        return Mix(tuple((less * x, Scores(s)) for x, s in parts))
     pairs = problem.pairs
     listed = isinstance(pairs, PairList)
     total = np.zeros(pairs.i.size if isinstance(pairs, PairList) else problem.n)
@@ -200,7 +200,7 @@ class Segment:
         self, problem: Problem, functions: Functions, start: Place, f: np.ndarray, norm2: float
     ):
         self.problem, self.start, self.f, self.norm2 = problem, start, f, norm2
-        inner = functions.inner(start.f, f)
+        self.stop, inner = functions.stop, functions.inner(start.f, f)
         # With d = f - start these are <start, d> and |d|^2: the whole way from three numbers.
         self.cross = inner - start.norm2
         self.length2 = max(start.norm2 + norm2 - 2 * inner, 0.0)
@@ -242,7 +242,7 @@ class Segment:
 
         first = slope_at(0.0, self.start.sums)
         if first < 0:
-            root_of_slope(slope, first, FLAT, TRIALS, limit=1.0, narrow=NARROW)
+            root_of_slope(slope, first, FLAT, TRIALS, limit=1.0, narrow=NARROW, stop=self.stop)
         else:
             slope(1.0)  # near the optimum the sign may be rounding
         return best

@@ -263,7 +263,7 @@ class Run:
             first = self.points.first_length(now, p, self.rng)
             p = first * p
         line = self.points.line(now, p)
-        t = root_of_slope(line.slope, line.start, FLAT, 20) if line.start < 0 else 0.0
+        t = root_of_slope(line.slope, line.start, FLAT, 20, stop=self.points.stop)
         if t == 0.0 or np.array_equal(now.f + t * p, now.f):
             return None, False
         moved = line.at(t)

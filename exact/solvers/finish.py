@@ -114,6 +114,10 @@ class _Run:
         problem, recorder = self.problem, self.recorder
         space, w = problem.space, recorder.best_w
         assert w is not None
+
+        def late() -> bool:
+            return recorder.out_of_time
+
         scores = space.scores(w)
         window = open_window(problem, scores, self.limit, self.width, self.listed)
         if window is None or window.i.size == 0:
@@ -125,14 +129,14 @@ class _Run:
             window = open_window(problem, scores, self.limit, self.width, self.listed)
         if window is None or window.i.size == 0:
             return False
-        point = self.warm.solve(window, w, scores, self._target(), lambda: recorder.out_of_time)
+        point = self.warm.solve(window, w, scores, self._target(), late)
         target = point.w
         witness = window.witness(problem, point.b)
         dual, _ = dual_value(problem, witness)
         found, primal = target, problem.objective(target)
         # Where the target itself will do, no better point on the way is looked for.
         if not primal - dual <= INSIDE * self.solver.tol * primal:
-            found, primal = best_on_segment(problem, w, scores, target)
+            found, primal = best_on_segment(problem, w, scores, target, stop=late)
         self._set_width(scores, space.scores(target), found is target)
         recorder.offer(found, primal, witness, dual)
         return True

@@ -17,7 +17,7 @@ class Functions:
     """The functions of a space; a kernel's product ends where `stop` says."""
 
     def __init__(self, space: Space, tol: float, stop: Callable[[], bool]):
-        self.space = space
+        self.space, self.stop = space, stop
         self.product = None if space.gram is None else space.gram.product(tol, stop)  # c to K c
         self.zero = np.zeros(space.dim if space.gram is None else (2, space.n))
 

@@ -86,10 +86,10 @@ class QP(Solver):
         # alpha = 1 is feasible for any data. Its F is a guess of the optimum, which scales the
         # program.
         _offer(problem, listed, np.ones(listed.i.size), recorder)
+        unit, left = recorder.best_primal, recorder.time_left
         if self.form == "teaching":
-            alpha = teaching_dual(problem, listed, self.backend, self.solver_tol)
+            alpha = teaching_dual(problem, listed, self.backend, self.solver_tol, left)
         else:
-            unit, left = recorder.best_primal, recorder.time_left
             alpha = lifted_dual(problem, listed, self.backend, self.solver_tol, unit, left)
         if alpha is not None and np.isfinite(alpha).all():
             _offer(problem, listed, np.clip(alpha, 0.0, 1.0), recorder)
@@ -97,7 +97,7 @@ class QP(Solver):
         if self.finish and problem.space.held is not None and not recorder.near(self.tol / 2):
             finish = ActivePairs(tol=self.tol, max_time=recorder.time_left)
             return finish.run(problem, recorder)
-        return None
+        return Status.TIME_LIMIT if recorder.out_of_time else None
 
 
 def enumerate_pairs(pairs: AllPairs | PairList) -> PairList:
@@ -113,7 +113,11 @@ def enumerate_pairs(pairs: AllPairs | PairList) -> PairList:
 
 
 def teaching_dual(
-    problem: Problem, listed: PairList, backend: str, solver_tol: float
+    problem: Problem,
+    listed: PairList,
+    backend: str,
+    solver_tol: float,
+    max_time: float | None = None,
 ) -> np.ndarray | None:
     """Return alpha (m,) of the dual as the papers print it. [SAUC, eq. (3), eq. (9), eq. (19)]
 
@@ -141,7 +145,7 @@ def teaching_dual(
     alpha = cp.Variable(listed.i.size)
     objective = cp.Maximize(cp.sum(alpha) - 0.5 * cp.sum_squares(differences.T @ alpha))
     program = cp.Problem(objective, [alpha >= 0, alpha <= C])
-    value = _solved(program, alpha, backend, solver_tol)
+    value = _solved(program, alpha, backend, solver_tol, max_time)
     if value is None:
         return None
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -21,7 +21,7 @@ from ...exact.tools.checks import check_choice, check_number
 from ...exact.tools.rounding import above
 from ..report import pictures
 from .process import start
-from .worker import Point, points_of, way_of
+from .worker import OUT_OF_TIME, Point, points_of, way_of
 
 ONE_POINT = "one point; with an argument callback, max_iter or tol it would be a curve"
 
@@ -134,6 +134,8 @@ WARM_UP_SECONDS = 60.0  # Seconds that this first run may take, where `max_time`
 # Relative gap of the lower bound that all are measured by, where it can be reached.
 ACCURACY = 1e-10
 
+CONVERGED = 2 * ACCURACY  # a relative gap that this bound cannot tell from none
+
 
 def gap_curves(
     fits: Mapping[str, Callable[..., Any] | str] | Solution | Mapping[str, Solution],
@@ -149,6 +151,7 @@ def gap_curves(
     data: str = "data",
     by: str = "seconds",
     axes: Any = None,
+    progress: Callable[[str], object] = lambda words: None,
 ) -> Any:
     """Measure solvers against time by proved gaps, or draw the histories of solutions.
 
@@ -181,6 +184,8 @@ def gap_curves(
         What to call the data.
     by, axes
         For solutions only.
+    progress : callable
+        Called with words for each solver before it runs.
 
     Returns
     -------
@@ -206,6 +211,7 @@ def gap_curves(
         raise InputError(f"X has {rows.size:,} numbers, {LARGEST:,} at most: take fewer rows")
     labels = positive.astype(int)
     limit = max(10 * max_time, WARM_UP_SECONDS)  # it compiles, too
+    progress(f"{data}, lam {lam:g}: the lower bound")
     dual = solve(X, y, lam, loss=loss, tol=ACCURACY, max_time=limit).certificate.dual
     curves, how = [], ""
     with tempfile.TemporaryDirectory() as folder:
@@ -214,6 +220,7 @@ def gap_curves(
         few = np.concatenate([np.flatnonzero(labels == k)[:WARM_UP_ROWS] for k in (0, 1)])
         small = {"X": rows[few].tolist(), "y": labels[few].tolist(), "lam": lam}
         for name, fit in named.items():
+            progress(f"{data}, lam {lam:g}: {name}, {max_time:g} s at most")
             whole = {"rows": sent, "lam": lam}
             points, ended, way, how = _run(fit, small, whole, max_time, seed, isolate)
             curves.append(_judged(name, problem, dual, points, ended, way))
@@ -271,4 +278,6 @@ def _judged(
         seconds.append(float(point.seconds))
         gaps.append(float(max(gap, 0.0)))
         shares.append(float(above(max(gap, 0.0) / primal)) if primal > 0 else 0.0)
+    if ended == OUT_OF_TIME and min(shares, default=1.0) <= CONVERGED:
+        ended = "converged"  # the time went to runs that no bound tells from it
     return Curve(name, tuple(seconds), tuple(gaps), tuple(shares), ended, way)

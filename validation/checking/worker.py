@@ -102,6 +102,8 @@ def _is_ours(file: str) -> bool:
 
 SPACING = 1.05  # A point is kept if it came this much later than the last one kept.
 
+OUT_OF_TIME = "out of time"
+
 GRACE = 2.0  # Seconds beyond the limit that a fit with a callback has to come to its next call.
 
 
@@ -166,7 +168,7 @@ def points_of(
     points, left = [], max_time
     for arguments in efforts(way):
         if left <= 0:
-            return points, "out of time", way
+            return points, OUT_OF_TIME, way
         answer = runner.ask(request | {"arguments": arguments}, left)
         left -= answer["seconds"]
         if answer["kind"] == "timeout" and not points:
@@ -191,8 +193,8 @@ def efforts(way: str) -> list[dict[str, Any]]:
 
 def _ending(answer: dict[str, Any]) -> str:
     if answer["kind"] in ("w", "points"):
-        return "finished" if not answer.get("stopped") else "out of time"
-    return "out of time" if answer["kind"] == "timeout" else str(answer["message"])
+        return "finished" if not answer.get("stopped") else OUT_OF_TIME
+    return OUT_OF_TIME if answer["kind"] == "timeout" else str(answer["message"])
 
 
 # kind: "w" (with w), "points" (of a trace), "error", "wrong shape" (with message); seconds; and

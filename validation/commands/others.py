@@ -23,7 +23,13 @@ from ...exact.errors import InputError
 from ...exact.tools.atomic_files import target_of
 from ...exact.tools.checks import check_number
 from ..files.written import write_atomically, write_json
-from .endings import counted_progress, named_folder, output_folder, result_first
+from .endings import (
+    counted_progress,
+    named_folder,
+    output_folder,
+    result_first,
+    solver_progress,
+)
 from .interrupts import finish
 
 if TYPE_CHECKING:
@@ -285,7 +291,12 @@ def run_bench(
         finish()
         _say_json(document) if as_json else click.echo(text)
 
-    with result_first(say) as done, output_folder(out) as folder:
+    with (
+        result_first(say) as done,
+        output_folder(out) as folder,
+        solver_progress("reading", as_json) as progress,
+    ):
+        limits["progress"] = progress
         for name in data:
             rows = open_data(name, options)
             if rows.partitioned:

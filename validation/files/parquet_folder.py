@@ -33,6 +33,7 @@ from .tables import (
     check_type,
     first_null,
     is_words,
+    numbers_of,
     open_parquet,
     refuse_value,
     remote,
@@ -126,7 +127,7 @@ class ParquetPartition:
         from pyarrow import types
 
         if types.is_floating(column.type) and column.type.bit_width >= 32:
-            return column.to_numpy()
+            return numbers_of(column)
         features, rows = Features(Path(self.path)), range(before + 1, before + 1 + len(column))
         held = features.numbers(name, cells_of(column), rows)
         features.raise_if_any()
@@ -147,8 +148,8 @@ class ParquetPartition:
         if is_words(column.type):
             column = column.dictionary_encode() if not types.is_dictionary(column.type) else column
             known = [str(word) in self.positive for word in column.dictionary.to_pylist()]
-            return np.array(known, dtype=bool)[column.indices.to_numpy()]
-        values = column.to_numpy(zero_copy_only=False)
+            return np.array(known, dtype=bool)[numbers_of(column.indices)]
+        values = numbers_of(column)
         found = np.zeros(values.size, dtype=bool)
         for label in self.positive:
             found |= values == label
@@ -179,7 +180,7 @@ class GroupedParquetPartition(ParquetPartition):
         column = self._whole(table, self.qid, before)
         if is_words(column.type):
             return np.array([str(word) for word in column.to_pylist()])
-        return named(column.to_numpy(zero_copy_only=False), self.path)
+        return named(np.asarray(cells_of(column)), self.path)
 
     def _labels(self, table: Any, before: int) -> np.ndarray:
         return np.zeros(table.num_rows, dtype=bool)  # rows have no class

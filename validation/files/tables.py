@@ -932,7 +932,7 @@ def is_words(kind: Any) -> bool:
 
 def first_null(column: Any) -> int:
     """Return the first place of a column without a value."""
-    return int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+    return column.is_null().index(True).as_py()
 
 
 def cells_of(column: Any) -> Cells:
@@ -942,9 +942,18 @@ def cells_of(column: Any) -> Cells:
     if is_words(column.type):
         return ["" if cell is None else str(cell) for cell in column.to_pylist()]
     if types.is_decimal(column.type) or column.null_count:
-        held = column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
+        held = numbers_of(column.cast("float64", safe=False).fill_null(np.nan))
         return np.array(column.to_pylist(), dtype=object) if is_large(held).any() else held
-    return column.to_numpy(zero_copy_only=False)
+    return numbers_of(column)
+
+
+def numbers_of(column: Any) -> np.ndarray:
+    """Return a column of numbers without missing ones; pyarrow's `to_numpy` would load pandas."""
+    from pyarrow import types
+
+    if types.is_boolean(column.type):
+        return np.from_dlpack(column.cast("uint8")).astype(bool)
+    return np.from_dlpack(column)
 
 
 _TEXT: dict[str, Callable[[Path, Selection], Table]] = {".csv": read_csv, ".tsv": read_csv}

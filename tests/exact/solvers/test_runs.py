@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,6 +23,7 @@ from aucert.exact.problem.minorant import Weights
 from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Sign, penalty_from
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.problem.risk import Mean
+from aucert.exact.problem.tail import Tail
 from aucert.exact.solvers.choose import METHODS, choose_solver
 from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.solvers.cutting_plane import CuttingPlane
@@ -94,6 +96,46 @@ def test_an_interruption_returns_a_valid_certificate(name: str, after: int) -> N
     assert found.certificate.primal >= full.certificate.dual
 
 
+@each(
+    ("name", "loss"),
+    [
+        ("descent", "partial AUC"),
+        ("descent", "hinge"),
+        ("descent", "logistic"),
+        ("cutting-plane", "hinge"),
+        ("cutting-plane", "partial AUC"),
+    ],
+)
+def test_one_more_sum_and_a_certificate_are_taken_when_the_time_is_up(
+    name: str, loss: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock here counts sums over pairs, so that it runs out within line searches, too."""
+    spent, limit = 0, 10**9
+
+    def counted(sums: Any) -> Any:
+        def counting(*arguments: Any) -> Any:
+            nonlocal spent
+            spent += 1
+            return sums(*arguments)
+
+        return counting
+
+    for risk in (Mean, Tail):
+        monkeypatch.setattr(risk, "sums", counted(risk.sums))
+    monkeypatch.setattr(Recorder, "out_of_time", property(lambda self: spent > limit))
+    problem = problem_of("hinge" if loss == "partial AUC" else loss)
+    if loss == "partial AUC":
+        assert isinstance(problem.risk, Mean)
+        problem = replace(problem, risk=Tail(problem.risk, Fraction(20), Fraction(10)))
+    solver = Descent() if name == "descent" else CuttingPlane()
+    solver.solve(problem)
+    for at in range(1, min(spent, 60), 4):
+        spent, limit = 0, at
+        found = solver.solve(problem)
+        mixed = len(getattr(found.witness.evidence, "parts", ()))
+        assert spent <= limit + 5 + mixed  # a certificate goes through each part of a mixture
+
+
 def lasso() -> Problem:
     return replace(problem_of("hinge"), penalty=ElasticNet(1e-4, 1e-2))
 
@@ -109,6 +151,14 @@ LIMITED: dict[str, tuple[Callable[[], Any], Status, int | None]] = {
     "a window, time": (
         lambda: ActivePairs(tol=1e-12, max_time=1e-9).solve(awkward("plain", 1e-5, n=4000)),
         Status.TIME_LIMIT, 1,
+    ),
+    "teaching, time": (
+        lambda: QP("teaching", "OSQP", max_time=1e-3).solve(problem_of("hinge")),
+        Status.TIME_LIMIT, None,
+    ),
+    "lifted, time": (
+        lambda: QP("lifted", "CLARABEL", max_time=1e-3).solve(problem_of("hinge")),
+        Status.TIME_LIMIT, None,
     ),
     "proximal, time": (
         lambda: Proximal(1e-14, max_time=1e-9).solve(lasso()), Status.TIME_LIMIT, None,

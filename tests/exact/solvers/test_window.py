@@ -18,6 +18,7 @@ from aucert.exact.certificate.solution import Status
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.problem.line_search import best_on_segment
+from aucert.exact.problem.minorant import Minorant
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers import window as windows
 from aucert.exact.solvers.cutting_plane import (
@@ -245,7 +246,7 @@ def test_a_combination_of_slopes_is_feasible(kind: str) -> None:
     cuts = [(0.3, rng.normal(size=4)), (0.5, rng.normal(size=4)), (0.1, np.zeros(4))]
     places = [(x, Place.of(problem, w, problem.space.scores(w), float(w @ w))) for x, w in cuts]
     witness = combined(problem, [(x, made_of(problem, place)) for x, place in places])
-    assert witness.deficiency <= witness.c_error
+    assert isinstance(witness, Minorant) and witness.deficiency <= witness.c_error
     expected = sum(x * problem.sums(problem.space.scores(w)).conjugate for x, w in cuts)
     assert witness.value == pytest.approx(expected, rel=1e-12)
     assert Certificate.of(problem, np.zeros(4), witness).gap >= 0

@@ -165,3 +165,17 @@ def test_efforts_grow() -> None:
     assert [e["max_iter"] for e in efforts("max_iter")][:4] == [1, 2, 4, 8]
     tols = [e["tol"] for e in efforts("tol")]
     assert tols == sorted(tols, reverse=True) and len(tols) == 12
+
+
+def goes_on(X, y, lam, callback):
+    w = solve(X, y, lam).w
+    while True:
+        callback(w)
+
+
+def test_a_solver_whose_time_went_after_it_had_converged_has_converged() -> None:
+    heard: list[str] = []
+    asked = {"max_time": 0.3, "ours": False, "data": "rows", "progress": heard.append}
+    (found,) = gap_curves({"goes_on": goes_on}, X, Y, LAM, **asked).curves
+    assert found.ended == "converged" and min(found.relative_gap) < 1e-9
+    assert ["rows" in words for words in heard] == [True, True] and "goes_on" in heard[1]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -295,3 +297,19 @@ def test_a_file_is_cut_only_between_its_queries(
     assert rows.parts == len(found.partitions) and rows.n == 3000
     split = read_parquet_folder(tmp_path / "data", "grade", qid="q")
     assert len(split.partitions) == 3  # row groups of 150 rows cut queries: files stay whole
+
+
+WITHOUT_PANDAS = """
+import sys
+from aucert.validation.files.parquet_folder import read_parquet_folder
+from aucert.validation.files.tables import Selection
+rows = read_parquet_folder(sys.argv[1], Selection("y"), None, "w", None).rows()
+print(rows.n, "pandas" in sys.modules)
+"""
+
+
+def test_a_folder_is_read_without_pandas(tmp_path: Path) -> None:
+    """Loading it would take as long as everything else; pyarrow's `to_numpy` does."""
+    command = [sys.executable, "-c", WITHOUT_PANDAS, str(written(tmp_path, columns(), [300]))]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["900", "False"]
