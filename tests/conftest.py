@@ -81,7 +81,7 @@ def pytest_configure(config: pytest.Config) -> None:
     loops.ask(config.getoption("--seeds") or 0, config.getoption("--first-seed") or 0)
     compiling.compile_at_once()
     if config.getoption("markexpr") == FAST:
-        compiling.COMPILE_PRICE, compiling.Loop.__call__ = 3.0, walked
+        compiling.COMPILE_PRICE, compiling.Loop.__call__ = 3.0, walked  # type: ignore[method-assign]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -66,7 +66,8 @@ ONE, FOUR = ([[2.0], [0.0]], [1, 0]), ([[2.0], [0.0], [1.0], [-1.0]], [1, 1, 0, 
 def test_small_problems_are_solved_as_by_hand(
     rows: Any, loss: str, weight: Any, lam: float, w: float, optimum: float
 ) -> None:
-    found = solve(*map(np.array, rows), lam, loss=loss, sample_weight=weight)
+    X, y = map(np.array, rows)
+    found = solve(X, y, lam, loss=loss, sample_weight=weight)
     assert found.w == pytest.approx([w], rel=1e-5)
     assert found.certificate.primal == pytest.approx(optimum, rel=1e-9)
     assert found.certificate.dual == pytest.approx(optimum, rel=1e-9)
