@@ -301,7 +301,7 @@ def incomplete_sauc(
 
 
 MOST_NUMBERS = 1 << 28  # numbers in the rows that are fetched, at most (2 GB)
-BINS, SMOOTH_BINS = 1 << 10, 1 << 9  # bins a unit of score of the certificate over all pairs
+BINS, SMOOTH_BINS = 1 << 10, 1 << 9  # bins per unit of score of the certificate over all pairs
 WIDTHS = (0.01, 0.1, 0.5, 2.0, 8.0)  # of the hinge's dual points compared: a pass each
 
 

@@ -82,7 +82,7 @@ class StochasticHardThresholding:
     n_blocks : int, optional
         m; 1 by default, which is deterministic. Give this or `block_size`.
     block_size : int, optional
-        Rows a block, at most: m = ceil(n / block_size), the blocks as equal as can be.
+        Rows per block, at most: m = ceil(n / block_size), the blocks as equal as can be.
     step : "auto" or float
         "auto" is 1 / max L_i, with L_i the largest curvature of block i: no longer than the
         1 / rho+ of the paper's theory. It may well be several times longer in practice.

@@ -236,7 +236,7 @@ def path(data: str, **options: Any) -> None:
 @_option("--C C", help="The constant of that scaling.", type=float)
 @_option("--weights", help="File of weights, or another program's model.", type=click.Path())
 @_option("--model", help="Model file of solve --out, instead.", type=click.Path())
-@_option("--scores", help="File of one score a row, instead.", type=click.Path())
+@_option("--scores", help="File of one score per row, instead.", type=click.Path())
 @_option("--norm2", help="|f|^2 of the scores, if known.", type=float)
 @_option("--exact", help="For linear weights: in fractions too, unrounded.", is_flag=True)
 @PROBLEM
@@ -288,7 +288,7 @@ def validate(**options: Any) -> None:
 def check_solver(**options: Any) -> None:
     """Run somebody's fit(X, y, lam) -> w over problems whose optima are proved.
 
-    The labels y are 1 and 0, and w has one number a feature. FILE.py:FUNCTION is taken, too. For
+    The labels y are 1 and 0, and w has one number per feature. FILE.py:FUNCTION is taken, too. For
     data of your own there is `aucert bench`.
     """
     _run("others", "run_check_solver", **options)
@@ -307,7 +307,7 @@ def check_solver(**options: Any) -> None:
 def bench(**options: Any) -> None:
     """Run fits (X, y, lam) -> w next to ours: proved gaps against time.
 
-    The labels y are 1 and 0, and w has one number a feature. FILE.py:FUNCTION is taken, too.
+    The labels y are 1 and 0, and w has one number per feature. FILE.py:FUNCTION is taken, too.
 
     A fit with an argument `callback` is asked for its weights on the way: it calls callback(w). One
     with `max_iter` is run with 1, 2, 4, ... of them, one with `tol` at 0.1, 0.01, ...; any other

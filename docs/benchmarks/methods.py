@@ -4,7 +4,7 @@
 
 CPU seconds, one thread. `sets` fits each method to each of the papers' sets of at most 100,000 rows
 (AUCERT_DATA names their folder), columns standardised, rows with missing values left out, at most
-`--max-time` seconds a fit; the gap is the one that the method proves, the AUC that of its own rows.
+`--max-time` seconds per fit; the gap is the one that the method proves, the AUC that of its rows.
 `counterparts` judges everybody by F(w) / F* - 1 over all pairs, F* the certified optimum.
 `landmarks` compares drawn pairs with the optimum over all of them, with and without structure.
 """

@@ -61,7 +61,7 @@ def survival_rows(n: int, p: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray
 
 
 def graded(n: int, p: int, rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return rows (n, p), grades 0 .. 4 and the query of each row, about `rows` rows a query."""
+    """Return rows (n, p), grades 0 .. 4 and the query of each row, about `rows` rows per query."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, p))
     merit = X[:, : max(2, p // 10)].sum(axis=1) / np.sqrt(p // 10 + 1) + rng.normal(size=n)
@@ -117,7 +117,7 @@ def survival(quick: bool) -> Iterator[c.Row]:
 
 QUERIES = ((10_000, 20, 50, 1e-6), (1000, 50, 50, 1e-6), (3005, 300, 15, 1e-9),
            (1_200_000, 136, 120, 1e-6))  # fmt: skip
-"""Rows, columns, rows a query, tolerance. The third has the shape of LightGBM's example."""
+"""Rows, columns, rows per query, tolerance. The third has the shape of LightGBM's example."""
 
 
 def ranking(quick: bool) -> Iterator[c.Row]:
@@ -126,7 +126,7 @@ def ranking(quick: bool) -> Iterator[c.Row]:
         X, grade, qid = graded(c.fewer(quick)(n), p, rows)
         call = partial(solve, X, grade, lam=LAM, tol=tol, qid=qid, n_jobs=1)
         found, seconds = c.timed(call)
-        yield row(f"hinge, {rows} rows a query, {tol:g}", X, found, seconds)
+        yield row(f"hinge, {rows} rows per query, {tol:g}", X, found, seconds)
 
 
 def listed(quick: bool) -> Iterator[c.Row]:

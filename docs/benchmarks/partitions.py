@@ -34,7 +34,7 @@ FILES, GROUP = 8, 1 << 20
 """Files of the dataset, and rows of their row groups."""
 
 BINS = 1 << 10
-"""Bins a unit of score, the grid that a gap of 1e-6 needs."""
+"""Bins per unit of score, the grid that a gap of 1e-6 needs."""
 
 CLUSTERS = (1e9, 1, 2), (1e10, 4, 16), (1e12, 100, 16)
 """Rows, machines and cores a machine that a solve is projected to."""

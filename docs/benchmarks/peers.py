@@ -9,15 +9,11 @@ gets, for each tolerance, the setting that suits it best; converting its data is
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
 from itertools import product
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -340,47 +336,6 @@ def work(quick: bool) -> Iterator[c.Row]:
             first = seconds if first is None else first
 
 
-# The first answer of a process, with an empty compiler cache
-
-FIRST = """
-import sys, time
-clock = time.process_time()
-from aucert import exact
-def spent(call):
-    start = time.process_time()
-    call()
-    print(time.process_time() - start)
-print(time.process_time() - clock)
-import numpy as np
-rng = np.random.default_rng(0)
-X = rng.normal(size=({n}, 5))
-y = X[:, 0] + rng.normal(size={n}) > 0
-solve = lambda: exact.solve(X, y, lam=1e-3, tol=1e-6, loss="{loss}")
-spent(solve)
-spent(solve)
-from aucert.exact.tools.compiling import compile_at_once
-compile_at_once()
-spent(solve)
-"""
-
-
-def first(quick: bool) -> Iterator[c.Row]:
-    """Yield CPU seconds of the import, of the first and second answer, and with all compiled."""
-    sizes = (1000,) if quick else (1000, 10_000, 100_000)
-    for n, loss in product(sizes, HINGE if quick else BOTH):
-        with TemporaryDirectory() as cache:
-            found = subprocess.run(
-                [sys.executable, "-c", FIRST.format(n=n, loss=loss)],
-                env={**os.environ, "NUMBA_CACHE_DIR": cache},
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-        titles = ("import", "first", "second", "compiling")
-        taken = zip(titles, map(float, found.stdout.split()), strict=True)
-        yield {"solve": loss, "n": n} | dict(taken)
-
-
 def rows(quick: bool) -> Iterator[c.Row]:
     """Yield every goal next to what is measured; those of peers and of work if these were run."""
     yield from speed_goals.rows(quick, list(goals(quick)), lbfgs, WORKED)
@@ -392,7 +347,6 @@ main = c.command(
         "goals": goals,
         "logistic": logistic,
         "work": work,
-        "first": first,
         "rows": rows,
     },
     __doc__,

@@ -143,7 +143,7 @@ def in_seconds(few: Callable[[int], int]) -> Iterator[c.Row]:
     for (n, p, rows, tol), most in zip(pair_problems.QUERIES[:2], (0.05, 0.03), strict=True):
         X, grade, qid = pair_problems.graded(few(n), p, rows)
         call = solving(X, grade, 1e-3, tol, qid=qid)
-        yield row(f"ranking, {n} x {p}, {rows} rows a query", spent(call), "s", most, (call,))
+        yield row(f"ranking, {n} x {p}, {rows} rows per query", spent(call), "s", most, (call,))
     X, y = pair_problems.labelled(1000, 10, 2)
     rng = np.random.default_rng(0)
     ordered = exact.ordinal_pairs(np.round(X[:, :3].sum(axis=1) + rng.normal(size=len(X))))

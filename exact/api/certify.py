@@ -33,7 +33,7 @@ from ..tools.lossless import as_float64
 from ..tools.threads import small_in_one_thread
 from .solve import can_be_held, choose_solver, held_rows, solved, streamed_problem
 
-BINS = 1 << 14  # bins a unit of score in the dual point of somebody's weights, read in blocks
+BINS = 1 << 14  # bins per unit of score in the dual point of somebody's weights, read in blocks
 
 
 @dask_too
@@ -75,7 +75,7 @@ def certify(
         f(x_i), up to one common constant, instead of weights. The norm is the least one of a
         function with these scores: see `Audit` for which are meant, and when there is no gap.
     norm2 : float, optional
-        |f|^2, for scores; taken on your word, but refused where it is impossible.
+        |f|^2, for scores; taken as given, but refused where it is impossible.
     rival : str, optional
         Whose scaling `C` is in: "liblinear-ranksvm", "dlib", "roclab", "svm-rank",
         "scikit-learn", "torch", or another key of `aucert.exact.problem.scalings.SCALINGS`.
@@ -172,7 +172,7 @@ def _check_judged(
     if hasattr(w, "fit"):
         raise InputError("w is a model, not its weights: give w=model.coef_")
     if norm2 is not None and (scores is None or not (np.isfinite(norm2) and norm2 >= 0)):
-        raise InputError("norm2 goes with scores, and must be finite and >= 0")
+        raise InputError("norm2 needs scores, and must be finite and >= 0")
     if request.is_partial and rival is not None:
         raise InputError("no rival's C is a scaling of partial AUC: give lam")
     if request.is_partial and scores is not None:

@@ -205,7 +205,7 @@ def _ordered(
         mask = split_labels(y, positive)[0]
         return mask, RowOrder.of_classes(mask, queries)
     if time is None:
-        raise InputError("event goes with time: give both")
+        raise InputError("event needs time: give both")
     if not (y is None and qid is None and positive is None):
         raise InputError("survival takes time and event: leave y, qid and positive None")
     times = as_numbers("time", time)
@@ -468,7 +468,7 @@ class RowOrder:
         return ordered_pairs_of(y, qid, time, event, weight)
 
     def check(self, n: int) -> None:
-        """Raise `InputError` unless there is one entry a row."""
+        """Raise `InputError` unless there is one entry per row."""
         for name, column in (("qid", self.queries), ("y", self.grade), ("time", self.time)):
             if column is not None and column.shape != (n,):
                 raise InputError(f"{n} rows, but {name} of shape {column.shape}")
@@ -539,7 +539,7 @@ class FoldedData:
             cut = np.intersect1d(order.queries[self.used(train)], order.queries[self.used(test)])
             if cut.size:
                 raise InputError(
-                    f"fold {number} cuts query {cut[0]} apart: give a splitter that keeps groups "
+                    f"fold {number} splits query {cut[0]} apart: give a splitter that keeps groups "
                     "whole, or a number of folds"
                 )
         try:

@@ -57,7 +57,7 @@ from ..sums.convolved import bins_cost, closed_smooth, smooth_ruler
 from ..sums.tree import WholeHingeSums, finest_grid, whole_hinge
 from ..tools.rounding import UNIT, Pull, above, gamma
 
-FINE = 1 << 14  # bins a unit, at least, for the loss of weights that no solver made
+FINE = 1 << 14  # bins per unit, at least, for the loss of weights that no solver made
 SMOOTH_FINE = 1 << 11  # the same for smooth losses: their bins cost less
 EXACT = 2.0**52  # whole weights add up exactly while their sum is below this
 KEPT_SUMS = 1 << 19  # sums by bin of no more numbers than this are made in memory used again
@@ -248,7 +248,7 @@ def loss_at(problem: Problem, w: np.ndarray, bins: int) -> Evaluation:
 
 
 def fine_bins(problem: Problem) -> int:
-    """Return the bins a unit from which the bound of a loss is close enough for any purpose."""
+    """Return the bins per unit from which the bound of a loss is close enough for any purpose."""
     smooth = problem.space.apart is not None and problem.loss != HINGE
     return SMOOTH_FINE if smooth else FINE
 
@@ -256,7 +256,7 @@ def fine_bins(problem: Problem) -> int:
 class Evaluator:
     """The evaluations of one problem, wherever its rows lie.
 
-    A grid of K bins a unit costs a smooth loss 1 / (doubt K^order).
+    A grid of K bins per unit costs a smooth loss 1 / (doubt K^order).
     """
 
     def __init__(self, problem: Problem):
@@ -489,7 +489,7 @@ class Evaluator:
     def _grouped_hinge(self, w: np.ndarray, bins: int, half: int) -> Evaluation:
         rows, mass, k = self.rows, self.rows.order.mass, int(bins).bit_length() - 1
         if bins != 1 << k or bins > self.grid(w, 2 * half / bins)[0]:
-            raise InputError(f"a grid of {bins} steps a unit is too fine for exact sums here")
+            raise InputError(f"a grid of {bins} steps per unit is too fine for exact sums here")
         found = rows.total(partial(group_hinge, rows.offset, w, k, half))
         self._counted(found, found.mass)
         sums, slip = found.whole, 2 * rows.score_slip(w)
@@ -730,7 +730,7 @@ def group_hinge(
     def summed(pairs: Any, scores: np.ndarray) -> tuple[Any, ...]:
         """Return 2 half c, whole numbers but for one rounding each."""
         mass = np.empty(scores.size, dtype=np.int64)
-        mass[pairs.arrangement.order] = np.maximum(pairs.a, pairs.b)  # one weight a row
+        mass[pairs.arrangement.order] = np.maximum(pairs.a, pairs.b)  # one weight per row
         net, whole = whole_hinge(pairs.arrangement, mass, scores, k, half)
         return net.astype(float), UNIT, whole, np.zeros(6)
 

@@ -23,7 +23,7 @@ from .certificate import Certificate, Minorant
 from .evaluation import noting
 
 LEAST_TIME = 1e-3  # seconds that are left at least: solvers need a positive limit
-BINS = 1 << 10  # bins a unit for the dual point of a run that ended before it made one
+BINS = 1 << 10  # bins per unit for the dual point of a run that ended before it made one
 
 Proof = Minorant | Evidence  # what proves a lower bound
 

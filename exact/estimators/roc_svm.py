@@ -130,9 +130,7 @@ class ExactClassifier(QueryClassifier):
                 f"pairs must be 'all' or 'nearest:K' with K >= 1, not {brief(self.pairs)}"
             )
         if weight is not None:
-            raise InputError(
-                "sample_weight goes with pairs='all': repeated rows have no neighbours"
-            )
+            raise InputError("sample_weight needs pairs='all': repeated rows have no neighbours")
         if self.kernel == PRECOMPUTED:
             raise InputError("nearest pairs need features, not a precomputed kernel")
         return nearest_pairs(rows, positive, int(number), anchor_filter=self.anchor_filter)
@@ -348,7 +346,7 @@ class ROCSVMCV(ExactClassifier):
     random_state : int, RandomState or None
         Shuffles the folds.
     n_jobs : int, optional
-        Folds solved at once, in processes of their own; -1 for one a core. 1 by default. The model
+        Folds solved at once, in their own processes; -1 for one per core. 1 by default. The model
         is then solved with so many threads.
 
     Attributes

@@ -241,7 +241,7 @@ def save_model(model: Any, path: str | Path) -> None:
         `Pipeline` of such, scalers of columns, `SimpleImputer` and `RBFSampler`. Each room's
         `save_model` knows its own estimators; once both are imported, each knows all.
     path : str or Path
-        Written as it is, with any ending; .npz is the custom.
+        Written as it is, with any ending; .npz is usual.
 
     Raises
     ------

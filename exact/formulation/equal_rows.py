@@ -38,7 +38,7 @@ class Groups:
         return np.bincount(self.group, values, self.first.size)
 
     def problem(self, meant: Problem, space: Rows | Gram) -> Problem:
-        """Return the problem of one row a group, with the weights that its rows have together."""
+        """Return the problem of one row per group, with the weights that its rows have together."""
         pairs: AllPairs = meant.pairs
         weight = np.ones(self.group.size) if pairs.weight is None else pairs.weight
         few = AllPairs(self.total(weight), pairs.form).on(pairs.positive[self.first])
@@ -113,7 +113,7 @@ def equal_rows(X: np.ndarray | sp.csr_matrix, positive: np.ndarray) -> Groups | 
 
 
 def _hashes(X: np.ndarray | sp.csr_matrix) -> np.ndarray:
-    """Return a number a row that is the same for equal rows: a product, its sums in one order."""
+    """Return one number per row, the same for equal rows: a product, its sums in one order."""
     factors = np.random.default_rng(7).normal(size=X.shape[1])
     if not isinstance(X, np.ndarray):
         return np.asarray(X @ factors)

@@ -84,7 +84,9 @@ class Request:
             )
         if self.is_partial:
             if self.structure != 0:
-                raise InputError("partial AUC (fpr_max, tpr_min) goes without a structure")
+                raise InputError(
+                    "partial AUC (fpr_max, tpr_min) cannot be combined with a structure"
+                )
             Tail.check(self.pairs, self.loss)
         if self.is_ordered and self.positive is not None:
             raise InputError("ordered pairs have no positive label: leave positive out")
@@ -98,7 +100,7 @@ class Request:
         if self.worst_of is None:
             return
         if self.is_partial or self.structure != 0:
-            raise InputError("worst_of goes without fpr_max, tpr_min and a structure")
+            raise InputError("worst_of cannot be combined with fpr_max, tpr_min and a structure")
         shared = isinstance(self.pairs, OrderedPairs) and self.pairs.share is not None
         if isinstance(self.pairs, PairList) or shared:
             raise InputError("worst_of makes the pairs within its groups: give no list, no share")

@@ -312,7 +312,7 @@ class Exponential:
         return value * float(np.expm1(most)) * (1 + 1e-12)
 
     def all_pairs(self, pairs: Any, scores: np.ndarray, width: float) -> PairSums:
-        """Return the sums over all pairs, from one sum a class: O(n)."""
+        """Return the sums over all pairs, from one sum per class: O(n)."""
         return exponential_sums(pairs, scores, LARGEST_EXPONENT)
 
 

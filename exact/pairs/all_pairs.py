@@ -40,7 +40,7 @@ class AllPairs(Labelled, Curved):
         Which form of the sums to use; "auto" takes the compiled one for many rows. "binned"
         needs no sort, for the hinge; its value is an upper bound.
     bins : int
-        Bins a unit of score for "binned", a power of two.
+        Bins per unit of score for "binned", a power of two.
     labels : bool array (n,), optional
         The positive rows; `on` sets them.
     """
@@ -59,7 +59,7 @@ class AllPairs(Labelled, Curved):
             return
         weight = as_numbers("weights", self.weight)
         if weight.ndim != 1:
-            raise InputError(f"weight must have one number a row; its shape is {weight.shape}")
+            raise InputError(f"weight must have one number per row; its shape is {weight.shape}")
         fine = np.isfinite(weight) & (weight >= 0)
         check_rows(fine, weight, "weight", "weights are finite and >= 0")
         object.__setattr__(self, "weight", own(rescale_weights(weight)))

@@ -74,7 +74,7 @@ class Comparison:
     standard_error : float
     z : float
         Difference over standard error; 0 where both are zero, NaN where only the latter is: an
-        estimated variance of zero tells nothing of other rows.
+        estimated variance of zero says nothing about other rows.
     p_value : float
         Two-sided, by the normal approximation; 1 and NaN in these two cases.
     interval : (float, float)

@@ -51,7 +51,7 @@ def as_grades(grade: object) -> np.ndarray:
 def _column(values: object, what: str = "groups") -> np.ndarray:
     labels = check_labels(values)
     if labels.ndim != 1:
-        raise InputError(f"{what} must have one label a row, not shape {labels.shape}")
+        raise InputError(f"{what} must have one label per row, not shape {labels.shape}")
     return labels
 
 
@@ -59,7 +59,7 @@ def as_survival(time: object, event: object) -> tuple[np.ndarray, np.ndarray]:
     """Return times as floats and events as truth values, both (n,)."""
     times, marks = as_numbers("time", time), as_numbers("event", event)
     if times.ndim != 1 or times.size == 0:
-        raise InputError(f"time must have one number a row; its shape is {times.shape}")
+        raise InputError(f"time must have one number per row; its shape is {times.shape}")
     if marks.shape != times.shape:
         raise InputError(f"{times.size} times, but events of shape {marks.shape}")
     check_rows(np.isfinite(times), times, "the time", "times must be finite")
@@ -305,7 +305,7 @@ def ordered_pairs_of(
 
     if time is None:
         if event is not None:
-            raise InputError("event goes with time: give both")
+            raise InputError("event needs time: give both")
         if qid is None:
             raise InputError("give qid with grades y, or time and event")
         if y is None:

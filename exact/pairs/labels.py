@@ -74,7 +74,7 @@ def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object
     labels = check_labels(y)
     if labels.ndim != 1:
         found = "it is None" if y is None else f"its shape is {labels.shape}"
-        raise InputError(f"y must have one label a row; {found}")
+        raise InputError(f"y must have one label per row; {found}")
     if labels.dtype.kind == "f":
         rule = "remove the row or set a label"
         check_rows(np.isfinite(labels), labels, "the label", rule)

@@ -56,7 +56,7 @@ def as_ranks(key: object) -> np.ndarray:
     """Return whole numbers (n,) in the order of `key`, equal where it is equal."""
     values = as_numbers("key", key)
     if values.ndim != 1 or values.size == 0:
-        raise InputError(f"key must have one number a row; its shape is {values.shape}")
+        raise InputError(f"key must have one number per row; its shape is {values.shape}")
     check_rows(np.isfinite(values), values, "the key", "keys must be finite")
     return np.unique(values, return_inverse=True)[1].astype(np.int64)
 
@@ -150,7 +150,7 @@ def as_shares(share: object, at: Arrangement) -> np.ndarray:
     """Return what each group weighs: (groups,)."""
     if isinstance(share, str):
         if share != "equal":
-            raise InputError(f'share must be "equal" or one number a row, not {brief(share)}')
+            raise InputError(f'share must be "equal" or one number per row, not {brief(share)}')
         return np.ones(at.group_ends.size)
     values = as_numbers("share", share)
     if values.shape != at.group.shape:
@@ -453,7 +453,7 @@ class OrderedPairs(Curved):
                 start, block = stop, block + 1
             if len(levels) > 1 and weights.factor[group] > 0:
                 flow += max(staircase_flow(levels, float(weights.factor[group])), 0.0)
-        # Sums of n terms, two more a level, each at most the mass and what u was subtracted from.
+        # Sums of n terms, two more per level, each at most the mass and what u was subtracted from.
         rounding = 4 * gamma(4 * u.size + 64) * mass
         flow = min(flow, mass / 2)
         return flow, max(mass - 2 * flow, 0.0), rounding

@@ -219,7 +219,7 @@ class GroupLasso(FeaturePenalty):
         _set_weights(self, self.l2, self.l1)
         groups = check_labels(self.groups, "groups")
         if groups.ndim != 1 or groups.size == 0:
-            raise InputError("groups must name one group a feature")
+            raise InputError("groups must name one group per feature")
         if groups.dtype.kind == "f" and not np.isfinite(groups).all():
             feature = int(np.flatnonzero(~np.isfinite(groups))[0])
             raise InputError(f"the group of feature {feature} is {groups[feature]}: name one")
@@ -235,7 +235,7 @@ class GroupLasso(FeaturePenalty):
         return self.l1 * np.sqrt(np.bincount(self.groups))
 
     def check(self, space: Space) -> None:
-        """As `FeaturePenalty.check`; there must be one group a feature."""
+        """As `FeaturePenalty.check`; there must be one group per feature."""
         if self._rows(space).dim != self.groups.size:
             raise InputError(f"{space.dim} features, but groups of {self.groups.size}")
 

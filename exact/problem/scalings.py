@@ -137,7 +137,7 @@ def lam_from_C(
 def C_from_lam(
     lam: float, n_pairs: float, convention: str = "auc-svm", share_pos: float | None = None
 ) -> float:
-    """Return the convention's C whose minimiser is that of the house's objective at `lam`.
+    """Return the convention's C whose minimiser is that of our objective at `lam`.
 
     Arguments as for `lam_from_C`, which it inverts; it raises the same errors.
     """
@@ -150,7 +150,7 @@ def C_from_lam(
 def objective_scale(
     C: float, n_pairs: float, convention: str = "auc-svm", share_pos: float | None = None
 ) -> float:
-    """Return what the house's objective and its gaps are multiplied by to be the convention's.
+    """Return what our objective and its gaps are multiplied by to be the convention's.
 
     Arguments and errors are those of `lam_from_C`.
     """

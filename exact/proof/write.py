@@ -326,8 +326,8 @@ def columns_of(pairs: OrderedPairs) -> tuple[Columns, np.ndarray]:
     if ((a != b) & (a > 0) & (b > 0)).any():
         row = int(np.flatnonzero((a != b) & (a > 0) & (b > 0))[0])
         raise InputError(
-            f"a proof file has one weight a row: row {row} counts {a[row]} times above others and "
-            f"{b[row]} times below them"
+            f"a proof file has one weight per row: row {row} counts {a[row]} times above others "
+            f"and {b[row]} times below them"
         )
     columns = {"key": pairs.key, "group": np.asarray(pairs.group), "upper": a > 0, "lower": b > 0}
     if pairs.share is not None:

@@ -212,7 +212,7 @@ class Run:
             return self.points.at(now.f, width)
 
     def _solved(self, now: Point, promised: float) -> bool:
-        """Return whether a width is solved: with few pairs a row `promised` says nothing."""
+        """Return whether a width is solved: with few pairs per row `promised` says nothing."""
         if not self.rules.hessians:
             return now.far <= PROVED * now.bias
         return promised <= SOLVED * now.bias
@@ -254,7 +254,8 @@ class Run:
         H.flat[:: self.dim + 1] += part.lam
         self.memory.factor, self.spent = factored(H), 0.0
         self.price *= 2.0 if same_width and seen >= self.size else 1.0
-        self.memory.kept = self.memory.kept if same_width else []
+        whole = self.size >= self.points.pairs.count()  # its own secants would undo Newton's steps
+        self.memory.kept = self.memory.kept if same_width and not whole else []
 
     def _searched(self, now: Point, p: np.ndarray) -> tuple[Point | None, bool]:
         """Return the point at a good length of p, and whether that was the full step."""

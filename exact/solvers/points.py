@@ -38,7 +38,7 @@ COARSE = 0.01  # before the end they may cost this share of the gradient's part 
 FINEST_COST = 1e-16  # below this a finer grid gains nothing
 LEAST_BITS, PER_WIDTH, MOST_PER_WIDTH = 2, 2.0, 64.0  # bins: a unit at least, a width, most a width
 SORTED_ROWS = 3000  # with fewer rows that weigh one each, sorting is as quick as bins, and exact
-WEIGHTED_GRID = 6  # sorting rows with weights costs as much as this many bins a row
+WEIGHTED_GRID = 6  # sorting rows with weights costs as much as this many bins per row
 ORDERED_BINS = 40_000  # rows from which ordered pairs are first summed on a coarser grid
 ROUNDINGS, CLOSE = 4.0, 0.95  # over blocks the gap may come so many roundings, or so far, near
 BLOCK_COST, MOST_BITS, LEAST_BLOCK_BITS = 0.1, 20, 5  # bins of smooth losses over blocks
@@ -134,7 +134,7 @@ class Points(Functions):
         return float(self.coarsest)
 
     def sums(self, scores: np.ndarray, width: float) -> tuple[PairSums, float, int]:
-        """Return the sums, the width that they have, and the bins a unit (0: sorted)."""
+        """Return the sums, the width that they have, and the bins per unit (0: sorted)."""
         n, pairs = self.problem.n, self.pairs
         whole = isinstance(pairs, AllPairs) and pairs.weight is None
         bins = 0
@@ -412,7 +412,7 @@ class BlockPoints(Points):
         return 0.0
 
     def grid(self, width: float) -> tuple[int, int]:
-        """Return the hinge's bins a unit for a width, and its half width in bins."""
+        """Return the hinge's bins per unit for a width, and its half width in bins."""
         bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(PER_WIDTH / width))))
         if bins > 1 << LEAST_BITS:  # the same width from half as many bins, where two make it
             bins //= half_width(width, bins)

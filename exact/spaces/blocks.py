@@ -201,7 +201,7 @@ class StreamedRows(FeatureWeights):
         promoted to float64 block by block. All but an array in memory is compared, at each
         reading, with what it was at the first.
     block : int, optional
-        Rows a block; by default about 2^18 numbers.
+        Rows per block; by default about 2^18 numbers.
 
     Raises
     ------

@@ -396,7 +396,7 @@ def _column(y: Any, X: Any, count: int, name: str) -> list[Any]:
         arrays: Any = da
         y = arrays.from_array(values, chunks=(chunks,))
     if len(getattr(y, "shape", ())) != 1:
-        raise InputError(f"{name} must have one value a row: a dask array of one dimension")
+        raise InputError(f"{name} must have one value per row: a dask array of one dimension")
     both = isinstance(X, da.Array) and isinstance(y, da.Array)
     if both and not np.isnan([*X.chunks[0], *y.chunks[0]]).any() and X.chunks[0] != y.chunks[0]:
         if X.shape[0] != y.shape[0]:

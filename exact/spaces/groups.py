@@ -232,7 +232,7 @@ class GroupedRows(PartitionedRows):
         self.order.names = {}
         if self.order.mass == 0:
             raise NoPairError(
-                "no pair is ordered: a group needs an upper row above a lower one, both of weight"
+                "no pair is ordered: a group needs an upper row above a lower one, both with weight"
             )
 
     @property

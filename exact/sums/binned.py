@@ -1,6 +1,6 @@
 """Sums over ALL pairs without a sort: the scores rounded down to a grid of bins, O(n).
 
-With K bins a unit (a power of two), a_i = floor(K s_i) on positive rows and b_j = floor(K s_j) on
+With K bins per unit (a power of two), a_i = floor(K s_i) on positive rows and b_j = floor(K s_j) on
 negative ones, the integer ``m_ij = b_j - a_i + K`` tells the pair's shortfall
 ``K z_ij = m_ij + theta_j - theta_i`` up to the residuals theta in [0, 1). m >= 1 means z > 0 and
 m <= -1 means z < 0; only pairs with m = 0 are uncertain. Rows are seen a block at a time, in any
@@ -307,7 +307,7 @@ def binned_hinge(
     width: float,
     bins: int,
 ) -> PairSums:
-    """Return the hinge's sums over all pairs at `scores` (n,), from `bins` bins a unit.
+    """Return the hinge's sums over all pairs at `scores` (n,), from `bins` bins per unit.
 
     `width`, the smoothing of the slope, is rounded to an even number of bins.
     """

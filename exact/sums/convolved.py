@@ -1,6 +1,6 @@
 """Sums of a smooth loss over ALL pairs by a convolution of binned scores: O(n + G log G).
 
-Let the loss be convex, its slope between -1 and 0 and L-Lipschitz. With K bins a unit (a power of
+Let the loss be convex, its slope between -1 and 0 and L-Lipschitz. With K bins per unit (a power of
 two), p_i = floor(K s_i) on positive rows, q_j = floor(K s_j) on negative ones and theta the true
 residuals K s - floor(K s), a pair has the margin t = t' + e with
 
@@ -289,19 +289,19 @@ def convolved(pairs: Any, scores: np.ndarray, loss: Any, width: float) -> PairSu
 
 
 def bins_for(pairs: Any, width: float) -> float:
-    """Return the bins a unit: a power of two, at least 1 / width where a width is given."""
+    """Return the bins per unit: a power of two, at least 1 / width where a width is given."""
     if width <= 0:
         return float(pairs.bins)
     return float(2.0 ** np.ceil(np.log2(1.0 / min(max(width, 2.0**-40), 2.0**40))))
 
 
 def bins_cost(loss: Any) -> tuple[float, int]:
-    """Return doubt and order: K bins a unit cost about 1 / (doubt K^order), or less."""
+    """Return doubt and order: K bins per unit cost about 1 / (doubt K^order), or less."""
     return (72.0, 3) if hasattr(loss, "bent") else (12.0 / loss.smoothness, 2)
 
 
 def smooth_ruler(extent: np.ndarray, bins: float, loss: Any, least: float = 1.0) -> Ruler:
-    """Return a grid for scores of this range, with fewer bins a unit until it is not too large."""
+    """Return a grid for scores of this range, with fewer bins per unit while it is too large."""
     while True:
         K = float(bins)
         reach = loss.reach + MARGIN_BINS / K

@@ -1,6 +1,6 @@
 """The hinge over all pairs by counting: one sort of whole numbers, one scan, O(n log n).
 
-Scores go to a grid of 2^k steps a unit: a positive row to T_i = floor(2^k s_i), a negative one to
+Scores go to a grid of 2^k steps per unit: a positive row to T_i = floor(2^k s_i), a negative one to
 B_j = floor(2^k s_j) + 2^k, both exact. The whole number ``m_ij = B_j - T_i`` is less than one step
 from the pair's shortfall, so m >= 1 means z > 0 and m <= -1 means z < 0. Two things follow.
 

@@ -21,7 +21,7 @@ branch that depends on the scores. Sums over the rows below are then running sum
 *Hinge on a coarse grid.* No merges and no sort: rows are gone through in the order of their keys.
 What the rows so far weigh below any bin is kept in a tree of counters: its node at a level holds,
 for each of its `FAN` children, the weight of the rows in the children before it. A row is added at
-one node a level, and a question takes one number of each. With R(y) = sum of b_j max(0, y - S_j)
+one node per level, and a question takes one number of each. With R(y) = sum of b_j max(0, y - S_j)
 over the rows so far and x = S_i - 2^k,
 
     sum_j b_j clip(S_j - x + half, 0, 2 half) = 2 half sum_j b_j - R(x + half) + R(x - half).

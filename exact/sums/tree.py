@@ -10,7 +10,7 @@ all pairs, or of its group's. One term is enough for weights a_i b_j of moderate
 more bits are split into parts of `LIMB` bits, and gains, a_i b_j (gain_i - gain_j), are a
 difference of two.
 
-*Hinge.* Scores go to a grid of 2^k steps a unit, S = floor(2^k s), and m_ij = S_j - S_i + 2^k is
+*Hinge.* Scores go to a grid of 2^k steps per unit, S = floor(2^k s), and m_ij = S_j - S_i + 2^k is
 less than one step from the pair's shortfall z = 1 - (s_i - s_j): m >= 1 means z > 0, m <= -1 means
 z < 0. So alpha = clip(m + half, 0, 2 half) / (2 half), or 1[m >= 1], is in the hinge's box, its
 marginals are whole numbers but for one division, and with hard counts u_i, v_j
@@ -18,8 +18,8 @@ marginals are whole numbers but for one division, and with hard counts u_i, v_j
     sum a_i b_j max(0, z_ij) = sum hard - sum_i u_i s_i + sum_j v_j s_j + (pairs with m = 0),
 
 where each of the latter adds between 0 and one step times its weight. Weights that are split give
-several whole numbers a row; their sum rounds as the upper and the lower sums of the row do, not as
-their difference, and sum u = sum v = the total.
+several whole numbers per row; their sum rounds as the upper and the lower sums of the row do, not
+as their difference, and sum u = sum v = the total.
 
 *Squared hinge.* With t_i = s_i - 1 every sum is one of products >= 0 of z = s_j - t_i > 0, in
 compensated running sums: relative errors do not grow with n. The errors of t do what errors of
@@ -225,7 +225,7 @@ class PairWeights:
         mass = sum(by_group)
         if mass == 0:
             raise NoPairError(
-                "no pair is ordered: a group needs an upper row above a lower one, both of weight"
+                "no pair is ordered: a group needs an upper row above a lower one, both with weight"
             )
         inflation = sum(abs(sum(part)) for part in masses) / mass
         if share is None:

@@ -275,7 +275,7 @@ def _no_matrix(name: str, ndim: int) -> InputError:
     """Return the error of what has another number of dimensions than two."""
     found = {0: "a single value", 1: "one row of numbers: X.reshape(-1, 1) makes one column of it"}
     shown = found.get(ndim, f"an array of {ndim} dimensions")
-    return InputError(f"{name} must be a matrix, one row a sample, not {shown}")
+    return InputError(f"{name} must be a matrix, one row per sample, not {shown}")
 
 
 def _first_bad(matrix: np.ndarray | sp.csr_matrix) -> tuple[int, int]:

@@ -201,7 +201,7 @@ def test_fsaucs_compiled_steps_are_the_naive_ones(kind, radius, step, steps, lea
 ODD = {
     "one feature": lambda rng: rng.normal(size=(20, 1)),
     "empty rows": lambda rng: rng.normal(size=(20, 30)) * (rng.random((20, 1)) < 0.5),
-    "one entry a row": lambda rng: np.eye(30)[rng.integers(30, size=20)],
+    "one entry per row": lambda rng: np.eye(30)[rng.integers(30, size=20)],
     "the same row": lambda rng: np.outer(rng.choice([-1.0, 1.0, 0.5], 20), np.ones(30)),
     "few values": lambda rng: rng.integers(-1, 2, (20, 30)) * (rng.random((20, 30)) < 0.2),
     "unequal scales": lambda rng: rng.normal(size=(20, 30)) * 10.0 ** rng.integers(-6, 2, 30),

@@ -66,7 +66,7 @@ class Tally:
     false: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        """Return the counts, one line a kind, and every false claim with its seed."""
+        """Return the counts, one line per kind, and every false claim with its seed."""
         kinds = sorted(self.made | self.refused | self.wrong)
         counts = [(k, self.made[k], self.refused[k], self.wrong[k]) for k in kinds]
         counts.append(("all", self.made.total(), self.refused.total(), self.wrong.total()))

@@ -10,9 +10,9 @@ mutants that stop the tests from being collected, count for nothing.
     --again NAME     run the recorded mutants of an area once more: none that was killed may survive
     --sample N       N mutants of all areas, drawn anew each day; nothing is kept
 
-`mutants.jsonl` next to this file keeps the seed of the draw and one result a line, written as soon
-as it is known, so that a run can be stopped and taken up again. Files with compiled loops get a
-fresh compiler cache, since a cached loop does not see that a loop it calls has changed.
+`mutants.jsonl` next to this file keeps the seed of the draw and one result per line, written as
+soon as it is known, so that a run can be stopped and taken up again. Files with compiled loops get
+a fresh compiler cache, since a cached loop does not see that a loop it calls has changed.
 """
 
 from __future__ import annotations

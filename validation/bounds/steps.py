@@ -91,7 +91,7 @@ class DrawnPair:
     def __post_init__(self) -> None:
         for name in ("theta_hat", "theta_tilde"):
             if getattr(self, name).shape != (self.approximation.n,):
-                raise InputError(f"{name} must have one number a row: {self.approximation.n}")
+                raise InputError(f"{name} must have one number per row: {self.approximation.n}")
 
     @property
     def N_max(self) -> float:

@@ -100,7 +100,7 @@ class ErrorBudget:
 
     @property
     def table(self) -> str:
-        """The budget as text, one row a term."""
+        """The budget as text, one row per term."""
         lines = [f"{'':>22} {'F - p*':>11} {'Theorem 4 prime':>16} {'test AUC lost':>20}"]
         for term in self.terms:
             lines.append(_line(term.name, term.value, term.bound, term.auc_lost, term.auc_error))

@@ -1,4 +1,4 @@
-"""What `check_solver` found: one row a problem, a table, and a JSON document."""
+"""What `check_solver` found: one row per problem, a table, and a JSON document."""
 
 from __future__ import annotations
 

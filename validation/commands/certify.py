@@ -154,12 +154,12 @@ def _read_weights(options: CertifyOptions, data: Data) -> np.ndarray:
     if linear and w.size not in (d, d + 1):
         raise InputError(
             f"{path}: {w.size} weights, but the data have {d} features: "
-            "give one weight a feature, or one more as intercept"
+            "give one weight per feature, or one more as intercept"
         )
     if not linear and w.size != n:
         raise InputError(
             f"{path}: {w.size} weights, but the data have {n} rows: "
-            "a kernel machine has one coefficient a row"
+            "a kernel machine has one coefficient per row"
         )
     return w
 

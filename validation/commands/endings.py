@@ -146,7 +146,7 @@ def named_folder(name: str | None, option: str = "--out") -> Path | None:
     if name is None:
         return None
     if not name.strip():
-        raise InputError(f"{option} needs the name of a folder ('.' is the one you stand in)")
+        raise InputError(f"{option} needs the name of a folder ('.' is the current folder)")
     folder = Path(name)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{option} {name}: this is a file, a folder is needed")

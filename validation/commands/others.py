@@ -90,7 +90,7 @@ def _list_claims(entries: Sequence[Claim], as_json: bool) -> None:
         _say_json({"claims": document})
     elif sys.stdout.isatty():
         Console(highlight=False).print(claims_table(entries))
-    else:  # one line a claim, so that names can be cut out
+    else:  # one line per claim, so that names can be cut out
         for entry in entries:
             click.echo(f"{entry.name}\t{entry.paper}, {entry.place}\t{entry.statement}")
 
@@ -530,7 +530,7 @@ def _list_tables(entries: Sequence[Any], as_json: bool) -> None:
     if as_json:
         _say_json({"tables": lines})
         return
-    for line in lines:  # one line a table, so that names can be cut out
+    for line in lines:  # one line per table, so that names can be cut out
         times = ", ".join(f"{name} {m:g} min" for name, m in line["minutes"].items())
         click.echo(f"{line['name']}\t{line['paper']}, {line['place']}\t{line['title']}\t{times}")
 

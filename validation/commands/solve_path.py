@@ -364,7 +364,7 @@ def _path_document(
 
 
 def _write_path_weights(path: Path, data: Data, found: FoundPath) -> None:
-    """Write one line a lam: lam, and the weights with the names of their features above them."""
+    """Write one line per lam: lam, and the weights with the names of their features above them."""
     names = data.columns or [str(k) for k in range(found.weights.shape[1])]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

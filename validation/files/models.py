@@ -140,7 +140,7 @@ def _liblinear(path: Path) -> tuple[LinearModel, int]:
         raise InputError(f"{path}: damaged, nr_feature and bias must be numbers")
     columns = [line.split() for line in rest if line.strip()]
     if any(len(column) != 1 for column in columns):
-        raise InputError(f"{path}: this model has several weights a feature, a ranking has one")
+        raise InputError(f"{path}: this model has several weights per feature, a ranking has one")
     expected = int(count) + (bias >= 0)
     if len(columns) != expected:
         raise InputError(f"{path}: damaged, {len(columns)} weights where {expected} are declared")

@@ -97,7 +97,7 @@ class ParquetPartition:
         with open_parquet(self.path, pre_buffer=False) as file:
             for group in self.groups:
                 if group >= file.num_row_groups:
-                    raise InputError(f"{self.path} changed while it was worked with: start again")
+                    raise InputError(f"{self.path} changed while it was being read: start again")
                 if file.metadata.row_group(group).num_rows * len(read) <= GROUP_NUMBERS:
                     yield file.read_row_group(group, columns=read, use_threads=False)
                     continue

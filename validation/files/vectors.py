@@ -167,7 +167,7 @@ def _column(path: Path, lines: Sequence[Line], what: str) -> np.ndarray:
     for row, fields in lines[1:]:
         if wide or len(fields) > 1:
             raise InputError(
-                f"{path}: {what} are one number a line or one row; row {row} is neither"
+                f"{path}: {what} are one number per line or one row; row {row} is neither"
             )
     return np.array([_number(path, field, row, what) for row, fields in lines for field in fields])
 

@@ -27,7 +27,7 @@ def check_name(what: str, name: str, known: Collection[str], otherwise: str) -> 
 def made_folder(out: str | Path) -> Path:
     """Return the folder, made where it is not there."""
     if not str(out).strip():
-        raise InputError("out needs the name of a folder ('.' is the one you stand in)")
+        raise InputError("out needs the name of a folder ('.' is the current folder)")
     folder = Path(out)
     try:
         folder.mkdir(parents=True, exist_ok=True)

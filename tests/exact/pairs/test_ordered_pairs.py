@@ -183,7 +183,7 @@ def test_the_other_kinds() -> None:
         ({"key": [1, 2], "group": ["a", "b"]}, "no pair is ordered"),
         ({"key": [1, 2], "upper": [1, 0]}, "no pair is ordered"),
         ({"key": [1, np.nan]}, "key of row 1"),
-        ({"key": []}, "one number a row"),
+        ({"key": []}, "one number per row"),
         ({"key": [1, 2], "upper": [1, -1]}, "upper of row 1"),
         ({"key": [1, 2], "lower": [1, np.inf]}, "lower of row 1"),
         ({"key": [1, 2], "lower": [1]}, "2 rows"),
@@ -402,7 +402,7 @@ def test_many_pairs_are_not_listed(monkeypatch) -> None:
     monkeypatch.setattr(ordered_pairs, "LISTED", 3)
     pairs, *_ = some_pairs("weights", 0)
     assert pairs.listed() is None
-    with pytest.raises(InputError, match="too many pairs for an alpha each"):
+    with pytest.raises(InputError, match="too many pairs for one alpha each"):
         Mean(pairs, HINGE).minorant(Alpha(np.ones(4)))
     problem, recorder = Problem(Rows(np.eye(pairs.n)), Mean(pairs, HINGE), Ridge(1.0)), Recorder()
     assert ActivePairs().run(problem, recorder) is Status.STALLED

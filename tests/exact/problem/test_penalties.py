@@ -64,7 +64,7 @@ def test_the_residual_is_the_proximal_point_of_the_support_function(penalty: Any
     ],
 )
 def test_groups_without_a_name_and_signs_a_feature_are_refused(make: Any, said: str) -> None:
-    """A sign is a list of columns: 1, 1, 1 is more likely meant as one number a feature."""
+    """A sign is a list of columns: 1, 1, 1 is more likely meant as one number per feature."""
     with pytest.raises(InputError, match=said):
         make()
 

@@ -285,7 +285,7 @@ def test_what_a_proof_file_cannot_hold_is_refused_in_a_sentence(tmp_path: Path) 
     solution = solve(X, y, LAM, qid=qid)
     for pairs, loss, why in (
         (query_pairs(qid, y, gain=True), HINGE, "no gains"),
-        (uno_pairs(rng.exponential(size=30), event, 0.8), HINGE, "one weight a row"),
+        (uno_pairs(rng.exponential(size=30), event, 0.8), HINGE, "one weight per row"),
         (OrderedPairs(qid, y, large, large), HINGE, "the weight of row 0"),
         (query_pairs(qid, y), SQUARED_HINGE, "not another loss or a list"),
     ):

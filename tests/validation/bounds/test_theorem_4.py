@@ -293,7 +293,7 @@ def test_eqs_18_19_20_21_by_hand() -> None:
     assert eq_21(pair).left == pytest.approx(change)
     assert eq_21(pair).right == eq_21(pair).corrected == pytest.approx(root * np.sqrt(lengths))
     assert eq_21(pair, p=1.0).right == pytest.approx(root * lengths)
-    with pytest.raises(InputError, match="theta_tilde must have one number a row: 40"):
+    with pytest.raises(InputError, match="theta_tilde must have one number per row: 40"):
         DrawnPair(a, drawn, B, hat, tilde[:4])
 
 

@@ -134,7 +134,7 @@ def test_the_weights_of_each_format_are_read(tmp_path: Path) -> None:
     [
         ("m", LIBLINEAR.replace("w\n", ""), "the line 'w'"),
         ("m", LIBLINEAR + "4\n", "4 weights where 3 are declared"),
-        ("m", LIBLINEAR.replace("-2 ", "1 2"), "several weights a feature"),
+        ("m", LIBLINEAR.replace("-2 ", "1 2"), "several weights per feature"),
         ("m", LIBLINEAR.replace("-2 ", "two"), "'two' among the weights"),
         ("m", LIBLINEAR.replace("-2 ", "nan"), "weight 2 is nan"),
         ("m", LIBLINEAR.replace("-2 ", "inf"), "weight 2 is inf"),

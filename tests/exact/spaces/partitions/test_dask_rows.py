@@ -147,7 +147,7 @@ def refused() -> dict[str, tuple[Any, Any, dict[str, Any]]]:
         "y is missing": (rows, None, {}),
         "y has 2000 rows|y has the shape": (rows, labels[:2000], {}),
         "in 3 partitions and X in 5": (parts(few, 5), parts(table["y"], 3), {}),
-        "one value a row": (rows, labels[:, None], {}),
+        "one value per row": (rows, labels[:, None], {}),
         "two dimensions": (rows[:, 0], labels, {}),
         "a value that is not finite in partition 1, row 0, column 2": (cut(held), labels, {}),
         "the label of row 0 of partition 1": (rows, cut(marked), {}),
