@@ -131,10 +131,10 @@ class PairSGD(Solver):
             recorder.w0 = np.zeros(problem.space.dim)
 
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
-        """Make the steps from `recorder.w0`; the history has a line for each look at F.
+        """Make the steps from `recorder.w0`; the history has a line for each evaluation of F.
 
         With `paper_literal` or a tiny t0 the objective can leave all bounds: then the method has
-        stalled, and the point is that of the look before, or zero.
+        stalled, and the point is that of the evaluation before, or zero.
         """
         assert recorder.w0 is not None
         return _Run(self, Walk.of(recorder.w0)).go(problem, recorder)
@@ -209,7 +209,7 @@ class _Run:
             solver.advance(walk, space.X, pairs, problem.lam, t0, start)
             over = recorder.out_of_time
             if over or walk.t == total or walk.t % every == 0:
-                if not self.look(problem, recorder):
+                if not self.evaluate(problem, recorder):
                     return Status.STALLED
                 if recorder.near(0.9 * solver.tol):
                     return None
@@ -217,7 +217,7 @@ class _Run:
                 return Status.TIME_LIMIT
         return Status.ITERATION_LIMIT
 
-    def look(self, problem: Problem, recorder: Recorder) -> bool:
+    def evaluate(self, problem: Problem, recorder: Recorder) -> bool:
         """Evaluate the point so far over all pairs; False where it has left all bounds."""
         w = self.solver.point(self.walk).copy()
         scores = problem.space.scores(w)

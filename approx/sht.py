@@ -354,7 +354,7 @@ class _Run:
     def _go(
         self, blocks: list[RowAverage], step: float, rng: np.random.Generator, w: np.ndarray
     ) -> Stop:
-        solver, stop, limit = self.solver, self.look(w), self.solver.max_time or math.inf
+        solver, stop, limit = self.solver, self.evaluate(w), self.solver.max_time or math.inf
         for _ in range(solver.max_epochs):
             if stop is not None:
                 return stop
@@ -365,11 +365,11 @@ class _Run:
                 w = hard_threshold(moved, solver.k, solver.literal)
                 self.n_iter += 1
                 if self.seconds > limit:
-                    return self.look(w) or Stop.TIME_LIMIT
-            stop = self.look(w)
+                    return self.evaluate(w) or Stop.TIME_LIMIT
+            stop = self.evaluate(w)
         return stop or Stop.EPOCH_LIMIT
 
-    def look(self, w: np.ndarray) -> Stop | None:
+    def evaluate(self, w: np.ndarray) -> Stop | None:
         """Record the point `w`; return the reason to stop, or None to go on."""
         value = self.loss.value(w)
         first = self.history[0].objective if self.history else value

@@ -82,7 +82,7 @@ class Descent(Solver):
         watch = _Watch(problem, problem.named_rows(), recorder, self.keep == "last")
         scaled = self.scaling(problem.space.dim)
         near = 0.9 * self.tol  # a little inside: the certificate measures the gap again
-        gradient, length, t = watch.look(w), np.inf, 0
+        gradient, length, t = watch.evaluate(w), np.inf, 0
         while gradient is not None:
             if recorder.near(near):
                 return None
@@ -95,7 +95,7 @@ class Descent(Solver):
             t += 1
             move = -self.step / t**self.decay * scaled(gradient)
             w, length = w + move, float(np.abs(move).max())
-            gradient = watch.look(w)
+            gradient = watch.evaluate(w)
             recorder.step()
         return Status.STALLED
 
@@ -187,7 +187,7 @@ class _Watch:
         self.looks = 0
         self.total, self.pull, self.mass, self.count = 0.0, 0.0, 0.0, 0
 
-    def look(self, w: np.ndarray) -> np.ndarray | None:
+    def evaluate(self, w: np.ndarray) -> np.ndarray | None:
         """Return the subgradient at `w`, or None if F is above `DIVERGED`."""
         problem, recorder = self.problem, self.recorder
         scores = problem.space.scores(w)

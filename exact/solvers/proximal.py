@@ -70,12 +70,12 @@ class Proximal(Solver):
         steepness = GUESS * bend * max(problem.space.reach, LEAST_REACH) ** 2
         momentum, idle = 1.0, Idle(STALL.proximal)
         for _ in range(self.max_iter):
-            here = look(problem, recorder, y, width)
+            here = evaluated(problem, recorder, y, width)
             if recorder.out_of_time:
                 recorder.step()
                 return Status.TIME_LIMIT
             if not here.primal <= TOO_FAR * recorder.best_primal:
-                here, momentum = look(problem, recorder, x, width), 1.0
+                here, momentum = evaluated(problem, recorder, x, width), 1.0
             y = here.w
             moved, there, steepness = stepped(problem, recorder, here, width, steepness)
             recorder.step()
@@ -98,14 +98,14 @@ class Proximal(Solver):
 
 
 def stepped(
-    problem: Problem, recorder: Recorder, here: Look, width: float, steepness: float
-) -> tuple[np.ndarray, Look, float]:
+    problem: Problem, recorder: Recorder, here: Evaluated, width: float, steepness: float
+) -> tuple[np.ndarray, Evaluated, float]:
     """Return the proximal step from `here`, what is seen there, and how steep g may be for it."""
     y, penalty = here.w, problem.penalty
     noise = NOISE * float(np.linalg.norm(here.pull))
     while True:
         moved = penalty.residual(steepness * y + here.pull) / (steepness + penalty.l2)
-        there, step = look(problem, recorder, moved, width), moved - y
+        there, step = evaluated(problem, recorder, moved, width), moved - y
         length = float(np.linalg.norm(step))
         # How steep g is between the two points. Near the end values of F differ by rounding only.
         bend = float((here.pull - there.pull) @ step) if there.finite else np.inf
@@ -119,7 +119,7 @@ def stepped(
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class Evaluated:
     """What one evaluation at `w` tells: the pull of the slopes, and both bounds.
 
     Where the loss overflows `primal` is infinite, and nothing else is known.
@@ -137,19 +137,19 @@ class Look:
         return bool(np.isfinite(self.primal))
 
 
-def look(problem: Problem, recorder: Recorder, w: np.ndarray, width: float) -> Look:
+def evaluated(problem: Problem, recorder: Recorder, w: np.ndarray, width: float) -> Evaluated:
     """Evaluate at `w`, and offer the point and its minorant to the recorder."""
     space, penalty = problem.space, problem.penalty
     try:
         scores, sums = sums_of(problem, w, width)
     except OverflowingError:
-        return Look(w, np.zeros_like(w), np.inf, -np.inf, np.inf)
+        return Evaluated(w, np.zeros_like(w), np.inf, -np.inf, np.inf)
     pull = space.pull(sums.c)
     primal = sums.value + penalty.value(space, w).value
     dual = lower_bound(problem, pull, sums.conjugate)
     # Zero is a bound without any minorant: one that proves less is not worth its risk to overflow.
     recorder.offer(w, primal, lambda: _witness(problem, sums, scores, width), max(dual, 0.0))
-    return Look(w, pull, primal, dual, sums.value - sums.conjugate + float(pull @ w))
+    return Evaluated(w, pull, primal, dual, sums.value - sums.conjugate + float(pull @ w))
 
 
 def _witness(problem: Problem, sums: PairSums, scores: np.ndarray, width: float) -> Minorant:

@@ -251,10 +251,10 @@ class StreamedRows(FeatureWeights):
 
     def narrow(self, rows: slice) -> np.ndarray:
         """Return what `block` does, but rows of float32 as they are."""
-        block = self.look(rows)
+        block = self.unchecked(rows)
         return block if self._fingerprints is None else self._fingerprints.checked(rows, block)
 
-    def look(self, rows: slice) -> np.ndarray:
+    def unchecked(self, rows: slice) -> np.ndarray:
         """Return any rows without comparing them with what they were before; they prove nothing."""
         if isinstance(self.source, np.ndarray):
             values = self.source[rows]
@@ -369,7 +369,7 @@ class StreamedRows(FeatureWeights):
             at, end = np.searchsorted(index, [block.start, block.stop])
             if at < end:
                 held = isinstance(self.source, np.ndarray)  # of it only the rows named are read
-                values = np.asarray(self.source[block]) if held else self.look(block)
+                values = np.asarray(self.source[block]) if held else self.unchecked(block)
                 out[at:end] = values[index[at:end] - block.start]
         out -= self.offset
         return out
@@ -378,7 +378,7 @@ class StreamedRows(FeatureWeights):
         """Return the mean of rows from all over. Any offset is right; this one saves digits."""
         some = int(np.clip(CHAIN * 8 // self.dim, 8, CHAIN))
         starts = np.unique(np.linspace(0, max(self.n - some, 0), 64).astype(int)).tolist()
-        parts = [self.look(slice(at, min(at + some, self.n))) for at in starts]
+        parts = [self.unchecked(slice(at, min(at + some, self.n))) for at in starts]
         rows = np.concatenate(parts).astype(float, copy=False)
         rows = np.where(np.isfinite(rows), rows, 0.0)
         index = np.concatenate([np.arange(at, min(at + some, self.n)) for at in starts])

@@ -57,9 +57,9 @@ def likely_causes(rows: Sequence[CheckRow], loss: str, tol: float) -> tuple[str,
             _wrong_sign(failed, loss, tol),
             _ignores_weights(rows),
         ]
-        for look in (_other_loss, _other_lam):
+        for cause in (_other_loss, _other_lam):
             if not any(found):
-                found.append(look(failed, loss, tol))
+                found.append(cause(failed, loss, tol))
     if not any(found):
         found += [_units(rows), _repeats(rows)]
     if not any(found):

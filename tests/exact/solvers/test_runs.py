@@ -29,7 +29,7 @@ from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.solvers.descent import Descent
 from aucert.exact.solvers.finish import ActivePairs
-from aucert.exact.solvers.proximal import Proximal, look
+from aucert.exact.solvers.proximal import Proximal, evaluated
 from aucert.exact.solvers.qp import QP
 from aucert.exact.spaces.blocks import StreamedRows
 from aucert.exact.spaces.gram import Gram
@@ -304,10 +304,10 @@ def test_an_overflowing_point_is_infinite_and_never_the_best_and_a_callers_is_re
     pairs = AllPairs().on(np.array([True, False, True]))
     rows = Rows(np.array([[0.0], [1e3], [2e3]]))  # scores of +-1 leave the range of exp
     steep, recorder = Problem(rows, Mean(pairs, get_loss("exponential")), Ridge(1.0)), Recorder()
-    seen = look(steep, recorder, np.ones(1), 0.0)
+    seen = evaluated(steep, recorder, np.ones(1), 0.0)
     assert not seen.finite and seen.primal == np.inf and seen.dual == -np.inf
     assert recorder.best_w is None and recorder.best_witness is None
-    assert look(steep, recorder, np.zeros(1), 0.0).finite and recorder.best_primal == 1.0
+    assert evaluated(steep, recorder, np.zeros(1), 0.0).finite and recorder.best_primal == 1.0
     with pytest.raises(InputError, match="overflows at a margin"):
         steep.objective(np.ones(1))
     squared = replace(steep, risk=Mean(steep.pairs, get_loss("squared_hinge")))
