@@ -248,7 +248,7 @@ def close_squares(
     plus: np.ndarray, minus: np.ndarray, table: np.ndarray, magnitude: np.ndarray
 ) -> tuple[Any, ...]:
     """See `loops.close_squares`."""
-    (count, one, two), (q, q_one, q_two) = plus[::-1].T, minus[::-1].T
+    (count, one, two), (q, q_one, q_two) = plus[::-1, :3].T, minus[::-1, :3].T
     mass = running(q)[:-1]
     first = running(mass + (q + q_one))[:-1]
     second = running((2.0 * first + mass) + ((q + 2.0 * q_one) + q_two))[:-1]
