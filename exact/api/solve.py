@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time as clock
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -253,6 +254,9 @@ def solve_both(
         options = replace(options, max_time=left)
     if apart is not None:
         X, y, request = held_rows(apart, request)
+    elif isinstance(X, np.ndarray) and on_disk(X):  # blocks are compared with the first reading
+        space: Any = large.space
+        X = np.concatenate([space.block(rows) for rows in space.blocks()])
     return None, better(found, _whole(X, y, request, options, collapse=True)[1])
 
 
@@ -298,11 +302,11 @@ def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
 
 
 def can_be_held(X: object) -> bool:
-    """Return whether rows are few enough to be held; what can change on disk never is."""
+    """Return whether rows are few enough to be held."""
     rows = space_of(X).apart
     if rows is not None:
         return rows.n * rows.dim < HELD_NUMBERS
-    return isinstance(X, np.ndarray) and not on_disk(X) and X.size < HELD_NUMBERS
+    return isinstance(X, np.ndarray) and X.size < HELD_NUMBERS
 
 
 def _better_in_blocks(X: np.ndarray, wide: int) -> bool:

@@ -47,7 +47,10 @@ def run_predict(path: str, name: str, **given: Any) -> None:
     """Score the rows, and print or write `score,label`, or the score alone, for each of them."""
     options = Options.of(given)
     if options.out is not None:
-        target_of(options.out)
+        target = target_of(options.out)
+        for given_file in (path, name):
+            if target == Path(given_file).resolve():
+                raise InputError(f"--out {options.out}: this file is read: choose another name")
     model = read_model(path)
     X, ignored, kept = _read_rows(model, name, options)
     with warnings.catch_warnings():
@@ -239,6 +242,8 @@ def _read_rows(
     options.check_for(name)
     drop, keep = split_names(options.drop) or (), split_names(options.keep) or ()
     kept: dict[str, np.ndarray] = {}
+    if taken := [one for one in keep if one in ("score", "label")]:
+        raise InputError(f"--keep {taken[0]}: the output has a column of this name: rename yours")
     if name.split(":")[0] in names() and not Path(name).exists():
         if keep:
             raise InputError(f"{name} is built in: --keep is for files")

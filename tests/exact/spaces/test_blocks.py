@@ -178,6 +178,14 @@ def test_a_certificate_is_refused_at_whatever_reading_the_rows_change() -> None:
             certified(Changing(X, other, after))
 
 
+def test_few_mapped_rows_are_finished_in_memory(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))  # whose bins stall at 1e-5
+    assert solve(mapped(tmp_path, X), X[:, 0] + rng.normal(size=400) > 0, 1e-2).certificate.reaches(
+        1e-9
+    )
+
+
 @each("kind", [np.float64, np.float32])
 @each("call", ["solve", "certify"])
 def test_a_file_that_changes_during_a_solve_is_named(tmp_path: Path, kind: Any, call: str) -> None:
