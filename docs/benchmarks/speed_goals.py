@@ -221,13 +221,16 @@ def fresh(at_once: bool) -> list[float]:
         ]
 
 
-def starting() -> Iterator[c.Row]:
+def starting(repeats: int) -> Iterator[c.Row]:
     """Yield what a fresh process with an empty compiler cache takes."""
-    imported, first, waited = (min(x) for x in zip(*(fresh(False) for _ in range(3)), strict=True))
+    imported, first, waited = (
+        min(x) for x in zip(*(fresh(False) for _ in range(repeats)), strict=True)
+    )
     yield row("import aucert.exact", imported, "s", 0.3)
     yield row("first fit of a fresh process, 1000 rows", first, "s", 0.05)
     yield row("waiting for compilers: 3 losses, 1e3 and 1e5 rows", waited, "s", 2.0)
-    yield row("the same, if all is compiled at once", fresh(True)[2], "s", 2.0)
+    if repeats > 1:
+        yield row("the same, if all is compiled at once", fresh(True)[2], "s", 2.0)
 
 
 def rows(
@@ -240,7 +243,7 @@ def rows(
     yield from in_seconds(few)
     yield from of_logistic_regression(few)
     yield from large(few, quick)
-    yield from starting()
+    yield from starting(1 if quick else 3)
     taken = {one["who"]: one["s"] for one in work}
     if "aucert ROCSVMCV" in taken:
         ratio = taken["aucert ROCSVMCV"] / taken["LogisticRegressionCV"]
