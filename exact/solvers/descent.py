@@ -146,6 +146,7 @@ class Run:
         drawn = max(min(LEAST, FEWEST * self.dim), DRAWS * self.dim, min(paid, 40 * LEAST))
         self.size = int(min(drawn, points.pairs.count()))
         self.spent, self.price = 0.0, 1.0
+        self.newton = False  # whether each Hessian stands alone, without secants
 
     def run(
         self, f: np.ndarray, width: float, rough: bool = False, max_iter: int = 1000
@@ -167,7 +168,11 @@ class Run:
                 now, idle.rounds = self._paid(finer), 0
                 continue
             if stalled:
-                return Status.STALLED
+                # Secants of pairs that are active no more may undo the steps of a whole Hessian.
+                whole = self.memory.factor is not None and self.size >= points.pairs.count()
+                if self.newton or not whole:
+                    return Status.STALLED
+                self.newton, self.memory.kept, idle.rounds, self.price = True, [], 0, 1.0
             p = self.memory.direction(now.gradient)
             promised = -points.inner(now.gradient, p) / 2
             # A sample's optimum is only a start, so that a promised gain does for a proved one.
@@ -254,8 +259,7 @@ class Run:
         H.flat[:: self.dim + 1] += part.lam
         self.memory.factor, self.spent = factored(H), 0.0
         self.price *= 2.0 if same_width and seen >= self.size else 1.0
-        whole = self.size >= self.points.pairs.count()  # its own secants would undo Newton's steps
-        self.memory.kept = self.memory.kept if same_width and not whole else []
+        self.memory.kept = self.memory.kept if same_width and not self.newton else []
 
     def _searched(self, now: Point, p: np.ndarray) -> tuple[Point | None, bool]:
         """Return the point at a good length of p, and whether that was the full step."""

@@ -10,7 +10,7 @@ import pytest
 
 from aucert.validation import extremes
 from aucert.validation.bounds.printed import Bound
-from aucert.validation.claims import sauc, sht, theorem_4
+from aucert.validation.claims import sauc, sht
 from aucert.validation.claims.claim import REGISTRY, Claim, Outcome, Verdict
 from aucert.validation.extremes import NaNError, above
 from aucert.validation.suite import run_claim
@@ -61,7 +61,6 @@ def as_nan(value: Any) -> Any:
         ("sht-lemma-4", sht, "tail"),
         ("sht-eq-14-as-printed", sht, "ratio_coefficients"),
         ("sauc-eq-24-chebyshev", sauc, "eq_24"),
-        ("n-max-under-the-printed-condition", theorem_4, "largest_counts"),
     ],
 )
 def test_a_measure_that_is_nan_turns_the_verdict(
