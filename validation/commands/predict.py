@@ -49,7 +49,7 @@ def run_predict(path: str, name: str, **given: Any) -> None:
     if options.out is not None:
         target = target_of(options.out)
         for given_file in (path, name):
-            if target == Path(given_file).resolve():
+            if Path(given_file).is_file() and target == Path(given_file).resolve():
                 raise InputError(f"--out {options.out}: this file is read: choose another name")
     model = read_model(path)
     X, ignored, kept = _read_rows(model, name, options)
