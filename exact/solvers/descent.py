@@ -52,7 +52,7 @@ SOLVED = 0.3  # a width is solved once a step promises less than this share of i
 PROVED = 0.5  # of a kernel: once the gradient's part is less than this share of the bias
 SHRINK, CAREFUL, SLOW = 0.02, 0.2, 0.5  # least factors from one width to the next
 ROOMY, ROOMY_KERNEL = 100, 30  # pairs a coordinate, or a row, that a window keeps at the first one
-FEW = 30  # a window of fewer than dim + FEW pairs is left to the finisher
+FEW = 30  # a window of fewer pairs, more by dim with a Hessian, is left to the finisher
 FLAT = 0.6  # a search ends at this share of the first slope
 POOR = 0.4  # a Hessian is poor once a full step leaves more of the gradient, in its own norm
 DRAWS, LEAST, FEWEST = 40, 5000, 500  # pairs a coordinate; at least; where these are fewer
@@ -233,11 +233,18 @@ class Run:
             roomy = points.inside(CAREFUL * width) > ROOMY_KERNEL * self.dim
             least = CAREFUL if roomy else SLOW
         narrower = max(needed, least * width)
-        few = self.dim + FEW
+        few = FEW + (self.dim if self._hessians else 0)
         left = points.inside(narrower) < few and points.inside(width) < 10 * few
         if self.rules.hessians and left:
             return None
         return narrower if narrower < 0.95 * width else None
+
+    @property
+    def _hessians(self) -> bool:
+        """Whether Hessians are formed: of dense rows that are held, with few enough columns."""
+        held = self.part.space.held
+        dense = held is not None and not held.is_sparse and self.dim <= LARGEST_HESSIAN
+        return self.rules.hessians and dense and isinstance(mean_of(self.part).pairs, Curved)
 
     def _draw(self, now: Point, same_width: bool) -> None:
         """Draw and factor a Hessian if the steps since the last draw have paid for it.
@@ -245,11 +252,9 @@ class Run:
         The price doubles with each draw at one width: where drawn pairs miss columns, steps must
         show what they miss.
         """
-        part, space = self.part, self.part.space
-        dense = space.held is not None and not space.held.is_sparse
-        drawn = self.rules.hessians and isinstance(mean_of(part).pairs, Curved)
-        if not (drawn and dense and self.dim <= LARGEST_HESSIAN):
+        if not self._hessians:
             return
+        part, space = self.part, self.part.space
         scores = now.scores if part is self.problem else space.scores(now.f)
         self.points.spread = float(np.ptp(scores)) + 1.0
         self.price = self.price if same_width else 1.0
