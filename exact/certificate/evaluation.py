@@ -38,7 +38,7 @@ from ..losses.registry import (
 )
 from ..pairs.partitioned_pairs import PartitionedPairs, pairs_here
 from ..problem.problem import Problem
-from ..spaces.blocks import Block, added_up, block_memory
+from ..spaces.blocks import Block, block_memory
 from ..spaces.groups import whole_partition
 from ..sums.assembled import PairSums
 from ..sums.binned import (
@@ -605,14 +605,7 @@ def pull_by_lines(
     """Read the rows again, and sum them by the marginals that the table gives them."""
     into = Pull.of(w.size)
     for columns, positive, weight, *_ in blocks:
-        scores = added_up(columns, offset, w)
-        c = ruler.marginals(scores, positive, weight, table)
-        sizes = np.abs(c)
-        if table.shape[2] > 1:  # a line's two terms may cancel: what they round goes by their sizes
-            side, at, theta = ruler.placed(scores, positive)
-            sizes = np.abs(table[side, at, 0]) + np.abs(table[side, at, 1] * theta)
-            sizes = sizes if weight is None else weight * sizes
-        into.add_columns(columns - offset[:, None], c, sizes)
+        ruler.pull(columns, offset, w, positive, weight, table, into)
     return into
 
 

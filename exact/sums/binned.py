@@ -45,7 +45,7 @@ import numpy as np
 
 from ..errors import InputError, OverflowingError
 from ..tools.compiling import sealed
-from ..tools.rounding import LONG_UNIT, UNIT, Pull, gamma, short_chain, short_sum
+from ..tools.rounding import CHAIN, LONG_UNIT, UNIT, Pull, gamma, short_chain, short_sum
 from . import loops, plain
 from .assembled import PairSums
 
@@ -119,6 +119,26 @@ class Ruler:
         given = (sealed(scores), positive, sealed(chosen))
         loops.look_up(*given, K, self.limits, self.cut, table, out)
         return out
+
+    def pull(
+        self,
+        columns: np.ndarray,
+        offset: np.ndarray,
+        w: np.ndarray,
+        positive: np.ndarray,
+        weight: np.ndarray | None,
+        table: np.ndarray,
+        into: Pull,
+    ) -> None:
+        """Add the rows (d, m) of a block, by the marginals that a table gives them."""
+        m, chosen = positive.size, NO_WEIGHT if weight is None else weight
+        parts = np.zeros((1 + (m - 1) // (CHAIN * loops.CHUNK), w.size + 1, loops.CHUNK))
+        given = sealed(columns), offset, w, positive, sealed(chosen), float(self.bins)
+        loops.pull(*given, self.limits, self.cut, table, parts)
+        # Short sums are added up in groups, while these have at most CHAIN rows.
+        group = 1 << (CHAIN // min(CHAIN, -(-m // loops.CHUNK))).bit_length() - 1
+        sums = parts.transpose(0, 2, 1).reshape(-1, group, w.size + 1).sum(axis=1)
+        into.add(sums[:, :-1], float(sums[:, -1].sum()), m)
 
     def holds(self, ends: np.ndarray) -> bool:
         """Return whether scores of this range, as `Extent.ends`, lie in the one assumed."""

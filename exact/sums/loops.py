@@ -35,6 +35,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..tools.compiling import compiled, compiled_later
+from ..tools.rounding import CHAIN
 from . import plain
 
 CHUNK = 256  # Rows that are scored at a time.
@@ -242,6 +243,47 @@ def laplacian(values, t_rows, b_rows, a_t, a_b, above, below, out):
 
 
 @compiled
+def _scored(X, start, rows, offset, w, scores, norms):
+    """Write (x - offset) w and |x - offset| of a chunk, added up in the order of the columns."""
+    d = w.size
+    for i in range(rows):
+        scores[i] = norms[i] = 0.0
+    # Two columns at a time halve the passes over the scores, and leave the order of the sums.
+    for k in range(0, d - 1, 2):
+        one, other = X[k, start : start + rows], X[k + 1, start : start + rows]
+        o, p, v, u = offset[k], offset[k + 1], w[k], w[k + 1]
+        for i in range(rows):
+            x, y = one[i] - o, other[i] - p
+            scores[i] = (scores[i] + x * v) + y * u
+            norms[i] = (norms[i] + x * x) + y * y
+    if d % 2:
+        last, o, v = X[d - 1, start : start + rows], offset[d - 1], w[d - 1]
+        for i in range(rows):
+            x = last[i] - o
+            scores[i] += x * v
+            norms[i] += x * x
+    for i in range(rows):
+        norms[i] = np.sqrt(norms[i])
+
+
+@compiled
+def _placed(scores, rows, side, K, limits, size, cut, theta, place):
+    """Write the rows' places, the positives' after `size` others, and theta, zero if `cut` off."""
+    low_b, high_b, first_b = limits[0, 0], limits[0, 1], limits[0, 2]
+    low_a, high_a, first_a = limits[1, 0], limits[1, 1], limits[1, 2] - size
+    for i in range(rows):
+        x = K * scores[i]
+        least = low_a if side[i] else low_b
+        most = high_a if side[i] else high_b
+        whole = np.floor(x)
+        # A score that is not a number fails this comparison: its place is in the grid, too.
+        bin_of = whole if whole > least else least
+        bin_of = bin_of if bin_of < most else most
+        theta[i] = 0.0 if cut and bin_of != whole else x - bin_of
+        place[i] = np.int32(bin_of - (first_a if side[i] else first_b))
+
+
+@compiled
 def _summed_up(X, start, rows, offset, factor, place, norms, step, first, held):
     """Add factor * (x - offset), and |factor| |x - offset|, of each row to its bin in held."""
     d = offset.size
@@ -280,44 +322,18 @@ def gather(X, offset, w, positive, weight, K, limits, cut, held, sums, extent):
     ends = np.empty((2, 2, CHUNK))  # least of score and of -score, by class and place
     for i in range(CHUNK):
         ends[0, 0, i] = ends[0, 1, i] = ends[1, 0, i] = ends[1, 1, i] = np.inf
-    low_b, high_b, first_b = limits[0, 0], limits[0, 1], limits[0, 2]
-    low_a, high_a, first_a = limits[1, 0], limits[1, 1], limits[1, 2] - size
     for start in range(0, m, CHUNK):
         rows = min(CHUNK, m - start)
         side = positive[start : start + rows]
         for i in range(rows):
             mass[i] = weight[start + i] if weight.size > 0 else 1.0
-            scores[i] = norms[i] = 0.0
-        # Two columns at a time halve the passes over the scores, and leave the order of the sums.
-        for k in range(0, d - 1, 2):
-            one, other = X[k, start : start + rows], X[k + 1, start : start + rows]
-            o, p, v, u = offset[k], offset[k + 1], w[k], w[k + 1]
-            for i in range(rows):
-                x, y = one[i] - o, other[i] - p
-                scores[i] = (scores[i] + x * v) + y * u
-                norms[i] = (norms[i] + x * x) + y * y
-        if d % 2:
-            last, o, v = X[d - 1, start : start + rows], offset[d - 1], w[d - 1]
-            for i in range(rows):
-                x = last[i] - o
-                scores[i] += x * v
-                norms[i] += x * x
-        for i in range(rows):
-            norms[i] = np.sqrt(norms[i])
+        _scored(X, start, rows, offset, w, scores, norms)
         wrong = 0
         for i in range(rows):
-            x = K * scores[i]
-            wrong += 0 if abs(x) < np.inf else 1
-            least = low_a if side[i] else low_b
-            most = high_a if side[i] else high_b
-            whole = np.floor(x)
-            # A score that is not a number fails this comparison: its place is in the grid, too.
-            bin_of = whole if whole > least else least
-            bin_of = bin_of if bin_of < most else most
-            theta[i] = 0.0 if cut and bin_of != whole else x - bin_of
-            place[i] = np.int32(bin_of - (first_a if side[i] else first_b))
+            wrong += 0 if abs(K * scores[i]) < np.inf else 1
         if wrong > 0:
             return False
+        _placed(scores, rows, side, K, limits, size, cut, theta, place)
         for k in range(2):
             low, high = ends[k, 0], ends[k, 1]
             for i in range(rows):
@@ -363,6 +379,36 @@ def look_up(scores, positive, weight, K, limits, cut, table, out):
         if sloped and not (cut and bin_of != whole):
             c += table[side, at, 1] * (x - bin_of)
         out[k] = weight[k] * c if weighted else c
+
+
+@compiled_later(plain.pull)
+def pull(X, offset, w, positive, weight, K, limits, cut, table, parts):
+    """Add the rows times their marginals, as `look_up` has them, to `parts`.
+
+    X and scores are as in `gather`. `parts` (chains, d + 1, CHUNK) gets sums over `CHAIN` chunks of
+    c (x - offset) and, last, of a size that is at least |c|, times |x - offset|.
+    """
+    (d, m), lines, powers = X.shape, table.reshape(-1), table.shape[2]
+    scores, norms, c, sizes = np.empty(CHUNK), np.empty(CHUNK), np.empty(CHUNK), np.empty(CHUNK)
+    theta, place = np.empty(CHUNK), np.empty(CHUNK, np.int32)
+    for start in range(0, m, CHUNK):
+        rows = min(CHUNK, m - start)
+        into = parts[start // (CHAIN * CHUNK)]
+        _scored(X, start, rows, offset, w, scores, norms)
+        side = positive[start : start + rows]
+        _placed(scores, rows, side, K, limits, table.shape[1], cut, theta, place)
+        for i in range(rows):
+            at = powers * place[i]
+            slope = lines[at + 1] * theta[i] if powers > 1 else 0.0
+            mass = weight[start + i] if weight.size > 0 else 1.0
+            # A line's two terms may cancel: what they round goes by their sizes.
+            c[i], sizes[i] = mass * (lines[at] + slope), mass * (abs(lines[at]) + abs(slope))
+        for k in range(d):
+            column, o = X[k, start : start + rows], offset[k]
+            for i in range(rows):
+                into[k, i] += c[i] * (column[i] - o)
+        for i in range(rows):
+            into[d, i] += sizes[i] * norms[i]
 
 
 @compiled_later(plain.weigh)

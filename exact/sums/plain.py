@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..tools.rounding import CHAIN
+
 
 def sweep(
     t: np.ndarray,
@@ -154,6 +156,16 @@ def placed(
     return side, (bins - limits[side, 2]).astype(np.int64), theta
 
 
+def _scored(X: np.ndarray, offset: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores and squared norms of columns, added up one column after the other."""
+    scores, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    for k in range(w.size):
+        x = X[k] - offset[k]
+        scores += x * w[k]
+        squares += x * x
+    return scores, squares
+
+
 @np.errstate(over="ignore", invalid="ignore")
 def gather(
     X: np.ndarray,
@@ -170,11 +182,7 @@ def gather(
 ) -> bool:
     """See `loops.gather`."""
     d, m = X.shape
-    scores, squares = np.zeros(m), np.zeros(m)
-    for k in range(d):
-        x = X[k] - offset[k : k + 1]
-        scores += x * w[k]
-        squares += x * x
+    scores, squares = _scored(X, offset, w)
     if not np.isfinite(K * scores).all():
         return False
     side, at, theta = placed(scores, positive, K, limits, cut)
@@ -210,6 +218,31 @@ def look_up(
     if table.shape[2] > 1:
         c = c + table[side, at, 1] * theta
     out[:] = weight * c if weight.size else c
+
+
+def pull(
+    X: np.ndarray,
+    offset: np.ndarray,
+    w: np.ndarray,
+    positive: np.ndarray,
+    weight: np.ndarray,
+    K: float,
+    limits: np.ndarray,
+    cut: bool,
+    table: np.ndarray,
+    parts: np.ndarray,
+) -> None:
+    """See `loops.pull`."""
+    (chains, _, lanes), (d, m) = parts.shape, X.shape
+    scores, squares = _scored(X, offset, w)
+    side, at, theta = placed(scores, positive, K, limits, cut)
+    level, mass = table[side, at, 0], weight if weight.size else 1.0
+    slope = table[side, at, 1] * theta if table.shape[2] > 1 else np.zeros(m)
+    rows = np.zeros((d + 1, chains, min(CHAIN, -(-m // lanes)), lanes))
+    flat = rows.reshape(d + 1, -1)
+    flat[:d, :m] = (mass * (level + slope)) * (X - offset[:, None])
+    flat[d, :m] = (mass * (np.abs(level) + np.abs(slope))) * np.sqrt(squares)
+    parts += rows.sum(axis=2).transpose(1, 0, 2)
 
 
 def weigh(table: np.ndarray, sums: np.ndarray, total: np.ndarray, carry: np.ndarray) -> Any:

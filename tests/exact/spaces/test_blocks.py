@@ -142,7 +142,7 @@ def test_a_source_that_is_no_array_is_asked_by_one_thread_at_a_time() -> None:
     source = Reader(X)
     found = solve(StreamedRows(source, 50), positive, 0.1, tol=1e-3, n_jobs=4)
     assert source.crossed == 0
-    same = solve(StreamedRows(X, 50), positive, 0.1, tol=1e-3, n_jobs=1)
+    same = solve(StreamedRows(Reader(X), 50), positive, 0.1, tol=1e-3, n_jobs=1)
     assert found.certificate == same.certificate
 
 

@@ -79,6 +79,8 @@ def of_bins(
     table = rng.normal(size=(2, 50, powers)) * (rng.random((2, 50, 1)) < 0.8)
     if name == "look_up":
         return scores, positive, weight, *grid, table, np.zeros(scores.size)
+    if name == "pull":
+        return *given[:8], table, np.zeros((1, 4, 256))
     plain.gather(*given[:8], held, sums, given[-1])
     if name == "weigh":
         return table.reshape(2, -1), sums.reshape(2, -1, 4), rng.normal(size=3), np.zeros(3)
