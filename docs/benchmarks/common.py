@@ -28,27 +28,31 @@ Labelled = tuple[Any, np.ndarray]
 Part = Callable[..., Iterator[Row]]
 """Takes whether to be quick, and options of its own; yields the rows of a table."""
 
-QUICK = 100
-"""`--quick` takes one row of so many, to see whether everything runs."""
+QUICK, LEAST_ROWS = 100, 300  # `--quick` takes one row of 100, to see whether everything runs
+SHORT = 0.02  # seconds below which a call is repeated within a round
 
-LEAST_ROWS = 300
-
-SHORT = 0.02
-"""Seconds below which a call is repeated within a round."""
+MADE: dict[str, list[Row]] = {}
+"""The rows of each table, as far as they are made in this run."""
 
 
 class NotRun(Exception):
     """Why a row has no numbers."""
 
 
-# Clocks
-
-
 def timed(
-    call: Callable[[], T], repeats: int = 1, clock: Callable[[], float] = time.process_time
+    call: Callable[[], T],
+    repeats: int = 1,
+    clock: Callable[[], float] = time.process_time,
+    enough: float = math.inf,
 ) -> tuple[T, float]:
-    """Return what the last call returned, and the least seconds of `repeats` rounds."""
-    best, calls, found = math.inf, 1, call()
+    """Return what the last call returned, and the least seconds of `repeats` rounds.
+
+    A first call, which may compile, is not timed, unless it takes `enough` seconds.
+    """
+    start, calls, best = clock(), 1, math.inf
+    found = call()
+    if clock() - start >= enough:
+        return found, clock() - start
     for _ in range(repeats):
         while True:
             start = clock()
@@ -64,9 +68,7 @@ def timed(
 
 def once(call: Callable[[], T]) -> tuple[T, float]:
     """Return what a single call returned, and its CPU seconds."""
-    start = time.process_time()
-    found = call()
-    return found, time.process_time() - start
+    return timed(call, enough=0.0)
 
 
 def reading(X: Any) -> Callable[[], object]:
@@ -128,9 +130,6 @@ def proved(found: Any) -> float:
     return (held.gap + held.rounding) / held.primal
 
 
-# Rows
-
-
 def plane(n: int, seed: int = 0) -> Labelled:
     """Return two features of the linear model, 20 % positive. [ScalingUp, Section 4.1]"""
     from aucert.validation.data.generators import linear
@@ -163,35 +162,30 @@ def sparse(n: int, d: int, entries: int = 60) -> Labelled:
     return X, np.asarray(X @ rng.normal(size=d)).ravel() + 0.5 * rng.normal(size=n) > 0.5
 
 
-def standardised(X: np.ndarray) -> np.ndarray:
-    """Return rows whose columns have mean zero and variance one, or are constant."""
-    spread = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+def fewer(quick: bool) -> Callable[[int], int]:
+    """Return the function that says how many of n rows are taken."""
+    return (lambda n: max(n // QUICK, min(n, LEAST_ROWS))) if quick else (lambda n: n)
 
 
-# Tables
-
-
-def as_text(rows: list[Row]) -> str:
-    """Return rows as aligned columns: text on the left, numbers on the right, `-` for None."""
-    titles = list(rows[0])
-    cells = [titles, *([_shown(row[title]) for title in titles] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    left = [any(isinstance(row[title], str) for row in rows) for title in titles]
-    lines = (
-        "  ".join(
-            cell.ljust(width) if text else cell.rjust(width)
-            for cell, width, text in zip(line, widths, left, strict=True)
-        )
-        for line in cells
-    )
-    return "\n".join(line.rstrip() for line in lines)
+def short(number: float) -> str:
+    """Return 1e5 or 1e-3, as it is written in a row's name."""
+    return f"{number:.0e}".replace("e+0", "e").replace("e-0", "e-")
 
 
 def _shown(value: Any) -> str:
     if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
         return "-"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def as_text(rows: list[Row]) -> str:
+    """Return rows as aligned columns: text on the left, numbers on the right, `-` for None."""
+    columns = []
+    for title in rows[0]:
+        cells = [title, *(_shown(row[title]) for row in rows)]
+        text, width = any(isinstance(row[title], str) for row in rows), max(map(len, cells))
+        columns.append([cell.ljust(width) if text else cell.rjust(width) for cell in cells])
+    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
 
 
 def into_page(page: Path, name: str, text: str) -> None:
@@ -224,8 +218,13 @@ def command(parts: dict[str, Part], doc: str | None, *more: Any) -> click.Comman
             with threadpool_limits(1), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the gaps say more
                 for name in only or parts:
-                    kept = _kept(parts[name](quick, **asked), out / f"{name}.csv" if out else None)
-                    if rows := list(kept):
+                    rows = MADE[name] = []
+                    for row in parts[name](quick, **asked):
+                        rows.append(row)
+                        click.echo("  ".join(map(_shown, row.values())), err=True)
+                        if out is not None:
+                            into_csv(rows, out / f"{name}.csv")
+                    if rows:
                         click.echo(f"\n{name}\n{as_text(rows)}")
                         if page is not None:
                             into_page(page, name, as_text(rows))
@@ -237,25 +236,9 @@ def command(parts: dict[str, Part], doc: str | None, *more: Any) -> click.Comman
     return main
 
 
-def _kept(rows: Iterator[Row], path: Path | None) -> Iterator[Row]:
-    """Yield the rows; each is in the file before the next is made."""
-    file = path.open("w", newline="", encoding="utf-8") if path else None
-    writer = None
-    try:
-        for row in rows:
-            click.echo("  ".join(_shown(value) for value in row.values()), err=True)
-            if file:
-                writer = writer or csv.DictWriter(file, list(row), lineterminator="\n")
-                if file.tell() == 0:
-                    writer.writeheader()
-                writer.writerow(row)
-                file.flush()
-            yield row
-    finally:
-        if file:
-            file.close()
-
-
-def fewer(quick: bool) -> Callable[[int], int]:
-    """Return the function that says how many of n rows are taken."""
-    return (lambda n: max(n // QUICK, min(n, LEAST_ROWS))) if quick else (lambda n: n)
+def into_csv(rows: list[Row], path: Path) -> None:
+    """Write the rows so far."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)

@@ -24,6 +24,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import scale
 
 import common as c
 import peers
@@ -31,12 +32,10 @@ from aucert import approx, exact
 from aucert.validation.data.datasets import load
 from aucert.validation.data.real_data import TASKS, Task, load_npz, load_real, real_data_folder
 
-# Every method on every set
-
 MOST_ROWS = 100_000
-
-SPARSE_K = 8
-"""Nonzeros of the sparse methods that have no default."""
+SPARSE_K = 8  # nonzeros of the sparse methods that have no default
+KERNEL_ROWS = 20_000  # for the exact kernel machines, whose proof reads n x n values
+SECONDS = {"best_subset": 20.0, "ROCSVM rbf": 300.0, "SAUCSVM rbf": 300.0}  # below `--max-time`
 
 OTHERS = {
     "colon-libsvm": Task("colon_libsvm", (-1,), "tumour; the standardised version"),
@@ -62,7 +61,7 @@ def read(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
                 data = load_real(name, folder, "train")
         if len(data.X) > MOST_ROWS:
             raise exact.InputError(f"{name}: {len(data.X)} rows, more than {MOST_ROWS}")
-    return c.standardised(data.X), data.is_positive
+    return scale(data.X), data.is_positive
 
 
 def weights(call: Callable[..., Any]) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
@@ -81,36 +80,20 @@ METHODS: dict[str, Any] = {
     "best_subset": exact.best_subset,
     "Nystrom, ROCSVM": make_pipeline(approx.Nystrom(random_state=0), exact.ROCSVM()),
     "Nystrom, SAUCSVM": make_pipeline(approx.Nystrom(random_state=0), exact.SAUCSVM()),
-    "IncompleteROCSVM": approx.IncompleteROCSVM(random_state=0),
-    "IncompleteSAUCSVM": approx.IncompleteSAUCSVM(random_state=0),
-    "incomplete_sauc": approx.incomplete_sauc(seed=0),
     "RankSVM": approx.RankSVM(),
-    "NBAUC": approx.NBAUC(random_state=0),
-    "rfauc": approx.rfauc(seed=0),
-    "SubsampledRankSVM": approx.SubsampledRankSVM(random_state=0),
-    "NSAUC": approx.NSAUC(random_state=0),
-    "NSVMSGD2": approx.NSVMSGD2(random_state=0),
-    "OAM": approx.OAM(random_state=0),
-    "noam": approx.noam(seed=0),
-    "nsolam": approx.nsolam(seed=0),
-    "SOLAM": approx.SOLAM(random_state=0),
-    "SPAM": approx.SPAM(random_state=0),
-    "FSAUC": approx.FSAUC(random_state=0),
-    "SHTAUC": approx.SHTAUC(random_state=0),
+    **{kind.__name__: kind(random_state=0) for kind in (
+        approx.IncompleteROCSVM, approx.IncompleteSAUCSVM, approx.NBAUC, approx.SubsampledRankSVM,
+        approx.NSAUC, approx.NSVMSGD2, approx.OAM, approx.SOLAM, approx.SPAM, approx.FSAUC,
+        approx.SHTAUC)},
+    **{make.__name__: make(seed=0) for make in (
+        approx.incomplete_sauc, approx.rfauc, approx.noam, approx.nsolam, approx.linear_svm)},
+    "kernel_svm": approx.kernel_svm(),
     "stoiht": weights(lambda X, y: approx.stoiht(X, y, SPARSE_K).w),
     "hsg_ht": weights(lambda X, y: approx.hsg_ht(X, y, SPARSE_K).w),
     "mean_difference": weights(approx.mean_difference),
     "top_mean_difference": weights(lambda X, y: approx.top_mean_difference(X, y, SPARSE_K)),
     "top_fisher": weights(lambda X, y: approx.top_fisher(X, y, SPARSE_K)),
-    "linear_svm": approx.linear_svm(seed=0),
-    "kernel_svm": approx.kernel_svm(),
-}
-
-SECONDS = {"best_subset": 20.0, "ROCSVM rbf": 300.0, "SAUCSVM rbf": 300.0}
-"""Limits below `--max-time`."""
-
-KERNEL_ROWS = 20_000
-"""Rows up to which the exact kernel machines are asked: their proof reads n x n values."""
+}  # fmt: skip
 
 
 def fitted(make: Any, X: np.ndarray, y: np.ndarray, limit: float) -> tuple[np.ndarray, Any, bool]:
@@ -125,8 +108,7 @@ def fitted(make: Any, X: np.ndarray, y: np.ndarray, limit: float) -> tuple[np.nd
     model.set_params(**limits).fit(X, y)
     last = model[-1] if isinstance(model, Pipeline) else model
     gap = None
-    if hasattr(last, "certificate_"):
-        held = last.certificate_
+    if held := getattr(last, "certificate_", None):
         gap = held.gap if held.relative_gap is None else held.relative_gap
     elif hasattr(last, "gap_"):
         gap = last.gap_ / max(last.objective_, 1e-300)
@@ -175,46 +157,42 @@ def sets(quick: bool, names: tuple[str, ...], methods: tuple[str, ...], max_time
 Fit = Callable[[exact.Problem, np.ndarray], np.ndarray]
 
 
-def elsewhere(problem: exact.Problem, X: np.ndarray, points: Any) -> np.ndarray:
-    """Return the weights of scikit-learn on as many drawn pairs as there are rows."""
-    return next(points(X, problem.pairs.positive, problem, 1, 0.0))[1]
+def elsewhere(points: Any) -> Fit:
+    """Return the fit of scikit-learn on as many drawn pairs as there are rows."""
+    return lambda problem, X: next(points(X, problem.pairs.positive, problem, 1, 0.0))[1]
 
 
-def on_drawn(problem: exact.Problem, X: np.ndarray, solver: approx.Adamax) -> np.ndarray:
-    """Return the weights of a descent on as many drawn pairs as there are rows."""
-    return solver.solve(problem.with_pairs(approx.draw_pairs(problem.pairs.positive, len(X), 0))).w
-
-
-def optimum(problem: exact.Problem, X: np.ndarray) -> np.ndarray:
-    """Return the certified optimum."""
-    return exact.solve(X, problem.pairs.positive, problem.lam, loss=problem.loss.name, tol=1e-9).w
+def on_drawn(solver: approx.Adamax) -> Fit:
+    """Return the fit of a descent on as many drawn pairs as there are rows."""
+    return lambda problem, X: solver.solve(
+        problem.with_pairs(approx.draw_pairs(problem.pairs.positive, len(X), 0))
+    ).w
 
 
 OURS: dict[str, dict[str, Fit]] = {
     "hinge": {
-        "ROCSVM (exact)": optimum,
+        "ROCSVM (exact)": lambda problem, X: exact.solve(X, problem.pairs.positive, problem.lam).w,
         "NSAUC, 20 epochs": lambda problem, X: approx.PairSGD(20).solve(problem).w,
-        "  SGDClassifier, n drawn pairs": partial(elsewhere, points=peers.sgd),
+        "  SGDClassifier, n drawn pairs": elsewhere(peers.sgd),
     },
     "squared_hinge": {
         "RankSVM, NBAUC": lambda problem, X: approx.TruncatedNewton().solve(problem).w,
     },
 }
 
-ADAMAX = approx.Adamax(step=0.05, max_iter=5000)
 ROCLAB = approx.Adamax(step=0.002, variant="scalar-norm", tol=0.0, keep="last", max_iter=50_000)
 
 DRAWN: dict[str, Fit] = {
-    "IncompleteROCSVM, n pairs, Adamax": partial(on_drawn, solver=ADAMAX),
-    "  roclab's recipe, n pairs": partial(on_drawn, solver=ROCLAB),
-    "  LinearSVC, n drawn pairs": partial(elsewhere, points=peers.linear_svc),
+    "IncompleteROCSVM, n pairs, Adamax": on_drawn(approx.Adamax(step=0.05, max_iter=5000)),
+    "  roclab's recipe, n pairs": on_drawn(ROCLAB),
+    "  LinearSVC, n drawn pairs": elsewhere(peers.linear_svc),
 }
 
 
 def objectives(rows: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     """Yield wdbc, drawn rows, Nyström features and those of a kernel's whole matrix."""
     data = load("wdbc")
-    X, y = c.standardised(data.X), data.is_positive
+    X, y = scale(data.X), data.is_positive
     yield "wdbc", X, y
     drawn = load(f"linear:{rows}")
     yield "linear", drawn.X, drawn.is_positive
@@ -247,8 +225,8 @@ def landmarks(quick: bool, **_: Any) -> Iterator[c.Row]:
     """Yield d = 300, n = 1e5, the size of [ScalingUp, Table 2]: the optimum and drawn pairs."""
     n = c.fewer(quick)(100_000)
     radial = load(f"radial:{n}")
-    features = approx.Nystrom(gamma=0.5, n_landmarks=300, random_state=0).fit_transform(radial.X)
-    Z, y = features, radial.is_positive
+    Z = approx.Nystrom(gamma=0.5, n_landmarks=300, random_state=0).fit_transform(radial.X)
+    y = radial.is_positive
     for weight in (0.0, 10.0):
         best, seconds = c.once(partial(exact.solve, Z, y, 1e-3, structure=weight, tol=1e-9))
         lower = best.certificate.dual
@@ -257,11 +235,10 @@ def landmarks(quick: bool, **_: Any) -> Iterator[c.Row]:
                       "excess": best.certificate.gap / lower,
                       "AUC": roc_auc_score(y, Z @ best.w)}  # fmt: skip
         for times in (1, 10):
-            how: dict[str, Any] = {"random_state": 0, "max_time": 1.0 if quick else 60.0}
-            model = approx.IncompleteSAUCSVM(1e-3, weight, n_pairs=times * len(y), **how)
+            model = approx.IncompleteSAUCSVM(1e-3, weight, n_pairs=times * n, random_state=0,
+                                             max_time=1.0 if quick else 60.0)  # fmt: skip
             _, seconds = c.once(partial(model.fit, Z, y))
-            yield head | {"fit": f"{times} n pairs, Adamax", "s": seconds,
-                          "steps": model.n_iter_,
+            yield head | {"fit": f"{times} n pairs, Adamax", "s": seconds, "steps": model.n_iter_,
                           "excess": model.certificate_.primal / lower - 1,
                           "AUC": roc_auc_score(y, model.decision_function(Z))}  # fmt: skip
 

@@ -17,28 +17,12 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 import common as c
-from aucert.exact import (
-    C_from_lam,
-    PairList,
-    certify,
-    ordinal_pairs,
-    solve,
-    survival_pairs,
-)
+from aucert.exact import C_from_lam, PairList, certify, ordinal_pairs, solve, survival_pairs
 
 LAM = 1e-3
-
-WARM = 400_000
-"""Rows of a solve before the first that is timed: it loads or compiles every loop of many rows."""
-
-APART = 2.0
-"""How far apart the classes of partial AUC are: nearer ones have the optimum zero."""
-
-GRADES = np.cumsum([0.55, 0.3, 0.1, 0.03])
-"""Shares of the grades 0 .. 4, as in sets of learning to rank."""
-
-
-# Rows
+WARM = 400_000  # rows of a solve before the first that is timed: it loads or compiles every loop
+APART = 2.0  # how far apart the classes of partial AUC are: nearer ones have the optimum zero
+GRADES = np.cumsum([0.55, 0.3, 0.1, 0.03])  # shares of grades 0 .. 4, as in learning to rank
 
 
 def labelled(n: int, p: int, seed: int = 0, shift: float = 0.5) -> tuple[np.ndarray, np.ndarray]:
@@ -69,20 +53,6 @@ def graded(n: int, p: int, rows: int, seed: int = 0) -> tuple[np.ndarray, np.nda
     return X, np.searchsorted(np.quantile(merit, GRADES), merit), queries
 
 
-def row(what: str, X: np.ndarray, found: Any, seconds: float, R: float | None = None) -> c.Row:
-    """Return the row of a solve."""
-    return {"problem": what, "n": X.shape[0], "d": X.shape[1], "s": seconds,
-            "in R": None if R is None else seconds / R, "proved": c.proved(found),
-            "steps": found.n_iter, "method": found.method, "note": ""}  # fmt: skip
-
-
-def rival(what: str, X: np.ndarray, seconds: float | None, note: str) -> c.Row:
-    """Return the row of a rival."""
-    empty = dict.fromkeys(("in R", "proved", "steps", "method"))
-    return {"problem": f"  {what}", "n": X.shape[0], "d": X.shape[1], "s": seconds, **empty,
-            "note": note}  # fmt: skip
-
-
 def excess(found: Any, X: np.ndarray, y: Any, w: np.ndarray, **asked: Any) -> str:
     """Return how far F(w) is above the proved lower bound, in words."""
     value, best = certify(X, y, lam=LAM, w=w, **asked).primal, found.certificate
@@ -90,20 +60,33 @@ def excess(found: Any, X: np.ndarray, y: Any, w: np.ndarray, **asked: Any) -> st
     return f"excess {(value - best.dual) / best.dual:.2g}"
 
 
-# Problems
+def solved(
+    what: str, X: np.ndarray, y: Any, tol: float, R: float | None = None, **asked: Any
+) -> tuple[c.Row, Any]:
+    """Return the row of a solve with one thread, and the solution."""
+    call = partial(solve, X, y, tol=tol, n_jobs=1, **{"lam": LAM} | asked)
+    found, seconds = c.timed(call, enough=2.0)
+    return {"problem": f"{what}, {c.short(tol)}", "n": X.shape[0], "d": X.shape[1], "s": seconds,
+            "in R": None if R is None else seconds / R, "proved": c.proved(found),
+            "steps": found.n_iter, "method": found.method, "note": ""}, found  # fmt: skip
+
+
+def rival(what: str, X: np.ndarray, seconds: float | None, note: str) -> c.Row:
+    """Return the row of a rival."""
+    return {"problem": f"  {what}", "n": X.shape[0], "d": X.shape[1], "s": seconds,
+            **dict.fromkeys(("in R", "proved", "steps", "method")), "note": note}  # fmt: skip
 
 
 def survival(quick: bool) -> Iterator[c.Row]:
     """Yield the hinge and the squared hinge over comparable pairs, and FastSurvivalSVM."""
     for n in (1000, 1_000_000)[: 1 if quick else None]:
         X, time, event = survival_rows(n, 10)
-        asked: dict[str, Any] = {"lam": LAM, "tol": 1e-6, "time": time, "event": event}
-        found, seconds = c.timed(partial(solve, X, None, n_jobs=1, **asked))
-        yield row("hinge, comparable pairs, 1e-6", X, found, seconds, c.timed(c.reading(X))[1])
+        R = c.timed(c.reading(X))[1]
+        yield solved("hinge, comparable pairs", X, None, 1e-6, R, time=time, event=event)[0]
     X, time, event = survival_rows(c.fewer(quick)(100_000), 10, 1)
     asked = {"loss": "squared_hinge", "time": time, "event": event}
-    found, seconds = c.timed(partial(solve, X, None, lam=LAM, tol=1e-9, n_jobs=1, **asked), 3)
-    yield row("squared hinge, comparable pairs, 1e-9", X, found, seconds)
+    row, found = solved("squared hinge, comparable pairs", X, None, 1e-9, **asked)
+    yield row
     try:
         svm, util = import_module("sksurv.svm"), import_module("sksurv.util")
     except ImportError:
@@ -124,44 +107,41 @@ def ranking(quick: bool) -> Iterator[c.Row]:
     """Yield sets of queries."""
     for n, p, rows, tol in QUERIES[: 2 if quick else None]:
         X, grade, qid = graded(c.fewer(quick)(n), p, rows)
-        call = partial(solve, X, grade, lam=LAM, tol=tol, qid=qid, n_jobs=1)
-        found, seconds = c.timed(call)
-        yield row(f"hinge, {rows} rows per query, {tol:g}", X, found, seconds)
+        yield solved(f"hinge, {rows} rows per query", X, grade, tol, qid=qid)[0]
+
+
+def listed_rows(count: int) -> tuple[Any, ...]:
+    """Return a thousand rows of two classes, ordered pairs of them, and a list of so many pairs."""
+    X, y = labelled(1000, 10, 2)
+    rng = np.random.default_rng(0)
+    ordered = ordinal_pairs(np.round(X[:, :3].sum(axis=1) + rng.normal(size=len(X))))
+    i, j = (rng.choice(np.flatnonzero(y == k), count) for k in (1, 0))
+    return X, y, ordered, PairList(i, j)
 
 
 def listed(quick: bool) -> Iterator[c.Row]:
     """Yield listed and ordered pairs, and two classes of the same rows next to them."""
-    X, y = labelled(1000, 10, 2)
-    rng = np.random.default_rng(0)
-    ordered = np.round(X[:, :3].sum(axis=1) + rng.normal(size=len(X)))
-    i, j = (rng.choice(np.flatnonzero(y == k), c.fewer(quick)(50_000)) for k in (1, 0))
+    X, y, ordered, pairs = listed_rows(c.fewer(quick)(50_000))
     for loss in ("hinge", "squared_hinge", "logistic"):
-        asked: dict[str, Any] = {"lam": LAM, "loss": loss, "tol": 1e-6, "n_jobs": 1}
-        for what, call in {
-            "two classes": partial(solve, X, y, **asked),
-            "ordered labels": partial(solve, X, None, pairs=ordinal_pairs(ordered), **asked),
-            "listed pairs": partial(solve, X, y, pairs=PairList(i, j), **asked),
-        }.items():
-            found, seconds = c.timed(call)
-            yield row(f"{loss}, {what}, 1e-6", X, found, seconds)
-    D, side = X[i] - X[j], np.arange(len(i)) % 2
-    model = LogisticRegression(C=1 / (LAM * len(i)), fit_intercept=False, tol=1e-10, max_iter=1000)
+        yield solved(f"{loss}, two classes", X, y, 1e-6, loss=loss)[0]
+        yield solved(f"{loss}, ordered labels", X, None, 1e-6, loss=loss, pairs=ordered)[0]
+        row, found = solved(f"{loss}, listed pairs", X, y, 1e-6, loss=loss, pairs=pairs)
+        yield row
+    D, side = X[pairs.i] - X[pairs.j], np.arange(len(pairs.i)) % 2
+    model = LogisticRegression(C=1 / (LAM * len(D)), fit_intercept=False, tol=1e-10, max_iter=1000)
     _, seconds = c.timed(partial(model.fit, np.where(side[:, None] == 1, D, -D), side))
-    note = excess(found, X, y, model.coef_[0], loss="logistic", pairs=PairList(i, j))
+    note = excess(found, X, y, model.coef_[0], loss="logistic", pairs=pairs)
     yield rival("LogisticRegression on the same pairs", X, seconds, note)
 
 
 def tails(quick: bool) -> Iterator[c.Row]:
     """Yield one-way and two-way partial AUC."""
     X, y = labelled(c.fewer(quick)(1_000_000), 10, shift=APART)
-    asked: dict[str, Any] = {"lam": LAM, "fpr_max": 0.1, "n_jobs": 1}
-    found, seconds = c.timed(partial(solve, X, y, tol=1e-6, **asked))
-    yield row("one-way partial AUC, 1e-6", X, found, seconds, c.timed(c.reading(X))[1])
-    found, seconds = c.timed(partial(solve, X, y, tpr_min=0.5, tol=1e-5, max_time=300, **asked))
-    yield row("two-way partial AUC, 1e-5", X, found, seconds)
+    R, half = c.timed(c.reading(X))[1], {"fpr_max": 0.1, "tpr_min": 0.5}
+    yield solved("one-way partial AUC", X, y, 1e-6, R, fpr_max=0.1)[0]
+    yield solved("two-way partial AUC", X, y, 1e-5, max_time=300, **half)[0]
     X, y = labelled(c.fewer(quick)(100_000), 10, 1, APART)
-    found, seconds = c.timed(partial(solve, X, y, tol=1e-6, **asked))
-    yield row("one-way partial AUC, 1e-6", X, found, seconds)
+    yield solved("one-way partial AUC", X, y, 1e-6, fpr_max=0.1)[0]
 
 
 def logistic(quick: bool) -> Iterator[c.Row]:
@@ -170,8 +150,7 @@ def logistic(quick: bool) -> Iterator[c.Row]:
     solve(X[:WARM], y[:WARM], lam=LAM, loss="logistic")
     R = c.timed(c.reading(X))[1]
     for tol in (1e-8, 1e-10):
-        found, seconds = c.once(partial(solve, X, y, lam=LAM, loss="logistic", tol=tol, n_jobs=1))
-        yield row(f"logistic, {tol:g}", X, found, seconds, R)
+        yield solved("logistic", X, y, tol, R, loss="logistic")[0]
 
 
 def lasso(quick: bool) -> Iterator[c.Row]:
@@ -180,24 +159,15 @@ def lasso(quick: bool) -> Iterator[c.Row]:
     n, p = c.fewer(quick)(20_000), 100 if quick else 1000
     X = rng.normal(size=(n, p))
     y = (X[:, :10] @ np.linspace(1, 0.2, 10) + rng.normal(size=n) > 0.5).astype(int)
-    asked: dict[str, Any] = {"lam": 0.0, "l1": 0.05, "loss": "squared_hinge", "tol": 1e-6}
-    found, seconds = c.timed(partial(solve, X, y, n_jobs=1, **asked))
+    asked: dict[str, Any] = {"lam": 0.0, "l1": 0.05, "loss": "squared_hinge"}
+    row, found = solved("squared hinge, l1 0.05", X, y, 1e-6, **asked)
     zeros, held = int((np.abs(found.w) < 1e-9).sum()), found.zeros_proved
-    note = f"{0 if held is None else int(held.sum())} zeros proved of {zeros}"
-    yield row("squared hinge, l1 0.05, 1e-6", X, found, seconds) | {"note": note}
+    yield row | {"note": f"{0 if held is None else int(held.sum())} zeros proved of {zeros}"}
 
 
-main = c.command(
-    {
-        "survival": survival,
-        "ranking": ranking,
-        "listed": listed,
-        "partial-auc": tails,
-        "logistic-loss": logistic,
-        "lasso": lasso,
-    },
-    __doc__,
-)
+PARTS = {"survival": survival, "ranking": ranking, "listed": listed, "partial-auc": tails,
+         "logistic-loss": logistic, "lasso": lasso}  # fmt: skip
+main = c.command(PARTS, __doc__)
 
 if __name__ == "__main__":
     main()

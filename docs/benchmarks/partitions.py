@@ -29,13 +29,8 @@ from aucert.exact.formulation.request import Request
 from aucert.validation.files.parquet_folder import ParquetFolder, read_parquet_folder
 
 LAM = 1e-2
-
-FILES, GROUP = 8, 1 << 20
-"""Files of the dataset, and rows of their row groups."""
-
-BINS = 1 << 10
-"""Bins per unit of score, the grid that a gap of 1e-6 needs."""
-
+FILES, GROUP = 8, 1 << 20  # files of the dataset, and rows of their row groups
+BINS = 1 << 10  # per unit of score: the grid that a gap of 1e-6 needs
 CLUSTERS = (1e9, 1, 2), (1e10, 4, 16), (1e12, 100, 16)
 """Rows, machines and cores a machine that a solve is projected to."""
 
@@ -48,6 +43,21 @@ def watched(work: Callable[[], Any]) -> tuple[Any, tuple[float, float, float]]:
     return found, (max(tree.cpu, 0.01), time.perf_counter() - start, tree.peak / 1e9)
 
 
+def drawn(seed: Any, rows: int, dim: int) -> np.ndarray:
+    """Return float32 rows and their label: 20 % positive rows, half a unit above the others."""
+    rng = np.random.default_rng(seed)
+    table = rng.standard_normal((rows, dim + 1), dtype=np.float32)
+    table[:, dim] = rng.random(rows, dtype=np.float32) < 0.2
+    table[:, :dim] += np.float32(0.5) * table[:, dim:]
+    return table
+
+
+def split(table: np.ndarray, parts: int) -> PartitionedRows:
+    """Return drawn rows in partitions of equal size."""
+    return PartitionedRows([(part[:, :-1].copy(), part[:, -1] > 0)
+                            for part in np.split(table, parts)])  # fmt: skip
+
+
 def evaluation(rows: PartitionedRows) -> Callable[[], object]:
     """Return the function that evaluates once, at weights of length 0.8."""
     problem = partitioned_problem(rows, None, Request.of(LAM))
@@ -56,34 +66,21 @@ def evaluation(rows: PartitionedRows) -> Callable[[], object]:
     return lambda: Evaluator(problem).at(w, BINS, 1)
 
 
-def compile_evaluation(dim: int) -> None:
-    """Evaluate once over a few rows, so that what is measured is compiled."""
-    X = np.random.default_rng(0).standard_normal((100, dim), dtype=np.float32)
-    evaluation(PartitionedRows([(X[:50], X[:50, 0] > 0), (X[50:], X[50:, 0] > 0)]))()
-
-
 # Files
 
 
 def write_dataset(folder: Path, n: int, dim: int) -> None:
-    """Write the dataset: 20 % positive rows, half a unit above the others."""
+    """Write the dataset."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    rng = np.random.default_rng(0)
-    names = [f"x{j}" for j in range(dim)]
-    schema = pa.schema([*((name, pa.float32()) for name in names), ("y", pa.int8())])
+    columns = [*((f"x{j}", pa.float32()) for j in range(dim)), ("y", pa.int8())]
     how: dict[str, Any] = {"compression": "none", "use_dictionary": False}
     for k in range(FILES):
-        left = n // FILES
-        with pq.ParquetWriter(folder / f"part-{k}.parquet", schema, **how) as writer:
-            while left:
-                rows = min(GROUP, left)
-                y = rng.random(rows, dtype=np.float32) < 0.2
-                columns = [rng.standard_normal(rows, dtype=np.float32) for _ in names]
-                parts = [column + np.float32(0.5) * y for column in columns]
-                writer.write_table(pa.table([*parts, y.astype(np.int8)], schema), GROUP)
-                left -= rows
+        with pq.ParquetWriter(folder / f"part-{k}.parquet", pa.schema(columns), **how) as writer:
+            for start in range(0, n // FILES, GROUP):
+                *X, y = drawn((k, start), min(GROUP, n // FILES - start), dim).T.copy()
+                writer.write_table(pa.table([*X, y.astype(np.int8)], schema=writer.schema), GROUP)
 
 
 def read_once(found: ParquetFolder) -> None:
@@ -115,7 +112,7 @@ def files(
 
         yield row("one bare reading", bare)
         yield row("finding the labels", labels)
-        compile_evaluation(dim)
+        evaluation(split(drawn(0, 100, dim), 2))()  # compiles it
         least = np.inf
         for count in jobs:
             who = f"{count} processes" if count > 1 else "this process"
@@ -127,24 +124,13 @@ def files(
             least = min(least, (first[0] + solved[0]) / n)
             yield row(f"{who}: an evaluation", watched(evaluation(rows))[1])
     for rows, machines, cores in CLUSTERS:
-        hours = rows * least / 3600
-        clock = 3600 * hours / machines / cores
-        yield {"n": rows, "what": f"projected, not run: {machines} x {cores} cores",
-               "CPU s": rows * least, "readings": None, "clock s": clock,
-               "ns a row": 1e9 * least, "GB": None,
-               "result": f"{hours:.3g} core hours"}  # fmt: skip
+        cpu = rows * least
+        yield {"n": rows, "what": f"projected, not run: {machines} x {cores} cores", "CPU s": cpu,
+               "readings": None, "clock s": cpu / machines / cores, "ns a row": 1e9 * least,
+               "GB": None, "result": f"{cpu / 3600:.3g} core hours"}  # fmt: skip
 
 
 # Dask
-
-
-def drawn(k: int, rows: int, dim: int) -> np.ndarray:
-    """Return rows and label of partition `k`: 20 % positive rows, half a unit above the others."""
-    rng = np.random.default_rng(k)
-    table = rng.standard_normal((rows, dim + 1), dtype=np.float32)
-    table[:, dim] = rng.random(rows, dtype=np.float32) < 0.2
-    table[:, :dim] += np.float32(0.5) * table[:, dim:]
-    return table
 
 
 def rows_there(n: int, dim: int, parts: int) -> PartitionedRows:
@@ -167,13 +153,10 @@ def cluster(quick: bool, n: int, dim: int, workers: tuple[int, ...], **_: Any) -
     """Yield CPU seconds of an evaluation here and on dask's workers, the best of three turns."""
     from distributed import Client, LocalCluster
 
-    n, parts = (n // c.QUICK if quick else n), 10
-    n -= n % parts
-    compile_evaluation(dim)
+    parts, n = 10, (n // c.QUICK if quick else n) // 10 * 10
+    evaluation(split(drawn(0, 100, dim), 2))()  # compiles it
     table = np.concatenate([drawn(k, n // parts, dim) for k in range(parts)])
-    cuts = list(range(n // parts, n, n // parts))
-    split = np.split(table[:, :dim].copy(), cuts), np.split(table[:, dim] > 0, cuts)
-    here = evaluation(PartitionedRows(list(zip(*split, strict=True))))
+    here = evaluation(split(table, parts))
     for count in workers[: 1 if quick else None]:
         how: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": ":0"}
         with LocalCluster(n_workers=count, **how) as made, Client(made):

@@ -10,11 +10,12 @@ peak of anonymous memory next to the data.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,38 +25,21 @@ from aucert.exact.spaces.kernels import Gaussian
 from aucert.validation.data.real_data import load_real, real_data_folder
 
 GAMMA = 0.1
-
-LONGEST = 120.0
-"""Seconds that a solve may take."""
-
-
-WARM = 400_000
-"""Rows of a solve that loads or compiles every loop of many rows."""
-
-
-class Case(NamedTuple):
-    """Rows, and what is asked about them."""
-
-    name: str
-    n: int
-    draw: Callable[[int], c.Labelled]
-    lams: tuple[float, ...]
-    tols: tuple[float, ...]
-    asked: dict[str, Any] | None = None
+LONGEST = 120.0  # seconds that a solve may take
+WARM = 400_000  # rows of a solve that loads or compiles every loop of many rows
 
 
 def tailed(kind: str, n: int, d: int = 10) -> c.Labelled:
-    """Return rows with heavy tails, a few large entries, or columns of very different sizes."""
+    """Return rows with heavy tails, ties, columns of very different sizes, or a few large entries."""
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(n, d))
     y = Z @ np.linspace(1, 0.1, d) + rng.normal(size=n) > 1
-    if kind == "cauchy":
-        return rng.standard_cauchy((n, d)) + y[:, None], y
-    if kind == "whole":
-        return np.round(2 * Z), y
-    if kind == "unscaled":
-        return Z * 10.0 ** np.linspace(-6, 6, d), y
-    Z[rng.integers(0, n, max(n // 1000, 3)), 0] *= 1e8
+    if kind == "outliers":
+        Z[rng.integers(0, n, max(n // 1000, 3)), 0] *= 1e8
+    elif kind == "cauchy":
+        Z = rng.standard_cauchy((n, d)) + y[:, None]
+    else:
+        Z = np.round(2 * Z) if kind == "whole" else Z * 10.0 ** np.linspace(-6, 6, d)
     return Z, y
 
 
@@ -69,26 +53,27 @@ LAMS, FINE = (1e-1, 1e-3, 1e-5), (1e-6, 1e-9)
 ALL = (1e-3, 1e-6, 1e-9)
 RBF: dict[str, Any] = {"kernel": "rbf", "gamma": GAMMA}
 
-CASES = (
-    Case("two features", 1000, c.plane, LAMS[1:2], ALL),
-    Case("two features", 100_000, c.plane, LAMS, (*ALL, 1e-12)),
-    Case("two features", 1_000_000, c.plane, LAMS, FINE),
-    Case("two features", 10_000_000, c.plane, LAMS, FINE),
-    Case("squared hinge", 1_000_000, c.plane, LAMS[1:2], ALL, {"loss": "squared_hinge"}),
-    Case("logistic", 1_000_000, lambda n: c.plain(n, 10), LAMS[1:2], FINE, {"loss": "logistic"}),
-    Case("20 features", 100_000, lambda n: c.plain(n, 20), LAMS[1:2], ALL),
-    Case("300 features", 10_000, lambda n: c.plain(n, 300), (1e-2,), ALL),
-    Case("300 features", 100_000, lambda n: c.plain(n, 300), (1e-2,), ALL),
-    Case("2000 features", 10_000, lambda n: c.plain(n, 2000), (1.0, 1e-2, 1e-4), FINE),
-    Case("sparse, 60 a row", 100_000, lambda n: c.sparse(n, n // 2), (1e-4,), ALL),
-    Case("wide c.sparse rows", 2000, lambda n: c.sparse(n, 25 * n), (1e-4,), (1e-3, 1e-6)),
-    Case("whole numbers", 500_000, lambda n: tailed("whole", n), (1e-3,), (1e-9,)),
-    *(Case(kind, 100_000, partial(tailed, kind), (1e-2, 1e-8), (1e-6,))
+CASES: tuple[tuple[Any, ...], ...] = (
+    ("two features", 1000, c.plane, LAMS[1:2], ALL),
+    ("two features", 100_000, c.plane, LAMS, (*ALL, 1e-12)),
+    ("two features", 1_000_000, c.plane, LAMS, FINE),
+    ("two features", 10_000_000, c.plane, LAMS, FINE),
+    ("squared hinge", 1_000_000, c.plane, LAMS[1:2], ALL, {"loss": "squared_hinge"}),
+    ("logistic", 1_000_000, partial(c.plain, d=10), LAMS[1:2], FINE, {"loss": "logistic"}),
+    ("20 features", 100_000, partial(c.plain, d=20), LAMS[1:2], ALL),
+    ("300 features", 10_000, partial(c.plain, d=300), (1e-2,), ALL),
+    ("300 features", 100_000, partial(c.plain, d=300), (1e-2,), ALL),
+    ("2000 features", 10_000, partial(c.plain, d=2000), (1.0, 1e-2, 1e-4), FINE),
+    ("sparse, 60 a row", 100_000, lambda n: c.sparse(n, n // 2), (1e-4,), ALL),
+    ("wide sparse rows", 2000, lambda n: c.sparse(n, 25 * n), (1e-4,), (1e-3, 1e-6)),
+    ("whole numbers", 500_000, lambda n: tailed("whole", n), (1e-3,), (1e-9,)),
+    *((kind, 100_000, partial(tailed, kind), (1e-2, 1e-8), (1e-6,))
       for kind in ("cauchy", "outliers", "unscaled")),
-    Case("Gaussian, full rank", 5000, c.curved, (1e-3,), ALL, RBF),
-    Case("Gaussian, full rank", 10_000, c.curved, LAMS, FINE, RBF),
-    Case("covtype", 258_565, covtype, (1e-5,), (1e-9,)),
+    ("Gaussian, full rank", 5000, c.curved, (1e-3,), ALL, RBF),
+    ("Gaussian, full rank", 10_000, c.curved, LAMS, FINE, RBF),
+    ("covtype", 258_565, covtype, (1e-5,), (1e-9,)),
 )  # fmt: skip
+"""Name, rows, how they are drawn, lam, tolerances, and what else is asked."""
 
 
 def unit(X: Any, asked: dict[str, Any]) -> float:
@@ -99,34 +84,27 @@ def unit(X: Any, asked: dict[str, Any]) -> float:
     return c.timed(lambda: [kernel(X[k : k + 500], X).sum() for k in range(0, len(X), 500)])[1]
 
 
-def measured(
-    X: Any, y: np.ndarray, lam: float, tol: float, R: float, asked: dict[str, Any]
-) -> c.Row:
-    """Return the row of one solve."""
-    call = partial(solve, X, y, lam, tol=tol, n_jobs=1, max_time=LONGEST, **asked)
-    with c.Tree() as memory:
-        found, seconds = c.timed(call)
-    return {"n": X.shape[0], "d": X.shape[1], "lam": lam, "tol": tol, "s": seconds, "R": R,
-            "in R": seconds / R, "GB": memory.peak / 1e9, "proved": c.proved(found),
-            "steps": found.n_iter, "method": found.method}  # fmt: skip
-
-
 def regimes(quick: bool) -> Iterator[c.Row]:
     """Yield what a solve takes, regime by regime."""
-    for case in CASES:
-        if case.name == "covtype" and (quick or real_data_folder() is None):
+    for name, n, draw, lams, tols, *more in CASES:
+        if name == "covtype" and (quick or real_data_folder() is None):
             continue
-        X, y = case.draw(c.fewer(quick)(case.n))
-        asked = case.asked or {}
+        X, y = draw(c.fewer(quick)(n))
+        asked: dict[str, Any] = more[0] if more else {}
         R = unit(X, asked)
-        for lam in case.lams[: 1 if quick else None]:
-            for tol in case.tols[: 1 if quick else None]:
-                yield {"regime": case.name} | measured(X, y, lam, tol, R, asked)
+        for lam, tol in list(product(lams, tols))[: 1 if quick else None]:
+            call = partial(solve, X, y, lam, tol=tol, n_jobs=1, max_time=LONGEST, **asked)
+            with c.Tree() as memory:
+                found, seconds = c.timed(call)
+            yield {"regime": name, "n": X.shape[0], "d": X.shape[1], "lam": lam, "tol": tol,
+                   "s": seconds, "R": R, "in R": seconds / R, "GB": memory.peak / 1e9,
+                   "proved": c.proved(found), "steps": found.n_iter,
+                   "method": found.method}  # fmt: skip
 
 
-def threads(quick: bool) -> Iterator[c.Row]:
+def threads(quick: bool, sizes: tuple[int, ...] = (10**5, 10**6, 10**7)) -> Iterator[c.Row]:
     """Yield seconds by the clock with one and two threads, and whether their bits differ."""
-    for n in (10**5, 10**6, 10**7)[: 1 if quick else None]:
+    for n in sizes[: 1 if quick else None]:
         X, y = c.plane(c.fewer(quick)(n))
         solved = {jobs: c.timed(partial(solve, X, y, 1e-3, tol=1e-6, n_jobs=jobs), 2,
                               time.perf_counter) for jobs in (1, 2)}  # fmt: skip

@@ -14,7 +14,7 @@ convex loss of the **margin** :math:`t_{ij} = s_i - s_j` in the place of the err
 bounds :math:`1 - \mathrm{AUC}` from above.
 """
 
-import time
+from timeit import repeat
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -39,7 +39,7 @@ print(f"AUC {by_hand:.4f}, mean hinge {hinge:.4f}")
 # %%
 # The sum without the pairs
 # -------------------------
-# A million rows have :math:`2.5 \cdot 10^{11}` pairs. Nobody needs to visit them. Write
+# A million rows have :math:`2.5 \cdot 10^{11}` pairs. They need not be visited one by one. Let
 # :math:`t_i = s_i - 1` for a positive row and :math:`b_j = s_j` for a negative one; then the hinge
 # of a pair is :math:`\max(0, b_j - t_i)`, and a positive row contributes
 #
@@ -48,8 +48,8 @@ print(f"AUC {by_hand:.4f}, mean hinge {hinge:.4f}")
 #
 # After sorting the :math:`b_j`, the rows with :math:`b_j > t_i` are the last ones: both sums are
 # differences of running sums, and their start is found by bisection. So all pairs cost one sort,
-# :math:`O(n \log n)`. The same running sums give the **marginals**: in how many active pairs each
-# row is. The gradient needs nothing else, for a pair's slope pulls at two rows with equal force:
+# :math:`O(n \log n)`. The same running sums give the **marginals**, the number of active pairs of
+# each row. The gradient needs nothing else: a pair adds its slope to two rows, with signs + and -:
 #
 # .. math:: \nabla_w \sum_{ij} \max(0, 1 - w'(x_i - x_j)) = -\sum_i u_i x_i + \sum_j v_j x_j .
 #
@@ -69,20 +69,14 @@ print("active pairs of each positive row", sides.u, "and of each negative row", 
 # %%
 # How long it takes
 # -----------------
-# The double sum against the sorted one. The first grows with :math:`n^2` and with the memory too;
-# the second is hardly more than a sort.
+# Time and memory of the double sum grow with :math:`n^2`; the sorted one is hardly more than a sort.
 
 rng = np.random.default_rng(0)
 
 
 def seconds(function, *arguments):
     """Return the least time of three calls."""
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        function(*arguments)
-        times.append(time.perf_counter() - start)
-    return min(times)
+    return min(repeat(lambda: function(*arguments), number=1, repeat=3))
 
 
 def double_sum(t, b):
@@ -103,20 +97,19 @@ figure, axes = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 axes.loglog(sizes[: len(slow)], slow, "s--", label="all pairs, one by one")
 axes.loglog(sizes, fast, "o-", label="sorted sums")
 axes.set(xlabel="rows", ylabel="seconds", title="One evaluation of the loss over all pairs")
-axes.grid(alpha=0.3)
 axes.legend()
 plt.show()
 
 # %%
 # So the exact problem is within reach
 # ------------------------------------
-# Because a step over *all* pairs costs so little, the problem itself can be solved, and there is
-# no need to draw some pairs and hope. ``solve`` minimises
+# Because a step over *all* pairs costs so little, the problem itself can be solved, and pairs need
+# not be drawn. ``solve`` minimises
 #
 # .. math:: F(w) = \frac{\lambda}{2} |w|^2
 #           + \frac{1}{n_+ n_-} \sum_{ij} \max(0, 1 - w'(x_i - x_j))
 #
-# and proves how near it came. What that proof is, the next tutorial says.
+# and proves how near it came. The next tutorial explains that proof.
 
 X, malignant = load_breast_cancer(return_X_y=True)
 X, malignant = scale(X), malignant == 0
@@ -129,7 +122,7 @@ print(f"AUC on these rows {auc(X @ solution.w, malignant):.5f}")
 # %%
 # Exercises
 # ---------
-# 1. What is the AUC of a constant score, with ties counted one half, as errors and as successes?
+# 1. What is the AUC of a constant score if ties count one half, as errors, or as successes?
 #    (One half, 0 and 1. The library counts one half.)
-# 2. Derive which running sums :math:`\sum_j \max(0, b_j - t_i)^2` needs, and write it in five
+# 2. Which running sums does :math:`\sum_j \max(0, b_j - t_i)^2` need? Write it in five
 #    lines. (Those of :math:`1, b, b^2`, since :math:`(b - t)^2 = b^2 - 2tb + t^2`.)

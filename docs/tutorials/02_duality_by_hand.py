@@ -3,8 +3,8 @@ r"""
 ====================================================
 
 A **certificate** is a pair of numbers with the optimum between them. The upper one is easy: the
-objective at any point. This tutorial derives the lower one, finds both by hand on four points, and
-lets the library find them again.
+objective at any point. This tutorial derives the lower one, and finds both on four points, first by
+hand and then with the library.
 
 Take one feature, positive rows at 2 and 0, negative rows at 1 and -1. The four differences
 :math:`x_i - x_j` are
@@ -44,8 +44,8 @@ def F(w, lam):
 #           \ge \frac14 \sum \alpha_{ij} - \frac{g^2}{2\lambda},
 #
 # the last step because a parabola is nowhere below its lowest point, at :math:`w = g/\lambda`. Call
-# the right side :math:`D(\alpha)`. It does not contain :math:`w`: it is below the optimum, whoever
-# chose :math:`\alpha`.
+# the right side :math:`D(\alpha)`. It does not contain :math:`w`, so for every :math:`\alpha` it is
+# at most the optimum.
 
 
 def D(alpha, lam):
@@ -59,7 +59,7 @@ def D(alpha, lam):
 # ------------------------------
 # Suppose :math:`1/3 < w < 1`. Then all pairs but the second are active, and
 # :math:`F'(w) = \lambda w - \frac14(1 - 1 + 1) = 0` gives :math:`w = \frac{1}{4\lambda} = \frac12`,
-# which is in the range supposed. Here :math:`F = \frac1{16} + \frac58 = \frac{11}{16}`. The slopes
+# which is in the assumed range. Here :math:`F = \frac1{16} + \frac58 = \frac{11}{16}`. The slopes
 # there are :math:`\alpha = (1, 0, 1, 1)`, and they prove it:
 # :math:`D = \frac34 - \frac{1}{16} = \frac{11}{16}`.
 
@@ -69,13 +69,13 @@ assert F(0.5, lam=0.5) == D(np.array([1, 0, 1, 1]), lam=0.5) == 11 / 16
 # By hand, :math:`\lambda = 1/8`: a kink
 # --------------------------------------
 # Now :math:`\frac{1}{4\lambda} = 2` is out of the range: :math:`w` stops at the kink :math:`w = 1`,
-# where the first and the fourth pair have margin exactly 1. A slope there may be anything between
-# 0 and 1. Call it :math:`a`: optimality :math:`\lambda w = g = \frac14(2a - 1)` wants
+# where the first and the fourth pair have margin exactly 1. Their slope may be any number between
+# 0 and 1. Call it :math:`a`: optimality :math:`\lambda w = g = \frac14(2a - 1)` requires
 # :math:`a = \frac{4\lambda + 1}{2} = \frac34`, and indeed
 # :math:`F(1) = \frac1{16} + \frac24 = \frac9{16} = D(\frac34, 0, 1, \frac34)`.
 #
 # **The whole difficulty of the hinge is in this number a.** The scores of the optimal :math:`w`
-# alone do not tell it.
+# do not determine it.
 
 lam = 1 / 8
 assert F(1.0, lam) == D(np.array([0.75, 0, 1, 0.75]), lam) == 9 / 16
@@ -104,8 +104,8 @@ plt.show()
 #    :language: python
 #    :pyobject: largest_flow
 #
-# Marginals that no :math:`\alpha` has are not refused: what is missing is subtracted from the
-# bound. A lower bound of the loss, with the evidence for it, is called a ``Minorant``.
+# Marginals that no :math:`\alpha` has are not refused: the bound is lowered by what is missing.
+# A lower bound of the loss, with the evidence for it, is called a ``Minorant``.
 
 problem = linear_problem(X, y, lam)
 u, v = np.array([0.75, 1.75]) / 4, np.array([1.75, 0.75]) / 4
@@ -129,7 +129,7 @@ assert found.reaches(1e-9) and np.isclose(found.primal, 9 / 16)
 # %%
 # What the gap says about w
 # -------------------------
-# :math:`F` bends at least as much as its penalty, so
+# :math:`F` curves at least as much as its penalty, so
 # :math:`\frac{\lambda}{2} |w - w^*|^2 \le F(w) - F(w^*) \le` gap, and
 # :math:`|w - w^*| \le \sqrt{2\,\mathrm{gap}/\lambda}`. The library calls this the ``radius``:
 

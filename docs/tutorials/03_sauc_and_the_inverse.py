@@ -8,8 +8,8 @@ SAUC-SVM [SAUC, eq. (8)] also wants the scores of each class to lie close togeth
           \Sigma = \Sigma_+ + \Sigma_-,
 
 where :math:`\Sigma_\pm` are the covariances of the two classes (divided by the class size) and
-:math:`\mu \ge 0` is called ``structure`` here. This tutorial derives the kernel form, finds that
-the matrix which the paper inverts is never invertible, and shows what computes the right thing.
+:math:`\mu \ge 0` is called ``structure`` here. This tutorial derives the kernel form, shows that
+the matrix which the paper inverts is never invertible, and computes the right thing.
 """
 
 import matplotlib.pyplot as plt
@@ -39,16 +39,16 @@ s = X @ np.array([1.0, 2.0])
 assert np.isclose(s @ R @ s, s[positive].var() + s[~positive].var())
 
 # %%
-# The structured machine is a plain one with another kernel. With :math:`\Sigma = X'RX` and
-# :math:`M = I + \mu\Sigma`, minimising :math:`\frac\lambda2 w'Mw + ...` is an ordinary machine in
+# The structured machine is a plain one with another kernel. Let :math:`\Sigma = X'RX` and
+# :math:`M = I + \mu\Sigma`. Minimising :math:`\frac\lambda2 w'Mw + ...` is an ordinary machine in
 # :math:`M^{1/2} w`, on rows :math:`M^{-1/2} x`, whose kernel is :math:`G = X M^{-1} X'`. To write
-# it with :math:`K = XX'` alone, take a root :math:`R = QQ'`. The Woodbury identity says
+# it with :math:`K = XX'` alone, take a root :math:`R = QQ'`. By the Woodbury identity,
 #
 # .. math:: (I + \mu X'QQ'X)^{-1} = I - \mu X'Q\,(I + \mu Q'KQ)^{-1} Q'X,
 #
 # .. math:: G = K - \mu K Q\,(I + \mu Q'KQ)^{-1} Q' K .
 #
-# Every eigenvalue of the matrix that is inverted is at least 1: no kernel can spoil it.
+# Every eigenvalue of the matrix that is inverted is at least 1, for any kernel.
 
 structure = 50.0
 G = direct_gram(X, scatter, structure)
@@ -64,8 +64,8 @@ assert np.allclose(deformed_gram(X @ X.T, scatter, structure), G)
 # But :math:`R` centres each class. A vector that is constant on the positive rows and zero on the
 # others has no spread: :math:`R 1_+ = 0`, hence :math:`(R + \mu RKR) 1_+ = 0` **for every kernel,
 # every data set and every** :math:`\mu`. The inverse does not exist. Read as a pseudo-inverse the
-# formula is right; read as an inverse it divides by rounding errors. The library has all the
-# readings, the printed one only on request:
+# formula is right; read as an inverse it divides by rounding errors. The library has every
+# reading, the printed one only on request:
 #
 # .. literalinclude:: /../exact/structured.py
 #    :language: python
@@ -82,24 +82,21 @@ for side in (positive, ~positive):
 print("smallest singular values:", np.linalg.svd(inside)[1][-3:])
 
 # %%
-# How wrong is it, then? Differences from the root form, relative to the size of the kernel:
+# How wrong is it, then? These are the differences from the root form:
 
 
-def printed(structure):
-    """The difference that the printed inverse makes; NaN where NumPy refuses the matrix."""
+def error(mu, how, **asked):
+    """The largest difference; NaN where NumPy refuses to invert the matrix."""
     try:
-        literal = deformed_gram(K, scatter, structure, "inv", paper_literal=True)
+        found = deformed_gram(K, scatter, mu, how, **asked)
     except np.linalg.LinAlgError:
         return np.nan
-    return np.abs(literal - deformed_gram(K, scatter, structure)).max()
+    return np.abs(found - deformed_gram(K, scatter, mu)).max()
 
 
 strengths = np.geomspace(1e-2, 1e4, 19)
-wrong = [printed(mu) for mu in strengths]
-right = [
-    np.abs(deformed_gram(K, scatter, mu, "pinv") - deformed_gram(K, scatter, mu)).max()
-    for mu in strengths
-]
+wrong = [error(mu, "inv", paper_literal=True) for mu in strengths]
+right = [error(mu, "pinv") for mu in strengths]
 figure, axes = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 axes.loglog(strengths, wrong, "s--", label="inverse, as printed")
 axes.loglog(strengths, right, "o-", label="pseudo-inverse")

@@ -9,7 +9,7 @@ A mean over all pairs is a **U-statistic** of order two. Its *incomplete* form i
 
 The paper takes :math:`B = n`, as many pairs as rows, so that a step costs :math:`O(n)`. This
 tutorial measures what that does to the answer. Since the exact answer is known with a proof, the
-cost is a number and no opinion.
+cost is a number, not an opinion.
 """
 
 import matplotlib.pyplot as plt
@@ -32,7 +32,7 @@ print(f"{problem.n} rows, {problem.n_pairs} pairs, optimum {optimum:.9f}")
 # -------------------------------------------------------------
 # The draws are independent given the data, so for any :math:`f` that was fixed before,
 # :math:`\mathbb E\, U_B(f) = U(f)` and :math:`\mathrm{Var}\, U_B(f) = \sigma^2 / B`, with
-# :math:`\sigma^2` the variance of the loss over all pairs. Nobody needs the pairs in memory: a pair
+# :math:`\sigma^2` the variance of the loss over all pairs. The pairs are never all in memory: a pair
 # is a whole number below :math:`n_+ n_-`.
 #
 # .. literalinclude:: /../approx/drawn_pairs.py
@@ -59,8 +59,8 @@ assert abs(np.std(values) * np.sqrt(B) / losses.std() - 1) < 4 / np.sqrt(2 * len
 # .. math:: f_B - \hat f \approx -H^{-1} \xi, \qquad
 #    F(f_B) - F(\hat f) \approx \tfrac12\, \xi' H^{-1} \xi = O(1/B),
 #
-# while the *value* :math:`F_B(f_B)` is off by the :math:`O(1/\sqrt B)` above. Twice the pairs halve
-# what the model loses, and no more.
+# while the *value* :math:`F_B(f_B)` is off by the :math:`O(1/\sqrt B)` above. So twice as many pairs
+# only halve what the model loses.
 
 sizes = [problem.n * factor for factor in (1, 2, 5, 10, 20, 50)]
 excess, own, lost_auc = (np.empty((len(sizes), 12)) for _ in range(3))
@@ -98,7 +98,7 @@ assert -1.5 < slope < -0.6
 
 # %%
 # With two features there is little to lose. The loss grows with the number of features, since
-# :math:`\xi` has more directions to go astray in:
+# :math:`\xi` has more directions:
 
 rng = np.random.default_rng(0)
 for extra in (0, 10, 40):
@@ -113,12 +113,11 @@ for extra in (0, 10, 40):
     print(f"{2 + extra:3d} features, B = n: {loss:.1%} above the optimum")
 
 # %%
-# **And what was saved?** Little. As the first tutorial shows, all pairs cost one sort,
-# :math:`O(n \log n)`, a step: drawing :math:`B = n` of them saves a factor of about two or three,
-# once. There is a setting where drawing pays, if rows come one by one from a stream that nobody can
-# sort. For data that fits on a disk it does not.
-
-# %%
+# **And what was saved?** Little. As the first tutorial shows, a step over all pairs costs one sort,
+# :math:`O(n \log n)`: drawing :math:`B = n` of them saves a factor of about two or three. Drawing
+# pays if rows come one by one from a stream that cannot be sorted. For data that fits on a disk it
+# does not.
+#
 # Exercises
 # ---------
 # 1. Show that without replacement the variance is :math:`\frac{\sigma^2}{B} \cdot \frac{N - B}{N

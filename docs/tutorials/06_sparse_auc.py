@@ -2,15 +2,14 @@ r"""
 6. Sparse AUC and the best subset
 =================================
 
-With at most :math:`k` nonzero weights the problem is no longer convex: which features? [SHT] takes
+With at most :math:`k` nonzero weights the problem is not convex: which features? [SHT] takes
 the square loss,
 
 .. math:: \min_w\; F(w) = \frac{1}{n_+ n_-} \sum_{ij} \left(1 - w'(x_i - x_j)\right)^2
           \quad \text{with at most } k \text{ nonzeros in } w,
 
-and descends with hard thresholding. Its answers are local ones. This tutorial derives what the
-loss is on given features, finds the *best* features with a proof, and sees what the local method
-missed.
+and descends with hard thresholding, to local answers. This tutorial derives the loss on given
+features, finds the *best* features with a proof, and shows what the local method missed.
 """
 
 import matplotlib.pyplot as plt
@@ -88,11 +87,11 @@ print("as printed", hard_threshold(np.array([3.0, -2.0, 1.0, 0.5]), 2, paper_lit
 #
 # The best subset, with proof
 # ---------------------------
-# Branch and bound splits the supports: with
-# feature :math:`j`, without feature :math:`j`. A part is left out as soon as a lower bound of
-# :math:`F^*` over all its supports is above the best value found. The simplest bound: more features
-# can only help, so if :math:`T` are the features still allowed in a part, :math:`F^*(S) \ge F^*(T)`
-# for all its supports. The library's bound, from above for :math:`q_S`, is sharper:
+# Branch and bound splits the supports into those with feature :math:`j` and those without it. A part
+# is dropped as soon as a lower bound of :math:`F^*` over its supports is above the best value found.
+# The simplest bound: more features can only help, so if :math:`T` are the features still allowed in
+# a part, :math:`F^*(S) \ge F^*(T)` for all its supports. The library bounds :math:`q_S` from above,
+# which is sharper:
 #
 # .. literalinclude:: /../exact/square_loss/support.py
 #    :language: python
@@ -106,16 +105,15 @@ for k in sparsities:
     assert best.proved
     local = SHTAUC(k=k, random_state=0).fit(X, y)
     screened = loss.optimum(screening[:k]).value
-    refitted = loss.optimum(local.support_).value
-    rows.append((screened, local.objective_, refitted, best.upper, best.lower, best.n_nodes))
+    rows.append((screened, local.objective_, best.upper, best.lower))
     found = ",".join(map(str, best.support))
     print(f"k = {k}: F in [{best.lower:.6f}, {best.upper:.6f}], {best.n_nodes:4d} nodes, {found}")
-screened, local, refitted, upper, lower, nodes = np.array(rows).T
+screened, local, upper, lower = np.array(rows).T
 assert (lower <= upper).all() and (local >= lower).all() and (screened >= lower).all()
 
 # %%
 # There are 12,870 supports of eight features, and the proof opened a few nodes. (By default up to
-# 10,000 supports are simply tried, one by one, which is quicker than thinking about them.)
+# 10,000 supports are simply tried one by one, which is faster.)
 
 figure, axes = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 axes.plot(sparsities, screened, "^-.", label="k largest mean differences")
@@ -134,11 +132,6 @@ best = best_subset(X, y, 4)
 model = SHTAUC(k=4, random_state=0).fit(X, y)
 print(f"hard thresholding at k = 4 is at most {best.gap_of(model.coef_[0]):.2e} from the optimum")
 print("its features", model.support_, "the best ones", best.support)
-
-# %%
-# A search can be stopped: ``best_subset(X, y, k, max_time=1.0)`` returns the best support so far,
-# and ``lower`` is valid all the same; then ``proved`` is false. Without a ridge and with as many
-# features as rows the minimum is zero and every bound trivial: the docstring says when.
 
 # %%
 # Exercises

@@ -3,14 +3,15 @@ r"""
 =================================
 
 A colleague sends weights, or only scores, and says: "trained for AUC". How far are they from the
-best? The question has an answer whoever made them, because a lower bound of the optimum holds for
-every model of the class. This tutorial audits five models, and shows what an audit cannot say.
+best? A lower bound of the optimum holds for every model of the class, so the question has an answer
+for any weights. This tutorial audits five models, and shows what an audit cannot say.
 """
 
 from textwrap import fill
 
 import matplotlib.pyplot as plt
 import numpy as np
+from scipy.optimize import minimize_scalar
 from sklearn.datasets import load_breast_cancer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
@@ -31,8 +32,8 @@ n_pairs = int(y.sum() * (1 - y).sum())
 # --------------------------------
 # "How far from the optimum" means: of which objective? Ours is
 # :math:`F(w) = \frac\lambda2 |w|^2 + \text{mean hinge over all pairs}`. A colleague who minimises
-# :math:`\frac12 |w|^2 + C \sum_{ij} \max(0, 1 - w'(x_i - x_j))` has the same problem in another
-# unit: divide by :math:`C n_+ n_-` and read off :math:`\lambda = 1 / (C n_+ n_-)`.
+# :math:`\frac12 |w|^2 + C \sum_{ij} \max(0, 1 - w'(x_i - x_j))` has the same problem in other
+# units: divide by :math:`C n_+ n_-` and read off :math:`\lambda = 1 / (C n_+ n_-)`.
 #
 # .. literalinclude:: /../exact/problem/scalings.py
 #    :language: python
@@ -76,13 +77,14 @@ assert audits["aucert solve"].relative_gap < 1e-8
 
 
 def best_length(w):
-    """Return w times the number s > 0 that makes F least, by golden section on log s."""
-    low, high = -8.0, 8.0
-    value = lambda s: certify(X, y, lam, w=np.exp(s) * w, refine=False).primal  # noqa: E731
-    for _ in range(40):
-        a, b = low + 0.382 * (high - low), high - 0.382 * (high - low)
-        low, high = (low, b) if value(a) < value(b) else (a, high)
-    return np.exp((low + high) / 2) * w
+    """Return w times the number s > 0 that makes F least, by a search over log s."""
+    found = minimize_scalar(
+        lambda log_s: certify(X, y, lam, w=np.exp(log_s) * w, refine=False).primal,
+        bounds=(-8, 8),
+        method="bounded",
+        options={"xatol": 1e-8},
+    )
+    return np.exp(found.x) * w
 
 
 optimum = audits["aucert solve"].dual
@@ -127,13 +129,12 @@ print(fill(outside.statement, 88))
 # The same from the command line
 # ------------------------------
 # ``aucert certify data.csv --lam 1e-3 --weights w.npy`` and ``--scores s.npy`` do this on files;
-# with ``--from auc-svm --C 0.002`` in the place of ``--lam`` the conversion is done too.
-
-# %%
+# with ``--from auc-svm --C 0.002`` instead of ``--lam`` the conversion is done too.
+#
 # Exercises
 # ---------
 # 1. Add 5 to all scores. What changes in the audit? (Nothing: a constant cancels in every pair.)
 # 2. Show that scaling :math:`w` to its best length never raises :math:`F`, and that a subgradient
 #    there has :math:`w'g = 0`. (:math:`s \mapsto F(sw)` is convex with slopes :math:`w'g`.)
-# 3. Multiply the weights by ten: what of the ROC curve, the margins, the gap? (The curve stays;
-#    the margins grow tenfold and the penalty a hundredfold.)
+# 3. Multiply the weights by ten. What happens to the ROC curve, the margins, the penalty? (The curve
+#    stays; the margins grow tenfold and the penalty a hundredfold.)

@@ -10,9 +10,9 @@ Anybody can write a solver of
 and few can say when it is done. This tutorial writes one in thirty lines, with the certificate as
 its stopping rule, and has ``check_solver`` look for what is wrong with it.
 
-What the library gives: ``problem.sums(scores, width)`` evaluates the loss over all pairs and its
-signed marginals :math:`c`, ``space.pull(c)`` is :math:`\sum_i c_i x_i`, so that the gradient is
-:math:`\lambda w - \mathrm{pull}(c)`; and ``Certificate.of`` judges any point and any dual point.
+The library provides ``problem.sums(scores, width)``, the loss over all pairs and its signed
+marginals :math:`c`, and ``space.pull(c)``, which is :math:`\sum_i c_i x_i`, so the gradient is
+:math:`\lambda w - \mathrm{pull}(c)`. ``Certificate.of`` judges any point and any dual point.
 """
 
 import matplotlib.pyplot as plt
@@ -24,10 +24,10 @@ from aucert.validation import check_solver
 # %%
 # First try: subgradient steps
 # ----------------------------
-# Steps of length :math:`1/(\lambda t)`, the textbook's choice for strongly convex functions. The
-# slopes met on the way are dual points, and so is their average, since the feasible set is convex.
-# Which of the two proves more depends: with a small :math:`\lambda` the points jump about for long,
-# and no single one is worth much; the average is calmer, but never forgets the bad start.
+# We take steps of length :math:`1/(\lambda t)`, the textbook's choice for strongly convex functions.
+# The slopes at each step are a dual point, and so is their average, since the feasible set is convex.
+# Which of the two proves more depends on :math:`\lambda`. If it is small, the points jump about for
+# long, and no single one proves much; the average is calmer, but never forgets the bad start.
 
 
 def subgradient(X, y, lam, steps=1000):
@@ -56,9 +56,9 @@ print(f"after {len(slow)} steps: {slow[:, 2].max():.5f} <= optimum <= {slow[:, 0
 # Second try: smooth the kink, and follow it down
 # -----------------------------------------------
 # With a ``width`` the slope is a ramp, :math:`\alpha = \mathrm{clip}((1-t)/\text{width} + \frac12,
-# 0, 1)`. Its values are *feasible for any width*: they are numbers in [0, 1]. So the smoothed
-# problem is solved by accelerated gradient steps, its scores give a minorant, and the certificate,
-# which is about the *unsmoothed* problem, says whether the width was small enough. If not, shrink.
+# 0, 1)`. Its values are in [0, 1], so they are *feasible for any width*. We solve the smoothed
+# problem by accelerated gradient steps and make a minorant from its scores. The certificate, which is
+# about the *unsmoothed* problem, says whether the width was small enough. If not, we shrink it.
 #
 # .. literalinclude:: /../exact/losses/registry.py
 #    :language: python
@@ -69,8 +69,7 @@ def smoothed(X, y, lam, tol=1e-4, rounds=24, steps=150, history=None):
     """Return w with a certified relative gap of `tol`, or the best that came out."""
     problem = linear_problem(X, y, lam)
     space = problem.space
-    _, _, V = np.linalg.svd(space.dense(), full_matrices=False)
-    size = np.linalg.norm(space.dense() @ V[0]) ** 2 / min(problem.n_pos, problem.n_neg)
+    size = np.linalg.norm(space.dense(), 2) ** 2 / min(problem.n_pos, problem.n_neg)
     w, width, best = np.zeros(space.dim), 2.0, (np.inf, np.zeros(space.dim))
     for _ in range(rounds):
         step = 1 / (lam + 4 * size / width)
@@ -116,9 +115,9 @@ print(check_solver(smoothed, only=names, max_time=20).table)
 # %%
 # Two problems fail: one whose optimum is tiny, since hardly any loss is left, and one with a row a
 # thousand times longer than the others. There :math:`\text{rounds} \times \text{steps}` were not
-# enough, and the certificate said so at once.
+# enough, and the certificate shows it.
 #
-# Now a slip that everybody makes once: a sum where a mean is meant, or a factor of one half. The
+# Now a slip that everybody makes once: a sum instead of a mean, or a factor of one half. The
 # answer is plausible, the AUC is fine, and no stopping rule notices.
 
 

@@ -3,8 +3,8 @@ r"""
 =================================
 
 Two classes are one way to say which row belongs above which. A search engine orders the documents
-of one query; a survival model orders patients of whom some were only seen alive. This tutorial
-solves both machines with a proof.
+of one query; a survival model orders patients, some of whom were still alive when last seen. This
+tutorial solves both with a proof.
 """
 
 from textwrap import fill
@@ -17,7 +17,6 @@ from aucert.exact import (
     compare_models,
     concordance,
     concordance_index,
-    lam_from_C,
     ordinal_pairs,
     query_pairs,
     solve,
@@ -48,8 +47,8 @@ print(f"{pairs.count()} pairs within queries, {mixed.count()} if queries are ign
 # .. math:: \min_w \; \frac\lambda2 |w|^2 + \frac1M \sum_{(i, j):\; q_i = q_j,\; y_i > y_j}
 #           \max(0, 1 - w'(x_i - x_j)).
 #
-# The pairs are one case of rows with a group and a key, and are never listed: a merge of each
-# query's grades gives exact sums over them in :math:`O(n \log n)`.
+# The pairs are never listed: a merge of each query's grades gives exact sums over them in
+# :math:`O(n \log n)`. The library treats all such pairs as rows with a group and a key:
 #
 # .. literalinclude:: /../exact/pairs/kinds.py
 #    :language: python
@@ -77,14 +76,13 @@ place = np.arange(5)
 axes.bar(place - 0.2, within.w, 0.4, label="pairs within queries")
 axes.bar(place + 0.2, across.w, 0.4, label="queries ignored")
 axes.set(xticks=place, xticklabels=[f"feature {k}" for k in place], ylabel="weight")
-axes.axhline(0, color="black", linewidth=0.6)
 axes.legend()
 plt.show()
 
 # %%
 # Times and events
 # ----------------
-# Of some patients we know when they died, of others only that they lived until their last visit. A
+# We know when some patients died, and of the others only that they lived until their last visit. A
 # row that died at :math:`t` is above the rows of a later time, and above those that left at
 # :math:`t`. These are the pairs of Harrell's C. Larger scores mean a higher risk.
 
@@ -102,8 +100,8 @@ assert model.certificate_.relative_gap < 1e-6
 
 # %%
 # Harrell's C depends on how many rows are censored, because pairs of long times are rarely
-# comparable. Uno's C weighs each pair by the inverse chance of being seen, up to a time ``tau``.
-# Two models are compared on the same rows, where most of the chance cancels.
+# comparable. Uno's C weights each pair by the inverse probability of being seen, up to a time
+# ``tau``. Two models are compared on the same rows, so that most of the noise cancels.
 
 judged = (time[test], event[test], model.predict(X[test]))
 tau = float(np.quantile(time[test], 0.9))
@@ -115,13 +113,6 @@ for name, C in found.items():
 better = compare_models(found["Harrell"], concordance_index(*judged[:2], X[test, 0]))
 print(f"better than feature 0 alone by {better.difference:.3f}, p = {better.p_value:.1g}")
 assert better.difference > 0
-
-# %%
-# Other programs minimise the same with other factors: SVM-rank's ``-c`` divides by the number of
-# queries, and scikit-survival's ``alpha`` multiplies a sum of squared hinges by one half.
-
-print(f"SVM-rank -c 20 is lam = {lam_from_C(20 / 40, pairs.count(), 'svm-rank'):.3g}")
-print(f"alpha = 0.05 is lam = {lam_from_C(0.05, comparable, 'scikit-survival'):.3g}")
 
 # %%
 # Exercises

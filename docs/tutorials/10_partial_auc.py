@@ -4,7 +4,7 @@ r"""
 
 A screening test that calls back one healthy person in two is useless, however good its ROC curve
 is on the right. Partial AUC counts only the left part, up to a false positive rate. This tutorial
-minimises its convex surrogate with a proof, and shows where that surrogate says nothing.
+minimises a convex surrogate of it with a proof, and shows where that surrogate says nothing.
 """
 
 import warnings
@@ -19,8 +19,8 @@ from aucert.exact import solve
 # %%
 # A few negatives that look positive
 # ----------------------------------
-# Feature 0 separates well, but one negative in twenty imitates the positives in it. Feature 1 sees
-# through the imitation, and misleads about all other negatives.
+# Feature 0 separates well, but in it one negative in twenty imitates the positives. Feature 1
+# exposes these, and misleads about all other negatives.
 
 rng = np.random.default_rng(0)
 y = (rng.random(3000) < 0.3).astype(int)
@@ -82,15 +82,14 @@ print(f"weights {np.round(whole.w, 2)} and {np.round(part.w, 2)}")
 assert found[f"up to {fpr:g}"][1] > found["all of the curve"][1] + 0.03
 
 # %%
-# The second model gives feature 1 more weight: it loses a little of the whole area, where nobody
-# looks, and gains in the grey part.
+# The second model gives feature 1 more weight: it loses a little of the whole area, and gains in
+# the grey part.
 #
 # Where the surrogate says nothing
 # --------------------------------
-# No direction separates the
-# positives from the :math:`k` highest negatives if some mean of negatives, none with a weight above
-# :math:`1/k`, is the mean of the positives. Then the hinge has its optimum at :math:`w = 0`,
-# whatever :math:`\lambda` is. That is a property of the surrogate, and is said in a warning:
+# No direction separates the positives from the :math:`k` highest negatives if the mean of the
+# positives is also a weighted mean of negatives, with no weight above :math:`1/k`. Then the hinge
+# has its optimum at :math:`w = 0` for every :math:`\lambda`. A warning says so:
 
 noisy = 0.3 * X[train] + rng.normal(size=(1500, 2))
 with warnings.catch_warnings(record=True) as caught:
