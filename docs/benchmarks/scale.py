@@ -30,7 +30,7 @@ WARM = 400_000  # rows of a solve that loads or compiles every loop of many rows
 
 
 def tailed(kind: str, n: int, d: int = 10) -> c.Labelled:
-    """Return rows with heavy tails, ties, columns of very different sizes, or a few large entries."""
+    """Return rows with heavy tails, ties, columns of different sizes, or a few large entries."""
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(n, d))
     y = Z @ np.linspace(1, 0.1, d) + rng.normal(size=n) > 1

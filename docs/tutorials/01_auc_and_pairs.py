@@ -69,7 +69,7 @@ print("active pairs of each positive row", sides.u, "and of each negative row", 
 # %%
 # How long it takes
 # -----------------
-# Time and memory of the double sum grow with :math:`n^2`; the sorted one is hardly more than a sort.
+# Time and memory of the double sum grow with :math:`n^2`; the other costs hardly more than a sort.
 
 rng = np.random.default_rng(0)
 

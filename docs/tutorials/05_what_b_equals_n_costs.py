@@ -32,8 +32,8 @@ print(f"{problem.n} rows, {problem.n_pairs} pairs, optimum {optimum:.9f}")
 # -------------------------------------------------------------
 # The draws are independent given the data, so for any :math:`f` that was fixed before,
 # :math:`\mathbb E\, U_B(f) = U(f)` and :math:`\mathrm{Var}\, U_B(f) = \sigma^2 / B`, with
-# :math:`\sigma^2` the variance of the loss over all pairs. The pairs are never all in memory: a pair
-# is a whole number below :math:`n_+ n_-`.
+# :math:`\sigma^2` the variance of the loss over all pairs. The pairs need not be in memory: a pair is
+# a whole number below :math:`n_+ n_-`.
 #
 # .. literalinclude:: /../approx/drawn_pairs.py
 #    :language: python
@@ -59,8 +59,8 @@ assert abs(np.std(values) * np.sqrt(B) / losses.std() - 1) < 4 / np.sqrt(2 * len
 # .. math:: f_B - \hat f \approx -H^{-1} \xi, \qquad
 #    F(f_B) - F(\hat f) \approx \tfrac12\, \xi' H^{-1} \xi = O(1/B),
 #
-# while the *value* :math:`F_B(f_B)` is off by the :math:`O(1/\sqrt B)` above. So twice as many pairs
-# only halve what the model loses.
+# while the *value* :math:`F_B(f_B)` is off by the :math:`O(1/\sqrt B)` above. So twice as many
+# pairs only halve what the model loses.
 
 sizes = [problem.n * factor for factor in (1, 2, 5, 10, 20, 50)]
 excess, own, lost_auc = (np.empty((len(sizes), 12)) for _ in range(3))

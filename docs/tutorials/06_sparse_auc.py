@@ -83,12 +83,12 @@ print("as printed", hard_threshold(np.array([3.0, -2.0, 1.0, 0.5]), 2, paper_lit
 
 # %%
 # The method stops where a step changes nothing. That says nothing about other supports: it is a
-# *local* answer, and no dual problem bounds it. What bounds it is a search.
+# *local* answer, and no dual problem bounds it. A search does.
 #
 # The best subset, with proof
 # ---------------------------
-# Branch and bound splits the supports into those with feature :math:`j` and those without it. A part
-# is dropped as soon as a lower bound of :math:`F^*` over its supports is above the best value found.
+# Branch and bound splits the supports into those with feature :math:`j` and those without. A part is
+# dropped as soon as a lower bound of :math:`F^*` over its supports is above the best value found.
 # The simplest bound: more features can only help, so if :math:`T` are the features still allowed in
 # a part, :math:`F^*(S) \ge F^*(T)` for all its supports. The library bounds :math:`q_S` from above,
 # which is sharper:

@@ -136,5 +136,5 @@ print(fill(outside.statement, 88))
 # 1. Add 5 to all scores. What changes in the audit? (Nothing: a constant cancels in every pair.)
 # 2. Show that scaling :math:`w` to its best length never raises :math:`F`, and that a subgradient
 #    there has :math:`w'g = 0`. (:math:`s \mapsto F(sw)` is convex with slopes :math:`w'g`.)
-# 3. Multiply the weights by ten. What happens to the ROC curve, the margins, the penalty? (The curve
-#    stays; the margins grow tenfold and the penalty a hundredfold.)
+# 3. Multiply the weights by ten. What becomes of the ROC curve, the margins, the penalty? (The
+#    curve stays; the margins grow tenfold and the penalty a hundredfold.)

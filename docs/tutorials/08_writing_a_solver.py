@@ -24,8 +24,8 @@ from aucert.validation import check_solver
 # %%
 # First try: subgradient steps
 # ----------------------------
-# We take steps of length :math:`1/(\lambda t)`, the textbook's choice for strongly convex functions.
-# The slopes at each step are a dual point, and so is their average, since the feasible set is convex.
+# We take steps of length :math:`1/(\lambda t)`, the textbook choice for strongly convex functions.
+# The slopes at each step are a dual point, and so is their average: the feasible set is convex.
 # Which of the two proves more depends on :math:`\lambda`. If it is small, the points jump about for
 # long, and no single one proves much; the average is calmer, but never forgets the bad start.
 
@@ -57,8 +57,8 @@ print(f"after {len(slow)} steps: {slow[:, 2].max():.5f} <= optimum <= {slow[:, 0
 # -----------------------------------------------
 # With a ``width`` the slope is a ramp, :math:`\alpha = \mathrm{clip}((1-t)/\text{width} + \frac12,
 # 0, 1)`. Its values are in [0, 1], so they are *feasible for any width*. We solve the smoothed
-# problem by accelerated gradient steps and make a minorant from its scores. The certificate, which is
-# about the *unsmoothed* problem, says whether the width was small enough. If not, we shrink it.
+# problem by accelerated gradient steps and make a minorant from its scores. The certificate, of the
+# *unsmoothed* problem, says whether the width was small enough. If not, we shrink it.
 #
 # .. literalinclude:: /../exact/losses/registry.py
 #    :language: python
