@@ -1,7 +1,7 @@
 """The width of the Gaussian kernel exp(-gamma |x - z|^2) in [Nonlinear]; [ScalingUp] has no rule.
 
 [Nonlinear, Section 5.2] names a number b, "the average squared distance between the first 80k
-instances and the mean", and not what is done with it.
+instances and the mean", but does not say how it is used.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def draw_pairs(
 ) -> PairList:
     """Return pairs drawn uniformly from all positive-negative pairs. [ScalingUp, eq. (6)]
 
-    Only the drawn pairs take memory, never all of them.
+    Only the drawn pairs take memory.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def draw_pairs(
     replace : bool
         B independent draws; or B different pairs, every such set being equally likely (and sorted).
     merge : bool
-        Whether a pair drawn k times becomes one pair of weight k, the same problem.
+        Whether a pair drawn k times becomes one pair of weight k, which is the same problem.
     weight : array (n,), optional
         Row weights >= 0: the pair (i, j) is drawn in proportion to weight_i weight_j. With
         replacement only.
@@ -114,8 +114,8 @@ def by_weight(weight: np.ndarray, uniform: np.ndarray) -> np.ndarray:
 def different_numbers(total: int, size: int, rng: np.random.Generator) -> np.ndarray:
     """Return `size` different numbers below `total`, sorted: every set is equally likely.
 
-    Draws as many as are missing, drops those already there, and again: as if drawn one by one.
-    Of more than half it draws those to leave out, so that few draws are in vain.
+    Draws as many as are missing, drops repetitions, and repeats: the result is distributed as if
+    drawn one by one. For more than half of `total` it draws the numbers to leave out.
     """
     if size > total // 2:
         kept = np.ones(total, dtype=bool)

@@ -21,7 +21,7 @@ distance from the centre, their projections included: until that could come to r
 The first step of a part, and one after this projection, may begin outside of them: these steps
 check it.
 
-Loops stand where slices would say the same: the compiler takes seconds over what slices may raise.
+Loops replace slices: the compiler would take seconds for the errors that slices may raise.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def first_step(step: float | str, radius: float, kappa: float, stage_size: int) 
     """Return `step`, or for "auto" sqrt(beta_1 / (3 n0)) r_1 / G, at most 1 / (2 (1 + kappa^2)).
 
     G = |(2 kappa (1 + 4 R kappa), 4 R kappa)| is no less than a row's slope in (w, a, b), and the
-    limit is one over its curvature. In proportion to r_1 / sqrt(n0), as the theory wants it.
+    limit is one over its curvature. It is proportional to r_1 / sqrt(n0), as the theory requires.
     """
     if not isinstance(step, str):
         return float(step)
@@ -241,8 +241,8 @@ class FSAUC(SaddleClassifier):
         As in `SOLAM`.
     max_passes : int
     n_steps : int, optional
-        All steps that the stages of `partial_fit` are laid out for, which its theory must know;
-        `max_passes` times the rows of the first batch by default. `fit` ignores it.
+        The number of steps for which the stages of `partial_fit` are planned; by default
+        `max_passes` times the rows of the first batch. `fit` ignores it.
     threshold, max_time, random_state
         As in `SPAM`, and so are the attributes.
     """

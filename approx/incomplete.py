@@ -4,8 +4,8 @@ No paper has SAUC's structure with drawn pairs. It needs nothing new: [SAUC, eq.
 machine in whitened features, and that machine may have drawn pairs [ScalingUp, eq. (7)] or Nyström
 features [ScalingUp, eq. (11)] like any other. The structure is that of all rows.
 
-Of rows in partitions only those that the pairs name are fetched. The same seed draws the same pairs
-in memory and in partitions.
+From rows in partitions, only the rows of the drawn pairs are loaded. The same seed draws the same
+pairs in memory and in partitions.
 """
 
 from __future__ import annotations
@@ -67,23 +67,23 @@ class IncompleteROCSVM(AUCClassifier):
     [ScalingUp, eq. (12)].
 
     The descent stops early, which `incomplete_certificate_` bounds; and the drawn pairs are not all
-    pairs, which `certificate_` covers too. Of dask collections and `PartitionedRows`, without
-    weights, only the rows that the pairs name are fetched.
+    pairs, which `certificate_` covers too. From dask collections and `PartitionedRows`, without
+    weights, only the rows of the drawn pairs are loaded.
 
     Parameters
     ----------
     lam : float
         > 0, weight of the penalty against the mean loss.
     n_pairs : "n" or int
-        B; "n" draws as many pairs as there are rows (of positive weight), as the paper does.
+        B; "n" means as many pairs as there are rows (of positive weight), as in the paper.
     replace : bool
         As in `draw_pairs`.
     loss : {"hinge", "squared_hinge", "square"}
     optimizer : {"adamax", "adamax-scalar", "gradient"}
         `Adamax`, its variant with one scale for all coordinates (roclab's), `GradientDescent`.
     step : float, optional
-        > 0, length of the steps; by default 0.05, 0.002 and 0.01 in this order, the first two
-        shorter where the rows are much longer than those of 30 standardised columns.
+        > 0, length of the steps; by default 0.05, 0.002 and 0.01 for the three optimizers, the
+        first two shorter if the rows are much longer than those of 30 standardised columns.
     decay : float
         In [0, 1]: step t has the length step / t^decay.
     max_iter : int
@@ -97,9 +97,9 @@ class IncompleteROCSVM(AUCClassifier):
     Attributes
     ----------
     certificate_ : Certificate
-        How far `coef_` is from the optimum over ALL pairs, at most.
+        An upper bound of the distance of `coef_` from the optimum over ALL pairs.
     incomplete_certificate_ : Certificate
-        How far `coef_` is from the optimum over the drawn pairs, at most.
+        An upper bound of the distance of `coef_` from the optimum over the drawn pairs.
     solution_ : Solution
         The solution of the problem over the drawn pairs.
     n_pairs_ : int

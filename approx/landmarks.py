@@ -5,13 +5,13 @@ Five ways to choose d of them for n rows:
 * `uniform`: d different rows, every set equally likely. [ScalingUp, Section 3.1]
 * `stratified`: the same within each class, in proportion to its size.
 * `kmeans`: the centres that k-means finds; they are not rows. [Nonlinear, Algorithm 1]
-* `pivoted`: rows drawn one by one in proportion to what the chosen ones do not explain yet, the
+* `pivoted`: rows drawn one by one in proportion to what the chosen ones do not yet explain, the
   randomly pivoted Cholesky method of Chen, Epperly, Tropp and Webber (2023).
 * `leverage`: rows drawn in proportion to their ridge leverage scores, see below.
 
-Equal rows do no harm: the ways that draw rows may choose both, and the map of `nystrom_map`
-drops what is redundant; `kmeans` and `pivoted` never do, and return fewer than d landmarks where
-fewer span everything.
+Equal rows do no harm: methods that draw rows may choose both, and `nystrom_map` drops what is
+redundant; `kmeans` and `pivoted` never choose both, and return fewer than d landmarks if fewer span
+everything.
 
 The ridge leverage score of row i at the ridge r > 0 is
 

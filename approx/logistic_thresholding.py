@@ -1,7 +1,7 @@
 """Hard thresholding of the logistic loss: StoIHT and HSG-HT. [SHT, section IV]
 
 The methods of Nguyen, Needell and Woolf (2017) and of Zhou, Yuan and Feng (2018), which has batches
-that grow. They know no pairs, and share the step
+that grow. They use no pairs, and share the step
 
     w <- H_k(w - step g),   c <- c - step g_c,
 
@@ -72,9 +72,9 @@ def hsg_ht(
         omega in (0, 1); the programs have 1 / 1.033.
     step : "auto" or float
         > 0; "auto" is 1 / (2 L) with L = max (|x|^2 + 1) / 4, the largest curvature of a row, as
-        its theory has it. Steps so short seldom leave the first support.
+        in its theory. Such short steps seldom leave the first support.
     max_passes : float
-        Stop once this many times n rows have been looked at.
+        Stop after this many times n rows.
     intercept : "log-odds" or float
         The start of the intercept; "log-odds" is log(n_pos / n_neg).
     mode : {"right", "authors"}

@@ -82,8 +82,8 @@ class PairSGD(Solver):
     tol : float
         Certified relative gap at which to stop; 0 for never.
     paper_literal : bool
-        Algorithm 3 as printed: the loss in the place of its derivative, and the average with
-        harmonic weights. It converges to another point, or runs away.
+        Algorithm 3 as printed: the loss in place of its derivative, and an average with
+        harmonic weights. It converges to another point, or diverges.
     seed : int or None
         Draws the pairs.
     max_time : float, optional
@@ -373,8 +373,8 @@ class NSAUC(PairSGDClassifier):
     Attributes
     ----------
     certificate_, solution_, status_, history_
-        After `fit`: how far `coef_` is from the optimum in the span of the landmarks, at most,
-        the dual point that proves it, why the run ended, and the objective on the way.
+        After `fit`: how far `coef_` is at most from the optimum in the span of the landmarks, the
+        dual point that proves it, why the run ended, and the objective on the way.
     t0_ : float
     n_iter_ : int
         Steps made.

@@ -6,7 +6,7 @@ With landmarks z_1 .. z_d, W = k(Z, Z) = U S U' and e(x) = (k(x, z_1), .., k(x, 
 
 in the sample and out of it. phi(x) is the orthogonal projection of k(x, .) on the span of the
 landmarks, in orthonormal coordinates: a function w'phi lies in the true space with norm |w|, and
-K - K~ is positive semidefinite. What the approximation loses shows in the dual alone
+K - K~ is positive semidefinite. The loss of the approximation appears only in the dual
 (`SpanRows`).
 
 Two departures from print, both against rounding:
@@ -116,7 +116,7 @@ def nystrom_map(kernel: Kernel, landmarks: Any, rcond: float = 1e-12) -> Nystrom
     Raises
     ------
     InputError
-        If the landmarks are not finite matrix, or the kernel is zero or not finite on them.
+        If the landmarks are not a finite matrix, or the kernel is zero or not finite on them.
     """
     points = check_matrix(landmarks, "landmarks")
     check_number("rcond", rcond, 0.0, 1.0)
@@ -211,8 +211,8 @@ def against_true_kernel(problem: Problem, features: NystromMap, X: object) -> Pr
     """Return the problem of the same functions, certified against the true kernel.
 
     Weights w mean the function sum_k theta_k k(., z_k), theta = `features.coefficients(w)` in exact
-    arithmetic. Where theta is large (eigenvalues near rounding, a tiny lam), so is the rounding of
-    the certificate: what the kernel values are off by is multiplied by it.
+    arithmetic. A large theta (eigenvalues near rounding, a tiny lam) multiplies the errors of the
+    kernel values, and so the rounding of the certificate.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         > 0; 1 / n_features by default. On standardised columns that is also the choice of
         [Nonlinear, Section 5.2], if its Gaussian is exp(-d^2 / bandwidth).
     n_landmarks : int
-        At most this many; all rows where there are no more of them, which is exact.
+        At most this many. With as many as rows, all rows are landmarks, which is exact.
     landmarks : {"uniform", "stratified", "kmeans", "pivoted", "leverage"}
         How to choose them, see `landmarks.py`; "stratified" needs y in `fit`.
     rcond : float
@@ -294,8 +294,8 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array or sparse matrix (n, d), or a dask array or dataframe
-            Of dask's, landmarks are chosen in a sample of 20 rows for each, drawn by
-            `random_state` however X is cut.
+            From a dask collection they are chosen from a sample of 20 rows per landmark, which
+            depends on `random_state` but not on how X is cut.
         y : array (n,), optional
             Labels; used by "stratified" only, which dask collections do not have.
 
@@ -323,7 +323,7 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array or sparse matrix (m, n_features_in_), or a dask array or dataframe
-            Of dask's the features are a dask array, which the workers make.
+            For a dask collection the features are a dask array, computed by the workers.
         """
         check_is_fitted(self)
         if is_dask(X):

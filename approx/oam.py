@@ -8,7 +8,7 @@ buffer, d = s (x - b), with the weight c = (C / 2) max(1, rows of the other clas
     sequential    for one b after the other:  w <- w + min(c, max(0, 1 - w'd) / |d|^2) d,
     gradient      w <- w + c sum of the d with w'd <= 1,    w held while they are summed.
 
-The updates reach the optimum of no objective: the method is made for one pass over a stream. The
+The updates do not reach the optimum of any objective: the method is for one pass over a stream. The
 factor 1/2 belongs to the paper's objective, which counts each pair from both its rows. It is taken
 from public implementations of the method, because the paper itself was not at hand.
 """
@@ -106,7 +106,7 @@ class OnlineAUC:
     n_buffer : int
         N, rows kept of each class.
     radius : float, optional
-        > 0: keeps |w| at most this long, by projection after each row. By default nothing does.
+        > 0: bounds |w| by projection after each row. By default |w| is not bounded.
     """
 
     C: float = 0.1

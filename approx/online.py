@@ -291,7 +291,7 @@ class OnlineClassifier(AUCClassifier):
         """Train on these rows, after all rows that came before, also those of `fit`.
 
         What `fit` proved of its weights (certificate, gap, status) is removed, because the rows of
-        all batches are not kept; `aucert.exact.certify` speaks about any weights and rows.
+        all batches are not kept; `aucert.exact.certify` judges any weights on any rows.
         """
         self._check_parameters()
         self._check_stream()

@@ -33,16 +33,16 @@ def rfauc(
 
     z(x) = sqrt(2 / D) cos(V'x + b) with the columns of V drawn from N(0, 2 gamma I): the mean of
     z(x)'z(x') over the draws is exp(-gamma |x - x'|^2) (Rahimi and Recht, 2008). Unlike Nyström
-    features they do not look at the data, z'z is not below the kernel, and no certificate for the
-    kernel's whole space comes with them; that of the last step, in the space of z, does.
+    features they do not depend on the data, and z'z is not below the kernel. So there is no
+    certificate for the kernel's whole space, only that of the last step, in the space of z.
 
     Parameters
     ----------
     lam : float
         > 0, of `RankSVM`.
     gamma : float, optional
-        > 0; by default 1 / (number of features), as everywhere here: scikit-learn's "scale" on
-        standardised columns. The paper searches 1, 10, 100 in units that it does not name.
+        > 0; by default 1 / (number of features), which is scikit-learn's "scale" on standardised
+        columns. The paper searches 1, 10, 100 in units that it does not name.
     n_features : int
         D, the number of random features; 1600 in the paper.
     seed : int, RandomState or None
@@ -141,7 +141,7 @@ def linear_svm(C: float = 1.0, seed: int | None = None, with_mean: bool = True) 
     C : float
         > 0.
     seed : int or None
-        Draws the order in which the solver visits the rows, where it visits them one by one.
+        Draws the order of the rows, if the solver visits them one by one.
     with_mean : bool
         As in `noam`.
     """
@@ -156,7 +156,7 @@ def kernel_svm(
     """Return the ordinary SVM with a kernel after standardising. [SAUC, Table 3]
 
     scikit-learn's SVC: |f|^2 / 2 + C times the sum over the rows of the hinge; its time grows at
-    least with the square of the rows. ``kernel="linear"`` is the paper's linear SVM to the letter.
+    least with the square of the rows. ``kernel="linear"`` is exactly the paper's linear SVM.
 
     Parameters
     ----------

@@ -4,9 +4,9 @@ Minimise the mean square loss over all pairs with at most k nonzero weights, by
 
     w <- H_k(w - step * gradient of one random block at w).
 
-Best subset selection is NP-hard, so that the result is not a global optimum. The solution says how
-near it is to a fixed point, and never carries a certificate; nor does what `refine_weights` makes
-of it: the optimum on its features, and swaps of them. [SHT, eq. (3)]
+Best subset selection is NP-hard, so the result need not be a global optimum. The solution says how
+near it is to a fixed point, and never carries a certificate, nor does the result of
+`refine_weights`: the optimum on its features, after swaps of them. [SHT, eq. (3)]
 """
 
 from __future__ import annotations
@@ -434,8 +434,8 @@ class SHTAUC(AUCClassifier):
     k, step, max_epochs, tol
         As in `StochasticHardThresholding`.
     n_blocks : int
-        m; with several blocks each epoch makes as many steps, but the iterates never settle. The
-        blocks have equally many rows, with any weights.
+        m; an epoch makes m steps, but with several blocks the iterates never settle. All blocks have
+        equally many rows, with any weights.
     mode : {"right", "authors"}
         "authors" is the configuration of the published experiments, which keeps k - 1 features
         and does hardly more than rank them by the difference of the class means.
@@ -444,7 +444,7 @@ class SHTAUC(AUCClassifier):
     threshold, max_time
         As in `ROCSVM`.
     random_state : int, RandomState or None
-        Draws the blocks; it plays no part where there is one.
+        Draws the blocks; without effect if there is one.
 
     Attributes
     ----------
@@ -457,7 +457,7 @@ class SHTAUC(AUCClassifier):
         At least objective_ - lower_bound_, rounding included. Of a loaded model
         (`solution_.as_saved`) both are what its file says, until `judge` makes them anew.
     certificate_ : Certificate
-        Of the same bounds. Where the bound is zero its `statement` says that much and no more.
+        Of the same bounds. If the lower bound is zero, its `statement` says no more than that.
     proved_ : bool
         Whether gap_ is at most 1e-9: then no other features are better by more than that.
     coef_, intercept_, classes_, n_features_in_, feature_names_in_

@@ -76,15 +76,15 @@ class StochasticSaddle(SaddleMethod):
     answer is the mean of the points before the steps, weighted by the lengths.
 
     Differs from the paper: 1. The start is zero; the programs begin at w = R / sqrt(d),
-    a = b = R, alpha = 2 R. 2. a and b are kept from both sides; the programs cut from above only.
-    3. The rows are drawn with replacement, as its theory has it; the programs go round.
+    a = b = R, alpha = 2 R. 2. a and b are bounded on both sides; the programs bound them only from
+    above. 3. The rows are drawn with replacement, as in its theory; the programs go through them.
 
     Parameters
     ----------
     radius, share, max_passes, seed, max_time
         As in `SaddleMethod`.
     step : "auto" or float
-        > 0, the paper's xi, which knows nothing of the scale of the data; "auto" is `auto_step`.
+        > 0, the paper's xi, which ignores the scale of the data; "auto" is `auto_step`.
     """
 
     ball: ClassVar[str] = "l2"

@@ -81,9 +81,9 @@ class StochasticProximal(RowMethod):
     schedule : {"sqrt", "linear", "constant"}
         Step t = 1, 2, ... has the length step / sqrt(t), step / (t + t0), or step.
     step : "auto" or float
-        > 0. "auto" is 1 / L with L = `steepest`, which is safe for any schedule; for "linear" it
-        is 2 / l2, as strong convexity wants it, and t0 is then 2 L / l2, so that the first steps
-        are no longer than 1 / L.
+        > 0. "auto" is 1 / L with L = `steepest`, which is safe for any schedule. For "linear" it
+        is 2 / l2, as strong convexity requires, and t0 is 2 L / l2, so that no step is longer
+        than 1 / L.
     t0 : float, optional
         >= 0; 0 by default where `step` is given.
     average : bool
@@ -92,7 +92,7 @@ class StochasticProximal(RowMethod):
         Passes of n steps each; the rows are drawn with replacement.
     seed : int or None
     max_time : float, optional
-        Seconds, looked at after each pass.
+        Seconds, checked after each pass.
     """
 
     l1: float = 0.0
@@ -217,7 +217,7 @@ class SPAM(SquareClassifier):
     threshold : as in `ROCSVM`
         `partial_fit` cuts the scores of the last batch that had both classes.
     max_time : float, optional
-        Seconds of `fit`, looked at after each pass (each stage of FSAUC); there is one at least.
+        Seconds of `fit`, checked after each pass (each stage of FSAUC); one is always made.
     random_state : int, RandomState or None
         Draws the rows.
 
@@ -227,10 +227,10 @@ class SPAM(SquareClassifier):
     support_ : int array
         The features of nonzero weight, sorted.
     objective_, gap_, lower_bound_, certificate_
-        After `fit`: the objective, how far it is from the optimum at most, their difference, and
+        After `fit`: the objective, a bound of its distance from the optimum, their difference, and
         all as a certificate. Of a loaded model (`solution_.as_saved`) they are what its file says.
     proved_ : bool
-        After `fit`: whether `gap_` is at most 1e-9; hardly ever, save where w = 0 is the optimum.
+        After `fit`: whether `gap_` is at most 1e-9; hardly ever, unless w = 0 is the optimum.
     solution_ : OnlineSolution
         After `fit`; `history_` (of `Pass`) and `n_iter_` are its parts.
     intercept_, classes_, n_features_in_, feature_names_in_

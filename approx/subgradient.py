@@ -5,8 +5,8 @@
     g(w) = lam w - sum_ij c_ij alpha_ij (x_i - x_j) = lam w - pull(c),   alpha = -loss'(margin),
 
 which costs O(min(n, B) d + B) over a list of B pairs and O(n d + n log n) over all pairs. The gap
-is watched on the way: the slopes at each point are a dual point, and so is their running average
-for the hinge. Near the optimum the slopes jump about, and only their average settles.
+is evaluated on the way: the slopes at each point are a dual point, and so is their running average
+for the hinge. Near the optimum the slopes keep changing, and only their average settles.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Adamax(Descent):
         m <- beta1 m + (1 - beta1) g,   u <- max(beta2 u, |g|),
         w <- w - eta_t / (1 - beta1^t) m / u,
 
-    coordinate by coordinate. Where u is zero, so is m, and the coordinate stays.
+    coordinate by coordinate. If u is zero, so is m, and the coordinate stays.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class Adamax(Descent):
     variant : {"textbook", "scalar-norm"}
         "scalar-norm" is what the R package roclab runs: one number u, the largest over all
         coordinates, scales them all, and steps below 1e-4 end the run (`step_tol` overrides it).
-        To the letter: ``Adamax(variant="scalar-norm", tol=0, keep="last", max_iter=50_000)``.
+        Exactly: ``Adamax(variant="scalar-norm", tol=0, keep="last", max_iter=50_000)``.
     """
 
     step: float = 2e-3

@@ -41,9 +41,9 @@ def hard_threshold(w: np.ndarray, k: int, paper_literal: bool = False) -> np.nda
     w : array (d,)
         Finite.
     k : int
-        At least 1; nothing changes where k >= d.
+        At least 1; with k >= d nothing changes.
     paper_literal : bool
-        Eq. (6) to the letter, where k <= d.
+        Eq. (6) exactly as printed, for k <= d.
     """
     w, k = _check(w, k)
     if paper_literal:

@@ -1,4 +1,4 @@
-"""What the library raises when its input cannot be used."""
+"""The errors that the library raises."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class InputError(ValueError):
 
 
 class TooLargeError(InputError):
-    """The problem is past what this form can hold; the message names one that copes."""
+    """The problem is too large for this form; the message names one that can hold it."""
 
 
 class NoRowsError(InputError):
@@ -19,23 +19,23 @@ class NoRowsError(InputError):
 
 
 class NoPairError(InputError):
-    """No pair is ordered, or none of weight: a mean over the pairs is not defined."""
+    """No pair is ordered, or all have weight zero: the mean over the pairs is not defined."""
 
 
 class OverflowingError(InputError):
-    """Floating point is left: by a loss at these scores, by bins, or by steps that diverge."""
+    """A number overflows: a loss at these scores, a bin, or steps that diverge."""
 
 
 class WriteError(InputError):
-    """A file cannot be written: the disk is full, or it must not be."""
+    """A file cannot be written: the disk is full or writing is not permitted."""
 
 
 class CertificateError(RuntimeError):
-    """A gap came out below minus its rounding: some claim is false, nothing may be reported."""
+    """A gap is more negative than rounding allows: a claim is false, so nothing is reported."""
 
 
 def brief(value: object) -> str:
-    """Return what a refused value is in a few words: an array by its shape, a long number cut."""
+    """Describe a refused value in a few words: an array by its shape, a long number shortened."""
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple) and shape:
         return f"an array of shape {shape}"
@@ -49,6 +49,6 @@ def brief(value: object) -> str:
 
 
 def meant(word: object, names: Iterable[str]) -> str:
-    """Return " (did you mean ...?)" with the names that are nearest, or nothing."""
+    """Return " (did you mean ...?)" with the nearest names, or nothing."""
     near = get_close_matches(str(word), list(names), 3, 0.5)
     return f" (did you mean {' or '.join(near)}?)" if near else ""

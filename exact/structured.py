@@ -7,11 +7,11 @@ On the rows that is a quadratic form s'R s in the scores s, with R known exactly
   covariances, [SAUC, Prop. 1, eq. (15)] (which holds with covariances divided by n, not n - 1);
 * a list of pairs with weights c: R = A'diag(c)A - (A'c)(A'c)'.
 
-R is singular always (a constant per class has no spread), so the inverse of R + structure R K R
+R is always singular (a constant per class has no spread), so the inverse of R + structure R K R
 printed in [SAUC, eq. (17)] never exists. Nothing here inverts it: features are whitened by the
 Cholesky factor of I + structure F'R F, and kernels take the root of R.
 
-**The teaching form that no solve enters** is at the end: `middle`, `deformed_gram`, `direct_gram`
+**The teaching form, which no solve uses,** is at the end: `middle`, `deformed_gram`, `direct_gram`
 and `sauc_scores`. The structured machine is a plain one with the deformed kernel
 
     G(x, z) = k(x, z) - structure k(x, S) R (R + structure R K R)^- R k(S, z),
@@ -52,7 +52,7 @@ _BLOCK_ENTRIES = 2**22  # entries of sparse rows that are made dense at a time
 class ClassScatter:
     """R of all pairs: the two class covariances. [SAUC, Prop. 1, eq. (15)]
 
-    `centre` takes off what R does not see. The rounding of `times` is at most gamma_chain times
+    `centre` subtracts what R does not see. The rounding of `times` is at most gamma_chain times
     `size`, which is not below |R values|, and R is not above the diagonal `mass`.
     """
 
@@ -511,6 +511,6 @@ def literal_pair_kernel(kernel: Kernel, X: np.ndarray, i: np.ndarray, j: np.ndar
 
 
 def pair_kernel(K: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    """Return <k_i - k_j, k_u - k_v> of all listed pairs: (m, m). [SAUC, eq. (3)] made right."""
+    """Return <k_i - k_j, k_u - k_v> of all listed pairs: (m, m). [SAUC, eq. (3)], corrected."""
     rows = K[i] - K[j]
     return rows[:, i] - rows[:, j]

@@ -40,7 +40,7 @@ class KernelRankSVM(NystromClassifier, NewtonClassifier):
     def certify_kernel(self, X: object, y: object, sample_weight: object = None) -> Certificate:
         """Return how far the function is from the optimum over the kernel's whole space.
 
-        The optimum is that of the rows and weights given here: give those of `fit`, because the
+        The optimum is that of the rows and weights given here: pass those of `fit`, because the
         model keeps neither. The lower bound takes the slopes of the loss at the function's scores
         for a dual point, and c'K c with the true kernel: O(n^2) kernel values. With K~ the kernel
         of the features, the gap is about that in the span plus c'(K - K~)c / (2 lam). The true
@@ -142,7 +142,7 @@ class SubsampledRankSVM(KernelRankSVM):
     subsample_ : int array (m,)
         The rows taken, sorted.
     certificate_ : Certificate
-        How far the model is from the optimum over the rows taken, at most.
+        An upper bound of the distance from the optimum over the rows taken.
     All others as in `NBAUC`.
     """
 

@@ -1,12 +1,12 @@
 """Truncated Newton for the squared hinge over any number of pairs.
 
-[Nonlinear, Algorithm 2], after Chapelle and Keerthi's primal RankSVM. In the house's scaling,
+[Nonlinear, Algorithm 2], after Chapelle and Keerthi's primal RankSVM. In this library's scaling,
 
     F(w) = lam/2 |w|^2 + sum_ij c_ij max(0, z_ij)^2,    z_ij = 1 - w'(x_i - x_j),
     gradient  g = lam w - pull(c),                      c the marginals of alpha = 2 max(0, z),
     Hessian   H = lam I + 2 X'L X,                      L the Laplacian of the active pairs,
 
-each step solves H s = -g by conjugate gradients, the more exactly the nearer the optimum. A
+each step solves H s = -g by conjugate gradients, more exactly nearer the optimum. A
 gradient costs one sort, a product with H running sums in the order already known: O(n d + n
 log n) and O(n d) for n rows, for any number of pairs.
 
@@ -69,18 +69,18 @@ class TruncatedNewton(Solver):
     tol : float
         Relative gap to reach, > 0.
     max_iter : int
-        Points to look at, at most, the start included.
+        Most points evaluated, the start included.
     forcing : float
         In (0, 1): a step's equation is solved to |H s + g| <= min(forcing, sqrt(|g| / |g_0|)) |g|,
         g_0 being the gradient at w = 0. This makes the convergence superlinear.
     max_cg : int
-        Products with H for one step, at most.
+        Most products with H for one step.
     line_search : bool
         False for full steps, which can cycle. Then the last point is returned, and the history
         shows the objective as it comes and goes.
     paper_literal : bool
         Full steps, and the gradient as printed, with half its second part: it converges to the
-        optimum for C / 2, that is 2 lam. It stops by its own gradient; the certificate tells.
+        optimum for C / 2, that is 2 lam. It stops by its own gradient; the certificate shows it.
     max_time : float, optional
         Seconds.
     gradient_tol : float

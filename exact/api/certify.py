@@ -1,4 +1,4 @@
-"""`certify`: how far is anybody's model from the optimum of the full pairwise problem?"""
+"""`certify`: how far is a model from the optimum of the full pairwise problem?"""
 
 from __future__ import annotations
 
@@ -56,26 +56,26 @@ def certify(
     n_jobs: int | None = None,
     **asked: Any,
 ) -> Audit:
-    """Certify weights or scores that came from anywhere.
+    """Certify weights or scores from any source.
 
     Parameters
     ----------
     X, y, **asked
         The problem, as in `solve`: `kernel`, `gamma`, `structure`, `structure_source`, `pairs`,
         `positive`, `sample_weight`, `l1`, `groups`, `sign`, `qid`, `time`, `event`, `fpr_max`,
-        `tpr_min`, `worst_of`. Scores without weights are judged with the ridge alone; they go
-        neither with partial AUC nor with the worst of several groups.
+        `tpr_min`, `worst_of`. Scores without weights are judged only with the ridge,
+        and neither for partial AUC nor with `worst_of`.
     lam : float, optional
         > 0; or give `rival` and `C`, or `penalty`.
     w : array (d,) or (d + 1,), optional
-        Weights; a last extra one is an intercept and does not matter to pairs. Where both X and
-        w have names (a frame; a Series or a dict), each weight is found by its name. For kernels
+        Weights; one too many at the end is an intercept, which cancels in every pair. If both X
+        and w have names (a frame; a Series or a dict), weights are matched by name. For kernels
         the coefficients (n,) of k(., x_i).
     scores : array (n,), optional
         f(x_i), up to one common constant, instead of weights. The norm is the least one of a
-        function with these scores: see `Audit` for which are meant, and when there is no gap.
+        function with these scores: `Audit` says which are meant, and when there is no gap.
     norm2 : float, optional
-        |f|^2, for scores; taken as given, but refused where it is impossible.
+        |f|^2, for scores; trusted, but refused if it is impossible.
     rival : str, optional
         Whose scaling `C` is in: "liblinear-ranksvm", "dlib", "roclab", "svm-rank",
         "scikit-learn", "torch", or another key of `aucert.exact.problem.scalings.SCALINGS`.

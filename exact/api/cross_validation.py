@@ -1,8 +1,7 @@
 """Choosing lam by cross-validated AUC, or concordance, along the path.
 
-The models are proved to be within their radius of the optima, so the AUC on held-out rows that
-the exact optima would have is known up to a range: how much of a difference between two lam is
-due to the solver is not left open.
+The models are proved to be within their radius of the optima. So the AUC that the exact optima have
+on held-out rows lies in a known range, and so does the solver's share in a difference between lam.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ class CVPath:
     fold_gap : array (folds, k)
         Certified relative gaps (NaN where the objective is zero).
     complete : bool
-        False where the time ran out: smaller lam are then missing.
+        False if the time ran out: smaller lam are then missing.
     """
 
     lams: np.ndarray
@@ -85,7 +84,7 @@ class CVPath:
 
     @property
     def best(self) -> int:
-        """Index of the highest mean; of the largest lam where several have it."""
+        """Index of the highest mean; of the largest lam if several have it."""
         mean = self.mean_auc
         return int(np.flatnonzero(mean >= mean.max() - 1e-12)[0])
 
@@ -99,8 +98,8 @@ class CVPath:
     def possible(self) -> np.ndarray:
         """Which lam the exact optima could make the best on these folds: bool (k,).
 
-        All others are rejected for certain: their mean is below that of another lam for any
-        the solver has left open.
+        All others are rejected: wherever the optima lie in their ranges, another lam has a larger
+        mean.
         """
         low, high = self.fold_low.mean(axis=0), self.fold_high.mean(axis=0)
         return high >= low.max()
@@ -147,12 +146,12 @@ def cross_validated_path(
     lams, n_lams, tol
         As in `regularization_path`; the default grid is that of all rows.
     cv : int, splitter or iterable
-        Folds, stratified by the class or by `event`, and shuffled by `seed`; fewer, with a
-        warning, where a class or the events have fewer rows; or anything of scikit-learn that
-        splits rows; or pairs of index arrays (train, test). Rows in partitions take a number of
-        folds, which are the same however the rows are cut.
+        A number of folds, stratified by the class or by `event` and shuffled by `seed`; a class
+        or events of fewer rows reduce it, with a warning. Or a splitter of scikit-learn, or pairs
+        of index arrays (train, test). For rows in partitions only a number; the folds do not
+        depend on how the rows are cut.
     seed : int
-        Of the shuffling.
+        Shuffles the rows before they are cut into folds.
     pairs : callable, optional
         Makes the pairs of a fold from its rows, positive mask and row weights; all pairs by
         default.
@@ -163,15 +162,15 @@ def cross_validated_path(
     kernel, gamma, structure, structure_source, loss, method, time, event, l1_ratio, groups, sign
         As in `regularization_path`.
     qid : array (n,), optional
-        The query of each row: pairs are within a query, in training and in the AUC; a number of
-        folds keeps queries whole, and splits that cut one are refused.
+        The query of each row: pairs are within a query, in training and in the AUC. A number of
+        folds keeps queries whole; splits that cut one are refused.
 
     Raises
     ------
     InputError
         If the input cannot be used, or a fold has no pairs.
     KeyboardInterrupt
-        After Ctrl-C: some of the folds compare nothing.
+        After Ctrl-C: an incomplete set of folds is not comparable.
     """
     unit = unit_penalty(l1_ratio, groups, sign)
     kind = {"kernel": kernel, "gamma": gamma, "structure_source": structure_source}

@@ -1,8 +1,8 @@
 """The regularization path: one problem at many lam, from large to small, certified at each.
 
 The factor of a kernel and the whitening of a structure do not depend on lam, so they are made
-once; each solution starts the next one. Rows in partitions stay where they are; few of them are
-held in memory from the lam on at which their sums stall.
+once; each solution starts the next one. Rows in partitions stay where they are, unless they fit
+into memory and their sums stall at some lam: from there on they are held.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class PathPoint:
 
     @property
     def certificate(self) -> Certificate:
-        """The solution's own, in the space meant."""
+        """The solution's own, about the problem as stated."""
         return self.solution.certificate
 
 
@@ -78,7 +78,7 @@ class Path:
         False after a time limit or Ctrl-C: the last gap is valid, smaller lam are missing.
     seconds : float
     interrupted : bool
-        Whether it was Ctrl-C that ended it.
+        Whether Ctrl-C ended it.
     """
 
     points: list[PathPoint]
@@ -152,8 +152,8 @@ def regularization_path(
     X, y, **asked
         The problem, as in `solve`: `kernel`, `gamma`, `structure`, `structure_source`, `loss`,
         `pairs`, `positive`, `sample_weight`, `fpr_max`, `tpr_min`, `qid`, `time`, `event`; rows in
-        partitions and dask collections too. The AUC of more than a million of these is known to
-        within the pairs of one step of a fine grid.
+        partitions and dask collections too. Above a million of these rows, the AUC is known up to
+        the pairs within one step of a fine grid.
     lams : array (k,), optional
         > 0; solved from the largest to the smallest, equal ones once. By default `lam_grid`.
     n_lams : int
@@ -163,13 +163,13 @@ def regularization_path(
     tol : float
         Relative gap to reach at each lam, > 0.
     max_time : float, optional
-        Seconds for the whole path; the first point is always there.
+        Seconds for the whole path; the first point is always computed.
     callback : callable, optional
         Called with each `PathPoint` once it is solved. If it raises `KeyboardInterrupt`, as Ctrl-C
         does, the points so far are returned.
     l1_ratio : float
         In [0, 1]: the penalty is lam ((1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1), from the ridge to
-        the lasso. The default grid then begins where the weights leave zero.
+        the lasso. The default grid then begins at the lam below which some weight is not zero.
     groups, sign
         As in `solve`; groups go with l1_ratio > 0.
 

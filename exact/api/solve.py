@@ -89,12 +89,12 @@ def solve(
     X : array, memory map, `StreamedRows`, `PartitionedRows` or sparse matrix (n, d)
         Finite numbers.
     y : array (n,)
-        Two kinds of labels; grades with `qid`; None with `time`, `OrderedPairs` or
-        `PartitionedRows`, whose labels lie with the rows.
+        Labels of two kinds; grades with `qid`; None with `time`, `OrderedPairs` or
+        `PartitionedRows`, which holds its labels.
     lam : float, optional
         > 0; 0 is allowed where l1 > 0. Or give `penalty`.
     kernel : {"linear", "rbf", "laplacian", "precomputed"} or Kernel
-        For "precomputed", X is the Gram matrix (n, n); or one's own, as `Kernel` lists.
+        For "precomputed", X is the Gram matrix (n, n). Your own has the methods of `Kernel`.
     gamma : float, optional
         > 0, of the Gaussian exp(-gamma |x - z|^2) or the Laplacian; 1 / d by default.
     structure : float
@@ -102,7 +102,7 @@ def solve(
     structure_source : {"full", "sampled"}
         Whether the structure is that of all data or of the listed pairs.
     loss : {"hinge", "squared_hinge", "square", "logistic", "smooth_hinge", "exponential"} or Loss
-        Or one's own, as `aucert.exact.losses.loss.Loss` lists.
+        Your own has the methods of `aucert.exact.losses.loss.Loss`.
     pairs : AllPairs, PairList or OrderedPairs, optional
         All pairs by default.
     positive : label, optional
@@ -111,7 +111,7 @@ def solve(
         >= 0; a weight means repetition. Not with `pairs`. With `qid`, `time` or `worst_of` whole
         numbers below 2^52, or such multiples of one power of two.
     l1 : float
-        >= 0: adds l1 |w|_1 (the elastic net) or, with `groups`, the group lasso. This, `sign` and
+        >= 0: adds l1 |w|_1 (the elastic net) or, with `groups`, the group lasso. `l1`, `sign` and
         `penalty` are for linear problems without structure.
     groups : array (d,), optional
         The group of each feature.
@@ -120,20 +120,20 @@ def solve(
     penalty : Penalty, optional
         Instead of `lam`, `l1`, `groups`, `sign`; see `aucert.exact.problem.penalties`.
     qid : array (n,), optional
-        The query of each row: pairs are rows of one query, the larger grade above. Neither this
-        nor `time` goes with `fpr_max` or `tpr_min`; `structure` is the scatter of all rows of two
-        grades. Dask's collections hold each query whole in one partition.
+        The query of each row: a pair is two rows of one query, the larger grade above. Not with
+        `fpr_max` or `tpr_min`, like `time`; `structure` is the scatter of all rows of two grades.
+        In a dask collection each query must lie in one partition.
     time, event : arrays (n,), optional
-        Times, and whether the event was seen: an earlier event is above what comes later.
+        Times, and whether the event was seen: a row with an event is above rows of later times.
     method : {"auto", "closed-form", "cutting-plane", "descent", "qp", "lifted", "proximal"}
         "auto" takes the closed form for the square loss, the descent for other losses with the
-        ridge, and for everything else the proximal method. Of rows in partitions "descent" keeps
-        to sums over them; "auto" fetches few rows where these stall.
+        ridge, and for everything else the proximal method. On rows in partitions "descent" uses
+        only sums over them; "auto" loads the rows if these sums stall and the rows fit.
     tol : float
         Relative gap to reach, > 0.
     max_time : float, optional
-        Seconds; the best certified point so far is returned. For kernels of many rows the
-        certificate itself, a pass over all their values, comes on top.
+        Seconds; the best certified point so far is returned. With a kernel of many rows, the
+        certificate takes additional time: a pass over all kernel values.
     callback : callable, optional
         Called with each `Step`.
     fpr_max : float
@@ -143,17 +143,18 @@ def solve(
     tpr_min : float
         In [0, 1): count only the (1 - tpr_min) n_pos lowest positives.
     n_jobs : int, optional
-        Threads for passes over many rows, no number depends on them; -1 for all processors. The
-        linear algebra then takes one. By default all where that pays, within the bounds set already
+        Threads for passes over many rows; -1 for all processors. No result depends on it. The
+        linear algebra then uses one. By default all if that pays, within existing limits
         (`OMP_NUM_THREADS`).
     worst_of : array (n,), optional
-        The group of each row: the largest of the groups' means counts, each over its own pairs.
+        The group of each row: the largest of the groups' mean losses is minimised, each over the
+        pairs within its group.
 
     Returns
     -------
     Solution
         `w` are the weights of the features, or for kernels the coefficients of k(., x_i); the
-        certificate is made in the space meant: the true kernel, the structured norm.
+        certificate is about the problem as stated: the true kernel, the structured norm.
 
     Raises
     ------
@@ -186,8 +187,8 @@ def solve_problem(
     """Solve a problem that is already stated: space, risk and penalty.
 
     Minimise penalty(f) + risk(f), for instance of `linear_problem`, `pair_problem` or
-    `ordered_problem`, or of a `Problem` made from parts of one's own. `solve` is this behind the
-    making of the problem from data; kernels are solved there in features where that is quicker.
+    `ordered_problem`, or a `Problem` made from your own parts. `solve` makes such a problem from
+    data first, and solves kernels in features if that is faster.
 
     Parameters
     ----------
@@ -200,8 +201,8 @@ def solve_problem(
     Raises
     ------
     InputError
-        If the method does not suit the problem, or its norm is that of SAUC-SVM, whose features
-        only `solve` whitens.
+        If the method cannot solve the problem, or its norm is that of SAUC-SVM, which needs
+        `solve`.
     """
     options = Options(method=method, tol=tol, max_time=max_time, callback=callback, n_jobs=n_jobs)
     with limited(problem.n * problem.space.dim, n_jobs):
