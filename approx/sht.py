@@ -434,7 +434,7 @@ class SHTAUC(AUCClassifier):
     k, step, max_epochs, tol
         As in `StochasticHardThresholding`.
     n_blocks : int
-        m; an epoch makes m steps, but with several blocks the iterates never settle. All blocks have
+        m; an epoch makes m steps, but with several blocks the iterates never settle. Blocks have
         equally many rows, with any weights.
     mode : {"right", "authors"}
         "authors" is the configuration of the published experiments, which keeps k - 1 features

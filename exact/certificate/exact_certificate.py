@@ -132,7 +132,7 @@ def _form_of(loss: Loss) -> tuple[int, bool]:
         if loss == known:
             return power, clipped
     names = ", ".join(known.name for known, _, _ in FORMS)
-    raise InputError(f"the exact mode knows {names}, not this loss")
+    raise InputError(f"the exact mode has the losses {names}, not this one")
 
 
 def exact_certificate(problem: Problem, solution: Solution) -> ExactCertificate:

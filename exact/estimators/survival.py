@@ -236,7 +236,7 @@ def event_times(y: object, event: object = None) -> tuple[np.ndarray, np.ndarray
             array = array[:, 0]
         return as_survival(array, np.ones(array.shape) if event is None else event)
     if event is not None:
-        raise InputError("a structured y has the events itself: leave event out")
+        raise InputError("a structured y contains the events: leave event out")
     kinds = {name: array.dtype[name].kind for name in array.dtype.names}
     events = [name for name, kind in kinds.items() if kind == "b"]
     times = [name for name, kind in kinds.items() if kind in "iuf"]

@@ -128,7 +128,7 @@ class Request:
         weight: Any = sample_weight
         for name in {"kernel", "positive"} & as_they_are.keys():
             if np.ndim(as_they_are[name]):
-                raise InputError(f"{name} must be one of its kind, not {brief(as_they_are[name])}")
+                raise InputError(f"{name} must be a single value, not {brief(as_they_are[name])}")
         if not (qid is None and time is None and event is None):
             if pairs is not None:
                 raise InputError("qid, time and event make the pairs: leave pairs out")

@@ -287,7 +287,7 @@ def share_between(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> tup
 def _influence(
     pairs: OrderedPairs, ordered: np.ndarray, whole: np.ndarray, value: float
 ) -> np.ndarray:
-    """Return what each row contributes: for shares, groups weigh what they do whatever is in."""
+    """Return what each row contributes; with shares, a group's weight does not vary."""
     at, weights = pairs.arrangement, pairs.weights
     own = np.full(at.group_ends.size, value)
     if weights.shared:

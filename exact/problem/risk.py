@@ -304,7 +304,7 @@ def _listed(pairs: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
         raise InputError("alpha belongs to a pair list; all pairs take scores or marginals")
     found = pairs.listed()
     if found is None:
-        raise InputError("these are too many pairs for one alpha each: give the scores")
+        raise InputError("too many pairs to hold one alpha per pair: pass scores instead")
     return *found, gamma(WEIGHT_UNITS)
 
 

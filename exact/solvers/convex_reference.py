@@ -55,7 +55,7 @@ def convex_reference(
     """
     if problem.loss.dim > LARGEST:
         raise TooLargeError(
-            f"{problem.loss.dim} features are past the {LARGEST} that this reference can hold: "
+            f"{problem.loss.dim} features are more than the {LARGEST} this reference can hold: "
             "take an online method and its gap"
         )
     M, delta = second_moments(problem.loss), problem.loss.delta

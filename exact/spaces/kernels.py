@@ -332,4 +332,4 @@ def check_kernel_name(kernel: object, gamma: float | None = None) -> None:
             f"(it {lacks})"
         )
     if gamma is not None:
-        raise InputError("gamma is for a kernel that is named: give it to your own one yourself")
+        raise InputError("gamma is for named kernels: set it in your own kernel")

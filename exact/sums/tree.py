@@ -233,7 +233,7 @@ class PairWeights:
         held = np.array([m > 0 for m in by_group])
         whole_share = float(share[held].sum(dtype=np.longdouble))
         if not whole_share > 0:
-            raise InputError("no group that has an ordered pair has a share")
+            raise InputError("no group with an ordered pair has a share above 0")
         pairs = zip(share.tolist(), by_group, strict=True)
         factor = np.array([part / (whole_share * m) if m else 0.0 for part, m in pairs])
         return cls(terms, whole, mass, inflation, factor, True)

@@ -204,7 +204,7 @@ class FittedModel:
             raise InputError(
                 f"the model's own objective is {self.stated:.6g}, on these rows it is {value:.6g}: "
                 "it was fitted to other rows, with row weights or with a structure, and the "
-                "budget knows none of these"
+                "budget supports none of these"
             )
 
 

@@ -113,7 +113,7 @@ def test_best_and_one_standard_error_by_hand() -> None:
     np.testing.assert_allclose(found.standard_error, [0, 0, 0.1 / np.sqrt(3), 0], atol=1e-15)
     assert (found.best, found.one_standard_error) == (2, 1)
     assert found.lam_of("best") == found.lams[2] and found.lam_of("one-se") == found.lams[1]
-    # A lam is rejected only if another is better, whatever the solver has left open.
+    # A lam is rejected only if another is better, for any optimum in its range.
     means = [[0.6, 0.7, 0.75], [0.6, 0.7, 0.75]]
     for width, possible in ((0, [0, 0, 1]), (0.026, [0, 1, 1]), (0.1, [1, 1, 1])):
         assert table(means, width).possible.tolist() == [bool(one) for one in possible]

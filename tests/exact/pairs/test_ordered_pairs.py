@@ -328,7 +328,7 @@ def test_the_shift_of_scores_is_paid_by_the_square() -> None:
 
 @each("loss", [HINGE, SQUARED_HINGE], ids=lambda loss: loss.name)
 def test_listed_weights_that_round_are_paid_in_a_minorant(loss) -> None:
-    """Beside the sums over the pairs of a row, and over all pairs."""
+    """Next to the sums over the pairs of a row, and over all pairs."""
     rng = np.random.default_rng(0)
     pairs = OrderedPairs(None, rng.integers(0, 4, 12), rng.integers(1, 9, 12))
     i, j, c = pairs.listed() or pytest.fail("few pairs have a list")
@@ -402,7 +402,7 @@ def test_many_pairs_are_not_listed(monkeypatch) -> None:
     monkeypatch.setattr(ordered_pairs, "LISTED", 3)
     pairs, *_ = some_pairs("weights", 0)
     assert pairs.listed() is None
-    with pytest.raises(InputError, match="too many pairs for one alpha each"):
+    with pytest.raises(InputError, match="too many pairs"):
         Mean(pairs, HINGE).minorant(Alpha(np.ones(4)))
     problem, recorder = Problem(Rows(np.eye(pairs.n)), Mean(pairs, HINGE), Ridge(1.0)), Recorder()
     assert ActivePairs().run(problem, recorder) is Status.STALLED
