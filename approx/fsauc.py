@@ -54,7 +54,7 @@ def count_stages(n_steps: int) -> int:
 def first_step(step: float | str, radius: float, kappa: float, stage_size: int) -> float:
     """Return `step`, or for "auto" sqrt(beta_1 / (3 n0)) r_1 / G, at most 1 / (2 (1 + kappa^2)).
 
-    G = |(2 kappa (1 + 4 R kappa), 4 R kappa)| is no less than a row's slope in (w, a, b), and the
+    G = |(2 kappa (1 + 4 R kappa), 4 R kappa)| is at least a row's slope in (w, a, b), and the
     limit is one over its curvature. It is proportional to r_1 / sqrt(n0), as the theory requires.
     """
     if not isinstance(step, str):

@@ -304,7 +304,7 @@ class PairSGDClassifier(NystromClassifier, OnlineClassifier):
         self._last_rows = seen | _last_of_each(rows, positive)
         if positive.all() or not positive.any():
             other = seen.get(SIDES[not positive[0]])
-            if other is None:  # there is no pair yet, and every score is zero
+            if other is None:  # no pair yet: every score is zero
                 self.coef_, self.intercept_ = np.zeros((1, self.nystrom_.map_.rank)), np.zeros(1)
                 self.dual_coef_ = self.nystrom_.map_.coefficients(self.coef_[0]).reshape(1, -1)
                 return

@@ -210,7 +210,7 @@ class OAM(OnlineClassifier):
     def _train(self, data: TrainingRows, callback: Callback | None) -> None:
         rows, positive, _ = data
         rng, recorder = self._begin(rows), Recorder(self.max_time, callback)
-        recorder.best_primal = recorder.best_dual = math.nan  # there is no objective
+        recorder.best_primal = recorder.best_dual = math.nan  # an objective is missing
         self.status_ = Status.ITERATION_LIMIT
         n = positive.size
         for _ in range(self.max_epochs):  # each pass in a new order, some rows at a time

@@ -33,8 +33,8 @@ def rfauc(
 
     z(x) = sqrt(2 / D) cos(V'x + b) with the columns of V drawn from N(0, 2 gamma I): the mean of
     z(x)'z(x') over the draws is exp(-gamma |x - x'|^2) (Rahimi and Recht, 2008). Unlike Nyström
-    features they do not depend on the data, and z'z is not below the kernel. So there is no
-    certificate for the kernel's whole space, only that of the last step, in the space of z.
+    features they do not depend on the data, and z'z is not below the kernel. So the
+    certificate is only that of the last step, in the space of z, not in the kernel's whole space.
 
     Parameters
     ----------

@@ -193,7 +193,7 @@ class StochasticHardThresholding:
         if not isinstance(self.step, str):
             return float(self.step)
         steepest = max(block.curvature(rng) for block in blocks)
-        return 1 / steepest if steepest > 0 else 1.0  # without curvature there is no gradient
+        return 1 / steepest if steepest > 0 else 1.0  # without curvature the gradient is zero
 
 
 REFINEMENTS = ("none", "refit", "swaps")

@@ -21,7 +21,7 @@ def room() -> int | None:
             text = path.read_text().strip()
         except OSError:
             continue
-        found += [int(text)] if text.isdigit() else []  # "max" where there is no limit
+        found += [int(text)] if text.isdigit() else []  # "max" means without a limit
     if sys.platform != "win32":
         import resource
 

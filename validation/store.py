@@ -160,7 +160,7 @@ def evidence_path(folder: Path, experiment: str, profile: str, seed: int) -> Pat
 
 
 def read_evidence(path: Path) -> dict[str, Document]:
-    """Return the documents of a file of evidence by part; none if there is no such file."""
+    """Return the documents of a file of evidence by part; none if the file does not exist."""
     try:
         first, _, rest = path.read_bytes().partition(b"\n")
     except FileNotFoundError:

@@ -118,7 +118,7 @@ for n, B in ((1e6, 1e9), (1e7, 1e10), (1e10, 1e16)):
 # .. math:: |U(\hat f) - U_B(\tilde f_B)| \le H + \frac{\max(z^2, q)}{2\lambda}
 #    + \frac{|\hat f| + |\tilde f_B|}{2} (z + \sqrt q),
 #
-# or a second form where that is smaller. There is no :math:`\lambda_{\min}` and no
+# or a second form where that is smaller. It contains neither :math:`\lambda_{\min}` nor
 # :math:`N_{\max}`, and every term goes to zero as :math:`B` grows and :math:`E` vanishes. The
 # :doc:`page on Theorem 4' </theorem-4-prime>` has the whole proof.
 

@@ -117,8 +117,8 @@ assert hidden.residual < 1e-8 and np.isclose(hidden.primal, audits["linear SVM"]
 print(fill(hidden.statement, 88))
 
 # %%
-# A forest is not a linear function. It has no norm in this space, so there is no objective value to
-# compare, and the audit says so instead of making up a number. The lower bound still stands.
+# A forest is not a linear function. It has no norm in this space, and so no objective value to
+# compare. The audit says so instead of making up a number. The lower bound is still valid.
 
 forest = RandomForestClassifier(50, random_state=0).fit(X, y).predict_proba(X)[:, 1]
 outside = certify(X, y, lam, scores=forest)

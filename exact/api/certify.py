@@ -73,7 +73,7 @@ def certify(
         the coefficients (n,) of k(., x_i).
     scores : array (n,), optional
         f(x_i), up to one common constant, instead of weights. The norm is the least one of a
-        function with these scores: `Audit` says which are meant, and when there is no gap.
+        function with these scores: `Audit` says which are meant, and when a gap is missing.
     norm2 : float, optional
         |f|^2, for scores; trusted, but refused if it is impossible.
     rival : str, optional

@@ -299,7 +299,7 @@ class Certificate:
     def from_bounds(cls, primal: Bound, dual: Bound, l2: float, objective: str = "") -> Certificate:
         """Return the certificate of F at a point and of a lower bound of the optimum.
 
-        `l2` is the penalty's weight of |f|^2 / 2; without any there is no radius. An infinite
+        `l2` is the penalty's weight of |f|^2 / 2; a radius needs one. An infinite
         `primal` is that of weights which break a constraint.
 
         Raises

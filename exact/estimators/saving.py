@@ -338,7 +338,7 @@ def _opened(path: str | Path, data: bytes) -> tuple[dict[str, Any], list[np.ndar
 
 
 def _entry(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    """Return an array of the archive that is no larger than the file says."""
+    """Return an array of the archive that is not larger than the file says."""
     info = archive.getinfo(name)
     if info.compress_type != zipfile.ZIP_STORED:
         raise ValueError("compressed")

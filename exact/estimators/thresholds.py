@@ -56,7 +56,7 @@ def all_cuts(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None
         )
     beyond = max(1.0, float(values[-1] - values[0]), 1e-6 * float(np.abs(values).max()))
     middle = values[:-1] / 2 + values[1:] / 2
-    # Between neighbouring floats there is no middle: the lower one itself is still a cut.
+    # Neighbouring floats have no middle: the lower one itself is still a cut.
     middle = np.where((middle >= values[:-1]) & (middle < values[1:]), middle, values[:-1])
     at = np.concatenate([[values[0] - beyond], middle, [values[-1] + beyond]])
     return Cuts(at, 1.0 - missed / missed[-1], passed / passed[-1])

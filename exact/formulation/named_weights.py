@@ -33,7 +33,7 @@ def in_column_order(
     unknown = [name for name in place if name not in known]
     if missing or unknown:
         parts = [f"the data have no {_listed(unknown)}"] if unknown else []
-        parts += [f"there is no weight for {_listed(missing)}"] if missing else []
+        parts += [f"lack a weight for {_listed(missing)}"] if missing else []
         raise InputError(
             f"{what}: their names are not those of the columns: {' and '.join(parts)}; rename "
             "them, or give plain numbers in the order of the columns"

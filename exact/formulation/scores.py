@@ -284,7 +284,7 @@ def audit_scores(
 
     The loss is that of the scores as given. For every function f meant it is off by what
     `fit.apart` can do to it, and the norm by `fit.moved`; where both together cost more than
-    `OPEN_SHARE` of the objective there is no gap.
+    `OPEN_SHARE` of the objective the gap is left out.
     """
     loss_bound = loss_of(problem, scores)
     loss = loss_bound.value
@@ -361,7 +361,7 @@ def loss_of(problem: Problem, scores: np.ndarray) -> Bound:
 
 
 def _why(fit: ScoreFit) -> str:
-    """Return why there is no gap."""
+    """Return why a gap is missing."""
     if fit.least_residual > OPEN_SHARE:
         return (
             "Not in this model class: no gap. No function of it leaves less than "

@@ -33,7 +33,7 @@ NO_DEATH = "no row has an event before the time of another one"
 
 @contextmanager
 def no_pair_means(reason: str) -> Iterator[None]:
-    """Say why there is no pair in the words of the caller's problem."""
+    """Say why no pair exists, in the words of the caller's problem."""
     try:
         yield
     except NoPairError:

@@ -52,7 +52,7 @@ def bend(loss: Loss, t: np.ndarray, width: float) -> np.ndarray:
 
 
 def curved_margins(loss: Loss, width: float) -> tuple[float, float]:
-    """Return the margins between which the loss is curved, infinite where there is no end."""
+    """Return the margins between which the loss is curved, infinite if they never end."""
     if loss == HINGE:
         return 1.0 - width / 2, 1.0 + width / 2
     curved = np.flatnonzero(bend(loss, MARGINS, width) > 0)

@@ -114,7 +114,7 @@ def whole_weights(weight: np.ndarray, paired: np.ndarray, most: float, rows: int
     """Return weights (n,) as whole numbers below 2^52 of one unit, exactly.
 
     Where they are not whole numbers already, rows that are not `paired` weigh nothing. `InputError`
-    if there is no unit: `most` and `rows`, the largest weight of both sides and rows of a group,
+    if they have no unit: `most` and `rows`, the largest weight of both sides and rows of a group,
     decide which factor is advised.
     """
     if weight.max() < 2.0**BITS and (weight == np.floor(weight)).all():

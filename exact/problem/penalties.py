@@ -380,7 +380,7 @@ def _set_weights(penalty: FeaturePenalty, l2: float, l1: float) -> None:
         zero = check_number(name, value, closed="low") == 0
         object.__setattr__(penalty, name, 0.0 if zero else _weight(name, value))
     if l2 == l1 == 0:
-        raise InputError("without l2 the weight l1 must be > 0: there is no penalty otherwise")
+        raise InputError("without l2 the weight l1 must be > 0: otherwise nothing is penalised")
 
 
 def _fraction(limit: float, size: float) -> float:

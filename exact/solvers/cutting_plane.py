@@ -317,7 +317,7 @@ class _Run:
         """Return whether many more cuts are needed if the last ones tell the rate."""
         recorder = self.recorder
         goal = INSIDE * self.solver.tol * recorder.best_primal
-        # There is no rate yet at the first look; later, the gap has not fallen since the last one.
+        # At the first look the rate is unknown; later, the gap has not fallen since the last one.
         if not recorder.gap < gap_then < np.inf:
             return gap_then < np.inf
         # If LOOK cuts always lower the gap by the same factor, this compares the cuts that are left

@@ -6,7 +6,7 @@ accelerated proximal gradient steps [Beck & Teboulle, SIAM J. Imaging Sci. 2009,
     x <- residual(L y + g(y)) / (L + l2),      y <- x + (t - 1)/t' (x - last x),
 
 with t restarted where the momentum points uphill [O'Donoghue & Candes, Found. Comput. Math. 2015].
-L is doubled until g is no steeper than L between y and x, and falls a little with every step. At
+L is doubled until g is not steeper than L between y and x, and falls a little with every step. At
 every x the same sums give a minorant, so the gap is known. It has two parts,
 
     gap = bias + (Omega(w) + Omega*(g) - <g, w>),    bias = U(w) - V + <g, w> >= 0:

@@ -14,7 +14,7 @@ a minorant: U(s) >= V - c's for all s. At the scores themselves each pair loses 
 
 because dual(alpha) - alpha t = loss(t') - alpha e. So the mean loss is at most
 V - c's + (L / 2) mean e^2 + tail, and mean e^2 = (m2+ + m2- - 2 m1+ m1-) / K^2 with the moments m1,
-m2 of theta in each class. There is no smoothing: the bin error is about L / (12 K^2). Rows far
+m2 of theta in each class. Nothing is smoothed: the bin error is about L / (12 K^2). Rows far
 beyond all rows of the other class get the last bin, where alpha is zero or one; what their pairs
 lose is the tail.
 

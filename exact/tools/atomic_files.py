@@ -40,7 +40,7 @@ def target_of(path: str | Path) -> Path:
     if final.is_dir():
         raise InputError(f"{path}: this is a folder, a file name is needed")
     if not final.parent.is_dir():
-        raise InputError(f"{path}: there is no folder {final.parent}: make it first")
+        raise InputError(f"{path}: no folder {final.parent}: make it first")
     return final
 
 

@@ -18,8 +18,8 @@ the approximation: k_i is then the sum of P k_i (a row of V) and an orthogonal r
 |U(f^) - U_B(f~_B)| is at most the smaller of
     H + max(z^2, q) / (2 lam) + (|f^| + |f~_B|)(z + sqrt(q)) / 2  and  H + (R sqrt(q) + Rp z) / lam.
 
-A priori q is replaced by 2 lam eps_N, |f^| by S, |f^_P| and |f~_B| by Sp. There is no lambda_min
-and no N_max. Solvers that stop early are allowed for: with a dual point of certified gap `gap`,
+A priori q is replaced by 2 lam eps_N, |f^| by S, |f^_P| and |f~_B| by Sp. Neither lambda_min
+nor N_max occurs. Solvers that stop early are allowed for: with a dual point of certified gap `gap`,
 q / (2 lam) becomes q / (2 lam) + gap; with F_B(f~) - p~_B <= eps, z becomes z + sqrt(2 lam eps) in
 (I), which gains eps, and (II) gains Rp sqrt(2 eps / lam); if its left side was measured at an f
 with F(f) - p* <= gap_full, R sqrt(2 gap_full / lam) too. Proof: `docs/theorem-4-prime.md`.

@@ -127,7 +127,7 @@ def eq_18(pair: DrawnPair, U_full: float | None = None) -> Step:
     """Return |U_B(f^_B) - U_B(f~_B)| <= N_max/B (n K_max |f_D| + sqrt(n) E2 |theta~|).
 
     [ScalingUp, eq. (18)], with |f_D|^2 = (theta^ - theta~)'K (theta^ - theta~). It holds; the
-    printed left side is |U(f^) - U_B(f~_B)|, for which there is no argument.
+    printed left side is |U(f^) - U_B(f~_B)|, for which no argument is given.
     """
     at_hat = pair.loss(pair.exact(pair.theta_hat)) if U_full is None else U_full
     left = abs(at_hat - pair.loss(pair.approximate(pair.theta_tilde)))

@@ -352,7 +352,7 @@ Steepest = tuple[np.ndarray, np.ndarray]
 
 
 def rho_from_below(data: Dataset, loss: RowAverage, blocks: Sequence[Steepest], s: int) -> float:
-    """Return a quotient that rho_s is no smaller than: rho+ and rho- by one support each."""
+    """Return a quotient that rho_s is not smaller than: rho+ and rho- by one support each."""
     plus = highest(2 * float(np.linalg.norm(half[:, order[:s]], 2)) ** 2 for half, order in blocks)
     chosen = np.argsort(diagonal(loss))[:s]
     inside = sparse_problem(data.X[:, chosen], data.y)
@@ -410,7 +410,7 @@ def sht_theorem_2_eq_12_as_printed(c: Context) -> Outcome:
     for _ in range(10 if c.quick else 100):
         loss = sparse_problem(rng.standard_normal((n, D)), np.arange(n) < n / 2)
         least.append(restricted_constants_exact(block_matrices([loss]), S).minus)
-    # A support's curvature is no more than that of its flattest feature alone.
+    # A support's curvature is at most that of its flattest feature alone.
     most = diagonal(sparse_problem(rng.standard_normal((1000, 1000)), np.arange(1000) < 500))
     missed = lower_limit(int(above(bound.minus, np.array(least)).sum()), len(least))
     return Outcome(

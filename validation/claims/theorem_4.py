@@ -551,7 +551,7 @@ class Cell:
 
     @property
     def all_rows(self) -> bool:
-        """Whether all rows are landmarks: then there is no Nystrom error."""
+        """Whether all rows are landmarks: then the Nystrom error is zero."""
         return self.d == self.data.X.shape[0]
 
     def median(self, value: Callable[[Draw], float]) -> float:

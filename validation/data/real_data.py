@@ -78,7 +78,7 @@ def real_data_folder() -> Path | None:
         return None
     folder = Path(value).expanduser()
     if not folder.is_dir():
-        raise InputError(f"{FOLDER_VARIABLE}={value}: there is no such folder")
+        raise InputError(f"{FOLDER_VARIABLE}={value}: no such folder")
     return folder
 
 

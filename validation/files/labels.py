@@ -41,7 +41,7 @@ def as_truth(text: str) -> float | None:
 
 
 def is_missing(text: str) -> bool:
-    """Whether a cell says that there is no value: empty, `NA`, `nan`, `?`, `null`, ..."""
+    """Whether a cell says that a value is missing: empty, `NA`, `nan`, `?`, `null`, ..."""
     return text.strip().lower() in _MISSING
 
 

@@ -127,7 +127,7 @@ def gap_curves(
     Raises
     ------
     InputError
-        If `by` is unknown or there is no solution.
+        If `by` is unknown or no solution is given.
     """
     check_choice("by", by, tuple(COUNTS))
     many = {solutions.method: solutions} if isinstance(solutions, Solution) else dict(solutions)

@@ -134,7 +134,7 @@ def begun(
     if data_dir is not None:
         data = Path(data_dir).expanduser().resolve()
         if not data.is_dir():
-            raise InputError(f"--data-dir {data_dir}: there is no such folder")
+            raise InputError(f"--data-dir {data_dir}: no such folder")
     run = Run(profile, check_count("seed", seed, 0), data)
     kept = None if evidence is None else Path(evidence).expanduser().resolve()
     return entries, run, planned(entries, run), EvidenceFolder(kept, run)

@@ -1,4 +1,4 @@
-"""What an audit of scores says is true of the scores as given, or it says that there is no gap.
+"""What an audit of scores says is true of the scores as given, or it says why a gap is missing.
 
 The truth is computed apart, in fractions: the loss of the scores, and the least norm of a function
 that has them, or the weights that they were made of.
