@@ -9,6 +9,7 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any, TypeVar
@@ -87,41 +88,41 @@ def reading(X: Any) -> Callable[[], object]:
     return read
 
 
-class Tree:
-    """Watches this process and its children while the block runs.
+@dataclass
+class Used:
+    """CPU seconds, and the most bytes of memory (mapped files excluded) beyond those held before."""
 
-    `cpu` are their seconds, `peak` the most bytes of memory of their own (mapped files are not
-    among it) beyond what was held before.
-    """
+    cpu: float = 0.0
+    peak: int = 0
 
-    def __enter__(self) -> Tree:
-        self.peak, self._ended, self._seen = 0, Event(), {}
-        self._held = self._look()
-        self._before = sum(self._seen.values())
-        self._thread = Thread(target=self._watch, daemon=True)
-        self._thread.start()
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        self._thread.join()
-        self._watch()
-        self.cpu = sum(self._seen.values()) - self._before
+@contextlib.contextmanager
+def watching() -> Iterator[Used]:
+    """Yield what this process and its children use: `cpu` is filled in when the block ends."""
+    used, seen, ended, own = Used(), dict[int, float](), Event(), psutil.Process()
 
-    def _watch(self) -> None:
-        while True:
-            self.peak = max(self.peak, self._look() - self._held)
-            if self._ended.wait(0.02):
-                return
-
-    def _look(self) -> int:
-        size, own = 0, psutil.Process()
+    def look() -> int:
+        size = 0
         for process in (own, *own.children(recursive=True)):
             with contextlib.suppress(psutil.Error):
                 spent, memory = process.cpu_times(), process.memory_info()
-                self._seen[process.pid] = spent.user + spent.system
+                seen[process.pid] = spent.user + spent.system
                 size += memory.rss - getattr(memory, "shared", 0)
         return size
+
+    def watch() -> None:
+        while not ended.wait(0.02):
+            used.peak = max(used.peak, look() - held)
+
+    held, before = look(), sum(seen.values())
+    thread = Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield used
+    finally:
+        ended.set()
+        thread.join()
+        used.peak, used.cpu = max(used.peak, look() - held), sum(seen.values()) - before
 
 
 def proved(found: Any) -> float:

@@ -117,11 +117,9 @@ def fitted(make: Any, X: np.ndarray, y: np.ndarray, limit: float) -> tuple[np.nd
 
 def sets(quick: bool, names: tuple[str, ...], methods: tuple[str, ...], max_time: float) -> Any:
     """Yield a row for each method: gaps, AUC on its own rows and seconds over the sets."""
-    folder = real_data_folder()
-    if folder is None or quick:
-        names = ("wdbc",)
-    data: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-    for name in names or ("wdbc", *OTHERS, *TASKS):
+    folder, data = real_data_folder(), dict[str, tuple[np.ndarray, np.ndarray]]()
+    known = names or ("wdbc", *OTHERS, *TASKS)
+    for name in ("wdbc",) if folder is None or quick else known:
         try:
             data[name] = read(name, folder or Path())
         except exact.InputError as reason:
@@ -143,9 +141,7 @@ def sets(quick: bool, names: tuple[str, ...], methods: tuple[str, ...], max_time
             late += up
             wrong += [f"{name}: {heard[0].message}"] if heard and not up else []
             fits.append((np.nan if gap is None else gap, roc_auc_score(y, scores), seconds))
-        if not fits:
-            fits.append((np.nan, np.nan, np.nan))
-        gaps, scored, seconds = np.transpose(fits)
+        gaps, scored, seconds = np.transpose(fits or [(np.nan,) * 3])
         yield {"method": method, "sets": len(fits), "median gap": float(np.median(gaps)),
                "largest gap": float(np.max(gaps)), "median AUC": float(np.median(scored)),
                "median s": float(np.median(seconds)), "most s": float(np.max(seconds)),

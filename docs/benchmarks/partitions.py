@@ -38,7 +38,7 @@ CLUSTERS = (1e9, 1, 2), (1e10, 4, 16), (1e12, 100, 16)
 def watched(work: Callable[[], Any]) -> tuple[Any, tuple[float, float, float]]:
     """Return what `work` returns; CPU seconds, seconds by the clock, and the peak in GB."""
     start = time.perf_counter()
-    with c.Tree() as tree:
+    with c.watching() as tree:
         found = work()
     return found, (max(tree.cpu, 0.01), time.perf_counter() - start, tree.peak / 1e9)
 

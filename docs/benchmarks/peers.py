@@ -366,13 +366,12 @@ def of_peers(goals: list[c.Row]) -> Iterator[c.Row]:
     level = sum(goal["level or ahead"] == "yes" for goal in goals)
     if goals:
         yield row(f"level or ahead of peers, of {len(goals)}", level, "", 30, above=True)
-    X, y = c.plane(1000)
-    for to, goal in (("1e-3", 1.5), ("1e-6", 1.5), ("1e-9", 2.0)):
-        for found in goals:
-            if (found["data"], found["loss"], found["to"]) == ("1e3 x 2", "hinge", to):
-                ratio = found["ours / theirs"]
-                yield row(f"1e3 x 2, hinge, {to}", np.nan if ratio is None else ratio,
-                          "x best peer", goal, solving(X, y, 1e-2, float(to)))  # fmt: skip
+    wanted = {"1e-3": 1.5, "1e-6": 1.5, "1e-9": 2.0}
+    for found in goals:
+        if (found["data"], found["loss"]) == ("1e3 x 2", "hinge"):
+            to, ratio = found["to"], found["ours / theirs"]
+            yield row(f"1e3 x 2, hinge, {to}", np.nan if ratio is None else ratio, "x best peer",
+                      wanted[to], solving(*c.plane(1000), 1e-2, float(to)))  # fmt: skip
 
 
 def squared(few: Callable[[int], int]) -> Iterator[c.Row]:

@@ -94,7 +94,7 @@ def regimes(quick: bool) -> Iterator[c.Row]:
         R = unit(X, asked)
         for lam, tol in list(product(lams, tols))[: 1 if quick else None]:
             call = partial(solve, X, y, lam, tol=tol, n_jobs=1, max_time=LONGEST, **asked)
-            with c.Tree() as memory:
+            with c.watching() as memory:
                 found, seconds = c.timed(call)
             yield {"regime": name, "n": X.shape[0], "d": X.shape[1], "lam": lam, "tol": tol,
                    "s": seconds, "R": R, "in R": seconds / R, "GB": memory.peak / 1e9,
@@ -132,10 +132,9 @@ def mapped(quick: bool) -> Iterator[c.Row]:
         for jobs, clock in ((1, time.process_time), (2, time.perf_counter)):
             R = c.timed(c.reading(X), 1, clock)[1]
             for lam in LAMS[: 1 if quick else None]:
-                with c.Tree() as memory:
-                    start = clock()
-                    found = solve(X, y, lam, tol=1e-6, n_jobs=jobs)
-                    seconds = clock() - start
+                call = partial(solve, X, y, lam, tol=1e-6, n_jobs=jobs)
+                with c.watching() as memory:
+                    found, seconds = c.timed(call, clock=clock, enough=0.0)
                 yield {"n": n, "lam": lam, "threads": jobs, "s": seconds, "in R": seconds / R,
                        "GB": memory.peak / 1e9, "proved": c.proved(found)}  # fmt: skip
 
