@@ -90,7 +90,7 @@ def reading(X: Any) -> Callable[[], object]:
 
 @dataclass
 class Used:
-    """CPU seconds, and the most bytes of memory (mapped files excluded) beyond those held before."""
+    """CPU seconds, and the most bytes of memory, mapped files excluded, beyond those before."""
 
     cpu: float = 0.0
     peak: int = 0

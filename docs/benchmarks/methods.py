@@ -160,9 +160,9 @@ def elsewhere(points: Any) -> Fit:
 
 def on_drawn(solver: approx.Adamax) -> Fit:
     """Return the fit of a descent on as many drawn pairs as there are rows."""
-    return lambda problem, X: solver.solve(
-        problem.with_pairs(approx.draw_pairs(problem.pairs.positive, len(X), 0))
-    ).w
+    return lambda problem, X: (
+        solver.solve(problem.with_pairs(approx.draw_pairs(problem.pairs.positive, len(X), 0))).w
+    )
 
 
 OURS: dict[str, dict[str, Fit]] = {

@@ -32,8 +32,8 @@ print(f"{problem.n} rows, {problem.n_pairs} pairs, optimum {optimum:.9f}")
 # -------------------------------------------------------------
 # The draws are independent given the data, so for any :math:`f` that was fixed before,
 # :math:`\mathbb E\, U_B(f) = U(f)` and :math:`\mathrm{Var}\, U_B(f) = \sigma^2 / B`, with
-# :math:`\sigma^2` the variance of the loss over all pairs. The pairs need not be in memory: a pair is
-# a whole number below :math:`n_+ n_-`.
+# :math:`\sigma^2` the variance of the loss over all pairs. The pairs need not be in memory: a pair
+# is a whole number below :math:`n_+ n_-`.
 #
 # .. literalinclude:: /../approx/drawn_pairs.py
 #    :language: python

@@ -87,7 +87,7 @@ print("as printed", hard_threshold(np.array([3.0, -2.0, 1.0, 0.5]), 2, paper_lit
 #
 # The best subset, with proof
 # ---------------------------
-# Branch and bound splits the supports into those with feature :math:`j` and those without. A part is
+# Branch and bound splits the supports into those with feature :math:`j` and the others. A part is
 # dropped as soon as a lower bound of :math:`F^*` over its supports is above the best value found.
 # The simplest bound: more features can only help, so if :math:`T` are the features still allowed in
 # a part, :math:`F^*(S) \ge F^*(T)` for all its supports. The library bounds :math:`q_S` from above,
