@@ -32,10 +32,10 @@ def in_column_order(
     missing = [name for name in columns if name not in place]
     unknown = [name for name in place if name not in known]
     if missing or unknown:
-        parts = [f"the data have no {_listed(unknown)}"] if unknown else []
-        parts += [f"lack a weight for {_listed(missing)}"] if missing else []
+        parts = [f"no weight for {_listed(missing)}"] if missing else []
+        parts += [f"the data have no {_listed(unknown)}"] if unknown else []
         raise InputError(
-            f"{what}: their names are not those of the columns: {' and '.join(parts)}; rename "
+            f"{what}: their names are not those of the columns: {', and '.join(parts)}; rename "
             "them, or give plain numbers in the order of the columns"
         )
     return values[[place[name] for name in columns]]

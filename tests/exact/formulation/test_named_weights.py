@@ -29,7 +29,7 @@ def test_a_column_may_be_called_like_an_intercept() -> None:
 @each(
     ("names", "words"),
     [
-        (["a", "z"], "have no 'z' and lack a weight for 'b'"),
+        (["a", "z"], "no weight for 'b', and the data have no 'z'"),
         (["a", "a", "b"], "two are called 'a'"),
         (["a"], "no weight for 'b'"),
     ],
