@@ -1,23 +1,175 @@
 """`check_solver`: anybody's fit over the reference problems, judged by certified gaps.
 
 The optimum of every problem is known and proved (`reference_problems`), so judging a fit costs
-one evaluation of F and no solve.
+one evaluation of F and no solve. What failed has likely causes: cheap guesses, each checked against
+the answers themselves.
 """
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any, Literal, get_args
 
-from ...exact.errors import InputError
+import numpy as np
+
+from ... import __version__
+from ...exact.api.solve import choose_solver
+from ...exact.certificate.certificate import Certificate, Minorant
+from ...exact.certificate.solution import Solution
+from ...exact.errors import CertificateError, InputError
 from ...exact.losses.registry import LOSSES
+from ...exact.pairs.all_pairs import AllPairs
+from ...exact.problem.problem import Problem, linear_problem
 from ...exact.tools.checks import check_choice, check_count, check_number
+from ...exact.tools.rounding import above
+from ..extremes import highest, lowest
 from ..reference.problems import ReferenceProblem, reference_problems
-from .diagnosis import likely_causes
-from .process import start
-from .report import CheckReport, CheckRow, judged
+from .worker import Answer, start
+
+SCHEMA_VERSION = 1
+
+CheckVerdict = Literal[
+    "pass",  # proved to be within the tolerance of the optimum
+    "fail",
+    "not finite",
+    "wrong shape",
+    "error",  # the fit raised
+    "crash",  # the fit's process ended
+    "timeout",
+    "skipped",  # row weights, which the fit does not take
+]
+
+
+@dataclass(frozen=True, eq=False)
+class CheckRow:
+    """One problem's result."""
+
+    problem: ReferenceProblem
+    verdict: CheckVerdict
+    lower: float
+    upper: float
+    objective: float | None = None
+    gap: float | None = None
+    excess: float | None = None
+    seconds: float = 0.0
+    message: str = ""
+    w: np.ndarray | None = field(default=None, repr=False)
+    changed: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The problem's name."""
+        return self.problem.name
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold of it; the weights are left out."""
+        problem = self.problem
+        shown = ("verdict", "objective", "lower", "upper", "gap", "excess", "seconds", "message")
+        return {
+            "name": problem.name,
+            "tests": problem.tests,
+            "n": int(problem.y.size),
+            "d": int(problem.X.shape[1]),
+            "lam": problem.lam,
+            **{name: getattr(self, name) for name in shown},
+            "changed": list(self.changed),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class CheckReport:
+    """The result of `check_solver`."""
+
+    rows: tuple[CheckRow, ...]
+    diagnosis: tuple[str, ...]
+    solver: str
+    loss: str
+    tol: float
+    max_time: float
+    seed: int
+    isolation: str
+    seconds: float
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many rows have each verdict that occurs."""
+        found = [row.verdict for row in self.rows]
+        return {
+            verdict: found.count(verdict) for verdict in get_args(CheckVerdict) if verdict in found
+        }
+
+    @property
+    def passed(self) -> bool:
+        """Whether every problem that was not skipped is solved, and there is one."""
+        return {row.verdict for row in self.rows} - {"skipped"} == {"pass"}
+
+    @property
+    def summary(self) -> str:
+        """How many problems are solved, in one sentence."""
+        counts, total = self.counts, len(self.rows)
+        skipped = counts.get("skipped", 0)
+        text = f"{counts.get('pass', 0)} of {total - skipped} problems solved within {self.tol:g}"
+        others = [f"{k} {v}" for v, k in counts.items() if v not in ("pass", "skipped")]
+        text += f" ({', '.join(others)})" if others else ""
+        text += f"; {skipped} skipped: it takes no sample_weight." if skipped else "."
+        changed = sorted({name for row in self.rows for name in row.changed})
+        if changed:
+            text += f" It changes its caller's {' and '.join(changed)}: let it take a copy."
+        return text
+
+    @property
+    def table(self) -> str:
+        """The rows as text, the summary, and the likely causes."""
+        head = ("problem", "n", "d", "lam", "F(w)", "optimum", "excess", "seconds", "verdict")
+        lines = [head, *map(_cells, self.rows)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        text = []
+        for line, message in zip(lines, ("", *(row.message for row in self.rows)), strict=True):
+            cells = [cell.rjust(width) for cell, width in zip(line, widths, strict=True)]
+            cells[0], cells[-1] = line[0].ljust(widths[0]), line[-1]
+            text += ["  ".join(cells), *([f"    {message}"] if message else [])]
+        causes = [f"Likely cause: {sentence}" for sentence in self.diagnosis]
+        return "\n".join([*text, "", self.summary, *causes])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the whole report as plain values."""
+        settings = ("solver", "loss", "tol", "max_time", "seed", "isolation", "passed", "counts")
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "version": __version__,
+            **{name: getattr(self, name) for name in settings},
+            "diagnosis": list(self.diagnosis),
+            "seconds": self.seconds,
+            "problems": [row.to_dict() for row in self.rows],
+        }
+
+    def to_json(self) -> str:
+        """Return the whole report as one JSON document."""
+        return json.dumps(self.to_dict(), allow_nan=False, indent=2)
+
+    def __str__(self) -> str:
+        return self.table
+
+
+def _cells(row: CheckRow) -> tuple[str, ...]:
+    """Return a row's cells; what is not a pass is written in capitals."""
+    problem = row.problem
+    return (
+        problem.name,
+        str(problem.y.size),
+        str(problem.X.shape[1]),
+        f"{problem.lam:g}",
+        "-" if row.objective is None else f"{row.objective:.8g}",
+        f"{row.upper:.8g}",
+        "-" if row.excess is None else f"{row.excess:.2g}",
+        f"{row.seconds:.2f}",
+        row.verdict if row.verdict in ("pass", "skipped") else row.verdict.upper(),
+    )
+
 
 # Called after each problem with the number done, the number in all, and the row.
 Progress = Callable[[int, int, CheckRow], object]
@@ -83,10 +235,13 @@ def check_solver(
     runner = start(fit, seed, isolate)
     try:
         for problem in problems:
-            if problem.sample_weight is not None and "sample_weight" not in runner.takes:
+            weight = problem.sample_weight
+            if weight is not None and "sample_weight" not in runner.takes:
                 row = CheckRow(problem, "skipped", *problem.optimum[loss])
             else:
-                answer = runner.ask(_request(problem), max_time)
+                request = {"X": problem.X.tolist(), "y": problem.y.tolist(), "lam": problem.lam}
+                request |= {} if weight is None else {"sample_weight": weight.tolist()}
+                answer = runner.ask(request, max_time)
                 row = judged(problem, loss, tol, answer)
                 row = replace(row, changed=tuple(answer.get("changed", ())))
             rows.append(row)
@@ -107,9 +262,255 @@ def check_solver(
     )
 
 
-def _request(problem: ReferenceProblem) -> dict[str, Any]:
-    """Return the problem as JSON can hold it, without a digit lost."""
-    request = {"X": problem.X.tolist(), "y": problem.y.tolist(), "lam": problem.lam}
-    if problem.sample_weight is not None:
-        request["sample_weight"] = problem.sample_weight.tolist()
-    return request
+# Judging an answer
+
+SMALL_OPTIMUM = 1e-6  # Below this an optimum is not a scale; F(0) = 1 is.
+
+
+def judged(problem: ReferenceProblem, loss: str, tol: float, answer: Answer) -> CheckRow:
+    """Return the row of an answer."""
+    bounds = problem.optimum[loss]
+    more: dict[str, Any] = {"seconds": float(answer["seconds"])}
+    if answer["kind"] != "w":
+        return CheckRow(problem, answer["kind"], *bounds, message=answer["message"], **more)
+    w = np.array(answer["w"], dtype=float)
+    if not np.isfinite(w).all():
+        at = int(np.flatnonzero(~np.isfinite(w))[0])
+        return CheckRow(problem, "not finite", *bounds, message=f"weight {at} is {w[at]}", **more)
+    value = upper_value(problem, loss, w)
+    if value is None:
+        message = f"weights up to {np.abs(w).max():.3g}: F(w) overflows"
+        return CheckRow(problem, "fail", *bounds, message=message, w=w, **more)
+    gap = above(value - bounds[0])
+    share = excess(problem, loss, gap)
+    verdict: CheckVerdict = "pass" if share <= tol else "fail"
+    return CheckRow(problem, verdict, *bounds, value, gap, share, w=w, **more)
+
+
+def excess(problem: ReferenceProblem, loss: str, gap: float) -> float:
+    """Return the gap over the optimum, or ten times the gap where the optimum is below 1e-6."""
+    lower, upper = problem.optimum[loss]
+    return gap / lower if upper >= SMALL_OPTIMUM else 10 * gap
+
+
+def upper_value(problem: ReferenceProblem, loss: str, w: np.ndarray) -> float | None:
+    """Return an upper bound of F(w), rounding included; None where it overflows."""
+    whole = whole_problem(problem, loss)
+    with np.errstate(all="ignore"):
+        scores, norm2 = whole.space.scores(w), whole.space.norm2(w)
+        if not (np.isfinite(scores).all() and np.isfinite(norm2 + scores @ scores)):
+            return None
+        own = Certificate.of(whole, w, Minorant.from_scores(whole, 0 * scores, scale=0.0))
+    lower = problem.optimum[loss][0]
+    if lower > own.primal:
+        raise CertificateError(
+            f"F(w) is at most {own.primal!r}, below the proved lower bound {lower!r}: please report"
+        )
+    return own.primal
+
+
+def whole_problem(problem: ReferenceProblem, loss: str, factor: float = 1.0) -> Problem:
+    """Return the problem as the library states it, perhaps at another lam."""
+    pairs = AllPairs(problem.sample_weight)
+    return linear_problem(problem.X, problem.y, problem.lam * factor, loss, pairs)
+
+
+# Likely causes
+
+# Data whose features are not of order one.
+AWKWARD_UNITS = frozenset(
+    "large-units large-values small-units offset unequal-columns outlier".split()
+)
+
+NEAR = 0.1  # An excess up to which stopping too early is a likely cause.
+
+Rows = Sequence[CheckRow]
+Factor = Callable[[ReferenceProblem], float]
+
+
+def _n_pairs(problem: ReferenceProblem) -> float:
+    n_pos = int(problem.y.sum())
+    return float(n_pos * (problem.y.size - n_pos))
+
+
+# What a solver may have in place of lam, and the factor that it is.
+SCALINGS: tuple[tuple[str, Factor], ...] = (
+    ("lam / N, N the pairs: a sum over pairs in place of the mean", lambda p: 1 / _n_pairs(p)),
+    ("2 lam: the penalty, or the loss, without or with a factor of one half", lambda p: 2.0),
+    ("lam / 2: a factor of one half or two on the penalty or the loss", lambda p: 0.5),
+    ("2 lam / N: a sum over pairs, and a penalty without its one half", lambda p: 2 / _n_pairs(p)),
+    ("lam n / N: a sum over pairs divided by the rows", lambda p: p.y.size / _n_pairs(p)),
+    ("lam n: the penalty counted once a row", lambda p: float(p.y.size)),
+    ("lam / n: a sum over rows in place of the mean", lambda p: 1 / p.y.size),
+    ("lam N: a mean over pairs divided by the pairs once more", _n_pairs),
+    ("1 / lam: lam read as the constant C of the mean", lambda p: p.lam**-2),
+    ("1 / (lam N): lam read as the constant C of the sum", lambda p: p.lam**-2 / _n_pairs(p)),
+)
+
+
+def likely_causes(rows: Rows, loss: str, tol: float) -> tuple[str, ...]:
+    """Return a sentence for each cause of the first kind that has one; none if nothing failed."""
+    with np.errstate(all="ignore"):  # the weights may be anything
+        for kind in CAUSES if _failed(rows) else ():
+            found = tuple(filter(None, (cause(rows, loss, tol) for cause in kind)))
+            if found:
+                return found
+    return ()
+
+
+def _answered(rows: Rows) -> list[tuple[CheckRow, np.ndarray]]:
+    return [(row, row.w) for row in rows if row.w is not None]
+
+
+def _failed(rows: Rows) -> list[CheckRow]:
+    return [row for row, _ in _answered(rows) if row.verdict == "fail"]
+
+
+def _stays_at_zero(rows: Rows, loss: str, tol: float) -> str:
+    answers = _answered(rows)
+    if len(answers) < 2 or any(w.any() for _, w in answers):
+        return ""
+    return "it returns zero for every problem, and never leaves its starting point."
+
+
+def _ignores_lam(rows: Rows, loss: str, tol: float) -> str:
+    """Look at the problems that share their rows: the weights must differ."""
+    answers = [(row, w) for row, w in _answered(rows) if w.any()]
+    same = [
+        np.abs(w - v).max() <= 1e-9 * np.abs(w).max()
+        for (row, w), (other, v) in combinations(answers, 2)
+        if row.problem.data == other.problem.data and row.problem.lam != other.problem.lam
+    ]
+    if len(same) < 2 or not all(same):
+        return ""
+    return "it ignores lam: for the same rows it returns the same weights at every lam."
+
+
+def _wrong_sign(rows: Rows, loss: str, tol: float) -> str:
+    turned, failed = 0, _failed(rows)
+    for row, w in _answered(failed):
+        value = upper_value(row.problem, loss, -w) if w.any() else None
+        if value is not None:
+            turned += excess(row.problem, loss, value - row.lower) <= tol
+    if 2 * turned < len(failed):
+        return ""
+    return f"the sign is wrong, or the classes are exchanged: -w solves {turned} of {len(failed)}."
+
+
+def _ignores_weights(rows: Rows, loss: str, tol: float) -> str:
+    verdicts = {
+        weighted: {r.verdict for r in rows if (r.problem.sample_weight is not None) == weighted}
+        for weighted in (False, True)
+    }
+    if verdicts[False] != {"pass"} or "fail" not in verdicts[True]:
+        return ""
+    return "only the problems with row weights fail: sample_weight must mean repetition."
+
+
+def _other_loss(rows: Rows, loss: str, tol: float) -> str:
+    """Compare with the optima of the other losses, which are known too."""
+    solved, failed = {}, _failed(rows)
+    for other in (name for name in LOSSES if name != loss):
+        solved[other] = 0
+        for row, w in _answered(failed):
+            value = upper_value(row.problem, other, w)
+            gap = np.inf if value is None else value - row.problem.optimum[other][0]
+            solved[other] += excess(row.problem, other, gap) <= tol
+    best = highest(solved, key=lambda other: solved[other])
+    if 2 * solved[best] < len(failed):
+        return ""
+    return f"it minimises the {best} loss: of that it solves {solved[best]} of {len(failed)}."
+
+
+def _other_lam(rows: Rows, loss: str, tol: float) -> str:
+    """Try what may stand in place of lam on a few small problems that tell lams apart."""
+    probes = [
+        row
+        for row in _failed(rows)
+        if row.problem.y.size <= 100 and row.lower > 0.01 and row.excess is not None
+    ]
+    probes = sorted(probes, key=lambda row: abs(np.log10(row.problem.lam) + 0.5))[:4]
+    if len(probes) < 2:
+        return ""
+    near = highest(tol, 1e-3)
+    worst = {text: _worst_at(probes, loss, factor) for text, factor in SCALINGS}
+    best = lowest(worst, key=lambda text: worst[text])
+    if worst[best] <= near:
+        return f"it minimises another scaling; its answers are optimal for {best}."
+    found = [_equivalent_factor(row, loss) for row in probes[:2]]
+    factor = float(np.sqrt(found[0] * found[1]))
+    if _worst_at(probes, loss, lambda _: factor) > near:
+        return ""
+    return f"it minimises another scaling; its answers are optimal for about {factor:.3g} lam."
+
+
+def _worst_at(probes: Rows, loss: str, factor: Factor) -> float:
+    """Return the largest excess of the probes' weights at `factor` times lam."""
+    worst = 0.0
+    for row in probes:
+        problem, solution = _solved_at(row, loss, factor(row.problem))
+        lower = highest(solution.certificate.dual, 1e-300)
+        # Where F(0) = 1 is nearly optimal, any short w has nearly the least F.
+        scale = highest(lowest(lower, 10 * (1 - lower)), 1e-300)
+        worst = highest(worst, (problem.objective(np.asarray(row.w)) - lower) / scale)
+    return worst
+
+
+def _equivalent_factor(row: CheckRow, loss: str) -> float:
+    """Return the factor of lam at which the optimum is as long as w: its length falls with lam."""
+    length = float(np.linalg.norm(np.asarray(row.w)))
+    low, high = -6.0, 6.0
+    for _ in range(14):
+        middle = (low + high) / 2
+        longer = float(np.linalg.norm(_solved_at(row, loss, 10**middle)[1].w)) > length
+        low, high = (middle, high) if longer else (low, middle)
+    return 10 ** ((low + high) / 2)
+
+
+def _solved_at(row: CheckRow, loss: str, factor: float) -> tuple[Problem, Solution]:
+    problem = whole_problem(row.problem, loss, factor)
+    return problem, choose_solver(problem, "auto", 1e-6, 1.0).solve(problem)
+
+
+def _units(rows: Rows, loss: str, tol: float) -> str:
+    bad = {row.problem.data for row in rows if row.verdict not in ("pass", "skipped")}
+    if not bad <= AWKWARD_UNITS or not any(row.verdict == "pass" for row in rows):
+        return ""
+    return (
+        "only features that are not of order one fail: a step, a tolerance or a starting point "
+        "that depends on their units."
+    )
+
+
+def _repeats(rows: Rows, loss: str, tol: float) -> str:
+    """Look whether all that fails has equal rows in a class, and what has none passes."""
+    judged = [row for row in rows if row.verdict != "skipped"]
+    bad = {row.problem.data for row in judged if row.verdict != "pass"}
+    sides = [(row, [row.problem.X[row.problem.y == y] for y in (0, 1)]) for row in judged]
+    plain = [row for row, both in sides if all(len(np.unique(X, axis=0)) == len(X) for X in both)]
+    if len(bad) < 2 or not plain or any(row.verdict != "pass" for row in plain):
+        return ""
+    return (
+        "only data with equal rows in a class fail: it may count repeated rows once, or go wrong "
+        "where scores tie."
+    )
+
+
+def _stopped_early(rows: Rows, loss: str, tol: float) -> str:
+    failed = _failed(rows)
+    if any(row.excess is None or lowest(row.excess, row.gap or 0.0) > NEAR for row in failed):
+        return ""
+    return (
+        "every answer is near its optimum (within a tenth of it, or of F(0) = 1), but "
+        f"{len(failed)} not within the tolerance: it may stop too early, or leave a small term out."
+    )
+
+
+# A kind is asked where no cause of an earlier one was found.
+CAUSES: tuple[tuple[Callable[[Rows, str, float], str], ...], ...] = (
+    (_stays_at_zero, _ignores_lam, _wrong_sign, _ignores_weights),
+    (_other_loss,),
+    (_other_lam,),
+    (_units, _repeats),
+    (_stopped_early,),
+)

@@ -20,8 +20,7 @@ from ...exact.problem.problem import Problem, linear_problem
 from ...exact.tools.checks import check_choice, check_number
 from ...exact.tools.rounding import above
 from ..report import pictures
-from .process import start
-from .worker import OUT_OF_TIME, Point, points_of, way_of
+from .worker import OUT_OF_TIME, Point, points_of, start, way_of
 
 ONE_POINT = "one point; with an argument callback, max_iter or tol it would be a curve"
 

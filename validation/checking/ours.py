@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from ...exact.api.solve import solve
+from ...exact.losses.registry import ALL_LOSSES
 
 
 def _solved(loss: str, X: np.ndarray, y: np.ndarray, lam: float, tol: float = 1e-9) -> np.ndarray:
@@ -14,9 +15,4 @@ def _solved(loss: str, X: np.ndarray, y: np.ndarray, lam: float, tol: float = 1e
     return solve(X, y, lam, loss=loss, tol=tol).w
 
 
-hinge = partial(_solved, "hinge")
-squared_hinge = partial(_solved, "squared_hinge")
-square = partial(_solved, "square")
-logistic = partial(_solved, "logistic")
-smooth_hinge = partial(_solved, "smooth_hinge")
-exponential = partial(_solved, "exponential")
+globals().update({loss: partial(_solved, loss) for loss in ALL_LOSSES})

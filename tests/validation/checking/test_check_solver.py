@@ -18,8 +18,7 @@ from sklearn.svm import LinearSVC
 
 from aucert.exact import certify, solve
 from aucert.exact.errors import CertificateError, InputError
-from aucert.validation.checking.check_solver import check_solver
-from aucert.validation.checking.report import judged
+from aucert.validation.checking.check_solver import check_solver, judged
 from aucert.validation.reference.problems import ReferenceProblem, reference_problems
 from loops import each, first_fast
 
@@ -88,8 +87,7 @@ def test_stopping_too_early_is_caught_and_named() -> None:
         return descent(X, y, lam, max_iter=3)
 
     report = check_solver(fit, loss="squared_hinge", only=["overlap", "noise", "ties"])
-    assert not report.passed and "pass" in verdicts(report)
-    assert "stop too early" in report.diagnosis[0]
+    assert not report.passed and "stop too early" in report.diagnosis[0]
     assert check_solver(fit, loss="squared_hinge", only="overlap", tol=0.1).passed
 
 
