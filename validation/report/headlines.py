@@ -23,16 +23,10 @@ from ..plots import Figure, as_svg, draw
 from .row import Row
 
 # Colours of pictures, which the page's style sheet fills in.
-INK, SOFT, LINE, GOOD, BAD, WARN, OPEN, BAND = (f"#0{k}0{k}0{k}" for k in range(1, 9))
-VARIABLES = dict(
-    zip(
-        (INK, SOFT, LINE, GOOD, BAD, WARN, OPEN, BAND),
-        ("ink", "soft", "line", "good", "bad", "warn", "open", "band"),
-        strict=True,
-    )
-)
+INK, SOFT, GOOD, BAD, WARN, OPEN, BAND = (f"#0{k}0{k}0{k}" for k in range(1, 8))
+NAMED = {"ink": INK, "soft": SOFT, "good": GOOD, "bad": BAD, "warn": WARN, "open": OPEN}
+VARIABLES = {colour: name for name, colour in NAMED.items()} | {BAND: "band"}
 VARIABLES |= {"#000000": "ink", "#555555": "soft", "#dddddd": "line", "#0072b2": "blue"}
-NAMED = {"good": GOOD, "bad": BAD, "warn": WARN, "open": OPEN}
 WORDS: dict[str, tuple[str, str]] = {  # verdict to its word for readers, and its colour
     Verdict.HOLDS: ("True", "good"),
     Verdict.BORNE_OUT: ("True", "good"),
@@ -92,7 +86,7 @@ def picture(
                 low, high = axis.get_view_interval()
                 few = high < 100 * low  # powers of ten alone would leave one label, or none
                 axis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
-                axis.set_major_formatter(lambda value, _: _short(value))
+                axis.set_major_formatter(_short)
 
     settings: Any = {"text.color": INK, "xtick.color": SOFT, "ytick.color": SOFT}
     settings |= {"axes.edgecolor": SOFT, "axes.labelcolor": SOFT, "axes.facecolor": "none"}
@@ -129,7 +123,7 @@ def picture(
     return head + text[text.index(">") + 1 :]
 
 
-def _short(value: float) -> str:
+def _short(value: float, _: object) -> str:
     """Return a label of a logarithmic axis."""
     far = not 1e-3 <= value < 1e4
     return f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e") if far else f"{value:g}"
@@ -185,28 +179,18 @@ def lines_of(row: Row, name: str = "", most: int = MOST_PARTS) -> list[Any]:
 
 
 def curves(
-    axes: Any,
-    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]],
-    x: str,
-    logs: str = "xy",
+    axes: Any, lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], x: str, logs: str
 ) -> None:
-    """Draw curves with their names at their ends, on logarithmic axes."""
+    """Draw curves on axes of which `logs` are logarithmic; several have a legend."""
     colours = (INK, BAD, GOOD, WARN, OPEN)
     for k, (name, (at, values)) in enumerate(lines.items()):
         kept = [(a, v) for a, v in zip(at, values, strict=True) if "y" not in logs or v > 0]
-        style = ("-", "--", "-.", ":", "-")[k % 5]
-        axes.plot(
-            *zip(*kept, strict=True), style, color=colours[k % 5], marker="o", ms=3, label=name
-        )
-    if "x" in logs:
-        axes.set_xscale("log")
-    else:
-        axes.locator_params(
-            axis="x", integer=all(x == int(x) for at, _ in lines.values() for x in at)
-        )
-    if "y" in logs:
-        axes.set_yscale("log")
-    axes.set_xlabel(x)
+        style, color = ("-", "--", "-.", ":", "-")[k % 5], colours[k % 5]
+        axes.plot(*zip(*kept, strict=True), style, color=color, marker="o", ms=3, label=name)
+    axes.set(**{f"{axis}scale": "log" for axis in logs}, xlabel=x)
+    if "x" not in logs:
+        whole = all(x == int(x) for at, _ in lines.values() for x in at)
+        axes.locator_params(axis="x", integer=whole)
     axes.minorticks_off()
     if len(lines) > 1:
         axes.legend(frameon=False, fontsize=8)
@@ -238,13 +222,13 @@ def headline(
     sentence: str,
     words: Mapping[str, tuple[str, str]] | None = None,
     left: float = 0.45,
-) -> Callable[[Callable[[Rows], Drawn]], Callable[[Rows], Drawn]]:
+) -> Callable[[Callable[[Row, Rows], Drawn]], Callable[[Row, Rows], Drawn]]:
     """Enter a headline; `words` are those that differ from `WORDS` for its claim's verdict."""
 
-    def entered(made: Callable[[Rows], Drawn]) -> Callable[[Rows], Drawn]:
+    def entered(made: Callable[[Row, Rows], Drawn]) -> Callable[[Row, Rows], Drawn]:
         def shown(rows: Rows, drawn: bool) -> Headline:
             word, colour = (WORDS | dict(words or {}))[rows[name].verdict]
-            number, what, draw = made(rows)
+            number, what, draw = made(rows[name], rows)
             svg = picture(draw, f"ten-{name}", sentence, (3.3, 1.3), left) if drawn else ""
             return Headline(name, sentence, word, colour, number, what, svg)
 
@@ -269,11 +253,11 @@ def _effects(
     "incomplete-model-has-comparable-auc",
     "As many drawn pairs as rows are enough. They cost next to no AUC.",
 )
-def _pairs(rows: Rows) -> Drawn:
-    first, *parts = rows["incomplete-model-has-comparable-auc"].effects
+def _pairs(row: Row, rows: Rows) -> Drawn:
+    first, *parts = row.effects
     worst = -min(part["estimate"] for part in parts or [first])
     what = f"points of AUC lost, linear model, in the mean of four sizes; {worst:.3f} at most."
-    names = ("incomplete-model-has-comparable-auc", "competitive-auc-on-real-sets")
+    names = (row.name, "competitive-auc-on-real-sets")
     return f"{-first['estimate']:.3f}", what, _effects(rows, names)
 
 
@@ -281,8 +265,7 @@ def _pairs(rows: Rows) -> Drawn:
     "all-pairs-take-less-time-than-drawn-pairs",
     "Drawing pairs is not the fastest way. Sorting fits all pairs, with proof, in less time.",
 )
-def _sorted(rows: Rows) -> Drawn:
-    row = rows["all-pairs-take-less-time-than-drawn-pairs"]
+def _sorted(row: Row, rows: Rows) -> Drawn:
     what = (
         "the time of drawn pairs over that of the certified fit of all pairs, linear model. The "
         "paper's own full model, which sums pairs one by one, was not run."
@@ -294,8 +277,7 @@ def _sorted(rows: Rows) -> Drawn:
     "nystrom-introduces-only-a-minor-loss",
     "A few hundred landmarks do the work of the whole kernel.",
 )
-def _landmarks(rows: Rows) -> Drawn:
-    row = rows["nystrom-introduces-only-a-minor-loss"]
+def _landmarks(row: Row, rows: Rows) -> Drawn:
     first = row.effects[0]
     what = f"points of AUC by 300 landmarks [{first['low']:.3f}, {first['high']:.3f}]."
     return f"{first['estimate']:+.3f}", what, _effects(rows, (row.name,))
@@ -307,13 +289,11 @@ def _landmarks(rows: Rows) -> Drawn:
     "proved and takes its place.",
     {Verdict.FAILS: ("False, replaced", "bad")},
 )
-def _theorem_4(rows: Rows) -> Drawn:
-    row = rows["theorem-4-as-printed"]
+def _theorem_4(row: Row, rows: Rows) -> Drawn:
     case = "n = 1e+10, B = 1e+16, power 0.5"
     left, right = (row.details[f"{case}: {side} side"] for side in ("left", "right"))
-    found = row.figures[0].series
-    names = {found[0].name: "true error", found[1].name: "Theorem 4"}
-    lines = {names[s.name]: (s.x, s.y) for s in found[:2]}
+    names = ("true error", "Theorem 4")
+    lines = {n: (s.x, s.y) for n, s in zip(names, row.figures[0].series, strict=False)}
     what = "true error against the printed bound, at n = 1e10 and B = 1e16."
     return f"{left:.2f} > {right:.2f}", what, lambda axes: curves(axes, lines, "rows, n", "x")
 
@@ -324,18 +304,17 @@ def _theorem_4(rows: Rows) -> Drawn:
     "exact repair.",
     {Verdict.FAILS: ("False, repaired", "bad")},
 )
-def _score(rows: Rows) -> Drawn:
-    found = rows["sauc-eq-20-as-printed"].details
+def _score(row: Row, rows: Rows) -> Drawn:
     end = ": relative error"
     points = {
         float(key.removesuffix(end).removeprefix("lambda ")): value
-        for key, value in found.items()
+        for key, value in row.details.items()
         if key.endswith(end)
     }
     at = sorted(x for x in points if x > 0)
     lines = {"error of the score": (at, [points[x] for x in at])}
     what = f"error of the printed score at lambda = {max(at):g}; it is right at lambda = 1 only."
-    return f"{points[max(at)]:.0%}", what, lambda axes: curves(axes, lines, "lambda")
+    return f"{points[max(at)]:.0%}", what, lambda axes: curves(axes, lines, "lambda", "xy")
 
 
 @headline(
@@ -344,16 +323,18 @@ def _score(rows: Rows) -> Drawn:
     {Verdict.BORNE_OUT: ("True, but small", "warn")},
     left=1.5,
 )
-def _structure(rows: Rows) -> Drawn:
-    name = "sauc-table-3-lead-over-auc-svm-gaussian"
-    first = rows[name].effects[0]
-    names = [f"sauc-table-3-lead-over-{m}-{k}" for m in ("auc-svm", "svm") for k in KERNELS]
-    labels = [f"over {m}, {k}" for m in ("AUC-SVM", "SVM") for k in KERNELS]
-    what = (
-        f"points of AUC over AUC-SVM, Gaussian kernel [{100 * first['low']:.1f}, "
-        f"{100 * first['high']:.1f}], printed {100 * first['printed']:.1f}. It does not pass SVM."
+def _structure(row: Row, rows: Rows) -> Drawn:
+    low, mean, high, printed = (
+        100 * row.effects[0][key] for key in ("low", "estimate", "high", "printed")
     )
-    return f"{100 * first['estimate']:+.1f}", what, _effects(rows, names, labels)
+    cases = [(machine, kernel) for machine in ("AUC-SVM", "SVM") for kernel in KERNELS]
+    names = [f"sauc-table-3-lead-over-{m.lower()}-{kernel}" for m, kernel in cases]
+    labels = [f"over {m}, {kernel}" for m, kernel in cases]
+    what = (
+        f"points of AUC over AUC-SVM, Gaussian kernel [{low:.1f}, {high:.1f}], printed "
+        f"{printed:.1f}. It does not pass SVM."
+    )
+    return f"{mean:+.1f}", what, _effects(rows, names, labels)
 
 
 KERNELS = ("linear", "gaussian")
@@ -363,20 +344,15 @@ KERNELS = ("linear", "gaussian")
     "sht-theorem-1-in-the-experiments",
     "SHT's convergence theorem holds. None of the paper's experiments meets its condition.",
 )
-def _condition(rows: Rows) -> Drawn:
-    found = rows["sht-theorem-1-in-the-experiments"].details
-    blocks = [value for key, value in found.items() if key.startswith("one block, rho")]
+def _condition(row: Row, rows: Rows) -> Drawn:
+    blocks = [x for key, x in row.details.items() if key.startswith("one block, rho")]
 
     def draw(axes: Any) -> None:
         axes.barh(range(len(blocks)), sorted(blocks), color=WARN)
         axes.axvline(1.618, color=GOOD)
         axes.set(yticks=[], xlabel="rho; the theorem asks for less than 1.618")
 
-    return (
-        f"{min(blocks):.1f}",
-        "is the least rho measured; with k = k* it needs 1.6.",
-        draw,
-    )
+    return f"{min(blocks):.1f}", "is the least rho measured; with k = k* it needs 1.6.", draw
 
 
 @headline(
@@ -385,10 +361,8 @@ def _condition(rows: Rows) -> Drawn:
     {Verdict.HOLDS: ("Only screening", "warn")},
     left=1.5,
 )
-def _screening(rows: Rows) -> Drawn:
-    least, mean = rows["published-sht-is-mean-difference-screening"].details[
-        "cosine, least and mean"
-    ]
+def _screening(row: Row, rows: Rows) -> Drawn:
+    least, mean = row.details["cosine, least and mean"]
 
     def draw(axes: Any) -> None:
         axes.barh([1, 0], [least, mean], color=[WARN, SOFT])
@@ -403,23 +377,20 @@ def _screening(rows: Rows) -> Drawn:
     "NSAUC reaches the optimum where lam T is large. Its printed step solves another problem.",
     {Verdict.HOLDS: ("True, once repaired", "warn")},
 )
-def _sgd(rows: Rows) -> Drawn:
-    found = rows["nsauc-reaches-the-optimum-where-lam-t-is-large"].details
-    excess = rows["algorithm-3-printed-step-solves-another-problem"].details[
-        "relative excess of the hinge objective"
-    ]
-    points = [(float(key.split(" ")[0]), value) for key, value in found.items()]
-    lines = {"relative excess": tuple(zip(*points, strict=True))}
+def _sgd(row: Row, rows: Rows) -> Drawn:
+    other = rows["algorithm-3-printed-step-solves-another-problem"].details
+    excess = other["relative excess of the hinge objective"]
+    epochs = [float(key.split(" ")[0]) for key in row.details]
+    lines = {"relative excess": (epochs, list(row.details.values()))}
     what = "above the optimum is where the step as printed comes to rest."
-    return f"{excess:.0%}", what, lambda axes: curves(axes, lines, "epochs")  # type: ignore[arg-type]
+    return f"{excess:.0%}", what, lambda axes: curves(axes, lines, "epochs", "xy")
 
 
 @headline(
     "nbauc-comparable-to-kernel-machines",
     "Is NBAUC as good as a kernel machine, and faster? This run cannot say.",
 )
-def _kernel_machine(rows: Rows) -> Drawn:
-    row = rows["nbauc-comparable-to-kernel-machines"]
+def _kernel_machine(row: Row, rows: Rows) -> Drawn:
     what = "points of AUC over one held to 3,000 rows: not the paper's comparison."
     return f"{row.effects[0]['estimate']:+.1f}", what, _effects(rows, (row.name,))
 
@@ -473,7 +444,6 @@ RATES = {
 
 
 def rate_picture(lines: Mapping[str, Any], x: str, name: str, label: str, logs: str = "xy") -> str:
-    """Return curves on logarithmic axes."""
     return picture(lambda axes: curves(axes, lines, x, logs), name, label, (4.6, 2.9))
 
 
@@ -542,15 +512,13 @@ def forests(rows: Sequence[Row]) -> list[tuple[str, str, str, list[Row]]]:
             groups.setdefault((row.details["table"], row.effects[0]["unit"]), []).append(row)
     found = []
     for (table, unit), some in groups.items():
-        lines = [line for row in some for line in lines_of(row, _letters(row))]
+        lines = []
+        for row in some:
+            letters = " ".join(line["letter"] for line in row.protocol)
+            lines += lines_of(row, f"{row.name}  {letters}".rstrip())
         size = (7.4, 0.45 + 0.17 * len(lines))
         name = re.sub(r"\W+", "-", f"forest-{table}-{unit}")
         label, draw = f"Effects of {table}", lambda axes, lines=lines: forest(axes, lines)
         svg = picture(draw, name, label, size, 3.4, 0.3)
         found.append((table, unit, svg, some))
     return found
-
-
-def _letters(row: Row) -> str:
-    letters = " ".join(line["letter"] for line in row.protocol)
-    return f"{row.name}  {letters}".rstrip()

@@ -29,12 +29,8 @@ if TYPE_CHECKING:
 
 BLACK, ORANGE, BLUE, GREY = "#000000", "#d55e00", "#0072b2", "#999999"
 COUNTS = {"seconds": "seconds", "n_iter": "steps"}
-
 FAR = 30.0  # Times that differ by more than this factor are drawn on a logarithmic axis.
-
-
-# Relative error of a score, generously: features of order one, up to some 10,000 of them.
-ROUNDING = 1e-10
+ROUNDING = 1e-10  # Relative error of a score: features of order one, up to some 10,000 of them.
 
 
 def last_step(model: Any) -> tuple[Any, Any]:
@@ -54,13 +50,6 @@ def scored_rows(model: Any, X: object, y: object) -> tuple[np.ndarray, np.ndarra
     positive, _, _ = split_labels(y, classifier.classes_[1])
     scores = np.asarray(model.decision_function(X)) - float(np.ravel(classifier.intercept_)[0])
     return scores, positive
-
-
-def counted_pairs(model: Any, y: object, shown: int) -> str:
-    """Return the label of an axis that counts pairs: it says so where only a sample is shown."""
-    positive, _, _ = split_labels(y, last_step(model)[1].classes_[1])
-    every = int(positive.sum()) * int((~positive).sum())
-    return "pairs" if every == shown else f"pairs, {shown:,} drawn of {every:,}"
 
 
 def certified_margins(
@@ -120,10 +109,6 @@ def gap_curves(
         What to draw against.
     axes : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Figure
-
     Raises
     ------
     InputError
@@ -167,10 +152,6 @@ def bound_against_error(
     title : str
     axes : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Figure
-
     Raises
     ------
     InputError
@@ -197,10 +178,6 @@ def budget_bars(
         From `error_budget`.
     title : str
     axes : matplotlib Axes, optional
-
-    Returns
-    -------
-    matplotlib Figure
     """
     figure, axes = canvas(axes, 7.2)
     draw_budget(axes, budget, title)
@@ -229,10 +206,6 @@ def roc_with_thresholds(
     rules : mapping of names to rules
         All named rules by default; a rule takes (scores, positive, weight).
     axes : matplotlib Axes, optional
-
-    Returns
-    -------
-    matplotlib Figure
 
     Raises
     ------
@@ -279,10 +252,6 @@ def margin_distribution(
         As `certified_margins`.
     axes : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Figure
-
     Raises
     ------
     InputError
@@ -297,26 +266,21 @@ def margin_distribution(
     }
     figure, axes = canvas(axes)
     edges = np.histogram_bin_edges(margins, bins=60).tolist()
-    values = [part for part, _ in groups.values()]
+    values, colours = map(list, zip(*groups.values(), strict=True))
     labels = [f"{name} ({part.size / margins.size:.1%})" for name, (part, _) in groups.items()]
-    bars: Any = axes.hist(
-        values,
-        edges,
-        stacked=True,
-        color=[c for _, c in groups.values()],
-        label=labels,
-        edgecolor=BLACK,
-        lw=0.3,
-    )[2]
+    style: Any = {"color": colours, "label": labels, "edgecolor": BLACK, "lw": 0.3}
+    bars: Any = axes.hist(values, edges, stacked=True, **style)[2]
     for part, hatch in zip(bars, ("///", "", "..."), strict=True):  # they differ in grey, too
         for bar in part:
             bar.set_hatch(hatch)
     axes.axvline(0, color=BLACK, lw=0.8, ls=":")
     axes.axvline(1, color=BLACK, lw=0.8)
     right = float(np.mean(margins > 0) + np.mean(margins == 0) / 2)
+    positive, _, _ = split_labels(y, last_step(model)[1].classes_[1])
+    every, count = int(positive.sum()) * int((~positive).sum()), margins.size
     axes.set(
         xlabel="f(x_i) - f(x_j)",
-        ylabel=counted_pairs(model, y, margins.size),
+        ylabel="pairs" if every == count else f"pairs, {count:,} drawn of {every:,}",
         title=f"{right:.2%} in the right order",
     )
     legend_below(axes)
@@ -338,10 +302,6 @@ def decision_surface(
     resolution : int
         Points a side, >= 2.
     axes : matplotlib Axes, optional
-
-    Returns
-    -------
-    matplotlib Figure
 
     Raises
     ------
