@@ -34,8 +34,7 @@ SECONDS = 3.0  # Parts that took more processor time are not run again; but see 
 # a fifth, of two minutes a part and more, is never run again.
 LONGEST = 60.0
 
-# Parts of an experiment that are run again in the quick profile; ten times as many in the full.
-DRAWN = 2
+DRAWN = 2  # Parts of an experiment that are run again in the quick profile; ten times in the full.
 
 CLOCK = ("seconds", "s, ")  # Beginnings and ends of the names of times, which are not compared.
 
@@ -51,11 +50,9 @@ CHOSEN = ("sigma", "structure", "cost", "lam")
 # sets have 75 rows, of which half are judged.
 TIED_AUC = 0.05
 
-# What is known of the data apart from checksums: no choice of constants changes it.
-OF_DATA = ("n_train", "n_test", "rows")
+OF_DATA = ("n_train", "n_test", "rows")  # No choice of constants changes these, or checksums.
 
-# Share of the parts up to which other choices are ties, one in any case: more is a change.
-OTHERWISE = 0.25
+OTHERWISE = 0.25  # Share of the parts up to which other choices are ties, one in any case.
 
 TOO_LONG, ABSENT, CHANGED = (
     "their parts take longer",

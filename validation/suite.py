@@ -156,9 +156,43 @@ def _reported(folder: Path) -> set[str]:
 
 
 def run_claim(entry: Claim, seed: int, profile: str) -> Row:
-    """Run one claim."""
-    with stopped_at_once():
-        return _judged(entry, seed, profile)
+    """Run one claim; what its function raises becomes a row, and is never swallowed."""
+    start, expected = time.perf_counter(), str(entry.expected_verdict)
+
+    def row(verdict: str, expected: str, outcome: Outcome) -> Row:
+        found = Row(
+            **{name: getattr(entry, name) for name in OF_CLAIM},
+            **{name: getattr(outcome, name) for name in OF_OUTCOME},
+            printed=outcome.printed or entry.printed,
+            verdict=str(verdict),
+            expected_verdict=str(expected),
+            seconds=time.perf_counter() - start,
+            seed=seed,
+            profile=profile,
+            version=__version__,
+            data=outcome.used,
+            turned_by=outcome.turned_by or entry.turned_by,
+        )
+        # Through JSON and back: a fresh row and one read from its file are then the same.
+        text = json.dumps(asdict(found), allow_nan=False, default=_plain)
+        return Row.from_document(json.loads(text))
+
+    if (missing := entry.missing) is not None:
+        absent = Verdict.NOT_TESTABLE
+        return row(absent, absent, Outcome(absent, missing))
+    try:
+        with stopped_at_once(), threadpool_limits(1):
+            outcome = entry.run(Context(entry.name, seed, profile))
+        _refuse_nan(outcome)
+        if outcome.verdict not in vocabulary(entry.kind):
+            raise ValueError(f"{outcome.verdict} is not a verdict of a {entry.kind}")
+        if outcome.verdict == Verdict.NOT_TESTABLE and _is_absent(entry, outcome):
+            expected = Verdict.NOT_TESTABLE
+        return row(outcome.verdict, expected, outcome)
+    except Exception as error:
+        shown, lines = f"{type(error).__name__}: {error}", traceback.format_exception(error)
+        outcome = Outcome(Verdict.NOT_TESTABLE, shown, details={"traceback": "".join(lines)})
+        return row(ERROR, expected, outcome)
 
 
 def _key(entry: Claim, seed: int, profile: str) -> dict[str, Any]:
@@ -185,31 +219,6 @@ def _earlier(document: dict[str, Any] | None) -> Row | None:
     return row if row.verdict != ERROR else None
 
 
-def _judged(entry: Claim, seed: int, profile: str) -> Row:
-    """Run the claim's function; what it raises becomes a row, and is never swallowed."""
-    start = time.perf_counter()
-    expected: str = entry.expected_verdict
-    missing = entry.missing
-    if missing is not None:
-        expected = Verdict.NOT_TESTABLE
-        outcome = Outcome(Verdict.NOT_TESTABLE, missing)
-    else:
-        try:
-            with threadpool_limits(1):
-                outcome = entry.run(Context(entry.name, seed, profile))
-            _refuse_nan(outcome)
-            if outcome.verdict not in vocabulary(entry.kind):
-                raise ValueError(f"{outcome.verdict} is not a verdict of a {entry.kind}")
-            if outcome.verdict == Verdict.NOT_TESTABLE and _is_absent(entry, outcome):
-                expected = Verdict.NOT_TESTABLE
-            return _row(entry, seed, profile, start, outcome.verdict, expected, outcome)
-        except Exception as error:
-            shown, lines = f"{type(error).__name__}: {error}", traceback.format_exception(error)
-            outcome = Outcome(Verdict.NOT_TESTABLE, shown, details={"traceback": "".join(lines)})
-            return _row(entry, seed, profile, start, ERROR, expected, outcome)
-    return _row(entry, seed, profile, start, outcome.verdict, expected, outcome)
-
-
 def _is_absent(entry: Claim, outcome: Outcome) -> bool:
     """Whether a claim of ours lacks data or packages that are indeed not here.
 
@@ -234,33 +243,6 @@ OF_CLAIM = (
     *("tuning", "arithmetic", "severity", "corrected"),
 )
 OF_OUTCOME = ("measured", "tolerance", "details", "figures", "effects", "protocol")
-
-
-def _row(
-    entry: Claim,
-    seed: int,
-    profile: str,
-    start: float,
-    verdict: str,
-    expected: str,
-    outcome: Outcome,
-) -> Row:
-    row = Row(
-        **{name: getattr(entry, name) for name in OF_CLAIM},
-        **{name: getattr(outcome, name) for name in OF_OUTCOME},
-        printed=outcome.printed or entry.printed,
-        verdict=str(verdict),
-        expected_verdict=str(expected),
-        seconds=time.perf_counter() - start,
-        seed=seed,
-        profile=profile,
-        version=__version__,
-        data=outcome.used,
-        turned_by=outcome.turned_by or entry.turned_by,
-    )
-    # Through JSON and back: a fresh row and one read from its file are then the same.
-    text = json.dumps(asdict(row), allow_nan=False, default=_plain)
-    return Row.from_document(json.loads(text))
 
 
 def _plain(value: object) -> object:
