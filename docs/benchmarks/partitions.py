@@ -27,6 +27,7 @@ from aucert.exact.certificate.evaluation import Evaluator
 from aucert.exact.formulation.partitioned import partitioned_problem, rows_of_dask
 from aucert.exact.formulation.request import Request
 from aucert.validation.files.parquet_folder import ParquetFolder, read_parquet_folder
+from aucert.validation.files.tables import Selection
 
 LAM = 1e-2
 FILES, GROUP = 8, 1 << 20  # files of the dataset, and rows of their row groups
@@ -101,7 +102,7 @@ def files(
     n = n // c.QUICK if quick else n
     with tempfile.TemporaryDirectory(dir=folder) as place:
         write_dataset(Path(place), n, dim)
-        found, labels = watched(lambda: read_parquet_folder(place, "y"))
+        found, labels = watched(lambda: read_parquet_folder(place, Selection("y")))
         read_once(found)
         _, bare = watched(lambda: read_once(found))
 

@@ -17,6 +17,7 @@ from aucert.validation import theorem4
 from aucert.validation.commands import solve_path
 from aucert.validation.commands.endings import counted_progress
 from command import Command
+from on_disk import write
 
 RNG = np.random.default_rng(5)
 Y = np.arange(40) % 3 == 0
@@ -54,27 +55,13 @@ def test_no_message_prints_an_array_or_a_long_number() -> None:
         solve(X, Y, 0.1, method="decsent")
 
 
-def test_certify_says_in_words_how_many_pairs_are_in_order(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    command = Command(capsys)
-    found = command.json("solve", "linear:60", "--lam", "0.1", "--out", "found")
-    said = command("certify", "linear:60", "--model", "found/model.npz")
-    assert f"of {found['n_pairs']} pairs" in said
-
-
-def test_a_row_number_as_a_feature_is_warned_about_in_folders(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    parquet = pytest.importorskip("pyarrow.parquet")
+def test_a_row_number_as_a_feature_is_warned_about_in_folders(command: Command) -> None:
+    Path("data").mkdir()
     columns = {"a": X[:, 0], "b": X[:, 1], "id": np.arange(40), "label": Y.astype(int)}
     for k, rows in enumerate([slice(0, 0), slice(0, 9), slice(9, 40)]):
-        part = pa.table({name: values[rows] for name, values in columns.items()})
-        parquet.write_table(part, tmp_path / f"part-{k}.parquet")
-    command = Command(capsys)
-    command("solve", tmp_path, "--lam", "0.1", "--target", "label")
+        part = {name: values[rows] for name, values in columns.items()}
+        write(f"data/part-{k}.parquet", part)
+    command("solve data --lam 0.1 --target label")
     assert "id" in command.notes and "row" in command.notes
 
 

@@ -135,13 +135,14 @@ def test_labels_and_groups_of_partitions_are_of_one_type(tmp_path: Path) -> None
     """As float64, 2^60 and 2^60 + 1 were one label."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     from aucert.validation.files.parquet_folder import read_parquet_folder
+    from aucert.validation.files.tables import Selection
 
     big = 2**60
     for k, kind in enumerate(("i8", "u8")):
         y = np.where(GRADE, big + k, big).astype(kind)
         pq.write_table(pa.table({"a": X[:, 0], "y": y}), tmp_path / f"p{k}.parquet")
     with pytest.raises(InputError, match=r"p1\.parquet.*uint64.*int64"):
-        read_parquet_folder(tmp_path, target="y")
+        read_parquet_folder(tmp_path, Selection("y"))
     parts = [
         *cut_groups(X, QUERY + big, GRADE, None, []),
         *cut_groups(X, (QUERY + big + 8).astype("u8"), GRADE, None, []),
@@ -153,7 +154,7 @@ def test_labels_and_groups_of_partitions_are_of_one_type(tmp_path: Path) -> None
     twice = pa.Table.from_arrays([table["a"], table["a"], table["y"]], names=["a", "a", "y"])
     pq.write_table(twice, tmp_path / "p1.parquet")
     with pytest.raises(InputError, match=r"p1\.parquet.*'a'"):
-        read_parquet_folder(tmp_path, target="y")
+        read_parquet_folder(tmp_path, Selection("y"))
 
 
 def test_the_exact_mode_refuses_ordered_pairs() -> None:

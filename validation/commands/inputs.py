@@ -26,7 +26,7 @@ from ...exact.spaces.rows import space_of
 from ..data.datasets import load, names
 from ..data.labelled_data import data_sha256
 from ..files.labels import Labels
-from ..files.tables import SVMLIGHT, Selection, option_of, read_by_query, read_survival, read_table
+from ..files.tables import SVMLIGHT, Selection, option_of, read_raw, read_survival, read_table
 from ..memory import check_room
 from .endings import counted_progress
 
@@ -323,7 +323,7 @@ def _file_data(name: str, options: Options, model: Any) -> Data:
             asked = replace(asked, columns=model.columns)
         asked = model.read_as(asked)
     if options.qid is not None:
-        table = read_by_query(name, options.qid, asked)
+        table = read_raw(name, replace(asked, extra=(options.qid,)))
         y, extra = table.numbers(name, "grade"), table.extra[options.qid]
         pairs = ordered_pairs_of(y, extra, None, None)
     elif options.time is not None and options.event is not None:

@@ -28,15 +28,11 @@ from .labels import as_number
 from .tables import damage_reported, existing_file
 
 _FIRST = re.compile(r"SVM-(light|rank|struct)\b.*Version", re.IGNORECASE)
-# What an SVM-light model begins with, and the meanings in its head that are used.
-_KERNEL, _INDEX, _COUNT, _OFFSET = (
-    "kernel type",
-    "highest feature index",
-    "number of support vectors plus 1",
-    "threshold b",
-)
+# Meanings in the head of an SVM-light model that are used; it begins with the first one.
+_KERNEL, _COUNT, _OFFSET = "kernel type", "number of support vectors plus 1", "threshold b"
 
 LARGEST_MODEL = 1 << 28  # Size in bytes beyond which a model file is refused.
+RANKING = ("RANKSVM", "SVR")  # How liblinear's solvers end that know no classes, and no `label`.
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +47,8 @@ class LinearModel:
     def sign(self, path: str | Path, high: object, low: object) -> int:
         """Return 1 where the model scores the label `high` of the data high, -1 where `low`.
 
-        `low` is None for the rest; both are where the data have none. Other labels are refused;
-        `path` is for the message.
+        `low` is None for the rest; both are where the data have none. Other labels are refused.
         """
-        if high is None and low is None and self.labels is None:
-            return 1
         numbers = isinstance(high, int | float) and isinstance(low, int | float | None)
         if self.labels is None:
             return -1 if numbers and low is not None and high < low else 1  # type: ignore[operator]
@@ -64,9 +57,8 @@ class LinearModel:
             if numbers and up == high and other:
                 return sign
         raise InputError(
-            f"{path}: the model scores the label {self.labels[0]:g} above {self.labels[1]:g}, and "
-            f"the data have the positive label {high!r}: name the one that is meant with "
-            "--positive, or give plain weights that score it high"
+            f"{path}: the model scores {self.labels[0]:g} above {self.labels[1]:g}, and the "
+            f"positive label is {high!r}: name another with --positive, or give plain weights"
         )
 
 
@@ -81,31 +73,23 @@ def read_model_of_another(path: str | Path, n_features: int) -> LinearModel | No
     with found.open("rb") as file:
         head = file.read(4096).decode("utf-8", errors="replace").replace("\r\n", "\n")
     if head.startswith("solver_type"):
-        return _checked(found, *_liblinear(found), n_features)
-    if _FIRST.match(head) and _KERNEL in head.partition("\n")[2].partition("\n")[0]:
-        model = LinearModel(_svm_light(found, n_features))
-        return _checked(found, model, n_features, n_features)
-    if head.startswith("tree\n") and "version=" in head:
-        raise InputError(
-            f"{path}: LightGBM's models are trees, which have no weights: "
-            "give what they predict, with --scores"
-        )
-    if head.lstrip().startswith("{") and found.suffix == ".json":
+        model, held = _liblinear(found)
+    elif _FIRST.match(head) and _KERNEL in head.partition("\n")[2].partition("\n")[0]:
+        model, held = _svm_light(found, n_features), n_features
+    elif head.lstrip().startswith("{") and found.suffix == ".json":
         model = _xgboost(found)
-        return _checked(found, model, model.w.size - 1, n_features)
-    return None
-
-
-def _checked(path: Path, model: LinearModel, held: int, n_features: int) -> LinearModel:
-    """Return the model of `held` features if the data have as many, and all weights are finite."""
+        held = model.w.size - 1
+    elif head.startswith("tree\n") and "version=" in head:
+        raise InputError(f"{path}: LightGBM's models are trees, without weights: use --scores")
+    else:
+        return None
     bad = np.flatnonzero(~np.isfinite(model.w))
     if bad.size:
         raise InputError(f"{path}: weight {bad[0] + 1} is {model.w[bad[0]]}: all must be finite")
     if held != n_features:
         raise InputError(
-            f"{path}: the model has {held} features, but the data have {n_features}: certify on "
-            "the data that it was trained on; of svmlight files say whether they count from 0, "
-            "with --zero-based"
+            f"{path}: the model has {held} features, but the data have {n_features}: take those "
+            "that it was trained on; --zero-based says whether an svmlight file counts from 0"
         )
     return model
 
@@ -117,28 +101,20 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
 
 
-# How the names of liblinear's solvers end that know no classes, and write no line `label`.
-RANKING = ("RANKSVM", "SVR")
-
-
 def _liblinear(path: Path) -> tuple[LinearModel, int]:
     """Return the weights below the line `w`, and how many features they are of.
 
     The last weight is the intercept where bias >= 0. A classifier scores its first label high.
     """
-    head: dict[str, str] = {}
-    rest = iter(_text(path).splitlines())
-    for line in rest:
-        if line.strip() == "w":
-            break
-        name, _, value = line.strip().partition(" ")
-        head[name] = value
-    else:
+    lines = _text(path).splitlines()
+    at = next((k for k, line in enumerate(lines) if line.strip() == "w"), None)
+    if at is None:
         raise InputError(f"{path}: damaged, the line 'w' above the weights is missing")
+    head = {name: value for name, _, value in (x.strip().partition(" ") for x in lines[:at])}
     count, bias = as_number(head.get("nr_feature", "")), as_number(head.get("bias", "-1"))
     if count is None or bias is None or not (count >= 1 and count.is_integer()):
         raise InputError(f"{path}: damaged, nr_feature and bias must be numbers")
-    columns = [line.split() for line in rest if line.strip()]
+    columns = [line.split() for line in lines[at + 1 :] if line.strip()]
     if any(len(column) != 1 for column in columns):
         raise InputError(f"{path}: this model has several weights per feature, a ranking has one")
     expected = int(count) + (bias >= 0)
@@ -159,77 +135,59 @@ def _number(path: Path, text: str) -> float:
     return number
 
 
-def _svm_light(path: Path, n_features: int) -> np.ndarray:
+def _svm_light(path: Path, n_features: int) -> LinearModel:
     """Return the weights (n_features,) of a linear model: the sum of alpha times the vectors.
 
     Eleven lines of head, `value # meaning` each, then `alpha index:value ...` for each support
     vector, indices from 1.
     """
-    head: dict[str, float] = {}
+    head: dict[str, float | None] = {}
     rest = iter(_text(path).splitlines()[1:])
     for line in rest:
         value, _, meaning = line.partition("#")
-        number = as_number(value.strip())
-        if number is not None:
-            head[meaning.split(",")[0].strip()] = number
+        head[meaning.split(",")[0].strip()] = as_number(value.strip())
         if _OFFSET in meaning:
             break
-    if not {_KERNEL, _COUNT, _OFFSET} <= head.keys():
+    kernel, count, offset = map(head.get, (_KERNEL, _COUNT, _OFFSET))
+    if kernel is None or count is None or offset is None:
         raise InputError(f"{path}: damaged, the head of this SVM-light model is not complete")
-    if head[_KERNEL] != 0:
-        raise InputError(
-            f"{path}: the kernel is not linear, so the model has no weights: "
-            "give what it predicts, with --scores"
-        )
-    rows = [line.partition("#")[0].split() for line in rest]
-    rows = [row for row in rows if row]
-    if len(rows) != head[_COUNT] - 1:
-        raise InputError(
-            f"{path}: damaged, {len(rows)} support vectors where {head[_COUNT] - 1:g} are declared"
-        )
+    if kernel != 0:
+        raise InputError(f"{path}: the kernel is not linear, so it has no weights: use --scores")
+    rows = [row for line in rest if (row := line.partition("#")[0].split())]
+    if len(rows) != count - 1:
+        declared = f"{len(rows)} support vectors where {count - 1:g} are declared"
+        raise InputError(f"{path}: damaged, {declared}")
     weights = np.zeros(n_features)
     for row in rows:
-        _add(path, row, weights)
-    return weights
-
-
-def _add(path: Path, row: list[str], weights: np.ndarray) -> None:
-    """Add alpha times one support vector."""
-    alpha = _number(path, row[0])
-    for field in row[1:]:
-        index, colon, value = field.partition(":")
-        if index in ("qid", "sid", "cost"):
-            continue
-        if not colon or not index.isdigit() or int(index) < 1:
-            raise InputError(f"{path}: {field[:40]!r} is not an index:value with an index from 1")
-        if int(index) > weights.size:
-            raise InputError(
-                f"{path}: the model has feature {index}, but the data have {weights.size} features"
-            )
-        weights[int(index) - 1] += alpha * _number(path, value)
+        alpha = _number(path, row[0])
+        for field in row[1:]:
+            index, colon, value = field.partition(":")
+            if index in ("qid", "sid", "cost"):
+                continue
+            if not colon or not index.isdigit() or int(index) < 1:
+                raise InputError(f"{path}: {field[:40]!r} is not an index:value, from 1 on")
+            if int(index) > n_features:
+                raise InputError(f"{path}: feature {index}, but the data have {n_features}")
+            weights[int(index) - 1] += alpha * _number(path, value)
+    return LinearModel(weights)
 
 
 def _xgboost(path: Path) -> LinearModel:
     """Return the weights of a linear booster; the last one is its bias."""
-    with damage_reported(path, "JSON", ValueError, RecursionError):
+    with damage_reported(path, "JSON file", ValueError, RecursionError):
         document = json.loads(_text(path))
-    learner = document.get("learner") if isinstance(document, dict) else None
-    booster, objective = (
-        learner.get(key) if isinstance(learner, dict) else None
-        for key in ("gradient_booster", "objective")
-    )
-    if not isinstance(booster, dict):
-        raise InputError(f"{path}: this JSON file is not a model of XGBoost")
-    name, model = booster.get("name"), booster.get("model")
+    try:
+        learner = document["learner"]
+        booster = learner["gradient_booster"]
+        name, model = booster.get("name"), booster.get("model")
+        objective = learner.get("objective", {}).get("name")
+    except (KeyError, TypeError, AttributeError):
+        raise InputError(f"{path}: this JSON file is not a model of XGBoost") from None
     if name != "gblinear" or not isinstance(model, dict):
-        raise InputError(
-            f"{path}: the booster is {name}, which has no weights: give what it predicts, with "
-            "--scores, or train with booster='gblinear'"
-        )
+        advice = "train with booster='gblinear', or use --scores"
+        raise InputError(f"{path}: the booster is {name}, which has no weights: {advice}")
     weights = model.get("weights")
-    numbers = isinstance(weights, list) and all(type(x) in (int, float) for x in weights)
-    if not numbers or not weights:
+    if not weights or not isinstance(weights, list) or {*map(type, weights)} - {int, float}:
         raise InputError(f"{path}: damaged, the booster has no list of weights")
     # The prediction of this objective is a time: large where the risk is small.
-    of_times = isinstance(objective, dict) and objective.get("name") == "survival:aft"
-    return LinearModel(np.array(weights, dtype=float), of_times=of_times)
+    return LinearModel(np.array(weights, dtype=float), of_times=objective == "survival:aft")

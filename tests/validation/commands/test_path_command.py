@@ -12,6 +12,7 @@ import pytest
 
 from aucert.exact import cross_validated_path, regularization_path
 from command import Command
+from on_disk import write
 
 RNG = np.random.default_rng(0)
 Y = RNG.random(1200) < 0.3
@@ -29,23 +30,18 @@ def columns(order: np.ndarray) -> dict[str, np.ndarray]:
 @pytest.fixture
 def table(command: Command) -> Command:
     """The command in a folder with the rows in one file, in their order."""
-    held = columns(np.arange(1200))
-    lines = zip(*held.values(), strict=True)
-    Path("rows.csv").write_text(
-        "\n".join([",".join(held), *(",".join(map(str, line)) for line in lines)]) + "\n"
-    )
+    write("rows.csv", columns(np.arange(1200)))
     return command
 
 
 @pytest.fixture
 def folder(table: Command) -> Command:
     """With them in four files, too, one of them without rows, and one with one class alone."""
-    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     held = columns(np.argsort(Y, kind="stable"))
     Path("data").mkdir()
     for k, rows in enumerate(map(slice, (0, 500, 500, 900), (500, 500, 900, 1200))):
-        part = pa.table({name: values[rows] for name, values in held.items() if name != "t"})
-        pq.write_table(part, f"data/{k}.parquet", row_group_size=150)
+        part = {name: values[rows] for name, values in held.items() if name != "t"}
+        write(f"data/{k}.parquet", part, row_group_size=150)
     return table
 
 

@@ -28,6 +28,7 @@ from aucert.validation import suite
 from aucert.validation.commands import solve_path
 from command import Command
 from loops import costly_slow, each
+from on_disk import write
 
 N = 40
 RNG = np.random.default_rng(7)
@@ -73,16 +74,7 @@ SAME: dict[str, tuple[str, dict[str, Any]]] = {
 
 def written(name: str, order: tuple[str, ...] = tuple(COLUMNS), **changed: Any) -> str:
     """Write the rows as a table with these columns, and return its name."""
-    held = {column: np.asarray((COLUMNS | changed)[column]) for column in order}
-    if name.endswith(".parquet"):
-        pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-        pytest.importorskip("pyarrow.parquet").write_table(pa.table(held), name)
-        return name
-    rows = zip(*(values.tolist() for values in held.values()), strict=True)
-    Path(name).write_text(
-        "\n".join([",".join(held), *(",".join(map(str, r)) for r in rows)]) + "\n"
-    )
-    return name
+    return str(write(name, {column: np.asarray((COLUMNS | changed)[column]) for column in order}))
 
 
 def in_library(more: dict[str, Any], rows: np.ndarray = X) -> Any:
@@ -127,7 +119,6 @@ def test_a_model_is_solved_written_certified_and_scored(
 
 def test_the_proof_that_solve_writes_is_checked_alone(command: Command) -> None:
     written("t.csv")
-    columns: dict[str, Any]
     for words, columns in (
         ("--target y", {"y": Y}),
         ("--qid q --target g", {"y": COLUMNS["g"], "qid": COLUMNS["q"]}),
@@ -135,7 +126,7 @@ def test_the_proof_that_solve_writes_is_checked_alone(command: Command) -> None:
     ):
         asked = ("solve t.csv --columns a,b --lam 0.1 --out out", words)
         assert command.json(*asked)["proof"] == "proof.npz"
-        np.savez("data.npz", X=X, **columns)
+        write("data.npz", {"X": X, **columns})
         assert check_proof.main(["out/proof.npz", "data.npz"]) == 0
         assert command.json(*asked, "--loss square")["proof"] is None
         assert not Path("out/proof.npz").exists()
@@ -147,32 +138,21 @@ def test_the_same_seed_gives_the_same_document(command: Command) -> None:
 
 
 def test_every_kind_of_file_has_the_same_answer(command: Command) -> None:
-    more: dict[str, Any]
-    named = np.array([f"q {k}" for k in COLUMNS["q"]])
-    for words, more in (("--qid q --target g", {"q": named}), ("--target y --worst-of place", {})):
-        found = set()
-        for name, changed in (("t.csv", {}), ("t.parquet", more)):
-            asked = f"solve {written(name, **changed)} --columns a,b --lam 0.1 --tol 1e-2"
-            found.add(round(command.json(asked, words)["primal"], 12))
-        assert len(found) == 1
-    arrays: dict[str, Any] = {
-        "y": COLUMNS["g"],
-        "q": COLUMNS["q"],
-        "t": COLUMNS["t"],
-        "e": COLUMNS["e"],
-    }
-    np.savez("t.npz", X=X, feature_names=["a", "b"], **arrays)
-    for words, target in ((BY_QUERY.replace("--target g", ""), "--target g"), (BY_TIME, "")):
-        rows = "--columns b,a --lam 0.1"
-        one = command.json(f"solve t.npz {rows} {words}")
-        two = command.json(f"solve {written('t.csv')} {rows} {words} {target}")
-        assert one["primal"] == pytest.approx(two["primal"], rel=1e-9)
-    lines = ["2 qid:1 1:1 2:0.5", "0 qid:1 1:0.25", "1 qid:2 2:1", "0 qid:2 1:1 2:0.5"]
-    Path("rows.svm").write_text("\n".join(lines) + "\n")
-    assert command.json("solve rows.svm --lam 1 --qid qid --tol 1e-6")["n_pairs"] == 2
-    command("solve rows.svm --lam 1 --qid qid --tol 1e-6 --columns 2 --out w")
+    named: dict[str, Any] = {"q": np.array([f"q {k}" for k in COLUMNS["q"]])}  # words in place of numbers
+    written("t.csv")
+    written("t.parquet", **named)
+    arrays = {"X": X, "feature_names": ["a", "b"]} | {k: COLUMNS[k] for k in "yqteg"}
+    write("t.npz", arrays | {"place": COLUMNS["place"]})
+    for words in ("--qid q --target g", "--time t --event e", "--target y --worst-of place"):
+        asked = f"--columns b,a --lam 0.1 --tol 1e-2 {words}"
+        found = [command.json(f"solve t.{kind} {asked}") for kind in ("csv", "parquet", "npz")]
+        assert len({round(one["primal"], 12) for one in found}) == 1, words
+    lines = "2 qid:1 1:1 2:0.5\n0 qid:1 1:0.25\n1 qid:2 2:1\n0 qid:2 1:1 2:0.5\n"
+    asked = f"solve {write('rows.svm', lines)} --lam 1 --qid qid --tol 1e-6"
+    assert command.json(asked)["n_pairs"] == 2
+    command(asked, "--columns 2 --out w")
     assert len(Path("w/weights.csv").read_text().splitlines()) == 2
-    Path("plain.svm").write_text("1 1:0.5 2:1\n-1 1:0.2\n1 2:3\n")
+    write("plain.svm", "1 1:0.5 2:1\n-1 1:0.2\n1 2:3\n")
     for kernel in ("linear", "rbf", "laplacian"):
         assert command.json(f"solve plain.svm --lam 1 --kernel {kernel}")["status"] == "certified"
 
@@ -199,7 +179,7 @@ def test_weights_are_matched_by_name_wherever_the_intercept_stands(command: Comm
 def test_weights_far_from_the_optimum_are_certified_to_a_tolerance_that_holds_them(
     command: Command,
 ) -> None:
-    np.save("w.npy", np.array([300.0, -200.0]))
+    write("w.npy", np.array([300.0, -200.0]))
     asked = f"certify {written('t.csv')} --target y --columns a,b --lam 0.1 --weights w.npy"
     found = command.json(asked)
     assert found["relative_gap"] > 0.99 and found["status"] == "above_tolerance"
@@ -225,9 +205,9 @@ def test_scores_are_judged_by_order_where_they_are_no_function_of_the_class(
 def test_the_concordance_has_an_interval_by_rows_or_by_queries(command: Command) -> None:
     rows = np.arange(120)
     x, grade, query = np.sin(rows * rows), rows % 7 % 3, rows // 10
-    lines = [f"{a},{q},{g}" for a, q, g in zip(x.tolist(), query, grade, strict=True)]
-    Path("q.csv").write_text("\n".join(["x,q,g", *lines]) + "\n")
-    many = command.json("solve q.csv --lam 0.1 --qid q")
+    many = command.json(
+        f"solve {write('q.csv', {'x': x, 'q': query, 'g': grade})} --lam 0.1 --qid q"
+    )
     w = solve(x[:, None], grade, 0.1, qid=query).w
     wanted = concordance(query_pairs(query, grade), x * w, units="groups")
     assert many["concordance_interval"] == pytest.approx(list(wanted.interval()))
@@ -239,42 +219,26 @@ def test_the_concordance_has_an_interval_by_rows_or_by_queries(command: Command)
     assert by_time["concordance_interval"] is not None
 
 
-@each(
-    ("rival", "loss"),
-    [
-        ("liblinear-ranksvm", "squared_hinge"),
-        ("dlib", "hinge"),
-        ("roclab", "hinge"),
-        ("SVM-rank", "hinge"),
-        ("scikit-learn", "squared_hinge"),
-        ("torch", "hinge"),
-        ("scikit-survival", "squared_hinge"),
-        ("scikit-survival-hinge", "hinge"),
-        ("libauc", "hinge"),
-    ],
-)
-def test_a_rivals_problem_is_that_of_python(command: Command, rival: str, loss: str) -> None:
-    np.save("w.npy", np.array([0.5, 0.02, 7.0]))  # with an intercept
+# The loss of a rival's problem.
+RIVALS: dict[str, str] = dict.fromkeys(("dlib", "roclab", "SVM-rank", "torch", "libauc"), "hinge")
+RIVALS |= {"scikit-survival-hinge": "hinge", "scikit-survival": "squared_hinge"}
+RIVALS |= {"liblinear-ranksvm": "squared_hinge", "scikit-learn": "squared_hinge"}
+
+
+@each("rival", RIVALS)
+def test_a_rivals_problem_is_that_of_python(command: Command, rival: str) -> None:
+    write("w.npy", np.array([0.5, 0.02, 7.0]))  # with an intercept
     asked = f"certify {written('t.csv')} --target y --columns a,b --weights w.npy"
     found = command.json(asked, f"--from {rival} --C 0.05")
     wanted = certify(X, Y, w=[0.5, 0.02], rival=rival, C=0.05)
-    for key in (
-        "lam",
-        "loss",
-        "primal",
-        "gap",
-        "rival_primal",
-        "rival_gap",
-        "n_sure_right",
-        "n_sure_wrong",
-    ):
-        assert found[key] == getattr(wanted, key), key
-    assert found["loss"] == loss and found["statement"].startswith(wanted.statement)
+    keys = "lam loss primal gap rival_primal rival_gap n_sure_right n_sure_wrong".split()
+    assert {key: found[key] for key in keys} == {key: getattr(wanted, key) for key in keys}
+    assert found["loss"] == RIVALS[rival] and found["statement"].startswith(wanted.statement)
 
 
 def test_the_exact_interval_is_that_of_fractions(command: Command) -> None:
     w = np.array([0.5, 0.02])
-    np.save("w.npy", w)
+    write("w.npy", w)
     asked = f"certify {written('t.csv')} --target y --columns a,b --weights w.npy --lam 0.1"
     document, plain = command.json(asked, "--exact"), command.json(asked)
     found = {key: Fraction(value) for key, value in document["exact"].items()}

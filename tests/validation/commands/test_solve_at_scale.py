@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from loops import each
+from on_disk import write
 
 _PEAK = """
 import resource, sys
@@ -21,23 +22,12 @@ finally:
 """
 
 
-def peak_bytes(*args: str) -> int:
+def peak_bytes(*args: object) -> int:
     """Peak memory of the command in a process of its own."""
-    command = [sys.executable, "-c", _PEAK, *args]
+    command = [sys.executable, "-c", _PEAK, *map(str, args)]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr
-    unit = 1 if sys.platform == "darwin" else 1024
-    return int(found.stderr.split()[-1]) * unit
-
-
-def write(path: Path, X: np.ndarray, y: np.ndarray) -> None:
-    if path.suffix == ".npz":
-        np.savez(path, X=X, y=y)
-    elif path.suffix == ".parquet":
-        pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-        pq.write_table(pa.table({**{f"f{k}": x for k, x in enumerate(X.T)}, "y": y}), path)
-    else:
-        np.savetxt(path, np.c_[X, y], fmt=["%.6g"] * 8 + ["%d"], delimiter=",")
+    return int(found.stderr.split()[-1]) * (1 if sys.platform == "darwin" else 1024)
 
 
 @pytest.mark.slow
@@ -45,13 +35,13 @@ def write(path: Path, X: np.ndarray, y: np.ndarray) -> None:
 def test_a_million_rows_fit_in_four_times_the_data(tmp_path: Path, kind: str) -> None:
     rng = np.random.default_rng(0)
     y = (rng.random(1_000_000) < 0.2).astype(int)
-    X = rng.normal(size=(1_000_000, 8)) + 0.5 * y[:, None]
-    path, small = tmp_path / f"data.{kind}", tmp_path / f"small.{kind}"
-    write(path, X, y)
-    write(small, X[:50], y[:50])
-    weights = tmp_path / "w.csv"
-    weights.write_text("\n".join(["0.3"] * 8) + "\n")
-    basis = peak_bytes("solve", str(small), "--lam", "0.01")
-    for name, *rest in (("solve",), ("certify", "--weights", str(weights))):
-        peak = peak_bytes(name, str(path), "--lam", "0.01", "--tol", "1e-6", *rest)
+    X = np.round(rng.normal(size=(1_000_000, 8)) + 0.5 * y[:, None], 5)
+    paths = tmp_path / f"data.{kind}", tmp_path / f"small.{kind}"
+    for path, n in zip(paths, (1_000_000, 50), strict=True):
+        columns = {f"f{k}": X[:n, k] for k in range(8)}
+        write(path, ({"X": X[:n]} if kind == "npz" else columns) | {"y": y[:n]})
+    weights = write(tmp_path / "w.csv", "0.3\n" * 8)
+    basis = peak_bytes("solve", paths[1], "--lam", "0.01")
+    for name, *rest in (("solve",), ("certify", "--weights", weights)):
+        peak = peak_bytes(name, paths[0], "--lam", "0.01", "--tol", "1e-6", *rest)
         assert peak - basis <= 4 * X.nbytes

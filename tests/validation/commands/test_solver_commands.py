@@ -11,6 +11,7 @@ import pytest
 from aucert.exact import regularization_path
 from aucert.validation.reference.problems import reference_problems
 from command import Command
+from on_disk import write
 
 MINE = """
 import os
@@ -32,9 +33,9 @@ BENCH = "bench mine:means --max-time 20"
 def command(capfd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     """The command next to a module of solvers, in a folder with one table under two forms."""
     monkeypatch.chdir(tmp_path)
-    Path("mine.py").write_text(MINE)
-    Path("t.csv").write_text("a,b,y\n1,2,0\n3,1,1\n2,2,1\n0,1,0\n1,1,1\n")
-    Path("u.csv").write_text("y,name,b,a\nno,x,2,1\nyes,x,1,3\nyes,x,2,2\nno,x,1,0\nyes,x,1,1\n")
+    write("mine.py", MINE)
+    write("t.csv", "a,b,y\n1,2,0\n3,1,1\n2,2,1\n0,1,0\n1,1,1\n")
+    write("u.csv", "y,name,b,a\nno,x,2,1\nyes,x,1,3\nyes,x,2,2\nno,x,1,0\nyes,x,1,1\n")
     return Command(capfd)
 
 
@@ -50,22 +51,14 @@ def test_bench_writes_a_table_a_picture_and_a_document(command: Command) -> None
     assert Path("b/bench.txt").read_text() == out and b"<svg" in Path("b/bench.svg").read_bytes()
     command("plot b --out again.svg")
     assert Path("again.svg").read_bytes() == Path("b/bench.svg").read_bytes()
-    # A file is read as `solve` reads it.
-    asked = "--data u.csv --target y --positive yes --drop name --lam 0.1 --json"
-    one, two = (
-        command(BENCH, asked),
-        command(f"{BENCH} --data t.csv --columns b,a --lam 0.1 --json"),
-    )
-    (first,), (second,) = (json.loads(text)["bench"] for text in (one, two))
-    assert first["dual"] == second["dual"] and first["d"] == 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("loss", ["logistic", "smooth_hinge", "exponential"])
-def test_bench_knows_the_smooth_losses(command: Command, loss: str) -> None:
-    (problem,) = command.json(f"{BENCH} --data t.csv --lam 0.1 --loss {loss}")["bench"]
-    gaps = {curve["name"]: curve["relative_gap"] for curve in problem["curves"]}
-    assert problem["loss"] == loss and min(gaps["aucert"]) < 1e-8 and gaps["mine:means"][0] > 0.01
+    # A file is read as `solve` reads it, and the loss is one of its own.
+    files = "u.csv --target y --positive yes --drop name", "t.csv --columns b,a"
+    for loss in ("logistic", "smooth_hinge", "exponential"):
+        asked = [f"{BENCH} --data {words} --lam 0.1 --loss {loss}" for words in files]
+        (first,), (second,) = (command.json(words)["bench"] for words in asked)
+        assert first["dual"] == second["dual"] and first["d"] == 2 and first["loss"] == loss
+        gaps = {curve["name"]: curve["relative_gap"] for curve in first["curves"]}
+        assert min(gaps["aucert"]) < 1e-8 and gaps["mine:means"][0] > 0.01
 
 
 @pytest.mark.slow

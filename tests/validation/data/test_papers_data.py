@@ -106,7 +106,7 @@ def test_the_folder_is_that_of_the_environment_variable(tmp_path: Path, monkeypa
     monkeypatch.setenv("AUCERT_DATA", str(tmp_path / "gone"))
     with pytest.raises(InputError, match="no such folder"):
         real_data_folder()
-    with pytest.raises(InputError, match=r"no real data set 'colonn'; .*'colon'"):
+    with pytest.raises(InputError, match=r"no real data set 'colonn'; .*mean colon"):
         load_real("colonn", folder=".")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,21 +9,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.order import counted_scores
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.auc import auc
 from aucert.exact.proof.check_partitions import main
-from aucert.validation import cli
 from aucert.validation.files import parquet_folder
 from aucert.validation.files.parquet_folder import ParquetFolder, read_parquet_folder
 from aucert.validation.files.tables import Selection, read_table
+from command import Command
 from loops import each
+from on_disk import write
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
+TARGET = Selection("y")
 
 
 def columns(n: int = 900, seed: int = 0) -> dict[str, Any]:
@@ -48,14 +48,9 @@ def written(folder: Path, table: dict[str, Any], cuts: list[int], group: int = 1
     for k, (start, stop) in enumerate(zip([0, *cuts], [*cuts, whole.num_rows], strict=True)):
         path = folder / f"deep={k}" if k % 2 else folder
         path.mkdir(parents=True, exist_ok=True)
-        pq.write_table(whole[start:stop], path / f"part-{k}.parquet", row_group_size=group)
+        write(path / f"part-{k}.parquet", whole[start:stop], row_group_size=group)
     (folder / "_metadata").write_text("nothing")
     return folder
-
-
-def in_one_file(folder: Path, table: dict[str, Any]) -> Path:
-    pq.write_table(pa.table(table), folder / "whole.parquet")
-    return folder / "whole.parquet"
 
 
 def held(found: ParquetFolder) -> tuple[np.ndarray, np.ndarray]:
@@ -65,17 +60,16 @@ def held(found: ParquetFolder) -> tuple[np.ndarray, np.ndarray]:
     return rows, np.concatenate([block.positive for block in blocks])
 
 
-@each("numbers", [1, 1 << 22])
+@each("numbers", [200, 1 << 22])
 def test_a_folder_holds_the_numbers_of_a_table(
     tmp_path: Path, numbers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Words, truth values, dictionaries and half precision, in row groups or in batches."""
-    monkeypatch.setattr(parquet_folder, "PARTITION_NUMBERS", numbers)
-    monkeypatch.setattr(parquet_folder, "GROUP_NUMBERS", numbers)
-    monkeypatch.setattr(parquet_folder, "BATCH_ROWS", 33)
+    """Words, truth values, dictionaries and half precision, in small batches or in large ones."""
+    monkeypatch.setattr(parquet_folder, "NUMBERS", numbers)
     table, asked = columns(), Selection("y", drop=("w",))
-    X, y, meta = read_table(in_one_file(tmp_path, table), asked)
+    X, y, meta = read_table(write(tmp_path / "whole.parquet", table), asked)
     found = read_parquet_folder(written(tmp_path / "many", table, [300, 301, 650]), asked)
+    assert len(found.partitions) == (4 if numbers > 200 else 11)
     assert (found.columns, found.n) == (meta.columns, 900)
     assert (found.positive, found.negative) == (meta.positive, meta.negative)
     rows, labels = held(found)
@@ -95,9 +89,9 @@ def test_columns_and_weights_are_found_by_name(tmp_path: Path) -> None:
     assert rows.facts.mass.sum() == table["w"].sum()
     assert solve(rows, None, 0.1, tol=1e-3).status == "certified"
     pytest.importorskip("fsspec")
-    assert read_parquet_folder(f"file://{folder}", "y", weight="w").rows(1).n == 900
+    assert read_parquet_folder(f"file://{folder}", TARGET, weight="w").rows(1).n == 900
     with pytest.raises(InputError, match="reading nonsense:// needs fsspec"):
-        read_parquet_folder("nonsense://bucket/folder", "y")
+        read_parquet_folder("nonsense://bucket/folder", TARGET)
 
 
 def test_labels_mean_what_they_mean_in_a_table(tmp_path: Path) -> None:
@@ -113,29 +107,30 @@ def test_labels_mean_what_they_mean_in_a_table(tmp_path: Path) -> None:
         )
     ):
         table["y"] = labels
-        folder, file = written(tmp_path / f"{k}", table, []), in_one_file(tmp_path, table)
+        folder = written(tmp_path / f"{k}", table, [])
+        file = write(tmp_path / "whole.parquet", table)
         for positive in (None, "1"):
-            _, y, meta = read_table(file, "y", positive)
-            found = read_parquet_folder(folder, "y", positive)
+            _, y, meta = read_table(file, TARGET, positive)
+            found = read_parquet_folder(folder, TARGET, positive)
             assert (found.positive, found.negative) == (meta.positive, meta.negative)
             np.testing.assert_array_equal(held(found)[1], y == 1)
     table["y"] = np.arange(900) % 3
     folder = written(tmp_path / "three", table, [450])
     with pytest.raises(InputError, match="3 classes"):
-        read_parquet_folder(folder, "y")
-    assert read_parquet_folder(folder, "y", 1).rows(1).facts.n_pos == 300
+        read_parquet_folder(folder, TARGET)
+    assert read_parquet_folder(folder, TARGET, 1).rows(1).facts.n_pos == 300
 
 
 @pytest.mark.slow
 def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
-    found = read_parquet_folder(written(tmp_path, columns(3000), [700, 900]), "y", weight="w")
+    found = read_parquet_folder(written(tmp_path, columns(3000), [700, 900]), TARGET, weight="w")
     one, two = (solve(found.rows(jobs), None, 0.1, tol=1e-3) for jobs in (1, 2))
     np.testing.assert_array_equal(one.w, two.w)
     assert one.certificate == two.certificate
 
 
-# A column of the second file, what its sixth cell becomes, and what is said.
-CELLS: list[tuple[str, Any, str]] = [
+# A column of the second file, what its sixth cell or all of it becomes, and what is said.
+BAD: list[tuple[str, Any, str]] = [
     ("a", None, r"part-1.parquet: missing value in column 'a', row 6"),
     ("a", np.nan, r"part-1.parquet: missing value in column 'a', row 6"),
     ("a", np.inf, r"part-1.parquet: infinite value in column 'a', row 6"),
@@ -143,42 +138,38 @@ CELLS: list[tuple[str, Any, str]] = [
     ("b", 2**53 + 1, r"9007199254740993 in column 'b', row 6 loses digits"),
     ("y", None, r"part-1.parquet, column 'y', row 6: missing"),
     ("w", -1, r"part-1.parquet: the weight in column 'w', row 6"),
-]
-# A column, what it is in either file, and what is said.
-COLUMNS: list[tuple[str, Any, Any, str]] = [
-    ("b", [1] * 900, None, r"part-1.parquet: no column 'b', which .*part-0.parquet has"),
-    ("b", [1] * 900, [[1]] * 900, r"column 'b' holds list"),
-    ("y", ["yes"] * 900, ["yes"] * 900, r"a single class"),
-    ("y", [*map(str, range(900))], [str(-k) for k in range(900)], r"more than 1000 different"),
-    ("y", [*range(900)], [-k for k in range(900)], r"more than 1000 different"),
+    ("b", [], r"part-1.parquet: no column 'b', which .*part-0.parquet has"),
+    ("b", [[1]] * 900, r"column 'b' holds list"),
+    ("y", [str(-k) for k in range(900)], r"more than 1000 different"),
 ]
 
 
 def test_what_cannot_be_used_is_named(tmp_path: Path) -> None:
     first = columns()
     second = {name: list(np.asarray(column)) for name, column in columns(seed=1).items()}
-    paths = [tmp_path / f"part-{k}.parquet" for k in range(2)]
 
-    def refused(said: str, tables: tuple[dict[str, Any], ...] = (), target: str = "y") -> None:
-        for path, table in zip(paths, tables, strict=False):
-            pq.write_table(pa.table(table), path)
+    def refused(said: str, *tables: dict[str, Any], target: str = "y") -> None:
+        for k, table in enumerate(tables):
+            write(tmp_path / f"part-{k}.parquet", table)
         with pytest.raises(InputError, match=said):
-            read_parquet_folder(tmp_path, target, weight="w").rows(1)
+            read_parquet_folder(tmp_path, Selection(target), weight="w").rows(1)
 
     refused("no Parquet files in this folder")
-    refused("no rows", ({name: held[:0] for name, held in first.items()},))
-    for name, cell, said in CELLS:
-        refused(said, (first, second | {name: [*second[name][:5], cell, *second[name][6:]]}))
-    for name, one, two, said in COLUMNS:
-        other = {key: column for key, column in second.items() if key != name}
-        refused(said, (first | {name: one}, other if two is None else other | {name: two}))
-    refused("no column 'z'", (first, second), "z")
-    paths[1].write_bytes(paths[1].read_bytes()[:-40])
+    refused("no rows", {name: held[:0] for name, held in first.items()})
+    for name, cell, said in BAD:
+        part = cell if isinstance(cell, list) else [*second[name][:5], cell, *second[name][6:]]
+        one = {"y": list(map(str, range(900)))} if "1000" in said else {}
+        refused(said, first | one, {k: x for k, x in (second | {name: part}).items() if x != []})
+    many = [{"y": [sign * k for k in range(900)]} for sign in (1, -1)]
+    refused(r"more than 1000 different", first | many[0], second | many[1])
+    refused("a single class", first | {"y": ["no"] * 900}, second | {"y": ["no"] * 900})
+    refused("no column 'z'", first, second, target="z")
+    (tmp_path / "part-1.parquet").write_bytes(b"PAR1 and no more")
     refused("damaged, or not a readable Parquet file")
 
 
 def test_a_file_that_changes_between_passes_is_noticed(tmp_path: Path) -> None:
-    rows = read_parquet_folder(written(tmp_path, columns(3000), [1000]), "y", weight="w").rows(1)
+    rows = read_parquet_folder(written(tmp_path, columns(3000), [1000]), TARGET, weight="w").rows(1)
     table = columns(3000)
     table["a"][1500] += 1
     written(tmp_path, table, [1000])
@@ -189,56 +180,58 @@ def test_a_file_that_changes_between_passes_is_noticed(tmp_path: Path) -> None:
 # `aucert solve` and `aucert certify`
 
 
-def answer(*words: object) -> dict[str, Any]:
-    found = CliRunner().invoke(cli.aucert, [*map(str, words), "--json"])
-    assert found.exit_code == 0, found.output
-    return json.loads(found.stdout)
-
-
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Rows with classes and weights, and in order of 60 queries, in a folder and in one file."""
     monkeypatch.setattr(parquet_folder, "_processors", lambda: 1)
     rng = np.random.default_rng(0)
-    y = rng.random(4000) < 0.3
+    y, query = rng.random(4000) < 0.3, np.sort(rng.integers(0, 60, 4000))
     X = rng.normal(size=(4000, 2)) + 0.8 * y[:, None]
-    words, weight = np.where(y, "good", "bad"), 1 + np.arange(4000) % 3
-    table = {"a": X[:, 0], "b": X[:, 1], "y": words, "w": weight}
-    written(tmp_path / "data", table, [1000, 2000, 3000], 400)
-    in_one_file(tmp_path, table)
+    table = {"a": X[:, 0], "b": X[:, 1], "y": np.where(y, "good", "bad")}
+    table |= {"w": 1 + np.arange(4000) % 3, "q": query, "grade": y + rng.integers(0, 2, 4000)}
+    written(tmp_path / "data", table, np.searchsorted(query, [15, 30, 45]).tolist(), 400)
+    write(tmp_path / "whole.parquet", table)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def test_a_folder_is_solved_as_its_rows_in_one_file_are(folder: Path) -> None:
-    words = ("--target", "y", "--drop", "w", "--lam", "0.1", "--tol", "1e-5")
-    many = answer("solve", folder / "data", *words, "--out", folder / "out")
-    one = answer("solve", folder / "whole.parquet", *words)
+@each("asked", ["--target y", "--qid q --target grade"])
+def test_a_folder_is_solved_as_its_rows_in_one_file_are(
+    folder: Path, command: Command, asked: str
+) -> None:
+    words = f"--columns a,b {asked} --lam 0.1 --tol 1e-6"
+    many = command.json("solve data --out out", words)
+    one = command.json("solve whole.parquet", words)
     assert abs(many["primal"] - one["primal"]) <= many["gap"] + one["gap"] + 1e-9
-    for key in ("n", "n_pos", "n_neg", "n_pairs", "positive"):
-        assert many[key] == one[key]
-    assert all("objective of at most" in answered["statement"] for answered in (one, many))
+    for key in ("n", "n_pos", "n_neg", "n_pairs", "pairs", "positive"):
+        assert many[key] == one[key], key
+    assert many["status"] == "certified" and "objective of at most" in many["statement"]
     assert many["data_sha256"] is None and many["proof"] is None
-    assert abs(many["auc"] - one["auc"]) <= many["auc_within"] + 1e-3 < 2e-3
-    model = ("--model", folder / "out" / "model.npz", "--tol", "1e-5", "--target", "y")
-    stated = [answer("certify", folder / name, *model) for name in ("data", "whole.parquet")]
-    assert stated[0]["primal"] == pytest.approx(stated[1]["primal"], rel=1e-4)
-    assert stated[0]["n_pairs"] == one["n_pairs"]
-    assert all("of at most" in one["statement"] for one in stated)
-    lines = answer("predict", folder / "out" / "model.npz", folder / "whole.parquet")
-    assert {"good", "bad"} == set(lines["labels"])
+    share = "concordance" if "qid" in asked else "auc"
+    assert many[share] == pytest.approx(one[share], abs=1e-3)
+    stated = [
+        command.json(f"certify {name} --model out/model.npz --tol 1e-5 {asked}")
+        for name in ("data", "whole.parquet")
+    ]
+    assert stated[0]["primal"] == pytest.approx(stated[1]["primal"], rel=1e-9)
+    assert stated[0]["n_sure_right"] == pytest.approx(stated[1]["n_sure_right"], rel=1e-3)
+    if "qid" not in asked:
+        lines = command.json("predict out/model.npz whole.parquet")
+        assert {"good", "bad"} == set(lines["labels"])
 
 
 @each("tol", ["1e-4", "1e-9"])  # the bins reach the first alone
-def test_a_folder_has_a_proof_where_it_is_asked_for(folder: Path, tol: str) -> None:
-    words = ("--target", "y", "--lam", "0.1", "--tol", tol, "--proof", "--row-weights", "w")
-    rows, proof = folder / f"rows{tol}", folder / f"out{tol}" / "proof.npz"
-    stated = answer("solve", folder / "data", *words, "--out", proof.parent, "--proof-rows", rows)
+def test_a_folder_has_a_proof_where_it_is_asked_for(
+    folder: Path, command: Command, tol: str
+) -> None:
+    words = f"solve data --columns a,b --target y --lam 0.1 --tol {tol}"
+    proved = f"--proof --row-weights w --out out{tol} --proof-rows rows{tol}"
+    stated = command.json(words, proved)
     assert stated["proof"] == "proof.npz" and stated["parameters"]["row_weights"] == "w"
-    assert main([str(proof)]) == 0
-    files = sorted(map(str, rows.iterdir()))
-    assert main([str(proof), *files, "--all"]) == 0
-    assert main([str(proof), *files[1:], "--all"]) == 1
-    plain = answer("solve", folder / "data", "--target", "y", "--drop", "w", *words[2:6])
-    assert stated["primal"] != plain["primal"]
+    proof, files = f"out{tol}/proof.npz", sorted(map(str, Path(f"rows{tol}").iterdir()))
+    assert main([proof]) == 0 and main([proof, *files, "--all"]) == 0
+    assert main([proof, *files[1:], "--all"]) == 1
+    assert stated["primal"] != command.json(words)["primal"]
 
 
 def test_the_counted_auc_holds_the_true_one(folder: Path) -> None:
@@ -246,57 +239,28 @@ def test_the_counted_auc_holds_the_true_one(folder: Path) -> None:
     X = np.column_stack([table["a"].to_numpy(), table["b"].to_numpy()])
     positive = np.array(table["y"].to_pylist()) == "good"
     w = np.array([1.0, -0.3])
-    rows = read_parquet_folder(folder / "data", "y", weight="w").rows(1)
-    low, high = counted_scores(rows, w).auc_range()
+    asked = Selection("y", columns=("a", "b"))
+    low, high = counted_scores(
+        read_parquet_folder(folder / "data", asked, weight="w").rows(1), w
+    ).auc_range()
     assert low <= auc(X @ w, positive, table["w"].to_numpy()) <= high <= low + 1e-3
 
 
-def ranked(tmp_path: Path) -> dict[str, Any]:
-    """Rows of 60 queries in order, in three files cut between queries."""
-    rng = np.random.default_rng(0)
-    query, grade = np.sort(rng.integers(0, 60, 3000)), rng.integers(0, 3, 3000)
-    X = rng.normal(size=(3000, 2)) + 0.5 * grade[:, None]
-    table = {"a": X[:, 0], "q": query, "b": X[:, 1], "grade": grade}
-    written(tmp_path / "data", table, np.searchsorted(query, [20, 40]).tolist(), 150)
-    in_one_file(tmp_path, table)
-    return table
-
-
-def test_queries_of_a_folder_are_solved_as_those_of_one_file_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(parquet_folder, "_processors", lambda: 1)
-    ranked(tmp_path)
-    asked = ("--qid", "q", "--target", "grade", "--lam", "0.1", "--tol", "1e-6")
-    many = answer("solve", tmp_path / "data", *asked, "--out", tmp_path / "out")
-    one = answer("solve", tmp_path / "whole.parquet", *asked)
-    assert abs(many["primal"] - one["primal"]) <= many["gap"] + one["gap"] + 1e-9
-    for key in ("n", "n_pos", "n_pairs", "pairs", "positive", "auc"):
-        assert many[key] == one[key], key
-    assert many["concordance"] == pytest.approx(one["concordance"], abs=1e-3)
-    assert many["status"] == "certified" and many["proof"] is None
-    model = ("--model", tmp_path / "out" / "model.npz", *asked[:4])
-    stated = [answer("certify", tmp_path / name, *model) for name in ("data", "whole.parquet")]
-    assert stated[0]["primal"] == pytest.approx(stated[1]["primal"], rel=1e-9)
-    assert stated[0]["n_sure_right"] == pytest.approx(stated[1]["n_sure_right"], abs=3)
-
-
 def test_a_file_is_cut_only_between_its_queries(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parquet_folder, "PARTITION_NUMBERS", 600)
-    table, sorted_rows = pa.table(ranked(tmp_path)), tmp_path / "sorted"
-    sorted_rows.mkdir()
+    monkeypatch.setattr(parquet_folder, "NUMBERS", 600)
+    table, asked = pq.read_table("whole.parquet"), Selection("grade", columns=("a", "b"))
     at = np.searchsorted(table["q"].to_numpy(), np.arange(0, 60, 5))
-    with pq.ParquetWriter(sorted_rows / "a.parquet", table.schema) as file:
-        for start, end in zip(at, [*at[1:], 3000], strict=True):
+    Path("sorted").mkdir()
+    with pq.ParquetWriter("sorted/a.parquet", table.schema) as file:
+        for start, end in zip(at, [*at[1:], 4000], strict=True):
             file.write_table(table[start:end])
-    found = read_parquet_folder(sorted_rows, "grade", qid="q")
-    assert len(found.partitions) > 5
+    found = read_parquet_folder("sorted", asked, qid="q")
     rows = found.rows(1)
-    assert rows.parts == len(found.partitions) and rows.n == 3000
-    split = read_parquet_folder(tmp_path / "data", "grade", qid="q")
-    assert len(split.partitions) == 3  # row groups of 150 rows cut queries: files stay whole
+    assert rows.parts == len(found.partitions) > 5 and rows.n == 4000
+    split = read_parquet_folder("data", asked, qid="q")
+    assert len(split.partitions) == 4  # row groups of 400 rows cut queries: files stay whole
 
 
 WITHOUT_PANDAS = """
