@@ -138,7 +138,7 @@ def test_the_same_seed_gives_the_same_document(command: Command) -> None:
 
 
 def test_every_kind_of_file_has_the_same_answer(command: Command) -> None:
-    named: dict[str, Any] = {"q": np.array([f"q {k}" for k in COLUMNS["q"]])}  # words in place of numbers
+    named: dict[str, Any] = {"q": np.array([f"q {k}" for k in COLUMNS["q"]])}
     written("t.csv")
     written("t.parquet", **named)
     arrays = {"X": X, "feature_names": ["a", "b"]} | {k: COLUMNS[k] for k in "yqteg"}
