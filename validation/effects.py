@@ -28,7 +28,7 @@ import numpy as np
 from scipy import stats
 
 from ..exact.errors import InputError
-from .claims.claim import REGISTRY, Claim, Context, Outcome
+from .claims.claim import REGISTRY, Claim, Outcome
 from .claims.recorded import enter, recorded_verdict
 from .claims.verdicts import Verdict
 from .store import EVIDENCE, EvidenceFolder
@@ -162,23 +162,16 @@ class Numbers:
     cells: Mapping[tuple[str, str], Effect] = field(default_factory=dict)
     tests: Mapping[str, Effect] = field(default_factory=dict)
 
-    def test(self, name: str) -> Effect:
-        """Return one paired test."""
-        if name not in self.tests:
-            raise KeyError(f"{self.table} has no paired test {name!r}")
-        return self.tests[name]
-
     def read(self, text: str) -> Effect:
         """Return what "row | column", "= number" or the name of a paired test stands for."""
         if text.startswith("= "):
             number = float(text[2:])
             return Effect(text, number, 0.0, FIXED - 1, printed=number)
         row, bar, column = text.rpartition(" | ")
-        if not bar:
-            return self.test(text)
-        if (row, column) not in self.cells:
-            raise KeyError(f"{self.table} has no cell ({row!r}, {column!r})")
-        return self.cells[row, column]
+        found = self.cells.get((row, column)) if bar else self.tests.get(text)
+        if found is None:
+            raise KeyError(f"{self.table} has no {'cell' if bar else 'paired test'} {text!r}")
+        return found
 
     @property
     def names(self) -> list[str]:
@@ -234,24 +227,6 @@ def from_evidence(table: Table, folder: Path) -> Numbers:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What an effect says of a sentence: `word` is for readers, the verdict for the JSON.
-
-    `parts` are what the effect is the mean of. A paper speaks of its own data sets: `other` has the
-    interval for new ones, or where the effect is of new ones, the interval for the paper's.
-    """
-
-    effect: Effect
-    parts: tuple[Effect, ...]
-    other: Effect | None
-    word: str
-    verdict: Verdict
-    measured: str
-    test: str
-    turned_by: str
-
-
-@dataclass(frozen=True)
 class Finding:
     """What a paper says that its experiments show; the keys are explained in findings.toml."""
 
@@ -299,7 +274,7 @@ class Finding:
         for values in _expanded(pattern, self.each, numbers):
             first, label = a.format(**values), ", ".join(values.values())
             if not self.b:
-                found = numbers.test(first)
+                found = numbers.read(first)
             else:
                 second = self.b.format(**values)
                 if "*" in self.each.values() and second not in (*numbers.names, self.b):
@@ -363,14 +338,14 @@ class Finding:
             return "within the margin, though a difference is claimed", Verdict.CONTRADICTED
         return "cannot decide", Verdict.UNDECIDED
 
-    def answer(self, numbers: Numbers) -> Answer:
-        """Judge the sentence by these numbers."""
+    def answer(self, numbers: Numbers) -> Outcome:
+        """Judge the sentence by these numbers: in a word for readers, as a verdict for the JSON."""
         whole, parts, other = self.effects(numbers)
         word, verdict = self.says(whole)
         many = len(parts) if self.how == "all" else 1
-        against = [
-            p for p in parts if self.says(p, many)[0] in ("on the other side", "beyond the margin")
-        ]
+        each = [self.says(part, many) for part in parts]
+        wrong = ("on the other side", "beyond the margin")
+        against = [part for part, said in zip(parts, each, strict=True) if said[0] in wrong]
         if len(parts) > 1 and self.how == "all" and against:
             word, verdict = f"on the other side for {against[0].name}", Verdict.CONTRADICTED
         others = {self.says(self.effects(numbers, a)[0])[1] for a in self.also}
@@ -380,19 +355,29 @@ class Finding:
         elif self.turned or others - {verdict}:
             word = "depends on the protocol"
             why = self.turned or "Another reading of the protocol gives another answer."
-        if why:
-            verdict = Verdict.UNDECIDED
         measured = f"{shown(whole)}: {word}"
         if other is not None:
             measured += f" (for {other.name} {shown(other)})"
         if word == "cannot decide":
             measured += f"; {self.needed(whole, parts)}"
         if len(parts) > 1:
-            for_it = sum(self.says(part, many)[1] == Verdict.BORNE_OUT for part in parts)
+            for_it = sum(said[1] == Verdict.BORNE_OUT for said in each)
             measured += f". By itself {for_it} of {len(parts)} for, {len(against)} against"
-        measured += f". {why}" if why else ""
-        return Answer(
-            whole, parts, other, word, verdict, measured, self.test(parts), self.turn(whole, why)
+        more = [] if other is None else [other.document()]
+        more += [part.document(len(parts)) for part in parts] if len(parts) > 1 else []
+        return Outcome(
+            Verdict.UNDECIDED if why else verdict,
+            f"{measured}. {why}" if why else measured,
+            printed=None if whole.printed is None else f"{whole.printed:.3g} {self.unit}",
+            details={
+                "judged from": f"{self.table}: {numbers.source}",
+                "table": self.table,
+                "answer": word,
+            },
+            tolerance=self.test(parts),
+            turned_by=self.turn(whole, why),
+            effects=(whole.document(), *more),
+            protocol=self.protocol,
         )
 
     def test(self, parts: Sequence[Effect]) -> str:
@@ -435,34 +420,6 @@ class Finding:
             return f"no number of {self.counts} of these rows can"
         return f"about {math.ceil(1 / left):,} {self.counts} could, for {round(count):,} here"
 
-    def run(self, context: Context) -> Outcome:
-        """Judge the finding from the full reproduction."""
-        numbers = numbers_of(self.table)
-        return self.outcome(self.answer(numbers), numbers)
-
-    def outcome(self, found: Answer, numbers: Numbers) -> Outcome:
-        """Return an answer as claims do."""
-        printed, parts = found.effect.printed, found.parts if len(found.parts) > 1 else ()
-        others = [] if found.other is None else [found.other.document()]
-        return Outcome(
-            found.verdict,
-            found.measured,
-            printed=None if printed is None else f"{printed:.3g} {self.unit}",
-            details={
-                "judged from": f"{self.table}: {numbers.source}",
-                "table": self.table,
-                "answer": found.word,
-            },
-            tolerance=found.test,
-            turned_by=found.turned_by,
-            effects=(
-                found.effect.document(),
-                *others,
-                *(part.document(len(parts)) for part in parts),
-            ),
-            protocol=self.protocol,
-        )
-
     def entered(self) -> Claim:
         """Return it as a claim."""
         table = tables()[self.table]
@@ -473,7 +430,7 @@ class Finding:
             kind="finding",
             statement=self.statement,
             expected_verdict=recorded_verdict(self.name),
-            run=self.run,
+            run=lambda _: self.answer(numbers_of(self.table)),
             quote=self.quote,
             regime=" ".join([f"{regime(table)}.", *(line["says"] for line in self.protocol)]),
             tuning=table.experiment.search or "Nothing is tuned.",
@@ -587,7 +544,7 @@ def said_by(numbers: Numbers, full: bool = True) -> tuple[Said, ...]:
         try:
             answer = finding.answer(numbers)
             verdict = answer.verdict if full else Verdict.UNDECIDED
-            measured = answer.measured if full else f"{answer.measured}. Not decided: {QUICK}"
+            measured = str(answer.measured) if full else f"{answer.measured}. Not decided: {QUICK}"
         except (KeyError, ValueError, ZeroDivisionError):  # of numbers that are not there
             verdict, measured = Verdict.UNDECIDED, NOT_RUN
         found.append(Said(finding.name, finding.statement, str(verdict), measured))
@@ -597,12 +554,10 @@ def said_by(numbers: Numbers, full: bool = True) -> tuple[Said, ...]:
 def run_ours(finding: Finding) -> Outcome:
     """Return that a statement of ours holds where each interval shows it; else it fails to."""
     numbers = numbers_of(finding.table)
-    found = finding.answer(numbers)
-    shown_by_each = (finding.says(part, len(found.parts))[1] for part in found.parts)
+    _, parts, _ = finding.effects(numbers)
+    shown_by_each = (finding.says(part, len(parts))[1] for part in parts)
     holds = all(verdict == Verdict.BORNE_OUT for verdict in shown_by_each)
-    return replace(
-        finding.outcome(found, numbers), verdict=Verdict.HOLDS if holds else Verdict.FAILS
-    )
+    return replace(finding.answer(numbers), verdict=Verdict.HOLDS if holds else Verdict.FAILS)
 
 
 OURS: dict[str, Finding] = {

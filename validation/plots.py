@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -67,37 +68,19 @@ class Figure:
 
 def draw(axes: Any, figure: Figure) -> None:
     """Draw the curves on the axes of matplotlib, with their labels and a legend."""
-    styled = references = 0
+    styles, references = cycle(STYLES), cycle(_REFERENCES)
     for series in figure.series:
         if series.reference:
-            dashes = _REFERENCES[references % len(_REFERENCES)]
-            references += 1
-            axes.plot(
-                series.x, series.y, color="#555555", lw=1, linestyle=dashes, label=series.name
-            )
-            continue
-        color, marker, dashes = STYLES[styled % len(STYLES)]
-        styled += 1
-        axes.plot(
-            series.x,
-            series.y,
-            color=color,
-            marker=marker,
-            linestyle=dashes,
-            linewidth=1.6,
-            markersize=5,
-            markevery=max(1, len(series.x) // 12),
-            label=series.name,
-        )
-    for values, scale in (
-        ([x for series in figure.series for x in series.x], axes.set_xscale),
-        ([y for series in figure.series for y in series.y], axes.set_yscale),
-    ):
-        if any(value > 0 for value in values):  # nothing to scale, and a warning, otherwise
-            scale("log")
+            style: Any = {"color": "#555555", "lw": 1, "linestyle": next(references)}
+        else:
+            style = dict(zip(("color", "marker", "linestyle"), next(styles), strict=True))
+            style |= {"lw": 1.6, "ms": 5, "markevery": max(1, len(series.x) // 12)}
+        axes.plot(series.x, series.y, label=series.name, **style)
+    for axis in "xy":
+        if any(value > 0 for series in figure.series for value in getattr(series, axis)):
+            axes.set(**{f"{axis}scale": "log"})  # nothing to scale, and a warning, otherwise
     axes.set_title(figure.title, fontsize=11)
-    axes.set_xlabel(figure.x_label)
-    axes.set_ylabel(figure.y_label)
+    axes.set(xlabel=figure.x_label, ylabel=figure.y_label)
     axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
     legend_below(axes)
 

@@ -116,11 +116,6 @@ class Log:
         return kept
 
 
-def part_log(folder: Path, experiment: Experiment, run: Run) -> Log:
-    """Return the log of an experiment's parts in the folder of a run."""
-    return Log(evidence_path(folder / "parts", experiment.name, run.profile, run.seed))
-
-
 def missing_data(part: Part, run: Run) -> str | None:
     """Return why a part cannot be run, or None if all its files are there."""
     if not part.needs:
@@ -138,6 +133,7 @@ def part_key(experiment: Experiment, part: Part, run: Run) -> Document:
     are recorded with the numbers, but do not discard them: every moved import would.
     """
     here = run.data_dir if missing_data(part, run) is None else None
+    files = {} if here is None else {name: str(here / f"{name}.npz") for name in part.needs}
     key = {
         "schema_version": SCHEMA_VERSION,
         "experiment": experiment.name,
@@ -147,9 +143,7 @@ def part_key(experiment: Experiment, part: Part, run: Run) -> Document:
         "budget": experiment.spent(run.profile),
         "seed": run.seed,
         "profile": run.profile,
-        "data_sha256": {}
-        if here is None
-        else {name: file_sha256(str(here / f"{name}.npz")) for name in part.needs},
+        "data_sha256": {name: file_sha256(path) for name, path in files.items()},
     }
     return json.loads(json.dumps(key))  # tuples become lists, as they will be in the file
 
@@ -231,20 +225,18 @@ class EvidenceFolder:
         document = self._documents(experiment.name).get(part.key)
         if document is None:
             return None
-        key = part_key(experiment, part, self.run)
-        if not key["data_sha256"]:
-            key["data_sha256"] = document["key"]["data_sha256"]
-        return document if document["key"] == key else None
+        key, kept = part_key(experiment, part, self.run), document["key"]
+        key["data_sha256"] = key["data_sha256"] or kept["data_sha256"]
+        return document if kept == key else None
 
     def need(self, experiment: Experiment, part: Part) -> Document:
         """Return the document of a part, or raise `InputError`."""
         document = self.find(experiment, part)
         if document is None:
             run, name = self.run, experiment.name
-            assert self.folder is not None
             raise InputError(
                 f"evidence of {name}: no part {part.key} of protocol {experiment.protocol} and its "
-                f"budget is there: restore {self._path(self.folder, name)}, or make it with "
+                f"budget is there: restore {self._path(name)}, or make it with "
                 f"`aucert reproduce --profile {run.profile} --evidence DIR`"
             )
         return document
@@ -261,17 +253,17 @@ class EvidenceFolder:
 
     def save(self) -> None:
         """Write the file of each experiment that has new parts."""
-        for name in sorted(self._new):
+        for name in sorted(self._new) if self.folder is not None else ():
             documents = sorted(self._known[name].values(), key=lambda item: item["key"]["part"])
-            if self.folder is not None:
-                write_evidence(self._path(self.folder, name), documents)
+            write_evidence(self._path(name), documents)
         self._new.clear()
 
     def _documents(self, experiment: str) -> dict[str, Document]:
         if experiment not in self._known:
-            at = None if self.folder is None else self._path(self.folder, experiment)
-            self._known[experiment] = {} if at is None else read_evidence(at)
+            kept = {} if self.folder is None else read_evidence(self._path(experiment))
+            self._known[experiment] = kept
         return self._known[experiment]
 
-    def _path(self, folder: Path, name: str) -> Path:
-        return evidence_path(folder, name, self.run.profile, self.run.seed)
+    def _path(self, name: str) -> Path:
+        assert self.folder is not None
+        return evidence_path(self.folder, name, self.run.profile, self.run.seed)

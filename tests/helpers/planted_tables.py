@@ -49,7 +49,8 @@ def planted(
     def render(results: Results) -> Page:
         values = results.values("value")
         entry = Entry("all", "value", "0.00 (0.1)", *mean_error(values), values.size)
-        return Page((entry,), conclusion=f"There are {values.size} values. That is all.")
+        said = {"conclusion": f"There are {values.size} values. That is all."}
+        return Page([entry], said=said)
 
     budget = (Budget("repetitions", 50, 4, 6),)
     experiment = Experiment("planted", budget, parts, compute, protocol=protocol)

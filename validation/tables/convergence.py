@@ -36,17 +36,7 @@ from ..data import datasets
 from ..data.generators import sparse_mean_shift
 from ..data.labelled_data import Dataset
 from ..plots import Series
-from .table import (
-    Budget,
-    Entry,
-    Experiment,
-    Job,
-    Panel,
-    Part,
-    Sheet,
-    every_part,
-    table,
-)
+from .table import Budget, Experiment, Job, Page, Panel, Part, every_part, table
 
 N, LAM, TOL = 200, 0.1, 1e-9
 SMALL = 1e-12  # below it an error is rounding
@@ -122,28 +112,26 @@ def in_landmarks(job: Job, c: Context) -> dict[str, Any]:
     name, kernel = KERNELS[job["set"]]
     data, made, found = rows(name, c), None, {}
     for rule in RULES if job["set"] in TWO else RULES[:1]:
-        losses, bounds = [], []
+        losses, bounds = found[rule] = [], []
         for d in LANDMARKS:
-            points = choose_landmarks(
-                rule, data.X, d, kernel, data.is_positive, c.draw_seed(f"{d}")
-            ).rows
-            made = prepare(data.X, data.y, kernel, LAM, np.asarray(points), tol=TOL, solved=made)
+            asked = (data.X, d, kernel, data.is_positive, c.draw_seed(f"{d}"))
+            points = np.asarray(choose_landmarks(rule, *asked).rows)
+            made = prepare(data.X, data.y, kernel, LAM, points, tol=TOL, solved=made)
             losses.append(made.nystrom)
             bounds.append(made.draw(N, c.rng("pairs")).bounds[NYSTROM].at_least)
-        found[rule] = {"loss": losses, "bound": bounds}
-    return found
+    return {rule: {"loss": losses, "bound": bounds} for rule, (losses, bounds) in found.items()}
 
 
 def in_lam(job: Job, c: Context) -> dict[str, Any]:
     """Return the excess of B = 10 n pairs, and Theorem 4' (I), by lam."""
     name, kernel = KERNELS[job["set"]]
-    data, excess, bounds = rows(name, c), [], []
+    data, found = rows(name, c), {"excess": [], "bound": []}
     for lam in LAMS:
         made = prepare(data.X, data.y, kernel, lam, N // 5, c.draw_seed("landmarks"), TOL)
         draw = made.draw(10 * N, c.rng("pairs"))
-        excess.append(draw.excess - draw.nystrom)
-        bounds.append(draw.bounds[EXCESS].at_least)
-    return {"excess": excess, "bound": bounds}
+        found["excess"].append(draw.excess - draw.nystrom)
+        found["bound"].append(draw.bounds[EXCESS].at_least)
+    return found
 
 
 def all_active(job: Job, c: Context) -> dict[str, Any]:
@@ -392,27 +380,23 @@ def panels(records: Records) -> list[Panel]:
         for y, name in (("|U(f^) − U_B(f~_B)|", "loss difference"), ("F(f~_B) − p*", "excess")):
             curves = [(d, DRAWN, middle(by_d(records, where, k, name))) for k, d in enumerate(ds)]
             put(where, "drawn pairs, B", y, curves)
-        curves = [
-            (rule, LANDMARKS, middle([r[rule]["loss"] for r in made])) for rule in RULES if made
-        ]
+        curves = [(r, LANDMARKS, middle([one[r]["loss"] for one in made])) for r in RULES if made]
         put(where, "landmarks, d", "p*_P − p*", curves, False)
     by_lam = [(where, [r["excess"] for r in of(records, "lam", where)]) for where in TWO]
     curves = [(where, LAMS, middle(values)) for where, values in by_lam if values]
     put("B = 10 n", "λ", "F(f~_B) − p*_P", curves)
-    made = of(records, "steps", TWO[0])
-    curves = [
-        (f"λ = {lam:g}", [lam * N * k for k in EPOCHS], middle([r[f"NSAUC {lam:g}"] for r in made]))
-        for lam in (SGD_LAMS if made else ())
-    ]
-    put("NSAUC", "λT", "relative excess", curves)
-    made = of(records, "newton", TWO[0])
-    sizes = [key for key in (made[0] if made else {}) if key.isdigit()]
-    curves = [(f"n = {n}", range(1, 6), (*made[0][n], *[0.0] * 5)[:5]) for n in sizes]
-    put("truncated Newton", "step", "relative gap", curves, False)
-    made = of(records, "theory")
-    names = (("SHT", "distance"), ("Theorem 1", "bound")) if made else ()
-    curves = [(label, WALKED, middle([r[name] for r in made])) for label, name in names]
-    put("SHT and the exact w*", "step", "|w_t − w*|", curves, False)
+    if made := of(records, "steps", TWO[0]):
+        values = {lam: middle([r[f"NSAUC {lam:g}"] for r in made]) for lam in SGD_LAMS}
+        curves = [(f"λ = {lam:g}", [lam * N * k for k in EPOCHS], v) for lam, v in values.items()]
+        put("NSAUC", "λT", "relative excess", curves)
+    if made := of(records, "newton", TWO[0]):
+        gaps = {n: (*made[0][n], *[0.0] * 5)[:5] for n in made[0] if n.isdigit()}
+        curves = [(f"n = {n}", range(1, 6), values) for n, values in gaps.items()]
+        put("truncated Newton", "step", "relative gap", curves, False)
+    if made := of(records, "theory"):
+        names = (("SHT", "distance"), ("Theorem 1", "bound"))
+        curves = [(label, WALKED, middle([r[name] for r in made])) for label, name in names]
+        put("SHT and the exact w*", "step", "|w_t − w*|", curves, False)
     return found
 
 
@@ -420,12 +404,12 @@ Curves = Sequence[tuple[str, Sequence[float], Sequence[float]]]
 
 
 @table("convergence", EXPERIMENT)
-def convergence(sheet: Sheet) -> None:
-    """Show a line for each thing that converges, and the pictures."""
-    records = list(sheet.results.select())
+def convergence(page: Page) -> None:
+    records = list(page.results.select())
     for line in lines(records):
         row = f"{line.what}; {line.where}"
         shown = {"theory": line.theory, "measured": line.measured}
         shown |= {"exact reference": line.reference, "note": line.note}
-        sheet.entries += [Entry(row, column, None, text) for column, text in shown.items()]
-    sheet.panels = panels(records)
+        for column, text in shown.items():
+            page.enter(row, column, None, text)
+    page.panels = panels(records)

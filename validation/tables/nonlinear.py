@@ -32,15 +32,13 @@ from ..data.printed_numbers import printed
 from ..data.real_data import TASKS, load_real
 from .table import (
     Budget,
-    Entry,
+    Curves,
     Experiment,
     Job,
+    Page,
     Part,
-    Point,
     Sample,
-    Sheet,
     every_part,
-    panel_of,
     race,
     table,
     timed,
@@ -64,8 +62,6 @@ PUBLISHED = ("usps", "ijcnn1")
 
 TEST_SHARE = 0.2
 SETS = tuple(name for name in PRINTED if name not in UNAVAILABLE)
-# Test rows over training rows of a random split, before the parts are cut to the budget's rows.
-OVERLAP = TEST_SHARE / (1 - TEST_SHARE)
 
 
 def label(name: str) -> str:
@@ -75,7 +71,7 @@ def label(name: str) -> str:
 
 def overlap(name: str) -> float:
     """Return test rows over training rows of random splits; 0 where the parts are given."""
-    return OVERLAP * (name not in PUBLISHED)
+    return TEST_SHARE / (1 - TEST_SHARE) * (name not in PUBLISHED)
 
 
 def file_of(name: str) -> str:
@@ -122,14 +118,13 @@ def count(job: Job) -> dict[str, Any]:
     if job["set"] in PUBLISHED:
         train = load_real(job["set"], job.run.data_dir, "train")
         n_train = train.y.size
-    ratios = [one.n_pos / one.n_neg for one in (data, train)]
     return {
         "columns": data.X.shape[1],
         "sha256": data.sha256,
         "train": n_train,
         "test": data.y.size - n_train,
-        "ratio": max(ratios[0], 1 / ratios[0]),
-        "ratio_train": max(ratios[1], train.n_neg / train.n_pos),
+        "ratio": max(data.n_pos / data.n_neg, data.n_neg / data.n_pos),
+        "ratio_train": max(train.n_pos / train.n_neg, train.n_neg / train.n_pos),
     }
 
 
@@ -143,14 +138,12 @@ SETS_COUNTED = Experiment(
 
 
 @table("nonlinear-table-1", SETS_COUNTED)
-def table_1(sheet: Sheet) -> None:
-    """Show the counts."""
+def table_1(page: Page) -> None:
     names = (("train", 0), ("test", 0), ("columns", 0), ("ratio_train", 2))
     for name, row in PRINTED.items():
-        record = next(sheet.results.select(set=name), {})
+        record = next(page.results.select(set=name), {})
         for (column, shown), (ours, digits) in zip(row.items(), names, strict=True):
-            value = record.get(ours)
-            sheet.entries.append(Entry(label(name), column, shown, value, None, 1, digits))
+            page.enter(label(name), column, shown, record.get(ours), None, 1, digits)
 
 
 # What [Nonlinear, Tables 2 and 3] run: five batch methods on each set, tuned by 3 folds.
@@ -247,7 +240,7 @@ def tuned(job: Job, tuning: Sample, positive: np.ndarray) -> tuple[float, float]
     """Return the lam of the highest held-out AUC along the certified path, and that AUC."""
 
     def fold(train: np.ndarray, test: np.ndarray) -> Iterator[float]:
-        problem, held = squared_hinge(tuning.part(train)), tuning.part(test)
+        problem, held = pairwise(tuning.part(train), "squared_hinge"), tuning.part(test)
         for solution in TruncatedNewton(PATH_TOL).path(problem, grid):
             yield 100 * held.auc(solution.w)
 
@@ -272,15 +265,9 @@ def _best(grid: list[float], folds: Sequence[Iterator[float]]) -> tuple[float, f
     return best[1], best[0]
 
 
-def squared_hinge(rows: Sample, lam: float = 1.0) -> Problem:
+def pairwise(rows: Sample, loss: str, lam: float = 1.0) -> Problem:
     """Return the problem over all pairs. [Nonlinear, eq. (5)]"""
-    loss = get_loss("squared_hinge")
-    return pair_problem(Rows(rows.X), rows.positive, AllPairs(), loss, Ridge(lam))
-
-
-def hinge(rows: Sample, lam: float) -> Problem:
-    """Return the hinge problem over all pairs."""
-    return pair_problem(Rows(rows.X), rows.positive, AllPairs(), get_loss("hinge"), Ridge(lam))
+    return pair_problem(Rows(rows.X), rows.positive, AllPairs(), get_loss(loss), Ridge(lam))
 
 
 def _linear(
@@ -288,9 +275,12 @@ def _linear(
 ) -> dict[str, Any]:
     """Tune, fit and test a linear machine in features."""
     lam, _ = tuned(job, in_features(features, few(job, train)), train.positive)
-    solution, seconds = timed(
-        lambda: TruncatedNewton(TOL).solve(squared_hinge(in_features(features, train), lam))
-    )
+
+    def fit() -> Any:
+        problem = pairwise(in_features(features, train), "squared_hinge", lam)
+        return TruncatedNewton(TOL).solve(problem)
+
+    solution, seconds = timed(fit)
     return {
         "auc": 100 * in_features(features, test).auc(solution.w),
         "seconds": seconds + before,
@@ -307,9 +297,14 @@ def _whole_kernel(job: Job, train: Sample, test: Sample, subsample: bool) -> dic
     train = train.part(slice(n))
     grid, tuning = lams(job, train.positive, "log2 C, RBF-RankSVM"), few(job, train)
     folds, best = make_splits(budget["folds"], tuning.X, tuning.positive, 0), (-np.inf, 0.0, 0.0)
+
+    def fold(gamma: float, rows: np.ndarray, held: np.ndarray) -> Iterator[float]:
+        task, test = _kernel_task(tuning.part(rows), 1.0, gamma), tuning.part(held)
+        for solution in TruncatedNewton(PATH_TOL).path(task.work, grid):
+            yield 100 * auc(task.evaluate(task.lift(solution.w), test.X), test.positive)
+
     for power in budget["log2 gamma, RBF-RankSVM"]:
-        found = [_kernel_fold(tuning, 2.0**power, grid, *fold) for fold in folds]
-        lam, value = _best(grid, found)
+        lam, value = _best(grid, [fold(2.0**power, *each) for each in folds])
         best = max(best, (value, 2.0**power, lam))
     _, gamma, lam = best
 
@@ -331,15 +326,6 @@ def _whole_kernel(job: Job, train: Sample, test: Sample, subsample: bool) -> dic
 def _kernel_task(rows: Sample, lam: float, gamma: float) -> Any:
     request = Request.of(lam, "squared_hinge", kernel="rbf", gamma=gamma)
     return formulate(rows.X, rows.positive.astype(int), request)
-
-
-def _kernel_fold(
-    rows: Sample, gamma: float, grid: list[float], train: np.ndarray, test: np.ndarray
-) -> Iterator[float]:
-    """Yield the held-out AUC at each lam, largest lam first, of the whole kernel."""
-    task, held = _kernel_task(rows.part(train), 1.0, gamma), rows.part(test)
-    for solution in TruncatedNewton(PATH_TOL).path(task.work, grid):
-        yield 100 * auc(task.evaluate(task.lift(solution.w), held.X), held.positive)
 
 
 BATCH_SEARCH = (
@@ -370,29 +356,27 @@ BATCH_COMPARED = (("nbauc", "rfauc"), ("nbauc", "linear"), ("nbauc", "rbf"), ("r
 
 
 @table("nonlinear-table-2", BATCH)
-def table_2(sheet: Sheet) -> None:
-    """Show the AUC, with tests of NBAUC against its rivals."""
+def table_2(page: Page) -> None:
     shown = printed(PAPER, "Table 2")
-    _enter(sheet, "auc", shown)
+    _enter(page, "auc", shown)
     for name in shown:
-        sheet.largest(label(name), "relative gap, all methods", "gap", set=name)
+        page.largest(label(name), "relative gap, all methods", "gap", set=name)
     for name, pair in product(shown, BATCH_COMPARED):
         sides = [("auc", {"set": name, "method": method}) for method in pair]
-        values, names = sheet.results.matched("rep", *sides), (TITLES[pair[0]], TITLES[pair[1]])
-        sheet.paired(values, names, "points of AUC", before=label(name), overlap=overlap(name))
+        values, names = page.results.matched("rep", *sides), [TITLES[method] for method in pair]
+        page.paired(values, names, "points of AUC", 3, label(name), overlap(name))
 
 
 @table("nonlinear-table-3", BATCH)
-def table_3(sheet: Sheet) -> None:
-    """Show the seconds of one fit, features included."""
-    _enter(sheet, "seconds", printed(PAPER, "Table 3"))
+def table_3(page: Page) -> None:
+    _enter(page, "seconds", printed(PAPER, "Table 3"))
 
 
-def _enter(sheet: Sheet, what: str, shown: Mapping[str, Mapping[str, str]]) -> None:
+def _enter(page: Page, what: str, shown: Mapping[str, Mapping[str, str]]) -> None:
     for (name, row), (method, title) in product(shown.items(), TITLES.items()):
-        sheet.mean(label(name), title, what, row[title], set=name, method=method)
+        page.mean(label(name), title, what, row[title], set=name, method=method)
         column = (f"{title}, at the rows of RBF-RankSVM", what, 2)
-        sheet.means(label(name), [column], set=name, method=f"{method}{FEWER}")
+        page.means(label(name), [column], set=name, method=f"{method}{FEWER}")
 
 
 # What [Nonlinear, Table 4 and Fig. 1] run: stochastic methods in k-means Nyström features.
@@ -431,6 +415,7 @@ ONLINE_BUDGET = (
 
 
 Fitted = tuple[np.ndarray, float]  # Weights and seconds.
+Choice = tuple[float, ...]
 
 
 def compute_online(job: Job) -> dict[str, Any]:
@@ -445,11 +430,12 @@ def compute_online(job: Job) -> dict[str, Any]:
     test, tuning = in_features(features, test), few(job, learnt)
     found: dict[str, Any] = {"embedding_seconds": seconds}
     lam, _ = tuned(job, tuning, train.positive)
-    fitted, seconds = timed(lambda: TruncatedNewton(TOL).solve(squared_hinge(learnt, lam)))
+    problem = pairwise(learnt, "squared_hinge", lam)
+    fitted, seconds = timed(lambda: TruncatedNewton(TOL).solve(problem))
     found |= {"NBAUC_auc": 100 * test.auc(fitted.w), "NBAUC_seconds": seconds}
     found |= _optimum(job, learnt, tuning, test)
     seed = job.draw_seed(f"steps {job.part.key}")
-    chosen: dict[str, tuple[float, ...]] = {}
+    chosen: dict[str, Choice] = {}
     for method, (fit, grid) in FITS.items():
         choices = list(product(*(budget[name] for name in grid)))
         chosen[method] = _choose(job, tuning, fit, choices)
@@ -466,7 +452,7 @@ def _optimum(job: Job, train: Sample, tuning: Sample, test: Sample) -> dict[str,
     lam = cross_validated_path(tuning.X, y, grid, cv=job.budget["folds"], tol=1e-3).lam_of("best")
 
     def fit() -> Any:
-        problem = hinge(train, lam)
+        problem = pairwise(train, "hinge", lam)
         return choose_solver(problem, "auto", 1e-4, None).solve(problem)
 
     solution, seconds = timed(fit)
@@ -480,12 +466,10 @@ def _optimum(job: Job, train: Sample, tuning: Sample, test: Sample) -> dict[str,
 
 SMALLEST_LAM = 1e-5  # Below it the hinge's optimum is not proved within seconds.
 
-Fit = Callable[[Job, Sample, tuple[float, ...], int], Fitted]
+Fit = Callable[[Job, Sample, Choice, int], Fitted]
 
 
-def _choose(
-    job: Job, tuning: Sample, fit: Fit, choices: list[tuple[float, ...]]
-) -> tuple[float, ...]:
+def _choose(job: Job, tuning: Sample, fit: Fit, choices: list[Choice]) -> Choice:
     """Return the choice of the highest mean AUC over the folds."""
     folds = make_splits(job.budget["folds"], tuning.X, tuning.positive, 0)
 
@@ -496,7 +480,7 @@ def _choose(
     return choices[race(len(choices), len(folds), values, 100.0)[0]]
 
 
-def _noam(job: Job, train: Sample, choice: tuple[float, ...], seed: int) -> Fitted:
+def _noam(job: Job, train: Sample, choice: Choice, seed: int) -> Fitted:
     """One pass of OAM with buffers. [Nonlinear, Section 5.2]"""
     rng = np.random.default_rng(seed)
     method = OnlineAUC(2.0 ** choice[0], "sequential", job.budget["buffer, NOAM"], None)
@@ -510,16 +494,16 @@ def _noam(job: Job, train: Sample, choice: tuple[float, ...], seed: int) -> Fitt
     return timed(fit)
 
 
-def _nsolam(job: Job, train: Sample, choice: tuple[float, ...], seed: int) -> Fitted:
+def _nsolam(job: Job, train: Sample, choice: Choice, seed: int) -> Fitted:
     """SOLAM for the budget's epochs. [Nonlinear, Section 5.2]"""
     epochs = job.budget["epochs, NSOLAM"]
-    return timed(lambda: [w for _, w in saddle(train, choice, epochs, seed)][-1])
+    return timed(lambda: list(saddle(train, choice, epochs, seed))[-1])
 
 
-def _nsauc(job: Job, train: Sample, choice: tuple[float, ...], seed: int) -> Fitted:
+def _nsauc(job: Job, train: Sample, choice: Choice, seed: int) -> Fitted:
     """NSAUC for the budget's epochs. [Nonlinear, Algorithm 3]"""
     epochs = job.budget["epochs, NSAUC"]
-    return timed(lambda: [w for _, w in pair_steps(train, choice[0], epochs, seed)][-1].mean)
+    return timed(lambda: list(pair_steps(train, choice[0], epochs, seed))[-1].mean)
 
 
 # Of each method: its fit, and the lines of a budget that are its grid.
@@ -530,45 +514,38 @@ FITS: dict[str, tuple[Fit, tuple[str, ...]]] = {
 }
 
 
-def saddle(
-    train: Sample, choice: tuple[float, ...], epochs: int, seed: int
-) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield the epoch and SOLAM's answer after each."""
+def saddle(train: Sample, choice: Choice, epochs: int, seed: int) -> Iterator[np.ndarray]:
+    """Yield SOLAM's answer after each epoch."""
     radius, step = map(float, choice)
     solver = StochasticSaddle(radius, step, max_passes=epochs, seed=seed)
     walk = SaddleWalk(solver, from_rows(train.X, train.positive), np.zeros(train.X.shape[1]))
-    for epoch, (_, w) in enumerate(solver.passes(walk), start=1):
-        yield epoch, w
+    return (w for _, w in solver.passes(walk))
 
 
-def pair_steps(train: Sample, lam: float, epochs: int, seed: int) -> Iterator[tuple[int, Walk]]:
-    """Yield the epoch and the walk after each: NSAUC is its mean, NSVMSGD2 its last point."""
-    solver, problem, rows = PairSGD(max_epochs=epochs), hinge(train, lam), Rows(train.X)
+def pair_steps(train: Sample, lam: float, epochs: int, seed: int) -> Iterator[Walk]:
+    """Yield the walk after each epoch: NSAUC is its mean, NSVMSGD2 its last point."""
+    solver, problem, rows = PairSGD(max_epochs=epochs), pairwise(train, "hinge", lam), Rows(train.X)
     t0 = starting_time("scaled", lam, mean_square_size(rows))
     walk, rng = Walk.of(np.zeros(rows.dim)), np.random.default_rng(seed)
-    for epoch in range(1, epochs + 1):
+    for _ in range(epochs):
         solver.advance(walk, rows.X, random_pairs(problem, problem.n, rng), lam, t0)
-        yield epoch, walk
+        yield walk
 
 
 def _curves(
-    job: Job, train: Sample, test: Sample, chosen: dict[str, tuple[float, ...]], seed: int
+    job: Job, train: Sample, test: Sample, chosen: Mapping[str, Choice], seed: int
 ) -> dict[str, Any]:
     """Return test AUC of three methods at the epochs of the figure."""
     epochs, lam = job.budget["epochs of Fig. 1"], chosen["NSAUC"][0]
-    curves: dict[str, list[float]] = {f"{method}_curve": [] for method in CURVES}
-
-    def enter(method: str, w: np.ndarray) -> None:
-        curves[f"{method}_curve"].append(100 * test.auc(w))
-
-    for epoch, walk in pair_steps(train, lam, max(epochs), seed):
+    curves: dict[str, list[float]] = {method: [] for method in CURVES}
+    for epoch, walk in enumerate(pair_steps(train, lam, max(epochs), seed), start=1):
         if epoch in epochs:
-            enter("NSAUC", walk.mean)
-            enter("NSVMSGD2", walk.w)
-    for epoch, w in saddle(train, chosen["NSOLAM"], max(epochs), seed):
+            curves["NSAUC"].append(100 * test.auc(walk.mean))
+            curves["NSVMSGD2"].append(100 * test.auc(walk.w))
+    for epoch, w in enumerate(saddle(train, chosen["NSOLAM"], max(epochs), seed), start=1):
         if epoch in epochs:
-            enter("NSOLAM", w)
-    return {"epochs": epochs} | curves
+            curves["NSOLAM"].append(100 * test.auc(w))
+    return {"epochs": epochs} | {f"{method}_curve": curve for method, curve in curves.items()}
 
 
 ONLINE_SEARCH = (
@@ -592,21 +569,20 @@ OPTIMUM = "hinge optimum, lam ≥ 1e-5"
 
 
 @table("nonlinear-table-4", ONLINE)
-def table_4(sheet: Sheet) -> None:
-    """Show AUC and seconds, without the features, and the optimum of what NSAUC minimises."""
+def table_4(page: Page) -> None:
     for name, texts in printed(PAPER, "Table 4").items():
         for what, unit in (("auc", "AUC %"), ("seconds", "s")):
             row = f"{label(name)}, {unit}"
             for method in ONLINE_METHODS:
                 text = texts[f"{method}, {unit}"]
-                sheet.mean(row, method, f"{method}_{what}", text, set=name)
-            sheet.means(row, [(OPTIMUM, f"optimum_{what}", 2)], set=name)
+                page.mean(row, method, f"{method}_{what}", text, set=name)
+            page.means(row, [(OPTIMUM, f"optimum_{what}", 2)], set=name)
         for names in ONLINE_COMPARED:
-            sides, more = [f"{method}_auc" for method in names], ("points of AUC", 3, label(name))
-            sheet.paired(sides, names, *more, overlap(name), set=name)
-    gaps = sheet.values("optimum_gap")
+            more: Any = ("points of AUC", 3, label(name), overlap(name))
+            page.paired("{}_auc", names, *more, set=name)
+    gaps = page.values("optimum_gap")
     if gaps.size:
-        sheet.known = {"gap": f"{gaps.max():.1e}"}
+        page.known = {"gap": f"{gaps.max():.1e}"}
 
 
 CURVES = ("NSAUC", "NSVMSGD2", "NSOLAM")
@@ -614,14 +590,13 @@ MEAN = "mean over the epochs"
 
 
 @table("nonlinear-figure-1", ONLINE)
-def figure_1(sheet: Sheet) -> None:
-    """Draw a panel a set; a table has the ends of each curve, and how far it ever falls."""
+def figure_1(page: Page) -> None:
     for name in LARGE:
-        records, title = list(sheet.results.select(set=name)), label(name)
+        records, title = list(page.results.select(set=name)), label(name)
         if not records:
             continue
         epochs = [float(epoch) for epoch in records[0]["epochs"]]
-        curves: dict[str, list[Point]] = {}
+        curves: Curves = {}
         means, ends = {}, {}
         for method in CURVES:
             found = np.array([record[f"{method}_curve"] for record in records])
@@ -629,17 +604,15 @@ def figure_1(sheet: Sheet) -> None:
             means[method] = found.mean(axis=1)
             ends = {f"{method}, epoch {epochs[at]:g}": found[:, at] for at in (0, -1)}
             for column, values in ends.items():
-                sheet.mean(title, column, values)
+                page.mean(title, column, values)
             fell = (np.maximum.accumulate(found, axis=1) - found).max(axis=1)
-            sheet.mean(title, f"{method}, largest fall", fell)
-        unit, shared, (first, last) = "points of AUC", overlap(name), ends  # of NSOLAM
-        sides = (means[method] for method in CURVES[:2])
-        sheet.paired(sides, CURVES[:2], unit, before=f"{title}, {MEAN}", overlap=shared)
-        sides = (ends[last], ends[first])
-        sheet.paired(sides, (last, first), unit, before=title, overlap=shared)
+            page.mean(title, f"{method}, largest fall", fell)
+        more: Any = {"unit": "points of AUC", "digits": 3, "overlap": overlap(name)}
+        sides, (first, last) = [means[method] for method in CURVES[:2]], ends  # of NSOLAM
+        page.paired(sides, CURVES[:2], before=f"{title}, {MEAN}", **more)
+        page.paired((ends[last], ends[first]), (last, first), before=title, **more)
         levels = {OPTIMUM: "optimum", "NBAUC": "NBAUC"}
         for line, method in levels.items():
-            level = float(sheet.values(f"{method}_auc", set=name).mean())
+            level = float(page.values(f"{method}_auc", set=name).mean())
             curves[line] = [(epochs[0], level), (epochs[-1], level)]
-        labels = ("epochs", "test AUC %")
-        sheet.panels.append(panel_of(title, labels, curves, levels, log_x=True))
+        page.draw(title, ("epochs", "test AUC %"), curves, levels, log_x=True)

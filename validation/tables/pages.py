@@ -67,12 +67,10 @@ class Shown:
         judge: Judge | None = None,
     ) -> Shown:
         """Return it from the documents of the finished parts."""
-        seconds, cpu = (
-            sum(float(document[name]) for document in documents.values())
-            for name in ("seconds", "cpu_seconds")
-        )
-        made = next((document["environment"] for document in documents.values()), {})
-        sums = {k: v for d in documents.values() for k, v in d["key"]["data_sha256"].items()}
+        found = list(documents.values())
+        seconds, cpu = (sum(float(d[name]) for d in found) for name in ("seconds", "cpu_seconds"))
+        made = found[0]["environment"] if found else {}
+        sums = {k: v for d in found for k, v in d["key"]["data_sha256"].items()}
         page = table.render(results)
         said = tuple(judge(table, page, results)) if judge is not None and results.done else ()
         return cls(table, page, results, seconds, cpu, made, dict(sorted(sums.items())), said)
@@ -101,11 +99,8 @@ class Shown:
         for key, why in results.failed.items():
             stopped.setdefault(why.removeprefix(f"{key}: "), []).append(key)
         for why, keys in stopped.items():
-            one = len(keys) == 1
-            parts = (
-                f"A part failed: {keys[0]}" if one else f"{len(keys)} parts failed, {_named(keys)}"
-            )
-            found.append(f"{parts}: {why}")
+            parts = "A part failed:" if len(keys) == 1 else f"{len(keys)} parts failed,"
+            found.append(f"{parts} {_named(keys)}: {why}")
         if keys := results.unfinished:
             limit = results.limit
             why = "Interrupted" if limit is None else f"Time limit of {duration(limit)} reached"
@@ -132,7 +127,7 @@ class Shown:
             "findings": [asdict(said) for said in self.said],
             "entries": [{name: getattr(e, name) for name in _FIELDS} for e in self.page.entries],
             "tests": [str(test) for test in self.page.tests],
-            "differences": list(self.page.differences),
+            "differences": self.page.differences,
             "missing": self.missing,
             "unfinished": list(self.results.unfinished),
             "budget": [
@@ -163,28 +158,25 @@ def _named(keys: Sequence[str]) -> str:
 _FIELDS: tuple[str, ...] = ("row", "column", "printed", "ours", "error", "count", "note")
 
 
-def write_page(folder: Path, shown: Shown) -> None:
-    """Write NAME.md, NAME.csv and the pictures."""
-    name = shown.table.name
-    if shown.page.panels:
-        text = picture_svg(name, shown.page.picture, shown.page.panels)
-        _write(folder / f"{name}.svg", text)
-    _write(folder / f"{name}.csv", as_csv(shown.page.entries))
-    _write(folder / f"{name}.md", markdown(shown))
-
-
-def write_index(folder: Path, shown: Sequence[Shown]) -> None:
-    """Write index.md: a line a table."""
+def write_pages(folder: Path, shown: Sequence[Shown]) -> None:
+    """Write NAME.md, NAME.csv and NAME.svg of each table, and index.md, a line a table."""
     lines = ["# Tables and figures of the papers, run again", ""]
     lines += ["| table | place | in short |", "|---|---|---|"]
+    texts: dict[str, str] = {}
     for item in shown:
-        table, gaps = item.table, len(item.missing)
+        table, page, gaps = item.table, item.page, len(item.missing)
+        if page.panels:
+            texts[f"{table.name}.svg"] = picture_svg(
+                table.name, page.said.get("picture", ""), page.panels
+            )
+        texts |= {f"{table.name}.csv": as_csv(page.entries), f"{table.name}.md": markdown(item)}
         left = f" ({gaps} {'thing' if gaps == 1 else 'things'} missing)" if gaps else ""
         lines.append(
             f"| [{table.name}]({table.name}.md) | {table.paper}, {table.place} "
             f"| {item.conclusion}{left} |"
         )
-    _write(folder / "index.md", "\n".join(lines) + "\n")
+    for name, text in (texts | {"index.md": "\n".join(lines) + "\n"}).items():
+        write_atomically(folder / name, lambda file, text=text: file.write(text.encode()))
 
 
 def markdown(shown: Shown) -> str:
@@ -195,14 +187,14 @@ def markdown(shown: Shown) -> str:
     if page.entries:
         lines += [KEY, "", *_pivot(page.entries), ""]
     if page.panels:
-        lines += [f"![{page.picture}]({table.name}.svg)", "", page.caption, ""]
-    notes = [f"{entry.row}, {entry.column}: {entry.note}" for entry in page.entries if entry.note]
+        picture, caption = (page.said.get(key, "") for key in ("picture", "caption"))
+        lines += [f"![{picture}]({table.name}.svg)", "", caption, ""]
     lines += _section("The paper's findings, as they are tested here", shown.said)
     lines += _section("Paired tests", page.tests)
-    lines += _section("Where print and ours differ", [*page.differences, *notes])
+    lines += _section("Where print and ours differ", page.differences)
     lines += _section("Missing", shown.missing)
-    lines += ["## Budget", "", *_budget(shown.table.experiment.budget, shown.results.run.profile)]
-    lines += ["", shown.table.experiment.search, ""] if shown.table.experiment.search else [""]
+    lines += ["## Budget", "", *_budget(table.experiment.budget, shown.results.run.profile), ""]
+    lines += [table.experiment.search, ""] if table.experiment.search else []
     sums = [f"{name}.npz: `{digest}`" for name, digest in shown.data_sha256.items()]
     lines += _section("Data files, SHA-256", sums)
     lines += [_made_with(shown), ""]
@@ -295,7 +287,3 @@ def as_csv(entries: Sequence[Entry]) -> str:
     writer.writeheader()
     writer.writerows(map(asdict, entries))
     return text.getvalue()
-
-
-def _write(path: Path, text: str) -> None:
-    write_atomically(path, lambda file: file.write(text.encode()))

@@ -30,12 +30,11 @@ from ..store import (
     file_sha256,
     missing_data,
     part_key,
-    part_log,
     plain,
     read_evidence,
 )
 from . import convergence, nonlinear, sauc, scaling_up, sht  # noqa: F401  they enter tables
-from .pages import Judge, Shown, write_index, write_page
+from .pages import Judge, Shown, write_pages
 from .table import SAID, TABLES, Experiment, Job, Part, Results, Run, Table
 
 FULL_LIMIT = 12 * 3600.0  # Seconds that the full profile may take by default.
@@ -103,11 +102,27 @@ class Gathered:
     late: bool = False
 
 
-def known(plan: Plan, run: Run, kept: EvidenceFolder, folder: Path) -> dict[str, Gathered]:
-    """Return what the evidence and the folder have of each experiment, and what has no data."""
-    gathered = {}
+def begun(
+    names: Sequence[str],
+    profile: str,
+    seed: int,
+    data_dir: str | Path | None,
+    out: str | Path,
+    registry: Mapping[str, Table] | None,
+    evidence: str | Path | None,
+) -> tuple[list[Table], Run, Plan, EvidenceFolder, dict[str, Gathered]]:
+    """Return tables, options, parts, evidence, and what that and the folder have of each part."""
+    entries, data = chosen(names, tables() if registry is None else registry), real_data_folder()
+    if data_dir is not None:
+        data = Path(data_dir).expanduser().resolve()
+        if not data.is_dir():
+            raise InputError(f"--data-dir {data_dir}: no such folder")
+    run = Run(profile, check_count("seed", seed, 0), data)
+    plan, gathered = planned(entries, run), {}
+    kept = EvidenceFolder(None if evidence is None else Path(evidence).expanduser().resolve(), run)
     for name, (experiment, parts) in plan.items():
-        item = gathered[name] = Gathered(part_log(folder, experiment, run))
+        log = Log(evidence_path(Path(out) / "parts", name, profile, run.seed))
+        item = gathered[name] = Gathered(log)
         for part in parts:
             reason, document = missing_data(part, run), kept.find(experiment, part)
             if document is None and reason is None:
@@ -118,26 +133,7 @@ def known(plan: Plan, run: Run, kept: EvidenceFolder, folder: Path) -> dict[str,
                 item.done[part.key] = document
             elif reason is not None:
                 item.missing[part.key] = reason
-    return gathered
-
-
-def begun(
-    names: Sequence[str],
-    profile: str,
-    seed: int,
-    data_dir: str | Path | None,
-    registry: Mapping[str, Table] | None,
-    evidence: str | Path | None,
-) -> tuple[list[Table], Run, Plan, EvidenceFolder]:
-    """Return the tables, the options checked, the parts, and the folder of the evidence."""
-    entries, data = chosen(names, tables() if registry is None else registry), real_data_folder()
-    if data_dir is not None:
-        data = Path(data_dir).expanduser().resolve()
-        if not data.is_dir():
-            raise InputError(f"--data-dir {data_dir}: no such folder")
-    run = Run(profile, check_count("seed", seed, 0), data)
-    kept = None if evidence is None else Path(evidence).expanduser().resolve()
-    return entries, run, planned(entries, run), EvidenceFolder(kept, run)
+    return entries, run, plan, kept, gathered
 
 
 def reproduce(
@@ -155,12 +151,14 @@ def reproduce(
     first: Callable[[list[Shown]], object] | None = None,
 ) -> list[Shown]:
     """Run tables and write OUT/NAME.md, .csv, .svg and OUT/index.md, when `first` has heard."""
-    entries, run, plan, kept = begun(names, profile, seed, data_dir, registry, evidence)
+    # Damaged evidence ends here, and the pages stay.
+    entries, run, plan, kept, gathered = begun(
+        names, profile, seed, data_dir, out, registry, evidence
+    )
     check_count("jobs", jobs)
     limit = limit_of(profile, max_time)
     deadline = None if limit is None else time.monotonic() + limit
     folder = made_folder(out).resolve()
-    gathered = known(plan, run, kept, folder)  # damaged evidence ends here, and the pages stay
     todo = [
         (experiment, part, run, deadline)
         for experiment, part in in_order(plan, run)
@@ -193,9 +191,7 @@ def reproduce(
         if first is not None:
             first(shown)
         kept.save()
-        for each in shown:
-            write_page(folder, each)
-        write_index(folder, shown)
+        write_pages(folder, shown)
     return shown
 
 
@@ -264,9 +260,9 @@ def estimate(
     evidence: str | Path | None = None,
 ) -> list[Estimate]:
     """Return what `reproduce` with these arguments would still take; nothing is run or written."""
-    entries, run, plan, kept = begun(names, profile, seed, data_dir, registry, evidence)
-    found = []
-    for name, item in known(plan, run, kept, Path(out)).items():
+    begin = begun(names, profile, seed, data_dir, out, registry, evidence)
+    (entries, _, plan, _, gathered), found = begin, []
+    for name, item in gathered.items():
         experiment, parts = plan[name]
         made = tuple(table.name for table in entries if table.experiment.name == name)
         minutes, done, missing = cpu_minutes(experiment, profile), len(item.done), len(item.missing)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -24,22 +24,8 @@ from ..data.printed_numbers import number, numbers, printed
 from ..data.real_data import load_npz
 from ..files.tables import read_arrays
 from ..plots import Series
-from .table import (
-    Budget,
-    Entry,
-    Experiment,
-    Job,
-    Panel,
-    Part,
-    Point,
-    Results,
-    Sheet,
-    every_part,
-    panel_of,
-    race,
-    table,
-    timed,
-)
+from . import table as shared
+from .table import Budget, Curves, Experiment, Job, Page, Panel, Part, Results, Sample, table
 
 # SVM, AUC-SVM and SAUC-SVM with their parameters chosen by cross-validated AUC.
 #
@@ -52,6 +38,7 @@ PAPER = "SAUC"
 
 SVM, PLAIN, STRUCTURED, EXACT = "SVM", "AUC-SVM", "SAUC-SVM", "AUC-SVM, all pairs"
 RAW, RAW_STRUCTURED = "AUC-SVM, raw units", "SAUC-SVM, raw units"
+METHODS, LEAD, RAW_LEAD = (SVM, PLAIN, STRUCTURED), (STRUCTURED, PLAIN), (RAW_STRUCTURED, RAW)
 
 TOY = numbers(PAPER, "Table 1")  # Of each Gaussian: mean, two variances, covariance, rows.
 
@@ -146,8 +133,7 @@ CHOICE_TOL, FINAL_TOL = 1e-3, 1e-6
 SVM_STEPS = 1_000_000
 
 
-@dataclass(frozen=True)
-class Grid:
+class Grid(NamedTuple):
     """What is tried. sigma is that of exp(-d^2 / (2 sigma^2)); the paper has no convention."""
 
     costs: tuple[float, ...]
@@ -155,45 +141,33 @@ class Grid:
     sigmas: tuple[float, ...]
     folds: int
 
-    @classmethod
-    def of(cls, budget: Mapping[str, Any], reading: str = "") -> Grid:
-        """Return that of a budget; of all readings but the paper's own, a coarse one."""
-        more = "" if reading in ("", READINGS[0]) else OTHERS
-        costs, structures, sigmas = (
-            tuple(map(float, budget.get(f"grid of {name}{more}", budget[f"grid of {name}"])))
-            for name in ("C", "lambda", "sigma")
-        )
-        return cls(costs, structures, sigmas, int(budget["folds"]))
 
-    def widths(self, kernel: str) -> tuple[float, ...]:
-        """Return the sigma to try: one that plays no part for the linear kernel."""
-        return (1.0,) if kernel == "linear" else self.sigmas
+def grid_of(budget: Mapping[str, Any], reading: str = "") -> Grid:
+    """Return the grid of a budget; of all readings but the paper's own, a coarse one."""
+    more = "" if reading in ("", READINGS[0]) else OTHERS
+    costs, structures, sigmas = (
+        tuple(map(float, budget.get(f"grid of {name}{more}", budget[f"grid of {name}"])))
+        for name in ("C", "lambda", "sigma")
+    )
+    return Grid(costs, structures, sigmas, int(budget["folds"]))
 
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Training and test rows with their positive masks, and the rule of the nearest pairs.
+    """Training and test rows, and the rule of the nearest pairs.
 
     "anchor" is the rule that fits the printed counts, "union" that of the paper's text.
     """
 
-    X: np.ndarray
-    positive: np.ndarray
-    test: np.ndarray
-    test_positive: np.ndarray
+    train: Sample
+    test: Sample
     rule: str = "anchor"
-
-    def part(self, train: np.ndarray, held: np.ndarray) -> Sides:
-        """Return a fold of the training rows."""
-        sides = (self.X[train], self.positive[train], self.X[held], self.positive[held])
-        return Sides(*sides, self.rule)
 
     def pairs(self, k: int) -> AllPairs | PairList:
         """Return all pairs, or the nearest ones."""
-        if k == ALL:
-            return AllPairs()
         kept = "E" if self.rule == "anchor" else "none"
-        return nearest_pairs(self.X, self.positive, k, self.rule, kept)
+        X, positive = self.train.X, self.train.positive
+        return AllPairs() if k == ALL else nearest_pairs(X, positive, k, self.rule, kept)
 
 
 def pair_machine(
@@ -206,23 +180,23 @@ def pair_machine(
     tol: float = CHOICE_TOL,
 ) -> list[dict[str, float]]:
     """Return test AUC, gap, seconds, steps and pairs of AUC-SVM or SAUC-SVM, in the order of C."""
-    pairs = sides.pairs(k)
-    count = pairs.on(sides.positive).count()
+    pairs, train = sides.pairs(k), sides.train
+    count = pairs.on(train.positive).count()
     options: dict[str, Any] = {"kernel": kernel, "structure": structure, "pairs": pairs, "tol": tol}
     options["gamma"] = None if kernel == "linear" else 1 / (2 * sigma**2)
-    lams, y = [1 / (cost * count) for cost in sorted(costs)], sides.positive.astype(int)
-    path, seconds = timed(
-        lambda: regularization_path(sides.X, y, lams, method="descent", positive=1, **options)
+    lams, y = [1 / (cost * count) for cost in sorted(costs)], train.positive.astype(int)
+    path, seconds = shared.timed(
+        lambda: regularization_path(train.X, y, lams, method="descent", positive=1, **options)
     )
     return [
         {
-            "auc": auc(scores, sides.test_positive),
+            "auc": auc(scores, sides.test.positive),
             "gap": float(point.certificate.relative_gap or 0.0),
             "seconds": seconds / len(path.points),
             "steps": point.solution.n_iter,
             "pairs": count,
         }
-        for scores, point in zip(path.scores(sides.test), path.points, strict=True)
+        for scores, point in zip(path.scores(sides.test.X), path.points, strict=True)
     ]
 
 
@@ -231,59 +205,60 @@ def svm(sides: Sides, kernel: str, sigma: float, cost: float) -> dict[str, float
     machine = SVC(C=cost, kernel=kernel, gamma=1 / (2 * sigma**2), max_iter=SVM_STEPS)
     with warnings.catch_warnings():  # SVM_STEPS is a budget, and the steps are said
         warnings.simplefilter("ignore", ConvergenceWarning)
-        _, seconds = timed(lambda: machine.fit(sides.X, sides.positive))
-    value = auc(machine.decision_function(sides.test), sides.test_positive)
+        _, seconds = shared.timed(lambda: machine.fit(sides.train.X, sides.train.positive))
+    value = auc(machine.decision_function(sides.test.X), sides.test.positive)
     return {"auc": value, "seconds": seconds, "steps": int(machine.n_iter_[0])}
 
 
 def folds_of(sides: Sides, folds: int, seed: int) -> list[Sides]:
     """Return stratified folds of the training rows, as many as the smaller class allows."""
-    least = int(min(sides.positive.sum(), (~sides.positive).sum()))
-    splits = make_splits(max(min(folds, least), 2), sides.X, sides.positive, seed % 2**31)
-    return [sides.part(train, held) for train, held in splits]
+    rows = sides.train
+    count = max(min(folds, rows.positive.sum(), (~rows.positive).sum()), 2)
+    splits = make_splits(int(count), rows.X, rows.positive, seed % 2**31)
+    return [Sides(rows.part(train), rows.part(held), sides.rule) for train, held in splits]
+
+
+def choice(
+    sides: Sides, grid: Grid, seed: int, tried: list[Any], points: Callable[..., Any]
+) -> tuple[Any, int]:
+    """Return what has the highest mean AUC on held-out folds, and which of its variants."""
+    folds = folds_of(sides, grid.folds, seed)
+
+    def values(at: int, fold: int) -> list[float]:
+        return [point["auc"] for point in points(folds[fold], *tried[at])]
+
+    at, variant, _ = shared.race(len(tried), len(folds), values)
+    return tried[at], variant
 
 
 def chosen_pair_machine(
     sides: Sides, kernel: str, grid: Grid, structures: Iterable[float], k: int, seed: int
 ) -> dict[str, float]:
-    """Choose sigma, structure and C by the AUC on held-out folds; fit, and test."""
-    folds, costs = folds_of(sides, grid.folds, seed), sorted(grid.costs)
-    tried = list(product(grid.widths(kernel), structures))
+    """Choose sigma, structure and C; fit, and test. sigma plays no part in the linear kernel."""
+    costs, widths = sorted(grid.costs), (1.0,) if kernel == "linear" else grid.sigmas
 
-    def values(at: int, fold: int) -> list[float]:
-        points = pair_machine(folds[fold], kernel, *tried[at], costs, k)
-        return [point["auc"] for point in points]
+    def points(part: Sides, sigma: float, structure: float) -> list[dict[str, float]]:
+        return pair_machine(part, kernel, sigma, structure, costs, k)
 
-    winner, variant, _ = race(len(tried), len(folds), values)
-    (sigma, structure), cost = tried[winner], costs[variant]
+    tried = list(product(widths, structures))
+    (sigma, structure), variant = choice(sides, grid, seed, tried, points)
+    cost = costs[variant]
     final = pair_machine(sides, kernel, sigma, structure, [cost], k, FINAL_TOL)[0]
     return final | {"sigma": sigma, "structure": structure, "cost": cost}
 
 
-def chosen_svm(sides: Sides, kernel: str, grid: Grid, seed: int) -> dict[str, float]:
-    """Choose sigma and C of the SVM likewise; fit, and test."""
-    folds = folds_of(sides, grid.folds, seed)
-    tried = list(product(grid.widths(kernel), sorted(grid.costs)))
-
-    def values(at: int, fold: int) -> list[float]:
-        return [svm(folds[fold], kernel, *tried[at])["auc"]]
-
-    sigma, cost = tried[race(len(tried), len(folds), values)[0]]
-    return svm(sides, kernel, sigma, cost) | {"sigma": sigma, "cost": cost}
-
-
 def all_machines(
-    sides: Sides, kernel: str, grid: Grid, k: int, seed: int, exact: bool
+    sides: Sides, kernel: str, grid: Grid, k: int, seed: int
 ) -> dict[str, dict[str, float]]:
-    """Return what SVM, AUC-SVM and SAUC-SVM do, and AUC-SVM over all pairs if `exact`."""
-    found = {
-        SVM: chosen_svm(sides, kernel, grid, seed),
+    """Return what SVM, AUC-SVM and SAUC-SVM do, with their parameters chosen alike."""
+    widths = (1.0,) if kernel == "linear" else grid.sigmas
+    tried = list(product(widths, sorted(grid.costs)))
+    (sigma, cost), _ = choice(sides, grid, seed, tried, lambda part, *at: [svm(part, kernel, *at)])
+    return {
+        SVM: svm(sides, kernel, sigma, cost) | {"sigma": sigma, "cost": cost},
         PLAIN: chosen_pair_machine(sides, kernel, grid, [0.0], k, seed),
         STRUCTURED: chosen_pair_machine(sides, kernel, grid, grid.structures, k, seed),
     }
-    if exact:
-        found[EXACT] = chosen_pair_machine(sides, kernel, grid, [0.0], ALL, seed)
-    return found
 
 
 def flat(found: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
@@ -343,7 +318,7 @@ def compute_geometry(job: Job) -> dict[str, Any]:
 GEOMETRY = Experiment(
     "sauc-geometry",
     GEOMETRY_BUDGET,
-    every_part("draw={draw}", draw="draws"),
+    shared.every_part("draw={draw}", draw="draws"),
     compute_geometry,
     tolerance=1e-3,
     quick_minutes=0.1,
@@ -351,32 +326,29 @@ GEOMETRY = Experiment(
 
 
 @table("sauc-fig-1", GEOMETRY)
-def fig_1(sheet: Sheet) -> None:
-    """Show the rows, and the lines at the paper's first threshold."""
-    _geometry(sheet, "auc", "Fig. 1", 4, _rows)
+def fig_1(page: Page) -> None:
+    _geometry(page, "auc", "Fig. 1", 4, _rows)
 
 
 @table("sauc-fig-2", GEOMETRY)
-def fig_2(sheet: Sheet) -> None:
-    """Show the differences of the pairs, and the lines through the origin."""
-    _geometry(sheet, "wrong", "Fig. 2 (the first)", 1, _pairs)
+def fig_2(page: Page) -> None:
+    _geometry(page, "wrong", "Fig. 2 (the first)", 1, _pairs)
 
 
 def _geometry(
-    sheet: Sheet, what: str, place: str, digits: int, drawn: Callable[[dict[str, Any], str], Panel]
+    page: Page, what: str, place: str, digits: int, drawn: Callable[[dict[str, Any], str], Panel]
 ) -> None:
     rows = printed(PAPER, place)
     column = next(iter(rows[PLAIN]))
     for method in (PLAIN, STRUCTURED):
-        sheet.mean(method, column, f"{what} {method}", rows[method][column], digits)
-        sheet.mean(method, "training pairs with margin at most 1", f"held {method}", digits=1)
-    names = (STRUCTURED, PLAIN)
-    sheet.paired([f"{what} {m}" for m in names], names, column, digits + 1)
-    if sheet.tests:
-        angles = (_off_axis(sheet.results, method) for method in names)
-        sheet.paired(angles, names, "degrees off the long axis", 2)
-    for done in sheet.results.select(draw=0):
-        sheet.panels += [drawn(done, side) for side in ("train", "test")]
+        page.mean(method, column, f"{what} {method}", rows[method][column], digits)
+        page.mean(method, "training pairs with margin at most 1", f"held {method}", digits=1)
+    page.paired(what + " {}", LEAD, column, digits + 1)
+    if page.tests:
+        angles = (_off_axis(page.results, method) for method in LEAD)
+        page.paired(angles, LEAD, "degrees off the long axis", 2)
+    for done in page.results.select(draw=0):
+        page.panels += [drawn(done, side) for side in NAMED]
 
 
 def _off_axis(results: Results, method: str) -> np.ndarray:
@@ -393,37 +365,30 @@ def points_of(name: str, X: np.ndarray) -> Series:
     return Series(name, tuple(x.tolist()), tuple(y.tolist()))
 
 
-def segment(w: np.ndarray, cut: float, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the two ends of the line w'x = cut across the rows X, within their heights."""
-    direction = np.array([-w[1], w[0]]) / np.linalg.norm(w)
-    middle = X.mean(axis=0)
-    foot = middle + (cut - w @ middle) / (w @ w) * w
-    reach = np.abs((X - foot) @ direction).max()
-    ends = foot + np.outer([-reach, reach], direction)
-    return ends[:, 0], ends[:, 1]
-
-
 def _lines(done: dict[str, Any], X: np.ndarray, through_origin: bool) -> tuple[Series, ...]:
-    found = []
+    """Return the lines w'x = cut of both machines across the rows X, within their heights."""
+    found, middle = [], X.mean(axis=0)
     for method in (PLAIN, STRUCTURED):
-        cut = 0.0 if through_origin else done[f"cut {method}"]
-        x, y = segment(np.array(done[f"w {method}"]), cut, X)
-        found.append(Series(method, tuple(x.tolist()), tuple(y.tolist())))
+        w, cut = np.array(done[f"w {method}"]), 0.0 if through_origin else done[f"cut {method}"]
+        direction = np.array([-w[1], w[0]]) / np.linalg.norm(w)
+        foot = middle + (cut - w @ middle) / (w @ w) * w
+        reach = np.abs((X - foot) @ direction).max()
+        x, y = (foot + np.outer([-reach, reach], direction)).T.tolist()
+        found.append(Series(method, tuple(x), tuple(y)))
     return tuple(found)
 
 
 def _rows(done: dict[str, Any], side: str) -> Panel:
     X = np.array(done[side])
-    positive = np.arange(len(X)) >= len(X) // 2
-    points = (points_of("negative", X[~positive]), points_of("positive", X[positive]))
+    negative, positive = np.split(X, 2)
+    points = (points_of("negative", negative), points_of("positive", positive))
     lines = _lines(done, X, False)
     return Panel(f"{NAMED[side]} rows", "x1", "x2", lines, log_x=False, points=points)
 
 
 def _pairs(done: dict[str, Any], side: str) -> Panel:
-    X = np.array(done[side])
-    half = len(X) // 2
-    z = (X[half:, None, :] - X[None, :half, :]).reshape(-1, 2)
+    negative, positive = np.split(np.array(done[side]), 2)
+    z = (positive[:, None, :] - negative[None]).reshape(-1, 2)
     order = np.argsort(z @ np.array(done[f"w {PLAIN}"]), kind="stable")
     every = np.unique(np.linspace(0, len(z) - 1, 250).astype(int))
     shown = z[order[np.union1d(np.arange(50), every)]]
@@ -472,13 +437,15 @@ def read(every: Parts) -> Parts:
     """Return the parts under each reading of a budget that has some, the paper's own first."""
 
     def parts(budget: Mapping[str, Any]) -> list[Part]:
-        made, (first, *others) = every(budget), budget.get("units and pairs", [""])
-        if not first:
+        made, readings = every(budget), budget.get("units and pairs")
+        if readings is None:
             return made
         few = budget[f"repetitions{OTHERS}"]
         some = [p for p in made if p.parameters.get("split", p.parameters.get("draw")) < few]
-        return [part.named(reading=first) for part in made] + [
-            part.named(reading=reading) for reading in others for part in some
+        return [
+            Part(f"{p.key},{r.replace(' ', '')}", {**p.parameters, "reading": r}, p.needs)
+            for r in readings
+            for p in (made if r == readings[0] else some)
         ]
 
     return parts
@@ -510,7 +477,7 @@ def split_sides(job: Job, reading: str = "") -> Sides:
     train, test = half_split(positive, job.rng(f"split {name} {job['split']}"))
     units, _, rule = (reading or READINGS[-1]).partition(", ")
     left, right = (unscaled if units == "raw" else prepared)(X[train], X[test])
-    return Sides(left, positive[train], right, positive[test], rule)
+    return Sides(Sample(left, positive[train]), Sample(right, positive[test]), rule)
 
 
 def compute_real(job: Job) -> dict[str, Any]:
@@ -519,28 +486,25 @@ def compute_real(job: Job) -> dict[str, Any]:
     reading = reading_of(job)
     sides, raw = split_sides(job, reading), split_sides(job, "raw, anchor")
     seed = job.draw_seed(f"folds {name} {job['split']}")
-    grid = Grid.of(job.budget, reading)
-    found = all_machines(sides, kernel, grid, k, seed, exact=not reading)
-    if reading:  # which the paper does not have: on the coarse grid
-        coarse = Grid.of(job.budget, READINGS[-1])
-        found[EXACT] = chosen_pair_machine(sides, kernel, coarse, [0.0], ALL, seed)
+    grid = grid_of(job.budget, reading)
+    found = all_machines(sides, kernel, grid, k, seed)
+    # The paper does not have it: where there are readings, on the coarse grid.
+    coarse = grid_of(job.budget, READINGS[-1]) if reading else grid
+    found[EXACT] = chosen_pair_machine(sides, kernel, coarse, [0.0], ALL, seed)
     if kernel == "linear" and not reading:
         found[RAW] = chosen_pair_machine(raw, kernel, grid, [0.0], k, seed)
         found[RAW_STRUCTURED] = chosen_pair_machine(raw, kernel, grid, grid.structures, k, seed)
-    rows, pairs = int(sides.positive.size), raw.pairs(k).on(raw.positive).count()
+    rows, pairs = sides.train.positive.size, raw.pairs(k).on(raw.train.positive).count()
     return flat(found) | {"rows": rows, "raw pairs": pairs}
 
 
+SPLITS = "splits into halves"
 REAL = Experiment(
     "sauc-real",
     REAL_BUDGET,
     read(
-        every_part(
-            "{set},{kernel},split={split}",
-            _file_of,
-            split="splits into halves",
-            set=TASKS,
-            kernel=KERNELS,
+        shared.every_part(
+            "{set},{kernel},split={split}", _file_of, split=SPLITS, set=TASKS, kernel=KERNELS
         )
     ),
     compute_real,
@@ -549,22 +513,14 @@ REAL = Experiment(
     printed_minutes=400,
 )
 
-METHODS = (SVM, PLAIN, STRUCTURED)
 # Columns that the paper does not have.
 ADDED = {"linear": (EXACT, RAW, RAW_STRUCTURED), "rbf": (EXACT,)}
-PAIRS = ((STRUCTURED, PLAIN), (STRUCTURED, SVM), (EXACT, STRUCTURED), (EXACT, PLAIN))
-
-
-def set_means(results: Results, method: str, kernel: str) -> np.ndarray:
-    """Return the mean AUC of each task that was run."""
-    found = (results.values(f"auc {method}", set=name, kernel=kernel) for name in TASKS)
-    return np.array([values.mean() for values in found if values.size])
+PAIRS = (LEAD, (STRUCTURED, SVM), (EXACT, STRUCTURED), (EXACT, PLAIN))
 
 
 @table("sauc-table-3", REAL)
-def table_3(sheet: Sheet) -> None:
-    """Show the AUC of Table 3, with paired tests of the machines."""
-    results = sheet.results = own(sheet.results)
+def table_3(page: Page) -> None:
+    results = page.results = own(page.results)
     columns = {
         (kernel, method): f"{method} ({NAMES[kernel]})"
         for kernel in KERNELS
@@ -574,47 +530,49 @@ def table_3(sheet: Sheet) -> None:
         for (kernel, method), column in columns.items():
             values = results.values(f"auc {method}", set=name, kernel=kernel)
             if values.size or method in METHODS:
-                sheet.mean(name, column, values, AUC[name].get(column), 3)
-    means = {at: set_means(results, at[1], at[0]) for at in columns}
+                page.mean(name, column, values, AUC[name].get(column), 3)
+    of_tasks = {
+        (kernel, m): [results.values(f"auc {m}", set=name, kernel=kernel) for name in TASKS]
+        for kernel, m in columns
+    }
+    means = {at: np.array([v.mean() for v in each if v.size]) for at, each in of_tasks.items()}
     for at, column in columns.items():
         size, text = means[at].size, AUC["average"].get(column)
         if size or text:
             ours = means[at].mean() if size else None
-            sheet.entries.append(Entry("average", column, text, ours, None, size, 4))
+            page.enter("average", column, text, ours, None, size, 4)
     for kernel in KERNELS:
         text = f"{NAMES[kernel]} kernel"
-        for names in (*PAIRS, *(((RAW_STRUCTURED, RAW),) if kernel == "linear" else ())):
+        for names in (*PAIRS, *((RAW_LEAD,) if kernel == "linear" else ())):
             sides = [means[kernel, m] for m in names]
-            sheet.paired(sides, names, "in AUC", 4, f"{text}, means of the tasks")
-        print_of = [columns[kernel, m] for m in (STRUCTURED, PLAIN)]
+            page.paired(sides, names, before=f"{text}, means of the tasks")
+        print_of = [columns[kernel, m] for m in LEAD]
         sides = [np.array([number(AUC[name][at]) for name in PRINTED_TASKS]) for at in print_of]
-        sheet.paired(sides, (STRUCTURED, PLAIN), "in AUC", 4, f"The printed means, {text}")
+        page.paired(sides, LEAD, before=f"The printed means, {text}")
     one: dict[str, Any] = {"set": "wdbc", "kernel": "linear"}  # the paper speaks of this set
-    for names in ((STRUCTURED, PLAIN), (RAW_STRUCTURED, RAW)):
-        sides = [f"auc {m}" for m in names]
-        sheet.paired(sides, names, "in AUC", 4, "wdbc, linear kernel", 1.0, **one)
+    for names in (LEAD, RAW_LEAD):
+        page.paired("auc {}", names, before="wdbc, linear kernel", overlap=1.0, **one)
     gaps = results.values("gap")
     if gaps.size:
         steps = np.concatenate([results.values(f"steps {SVM}", kernel=k) for k in KERNELS])
         stopped = int((steps >= SVM_STEPS).sum())
-        sheet.known = {"gap": gaps.max(), "stopped": stopped, "fits": steps.size}
-        sheet.known["limit"] = SVM_STEPS
+        page.known = {"gap": gaps.max(), "stopped": stopped, "fits": steps.size}
+        page.known["limit"] = SVM_STEPS
 
 
 @table("sauc-table-4", REAL)
-def table_4(sheet: Sheet) -> None:
-    """Show the seconds and the pairs of Table 4."""
-    sheet.results = own(sheet.results)
+def table_4(page: Page) -> None:
+    page.results = own(page.results)
     counts = {"training rows": "rows", "pairs, standardised": f"pairs {PLAIN}"}
     counts["pairs, raw units"] = "raw pairs"
     for name, row in printed(PAPER, "Table 4").items():
         for column, what in counts.items():
             text = row.get(column, row["pairs"])
-            sheet.mean(name, column, what, text, 0, set=name, kernel="linear")
+            page.mean(name, column, what, text, 0, set=name, kernel="linear")
         for kernel in KERNELS:
             machines = (*METHODS, EXACT)
             columns = [(f"s, {m} ({NAMES[kernel]})", f"seconds {m}", 3) for m in machines]
-            sheet.means(name, columns, row, set=name, kernel=kernel)
+            page.means(name, columns, row, set=name, kernel=kernel)
 
 
 # [SAUC, Figs. 4 and 5]: four real tasks by the number of neighbours, and by lambda.
@@ -644,22 +602,20 @@ BUDGET_5 = (
 
 def compute_4(job: Job) -> dict[str, Any]:
     """Run the three machines at one k."""
-    name, split = job["set"], job["split"]
-    reading = reading_of(job)
+    name, split, reading = job["set"], job["split"], reading_of(job)
     sides = split_sides(job, reading)
     seed = job.draw_seed(f"folds {name} {split}")
-    grid = Grid.of(job.budget, reading)
-    found = all_machines(sides, SELECTED[name], grid, job["k"], seed, exact=False)
-    share = found[PLAIN]["pairs"] / (sides.positive.sum() * (~sides.positive).sum())
+    grid = grid_of(job.budget, reading)
+    found = all_machines(sides, SELECTED[name], grid, job["k"], seed)
+    share = found[PLAIN]["pairs"] / AllPairs().on(sides.train.positive).count()
     gap = flat(found)["gap"]
     return {f"auc {m}": v["auc"] for m, v in found.items()} | {"share": share, "gap": gap}
 
 
 def compute_5(job: Job) -> dict[str, Any]:
     """Run SAUC-SVM at every lambda, C and sigma fixed."""
-    name, budget = job["set"], job.budget
-    sides = split_sides(job, reading_of(job))
-    fixed = (SELECTED[name], budget["sigma"])
+    sides, budget = split_sides(job, reading_of(job)), job.budget
+    fixed = (SELECTED[job["set"]], budget["sigma"])
     found: dict[str, Any] = {}
     for lam in budget["lambda"]:
         point = pair_machine(sides, *fixed, lam, [budget["C"]], budget["neighbours k"], FINAL_TOL)
@@ -668,17 +624,12 @@ def compute_5(job: Job) -> dict[str, Any]:
     return found
 
 
+K = "neighbours k (0: all)"
 NEIGHBOURS = Experiment(
     "sauc-neighbours",
     BUDGET_4,
     read(
-        every_part(
-            "{set},split={split},k={k:g}",
-            _file_of,
-            split="splits into halves",
-            set=SELECTED,
-            k="neighbours k (0: all)",
-        )
+        shared.every_part("{set},split={split},k={k:g}", _file_of, split=SPLITS, set=SELECTED, k=K)
     ),
     compute_4,
     SEARCH,
@@ -688,7 +639,7 @@ NEIGHBOURS = Experiment(
 LAMBDA = Experiment(
     "sauc-lambda",
     BUDGET_5,
-    read(every_part("{set},split={split}", _file_of, split="splits into halves", set=SELECTED)),
+    read(shared.every_part("{set},split={split}", _file_of, split=SPLITS, set=SELECTED)),
     compute_5,
     quick_minutes=0.1,
 )
@@ -699,66 +650,49 @@ def label(k: int) -> str:
     return "all pairs" if k == ALL else f"k = {k}"
 
 
-def curves_by_k(sheet: Sheet, row: str, ks: list[int], digits: int, **wanted: Any) -> Curves:
-    """Enter the AUC of each machine by k; return the curves, the SVM's without bars."""
+def by_k(page: Page, title: str, row: str, ks: list[int], digits: int, **wanted: Any) -> None:
+    """Enter and draw the AUC of each machine over k in equal steps; the SVM's is a grey line."""
     curves: Curves = {method: [] for method in METHODS}
-    for at, k in enumerate(ks):
-        for method in METHODS:
-            what = f"auc {method}"
-            mean = sheet.mean(f"{row}{label(k)}", method, what, None, digits, k=k, **wanted)
-            if mean:
-                curves[method].append((at, mean[0]) if method == SVM else (at, *mean))
-    return curves
-
-
-Curves = dict[str, list[Point]]
-
-
-def show_by_k(sheet: Sheet, title: str, ks: list[int], curves: Curves) -> None:
-    """Draw them over k in equal steps, if there are any; the SVM's is a grey line."""
-    if any(curves.values()):
-        ticks = tuple("all" if k == ALL else str(k) for k in ks)
-        sheet.panels.append(panel_of(title, ("k", "AUC"), curves, (SVM,), ticks))
+    for (at, k), method in product(enumerate(ks), METHODS):
+        what = f"auc {method}"
+        mean = page.mean(f"{row}{label(k)}", method, what, None, digits, k=k, **wanted)
+        if mean:
+            curves[method].append((at, mean[0]) if method == SVM else (at, *mean))
+    ticks = tuple("all" if k == ALL else str(k) for k in ks)
+    page.draw(title, ("k", "AUC"), curves, (SVM,), ticks)
 
 
 @table("sauc-fig-4", NEIGHBOURS)
-def fig_4(sheet: Sheet) -> None:
-    """Show the AUC by k: a panel a task."""
-    sheet.results = own(sheet.results)
-    ks = sorted(sheet.results.budget["neighbours k (0: all)"], key=lambda k: k or 10**6)
+def fig_4(page: Page) -> None:
+    page.results = own(page.results)
+    ks = sorted(page.results.budget[K], key=lambda k: k or 10**6)
     for name, kernel in SELECTED.items():
-        title = f"{name} ({NAMES[kernel]}), "
-        curves = curves_by_k(sheet, title, ks, 3, set=name)
-        names = (STRUCTURED, PLAIN)
+        by_k(page, f"{name}, {NAMES[kernel]}", f"{name} ({NAMES[kernel]}), ", ks, 3, set=name)
         for k in ks:
-            sides, before = [f"auc {m}" for m in names], f"{name}, {label(k)}"
-            sheet.paired(sides, names, "in AUC", 4, before, 1.0, set=name, k=k)
-        _ends_of_k(sheet, name, (ks[0], ks[-1]))
-        show_by_k(sheet, f"{name}, {NAMES[kernel]}", ks, curves)
+            before = f"{name}, {label(k)}"
+            page.paired("auc {}", LEAD, before=before, overlap=1.0, set=name, k=k)
+        _ends_of_k(page, name, (ks[0], ks[-1]))
 
 
-def _ends_of_k(sheet: Sheet, name: str, ends: tuple[int, int]) -> None:
+def _ends_of_k(page: Page, name: str, ends: tuple[int, int]) -> None:
     """Enter what the ends of the curves say of one task: each machine's rise, its lead, the SVM."""
-    few, every = ({m: sheet.values(f"auc {m}", set=name, k=k) for m in METHODS} for k in ends)
+    few, every = ({m: page.values(f"auc {m}", set=name, k=k) for m in METHODS} for k in ends)
     labels = (label(ends[1]), label(ends[0]))
-    machines = (PLAIN, STRUCTURED)
-    tested = [((every[m], few[m]), labels, m) for m in machines]
-    tested += [((every[m], every[SVM]), (m, SVM), labels[0]) for m in machines]
-    for sides, names, what in tested:
-        sheet.paired(sides, names, "in AUC", 4, f"{name}, {what}", overlap=1.0)
+    tested: list[Any] = [((every[m], few[m]), labels, m) for m in METHODS[1:]]
+    tested += [((every[m], every[SVM]), (m, SVM), labels[0]) for m in METHODS[1:]]
     if len(every[PLAIN]) == len(few[PLAIN]):
-        leads = (side[STRUCTURED] - side[PLAIN] for side in (few, every))
-        before = f"{name}, lead of {STRUCTURED} over {PLAIN}"
-        sheet.paired(leads, (labels[1], labels[0]), "in AUC", 4, before, overlap=1.0)
+        leads = tuple(side[STRUCTURED] - side[PLAIN] for side in (few, every))
+        tested.append((leads, labels[::-1], f"lead of {STRUCTURED} over {PLAIN}"))
+    for sides, names, what in tested:
+        page.paired(sides, names, before=f"{name}, {what}", overlap=1.0)
 
 
 INSIDE = ("best lambda in [0.001, 1000]", "best one outside")
 
 
 @table("sauc-fig-5", LAMBDA)
-def fig_5(sheet: Sheet) -> None:
-    """Show the AUC by lambda; under the other readings of the protocol, the tests alone."""
-    results, lambdas = sheet.results, sheet.results.budget["lambda"]
+def fig_5(page: Page) -> None:
+    results, lambdas = page.results, page.results.budget["lambda"]
     # Every other power of ten is named; the first, 0, has none.
     powers = [round(np.log10(lam)) for lam in lambdas[1:]]
     ticks = ("0", *(f"1e{power}" if power % 2 else "" for power in powers))
@@ -769,7 +703,7 @@ def fig_5(sheet: Sheet) -> None:
         if first:
             column = f"{name} ({NAMES[kernel]})"
             means = [
-                sheet.mean(f"lambda = {lam:g}", column, values, digits=3)
+                page.mean(f"lambda = {lam:g}", column, values, digits=3)
                 for lam, values in found.items()
             ]
             points = [(at, *mean) for at, mean in enumerate(means) if mean]
@@ -777,15 +711,15 @@ def fig_5(sheet: Sheet) -> None:
             continue
         if first:
             title, labels = f"{name}, {NAMES[kernel]}", ("lambda", "AUC")
-            sheet.panels.append(panel_of(title, labels, {STRUCTURED: points}, ticks=ticks))
+            page.draw(title, labels, {STRUCTURED: points}, ticks=ticks)
         best = max(lambdas[1:], key=lambda lam, found=found: found[lam].mean())
         inside = [lam for lam in lambdas if 1e-3 <= lam <= 1e3]
         parts = (inside, [lam for lam in lambdas if lam not in inside])
         sides = [max((found[lam] for lam in part), key=np.mean) for part in parts]
         before = name if first else f"{name}, {reading}"
         names = (f"lambda = {best:g}", "lambda = 0")
-        sheet.paired((found[best], found[0.0]), names, "in AUC", 4, before, overlap=1.0)
-        sheet.paired(sides, INSIDE, "in AUC", 4, before, overlap=1.0)
+        page.paired((found[best], found[0.0]), names, before=before, overlap=1.0)
+        page.paired(sides, INSIDE, before=before, overlap=1.0)
 
 
 # [SAUC, Tables 1 and 2, Fig. 2 (the second of two), Fig. 3]: the XOR problem.
@@ -804,22 +738,20 @@ TOY_BUDGET = (
 
 def compute_toy(job: Job) -> dict[str, Any]:
     """Choose, fit and test the three machines on one draw at one k."""
-    train, test = xor_train_test(job.draw_seed(f"draw {job['draw']}"))
-    reading = reading_of(job)
-    rule = reading.partition(", ")[2] or "anchor"
-    sides = Sides(train.X, train.is_positive, test.X, test.is_positive, rule)
+    data = xor_train_test(job.draw_seed(f"draw {job['draw']}"))
+    train, test = (Sample(one.X, one.is_positive) for one in data)
+    reading, k = reading_of(job), job["k"]
+    sides = Sides(train, test, reading.partition(", ")[2] or "anchor")
     seed = job.draw_seed(f"folds {job['draw']}")
-    grid = Grid.of(job.budget, reading)
-    found = all_machines(sides, "rbf", grid, job["k"], seed, exact=False)
-    k = job["k"]
-    whole = 3200 if k == ALL else nearest_pairs(train.X, train.is_positive, k, "union").i.size
+    found = all_machines(sides, "rbf", grid_of(job.budget, reading), k, seed)
+    whole = 3200 if k == ALL else Sides(train, test, "union").pairs(k).on(train.positive).count()
     return flat(found) | {"pairs by the text": whole}
 
 
 TOY_FITS = Experiment(
     "sauc-toy",
     TOY_BUDGET,
-    read(every_part("draw={draw},k={k}", draw="draws", k="neighbours k (0: all)")),
+    read(shared.every_part("draw={draw},k={k}", draw="draws", k=K)),
     compute_toy,
     SEARCH,
     quick_minutes=0.5,
@@ -848,16 +780,13 @@ def compute_data(job: Job) -> dict[str, Any]:
 
 
 def gaussians(train: Any, test: Any) -> dict[str, np.ndarray]:
-    """Return the rows of each Gaussian: they stand in the order of the table in both parts."""
-    found = {}
-    at = {"train": 0, "test": 0}
-    for name, moments in TOY.items():
-        rows, count = [], int(moments[-1])
-        for part, data, size in (("train", train, count // 5), ("test", test, count - count // 5)):
-            rows.append(data.X[at[part] : at[part] + size])
-            at[part] += size
-        found[name] = np.concatenate(rows)
-    return found
+    """Return the rows of each Gaussian: a fifth for training, in the order of the table."""
+    counts = np.array([int(moments[-1]) for moments in TOY.values()])
+    parts = (
+        np.split(data.X[: size.sum()], np.cumsum(size)[:-1])
+        for data, size in ((train, counts // 5), (test, counts - counts // 5))
+    )
+    return dict(zip(TOY, map(np.concatenate, zip(*parts, strict=True)), strict=True))
 
 
 TOY_DATA = Experiment(
@@ -870,64 +799,59 @@ TOY_DATA = Experiment(
 
 
 @table("sauc-table-1", TOY_DATA)
-def table_1(sheet: Sheet) -> None:
-    """Show the attributes of Table 1 and the moments of what is drawn here."""
-    done = next(sheet.results.select(), None)
+def table_1(page: Page) -> None:
+    done = next(page.results.select(), None)
     for name, row in printed(PAPER, "Table 1").items():
         ours, errors = (done[name], done[f"error {name}"]) if done else ([None] * 6,) * 2
         number = done["draws"] if done else 0
         for at, (column, value) in enumerate(row.items()):
             text, counted = value.replace("-", "−"), at == 5
             error, digits = (None, 0) if counted else (errors[at], 4)
-            sheet.entries.append(Entry(name, column, text, ours[at], error, number, digits))
+            page.enter(name, column, text, ours[at], error, number, digits)
 
 
 @table("sauc-fig-2-toy", TOY_DATA)
-def fig_2_toy(sheet: Sheet) -> None:
-    """Show one draw, as the second Fig. 2."""
+def fig_2_toy(page: Page) -> None:
     centres = (
         Series("centres of class I", (-0.8, 0.8), (0.0, 0.0), True),
         Series("centres of class II", (0.0, 0.0), (-0.8, 0.8), True),
     )
-    for done, side in product(sheet.results.select(), NAMED):
+    for done, side in product(page.results.select(), NAMED):
         X, y = np.array(done[side]), np.array(done[f"{side} labels"])
         points = (points_of("class II", X[y == 0]), points_of("class I", X[y == 1]))
         title = f"{NAMED[side]}: {len(y)} rows"
-        sheet.panels.append(Panel(title, "x1", "x2", centres, log_x=False, points=points))
+        page.panels.append(Panel(title, "x1", "x2", centres, log_x=False, points=points))
 
 
 @table("sauc-table-2", TOY_FITS)
-def table_2(sheet: Sheet) -> None:
-    """Show seconds, pairs and steps of Table 2."""
-    sheet.results = own(sheet.results)
+def table_2(page: Page) -> None:
+    page.results = own(page.results)
     for k, shown in printed(PAPER, "Table 2").items():
         row, at = ("INF (all pairs)", ALL) if k == "80" else (f"k = {k}", int(k))
         columns = (("s", "seconds", 4), ("rows or pairs", "pairs", 0), ("steps", "steps", 1))
         for method, (title, what, digits) in product(METHODS, columns):
-            values, column = sheet.values(f"{what} {method}", k=at), f"{title}, {method}"
+            values, column = page.values(f"{what} {method}", k=at), f"{title}, {method}"
             if method == SVM and what == "pairs":
-                values = np.full(sheet.values(f"seconds {SVM}", k=at).size, 120.0)
-            sheet.mean(row, column, values, f"{number(shown[column]):g}", digits)
-        sheet.mean(row, "pairs by the rule in the text", "pairs by the text", digits=0, k=at)
+                values = np.full(page.values(f"seconds {SVM}", k=at).size, 120.0)
+            page.mean(row, column, values, f"{number(shown[column]):g}", digits)
+        page.mean(row, "pairs by the rule in the text", "pairs by the text", digits=0, k=at)
 
 
 @table("sauc-fig-3", TOY_FITS)
-def fig_3(sheet: Sheet) -> None:
-    """Show the AUC of Fig. 3."""
-    results = sheet.results = own(sheet.results)
-    ks = results.budget["neighbours k (0: all)"]
-    show_by_k(sheet, "test rows", ks, curves_by_k(sheet, "", ks, 4))
-    for k in ks:
-        for names in ((STRUCTURED, PLAIN), (STRUCTURED, SVM), (PLAIN, SVM)):
-            sheet.paired([f"auc {m}" for m in names], names, "in AUC", 4, label(k), k=k)
+def fig_3(page: Page) -> None:
+    results = page.results = own(page.results)
+    ks = results.budget[K]
+    by_k(page, "test rows", "", ks, 4)
+    for k, names in product(ks, (LEAD, (STRUCTURED, SVM), (PLAIN, SVM))):
+        page.paired("auc {}", names, before=label(k), k=k)
     names = ("SAUC-SVM at k = 5", "AUC-SVM with all pairs")
     few, every = (f"auc {STRUCTURED}", {"k": 5}), (f"auc {PLAIN}", {"k": ALL})
-    sheet.paired(results.matched("draw", few, every), names, "in AUC", 4)
+    page.paired(results.matched("draw", few, every), names)
     for first, last, ahead in ((5, 30, SVM), (5, ALL, STRUCTURED)):
         sides = [[results.values(f"auc {m}", k=k) for m in (ahead, PLAIN)] for k in (first, last)]
         leads = [one - plain for one, plain in sides]
-        before = f"lead of {ahead} over {PLAIN}"
-        sheet.paired(leads, (label(first), label(last)), "in AUC", 4, before)
+        names, before = (label(first), label(last)), f"lead of {ahead} over {PLAIN}"
+        page.paired(leads, names, before=before)
     values = results.values(f"auc {PLAIN}", k=ALL)
     spread = f" by {values.std(ddof=1):.3f}" if len(values) > 2 else ""
-    sheet.known = {"spread": spread and f"{spread} (standard deviation, all pairs)"}
+    page.known = {"spread": spread and f"{spread} (standard deviation, all pairs)"}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 import tracemalloc
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ from ..data.labelled_data import Dataset
 from ..data.population import population_auc, share_for_auc
 from ..data.printed_numbers import printed
 from ..data.real_data import TASKS, load_real
-from .table import Budget, Experiment, Job, Part, Sample, Sheet, every_part, table, timed
+from .table import Budget, Experiment, Job, Page, Part, Sample, every_part, table, timed
 
 # What the tables of ScalingUp share: the choice of lam, and the fits with their times.
 
@@ -171,6 +171,23 @@ def loop_numbers(
     return found
 
 
+def mapped(
+    job: Job, way: str, train: Sample, gamma: float, seed: int, streamed: bool = False
+) -> tuple[Callable[[np.ndarray], np.ndarray], Any, float]:
+    """Return a map to Nyström features, the rows in them, and the seconds that both took."""
+    kernel, count = get_kernel("rbf", gamma, train.X.shape[1]), job.budget["landmarks"]
+    count = min(count, train.positive.size)
+
+    def made() -> tuple[Callable[[np.ndarray], np.ndarray], Any]:
+        y = train.positive.astype(int)
+        landmarks = choose_landmarks(way, train.X, count, kernel, y, seed)
+        transform = nystrom_map(kernel, landmarks.rows).transform
+        return transform, Mapped(train.X, transform) if streamed else transform(train.X)
+
+    (transform, rows), seconds = timed(made)
+    return transform, rows, seconds
+
+
 def chosen_lam(few: Sample, budget: Mapping[str, Any], seed: int) -> tuple[float, float, float]:
     """Return the lam of the highest held-out AUC along the exact path, the seconds, that AUC."""
     y, asked = few.positive.astype(int), {"cv": budget["folds"], "seed": seed % 2**31}
@@ -222,6 +239,8 @@ def population(model: str, place: str) -> dict[str, Any]:
     return {"exact": 100 * population_auc(model), "population": text, "share": 100 * share}
 
 
+LAMS = [1e-4, 1e-3, 1e-2, 1e-1, 1.0]
+
 # [ScalingUp, Table 1]: the full model against the incomplete one, on the linear model.
 
 PRINTED_1 = {int(n): row for n, row in printed(PAPER, "Table 1").items()}
@@ -232,12 +251,7 @@ BUDGET_1 = (
     Budget("training rows", [*PRINTED_1], [*PRINTED_1], [*PRINTED_1]),
     Budget("training rows beyond the paper's", "none", [10**6, 10**7], [10**6, 10**7]),
     Budget("test rows", 25_000, 25_000, 25_000),
-    Budget(
-        "grid of lam",
-        "not printed",
-        [1e-4, 1e-3, 1e-2, 1e-1, 1.0],
-        [1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0],
-    ),
+    Budget("grid of lam", "not printed", LAMS, [1e-5, *LAMS]),
     Budget("folds", "not printed", 3, 5),
     Budget("rows that choose lam, at most", "all", 10_000, 100_000),
     Budget("steps of Adamax, at most", "not printed", 300, 1000),
@@ -281,17 +295,16 @@ EXPERIMENT_1 = Experiment(
 
 
 @table("scaling-up-table-1", EXPERIMENT_1)
-def table_1(sheet: Sheet) -> None:
-    """Show times and AUC at every size, the paper's dashes filled."""
-    for n in sorted({part.parameters["n"] for part in sheet.results.parts}):
+def table_1(page: Page) -> None:
+    for n in sorted({part.parameters["n"] for part in page.results.parts}):
         row = f"{n:,}"
-        sheet.means(row, _COLUMNS_1, PRINTED_1.get(n), n=n)
+        page.means(row, _COLUMNS_1, PRINTED_1.get(n), n=n)
         for name in ("full", "incomplete"):
-            sheet.largest(row, f"objective above optimum, {name}", f"{name}_excess", n=n)
-        sides, names = ("full_auc", "incomplete_auc"), ("full", "incomplete")
-        sheet.paired(sides, names, "points of AUC", 4, f"n = {n:,}", n=n)
-    true = sheet.values("true_auc")
-    sheet.known = population("linear", "below Table 1") | ({"true": true[0]} if true.size else {})
+            page.largest(row, f"objective above optimum, {name}", f"{name}_excess", n=n)
+        names = ("full", "incomplete")
+        page.paired("{}_auc", names, "points of AUC", 4, f"n = {n:,}", n=n)
+    true = page.values("true_auc")
+    page.known = population("linear", "below Table 1") | ({"true": true[0]} if true.size else {})
 
 
 _COLUMNS_1 = (
@@ -339,22 +352,18 @@ def compute_2(job: Job) -> dict[str, Any]:
     train = Sample(data.X, data.is_positive)
     gamma, lam = chosen_width(job, train, budget["gamma"], "landmarks of the choice", rep)
     found: dict[str, Any] = {"lam": lam, "gamma": gamma, "sha256": data.sha256}
-    kernel, beyond = get_kernel("rbf", gamma, 2), n > max(PRINTED_2)
+    beyond = n > max(PRINTED_2)
     seed, seed_of_landmarks = (job.draw_seed(f"{of} {n} {rep}") for of in ("pairs", "landmarks"))
     drawn, *others = budget.get("landmarks are drawn", ["uniform"])
     for way in (drawn, *([] if beyond else others)):
-        start, end = time.process_time(), "" if way == drawn else f" {way}"
-        count = budget["landmarks"]
-        landmarks = choose_landmarks(way, data.X, count, kernel, data.y, seed_of_landmarks)
-        features = nystrom_map(kernel, landmarks.rows)
-        rows = Mapped(data.X, features.transform) if beyond else features.transform(data.X)
+        end = "" if way == drawn else f" {way}"
+        transform, rows, seconds = mapped(job, way, train, gamma, seed_of_landmarks, beyond)
         problem = hinge(rows, data.is_positive, lam)
-        mapping = time.process_time() - start
         fits = {f"full_nystrom{end}": full_fit(problem)}
         if not beyond:
             fits[f"nystrom{end}"] = incomplete_fit(problem, seed, adamax(job))
-        new = Sample(features.transform(test.X), test.is_positive)
-        found |= numbers_of(fits, f"full_nystrom{end}", new, mapping)
+        new = Sample(transform(test.X), test.is_positive)
+        found |= numbers_of(fits, f"full_nystrom{end}", new, seconds)
     if n <= budget["rows with the whole kernel, at most"]:
         found |= _whole_kernel(data, test, gamma, lam, seed, adamax(job))
     found["true_auc"] = 100 * auc(np.square(test.X).sum(axis=1), test.is_positive)
@@ -382,15 +391,14 @@ EXPERIMENT_2 = Experiment(
 
 
 @table("scaling-up-table-2", EXPERIMENT_2)
-def table_2(sheet: Sheet) -> None:
-    """Show times and AUC at every size, with the certified optima next to them."""
-    for n in sorted({part.parameters["n"] for part in sheet.results.parts}):
-        sheet.means(f"{n:,}", _COLUMNS_2, PRINTED_2.get(n), n=n)
-        sheet.largest(f"{n:,}", "objective above optimum, Nyström", "nystrom_excess", n=n)
+def table_2(page: Page) -> None:
+    for n in sorted({part.parameters["n"] for part in page.results.parts}):
+        page.means(f"{n:,}", _COLUMNS_2, PRINTED_2.get(n), n=n)
+        page.largest(f"{n:,}", "objective above optimum, Nyström", "nystrom_excess", n=n)
         sides = ("full_nystrom_auc", "nystrom_auc")
         names = ("all pairs", "incomplete, both Nyström")
-        sheet.paired(sides, names, "points of AUC", 4, f"n = {n:,}", n=n)
-    sheet.known = population("radial", "below Table 2")
+        page.paired(sides, names, "points of AUC", 4, f"n = {n:,}", n=n)
+    page.known = population("radial", "below Table 2")
 
 
 _COLUMNS_2 = (
@@ -420,12 +428,7 @@ BUDGET_3 = (
     Budget("landmarks", 300, 300, 300),
     Budget("landmarks are", "centres of k-means", None, None, ["kmeans", "uniform"]),
     Budget("gamma times the number of columns", "not printed", [1.0], [0.25, 1.0, 4.0]),
-    Budget(
-        "grid of lam",
-        "not printed",
-        [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1],
-        [1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0],
-    ),
+    Budget("grid of lam", "not printed", [1e-6, 1e-5, *LAMS[:4]], [1e-7, 1e-6, 1e-5, *LAMS]),
     Budget("folds", "not printed", 3, 5),
     Budget(CHOOSE, "all", 3_000, 5_000),
     Budget("steps of Adamax, at most", "not printed", 300, 1000),
@@ -445,17 +448,12 @@ def compute_3(job: Job) -> dict[str, Any]:
     gammas = [share / d for share in budget["gamma times the number of columns"]]
     gamma, lam = chosen_width(job, train, gammas, "landmarks", 0)
     found |= {"radial_lam": lam, "gamma": gamma, "linear_cv_seconds": cv_seconds}
-    kernel, count = get_kernel("rbf", gamma, d), min(budget["landmarks"], n)
     seed = job.draw_seed(f"landmarks {job.part.key}")
     for at, way in enumerate(budget.get("landmarks are", ["uniform"])):
-        start = time.process_time()
-        landmarks = choose_landmarks(way, train.X, count, kernel, train.positive, seed)
-        features = nystrom_map(kernel, landmarks.rows)
-        mapped = Sample(features.transform(train.X), train.positive)
-        mapping = time.process_time() - start
-        new = Sample(features.transform(test.X), test.positive)
+        transform, X, seconds = mapped(job, way, train, gamma, seed)
+        rows, new = Sample(X, train.positive), Sample(transform(test.X), test.positive)
         name = "radial" if at == 0 else f"radial {way}"
-        found |= _fits(job, name, mapped, new, lam, mapping)
+        found |= _fits(job, name, rows, new, lam, seconds)
     return found
 
 
@@ -502,24 +500,22 @@ EXPERIMENT_3 = Experiment(
 
 
 @table("scaling-up-table-3", EXPERIMENT_3)
-def table_3(sheet: Sheet) -> None:
-    """Show times and AUC on each set, with the optima over all pairs next to them."""
+def table_3(page: Page) -> None:
     for place, texts in printed(PAPER, "Table 3").items():
         name, kernel = place.split(", ")
         row = f"{SETS[name]}, {kernel}"
         columns = [(column, f"{kernel}_{end}", digits) for column, end, digits in _COLUMNS_3]
-        sheet.means(row, columns, texts, set=name)
+        page.means(row, columns, texts, set=name)
         excess = f"{kernel}_incomplete_excess"
-        sheet.largest(row, "objective above optimum, incomplete", excess, set=name)
+        page.largest(row, "objective above optimum, incomplete", excess, set=name)
     # The kernel against the linear model, and all pairs against drawn ones.
     compared = [(f"radial_{pairs}", f"linear_{pairs}") for pairs in ("full", "incomplete")]
     compared += [(f"{kernel}_full", f"{kernel}_incomplete") for kernel in ("linear", "radial")]
     overlap = TEST_SHARE / (1 - TEST_SHARE)
-    for name, title in SETS.items():
-        for a, b in compared:
-            names = tuple(fit.replace("_", ", ").replace("full", "all pairs") for fit in (a, b))
-            sides = (f"{a}_auc", f"{b}_auc")
-            sheet.paired(sides, names, "points of AUC", 3, title, overlap, set=name)
+    for (name, title), fits in product(SETS.items(), compared):
+        names = [fit.replace("_", ", ").replace("full", "all pairs") for fit in fits]
+        sides = [f"{fit}_auc" for fit in fits]
+        page.paired(sides, names, "points of AUC", 3, title, overlap, set=name)
 
 
 _COLUMNS_3 = (

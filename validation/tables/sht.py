@@ -31,24 +31,10 @@ from ...exact.errors import OverflowingError
 from ...exact.pairs.auc import auc
 from ...exact.subsets.best_subset import best_subset
 from ..data.generators import sparse_mean_shift
-from ..data.labelled_data import Dataset
 from ..data.printed_numbers import printed
 from ..data.real_data import load_real
 from ..files.tables import feature_names, read_arrays
-from .table import (
-    Budget,
-    Entry,
-    Experiment,
-    Job,
-    Part,
-    Point,
-    Results,
-    Sample,
-    Sheet,
-    every_part,
-    panel_of,
-    table,
-)
+from .table import Budget, Curves, Experiment, Job, Page, Part, Results, Sample, every_part, table
 
 # The methods of [SHT, Section IV], as its experiments run them, and what is added to them.
 #
@@ -58,7 +44,8 @@ from .table import (
 PAPER = "SHT"
 
 STARS = (20, 40, 60, 80)
-METHODS = ("SHT-AUC", "SPAM-l1", "SPAM-l2", "FSAUC", "SOLAM", "StoIHT", "HSG-HT")
+OURS = "SHT-AUC"
+METHODS = (OURS, "SPAM-l1", "SPAM-l2", "FSAUC", "SOLAM", "StoIHT", "HSG-HT")
 BOTH = "SPAM-l1/l2"
 
 SETS = ("colon", "leukemia")
@@ -67,19 +54,16 @@ SETS = ("colon", "leukemia")
 SHIFT = 0.3  # Difference of the class means in a true feature.
 
 
-def true_auc(w: np.ndarray, data: Dataset) -> float:
+def true_auc(w: np.ndarray, support: np.ndarray) -> float:
     """Return the AUC of w on new rows of the model; 1/2 for w = 0."""
-    assert data.support is not None
-    size = float(np.linalg.norm(w))
-    gain = SHIFT * float(w[data.support].sum())
+    size, gain = float(np.linalg.norm(w)), SHIFT * float(w[support].sum())
     return float(stats.norm.cdf(gain / (np.sqrt(2) * size))) if size > 0 else 0.5
 
 
-def f1(w: np.ndarray, data: Dataset) -> float:
+def f1(w: np.ndarray, support: np.ndarray) -> float:
     """Return the F1 score of the features of w. [SHT, Section IV]"""
-    assert data.support is not None
     found = np.flatnonzero(w)
-    return 2 * float(np.isin(found, data.support).sum()) / (found.size + data.support.size)
+    return 2 * float(np.isin(found, support).sum()) / (found.size + support.size)
 
 
 Config = tuple[float, ...]
@@ -180,11 +164,11 @@ def fold_aucs(
 
 def chosen(method: str, rows: Sample, folds: Folds, budget: Spend) -> tuple[np.ndarray, Config]:
     """Return the weights on all rows with the parameters of the best mean AUC on the folds."""
-    configs = grid(method, budget)
-    best = 0
-    if len(configs) > 1:
-        best = int(fold_aucs(method, rows, folds, configs, budget).mean(axis=0).argmax())
-    return fit(method, rows, configs[best], budget), configs[best]
+    best, *others = configs = grid(method, budget)
+    if others:
+        means = fold_aucs(method, rows, folds, configs, budget).mean(axis=0)
+        best = configs[int(means.argmax())]
+    return fit(method, rows, best, budget), best
 
 
 def exact_auc_svm(rows: Sample, folds: Folds, lams: Sequence[float]) -> tuple[np.ndarray, float]:
@@ -247,7 +231,7 @@ SYNTHETIC_BUDGET = (
 )
 
 
-def synthetic_parts(budget: Mapping[str, Any]) -> list[Part]:
+def synthetic_parts(budget: Spend) -> list[Part]:
     """Return a part for each data set and fold: first one fold of each."""
     cases = [(k_star, RARE) for k_star in STARS]
     cases += [(STARS[0], r) for r in budget["r"] if r != RARE]
@@ -269,6 +253,7 @@ def compute_synthetic(job: Job) -> dict[str, Any]:
     k_star, r, trial = job["k_star"], job["r"], job["trial"]
     purpose = f"{k_star} {r:g} {trial}"
     data = sparse_mean_shift(N, job.draw_seed(purpose), d=D, k_star=k_star, r=r)
+    assert data.support is not None
     splits = make_splits(5, data.X, data.is_positive, job.draw_seed(purpose) % 2**31)
     train, test = splits[job["fold"]]
     mean, spread = data.X[train].mean(axis=0), data.X[train].std(axis=0)
@@ -280,15 +265,25 @@ def compute_synthetic(job: Job) -> dict[str, Any]:
     for method in methods:
         weights[method], config = chosen(method, inside, splits, job.budget)
         found[f"config {method}"] = list(config)
-    k = int(found["config SHT-AUC"][0])
-    weights |= _added(inside, data, k, found)
+    k = int(found[f"config {OURS}"][0])
+    weights |= _added(inside, data.support, k, found)
     weights[EXACT], found["gap"] = exact_auc_svm(inside, splits, job.budget["lam of AUC-SVM"])
     for method, w in weights.items():
-        found |= _measures(method, w, w / spread, rows.part(test), data)
+        cut = np.where(np.abs(w) > SMALL, w, 0.0) if method in CUT else w
+        score = f1(cut, data.support)
+        found |= {
+            f"auc {method}": rows.part(test).auc(w),
+            f"true {method}": true_auc(w / spread, data.support),
+            f"f1 {method}": score,
+            f"ji {method}": score / (2 - score),
+            f"top {method}": f1(hard_threshold(w, data.support.size), data.support),
+        }
     return found
 
 
-def _added(rows: Sample, data: Dataset, k: int, found: dict[str, Any]) -> dict[str, np.ndarray]:
+def _added(
+    rows: Sample, support: np.ndarray, k: int, found: dict[str, Any]
+) -> dict[str, np.ndarray]:
     """Return the weights of what is added, and note their objectives."""
     loss = sparse_problem(rows.X, rows.positive)
     kept = max(k - 1, 1)  # what the published configuration keeps
@@ -300,25 +295,7 @@ def _added(rows: Sample, data: Dataset, k: int, found: dict[str, Any]) -> dict[s
     found["objective swaps"] = swaps.objective
     w, _, proof = screened_subset(rows, np.abs(loss.delta), 30, 8)
     found |= proof
-    assert data.support is not None
-    oracle = oracle_support(rows.X, rows.positive, data.support)
-    return {SWAPS: swaps.w, SUBSET: w, ORACLE: oracle}
-
-
-def _measures(
-    method: str, w: np.ndarray, raw: np.ndarray, test: Sample, data: Dataset
-) -> dict[str, float]:
-    """Return AUC on the test rows and on new ones, F1, Jaccard, and F1 of the k* largest."""
-    assert data.support is not None
-    cut = np.where(np.abs(w) > SMALL, w, 0.0) if method in CUT else w
-    score, top = f1(cut, data), f1(hard_threshold(w, data.support.size), data)
-    return {
-        f"auc {method}": test.auc(w),
-        f"true {method}": true_auc(raw, data),
-        f"f1 {method}": score,
-        f"ji {method}": score / (2 - score),
-        f"top {method}": top,
-    }
+    return {SWAPS: swaps.w, SUBSET: w, ORACLE: oracle_support(rows.X, rows.positive, support)}
 
 
 SYNTHETIC = Experiment(
@@ -342,7 +319,7 @@ def by_trial(results: Results, name: str, k_star: int, r: float = RARE) -> np.nd
 
 
 def _show(
-    sheet: Sheet,
+    page: Page,
     place: str,
     methods: Sequence[str],
     columns: Mapping[str, str],
@@ -356,65 +333,60 @@ def _show(
     print_of = printed(PAPER, place)
     for method, (column, measure), k_star in product(methods, columns.items(), STARS):
         name = column.format(k_star)
-        values = by_trial(sheet.results, f"{measure} {method}", k_star)
+        values = by_trial(page.results, f"{measure} {method}", k_star)
         text = print_of[method].get(name) if method in print_of else None
-        sheet.mean(method, name, values, text, 3)
+        page.mean(method, name, values, text, 3)
     for (measure, what), rival in product(tested.items(), rivals):
-        names = ("SHT-AUC", rival)
+        names = (OURS, rival)
         sides = (
-            np.concatenate([by_trial(sheet.results, f"{measure} {m}", k) for k in STARS])
+            np.concatenate([by_trial(page.results, f"{measure} {m}", k) for k in STARS])
             for m in names
         )
-        sheet.paired(sides, names, "", before=f"{what}, all four k*")
+        page.paired(sides, names, "", 3, f"{what}, all four k*")
 
 
 @table("sht-table-1", SYNTHETIC)
-def table_1(sheet: Sheet) -> None:
-    """Show the AUC of Table I."""
+def table_1(page: Page) -> None:
     columns, tested = {"k* = {}": "auc", "k* = {}, new rows": "true"}, {"true": "AUC on new rows"}
     rivals = (*METHODS[1:], DENSE, TOP, EXACT, SWAPS)
-    _show(sheet, "Table I", (*METHODS, *ADDED), columns, tested, rivals)
+    _show(page, "Table I", (*METHODS, *ADDED), columns, tested, rivals)
 
 
 @table("sht-table-2", SYNTHETIC)
-def table_2(sheet: Sheet) -> None:
-    """Show F1 and the Jaccard index of Table II."""
+def table_2(page: Page) -> None:
     columns = {"F1, k* = {}": "f1", "JI, k* = {}": "ji", "F1 of the k* largest, k* = {}": "top"}
     tested = {"f1": "F1", "ji": "JI", "top": "F1 of the k* largest"}
     methods = (*METHODS, *(m for m in ADDED if m != ORACLE))
-    _show(sheet, "Table II", methods, columns, tested, (*METHODS[1:], DENSE, TOP))
+    _show(page, "Table II", methods, columns, tested, (*METHODS[1:], DENSE, TOP))
 
 
-DRAWN = ("SHT-AUC", "SPAM-l1", "FSAUC", "StoIHT", "HSG-HT", DENSE)  # curves of Fig. 2
+DRAWN = (OURS, "SPAM-l1", "FSAUC", "StoIHT", "HSG-HT", DENSE)  # curves of Fig. 2
 
 
 @table("sht-fig-2", SYNTHETIC)
-def fig_2(sheet: Sheet) -> None:
-    """Show AUC and F1 by the share of positives, as Fig. 2."""
-    results, shares = sheet.results, sheet.results.budget["r"]
+def fig_2(page: Page) -> None:
+    results, shares = page.results, page.results.budget["r"]
 
     def values(measure: str, method: str, r: Any) -> np.ndarray:
         return by_trial(results, f"{measure} {method}", STARS[0], r)
 
     for measure, title in (("auc", "AUC"), ("f1", "F1"), ("true", "AUC on new rows")):
-        curves: dict[str, list[Point]] = {method: [] for method in DRAWN}
+        curves: Curves = {method: [] for method in DRAWN}
         for method, r in product((*METHODS, BOTH, DENSE, TOP), shares):
             found = values(measure, method, r)
-            mean = sheet.mean(method, f"{title}, r = {r:g}", found, digits=3)
+            mean = page.mean(method, f"{title}, r = {r:g}", found, digits=3)
             if mean and method in curves:
                 curves[method].append((float(r), *mean))
-        if any(curves.values()):
-            labels = ("share of positives r", title)
-            sheet.panels.append(panel_of(title, labels, curves, (DENSE,)))
+        page.draw(title, ("share of positives r", title), curves, (DENSE,))
     last = shares[-1]
     for rival, r in product(("StoIHT", "HSG-HT", "SPAM-l2", "SOLAM", DENSE), (RARE, last)):
-        names = ("SHT-AUC", rival)
+        names = (OURS, rival)
         sides = (values("true", m, r) for m in names)
-        sheet.paired(sides, names, "in AUC on new rows", before=f"r = {r:g}")
-    if all(values("true", "SHT-AUC", r).size for r in (RARE, last)):
+        page.paired(sides, names, "in AUC on new rows", 3, f"r = {r:g}")
+    if all(values("true", OURS, r).size for r in (RARE, last)):
         rare, most = (values("true", ORACLE, r).mean() for r in (RARE, last))
         ceiling = stats.norm.cdf(np.sqrt(STARS[0] / 2) * SHIFT)
-        sheet.known = {"ceiling": ceiling, "rare": rare, "most": most, "last": last}
+        page.known = {"ceiling": ceiling, "rare": rare, "most": most, "last": last}
 
 
 # [SHT, Section IV-B, Table III, Figs. 3 and 4]: two gene sets, as published and without leaks.
@@ -469,14 +441,14 @@ def ratios(support: np.ndarray, markers: list[int]) -> tuple[float, float]:
     return hits / support.size, hits / len(markers)
 
 
-SPARSE = ("SHT-AUC", "StoIHT", "HSG-HT")
+SPARSE = (OURS, "StoIHT", "HSG-HT")
 GENE_SUBSET = "best 5 of 40, proved"
 TRAINING = 50
 SHARE = (32, 33)
 
 PAPER_K = [1, *range(5, 51, 5), *range(60, 101, 10), 200, 300, 400, 500]
 _TWENTY = {"colon": 20, "leukemia": 20}
-GENE_BUDGET = (
+GENES = (
     Budget("shuffles", _TWENTY, _TWENTY, _TWENTY),
     Budget("folds", 5, 5, 5),
     Budget("k", PAPER_K, [5, 20, 50, 100, 300], PAPER_K),
@@ -495,7 +467,8 @@ GENE_BUDGET = (
 def gene_parts(budget: Spend) -> list[Part]:
     """Return a part for each shuffle and data set: the shuffles first."""
     shuffles = range(max(budget["shuffles"].values()))
-    return every_part("{set},shuffle={shuffle}", str, shuffle=shuffles, set=SETS)(budget)
+    every = every_part("{set},shuffle={shuffle}", str, shuffle=shuffles, set=SETS)
+    return every(budget)
 
 
 def shuffled(
@@ -535,8 +508,44 @@ def compute_genes(job: Job) -> dict[str, Any]:
     found["marker columns"] = {str(number): places for number, places in columns.items()}
     places = np.sort(train)
     inside, new = rows.part(places), rows.part(test)
+
+    def protocols(method: str) -> dict[str, Any]:
+        """Return the AUC: published, mean of as many results as folds, and right.
+
+        Of a method with k, by k, and with what Figs. 3 and 4 show.
+        """
+        configs = grid(method, budget)
+        leaky, clean = (
+            fold_aucs(method, rows, folds, configs, budget) for folds in (published, right)
+        )
+
+        @cache
+        def weights(at: int) -> np.ndarray:
+            return fit(method, inside, configs[at], budget)
+
+        def tested(lines: np.ndarray, places: list[int]) -> list[float]:
+            return [new.auc(weights(places[int(line[places].argmax())])) for line in lines]
+
+        best, every = int(clean.mean(axis=0).argmax()), [*range(len(configs))]
+        found: dict[str, Any] = {f"right {method}": new.auc(weights(best))}
+        if method not in SPARSE:
+            return found | {f"published {method}": tested(leaky, every)}
+        by_k = [[at for at in every if configs[at][0] == k] for k in budget["k"]]
+        shares = []
+        for places in by_k:
+            picks = [places[int(line[places].argmax())] for line in leaky]
+            of_picks = [ratios(np.flatnonzero(weights(at)), markers) for at in picks]
+            shares.append(np.mean(of_picks, axis=0).tolist())
+        return found | {
+            f"published {method}": [tested(leaky, places) for places in by_k],
+            f"unslipped {method}": [tested(clean, places) for places in by_k],
+            f"k {method}": configs[best][0],
+            f"genes {method}": np.flatnonzero(weights(best)).tolist(),
+            f"ratios {method}": shares,
+        }
+
     for method in METHODS:
-        found |= _both_protocols(method, rows, inside, new, published, right, markers, budget)
+        found |= protocols(method)
     local = [(np.searchsorted(places, a), np.searchsorted(places, b)) for a, b in right]
     for method in (DENSE, TOP, FISHER):
         found[f"right {method}"] = new.auc(chosen(method, inside, local, budget)[0])
@@ -547,71 +556,20 @@ def compute_genes(job: Job) -> dict[str, Any]:
     return found | proof | {f"right {GENE_SUBSET}": new.auc(w)}
 
 
-def _both_protocols(
-    method: str,
-    rows: Sample,
-    inside: Sample,
-    test: Sample,
-    published: Folds,
-    right: Folds,
-    markers: list[int],
-    budget: Spend,
-) -> dict[str, Any]:
-    """Return the AUC of a method: published, mean of as many results as folds, and right.
-
-    Of one with k, by k, and with what Figs. 3 and 4 show.
-    """
-    configs = grid(method, budget)
-    leaky, clean = (fold_aucs(method, rows, folds, configs, budget) for folds in (published, right))
-
-    @cache
-    def weights(at: int) -> np.ndarray:
-        return fit(method, inside, configs[at], budget)
-
-    def tested(lines: np.ndarray, places: list[int]) -> list[float]:
-        return [test.auc(weights(places[int(line[places].argmax())])) for line in lines]
-
-    best, every = int(clean.mean(axis=0).argmax()), [*range(len(configs))]
-    found: dict[str, Any] = {f"right {method}": test.auc(weights(best))}
-    if method not in SPARSE:
-        return found | {f"published {method}": tested(leaky, every)}
-    by_k = [[at for at in every if configs[at][0] == k] for k in budget["k"]]
-    shares = []
-    for places in by_k:
-        picks = [places[int(line[places].argmax())] for line in leaky]
-        of_picks = [ratios(np.flatnonzero(weights(at)), markers) for at in picks]
-        shares.append(np.mean(of_picks, axis=0).tolist())
-    return found | {
-        f"published {method}": [tested(leaky, places) for places in by_k],
-        f"unslipped {method}": [tested(clean, places) for places in by_k],
-        f"k {method}": configs[best][0],
-        f"genes {method}": np.flatnonzero(weights(best)).tolist(),
-        f"ratios {method}": shares,
-    }
-
-
 GENE_FITS = Experiment(
-    "sht-genes",
-    GENE_BUDGET,
-    gene_parts,
-    compute_genes,
-    SEARCH,
-    quick_minutes=4.1,
-    printed_minutes=100,
+    "sht-genes", GENES, gene_parts, compute_genes, SEARCH, quick_minutes=4.1, printed_minutes=100
 )
-
 
 GENE_ADDED = (DENSE, TOP, FISHER, EXACT, GENE_SUBSET)
 SIZES = {"colon": 62, "leukemia": 72}
+COLUMNS = {"colon": 2000, "leukemia": 7129}
 
 
 def table_of(results: Results, kind: str, method: str, name: str) -> np.ndarray:
     """Return the AUC by shuffle and k, averaged over the folds: (shuffles, k), k = 1 without."""
     found = [record[f"{kind} {method}"] for record in results.select(set=name)]
-    if not found:
-        return np.empty((0, 1))
-    array = np.array(found, dtype=float).mean(axis=-1)
-    return array.reshape(len(found), -1)
+    array = np.array(found, dtype=float)
+    return array.mean(axis=-1).reshape(len(found), -1) if found else np.empty((0, 1))
 
 
 BEST = ("best k from 30 to 100", "best other k")
@@ -629,100 +587,93 @@ def overlap(name: str) -> float:
 
 
 @table("sht-table-3", GENE_FITS)
-def table_3(sheet: Sheet) -> None:
-    """Show Table III, as published and without the leaks."""
-    genes, results = printed(PAPER, "Table III"), sheet.results
+def table_3(page: Page) -> None:
+    genes, results = printed(PAPER, "Table III"), page.results
     methods = (*METHODS, *GENE_ADDED)
     for method, name in product(methods, SETS):
         if method in METHODS:
             values = by_test_k(results, "published", method, name)
-            sheet.mean(method, f"{name}, as published", values, genes[method][name], 4)
+            page.mean(method, f"{name}, as published", values, genes[method][name], 4)
         column = f"{name}, chosen on training rows"
-        sheet.mean(method, column, f"right {method}", digits=4, set=name)
+        page.mean(method, column, f"right {method}", digits=4, set=name)
         if method in SPARSE:
             leak = by_test_k(results, "unslipped", method, name)
-            sheet.mean(method, f"{name}, only k on test rows", leak, digits=4)
+            page.mean(method, f"{name}, only k on test rows", leak, digits=4)
     for name in SETS:
-        more: dict[str, Any] = {"unit": "in AUC", "digits": 4, "overlap": overlap(name)}
-        more["set"] = name
+        more: dict[str, Any] = {"overlap": overlap(name), "set": name}
         for method in (*SPARSE, "SPAM-l1", "FSAUC"):
             sides = (by_test_k(results, "published", method, name), f"right {method}")
             names = ("as published", "chosen on training rows")
-            sheet.paired(sides, names, before=f"{name}, {method}", **more)
+            page.paired(sides, names, before=f"{name}, {method}", **more)
         for rival in methods[1:]:
-            names, before = ("SHT-AUC", rival), f"{name}, chosen on training rows"
-            sheet.paired([f"right {m}" for m in names], names, before=before, **more)
-    proved = sheet.values("subset proved")
+            before = f"{name}, chosen on training rows"
+            page.paired("right {}", (OURS, rival), before=before, **more)
+    proved = page.values("subset proved")
     if proved.size:
-        sheet.known = {"proved": int(proved.sum()), "tried": proved.size}
-        sheet.known["gap"] = sheet.values("gap").max()
+        page.known = {"proved": int(proved.sum()), "tried": proved.size}
+        page.known["gap"] = page.values("gap").max()
 
 
 @table("sht-fig-3", GENE_FITS)
-def fig_3(sheet: Sheet) -> None:
-    """Show the AUC by k, as Fig. 3."""
-    ks = [float(k) for k in sheet.results.budget["k"]]
+def fig_3(page: Page) -> None:
+    ks = [float(k) for k in page.results.budget["k"]]
     for name in SETS:
-        curves: dict[str, list[Point]] = {}
+        curves: Curves = {}
         for method in SPARSE:
-            row, found = f"{name}, {method}", table_of(sheet.results, "published", method, name)
+            row, found = f"{name}, {method}", table_of(page.results, "published", method, name)
             columns = found.T if len(found) else [np.empty(0)] * len(ks)
             means = [
-                sheet.mean(row, f"k = {k:g}", values, digits=3)
+                page.mean(row, f"k = {k:g}", values, digits=3)
                 for k, values in zip(ks, columns, strict=True)
             ]
             curves[method] = [(k, *mean) for k, mean in zip(ks, means, strict=True) if mean]
             if 500 in ks and len(found):
                 near = np.array([30 <= k <= 100 for k in ks])
                 best = [found[:, (found.mean(axis=0) * some).argmax()] for some in (near, ~near)]
-                ends, more = [columns[ks.index(k)] for k in (500, 300)], ("in AUC", 4)
+                ends = [columns[ks.index(k)] for k in (500, 300)]
                 for sides, names in ((ends, ("k = 500", "k = 300")), (best, BEST)):
-                    sheet.paired(sides, names, *more, row, overlap(name))
+                    page.paired(sides, names, before=row, overlap=overlap(name))
         levels = ("SPAM-l1", "SOLAM")
         for method in levels:
-            values = by_test_k(sheet.results, "published", method, name)
+            values = by_test_k(page.results, "published", method, name)
             if values.size:
                 curves[method] = [(k, float(values.mean())) for k in (ks[0], ks[-1])]
-        if any(curves.values()):
-            sheet.panels.append(panel_of(name, ("k", "AUC"), curves, levels, log_x=True))
+        page.draw(name, ("k", "AUC"), curves, levels, log_x=True)
 
 
 @table("sht-fig-4", GENE_FITS)
-def fig_4(sheet: Sheet) -> None:
-    """Show the share of marker genes by k, as Fig. 4, both ways."""
-    ks = [float(k) for k in sheet.results.budget["k"]]
-    for name, d in (("colon", 2000), ("leukemia", 7129)):
-        curves: dict[str, list[Point]] = {}
+def fig_4(page: Page) -> None:
+    ks = [float(k) for k in page.results.budget["k"]]
+    for name in SETS:
+        curves: Curves = {}
         shares = {}
         for method in SPARSE:
-            select = sheet.results.select(set=name)
+            select = page.results.select(set=name)
             records = np.array([record[f"ratios {method}"] for record in select])
             if not len(records):
                 continue
             sides = product(enumerate(ks), enumerate(("of those found", "of the markers")))
             for (at, k), (side, what) in sides:
                 column = f"{what}, k = {k:g}"
-                sheet.mean(f"{name}, {method}", column, records[:, at, side], digits=3)
-            heights = records.mean(axis=0)[:, 0].tolist()
-            curves[method] = [*zip(ks, heights, strict=True)]
+                page.mean(f"{name}, {method}", column, records[:, at, side], digits=3)
+            curves[method] = [*zip(ks, records.mean(axis=0)[:, 0].tolist(), strict=True)]
             shares[method] = records[:, ks.index(30), 0] if 30 in ks else np.empty(0)
-        for names in [(SPARSE[0], rival) for rival in SPARSE[1:] if rival in shares]:
+        for names in [(OURS, rival) for rival in SPARSE[1:] if rival in shares]:
             sides = (shares[method] for method in names)
-            sheet.paired(sides, names, "", 4, f"{name}, k = 30", 1 / overlap(name))
+            page.paired(sides, names, "", 4, f"{name}, k = 30", 1 / overlap(name))
         if curves:
-            chance = float(sheet.values("markers", set=name)[0]) / d
+            chance = float(page.values("markers", set=name)[0]) / COLUMNS[name]
             curves["chance"] = [(k, chance) for k in (ks[0], ks[-1])]
             labels = ("k", "markers / genes found")
-            sheet.panels.append(panel_of(name, labels, curves, ("chance",), log_x=True))
+            page.draw(name, labels, curves, ("chance",), log_x=True)
 
 
 @table("sht-tables-4-5", GENE_FITS)
-def lists(sheet: Sheet) -> None:
-    """Show which genes were selected most often, and which of them are markers."""
+def lists(page: Page) -> None:
     shared = []  # of the best five of two shuffles of a set
     for name in SETS:
-        records = list(sheet.results.select(set=name))
-        for method in ("SHT-AUC", GENE_SUBSET) if records else ():
+        records = list(page.results.select(set=name))
+        for method in (OURS, GENE_SUBSET) if records else ():
             counts = Counter(gene for record in records for gene in record[f"genes {method}"])
             marks = {
                 column: f", marker {number}"
@@ -731,11 +682,11 @@ def lists(sheet: Sheet) -> None:
             }
             for rank, (column, times) in enumerate(counts.most_common(8), start=1):
                 text = f"{column + 1} ({times} of {len(records)}){marks.get(column, '')}"
-                sheet.entries.append(Entry(f"{name}, {method}", f"no. {rank}", None, text))
+                page.enter(f"{name}, {method}", f"no. {rank}", None, text)
         best = [set(record[f"genes {GENE_SUBSET}"]) for record in records]
         shared += [len(a & b) for a, b in combinations(best, 2)]
     if shared:
-        sheet.known = {"shared": float(np.mean(shared))}
+        page.known = {"shared": float(np.mean(shared))}
 
 
 # [SHT, Fig. 1]: AUC of SHT-AUC by epochs, at three shares of positives.
@@ -770,16 +721,11 @@ def compute_epochs(job: Job) -> dict[str, Any]:
         w, values, curve, held = np.zeros(1000), [1.0], [], []
         looks = job.budget["epochs"] // job.budget["epochs between looks"]
         for look in range(looks):
-            solver = StochasticHardThresholding(
-                k + 1,  # of which the published configuration keeps one less
-                block_size=job.budget["rows of a batch"],
-                step=factor,
-                max_epochs=job.budget["epochs between looks"],
-                tol=0.0,
-                mode="authors",
-                seed=look,
-            )
-            solution = solver.solve(loss, w)
+            options: dict[str, Any] = {"tol": 0.0, "mode": "authors", "seed": look, "step": factor}
+            options["block_size"] = job.budget["rows of a batch"]
+            options["max_epochs"] = job.budget["epochs between looks"]
+            # The published configuration keeps one feature less than it is given.
+            solution = StochasticHardThresholding(k + 1, **options).solve(loss, w)
             w = solution.w
             values += [line.objective for line in solution.history[1:]]
             curve.append(auc(data.X[train] @ w, data.is_positive[train]))
@@ -809,25 +755,24 @@ CONVERGENCE = Experiment(
 
 
 @table("sht-fig-1", CONVERGENCE)
-def fig_1(sheet: Sheet) -> None:
-    """Show epochs to nearly all of the descent, and the curves."""
-    results, text = sheet.results, printed(PAPER, "Fig. 1")
+def fig_1(page: Page) -> None:
+    results, text = page.results, printed(PAPER, "Fig. 1")
     for k, name, r in product(STARS, (PUBLISHED, COMMON), SHARES):
         at = f"r = {r:g}"
         print_of = text[at].get("epochs") if name == PUBLISHED and at in text else None
         column = f"epochs, {at}, {name}"
-        sheet.mean(f"k* = {k}", column, f"epochs {name}", print_of, 0, k_star=k, r=r)
+        page.mean(f"k* = {k}", column, f"epochs {name}", print_of, 0, k_star=k, r=r)
     for name in (PUBLISHED, COMMON):
         what = f"epochs {name}"
         ends = ([(what, {"k_star": k, "r": SHARES[at]}) for at in (0, -1)] for k in STARS)
         sides = zip(*(results.matched("trial", *pair) for pair in ends), strict=True)
         names = ("epochs at r = 0.05", "at r = 0.5")
-        sheet.paired(map(np.concatenate, sides), names, "", 0, name)
+        page.paired(map(np.concatenate, sides), names, "", 0, name)
     for r in (SHARES[0], SHARES[-1]):
         curves = [record[f"train {PUBLISHED}"] for record in results.select(r=r)]
         late = (np.array([c[len(c) * third // 3 - 1] for c in curves]) for third in (3, 2))
         names = ("training AUC after 300 epochs", "after 200")
-        sheet.paired(late, names, "", 5, f"r = {r:g}, {PUBLISHED}")
+        page.paired(late, names, "", 5, f"r = {r:g}, {PUBLISHED}")
     shown = [(f"k* = {k}, published step", k, f"train {PUBLISHED}") for k in STARS]
     shown.append(("k* = 20, one step", STARS[0], f"train {COMMON}"))
     shown.append(("k* = 20, test rows", STARS[0], f"test {PUBLISHED}"))
@@ -839,5 +784,4 @@ def fig_1(sheet: Sheet) -> None:
             mean = np.mean(lines, axis=0) if lines else np.empty(0)
             heights = (mean / mean.max()).tolist() if lines else []
             curves[f"r = {r:g}"] = [(gap * at, y) for at, y in enumerate(heights, start=1)]
-        if any(curves.values()):
-            sheet.panels.append(panel_of(title, ("epochs", "AUC / its maximum"), curves))
+        page.draw(title, ("epochs", "AUC / its maximum"), curves)

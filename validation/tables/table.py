@@ -11,7 +11,7 @@ import re
 import string
 import time
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle, product
 from pathlib import Path
@@ -30,19 +30,14 @@ PROFILES = ("quick", "full", "printed")
 SLACK = 1e-9  # Rounding of means, as a share of the highest value: what is so close is not left.
 DIGITS = 12  # Means that agree in so many decimals are equal.
 
-_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=,-]*")
 
-
-def mean_error(values: Sequence[float] | np.ndarray) -> tuple[float | None, float | None]:
+def mean_error(values: np.ndarray) -> tuple[float | None, float | None]:
     """Return the mean and its standard error; None where there are too few values."""
-    numbers = np.asarray(values, dtype=float)
-    if numbers.size == 0:
-        return None, None
-    if numbers.size == 1:
-        return float(numbers[0]), None
-    mean, spread = float(numbers.mean()), float(numbers.std(ddof=1))
+    if values.size < 2:
+        return (float(values[0]) if values.size else None), None
+    mean, spread = float(values.mean()), float(values.std(ddof=1))
     rounding = spread <= 1e-12 * max(1.0, abs(mean))
-    return mean, 0.0 if rounding else spread / float(np.sqrt(numbers.size))
+    return mean, 0.0 if rounding else spread / float(np.sqrt(values.size))
 
 
 def as_numbers(name: str, values: list[object]) -> np.ndarray:
@@ -142,7 +137,6 @@ class Sample:
     positive: np.ndarray
 
     def part(self, rows: Any) -> Sample:
-        """Return some of the rows."""
         return Sample(self.X[rows], self.positive[rows])
 
     def auc(self, w: np.ndarray) -> float:
@@ -166,7 +160,6 @@ class Budget:
     printed: Any = None
 
     def spent(self, profile: str) -> Any:
-        """Return what a profile spends."""
         own = getattr(self, profile)
         return self.full if profile == "printed" and own is None else own
 
@@ -189,13 +182,8 @@ class Part:
     needs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not _SAFE.fullmatch(self.key):
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._=,-]*", self.key):
             raise ValueError(f"{self.key!r} cannot be the name of a file")
-
-    def named(self, **more: str) -> Part:
-        """Return the part with further parameters, which its name shows without their blanks."""
-        key = self.key + "".join(f",{value.replace(' ', '')}" for value in more.values())
-        return Part(key, {**self.parameters, **more}, self.needs)
 
 
 def every_part(
@@ -209,12 +197,10 @@ def every_part(
 
     def parts(budget: Mapping[str, Any]) -> list[Part]:
         spent: list[Any] = [budget[a] if isinstance(a, str) else a for a in axes.values()]
-        found = []
-        for values in product(*(range(s) if isinstance(s, int) else s for s in spent)):
-            chosen: dict[str, Any] = dict(zip(axes, values, strict=True))
-            needs = () if file_of is None else (file_of(chosen["set"]),)
-            found.append(Part(key.format(**chosen), chosen, needs))
-        return found
+        grid = product(*(range(s) if isinstance(s, int) else s for s in spent))
+        chosen: list[Any] = [dict(zip(axes, values, strict=True)) for values in grid]
+        needs = [() if file_of is None else (file_of(each["set"]),) for each in chosen]
+        return [Part(key.format(**c), c, n) for c, n in zip(chosen, needs, strict=True)]
 
     return parts
 
@@ -236,15 +222,11 @@ class Job:
 
         Parts that name the same purpose get the same numbers: that is how methods share a split.
         """
-        return self._context.rng(stream)
+        return Context(self.experiment, self.run.seed, self.run.profile).rng(stream)
 
     def draw_seed(self, stream: str) -> int:
         """Return a whole number below 2^32 for what takes a seed, derived likewise."""
-        return self._context.draw_seed(stream)
-
-    @property
-    def _context(self) -> Context:
-        return Context(self.experiment, self.run.seed, self.run.profile)
+        return Context(self.experiment, self.run.seed, self.run.profile).draw_seed(stream)
 
     def file(self, name: str) -> Path:
         """Return the path of a file of real data; the runner has seen that it is there."""
@@ -268,7 +250,6 @@ class Experiment:
     printed_minutes: float | None = None  # Of the printed one, where it is not the full one.
 
     def spent(self, profile: str) -> dict[str, Any]:
-        """Return what the profile spends, by name."""
         if profile not in PROFILES:
             raise InputError(f"profile must be one of {', '.join(PROFILES)}, not {profile!r}")
         spent = {line.what: line.spent(profile) for line in self.budget}
@@ -321,8 +302,6 @@ class Results:
 
 # Pictures of several panels: readable in grey and without colour vision.
 
-COLUMNS = 3  # Panels side by side, at most.
-
 # Colours, of different lightness, and markers of scattered points.
 POINTS = (("#000000", "x"), ("#e69f00", "o"), ("#56b4e9", "^"), ("#009e73", "s"))
 
@@ -342,14 +321,13 @@ class Panel:
     ticks: tuple[str, ...] = ()
 
 
-Point = tuple[float, ...]  # Place, height and, where a bar is drawn, standard error.
+Curves = dict[str, list[tuple[float, ...]]]  # Place, height and, if drawn, standard error.
 
 
 def picture_svg(name: str, title: str, panels: Sequence[Panel]) -> str:
     """Return panels under one legend as SVG; equal pictures give equal text."""
-    count = len(panels)
-    columns = min(COLUMNS, count)
-    lines = -(-count // columns)
+    columns = min(3, len(panels))
+    lines = -(-len(panels) // columns)
 
     def put(canvas: Any) -> None:
         canvas.set_layout_engine("constrained")
@@ -359,25 +337,21 @@ def picture_svg(name: str, title: str, panels: Sequence[Panel]) -> str:
             _draw_panel(axes, panel)
             found, names = axes.get_legend_handles_labels()
             handles |= dict(zip(names, found, strict=True))
-        for axes in grid[count:]:
+        for axes in grid[len(panels) :]:
             axes.set_axis_off()
-        canvas.legend(
-            handles.values(), handles.keys(), loc="outside lower center", ncols=3, frameon=False
-        )
+        where: Any = {"loc": "outside lower center", "ncols": 3, "frameon": False}
+        canvas.legend(handles.values(), handles.keys(), **where)
         canvas.suptitle(title, fontsize=11)
 
     return as_svg(put, name, (3.4 * columns + 0.6, 2.9 * lines + 0.9))
 
 
 def _draw_panel(axes: Any, panel: Panel) -> None:
-    figure = Figure("panel", panel.title, panel.x_label, panel.y_label, panel.series, "")
-    draw(axes, figure)
+    draw(axes, Figure("", panel.title, panel.x_label, panel.y_label, panel.series, ""))
     for line in list(axes.get_lines()):
-        half = panel.errors.get(line.get_label())
-        if half:
-            x, y = line.get_data()
-            color = line.get_color()
-            axes.errorbar(x, y, half, fmt="none", ecolor=color, elinewidth=0.8, capsize=2)
+        if half := panel.errors.get(line.get_label()):
+            bars: Any = {"fmt": "none", "elinewidth": 0.8, "capsize": 2}
+            axes.errorbar(*line.get_data(), half, ecolor=line.get_color(), **bars)
     for series, (color, marker) in zip(panel.points, cycle(POINTS), strict=False):
         axes.scatter(
             series.x, series.y, s=12, color=color, marker=marker, linewidths=0.7, label=series.name
@@ -387,23 +361,7 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
     if panel.ticks:
         axes.set_xticks(range(len(panel.ticks)), panel.ticks)
     axes.set_title(panel.title, fontsize=10)
-    if axes.get_legend() is not None:
-        axes.get_legend().remove()
-
-
-def panel_of(
-    title: str,
-    labels: tuple[str, str],
-    curves: Mapping[str, Sequence[Point]],
-    references: Collection[str] = (),
-    ticks: tuple[str, ...] = (),
-    log_x: bool = False,
-) -> Panel:
-    """Return the curves that have points; a third number of a point is its error."""
-    kept = {name: tuple(zip(*points, strict=True)) for name, points in curves.items() if points}
-    series = tuple(Series(name, c[0], c[1], name in references) for name, c in kept.items())
-    errors = {name: columns[2] for name, columns in kept.items() if len(columns) > 2}
-    return Panel(title, *labels, series, log_x, errors=errors, ticks=ticks)
+    axes.get_legend().remove()
 
 
 # Pages
@@ -423,31 +381,38 @@ class Entry:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Page:
-    """What is shown of a table: cells, tests, notes, what it comes to, and one picture."""
-
-    entries: tuple[Entry, ...]
-    tests: tuple[NamedTest, ...] = ()
-    differences: tuple[str, ...] = ()
-    conclusion: str = ""
-    panels: tuple[Panel, ...] = ()
-    picture: str = ""
-    caption: str = ""
-
-
 @dataclass
-class Sheet:
-    """A page that is being filled, in its order, with the results of an experiment.
+class Page:
+    """What is shown of a table, filled in its order with the results of an experiment.
 
     Where a number is wanted, its name stands for the values of the parts with these parameters.
     """
 
-    results: Results
     entries: list[Entry] = field(default_factory=list)
     tests: list[NamedTest] = field(default_factory=list)
     panels: list[Panel] = field(default_factory=list)
-    known: dict[str, Any] = field(default_factory=dict)  # what texts of tables.toml ask for
+    results: Results = Results(Run(), {}, (), {})
+    said: Mapping[str, Any] = field(default_factory=dict)  # its texts in tables.toml
+    known: dict[str, Any] = field(default_factory=dict)  # and the numbers that they ask for
+
+    @property
+    def conclusion(self) -> str:
+        """What it comes to."""
+        return self.filled(self.said.get("conclusion", ""))
+
+    @property
+    def differences(self) -> list[str]:
+        """Where print and ours differ."""
+        return [text for text in map(self.filled, self.said.get("notes", ())) if text]
+
+    def filled(self, text: str) -> str:
+        """Return the text with its numbers; nothing where one of them is not known."""
+        names = {name for _, name, _, _ in string.Formatter().parse(text) if name}
+        return text.format(**self.known) if names <= self.known.keys() else ""
+
+    def enter(self, *fields: Any) -> None:
+        """Enter a cell."""
+        self.entries.append(Entry(*fields))
 
     def values(self, what: str | np.ndarray, **wanted: Any) -> np.ndarray:
         """Return the values of a number; those that are given as they are."""
@@ -465,7 +430,7 @@ class Sheet:
         """Enter the mean over repetitions next to the print; return it with its error, if any."""
         values = self.values(what, **wanted)
         ours, error = mean_error(values)
-        self.entries.append(Entry(row, column, printed, ours, error, values.size, digits))
+        self.enter(row, column, printed, ours, error, values.size, digits)
         return None if ours is None else (ours, error or 0.0)
 
     def means(
@@ -486,25 +451,45 @@ class Sheet:
         """Enter the largest of proved upper bounds, where there is one."""
         values = self.values(what, **wanted)
         if values.size:
-            text = f"<= {values.max():.1e}"
-            self.entries.append(Entry(row, column, None, text, None, values.size))
+            self.enter(row, column, None, f"<= {values.max():.1e}", None, values.size)
 
     def paired(
         self,
-        sides: Iterable[str | np.ndarray],
+        sides: str | Iterable[str | np.ndarray],
         names: Sequence[str],
-        unit: str,
-        digits: int = 3,
+        unit: str = "in AUC",
+        digits: int = 4,
         before: str = "",
         overlap: float = 0.0,
         **wanted: Any,
     ) -> None:
-        """Enter the paired t-test of first minus second, where there are three pairs or more."""
-        a, b = (self.values(side, **wanted) for side in sides)
+        """Enter the paired t-test of first minus second, where there are three pairs or more.
+
+        Sides in one text are numbers that differ by the names alone, which stand for its braces.
+        """
+        each = map(sides.format, names) if isinstance(sides, str) else sides
+        a, b = (self.values(side, **wanted) for side in each)
         test = paired_test(a, b, overlap) if len(a) == len(b) else None
         if test is not None:
             name = f"{before}{': ' * bool(before)}{' minus '.join(names)}"
             self.tests.append(NamedTest(name, *test, unit, digits))
+
+    def draw(
+        self,
+        title: str,
+        labels: tuple[str, str],
+        curves: Curves,
+        references: Iterable[str] = (),
+        ticks: tuple[str, ...] = (),
+        log_x: bool = False,
+    ) -> None:
+        """Add a panel of the curves that have points, if any; references are grey lines."""
+        kept = {name: tuple(zip(*points, strict=True)) for name, points in curves.items() if points}
+        series = tuple(Series(name, c[0], c[1], name in references) for name, c in kept.items())
+        errors = {name: columns[2] for name, columns in kept.items() if len(columns) > 2}
+        if kept:
+            panel = Panel(title, *labels, series, log_x, errors=errors, ticks=ticks)
+            self.panels.append(panel)
 
 
 @dataclass(frozen=True)
@@ -523,7 +508,7 @@ class Table:
 SAID = tomllib.loads(Path(__file__).with_name("tables.toml").read_text(encoding="utf-8"))
 TABLES: dict[str, Table] = {}  # All that have been entered.
 
-Fill = TypeVar("Fill", bound=Callable[[Sheet], None])
+Fill = TypeVar("Fill", bound=Callable[[Page], None])
 
 
 def table(name: str, experiment: Experiment) -> Callable[[Fill], Fill]:
@@ -532,18 +517,9 @@ def table(name: str, experiment: Experiment) -> Callable[[Fill], Fill]:
 
     def entered(fill: Fill) -> Fill:
         def render(results: Results) -> Page:
-            sheet = Sheet(results)
-            fill(sheet)
-            notes = [_filled(note, sheet.known) for note in said.get("notes", ())]
-            return Page(
-                tuple(sheet.entries),
-                tuple(sheet.tests),
-                tuple(filter(None, notes)),
-                _filled(said.get("conclusion", ""), sheet.known),
-                tuple(sheet.panels),
-                said.get("picture", ""),
-                said.get("caption", ""),
-            )
+            page = Page(results=results, said=said)
+            fill(page)
+            return page
 
         place: Any = {key: said[key] for key in ("paper", "place", "title")}
         place["unavailable"] = said.get("unavailable", {})
@@ -551,9 +527,3 @@ def table(name: str, experiment: Experiment) -> Callable[[Fill], Fill]:
         return fill
 
     return entered
-
-
-def _filled(text: str, values: Mapping[str, Any]) -> str:
-    """Return the text with its numbers; nothing where one of them is not known."""
-    names = {name for _, name, _, _ in string.Formatter().parse(text) if name}
-    return text.format(**values) if names <= values.keys() else ""
