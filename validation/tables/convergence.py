@@ -36,7 +36,7 @@ from ..data import datasets
 from ..data.generators import sparse_mean_shift
 from ..data.labelled_data import Dataset
 from ..plots import Series
-from .table import Budget, Experiment, Job, Page, Panel, Part, every_part, table
+from .table import Budget, Job, Page, Panel, Part, every_part, experiment, table
 
 N, LAM, TOL = 200, 0.1, 1e-9
 SMALL = 1e-12  # below it an error is rounding
@@ -58,11 +58,6 @@ STEPPED, EPOCHS, TOLERANCES = [10, 30, 100, 300, 1000], [1, 4, 16, 64], [1e-2, 1
 SGD_LAMS = [1e-1, 1e-2, 1e-3]
 WALKED = [1, *range(4, STEPS + 1, 4)]
 
-BUDGET = (
-    Budget("repetitions", "none", 3, 10),
-    Budget("rows of Newton's problems", "none", [200, 1000], [200, 1000, 5000]),
-)
-
 
 def parts(budget: Mapping[str, Any]) -> list[Part]:
     """Return a part for each measurement, set and repetition."""
@@ -78,6 +73,14 @@ def parts(budget: Mapping[str, Any]) -> list[Part]:
     return sorted(found, key=lambda part: part.parameters["rep"])
 
 
+@experiment(
+    "convergence",
+    parts,
+    Budget("repetitions", "none", 3, 10),
+    Budget("rows of Newton's problems", "none", [200, 1000], [200, 1000, 5000]),
+    tolerance=1e-5,
+    quick_minutes=0.7,
+)
 def compute(job: Job) -> dict[str, Any]:
     """Measure one part."""
     return MEASURES[job["kind"]](job, Context(f"convergence {job.part.key}", job.run.seed))
@@ -227,9 +230,6 @@ MEASURES: dict[str, Callable[[Job, Context], dict[str, Any]]] = {
     "theory": in_theory,
     "published": as_published,
 }
-
-
-EXPERIMENT = Experiment("convergence", BUDGET, parts, compute, tolerance=1e-5, quick_minutes=0.7)
 
 
 # What the numbers say.
@@ -403,7 +403,7 @@ def panels(records: Records) -> list[Panel]:
 Curves = Sequence[tuple[str, Sequence[float], Sequence[float]]]
 
 
-@table("convergence", EXPERIMENT)
+@table("convergence", "convergence")
 def convergence(page: Page) -> None:
     records = list(page.results.select())
     for line in lines(records):

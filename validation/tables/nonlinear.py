@@ -33,12 +33,12 @@ from ..data.real_data import TASKS, load_real
 from .table import (
     Budget,
     Curves,
-    Experiment,
     Job,
     Page,
     Part,
     Sample,
     every_part,
+    experiment,
     race,
     table,
     timed,
@@ -111,6 +111,12 @@ def in_features(features: Features, rows: Sample) -> Sample:
     return Sample(features(rows.X), rows.positive)
 
 
+@experiment(
+    "nonlinear-table-1",
+    every_part("{set}", file_of, set=SETS),
+    Budget("share of the test part, where none is published", 0.2, TEST_SHARE, TEST_SHARE),
+    quick_minutes=0.1,
+)
 def count(job: Job) -> dict[str, Any]:
     """Return the rows, columns and ratios of the classes of a set."""
     data = train = load_real(job["set"], job.run.data_dir)
@@ -128,16 +134,7 @@ def count(job: Job) -> dict[str, Any]:
     }
 
 
-SETS_COUNTED = Experiment(
-    "nonlinear-table-1",
-    (Budget("share of the test part, where none is published", 0.2, TEST_SHARE, TEST_SHARE),),
-    every_part("{set}", file_of, set=SETS),
-    count,
-    quick_minutes=0.1,
-)
-
-
-@table("nonlinear-table-1", SETS_COUNTED)
+@table("nonlinear-table-1", "nonlinear-table-1")
 def table_1(page: Page) -> None:
     names = (("train", 0), ("test", 0), ("columns", 0), ("ratio_train", 2))
     for name, row in PRINTED.items():
@@ -150,7 +147,7 @@ def table_1(page: Page) -> None:
 #
 # All minimise the squared hinge over all pairs [Nonlinear, eq. (5)], p = 2: over the columns, over
 # random Fourier features, over k-means Nyström features, or over the whole kernel. The grids of
-# [Nonlinear, Section 5.2] stand in `BUDGET`, as printed and as run.
+# [Nonlinear, Section 5.2] stand in the budget, as printed and as run.
 
 BATCH_METHODS = ("rbf", "rbf-subsample", "linear", "rfauc", "nbauc")
 FEWER, ALSO = "-at-rbf-rows", "also at the rows of RBF-RankSVM"
@@ -159,7 +156,23 @@ TOL = 1e-6
 PATH_TOL = 1e-3
 CLEARLY = 0.3  # Points of AUC; a lam so far below the best is clearly worse.
 
-BATCH_BUDGET = (
+BATCH_SEARCH = (
+    "For each width one certified path of growing C is followed in each fold, each solution "
+    f"started from the one before. It is left once two C in a row are more than {CLEARLY:g} points "
+    "below the best: a rule of thumb, not a proof."
+)
+
+
+def batch_parts(budget: Mapping[str, Any]) -> list[Part]:
+    """Return a part for each split, set and method: the splits first."""
+    methods = (*BATCH_METHODS, *(f"{m}{FEWER}" for m in budget.get(ALSO, [])))
+    key = "{set},{method},split={rep}"
+    return every_part(key, file_of, rep="splits", set=SETS[::-1], method=methods)(budget)
+
+
+@experiment(
+    "nonlinear-batch",
+    batch_parts,
     Budget("splits", "not printed", 3, 3),
     Budget("training rows, at most", 80_000, 4_000, 80_000),
     Budget("test rows, at most", "all", 20_000, 200_000),
@@ -175,16 +188,10 @@ BATCH_BUDGET = (
     Budget("width, RFAUC", [1, 10, 100], [1, 10, 100], [1, 10, 100]),
     Budget("rounds of k-means, at most", "not printed", 20, 20),
     Budget(ALSO, "none", None, None, ["nbauc", "rfauc"]),
+    search=BATCH_SEARCH,
+    quick_minutes=3.3,
+    printed_minutes=200,
 )
-
-
-def batch_parts(budget: Mapping[str, Any]) -> list[Part]:
-    """Return a part for each split, set and method: the splits first."""
-    methods = (*BATCH_METHODS, *(f"{m}{FEWER}" for m in budget.get(ALSO, [])))
-    key = "{set},{method},split={rep}"
-    return every_part(key, file_of, rep="splits", set=SETS[::-1], method=methods)(budget)
-
-
 def compute_batch(job: Job) -> dict[str, Any]:
     """Tune and fit one method on one split."""
     (train, test), (method, few_rows, _) = split(job), job["method"].partition(FEWER)
@@ -328,23 +335,6 @@ def _kernel_task(rows: Sample, lam: float, gamma: float) -> Any:
     return formulate(rows.X, rows.positive.astype(int), request)
 
 
-BATCH_SEARCH = (
-    "For each width one certified path of growing C is followed in each fold, each solution "
-    f"started from the one before. It is left once two C in a row are more than {CLEARLY:g} points "
-    "below the best: a rule of thumb, not a proof."
-)
-
-BATCH = Experiment(
-    "nonlinear-batch",
-    BATCH_BUDGET,
-    batch_parts,
-    compute_batch,
-    BATCH_SEARCH,
-    quick_minutes=3.3,
-    printed_minutes=200,
-)
-
-
 TITLES = {
     "rbf": "RBF-RankSVM",
     "rbf-subsample": "RBF-RankSVM (subsample)",
@@ -355,7 +345,7 @@ TITLES = {
 BATCH_COMPARED = (("nbauc", "rfauc"), ("nbauc", "linear"), ("nbauc", "rbf"), ("rbf", "linear"))
 
 
-@table("nonlinear-table-2", BATCH)
+@table("nonlinear-table-2", "nonlinear-batch")
 def table_2(page: Page) -> None:
     shown = printed(PAPER, "Table 2")
     _enter(page, "auc", shown)
@@ -367,7 +357,7 @@ def table_2(page: Page) -> None:
         page.paired(values, names, "points of AUC", 3, label(name), overlap(name))
 
 
-@table("nonlinear-table-3", BATCH)
+@table("nonlinear-table-3", "nonlinear-batch")
 def table_3(page: Page) -> None:
     _enter(page, "seconds", printed(PAPER, "Table 3"))
 
@@ -383,13 +373,25 @@ def _enter(page: Page, what: str, shown: Mapping[str, Mapping[str, str]]) -> Non
 #
 # One part is a set and a split: the features are made once, and every method is tuned by folds of
 # some rows, fitted and tested in them. Next to them stands the optimum of what NSAUC minimises. The
-# grids of [Nonlinear, Section 5.2] stand in `BUDGET`, as printed and as run.
+# grids of [Nonlinear, Section 5.2] stand in the budget, as printed and as run.
 
 LARGE = tuple(name for name in SETS if name not in ("spambase", "usps", "magic04"))
 ONLINE_METHODS = ("NOAM", "NSOLAM", "NSAUC", "NBAUC")
 
 RADII = [0.1, 1.0, 10.0, 1e2, 1e3, 1e4, 1e5]
-ONLINE_BUDGET = (
+ONLINE_SEARCH = (
+    "A choice of NOAM, NSOLAM or NSAUC is left as soon as an AUC of 100 % on all folds to come "
+    "could not bring its mean to the best one: the choice is provably that of the whole grid. "
+    "NBAUC and the optimum follow one certified path of lam in each fold."
+)
+
+Fitted = tuple[np.ndarray, float]  # Weights and seconds.
+Choice = tuple[float, ...]
+
+
+@experiment(
+    "nonlinear-online",
+    every_part("{set},split={rep}", file_of, rep="splits", set=LARGE[::-1]),
     Budget("splits", "not printed", 3, 3),
     Budget("training rows, at most", "all", 6_000, 80_000),
     Budget("test rows, at most", "all", 20_000, 200_000),
@@ -411,13 +413,9 @@ ONLINE_BUDGET = (
         [1, 2, 3, 4, 5, 10, 20, 50],
         [1, 2, 3, 4, 5, 10, 20, 50, 100, 200, 300, 400],
     ),
+    search=ONLINE_SEARCH,
+    quick_minutes=0.8,
 )
-
-
-Fitted = tuple[np.ndarray, float]  # Weights and seconds.
-Choice = tuple[float, ...]
-
-
 def compute_online(job: Job) -> dict[str, Any]:
     """Tune, fit and test every method on one split, and follow three of them over the epochs."""
     (train, test), budget = split(job), job.budget
@@ -548,27 +546,11 @@ def _curves(
     return {"epochs": epochs} | {f"{method}_curve": curve for method, curve in curves.items()}
 
 
-ONLINE_SEARCH = (
-    "A choice of NOAM, NSOLAM or NSAUC is left as soon as an AUC of 100 % on all folds to come "
-    "could not bring its mean to the best one: the choice is provably that of the whole grid. "
-    "NBAUC and the optimum follow one certified path of lam in each fold."
-)
-
-ONLINE = Experiment(
-    "nonlinear-online",
-    ONLINE_BUDGET,
-    every_part("{set},split={rep}", file_of, rep="splits", set=LARGE[::-1]),
-    compute_online,
-    ONLINE_SEARCH,
-    quick_minutes=0.8,
-)
-
-
 ONLINE_COMPARED = (("NSAUC", "NBAUC"), ("NSAUC", "NSOLAM"), ("NSAUC", "NOAM"), ("NSOLAM", "NOAM"))
 OPTIMUM = "hinge optimum, lam ≥ 1e-5"
 
 
-@table("nonlinear-table-4", ONLINE)
+@table("nonlinear-table-4", "nonlinear-online")
 def table_4(page: Page) -> None:
     for name, texts in printed(PAPER, "Table 4").items():
         for what, unit in (("auc", "AUC %"), ("seconds", "s")):
@@ -589,7 +571,7 @@ CURVES = ("NSAUC", "NSVMSGD2", "NSOLAM")
 MEAN = "mean over the epochs"
 
 
-@table("nonlinear-figure-1", ONLINE)
+@table("nonlinear-figure-1", "nonlinear-online")
 def figure_1(page: Page) -> None:
     for name in LARGE:
         records, title = list(page.results.select(set=name)), label(name)

@@ -24,8 +24,21 @@ from ..data.printed_numbers import number, numbers, printed
 from ..data.real_data import load_npz
 from ..files.tables import read_arrays
 from ..plots import Series
-from . import table as shared
-from .table import Budget, Curves, Experiment, Job, Page, Panel, Part, Results, Sample, table
+from .table import (
+    Budget,
+    Curves,
+    Job,
+    Page,
+    Panel,
+    Part,
+    Results,
+    Sample,
+    every_part,
+    experiment,
+    race,
+    table,
+    timed,
+)
 
 # SVM, AUC-SVM and SAUC-SVM with their parameters chosen by cross-validated AUC.
 #
@@ -72,6 +85,10 @@ TASKS = {
     **_rest("tae", (1, 2, 3)),
     "wdbc": Task("wdbc", ("M",)),
 }
+
+
+def file_of(name: str) -> str:
+    return TASKS[name].file
 
 
 def load_task(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -185,7 +202,7 @@ def pair_machine(
     options: dict[str, Any] = {"kernel": kernel, "structure": structure, "pairs": pairs, "tol": tol}
     options["gamma"] = None if kernel == "linear" else 1 / (2 * sigma**2)
     lams, y = [1 / (cost * count) for cost in sorted(costs)], train.positive.astype(int)
-    path, seconds = shared.timed(
+    path, seconds = timed(
         lambda: regularization_path(train.X, y, lams, method="descent", positive=1, **options)
     )
     return [
@@ -205,7 +222,7 @@ def svm(sides: Sides, kernel: str, sigma: float, cost: float) -> dict[str, float
     machine = SVC(C=cost, kernel=kernel, gamma=1 / (2 * sigma**2), max_iter=SVM_STEPS)
     with warnings.catch_warnings():  # SVM_STEPS is a budget, and the steps are said
         warnings.simplefilter("ignore", ConvergenceWarning)
-        _, seconds = shared.timed(lambda: machine.fit(sides.train.X, sides.train.positive))
+        _, seconds = timed(lambda: machine.fit(sides.train.X, sides.train.positive))
     value = auc(machine.decision_function(sides.test.X), sides.test.positive)
     return {"auc": value, "seconds": seconds, "steps": int(machine.n_iter_[0])}
 
@@ -227,7 +244,7 @@ def choice(
     def values(at: int, fold: int) -> list[float]:
         return [point["auc"] for point in points(folds[fold], *tried[at])]
 
-    at, variant, _ = shared.race(len(tried), len(folds), values)
+    at, variant, _ = race(len(tried), len(folds), values)
     return tried[at], variant
 
 
@@ -275,14 +292,6 @@ def flat(found: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
 MEANS = ((0.0, 0.0), (1.6, 0.0))
 COVARIANCE = ((0.3, 0.45), (0.45, 1.2))
 
-GEOMETRY_BUDGET = (
-    Budget("draws", 1, 40, 400),
-    Budget("training rows a class", "not printed", 12, 12),
-    Budget("test rows a class", "not printed", 60, 60),
-    Budget("C", "not printed", 1.0, 1.0),
-    Budget("lambda", "not printed", 100.0, 100.0),
-)
-
 
 def _drawn(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]:
     factor = np.linalg.cholesky(np.array(COVARIANCE))
@@ -290,6 +299,18 @@ def _drawn(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]
     return X, np.arange(2 * rows) >= rows
 
 
+# Weights within a gap of 1e-9 move by its root, and by 2e-4 between two versions of a solver.
+@experiment(
+    "sauc-geometry",
+    every_part("draw={draw}", draw="draws"),
+    Budget("draws", 1, 40, 400),
+    Budget("training rows a class", "not printed", 12, 12),
+    Budget("test rows a class", "not printed", 60, 60),
+    Budget("C", "not printed", 1.0, 1.0),
+    Budget("lambda", "not printed", 100.0, 100.0),
+    tolerance=1e-3,
+    quick_minutes=0.1,
+)
 def compute_geometry(job: Job) -> dict[str, Any]:
     """Fit both machines to one draw; the first draw keeps its rows for the pictures."""
     rng = job.rng(f"draw {job['draw']}")
@@ -314,23 +335,12 @@ def compute_geometry(job: Job) -> dict[str, Any]:
     return found
 
 
-# Weights within a gap of 1e-9 move by its root, and by 2e-4 between two versions of a solver.
-GEOMETRY = Experiment(
-    "sauc-geometry",
-    GEOMETRY_BUDGET,
-    shared.every_part("draw={draw}", draw="draws"),
-    compute_geometry,
-    tolerance=1e-3,
-    quick_minutes=0.1,
-)
-
-
-@table("sauc-fig-1", GEOMETRY)
+@table("sauc-fig-1", "sauc-geometry")
 def fig_1(page: Page) -> None:
     _geometry(page, "auc", "Fig. 1", 4, _rows)
 
 
-@table("sauc-fig-2", GEOMETRY)
+@table("sauc-fig-2", "sauc-geometry")
 def fig_2(page: Page) -> None:
     _geometry(page, "wrong", "Fig. 2 (the first)", 1, _pairs)
 
@@ -402,8 +412,9 @@ NAMED = {"train": "training", "test": "test"}
 
 # [SAUC, Tables 3 and 4]: three machines on eighteen real tasks, both kernels, run.
 #
-# `BUDGET` has the grids of [SAUC, Section 4], as printed and as run.
+# The budgets have the grids of [SAUC, Section 4], as printed and as run.
 
+SPLITS, K = "splits into halves", "neighbours k (0: all)"  # lines of budgets
 KERNELS = ("linear", "rbf")
 NAMES = {"linear": "linear", "rbf": "Gaussian"}
 
@@ -423,18 +434,13 @@ COARSE = (
     Budget(f"grid of lambda{OTHERS}", POWERS, None, None, [1e-3, 0.1, 10.0, 1e3]),
     Budget(f"grid of sigma{OTHERS}", SIGMAS, None, None, [0.5, 2.0, 8.0, 32.0, 128.0, 512.0]),
 )
-REAL_BUDGET = (
-    Budget("splits into halves", 10, 3, 10),
-    Budget("neighbours k", 10, 10, 10),
-    READING,
-    *SEARCHED,
-    SIGMA,
-    *COARSE,
-)
 
 
-def read(every: Parts) -> Parts:
-    """Return the parts under each reading of a budget that has some, the paper's own first."""
+def read(
+    key: str, file_of: Callable[[str], str] | None = None, **axes: Any
+) -> Callable[[Mapping[str, Any]], list[Part]]:
+    """Return what makes the parts of each reading of a budget that has some, the paper's first."""
+    every = every_part(key, file_of, **axes)
 
     def parts(budget: Mapping[str, Any]) -> list[Part]:
         made, readings = every(budget), budget.get("units and pairs")
@@ -451,18 +457,11 @@ def read(every: Parts) -> Parts:
     return parts
 
 
-Parts = Callable[[Mapping[str, Any]], list[Part]]
-
-
 def own(results: Results, reading: str | None = None) -> Results:
     """Return the results under one reading alone, by default the paper's own."""
     reading = reading or results.budget.get("units and pairs", [None])[0]
     kept = (part for part in results.parts if part.parameters.get("reading") == reading)
     return replace(results, parts=tuple(kept))
-
-
-def _file_of(name: str) -> str:
-    return TASKS[name].file
 
 
 def reading_of(job: Job) -> str:
@@ -480,6 +479,19 @@ def split_sides(job: Job, reading: str = "") -> Sides:
     return Sides(Sample(left, positive[train]), Sample(right, positive[test]), rule)
 
 
+@experiment(
+    "sauc-real",
+    read("{set},{kernel},split={split}", file_of, split=SPLITS, set=TASKS, kernel=KERNELS),
+    Budget("splits into halves", 10, 3, 10),
+    Budget("neighbours k", 10, 10, 10),
+    READING,
+    *SEARCHED,
+    SIGMA,
+    *COARSE,
+    search=SEARCH,
+    quick_minutes=1.2,
+    printed_minutes=400,
+)
 def compute_real(job: Job) -> dict[str, Any]:
     """Run the machines on one split with one kernel."""
     name, kernel, k = job["set"], job["kernel"], job.budget["neighbours k"]
@@ -498,27 +510,12 @@ def compute_real(job: Job) -> dict[str, Any]:
     return flat(found) | {"rows": rows, "raw pairs": pairs}
 
 
-SPLITS = "splits into halves"
-REAL = Experiment(
-    "sauc-real",
-    REAL_BUDGET,
-    read(
-        shared.every_part(
-            "{set},{kernel},split={split}", _file_of, split=SPLITS, set=TASKS, kernel=KERNELS
-        )
-    ),
-    compute_real,
-    SEARCH,
-    quick_minutes=1.2,
-    printed_minutes=400,
-)
-
 # Columns that the paper does not have.
 ADDED = {"linear": (EXACT, RAW, RAW_STRUCTURED), "rbf": (EXACT,)}
 PAIRS = (LEAD, (STRUCTURED, SVM), (EXACT, STRUCTURED), (EXACT, PLAIN))
 
 
-@table("sauc-table-3", REAL)
+@table("sauc-table-3", "sauc-real")
 def table_3(page: Page) -> None:
     results = page.results = own(page.results)
     columns = {
@@ -560,7 +557,7 @@ def table_3(page: Page) -> None:
         page.known["limit"] = SVM_STEPS
 
 
-@table("sauc-table-4", REAL)
+@table("sauc-table-4", "sauc-real")
 def table_4(page: Page) -> None:
     page.results = own(page.results)
     counts = {"training rows": "rows", "pairs, standardised": f"pairs {PLAIN}"}
@@ -580,26 +577,22 @@ def table_4(page: Page) -> None:
 SELECTED = {"glass1": "linear", "glass4": "linear", "glass5": "rbf", "hepatitis": "rbf"}
 
 KS = [5, 10, 15, 20, 25, 30, ALL]
-BUDGET_4 = (
+LAMBDAS = [0.0, *(10.0**power for power in range(-5, 6))]
+
+
+@experiment(
+    "sauc-neighbours",
+    read("{set},split={split},k={k:g}", file_of, split=SPLITS, set=SELECTED, k=K),
     Budget("splits into halves", 10, 4, 10),
     Budget("neighbours k (0: all)", KS, [5, 10, 20, ALL], KS),
     READING,
     *SEARCHED,
     SIGMA,
     *COARSE,
+    search=SEARCH,
+    quick_minutes=0.3,
+    printed_minutes=140,
 )
-LAMBDAS = [0.0, *(10.0**power for power in range(-5, 6))]
-BUDGET_5 = (
-    Budget("splits into halves", 10, 10, 40),
-    Budget("neighbours k", 10, 10, 10),
-    Budget("units and pairs", "not printed; union", [*READINGS[:1]], [*READINGS]),
-    Budget(f"repetitions{OTHERS}", 10, 10, 40),
-    Budget("C", 1.0, 1.0, 1.0),
-    Budget("sigma", 256.0, 256.0, 256.0),
-    Budget("lambda", LAMBDAS, LAMBDAS, LAMBDAS),
-)
-
-
 def compute_4(job: Job) -> dict[str, Any]:
     """Run the three machines at one k."""
     name, split, reading = job["set"], job["split"], reading_of(job)
@@ -612,6 +605,18 @@ def compute_4(job: Job) -> dict[str, Any]:
     return {f"auc {m}": v["auc"] for m, v in found.items()} | {"share": share, "gap": gap}
 
 
+@experiment(
+    "sauc-lambda",
+    read("{set},split={split}", file_of, split=SPLITS, set=SELECTED),
+    Budget("splits into halves", 10, 10, 40),
+    Budget("neighbours k", 10, 10, 10),
+    Budget("units and pairs", "not printed; union", [*READINGS[:1]], [*READINGS]),
+    Budget(f"repetitions{OTHERS}", 10, 10, 40),
+    Budget("C", 1.0, 1.0, 1.0),
+    Budget("sigma", 256.0, 256.0, 256.0),
+    Budget("lambda", LAMBDAS, LAMBDAS, LAMBDAS),
+    quick_minutes=0.1,
+)
 def compute_5(job: Job) -> dict[str, Any]:
     """Run SAUC-SVM at every lambda, C and sigma fixed."""
     sides, budget = split_sides(job, reading_of(job)), job.budget
@@ -622,27 +627,6 @@ def compute_5(job: Job) -> dict[str, Any]:
         found[f"auc {lam:g}"] = point[0]["auc"]
         found["gap"] = max(point[0]["gap"], found.get("gap", 0.0))
     return found
-
-
-K = "neighbours k (0: all)"
-NEIGHBOURS = Experiment(
-    "sauc-neighbours",
-    BUDGET_4,
-    read(
-        shared.every_part("{set},split={split},k={k:g}", _file_of, split=SPLITS, set=SELECTED, k=K)
-    ),
-    compute_4,
-    SEARCH,
-    quick_minutes=0.3,
-    printed_minutes=140,
-)
-LAMBDA = Experiment(
-    "sauc-lambda",
-    BUDGET_5,
-    read(shared.every_part("{set},split={split}", _file_of, split=SPLITS, set=SELECTED)),
-    compute_5,
-    quick_minutes=0.1,
-)
 
 
 def label(k: int) -> str:
@@ -662,7 +646,7 @@ def by_k(page: Page, title: str, row: str, ks: list[int], digits: int, **wanted:
     page.draw(title, ("k", "AUC"), curves, (SVM,), ticks)
 
 
-@table("sauc-fig-4", NEIGHBOURS)
+@table("sauc-fig-4", "sauc-neighbours")
 def fig_4(page: Page) -> None:
     page.results = own(page.results)
     ks = sorted(page.results.budget[K], key=lambda k: k or 10**6)
@@ -690,7 +674,7 @@ def _ends_of_k(page: Page, name: str, ends: tuple[int, int]) -> None:
 INSIDE = ("best lambda in [0.001, 1000]", "best one outside")
 
 
-@table("sauc-fig-5", LAMBDA)
+@table("sauc-fig-5", "sauc-lambda")
 def fig_5(page: Page) -> None:
     results, lambdas = page.results, page.results.budget["lambda"]
     # Every other power of ten is named; the first, 0, has none.
@@ -724,7 +708,10 @@ def fig_5(page: Page) -> None:
 
 # [SAUC, Tables 1 and 2, Fig. 2 (the second of two), Fig. 3]: the XOR problem.
 
-TOY_BUDGET = (
+
+@experiment(
+    "sauc-toy",
+    read("draw={draw},k={k}", draw="draws", k=K),
     Budget("draws", 1, 6, 20, 40),
     Budget(f"repetitions{OTHERS}", 1, None, None, 40),
     Budget("neighbours k (0: all)", KS, KS, KS),
@@ -733,9 +720,10 @@ TOY_BUDGET = (
     Budget("grid of sigma", SIGMAS, [0.5, 1.0], [0.25, 0.5, 1.0, 2.0], WIDTHS[6:14]),
     Budget(f"grid of lambda{OTHERS}", POWERS, None, None, [1e-3, 0.1, 10.0, 1e3]),
     Budget(f"grid of sigma{OTHERS}", SIGMAS, None, None, [0.25, 0.5, 1.0, 2.0]),
+    search=SEARCH,
+    quick_minutes=0.5,
+    printed_minutes=180,
 )
-
-
 def compute_toy(job: Job) -> dict[str, Any]:
     """Choose, fit and test the three machines on one draw at one k."""
     data = xor_train_test(job.draw_seed(f"draw {job['draw']}"))
@@ -748,17 +736,12 @@ def compute_toy(job: Job) -> dict[str, Any]:
     return flat(found) | {"pairs by the text": whole}
 
 
-TOY_FITS = Experiment(
-    "sauc-toy",
-    TOY_BUDGET,
-    read(shared.every_part("draw={draw},k={k}", draw="draws", k=K)),
-    compute_toy,
-    SEARCH,
-    quick_minutes=0.5,
-    printed_minutes=180,
+@experiment(
+    "sauc-toy-data",
+    lambda budget: [Part("moments", {"draws": budget["draws"]})],
+    Budget("draws", 1, 1000, 10_000),
+    quick_minutes=0.1,
 )
-
-
 def compute_data(job: Job) -> dict[str, Any]:
     """Return the moments of each Gaussian over many draws, and the rows of the first."""
     sums: dict[str, list[np.ndarray]] = {name: [] for name in TOY}
@@ -789,16 +772,7 @@ def gaussians(train: Any, test: Any) -> dict[str, np.ndarray]:
     return dict(zip(TOY, map(np.concatenate, zip(*parts, strict=True)), strict=True))
 
 
-TOY_DATA = Experiment(
-    "sauc-toy-data",
-    (Budget("draws", 1, 1000, 10_000),),
-    lambda budget: [Part("moments", {"draws": budget["draws"]})],
-    compute_data,
-    quick_minutes=0.1,
-)
-
-
-@table("sauc-table-1", TOY_DATA)
+@table("sauc-table-1", "sauc-toy-data")
 def table_1(page: Page) -> None:
     done = next(page.results.select(), None)
     for name, row in printed(PAPER, "Table 1").items():
@@ -810,7 +784,7 @@ def table_1(page: Page) -> None:
             page.enter(name, column, text, ours[at], error, number, digits)
 
 
-@table("sauc-fig-2-toy", TOY_DATA)
+@table("sauc-fig-2-toy", "sauc-toy-data")
 def fig_2_toy(page: Page) -> None:
     centres = (
         Series("centres of class I", (-0.8, 0.8), (0.0, 0.0), True),
@@ -823,7 +797,7 @@ def fig_2_toy(page: Page) -> None:
         page.panels.append(Panel(title, "x1", "x2", centres, log_x=False, points=points))
 
 
-@table("sauc-table-2", TOY_FITS)
+@table("sauc-table-2", "sauc-toy")
 def table_2(page: Page) -> None:
     page.results = own(page.results)
     for k, shown in printed(PAPER, "Table 2").items():
@@ -837,7 +811,7 @@ def table_2(page: Page) -> None:
         page.mean(row, "pairs by the rule in the text", "pairs by the text", digits=0, k=at)
 
 
-@table("sauc-fig-3", TOY_FITS)
+@table("sauc-fig-3", "sauc-toy")
 def fig_3(page: Page) -> None:
     results = page.results = own(page.results)
     ks = results.budget[K]

@@ -32,7 +32,7 @@ from ..data.labelled_data import Dataset
 from ..data.population import population_auc, share_for_auc
 from ..data.printed_numbers import printed
 from ..data.real_data import TASKS, load_real
-from .table import Budget, Experiment, Job, Page, Part, Sample, every_part, table, timed
+from .table import Budget, Job, Page, Part, Sample, every_part, experiment, table, timed
 
 # What the tables of ScalingUp share: the choice of lam, and the fits with their times.
 
@@ -245,7 +245,10 @@ LAMS = [1e-4, 1e-3, 1e-2, 1e-1, 1.0]
 
 PRINTED_1 = {int(n): row for n, row in printed(PAPER, "Table 1").items()}
 
-BUDGET_1 = (
+
+@experiment(
+    "scaling-up-table-1",
+    draws,
     Budget("repetitions", 50, 5, 50),
     Budget("repetitions beyond 100,000 rows", "none", 1, 3),
     Budget("training rows", [*PRINTED_1], [*PRINTED_1], [*PRINTED_1]),
@@ -258,9 +261,11 @@ BUDGET_1 = (
     Budget("rows whose pairs are summed one by one, at most", 10_000, None, None, 10_000),
     Budget("steps of the bare loops", "not printed", None, None, 200),
     Budget("repetitions of what is slow", 50, None, None, 10),
+    search=PATHS,
+    protocol=2,
+    quick_minutes=0.3,
+    printed_minutes=25,
 )
-
-
 def compute_1(job: Job) -> dict[str, Any]:
     """Fit both models to one draw, with the lam that cross-validation of the full model chooses."""
     n, rep, budget = job["n"], job["rep"], job.budget
@@ -282,19 +287,7 @@ def compute_1(job: Job) -> dict[str, Any]:
     return found | numbers_of(fits, "full", test)
 
 
-EXPERIMENT_1 = Experiment(
-    "scaling-up-table-1",
-    BUDGET_1,
-    draws,
-    compute_1,
-    PATHS,
-    protocol=2,
-    quick_minutes=0.3,
-    printed_minutes=25,
-)
-
-
-@table("scaling-up-table-1", EXPERIMENT_1)
+@table("scaling-up-table-1", "scaling-up-table-1")
 def table_1(page: Page) -> None:
     for n in sorted({part.parameters["n"] for part in page.results.parts}):
         row = f"{n:,}"
@@ -327,7 +320,10 @@ _COLUMNS_1 = (
 
 PRINTED_2 = {int(n): row for n, row in printed(PAPER, "Table 2").items()}
 
-BUDGET_2 = (
+
+@experiment(
+    "scaling-up-table-2",
+    draws,
     Budget("repetitions", 50, 3, 20, 50),
     Budget(f"repetitions from {LARGE:,} rows on", 50, 1, 10, 20),
     Budget("training rows", [*PRINTED_2], [*PRINTED_2], [*PRINTED_2]),
@@ -341,9 +337,10 @@ BUDGET_2 = (
     Budget(CHOOSE, "all", 2_000, 5_000),
     Budget("steps of Adamax, at most", "not printed", 300, 1000),
     Budget("rows with the whole kernel, at most", 10_000, 100_000, 100_000),
+    search=PATHS,
+    quick_minutes=5.8,
+    printed_minutes=70,
 )
-
-
 def compute_2(job: Job) -> dict[str, Any]:
     """Fit all models to one draw, with the gamma and lam that the exact path chooses."""
     n, rep, budget = job["n"], job["rep"], job.budget
@@ -385,12 +382,7 @@ def _whole_kernel(
     return found
 
 
-EXPERIMENT_2 = Experiment(
-    "scaling-up-table-2", BUDGET_2, draws, compute_2, PATHS, quick_minutes=5.8, printed_minutes=70
-)
-
-
-@table("scaling-up-table-2", EXPERIMENT_2)
+@table("scaling-up-table-2", "scaling-up-table-2")
 def table_2(page: Page) -> None:
     for n in sorted({part.parameters["n"] for part in page.results.parts}):
         page.means(f"{n:,}", _COLUMNS_2, PRINTED_2.get(n), n=n)
@@ -420,7 +412,10 @@ _COLUMNS_2 = (
 SETS = {"skin": "Skin Segmentation", "bank": "Bank Marketing", "accelerometer": "Accelerometer"}
 TEST_SHARE = 0.2
 
-BUDGET_3 = (
+
+@experiment(
+    "scaling-up-table-3",
+    every_part("{set},split={rep}", lambda name: TASKS[name].file, rep="splits", set=SETS),
     Budget("splits", 30, 3, 30),
     Budget("share of the test part", "not printed", TEST_SHARE, TEST_SHARE),
     Budget("rows of skin", 100_000, 100_000, 100_000),
@@ -435,9 +430,10 @@ BUDGET_3 = (
     Budget("steps of the bare loops", "not printed", None, None, 200),
     Budget("splits of what is slow", 30, None, None, 3),
     Budget("rows whose pairs are summed one by one, at most", "smaller", None, None, 10_000),
+    search=PATHS,
+    quick_minutes=0.9,
+    printed_minutes=120,
 )
-
-
 def compute_3(job: Job) -> dict[str, Any]:
     """Fit both kernels, on drawn pairs and on all, to one split of a set."""
     budget, (train, test) = job.budget, _split(job)
@@ -488,18 +484,7 @@ def _fits(
     return found | numbers_of(fits, f"{name}_full", test, before)
 
 
-EXPERIMENT_3 = Experiment(
-    "scaling-up-table-3",
-    BUDGET_3,
-    every_part("{set},split={rep}", lambda name: TASKS[name].file, rep="splits", set=SETS),
-    compute_3,
-    PATHS,
-    quick_minutes=0.9,
-    printed_minutes=120,
-)
-
-
-@table("scaling-up-table-3", EXPERIMENT_3)
+@table("scaling-up-table-3", "scaling-up-table-3")
 def table_3(page: Page) -> None:
     for place, texts in printed(PAPER, "Table 3").items():
         name, kernel = place.split(", ")

@@ -34,7 +34,7 @@ from ..data.generators import sparse_mean_shift
 from ..data.printed_numbers import printed
 from ..data.real_data import load_real
 from ..files.tables import feature_names, read_arrays
-from .table import Budget, Curves, Experiment, Job, Page, Part, Results, Sample, every_part, table
+from .table import Budget, Curves, Job, Page, Part, Results, Sample, every_part, experiment, table
 
 # The methods of [SHT, Section IV], as its experiments run them, and what is added to them.
 #
@@ -212,23 +212,6 @@ CUT = ("SPAM-l1", "SPAM-l2", BOTH, "FSAUC", "SOLAM")
 TENS = [*range(10, 101, 10)]
 DECADES = [1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0]
 POWERS = [2.0**power for power in range(-10, 11, 3)]
-SYNTHETIC_BUDGET = (
-    Budget("trials (new data)", 5, 4, 5),
-    Budget("folds of a trial", 5, 1, 5),
-    Budget("folds of a trial, r above 0.05", 5, 1, 2, 5),
-    Budget("r", "0.05, 0.10, ..., 0.50", [0.05, 0.2, 0.5], [0.05, 0.1, 0.2, 0.3, 0.4, 0.5]),
-    Budget("inner folds", 5, 2, 3, 5),
-    Budget("k", TENS, [20, 40, 80], TENS),
-    Budget("blocks", [1, 2, 4, 8, 10], [1, 10], [1, 4, 10], [1, 2, 4, 8, 10]),
-    Budget("tau of HSG-HT", "not printed", [1, 100], [1, 10, 100, 1000]),
-    Budget("epochs", "50 (programs)", 20, 50),
-    Budget("beta", "1e-5, 1e-4, ..., 100", [1e-4, 1e-3], [1e-5, 1e-4, 1e-3, 1e-2], DECADES[:6]),
-    Budget("xi", "1, 10, ..., 100", [1, 10], [1, 10, 55], [1, 10, 55, 100]),
-    Budget("R", "0.1, 1, ..., 1e5", [1, 100], [0.1, 1, 10, 100], [0.1, 1, 10, 100, 1e3, 1e4, 1e5]),
-    Budget("eta of FSAUC", "2^-10, 2^-9, ..., 2^10", [0.125, 8], [2**-6, 0.125, 1, 8], POWERS),
-    Budget("passes", "50 (programs)", 10, 20),
-    Budget("lam of AUC-SVM", "none", [1e-4, 1e-2], [1e-5, 1e-4, 1e-3, 1e-2]),
-)
 
 
 def synthetic_parts(budget: Spend) -> list[Part]:
@@ -248,6 +231,28 @@ def synthetic_parts(budget: Spend) -> list[Part]:
     ]
 
 
+@experiment(
+    "sht-synthetic",
+    synthetic_parts,
+    Budget("trials (new data)", 5, 4, 5),
+    Budget("folds of a trial", 5, 1, 5),
+    Budget("folds of a trial, r above 0.05", 5, 1, 2, 5),
+    Budget("r", "0.05, 0.10, ..., 0.50", [0.05, 0.2, 0.5], [0.05, 0.1, 0.2, 0.3, 0.4, 0.5]),
+    Budget("inner folds", 5, 2, 3, 5),
+    Budget("k", TENS, [20, 40, 80], TENS),
+    Budget("blocks", [1, 2, 4, 8, 10], [1, 10], [1, 4, 10], [1, 2, 4, 8, 10]),
+    Budget("tau of HSG-HT", "not printed", [1, 100], [1, 10, 100, 1000]),
+    Budget("epochs", "50 (programs)", 20, 50),
+    Budget("beta", "1e-5, 1e-4, ..., 100", [1e-4, 1e-3], [1e-5, 1e-4, 1e-3, 1e-2], DECADES[:6]),
+    Budget("xi", "1, 10, ..., 100", [1, 10], [1, 10, 55], [1, 10, 55, 100]),
+    Budget("R", "0.1, 1, ..., 1e5", [1, 100], [0.1, 1, 10, 100], [0.1, 1, 10, 100, 1e3, 1e4, 1e5]),
+    Budget("eta of FSAUC", "2^-10, 2^-9, ..., 2^10", [0.125, 8], [2**-6, 0.125, 1, 8], POWERS),
+    Budget("passes", "50 (programs)", 10, 20),
+    Budget("lam of AUC-SVM", "none", [1e-4, 1e-2], [1e-5, 1e-4, 1e-3, 1e-2]),
+    search=SEARCH,
+    quick_minutes=1.2,
+    printed_minutes=300,
+)
 def compute_synthetic(job: Job) -> dict[str, Any]:
     """Fit every method on four fifths of one data set, parameters by inner folds."""
     k_star, r, trial = job["k_star"], job["r"], job["trial"]
@@ -298,17 +303,6 @@ def _added(
     return {SWAPS: swaps.w, SUBSET: w, ORACLE: oracle_support(rows.X, rows.positive, support)}
 
 
-SYNTHETIC = Experiment(
-    "sht-synthetic",
-    SYNTHETIC_BUDGET,
-    synthetic_parts,
-    compute_synthetic,
-    SEARCH,
-    quick_minutes=1.2,
-    printed_minutes=300,
-)
-
-
 def by_trial(results: Results, name: str, k_star: int, r: float = RARE) -> np.ndarray:
     """Return a number's mean in each trial: folds of one trial share their data."""
     found: dict[int, list[float]] = {}
@@ -345,14 +339,14 @@ def _show(
         page.paired(sides, names, "", 3, f"{what}, all four k*")
 
 
-@table("sht-table-1", SYNTHETIC)
+@table("sht-table-1", "sht-synthetic")
 def table_1(page: Page) -> None:
     columns, tested = {"k* = {}": "auc", "k* = {}, new rows": "true"}, {"true": "AUC on new rows"}
     rivals = (*METHODS[1:], DENSE, TOP, EXACT, SWAPS)
     _show(page, "Table I", (*METHODS, *ADDED), columns, tested, rivals)
 
 
-@table("sht-table-2", SYNTHETIC)
+@table("sht-table-2", "sht-synthetic")
 def table_2(page: Page) -> None:
     columns = {"F1, k* = {}": "f1", "JI, k* = {}": "ji", "F1 of the k* largest, k* = {}": "top"}
     tested = {"f1": "F1", "ji": "JI", "top": "F1 of the k* largest"}
@@ -363,7 +357,7 @@ def table_2(page: Page) -> None:
 DRAWN = (OURS, "SPAM-l1", "FSAUC", "StoIHT", "HSG-HT", DENSE)  # curves of Fig. 2
 
 
-@table("sht-fig-2", SYNTHETIC)
+@table("sht-fig-2", "sht-synthetic")
 def fig_2(page: Page) -> None:
     results, shares = page.results, page.results.budget["r"]
 
@@ -448,20 +442,6 @@ SHARE = (32, 33)
 
 PAPER_K = [1, *range(5, 51, 5), *range(60, 101, 10), 200, 300, 400, 500]
 _TWENTY = {"colon": 20, "leukemia": 20}
-GENES = (
-    Budget("shuffles", _TWENTY, _TWENTY, _TWENTY),
-    Budget("folds", 5, 5, 5),
-    Budget("k", PAPER_K, [5, 20, 50, 100, 300], PAPER_K),
-    Budget("blocks", "rows a block 1 to 39", [1, 4], [1, 2, 4, 10], [1, 2, 4, 10, 20, 40]),
-    Budget("tau of HSG-HT", [1, 10, 100, 1000], [1, 100], [1, 10, 100, 1000]),
-    Budget("epochs", "100 (programs)", 20, 50, 100),
-    Budget("beta", "1e-5 to 0.07", [1e-4, 1e-2], [1e-5, 1e-4, 1e-3, 1e-2, 0.07]),
-    Budget("xi", "1e-5, 1e-4, ..., 100", [1, 10], [1e-2, 1, 10, 100]),
-    Budget("R", "1e-5 to 1e4", [1, 100], [1e-2, 1, 100, 1e4]),
-    Budget("eta of FSAUC", "2^-10, 2^-9, ..., 2^10", [0.125, 8], [2**-6, 0.125, 8, 64]),
-    Budget("passes", "100 (programs)", 20, 50),
-    Budget("lam of AUC-SVM", "none", [1e-4, 1e-3, 1e-2], [1e-6, 1e-5, 1e-4, 1e-3, 1e-2]),
-)  # fmt: skip
 
 
 def gene_parts(budget: Spend) -> list[Part]:
@@ -492,6 +472,25 @@ def shuffled(
     return train, test, published, [(train[a], train[b]) for a, b in splits]
 
 
+@experiment(
+    "sht-genes",
+    gene_parts,
+    Budget("shuffles", _TWENTY, _TWENTY, _TWENTY),
+    Budget("folds", 5, 5, 5),
+    Budget("k", PAPER_K, [5, 20, 50, 100, 300], PAPER_K),
+    Budget("blocks", "rows a block 1 to 39", [1, 4], [1, 2, 4, 10], [1, 2, 4, 10, 20, 40]),
+    Budget("tau of HSG-HT", [1, 10, 100, 1000], [1, 100], [1, 10, 100, 1000]),
+    Budget("epochs", "100 (programs)", 20, 50, 100),
+    Budget("beta", "1e-5 to 0.07", [1e-4, 1e-2], [1e-5, 1e-4, 1e-3, 1e-2, 0.07]),
+    Budget("xi", "1e-5, 1e-4, ..., 100", [1, 10], [1e-2, 1, 10, 100]),
+    Budget("R", "1e-5 to 1e4", [1, 100], [1e-2, 1, 100, 1e4]),
+    Budget("eta of FSAUC", "2^-10, 2^-9, ..., 2^10", [0.125, 8], [2**-6, 0.125, 8, 64]),
+    Budget("passes", "100 (programs)", 20, 50),
+    Budget("lam of AUC-SVM", "none", [1e-4, 1e-3, 1e-2], [1e-6, 1e-5, 1e-4, 1e-3, 1e-2]),
+    search=SEARCH,
+    quick_minutes=4.1,
+    printed_minutes=100,
+)
 def compute_genes(job: Job) -> dict[str, Any]:
     """Run every method on one shuffle, in both protocols."""
     name, at, budget = job["set"], job["shuffle"], job.budget
@@ -556,10 +555,6 @@ def compute_genes(job: Job) -> dict[str, Any]:
     return found | proof | {f"right {GENE_SUBSET}": new.auc(w)}
 
 
-GENE_FITS = Experiment(
-    "sht-genes", GENES, gene_parts, compute_genes, SEARCH, quick_minutes=4.1, printed_minutes=100
-)
-
 GENE_ADDED = (DENSE, TOP, FISHER, EXACT, GENE_SUBSET)
 SIZES = {"colon": 62, "leukemia": 72}
 COLUMNS = {"colon": 2000, "leukemia": 7129}
@@ -586,7 +581,7 @@ def overlap(name: str) -> float:
     return (SIZES[name] - TRAINING) / TRAINING
 
 
-@table("sht-table-3", GENE_FITS)
+@table("sht-table-3", "sht-genes")
 def table_3(page: Page) -> None:
     genes, results = printed(PAPER, "Table III"), page.results
     methods = (*METHODS, *GENE_ADDED)
@@ -614,7 +609,7 @@ def table_3(page: Page) -> None:
         page.known["gap"] = page.values("gap").max()
 
 
-@table("sht-fig-3", GENE_FITS)
+@table("sht-fig-3", "sht-genes")
 def fig_3(page: Page) -> None:
     ks = [float(k) for k in page.results.budget["k"]]
     for name in SETS:
@@ -641,7 +636,7 @@ def fig_3(page: Page) -> None:
         page.draw(name, ("k", "AUC"), curves, levels, log_x=True)
 
 
-@table("sht-fig-4", GENE_FITS)
+@table("sht-fig-4", "sht-genes")
 def fig_4(page: Page) -> None:
     ks = [float(k) for k in page.results.budget["k"]]
     for name in SETS:
@@ -668,7 +663,7 @@ def fig_4(page: Page) -> None:
             page.draw(name, labels, curves, ("chance",), log_x=True)
 
 
-@table("sht-tables-4-5", GENE_FITS)
+@table("sht-tables-4-5", "sht-genes")
 def lists(page: Page) -> None:
     shared = []  # of the best five of two shuffles of a set
     for name in SETS:
@@ -697,15 +692,17 @@ STEP = 0.0475  # r (1 - r) at r = 0.05.
 
 DONE = 0.95
 
-EPOCH_BUDGET = (
+
+@experiment(
+    "sht-convergence",
+    every_part("k={k_star},r={r:g},trial={trial}", trial="trials", k_star=STARS, r="r"),
     Budget("trials", 1, 1, 5),
     Budget("epochs", 300, 300, 300),
     Budget("epochs between looks", "1", 20, 5),
     Budget("r", SHARES, SHARES, SHARES),
     Budget("rows of a batch", 50, 50, 50),
+    quick_minutes=0.3,
 )
-
-
 def compute_epochs(job: Job) -> dict[str, Any]:
     """Run SHT-AUC with k = k* and both steps, looking at AUC and objective on the way.
 
@@ -745,16 +742,7 @@ def compute_epochs(job: Job) -> dict[str, Any]:
     return found
 
 
-CONVERGENCE = Experiment(
-    "sht-convergence",
-    EPOCH_BUDGET,
-    every_part("k={k_star},r={r:g},trial={trial}", trial="trials", k_star=STARS, r="r"),
-    compute_epochs,
-    quick_minutes=0.3,
-)
-
-
-@table("sht-fig-1", CONVERGENCE)
+@table("sht-fig-1", "sht-convergence")
 def fig_1(page: Page) -> None:
     results, text = page.results, printed(PAPER, "Fig. 1")
     for k, name, r in product(STARS, (PUBLISHED, COMMON), SHARES):

@@ -505,14 +505,30 @@ class Table:
     unavailable: Mapping[str, str] = field(default_factory=dict)
 
 
+EXPERIMENTS: dict[str, Experiment] = {}  # All that have been entered.
+Computed = TypeVar("Computed", bound=Callable[[Job], dict[str, Any]])
+
+
+def experiment(
+    name: str, parts: Callable[[Mapping[str, Any]], Sequence[Part]], *budget: Budget, **more: Any
+) -> Callable[[Computed], Computed]:
+    """Enter the experiment whose parts the function computes."""
+
+    def entered(compute: Computed) -> Computed:
+        EXPERIMENTS[name] = Experiment(name, budget, parts, compute, **more)
+        return compute
+
+    return entered
+
+
 SAID = tomllib.loads(Path(__file__).with_name("tables.toml").read_text(encoding="utf-8"))
 TABLES: dict[str, Table] = {}  # All that have been entered.
 
 Fill = TypeVar("Fill", bound=Callable[[Page], None])
 
 
-def table(name: str, experiment: Experiment) -> Callable[[Fill], Fill]:
-    """Enter the table of tables.toml whose page the function fills."""
+def table(name: str, experiment: str) -> Callable[[Fill], Fill]:
+    """Enter the table of tables.toml whose page the function fills from an experiment."""
     said = SAID[name]
 
     def entered(fill: Fill) -> Fill:
@@ -523,7 +539,8 @@ def table(name: str, experiment: Experiment) -> Callable[[Fill], Fill]:
 
         place: Any = {key: said[key] for key in ("paper", "place", "title")}
         place["unavailable"] = said.get("unavailable", {})
-        TABLES[name] = Table(name=name, experiment=experiment, render=render, **place)
+        shared = EXPERIMENTS[experiment]
+        TABLES[name] = Table(name=name, experiment=shared, render=render, **place)
         return fill
 
     return entered

@@ -22,7 +22,16 @@ from aucert.validation.tables.run import tables
 from aucert.validation.tables.sauc import ALL, EXACT, PLAIN, RAW, STRUCTURED, SVM, Grid, Sides
 from aucert.validation.tables.scaling_up import Mapped, full_fit, hinge
 from aucert.validation.tables.sht import METHODS, STARS, by_trial
-from aucert.validation.tables.table import Experiment, Job, Part, Results, Run, Sample, race
+from aucert.validation.tables.table import (
+    EXPERIMENTS,
+    Experiment,
+    Job,
+    Part,
+    Results,
+    Run,
+    Sample,
+    race,
+)
 from loops import each, seeds
 from realdata import real_folder, require_real
 
@@ -88,7 +97,7 @@ def test_what_cannot_win_is_left_after_one_fold_and_what_may_draw_level_is_not()
 
 def test_the_optimum_is_below_the_incomplete_fit_on_the_linear_model() -> None:
     cut = {"training rows": [400], "test rows": 2000, "grid of lam": [1e-2]}
-    found = run_part(tiny(scaling_up.EXPERIMENT_1, **cut), "n=400,rep=0")
+    found = run_part(tiny(EXPERIMENTS["scaling-up-table-1"], **cut), "n=400,rep=0")
     assert 0 <= found["full_excess"] <= 1e-6 < found["incomplete_excess"] < 0.1
     assert 85 < found["full_auc"] < 95
     data = linear(400, 0)
@@ -108,7 +117,7 @@ def test_rows_in_features_made_when_read_are_those_made_before() -> None:
 
 def test_nystrom_and_whole_kernel_agree_on_the_radial_model() -> None:
     cut = {"training rows": [300], "test rows": 2000, "grid of lam": [1e-2], "gamma": [0.5]}
-    found = run_part(tiny(scaling_up.EXPERIMENT_2, landmarks=80, **cut), "n=300,rep=0")
+    found = run_part(tiny(EXPERIMENTS["scaling-up-table-2"], landmarks=80, **cut), "n=300,rep=0")
     assert abs(found["full_nystrom_auc"] - found["full_kernel_auc"]) < 0.1
     assert found["full_nystrom_excess"] <= 1e-5
 
@@ -122,7 +131,7 @@ def test_the_real_sets_run_on_few_rows() -> None:
         "grid of lam": [1e-3],
         "steps of Adamax, at most": 50,
     }
-    small = tiny(scaling_up.EXPERIMENT_3, **few)
+    small = tiny(EXPERIMENTS["scaling-up-table-3"], **few)
     found = run_part(small, "accelerometer,split=0", real_folder())
     assert found["n_train"] == 300 and 60 < found["radial_full_auc"] <= 100
 
@@ -149,7 +158,7 @@ FEW = {
 
 def test_every_batch_method_is_certified_and_shares_its_split() -> None:
     require_real("magic04")
-    folder, small = real_folder(), tiny(nonlinear.BATCH, **FEW)
+    folder, small = real_folder(), tiny(EXPERIMENTS["nonlinear-batch"], **FEW)
     for method in nonlinear.BATCH_METHODS:
         found = run_part(small, f"magic04,{method},split=0", folder)
         assert found["gap"] <= nonlinear.TOL and 60 < found["auc"] <= 100
@@ -163,7 +172,7 @@ def test_every_batch_method_is_certified_and_shares_its_split() -> None:
 
 def test_the_online_methods_run_on_one_split() -> None:
     require_real("skin")
-    found = run_part(tiny(nonlinear.ONLINE, **FEW), "skin,split=0", real_folder())
+    found = run_part(tiny(EXPERIMENTS["nonlinear-online"], **FEW), "skin,split=0", real_folder())
     assert all(50 < found[f"{method}_auc"] <= 100 for method in nonlinear.ONLINE_METHODS)
     assert len(found["NSAUC_curve"]) == 2 and found["optimum_gap"] <= 1e-4
 
@@ -264,7 +273,7 @@ def test_the_gaussians_of_the_toy_problem_and_the_pairs_of_the_lines() -> None:
         *mean, _, _, _, count = sauc.TOY[name]
         assert len(rows) == count
         np.testing.assert_allclose(rows.mean(axis=0), mean, atol=0.2)
-    found = sauc.compute_geometry(job(sauc.GEOMETRY.spent("quick"), draw=0))
+    found = sauc.compute_geometry(job(EXPERIMENTS["sauc-geometry"].spent("quick"), draw=0))
     for method in (PLAIN, STRUCTURED):
         assert found[f"wrong {method}"] == round(3600 * (1 - found[f"auc {method}"]))
     assert found["gap"] <= 1e-6
@@ -286,9 +295,9 @@ def test_the_anchors_give_the_printed_pair_counts_within_a_tenth(name: str) -> N
 
 
 def test_the_printed_profile_reads_the_papers_grids_first_and_coarse_ones_beside() -> None:
-    spent = sauc.REAL.spent("printed")
+    spent = EXPERIMENTS["sauc-real"].spent("printed")
     assert (len(spent["grid of sigma"]), len(spent["grid of lambda"])) == (21, 7)
-    readings = [p.parameters["reading"] for p in sauc.REAL.parts(spent)]
+    readings = [p.parameters["reading"] for p in EXPERIMENTS["sauc-real"].parts(spent)]
     counts = {reading: readings.count(reading) for reading in dict.fromkeys(readings)}
     assert counts == dict(zip(sauc.READINGS, (340, 136, 136, 136), strict=True))
     grid, coarse = (sauc.grid_of(spent, reading) for reading in sauc.READINGS[:2])
@@ -375,7 +384,7 @@ def test_a_shuffle_runs_in_both_protocols(tmp_path: Path) -> None:
 
 def test_the_published_k_is_that_of_the_best_mean_and_folds_of_a_trial_count_once() -> None:
     record = {"published SHT-AUC": [[0.6, 0.8], [0.7, 0.9]]}
-    genes = results(sht.GENE_FITS, lambda at, part: record, k=[5, 20])
+    genes = results(EXPERIMENTS["sht-genes"], lambda at, part: record, k=[5, 20])
     np.testing.assert_allclose(sht.by_test_k(genes, "published", "SHT-AUC", "colon"), 0.8)
     places = [{"k_star": 20, "r": 0.05, "trial": t, "fold": f} for t in (0, 1) for f in (0, 1)]
     parts = tuple(Part(f"{at}", place) for at, place in enumerate(places))
@@ -387,7 +396,7 @@ def test_every_rival_is_paired_with_the_method_over_all_sparsities() -> None:
     """Trials share their data: no comparison of a table as a whole is of two independent means."""
     rng, methods = np.random.default_rng(5), (*METHODS, *sht.ADDED, sht.BOTH)
     names = [f"{measure} {m}" for measure in ("auc", "true", "f1", "ji", "top") for m in methods]
-    found = results(sht.SYNTHETIC, lambda at, part: {n: rng.random() for n in names})
+    found = results(EXPERIMENTS["sht-synthetic"], lambda at, part: {n: rng.random() for n in names})
     for rival in METHODS[1:]:
         test = paired_tests("sht-table-1", found)[
             f"AUC on new rows, all four k*: SHT-AUC minus {rival}"
@@ -405,7 +414,7 @@ def test_lists_of_genes_from_common_training_rows_are_tested_with_the_jackknifes
     def make(at: int, part: Part) -> dict[str, Any]:
         return {"markers": 3} | {f"ratios {m}": shares[m][at].tolist() for m in shares}
 
-    found = results(sht.GENE_FITS, make, k=[5, 30])
+    found = results(EXPERIMENTS["sht-genes"], make, k=[5, 30])
     tests = paired_tests("sht-fig-4", found)
     for name, ratio in (("leukemia", 50 / 22), ("colon", 50 / 12)):
         at = [k for k, part in enumerate(found.parts) if part.parameters["set"] == name]
