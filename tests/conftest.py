@@ -31,7 +31,6 @@ import aucert  # noqa: E402
 import loops  # noqa: E402
 from aucert.exact.tools import compiling  # noqa: E402
 from command import Command  # noqa: E402
-from smoke import left_out, mark_smoke  # noqa: E402
 
 # The slow tests compile every loop at its first call; `test_compiling` shows that the plain forms
 # return the same bits. The fast ones walk these loops, as they are written, until one of them has
@@ -66,6 +65,24 @@ hypothesis.settings.load_profile("no clock")
 # Under nohup, and in the background of a script, an interrupt is ignored: tests of it need it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+SMOKE = 120  # about so many fast tests, from all over, run on the other interpreters
+
+
+def left_out(item: pytest.Item) -> bool:
+    """Whether a test is left out by default."""
+    return any(item.get_closest_marker(name) for name in ("slow", "release"))
+
+
+def mark_smoke(items: list[pytest.Item]) -> None:
+    """Mark the first fast test of files from all over."""
+    first: dict[str, pytest.Item] = {}
+    for item in items:
+        if not left_out(item):
+            first.setdefault(item.nodeid.partition("::")[0], item)
+    for item in list(first.values())[:: 1 + len(first) // SMOKE]:
+        item.add_marker(pytest.mark.smoke)
 
 
 def pytest_report_header() -> str:

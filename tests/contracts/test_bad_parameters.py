@@ -1,4 +1,4 @@
-"""Parameters of `aucert.approx` out of their range: what is called, and what it refuses."""
+"""Parameters out of their range: what is called, and what it refuses."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ from aucert.approx import (
 from aucert.approx.logistic_thresholding import hsg_ht, stoiht
 from aucert.approx.newton.truncated_newton import TruncatedNewton
 from aucert.approx.sht import StochasticHardThresholding
+from aucert.exact import ROCSVM, ROCSVMCV, SAUCSVM, SurvivalSVM
 from aucert.exact.errors import InputError
 from loops import each
 
@@ -56,8 +57,25 @@ def by_hsg_ht(k: Any = 3, **parameters: Any) -> None:
     hsg_ht(X, Y, k, **parameters)
 
 
+def rbf(**parameters: Any) -> None:
+    SAUCSVM(kernel="rbf", **parameters).fit(X, Y)
+
+
+def survival(**parameters: Any) -> None:
+    SurvivalSVM(**parameters).fit(X, 1.0 + np.arange(60) % 7, Y)
+
+
 # What each of them is called with, one parameter at a time.
 REFUSED: dict[Callable[..., Any], str] = {
+    ROCSVM: "lam=0.0 lam=-1.0 lam=1e999 lam='small' lam=None loss='cubic' loss=None"
+    " method='simplex' method=None method='quasi-newton' tol=0.0 tol='tight' max_time=0"
+    " max_time='short' threshold='best' threshold=None l1=-1.0",
+    SAUCSVM: "structure=-1.0 structure='big' structure_source='half' kernel='poly'"
+    " pairs='nearest:0' pairs='some' anchor_filter='B'",
+    ROCSVMCV: "lams=[] lams=['a'] cv=1 cv='many' cv=None choice='worst' n_lams=0 cv_tol=0.0"
+    " structure=-1.0 random_state='seed'",
+    rbf: "gamma=0.0",
+    survival: "lam=0.0 tol=0.0",
     FSAUC: "max_passes=0 step='x' threshold='x'",
     IncompleteROCSVM: "lam=0.0 lam='small' n_pairs='all' n_pairs=0 loss='logistic' optimizer='adam'"
     " step=-1.0 decay=2.0 max_iter=0 tol=-1e-3 threshold='best'",

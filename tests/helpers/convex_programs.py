@@ -1,4 +1,4 @@
-"""Independent answers: any loss and penalty over listed pairs by Clarabel, and flows by an LP."""
+"""Independent answers: any loss and penalty over listed pairs by Clarabel."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
-import scipy.optimize
-import scipy.sparse as sp
 
 from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Ridge, Sign
 from own_parts import Box, WeightedL1
@@ -116,21 +114,3 @@ def reference_optimum(
             break
         top = max(value(best), 1e-13)
     return value(best), best
-
-
-def largest_flow_lp(u: np.ndarray, v: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
-    """Return the largest sum of 0 <= flow_ij <= a_i b_j with row sums <= u, column sums <= v."""
-    p, q = u.size, v.size
-    rows = sp.kron(sp.identity(p), np.ones((1, q)))
-    columns = sp.kron(np.ones((1, p)), sp.identity(q))
-    caps = np.outer(a, b).ravel()
-    answer = scipy.optimize.linprog(
-        -np.ones(p * q),
-        A_ub=sp.vstack([rows, columns], format="csc"),
-        b_ub=np.concatenate([u, v]),
-        bounds=np.stack([np.zeros(p * q), caps], axis=1),
-        method="highs",
-        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-    )
-    assert answer.status == 0, answer.message
-    return float(-answer.fun)

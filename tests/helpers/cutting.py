@@ -1,4 +1,4 @@
-"""Arrays in memory, cut into partitions before some of their rows."""
+"""Arrays in memory, cut into partitions before some of their rows, and rows that change."""
 
 from __future__ import annotations
 
@@ -42,3 +42,20 @@ def queried_rows(n: int, each: int, weighted: bool) -> tuple[Any, ...]:
     grade = rng.integers(0, 4, n).astype(float)
     X = np.round(rng.normal(size=(n, 3)) + 0.3 * grade[:, None] + 5.0, 1)
     return X, query, grade, rng.integers(1, 4, n).astype(float) if weighted else None
+
+
+class Changing:
+    """Rows of which the first `after` readings are X, and all later ones another matrix."""
+
+    ndim = 2
+
+    def __init__(self, X: np.ndarray, other: np.ndarray, after: int):
+        self.X, self.other, self.after, self.count = X, other, after, 0
+        self.shape = X.shape
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __getitem__(self, rows: slice, /) -> np.ndarray:
+        self.count += 1
+        return (self.X if self.count <= self.after else self.other)[rows]

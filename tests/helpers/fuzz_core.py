@@ -18,7 +18,6 @@ from unittest import mock
 import numpy as np
 
 import naive
-import proofs
 from aucert.exact import (
     AllPairs,
     Certificate,
@@ -30,18 +29,18 @@ from aucert.exact import (
     certify,
     solve,
 )
-from aucert.exact.losses.registry import ALL_LOSSES, HINGE, SmoothHinge
+from aucert.exact.losses.registry import ALL_LOSSES, SmoothHinge
 from aucert.exact.pairs.concordance import concordance, delong
 from aucert.exact.pairs.kinds import cross_group_pairs, survival_pairs, uno_pairs
 from aucert.exact.pairs.ordered_pairs import OrderedPairs
 from aucert.exact.problem.minorant import Alpha, Evidence, Marginals, Mix, Scores
-from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Ridge, Sign, penalty_from
+from aucert.exact.problem.penalties import GroupLasso, Ridge, Sign, penalty_from
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.problem.tail import Tail, tail_risk
 from aucert.exact.problem.worst import Worst
 from aucert.exact.proof import check_proof
-from aucert.exact.proof.write import columns_of, write_proof, write_proof_of
+from aucert.exact.proof.write import columns_of
 from aucert.exact.solvers.choose import choose_solver
 from aucert.exact.sums import binned
 from aucert.exact.tools.rounding import Bound
@@ -49,7 +48,6 @@ from aucert.validation.checking.check_solver import check_solver
 from aucert.validation.reference.problems import reference_problems
 from decimal_losses import BEYOND, mean_of, root, tail_pairs
 from fuzz_kinds import (
-    Stated,
     damaged,
     estimator,
     in_blocks,
@@ -59,7 +57,6 @@ from fuzz_kinds import (
     squared_in_blocks,
     structured,
     weights,
-    written,
 )
 from fuzzing import (
     TIGHT,
@@ -74,6 +71,7 @@ from fuzzing import (
     over,
 )
 from ordered_naive import naive_ordered, naive_survival
+from proofs import Stated, scalars
 
 SMOOTH = ("logistic", "smooth_hinge", "exponential")
 QUADRATIC = ("hinge", "squared_hinge", "square")
@@ -283,17 +281,17 @@ def smooth(rng: np.random.Generator, found: Found) -> None:
     judge(rng, Core(Mean(pairs, rule), truth, name), loss, found)
 
 
+SHAPES = ("gaussian", "ties", "constant", "duplicates", "equal")
 FORMS = ("plain", "float32", "int8", "strided", "read-only", "longdouble", "list")
 
 
 def penalised(rng: np.random.Generator, found: Found) -> None:
-    """Elastic net, lasso, group lasso, signs; every loss; certificates of any weights and scores.
+    """Elastic net, lasso, group lasso, signs, over classes or ordered pairs; every loss.
 
-    F is summed in fractions, or to 60 digits; a solver's point shows a lower bound to be false.
+    Solutions, certificates of any weights and scores, and audits; a tight point is their rival.
     """
-    n, d = int(rng.integers(3, 13)), int(rng.integers(1, 5))
-    y = hard_labels(rng, n)
-    shape = str(rng.choice(["gaussian", "ties", "constant", "duplicates", "equal", "columns"]))
+    n, d = int(rng.integers(4, 14)), int(rng.integers(1, 5))
+    y, shape = hard_labels(rng, n), str(rng.choice([*SHAPES, "columns"]))
     values = hard_values(rng, y, d, shape)
     if shape == "columns":
         values = values / np.abs(values).max(axis=0) * 10.0 ** rng.integers(-4, 5, d)
@@ -301,27 +299,34 @@ def penalised(rng: np.random.Generator, found: Found) -> None:
     given, X = in_form(values, str(rng.choice(FORMS)))
     if scale != 1:
         given = X = values * scale
+    loss = str(rng.choice(["hinge", *QUADRATIC, *SMOOTH]))
+    if rng.integers(2):
+        kind = str(rng.choice(["grades", "weights", "gain", "share", "survival"]))
+        core = ordered_core(rng, n, kind, "auto", loss)
+    else:
+        pairs = naive.weighted_pairs((y == 1).tolist(), AllPairs())
+        risk = Mean(AllPairs().on(y == 1), ALL_LOSSES[loss])
+        core = Core(risk, lambda s: mean_of(loss, s, pairs), f"classes, {loss}", {"y": y})
     penalty = hard_penalty(rng, X, d)
-    loss = str(rng.choice([*QUADRATIC, *SMOOTH]))
-    found.name = f"{shape}, X {X.shape}, scale {scale:g}, {loss}, {penalty!r}"
-    shape_of: Any = {"loss": loss, "penalty": penalty}
-    tight = solve(given, y, **shape_of, tol=1e-8, max_time=0.1)
-    pairs = naive.weighted_pairs((y == 1).tolist(), AllPairs())
-    objective = whole_of(X, lambda s: mean_of(loss, s, pairs), penalty)
-    problem = Problem(Rows(given), Mean(AllPairs().on(y == 1), ALL_LOSSES[loss]), penalty)
-    rival = objective(tight.w)
-    found.judged(claim_faults(tight.certificate, rival, rival, penalty.l2))
+    found.name = f"{core.name}, {shape}, X {X.shape}, scale {scale:g}, {penalty!r}"
+    objective = whole_of(X, core.truth, penalty)
+    asked: Any = {"y": None, "loss": loss, "penalty": penalty, **core.asked}
+    tight = solve(given, **asked, tol=1e-8, max_time=0.2)
+    rough = solve(given, **asked, tol=1e-2, max_time=0.1)
+    rival = both_judged(objective, penalty, rough, tight, found)
     far = tight.w * (1 + 10.0 ** rng.uniform(-6, 0) * rng.normal(size=d))
     if exact_penalty(penalty, naive.exact(far)) is None:
         return
-    value = objective(far)
+    problem, value = Problem(Rows(given), core.risk, penalty), objective(far)
     near = problem.space.scores(tight.w) * (1 + 10.0 ** rng.uniform(-9, -1))
     width = float(rng.choice([0.0, 1e-3, 0.3]))
-    for witness in (Minorant.from_scores(problem, near, width), tight.witness):
-        claim = Certificate.of(problem, far, witness)
+    claims: list[Any] = [
+        Certificate.of(problem, far, witness)
+        for witness in (Minorant.from_scores(problem, near, width), tight.witness)
+    ]
+    claims.append(certify(given, **asked, w=far, refine=bool(rng.integers(2)), max_time=0.2))
+    for claim in claims:
         found.judged(claim_faults(claim, value, rival, penalty.l2))
-    audit = certify(given, y, w=far, refine=False, **shape_of)
-    found.judged(claim_faults(audit, value, rival, penalty.l2))
 
 
 def hard_penalty(rng: np.random.Generator, X: np.ndarray, d: int) -> Any:
@@ -329,6 +334,8 @@ def hard_penalty(rng: np.random.Generator, X: np.ndarray, d: int) -> Any:
     unit = float(np.abs(X - X[0]).max()) or 1.0
     l1 = float(10.0 ** rng.uniform(-4, 0)) * unit
     l2 = float(10.0 ** rng.uniform(-5, 1)) * unit**2 * int(rng.integers(0, 4) > 0)
+    if l2 > 0 and rng.integers(4) == 0:
+        return Ridge(l2)
     groups = rng.integers(0, 2, d) if rng.integers(3) == 0 else None
     choice = int(rng.integers(3))
     sign = [None, "nonnegative", [int(rng.integers(d))]][choice]
@@ -420,22 +427,6 @@ CORE: list[Kind] = [
     *(tail, ordered, own_kernel, smooth, tail, checked_solver),
 ]
 """Twelve in turn: the core types and what is written against them."""
-
-
-SHAPES = ("gaussian", "ties", "constant", "duplicates", "equal")
-
-
-def solved_ordered(rng: np.random.Generator, found: Found) -> None:
-    """The general solvers over ordered pairs: the ridge and the elastic net, every loss."""
-    n, d = int(rng.integers(4, 20)), int(rng.integers(1, 4))
-    loss = str(rng.choice(["hinge", *QUADRATIC, *SMOOTH]))
-    kind = str(rng.choice(["grades", "weights", "gain", "share"]))
-    core = ordered_core(rng, n, kind, "auto", loss)
-    X = hard_values(rng, hard_labels(rng, n), d, str(rng.choice(SHAPES)))
-    unit = float(np.abs(X - X[0]).max()) or 1.0
-    l2, l1 = float(10.0 ** rng.uniform(-5, 1)) * unit**2, float(10.0 ** rng.uniform(-3, -1)) * unit
-    penalty: Any = ElasticNet(l2, l1) if rng.integers(3) == 0 else Ridge(l2)
-    judge_solver(X, core, penalty, found)
 
 
 def solved_tail(rng: np.random.Generator, found: Found) -> None:
@@ -530,29 +521,6 @@ def statistics(rng: np.random.Generator, found: Found) -> None:
     found.judged(wrong + [f"variance off by {apart:.3g}"] * bool(apart > 1e-12))
 
 
-def penalised_ordered(rng: np.random.Generator, found: Found) -> None:
-    """Group lasso, signs and the elastic net over ordered pairs: solutions, and audits of others.
-
-    The pairs are by group and grade, with weights, gains and shares, or those of survival.
-    """
-    n, d = int(rng.integers(4, 16)), int(rng.integers(1, 5))
-    scale = 10.0 ** float(rng.choice([0, 0, 0, -6, 6, -60, 60]))
-    X = hard_values(rng, hard_labels(rng, n), d, str(rng.choice(SHAPES))) * scale
-    loss = str(rng.choice(["hinge", *QUADRATIC, *SMOOTH]))
-    kind = str(rng.choice(["grades", "weights", "gain", "share", "survival"]))
-    core, penalty = ordered_core(rng, n, kind, "auto", loss), hard_penalty(rng, X, d)
-    found.name = f"{core.name}, X {X.shape}, scale {scale:g}, {penalty!r}"
-    objective = whole_of(X, core.truth, penalty)
-    asked: Any = {"y": None, "loss": loss, "penalty": penalty, **core.asked}
-    tight = solve(X, **asked, tol=1e-8, max_time=0.2)
-    rough = solve(X, **asked, tol=1e-2, max_time=0.1)
-    rival = both_judged(objective, penalty, rough, tight, found)
-    far = tight.w * (1 + 10.0 ** rng.uniform(-6, 0) * rng.normal(size=d))
-    if exact_penalty(penalty, naive.exact(far)) is not None:
-        audit = certify(X, **asked, w=far, refine=bool(rng.integers(2)), max_time=0.2)
-        found.judged(claim_faults(audit, objective(far), rival, penalty.l2))
-
-
 def worst_group(rng: np.random.Generator, found: Found) -> None:
     """The worst of several groups, each with rows of both classes; every loss and penalty."""
     groups, d = int(rng.integers(1, 4)), int(rng.integers(1, 4))
@@ -591,11 +559,7 @@ def ordered_proof(rng: np.random.Generator, found: Found) -> None:
     lam, tol = float(10.0 ** rng.uniform(-5, 2)) * unit**2, float(10.0 ** rng.uniform(-9, -1))
     found.name = f"proof, {kind}, {shape}, X {X.shape}, lam {lam:.2g}, tol {tol:.0e}"
     solution, tight = stated.solve(lam, tol=tol), stated.solve(lam, tol=1e-9, max_time=0.3).w
-    if kind == "ordered":
-        problem = Problem(Rows(X), Mean(stated.ordered_pairs(), HINGE), Ridge(lam))
-        proof = written(lambda path: write_proof_of(problem, solution, path))
-    else:
-        proof = written(write_proof, X, lam=lam, solution=solution, **stated.asked())
+    proof = stated.written(lam, solution)
     try:
         found.judged([])
         stated.check(check_proof.check, proof)
@@ -605,7 +569,7 @@ def ordered_proof(rng: np.random.Generator, found: Found) -> None:
         bins, half = 1 << int(rng.integers(0, 12)), int(rng.integers(0, 40))
         scores = np.floor(bins * (X @ (tight * rng.choice([1.0, 0.9])))).astype(np.int64)
         kept = {name: x for name, x in proof.items() if name not in ("u", "v", "cap")}
-        proof = kept | proofs.scalars(kind="scores", bins=bins, half=half)
+        proof = kept | scalars(kind="scores", bins=bins, half=half)
         proof["scores"] = scores if np.abs(X @ tight).max() < 1e12 else 0 * scores
     damaged(rng, found, stated, proof, tight)
 
@@ -628,8 +592,8 @@ def _columns(rng: np.random.Generator, n: int, kind: str) -> dict[str, Any]:
 
 
 PAIRS: list[Kind] = [
-    *(solved_ordered, solved_tail, statistics, solved_ordered, zeros),
-    *(penalised_ordered, ordered_proof, worst_group, penalised_ordered, ordered_proof),
+    *(penalised, solved_tail, statistics, penalised, zeros),
+    *(penalised, ordered_proof, worst_group, penalised, ordered_proof),
 ]
 """Ten in turn."""
 

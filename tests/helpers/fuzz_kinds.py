@@ -5,43 +5,35 @@ kernels, losses of one's own, numbers that float64 does not hold, and rows that 
 from __future__ import annotations
 
 import re
-import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import naive
-import proofs
 from aucert.approx import FSAUC, SHTAUC, SOLAM, SPAM, IncompleteROCSVM, RankSVM
 from aucert.exact import (
     ROCSVM,
     AllPairs,
-    Certificate,
-    Minorant,
     PairList,
-    Ridge,
     Rows,
     Solution,
     StreamedRows,
     best_subset,
     certify,
-    pair_problem,
     regularization_path,
     solve,
 )
 from aucert.exact.certificate.exact_certificate import ExactCertificate
-from aucert.exact.pairs.ordered_pairs import OrderedPairs
 from aucert.exact.problem.minorant import Alpha, Scores, Weights
 from aucert.exact.proof import check_proof
-from aucert.exact.proof.write import write_proof
 from aucert.exact.solvers.convex_reference import convex_reference
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.square_loss.convex_square import ConvexSquare
 from aucert.exact.square_loss.row_average import RowAverage
 from aucert.exact.tools.exact_numbers import float_above, float_below
+from cutting import Changing
 from decimal_losses import mean_of
 from fuzzing import (
     TIGHT,
@@ -50,6 +42,7 @@ from fuzzing import (
     Kind,
     LinearTruth,
     NaiveTruth,
+    bound_faults,
     faults_next_to,
     hard_labels,
     hard_lam,
@@ -64,9 +57,10 @@ from fuzzing import (
     stored,
     true_gram,
 )
-from ordered_naive import naive_ordered, naive_survival
-from own_parts import Polynomial
+from own_parts import Polynomial, RoundedHinge
 from pairwise import ExactSquare
+from proofs import Stated, scalars
+from subset_problems import AWKWARD, awkward
 
 KINDS_OF_SCORES = (
     *("exact", "printed", "nearly", "other", "below", "constant", "far", "tiny", "far", "tiny"),
@@ -154,22 +148,14 @@ def _some_scores(
     return s
 
 
-KINDS_OF_FEATURES = (
-    *("plain", "near copy", "near copy", "near copy", "copy", "constant", "sums", "ties"),
-    "scales",
-)
-
-
 def subset(rng: np.random.Generator, found: Found) -> None:
     """`best_subset` against all supports in fractions, with near copies and constants."""
-    X, y, weight, name = _features(rng)
-    d = X.shape[1]
-    k = int(rng.integers(1, d + 1))
-    ridge = float(10.0 ** rng.uniform(-4, 1)) if rng.integers(2) else 0.0
+    name = str(rng.choice(AWKWARD))
+    X, y, k, weight, ridge = awkward(int(rng.integers(1 << 30)), name)
     method = ["branch-and-bound", "exhaustive"][rng.integers(2)]
     found.name = f"subset, {name}, X {X.shape}, k {k}, ridge {ridge:.2g}, {method}"
     result = best_subset(X, y, k, ridge, sample_weight=weight, method=method, max_time=5.0)
-    true = ExactSquare(X, y == 1, weight, ridge)
+    true = ExactSquare(X, y, weight, ridge)
     value, least = true.value(result.w), true.best(k)
     wrong = over("F is above its bound", value, result.upper)
     wrong += over("the lower bound is above the optimum", result.lower, least)
@@ -184,16 +170,15 @@ PROVED = Fraction(1, 10**9) + Fraction(1, 10**15)
 
 def sparse_auc(rng: np.random.Generator, found: Found) -> None:
     """`SHTAUC`: its lower bound and `proved_`, also as judged by `best_subset`."""
-    X, y, weight, name = _features(rng)
-    d = X.shape[1]
-    k = int(rng.integers(1, d + 1))
+    name = str(rng.choice(AWKWARD))
+    X, y, k, weight, _ = awkward(int(rng.integers(1 << 30)), name)
     found.name = f"SHTAUC, {name}, X {X.shape}, k {k}"
     try:
         model = SHTAUC(k=k, random_state=0, max_time=2.0).fit(X, y, weight)
     except ValueError:  # scikit-learn's own checks
         found.refused += 1
         return
-    true = ExactSquare(X, y == 1, weight)
+    true = ExactSquare(X, y, weight)
     value, least = true.value(model.coef_[0]), true.best(k)
     found.judged(_gap_faults(model, value, least, PROVED))
     model.judge(best_subset(X, y, k, sample_weight=weight, max_time=5.0))
@@ -208,81 +193,7 @@ def _gap_faults(model: Any, value: Fraction, least: Fraction, proved: Fraction) 
     return wrong
 
 
-def _features(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, Any, str]:
-    """Return few rows and features, some of them near copies, constant or of far sizes."""
-    n, d = int(rng.integers(5, 15)), int(rng.integers(2, 6))
-    y = rng.permutation(np.arange(n) < rng.integers(1, n)).astype(int)
-    X = rng.normal(size=(n, d)) + rng.uniform(0, 1) * y[:, None]
-    name = KINDS_OF_FEATURES[rng.integers(len(KINDS_OF_FEATURES))]
-    if name == "near copy":
-        X[:, 0] = X[:, 1] * (1 + 10.0 ** rng.uniform(-14, -5) * rng.normal(size=n))
-    elif name == "copy":
-        X[:, 0] = -2 * X[:, 1]
-    elif name == "constant":
-        X[:, 0] = 0.1
-    elif name == "sums":
-        X[:, 0] = X.sum(axis=1)
-    elif name == "ties":
-        X = np.round(X)
-    elif name == "scales":
-        X = X * 10.0 ** rng.integers(-9, 9, d)
-    weight = hard_weight(rng, y) if rng.uniform() < 0.3 else None
-    return X, y, weight, name
-
-
 FIELDS = ("lam", "w", "offset", "scale", "u", "v", "cap", "bins", "half", "w_dual", "scores")
-
-
-@dataclass(frozen=True)
-class Stated:
-    """What a proof file is about: rows, what orders them, and how often each counts."""
-
-    X: np.ndarray
-    kind: str
-    columns: dict[str, Any]
-    r: np.ndarray
-
-    def check(self, call: Any, proof: dict[str, Any]) -> Any:
-        """Return what a function of the checker makes of these rows and a proof."""
-        columns, order = self.columns, self.columns.get("positive")
-        if order is None:
-            order = check_proof.ordering(self.kind, columns, proof, {})
-        return call(proof, self.X, order, self.r)
-
-    def solve(self, lam: float, **more: Any) -> Any:
-        return solve(self.X, lam=lam, **self.asked(), **more)
-
-    def asked(self) -> dict[str, Any]:
-        if self.kind == "ordered":
-            return {"y": None, "pairs": self.ordered_pairs()}
-        if self.kind == "classes":
-            return {"y": self.columns["positive"], "sample_weight": self.r}
-        return {"y": None, "sample_weight": self.r, **self.columns}
-
-    def sides(self) -> list[np.ndarray]:
-        one = np.ones(self.r.size)
-        return [np.asarray(self.columns.get(side, one)) * self.r for side in ("upper", "lower")]
-
-    def ordered_pairs(self) -> OrderedPairs:
-        columns, share = self.columns, self.columns.get("share")
-        return OrderedPairs(columns["group"], columns["key"], *self.sides(), share=share)
-
-    def pairs(self) -> list[tuple[int, int, Fraction]]:
-        """Return the pairs one by one, with their weights."""
-        columns, r = self.columns, self.r
-        if self.kind == "survival":
-            plain = naive_survival(columns["time"], columns["event"])
-            both = zip(plain.i, plain.j, strict=True)
-            held = [(i, j, Fraction(int(r[i] * r[j]))) for i, j in both]
-            return [pair for pair in held if pair[2] > 0]
-        if self.kind == "ordered":
-            keys, share = (columns["group"], columns["key"]), columns.get("share")
-            true = naive_ordered(*keys, *self.sides(), share=share)
-        elif self.kind == "query":
-            true = naive_ordered(columns["qid"], columns["y"], r, r)
-        else:
-            true = naive_ordered(None, columns["positive"], r, r)
-        return list(zip(true.i, true.j, true.weight, strict=True))
 
 
 def proof_fields(rng: np.random.Generator, found: Found) -> None:
@@ -293,22 +204,14 @@ def proof_fields(rng: np.random.Generator, found: Found) -> None:
     r[[np.flatnonzero(hard.y == label)[0] for label in (0, 1)]] = 2
     lam = hard_lam(rng, hard.true)
     found.name = f"proof, {hard.name}, lam {lam:.2g}"
-    stated = Stated(hard.true, "classes", {"positive": hard.positive}, r)
-    solution = solve(hard.true, hard.positive, lam, sample_weight=r, tol=1e-6)
-    proof = written(write_proof, hard.true, hard.positive, lam, solution, sample_weight=r)
+    stated = Stated(hard.true, "classes", {"y": hard.positive}, r)
+    solution = stated.solve(lam, tol=1e-6)
+    proof = stated.written(lam, solution)
     if proof["kind"] != "weights" and rng.integers(2):  # a dual point made from weights
         proof = {name: x for name, x in proof.items() if name not in ("u", "v", "cap")}
         fields = {"kind": "weights", "w_dual": solution.w, "bins": 2**10}
-        proof |= proofs.scalars(**fields, half=int(rng.integers(0, 20)))
+        proof |= scalars(**fields, half=int(rng.integers(0, 20)))
     damaged(rng, found, stated, proof, stated.solve(lam, **TIGHT).w)
-
-
-def written(write: Any, *of: Any, **more: Any) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "proof.npz"
-        write(path, *of, **more)
-        with np.load(path) as file:
-            return dict(file)
 
 
 def damaged(
@@ -332,7 +235,7 @@ def damaged(
             if rng.uniform() < 0.7:  # whoever changes a field claims what can be verified then
                 text += ", claims as tight as can be"
                 upper, lower, digest = other.check(check_proof.bounds, changed)
-                changed |= claims_of(upper, lower) | proofs.scalars(sha256=digest)
+                changed |= claims_of(upper, lower) | scalars(sha256=digest)
             verdict = other.check(check_proof.check, changed)
         except ValueError:
             found.refused += 1
@@ -344,7 +247,7 @@ def damaged(
 def claims_of(upper: Fraction, lower: Fraction) -> dict[str, Any]:
     """Return the claims of the bounds that a checker finds, and of no less."""
     claims = {"primal": float_above(upper), "dual": float_below(lower)}
-    return proofs.scalars(**claims, gap=float_above(upper - lower))
+    return scalars(**claims, gap=float_above(upper - lower))
 
 
 def _verified(stated: Stated, proof: dict[str, Any], verdict: str, tight: np.ndarray) -> list[str]:
@@ -515,49 +418,25 @@ def own_kernel(rng: np.random.Generator, found: Found) -> None:
     judged_by(rng, found, hard, K, lam, loss, hard_pairs(rng, X, y), asked)
 
 
-@dataclass(frozen=True)
-class ShiftedHinge:
-    """max(0, level - t): a convex loss of somebody's own, dual part level alpha."""
-
-    level: float
-    name: str = "of one's own"
-    lipschitz: float = 1.0
-    smoothness: float = np.inf
-    nonincreasing: bool = True
-
-    def value(self, t: np.ndarray) -> np.ndarray:
-        return np.maximum(0.0, self.level - t)
-
-    def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
-        return (t < self.level).astype(float)
-
-    def dual(self, alpha: np.ndarray) -> np.ndarray:
-        return self.level * alpha
-
-    def clip(self, alpha: np.ndarray) -> np.ndarray:
-        return np.clip(alpha, 0.0, 1.0)
-
-
 def own_loss(rng: np.random.Generator, found: Found) -> None:
-    """A loss of one's own over a list of pairs, or all: certified truly.
-
-    max(0, q - t) at w is q times the hinge at w / q, and |w|^2 is q^2 |w / q|^2: so its optimum is
-    q times that of the hinge with q lam.
-    """
+    """A loss of one's own, the smooth hinge of any corner, over a list of pairs or all."""
     hard = hard_rows(rng, 30, "gaussian", "plain")
     plus, minus = np.flatnonzero(hard.positive), np.flatnonzero(~hard.positive)
     listed = PairList(rng.choice(plus, 40), rng.choice(minus, 40))
     pairs = listed if rng.random() < 0.5 else AllPairs()
-    level, lam = float(rng.choice([0.25, 0.5, 2.0, 4.0])), float(10.0 ** rng.uniform(-2, 2))
-    found.name = f"a loss of one's own, {hard.name}, level {level}, lam {lam:.2g}"
-    best = solve(hard.true, hard.y, level * lam, pairs=pairs, **TIGHT)
-    loss: Any = ShiftedHinge(level)
-    problem = pair_problem(Rows(hard.true), hard.positive, pairs, loss, Ridge(lam))
-    witness = Minorant.from_scores(problem, problem.space.scores(level * best.w))
-    certificate = Certificate.of(problem, level * best.w, witness)
-    truth = LinearTruth(hard.true, hard.positive, level * lam, "hinge", pairs)
-    least = Fraction(level) * truth.objective(best.w)
-    found.judged(over("the dual is above F(best)", certificate.dual, least))
+    corner, lam = float(10.0 ** rng.uniform(-2, 1)), float(10.0 ** rng.uniform(-2, 2))
+    tol = float(10.0 ** rng.integers(-9, 0))
+    found.name = f"a loss of one's own, {hard.name}, corner {corner:.2g}, lam {lam:.2g}"
+    asked: Any = {"lam": lam, "loss": RoundedHinge(corner), "pairs": pairs}
+    solutions = [solve(hard.true, hard.y, **asked, **how) for how in ({"tol": tol}, TIGHT)]
+    rows, every = naive.exact(hard.true), naive.weighted_pairs(hard.positive.tolist(), pairs)
+    values = []
+    for solution in solutions:
+        w = naive.exact(solution.w)
+        mean = mean_of("smooth_hinge", naive.products(rows, w), every, Fraction(corner))
+        values.append(mean + Fraction(lam) / 2 * naive.norm2(w))
+    for solution, value in zip(solutions, values, strict=True):
+        found.judged(bound_faults(solution.certificate, value, min(values), lam))
 
 
 def casts(rng: np.random.Generator, found: Found) -> None:
@@ -643,32 +522,19 @@ def _rivals(
     return [point * min(1.0, radius / length * (1 - 1e-12))] if length else [point]
 
 
-class Changing:
-    """Rows of which two of different classes change places after a number of readings."""
-
-    def __init__(self, X: np.ndarray, after: int, swap: tuple[int, int]):
-        self.X, self.after, self.swap, self.shape = X.copy(), after, swap, X.shape
-
-    def __getitem__(self, rows: slice, /) -> np.ndarray:
-        self.after -= 1
-        if self.after == 0:
-            self.X[list(self.swap)] = self.X[list(self.swap[::-1])]
-        return self.X[rows].copy()
-
-
 def changing(rng: np.random.Generator, found: Found) -> None:
     """Rows that change while they are read: refused, or a certificate of what they were."""
     hard = hard_rows(rng, 60, "gaussian", "plain")
     swap = tuple(int(rng.choice(np.flatnonzero(side))) for side in (hard.positive, ~hard.positive))
     lam, after = hard_lam(rng, hard.true), int(10.0 ** rng.uniform(0, 3))
     found.name = f"changing after {after} readings, {hard.name}, lam {lam:.2g}"
-    source = Changing(hard.true, after, (swap[0], swap[1]))
+    other = hard.true.copy()
+    other[list(swap)] = other[list(swap[::-1])]
+    source = Changing(hard.true, other, after)
     rows = StreamedRows(source, int(rng.integers(1, 70)))
-    changed = source.after <= 0  # before any claim: then all of it is of the changed rows
+    # Before any claim: then all of it is of the changed rows.
+    X = other if source.count > after else hard.true
     solution = solve(rows, hard.y, lam, tol=float(10.0 ** rng.integers(-9, 0)))
-    X = hard.true.copy()
-    if changed:
-        X[list(swap)] = X[list(swap[::-1])]
     truth = LinearTruth(X, hard.positive, lam, "hinge")
     tight = solve(X, hard.y, lam, **TIGHT)
     found.solved(truth, solution, tight)

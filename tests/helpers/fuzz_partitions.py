@@ -17,9 +17,10 @@ from aucert.exact.spaces.partitions import fold_of
 from cutting import cut, cut_groups
 from decimal_losses import mean_of
 from fuzz_core import QUADRATIC, SMOOTH, claim_faults, whole_of
-from fuzz_kinds import claims_of, mutated, verified_faults, written
+from fuzz_kinds import claims_of, mutated, verified_faults
 from fuzzing import Found, Kind, hard_labels, hard_lam, hard_values
 from ordered_naive import naive_ordered
+from proofs import written
 
 SHAPES = (
     *("gaussian", "ties", "constant", "duplicates", "columns", "scale", "offset", "heavy"),

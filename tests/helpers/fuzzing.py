@@ -318,25 +318,6 @@ TIGHT: Any = {"tol": 1e-12, "max_time": 2.0}
 """How a strong point is looked for; how strong it is decides what is seen, not what is true."""
 
 
-@dataclass(frozen=True)
-class Claim:
-    """What is claimed of weights: the fields of a `Certificate`, each true by itself."""
-
-    w: np.ndarray
-    primal: float
-    dual: float
-    gap: float
-    radius: float
-    rounding: float
-    relative_gap: float | None
-
-    @classmethod
-    def of(cls, w: np.ndarray, certificate: Any) -> Claim:
-        """Return the claim of a `Certificate` or an `Audit`."""
-        names = ("primal", "dual", "gap", "radius", "rounding", "relative_gap")
-        return cls(np.asarray(w, dtype=float), *(getattr(certificate, name) for name in names))
-
-
 class Truth(Protocol):
     """F at any point, the squared distance |f - g|^2 of two, and lam, as fractions."""
 
@@ -466,18 +447,21 @@ def bound_faults(
     return wrong
 
 
-def faults(claim: Claim, truth: Truth, best: np.ndarray, best_radius: float = np.inf) -> list[str]:
-    """Return what is false in a claim, given the best point known, and how far it is off."""
-    value = truth.objective(claim.w)
+def faults(
+    truth: Truth, w: np.ndarray, claim: Any, best: np.ndarray, best_radius: float = np.inf
+) -> list[str]:
+    """Return what is false in a claim about w, given the best point, and how far that is off."""
+    w = np.asarray(w, dtype=float)
+    value = truth.objective(w)
     wrong = bound_faults(claim, value, min(value, truth.objective(best)), truth.lam)
     if best_radius < np.inf:
         far = Fraction(claim.radius) + Fraction(best_radius)
-        wrong += over("the optimum is off the radius", truth.distance2(claim.w, best), far * far)
+        wrong += over("the optimum is off the radius", truth.distance2(w, best), far * far)
     return wrong
 
 
 def faults_next_to(truth: Truth, w: np.ndarray, certificate: Any, tight: Any) -> list[str]:
-    return faults(Claim.of(w, certificate), truth, tight.w, truth.radius(tight))
+    return faults(truth, w, certificate, tight.w, truth.radius(tight))
 
 
 if __name__ == "__main__":

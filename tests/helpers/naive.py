@@ -138,16 +138,39 @@ def dual_value(
     return gain - norm2(pulled(X, marginals(alpha, pairs, len(X)))) / (2 * lam)
 
 
-def solved(matrix: Sequence[Sequence[Number]], right: Sequence[Number]) -> list[Number] | None:
-    """Return the solution of a square system in fractions, or None where it is singular."""
+def solved(matrix: Sequence[Sequence[Number]], right: Sequence[Number]) -> list[Fraction]:
+    """Return the solution of a square system in fractions, which is not singular."""
     rows = [[*map(Fraction, line), Fraction(b)] for line, b in zip(matrix, right, strict=True)]
     for k in range(len(rows)):
-        pivot = next((i for i in range(k, len(rows)) if rows[i][k] != 0), None)
-        if pivot is None:
-            return None
+        pivot = next(i for i in range(k, len(rows)) if rows[i][k] != 0)
         rows[k], rows[pivot] = rows[pivot], rows[k]
         for i in range(len(rows)):
             if i != k and rows[i][k] != 0:
                 factor = rows[i][k] / rows[k][k]
                 rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
     return [row[-1] / row[k] for k, row in enumerate(rows)]
+
+
+def semidefinite(matrix: Sequence[Sequence[Fraction]]) -> bool:
+    """Whether elimination in fractions meets no negative pivot, nor a zero one with a rest."""
+    A = [list(row) for row in matrix]
+    n = len(A)
+    for k in range(n):
+        if A[k][k] < 0 or (A[k][k] == 0 and any(A[k][k + 1 :])):
+            return False
+        for i in range(k + 1, n) if A[k][k] else ():
+            factor = A[i][k] / A[k][k]
+            A[i] = [a - factor * b for a, b in zip(A[i], A[k], strict=True)]
+    return True
+
+
+def scatter(pairs: AllPairs | PairList, positive: np.ndarray) -> list[list[Fraction]]:
+    """Return R, the covariance of the differences e_i - e_j of the pairs."""
+    n, triples = positive.size, weighted_pairs(positive.tolist(), pairs)
+    whole = sum(c for *_, c in triples)
+    mean = marginals([1 / whole] * len(triples), triples, n)
+    R = [[Fraction(0)] * n for _ in range(n)]
+    for i, j, c in triples:
+        for p, q, sign in ((i, i, 1), (j, j, 1), (i, j, -1), (j, i, -1)):
+            R[p][q] += sign * c / whole
+    return [[R[p][q] - mean[p] * mean[q] for q in range(n)] for p in range(n)]

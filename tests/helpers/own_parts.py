@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from aucert.exact.certificate.solution import Recorder, Solver, Status
+from aucert.exact.errors import InputError
 from aucert.exact.problem.minorant import Minorant
 from aucert.exact.problem.penalties import FeaturePenalty
 from aucert.exact.problem.problem import Problem
@@ -95,14 +96,17 @@ class Polynomial:
 
 @dataclass(frozen=True)
 class GradientDescent(Solver):
-    """Steps of 1/L for a smooth loss with the ridge."""
+    """Steps of 1/L for a smooth loss with the ridge; `word` is what `run` returns."""
 
     tol: float = 1e-6
     max_iter: int = 20_000
+    word: Status | None = None
+    max_time: float | None = None
     name: ClassVar[str] = "gradient descent"
 
     def check(self, problem: Problem) -> None:
-        assert problem.lam > 0
+        if not np.isfinite(problem.loss.smoothness):
+            raise InputError("a smooth loss only")
 
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
         assert recorder.w0 is not None
@@ -117,6 +121,8 @@ class GradientDescent(Solver):
             recorder.offer(w, primal, witness, primal - float(left @ left) / (2 * problem.lam))
             recorder.step()
             if recorder.near(self.tol / 2):
-                return None
+                break
+            if recorder.out_of_time:
+                return Status.TIME_LIMIT
             w = w - left / steep
-        return Status.ITERATION_LIMIT
+        return self.word

@@ -45,16 +45,6 @@ def least_mean_square(
     return float(np.sum((b - A @ w) ** 2))
 
 
-def best_subset(X: np.ndarray, positive: np.ndarray, k: int) -> tuple[tuple[int, ...], float]:
-    """The best k features and the minimum on them, by trying all."""
-    found = {
-        chosen: least_mean_square(X, positive, list(chosen))
-        for chosen in itertools.combinations(range(X.shape[1]), k)
-    }
-    best = min(found, key=lambda chosen: found[chosen])
-    return best, found[best]
-
-
 class ExactSquare:
     """Sigma with lam/2 on its diagonal, and delta, of rows and their weights."""
 

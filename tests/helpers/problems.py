@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,63 +13,6 @@ from aucert.exact.pairs.kinds import group_auc_pairs, query_pairs, survival_pair
 from aucert.exact.problem.penalties import Ridge
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.problem.risk import Mean
-from fuzzing import hard_values
-
-SHAPES = (
-    *("gaussian", "noise", "separable", "integers", "levels", "duplicates", "constant"),
-    *("one positive", "many features", "heavy"),
-)
-"""Kinds of features of `random_case`; seed k has kind k modulo their number."""
-
-MOST_PAIRS = 5000
-
-
-@dataclass(frozen=True, eq=False)
-class Case:
-    """One problem: the arguments of `solve`, and its name for messages."""
-
-    X: np.ndarray
-    y: np.ndarray
-    lam: float
-    loss: str
-    pairs: AllPairs | PairList
-    name: str
-
-    @property
-    def positive(self) -> np.ndarray:
-        return self.y == 1
-
-
-def random_case(seed: int, largest: int = 300) -> Case:
-    """Return the problem of that seed: n 4..largest, at most `MOST_PAIRS`, lam 1e-5..10.
-
-    The loss is the hinge (two thirds) or the squared hinge; now and then there are row weights,
-    some of them zero, or a drawn list of pairs with multiplicities.
-    """
-    rng = np.random.default_rng([20240, seed])
-    kind = SHAPES[seed % len(SHAPES)]
-    n = int(np.exp(rng.uniform(np.log(4), np.log(largest))))
-    n_pos = 1 if kind == "one positive" else max(1, round(n * rng.uniform(0.01, 0.5)))
-    n_pos = min(n_pos, max(1, MOST_PAIRS // n))
-    y = rng.permutation(np.arange(n) < n_pos).astype(int)
-    d = int(rng.integers(10, 21)) if kind == "many features" else int(rng.integers(1, 9))
-    X = hard_values(rng, y * (kind != "noise"), d, kind)
-    X = np.round(2 * X) if kind == "integers" else X
-    X = np.clip(np.round(X), -1, 1) if kind == "levels" else X
-    lam = float(10.0 ** rng.uniform(-5, 1))
-    loss = "squared_hinge" if seed % 3 == 2 else "hinge"
-    plus, minus, choice = np.flatnonzero(y), np.flatnonzero(1 - y), rng.uniform()
-    pairs: AllPairs | PairList = AllPairs()
-    if 0.6 < choice < 0.8:
-        weight = rng.integers(0, 4, size=n).astype(float)
-        weight[plus[0]] = weight[minus[0]] = 1.5
-        pairs = AllPairs(weight)
-    elif choice > 0.8:
-        m = int(rng.integers(1, 300))
-        pairs = PairList(rng.choice(plus, m), rng.choice(minus, m))
-    name = f"seed {seed}: {kind}, {loss}, X {X.shape}, lam {lam:.1e}, {type(pairs).__name__}"
-    return Case(X, y, lam, loss, pairs, name)
-
 
 CLASSES = (
     *("plain", "ties", "constant", "duplicates", "one positive", "one of each", "sparse"),
@@ -118,3 +60,25 @@ def _ordered(rng: np.random.Generator, X: np.ndarray, kind: str) -> Any:
     if kind == "mean over groups":
         return group_auc_pairs(qid, grade > 0)
     return query_pairs(qid, grade, gain=kind == "gains")
+
+
+def some_labels(rng: np.random.Generator, n: int) -> np.ndarray:
+    positive = np.zeros(n, dtype=bool)
+    positive[rng.permutation(n)[: rng.integers(1, n)]] = True
+    return positive
+
+
+def some_pairs(
+    rng: np.random.Generator, positive: np.ndarray, listed: bool | None = None
+) -> AllPairs | PairList:
+    """Return all pairs, by weights of any size or without, or a list with repetitions."""
+    plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
+    if rng.integers(3) == 0 if listed is None else listed:
+        m = int(rng.integers(1, 3 * positive.size))
+        weight = None if rng.integers(2) else rng.uniform(0.01, 3, m)
+        return PairList(rng.choice(plus, m), rng.choice(minus, m), weight)
+    whole, far = rng.integers(0, 4, positive.size) + 0.0, 10.0 ** rng.uniform(-9, 9, positive.size)
+    weight = [None, whole, far][rng.integers(3)]
+    if weight is not None:
+        weight[[plus[0], minus[0]]] = 1.5
+    return AllPairs(weight, form=("numpy", "compiled")[rng.integers(2)])

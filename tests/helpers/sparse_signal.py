@@ -18,9 +18,3 @@ def draw(
     X = rng.normal(size=(n, d))
     X[:, :3] += y[:, None] * np.array(mu)
     return X, y
-
-
-def easy(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """The same with a strong signal, every feature scaled to Sigma_jj = 1."""
-    X, y = draw(seed, n=300, mu=(2.0, 1.6, 1.0))
-    return X / np.sqrt(X[y == 1].var(axis=0) + X[y == 0].var(axis=0)), y

@@ -21,11 +21,13 @@ from aucert.exact import (
     PairList,
     PartitionedRows,
     Ridge,
+    SurvivalSVM,
     SurvivalSVMCV,
     best_subset,
     certify,
     cross_validated_path,
     linear_problem,
+    ordered_problem,
     pair_problem,
     query_pairs,
     regularization_path,
@@ -345,11 +347,23 @@ def refusals() -> Iterator[Refusal]:
         ("qid makes the pairs", {"model": ROCSVMCV([0.1], pairs="nearest:2"), "qid": QID}),
         ("partial AUC", {"model": ROCSVM(0.1, fpr_max=0.5), "qid": QID}),
         ("linear kernel", {"model": ROCSVM(0.1, l1=0.1, kernel="rbf")}),
-        ("l1", {"model": ROCSVM(0.1, l1=-1.0)}),
+        ("Only binary classification", {"model": ROCSVM(), "y": np.arange(N) % 3}),
+        ("one class only", {"model": ROCSVM(), "y": np.ones(N)}),
+        (r"one class only.*positive weight", {"model": ROCSVM(), "sample_weight": LABEL}),
+        ("zero in every row", {"model": ROCSVM(), "sample_weight": np.zeros(N)}),
         ("pair", {"model": ROCSVM(0.1), "qid": np.arange(N)}),
         ("qid", {"model": ROCSVM(0.1), "qid": np.arange(N - 1)}),
         ("group of row 0", {"model": ROCSVM(0.1), "qid": np.full(N, np.nan)}),
     )
+    wrong = np.zeros(N, dtype=[("a", float), ("b", float)])
+    yield from of(
+        lambda y=TIME, event=EVENT: fitted(SurvivalSVM(), MANY, y, event),
+        ("rows", {"y": TIME[1:], "event": None}),
+        ("truth values", {"y": wrong, "event": None}),
+        ("no pair", {"event": np.zeros(N, dtype=bool)}),
+        ("finite", {"y": TIME + np.nan}),
+    )
+    yield "give qid", ordered_problem, {"X": MANY, "y": TIME, "lam": 1.0}
     yield from of(
         lambda model: fitted(model, MANY, TIME, EVENT),
         ("choice must be", {"model": SurvivalSVMCV(choice="worst")}),
@@ -358,7 +372,20 @@ def refusals() -> Iterator[Refusal]:
         ("l1_ratio", {"model": SurvivalSVMCV(l1_ratio=2.0)}),
     )
     yield "requires y", fitted, {"model": SurvivalSVMCV(), "X": MANY, "y": None}
-    yield "callback must be", best_subset, {"X": X, "y": Y, "k": 1, "callback": 3}
+    yield from of(
+        lambda k=1, X=X, y=Y, **asked: best_subset(X, y, k, **asked),
+        ("callback must be", {"callback": 3}),
+        ("k must", {"k": 0}),
+        ("ridge", {"ridge": -1.0}),
+        ("tol", {"tol": 0.0}),
+        ("max_time", {"max_time": 0.0}),
+        ("method", {"method": "fast"}),
+        ("w0", {"w0": np.ones(3)}),
+        ("nonzeros", {"w0": np.ones(2)}),
+        ("classes", {"y": np.zeros(4)}),
+        ("3 labels for 4 rows", {"y": Y[:3]}),
+        ("finite", {"X": holed}),
+    )
     yield "form must be", AllPairs, {"form": "fortran"}
     yield "penalties of this library", strengthened, {"penalty": object(), "strength": 1.0}
     for mask in ([1, 0, 1, 0], [True, False], [True] * 4, [False] * 4):

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold, StratifiedKFold
 
 import aucert.exact.api.cross_validation as path_selection
-import aucert.exact.spaces.factor as many_features
 from aucert.exact import (
     ROCSVM,
     ROCSVMCV,
@@ -23,23 +22,16 @@ from aucert.exact import (
     SurvivalSVM,
     SurvivalSVMCV,
     cross_validated_path,
-    query_pairs,
-    regularization_path,
     solve,
 )
 from aucert.exact.api.cross_validation import FoldedData, RowOrder, make_splits, split_rows
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
-from aucert.exact.pairs.auc import auc
-from aucert.exact.pairs.concordance import right_share
 from aucert.exact.solvers.choose import choose_solver
-from aucert.exact.spaces.factor import DENSE_LIMIT
-from aucert.exact.spaces.gram import Gram
-from aucert.exact.spaces.groups import fold_of_groups, starts_of_folds
-from aucert.exact.spaces.kernels import Gaussian
-from aucert.exact.spaces.partitions import fold_of, hashed_names, rows_of_fold
+from aucert.exact.spaces.partitions import hashed_names
 from cutting import CUTS, cut, cut_groups, queried_rows, some_rows
 from loops import each, first_fast
+from ordered_naive import naive_ordered, naive_survival
 
 RNG = np.random.default_rng(2)
 N = 90
@@ -60,45 +52,56 @@ def assert_ranges_meet(one: CVPath, other: CVPath, tol: float = 1e-6) -> None:
         assert (path.fold_gap <= tol).all() and path.complete
 
 
-def exact_auc(train, test, lam, weight=None, **options) -> float:
-    """AUC on held-out rows of the optimum, by separate steps."""
-    part = None if weight is None else weight[train]
-    made = solve(X[train], Y[train], lam, tol=1e-12, sample_weight=part, **options)
-    scores = formulate(X[train], Y[train], Request.of(lam, **options)).scorer(made.w)(X[test])
-    return auc(scores, Y[test] == 1, None if weight is None else weight[test])
+REPEATED = RNG.integers(1, 4, N)
+KINDS: dict[str, dict[str, Any]] = {
+    "classes": {"y": Y},
+    "weights": {"y": Y, "sample_weight": REPEATED},
+    "kernel": {"y": Y, "kernel": "rbf", "gamma": 0.3},
+    "survival": {"y": None, "time": TIME, "event": EVENT},
+    "queries": {"y": GRADE, "qid": QID},
+    "weighted queries": {"y": GRADE, "qid": QID, "sample_weight": REPEATED},
+}
 
 
-@each(
-    "options", [{}, {"loss": "squared_hinge"}, {"kernel": "rbf", "loss": "squared_hinge"}], ids=str
-)
-@each("weighted", [False, True])
-def test_the_exact_optimum_of_each_fold_has_an_auc_within_the_range(options, weighted) -> None:
-    weight, lams = 1.0 + np.arange(N) % 4 if weighted else None, [1.0, 0.03, 0.001]
-    how = {"cv": 3, "seed": 5, "tol": 0.05, "sample_weight": weight}
-    found = cross_validated_path(X, Y, lams, **how, **options)
-    exact = [
-        [exact_auc(train, test, lam, weight, **options) for lam in lams]
-        for train, test in make_splits(3, X, Y == 1, 5)
-    ]
-    assert (found.fold_low <= exact).all() and (exact <= found.fold_high).all()
-    assert_ranges_meet(found, found, 0.05)
-    if options.get("loss") != "squared_hinge":  # whose steps end far below the tolerance
-        assert (found.fold_auc != exact).any() and (found.fold_high > found.fold_low).any()
+def of_rows(asked: dict[str, Any], rows: np.ndarray) -> dict[str, Any]:
+    return {k: v[rows] if isinstance(v, np.ndarray) else v for k, v in asked.items()}
 
 
-def test_weights_are_repetitions_in_given_folds() -> None:
-    weight, fold = np.arange(N) % 3, np.arange(N) % 2
-    whole = np.repeat(np.arange(N), weight)
-    y, options = (RNG.random(N) < 0.4).astype(int), {"loss": "squared_hinge", "tol": 1e-11}
-    splits, again = (
-        [(np.flatnonzero(number != f), np.flatnonzero(number == f)) for f in range(2)]
-        for number in (fold, fold[whole])
-    )
-    weighted = cross_validated_path(X, y, LAMS, cv=splits, sample_weight=weight, **options)
-    repeated = cross_validated_path(X[whole], y[whole], LAMS, cv=again, **options)
-    np.testing.assert_allclose(weighted.fold_auc, repeated.fold_auc, rtol=1e-10)
-    for name in ("fold_low", "fold_high"):
-        np.testing.assert_allclose(getattr(weighted, name), getattr(repeated, name), atol=1e-3)
+def share_right(scores: np.ndarray, held: dict[str, Any]) -> float:
+    """The share of the pairs of some rows in the right order, one by one."""
+    weight = held.get("sample_weight")
+    if "time" in held:
+        true = naive_survival(held["time"], held["event"])
+    else:
+        true = naive_ordered(held.get("qid"), held["y"], weight, weight)
+    signs = np.sign(scores[true.i] - scores[true.j])
+    return float(np.array(true.weight, dtype=float) @ (1 + signs) / 2)
+
+
+@each("loss", ["hinge", "squared_hinge"])
+@each("kind", KINDS)
+def test_the_auc_of_the_optimum_of_each_fold_is_within_its_range(kind: str, loss: str) -> None:
+    splits, asked = list(GroupKFold(3).split(X, groups=QID)), KINDS[kind]
+    rough = cross_validated_path(X, lams=LAMS, cv=splits, tol=0.05, loss=loss, **asked)
+    tight = cross_validated_path(X, lams=LAMS, cv=splits, tol=1e-6, loss=loss, **asked)
+    for k, (train, test) in enumerate(splits):
+        held, kernel = (
+            of_rows(asked, test),
+            {k: asked[k] for k in ("kernel", "gamma") if k in asked},
+        )
+        for at, lam in enumerate(LAMS):
+            w = solve(X[train], lam=lam, loss=loss, tol=1e-8, **of_rows(asked, train)).w
+            scores = X[test] @ w if kernel == {} else np.zeros(0)
+            if kernel:
+                request = Request.of(lam, **kernel)
+                scores = formulate(X[train], Y[train], request).scorer(w)(X[test])
+            right = share_right(scores, held)
+            for found in (rough, tight):
+                assert found.fold_low[k, at] - 1e-12 <= right <= found.fold_high[k, at] + 1e-12
+            assert tight.fold_auc[k, at] == pytest.approx(right, abs=5e-3)
+    assert_ranges_meet(rough, tight, 0.05)
+    if loss == "hinge":  # the steps of the other one end far below the tolerance
+        assert (rough.fold_high > rough.fold_low).any()
 
 
 def test_best_and_one_standard_error_by_hand() -> None:
@@ -119,9 +122,7 @@ def test_best_and_one_standard_error_by_hand() -> None:
         assert table(means, width).possible.tolist() == [bool(one) for one in possible]
 
 
-def test_out_of_time_what_all_folds_have_is_kept_and_an_interrupt_ends_all(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_out_of_time_what_all_folds_have_is_kept_and_an_interrupt_ends_all(monkeypatch) -> None:
     found = cross_validated_path(X, Y, [1.0, *LAMS], cv=3, max_time=1e-9)
     assert not found.complete and found.lams.tolist() == [1.0] and found.fold_auc.shape == (3, 1)
     calls: list[int] = []
@@ -192,55 +193,22 @@ def test_lam_is_that_of_a_plain_loop_over_folds_and_grid(choice: str) -> None:
     assert near.cv_path_.fold_auc[0, 0] == pytest.approx(expected, rel=1e-12)
 
 
-@each("loss", ["hinge", "squared_hinge"])
-def test_so_it_is_for_survival(loss: str) -> None:
-    splits = list(KFold(3).split(X))
-    model = SurvivalSVMCV(LAMS, cv=splits, loss=loss).fit(X, TIME, EVENT)
-    table = np.zeros((3, 2))
-    for k, (train, test) in enumerate(splits):
-        for at, lam in enumerate(LAMS):
-            one = SurvivalSVM(lam, loss=loss).fit(X[train], TIME[train], EVENT[train])
-            table[k, at] = one.score(X[test], TIME[test], EVENT[test])
-    path = model.cv_path_
-    np.testing.assert_allclose(path.fold_auc, table, atol=5e-3)  # pairs within the gap of a tie
-    assert (path.fold_low <= table + 1e-12).all() and (table <= path.fold_high + 1e-12).all()
-    assert (path.fold_high - path.fold_low).max() < 0.3
-    assert model.lam_ == LAMS[int(path.mean_auc.argmax())]
-    again = SurvivalSVM(model.lam_, loss=loss).fit(X, TIME, EVENT)
-    np.testing.assert_allclose(model.coef_, again.coef_, atol=1e-2)
-    assert model.certificate_.reaches(1e-6)
+@each("kind", ["survival", "queries"])
+def test_the_estimators_choose_the_best_and_are_refitted_with_it(kind: str) -> None:
+    how: dict[str, Any] = {"cv": 3, "random_state": 0, "loss": "squared_hinge"}
     y = np.empty(N, dtype=[("status", bool), ("days", float)])  # as scikit-survival has it
     y["status"], y["days"] = EVENT, TIME
-    np.testing.assert_array_equal(clone(model).fit(X, y).coef_, model.coef_)
-
-
-@each("weight", [None, RNG.integers(0, 3, N)], ids=["plain", "weighted"])
-def test_grades_are_cross_validated_within_queries(weight: np.ndarray | None) -> None:
-    splits = list(GroupKFold(3).split(X, GRADE, QID))
-    how: dict[str, Any] = {"loss": "squared_hinge"}
-    found = cross_validated_path(X, GRADE, LAMS, cv=splits, qid=QID, sample_weight=weight, **how)
-    r = np.ones(N) if weight is None else weight
-    for k, (train, test) in enumerate(splits):
-        train, test = train[r[train] > 0], test[r[test] > 0]
-        for at, lam in enumerate(LAMS):
-            more: dict[str, Any] = {"qid": QID[train], "sample_weight": r[train], "tol": 1e-6}
-            s = X[test] @ solve(X[train], GRADE[train], lam, **more, **how).w
-            above = (GRADE[test][:, None] > GRADE[test]) & (QID[test][:, None] == QID[test])
-            mass = above * np.outer(r[test], r[test])
-            right = np.sum(mass * (np.sign(s[:, None] - s) + 1) / 2) / mass.sum()
-            assert found.fold_auc[k, at] == pytest.approx(right, abs=1e-12)
-            assert found.fold_low[k, at] <= right <= found.fold_high[k, at]
-
-
-def test_the_estimator_chooses_within_queries_and_keeps_queries_whole() -> None:
-    shifted = X + 5.0 * (QID % 3)[:, None]
-    model = ROCSVMCV(LAMS, cv=3, random_state=0, loss="squared_hinge").fit(shifted, Y, qid=QID)
-    assert model.cv_path_.fold_auc.shape == (3, 2) and model.cv_path_.mean_auc.min() > 0.55
-    again = ROCSVM(model.lam_, loss="squared_hinge").fit(shifted, Y, qid=QID)
-    np.testing.assert_array_equal(model.coef_, again.coef_)
-    grades = Y.astype(float)
-    share = right_share(query_pairs(QID, grades), model.decision_function(shifted))
-    assert share > right_share(query_pairs(np.zeros(N), grades), shifted[:, 0])
+    if kind == "survival":
+        model = SurvivalSVMCV(LAMS, **how).fit(X, TIME, EVENT)
+        again = SurvivalSVM(model.lam_, loss="squared_hinge").fit(X, TIME, EVENT)
+        np.testing.assert_array_equal(clone(model).fit(X, y).coef_, model.coef_)
+    else:  # whose grades are compared within a query only
+        shifted = X + 5.0 * (QID % 3)[:, None]
+        model = ROCSVMCV(LAMS, **how).fit(shifted, Y, qid=QID)
+        again = ROCSVM(model.lam_, loss="squared_hinge").fit(shifted, Y, qid=QID)
+        assert model.cv_path_.mean_auc.min() > 0.55
+    assert model.lam_ == LAMS[int(model.cv_path_.mean_auc.argmax())]
+    np.testing.assert_allclose(model.coef_, again.coef_, atol=1e-2)
 
 
 @pytest.mark.slow
@@ -260,25 +228,10 @@ KLAMS = [0.3, 0.01, 1e-4]
 GAUSSIAN = {"kernel": "rbf", "gamma": 0.4}
 
 
-def test_a_part_is_the_space_of_those_rows_alone() -> None:
-    index, c = np.array([3, 4, 50, 7]), RNG.normal(size=4)
-    part, own = (
-        Gram.of_kernel(Gaussian(0.4), KX).part(index),
-        Gram.of_kernel(Gaussian(0.4), KX[index]),
-    )
-    np.testing.assert_allclose(part.K, Gaussian(0.4)(KX[index], KX[index]), rtol=1e-13)
-    assert part.n == part.dim == 4 and part.reach == own.reach
-    np.testing.assert_allclose(part.scores(c), own.scores(c), rtol=1e-13)
-    assert part.norm2(c) == pytest.approx(own.norm2(c), rel=1e-13)
-    assert part.norm2_error(c) >= own.norm2_error(c) > 0
-
-
 @pytest.mark.slow
 @each("weighted", [False, True])
 @each("structure", first_fast([1.5, 0.0]))
-def test_folds_cut_from_one_matrix_are_the_folds_alone(
-    monkeypatch: pytest.MonkeyPatch, structure: float, weighted: bool
-) -> None:
+def test_folds_of_one_matrix_are_those_alone(monkeypatch, structure: float, weighted: bool) -> None:
     weight = np.arange(120.0) % 4 if weighted else None
     how: dict[str, Any] = {"cv": 3, "tol": 1e-9, "structure": structure, "sample_weight": weight}
     shared = cross_validated_path(KX, KY, KLAMS, **how, **GAUSSIAN)
@@ -286,22 +239,6 @@ def test_folds_cut_from_one_matrix_are_the_folds_alone(
     alone = cross_validated_path(KX, KY, KLAMS, **how, **GAUSSIAN)
     np.testing.assert_allclose(shared.fold_auc, alone.fold_auc, atol=2e-3)
     assert_ranges_meet(shared, alone, 1e-9)
-
-
-@pytest.mark.slow
-@each("limit", [DENSE_LIMIT, 0])
-def test_a_path_over_a_plain_kernel_is_the_cold_solution_at_each_lam(
-    monkeypatch: pytest.MonkeyPatch, limit: int
-) -> None:
-    cold = [solve(KX, KY, lam, tol=1e-11, **GAUSSIAN).certificate for lam in KLAMS]
-    monkeypatch.setattr(many_features, "PLAIN_FROM", 1)  # kernels are left as they are
-    monkeypatch.setattr(many_features, "NEARLY_ALL", 0.0)
-    monkeypatch.setattr("aucert.exact.formulation.formulation.DENSE_LIMIT", limit)
-    path = regularization_path(KX, KY, KLAMS, tol=1e-9, **GAUSSIAN)
-    for point, known in zip(path.points, cold, strict=True):
-        held = point.certificate
-        assert held.reaches(1e-9) and point.solution.method == "descent"
-        assert held.dual <= known.primal and known.dual <= held.primal
 
 
 # Rows in partitions: folds by their numbers in the class, or by the names of their queries.
@@ -350,51 +287,6 @@ def query_folds_by_hand(group: np.ndarray, folds: int, seed: int) -> np.ndarray:
     return np.array([number[name] for name in group.tolist()])
 
 
-@each(("seed", "folds"), [(0, 2), (7, 5), (123456789, 11)])
-@each("side", [0, 1])
-def test_folds_are_those_of_the_naive_form(side: int, seed: int, folds: int) -> None:
-    for start, count in ((0, 40), (3, 1), (17, 0), (10**12 + 1, 30)):
-        expected = [naive_fold(side, start + k, seed, folds) for k in range(count)]
-        for fold in range(folds):
-            found = rows_of_fold(side, start, count, seed, folds, fold)
-            np.testing.assert_array_equal(found, np.flatnonzero(np.array(expected) == fold))
-
-
-@each("places", CUTS)
-@each("by_class", [False, True])
-def test_a_fold_and_the_rest_are_all_rows_however_they_are_cut(
-    places: list[int], by_class: bool
-) -> None:
-    X, y = some_rows()
-    y = np.sort(y) if by_class else y  # then the first partitions have one class
-    weight = np.arange(1200) % 3 + 1.0
-    rows, number = PartitionedRows(cut(X, y, weight, places)), folds_by_hand(y, 5, 4)
-    train, test = fold_of(rows, 2, 4, 5)
-    for part, own in ((train, number != 2), (test, number == 2)):
-        found = part.drawn(1.0, 1.0)
-        np.testing.assert_array_equal(found.rows, X[own])
-        np.testing.assert_array_equal(found.positive, y[own])
-        np.testing.assert_array_equal(found.weight, weight[own])
-
-
-@each("words", [False, True])
-@each("places", [[], [30, 300], [0, 15, 15, 150, 450, 585]])
-def test_a_fold_is_whole_queries_however_the_rows_are_cut(words: bool, places: list[int]) -> None:
-    X, group, grade, weight = queried_rows(600, 15, True)
-    group = np.array([f"q{one}" for one in group]) if words else group
-    rows = GroupedRows(cut_groups(X, group, grade, weight, places))
-    number, starts = query_folds_by_hand(group, 7, 5), starts_of_folds(rows, 7, 5)
-    for fold in range(7):
-        train, test = fold_of_groups(rows, starts, fold, 5)
-        for part, own in ((train, number != fold), (test, number == fold)):
-            found = part.all_rows()
-            np.testing.assert_array_equal(found.rows, X[own])
-            np.testing.assert_array_equal(found.group, group[own])
-            np.testing.assert_array_equal(found.key, grade[own])
-            np.testing.assert_array_equal(found.weight, weight[own])
-        assert test.groups in (5, 6)
-
-
 def test_equal_names_have_the_same_hash_whatever_their_type() -> None:
     names = np.array([-3, 0, 1, 2**20])
     for kind in (float, np.int32):
@@ -406,12 +298,11 @@ def test_equal_names_have_the_same_hash_whatever_their_type() -> None:
 @each("places", first_fast(CUTS))
 @each("weighted", [False, True])
 @each("queries", [False, True])
-def test_cross_validation_is_that_of_the_same_folds_in_memory(
-    queries: bool, weighted: bool, places: list[int]
-) -> None:
+def test_folds_are_those_in_memory(queries: bool, weighted: bool, places: list[int]) -> None:
     how: dict[str, Any] = {}
     if queries:
         X, query, y, weight = queried_rows(1200, 15, weighted)
+        query = np.array([f"q{one}" for one in query]) if weighted else query
         places = [place // 15 * 15 for place in places]
         rows: Any = GroupedRows(cut_groups(X, query, y, weight, places))
         number, how["qid"] = query_folds_by_hand(query, 3, 11), query

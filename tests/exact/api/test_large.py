@@ -58,9 +58,7 @@ def test_features_cut_short_by_time_bound_the_same_optimum(loss: str, structure:
 
 
 @each("structure", [0.0, 1.0])
-def test_features_that_do_not_fit_are_refused_or_cut_under_a_limit_of_time(
-    structure: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_features_that_do_not_fit_are_refused_or_cut(structure: float, monkeypatch) -> None:
     X, y = rows()
     column_by_column(monkeypatch)
     shape = {"kernel": "rbf", "gamma": 0.5, "structure": structure}

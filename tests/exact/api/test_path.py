@@ -170,9 +170,7 @@ def test_however_rows_are_cut_the_optima_are_those_in_memory(places: list[int], 
 @each("places", [[], [500, 500, 900]])
 @each("weighted", [False, True])
 @each("loss", ["hinge", "logistic"])
-def test_queries_whole_in_partitions_have_the_path_in_memory(
-    places: list[int], weighted: bool, loss: str
-) -> None:
+def test_queries_have_the_path_in_memory(places: list[int], weighted: bool, loss: str) -> None:
     X, query, grade, weight = queried_rows(1200, 20, weighted)
     grade[500:900] = 1.0  # a partition without a pair
     X[[540, 720]] += 100.0  # these are in no pair, and the grid knows nothing of them
@@ -187,9 +185,7 @@ def test_queries_whole_in_partitions_have_the_path_in_memory(
 
 
 @each("weighted", [False, True])
-def test_the_auc_of_few_rows_is_exact_and_that_of_many_within_a_step(
-    weighted: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_auc_of_many_rows_is_within_a_step(weighted: bool, monkeypatch) -> None:
     X, y = some_rows()
     X = np.round(X)  # many ties
     weight = np.random.default_rng(0).random(1200) if weighted else None

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,15 +12,16 @@ import scipy.sparse as sp
 
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.certificate import Certificate, Minorant, evaluated_with
-from aucert.exact.certificate.solution import Recorder, Solver, Status
+from aucert.exact.certificate.solution import Recorder, Status
 from aucert.exact.errors import CertificateError, InputError
 from aucert.exact.losses.registry import LOSSES
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
-from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem
+from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.tools.rounding import Bound
 from loops import each, first_fast
 from naive import exact, primal_value, weighted_pairs
+from own_parts import GradientDescent
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(30, 3))
@@ -152,34 +152,6 @@ def test_underflow_of_the_penalty_makes_no_bound() -> None:
 # The skeleton that all solvers share, shown on a solver of a few lines.
 
 
-@dataclass(frozen=True)
-class Steps(Solver):
-    """Gradient steps on the square loss; `word` is what `run` returns."""
-
-    tol: float = 1e-6
-    max_iter: int = 1000
-    word: Status | None = None
-    max_time: float | None = None
-
-    name: ClassVar[str] = "steps"
-
-    def check(self, problem: Problem) -> None:
-        if problem.loss.name != "square":
-            raise InputError("the square loss only")
-
-    def run(self, problem: Problem, recorder: Recorder) -> Status | None:
-        w = recorder.best_w
-        assert w is not None
-        for _ in range(self.max_iter):
-            scores = problem.space.scores(w)
-            w = w - 0.1 * (problem.lam * w - problem.space.pull(problem.sums(scores).c))
-            recorder.offer(w, problem.objective(w))
-            recorder.step()
-            if recorder.out_of_time:
-                return Status.TIME_LIMIT
-        return self.word
-
-
 @each(
     ("given", "status"),
     [
@@ -191,17 +163,17 @@ class Steps(Solver):
     ],
 )
 def test_the_certificate_decides_the_status(given: dict[str, Any], status: Status) -> None:
-    found = Steps(**given).solve(PROBLEM)
-    assert (found.status, found.method) == (status, "steps")
+    found = GradientDescent(**given).solve(PROBLEM)
+    assert (found.status, found.method) == (status, "gradient descent")
 
 
 def test_problems_and_parameters_are_checked_before_the_run() -> None:
-    with pytest.raises(InputError, match="square loss only"):
-        Steps().solve(linear_problem(X, Y, 0.1, "hinge"))
+    with pytest.raises(InputError, match="smooth loss only"):
+        GradientDescent().solve(linear_problem(X, Y, 0.1, "hinge"))
     bad: list[dict[str, Any]] = [{"tol": -1.0}, {"tol": np.nan}, {"max_iter": 0}, {"max_time": 0.0}]
     for wrong in bad:
         with pytest.raises(InputError, match=next(iter(wrong))):
-            Steps(**wrong)
+            GradientDescent(**wrong)
 
 
 def test_a_deadline_holds_for_the_parts_too() -> None:
@@ -211,9 +183,3 @@ def test_a_deadline_holds_for_the_parts_too() -> None:
     left = recorder.part().max_time
     assert left is not None and 5 < left <= 9.99
     assert Recorder(1e-9).time_left == 1e-3
-
-
-def test_a_notebook_shows_a_table_without_anybody_elses_markup() -> None:
-    shown = replace(solve(X, Y, 0.1), method="<b>mine</b>")._repr_html_()
-    assert shown.count("<tr>") == shown.count("</tr>") == 10
-    assert "<b>" not in shown and "&lt;b&gt;" in shown

@@ -17,9 +17,7 @@ from aucert.exact.certificate.certificate import Certificate, evaluated_with
 from aucert.exact.certificate.evaluation import (
     Evaluation,
     Evaluator,
-    binned_at,
     gather,
-    loss_at,
     note,
     noted,
     noted_sums,
@@ -39,12 +37,10 @@ from aucert.exact.problem.minorant import Weights
 from aucert.exact.problem.penalties import Ridge
 from aucert.exact.problem.problem import Problem, linear_problem, pair_problem
 from aucert.exact.proof.write import write_partitioned_proof
-from aucert.exact.solvers.descent import Descent
 from aucert.exact.spaces import partitions as engine
 from aucert.exact.spaces.blocks import StreamedRows
 from aucert.exact.spaces.groups import counted_pairs
 from aucert.exact.spaces.partitions import LocalEngine, Reply, Task, joined
-from aucert.exact.tools.threads import at_most
 from cutting import cut, cut_groups
 from loops import each, seeds
 from naive import exact
@@ -115,16 +111,6 @@ def same_optimum(one: Any, other: Any) -> None:
 # Blocks: threads, notes, and the pairs themselves.
 
 
-@each("d", [2, 20])
-@each("kind", [*KINDS, *WEIGHED])
-def test_threads_change_no_bit(kind: str, d: int) -> None:
-    problem, w, found = in_blocks(kind, d=d), np.linspace(0.5, 1, d) / d, []
-    for jobs in (1, 2, 3, 7):
-        with at_most(jobs):
-            found.append(numbers(Evaluator(problem).at(w, 64, 3)))
-    assert found[1:] == found[:1] * 3
-
-
 @each("kind", [*KINDS, *WEIGHED])
 @each("d", [2, 10])
 def test_blocks_bound_the_loss_and_the_dual_of_every_pair(kind: str, d: int) -> None:
@@ -140,34 +126,18 @@ def test_blocks_bound_the_loss_and_the_dual_of_every_pair(kind: str, d: int) -> 
     assert Fraction(found.dual(LAM)) - Fraction(found.dual_rounding(LAM)) <= F
 
 
-def test_an_evaluation_is_noted_for_its_very_point_only() -> None:
-    problem, w = in_blocks(), np.array([0.7, 0.4])
+def test_what_is_noted_is_of_this_very_problem_and_point() -> None:
+    problem, w, s = in_blocks(), np.array([0.7, 0.4]), np.ones(1200)
     with noting():
-        found = Evaluator(problem).at(w, 64, 3)
-        assert noted(problem, w, 64, 3) is not None and noted(problem, w, 64) is not None
-        assert noted(problem, np.nextafter(w, 1), 64) is None
-        assert noted(problem, w, 128) is None and noted(problem, w, 64, 2) is None
+        Evaluator(problem).at(w, 64, 3)
+        sums_at(problem, s, 0.1)
+        assert noted(problem, w, 64) is not None and noted_sums(problem, s, 0.1) is not None
+        for wrong in ((problem, np.nextafter(w, 1), 64), (problem, w, 128), (problem, w, 64, 2)):
+            assert noted(*wrong) is None
         assert noted(replace(problem), w, 64) is None  # another object, maybe of other rows
-        assert numbers(binned_at(problem, w, 64, 3)) == numbers(found)
-        assert loss_at(problem, w, 64).half == 3
-    assert noted(problem, w, 64) is None  # outside of a solve nothing is remembered
-
-
-def test_the_last_sums_are_noted_for_their_problem_scores_and_width() -> None:
-    problem, other = (linear_problem(*some_rows(), LAM, "logistic") for _ in range(2))
-    scores = problem.space.scores(W)
-    true, mine = problem.risk.sums(scores, 0.1), scores.copy()
-    with noting():
-        found = sums_at(problem, mine, 0.1)
-        mine[:] = 7.0
-        assert noted_sums(problem, mine, 0.1) is None
-        assert noted_sums(other, scores, 0.1) is None and noted_sums(problem, scores, 0.2) is None
-        held = noted_sums(problem, scores, 0.1)
-        assert held is not None and np.array_equal(held.c, true.c)
-        assert not (found.c.flags.writeable or held.c.flags.writeable)
-        sums_at(problem, 2 * scores, 0.1)
-        assert noted_sums(problem, scores, 0.1) is None
-    assert noted_sums(problem, 2 * scores, 0.1) is None
+        for of in ((replace(problem), s, 0.1), (problem, 2 * s, 0.1), (problem, s, 0.2)):
+            assert noted_sums(*of) is None
+    assert noted(problem, w, 64) is None and noted_sums(problem, s, 0.1) is None
 
 
 def test_what_a_solver_does_with_its_evaluation_changes_no_certificate() -> None:
@@ -190,27 +160,6 @@ def test_what_a_solver_does_with_its_evaluation_changes_no_certificate() -> None
     with noting(), pytest.raises(CertificateError):
         note(problem, replace(true, total=5.0))
         Certificate.of(problem, w, witness)
-
-
-def test_a_solve_is_certified_without_another_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem, passes, made = in_blocks(n=30_000, block=1 << 14), [], []
-    total, of = StreamedRows.total, Certificate.with_minorant
-    monkeypatch.setattr(StreamedRows, "total", lambda *a: passes.append(a) or total(*a))
-
-    def watched(*args: Any) -> Any:
-        before = len(passes)
-        found = of(*args)
-        made.append(len(passes) - before)
-        return found
-
-    monkeypatch.setattr(Certificate, "with_minorant", watched)
-    solution = Descent(tol=1e-6).solve(problem)
-    assert solution.status == Status.CERTIFIED and made == [0]
-    during = len(passes)
-    again = Certificate.of(problem, solution.w, solution.witness)
-    assert len(passes) > during and again.dual == solution.certificate.dual
-    # The loss of a finer grid is nearer to the loss, from above.
-    assert again.primal <= solution.certificate.primal <= again.primal * (1 + 1e-7)
 
 
 def test_scores_beyond_the_guess_are_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,7 +193,7 @@ def alpha_by_hand(loss: Any, s: np.ndarray, r: np.ndarray, K: float, half: int) 
 @each("kept", [True, False])
 @each("parts", [1, 5])
 @each("seed", seeds(5))
-def test_an_evaluation_is_that_of_its_pairs_within_its_bounds(
+def test_two_classes_pair_by_pair(
     loss: Any, seed: int, parts: int, kept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ties, one positive row, a constant column, weights and a far row among them."""
@@ -430,9 +379,7 @@ def test_a_partition_that_changes_is_noticed(what: str, after: int) -> None:
 
 
 @each("lam", [1e-1, 1e-3, 1e-5])
-def test_few_rows_are_proved_as_in_memory_if_they_fit(
-    lam: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_rows_are_proved_as_in_memory_if_they_fit(lam: float, monkeypatch) -> None:
     """Bins stall at a small lam where rows are few: all of them are held then."""
     rows = rows_in(*some_rows(900), 3)
     found = solve(rows, None, lam)
@@ -469,7 +416,7 @@ def groups_in(X: Any, group: Any, grade: Any, parts: int, weight: Any = None) ->
 @each("half", [0, 3])
 @each("parts", [1, 5])
 @each("seed", seeds(4))
-def test_the_hinge_over_groups_is_that_of_its_pairs_within_its_bounds(
+def test_the_hinge_over_groups_pair_by_pair(
     seed: int, parts: int, half: int, weighted: bool
 ) -> None:
     """Ties in rows and grades, groups of one row and of one grade among them; all in fractions."""
@@ -501,43 +448,6 @@ def test_the_hinge_over_groups_is_that_of_its_pairs_within_its_bounds(
     assert group_concordance(space, w) == pytest.approx(held, abs=1e-13)
 
 
-@each("loss", sorted(ALL_LOSSES))
-@each("parts", [1, 6])
-def test_every_loss_over_groups_is_that_of_rows_in_memory(loss: str, parts: int) -> None:
-    X, group, grade = some_groups()
-    evaluator = Evaluator(over(groups_in(X, group, grade, parts), loss))
-    w, kind = np.array([0.4, -0.1, 0.2]), ALL_LOSSES[loss]
-    found = evaluator.at(w, *evaluator.grid(w, 0.0))
-    true = naive_ordered(group, grade, None, None)
-    i, j = np.array(true.i), np.array(true.j)
-    margins = (X @ w)[i].astype(np.longdouble) - (X @ w)[j]
-    alpha = kind.alpha(margins, 0.0)
-    pull = (alpha[:, None] * (X[i] - X[j])).mean(axis=0).astype(float)
-    assert abs(found.loss - float(kind.value(margins).mean())) <= found.loss_rounding + 1e-12
-    assert abs(found.total - float(np.mean(kind.dual(alpha)))) <= found.total_rounding + 1e-12
-    assert np.linalg.norm(found.pull - pull) <= found.pull_error + 1e-12
-    assert max(found.loss_rounding, found.total_rounding, found.pull_error) < 1e-8
-
-
-@pytest.mark.slow
-def test_the_hinge_has_the_same_bits_for_any_cut_between_groups() -> None:
-    X, group, grade = some_groups(3000, 400)
-    w, found = np.array([1.0, -2.0, 0.5]), []
-    for parts in (1, 7, 1000):
-        space = groups_in(X, group, grade, parts)
-        evaluator = Evaluator(over(space))
-        found.append((space.order, evaluator.at(w, *evaluator.grid(w, 0.1))))
-    first, stated = found[0]
-    for order, one in found[1:]:
-        assert (order.mass, order.count) == (first.mass, first.count)
-        assert (one.total, one.bins, one.half) == (stated.total, stated.bins, stated.half)
-        assert one.loss == pytest.approx(stated.loss, abs=1e-15)
-        room = one.pull_error + stated.pull_error
-        assert np.linalg.norm(one.pull - stated.pull) <= room < 1e-11
-    many = found[2][1]
-    assert many.pull_error > stated.pull_error or many.loss_rounding > stated.loss_rounding
-
-
 def test_sums_over_groups_that_cannot_be_right_are_refused(monkeypatch) -> None:
     space = groups_in(*some_groups(), 3)
     sums = Evaluator(over(space))
@@ -551,9 +461,7 @@ def test_sums_over_groups_that_cannot_be_right_are_refused(monkeypatch) -> None:
 
 @pytest.mark.slow
 @each("loss", ["hinge", "squared_hinge", "square"])
-def test_a_sample_of_whole_groups_starts_many_rows(
-    loss: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sample_of_whole_groups_starts_many_rows(loss: str, monkeypatch) -> None:
     """Here rows in partitions solve it: few are held, and none after."""
     monkeypatch.setattr(subsample, "LEAST_ROWS", 500)
     monkeypatch.setattr("aucert.exact.api.solve.HELD_NUMBERS", 1)

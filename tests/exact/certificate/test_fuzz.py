@@ -26,7 +26,7 @@ from aucert.exact.square_loss.convex_square import ConvexSquare
 from fuzz_core import CORE, PAIRS, ROUTES
 from fuzz_kinds import KINDS
 from fuzz_partitions import PARTED, folds, partitioned
-from fuzzing import Claim, Found, Kind, LinearTruth, faults, one, run, seeds_of
+from fuzzing import Found, Kind, LinearTruth, faults, one, run, seeds_of
 from loops import each
 
 SETS = {"kinds": KINDS, "core": CORE, "pairs": PAIRS, "routes": ROUTES, "parted": PARTED}
@@ -91,135 +91,123 @@ def with_fault(fault: str) -> Callable[..., Any]:
 
 @each("fault", [RAISED, LOWERED, EXACT])
 @each("kind", ["linear", "kernel", "structured", "precomputed", "path", "no_kernel"])
-def test_a_fault_in_the_certificate_is_seen(
-    kind: str, fault: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fault_in_the_certificate_is_seen(kind: str, fault: str, monkeypatch) -> None:
     monkeypatch.setattr(certificate, "evaluated_with", with_fault(fault))
     assert seen(getattr(fuzz_kinds, kind))
 
 
-def higher(honest: Any) -> Any:
-    """Judge with a lower bound that is too high."""
-
-    def judged(*of: Any) -> Any:
-        found = honest(*of)
-        return found._replace(lower=found.lower + 1e-6)
-
-    return judged
+Fault = Callable[[Any], Any]
 
 
-def moved_bounds(primal: float, dual: float) -> Callable[..., Any]:
-    """Make `Certificate.from_bounds` take other values."""
-
-    def faulty(honest: Any) -> Any:
-        def from_bounds(upper: Any, lower: Any, *of: Any) -> Any:
-            upper, lower = (
-                replace(side, value=side.value + by)
-                for side, by in ((upper, primal), (lower, dual))
-            )
-            return honest(upper, lower, *of)
-
-        return from_bounds
-
-    return faulty
+def returning(change: Callable[[Any], Any]) -> Fault:
+    """Change what a function returns."""
+    return lambda honest: lambda *of, **how: change(honest(*of, **how))
 
 
-def blind(honest: Any) -> Any:
-    """Read weights without a look at the digits that are lost."""
+def field(name: str, change: Callable[[Any], Any]) -> Fault:
+    """Change a number of what a function returns, if it has it."""
 
-    def as_float64(values: Any, name: str) -> Any:
-        if name != "the weights":
-            return honest(values, name)
-        return np.asarray(np.real(np.asarray(values)), dtype=float)
+    def changed(found: Any) -> Any:
+        value = getattr(found, name)
+        return found if value is None else replace(found, **{name: change(value)})
 
-    return as_float64
-
-
-def leaking(honest: Any) -> Any:
-    """Put the first row into every fold."""
-    return lambda side, start, count, *of: np.union1d(
-        honest(side, start, count, *of), np.arange(min(count, 1))
-    )
+    return returning(changed)
 
 
-def short(honest: Any) -> Any:
-    """Assemble an evaluation of a pull that is too short."""
-    return lambda self, w, bins, half, sums, pull: honest(
-        self, w, bins, half, sums, (0.9 * pull[0], *pull[1:])
-    )
-
-
-def audited(field: str, change: Callable[[Any], Any]) -> Callable[..., Any]:
-    """Change a number of what `certify` or `best_subset` returns."""
-
-    def faulty(honest: Any) -> Any:
-        def asked(*of: Any, **options: Any) -> Any:
-            found = honest(*of, **options)
-            value = getattr(found, field)
-            return found if value is None else replace(found, **{field: change(value)})
-
-        return asked
-
-    return faulty
-
-
-def scaled(by: float) -> Callable[..., Any]:
-    return lambda honest: lambda *of: honest(*of) * by
+def up(side: Any, by: float) -> Any:
+    return replace(side, value=side.value + by)
 
 
 # Where a fault is planted, what it does there, and the problems among which one must be false.
 ANY, IN_BLOCKS = range(40), range(4, 120, len(ROUTES))
-PLANTED: dict[str, tuple[Any, str, Callable[..., Any], Any, Any]] = {
+PLANTED: dict[str, tuple[Any, str, Fault, Any, Any]] = {
     "rows that change": (
-        Fingerprints, "checked", lambda _: lambda self, rows, block: block, fuzz_kinds.changing,
-        ANY,
+        *(Fingerprints, "checked", lambda _: lambda self, rows, block: block),
+        *(fuzz_kinds.changing, ANY),
     ),
     "a gap of an online method": (
-        ConvexSquare, "gap_of", lambda gap: lambda *of: gap(*of) * 0.99 - 1e-9, fuzz_kinds.online,
-        range(80),
+        *(ConvexSquare, "gap_of", returning(lambda gap: gap * 0.99 - 1e-9)),
+        *(fuzz_kinds.online, range(80)),
     ),
     "a bound of an online method": (
-        ConvexSquare, "judged", higher, fuzz_kinds.online, range(80),
+        *(
+            ConvexSquare,
+            "judged",
+            returning(lambda found: found._replace(lower=found.lower + 1e-6)),
+        ),
+        *(fuzz_kinds.online, range(80)),
     ),
     "an objective too low": (
-        Certificate, "from_bounds", moved_bounds(-1e-6, 0.0), fuzz_kinds.online, range(80),
+        *(Certificate, "from_bounds", lambda made: lambda a, b, *of: made(up(a, -1e-6), b, *of)),
+        *(fuzz_kinds.online, range(80)),
     ),
     "a bound too high": (
-        Certificate, "from_bounds", moved_bounds(0.0, 1e-6), fuzz_kinds.online, range(80),
+        *(Certificate, "from_bounds", lambda made: lambda a, b, *of: made(a, up(b, 1e-6), *of)),
+        *(fuzz_kinds.online, range(80)),
     ),
-    "lost digits": (certify_module, "as_float64", blind, fuzz_kinds.odd_weights, ANY),
-    "a pull in the checker": (check_proof, "pull", scaled(0.99), fuzz_kinds.proof_fields, ANY),
+    "lost digits": (
+        *(certify_module, "as_float64"),
+        lambda honest: (
+            lambda values, name: (
+                np.asarray(np.real(np.asarray(values)), dtype=float)
+                if name == "the weights"
+                else honest(values, name)
+            )
+        ),
+        *(fuzz_kinds.odd_weights, ANY),
+    ),
+    "a pull in the checker": (
+        *(check_proof, "pull", returning(lambda x: x * 0.99), fuzz_kinds.proof_fields, ANY),
+    ),
     "a flow in the checker": (
-        check_proof, "largest_flow",
-        lambda _: lambda u, v, a, b, cap: int(u.astype(object) @ a), fuzz_kinds.proof_fields, ANY,
-    ),
-    "a pair too many": (
-        fuzz_kinds, "certify", audited("n_sure_right", lambda n: n + 1), fuzz_kinds.weights, ANY,
-    ),
-    "a wrong pair too many": (
-        fuzz_kinds, "certify", audited("n_sure_wrong", lambda n: n + 1), fuzz_kinds.weights, ANY,
+        *(check_proof, "largest_flow", lambda _: lambda u, v, a, b, cap: int(u.astype(object) @ a)),
+        *(fuzz_kinds.proof_fields, ANY),
     ),
     **{
-        f"{field} of scores": (
-            fuzz_kinds, "certify", audited(field, lambda x: x * 0.999), fuzz_kinds.scores,
-            range(20),
+        f"{name} of weights": (
+            *(fuzz_kinds, "certify", field(name, lambda n: n + 1), fuzz_kinds.weights, ANY),
         )
-        for field in ("gap", "loss_value", "primal")
+        for name in ("n_sure_right", "n_sure_wrong")
+    },
+    **{
+        f"{name} of scores": (
+            *(fuzz_kinds, "certify", field(name, lambda x: x * 0.999)),
+            *(fuzz_kinds.scores, range(20)),
+        )
+        for name in ("gap", "loss_value", "primal")
     },
     "a bound of subsets": (
-        fuzz_kinds, "best_subset", audited("lower", lambda x: x + 1e-6), fuzz_kinds.subset, ANY,
+        *(fuzz_kinds, "best_subset", field("lower", lambda x: x + 1e-6), fuzz_kinds.subset, ANY),
     ),
-    "a pull in bins": (evaluation.Evaluator, "_of_lines", short, None, IN_BLOCKS),
-    "a dual over partitions": (evaluation.Evaluation, "dual", scaled(1 + 1e-6), partitioned, ANY),
+    "a pull in bins": (
+        *(evaluation.Evaluator, "_of_lines"),
+        lambda honest: (
+            lambda self, w, bins, half, sums, pull: honest(
+                self, w, bins, half, sums, (0.9 * pull[0], *pull[1:])
+            )
+        ),
+        *(None, IN_BLOCKS),
+    ),
+    "a dual over partitions": (
+        *(evaluation.Evaluation, "dual", returning(lambda x: x * (1 + 1e-6)), partitioned, ANY),
+    ),
     "no range of an AUC": (
-        cross_validation, "auc_within", lambda honest: lambda rows, w, radius: honest(rows, w, 0.0),
-        folds, ANY,
+        *(cross_validation, "auc_within"),
+        *(lambda honest: lambda rows, w, radius: honest(rows, w, 0.0), folds, ANY),
     ),
-    "rows in two folds": (partitions, "rows_of_fold", leaking, folds, ANY),
-}  # fmt: skip
+    "rows in two folds": (
+        *(partitions, "rows_of_fold"),
+        lambda honest: (
+            lambda side, start, count, *of: np.union1d(
+                honest(side, start, count, *of), np.arange(min(count, 1))
+            )
+        ),
+        *(folds, ANY),
+    ),
+}
 EXPENSIVE = (
     *("no range of an AUC", "rows in two folds", "loss_value of scores", "primal of scores"),
-    *("a flow in the checker", "a wrong pair too many", "a pull in bins"),
+    *("a flow in the checker", "n_sure_wrong of weights", "a pull in bins"),
 )
 
 
@@ -242,12 +230,12 @@ def test_each_number_of_a_claim_is_judged(field: str) -> None:
     X, lam = rng.normal(size=(30, 2)) + 0.5 * y[:, None], 0.1
     truth, loose = LinearTruth(X, y, lam, "hinge", None), solve(X, y, lam, tol=1e-2)
     tight = solve(X, y, lam, tol=1e-12)
-    honest = Claim.of(loose.w, loose.certificate)
-    assert faults(honest, truth, tight.w, tight.certificate.radius) == []
+    honest = loose.certificate
+    assert faults(truth, loose.w, honest, tight.w, tight.certificate.radius) == []
     off = {"primal": honest.primal - 1e-9, "dual": honest.dual + 1.01 * honest.gap}
     off |= {"gap": 0.0, "radius": 0.0}
     false = replace(honest, **{field: off[field]})
-    assert faults(false, truth, tight.w, tight.certificate.radius)
+    assert faults(truth, loose.w, false, tight.w, tight.certificate.radius)
 
 
 def test_what_is_raised_but_a_refusal_is_a_fault() -> None:

@@ -30,7 +30,7 @@ from aucert.exact.problem.risk import Mean, of_scores
 from aucert.exact.problem.tail import Tail
 from aucert.exact.spaces.gram import Gram, chain_of
 from aucert.exact.spaces.rows import Rows
-from aucert.exact.square_loss.support import certified_diagonal, cholesky_slip
+from aucert.exact.square_loss.support import cholesky_slip
 from aucert.exact.sums.assembled import PairSums
 from aucert.exact.sums.binned import Extent, hinge_of_scores
 from aucert.exact.sums.counted import SortedRows
@@ -48,6 +48,7 @@ from aucert.exact.tools.rounding import (
 from decimal_losses import root
 from loops import each, seeds
 from naive import exact
+from problems import some_pairs
 
 # Added to one, this is lost, in the format whose unit roundoff is the argument.
 LOST = {unit: unit * (1 - 2.0**-20) for unit in (UNIT, LONG_UNIT)}
@@ -69,16 +70,6 @@ def some_scores(rng: np.random.Generator, n: int) -> np.ndarray:
     if kind == 0:
         return np.round(rng.normal(size=n) * 4) / 4
     return rng.normal(size=n) * 10.0 ** rng.integers(-8, 9) + 1e8 * (kind == 1)
-
-
-def some_pairs(rng: np.random.Generator, positive: np.ndarray, listed: bool) -> AllPairs | PairList:
-    n = positive.size
-    if listed:
-        m = int(rng.integers(1, 12))
-        i, j = rng.choice(np.flatnonzero(positive), m), rng.choice(np.flatnonzero(~positive), m)
-        return PairList(i, j, None if rng.integers(2) else rng.uniform(0.01, 3, m))
-    weights = [None, rng.integers(1, 4, n).astype(float), 10.0 ** rng.uniform(-9, 9, n)]
-    return AllPairs(weights[rng.integers(3)], form=["numpy", "compiled"][rng.integers(2)])
 
 
 def exact_sums(
@@ -108,14 +99,14 @@ def exact_sums(
 @each("listed", [False, True])
 @each("loss", LOSSES)
 @each("seed", seeds(40))
-def test_sums_scores_pulls_primal_dual_and_gap(seed: int, loss: str, listed: bool) -> None:
+def test_sums_primal_dual_and_gap(seed: int, loss: str, listed: bool) -> None:
     rng = np.random.default_rng([4, seed, listed])
     n, d = int(rng.integers(2, 9)), int(rng.integers(1, 5))
     positive = np.zeros(n, dtype=bool)
     positive[rng.permutation(n)[: rng.integers(1, n)]] = True
     X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-6, 7) + rng.choice([0, 1e3, 1e8])
     pairs, lam = some_pairs(rng, positive, listed), float(10.0 ** rng.uniform(-6, 2))
-    scores, c = some_scores(rng, n), rng.normal(size=n)
+    scores = some_scores(rng, n)
     width = 0.0 if rng.integers(2) else float(10.0 ** rng.integers(-17, 4))
     space = Rows(sp.csr_matrix(X) if rng.integers(2) else X)
     problem = pair_problem(space, positive, pairs, LOSSES[loss], Ridge(lam))
@@ -126,16 +117,6 @@ def test_sums_scores_pulls_primal_dual_and_gap(seed: int, loss: str, listed: boo
     assert l1(sums.c, true.c) <= sums.rounding
     assert off(sums.conjugate, true.conjugate) <= sums.conjugate_rounding
 
-    rows, at = exact(X), exact(w)
-    moved = [[x - o for x, o in zip(row, exact(space.offset), strict=True)] for row in rows]
-    both = zip(space.scores(w), naive.products(moved, at), space.score_error(w), strict=True)
-    assert all(off(score, right) <= error for score, right, error in both)
-    pull = naive.pulled(moved, exact(c))
-    slip = [x - y for x, y in zip(exact(space.pull(c)), pull, strict=True)]
-    assert naive.norm2(slip) <= Fraction(space.pull_error(c)) ** 2
-    assert off(space.dual_norm2(c), naive.norm2(pull)) <= space.dual_norm2_error(c)
-    assert all(naive.norm2(row) <= Fraction(space.reach) ** 2 for row in moved)
-
     witness = Minorant.from_scores(problem, scores, width)
     (upper, lower), _ = evaluated_with(problem, w, witness)
     weighted = naive.weighted_pairs(positive.tolist(), pairs)
@@ -144,34 +125,13 @@ def test_sums_scores_pulls_primal_dual_and_gap(seed: int, loss: str, listed: boo
         alpha = exact(LOSSES[loss].alpha(pairs.margins(scores), width))
     assert isinstance(witness.evidence, Scores)
     alpha = [a * Fraction(witness.evidence.scale) for a in alpha]
-    primal = naive.primal_value(rows, weighted, loss, Fraction(lam), at)
-    dual = naive.dual_value(rows, weighted, loss, Fraction(lam), alpha)
+    primal = naive.primal_value(exact(X), weighted, loss, Fraction(lam), exact(w))
+    dual = naive.dual_value(exact(X), weighted, loss, Fraction(lam), alpha)
     assert off(upper.value, primal) <= upper.error and off(lower.value, dual) <= lower.error
     found = Certificate.of(problem, w, witness)
     assert primal <= Fraction(found.primal) and Fraction(found.dual) <= max(dual, 0)
     assert primal - max(dual, 0) <= Fraction(found.gap)
     assert found.rounding <= 2 * (upper.error + lower.error) * (1 + 1e-15)
-
-
-@each("seed", seeds(20))
-def test_a_gram_matrix_without_full_rank(seed: int) -> None:
-    """Coefficients along the null space of K cancel in w'K w: its rounding is not |f|^2's size."""
-    rng = np.random.default_rng([3, seed])
-    features = rng.normal(size=(6, 2))
-    features = np.round(features * 8) if seed % 2 else features
-    space, size = Gram(features @ features.T), 10.0 ** rng.integers(0, 13)
-    w = rng.normal(size=6) + size * np.linalg.svd(features.T)[2][-1]
-    at = exact(w)
-    products = naive.products(exact(space.K), at)
-    both = zip(space.scores(w), products, space.score_error(w), strict=True)
-    assert all(off(score, right) <= error for score, right, error in both)
-    square = sum(x * y for x, y in zip(at, products, strict=True))
-    assert off(space.dual_norm2(w), square) <= space.dual_norm2_error(w)
-    positive = np.arange(6) < 3
-    problem = pair_problem(space, positive, AllPairs(), HINGE, Ridge(1.0))
-    found = Certificate.of(problem, w, Minorant.from_scores(problem, np.zeros(6)))
-    loss = naive.sums(products, naive.weighted_pairs(positive.tolist(), AllPairs()), "hinge").value
-    assert off(found.primal, loss + square / 2) <= found.rounding
 
 
 @each("seed", seeds(8))
@@ -407,25 +367,6 @@ def test_what_a_cholesky_factorisation_proves_is_charged_by_its_side_and_trace(s
     assert cholesky_slip(rest, np.full(side, 1e6)) >= theorem + UNIT * (3 + 1e6)
     assert cholesky_slip(0 * rest, tried) >= UNIT * 1e-3
     assert cholesky_slip(rest, tried) <= 3 * (theorem + UNIT * 3 * side + UNIT * 1e-3)
-
-
-@each("seed", seeds(5))
-def test_the_diagonal_is_below_the_matrix_in_exact_arithmetic(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    A = rng.normal(size=(9, 4))
-    A[:, 0] = A[:, 1] + 10.0 ** -rng.integers(1, 4) * A[:, 0]
-    sigma = np.asarray(np.corrcoef(A.T))
-    sigma = (sigma + sigma.T) / 2
-    found = certified_diagonal(sigma)
-    assert found is not None
-    rows = exact(sigma)
-    for j in range(4):
-        rows[j][j] -= Fraction(found.entries[j])
-    for p in range(4):  # positive pivots, without rounding
-        assert rows[p][p] > 0
-        for i in range(p + 1, 4):
-            factor = rows[i][p] / rows[p][p]
-            rows[i] = [x - factor * y for x, y in zip(rows[i], rows[p], strict=True)]
 
 
 # Errors that are planted.

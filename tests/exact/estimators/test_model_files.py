@@ -21,7 +21,6 @@ from aucert.exact.errors import InputError
 from aucert.exact.estimators import saving
 from aucert.exact.estimators.saving import Decoder
 from aucert.exact.estimators.thresholds import threshold_midpoint
-from aucert.exact.tools import atomic_files
 from loops import each, first_fast
 
 RNG = np.random.default_rng(0)
@@ -220,21 +219,6 @@ def test_what_a_file_cannot_hold_is_said(tmp_path: Path) -> None:
         save_model(X, path)
     with pytest.raises(NotFittedError):
         save_model(ROCSVM(), path)
-
-
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(
-    saved: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = saved.read_bytes()
-
-    def full(*args) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(atomic_files.os, "fsync", full)
-    with pytest.raises(InputError, match=r"cannot be written \(No space left"):
-        save_model(ROCSVM(lam=1.0).fit(X, Y), saved)
-    assert saved.read_bytes() == before
-    assert [f.name for f in saved.parent.iterdir()] == ["model.npz"]
 
 
 def test_a_forged_certificate_does_not_survive_a_new_one(saved: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,32 +12,24 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold, cross_validate
-from sklearn.svm import LinearSVC
 
 from aucert.exact import (
     ROCSVM,
-    ROCSVMCV,
-    SAUCSVM,
     InputError,
     RankingSVM,
     SurvivalSVM,
-    certify,
     concordance_index,
     load_model,
-    ordered_problem,
     query_pairs,
     save_model,
     solve,
-    survival_pairs,
 )
 from aucert.exact.certificate.solution import Status
 from aucert.exact.estimators.thresholds import RULES, threshold_for_sensitivity
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.pairs.concordance import right_share
 from aucert.exact.problem.problem import linear_problem
-from aucert.exact.spaces.kernels import Gaussian
 from loops import each
-from ordered_naive import naive_survival
 
 LOSSES = ["hinge", "squared_hinge", "square"]
 RNG = np.random.default_rng(0)
@@ -107,77 +98,6 @@ def test_a_gap_that_is_too_large_is_said_with_advice() -> None:
     assert survival.status_ is not Status.CERTIFIED and np.isfinite(survival.certificate_.gap)
 
 
-WRONG: dict[Any, dict[str, tuple[Any, ...]]] = {
-    ROCSVM: {
-        "lam": (0.0, -1.0, np.nan, "small", None),
-        "loss": ("cubic", None),
-        "method": ("simplex", None, "quasi-newton"),
-        "tol": (0.0, "tight"),
-        "max_time": (0, "short"),
-        "threshold": ("best", None),
-    },
-    SAUCSVM: {
-        "structure": (-1.0, "big"),
-        "structure_source": ("half",),
-        "kernel": ("poly",),
-        "gamma": (0.0,),
-        "pairs": ("nearest:0", "some"),
-        "anchor_filter": ("B",),
-    },
-    ROCSVMCV: {
-        "lams": ([1.0, 0.0], [], ["a"]),
-        "cv": (1, "many", None),
-        "choice": ("worst",),
-        "n_lams": (0,),
-        "cv_tol": (0.0,),
-        "structure": (-1.0,),
-        "random_state": ("seed",),
-    },
-}
-
-
-@each("model", WRONG)
-def test_bad_parameters_are_refused_at_fit_by_their_name(model: type) -> None:
-    for name, values in WRONG[model].items():
-        for value in values:
-            more = {"kernel": "rbf"} if name == "gamma" else {}
-            with pytest.raises(InputError, match=name if name != "lams" else "lam"):
-                clone(model(**{name: value}, **more)).fit(X, Y)
-    for match, labels, weight in (
-        ("Only binary classification", np.arange(60) % 3, None),
-        ("one class only", np.ones(60), None),
-        (r"one class only.*positive weight", Y, Y),
-        ("of row 3 is -1", Y, np.where(np.arange(60) == 3, -1, 1)),
-        ("shape", Y, [1.0]),
-        ("numbers", Y, ["a"] * 60),
-        ("zero in every row", Y, np.zeros(60)),
-    ):
-        with pytest.raises(InputError, match=match):
-            ROCSVM().fit(X, labels, sample_weight=weight)
-
-
-@each("kernel", ["linear", "rbf", "laplacian"])
-@each("structure", [0.0, 0.3, 50.0])
-def test_scores_in_sample_equal_scores_out_of_sample(kernel: str, structure: float) -> None:
-    how: dict[str, Any] = {"kernel": kernel, "gamma": 0.4, "structure": structure}
-    model, new = SAUCSVM(0.02, **how).fit(X, Y), RNG.normal(size=(25, 3))
-    scores = model.decision_function(X)
-    np.testing.assert_allclose(
-        model.decision_function(np.vstack([X, new]))[:60], scores, atol=1e-12
-    )
-    assert model.certificate_.primal == solve(X, Y, 0.02, **how).certificate.primal
-    assert model.status_ == Status.CERTIFIED
-    audit = certify(X, Y, 0.02, scores=scores, **how)
-    assert audit.gap is not None and audit.primal is not None
-    assert audit.gap <= 1e-6 * audit.primal
-    if kernel == "rbf":  # a precomputed kernel gives what its name gives
-        K = Gaussian(0.4)
-        given = SAUCSVM(0.02, structure, kernel="precomputed").fit(K(X, X), Y)
-        found, wanted = given.decision_function(K(new, X)), model.decision_function(new)
-        np.testing.assert_allclose(found, wanted, atol=1e-6)
-        assert given.certificate_.primal == pytest.approx(model.certificate_.primal, rel=1e-9)
-
-
 def some_data(n: int = 120, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows, times with ties, and events."""
     rng = np.random.default_rng(seed)
@@ -198,48 +118,6 @@ def test_both_forms_of_y_are_one_problem() -> None:
     assert first.score(X, y) == first.score(X, time, event) == wanted > 0.6
     with pytest.raises(InputError, match="leave event out"):
         first.fit(X, y, event)
-
-
-def test_the_squared_hinge_is_linear_svc_on_the_differences() -> None:
-    X, time, event = some_data(40)
-    naive = naive_survival(time, event)
-    D = X[naive.i] - X[naive.j]
-    lam = 0.1
-    signs = np.where(np.arange(len(D)) % 2 == 0, 1, -1)
-    svc = LinearSVC(C=1 / (lam * len(D)), fit_intercept=False, tol=1e-10, max_iter=100_000)
-    svc.fit(D * signs[:, None], signs)
-    model = SurvivalSVM(lam, loss="squared_hinge", tol=1e-10).fit(X, time, event)
-    assert model.coef_ == pytest.approx(svc.coef_[0], abs=1e-5)
-    assert survival_pairs(time, event).mass == len(D)
-
-
-def test_bad_survival_is_refused() -> None:
-    X, time, event = some_data(20)
-    wrong = np.zeros(20, dtype=[("a", float), ("b", float)])
-    for y, seen, message in (
-        (time[1:], None, "rows"),
-        (wrong, None, "truth values"),
-        (time, ~event & False, "no pair"),
-        (np.where(event, np.nan, time), event, "finite"),
-    ):
-        with pytest.raises(InputError, match=message):
-            SurvivalSVM().fit(X, y, seen)
-    refused: list[dict[str, Any]] = [
-        {"y": time, "qid": time, "time": time},
-        {"y": time, "time": time},
-        {"y": None, "event": event},
-        {"y": None, "qid": time},
-        {"y": time, "qid": time, "fpr_max": 0.1},
-        {"y": time, "qid": time, "sample_weight": time - 9},
-    ]
-    for arguments in refused:
-        with pytest.raises(InputError):
-            solve(X, lam=1.0, **arguments)
-    with pytest.raises(InputError, match="give qid"):
-        ordered_problem(X, time, 1.0)
-    for name in ("lam", "tol"):
-        with pytest.raises(InputError, match=name):
-            SurvivalSVM(**{name: 0.0}).fit(X, time, event)
 
 
 def test_penalties_make_zeros_that_are_proved() -> None:

@@ -33,19 +33,12 @@ KERNELS = ["linear", "rbf", "laplacian", "precomputed"]
 STRUCTURES = [0.0, 0.3, 50.0]
 
 
-def case(kernel: str, structure: float, sparse: bool = False) -> tuple[Formulation, object, object]:
-    """Return a formulation, its training rows and new rows, as the kernel takes them."""
-    train: object = X
-    new: object = NEW
-    if kernel == "precomputed":
-        train, new = Laplacian(0.3)(X, X), Laplacian(0.3)(NEW, X)
-    if sparse:
-        train, new = sp.csr_matrix(train), sp.csr_matrix(new)
-    return (
-        formulate(train, Y, Request.of(0.02, kernel=kernel, gamma=0.4, structure=structure)),
-        train,
-        new,
-    )
+def case(kernel: str, structure: float, sparse: bool = False) -> tuple[Formulation, object]:
+    """Return a formulation and its training rows, as the kernel takes them."""
+    train: Any = Laplacian(0.3)(X, X) if kernel == "precomputed" else X
+    train = sp.csr_matrix(train) if sparse else train
+    asked = Request.of(0.02, kernel=kernel, gamma=0.4, structure=structure)
+    return formulate(train, Y, asked), train
 
 
 def best(task: Formulation) -> Solution:
@@ -55,11 +48,9 @@ def best(task: Formulation) -> Solution:
 @each("sparse", [False, True])
 @each("structure", STRUCTURES)
 @each("kernel", KERNELS)
-def test_scores_in_sample_equal_scores_out_of_sample(
-    kernel: str, structure: float, sparse: bool
-) -> None:
+def test_scores_in_and_out_of_sample_agree(kernel: str, structure: float, sparse: bool) -> None:
     """Of the optimum: by the space meant, by the scorer, and by the rows that solvers see."""
-    task, train, _ = case(kernel, structure, sparse)
+    task, train = case(kernel, structure, sparse)
     solution = choose_solver(task.work, "auto", 1e-9, None).solve(task.work)
     w = task.lift(solution.w)
     inside = task.meant.space.scores(w)
@@ -68,36 +59,12 @@ def test_scores_in_sample_equal_scores_out_of_sample(
     assert worked - worked.mean() == pytest.approx(inside - inside.mean(), abs=1e-10)
 
 
-@each("structure", STRUCTURES)
-@each("kernel", KERNELS)
-def test_new_rows_are_scored_as_if_they_had_been_there(kernel: str, structure: float) -> None:
-    """By the factor's continuation to new rows, and the whitened weights on top of it."""
-    task, _, new = case(kernel, structure)
-    solution = choose_solver(task.work, "auto", 1e-9, None).solve(task.work)
-    score = task.scorer(task.lift(solution.w))
-    space = task.work.space
-    assert isinstance(space, Rows)
-    weights = space.to_input(solution.w)
-    if task.factor is None:
-        expected = NEW @ weights
-    else:
-        P = task.factor.pivots
-        columns = {
-            "rbf": lambda: Gaussian(0.4)(NEW, X[P]),
-            "laplacian": lambda: Laplacian(0.4)(NEW, X[P]),
-            "precomputed": lambda: np.asarray(new)[:, P],
-        }[kernel]()
-        expected = task.factor.map(columns) @ weights
-    found = score(new)
-    assert found - found[0] == pytest.approx(expected - expected[0], abs=1e-9)
-
-
 @each(
     ("kernel", "message"),
     [("linear", "3 features"), ("rbf", "3 features"), ("precomputed", "40 kernel values")],
 )
 def test_new_rows_of_another_width_are_refused(kernel: str, message: str) -> None:
-    task, _, _ = case(kernel, 0.0)
+    task, _ = case(kernel, 0.0)
     score = task.scorer(np.ones(task.meant.space.dim))
     with pytest.raises(InputError, match=message + ".* new rows have 5"):
         score(np.ones((2, 5)))
@@ -109,9 +76,7 @@ def test_new_rows_of_another_width_are_refused(kernel: str, message: str) -> Non
 
 @each("structure", [0.0, 3.0])
 @each("sparse", [False, True])
-def test_more_features_than_rows_are_solved_in_the_space_of_the_rows(
-    sparse: bool, structure: float
-) -> None:
+def test_many_features_are_solved_in_the_space_of_rows(sparse: bool, structure: float) -> None:
     wide = np.random.default_rng(5).normal(size=(30, 200)) + 3.0
     y = np.arange(30) % 2 == 0
     task = formulate(
@@ -200,9 +165,7 @@ def test_few_equal_rows_are_left_alone() -> None:
     assert equal_rows(np.tile(X, (2, 1)), np.tile(y, 2) ^ (np.arange(200) < 100)) is None
 
 
-def test_rows_with_one_hash_are_told_apart_by_their_numbers(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_rows_with_one_hash_are_told_apart_by_their_numbers(monkeypatch) -> None:
     X, y = repeated()
     order = np.lexsort((y, *X.T))
     X, y = X[order], y[order]
@@ -279,9 +242,7 @@ def solved(task: Formulation) -> Solution:
 @each("structure", [0.0, 3.0])
 @each("kernel", ["linear", "rbf"])
 @each("loss", ["hinge", "squared_hinge", "square"])
-def test_the_optimum_in_groups_is_certified_on_the_rows(
-    loss: str, kernel: str, structure: float
-) -> None:
+def test_an_optimum_in_groups_is_that_of_rows(loss: str, kernel: str, structure: float) -> None:
     X, y = repeated(2)
     chosen = {"kernel": kernel, "gamma": 0.5, "structure": structure}
     plain = solved(formulate(X, y, Request.of(0.02, loss, **chosen)))

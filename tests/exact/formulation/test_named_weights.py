@@ -10,7 +10,6 @@ import pytest
 from aucert.exact import certify, solve
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.named_weights import in_column_order, match_weights, text_names
-from loops import each
 
 
 def frame(columns) -> SimpleNamespace:
@@ -24,19 +23,6 @@ def test_a_mapping_is_put_in_the_order_of_the_columns() -> None:
 
 def test_a_column_may_be_called_like_an_intercept() -> None:
     assert in_column_order(np.array([1.0, 2.0]), ["a", "bias"], ["bias", "a"]).tolist() == [2, 1]
-
-
-@each(
-    ("names", "words"),
-    [
-        (["a", "z"], "no weight for 'b', and the data have no 'z'"),
-        (["a", "a", "b"], "two are called 'a'"),
-        (["a"], "no weight for 'b'"),
-    ],
-)
-def test_names_that_do_not_agree_are_refused(names: list[str], words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        in_column_order(np.ones(len(names)), names, ["a", "b"])
 
 
 def test_without_names_on_both_sides_the_order_counts() -> None:

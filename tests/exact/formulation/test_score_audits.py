@@ -12,90 +12,24 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from aucert.exact import AllPairs, Audit, PairList, Rows, certify, linear_problem, solve
+from aucert.exact import AllPairs, PairList, Rows, certify, linear_problem, solve
 from aucert.exact.errors import InputError
 from aucert.exact.formulation import scores as audits
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.formulation.scores import fit_scores, printed_error
-from aucert.exact.pairs.auc import auc
 from aucert.exact.spaces.factor import independent_columns
 from loops import each
-from naive import exact, loss_value, primal_value, sums, weighted_pairs
-
-LOSSES = ("hinge", "squared_hinge", "square")
+from naive import exact, loss_value, sums, weighted_pairs
 
 
 def labels(n: int) -> np.ndarray:
     return np.arange(n) % 3 == 0
 
 
-def is_false(audit: Audit, objective: Fraction, above: Fraction | None = None) -> str:
-    """Return what is false in an audit, given the objective and an upper bound of the optimum."""
-    room = Fraction(audit.rounding)
-    if above is not None and Fraction(audit.dual) - room > above:
-        return "the lower bound"
-    if audit.primal is None or audit.gap is None or audit.radius is None:
-        return ""
-    if abs(Fraction(audit.primal) - objective) > room:
-        return "the objective"
-    if above is not None and objective - above > Fraction(audit.gap) + room:
-        return "the gap"
-    return ""
-
-
 def exact_loss(scores, positive, loss) -> Fraction:
     """The mean loss over all pairs of the scores as given."""
     return sums(exact(scores), weighted_pairs(positive.tolist(), AllPairs()), loss).value
-
-
-def true_objective(X, w, positive, lam, loss) -> Fraction:
-    """F of weights, exactly."""
-    pairs = weighted_pairs(positive.tolist(), AllPairs())
-    return primal_value(exact(X), pairs, loss, Fraction(lam), exact(w))
-
-
-def best_known(X, positive, lam, loss) -> Fraction:
-    """An upper bound of the optimum of a linear problem: F of the solver's weights."""
-    return true_objective(X, solve(X, positive, lam, loss=loss, tol=1e-11).w, positive, lam, loss)
-
-
-def far_row(size: float):
-    """One positive row far out; all other positives are scored below all negatives."""
-    rng = np.random.default_rng(2)
-    positive = np.arange(120) % 2 == 0
-    X = rng.normal(size=(120, 2))
-    X[0] = (size, 0.0)
-    scores = np.where(positive, -2.0, 1.0) + 0.1 * rng.random(120)
-    scores[0] = size
-    return X, positive, scores
-
-
-@each("size", [1e6, 1e7, 1e8, 1e9, 1e12])
-@each("norm2", [None, 1.0])
-def test_one_far_row_does_not_make_scores_linear(size: float, norm2: float | None) -> None:
-    X, positive, scores = far_row(size)
-    assert auc(scores, positive) < 0.02
-    audit = certify(X, positive, 0.1, scores=scores, norm2=norm2)
-    assert audit.loss_value > 3.9
-    assert audit.gap is None and audit.primal is None and audit.n_sure_right is None
-    assert audit.status == "no_gap" and "no gap" in audit.statement.lower()
-
-
-@each("size", [1e-3, 1e-6, 1e-9, 1e-12, 1e-15, 1e-17])
-def test_a_tiny_column_hides_no_norm(size: float) -> None:
-    rng = np.random.default_rng(3)
-    X, positive = rng.normal(size=(12, 3)), labels(12)
-    X[:, 2] *= size
-    w = np.array([0.5, -0.25, 3e5])
-    scores = np.array([float(x) for x in X @ w])
-    audit = certify(X, positive, 0.1, scores=scores)
-    truth = true_objective(X, w, positive, 0.1, "hinge")
-    assert truth > 4e9
-    assert is_false(audit, truth) == ""
-    if audit.gap is not None:
-        assert audit.gap > 4e9
-    assert (audit.gap is not None) or size < 1e-9  # and where it can be bounded it is
 
 
 @each("extra", ["constant", "copy", "one-hot"])
@@ -146,24 +80,6 @@ def test_the_residual_is_what_least_squares_leave_of_the_standard_deviation() ->
 # The fit.
 
 POSITIVE = np.arange(14) % 3 == 0
-
-
-@each("few", [0, audits.FEW_PAIRS])
-@each("loss", ["hinge", "squared_hinge", "square"])
-@pytest.mark.long_digits
-def test_the_loss_of_far_scores_is_within_its_rounding(few: int, loss: str, monkeypatch) -> None:
-    monkeypatch.setattr(audits, "FEW_PAIRS", few)
-    rng = np.random.default_rng(0)
-    problem = linear_problem(rng.normal(size=(14, 2)), POSITIVE, 0.1, loss)
-    for offset in (0.0, 1e6, 1e12):
-        for far in (0.0, 1e5, 1e10):
-            scores = rng.normal(size=14) + offset
-            scores[0] += far
-            found = audits.loss_of(problem, scores)
-            value, rounding = found.value, found.error
-            true = exact_loss(scores, POSITIVE, loss)
-            assert abs(Fraction(found.value) - true) <= Fraction(found.error)
-            assert few == 0 or rounding <= 1e-14 * (1 + value)
 
 
 def test_the_loss_of_scores_counts_weights_and_listed_pairs() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,7 +13,6 @@ from aucert.exact.errors import InputError, TooLargeError
 from aucert.exact.pairs import ordered_pairs
 from aucert.exact.pairs.marginals import largest_flow
 from aucert.exact.pairs.ordered_pairs import OrderedPairs
-from convex_programs import largest_flow_lp
 from loops import each, seeds
 from ordered_naive import Naive, naive_ordered
 
@@ -40,12 +41,21 @@ def random_flow(seed: int) -> Flow:
     return u, v, a, b
 
 
-@pytest.mark.slow
-@each("start", range(0, 300, 50))
-def test_largest_flow_is_that_of_the_linear_programme(start: int) -> None:
-    for seed in range(start, start + 50):
-        flow = random_flow(seed)
-        assert largest_flow(*flow) == pytest.approx(largest_flow_lp(*flow), abs=1e-9), seed
+def by_linear_program(i: Any, j: Any, caps: Any, u: np.ndarray, v: np.ndarray) -> float:
+    """The largest sum of 0 <= flow <= caps over the pairs, with row sums <= u, column sums <= v."""
+    m, columns = len(i), np.arange(len(i))
+    sides = [sp.csr_matrix((np.ones(m), (k, columns)), (w.size, m)) for k, w in ((i, u), (j, v))]
+    bounds, limits = [(0, float(cap)) for cap in caps], np.concatenate([u, v])
+    found = linprog(-np.ones(m), A_ub=sp.vstack(sides), b_ub=limits, bounds=bounds, method="highs")
+    return -float(found.fun)
+
+
+@each("seed", seeds(150))
+def test_largest_flow_is_that_of_the_linear_programme(seed: int) -> None:
+    u, v, a, b = random_flow(seed)
+    i, j = (k.ravel() for k in np.indices((u.size, v.size)))
+    wanted = by_linear_program(i, j, a[i] * b[j], u, v)
+    assert largest_flow(u, v, a, b) == pytest.approx(wanted, abs=1e-9)
 
 
 def test_tiny_weights_beside_large_ones_keep_the_flow_accurate() -> None:
@@ -77,33 +87,16 @@ def some_case(seed: int) -> tuple[OrderedPairs, Naive, np.ndarray, np.ndarray]:
     return OrderedPairs(group, key, a, b, share=share), naive, u, v
 
 
-def by_linear_program(naive: Naive, u: np.ndarray, v: np.ndarray) -> float:
-    """The largest flow."""
-    m, n = len(naive.i), u.size
-    columns, ones = np.arange(m), np.ones(m)
-    A = sp.vstack(
-        [sp.csr_matrix((ones, (side, columns)), shape=(n, m)) for side in (naive.i, naive.j)]
-    )
-    bounds = [(0, float(w)) for w in naive.weight]
-    found = linprog(-ones, A_ub=A, b_ub=np.concatenate([u, v]), bounds=bounds, method="highs")
-    return -float(found.fun)
-
-
-def check(seed: int) -> None:
-    """Flow and deficiency are those of the linear program."""
+@each("seed", seeds(60))
+def test_flow_and_deficiency_of_ordered_pairs_are_those_of_the_linear_program(seed: int) -> None:
     pairs, naive, u, v = some_case(seed)
     flow, missing, rounding = pairs.deficiency(u, v)
-    wanted = by_linear_program(naive, u, v)
+    wanted = by_linear_program(naive.i, naive.j, naive.weight, u, v)
     assert flow == pytest.approx(wanted, abs=1e-9)
     assert missing == pytest.approx(max(float(u.sum() + v.sum()) - 2 * wanted, 0.0), abs=2e-9)
     assert 0 <= rounding < 1e-12 and (rounding > 0 or u.sum() + v.sum() == 0)
     if seed % 5 == 0:
         assert missing <= rounding  # they are marginals of the alpha that they were made from
-
-
-@each("seed", seeds(60))
-def test_the_flow_is_that_of_a_linear_program(seed: int) -> None:
-    check(seed)
 
 
 def test_weights_and_large_groups_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,6 @@ from aucert.exact.errors import InputError
 from aucert.exact.pairs.all_pairs import PairList
 from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.validation.data.datasets import load
-from loops import each
 
 
 def squared_distance(x: np.ndarray, z: np.ndarray) -> float:
@@ -84,18 +83,3 @@ def test_the_result_does_not_depend_on_blocks_or_storage(monkeypatch: pytest.Mon
             assert as_set(nearest_pairs(data.X, data.is_positive, 4, **options)) == whole
         sparse = sp.csr_matrix(data.X)
         assert as_set(nearest_pairs(sparse, data.is_positive, 4, **options)) == whole
-
-
-@each(
-    ("options", "message"),
-    [
-        ({"k": 0}, "whole number >= 1"),
-        ({"k": 2.0}, "whole number >= 1"),
-        ({"k": True}, "whole number >= 1"),
-        ({"k": 1, "rule": "mutual"}, "unknown rule"),
-        ({"k": 1, "anchor_filter": "B"}, "unknown filter"),
-    ],
-)
-def test_bad_rules_are_refused(options: dict, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        nearest_pairs(np.zeros((3, 1)), np.array([True, False, False]), **options)

@@ -176,39 +176,6 @@ def test_the_other_kinds() -> None:
         check(group_auc_pairs(qid, y, share), naive, scores, SQUARED_HINGE, 0.5)
 
 
-@each(
-    ("arguments", "message"),
-    [
-        ({"key": [1, 1]}, "no pair is ordered"),
-        ({"key": [1, 2], "group": ["a", "b"]}, "no pair is ordered"),
-        ({"key": [1, 2], "upper": [1, 0]}, "no pair is ordered"),
-        ({"key": [1, np.nan]}, "key of row 1"),
-        ({"key": []}, "one number per row"),
-        ({"key": [1, 2], "upper": [1, -1]}, "upper of row 1"),
-        ({"key": [1, 2], "lower": [1, np.inf]}, "lower of row 1"),
-        ({"key": [1, 2], "lower": [1]}, "2 rows"),
-        ({"key": [1, 2], "group": [1]}, "2 rows"),
-        ({"key": [1, 2], "gain": [1, 0.5]}, "gain must be whole"),
-        ({"key": [1, 2], "gain": [1, 0]}, "gain must grow"),
-        ({"key": [1, 2], "gain": [1, 1]}, "no pair is ordered"),
-        ({"key": [1, 2], "share": "all"}, "share must be"),
-        ({"key": [1, 2], "share": [1, 2]}, "differs"),
-        ({"key": [1, 2], "share": [0, 0]}, "has a share"),
-        ({"key": [1, 2], "share": [1, 1], "gain": [0, 1]}, "not both"),
-        ({"key": [1, 2], "form": "quick"}, "form must be"),
-    ],
-)
-def test_bad_input_is_refused(arguments: dict, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        OrderedPairs(arguments.pop("group", None), **arguments)
-
-
-def test_bad_survival_is_refused() -> None:
-    for time, event in (([1, 2], [1]), ([1, np.inf], [1, 0]), ([1, 2], [1, 2]), ([1, 2], [0, 0])):
-        with pytest.raises(InputError):
-            survival_pairs(time, event)
-
-
 def test_masses_beyond_63_bits() -> None:
     """Totals are Python integers, weights of many bits are split."""
     n, large = 40, 2**51 - 1
@@ -220,12 +187,6 @@ def test_masses_beyond_63_bits() -> None:
         one, other = (p.sums(scores, loss, 0.5) for p in (pairs, plain))
         assert one.c == pytest.approx(other.c, abs=1e-6 if loss == HINGE else 1e-14)
         assert one.value == pytest.approx(other.value, rel=1e-12)
-
-
-def test_gains_whose_products_would_overflow_unseen_are_refused() -> None:
-    upper, gain = [2**34 + 1, 1, 0], [2**30, 2**30, 0]  # the first product is 2^30 modulo 2^64
-    with pytest.raises(InputError, match="gains times weights are too large"):
-        OrderedPairs(None, [2, 1, 0], upper=upper, lower=[0, 0, 1], gain=gain)
 
 
 def test_gains_that_are_nearly_equal_have_sums_of_any_loss() -> None:

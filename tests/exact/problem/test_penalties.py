@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.exact import AllPairs, Certificate, Gram, InputError, Minorant, Ridge, Rows
+from aucert.exact import AllPairs, Certificate, InputError, Minorant, Ridge, Rows
 from aucert.exact.losses.registry import HINGE, SQUARE, SQUARED_HINGE
 from aucert.exact.problem.minorant import Scores
 from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Sign
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
-from aucert.exact.spaces.blocks import StreamedRows
 from aucert.exact.tools.rounding import Bound
 from loops import each
 from own_parts import Box, WeightedL1
@@ -54,21 +53,6 @@ def test_the_residual_is_the_proximal_point_of_the_support_function(penalty: Any
         assert penalty.support(left) == pytest.approx(float(inside @ left), abs=1e-12)
 
 
-@each(
-    ("make", "said"),
-    [
-        (lambda: GroupLasso(0.3, 0.2, np.array([0.0, np.nan])), "group of feature 1 is nan"),
-        (lambda: GroupLasso(0.3, 0.2, np.array([None, 1])), "mixed types"),
-        (lambda: Sign(Ridge(0.3), np.array([1, 1, 1])), "named twice"),
-        (lambda: Sign(Ridge(0.3), np.array([True, False])), "flatnonzero"),
-    ],
-)
-def test_groups_without_a_name_and_signs_a_feature_are_refused(make: Any, said: str) -> None:
-    """A sign is a list of columns: 1, 1, 1 is more likely meant as one number per feature."""
-    with pytest.raises(InputError, match=said):
-        make()
-
-
 @each("penalty", ALL[1:], ids=lambda p: type(p).__name__)
 def test_what_is_shrunk_is_inside_for_every_error(penalty: Any) -> None:
     for _ in range(200):
@@ -100,29 +84,6 @@ def test_a_wrong_sign_costs_infinitely_much_and_is_refused() -> None:
     witness = Minorant.from_scores(task, task.space.scores(np.abs(w)))
     with pytest.raises(InputError, match="break its constraint"):
         Certificate.of(task, w, witness)
-
-
-@each("penalty", ALL[1:], ids=lambda p: type(p).__name__)
-def test_kernels_and_streams_are_refused(penalty: Any) -> None:
-    for space in (Gram(X @ X.T), StreamedRows(X)):
-        with pytest.raises(InputError, match=r"linear rows in memory|linear rows"):
-            problem(penalty).over(space)
-
-
-def test_parts_of_the_wrong_size_are_refused() -> None:
-    for penalty in (
-        GroupLasso(0.1, 0.1, np.zeros(3)),
-        Sign(Ridge(0.1), np.array([4])),
-        Sign(GroupLasso(0.1, 0.1, np.zeros(5))),
-    ):
-        with pytest.raises(InputError, match="4 features"):
-            problem(penalty)
-    with pytest.raises(InputError, match="ridge penalty, not ElasticNet"):
-        _ = problem(ElasticNet(0.1, 0.1)).lam
-    with pytest.raises(InputError, match="l1 must be > 0"):
-        ElasticNet(0.0, 0.0)
-    with pytest.raises(InputError, match="goes with"):
-        Sign(Box(0.1, -1, 1))  # type: ignore[arg-type]
 
 
 @each("penalty", ALL, ids=lambda p: type(p).__name__)

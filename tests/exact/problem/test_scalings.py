@@ -103,26 +103,6 @@ def test_conversion_and_its_inverse_undo_each_other(convention):
     assert C_from_lam(lam, 120, convention, 0.2) == pytest.approx(0.37, rel=1e-14)
 
 
-@each(
-    ("arguments", "message"),
-    [
-        ((0.0, 10), "C must be > 0"),
-        ((float("nan"), 10), "C must be > 0"),
-        ((1.0, 0), "n_pairs"),
-        ((1.0, 10, "libfm"), "unknown convention"),
-        ((1.0, 10, "sht-authors"), "share_pos"),
-    ],
-)
-def test_bad_scalings_are_refused(arguments, message):
-    with pytest.raises(InputError, match=message):
-        lam_from_C(*arguments)
-
-
-def test_bad_lam_is_refused():
-    with pytest.raises(InputError, match="lam must be > 0"):
-        C_from_lam(-1.0, 10)
-
-
 X = np.array(
     [
         *([0.3, -1.2], [1.1, 0.4], [-0.7, 0.9], [0.2, 0.1], [-1.5, -0.3], [0.8, 1.6]),

@@ -43,9 +43,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], li
     return dict(np.load(folder / "p.npz")), save_partitions(rows, folder)
 
 
-def verdict(
-    proof: dict[str, Any], parts: list[Path], tmp_path: Path, capsys: Any, *words: str
-) -> str:
+def verdict(proof: dict[str, Any], parts: list[Path], tmp_path, capsys, *words: str) -> str:
     np.savez(tmp_path / "changed.npz", **proof)
     status = check_partitions.main([str(tmp_path / "changed.npz"), *map(str, parts), *words])
     said = capsys.readouterr().out

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from aucert.exact import OrderedPairs, query_pairs, uno_pairs
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Solution, Status
 from aucert.exact.errors import InputError
-from aucert.exact.losses.registry import HINGE
+from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.minorant import Weights
 from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem
+from aucert.exact.problem.risk import Mean
 from aucert.exact.proof import check_proof
 from aucert.exact.proof.write import write_proof, write_proof_of
 from aucert.exact.spaces.blocks import StreamedRows
 from aucert.exact.spaces.gram import Gram
+from aucert.exact.spaces.rows import Rows
 from loops import each
 
 RNG = np.random.default_rng(11)
@@ -47,9 +51,7 @@ def binned(problem: Problem, w: np.ndarray, bins: int = 2**14, half: int = 30) -
 
 @each("r", [None, R], ids=["all once", "repetitions"])
 @each("method", ["auto", "cutting-plane"])
-def test_the_checker_verifies_what_was_written_and_claims_are_the_wider(
-    method: str, r: np.ndarray | None, tmp_path: Path
-) -> None:
+def test_claims_are_wider_than_what_holds(method: str, r: np.ndarray | None, tmp_path) -> None:
     solution = solve(X, Y, LAM, sample_weight=r, method=method)
     proof = write_proof(tmp_path / "p.npz", X, Y, LAM, solution, sample_weight=r)
     assert proof.kind == "marginals"
@@ -62,9 +64,7 @@ def test_the_checker_verifies_what_was_written_and_claims_are_the_wider(
 
 
 @each("half", [0, 1, 30])
-def test_a_binned_witness_is_written_as_the_weights_that_regenerate_it(
-    half: int, tmp_path: Path
-) -> None:
+def test_a_binned_witness_is_written_as_the_weights_that_regenerate_it(half: int, tmp_path) -> None:
     w = solve(X, Y, LAM).w
     problem = pair_problem(StreamedRows(X), Y, AllPairs(), HINGE, Ridge(LAM))
     solution = binned(problem, w, half=half)
@@ -151,9 +151,7 @@ def test_the_positive_label_is_kept_and_decides(positive: str, tmp_path: Path) -
         ({"sample_weight": np.ones(9)}, "weights of shape"),
     ],
 )
-def test_data_that_were_not_solved_are_refused_and_nothing_is_written(
-    lie: dict, why: str, tmp_path: Path
-) -> None:
+def test_data_that_were_not_solved_are_refused(lie: dict, why: str, tmp_path) -> None:
     solution = solve(X, Y, LAM)
     arguments = {"X": X, "y": Y, "lam": LAM, "solution": solution} | lie
     with pytest.raises(InputError, match=why):
@@ -162,22 +160,40 @@ def test_data_that_were_not_solved_are_refused_and_nothing_is_written(
 
 
 def test_other_problems_are_refused_in_a_sentence(tmp_path: Path) -> None:
-    path = tmp_path / "p.npz"
+    path, rng = tmp_path / "p.npz", np.random.default_rng(9)
     listed = PairList(np.flatnonzero(Y)[:50], np.flatnonzero(~Y)[:50])
-    solution = solve(X, Y, LAM, pairs=listed)
-    with pytest.raises(InputError, match="not another loss or a list"):
-        write_proof_of(linear_problem(X, Y, LAM, pairs=listed), solution, path)
-    with pytest.raises(InputError, match="pair list"):
-        write_proof(path, X, Y, LAM, solution)
-    squared = linear_problem(X, Y, LAM, "squared_hinge")
-    solution = solve(X, Y, LAM, loss="squared_hinge")
-    with pytest.raises(InputError, match="not another loss or a list"):
-        write_proof_of(squared, solution, path)
-    with pytest.raises(InputError, match="evidence proves a gap"):
-        write_proof(path, X, Y, LAM, solution)
-    solution = solve(X, Y, LAM, kernel="rbf", gamma=0.1)
-    with pytest.raises(InputError, match="solution has shape"):
-        write_proof(path, X, Y, LAM, solution)
+    of_list, of_squares = solve(X, Y, LAM, pairs=listed), solve(X, Y, LAM, loss="squared_hinge")
+    of_kernel = solve(X, Y, LAM, kernel="rbf", gamma=0.1)
+    grade, qid, event = rng.integers(0, 3, 400), rng.integers(0, 90, 400), rng.random(400) < 0.5
+    ranked, large = solve(X, grade, LAM, qid=qid), np.full(400, 2.0**30)
     kernel = pair_problem(Gram(X @ X.T), Y, AllPairs(), HINGE, Ridge(LAM))
-    with pytest.raises(InputError, match="linear rows"):
-        write_proof_of(kernel, solution, path)
+    by_query = query_pairs(qid, grade)
+    uno, gains = (
+        uno_pairs(rng.exponential(size=400), event, 0.8),
+        query_pairs(qid, grade, gain=True),
+    )
+    problems: list[tuple[Any, Any, str]] = [
+        (linear_problem(X, Y, LAM, pairs=listed), of_list, "not another loss or a list"),
+        (linear_problem(X, Y, LAM, "squared_hinge"), of_squares, "not another loss or a list"),
+        (kernel, of_kernel, "linear rows"),
+        (Mean(gains, HINGE), ranked, "no gains"),
+        (Mean(uno, HINGE), ranked, "one weight per row"),
+        (Mean(OrderedPairs(qid, grade, large, large), HINGE), ranked, "the weight of row 0"),
+        (Mean(by_query, SQUARED_HINGE), ranked, "not another loss or a list"),
+    ]
+    for problem, solution, why in problems:
+        if isinstance(problem, Mean):
+            problem = Problem(Rows(X), problem, Ridge(LAM))
+        with pytest.raises(InputError, match=why):
+            write_proof_of(problem, solution, path)
+    asked: list[tuple[Any, dict[str, Any], str]] = [
+        (of_list, {}, "pair list"),
+        (of_squares, {}, "evidence proves a gap"),
+        (of_kernel, {}, "solution has shape"),
+        (ranked, {"y": grade, "lam": 2 * LAM, "qid": qid}, "evidence proves a gap"),
+        (ranked, {"y": -grade, "qid": qid}, "evidence proves a gap"),
+    ]
+    for solution, words, why in asked:
+        with pytest.raises(InputError, match=why):
+            write_proof(path, **({"X": X, "y": Y, "lam": LAM, "solution": solution} | words))
+    assert list(tmp_path.iterdir()) == []

@@ -244,9 +244,7 @@ def test_other_forms_of_rows_are_right_or_left_alone(kind: str) -> None:
     assert Descent().solve(found).status == Status.CERTIFIED
 
 
-def test_weighted_rows_are_certified_though_a_narrow_ramp_rounds(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_weighted_rows_are_certified_though_a_narrow_ramp_rounds(monkeypatch) -> None:
     rng = np.random.default_rng(15)
     X, y = np.round(rng.normal(size=(4300, 1))), rng.random(4300) < 0.1
     pairs = AllPairs(rng.integers(1, 9, 4300).astype(float))

@@ -14,10 +14,7 @@ import scipy.sparse as sp
 
 from aucert.exact import AllPairs, Certificate, Gram, InputError, Minorant, PairList, Rows, solve
 from aucert.exact.certificate.solution import Solution, Status
-from aucert.exact.formulation.formulation import formulate
-from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import ALL_LOSSES
-from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Ridge, Sign
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
@@ -28,14 +25,12 @@ from aucert.exact.solvers.descent import Descent
 from aucert.exact.solvers.finish import ActivePairs
 from aucert.exact.solvers.proximal import Proximal
 from aucert.exact.spaces.blocks import StreamedRows
-from aucert.exact.spaces.factor import rows_of
-from aucert.exact.structured import Structured
-from convex_programs import reference, reference_optimum, worst_reference
+from convex_programs import reference, worst_reference
 from fuzz_core import grades
 from loops import each, seeds
 from naive import weighted_pairs
-from own_parts import Box, GradientDescent, Polynomial, RoundedHinge, WeightedL1
-from problems import CLASSES, ORDERED, awkward, random_case
+from own_parts import Box, GradientDescent, RoundedHinge, WeightedL1
+from problems import CLASSES, ORDERED, awkward
 
 # By hand: two rows with the difference 2, and four with the differences 1, 3, -1, 1.
 
@@ -222,106 +217,16 @@ def test_an_optimum_elsewhere_is_seen_and_most_are_certified() -> None:
     assert certified >= 2 * len(KINDS) - 2
 
 
-# Kernels and structure in explicit features: nothing of the library is in the answer.
-
-KERNELS = ("plain", "rbf", "laplacian", "linear", "precomputed")
-
-
-def true_kernel(X: np.ndarray, kernel: str, gamma: float) -> np.ndarray:
-    if kernel == "precomputed":
-        return X
-    if kernel in ("plain", "linear"):
-        X = X - X.mean(axis=0)  # a common offset cancels in every pair, but not in rounding
-        return X @ X.T
-    power = 2 if kernel == "rbf" else 1
-    return np.exp(-gamma * (np.abs(X[:, None] - X[None]) ** power).sum(axis=2))
-
-
-def features_of(K: np.ndarray) -> np.ndarray:
-    """Return F (n, r) with F F' the centred kernel matrix, from its eigenvectors."""
-    H = np.eye(len(K)) - 1 / len(K)
-    values, vectors = np.linalg.eigh(H @ K @ H)
-    kept = values > 1e-13 * max(values.max(), 1e-300) * len(K)
-    return vectors[:, kept] * np.sqrt(values[kept])
-
-
-def covariance(F: np.ndarray, y: np.ndarray, pairs: AllPairs | PairList, source: str) -> np.ndarray:
-    """Return Sigma: both class covariances, or that of the listed differences."""
-    if source == "sampled" and isinstance(pairs, PairList):
-        parts = [(F[pairs.i] - F[pairs.j], pairs.c)]
-    else:
-        weight = pairs.weight if isinstance(pairs, AllPairs) else None
-        weight = np.ones(y.size) if weight is None else weight
-        parts = [(F[side], weight[side]) for side in (y, ~y)]
-    return np.sum([np.atleast_2d(np.cov(Z.T, aweights=c, ddof=0)) for Z, c in parts], axis=0)
-
-
-def check_kernel(seed: int) -> None:
-    """Solve the problem of that seed twice, independently, and compare the two optima."""
-    rng, case = np.random.default_rng([31415, seed]), random_case(seed, 70)
-    X, y, pairs, kernel = case.X, case.positive, case.pairs, KERNELS[(seed + seed // 10) % 5]
-    odd = rng.integers(4)
-    if odd == 0:
-        X = X + 100.0
-    elif odd == 1:  # the same row in both classes
-        X[np.flatnonzero(y)[0]] = X[np.flatnonzero(~y)[0]]
-    elif odd == 2 and isinstance(pairs, AllPairs):  # one positive becomes one negative
-        y = ~y
-    elif odd == 3:
-        pairs = nearest_pairs(X, y, int(rng.integers(1, 4)))
-    if kernel == "precomputed":
-        basis = rng.normal(size=(y.size, int(rng.integers(1, max(2, y.size // 2)))))
-        X = basis @ basis.T
-    gamma, of = float(10.0 ** rng.uniform(-1.5, 0.5)), kernel.replace("plain", "linear")
-    structure = float(10.0 ** rng.uniform(-3, 3)) * (rng.uniform() < 0.8) * (kernel != "plain")
-    source = "sampled" if rng.uniform() < 0.4 else "full"
-    asked: Any = {"kernel": of, "structure": structure, "structure_source": source}
-    asked["gamma"] = gamma if kernel in ("rbf", "laplacian") else None
-    task = formulate(X, y, Request.of(case.lam, case.loss, pairs=pairs, **asked))
-    space = task.meant.space
-    base = space.base if isinstance(space, Structured) else space
-    assert of == "linear" or isinstance(base, Gram), "certified on the true kernel"
-    solution = task.judge(choose_solver(task.work, "auto", 1e-9, 60.0).solve(task.work), 1e-8)
-    F, expected = features_of(true_kernel(X, kernel, gamma)), 1.0
-    if F.size:
-        values, axes = np.linalg.eigh(covariance(F, y, pairs, source))
-        white = (F @ axes) / np.sqrt(1 + structure * values)
-        listed = weighted_pairs(y.tolist(), pairs, float)
-        expected, _ = reference_optimum(white, listed, case.lam, case.loss)
-    certificate = solution.certificate
-    name = f"{case.name}, {asked}: {certificate}"
-    assert solution.status == Status.CERTIFIED and certificate.reaches(1e-8), name
-    allowed = 1e-9 if expected < 1e-6 else 1e-7 * expected
-    assert abs(certificate.primal - expected) <= allowed, f"{name}, {expected}"
-    assert certificate.dual <= expected, name
-
-
-def test_kernels_and_structure_have_the_optimum_of_their_features() -> None:
-    for seed in range(10):
-        check_kernel(seed)
-
-
-@pytest.mark.slow
-@each("seed", seeds(100))
-def test_many_kernels_and_structures_have_the_optimum_of_their_features(seed: int) -> None:
-    check_kernel(seed)
-
-
-def test_a_polynomial_kernel_and_a_solver_of_ones_own_are_certified() -> None:
-    rng, root2 = np.random.default_rng(2), np.sqrt(2.0)
+def test_a_solver_of_ones_own_is_certified() -> None:
+    rng = np.random.default_rng(2)
     X, y = np.round(rng.normal(size=(25, 2)), 1), np.arange(25) % 3 == 0
-    risk, space = Mean(AllPairs().on(y), RoundedHinge()), Gram.of_kernel(Polynomial(2), X)
-    meant = Problem(space, risk, Ridge(0.05))
-    rows, back, _ = rows_of(space)
-    solved = Proximal(1e-8).solve(meant.over(rows))
-    features = np.column_stack([root2 * X, X**2, root2 * X[:, 0] * X[:, 1]])  # of (1 + x'z)^2
-    listed = weighted_pairs(y.tolist(), AllPairs(), float)
-    own = GradientDescent().solve(Problem(Rows(X), risk, Ridge(0.1)))
+    problem = Problem(Rows(X), Mean(AllPairs().on(y), RoundedHinge()), Ridge(0.1))
+    own = GradientDescent().solve(problem)
     assert own.status == "certified" and own.minorant is own.witness
-    of_kernel = Certificate.of(meant, back(solved.w), solved.witness)
-    for rows_of_it, lam, found in ((features, 0.05, of_kernel), (X, 0.1, own.certificate)):
-        best, _ = reference(rows_of_it, listed, "rounded hinge", Ridge(lam))
-        assert found.reaches(1e-6) and outside("own", found, best) == []
+    best, _ = reference(
+        X, weighted_pairs(y.tolist(), AllPairs(), float), "rounded hinge", Ridge(0.1)
+    )
+    assert own.certificate.reaches(1e-6) and outside("own", own.certificate, best) == []
 
 
 # Methods and places of rows

@@ -10,7 +10,6 @@ import pytest
 
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Status
-from aucert.exact.errors import InputError, TooLargeError
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import linear_problem
 from aucert.exact.solvers.qp import BACKENDS, LIMITS, QP, enumerate_pairs
@@ -33,9 +32,7 @@ PAIRS: dict[str, Any] = {
 @each("kind", PAIRS)
 @each("backend", BACKENDS)
 @each("form", LIMITS)
-def test_every_form_and_backend_agrees_with_the_certified_optimum(
-    form: str, backend: str, kind: str
-) -> None:
+def test_every_form_and_backend_has_the_optimum(form: str, backend: str, kind: str) -> None:
     if backend not in cp.installed_solvers():
         pytest.skip(f"{backend} is not installed")
     problem = linear_problem(X[:24], Y[:24], 1e-2, pairs=PAIRS[kind])
@@ -59,15 +56,3 @@ def test_enumerated_pairs_weigh_what_all_pairs_weigh() -> None:
     np.testing.assert_allclose(listed.c.reshape(2, 3), np.outer(a, b), rtol=1e-15)
     assert listed.i.tolist() == [0, 0, 0, 2, 2, 2]
     assert listed.j.tolist() == [1, 3, 4, 1, 3, 4]
-
-
-def test_what_is_too_large_or_of_another_kind_is_refused() -> None:
-    many = linear_problem(np.zeros((300, 2)), np.arange(300) % 2, 1.0)
-    said = rf"22500 pairs .* {LIMITS['teaching']} .*cutting-plane"
-    with pytest.raises(TooLargeError, match=said):
-        QP("teaching").solve(many)
-    for options in ({"form": "dense"}, {"backend": "GUROBI"}):
-        with pytest.raises(InputError):
-            QP(**options)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="for the hinge"):
-        QP().solve(linear_problem(X, Y, 1.0, "square"))

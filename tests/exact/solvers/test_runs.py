@@ -106,9 +106,7 @@ def test_an_interruption_returns_a_valid_certificate(name: str, after: int) -> N
         ("cutting-plane", "partial AUC"),
     ],
 )
-def test_one_more_sum_and_a_certificate_are_taken_when_the_time_is_up(
-    name: str, loss: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_more_sum_is_taken_when_the_time_is_up(name: str, loss: str, monkeypatch) -> None:
     """The clock here counts sums over pairs, so that it runs out within line searches, too."""
     spent, limit = 0, 10**9
 
@@ -236,9 +234,7 @@ def test_large_features_at_a_small_lam_end_without_an_error_and_stalls_are_notic
     assert ended.status in (Status.CERTIFIED, Status.STALLED)
 
 
-def test_a_looser_tolerance_takes_no_more_steps_and_many_rows_are_read_in_blocks(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_looser_is_quicker_and_many_rows_are_read_in_blocks(monkeypatch) -> None:
     """At a small lam the slopes of coarse bins are too rough for any dual point."""
     rng = np.random.default_rng(5)
     rows = rng.normal(size=(4000, 20))
@@ -251,9 +247,7 @@ def test_a_looser_tolerance_takes_no_more_steps_and_many_rows_are_read_in_blocks
     assert found.status == Status.CERTIFIED and isinstance(found.minorant.evidence, Weights)
 
 
-def test_a_swallowed_interrupt_is_handed_on_without_a_signal(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_swallowed_interrupt_is_handed_on_without_a_signal(monkeypatch) -> None:
     found = SimpleNamespace(info=SimpleNamespace(status="interrupted"))
     solver = type(defines.SOLVER_MAP_QP["OSQP"])
     monkeypatch.setattr(solver, "solve_via_data", lambda *_, **__: found)

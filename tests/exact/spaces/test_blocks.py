@@ -14,16 +14,16 @@ import pytest
 import naive
 from aucert.exact.api.certify import certify
 from aucert.exact.api.solve import solve
-from aucert.exact.certificate.certificate import Certificate, Minorant, evaluated_with
+from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.minorant import Weights
 from aucert.exact.problem.problem import Ridge, pair_problem, split_labels
-from aucert.exact.solvers.descent import Descent
 from aucert.exact.spaces.blocks import STRETCH, Fingerprints, StreamedRows
 from aucert.exact.spaces.rows import Rows
+from cutting import Changing
 from loops import each, seeds
 
 
@@ -67,27 +67,6 @@ def test_pulls_round_no_more_than_they_say(seed: int, d: int) -> None:
     slip = naive.norm2([a - b for a, b in zip(naive.exact(value), true, strict=True)])
     assert slip <= Fraction(error + 2.0**-53 * float(np.linalg.norm(value))) ** 2
     assert size >= np.abs(c) @ np.linalg.norm(X - space.offset, axis=1) * (1 - 1e-12)
-
-
-@each("lam", [1e-1, 1e-4])
-@each("weighted", [False, True])
-def test_the_certificate_from_blocks_brackets_the_sorted_one(lam: float, weighted: bool) -> None:
-    X, positive = some_rows()
-    weight = np.random.default_rng(1).uniform(0.5, 2, positive.size) if weighted else None
-    streamed = pair_problem(StreamedRows(X, 400), positive, AllPairs(weight), HINGE, Ridge(lam))
-    held = streamed.over(Rows(X))
-    w = Descent(tol=1e-6).solve(held).w
-    witness = streamed.risk.minorant(Weights(w, 1 << 14, 3))
-    upper, lower = evaluated_with(streamed, w, witness)[0]
-    true = Certificate.of(held, w, Minorant.from_scores(held, held.space.scores(w)))
-    best = Descent(tol=1e-9).solve(held).certificate
-    assert true.primal - true.rounding <= upper.high and upper.low <= true.primal
-    assert upper.value <= true.primal + 1e-4 / (1 << 14) + upper.error
-    assert lower.low <= best.primal
-    # Held rows, the same width of bins: nearly the same numbers.
-    again = evaluated_with(held, w, held.risk.minorant(Weights(w, 1 << 14, 3)))[0]
-    assert again[0].value == pytest.approx(upper.value, rel=1e-7)
-    assert again[1].value == pytest.approx(lower.value, rel=1e-5)
 
 
 def test_weights_are_audited_over_blocks_as_over_held_rows(tmp_path: Path) -> None:
@@ -144,18 +123,6 @@ def test_a_source_that_is_no_array_is_asked_by_one_thread_at_a_time() -> None:
     assert source.crossed == 0
     same = solve(StreamedRows(Reader(X), 50), positive, 0.1, tol=1e-3, n_jobs=1)
     assert found.certificate == same.certificate
-
-
-class Changing:
-    """Rows whose reading number `after` and later ones are those of another matrix."""
-
-    def __init__(self, X: np.ndarray, other: np.ndarray, after: int):
-        self.X, self.other, self.after, self.count = X, other, after, 0
-        self.shape = X.shape
-
-    def __getitem__(self, rows: slice) -> np.ndarray:
-        self.count += 1
-        return (self.X if self.count <= self.after else self.other)[rows]
 
 
 def test_a_certificate_is_refused_at_whatever_reading_the_rows_change() -> None:

@@ -114,9 +114,7 @@ def test_scores_are_those_of_the_rows_and_pulls_their_adjoint(make: Any, n: int)
         assert most_numbers(space.X) == counts
 
 
-def test_many_rows_are_taken_as_they_are_unless_a_mean_is_large(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_many_rows_are_taken_as_they_are_unless_a_mean_is_large(monkeypatch) -> None:
     rng = np.random.default_rng(1)
     y = rng.random(80) < 0.4
     X = rng.normal(size=(80, 3)) + 0.3

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
-import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,25 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from aucert.exact import (
-    ROCSVMCV,
-    SAUCSVM,
-    OrderedPairs,
-    certify,
-    cross_group_pairs,
-    cross_validated_path,
-    regularization_path,
-    solve,
-)
 from aucert.exact.api.solve import choose_solver
 from aucert.exact.errors import InputError, TooLargeError
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
-from aucert.exact.losses.registry import LOSSES
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
-from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.spaces.gram import Gram
-from aucert.exact.spaces.kernels import Gaussian, Linear
+from aucert.exact.spaces.kernels import Linear
 from aucert.exact.spaces.rows import Rows, Space
 from aucert.exact.structured import (
     ClassScatter,
@@ -44,7 +30,11 @@ from aucert.exact.structured import (
     whitener,
 )
 from loops import each, seeds
-from structures import dense_scatter, exact_scatter, fraction_solve, some_labels, some_pairs
+from problems import some_labels, some_pairs
+
+
+def dense(pairs: AllPairs | PairList, positive: np.ndarray) -> np.ndarray:
+    return np.array(naive.scatter(pairs, positive), dtype=float)
 
 
 @given(seed=st.integers(0, 2**32))
@@ -53,8 +43,8 @@ def test_R_is_the_covariance_of_the_pair_differences(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 12))
     positive = some_labels(rng, n)
-    scatter = scatter_of(some_pairs(rng, positive), positive, "sampled")
-    R = dense_scatter(scatter, n)
+    pairs = some_pairs(rng, positive)
+    scatter, R = scatter_of(pairs, positive, "sampled"), dense(pairs, positive)
     assert scatter.times(np.eye(n)) == pytest.approx(R, abs=1e-13)
     root = scatter.root()
     assert root @ root.T == pytest.approx(R, abs=1e-13)
@@ -78,24 +68,26 @@ def test_the_structure_comes_from_all_rows_unless_the_sampled_ones_are_asked_for
 STRUCTURES = (1e-3, 0.3, 1.0, 50.0, 1e3)
 
 
-def rows_and_scatter(seed: int, sparse: bool) -> tuple[Rows, Scatter, np.ndarray]:
+def rows_and_scatter(seed: int, sparse: bool) -> tuple[Rows, Scatter, np.ndarray, np.ndarray]:
+    """Return rows, their scatter, the centred rows, and Sigma."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(40, 5)) * 10.0 ** rng.uniform(-2, 2, 5)
     X[rng.uniform(size=X.shape) < 0.5] = 0.0
     positive = np.arange(40) < 11
-    scatter = scatter_of(some_pairs(rng, positive), positive, "sampled")
-    return Rows(sp.csr_matrix(X) if sparse else X), scatter, X - X.mean(axis=0)
+    pairs, moved = some_pairs(rng, positive), X - X.mean(axis=0)
+    scatter, sigma = (
+        scatter_of(pairs, positive, "sampled"),
+        moved.T @ dense(pairs, positive) @ moved,
+    )
+    return Rows(sp.csr_matrix(X) if sparse else X), scatter, moved, sigma
 
 
 @each("structure", STRUCTURES)
 @each("sparse", [False, True])
 @each("seed", seeds(4))
-def test_whitened_rows_are_the_rows_times_the_inverse_root(
-    seed: int, sparse: bool, structure: float
-) -> None:
-    space, scatter, X = rows_and_scatter(seed, sparse)
-    rng = np.random.default_rng(seed)
-    M = np.eye(5) + structure * X.T @ dense_scatter(scatter, 40) @ X
+def test_whitened_rows_have_the_inverse_root(seed: int, sparse: bool, structure: float) -> None:
+    space, scatter, X, sigma = rows_and_scatter(seed, sparse)
+    rng, M = np.random.default_rng(seed), np.eye(5) + structure * sigma
     L = whitener(space, scatter, structure)
     product = L @ L.T
     assert product == pytest.approx(M, rel=1e-10, abs=1e-12)
@@ -118,7 +110,7 @@ def test_whitened_rows_are_the_rows_times_the_inverse_root(
 
 @each(("structure", "scale"), [(0.3, 1.0), (1e3, 1.0), (1e6, 1.0), (0.3, 1e4), (1e3, 1e4)])
 @each("seed", seeds(10))
-def test_stated_errors_of_sparse_whitened_rows_cover_the_solves_with_L(
+def test_errors_of_whitened_rows_cover_the_solves(
     seed: int, structure: float, scale: float
 ) -> None:
     """Against exact rational solves with the same L."""
@@ -133,7 +125,7 @@ def test_stated_errors_of_sparse_whitened_rows_cover_the_solves_with_L(
     exact_L = [[Fraction(float(x)) for x in row] for row in white.L]
     offset = [Fraction(float(x)) for x in space.offset]
     rows = [[Fraction(float(x)) - o for x, o in zip(row, offset, strict=True)] for row in X]
-    back = fraction_solve(list(map(list, zip(*exact_L, strict=True))), w)
+    back = naive.solved(list(map(list, zip(*exact_L, strict=True))), w)
     scores, error = white.careful_scores(w)
     for k, row in enumerate(rows):
         true = sum(x * v for x, v in zip(row, back, strict=True))
@@ -141,13 +133,13 @@ def test_stated_errors_of_sparse_whitened_rows_cover_the_solves_with_L(
             2.0**-52
         ) * abs(true)
     pulled = [sum(Fraction(float(c[k])) * rows[k][d] for k in range(7)) for d in range(3)]
-    g = fraction_solve(exact_L, pulled)
+    g = naive.solved(exact_L, pulled)
     slip = sum((Fraction(float(x)) - y) ** 2 for x, y in zip(white.pull(c), g, strict=True))
     assert slip <= Fraction(white.pull_error(c)) ** 2
     norm2 = sum(x * x for x in g)
     assert abs(Fraction(white.dual_norm2(c)) - norm2) <= Fraction(white.dual_norm2_error(c))
     for k, row in enumerate(rows):
-        image = fraction_solve(exact_L, row)
+        image = naive.solved(exact_L, row)
         assert sum(x * x for x in image) <= Fraction(float(white.norms[k])) ** 2
 
 
@@ -186,45 +178,7 @@ def exact_case(seed: int) -> tuple[Structured, list, list, np.ndarray, float]:
     space = Structured(base, scatter_of(pairs, positive, "sampled"), structure)
     rows = [[Fraction(float(x)) for x in row] for row in X]
     K = [[sum(x * z for x, z in zip(p, q, strict=True)) for q in rows] for p in rows]
-    return space, K, exact_scatter(pairs, positive), X, structure
-
-
-def random_structured(rng: np.random.Generator, loss: str) -> tuple[Problem, np.ndarray]:
-    """Return a small structured problem of any sort, and coordinates of ordinary scores."""
-    n, d = int(rng.integers(2, 25)), int(rng.integers(1, 5))
-    positive = some_labels(rng, n)
-    X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-2, 3)
-    X = np.round(X) if rng.integers(2) else X
-    X[0, 0] += 3.0
-    pairs = some_pairs(rng, positive)
-    spaces: list[Space] = [
-        Rows(X),
-        Rows(sp.csr_matrix(X)),
-        Gram(X @ X.T),
-        Gram.of_kernel(Gaussian(0.5), X),
-        Gram.of_kernel(Gaussian(0.5), X, held=False),
-    ]
-    base = spaces[rng.integers(5)]
-    structure = float(10.0 ** rng.uniform(-3, 4))
-    space = Structured(base, scatter_of(pairs, positive, "sampled"), structure)
-    problem = pair_problem(space, positive, pairs, LOSSES[loss], Ridge(10.0 ** rng.uniform(-5, 2)))
-    w = rng.normal(size=space.dim) * 10.0 ** rng.uniform(-3, 2)
-    return problem, w / max(base.reach, 1e-3)
-
-
-@given(seed=st.integers(0, 2**32))
-@settings(max_examples=100, deadline=None)
-def test_pull_represents_the_structured_inner_product(seed: int) -> None:
-    """<pull(c), f> in the structured product is sum_i c_i f(x_i), for every f."""
-    rng = np.random.default_rng(seed)
-    problem, w = random_structured(rng, "hinge")
-    space = problem.space
-    c = rng.normal(size=space.n)
-    c -= c.mean()
-    expected = float(c @ space.scores(w))
-    size = float(np.abs(c) @ np.abs(space.scores(w))) + 1e-9
-    assert space.inner(space.pull(c), w) == pytest.approx(expected, abs=1e-6 * size)
-    assert space.inner(w, w) == pytest.approx(space.norm2(w), rel=1e-9, abs=1e-12)
+    return space, K, naive.scatter(pairs, positive), X, structure
 
 
 @each("structure", [0.3, 50.0])
@@ -240,103 +194,6 @@ def test_the_certificate_is_that_of_the_whitened_rows(structure: float) -> None:
     room = held.rounding + other.rounding + 1e-11 * other.primal
     assert abs(held.primal - other.primal) <= room and abs(held.dual - other.dual) <= room
     assert judged.certificate.reaches(1e-9)
-
-
-LAM, STRUCTURE = 0.1, 2.0
-CONVEX: dict[str, Any] = {
-    "hinge": lambda t: cp.pos(1 - t),
-    "squared_hinge": lambda t: cp.square(cp.pos(1 - t)),
-    "square": lambda t: cp.square(1 - t),
-    "logistic": lambda t: cp.logistic(-t),
-}
-
-
-def some_rows(seed: int = 0, n: int = 40) -> dict[str, Any]:
-    """Rows with ties, two equal features' values, five queries of which the last has one class."""
-    rng = np.random.default_rng(seed)
-    X = np.round(rng.normal(size=(n, 3)), 1)
-    y = (X @ [1.0, -0.5, 0.0] + rng.normal(size=n) > 0).astype(int)
-    qid = rng.integers(0, 5, n)
-    y[qid == 4] = 1
-    return {"X": X, "y": y, "qid": qid, "weight": rng.integers(0, 4, n)}
-
-
-def over(
-    listed: list[tuple[int, int, float]], rows: dict[str, Any], loss: str, weight: np.ndarray
-) -> tuple[Any, Any]:
-    """Return the mean over these pairs (i, j, share) and the structure of all rows."""
-    X, y = rows["X"], rows["y"]
-    i, j, share = (np.array(column) for column in zip(*listed, strict=True))
-    w = cp.Variable(3)
-    spread: Any = 0
-    for side in (0, 1):
-        r = weight[y == side] / weight[y == side].sum()
-        centred = X[y == side] - r @ X[y == side]
-        spread = spread + cp.sum_squares(cp.multiply(np.sqrt(r), centred @ w))
-    mean = (share / share.sum()) @ CONVEX[loss]((X[i] - X[j]) @ w)
-    return mean + LAM / 2 * (cp.sum_squares(w) + STRUCTURE * spread), w
-
-
-@each("loss", CONVEX)
-@each("kind", ["plain", "weighted", "sparse", "between groups", "equal shares"])
-def test_the_optimum_is_that_over_listed_pairs(loss: str, kind: str) -> None:
-    rows = some_rows(5)
-    y, qid, X = rows["y"], rows["qid"], rows["X"]
-    weight = rows["weight"] if kind == "weighted" else np.ones(y.size)
-    words: dict[str, Any] = {"structure": STRUCTURE, "loss": loss}
-    plus, minus = (np.flatnonzero(y == side).tolist() for side in (1, 0))
-    pairs = [(i, j) for i in plus for j in minus]
-    if kind == "between groups":  # positives of one group above negatives of another
-        words["pairs"] = cross_group_pairs(y, qid, 0, 1)
-        listed = [(i, j, 1.0) for i, j in pairs if qid[i] == 0 and qid[j] == 1]
-        used = {k for i, j, _ in listed for k in (i, j)}
-        weight = np.array([float(k in used) for k in range(y.size)])  # others are in no pair
-    else:
-        listed = [(i, j, float(weight[i] * weight[j])) for i, j in pairs if qid[i] == qid[j]]
-        if kind == "equal shares":  # queries that count the same
-            words["pairs"] = OrderedPairs(qid, y, share="equal")
-            size = {q: sum(qid[i] == q for i, *_ in listed) for q in range(5)}
-            listed = [(i, j, 1 / size[qid[i]]) for i, j, _ in listed]
-        else:
-            words["qid"] = qid
-    words |= {"sample_weight": weight} if kind == "weighted" else {}
-    given = None if "pairs" in words else y
-    X = sp.csr_matrix(X) if kind == "sparse" else X
-    check(X, given, words, over(listed, rows, loss, weight))
-
-
-def check(X: Any, y: np.ndarray | None, words: dict[str, Any], problem: tuple[Any, Any]) -> None:
-    """Compare `solve` and `certify` with the naive objective and its own optimum."""
-    objective, w = problem
-    found: Any = solve(X, y, LAM, **words)
-    stated = found.certificate
-    w.value = found.w
-    assert objective.value == pytest.approx(stated.primal, rel=1e-12)
-    cp.Problem(cp.Minimize(objective)).solve(solver="CLARABEL")
-    slack = stated.rounding + 1e-7
-    assert stated.dual - slack <= objective.value <= stated.primal + slack
-    assert stated.relative_gap <= 1e-9
-    off = found.w + 0.01
-    audit: Any = certify(X, y, LAM, w=off, **words)
-    w.value = off
-    excess = float(objective.value) - stated.primal
-    assert excess - 1e-8 <= audit.gap <= 3 * excess
-
-
-def test_estimators_paths_and_folds_take_it() -> None:
-    rows = some_rows(3)
-    X, y, qid = rows["X"], rows["y"], rows["qid"]
-    best = solve(X, y, LAM, qid=qid, structure=STRUCTURE).certificate
-    model = SAUCSVM(LAM, structure=STRUCTURE).fit(X, y, qid=qid)
-    assert model.certificate_.primal == pytest.approx(best.primal, rel=1e-8)
-    path: Any = regularization_path(X, y, [LAM], qid=qid, structure=STRUCTURE)
-    assert path.points[0].certificate.primal == pytest.approx(best.primal, rel=1e-5)
-    folds = cross_validated_path(X, y, [LAM, 0.01], qid=qid, structure=STRUCTURE, cv=2)
-    chosen: Any = ROCSVMCV([LAM, 0.01], structure=STRUCTURE, cv=2, random_state=0).fit(
-        X, y, qid=qid
-    )
-    assert (folds.fold_low <= folds.fold_auc).all() and (folds.fold_auc <= folds.fold_high).all()
-    assert (folds.fold_gap <= 1e-6).all() and chosen.certificate_.relative_gap <= 1e-9
 
 
 @each("seed", seeds(120))
@@ -360,7 +217,7 @@ def test_norms_and_dual_bounds_are_within_their_stated_rounding(seed: int) -> No
     columns = list(zip(*K, strict=True))
     RK = [[sum(a * b for a, b in zip(row, column, strict=True)) for column in columns] for row in R]
     system = (np.eye(n, dtype=int) + Fraction(structure) * np.array(RK)).tolist()
-    theta = fraction_solve(system, c)
+    theta = naive.solved(system, c)
     true = sum(a * b for a, b in zip(c, naive.products(K, theta), strict=True))
     given = np.array([float(x) for x in c])
     bound, error = space.dual_norm2(given), space.dual_norm2_error(given)

@@ -130,9 +130,7 @@ def test_the_deformed_kernel_of_a_pair_list(structure: float) -> None:
 
 @each("structure", [0.0, 0.3, 50.0])
 @each("kernel", ["linear", "rbf", "laplacian"])
-def test_the_formulation_scores_new_rows_as_the_deformed_kernel_does(
-    kernel: str, structure: float
-) -> None:
+def test_new_rows_are_scored_by_the_deformed_kernel(kernel: str, structure: float) -> None:
     train, y = X[:80], np.arange(80) < 20
     task = formulate(train, y, Request.of(0.01, kernel=kernel, gamma=0.4, structure=structure))
     c = np.random.default_rng(3).normal(size=80)

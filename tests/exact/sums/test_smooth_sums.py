@@ -121,9 +121,7 @@ def check(
 @each("loss", LOSSES, ids=str)
 @each("kind", KINDS)
 @each("first", first_fast([0, 3]))
-def test_sums_are_those_of_the_pairs(
-    loss: Any, kind: str, first: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sums_are_those_of_the_pairs(loss: Any, kind: str, first: int, monkeypatch) -> None:
     if kind in ("apart", "far both ways"):  # far rows do not make all bins coarse
         monkeypatch.setattr(convolved, "LARGEST_GRID", 1 << 16)
     for seed in range(first, first + 3):  # each kind of weights once
@@ -164,9 +162,7 @@ def test_few_pairs_are_gone_through_and_many_are_convolved() -> None:
 
 @each("loss", [Logistic(), SmoothHinge(0.1)], ids=repr)
 @each("width", [0.0, 0.3])
-def test_loops_over_many_rows_make_the_same_sums(
-    loss: Any, width: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_loops_over_many_rows_make_the_same_sums(loss: Any, width: float, monkeypatch) -> None:
     rng = np.random.default_rng(5)
     positive = rng.random(1500) < 0.3
     pairs, scores = AllPairs(bins=256).on(positive), 2 * rng.normal(size=1500) + positive
@@ -254,9 +250,7 @@ def test_every_error_is_paid(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @each("part", ["u_error", "v_error", "dual_error"])
-def test_what_a_transform_rounds_is_in_every_bound(
-    part: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_transform_rounds_is_in_every_bound(part: str, monkeypatch) -> None:
     honest, none = convolved.class_sums, {"u_error": 0.0, "v_error": 0.0, "dual_error": 0.0}
     planted = none | {part: 1.0}
     monkeypatch.setattr(convolved, "class_sums", lambda *of: replace(honest(*of), **planted))
@@ -266,9 +260,7 @@ def test_what_a_transform_rounds_is_in_every_bound(
 
 
 @each("seed", seeds(12))
-def test_bounds_of_the_exponential_loss_hold_to_sixty_digits_and_have_all_their_terms(
-    seed: int,
-) -> None:
+def test_bounds_of_the_exponential_loss_have_all_their_terms(seed: int) -> None:
     rng, n = np.random.default_rng([5, seed]), 12
     s = rng.normal(size=n) * 10.0 ** rng.integers(-1, 3)
     y, r = np.arange(n) % 3 == 0, rng.integers(0, 3, n) + (np.arange(n) < 2)

@@ -18,9 +18,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="links, modes and devices 
 
 
 @each("error", [None, RuntimeError("stop"), KeyboardInterrupt("stop"), OSError(28, "No space")])
-def test_a_file_is_the_new_one_or_the_old_one_and_nothing_else(
-    tmp_path: Path, error: BaseException | None
-) -> None:
+def test_a_file_is_the_new_one_or_the_old_one(tmp_path, error: BaseException | None) -> None:
     path = tmp_path / "a.bin"
     write_atomically(path, lambda file: file.write(b"old"))
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.exact.api.solve import solve
 from aucert.exact.sums import loops as all_loops
 from aucert.exact.sums import plain
 from aucert.exact.sums.counted import SortedRows
@@ -114,28 +113,6 @@ def test_the_plain_form_returns_the_bits_of_the_compiled_one(name: str) -> None:
             own = tuple(x.copy() if isinstance(x, np.ndarray) else x for x in given)
             found.append(bits((form(*own), own)))
         assert found[0] == found[1], (kind, seed)
-
-
-@pytest.mark.slow
-@each("loss", ["hinge", "squared_hinge"])
-@each("n, weighted", [(6000, False), (6000, True), (300, False)])
-def test_solutions_do_not_depend_on_what_was_compiled_when(
-    n: int, weighted: bool, loss: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(n, 4))
-    y = X[:, 0] + rng.normal(size=n) > 1
-    weight = rng.integers(1, 4, n) if weighted else None
-    found = []
-    for price in (np.inf, 0.0, 1e-3):
-        monkeypatch.setattr(compiling, "COMPILE_PRICE", price)
-        for loop in loops().values():
-            monkeypatch.setattr(loop, "_fast", None)
-            monkeypatch.setattr(loop, "spent", 0.0)
-            monkeypatch.setattr(loop, "_known", True)
-        solution = solve(X, y, lam=1e-3, loss=loss, tol=1e-7, sample_weight=weight)
-        found.append(bits((solution.w, solution.certificate.primal, solution.certificate.dual)))
-    assert found[0] == found[1] == found[2]
 
 
 def test_a_loop_is_compiled_once_it_has_paid_for_it(monkeypatch: pytest.MonkeyPatch) -> None:

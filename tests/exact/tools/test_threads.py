@@ -81,9 +81,7 @@ def test_blocks_that_overlap_restore_the_number_at_the_end_of_the_last(two) -> N
     assert threads_now() == {2}
 
 
-def test_parts_come_back_in_order_from_any_number_of_threads(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_parts_come_back_in_order_from_any_number_of_threads(monkeypatch) -> None:
     seen = set()
 
     def work(part: int) -> int:
@@ -154,9 +152,7 @@ CALLS_WITH_JOBS = {
 
 
 @each("name", CALLS_WITH_JOBS)
-def test_n_jobs_reaches_the_passes_or_is_refused(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_n_jobs_reaches_the_passes_or_is_refused(name: str, monkeypatch) -> None:
     for wrong in (0, 1.5, "2", True):
         with pytest.raises(InputError, match="n_jobs must be None or a whole number but 0"):
             CALLS_WITH_JOBS[name](wrong)

@@ -150,9 +150,7 @@ def test_a_partition_that_kills_every_worker_is_one_sentence(cluster: Any) -> No
         rows.engine.run(Deadly(), new_key())
 
 
-def test_a_cluster_without_workers_is_not_waited_for_for_ever(
-    cluster: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cluster_without_workers_is_not_waited_for_for_ever(cluster: Any, monkeypatch) -> None:
     from aucert.exact.spaces import dask_rows as dask_engine
 
     monkeypatch.setattr(dask_engine, "ASKED_EVERY", 0.5)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from aucert.exact import GroupedRows, PartitionedRows, solve
-from aucert.exact.errors import InputError
 from aucert.exact.spaces.partitions import (
     ArrayPartition,
     LocalEngine,
@@ -70,20 +69,3 @@ def test_tuples_of_arrays_are_partitions() -> None:
         kept = {"qid": group, "sample_weight": weight if len(arrays) == 4 else None}
         one, two = solve(rows, None, 1e-1).certificate, solve(X, key, 1e-1, **kept).certificate
         assert abs(one.primal - two.primal) <= one.gap + two.gap
-
-
-@each(
-    "space, part, match",
-    [
-        (PartitionedRows, np.zeros((2, 2)), "must be"),
-        (PartitionedRows, (np.zeros((2, 2)),), "must be"),
-        (GroupedRows, (np.zeros((2, 2)), [0, 1]), "must be"),
-        (PartitionedRows, (np.zeros((2, 2)), [0, 1]), "bool"),
-        (PartitionedRows, (np.zeros(2), [False, True]), "matrix"),
-        (GroupedRows, (3.0, [0, 1], [0, 1]), "matrix"),
-        (PartitionedRows, (np.zeros((2, 2)), [False, True, True]), "3 labels"),
-    ],
-)
-def test_what_is_not_a_partition_is_refused(space: Any, part: Any, match: str) -> None:
-    with pytest.raises(InputError, match=match):
-        space([part])

@@ -1,0 +1,237 @@
+"""Every request through the public door is the problem of its listed pairs, solved by Clarabel."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from aucert.approx import RankSVM
+from aucert.exact import (
+    ROCSVM,
+    ROCSVMCV,
+    SAUCSVM,
+    OrderedPairs,
+    PairList,
+    certify,
+    cross_group_pairs,
+    solve,
+)
+from aucert.exact.losses.registry import ALL_LOSSES
+from aucert.exact.problem.penalties import penalty_from
+from convex_programs import losses, penalty_value, worst_reference
+from loops import each
+from ordered_naive import Naive, naive_ordered, naive_survival
+from own_parts import Box, Polynomial, RoundedHinge, WeightedL1
+
+Pairs = list[tuple[int, int, float]]
+N, RNG = 36, np.random.default_rng(3)
+Y = RNG.permutation(N) < 13
+X = np.round(RNG.normal(size=(N, 4)) + 0.5 * Y[:, None], 1)
+X[5], Y[5] = X[8], Y[8]  # equal rows of one class become one
+QID, WEIGHT = RNG.integers(0, 3, N), RNG.integers(1, 4, N)
+GRADE = np.clip(np.round(X[:, 0] + RNG.normal(size=N)), -1, 1)
+TIME, EVENT = np.ceil(9 * RNG.random(N)), RNG.random(N) < 0.7
+MEMBER = np.array(["north", "south"])[RNG.integers(0, 2, N)]
+NORTH, ONES = MEMBER == "north", np.ones(N)
+LISTED = np.array([(i, j) for i in np.flatnonzero(Y) for j in np.flatnonzero(~Y)])[::7]
+SHARES = RNG.uniform(0.5, 2, len(LISTED))
+
+
+def pairs_of(naive: Naive) -> Pairs:
+    return [(i, j, float(c)) for i, j, c in zip(naive.i, naive.j, naive.weight, strict=True)]
+
+
+# The labels, the words of the request, the pairs meant, and how the structure weighs the rows.
+PAIRS: dict[str, tuple[Any, dict[str, Any], Pairs, Any]] = {
+    "classes": (Y, {}, pairs_of(naive_ordered(None, Y, None, None)), ONES),
+    "other class": (Y, {"positive": False}, pairs_of(naive_ordered(None, ~Y, None, None)), ONES),
+    "weights": (
+        *(Y, {"sample_weight": WEIGHT}, pairs_of(naive_ordered(None, Y, WEIGHT, WEIGHT)), WEIGHT),
+    ),
+    "listed": (
+        *(Y, {"pairs": PairList(*LISTED.T, SHARES)}),
+        *([(i, j, c / SHARES.sum()) for (i, j), c in zip(LISTED, SHARES, strict=True)], ONES),
+    ),
+    "queries": (Y, {"qid": QID}, pairs_of(naive_ordered(QID, Y, None, None)), ONES),
+    "weighted queries": (
+        *(Y, {"qid": QID, "sample_weight": WEIGHT}),
+        *(pairs_of(naive_ordered(QID, Y, WEIGHT, WEIGHT)), WEIGHT),
+    ),
+    "grades": (GRADE, {"qid": QID}, pairs_of(naive_ordered(QID, GRADE, None, None)), None),
+    "survival": (
+        *(None, {"time": TIME, "event": EVENT}, pairs_of(naive_survival(TIME, EVENT)), None),
+    ),
+    "between groups": (  # rows that are in no pair count nowhere
+        *(None, {"pairs": cross_group_pairs(Y, MEMBER, "north", "south")}),
+        *(pairs_of(naive_ordered(None, Y, NORTH, ~NORTH)), 1.0 * (Y == NORTH)),
+    ),
+    "equal shares": (
+        *(None, {"pairs": OrderedPairs(QID, Y, share="equal")}),
+        *(pairs_of(naive_ordered(QID, Y, None, None, None, ONES)), ONES),
+    ),
+}
+WISHES: list[dict[str, Any]] = [
+    {"lam": 0.1},
+    {"lam": 0.1, "l1": 0.02},
+    {"lam": 0.0, "l1": 0.02},
+    {"lam": 0.1, "l1": 0.02, "groups": ["a", "a", "b", "b"]},
+    {"lam": 0.1, "sign": "nonnegative"},
+    {"lam": 0.1, "l1": 0.02, "sign": [0, 1]},
+    {"penalty": Box(0.1, -0.01, 0.03)},
+    {"penalty": WeightedL1(0.1, np.array([0.0, 0.01, 0.02, 0.03]))},
+    {"lam": 0.1, "worst_of": MEMBER},
+    {"lam": 0.1, "l1": 0.05, "worst_of": MEMBER},
+    {"lam": 0.1, "structure": 2.0},
+    {"lam": 0.1, "structure": 2.0, "structure_source": "sampled"},
+    {"lam": 0.1, "kernel": "rbf", "gamma": 0.3},
+    {"lam": 0.1, "kernel": "laplacian", "gamma": 0.3, "structure": 2.0},
+    {"lam": 0.1, "kernel": Polynomial(2)},
+    {"lam": 0.1, "kernel": "precomputed"},
+]
+LOSSES = (*ALL_LOSSES.values(), RoundedHinge())
+
+
+def fits(pairs: str, wish: dict[str, Any]) -> bool:
+    """Whether the request means something: others are refused in `test_bad_input`."""
+    if "worst_of" in wish:
+        return "pairs" not in PAIRS[pairs][1] and pairs != "weighted queries"
+    sampled = wish.get("structure_source") == "sampled"
+    return (pairs == "listed" or not sampled) and not (
+        "structure" in wish and PAIRS[pairs][3] is None
+    )
+
+
+def kernel_matrix(wish: dict[str, Any]) -> np.ndarray | None:
+    kernel = wish.get("kernel")
+    if kernel in (None, "rbf", "laplacian"):
+        power, gamma = 2 if kernel == "rbf" else 1, wish.get("gamma", 0.0)
+        K = np.exp(-gamma * (np.abs(X[:, None] - X[None]) ** power).sum(axis=2))
+        return None if kernel is None else K
+    return (1 + X @ X.T) ** 2
+
+
+def covariance(F: np.ndarray, pairs: str, wish: dict[str, Any]) -> np.ndarray:
+    """Return Sigma: both class covariances, or that of the listed differences."""
+    i, j = LISTED.T
+    parts = [(F[i] - F[j], SHARES)]
+    if wish.get("structure_source") != "sampled":
+        parts = [(F[side], PAIRS[pairs][3][side]) for side in (Y, ~Y)]
+    return np.sum([np.atleast_2d(np.cov(Z.T, aweights=c, ddof=0)) for Z, c in parts], axis=0)
+
+
+def features(pairs: str, wish: dict[str, Any]) -> np.ndarray:
+    """Return rows whose linear machine it is: of the centred kernel matrix, whitened."""
+    K, F = kernel_matrix(wish), X
+    if K is not None:
+        H = np.eye(N) - 1 / N
+        values, vectors = np.linalg.eigh(H @ K @ H)
+        kept = values > 1e-13 * values.max() * N
+        F = vectors[:, kept] * np.sqrt(values[kept])
+    if "structure" not in wish:
+        return F
+    values, axes = np.linalg.eigh(covariance(F, pairs, wish))
+    return (F @ axes) / np.sqrt(1 + wish["structure"] * values)
+
+
+def lists_of(pairs: str, wish: dict[str, Any]) -> list[Pairs]:
+    """Return the pairs, or those within each group, of which the worst counts."""
+    whole = PAIRS[pairs][2]
+    if "worst_of" not in wish:
+        return [whole]
+    inside = [[p for p in whole if MEMBER[p[0]] == MEMBER[p[1]] == g] for g in ("north", "south")]
+    return [[(i, j, c / sum(p[2] for p in part)) for i, j, c in part] for part in inside]
+
+
+def penalty_of(wish: dict[str, Any]) -> Any:
+    words = ("lam", "l1", "groups", "sign")
+    return wish.get("penalty") or penalty_from(**{k: wish[k] for k in words if k in wish})
+
+
+def objective(pairs: str, wish: dict[str, Any], loss: str, w: np.ndarray) -> float:
+    """Return F(w), by its definition."""
+    K = kernel_matrix(wish)
+    s = (X if K is None else K) @ w
+    means = []
+    for part in lists_of(pairs, wish):
+        i, j, c = (np.array(column) for column in zip(*part, strict=True))
+        means.append(float(c @ losses(loss, s[i] - s[j]).value))
+    if K is None and "structure" not in wish:
+        return max(means) + float(penalty_value(penalty_of(wish), w)[0].value)
+    norm2 = float(w @ (w if K is None else s))
+    if "structure" in wish:
+        norm2 += wish["structure"] * float(covariance(s[:, None], pairs, wish)[0, 0])
+    return max(means) + wish["lam"] / 2 * norm2
+
+
+def check(pairs: str, wish: dict[str, Any], loss: Any) -> None:
+    """`solve`, `certify` of weights and of scores, and a model are about these very pairs."""
+    y, words, _, _ = PAIRS[pairs]
+    given = kernel_matrix(wish) if wish.get("kernel") == "precomputed" else X
+    best, _ = worst_reference(
+        features(pairs, wish), lists_of(pairs, wish), loss.name, penalty_of(wish)
+    )
+    room, asked = 1e-7 * (1 + best), {"loss": loss, **words, **wish}
+    found: Any = solve(given, y, tol=1e-5, **asked)
+    stated = found.certificate
+    assert stated.dual <= best + room and best - room <= stated.primal
+    assert stated.relative_gap < 1e-4
+    assert stated.primal == pytest.approx(objective(pairs, wish, loss.name, found.w), rel=1e-9)
+    off = 0.7 * found.w + 0.01
+    audit: Any = certify(given, y, w=off, tol=1e-5, **asked)
+    value = objective(pairs, wish, loss.name, off)
+    assert audit.primal == pytest.approx(value, rel=1e-9)
+    assert audit.dual <= best + room and value - best - room <= audit.gap
+    assert audit.gap <= 1.5 * (value - best) + 1e-3
+    assert audit.n_pairs == sum(map(len, lists_of(pairs, wish)))
+    if set(wish) <= {"lam", "structure", "structure_source"}:
+        scored: Any = certify(given, y, scores=X @ off, tol=1e-5, **asked)
+        assert scored.primal == pytest.approx(audit.primal, rel=1e-7)
+    plain = set(wish) <= {"lam", "structure", "kernel", "gamma"}
+    if y is Y and plain and not set(words) - {"qid", "sample_weight"}:
+        model = SAUCSVM(tol=1e-5, structure=0.0).set_params(loss=loss, **wish)
+        primal = model.fit(given, y, **words).certificate_.primal
+        assert primal == pytest.approx(stated.primal, rel=1e-4)
+
+
+CASES = [both for both in itertools.product(PAIRS, WISHES) if fits(*both)]
+CASES = [(pairs, wish, LOSSES[k % len(LOSSES)]) for k, (pairs, wish) in enumerate(CASES)]
+
+
+def test_a_request_has_the_optimum_of_its_listed_pairs() -> None:
+    for case in CASES[::23]:
+        check(*case)
+
+
+@pytest.mark.slow
+@each(("pairs", "wish", "loss"), CASES, ids=str)
+def test_every_request_has_this_optimum(pairs: str, wish: dict[str, Any], loss: Any) -> None:
+    check(pairs, wish, loss)
+
+
+# Estimators within queries
+
+
+@each("make", [ROCSVM(0.1, loss="squared_hinge", tol=1e-5), RankSVM(lam=0.1, tol=1e-5)], ids=str)
+@each("weight", [None, WEIGHT], ids=["plain", "weighted"])
+def test_estimators_compare_within_a_query_and_do_not_remember_it(make: Any, weight: Any) -> None:
+    best = solve(X, Y, 0.1, loss="squared_hinge", qid=QID, sample_weight=weight).certificate.primal
+    model = clone(make).fit(X, Y, sample_weight=weight, qid=QID)
+    assert model.certificate_.primal == pytest.approx(best, rel=1e-5)
+    assert model.fit(X, Y, sample_weight=weight).certificate_.primal != pytest.approx(
+        best, rel=1e-4
+    )
+
+
+@each("model", [ROCSVM(0.1), RankSVM(0.1), ROCSVMCV([0.3, 0.02], cv=2, random_state=0)], ids=str)
+def test_queries_are_routed(model: Any) -> None:
+    alone = clone(model).fit(StandardScaler().fit_transform(X), Y, qid=QID)
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(StandardScaler(), model.set_fit_request(qid=True))
+        assert pipeline.fit(X, Y, qid=QID)[-1].coef_ == pytest.approx(alone.coef_)
