@@ -427,9 +427,10 @@ SEARCHED = (
     Budget("grid of C", POWERS, [0.01, 1.0, 100.0], POWERS),
     Budget("grid of lambda", POWERS, [1.0, 1e3], [1e-3, 0.1, 10.0, 1e3], POWERS),
 )
-READING = Budget("units and pairs", "not said; union", None, None, [*READINGS])
-SIGMA = Budget("grid of sigma", SIGMAS, [2.0, 8.0], [0.5, 2.0, 4.0, 8.0, 32.0], WIDTHS)
-COARSE = (
+TUNED = (
+    Budget("units and pairs", "not said; union", None, None, [*READINGS]),
+    *SEARCHED,
+    Budget("grid of sigma", SIGMAS, [2.0, 8.0], [0.5, 2.0, 4.0, 8.0, 32.0], WIDTHS),
     Budget(f"repetitions{OTHERS}", 10, None, None, 4),
     Budget(f"grid of lambda{OTHERS}", POWERS, None, None, [1e-3, 0.1, 10.0, 1e3]),
     Budget(f"grid of sigma{OTHERS}", SIGMAS, None, None, [0.5, 2.0, 8.0, 32.0, 128.0, 512.0]),
@@ -484,10 +485,7 @@ def split_sides(job: Job, reading: str = "") -> Sides:
     read("{set},{kernel},split={split}", file_of, split=SPLITS, set=TASKS, kernel=KERNELS),
     Budget("splits into halves", 10, 3, 10),
     Budget("neighbours k", 10, 10, 10),
-    READING,
-    *SEARCHED,
-    SIGMA,
-    *COARSE,
+    *TUNED,
     search=SEARCH,
     quick_minutes=1.2,
     printed_minutes=400,
@@ -585,10 +583,7 @@ LAMBDAS = [0.0, *(10.0**power for power in range(-5, 6))]
     read("{set},split={split},k={k:g}", file_of, split=SPLITS, set=SELECTED, k=K),
     Budget("splits into halves", 10, 4, 10),
     Budget("neighbours k (0: all)", KS, [5, 10, 20, ALL], KS),
-    READING,
-    *SEARCHED,
-    SIGMA,
-    *COARSE,
+    *TUNED,
     search=SEARCH,
     quick_minutes=0.3,
     printed_minutes=140,
