@@ -47,7 +47,7 @@ from ..exact.spaces.kernels import KERNELS, Kernel, get_kernel, lengths_of
 from ..exact.spaces.rows import Rows, Space, check_matrix
 from ..exact.structured import Structured
 from ..exact.tools.checks import check_choice, check_count, check_number
-from ..exact.tools.rounding import LONG_UNIT, UNIT, gamma
+from ..exact.tools.rounding import LONG_UNIT, UNIT, Bound, gamma
 from ..exact.tools.threads import small_in_one_thread
 from .landmarks import LANDMARKS, choose_landmarks
 
@@ -198,13 +198,9 @@ class SpanRows(Rows):
         length = float(np.sqrt(self.span.norm2(short) + error))
         return (error + moved * (2 * length + moved)) * (1 + gamma(16))
 
-    def dual_norm2(self, c: np.ndarray) -> float:
+    def dual_norm2(self, c: np.ndarray) -> Bound:
         """Return c'K c with the true K."""
         return self.truth.dual_norm2(c)
-
-    def dual_norm2_error(self, c: np.ndarray) -> float:
-        """Return the bound of the rounding in it."""
-        return self.truth.dual_norm2_error(c)
 
 
 def against_true_kernel(problem: Problem, features: NystromMap, X: object) -> Problem:

@@ -39,22 +39,19 @@ from .errors import InputError, TooLargeError
 from .pairs.all_pairs import AllPairs, PairList
 from .spaces.factor import SQUARE_LIMIT, Lift, rows_of
 from .spaces.kernels import Kernel
-from .spaces.rows import Rows, Space
+from .spaces.rows import Rows, Space, squared
 from .tools.checks import check_choice, check_number
-from .tools.rounding import UNIT, gamma
+from .tools.rounding import UNIT, Bound, gamma
 
 SOURCES = ("full", "sampled")  # whose covariances: those of all data, or of the listed pairs
 ROUTES = ("root", "pinv", "inv")  # of `middle`
-_BLOCK_ENTRIES = 2**22  # entries of sparse rows that are made dense at a time
 
 
 @dataclass(frozen=True, eq=False)
 class ClassScatter:
-    """R of all pairs: the two class covariances. [SAUC, Prop. 1, eq. (15)]
-
-    `centre` subtracts what R does not see. The rounding of `times` is at most gamma_chain times
-    `size`, which is not below |R values|, and R is not above the diagonal `mass`.
-    """
+    """R of all pairs: the two class covariances, [SAUC, Prop. 1, eq. (15)]. `centre` subtracts what
+    R does not see. The rounding of `times` is at most gamma_chain times `size`, which is not below
+    |R values|, and R is not above the diagonal `mass`."""
 
     positive: np.ndarray
     a: np.ndarray
@@ -162,11 +159,8 @@ def check_structure(structure: float) -> float:
 
 
 def whitener(space: Rows, scatter: Scatter, structure: float) -> np.ndarray:
-    """Return L (d, d), lower triangular, with L L' = I + structure F'R F.
-
-    [SAUC, eq. (8)]: a machine with features F and the structure is a plain machine with features
-    F L^{-T}.
-    """
+    """Return L (d, d), lower triangular, with L L' = I + structure F'R F. [SAUC, eq. (8)]: a
+    machine with features F and the structure is a plain machine with features F L^{-T}."""
     if space.dim > SQUARE_LIMIT:
         raise TooLargeError(
             f"the structure of {space.dim} features is a matrix of that side, and "
@@ -176,7 +170,8 @@ def whitener(space: Rows, scatter: Scatter, structure: float) -> np.ndarray:
         product = space.X.T @ scatter.times(space.X)
     else:
         product = np.empty((space.dim, space.dim))
-        by_column, step = space.X.tocsc(), max(1, _BLOCK_ENTRIES // space.n)
+        # 2**22: entries of sparse rows that are made dense at a time
+        by_column, step = space.X.tocsc(), max(1, 2**22 // space.n)
         for start in range(0, space.dim, step):
             some = slice(start, start + step)
             # R does not see an offset, neither of the columns nor of the rows.
@@ -226,11 +221,9 @@ class DenseWhitened(Rows):
 
 
 class SparseWhitened(DenseWhitened):
-    """F L^{-T} as an operator: the rows stay sparse.
-
-    Solving with L errs by at most gamma_d |L| |x| before L^{-1}, and L^{-1} never lengthens, since
-    L L' >= I (`stretch` allows for the rounding in L).
-    """
+    """F L^{-T} as an operator: the rows stay sparse. Solving with L errs by at most gamma_d |L| |x|
+    before L^{-1}, and L^{-1} never lengthens, since L L' >= I (`stretch` allows for the rounding in
+    L)."""
 
     def __init__(self, space: Rows, L: np.ndarray):
         self.base, self.L = space, L
@@ -277,13 +270,8 @@ class SparseWhitened(DenseWhitened):
         size = float(np.linalg.norm(np.abs(self.L) @ np.abs(self.pull(c))))
         return self.stretch * (self.base.pull_error(c) + gamma(2 * self.dim + 8) * size)
 
-    def dual_norm2(self, c: np.ndarray) -> float:
-        return self.norm2(self.pull(c))
-
-    def dual_norm2_error(self, c: np.ndarray) -> float:
-        """Return e (2 |pull(c)| + e) and the rounding of the square, e as in `pull_error`."""
-        norm2, error = self.dual_norm2(c), self.pull_error(c)
-        return error * (2 * float(np.sqrt(norm2)) + error) + gamma(self.dim + 4) * norm2
+    def dual_norm2(self, c: np.ndarray) -> Bound:
+        return squared(self.norm2(self.pull(c)), self.pull_error(c), gamma(self.dim + 4))
 
     def rows(self, index: np.ndarray) -> np.ndarray:
         chosen = cast(Any, self.base.rows(index)).toarray() - self.base.offset
@@ -292,10 +280,8 @@ class SparseWhitened(DenseWhitened):
 
 @dataclass(frozen=True, eq=False)
 class _Correction:
-    """e = c - structure R y and structure y'R y, with bounds of their rounding.
-
-    slip bounds the sum of the absolute errors in e.
-    """
+    """e = c - structure R y and structure y'R y, with bounds of their rounding. slip bounds the sum
+    of the absolute errors in e."""
 
     e: np.ndarray
     slip: float
@@ -354,10 +340,8 @@ class Structured(Space):
         return self.base.norm2_error(w) + self._spread(w)[1]
 
     def _spread(self, w: np.ndarray) -> tuple[float, float]:
-        """Return structure s'R s, and a bound of its rounding.
-
-        With errors d in the scores it is off by at most 2 sqrt(s'R s) sqrt(d'R d) + d'R d.
-        """
+        """Return structure s'R s, and a bound of its rounding. With errors d in the scores it is
+        off by at most 2 sqrt(s'R s) sqrt(d'R d) + d'R d."""
         scores, error = self.base.careful_scores(w)
         z = self.scatter.centre(scores).astype(float)
         spread = max(float(z @ self.scatter.times(z)), 0.0)
@@ -393,16 +377,12 @@ class Structured(Space):
         self._recent = (c.copy(), found)
         return found
 
-    def dual_norm2(self, c: np.ndarray) -> float:
+    def dual_norm2(self, c: np.ndarray) -> Bound:
+        """Return the base's bound at e and the spread, with the rounding of two products with R."""
         found = self._correct(c)
-        return self.base.dual_norm2(found.e) + found.spread
-
-    def dual_norm2_error(self, c: np.ndarray) -> float:
-        """Return the base's bound at e, and the rounding of the two products with R."""
-        found = self._correct(c)
-        error, moved = self.base.dual_norm2_error(found.e), self.reach * found.slip
-        norm = float(np.sqrt(self.base.dual_norm2(found.e) + error))
-        return error + moved * (2 * norm + moved) + found.spread_error
+        at, moved = self.base.dual_norm2(found.e), self.reach * found.slip
+        slip = moved * (2 * float(np.sqrt(at.value + at.error)) + moved)
+        return Bound(at.value + found.spread, at.error + slip + found.spread_error)
 
 
 def class_scatter(positive: np.ndarray) -> ClassScatter:
@@ -417,10 +397,8 @@ def middle(
     route: str = "root",
     paper_literal: bool = False,
 ) -> np.ndarray:
-    """Return structure R (R + structure R K R)^- R, the matrix between the kernels of G.
-
-    [SAUC, eq. (16), eq. (17)]
-    """
+    """Return structure R (R + structure R K R)^- R, the matrix between the kernels of G. [SAUC, eq.
+    (16), eq. (17)]"""
     structure = check_structure(structure)
     check_choice("route", route, ROUTES)
     if route == "root":
@@ -470,10 +448,8 @@ def _half(K: np.ndarray, scatter: Scatter, structure: float, right: np.ndarray) 
 
 
 def direct_gram(features: np.ndarray, scatter: Scatter, structure: float) -> np.ndarray:
-    """Return G = F (I + structure Sigma)^{-1} F' from explicit features (n, r).
-
-    [SAUC, eq. (8), eq. (14)], Sigma = F'R F.
-    """
+    """Return G = F (I + structure Sigma)^{-1} F' from explicit features (n, r). [SAUC, eq. (8), eq.
+    (14)], Sigma = F'R F."""
     Sigma = features.T @ scatter.times(features)
     return features @ np.linalg.solve(np.eye(Sigma.shape[0]) + structure * Sigma, features.T)
 
@@ -501,11 +477,9 @@ def sauc_scores(
 
 
 def literal_pair_kernel(kernel: Kernel, X: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    """Return k(x_i - x_j, x_u - x_v) of all listed pairs, as printed: (m, m). [SAUC, eq. (3)]
-
-    Right for the linear kernel only; the inner product of pair differences is
-    k(i, u) - k(i, v) - k(j, u) + k(j, v), see `pair_kernel`.
-    """
+    """Return k(x_i - x_j, x_u - x_v) of all listed pairs, as printed: (m, m). [SAUC, eq. (3)] Right
+    for the linear kernel only; the inner product of pair differences is k(i, u) - k(i, v) - k(j, u)
+    + k(j, v), see `pair_kernel`."""
     differences = X[i] - X[j]
     return kernel(differences, differences)
 

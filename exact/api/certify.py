@@ -23,17 +23,15 @@ from ..losses.registry import HINGE
 from ..problem.minorant import Weights
 from ..problem.penalties import Penalty
 from ..problem.problem import Problem
-from ..problem.risk import LARGEST_SCORE
 from ..problem.scalings import convention_loss
 from ..spaces.gram import as_meant
 from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import space_of
+from ..sums.convolved import LARGEST_SCORE
 from ..tools.checks import check_scores
 from ..tools.lossless import as_float64
 from ..tools.threads import small_in_one_thread
 from .solve import can_be_held, choose_solver, held_rows, solved, streamed_problem
-
-BINS = 1 << 14  # bins per unit of score in the dual point of somebody's weights, read in blocks
 
 
 @dask_too
@@ -186,16 +184,15 @@ def _check_judged(
 def _audit_streamed(
     problem: Problem, w: np.ndarray, refine: bool, rival: Rival | None, options: Options
 ) -> Audit | None:
-    """Return the audit of weights over rows that are read in blocks.
-
-    None where they lie in partitions, the best lower bound was not found, and they can be held.
-    The dual point of the weights' own scores is made on a grid.
-    """
+    """Return the audit of weights over rows that are read in blocks. None where they lie in
+    partitions, the best lower bound was not found, and they can be held. The dual point of the
+    weights' own scores is made on a grid."""
     half = 2 if problem.loss == HINGE else 0  # others' slopes have no jump to smooth
+    bins = 1 << 14  # a unit of score
     if problem.space.grouped is not None:
-        witness = problem.risk.minorant(Weights(w, *Evaluator(problem).grid(w, 2 * half / BINS)))
+        witness = problem.risk.minorant(Weights(w, *Evaluator(problem).grid(w, 2 * half / bins)))
     else:
-        witness = problem.risk.minorant(Weights(w, BINS, half))
+        witness = problem.risk.minorant(Weights(w, bins, half))
     if refine:
         solution = solved(problem, replace(options, method="descent"), max_time=options.max_time)
         apart = problem.space.apart is not None and can_be_held(problem.space)

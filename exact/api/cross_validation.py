@@ -24,7 +24,7 @@ from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.auc import auc
 from ..pairs.concordance import right_share, share_between
-from ..pairs.kinds import as_survival, ordered_pairs_of
+from ..pairs.kinds import ordered_pairs_of
 from ..pairs.ordered_pairs import OrderedPairs
 from ..problem.problem import split_labels
 from ..spaces.gram import Gram, blocked_product, chain_of
@@ -32,8 +32,8 @@ from ..spaces.groups import fold_of_groups, starts_of_folds
 from ..spaces.kernels import Kernel, Linear
 from ..spaces.partitions import PartitionedRows, fold_of
 from ..spaces.rows import check_matrix, space_of
-from ..tools.checks import as_numbers, check_choice, check_count
-from ..tools.lossless import check_labels
+from ..tools.checks import check_choice, check_count
+from ..tools.lossless import as_float64, check_labels
 from ..tools.rounding import gamma
 from ..tools.wording import warn_the_user
 from .path import Path, default_grid, partitioned_grid, path_of
@@ -183,34 +183,21 @@ def cross_validated_path(
                 "what orders rows in partitions lies there: leave qid, time, event out"
             )
         return cross_validate(X, None, request, options, lams, n_lams, cv, seed)
-    mask, order = _ordered(y, positive, qid, time, event)
+    if qid is None and time is None and event is None:
+        mask, order, seen = split_labels(y, positive)[0], None, None
+    else:
+        if time is not None and positive is not None:
+            raise InputError("survival takes time and event: leave positive None")
+        mask, grades, seen = None, y, None
+        if qid is not None and (positive is not None or np.unique(check_labels(y)).size <= 2):
+            mask = split_labels(y, positive)[0]
+            grades = mask.astype(float)
+        order = ordered_pairs_of(grades, qid, time, event, sample_weight)
+        if time is not None:
+            seen = np.ones(order.n) if event is None else as_float64(event, "event")
     return cross_validate(
-        X, mask, request, options, lams, n_lams, cv, seed, sample_weight, pairs, order
+        X, mask, request, options, lams, n_lams, cv, seed, sample_weight, pairs, order, seen
     )
-
-
-def _ordered(
-    y: object, positive: object, qid: object, time: object, event: object
-) -> tuple[np.ndarray | None, RowOrder | None]:
-    """Return the positive rows, where there are two classes, and what orders rows otherwise."""
-    if time is None and event is None:
-        if qid is None:
-            return split_labels(y, positive)[0], None
-        queries = check_labels(qid)
-        if positive is None and np.unique(check_labels(y)).size > 2:
-            return None, RowOrder(
-                as_numbers("grade", y), queries, lacking="query with rows of different grades"
-            )
-        mask = split_labels(y, positive)[0]
-        return mask, RowOrder.of_classes(mask, queries)
-    if time is None:
-        raise InputError("event needs time: give both")
-    if not (y is None and qid is None and positive is None):
-        raise InputError("survival takes time and event: leave y, qid and positive None")
-    times = as_numbers("time", time)
-    seen = np.ones(times.shape) if event is None else event
-    times, seen = as_survival(times, seen)
-    return None, RowOrder(time=times, event=seen)
 
 
 def cross_validate(
@@ -224,9 +211,11 @@ def cross_validate(
     seed: int,
     sample_weight: object = None,
     pairs: PairMaker | None = None,
-    order: RowOrder | None = None,
+    order: OrderedPairs | None = None,
+    event: np.ndarray | None = None,
 ) -> CVPath:
-    """Return what `cross_validated_path` does, for a request at lam = 1 and over any pairs."""
+    """Return what `cross_validated_path` does, for a request at lam = 1 and over any pairs: those
+    that `order` has of all rows, perhaps of survival with these events."""
     start = time.perf_counter()
     folds: Iterable[HeldFold | ApartFold]
     rows = space_of(X).apart
@@ -238,7 +227,7 @@ def cross_validate(
         grid = partitioned_grid(rows, n_lams) if lams is None else check_lams(lams)
         folds = _parts(rows, count, seed)  # each is cut when the one before is done
     else:
-        data = _folded(X, positive, request, sample_weight, pairs, order)
+        data = _folded(X, positive, request, sample_weight, pairs, order, event)
         splits = split_rows(data, cv, seed)
         for number, (train, test) in enumerate(splits):
             data.check(number, train, test)
@@ -262,28 +251,27 @@ def _folded(
     request: Request,
     sample_weight: object,
     pairs: PairMaker | None,
-    order: RowOrder | None,
+    order: OrderedPairs | None,
+    event: np.ndarray | None,
 ) -> FoldedData:
-    """Return rows in memory, checked, to be cut into folds.
-
-    A given kernel matrix is proved to be semidefinite here, and not again in each fold.
-    """
+    """Return rows in memory, checked, to be cut into folds. A given kernel matrix is proved to be
+    semidefinite here, and not again in each fold."""
     rows = check_matrix(X)
     n = rows.shape[0]
     if positive is not None and positive.size != n:
         raise InputError(f"{n} rows, but {positive.size} labels")
     weight = check_row_weights(sample_weight, n)
-    if order is not None:
-        order.check(n)
-        if pairs is not None:
-            raise InputError("qid makes the pairs: leave pairs out")
+    if order is not None and order.n != n:
+        raise InputError(f"{n} rows, but {order.n} grades or times")
+    if order is not None and pairs is not None:
+        raise InputError("qid makes the pairs: leave pairs out")
     gram = None
     if request.gives_matrix:
         gram = Gram(rows)
         rows = gram.K
     elif request.kernel != "linear" and n <= SHARED_ROWS:
         gram = Gram.of_kernel(kernel_of(request, rows), rows)
-    return FoldedData(rows, positive, weight, request.gives_matrix, gram, order, pairs)
+    return FoldedData(rows, positive, weight, request.gives_matrix, gram, order, event, pairs)
 
 
 def _judged_folds(
@@ -345,9 +333,7 @@ class ApartFold:
 
 def _parts(rows: PartitionedRows, folds: int, seed: int) -> Iterator[ApartFold]:
     """Yield the folds: the same rows however they are cut, for `seed` and names or numbers decide.
-
-    Groups stay whole; folds of two classes have the same number of each, or one less.
-    """
+    Groups stay whole; folds of two classes have the same number of each, or one less."""
     grouped = rows.grouped
     starts = None if grouped is None else starts_of_folds(grouped, folds, seed)
     for number in range(folds):
@@ -446,34 +432,6 @@ def _new_lengths(
 
 
 @dataclass(frozen=True, eq=False)
-class RowOrder:
-    """The order of rows without two classes, or with them in queries; split with the rows."""
-
-    grade: np.ndarray | None = None
-    queries: np.ndarray | None = None
-    time: np.ndarray | None = None
-    event: np.ndarray | None = None
-    lacking: str = "two comparable rows"
-
-    @classmethod
-    def of_classes(cls, positive: np.ndarray, queries: np.ndarray) -> RowOrder:
-        """Return positive rows above negative ones of their query."""
-        return cls(positive.astype(float), queries, lacking="query with rows of both classes")
-
-    def pairs(self, index: np.ndarray, weight: np.ndarray | None) -> OrderedPairs:
-        """Return the pairs of the named rows, whose weights are `weight`."""
-        columns = (self.grade, self.queries, self.time, self.event)
-        y, qid, time, event = (None if x is None else x[index] for x in columns)
-        return ordered_pairs_of(y, qid, time, event, weight)
-
-    def check(self, n: int) -> None:
-        """Raise `InputError` unless there is one entry per row."""
-        for name, column in (("qid", self.queries), ("y", self.grade), ("time", self.time)):
-            if column is not None and column.shape != (n,):
-                raise InputError(f"{n} rows, but {name} of shape {column.shape}")
-
-
-@dataclass(frozen=True, eq=False)
 class FoldedData:
     """Rows, labels and weights, to be cut into folds; rows of weight zero are left out."""
 
@@ -482,7 +440,8 @@ class FoldedData:
     weight: np.ndarray | None
     square: bool
     gram: Gram | None = None
-    order: RowOrder | None = None
+    order: OrderedPairs | None = None
+    event: np.ndarray | None = None
     maker: PairMaker | None = None
 
     def part(
@@ -506,10 +465,12 @@ class FoldedData:
 
     def pairs(self, index: np.ndarray) -> OrderedPairs | None:
         """Return the ordered pairs of the named rows; None where all pairs of classes are meant."""
-        if self.order is None:
-            return None
-        used = self.used(index)
-        return self.order.pairs(used, None if self.weight is None else self.weight[used])
+        return None if self.order is None else self.order.among(self.used(index))
+
+    @property
+    def queries(self) -> np.ndarray | None:
+        """The queries of the rows, as whole numbers; None where there are none."""
+        return None if self.order is None or self.event is not None else self.order.group
 
     def asked(self, index: np.ndarray, request: Request) -> tuple[Any, np.ndarray | None, Request]:
         """Return the named rows, their labels, and the request over their pairs."""
@@ -525,8 +486,8 @@ class FoldedData:
         """Raise `InputError` unless both parts have pairs, and no query is cut."""
         if not all(self.used(part).size for part in (train, test)):
             raise InputError(f"fold {number} has no training rows, or none that are held out")
-        order, advice = self.order, "use fewer folds"
-        if order is None:
+        queries, advice = self.queries, "use fewer folds"
+        if self.order is None:
             assert self.positive is not None
             for name, part in (("training", train), ("held-out", test)):
                 found = self.positive[self.used(part)]
@@ -534,31 +495,31 @@ class FoldedData:
                     wrong = f"{name} rows of one class only: {advice}, or stratified ones"
                     raise InputError(f"fold {number} has {wrong}")
             return
-        if order.queries is not None:
-            cut = np.intersect1d(order.queries[self.used(train)], order.queries[self.used(test)])
-            if cut.size:
+        if queries is not None:
+            cut = np.isin(queries[self.used(train)], queries[self.used(test)])
+            if cut.any():
                 raise InputError(
-                    f"fold {number} splits query {cut[0]} apart: give a splitter that keeps groups "
-                    "whole, or a number of folds"
+                    f"fold {number} splits the query of row {self.used(train)[int(cut.argmax())]} "
+                    "apart: give a splitter that keeps groups whole, or a number of folds"
                 )
         try:
             for part in (train, test):
                 self.pairs(part)
         except NoPairError:
-            raise InputError(f"fold {number} has no {order.lacking}: {advice}") from None
+            lacking = "two comparable rows"
+            if queries is not None:
+                lacking = "query with rows of different grades"
+            raise InputError(f"fold {number} has no {lacking}: {advice}") from None
 
 
 def split_rows(data: FoldedData, cv: object, seed: int) -> Splits:
-    """Return (train, test) row numbers of each fold, as `make_splits` does, for any rows.
-
-    Folds of survival have the same share of events where there are enough.
-    """
-    order = data.order or RowOrder()
-    if order.event is None:
-        return make_splits(cv, data.rows, data.positive, seed, order.queries)
+    """Return (train, test) row numbers of each fold, as `make_splits` does, for any rows. Folds of
+    survival have the same share of events where there are enough."""
+    if data.event is None:
+        return make_splits(cv, data.rows, data.positive, seed, data.queries)
     from sklearn.model_selection import KFold, StratifiedKFold
 
-    event = order.event.astype(int)
+    event = data.event.astype(int)
     if not isinstance(cv, int | np.integer):
         return _splits(cv, data.rows, event)
     seen = int(event.sum())
@@ -583,11 +544,9 @@ def split_rows(data: FoldedData, cv: object, seed: int) -> Splits:
 def make_splits(
     cv: object, X: Any, positive: np.ndarray | None, seed: int, queries: np.ndarray | None = None
 ) -> Splits:
-    """Return (train, test) row numbers of each fold; a number of folds keeps queries whole.
-
-    Without classes, of grades, there are queries: grades are of too many kinds to have each in
-    every fold.
-    """
+    """Return (train, test) row numbers of each fold; a number of folds keeps queries whole. Without
+    classes, of grades, there are queries: grades are of too many kinds to have each in every
+    fold."""
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     labels = np.zeros(X.shape[0], dtype=int) if positive is None else positive.astype(int)

@@ -196,10 +196,8 @@ def path_of(
     judged: bool = True,
     held: Gram | None = None,
 ) -> Path:
-    """Return what `regularization_path` does; the training AUC only if `judged`.
-
-    `held` is the space of a kernel on these rows where it was made before, as in `formulate`.
-    """
+    """Return what `regularization_path` does; the training AUC only if `judged`. `held` is the
+    space of a kernel on these rows where it was made before, as in `formulate`."""
     start = time.perf_counter()
     given = None if lams is None else check_lams(lams)
     apart = partitioned_problem(X, y, request)
@@ -228,10 +226,8 @@ def _follow(
     start: float,
     judged: bool,
 ) -> tuple[list[PathPoint], bool]:
-    """Solve at each lam of the grid, each started from the one before, unless interrupted.
-
-    Where sums over partitions stall, few rows are held in memory from there on.
-    """
+    """Solve at each lam of the grid, each started from the one before, unless interrupted. Where
+    sums over partitions stall, few rows are held in memory from there on."""
     points: list[PathPoint] = []
     w: np.ndarray | None = None
     pairs, tol, callback = all_the_pairs(task.meant), options.tol, options.callback
@@ -289,10 +285,8 @@ def default_grid(problem: Problem, n_lams: int) -> np.ndarray:
 
 
 def partitioned_grid(rows: PartitionedRows, n_lams: int) -> np.ndarray:
-    """Return the default grid, as `lam_grid` does: two passes over the rows.
-
-    The mean difference over pairs within queries is the pull of the hinge at zero.
-    """
+    """Return the default grid, as `lam_grid` does: two passes over the rows. The mean difference
+    over pairs within queries is the pull of the hinge at zero."""
     none = np.zeros(rows.dim)
     if rows.grouped is not None:
         problem = partitioned_problem(rows, None, Request.of(1.0))

@@ -25,7 +25,7 @@ from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered_pairs import OrderedPairs
 from ..problem.penalties import Penalty, Ridge
 from ..problem.problem import Problem
-from ..solvers.choose import NAMES, Solver, choose_solver
+from ..solvers.choose import choose_solver
 from ..spaces.blocks import StreamedRows
 from ..spaces.kernels import Kernel
 from ..spaces.partitions import PartitionedRows
@@ -34,18 +34,10 @@ from ..structured import Structured
 from ..tools.lossless import on_disk
 from ..tools.threads import limited, small_in_one_thread
 
-METHODS = NAMES  # what `method` may be
 PLAIN_KERNELS = ("auto", "descent", "cutting-plane")  # solve a kernel machine without features
 HELD_NUMBERS = 8_000_000  # numbers in X from which rows are read in blocks, not copied and centred
-WIDE_ROWS = 500  # columns from which rows are held while they are few enough: products decide
-WIDE_CURVED = 100  # the same for smooth losses, whose blocks sum rows by bin and again by theta
-COPIED_NUMBERS = 200_000_000  # numbers in X (1.6 GB) up to which wide rows are held
 HELD_ROWS = 200_000  # rows from which they are read in blocks: bins cost less than sorting
-HELD_ROWS_OF_FEW, FEW = 100_000, 5  # the same for rows of few numbers, whose products are cheap
-LOOKED_AT = 1024  # rows that are looked at, to see whether they differ
 MOSTLY_DIFFERENT = 0.95  # share of different ones for blocks: bins cannot tell tied scores apart
-
-__all__ = ["METHODS", "Solver", "choose_solver", "solve", "solve_problem"]
 
 
 @dask_too
@@ -230,11 +222,9 @@ def solve_request(X: object, y: object, request: Request, options: Options) -> S
 def solve_both(
     X: object, y: object, request: Request, options: Options, collapse: bool = False
 ) -> tuple[Formulation | None, Solution]:
-    """Return the formulation, None where the rows were read in blocks, and the solution.
-
-    Rows that could be held are, if the bins cannot prove what is asked for; but for partitions
-    with method "descent", because proof files over partitions are made of bins.
-    """
+    """Return the formulation, None where the rows were read in blocks, and the solution. Rows that
+    could be held are, if the bins cannot prove what is asked for; but for partitions with method
+    "descent", because proof files over partitions are made of bins."""
     large = None
     if options.method in ("auto", "descent"):
         large = streamed_problem(X, y, request)
@@ -264,11 +254,9 @@ def solve_both(
 def _whole(
     X: object, y: object, request: Request, options: Options, collapse: bool
 ) -> tuple[Formulation, Solution]:
-    """Return the formulation of rows that are held, and its solution, in time for both.
-
-    The features of a large kernel may take half of the time; the certificate at the end is a pass
-    over all kernel values, which comes on top.
-    """
+    """Return the formulation of rows that are held, and its solution, in time for both. The
+    features of a large kernel may take half of the time; the certificate at the end is a pass over
+    all kernel values, which comes on top."""
     start, limit = clock.monotonic(), options.max_time
     half, cuts = None if limit is None else limit / 2, options.method in PLAIN_KERNELS
     task = formulate(X, y, request, collapse, half, plain_kernel=cuts)
@@ -283,18 +271,18 @@ def _whole(
 
 
 def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
-    """Return the problem over rows that are read in blocks, or None where they are better held.
-
-    In blocks if X is a memory map, a `StreamedRows`, or an array that is hard to copy, or of many
-    rows that differ; only for the plain linear problem of the hinge or its square.
-    """
+    """Return the problem over rows that are read in blocks, or None where they are better held. In
+    blocks if X is a memory map, a `StreamedRows`, or an array that is hard to copy, or of many rows
+    that differ; only for the plain linear problem of the hinge or its square."""
     apart = partitioned_problem(X, y, request)
     if apart is not None:
         return apart
     if not (request.is_plain and request.loss in (HINGE, SQUARED_HINGE)):
         return None
     if isinstance(X, np.ndarray) and X.ndim == 2 and not np.ma.isMaskedArray(X):
-        wide = WIDE_ROWS if request.loss == HINGE else WIDE_CURVED
+        # Columns from which few rows are held: products decide; blocks of smooth losses sum rows by
+        # bin and again by theta.
+        wide = 500 if request.loss == HINGE else 100
         X = StreamedRows(X) if isinstance(X, np.memmap) or _better_in_blocks(X, wide) else X
     space = space_of(X)
     if not space.in_blocks or space.apart is not None:
@@ -312,15 +300,17 @@ def can_be_held(X: object) -> bool:
 
 def _better_in_blocks(X: np.ndarray, wide: int) -> bool:
     n, dim = X.shape
-    if dim >= wide and X.size <= COPIED_NUMBERS:
+    if dim >= wide and X.size <= 200_000_000:  # 1.6 GB
         # Without a Hessian there are many products, and those with held rows are quicker.
         return False
     if X.size >= HELD_NUMBERS:
         return True
-    least = min(HELD_ROWS, HELD_ROWS_OF_FEW) if dim <= FEW else HELD_ROWS
+    # 100_000, 5: the same for rows of few numbers, whose products are cheap
+    least = min(HELD_ROWS, 100_000) if dim <= 5 else HELD_ROWS
     if n < least or X.dtype.kind not in "biuf" or not X.size:
         return n >= least  # `StreamedRows` says what is wrong
-    at = np.unique(np.random.default_rng(0).integers(0, n, LOOKED_AT))
+    # 1024: rows that are looked at, to see whether they differ
+    at = np.unique(np.random.default_rng(0).integers(0, n, 1024))
     return len(np.unique(X[at], axis=0)) >= MOSTLY_DIFFERENT * at.size
 
 
@@ -328,9 +318,7 @@ def held_rows(
     rows: PartitionedRows, request: Request
 ) -> tuple[np.ndarray, np.ndarray | None, Request]:
     """Return all rows in their order, their labels, and the request for them: a pass over them.
-
-    Grouped ones have no labels: the pairs hold their order.
-    """
+    Grouped ones have no labels: the pairs hold their order."""
     if rows.grouped is not None:
         found = rows.grouped.all_rows()
         pairs = OrderedPairs(found.group, found.key, found.weight, found.weight)

@@ -25,15 +25,12 @@ from ..problem.minorant import Evidence, Minorant, Scores, Weights
 from ..problem.penalties import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import LONG_ROWS, check_width
-from ..spaces.rows import Rows, Space
+from ..spaces.rows import Space
 from ..sums.assembled import PairSums
 from ..tools.exact_numbers import float_above, root_above
 from ..tools.rounding import UNIT, Bound, above, gamma
 from ..tools.wording import at_least, at_most, warn_the_user
 from .evaluation import binned_at, fine_bins, loss_at, noted_scores, noted_sums, within_a_solve
-
-WORTHWHILE = 0.25  # share of the gap that rounding has where the long format is worth its cost
-CLEARLY = 0.9  # share of the tolerance that must be proved for the plain form to be enough
 
 Bounds = tuple[Bound, Bound]  # F and the lower bound.
 
@@ -41,10 +38,8 @@ Bounds = tuple[Bound, Bound]  # F and the lower bound.
 def evaluated_with(
     problem: Problem, w: np.ndarray, witness: Minorant | Evidence, tol: float = 0.0
 ) -> tuple[Bounds, Minorant]:
-    """Return F(w) and the minorant's own lower bound, and the minorant that was made for it.
-
-    The lower bound may be below zero here; a certificate then takes zero.
-    """
+    """Return F(w) and the minorant's own lower bound, and the minorant that was made for it. The
+    lower bound may be below zero here; a certificate then takes zero."""
     w = problem.check_weights(w)
     evidence = witness.evidence if isinstance(witness, Minorant) else witness
     if isinstance(evidence, Weights):
@@ -58,7 +53,12 @@ def evaluated_with(
         plain = problem.risk.plain
         # At tol = 0 rounding is made as small as it gets: sums of plain floats will not do, unless
         # the risk has no better ones.
-        shared = _shared_sums(problem, scores, evidence) if plain or tol > 0 else None
+        shared = None
+        if isinstance(evidence, Scores) and (plain or tol > 0):
+            width = check_width(evidence.width)
+            if np.array_equal(scores, evidence.scores):
+                known = noted_sums(problem, scores, width)
+                shared = problem.risk.sums(scores, width) if known is None else known
         renewed = _made(problem, witness, shared)
         more = () if shared is None else (shared,)
         upper = problem.risk.upper(scores, rows.score_error(w), *more)
@@ -88,7 +88,9 @@ def _enough(bounds: Bounds, tol: float) -> bool:
     """Return whether less rounding would tell little more, or more than is asked for."""
     primal, dual = bounds
     rounding, gap = primal.error + dual.error, primal.value - dual.value
-    return rounding <= WORTHWHILE * gap or max(gap, 0.0) + rounding <= CLEARLY * tol * primal.value
+    # 0.25: share of the gap that rounding has where the long format is worth its cost
+    # 0.9: share of the tolerance that must be proved for the plain form to be enough
+    return rounding <= 0.25 * gap or max(gap, 0.0) + rounding <= 0.9 * tol * primal.value
 
 
 def _evaluated_carefully(problem: Problem, w: np.ndarray, witness: Minorant) -> Bounds:
@@ -119,21 +121,10 @@ def _primal(problem: Problem, w: np.ndarray, upper: Bound) -> Bound:
     return Bound(float(primal), error, float(upper.excess))
 
 
-def _shared_sums(problem: Problem, scores: np.ndarray, evidence: object) -> PairSums | None:
-    """Return the sums at `scores` if the minorant is made from these very numbers."""
-    if not isinstance(evidence, Scores) or not np.array_equal(scores, evidence.scores):
-        return None
-    width = check_width(evidence.width)
-    known = noted_sums(problem, scores, width)
-    return problem.risk.sums(scores, width) if known is None else known
-
-
 def _evaluated_in_bins(problem: Problem, w: np.ndarray, evidence: Weights) -> Bounds:
-    """Return the bounds of `evaluated` from binned sums, those noted at these points or new.
-
-    The loss is that of a fine grid outside of a solve: a coarse one is for the solver that knows
-    what it costs, and that another pass would slow down.
-    """
+    """Return the bounds of `evaluated` from binned sums, those noted at these points or new. The
+    loss is that of a fine grid outside of a solve: a coarse one is for the solver that knows what
+    it costs, and that another pass would slow down."""
     lam, weights = problem.lam, problem.check_weights(evidence.w)
     dual = binned_at(problem, weights, evidence.bins, evidence.half)
     close = within_a_solve() or evidence.bins >= fine_bins(problem)
@@ -163,18 +154,20 @@ def _dual(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, fl
 
 
 def _proved(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, float]:
-    """Return V - dist(pull(c), C)^2 / (2 l2) and its rounding, or s V of a shrunk minorant.
-
-    The deficiency of infeasible marginals enters the bound itself: the true pull is at most
-    reach * deficiency away, and the distance to C moves by no more than the pull.
-    """
+    """Return V - dist(pull(c), C)^2 / (2 l2) and its rounding, or s V of a shrunk minorant. The
+    deficiency of infeasible marginals enters the bound itself: the true pull is at most reach *
+    deficiency away, and the distance to C moves by no more than the pull."""
     penalty, shrunk = problem.penalty, _shrunk_dual(problem, witness, careful)
     l2 = penalty.l2
     if l2 == 0:
         return (0.0, 0.0) if shrunk is None else shrunk
     rows = problem.space.given
-    if careful and type(penalty) is Ridge and rows is not None:
-        return _dual_by_columns(rows, l2, witness)
+    if careful and type(penalty) is Ridge and rows is not None:  # column by column
+        given = witness.c, witness.deficiency, witness.c_error, witness.c_relative
+        norm2 = rows.careful_norm2(*given)
+        dual, size = witness.value - norm2.value / (2 * l2), norm2.value / (2 * l2)
+        rounding = witness.value_error + norm2.error / (2 * l2)
+        return dual, (rounding + gamma(10) * (abs(witness.value) + size)) * (1 + gamma(16))
     distance = penalty.distance if careful else penalty.quick_distance
     apart = distance(problem.space, witness.c)
     reach = problem.space.reach
@@ -190,21 +183,10 @@ def _proved(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, 
     return dual, rounding
 
 
-def _dual_by_columns(space: Rows, l2: float, witness: Minorant) -> tuple[float, float]:
-    """Return V - |pull(c)|^2 / (2 l2) and its rounding, bounded column by column."""
-    norm2 = space.careful_norm2(witness.c, witness.deficiency, witness.c_error, witness.c_relative)
-    dual = witness.value - norm2.value / (2 * l2)
-    rounding = witness.value_error + norm2.error / (2 * l2)
-    size = abs(witness.value) + norm2.value / (2 * l2)
-    return dual, (rounding + gamma(10) * size) * (1 + gamma(16))
-
-
 def _shrunk_dual(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, float] | None:
     """Return s V and its rounding, s so small that C holds the pull of s c, all errors included.
-
     Omega*(s g) is 0 there for any l2. A shrunk minorant is still a minorant, as U is never
-    negative.
-    """
+    negative."""
     space = problem.space.held
     if isinstance(problem.penalty, Ridge) or space is None:
         return None
@@ -373,11 +355,9 @@ WIDTHS = (0.0, *np.geomspace(1e-3, 10.0, 13).tolist())  # of the hinge's kink, t
 
 
 def full_certificate(problem: Problem, w: np.ndarray, space: Space | None = None) -> Certificate:
-    """Return how far any `w` is from the optimum, by the best dual point of its own scores.
-
-    The slopes of the loss at the scores are a dual point, for any width over which the hinge's
-    kink is smoothed. The width that proves the most is taken.
-    """
+    """Return how far any `w` is from the optimum, by the best dual point of its own scores. The
+    slopes of the loss at the scores are a dual point, for any width over which the hinge's kink is
+    smoothed. The width that proves the most is taken."""
     scores = problem.space.scores(problem.check_weights(w))
     widths = WIDTHS if problem.loss == HINGE else WIDTHS[:1]
     witnesses = [Minorant.from_scores(problem, scores, width) for width in widths]
@@ -397,13 +377,11 @@ TRIVIAL = (
 
 
 def zero_is_optimal(loss: Loss, certificate: Certificate, tol: float) -> bool:
-    """Return whether any certificate of the problem proves f = 0 optimal to `tol`.
-
-    At f = 0 every margin is 0, so that F(0) = loss(0) for every mean over pairs and every tail. For
-    partial AUC with a loss that falls at 0 zero is optimal for every lam exactly if the reduced
-    convex hulls of the classes meet: the means of the positives with weights at most 1 / kp, and of
-    the negatives with weights at most 1 / kq.
-    """
+    """Return whether any certificate of the problem proves f = 0 optimal to `tol`. At f = 0 every
+    margin is 0, so that F(0) = loss(0) for every mean over pairs and every tail. For partial AUC
+    with a loss that falls at 0 zero is optimal for every lam exactly if the reduced convex hulls of
+    the classes meet: the means of the positives with weights at most 1 / kp, and of the negatives
+    with weights at most 1 / kq."""
     at_zero = float(np.asarray(loss.value(np.zeros(1)))[0])
     return at_zero - certificate.dual <= tol * at_zero
 

@@ -57,13 +57,9 @@ from ..sums.convolved import bins_cost, closed_smooth, smooth_ruler
 from ..sums.tree import WholeHingeSums, finest_grid, whole_hinge
 from ..tools.rounding import UNIT, Pull, above, gamma
 
-FINE = 1 << 14  # bins per unit, at least, for the loss of weights that no solver made
-SMOOTH_FINE = 1 << 11  # the same for smooth losses: their bins cost less
 EXACT = 2.0**52  # whole weights add up exactly while their sum is below this
-KEPT_SUMS = 1 << 19  # sums by bin of no more numbers than this are made in memory used again
 CONVOLVED = (Logistic, SmoothHinge)  # losses that are summed by a convolution
-ROOMIER = 1.5  # a range that surely holds all scores is taken if at most so much wider
-SAMPLE_SLACK, SLACK = 0.3, 0.05  # shares by which the range of a sample, of the last scores, grows
+SLACK = 0.05  # share by which the range of the last scores grows
 OUTWARDS = np.array([-1.0, 1.0, -1.0, 1.0])
 
 
@@ -250,14 +246,13 @@ def loss_at(problem: Problem, w: np.ndarray, bins: int) -> Evaluation:
 def fine_bins(problem: Problem) -> int:
     """Return the bins per unit from which the bound of a loss is close enough for any purpose."""
     smooth = problem.space.apart is not None and problem.loss != HINGE
-    return SMOOTH_FINE if smooth else FINE
+    # 1 << 14: bins per unit, at least, for the loss of weights that no solver made
+    return 1 << 11 if smooth else 1 << 14  # the same for smooth losses: their bins cost less
 
 
 class Evaluator:
-    """The evaluations of one problem, wherever its rows lie.
-
-    A grid of K bins per unit costs a smooth loss 1 / (doubt K^order).
-    """
+    """The evaluations of one problem, wherever its rows lie. A grid of K bins per unit costs a
+    smooth loss 1 / (doubt K^order)."""
 
     def __init__(self, problem: Problem):
         space, pairs, loss = problem.space, problem.pairs, problem.loss
@@ -316,9 +311,7 @@ class Evaluator:
 
     def _counted(self, found: Any, mass: Any = None) -> Any:
         """Raise `CertificateError` unless every row, or pair, of every partition was counted once.
-
-        A partition that was lost or counted twice would make a bound false, not just loose.
-        """
+        A partition that was lost or counted twice would make a bound false, not just loose."""
         rows = self.rows
         wrong = mass is not None and self.whole and not np.array_equal(mass, self.mass)
         if wrong or found.rows != rows.n or found.parts != rows.parts:
@@ -539,7 +532,7 @@ def score_extent(rows: Any, w: np.ndarray) -> np.ndarray:
         if up.any() and not up.all():
             found = Extent()
             found.add((some - rows.offset) @ w, up)
-            ends, slack = found.ends, SAMPLE_SLACK
+            ends, slack = found.ends, 0.3  # a sample sees less of the range
     if ends is None or not np.isfinite(ends).all():
         return widened(score_ends(rows, w), SLACK)
     guess, sure = widened(ends, slack), size
@@ -549,7 +542,8 @@ def score_extent(rows: Any, w: np.ndarray) -> np.ndarray:
         sure = ends + rows.reach * float(np.linalg.norm(w - before)) * OUTWARDS
         sure[::2] = np.maximum(sure[::2], size[::2])
         sure[1::2] = np.minimum(sure[1::2], size[1::2])
-    wide = (sure[1::2] - sure[::2] > ROOMIER * (guess[1::2] - guess[::2])).any()
+    # 1.5: a range that surely holds all scores is taken if at most so much wider
+    wide = (sure[1::2] - sure[::2] > 1.5 * (guess[1::2] - guess[::2])).any()
     return guess if wide else sure
 
 
@@ -589,7 +583,8 @@ def gather(
 ) -> Gathered:  # fmt: skip
     """Count rows and sum so many moments by bin; where `kept`, keep the sums of each bin's rows."""
     sums, shape = None, (2, ruler.size, ruler.powers, w.size + 1)
-    if kept and np.prod(shape) <= KEPT_SUMS:  # fresh memory costs more than to clear what is there
+    # 1 << 19: sums by bin of no more numbers than this are made in memory used again
+    if kept and np.prod(shape) <= (1 << 19):  # fresh memory costs more than to clear what is there
         sums = block_memory(*shape)
         sums.fill(0.0)
     found = Gathered.over(ruler, w.size if kept else 0, moments, sums)
@@ -640,11 +635,9 @@ def class_sums(
     offset: np.ndarray, w: np.ndarray, levels: tuple[float, float] | None, blocks: Iterator[Block],
     index: int,
 ) -> ClassSums:  # fmt: skip
-    """Sum numbers of each class and, with other factors, its rows.
-
-    Without `levels` mass, mass |s|, mass s and mass s^2, and the rows times mass and mass s; with
-    them mass, f and f |x|, f = mass exp(x): x = level - s of positives, s - level of others.
-    """
+    """Sum numbers of each class and, with other factors, its rows. Without `levels` mass, mass |s|,
+    mass s and mass s^2, and the rows times mass and mass s; with them mass, f and f |x|, f = mass
+    exp(x): x = level - s of positives, s - level of others."""
 
     def factors(
         scores: np.ndarray, mass: np.ndarray, positive: bool

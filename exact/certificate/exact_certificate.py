@@ -113,7 +113,9 @@ class ExactCertificate:
         InputError
             As `exact_certificate`.
         """
-        rows = _rows(problem)
+        check_exact(problem)
+        assert problem.space.given is not None
+        rows = ExactColumns(problem.space.given.raw)
         w = problem.check_weights(w)
         pairs, form = problem.pairs, _form_of(problem.loss)
         sums = _Listed(pairs, *form) if isinstance(pairs, PairList) else _AllPairs(pairs, *form)
@@ -183,13 +185,6 @@ def check_exact(problem: Problem) -> None:
         )
 
 
-def _rows(problem: Problem) -> ExactColumns:
-    """Return the rows of the problem, or raise `InputError` where they are not known exactly."""
-    check_exact(problem)
-    assert problem.space.given is not None
-    return ExactColumns(problem.space.given.raw)
-
-
 def _point(
     problem: Problem, rows: ExactColumns, sums: _ExactSums, witness: Minorant
 ) -> _ExactPoint:
@@ -229,11 +224,9 @@ def _dual(rows: ExactColumns, point: _ExactPoint, lam: Fraction) -> Fraction:
 
 
 def _norm2_at_most(rows: ExactColumns, point: _ExactPoint) -> Fraction:
-    """Return a bound of |g|^2 for the feasible marginals next to `point.c`.
-
-    They are `missing` away (sum of absolute differences), so coordinate k of g is off by at most
-    that times the largest |x_ik - o_k|, for any o; o is the middle of the column.
-    """
+    """Return a bound of |g|^2 for the feasible marginals next to `point.c`. They are `missing` away
+    (sum of absolute differences), so coordinate k of g is off by at most that times the largest
+    |x_ik - o_k|, for any o; o is the middle of the column."""
     total = int(point.c.sum()) * point.unit
     norm2 = Fraction(0)
     for (m, e), (low, high) in zip(rows.pull(point.c), rows.ranges(), strict=True):
@@ -245,9 +238,7 @@ def _norm2_at_most(rows: ExactColumns, point: _ExactPoint) -> Fraction:
 @dataclass(frozen=True, eq=False)
 class _ExactPoint:
     """A dual point by what the alpha of its pairs contribute to the bound; c in multiples of unit.
-
-    The feasible marginals next to c are `missing` away, by the sum of absolute differences.
-    """
+    The feasible marginals next to c are `missing` away, by the sum of absolute differences."""
 
     c: np.ndarray
     unit: Fraction
@@ -291,10 +282,8 @@ class _ExactSums(ABC):
 
 
 class _AllPairs(_ExactSums):
-    """Over all pairs, row weights taken exactly as the floats that they are.
-
-    A sum over the partners of a row needs their weights and first two moments above a score.
-    """
+    """Over all pairs, row weights taken exactly as the floats that they are. A sum over the
+    partners of a row needs their weights and first two moments above a score."""
 
     def __init__(self, pairs: AllPairs, power: int, clipped: bool):
         super().__init__(power, clipped)
@@ -352,9 +341,7 @@ class _AllPairs(_ExactSums):
 
     def of_marginals(self, u: np.ndarray, v: np.ndarray) -> _ExactPoint:
         """Return the point of the largest flow within given marginals, for the hinge.
-
-        [docs/certificates.md, "Any marginals give a bound"], in whole numbers.
-        """
+        [docs/certificates.md, "Any marginals give a bound"], in whole numbers."""
         both, exponent = whole_numbers_of(np.concatenate([u, v]))
         # A pair's cap is a_i b_j / mass, in whole numbers of 2^exponent / mass after scaling.
         both = both * (self.mass << max(exponent, 0))

@@ -31,7 +31,7 @@ from ..spaces.blocks import Block, added_up
 from ..spaces.gram import chain_of
 from ..spaces.groups import GroupedRows, Whole, whole_partition
 from ..spaces.partitions import PartitionedRows
-from ..spaces.rows import Rows, Space
+from ..spaces.rows import Space
 from ..tools.rounding import UNIT, gamma
 from .evaluation import score_ends
 
@@ -118,8 +118,14 @@ def row_lengths(space: Space) -> np.ndarray:
     """Return upper bounds of |k_i - m|, m a point common to all rows, mostly their mean: (n,)."""
     base, n = space.unstructured, space.n
     rows, given, gram = base.held, base.given, base.gram
-    if rows is not None:
-        return _sparse_lengths(rows) if given is not None and rows.is_sparse else rows.norms
+    if rows is not None and (given is None or not rows.is_sparse):
+        return rows.norms
+    if rows is not None:  # |x_i - mean|, from |x_i|^2 - 2 x_i'mean + |mean|^2, with its rounding
+        matrix, offset = rows.raw, rows.offset
+        squares = np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel()  # type: ignore[union-attr]
+        cross, square = np.asarray(matrix @ offset).ravel(), float(offset @ offset)
+        slip = gamma(2 * rows.dim + 16) * (np.sqrt(squares) + np.sqrt(square)) ** 2
+        return np.sqrt(np.maximum(squares - 2 * cross + square, 0.0) + slip) * (1 + gamma(4))
     if gram is None:
         return np.full(n, base.reach)
     means = gram.scores(np.full(n, 1 / n))
@@ -130,24 +136,12 @@ def row_lengths(space: Space) -> np.ndarray:
 def kernel_lengths(
     diagonal: np.ndarray, means: np.ndarray, mean: float, n: int, noise: float
 ) -> np.ndarray:
-    """Return upper bounds of |k_x - m| for rows x: (m,).
-
-    |k_x - m|^2 = k(x, x) - 2 mean_i k(x, x_i) + mean_ij k(x_i, x_j), the means over n rows.
-    """
+    """Return upper bounds of |k_x - m| for rows x: (m,). |k_x - m|^2 = k(x, x) - 2 mean_i k(x, x_i)
+    + mean_ij k(x_i, x_j), the means over n rows."""
     size = diagonal + 2 * np.abs(means) + abs(mean)
     top = float(size.max(initial=0.0))
     slip = (gamma(chain_of(n) + n + 16) + 32 * UNIT) * top + 4.1 * noise
     return np.sqrt(np.maximum(diagonal - 2 * means + mean, 0.0) + slip) * (1 + gamma(4))
-
-
-def _sparse_lengths(space: Rows) -> np.ndarray:
-    """Return |x_i - mean|, from |x_i|^2 - 2 x_i'mean + |mean|^2, with its rounding."""
-    matrix, offset = space.raw, space.offset
-    squares = np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel()  # type: ignore[union-attr]
-    cross, square = np.asarray(matrix @ offset).ravel(), float(offset @ offset)
-    whole = (np.sqrt(squares) + np.sqrt(square)) ** 2
-    slip = gamma(2 * space.dim + 16) * whole
-    return np.sqrt(np.maximum(squares - 2 * cross + square, 0.0) + slip) * (1 + gamma(4))
 
 
 # Rows in blocks: two classes.
@@ -214,11 +208,9 @@ def share_above(counts: np.ndarray, one: int) -> float:
 
 
 def surely_above(counts: np.ndarray, one: int) -> Any:
-    """Return how many pairs have the row of class `one` surely above that of the other class.
-
-    Its low end counts only where it is in a higher step than the other's high end. What was moved
-    to the last steps proves nothing: low ends may have been moved up, high ends down.
-    """
+    """Return how many pairs have the row of class `one` surely above that of the other class. Its
+    low end counts only where it is in a higher step than the other's high end. What was moved to
+    the last steps proves nothing: low ends may have been moved up, high ends down."""
     low, high = counts[one, 0].astype(object), counts[1 - one, 1].astype(object)  # no overflow
     low[0] = high[-1] = 0
     return low[1:] @ np.cumsum(high)[:-1]

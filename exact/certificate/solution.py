@@ -23,7 +23,6 @@ from .certificate import Certificate, Minorant
 from .evaluation import noting
 
 LEAST_TIME = 1e-3  # seconds that are left at least: solvers need a positive limit
-BINS = 1 << 10  # bins per unit for the dual point of a run that ended before it made one
 
 Proof = Minorant | Evidence  # what proves a lower bound
 
@@ -204,11 +203,9 @@ class Recorder:
         witness: Proof | Callable[[], Proof] | None = None,
         dual: float = -np.inf,
     ) -> None:
-        """Keep a point if it is better than the best so far on its side.
-
-        A witness that is expensive to make may be given as a function that makes it on demand, or
-        that returns its evidence: the certificate makes it from that anyway.
-        """
+        """Keep a point if it is better than the best so far on its side. A witness that is
+        expensive to make may be given as a function that makes it on demand, or that returns its
+        evidence: the certificate makes it from that anyway."""
         if w is not None and primal < self.best_primal:
             self.best_primal, self.best_w = primal, w
         if witness is not None and dual > self.best_dual:
@@ -228,18 +225,16 @@ class Recorder:
         return self.gap < np.inf and self.gap <= tol * self.best_primal
 
     def finish(self, problem: Problem, tol: float, reason: Status | None) -> Solution:
-        """Return the solution, certified anew.
-
-        A gap within `tol` is certified for any reason. Otherwise the reason stands; a solver
-        that gives none has stalled.
-        """
+        """Return the solution, certified anew. A gap within `tol` is certified for any reason.
+        Otherwise the reason stands; a solver that gives none has stalled."""
         # A run that was interrupted before its first point has these to show: zero, and its scores.
         w = np.zeros(problem.space.dim) if self.best_w is None else self.best_w
         witness = self.best_witness
         if callable(witness):
             witness = witness()
         if witness is None and problem.space.apart is not None:
-            witness = problem.risk.minorant(Weights(w, BINS, 1 if problem.loss == HINGE else 0))
+            # 1 << 10: bins per unit for the dual point of a run that ended before it made one
+            witness = problem.risk.minorant(Weights(w, 1 << 10, 1 if problem.loss == HINGE else 0))
         elif witness is None:
             witness = Minorant.from_scores(problem, problem.space.scores(w))
         certificate, made = Certificate.with_minorant(problem, w, witness, tol)
@@ -256,11 +251,6 @@ class Recorder:
         )
 
 
-SMALL = 1e-6  # above this objective rounding does not stop a solver
-LEVELS = (1e-3, 1e-5, 1e-7, 1e-9)  # objectives at which the hard margin is looked for
-LONGER = 1e-11  # w is made longer by this part, so that rounding leaves no margin below one
-
-
 def from_larger_lam(
     problem: Problem, solution: Solution, tol: float, solve: Callable[[Problem], Solution]
 ) -> Solution:
@@ -272,10 +262,10 @@ def from_larger_lam(
     with np.errstate(over="ignore", invalid="ignore"):
         norm2 = problem.space.norm2(solution.w)
         primal, penalty = problem.objective(solution.w), problem.lam / 2 * norm2
-    if not (penalty > 0 and primal < SMALL):
+    if not (penalty > 0 and primal < 1e-6):  # above this objective rounding does not stop a solver
         return solution
     best = solution
-    for level in LEVELS:
+    for level in (1e-3, 1e-5, 1e-7, 1e-9):  # objectives at which the hard margin is looked for
         lam = 2 * level / norm2
         if not 4 * problem.lam < lam < np.inf:
             break
@@ -283,7 +273,8 @@ def from_larger_lam(
         scores = problem.space.scores(found.w)
         margin = least_margin(problem.pairs, scores, scores)
         if margin > 0.5:
-            w = found.w * ((1 + LONGER) / margin)
+            # 1e-11: w is made longer by this part, so that rounding leaves no margin below one
+            w = found.w * ((1 + 1e-11) / margin)
             assert found.witness.evidence is not None
             evidence = _scaled(found.witness.evidence, problem.lam / lam)
             held, made = Certificate.with_minorant(problem, w, evidence, tol)

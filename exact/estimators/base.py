@@ -52,7 +52,9 @@ def check_rows(estimator: BaseEstimator, X: object, reset: bool = True) -> Matri
 
 def _validated(estimator: BaseEstimator, X: Any, *y: object, reset: bool) -> Any:
     """Return what scikit-learn's `validate_data` does; a column of text is named."""
-    check_column_names(X)
+    repeated = [name for name, times in Counter(frame_names(X)).items() if times > 1]
+    if repeated:
+        raise InputError(f"X has two columns called {repeated[0]!r}: rename or drop one")
     try:
         return validate_data(estimator, X, *y, accept_sparse="csr", dtype=np.float64, reset=reset)
     except ValueError:
@@ -60,13 +62,6 @@ def _validated(estimator: BaseEstimator, X: Any, *y: object, reset: bool) -> Any
             if any(isinstance(value, str) for value in X[name]):
                 raise InputError(f"column {name!r} of X holds text: encode or drop it") from None
         raise
-
-
-def check_column_names(X: object) -> None:
-    """Raise `InputError` for a data frame in which two columns have one name."""
-    repeated = [name for name, times in Counter(frame_names(X)).items() if times > 1]
-    if repeated:
-        raise InputError(f"X has two columns called {repeated[0]!r}: rename or drop one")
 
 
 def draw_seed(random_state: Any) -> int:
@@ -117,12 +112,10 @@ WEIGHTS = (
 
 @dataclass(eq=False, repr=False)
 class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
-    """Base of the estimators: a score, linear unless a subclass overrides `_scores`, and a cut.
-
-    The larger label, `classes_[1]`, is the positive one, as everywhere in scikit-learn; its rows
-    are meant to score high. A subclass says how to check its parameters, how to train, and what a
-    run fell short of: `_check_parameters`, `_train` and `_shortfall`.
-    """
+    """Base of the estimators: a score, linear unless a subclass overrides `_scores`, and a cut. The
+    larger label, `classes_[1]`, is the positive one, as everywhere in scikit-learn; its rows are
+    meant to score high. A subclass says how to check its parameters, how to train, and what a run
+    fell short of: `_check_parameters`, `_train` and `_shortfall`."""
 
     _: KW_ONLY
     threshold: str | Rule = "equal-error"
@@ -142,10 +135,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         self._train(self._check_fit(X, y, sample_weight), callback)
 
     def _warn(self) -> Self:
-        """Warn the caller of `fit` if the run fell short; raise the interrupt that ended it.
-
-        A search over parameters goes on after any fit that returns or warns.
-        """
+        """Warn the caller of `fit` if the run fell short; raise the interrupt that ended it. A
+        search over parameters goes on after any fit that returns or warns."""
         if vars(self).get("status_") == Status.INTERRUPTED:
             raise KeyboardInterrupt
         shortfall = self._shortfall()
@@ -168,9 +159,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
     @property
     def expected_failed_checks(self) -> dict[str, str]:
         """Which of scikit-learn's checks fail with these parameters, and why.
-
-        ``check_estimator(model, expected_failed_checks=model.expected_failed_checks)`` passes.
-        """
+        ``check_estimator(model, expected_failed_checks=model.expected_failed_checks)`` passes."""
         return {}
 
     def decision_function(self, X: object) -> np.ndarray:
@@ -217,13 +206,14 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         return check_matrix(X), found[1]
 
     def _check_fit(self, X: object, y: object, sample_weight: object = None) -> TrainingRows:
-        """Return what to train on, and set `classes_`.
-
-        Rows of weight zero are dropped, because a weight means repetition.
-        """
+        """Return what to train on, and set `classes_`. Rows of weight zero are dropped, because a
+        weight means repetition."""
         get_rule(self.threshold)
         rows, labels = self._check_data(X, y)
-        kinds = _some_of_each(labels)
+        # One label of each kind where there are two: scikit-learn's checks sort their input.
+        plain = labels.ndim == 1 and labels.dtype.kind != "O"
+        kinds = kinds_of(labels) if plain else labels
+        kinds = kinds if kinds.size == 2 else labels
         check_classification_targets(kinds)
         kind = type_of_target(kinds, input_name="y", raise_unknown=True)
         if kind != "binary":
@@ -259,14 +249,6 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
-
-
-def _some_of_each(labels: np.ndarray) -> np.ndarray:
-    """Return one label of each kind if there are two kinds, else all: checks sort their input."""
-    if labels.ndim != 1 or labels.dtype.kind == "O":
-        return labels
-    kinds = kinds_of(labels)
-    return kinds if kinds.size == 2 else labels
 
 
 def keep_solution(model: Any, solution: Solution) -> None:
@@ -335,9 +317,7 @@ def opened(
     X: Any, y: object, sample_weight: object, qid: object = None
 ) -> Iterator[tuple[PartitionedRows, np.ndarray]]:
     """Yield rows in partitions and both labels; what was made for a dask collection ends after.
-
-    Labels of `PartitionedRows` lie with the rows: they are then False and True.
-    """
+    Labels of `PartitionedRows` lie with the rows: they are then False and True."""
     own = space_of(X).apart
     if own is not None:
         if not (y is None and sample_weight is None and qid is None):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..api.cross_validation import CHOICES, RowOrder, cross_validate
+from ..api.cross_validation import CHOICES, cross_validate
 from ..api.solve import solve_both, solve_request
 from ..certificate.certificate import warn_if_trivial
 from ..certificate.solution import Callback
@@ -87,9 +87,7 @@ class ExactClassifier(QueryClassifier):
         self, X: Any, y: object, sample_weight: object, callback: Callback | None
     ) -> None:
         """Fit to a dask collection or `PartitionedRows`, the threshold from counts of the scores.
-
-        Labels of `PartitionedRows` lie with the rows: `classes_` is then False and True.
-        """
+        Labels of `PartitionedRows` lie with the rows: `classes_` is then False and True."""
         if self.pairs != "all":
             raise InputError(f"rows in partitions go with pairs='all', not {brief(self.pairs)}")
         check_request(self._request())
@@ -379,7 +377,8 @@ class ROCSVMCV(ExactClassifier):
             pairs, order = self._pairs, None
             if self._queries is not None:
                 self._check_queries()
-                pairs, order = None, RowOrder.of_classes(positive, self._queries)
+                grade, pairs = positive.astype(float), None
+                order = ordered_pairs_of(grade, self._queries, None, None, sample_weight)
             self._choose(rows, positive, self._request(), sample_weight, pairs, order)
         super()._fit(X, y, sample_weight, callback)
 

@@ -79,10 +79,14 @@ class Encoder:
             return value
         if isinstance(value, np.ndarray):
             return self._array(value, where)
+        if sp.issparse(value):
+            if value.format != "csr":
+                raise InputError(f"{where} is a sparse matrix that is not CSR")
+            names = ("data", "indices", "indptr")
+            parts = {name: self._array(getattr(value, name), where) for name in names}
+            return {"csr": parts, "shape": list(value.shape), "matrix": sp.isspmatrix(value)}
         if isinstance(value, np.dtype) and value.kind in "biuf":
             return {"dtype": value.str}
-        if sp.issparse(value):
-            return self._sparse(value, where)
         if isinstance(value, list | tuple):
             items = [self.encode(item, f"{where}[{k}]") for k, item in enumerate(value)]
             return items if isinstance(value, list) else {"tuple": items}
@@ -121,12 +125,6 @@ class Encoder:
             place = self._place[id(value)] = len(self.arrays)
             self.arrays.append(value)
         return {"array": place}
-
-    def _sparse(self, value: Any, where: str) -> Any:
-        if value.format != "csr":
-            raise InputError(f"{where} is a sparse matrix that is not CSR")
-        parts = {k: self._array(getattr(value, k), where) for k in ("data", "indices", "indptr")}
-        return {"csr": parts, "shape": list(value.shape), "matrix": sp.isspmatrix(value)}
 
     def _model(self, value: BaseEstimator, where: str) -> Any:
         name, given = self.known(value, where), value.get_params(deep=False)
@@ -319,7 +317,8 @@ def _opened(path: str | Path, data: bytes) -> tuple[dict[str, Any], list[np.ndar
             if not isinstance(header, dict) or header.get("format") != FORMAT:
                 raise InputError(other)
             if header.get("schema") not in (1, SCHEMA):
-                version, schema = (_word(header.get(key)) for key in ("version", "schema"))
+                says = (" ".join(str(header.get(key)).split()) for key in ("version", "schema"))
+                version, schema = (word[:40] for word in says)  # fit for one line of a message
                 raise InputError(
                     f"{path}: written by aucert {version} in format {schema}, and this version "
                     f"reads {SCHEMA}: update aucert, or fit and save the model again"
@@ -351,11 +350,6 @@ def _entry(archive: zipfile.ZipFile, name: str) -> np.ndarray:
         raise ValueError("type")
     flat = np.frombuffer(raw.read(), dtype=dtype)
     return flat.reshape(shape, order="F" if fortran else "C").copy(order="K")
-
-
-def _word(value: object) -> str:
-    """Return what a file says, fit for one line of a message."""
-    return " ".join(str(value).split())[:40]
 
 
 def _digest(header: dict[str, Any], arrays: list[np.ndarray]) -> str:

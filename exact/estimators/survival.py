@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ..api.cross_validation import CHOICES, RowOrder, cross_validate
+from ..api.cross_validation import CHOICES, cross_validate
 from ..api.solve import solved
 from ..certificate.solution import Callback, Status
 from ..errors import InputError
@@ -22,7 +22,7 @@ from ..formulation.lam_grid import strengthened, unit_penalty
 from ..formulation.request import Options, Request
 from ..losses.loss import Loss
 from ..pairs.concordance import concordance_index, right_share
-from ..pairs.kinds import as_survival, query_pairs
+from ..pairs.kinds import as_survival, query_pairs, survival_pairs
 from ..pairs.ordered_pairs import one_a_row
 from ..problem.problem import Problem
 from ..tools.checks import check_choice, check_number
@@ -221,7 +221,7 @@ class SurvivalSVMCV(SurvivalModel):
         self.cv_path_ = cross_validate(
             rows, None, Request.of(None, self.loss, penalty=penalty), options, self.lams,
             self.n_lams, self.cv, draw_seed(self.random_state),
-            order=RowOrder(time=times, event=seen),
+            order=survival_pairs(times, seen), event=seen,
         )  # fmt: skip
         self.lam_ = self.cv_path_.lam_of(self.choice)
         problem = ordered_problem(rows, None, 1.0, loss=self.loss, time=times, event=seen)

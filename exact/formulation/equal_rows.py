@@ -23,7 +23,6 @@ from ..spaces.rows import Rows
 
 WORTH = 0.9  # groups are used if their number is at most this share of the rows
 SAMPLE = 4000  # rows that are checked first: if no two are equal, few of all rows are
-FEW = 8  # columns hashed first: rows that differ there differ
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +49,8 @@ class Groups:
         return GramFactor(self.first[factor.pivots], factor.L, features, factor.residual)
 
     def witness(self, meant: Problem, witness: Minorant) -> Minorant:
-        """Return the rows' dual point of a dual point of the groups.
-
-        Scores go to every row of a group; marginals are shared out in proportion to weights.
-        """
+        """Return the rows' dual point of a dual point of the groups. Scores go to every row of a
+        group; marginals are shared out in proportion to weights."""
         evidence = witness.evidence
         if isinstance(evidence, Alpha) or not isinstance(meant.pairs, AllPairs):
             raise InputError("groups of rows have no dual points of pair lists")
@@ -91,7 +88,8 @@ def equal_rows(X: np.ndarray | sp.csr_matrix, positive: np.ndarray) -> Groups | 
         some = np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))
         if np.unique(_hashes(X[some])).size == SAMPLE:
             return None
-    few = X[:, :: max(X.shape[1] // FEW, 1)] if isinstance(X, np.ndarray) else X
+    # 8: columns hashed first: rows that differ there differ
+    few = X[:, :: max(X.shape[1] // 8, 1)] if isinstance(X, np.ndarray) else X
     if np.unique(_hashes(few)).size > WORTH * n:
         return None
     hashed = _hashes(X)

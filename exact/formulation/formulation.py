@@ -116,10 +116,8 @@ def formulate(
     plain_kernel: bool = False,
     held: Gram | None = None,
 ) -> Formulation:
-    """Return the formulation of a data matrix (or a Gram matrix) and its labels.
-
-    [SAUC, eq. (8), eq. (12)] with a structure; [ScalingUp, Prop. 3] with a kernel.
-    """
+    """Return the formulation of a data matrix (or a Gram matrix) and its labels. [SAUC, eq. (8),
+    eq. (12)] with a structure; [ScalingUp, Prop. 3] with a kernel."""
     mask = request.mask(y)
     base, kernel, rows = _true_space(X, request, held)
     meant = Problem(base, request.risk(mask), request.penalty)
@@ -133,7 +131,9 @@ def formulate(
     if not isinstance(request.penalty, Ridge):  # it acts on the features, so these must stay
         return Formulation(meant, few, np.copy, kernel, rows, None, groups)
     weight, source = float(request.structure), request.structure_source
-    if plain_kernel and weight == 0 and groups is None and _is_for_cuts(meant):
+    cuts = plain_kernel and weight == 0 and groups is None and mask is not None
+    cuts = cuts and isinstance(meant.risk, Mean) and meant.risk.loss == HINGE
+    if cuts and isinstance(base, Gram) and takes_many_features(base):
         return Formulation(meant, meant, np.copy, kernel, rows)
     features, back, factor = _features(few.space, weight > 0, max_time)
     if groups is not None and factor is not None:
@@ -155,10 +155,8 @@ def formulate(
 
 def _classes(pairs: Any) -> tuple[AllPairs | PairList, np.ndarray]:
     """Return pairs of the two classes that the structure is the scatter of, and the positive rows.
-
-    Those of ordered pairs are their two grades, in any groups; a row weighs there what it
-    weighs as the upper or the lower one of a pair.
-    """
+    Those of ordered pairs are their two grades, in any groups; a row weighs there what it weighs as
+    the upper or the lower one of a pair."""
     if not isinstance(pairs, OrderedPairs):
         return pairs, pairs.positive
     positive = np.asarray(pairs.key == pairs.key.max())
@@ -173,15 +171,6 @@ def _features(
     if space.held is not None and space.dim <= space.n:
         return space.held, np.copy, None
     return rows_of(space, few=few, max_time=max_time)
-
-
-def _is_for_cuts(meant: Problem) -> bool:
-    """Return whether cutting planes solve the problem, and its kernel takes many features."""
-    risk, space = meant.risk, meant.space
-    if not (isinstance(risk, Mean) and risk.loss == HINGE):
-        return False
-    known = isinstance(risk.pairs, AllPairs | PairList)
-    return known and space.gram is not None and takes_many_features(space.gram)
 
 
 def _true_space(

@@ -14,10 +14,10 @@ from ..pairs.ordered_pairs import OrderedPairs
 from ..problem.penalties import ElasticNet, GroupLasso, Sign, penalty_from
 from ..problem.problem import Problem, Ridge
 from ..problem.tail import Tail
-from ..tools.checks import as_numbers, check_count, check_number
+from ..tools.checks import check_count, check_number
+from ..tools.lossless import as_float64
 
 SMALLEST_SHARE = 1e-5  # the default grid ends at this share of its largest lam
-LEAST_SHARE = 1e-3  # that of a penalty with l1 at this share of its largest strength
 
 Known = Ridge | ElasticNet | GroupLasso | Sign
 
@@ -44,11 +44,9 @@ def strengthened(penalty: object, strength: float) -> Known:
 
 
 def largest_strength(problem: Problem) -> float | None:
-    """Return the strength from which on zero is optimal, or None for a penalty without l1.
-
-    At zero scores the pull g of the dual point is the one subgradient there (no pair of a hinge has
-    its margin), and zero is optimal where g lies in strength * C.
-    """
+    """Return the strength from which on zero is optimal, or None for a penalty without l1. At zero
+    scores the pull g of the dual point is the one subgradient there (no pair of a hinge has its
+    margin), and zero is optimal where g lies in strength * C."""
     penalty = problem.penalty
     l1 = penalty.penalty if isinstance(penalty, Sign) else penalty
     if not isinstance(l1, ElasticNet | GroupLasso) or l1.l1 == 0:
@@ -65,7 +63,8 @@ def lam_grid(problem: Problem, n_lams: int = 20, share: float | None = None) -> 
     check_count("n_lams", n_lams)
     top = largest_strength(problem)
     if share is None:
-        share = SMALLEST_SHARE if top is None else LEAST_SHARE
+        # 1e-3: that of a penalty with l1 at this share of its largest strength
+        share = SMALLEST_SHARE if top is None else 1e-3
     check_number("share", share, 0.0, 1.0)
     return np.geomspace(1.0, share, n_lams) * (largest_lam(problem) if top is None else top)
 
@@ -77,13 +76,11 @@ def grid_below(widest: float, reach: float, n_lams: int) -> np.ndarray:
 
 
 def largest_lam(problem: Problem) -> float:
-    """Return the lam from which on the hinge's optimum only shrinks.
-
-    With delta the mean difference over the pairs, that is max_ij delta'(x_i - x_j): at this lam
-    and above no pair exceeds its margin at delta / lam, which is therefore the optimum, and the
-    order of the rows no longer changes. (For the other losses it is not a threshold, but a scale.)
-    Where the classes have one mean, the largest squared norm of a row stands in.
-    """
+    """Return the lam from which on the hinge's optimum only shrinks. With delta the mean difference
+    over the pairs, that is max_ij delta'(x_i - x_j): at this lam and above no pair exceeds its
+    margin at delta / lam, which is therefore the optimum, and the order of the rows no longer
+    changes. (For the other losses it is not a threshold, but a scale.) Where the classes have one
+    mean, the largest squared norm of a row stands in."""
     space, pairs = problem.space, all_the_pairs(problem)
     mass = pairs.row_mass()
     if isinstance(pairs, OrderedPairs):  # no pair has its margin where all scores are zero
@@ -108,7 +105,7 @@ def _largest(widest: float, reach: float) -> float:
 
 def check_lams(lams: object) -> np.ndarray:
     """Return the values of `lams`, falling and each once, or raise `InputError`."""
-    values = as_numbers("lams", lams).ravel()
+    values = as_float64(lams, "lams").ravel()
     if values.size == 0:
         raise InputError("lams is empty: give at least one lam")
     for lam in values:

@@ -19,10 +19,8 @@ SHOWN = 5  # Names that a message shows at most.
 def in_column_order(
     values: np.ndarray, names: Sequence[str], columns: Sequence[str], what: str = "the weights"
 ) -> np.ndarray:
-    """Return the weights of the columns, (d,), each found by its name.
-
-    An intercept, wherever it stands, is left out unless a column has its name.
-    """
+    """Return the weights of the columns, (d,), each found by its name. An intercept, wherever it
+    stands, is left out unless a column has its name."""
     known = set(columns)
     kept = [k for k, n in enumerate(names) if n in known or n.strip().lower() not in INTERCEPTS]
     place = {names[k]: k for k in kept}

@@ -74,10 +74,8 @@ def rows_of_dask(
     X: Any, y: Any, weight: Any, positive: object, qid: Any = None, graded: bool = False
 ) -> tuple[PartitionedRows, Any]:
     """Return the rows of a dask collection, and both labels: the negative and the positive one.
-
     With `qid` their pairs are those within a query; with `graded`, too, y are the grades, and there
-    are not labels.
-    """
+    are not labels."""
     try:
         from ..spaces.dask_rows import dask_rows
     except ImportError as error:

@@ -13,7 +13,7 @@ from ..errors import InputError, brief
 from ..losses.loss import Loss
 from ..losses.registry import HINGE, get_loss
 from ..pairs.all_pairs import AllPairs, PairList
-from ..pairs.kinds import as_member, ordered_pairs_of, pairs_of_members, pairs_within
+from ..pairs.kinds import column_of, ordered_pairs_of, pairs_of_members, pairs_within
 from ..pairs.labels import split_labels
 from ..pairs.ordered_pairs import OrderedPairs
 from ..pairs.partitioned_pairs import pairs_in
@@ -52,8 +52,7 @@ class Options:
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Request:
     """Which problem is meant, for any kind of rows. `Request.of` makes one of a caller's
-    arguments.
-    """
+    arguments."""
 
     penalty: Penalty
     loss: Loss = HINGE
@@ -143,7 +142,7 @@ class Request:
             penalty=penalty_from(lam, l1, groups, sign, penalty),
             loss=get_loss(loss),
             pairs=AllPairs() if pairs is None else pairs,
-            worst_of=None if worst_of is None else as_member(worst_of),
+            worst_of=None if worst_of is None else column_of(worst_of, "worst_of"),
             **as_they_are,
         )
 

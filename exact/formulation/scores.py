@@ -36,8 +36,6 @@ from ..tools.rounding import LONG_UNIT, UNIT, Bound, gamma
 from ..tools.wording import at_least, at_most
 from .formulation import Formulation
 
-DENSE_NUMBERS = 20_000_000  # of the largest matrix whose smallest singular value is bounded
-FEW_DIGITS = 6  # scores of so many digits count as exact; of more, but below 16, as printed
 OPEN_SHARE = 1e-6  # largest share of F that what scores leave open may cost; beyond, no gap
 FEW_PAIRS = 1_000_000  # pairs up to which the loss of scores is summed one by one
 NORM_SHARE = 1e-6  # relative error up to which a given norm counts as the least one
@@ -57,11 +55,9 @@ class ScoreFit:
 
 @dataclass(frozen=True, eq=False)
 class _Known:
-    """Coordinates and what was proved with them.
-
-    stretch : 1 / sigma;  apart : how far the function is from one of least norm;
-    left_at_least : no function leaves less of the scores (Euclidean norm).
-    """
+    """Coordinates and what was proved with them: `stretch` is 1 / sigma, `apart` how far the
+    function is from one of least norm, and no function leaves less of the scores, by the Euclidean
+    norm, than `left_at_least`."""
 
     w: np.ndarray
     stretch: float = np.inf
@@ -84,7 +80,10 @@ def fit_scores(task: Formulation, scores: np.ndarray) -> ScoreFit:
     miss = (float(np.abs(left).max()) + error) * (1 + gamma(8))
     computed = float(np.max(careful_scores(base, known.w)[1])) * UNIT / LONG_UNIT
     apart = 2 * miss + 2 * computed + printed
-    deviation, slip = _deviation(scores)
+    long = scores.astype(np.longdouble)
+    centred, top = (long - long.mean()).astype(float), float(np.abs(scores).max())
+    deviation, root = float(np.linalg.norm(centred)), float(np.sqrt(scores.size))
+    slip = gamma(scores.size + 8) * deviation + gamma(scores.size + 8, LONG_UNIT) * top * root
     return ScoreFit(
         known.w,
         float(np.linalg.norm(left)) / deviation if deviation > 0 else 0.0,
@@ -98,7 +97,8 @@ def fit_scores(task: Formulation, scores: np.ndarray) -> ScoreFit:
 def _proved_fit(base: Space, scores: np.ndarray) -> _Known | None:
     """Return the fit with proofs, or None where there are none."""
     if base.held is not None:
-        if base.n * base.dim > DENSE_NUMBERS:
+        # 20_000_000: of the largest matrix whose smallest singular value is bounded
+        if base.n * base.dim > 20_000_000:
             return None
         if base.dim < base.n:
             found = independent_columns(base.held)
@@ -109,21 +109,12 @@ def _proved_fit(base: Space, scores: np.ndarray) -> _Known | None:
     return None
 
 
-def _deviation(scores: np.ndarray) -> tuple[float, float]:
-    """Return |scores - their mean|, and a bound of its error."""
-    long = scores.astype(np.longdouble)
-    centred = (long - long.mean()).astype(float)
-    length, root = float(np.linalg.norm(centred)), float(np.sqrt(scores.size))
-    top = float(np.abs(scores).max())
-    return length, gamma(scores.size + 8) * length + gamma(scores.size + 8, LONG_UNIT) * top * root
-
-
 def printed_error(scores: np.ndarray) -> float:
     """Return what printing cost the largest score, if all were printed, else 0."""
-    for digits in range(FEW_DIGITS, 16):
+    for digits in range(6, 16):  # scores of six digits count as exact, of more as printed
         text = f"%.{digits - 1}e"
         if all(float(text % score) == score for score in scores.tolist()):
-            if digits == FEW_DIGITS:
+            if digits == 6:
                 return 0.0
             top = float(np.abs(scores).max())
             unit = 10.0 ** (float(np.floor(np.log10(top))) + 1 - digits)
@@ -196,10 +187,8 @@ def _by_columns(space: Rows, scores: np.ndarray, found: Columns) -> _Known:
 
 def _by_products(space: Space, scores: np.ndarray) -> _Known | None:
     """Return the fit through the coefficients of rows, of which there are no more than features.
-
     Functions of least norm are sum a_i k_i with sum a = 0, their scores K a, and sigma^2 is the
-    least eigenvalue of K orthogonal to the constants.
-    """
+    least eigenvalue of K orthogonal to the constants."""
     M, error = _centred_products(space)
     found = _least_eigenvalue(M, error)
     if found is None:
@@ -242,11 +231,9 @@ def _centred_products(space: Space) -> tuple[np.ndarray, float]:
 
 
 def _least_eigenvalue(M: np.ndarray, error: float) -> tuple[Any, float] | None:
-    """Return a factor of M and a positive lower bound of its least eigenvalue, or None.
-
-    A Cholesky decomposition that runs to its end in floating point proves
-    lambda_min >= -2 gamma_{n+2} trace [Rump, BIT 46, 2006], here of M less a multiple of I.
-    """
+    """Return a factor of M and a positive lower bound of its least eigenvalue, or None. A Cholesky
+    decomposition that runs to its end in floating point proves lambda_min >= -2 gamma_{n+2} trace
+    [Rump, BIT 46, 2006], here of M less a multiple of I."""
     n = M.shape[0]
     try:
         factor = scipy.linalg.cho_factor(M, lower=True)
@@ -280,12 +267,10 @@ def audit_scores(
     norm2: float | None = None,
     rival: Rival | None = None,
 ) -> Audit:
-    """Return the audit of scores (n,), with the least norm that they have or one given.
-
-    The loss is that of the scores as given. For every function f meant it is off by what
-    `fit.apart` can do to it, and the norm by `fit.moved`; where both together cost more than
-    `OPEN_SHARE` of the objective the gap is left out.
-    """
+    """Return the audit of scores (n,), with the least norm that they have or one given. The loss is
+    that of the scores as given. For every function f meant it is off by what `fit.apart` can do to
+    it, and the norm by `fit.moved`; where both together cost more than `OPEN_SHARE` of the
+    objective the gap is left out."""
     loss_bound = loss_of(problem, scores)
     loss = loss_bound.value
     square, moved = problem.space.norm2(fit.w), fit.moved
@@ -329,12 +314,10 @@ def audit_scores(
 
 
 def loss_of(problem: Problem, scores: np.ndarray) -> Bound:
-    """Return the mean loss of scores (n,) as given, and a bound of its rounding.
-
-    Sums over sorted scores lose digits where scores are far from zero, or one from the others. Few
-    pairs are gone through one by one, in the long format: margins t and 1 - t then err by
-    2 u (1 + |1 - t|) at most, and all terms are >= 0.
-    """
+    """Return the mean loss of scores (n,) as given, and a bound of its rounding. Sums over sorted
+    scores lose digits where scores are far from zero, or one from the others. Few pairs are gone
+    through one by one, in the long format: margins t and 1 - t then err by 2 u (1 + |1 - t|) at
+    most, and all terms are >= 0."""
     pairs = problem.pairs
     long = scores.astype(np.longdouble)
     if problem.n_pairs > FEW_PAIRS or isinstance(pairs, OrderedPairs):

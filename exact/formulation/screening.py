@@ -34,9 +34,6 @@ from ..problem.risk import Mean
 from ..spaces.rows import Rows
 from ..tools.rounding import UNIT, gamma
 
-MARGIN = 1e-9  # margins are widened by this share of the scores' range: sums are on a grid
-LOOSE = 1e-6  # what a sum over rows or listed pairs rounds is below this share of it
-
 
 def with_zeros(problem: Problem, solution: Solution) -> Solution:
     """Return the solution with `zeros_proved`, where the penalty has zeros and a rule is known."""
@@ -97,15 +94,14 @@ def _inside(
 
 
 def pair_spread(problem: Problem) -> np.ndarray:
-    """Return an upper bound of S_k, the mean over the pairs of (x_ik - x_jk)^2: (dim,).
-
-    For all pairs it is mean+ x^2 + mean- x^2 - 2 mean+ x mean- x; else at most twice the mean of
-    the squares by the rows' weight.
-    """
+    """Return an upper bound of S_k, the mean over the pairs of (x_ik - x_jk)^2: (dim,). For all
+    pairs it is mean+ x^2 + mean- x^2 - 2 mean+ x mean- x; else at most twice the mean of the
+    squares by the rows' weight."""
     space, pairs = problem.space.given, problem.pairs
     assert space is not None
     if not isinstance(pairs, AllPairs):
-        return 2 * (1 + LOOSE) * _mean(space, pairs.row_mass(), 2)
+        # 1e-6: what a sum over rows or listed pairs rounds is below this share of it
+        return 2 * (1 + 1e-6) * _mean(space, pairs.row_mass(), 2)
     weight = np.zeros((2, problem.n))
     for side, mine, share in zip(
         weight, (pairs.positive, ~pairs.positive), pairs.normalised(), strict=True
@@ -132,7 +128,8 @@ def _by_the_ball(problem: Problem, w: np.ndarray, certificate: Certificate) -> n
     if radius is None or not np.isfinite(radius):
         return None
     scores, error = space.careful_scores(w)
-    wide = np.asarray(error, dtype=float) + MARGIN * (1 + float(np.abs(scores).max()))
+    # 1e-9: margins are widened by this share of the scores' range: sums are on a grid
+    wide = np.asarray(error, dtype=float) + 1e-9 * (1 + float(np.abs(scores).max()))
     low, high = score_range(scores, space.norms, radius, wide)
     positive = pairs.positive
     most = pairs.sums(np.where(positive, low, high), problem.loss)

@@ -19,13 +19,11 @@ GRID = np.concatenate([-np.geomspace(500, 1e-3, 25), [0.0], np.geomspace(1e-3, 5
 
 
 class Loss(Protocol):
-    """A convex loss of the margin t, with value >= 0 and dual(0) >= 0.
-
-    Each function takes an array and returns one, elementwise, right to a few units in the last
-    place of its largest term. A loss may also have ``all_pairs(pairs, scores, width)``, its sums
-    over all pairs without the pairs, or None where it leaves them to be summed pair by pair; so
-    are those of other losses, for up to some 1e8 pairs.
-    """
+    """A convex loss of the margin t, with value >= 0 and dual(0) >= 0. Each function takes an array
+    and returns one, elementwise, right to a few units in the last place of its largest term. A loss
+    may also have ``all_pairs(pairs, scores, width)``, its sums over all pairs without the pairs, or
+    None where it leaves them to be summed pair by pair; so are those of other losses, for up to
+    some 1e8 pairs."""
 
     @property
     def name(self) -> str:
@@ -65,18 +63,14 @@ class Loss(Protocol):
 
 
 def kinked(loss: Loss) -> bool:
-    """Return whether a loss must be smoothed: it has a kink, and bounded slopes on both sides.
-
-    The exponential loss has no bound of its second derivative either, but no kink.
-    """
+    """Return whether a loss must be smoothed: it has a kink, and bounded slopes on both sides. The
+    exponential loss has no bound of its second derivative either, but no kink."""
     return not np.isfinite(loss.smoothness) and bool(np.isfinite(loss.lipschitz))
 
 
 def check_loss(loss: Loss) -> Loss:
-    """Return `loss` if it keeps its contract on a grid of margins, or raise `InputError`.
-
-    A grid proves nothing between its points; it catches a missing method, a sign, a factor.
-    """
+    """Return `loss` if it keeps its contract on a grid of margins, or raise `InputError`. A grid
+    proves nothing between its points; it catches a missing method, a sign, a factor."""
     wanted = ("name", "lipschitz", "smoothness", "nonincreasing", "value", "alpha", "dual", "clip")
     missing = [part for part in wanted if not hasattr(loss, part)]
     if missing:
@@ -103,20 +97,16 @@ def check_loss(loss: Loss) -> Loss:
 
 
 def shrunk_dual(loss: Loss, total: float, conjugate: float) -> tuple[float, float]:
-    """Return p and q with sum c dual(s alpha) >= s p - s^2 q for every s in [0, 1].
-
-    A dual part is concave with dual(0) >= 0, so that p = sum c dual(alpha), q = 0 will do for any
-    loss; a loss with a method `shrunk_dual` knows better.
-    """
+    """Return p and q with sum c dual(s alpha) >= s p - s^2 q for every s in [0, 1]. A dual part is
+    concave with dual(0) >= 0, so that p = sum c dual(alpha), q = 0 will do for any loss; a loss
+    with a method `shrunk_dual` knows better."""
     own = getattr(loss, "shrunk_dual", None)
     return (conjugate, 0.0) if own is None else own(total, conjugate)
 
 
 def steepness(loss: Loss, t: np.ndarray, slip: np.ndarray) -> np.ndarray:
-    """Return a bound of |loss'| within `slip` of t: lipschitz, or |alpha| + smoothness slip.
-
-    The slope of a convex loss grows with t: where neither is known, it is largest at an end.
-    """
+    """Return a bound of |loss'| within `slip` of t: lipschitz, or |alpha| + smoothness slip. The
+    slope of a convex loss grows with t: where neither is known, it is largest at an end."""
     if np.isfinite(loss.lipschitz):
         return np.full(t.shape, loss.lipschitz)
     if not np.isfinite(loss.smoothness):
@@ -126,13 +116,10 @@ def steepness(loss: Loss, t: np.ndarray, slip: np.ndarray) -> np.ndarray:
 
 
 def loss_slip(loss: Loss, mass: np.ndarray, error: np.ndarray, value: float) -> float:
-    """Return what errors of the scores can do to the mean loss.
-
-    The mean moves by at most lipschitz mean |e|. A smooth loss that is >= 0 has
-    loss'^2 <= 2 smoothness loss, so that the mean also moves by at most
-    sqrt(2 smoothness value) rms(e) + smoothness / 2 rms(e)^2, with e = e_i + e_j of a pair.
-    A loss with a method ``slip(mass, error, value)`` bounds it in its own way.
-    """
+    """Return what errors of the scores can do to the mean loss. The mean moves by at most lipschitz
+    mean |e|. A smooth loss that is >= 0 has loss'^2 <= 2 smoothness loss, so that the mean also
+    moves by at most sqrt(2 smoothness value) rms(e) + smoothness / 2 rms(e)^2, with e = e_i + e_j
+    of a pair. A loss with a method ``slip(mass, error, value)`` bounds it in its own way."""
     own = getattr(loss, "slip", None)
     if own is not None:
         return float(own(mass, error, value))

@@ -17,9 +17,6 @@ from ..tools.checks import check_choice
 from ..tools.rounding import unit_of
 from .loss import Loss, check_loss
 
-# The range of `corner`: a narrower one is a hinge to the solvers, a wider one a square.
-NARROWEST, WIDEST = 1e-3, 1e3
-
 LARGEST_EXPONENT = 700.0  # exp(-t) is taken for t >= -700: below, it leaves the range of floats.
 
 
@@ -67,7 +64,7 @@ class Hinge(_Bounded):
         if pairs.form == "binned":
             held = scores.astype(float, copy=False)
             return binned_hinge(held, pairs.positive, pairs.weight, width, pairs.bins)
-        if pairs.weight is None and pairs.form != "numpy":
+        if pairs.weight is None:
             found = counted_hinge(scores, pairs.positive, width)
             if found is not None:
                 return found
@@ -225,10 +222,11 @@ class SmoothHinge(_Curved, _Convolved):
     name = "smooth_hinge"
 
     def __post_init__(self) -> None:
-        if not NARROWEST <= self.corner <= WIDEST:
+        # A narrower one is a hinge to the solvers, a wider one a square.
+        if not 1e-3 <= self.corner <= 1e3:
             raise InputError(
-                f"corner = {self.corner!r}: the smooth hinge's corner is a number between "
-                f"{NARROWEST:g} and {WIDEST:g}"
+                f"corner = {self.corner!r}: the smooth hinge's corner is a number between 0.001 "
+                "and 1000"
             )
 
     @property

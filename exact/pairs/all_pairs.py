@@ -11,13 +11,13 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import InputError, TooLargeError, brief
+from ..errors import InputError, TooLargeError
 from ..losses.loss import Loss, steepness
 from ..losses.registry import HINGE
 from ..sums.assembled import PairSums
 from ..sums.swept import COMPILED_FROM
-from ..tools.checks import as_float_scores, as_numbers, check_scores, own, rescale_weights
-from ..tools.lossless import in_memory
+from ..tools.checks import as_float_scores, check_choice, check_scores, own, rescale_weights
+from ..tools.lossless import as_float64, in_memory
 from ..tools.rounding import UNIT, gamma, is_long, short_chain, short_sum, unit_of
 from .labels import Labelled, check_rows
 from .near import Curved, Near, drawn, near_of_classes, near_of_list
@@ -36,9 +36,8 @@ class AllPairs(Labelled, Curved):
     ----------
     weight : array (n,), optional
         Row weights, >= 0; a weight means repetition. Normalised within each class.
-    form : {"auto", "numpy", "compiled", "binned"}
-        Which form of the sums to use; "auto" takes the compiled one for many rows. "binned"
-        needs no sort, for the hinge; its value is an upper bound.
+    form : {"auto", "binned"}
+        "binned" needs no sort, for the hinge; its value is an upper bound.
     bins : int
         Bins per unit of score for "binned", a power of two.
     labels : bool array (n,), optional
@@ -51,13 +50,10 @@ class AllPairs(Labelled, Curved):
     labels: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        if self.form not in ("auto", "numpy", "compiled", "binned"):
-            raise InputError(
-                f"form must be auto, numpy, compiled or binned, not {brief(self.form)}"
-            )
+        check_choice("form", self.form, ("auto", "binned"))
         if self.weight is None:
             return
-        weight = as_numbers("weights", self.weight)
+        weight = as_float64(self.weight, "weights")
         if weight.ndim != 1:
             raise InputError(f"weight must have one number per row; its shape is {weight.shape}")
         fine = np.isfinite(weight) & (weight >= 0)
@@ -136,8 +132,8 @@ class AllPairs(Labelled, Curved):
 
     def compiled(self, *scores: np.ndarray) -> bool:
         """Return whether compiled sums are to be used for these scores."""
-        many = self.form == "auto" and sum(part.size for part in scores) >= COMPILED_FROM
-        return not is_long(scores[0]) and (self.form == "compiled" or many)
+        many = sum(part.size for part in scores) >= COMPILED_FROM
+        return many and not is_long(scores[0])
 
 
 def enumerated(pairs: AllPairs, scores: np.ndarray, loss: Loss, width: float) -> PairSums:
@@ -207,7 +203,7 @@ class PairList(Labelled, Curved):
             raise InputError(f"a pair list needs two index arrays of one length > 0, not {shapes}")
         if not (np.issubdtype(i.dtype, np.integer) and np.issubdtype(j.dtype, np.integer)):
             raise InputError("the indices of a pair list must be whole numbers")
-        weight = np.ones(i.size) if self.weight is None else as_numbers("weights", self.weight)
+        weight = np.ones(i.size) if self.weight is None else as_float64(self.weight, "weights")
         if weight.shape != i.shape:
             raise InputError(f"{i.size} pairs, but weights of shape {weight.shape}")
         if not np.isfinite(weight).all() or (weight < 0).any() or not weight.max() > 0:

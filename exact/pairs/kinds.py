@@ -20,13 +20,12 @@ from contextlib import contextmanager
 import numpy as np
 
 from ..errors import InputError, NoPairError
-from ..tools.checks import as_numbers, check_number
-from ..tools.lossless import check_labels
+from ..tools.checks import check_number
+from ..tools.lossless import as_float64, check_labels
 from .all_pairs import AllPairs
 from .labels import check_rows, split_labels
 from .ordered_pairs import BITS, OrderedPairs, check_weights
 
-FAR = 2.0**32  # Uno's weights are no further apart: the unit rounds the least by less than 2^-20
 NO_GRADES = "no query has two rows of different grades"
 NO_DEATH = "no row has an event before the time of another one"
 
@@ -42,13 +41,14 @@ def no_pair_means(reason: str) -> Iterator[None]:
 
 def as_grades(grade: object) -> np.ndarray:
     """Return grades as finite numbers (n,)."""
-    grades = as_numbers("grade", grade)
+    grades = as_float64(grade, "grade")
     fine = np.asarray(np.isfinite(grades).reshape(grades.shape[0], -1).all(axis=1))
     check_rows(fine, grades, "the grade", "grades must be finite")
     return grades
 
 
-def _column(values: object, what: str = "groups") -> np.ndarray:
+def column_of(values: object, what: str = "groups") -> np.ndarray:
+    """Return one label per row, as they were given: (n,)."""
     labels = check_labels(values)
     if labels.ndim != 1:
         raise InputError(f"{what} must have one label per row, not shape {labels.shape}")
@@ -57,7 +57,7 @@ def _column(values: object, what: str = "groups") -> np.ndarray:
 
 def as_survival(time: object, event: object) -> tuple[np.ndarray, np.ndarray]:
     """Return times as floats and events as truth values, both (n,)."""
-    times, marks = as_numbers("time", time), as_numbers("event", event)
+    times, marks = as_float64(time, "time"), as_float64(event, "event")
     if times.ndim != 1 or times.size == 0:
         raise InputError(f"time must have one number per row; its shape is {times.shape}")
     if marks.shape != times.shape:
@@ -78,10 +78,8 @@ def survival_key(times: np.ndarray, seen: np.ndarray) -> np.ndarray:
 
 def uncensored(times: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the different times and the Kaplan-Meier estimate G of being uncensored beyond them.
-
-    At equal times events come before censoring: G(t) is the product over times s <= t of
-    1 - censored(s) / (at risk at s less events at s).
-    """
+    At equal times events come before censoring: G(t) is the product over times s <= t of 1 -
+    censored(s) / (at risk at s less events at s)."""
     kinds, place = np.unique(times, return_inverse=True)
     rows = np.bincount(place)
     events = np.bincount(place, weights=seen).astype(np.int64)
@@ -97,11 +95,9 @@ def censoring_weights(
     tau: float | None = None,
     train: tuple[object, object] | None = None,
 ) -> np.ndarray:
-    """Return event / G(time)^2, zero from `tau` on: (n,). Arguments as in `uno_pairs`.
-
-    They are rounded to whole multiples of one unit, which ordered pairs hold exactly.
-    G is not known beyond the last time of `train`: an event there is refused.
-    """
+    """Return event / G(time)^2, zero from `tau` on: (n,). Arguments as in `uno_pairs`. They are
+    rounded to whole multiples of one unit, which ordered pairs hold exactly. G is not known beyond
+    the last time of `train`: an event there is refused."""
     kinds, survival = uncensored(*((times, seen) if train is None else as_survival(*train)))
     chosen = seen.copy()
     if tau is not None:
@@ -122,7 +118,8 @@ def censoring_weights(
         )
     weight = np.where(chosen, 1.0 / np.where(chosen, G, 1.0) ** 2, 0.0)
     top = float(weight.max())
-    if top > FAR * weight.min(where=chosen, initial=top):
+    # Uno's weights are no further apart: the unit rounds the least by less than 2^-20.
+    if top > 2.0**32 * weight.min(where=chosen, initial=top):
         raise InputError(
             f"the weights 1 / G(time)^2 grow to {top:.2g}, so that a few late rows are all that "
             "counts: choose a smaller tau"
@@ -157,7 +154,7 @@ def query_pairs(
     """
     grades = as_grades(grade)
     with no_pair_means(NO_GRADES):
-        return OrderedPairs(_column(qid), grades, gain=grades if gain else None, share=share)
+        return OrderedPairs(column_of(qid), grades, gain=grades if gain else None, share=share)
 
 
 def ordinal_pairs(grade: object, gain: bool = False) -> OrderedPairs:
@@ -257,7 +254,7 @@ def cross_group_pairs(
         If the lengths differ, or a side has no row.
     """
     mask, _, _ = split_labels(y, positive)
-    groups = _column(member)
+    groups = column_of(member)
     if groups.shape != mask.shape:
         raise InputError(f"{mask.size} labels, but groups of shape {groups.shape}")
     upper, lower = mask & (groups == above), ~mask & (groups == below)
@@ -286,7 +283,7 @@ def group_auc_pairs(group: object, y: object, share: object = "equal") -> Ordere
         If a share is negative or not finite, or no group has both classes.
     """
     mask, _, _ = split_labels(y)
-    groups = _column(group)
+    groups = column_of(group)
     if isinstance(share, str) and share == "rows":
         inverse = np.unique(groups, return_inverse=True)[1]
         share = np.bincount(inverse)[inverse].astype(float)
@@ -313,20 +310,15 @@ def ordered_pairs_of(
         grades = as_grades(y)
         weight = weights(grades.size)
         with no_pair_means(NO_GRADES + heavy):
-            return OrderedPairs(_column(qid), grades, weight, weight)
+            return OrderedPairs(column_of(qid), grades, weight, weight)
     if qid is not None or y is not None:
         raise InputError("survival takes time and event: leave y and qid None")
-    values = as_numbers("time", time)
+    values = as_float64(time, "time")
     times, seen = as_survival(values, np.ones(values.shape) if event is None else event)
     weight = weights(times.size)
     upper = seen if weight is None else weight * seen
     with no_pair_means(NO_DEATH + heavy):
         return OrderedPairs(None, survival_key(times, seen), upper, weight)
-
-
-def as_member(member: object) -> np.ndarray:
-    """Return the group of each row as it was given: (n,)."""
-    return _column(member, "worst_of")
 
 
 def pairs_of_members(pairs: AllPairs | OrderedPairs, member: np.ndarray) -> list[OrderedPairs]:

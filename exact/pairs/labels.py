@@ -15,10 +15,8 @@ _BLOCK = 1 << 16  # labels that are looked at at a time
 
 
 class Labelled(ABC):
-    """Base of the sets of pairs that own the labels of their rows.
-
-    A set without labels is a description ("all pairs"); `on` turns it into the pairs of given rows.
-    """
+    """Base of the sets of pairs that own the labels of their rows. A set without labels is a
+    description ("all pairs"); `on` turns it into the pairs of given rows."""
 
     labels: np.ndarray | None
 

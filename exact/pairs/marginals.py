@@ -35,11 +35,9 @@ def largest_flow(u: np.ndarray, v: np.ndarray, a: np.ndarray, b: np.ndarray) -> 
 def deficiency(
     u: np.ndarray, v: np.ndarray, a: np.ndarray, b: np.ndarray
 ) -> tuple[float, float, float]:
-    """Return M, eta = sum u + sum v - 2 M, and a bound of the rounding in either.
-
-    Some feasible flow has marginals u' <= u, v' <= v of mass M, so |u' - u|_1 + |v' - v|_1 = eta:
-    zero exactly if (u, v) are marginals themselves.
-    """
+    """Return M, eta = sum u + sum v - 2 M, and a bound of the rounding in either. Some feasible
+    flow has marginals u' <= u, v' <= v of mass M, so |u' - u|_1 + |v' - v|_1 = eta: zero exactly if
+    (u, v) are marginals themselves."""
     mass = float(u.sum(dtype=np.longdouble)) + float(v.sum(dtype=np.longdouble))
     flow = largest_flow(u, v, a, b)
     rounding = (4 * gamma_sum(u.size + v.size) + gamma(16)) * mass

@@ -22,8 +22,7 @@ PROBE = 1e-6  # distance of margins over which loss'' is taken: near separation 
 GRID = np.geomspace(1e-3, 500, 40)  # distances from the margin of one, either side
 MARGINS = 1.0 + np.concatenate([-GRID[::-1], [0.0], GRID])  # where a loss is tried for curvature
 ENOUGH = 4  # a window widens until it holds this part of the wanted pairs
-WIDER, WIDEST = 4.0, 4.0  # factor of one step, and margins beyond which lists widen no more
-MORE = 20  # up to so many times the wanted pairs, all pairs are looked at
+WIDER = 4.0  # factor of one step
 
 # Rows i and j of the pairs, and c_ij loss'' of each, scaled to stand for all pairs.
 Near = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -89,7 +88,8 @@ def near_of_classes(
     """Draw from all pairs of two classes, whose `weights` add to one each; `even`: all alike."""
     plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
     a, b = weights
-    if loss != HINGE and plus.size * minus.size <= MORE * size:
+    # 20: up to so many times the wanted pairs, all pairs are looked at
+    if loss != HINGE and plus.size * minus.size <= 20 * size:
         # Near separation hardly any pair is curved, and draws by weight find none.
         i, j = np.repeat(plus, minus.size), np.tile(minus, plus.size)
         return near_of_list(i, j, np.outer(a, b).ravel(), loss, scores, width, size, rng)
@@ -137,7 +137,8 @@ def near_of_list(
     while True:
         curvature = bend(loss, t, width)
         inside = np.flatnonzero(curvature > 0)
-        if inside.size >= min(size, i.size) // ENOUGH or max(width, PROBE) >= WIDEST:
+        # 4.0: margins beyond which lists widen no more
+        if inside.size >= min(size, i.size) // ENOUGH or max(width, PROBE) >= 4.0:
             break
         width = WIDER * max(width, PROBE)
     stands = 1.0

@@ -27,11 +27,7 @@ FILTERS = ("none", "E", "A")
 
 
 def nearest_pairs(
-    X: object,
-    positive: np.ndarray,
-    k: int,
-    rule: str = "anchor",
-    anchor_filter: str = "none",
+    X: object, positive: np.ndarray, k: int, rule: str = "anchor", anchor_filter: str = "none"
 ) -> PairList:
     """Return the nearest pairs by Euclidean distance, each once, in order of their rows.
 

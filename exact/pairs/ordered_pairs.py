@@ -37,8 +37,8 @@ from ..sums.tree import (
     partners,
     rows_above,
 )
-from ..tools.checks import as_float_scores, as_numbers, check_choice, check_scores
-from ..tools.lossless import check_labels
+from ..tools.checks import as_float_scores, check_choice, check_scores
+from ..tools.lossless import as_float64, check_labels
 from ..tools.rounding import UNIT, above, gamma, running_sum
 from .all_pairs import BLOCK, LARGEST, block_sums
 from .labels import check_rows
@@ -48,17 +48,7 @@ BITS = 52  # of the whole numbers that hold row weights: floats are exact below 
 LISTED = 2_000_000  # pairs up to which they are written out as a list
 WEIGHT_UNITS = 16  # largest relative error of a listed pair's weight, in units in the last place
 LARGEST_LEVEL = 20_000  # upper rows of a group up to which the programme over K is run: O(n^2)
-MANY_GROUPS = 200  # groups from which a part of the pairs consists of whole groups
 FORMS = ("auto", "binned")  # see `OrderedPairs`
-
-
-def as_ranks(key: object) -> np.ndarray:
-    """Return whole numbers (n,) in the order of `key`, equal where it is equal."""
-    values = as_numbers("key", key)
-    if values.ndim != 1 or values.size == 0:
-        raise InputError(f"key must have one number per row; its shape is {values.shape}")
-    check_rows(np.isfinite(values), values, "the key", "keys must be finite")
-    return np.unique(values, return_inverse=True)[1].astype(np.int64)
 
 
 def one_a_row(queries: np.ndarray, n: int, name: str = "groups") -> np.ndarray:
@@ -87,7 +77,7 @@ def check_weights(name: str, values: object, n: int) -> np.ndarray:
     """Return row weights (n,), finite and >= 0; one each for None."""
     if values is None:
         return np.ones(n)
-    weight = as_numbers(name, values)
+    weight = as_float64(values, name)
     if weight.shape != (n,):
         raise InputError(f"{n} rows, but {name} of shape {weight.shape}")
     fine = np.isfinite(weight) & (weight >= 0)
@@ -111,12 +101,10 @@ def as_gain(values: object, at: Arrangement, key: np.ndarray) -> np.ndarray:
 
 
 def whole_weights(weight: np.ndarray, paired: np.ndarray, most: float, rows: int) -> np.ndarray:
-    """Return weights (n,) as whole numbers below 2^52 of one unit, exactly.
-
-    Where they are not whole numbers already, rows that are not `paired` weigh nothing. `InputError`
-    if they have no unit: `most` and `rows`, the largest weight of both sides and rows of a group,
-    decide which factor is advised.
-    """
+    """Return weights (n,) as whole numbers below 2^52 of one unit, exactly. Where they are not
+    whole numbers already, rows that are not `paired` weigh nothing. `InputError` if they have no
+    unit: `most` and `rows`, the largest weight of both sides and rows of a group, decide which
+    factor is advised."""
     if weight.max() < 2.0**BITS and (weight == np.floor(weight)).all():
         return weight.astype(np.int64)
     weight = weight * paired
@@ -152,7 +140,7 @@ def as_shares(share: object, at: Arrangement) -> np.ndarray:
         if share != "equal":
             raise InputError(f'share must be "equal" or one number per row, not {brief(share)}')
         return np.ones(at.group_ends.size)
-    values = as_numbers("share", share)
+    values = as_float64(share, "share")
     if values.shape != at.group.shape:
         raise InputError(f"{at.group.size} rows, but shares of shape {values.shape}")
     fine = np.isfinite(values) & (values >= 0)
@@ -185,12 +173,10 @@ class Draws:
         return np.add.reduce([a[place] * (b[end] - b[first]) for a, b in both])
 
     def pairs(self, m: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows i and j of `m` pairs, drawn by their weight with replacement.
-
-        First i, by what all its pairs weigh as the upper row; then j among the rows below, by a
-        search in what the pairs of i with the rows up to a place weigh. Pairs come in the order of
-        i, so that searches and reads go through the memory once.
-        """
+        """Return rows i and j of `m` pairs, drawn by their weight with replacement. First i, by
+        what all its pairs weigh as the upper row; then j among the rows below, by a search in what
+        the pairs of i with the rows up to a place weigh. Pairs come in the order of i, so that
+        searches and reads go through the memory once."""
         at, mass = self.at, self.mass
         upper = np.searchsorted(mass, np.sort(rng.random(m)) * mass[-1], side="right")
         upper = np.minimum(upper, int(np.searchsorted(mass, mass[-1], side="left")))
@@ -275,8 +261,11 @@ class OrderedPairs(Curved):
 
     def __post_init__(self) -> None:
         check_choice("form", self.form, FORMS)
-        key = as_ranks(self.key)
-        n = key.size
+        values = as_float64(self.key, "key")
+        if values.ndim != 1 or values.size == 0:
+            raise InputError(f"key must have one number per row; its shape is {values.shape}")
+        check_rows(np.isfinite(values), values, "the key", "keys must be finite")
+        key, n = np.unique(values, return_inverse=True)[1].astype(np.int64), values.size
         group = as_codes(self.group, n)
         a, b = check_weights("upper", self.upper, n), check_weights("lower", self.lower, n)
         at = Arrangement.of(group, key, a > 0)
@@ -401,21 +390,23 @@ class OrderedPairs(Curved):
         Whole groups are taken where there are many, single rows otherwise.
         """
         groups = self.arrangement.group_ends.size
-        codes = np.asarray(self.group)
-        if groups >= MANY_GROUPS:
+        if groups >= 200:  # groups from which a part of the pairs consists of whole groups
             wanted = max(1, round(groups * size / self.n))
-            rows = np.flatnonzero(np.isin(codes, rng.choice(groups, wanted, replace=False)))
+            rows = np.flatnonzero(np.isin(self.group, rng.choice(groups, wanted, replace=False)))
         else:
             rows = np.sort(rng.choice(self.n, min(size, self.n), replace=False))
+        try:
+            return rows, self.among(rows)
+        except InputError:
+            return None
+
+    def among(self, rows: np.ndarray) -> OrderedPairs:
+        """Return the pairs of the named rows alone, numbered as they are named."""
         (a, b), share = self.by_row()[:, rows], self.share
         gain = None if self.gain is None else np.asarray(self.gain)[rows]
         if share is not None and not isinstance(share, str):
             share = np.asarray(share)[rows]
-        try:
-            pairs = OrderedPairs(codes[rows], self.key[rows], a, b, gain, share, self.form)
-        except InputError:
-            return None
-        return rows, pairs
+        return OrderedPairs(self.group[rows], self.key[rows], a, b, gain, share, self.form)
 
     def by(self, form: str) -> OrderedPairs:
         """Return the same pairs with another form of their sums; nothing is arranged anew."""

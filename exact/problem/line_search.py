@@ -19,11 +19,6 @@ import numpy as np
 
 from .problem import Problem
 
-BEYOND = 1.2  # an outward trial goes this many times as far as the secant says
-LEAST_GROWTH, MOST_GROWTH = 2.0, 10.0  # of it, as multiples of the one before: secants can be off
-MARGIN = 0.05  # share of the bracket that a trial keeps from its ends: at a kink a secant is off
-FLAT, NARROW = 0.02, 1e-3  # a segment is searched to this share of its slope, or this bracket
-
 
 def root_of_slope(
     slope: Callable[[float], float],
@@ -37,9 +32,7 @@ def root_of_slope(
     stop: Callable[[], bool] = lambda: False,
 ) -> float:
     """Return a length t > 0 at which |slope(t)| <= loose * |start|, or the best bracket's end.
-
-    `stop` is asked after each trial: the time may be up.
-    """
+    `stop` is asked after each trial: the time may be up."""
     if not start < 0:
         return 0.0
     low, high, t = 0.0, np.inf, 1.0
@@ -58,11 +51,14 @@ def root_of_slope(
         if stop() or low == limit or high - low <= narrow * high < np.inf:
             break
         if high == np.inf:
-            reach = BEYOND * t * start / (start - now) if now > start else np.inf
-            t = min(float(np.clip(reach, LEAST_GROWTH * t, MOST_GROWTH * t)), limit)
+            # 1.2: an outward trial goes this many times as far as the secant says
+            reach = 1.2 * t * start / (start - now) if now > start else np.inf
+            # At least twice and at most ten times as far as before: secants can be off.
+            t = min(float(np.clip(reach, 2.0 * t, 10.0 * t)), limit)
             continue
         root = low - at_low * (high - low) / (at_high - at_low)
-        margin = MARGIN * (high - low)
+        # 0.05: share of the bracket that a trial keeps from its ends: at a kink a secant is off
+        margin = 0.05 * (high - low)
         t = float(np.clip(root, low + margin, high - margin))
     return low if low > 0 else t
 
@@ -75,10 +71,8 @@ def best_on_segment(
     trials: int = 24,
     stop: Callable[[], bool] = lambda: False,
 ) -> tuple[np.ndarray, float]:
-    """Return the best point found on the way from `w` to `target`, and its objective.
-
-    F is convex along the way, so the sign of its slope tells the side. The target comes first.
-    """
+    """Return the best point found on the way from `w` to `target`, and its objective. F is convex
+    along the way, so the sign of its slope tells the side. The target comes first."""
     space, lam = problem.space, problem.lam
     direction, shift = target - w, space.scores(target) - scores
     norm_w, norm_target, norm_shift = (space.norm2(v) for v in (w, target, direction))
@@ -100,11 +94,11 @@ def best_on_segment(
     root_of_slope(
         slope,
         first,
-        FLAT,
+        0.02,
         trials,
         accept=lambda t: t == best_step,
         limit=1.0,
-        narrow=NARROW,
+        narrow=1e-3,  # a segment is searched to this share of its slope, or this bracket
         stop=stop,
     )
     found = target if best_step == 1.0 else w + best_step * direction

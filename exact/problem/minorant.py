@@ -65,12 +65,10 @@ Evidence = Scores | Alpha | Marginals | Weights | Mix
 
 
 class Risk(ABC):
-    """U: a convex function >= 0 of differences of the n rows' scores.
-
-    `sums` in the last two is an optional shortcut: the risk's own sums at these very scores. A
-    certificate passes them on where the risk has an attribute `plain` that is true, or where their
-    rounding is small enough for what is asked.
-    """
+    """U: a convex function >= 0 of differences of the n rows' scores. `sums` in the last two is an
+    optional shortcut: the risk's own sums at these very scores. A certificate passes them on where
+    the risk has an attribute `plain` that is true, or where their rounding is small enough for what
+    is asked."""
 
     @property
     @abstractmethod

@@ -22,7 +22,6 @@ from ..tools.rounding import Bound, gamma
 
 SMALLEST_LAM = 1e-100  # dividing by less overflows
 LARGEST_LAM = 1e100  # above it, underflow in |f|^2 becomes visible in the objective
-SHRINKINGS = 80  # steps of the golden section: they reach the spacing of floats
 
 
 class Penalty(ABC):
@@ -68,7 +67,7 @@ class Penalty(ABC):
             return s * linear - s**2 * square - apart**2 / (2 * self.l2)
 
         low, high, part = 0.0, 1.0, (np.sqrt(5.0) - 1) / 2
-        for _ in range(SHRINKINGS):
+        for _ in range(80):  # steps of the golden section: they reach the spacing of floats
             one, other = high - part * (high - low), low + part * (high - low)
             low, high = (low, other) if bound(one) >= bound(other) else (one, high)
         return float(max((low, high, 1.0), key=bound))
@@ -104,9 +103,9 @@ class Ridge(Penalty):
         return Bound(norm, space.held.pull_error(c) + gamma(space.dim + 8) * norm)
 
     def distance(self, space: Space, c: np.ndarray) -> Bound:
-        norm2, error = space.dual_norm2(c), space.dual_norm2_error(c)
-        norm, top = float(np.sqrt(norm2)), float(np.sqrt(norm2 + error))
-        return Bound(norm, error / (top + norm) * (1 + gamma(8)) if top > 0 else 0.0)
+        found = space.dual_norm2(c)
+        norm, top = (float(np.sqrt(x)) for x in (found.value, found.value + found.error))
+        return Bound(norm, found.error / (top + norm) * (1 + gamma(8)) if top > 0 else 0.0)
 
     def residual(self, g: np.ndarray) -> np.ndarray:
         return g
@@ -117,19 +116,17 @@ class Ridge(Penalty):
     def best_scale(self, space: Space, c: np.ndarray, linear: float, square: float) -> float:
         """Return the s in [0, 1] with the largest s linear - s^2 (square + |g|^2 / (2 lam))."""
         # Any scale is valid, so rows need not take their careful norm.
-        norm2 = space.norm2(space.pull(c)) if space.given is not None else space.dual_norm2(c)
+        norm2 = space.norm2(space.pull(c)) if space.given is not None else space.dual_norm2(c).value
         curvature = norm2 / self.l2 + 2 * square
         return float(min(max(linear / curvature, 0.0), 1.0)) if curvature > 0 else 1.0
 
 
 class FeaturePenalty(Penalty):
-    """A penalty on the weights of the features themselves, made of its support and residual.
-
-    A child states l2, `support(w)` = sigma_C(w) (a sum of terms >= 0, or infinity) and
-    `residual(g)`, each right to a few units in the last place of |g|_2 and of its largest term for
-    each coordinate. Centred rows have the same weights, so they will do; kernels, structured
-    norms and rotated features have others and are refused.
-    """
+    """A penalty on the weights of the features themselves, made of its support and residual. A
+    child states l2, `support(w)` = sigma_C(w) (a sum of terms >= 0, or infinity) and `residual(g)`,
+    each right to a few units in the last place of |g|_2 and of its largest term for each
+    coordinate. Centred rows have the same weights, so they will do; kernels, structured norms and
+    rotated features have others and are refused."""
 
     @abstractmethod
     def support(self, w: np.ndarray) -> float:

@@ -21,8 +21,6 @@ from .penalties import OURS, Penalty, Ridge, check_penalty
 from .risk import Mean
 from .worst import Worst
 
-LARGEST_WEIGHT = 1e100  # its square is representable with room to spare
-
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -154,17 +152,13 @@ class Problem:
         if not np.isfinite(vector).all():
             at = int(np.flatnonzero(~np.isfinite(vector))[0])
             raise InputError(f"weight {at} is {vector[at]}: weights must be finite")
-        if float(np.abs(vector).max(initial=0.0)) > LARGEST_WEIGHT:
-            raise InputError(f"a weight is larger than {LARGEST_WEIGHT:g}: its square overflows")
+        if float(np.abs(vector).max(initial=0.0)) > 1e100:
+            raise InputError("a weight is larger than 1e+100: its square overflows")
         return vector
 
 
 def pair_problem(
-    space: Space,
-    positive: np.ndarray,
-    pairs: AllPairs | PairList,
-    loss: Loss,
-    penalty: Penalty,
+    space: Space, positive: np.ndarray, pairs: AllPairs | PairList, loss: Loss, penalty: Penalty
 ) -> Problem:
     """Return the problem whose risk is the mean of `loss` over `pairs` of given rows.
 

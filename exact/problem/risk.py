@@ -28,15 +28,13 @@ from ..pairs.marginals import deficiency
 from ..pairs.ordered_pairs import WEIGHT_UNITS, OrderedPairs
 from ..pairs.partitioned_pairs import PartitionedOrder, PartitionedPairs
 from ..sums.assembled import PairSums
+from ..sums.convolved import LARGEST_SCORE
 from ..tools.checks import check_count
 from ..tools.rounding import UNIT, Bound, gamma, short_chain, short_sum, unit_of
 from .minorant import Alpha, Evidence, Marginals, Minorant, Mix, Risk, Scores, Weights, mixed
 
 NEGLIGIBLE = 1e-13  # share of U below which the largest error of a score alone bounds the change
 LONG_ROWS = 300_000  # rows up to which a certificate evaluates its sums in the long format
-LARGEST_SCORE = 1e150  # its square is representable with room to spare
-LARGEST_WIDTH = 1e150  # of smoothing: sums at wider ones could overflow
-FAR_ABOVE_ONE = 1e100  # marginals add up to one at most: squares of such large ones could overflow
 NEEDED = ("n", "count", "sums", "row_mass")  # what a set of pairs must have
 
 
@@ -61,9 +59,7 @@ class PairRisk(Risk):
 
     def minorant(self, evidence: Evidence, sums: PairSums | None = None) -> Minorant:
         """Return the minorant at the scores of the evidence, or a mixture; refuse other evidence.
-
-        `sums` spares those of `Scores`.
-        """
+        `sums` spares those of `Scores`."""
         if isinstance(evidence, Scores):
             width = check_width(evidence.width)
             scores = np.asarray(evidence.scores, dtype=float)
@@ -135,20 +131,15 @@ class Mean(PairRisk):
 
     def upper(self, scores: np.ndarray, error: np.ndarray, sums: PairSums | None = None) -> Bound:
         sums = self.sums(scores) if sums is None else sums
-        if self._surely_zero(scores, error, sums):
-            return Bound(0.0, 0.0)
+        zero = sums.value <= sums.value_rounding + sums.excess
+        if zero and isinstance(self.loss, Hinge | SquaredHinge | SmoothHinge):
+            # The loss is zero where all margins are at least one, errors included.
+            moved = error.astype(scores.dtype)
+            slack = 8 * unit_of(scores) * (1 + float(np.abs(scores).max()) + float(moved.max()))
+            if least_margin(self.pairs, scores - moved, scores + moved) >= 1 + slack:
+                return Bound(0.0, 0.0)
         slip = self.slip(error, sums.value + sums.value_rounding)
         return Bound(sums.value, sums.value_rounding + slip, sums.excess)
-
-    def _surely_zero(self, scores: np.ndarray, error: np.ndarray, sums: PairSums) -> bool:
-        """Return whether all margins are at least one, errors included, where the loss is zero."""
-        if not isinstance(self.loss, Hinge | SquaredHinge | SmoothHinge):
-            return False
-        if sums.value > sums.value_rounding + sums.excess:
-            return False
-        error = error.astype(scores.dtype)
-        slack = 8 * unit_of(scores) * (1 + float(np.abs(scores).max()) + float(error.max()))
-        return least_margin(self.pairs, scores - error, scores + error) >= 1 + slack
 
     def slip(self, error: np.ndarray, upper: float) -> float:
         """Return what errors (n,) of the scores can do to U; see `losses.loss.loss_slip`.
@@ -209,9 +200,9 @@ def check_scale(scale: float) -> float:
 
 
 def check_width(width: float) -> float:
-    """Return `width` as a float; `InputError` unless it is a number from 0 to `LARGEST_WIDTH`."""
-    if np.ndim(width) or not 0 <= float(width) <= LARGEST_WIDTH:
-        raise InputError(f"width must be >= 0 and at most {LARGEST_WIDTH:g}, not {width}")
+    """Return `width` as a float; `InputError` unless it is a number from 0 to `LARGEST_SCORE`."""
+    if np.ndim(width) or not 0 <= float(width) <= LARGEST_SCORE:
+        raise InputError(f"width must be >= 0 and at most {LARGEST_SCORE:g}, not {width}")
     return float(width)
 
 
@@ -232,11 +223,9 @@ def of_scores(loss: Loss, evidence: Scores, sums: PairSums) -> Minorant:
 
 
 def of_marginals(pairs: Any, loss: Loss, evidence: Marginals) -> Minorant:
-    """Return the minorant of given marginals, corrected for what is infeasible in them.
-
-    With another loss marginals do not determine the dual value, and over a list of pairs no sort
-    tells whether they are feasible.
-    """
+    """Return the minorant of given marginals, corrected for what is infeasible in them. With
+    another loss marginals do not determine the dual value, and over a list of pairs no sort tells
+    whether they are feasible."""
     ordered = isinstance(pairs, OrderedPairs)
     if loss != HINGE or not (ordered or isinstance(pairs, AllPairs)):
         raise InputError(
@@ -268,7 +257,8 @@ def _check_marginals(u: np.ndarray, v: np.ndarray) -> None:
         if not np.isfinite(side).all() or (side < 0).any():
             at = int(np.flatnonzero(~(np.isfinite(side) & (side >= 0)))[0])
             raise InputError(f"marginal {name}[{at}] is {side[at]}: marginals are >= 0")
-        if side.max(initial=0.0) > FAR_ABOVE_ONE:
+        # 1e100: marginals add up to one at most: squares of such large ones could overflow
+        if side.max(initial=0.0) > 1e100:
             raise InputError(f"a marginal {name} is {side.max():g}: all of them add up to one")
 
 

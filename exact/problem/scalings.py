@@ -150,10 +150,8 @@ def C_from_lam(
 def objective_scale(
     C: float, n_pairs: float, convention: str = "auc-svm", share_pos: float | None = None
 ) -> float:
-    """Return what our objective and its gaps are multiplied by to be the convention's.
-
-    Arguments and errors are those of `lam_from_C`.
-    """
+    """Return what our objective and its gaps are multiplied by to be the convention's. Arguments
+    and errors are those of `lam_from_C`."""
     lam = lam_from_C(C, n_pairs, convention, share_pos)
     return 1.0 / (_factor(convention, n_pairs, share_pos) if _direct(convention) else lam)
 

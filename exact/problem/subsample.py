@@ -19,11 +19,8 @@ from .tail import Tail
 THINNING = 20  # a large problem is first solved on one row in this many
 LEAST_ROWS = 5000  # rows of a sample: fewer say too little
 ROWS_PER_COORDINATE = 20  # rows of a sample: fewer say too little of a coordinate
-MOST_ROWS = 100  # most rows of a sample, in least ones: more say no more
 LARGE = 10  # rows of a large problem, in least samples: below, sampling saves nothing
 FEWEST = LARGE * LEAST_ROWS  # rows of a large problem, however few its coordinates
-TAIL_ROWS = 20_000  # rows of a sample for partial AUC, of which only a part counts
-MOST_NUMBERS = 50_000_000  # numbers in the rows of a sample of groups (400 MB)
 
 
 def starting_sample(problem: Problem) -> Problem | None:
@@ -31,7 +28,8 @@ def starting_sample(problem: Problem) -> Problem | None:
     least = max(LEAST_ROWS, ROWS_PER_COORDINATE * problem.space.dim)
     if not isinstance(problem.pairs, AllPairs) or problem.n < LARGE * least:
         return None
-    sample = subsample(problem, max(least, min(problem.n // THINNING, MOST_ROWS * least)))
+    # 100: most rows of a sample, in least ones: more say no more
+    sample = subsample(problem, max(least, min(problem.n // THINNING, 100 * least)))
     return sample if sample.n < problem.n else None
 
 
@@ -57,10 +55,11 @@ def part_of(problem: Problem) -> Problem | None:
 
 def _part_of_tail(problem: Problem, risk: Tail) -> Problem | None:
     """Return partial AUC over a part of many rows, of each class as large a part as before."""
-    if problem.n <= 2 * TAIL_ROWS or problem.space.held is None:
+    size = 20_000  # rows, of which only a part counts
+    if problem.n <= 2 * size or problem.space.held is None:
         return None
     pairs = risk.mean.pairs
-    wanted = _wanted(pairs.n_pos, pairs.n_neg, TAIL_ROWS)
+    wanted = _wanted(pairs.n_pos, pairs.n_neg, size)
     index = _thinned(problem, risk.positive, *wanted)
     few = AllPairs(form=pairs.form).on(risk.positive[index])
     # The parts in thousandths: sums of row weights stay whole numbers.
@@ -93,7 +92,7 @@ def held_part(problem: Problem) -> Problem:
         rows = problem.space.rows(np.arange(problem.n))
         return problem.over(Rows(rows, check=False, centred=True))
     size = max(problem.n // THINNING, 4 * LEAST_ROWS, 10 * ROWS_PER_COORDINATE * space.dim)
-    size = min(size, MOST_NUMBERS // space.dim)
+    size = min(size, 50_000_000 // space.dim)  # numbers in the rows of a sample of groups (400 MB)
     for drawn in (space.drawn_groups(size),) if 2 * size < problem.n else ():
         if drawn.key.size:
             with suppress(NoPairError):

@@ -214,10 +214,7 @@ def check_rates(fpr_max: float | Fraction, tpr_min: float | Fraction) -> tuple[F
 
 
 def tail_risk(
-    pairs: AllPairs,
-    loss: Loss,
-    fpr_max: float | Fraction = 1.0,
-    tpr_min: float | Fraction = 0.0,
+    pairs: AllPairs, loss: Loss, fpr_max: float | Fraction = 1.0, tpr_min: float | Fraction = 0.0
 ) -> Mean | Tail:
     """Return the risk of partial AUC: false positive rates up to, true positive rates from.
 

@@ -99,10 +99,8 @@ class Worst(PairRisk):
 
 def group_weights(values: np.ndarray, width: float) -> np.ndarray:
     """Return weights >= 0 of sum one, multiples of 1 / `STEPS`, that tend to the largest value.
-
     They are the projection of values / width onto the simplex, to the rounding down; what is lost
-    goes to the largest value, as does all at width 0.
-    """
+    goes to the largest value, as does all at width 0."""
     top = int(np.argmax(values))
     whole = np.zeros(values.size, dtype=np.int64)
     if width > 0:

@@ -37,10 +37,9 @@ from ..tools.atomic_files import write_atomically
 from ..tools.lossless import as_float64
 from . import check_partitions, check_proof
 
-FORMAT, PARTITIONS_FORMAT = 2, 1  # of the files written here; the checkers read older ones too
+FORMAT = 2  # of the files written here; the checkers read older ones too
 MARGIN = 0.02  # part of the verified gap added to either bound: another machine rounds otherwise
 LARGEST_REPETITION = 1 << 26  # row weights in a proof file are whole numbers below this
-LARGEST_UNITS = 61  # scores in units, and a partition's sums of residuals, are below 2 to this
 BLOCK = 1 << 16  # rows that are read at a time
 
 Columns = dict[str, np.ndarray]
@@ -284,11 +283,9 @@ def evidence_of(
 def integer_marginals(
     c: np.ndarray, mask: np.ndarray, repeats: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return whole-number marginals of each copy of a row, and the cap of a pair of copies.
-
-    Each of the r_i copies of row i has c_i / r_i, rounded down to units 1 / (cap n_pos n_neg),
-    2^61 of which fill the cap of all pairs of one copy.
-    """
+    """Return whole-number marginals of each copy of a row, and the cap of a pair of copies. Each of
+    the r_i copies of row i has c_i / r_i, rounded down to units 1 / (cap n_pos n_neg), 2^61 of
+    which fill the cap of all pairs of one copy."""
     sums = [int(repeats[side].sum()) for side in (mask, ~mask)]
     cap = 1 << max(61 - max(sums).bit_length(), 0)
     units = np.longdouble(cap) * np.longdouble(sums[0]) * np.longdouble(sums[1])
@@ -545,7 +542,7 @@ def write_partitioned_proof(
     places = _places(space)
     pulls = space.total(partial(_pulls, space.offset, dual, units, shift, tables, places), or_)
     arrays: dict[str, Any] = {
-        "format": np.int64(PARTITIONS_FORMAT),
+        "format": np.int64(1),
         "kind": "partitions",
         "positive": positive,
         "lam": np.float64(problem.lam),
@@ -595,8 +592,8 @@ def _units(problem: Problem, points: list[np.ndarray], bins: int) -> int:
     below, above = space.offset - facts.low, facts.high - space.offset
     far = max(float(np.abs(w) @ np.maximum(below, above)) for w in points)
     mass = int(facts.mass.sum()) if facts.weighted else max(n for n, _ in facts.sizes.values())
-    spread = LARGEST_UNITS - int(np.frexp(1.01 * far + 1)[1])
-    return min(spread, LARGEST_UNITS - mass.bit_length() + bins.bit_length() - 1)
+    spread = 61 - int(np.frexp(1.01 * far + 1)[1])  # scores, and sums, are below 2^61
+    return min(spread, 61 - mass.bit_length() + bins.bit_length() - 1)
 
 
 def _places(space: PartitionedRows) -> np.ndarray:

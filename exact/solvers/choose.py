@@ -6,11 +6,8 @@ A method is one file, one entry here, and a line of `suited`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
-import numpy as np
-
-from ..certificate.solution import Callback, Solution
+from ..certificate.solution import Solver
 from ..errors import InputError
 from ..losses.loss import kinked
 from ..losses.registry import Hinge, Square
@@ -30,16 +27,6 @@ from .qp import QP
 NOW = "descent"
 # Methods of version 0.2, and the name that says today what each did.
 OLD = {"newton": NOW, "quasi-newton": NOW, "pair-newton": NOW, "tail-newton": NOW}
-
-
-class Solver(Protocol):
-    """Parameters and no data; see `certificate.solution` for the skeleton of ours."""
-
-    def solve(
-        self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None
-    ) -> Solution:
-        """Return the solution of `problem`."""
-        ...
 
 
 # How each method is made, from the tolerance and the seconds.

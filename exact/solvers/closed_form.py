@@ -18,16 +18,12 @@ from ..spaces.rows import Rows
 from ..square_loss.row_average import moments
 
 LISTED_NUMBERS = 2_000_000  # pairs times features up to which lists are one least-squares problem
-RESIDUAL = 1e-12  # of conjugate gradients: the gap falls with its square
 
 
 @dataclass(frozen=True)
 class SquaredLossSolver(Solver):
-    """Solve the ridge problem with the square loss by one linear system.
-
-    (2 M + lam I) w = 2 delta; least squares for few listed pairs, conjugate gradients where the
-    matrix would be large.
-    """
+    """Solve the ridge problem with the square loss by one linear system. (2 M + lam I) w = 2 delta;
+    least squares for few listed pairs, conjugate gradients where the matrix would be large."""
 
     tol: float = 1e-9
     dense_limit: int = 2000
@@ -65,11 +61,9 @@ class SquaredLossSolver(Solver):
         return None
 
     def _iterate(self, problem: Problem) -> np.ndarray:
-        """Solve by conjugate gradients: the gradient is affine in w.
-
-        Rows and gradients are taken in a power of two as their unit, which loses nothing; squares
-        of tiny gradients would underflow.
-        """
+        """Solve by conjugate gradients: the gradient is affine in w. Rows and gradients are taken
+        in a power of two as their unit, which loses nothing; squares of tiny gradients would
+        underflow."""
         space = problem.space
         unit = 2.0 ** int(np.frexp(space.reach)[1])
         lam = problem.lam / unit**2
@@ -89,7 +83,8 @@ class SquaredLossSolver(Solver):
             best[:] = w
 
         operator = sp.linalg.LinearOperator((space.dim, space.dim), matvec=times)
-        limits = {"rtol": RESIDUAL, "maxiter": self.max_iter, "callback": keep}
+        # 1e-12: of conjugate gradients: the gap falls with its square
+        limits = {"rtol": 1e-12, "maxiter": self.max_iter, "callback": keep}
         try:
             # Where lam is rounding next to the rows, a direction may seem to have no curvature.
             with np.errstate(divide="raise", invalid="raise", over="raise"):

@@ -18,9 +18,7 @@ from sklearn.linear_model import enet_path, lars_path_gram
 
 from ..errors import TooLargeError
 from ..square_loss.convex_square import ConvexSquare
-from ..square_loss.row_average import RowAverage
-
-LARGEST = 5000  # Features up to which the d x d matrix is formed.
+from ..square_loss.row_average import row_moments
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,14 +49,14 @@ def convex_reference(
     Raises
     ------
     TooLargeError
-        With more than `LARGEST` features.
+        With more than 5000 features.
     """
-    if problem.loss.dim > LARGEST:
+    if problem.loss.dim > 5000:  # a d x d matrix is formed
         raise TooLargeError(
-            f"{problem.loss.dim} features are more than the {LARGEST} this reference can hold: "
+            f"{problem.loss.dim} features are more than the 5000 this reference can hold: "
             "take an online method and its gap"
         )
-    M, delta = second_moments(problem.loss), problem.loss.delta
+    M, delta = row_moments(problem.loss).M, problem.loss.delta
     if problem.ball == "l1":
         w = _l1_ball(M, delta, problem.radius)
     elif problem.ball == "l2" or problem.l1 == 0:
@@ -66,18 +64,6 @@ def convex_reference(
     else:
         w = _elastic(M, delta, problem, tol, max_iter)
     return ConvexReference(w, problem.value(w), problem.gap(w))
-
-
-def second_moments(loss: RowAverage) -> np.ndarray:
-    """Return M = Sigma + delta delta': (d, d)."""
-    total = np.outer(loss.delta, loss.delta)
-    for start in range(0, loss.mass.size, 1000):
-        some = slice(start, start + 1000)
-        block = loss.X[some]
-        rows = block if isinstance(block, np.ndarray) else block.toarray()
-        rows = rows - loss.means[loss.positive[some].astype(int)]
-        total += (rows.T * loss.mass[some]) @ rows
-    return total
 
 
 def _elastic(

@@ -22,8 +22,8 @@ add it and, over rows, one for the target. The line search keeps the primal from
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,19 +43,7 @@ from .functions import Functions
 from .hard_margin import offer_hard_margin
 from .stall import STALL
 
-TURN, NEAR_BEST = 3, 0.9  # every third cut is between best and target: this share of best
 LOOK, MANY = 40, 150  # every so many cuts `ActivePairs` is tried if more than MANY are needed
-FINISH_ROUNDS = 12  # rounds of `ActivePairs` in one try
-CLOSER, LAST = 0.1, 10.0  # after a failed try the gap must fall to this share, or to so many tol
-IDLE = 30  # a plane that no combination has used for so many cuts is forgotten
-USED, COUNTED = 1e-9, 1e-14  # weights of planes that are in use, and that are not left out
-MASTER_SHARE = 1e-3  # the combination is found to this share of the gap: the next cut changes it
-KEPT_NUMBERS = 2**27  # row weights of cuts (1 GB) beyond which those out of use go at once
-LARGEST_PULL = 1e60  # steeper planes are of no use, and their squares may overflow
-ROUNDED = 4e-16  # shares of a mixture are made smaller by this times their number: sums round
-FLAT, TRIALS, NARROW = 0.1, 6, 1e-3  # a search ends at this share of its slope, or this bracket
-MOST_CHANGES = 300  # changes of the support in one call of `best_weights`
-RIDGES = (1e-15, 1e-12, 1e-9)  # added to the diagonal: nearly equal planes are singular
 
 
 @dataclass(frozen=True)
@@ -114,7 +102,8 @@ class Cuts:
     def add(self, place: Place) -> None:
         """Add the plane at a place, unless it is too steep."""
         f, size = self.functions.pull(place.sums.c), self.size
-        if not float(np.abs(f).max(initial=0.0)) <= LARGEST_PULL:
+        # 1e60: steeper planes are of no use, and their squares may overflow
+        if not float(np.abs(f).max(initial=0.0)) <= 1e60:
             return
         if size == len(self.held):
             self.held = np.concatenate([self.held, np.zeros_like(self.held)])
@@ -131,9 +120,10 @@ class Cuts:
 
     def combine(self, gap: float, primal: float) -> tuple[np.ndarray, float, float]:
         """Find the best combination; return its function, the squared norm and the dual value."""
-        tol = MASTER_SHARE * min(gap, primal)
+        # 1e-3: the combination is found to this share of the gap: the next cut changes it
+        tol = 1e-3 * min(gap, primal)
         self.weights = best_weights(self.gram, self.masses, self.weights, tol)
-        self.idle = np.where(self.weights > USED, 0, self.idle + 1)
+        self.idle = np.where(self.weights > 1e-9, 0, self.idle + 1)  # below, it is out of use
         lam, used = self.problem.lam, np.flatnonzero(self.weights)
         f = np.tensordot(self.weights[used] / lam, self.held[used], 1)
         norm2 = max(self.functions.inner(f, f), 0.0)
@@ -142,12 +132,14 @@ class Cuts:
     @property
     def full(self) -> bool:
         """Whether the planes take more memory than they should."""
-        return self.size * self.problem.n > KEPT_NUMBERS
+        # 2**27: row weights of cuts (1 GB) beyond which those out of use go at once
+        return self.size * self.problem.n > 2**27
 
     def drop_idle(self) -> None:
         """Forget the planes that have been out of use for a while; where memory is full, at
         once."""
-        stays = self.idle < (1 if self.full else IDLE)
+        # 30: a plane that no combination has used for so many cuts is forgotten
+        stays = self.idle < (1 if self.full else 30)
         stays[0] = True
         stays |= self.weights > 0  # without them the weights would no longer add up to one
         kept = np.flatnonzero(stays)
@@ -155,15 +147,6 @@ class Cuts:
         self.made = [self.made[k] for k in kept]
         self.masses, self.gram = self.masses[kept], self.gram[np.ix_(kept, kept)]
         self.weights, self.idle = self.weights[kept], self.idle[kept]
-
-    def minorant_maker(self) -> Callable[[], Proof]:
-        """Return a function that makes the minorant of the present weights.
-
-        Most are overtaken by the next one, and are never added up.
-        """
-        both = zip(self.weights, self.made, strict=True)
-        parts = [(float(x), made) for x, made in both if made is not None and x > COUNTED]
-        return lambda: combined(self.problem, parts)
 
 
 def made_of(problem: Problem, place: Place) -> np.ndarray:
@@ -180,7 +163,8 @@ def combined(problem: Problem, parts: list[tuple[float, np.ndarray]]) -> Proof:
     most, or its evidence, where the certificate goes through every part again."""
     tail = isinstance(problem.risk, Tail)
     if tail or not isinstance(problem.pairs, AllPairs | PairList):
-        less = 1 - ROUNDED * len(parts)
+        # 4e-16: shares of a mixture are made smaller by this times their number: sums round
+        less = 1 - 4e-16 * len(parts)
         return Mix(tuple((less * x, Scores(s)) for x, s in parts))
     pairs = problem.pairs
     listed = isinstance(pairs, PairList)
@@ -242,7 +226,8 @@ class Segment:
 
         first = slope_at(0.0, self.start.sums)
         if first < 0:
-            root_of_slope(slope, first, FLAT, TRIALS, limit=1.0, narrow=NARROW, stop=self.stop)
+            # 0.1, 6, 1e-3: a search ends at this share of its slope, or this bracket
+            root_of_slope(slope, first, 0.1, 6, limit=1.0, narrow=1e-3, stop=self.stop)
         else:
             slope(1.0)  # near the optimum the sign may be rounding
         return best
@@ -302,15 +287,19 @@ class _Run:
         recorder, cuts = self.recorder, self.cuts
         cuts.add(point)
         f, norm2, dual = cuts.combine(recorder.gap, recorder.best_primal)
-        recorder.offer(witness=cuts.minorant_maker(), dual=dual)
+        both = zip(cuts.weights, cuts.made, strict=True)
+        # 1e-14: shares below it are rounding. Most mixtures are overtaken and never added up.
+        parts = [(float(x), made) for x, made in both if made is not None and x > 1e-14]
+        recorder.offer(witness=partial(combined, self.problem, parts), dual=dual)
         way = Segment(self.problem, self.functions, self.best, f, norm2)
         share, found = way.best()
         if share > 0:
             self.best = found
             recorder.offer(self.functions.weights(found.f), found.primal)
         # The plane at a best point that has not moved is in the bundle already.
-        if share == 0 or k % TURN == 0:
-            return way.before(NEAR_BEST * share + 1 - NEAR_BEST)
+        # Every third cut is a tenth of the way from best to target.
+        if share == 0 or k % 3 == 0:
+            return way.before(0.9 * share + 0.1)
         return found
 
     def _is_slow(self, gap_then: float) -> bool:
@@ -330,23 +319,23 @@ class _Run:
         # A gap above F means that nothing is proved yet: too early for a window of pairs.
         if not (recorder.near(self.finish_at) or recorder.gap <= recorder.best_primal):
             return None
-        finish = ActivePairs(solver.tol, max_rounds=FINISH_ROUNDS, max_time=recorder.time_left)
+        # 12: rounds of `ActivePairs` in one try
+        finish = ActivePairs(solver.tol, max_rounds=12, max_time=recorder.time_left)
         reason = finish.run(self.problem, recorder)
         if recorder.near(self.finish_at):
-            self.finish_at = max(CLOSER * self.finish_at, LAST * solver.tol)
+            # 0.1, 10.0: after a failed try the gap must fall to this share, or to so many tol
+            self.finish_at = max(0.1 * self.finish_at, 10.0 * solver.tol)
         if recorder.best_w is not self.best.f:  # a better point, from which the cuts go on
             self.best = self._recorded()
         return reason
 
 
 def best_weights(H: np.ndarray, m: np.ndarray, start: np.ndarray, tol: float) -> np.ndarray:
-    """Return x >= 0, sum x = 1, that minimises x'H x / 2 - m'x, to about `tol`.
-
-    One cut more changes the optimum little, so that the active set of the last answer needs a few
-    linear systems. Nothing relies on how good x is: any point of the simplex gives a valid bound.
-    """
+    """Return x >= 0, sum x = 1, that minimises x'H x / 2 - m'x, to about `tol`. One cut more
+    changes the optimum little, so that the active set of the last answer needs a few linear
+    systems. Nothing relies on how good x is: any point of the simplex gives a valid bound."""
     x, inside = start.copy(), start > 0
-    for _ in range(MOST_CHANGES):
+    for _ in range(300):  # changes of the support in one call of `best_weights`
         at = np.flatnonzero(inside)
         y = _on_support(H[np.ix_(at, at)], m[at])
         if y is None:
@@ -383,7 +372,7 @@ def _on_support(H: np.ndarray, m: np.ndarray) -> np.ndarray | None:
         return None
     # On the plane sum x = 1 a constant added to all of H changes nothing but its rank.
     right = np.column_stack([np.ones(m.size), m])
-    for ridge in RIDGES:
+    for ridge in (1e-15, 1e-12, 1e-9):  # nearly equal planes are singular
         shifted = H + top
         shifted.flat[:: m.size + 1] += ridge * top
         try:

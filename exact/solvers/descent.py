@@ -48,23 +48,10 @@ from .points import BlockPoints, KernelPoints, Point, Points, TailPoints, mean_o
 from .stall import STALL, Idle, Rule
 
 BIAS = 0.25  # share of the tolerance that a width may cost
-SOLVED = 0.3  # a width is solved once a step promises less than this share of its bias
-PROVED = 0.5  # of a kernel: once the gradient's part is less than this share of the bias
-SHRINK, CAREFUL, SLOW = 0.02, 0.2, 0.5  # least factors from one width to the next
-ROOMY, ROOMY_KERNEL = 100, 30  # pairs a coordinate, or a row, that a window keeps at the first one
-FEW = 30  # a window of fewer pairs, more by dim with a Hessian, is left to the finisher
-FLAT = 0.6  # a search ends at this share of the first slope
-POOR = 0.4  # a Hessian is poor once a full step leaves more of the gradient, in its own norm
-DRAWS, LEAST, FEWEST = 40, 5000, 500  # pairs a coordinate; at least; where these are fewer
-SHARE = 0.2  # of what an evaluation costs, for drawing more
-LARGEST_HESSIAN = 5000  # coordinates above which no Hessian is formed (200 MB)
-COLD, WARM = 4.0, 0.05  # the first width from zero, and the widest from a sample or a given start
-COARSE_START = 2.5e-6  # relative bias of the first width over blocks, where much less is needed
-ROUGH = 1e-3  # a sample is solved to this relative gap, or to 20 dim / its rows
-CURVED = 1e-12  # a secant is kept from this cosine on: below it is rounding
-FAR, FEW_ROWS = 0.5, 2000  # above this relative gap windows are of no use, but over few rows
-SEPARATED = 0.1  # rows are taken for separable if the loss is less than this share of F
-FINER = 0.25  # share of the tolerance that a finisher aims at where only rounding was missing
+SHRINK, CAREFUL = 0.02, 0.2  # least factors from one width to the next
+ROOMY = 100  # pairs a coordinate that a window keeps at the first one
+WARM = 0.05  # the widest first width from a sample or a given start
+FEW_ROWS = 2000  # rows over which windows are of use at any gap
 
 
 @dataclass(frozen=True)
@@ -105,7 +92,8 @@ class Memory:
         """Keep a step and the change of the gradient along it, if it shows a curvature."""
         inner = self.inner
         curvature, squares = inner(step, change), inner(step, step) * inner(change, change)
-        if squares > 0 and curvature > CURVED * np.sqrt(squares):
+        # 1e-12: a secant is kept from this cosine on: below it is rounding
+        if squares > 0 and curvature > 1e-12 * np.sqrt(squares):
             self.kept = [*self.kept[1 - self.most :], (step, change, curvature)]
 
     def direction(self, gradient: np.ndarray) -> np.ndarray:
@@ -128,22 +116,23 @@ class Memory:
         if self.factor is None:
             return True
         sizes = [float(r @ solved(self.factor, r)) for r in (before, after)]
-        return sizes[1] > POOR**2 * sizes[0]
+        # 0.4: a Hessian is poor once a full step leaves more of the gradient, in its own norm
+        return sizes[1] > 0.4**2 * sizes[0]
 
 
 class Run:
-    """One run over `points`; its Hessians are drawn from `part`, some of the rows or all.
-
-    `whole` is the number of rows of the largest problem, which a Hessian may serve.
-    """
+    """One run over `points`; its Hessians are drawn from `part`, some of the rows or all. `whole`
+    is the number of rows of the largest problem, which a Hessian may serve."""
 
     def __init__(self, points: Points, rules: Rules, seed: int, whole: int = 0):
         self.points, self.problem, self.rules = points, points.problem, rules
         self.memory, self.part = Memory(points, rules.memory), points.problem
         self.rng, self.whole = np.random.default_rng(seed), whole or points.problem.n
         self.dim = self.problem.space.dim
-        paid = SHARE * step_cost(self.whole, self.dim) / draw_cost(1, self.dim, 0)
-        drawn = max(min(LEAST, FEWEST * self.dim), DRAWS * self.dim, min(paid, 40 * LEAST))
+        # 0.2: the share of what an evaluation costs that is spent on drawing more
+        paid = 0.2 * step_cost(self.whole, self.dim) / draw_cost(1, self.dim, 0)
+        # 40 pairs a coordinate, at least 5000, or 500 a coordinate, and as many as are paid for.
+        drawn = max(min(5000, 500 * self.dim), 40 * self.dim, min(paid, 200_000))
         self.size = int(min(drawn, points.pairs.count()))
         self.spent, self.price = 0.0, 1.0
         self.newton = False  # whether each Hessian stands alone, without secants
@@ -219,8 +208,10 @@ class Run:
     def _solved(self, now: Point, promised: float) -> bool:
         """Return whether a width is solved: with few pairs per row `promised` says nothing."""
         if not self.rules.hessians:
-            return now.far <= PROVED * now.bias
-        return promised <= SOLVED * now.bias
+            # 0.5: of a kernel: once the gradient's part is less than this share of the bias
+            return now.far <= 0.5 * now.bias
+        # 0.3: a width is solved once a step promises less than this share of its bias
+        return promised <= 0.3 * now.bias
 
     def _narrower(self, now: Point) -> float | None:
         """Return the width that the tolerance needs, not too far at once, or None for few pairs."""
@@ -230,10 +221,10 @@ class Run:
             roomy = points.inside(SHRINK * width) > ROOMY * self.dim
             least = self.rules.shrink if roomy else CAREFUL
         else:
-            roomy = points.inside(CAREFUL * width) > ROOMY_KERNEL * self.dim
-            least = CAREFUL if roomy else SLOW
+            roomy = points.inside(CAREFUL * width) > 30 * self.dim
+            least = CAREFUL if roomy else 0.5
         narrower = max(needed, least * width)
-        few = FEW + (self.dim if self._hessians else 0)
+        few = 30 + (self.dim if self._hessians else 0)  # pairs: fewer are left to the finisher
         left = points.inside(narrower) < few and points.inside(width) < 10 * few
         if self.rules.hessians and left:
             return None
@@ -243,15 +234,13 @@ class Run:
     def _hessians(self) -> bool:
         """Whether Hessians are formed: of dense rows that are held, with few enough columns."""
         held = self.part.space.held
-        dense = held is not None and not held.is_sparse and self.dim <= LARGEST_HESSIAN
+        dense = held is not None and not held.is_sparse and self.dim <= 5000  # 200 MB
         return self.rules.hessians and dense and isinstance(mean_of(self.part).pairs, Curved)
 
     def _draw(self, now: Point, same_width: bool) -> None:
-        """Draw and factor a Hessian if the steps since the last draw have paid for it.
-
-        The price doubles with each draw at one width: where drawn pairs miss columns, steps must
-        show what they miss.
-        """
+        """Draw and factor a Hessian if the steps since the last draw have paid for it. The price
+        doubles with each draw at one width: where drawn pairs miss columns, steps must show what
+        they miss."""
         if not self._hessians:
             return
         part, space = self.part, self.part.space
@@ -273,7 +262,8 @@ class Run:
             first = self.points.first_length(now, p, self.rng)
             p = first * p
         line = self.points.line(now, p)
-        t = root_of_slope(line.slope, line.start, FLAT, 20, stop=self.points.stop)
+        # 0.6: a search ends at this share of the first slope
+        t = root_of_slope(line.slope, line.start, 0.6, 20, stop=self.points.stop)
         if t == 0.0 or np.array_equal(now.f + t * p, now.f):
             return None, False
         moved = line.at(t)
@@ -309,7 +299,8 @@ def descend(
     f, width = points.zero if start is None else points.of(start), WARM
     if part is not None and not (blocks and start is not None):
         silent = recorder.part()  # what is best on a sample proves nothing of all rows
-        enough = max(tol, min(ROUGH, 20 * dim / part.n))
+        # 1e-3: a sample is solved to this relative gap, or to 20 dim / its rows
+        enough = max(tol, min(1e-3, 20 * dim / part.n))
         inner, _ = descend(part, silent, enough, seed, start, True, max_iter, run.whole)
         points.spread, width = inner.points.spread, rules.warm
         f = f if silent.best_w is None else silent.best_w
@@ -317,21 +308,18 @@ def descend(
             # The width that the tolerance needs, while its window is roomy.
             points.density = inner.points.density
             needed = points.width_of(BIAS * tol * max(silent.best_primal, 1e-7))
-            coarse = points.width_of(COARSE_START * silent.best_primal)
+            # 2.5e-6: relative bias of the first width over blocks, where much less is needed
+            coarse = points.width_of(2.5e-6 * silent.best_primal)
             if blocks and needed < 0.1 * coarse:
                 needed = coarse  # costs less to count on
             width = float(np.clip(needed, min(ROOMY * dim / points.inside(1.0), WARM), WARM))
-        if rules is OF_ROWS and not _alike(part):
+        # Of fewer rows of a class the pairs are too alike for a Hessian of all.
+        few = isinstance(part.pairs, AllPairs) and min(part.n_pos, part.n_neg) < 100 * dim
+        if rules is OF_ROWS and not few:
             run.part, run.memory.factor = part, None if points.hinge else inner.memory.factor
     if blocks and part is not None:
         run.part, run.spent = part, np.inf  # a Hessian of rows that are held costs no pass
-    return run, run.run(f, width if f.any() else COLD, rough, max_iter)
-
-
-def _alike(part: Problem) -> bool:
-    """Return whether the pairs of a sample are too alike for a Hessian of all."""
-    few = 100 * part.space.dim
-    return isinstance(part.pairs, AllPairs) and min(part.n_pos, part.n_neg) < few
+    return run, run.run(f, width if f.any() else 4.0, rough, max_iter)
 
 
 @dataclass(frozen=True)
@@ -394,11 +382,12 @@ class Descent(Solver):
         assert w is not None
         rows = problem.space.held is not None
         penalty = problem.lam / 2 * problem.space.norm2(w)
-        if rows and recorder.best_primal - penalty <= SEPARATED * recorder.best_primal:
+        # 0.1: rows are taken for separable if the loss is less than this share of F
+        if rows and recorder.best_primal - penalty <= 0.1 * recorder.best_primal:
             offer_hard_margin(problem, recorder, separable=True)
             if recorder.near(INSIDE * self.tol):
                 return None
-        promising = problem.n <= FEW_ROWS or recorder.gap <= FAR * recorder.best_primal
+        promising = problem.n <= FEW_ROWS or recorder.gap <= 0.5 * recorder.best_primal
         if rows and promising:
             reason = ActivePairs(self.tol, max_rounds=12, max_time=recorder.time_left).run(
                 problem, recorder
@@ -421,11 +410,9 @@ class Descent(Solver):
         recorder.step()
 
     def conclude(self, problem: Problem, recorder: Recorder, reason: Status | None) -> Solution:
-        """Return the solution; where only rounding is missing, with a better dual point.
-
-        The marginals of a narrow ramp over weighted rows round more than those of single pairs, and
-        smoothed row weights more than whole ones.
-        """
+        """Return the solution; where only rounding is missing, with a better dual point. The
+        marginals of a narrow ramp over weighted rows round more than those of single pairs, and
+        smoothed row weights more than whole ones."""
         tail, rows, form = isinstance(problem.risk, Tail), problem.space.held is not None, problem
         if tail and recorder.best_witness is not None:
             made = recorder.best_witness
@@ -442,7 +429,8 @@ class Descent(Solver):
             return solution
         # Forgotten, so that a dual point that rounds too much cannot keep out a better one.
         recorder.best_dual, recorder.best_witness = -np.inf, None
-        finer, reason = FINER * self.tol, None
+        # 0.25: share of the tolerance that a finisher aims at where only rounding was missing
+        finer, reason = 0.25 * self.tol, None
         try:
             if rows and not tail:
                 left = recorder.time_left  # of more pairs cutting planes see the sums only

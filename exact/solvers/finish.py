@@ -29,13 +29,7 @@ from ..problem.problem import Problem
 from .stall import STALL, Idle
 from .window import WarmMultipliers, listed_pairs, open_window
 
-LARGEST_WINDOW = 2_000_000  # pairs that a window never exceeds by itself
-LOOSE, CLOSE = 1e-2, 1e-3  # a window is solved to this part of the gap while the gap is above CLOSE
-FINEST = 0.01  # share of the tolerance to which a window is solved in the end
-FIRST, LEAST, MOST = 100, 1000, 200_000  # pairs a coordinate in the first window; at least; at most
-GROWTH = 4  # factor by which a window that gains little may grow
-LITTLE = 0.2  # a round that leaves more of the gap widens the window
-ROUNDING = 1e-11  # below this relative gap, idle rounds mean that only rounding is left
+MOST = 200_000  # pairs in the first window, of 100 a coordinate and 1000 at least
 
 
 @dataclass(frozen=True)
@@ -44,7 +38,7 @@ class ActivePairs(Solver):
 
     tol: float = 1e-9
     limit: int | None = None
-    largest: int = LARGEST_WINDOW
+    largest: int = 2_000_000  # pairs that a window never exceeds by itself
     max_rounds: int = 40
     max_time: float | None = None
 
@@ -73,7 +67,7 @@ class _Run:
     def __init__(self, solver: ActivePairs, problem: Problem, recorder: Recorder):
         self.solver, self.problem, self.recorder = solver, problem, recorder
         self.top = min(solver.largest, problem.n_pairs)
-        start = min(max(LEAST, FIRST * problem.space.dim), MOST)
+        start = min(max(1000, 100 * problem.space.dim), MOST)
         self.limit = solver.limit or min(start, self.top)
         # A limit that the caller gives is the last word: no window grows beyond it.
         self.top = solver.limit or self.top
@@ -96,10 +90,12 @@ class _Run:
                 return None
             if recorder.out_of_time:
                 return Status.TIME_LIMIT
-            rounding = idle.rounds >= 2 and recorder.gap <= ROUNDING * recorder.best_primal
+            # 1e-11: below this relative gap, idle rounds mean that only rounding is left
+            rounding = idle.rounds >= 2 and recorder.gap <= 1e-11 * recorder.best_primal
             if rounding or (stalled and not self._widen()):
                 return Status.STALLED
-            if idle.rounds or recorder.gap > LITTLE * before:
+            # 0.2: a round that leaves more of the gap widens the window
+            if idle.rounds or recorder.gap > 0.2 * before:
                 self._widen()
         return Status.ITERATION_LIMIT
 
@@ -107,7 +103,8 @@ class _Run:
         """Make room for more pairs; return whether there is any."""
         self.width = np.inf
         grown = self.limit < self.top
-        self.limit = min(GROWTH * self.limit, self.top)
+        # 4: factor by which a window that gains little may grow
+        self.limit = min(4 * self.limit, self.top)
         return grown
 
     def _round(self) -> bool:
@@ -137,18 +134,16 @@ class _Run:
         # Where the target itself will do, no better point on the way is looked for.
         if not primal - dual <= INSIDE * self.solver.tol * primal:
             found, primal = best_on_segment(problem, w, scores, target, stop=late)
-        self._set_width(scores, space.scores(target), found is target)
+        # Steps shrink from round to round: the next window is bounded by this one.
+        reach = float(np.ptp(space.scores(target) - scores))
+        self.width = 2 * reach if found is target and reach > 0 else np.inf
         recorder.offer(found, primal, witness, dual)
         return True
-
-    def _set_width(self, scores: np.ndarray, moved: np.ndarray, arrived: bool) -> None:
-        """Bound the next window by this step: steps shrink from round to round."""
-        shift = moved - scores
-        reach = float(shift.max() - shift.min())
-        self.width = 2 * reach if arrived and reach > 0 else np.inf
 
     def _target(self) -> float:
         """Return the gap to which the window is solved."""
         gap, primal = self.recorder.gap, self.recorder.best_primal
-        finest = FINEST * self.solver.tol * primal
-        return finest if gap <= CLOSE * primal else max(LOOSE * min(gap, primal), finest)
+        # 0.01: share of the tolerance to which a window is solved in the end
+        finest = 0.01 * self.solver.tol * primal
+        # 1e-2, 1e-3: a window is solved to this part of the gap while the gap is above the latter
+        return finest if gap <= 1e-3 * primal else max(1e-2 * min(gap, primal), finest)

@@ -23,23 +23,18 @@ from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from .stall import STALL, Idle
 
-LARGEST = 4000  # rows, whose products are formed and factored
-ROUNDS = 60  # the most guesses; runs that succeed need about five
 RIDGES = (1.0, 0.1, 1e-2, 1e-3, 1e-5, 1e-8, 0.0)  # with fewer coordinates the first is singular
 SLACK = 1e-12  # conditions may be broken by so much of their scale: rounding
-LONGER = 1e-12  # w is made longer by this part: rounding must leave no margin just below one
 
 
 def offer_hard_margin(problem: Problem, recorder: Recorder, separable: bool = False) -> None:
-    """Offer the hard-margin point of a hinge problem over all pairs to the recorder.
-
-    Nothing is offered where the problem is not one of few rows in many coordinates, or of rows
-    that a caller takes for separable.
-    """
+    """Offer the hard-margin point of a hinge problem over all pairs to the recorder. Nothing is
+    offered where the problem is not one of few rows in many coordinates, or of rows that a caller
+    takes for separable."""
     space, pairs = problem.space.held, problem.pairs
     if space is None or not isinstance(pairs, AllPairs):
         return
-    if problem.n > LARGEST:
+    if problem.n > 4000:  # rows, whose products are formed and factored
         return
     many = problem.n - 1 <= space.dim
     if not (many or separable):
@@ -57,7 +52,8 @@ def offer_hard_margin(problem: Problem, recorder: Recorder, separable: bool = Fa
     witness = Minorant.from_marginals(
         problem, c[problem.pairs.positive], c[~problem.pairs.positive]
     )
-    w = (1 + LONGER) * space.pull(witness.c) / problem.lam
+    # 1e-12: w is made longer by this part: rounding must leave no margin just below one
+    w = (1 + 1e-12) * space.pull(witness.c) / problem.lam
     recorder.offer(w, problem.objective(w), witness, dual_value(problem, witness)[0])
     recorder.step()
 
@@ -85,7 +81,7 @@ def _pivoted(signed: np.ndarray, sign: np.ndarray, free: np.ndarray) -> np.ndarr
     """Return x (n,), >= 0, that meets the conditions, or None; `free` is the guess and changes."""
     positive = sign > 0
     idle = Idle(STALL.pivots)
-    for _ in range(ROUNDS):
+    for _ in range(60):  # the most guesses; runs that succeed need about five
         solved = _equal_margins(signed, sign, free)
         if solved is None:
             return None

@@ -32,21 +32,8 @@ from ..sums.binned import half_width
 from ..sums.convolved import FEW_PAIRS, WIDEST_BENT, bins_cost
 from .functions import Functions
 
-INSIDE_SMOOTH, CLOSE_SMOOTH = 0.25, 0.5  # of the tolerance: as far as sums of smooth losses round
-BINS_COST = 0.2  # share of the tolerance that bins of a smooth loss may cost
-COARSE = 0.01  # before the end they may cost this share of the gradient's part of the gap
-FINEST_COST = 1e-16  # below this a finer grid gains nothing
 LEAST_BITS, PER_WIDTH, MOST_PER_WIDTH = 2, 2.0, 64.0  # bins: a unit at least, a width, most a width
-SORTED_ROWS = 3000  # with fewer rows that weigh one each, sorting is as quick as bins, and exact
-WEIGHTED_GRID = 6  # sorting rows with weights costs as much as this many bins per row
-ORDERED_BINS = 40_000  # rows from which ordered pairs are first summed on a coarser grid
-ROUNDINGS, CLOSE = 4.0, 0.95  # over blocks the gap may come so many roundings, or so far, near
-BLOCK_COST, MOST_BITS, LEAST_BLOCK_BITS = 0.1, 20, 5  # bins of smooth losses over blocks
-OUTWARD = 4.0  # a trial beyond so many steps takes a product of its own
 TAIL_SORTED = 40_000  # rows of partial AUC from which the hinge is counted in bins
-TAIL_PER_WIDTH, TAIL_LEAST_PER_WIDTH = 32, 16  # bins a width there: they cost less than the width
-TAIL_STEP = 0.02  # least distance over which the second derivative of the loss is averaged
-TAIL_NUMBERS = 10_000_000  # numbers in the rows at a boundary that are looked at
 MOMENT = 24.0  # a density of pairs at the margin times width^2 / 24 is the bias
 
 
@@ -85,13 +72,16 @@ class Points(Functions):
         self.classes = isinstance(self.pairs, AllPairs)
         self.far = np.inf  # the gradient's part of the gap, at the last point
         self.rounding = 0.0  # of both sides there
+        # How much of the tolerance may be used: sums of smooth losses round, as far as is known.
+        self.shares = (INSIDE, INSIDE) if self.hinge else (0.25, 0.5)
         self.coarsest = np.inf  # a smooth loss's bins never widen: steps would undo one another
         self.density: float | None = None  # of pairs at the margin, as a share of all pairs
         self.spread = 2.0  # the range of the scores and one more
         self.fine = not (self.hinge and self.classes)  # whether sums are sorted from now on
         self.forms = {0: problem}
         pairs = self.pairs
-        large = isinstance(pairs, OrderedPairs) and problem.n >= ORDERED_BINS
+        # 40_000: rows from which ordered pairs are first summed on a coarser grid
+        large = isinstance(pairs, OrderedPairs) and problem.n >= 40_000
         if self.hinge and large and pairs.form == "auto":
             self.forms[0] = replace(problem, risk=Mean(pairs.by("binned"), self.loss))
         self.per_width = PER_WIDTH
@@ -106,11 +96,10 @@ class Points(Functions):
         return float(np.square(space.norms).mean())
 
     def inside_share(self) -> float:
-        """Return the share of the tolerance to reach: the certificate adds rounding."""
-        if self.hinge:
-            return INSIDE
-        spare = ROUNDINGS * self.rounding / (self.tol * max(self.recorder.best_primal, 1e-300))
-        return float(np.clip(1 - spare, INSIDE_SMOOTH, CLOSE_SMOOTH))
+        """Return the share of the tolerance to reach, four roundings away: the certificate adds
+        them."""
+        spare = 4.0 * self.rounding / (self.tol * max(self.recorder.best_primal, 1e-300))
+        return float(np.clip(1 - spare, *self.shares))
 
     def allowed(self, share: float) -> float:
         """Return the bias that a share of the tolerance leaves room for."""
@@ -127,9 +116,12 @@ class Points(Functions):
     def smooth_width(self) -> float:
         """Return the width of bins for a smooth loss: only the last steps need the finest."""
         primal = min(self.recorder.best_primal, 1e300)
-        room = max(self.tol * primal, COARSE * min(self.far, primal), FINEST_COST)
+        # 0.01: before the end they may cost this share of the gradient's part of the gap
+        # 1e-16: below this a finer grid gains nothing
+        room = max(self.tol * primal, 0.01 * min(self.far, primal), 1e-16)
         doubt, order = bins_cost(self.loss)
-        width = (doubt * BINS_COST * min(room, 1e-2)) ** (1 / order)
+        # 0.2: share of the tolerance that bins of a smooth loss may cost
+        width = (doubt * 0.2 * min(room, 1e-2)) ** (1 / order)
         self.coarsest = min(self.coarsest, width, WIDEST_BENT if order > 2 else np.inf)
         return float(self.coarsest)
 
@@ -140,7 +132,9 @@ class Points(Functions):
         bins = 0
         if not self.fine:
             bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(self.per_width / width))))
-        if bins * self.spread > (1 if whole else WEIGHTED_GRID) * n or (whole and n < SORTED_ROWS):
+        # 3000: with fewer rows that weigh one each, sorting is as quick as bins, and exact
+        # 6: sorting rows with weights costs as much as this many bins per row
+        if bins * self.spread > (1 if whole else 6) * n or (whole and n < 3000):
             bins = 0
         if not bins:
             return sums_at(self.forms[0], scores, width), width, 0
@@ -207,11 +201,8 @@ class Points(Functions):
         return self.at(now.f, 0.0, now.scores)
 
     def line(self, now: Point, p: np.ndarray) -> Line:
-        """Return F along p; a trial costs the sums alone.
-
-        The full step has the scores of its point to the last digit: it is the one that ends up in
-        the certificate.
-        """
+        """Return F along p; a trial costs the sums alone. The full step has the scores of its point
+        to the last digit: it is the one that ends up in the certificate."""
         width = now.width if self.hinge else self.smooth_width()
         whole = self.scores(now.f + p)
         shift = whole - now.scores
@@ -220,7 +211,7 @@ class Points(Functions):
 
         def slope(t: float) -> float:
             # Far beyond a short step, its rounding would be as large as what it moves.
-            beyond = t > OUTWARD
+            beyond = t > 4.0  # a trial beyond so many steps takes a product of its own
             scores = whole if t == 1.0 else now.scores + t * shift
             scores = self.scores(now.f + t * p) if beyond else scores
             last.clear()
@@ -240,10 +231,8 @@ class Points(Functions):
         return Line(self.inner(now.gradient, p), slope, at)
 
     def first_length(self, now: Point, p: np.ndarray, rng: np.random.Generator) -> float:
-        """Return the length at which the slope along p ends if the loss bends as at zero.
-
-        Without secants nothing else is known of it: three moments of the scores along p.
-        """
+        """Return the length at which the slope along p ends if the loss bends as at zero. Without
+        secants nothing else is known of it: three moments of the scores along p."""
         problem, pairs = self.problem, self.pairs
         length = float(np.sqrt(self.inner(p, p)))  # squares of longer vectors may overflow
         if not 0 < length < np.inf:
@@ -280,6 +269,7 @@ class TailPoints(Points):
     def __init__(self, problem: Problem, recorder: Recorder, tol: float):
         super().__init__(problem, recorder, tol)
         self.hinge = self.fine = True
+        self.shares = INSIDE, INSIDE
 
     def inside(self, width: float) -> float:
         """No window is too small: the rows at the boundary are what counts."""
@@ -302,24 +292,24 @@ class TailPoints(Points):
     def hessian(
         self, part: Problem, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
     ) -> tuple[np.ndarray, int]:
-        """Return the derivative of minus the pull, from pairs drawn as they are weighted.
-
-        With A the mean slope of the pairs at a boundary, of k rows, it is the mean of loss'' d d'
-        over pairs plus A / (k width) sum (x - mean x) (x - mean x)' over its window, the rows that
-        change places.
-        """
+        """Return the derivative of minus the pull, from pairs drawn as they are weighted. With A
+        the mean slope of the pairs at a boundary, of k rows, it is the mean of loss'' d d' over
+        pairs plus A / (k width) sum (x - mean x) (x - mean x)' over its window, the rows that
+        change places."""
         space, risk, loss = part.space.held, part.risk, self.loss
         assert space is not None and isinstance(risk, Tail)
         chosen = risk.chosen(scores, width)
         picks = [drawn(weights, size, rng, even=False) for _, weights in chosen]
         i, j = (rows[pick] for (rows, _), pick in zip(chosen, picks, strict=True))
-        t, step = scores[i] - scores[j], max(width, TAIL_STEP) / 2
+        # 0.02: least distance over which the second derivative of the loss is averaged
+        t, step = scores[i] - scores[j], max(width, 0.02) / 2
         fall = loss.alpha(t - step, width) - loss.alpha(t + step, width)
         H = differences_gram(space, i, j, np.maximum(fall, 0.0) / (2 * step * size))
         alpha = loss.alpha(t, width)
         for (rows, weights), pick, k in zip(chosen, picks, (risk.kp, risk.kq), strict=True):
             inside = weights < weights.max()
-            window = rows[inside][: TAIL_NUMBERS // space.dim]
+            # 10_000_000: numbers in the rows at a boundary that are looked at
+            window = rows[inside][: 10_000_000 // space.dim]
             if window.size < 2:
                 continue
             at_edge = inside[pick]
@@ -346,8 +336,9 @@ def tail_in_bins(problem: Problem, width: float) -> Problem:
     assert isinstance(risk, Tail)
     if problem.n <= TAIL_SORTED or risk.mean.loss != HINGE or risk.mean.pairs.form != "auto":
         return problem
-    bins = 2 ** int(np.ceil(np.log2(TAIL_PER_WIDTH / width))) if width > 0 else problem.n
-    while bins >= problem.n and width * bins >= TAIL_LEAST_PER_WIDTH:
+    # 32 bins a width, or 16, cost less than the width.
+    bins = 2 ** int(np.ceil(np.log2(32 / width))) if width > 0 else problem.n
+    while bins >= problem.n and width * bins >= 16:
         bins //= 2
     if not 1 <= bins < problem.n:
         return problem
@@ -374,15 +365,13 @@ class KernelPoints(Points):
 
 
 class BlockPoints(Points):
-    """The points of a problem whose rows are read in blocks or lie in partitions: bins alone.
-
-    An evaluation is one or two passes over the rows, and comes with bounds of its rounding.
-    """
+    """The points of a problem whose rows are read in blocks or lie in partitions: bins alone. An
+    evaluation is one or two passes over the rows, and comes with bounds of its rounding."""
 
     def __init__(self, problem: Problem, recorder: Recorder, tol: float):
         super().__init__(problem, recorder, tol)
         self.groups = problem.space.grouped is not None
-        self.bits = 0
+        self.bits, self.shares = 0, (INSIDE, 0.95)  # rounding is known here
         self.found: Evaluation | None = None  # at the last point
         self.evaluator = Evaluator(problem)
         self.doubt, self.order = self.evaluator.doubt, self.evaluator.order
@@ -391,24 +380,15 @@ class BlockPoints(Points):
         """Bins a width are few until they are seen to be too rough."""
         return 0.0
 
-    def inside_share(self) -> float:
-        """Return the share of the tolerance to reach: rounding is known here."""
-        now, lam = self.found, self.problem.lam
-        if now is None:
-            return INSIDE
-        rounding = now.primal_rounding(lam) + now.dual_rounding(lam)
-        spare = ROUNDINGS * rounding / (self.tol * max(now.primal(lam), 1e-300))
-        return float(np.clip(1 - spare, INSIDE, CLOSE))
-
     def smooth_width(self) -> float:
         """Set the bins of a smooth loss: what those of the last point cost says how many."""
         primal = min(self.recorder.best_primal, 1.0)
-        allowed = BLOCK_COST * self.tol * max(primal, 1e-7)
+        allowed = 0.1 * self.tol * max(primal, 1e-7)  # what bins may cost
         bits = -np.log2(allowed * self.doubt) / self.order
         now = self.found
         if now is not None and now.bins >= 1 << self.bits:
             bits = self.bits + np.ceil(np.log2(max(now.bias / allowed, 1.0)) / self.order)
-        self.bits = int(np.clip(np.ceil(bits), max(self.bits, LEAST_BLOCK_BITS), MOST_BITS))
+        self.bits = int(np.clip(np.ceil(bits), max(self.bits, 5), 20))
         return 0.0
 
     def grid(self, width: float) -> tuple[int, int]:
@@ -431,7 +411,7 @@ class BlockPoints(Points):
         """Evaluate at f, or take what was found there, and offer both sides to the recorder."""
         problem, lam = self.problem, self.problem.lam
         found = self.evaluation(f, width) if found is None else found
-        self.found = found
+        self.found, self.rounding = found, found.primal_rounding(lam) + found.dual_rounding(lam)
         scale = found.scale(lam) if self.hinge and not self.groups else 1.0
         if self.hinge:
             self.density = MOMENT * found.bias / found.width**2

@@ -17,6 +17,7 @@ once what smoothing costs is the larger one, the width is cut.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -27,14 +28,8 @@ from ..errors import InputError, OverflowingError
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..problem.risk import Mean
-from ..sums.assembled import PairSums
 from .stall import STALL, Idle
 
-WIDEST = 1.0  # the first width: the margin that a loss asks for is one
-NARROWER = 0.3  # factor of the width where smoothing costs more than what is left to optimise
-BOLDER = 0.95  # factor of L after each step, so that it follows a curvature that falls
-TOO_FAR = 1e3  # momentum is given up so many times above the least value: it may overflow
-GUESS, LEAST_REACH = 0.1, 1e-140  # the first L is this share of its bound; shorter rows underflow
 NOISE = 1e-15  # relative rounding of g, which must not be taken for steepness
 
 
@@ -65,16 +60,18 @@ class Proximal(Solver):
         assert recorder.w0 is not None
         kinked = not np.isfinite(problem.risk.smoothness)
         x = y = recorder.w0 if recorder.best_w is None else recorder.best_w
-        width = WIDEST if kinked else 0.0
+        width = 1.0 if kinked else 0.0  # the first width: the margin that a loss asks for is one
         bend = 1 / width if kinked else problem.risk.smoothness
-        steepness = GUESS * bend * max(problem.space.reach, LEAST_REACH) ** 2
+        # 0.1, 1e-140: the first L is this share of its bound; shorter rows underflow
+        steepness = 0.1 * bend * max(problem.space.reach, 1e-140) ** 2
         momentum, idle = 1.0, Idle(STALL.proximal)
         for _ in range(self.max_iter):
             here = evaluated(problem, recorder, y, width)
             if recorder.out_of_time:
                 recorder.step()
                 return Status.TIME_LIMIT
-            if not here.primal <= TOO_FAR * recorder.best_primal:
+            # 1e3: momentum is given up so many times above the least value: it may overflow
+            if not here.primal <= 1e3 * recorder.best_primal:
                 here, momentum = evaluated(problem, recorder, x, width), 1.0
             y = here.w
             moved, there, steepness = stepped(problem, recorder, here, width, steepness)
@@ -88,12 +85,14 @@ class Proximal(Solver):
             # y - moved points up the slope at y: where the last move does so, too, it went too far.
             uphill = float((y - moved) @ (moved - x)) > 0
             if width > 0 and there.bias > (1 - INSIDE) * (there.primal - there.dual):
-                width, uphill = width * NARROWER, True
+                # 0.3: factor of the width where smoothing costs more than what is left to optimise
+                width, uphill = width * 0.3, True
             last, momentum = momentum, (1 + float(np.sqrt(1 + 4 * momentum**2))) / 2
             y = moved + (last - 1) / momentum * (moved - x)
             if uphill:
                 y, momentum = moved, 1.0
-            x, steepness = moved, steepness * BOLDER
+            # 0.95: factor of L after each step, so that it follows a curvature that falls
+            x, steepness = moved, steepness * 0.95
         return Status.ITERATION_LIMIT
 
 
@@ -120,10 +119,8 @@ def stepped(
 
 @dataclass(frozen=True, eq=False)
 class Evaluated:
-    """What one evaluation at `w` tells: the pull of the slopes, and both bounds.
-
-    Where the loss overflows `primal` is infinite, and nothing else is known.
-    """
+    """What one evaluation at `w` tells: the pull of the slopes, and both bounds. Where the loss
+    overflows `primal` is infinite, and nothing else is known."""
 
     w: np.ndarray
     pull: np.ndarray
@@ -148,13 +145,9 @@ def evaluated(problem: Problem, recorder: Recorder, w: np.ndarray, width: float)
     primal = sums.value + penalty.value(space, w).value
     dual = lower_bound(problem, pull, sums.conjugate)
     # Zero is a bound without any minorant: one that proves less is not worth its risk to overflow.
-    recorder.offer(w, primal, lambda: _witness(problem, sums, scores, width), max(dual, 0.0))
+    made = partial(Minorant.of_sums, problem, sums, scores, width, 1.0)
+    recorder.offer(w, primal, made, max(dual, 0.0))
     return Evaluated(w, pull, primal, dual, sums.value - sums.conjugate + float(pull @ w))
-
-
-def _witness(problem: Problem, sums: PairSums, scores: np.ndarray, width: float) -> Minorant:
-    """Return the minorant at these scores; a certificate makes it more carefully if need be."""
-    return Minorant.of_sums(problem, sums, scores, width, 1.0)
 
 
 def lower_bound(problem: Problem, pull: np.ndarray, value: float) -> float:

@@ -28,9 +28,6 @@ from ..spaces.factor import factor_gram
 from .finish import ActivePairs
 
 LIMITS = {"teaching": 5_000, "lifted": 200_000}  # pairs: the first writes every difference down
-OSQP_ITERATIONS = 10_000  # of OSQP at most
-LEAST_PRIMAL = 1e-300  # the lifted form is divided by F, or by this where F is zero
-ECOS_INTERRUPTED = -4  # ECOS's exit flag after an interrupt
 ALONE = threading.Lock()  # solvers that handle interrupts put back each other's handler
 
 # The solvers, and their names for tolerances.
@@ -170,7 +167,8 @@ def lifted_dual(
     """
     import cvxpy as cp
 
-    space, m, primal = problem.space.held, listed.i.size, max(unit, LEAST_PRIMAL)
+    # 1e-300: the lifted form is divided by F, or by this where F is zero
+    space, m, primal = problem.space.held, listed.i.size, max(unit, 1e-300)
     assert space is not None
     touched, place = np.unique(np.concatenate([listed.i, listed.j]), return_inverse=True)
     ratio = listed.c / float(listed.c.max())
@@ -199,7 +197,7 @@ def _solved(
         raise InputError(f"{backend} is not installed here: use CLARABEL or OSQP")
     options: dict[str, Any] = dict.fromkeys(BACKENDS[backend], solver_tol)
     if backend == "OSQP":
-        options["max_iter"] = OSQP_ITERATIONS
+        options["max_iter"] = 10_000  # of OSQP at most
     if max_time is not None and backend != "ECOS":
         options["time_limit"] = max(max_time, LEAST_TIME)  # zero would be no limit
     with warnings.catch_warnings():
@@ -218,7 +216,8 @@ def _called(backend: str, chain: Any, program: Any, data: Any, options: dict[str
     with ALONE:
         answer = chain.solve_via_data(program, data, solver_opts=options)
     stopped = backend == "OSQP" and answer.info.status == "interrupted"
-    stopped |= backend == "ECOS" and answer["info"]["exitFlag"] == ECOS_INTERRUPTED
+    # ECOS's exit flag after an interrupt is -4.
+    stopped |= backend == "ECOS" and answer["info"]["exitFlag"] == -4
     if stopped:
         handler = signal.getsignal(signal.SIGINT)
         if callable(handler) and threading.current_thread() is threading.main_thread():

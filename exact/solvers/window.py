@@ -47,20 +47,8 @@ from ..tools.rounding import running_sum
 from .stall import STALL, Idle
 
 FINEST = 1e-13  # half widths below this share of the range of the margins are rounding
-BEYOND = 1.01  # a window this much wider than the range of the margins surely holds all pairs
-HALVINGS, NEAR = 60, 1.05  # the half width is bisected so often at most, or to this factor
-SHRINK = 0.2  # factor of the width from one set of multipliers to the next
-ROUNDS, STEPS = 60, 100  # changes of multipliers at most, and Newton steps between two of them
-ENOUGH = 0.1  # a smooth problem is solved to this share of the bias, or of the target
-FLAT, TRIALS = 0.1, 60  # a step ends at this share of its slope, or after so many trials
-NARROWEST = 1e-9  # the narrowest width: below it the rounding of the scores would show
-FRESH_WIDTH, WARM_WIDTH = 2.0, 0.03  # the first width, in units of the largest shortfall
-LEAST_SHORTFALL = 1e-9  # shortfalls below this count as this: the width must be above zero
-DENSE_SIDE = 12_000  # side of the largest matrix that is formed; above, conjugate gradients
+STEPS = 100  # Newton steps between two changes of multipliers
 EXPENSIVE = 1e9  # operations from which conjugate gradients are tried before a matrix is formed
-CHOLESKY = 3  # factoring a matrix of side k takes k^3 over this many multiplications
-TRIED, TRIED_PRODUCTS = 0.1, 60  # the residual they must reach then, in so many products
-LAST, LAST_PRODUCTS = 1e-6, 1000  # the same where no matrix is formed at all
 
 
 def listed_pairs(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
@@ -109,10 +97,8 @@ def open_window(
     width: float = np.inf,
     listed: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
 ) -> Window | None:
-    """Return the widest window around the margin with at most `limit` pairs; `listed` are all.
-
-    None where more than `limit` pairs are tied at the margin itself.
-    """
+    """Return the widest window around the margin with at most `limit` pairs; `listed` are all. None
+    where more than `limit` pairs are tied at the margin itself."""
     listed = listed_pairs(problem) if listed is None else listed
     if listed is None:
         return _all_window(problem, problem.pairs, scores, limit, width)
@@ -163,26 +149,25 @@ def _all_window(
 
 def _half_width(t: np.ndarray, b: np.ndarray, limit: int, width: float) -> float | None:
     """Return a half width <= width whose window holds at most `limit` pairs, and nearly so many.
-
-    Both t and b are sorted.
-    """
+    Both t and b are sorted."""
 
     def count(half: float) -> int:
         stop = np.searchsorted(b, t + half, side="left")
         start = np.searchsorted(b, t - half, side="right")
         return int(np.maximum(stop - start, 0).sum())
 
-    top = float(max(abs(b[-1] - t[0]), abs(t[-1] - b[0]))) * BEYOND + np.finfo(float).tiny
+    # 1.01: a window this much wider than the range of the margins surely holds all pairs
+    top = float(max(abs(b[-1] - t[0]), abs(t[-1] - b[0]))) * 1.01 + np.finfo(float).tiny
     low, high = FINEST * top, max(min(top, width), 2 * FINEST * top)
     if count(high) <= limit:
         return high
     if count(low) > limit:
         return None
-    for _ in range(HALVINGS):
+    for _ in range(60):
         # Half widths range over many powers of ten, so it is their ratio that is halved.
         middle = float(np.sqrt(low * high))
         low, high = (middle, high) if count(middle) <= limit else (low, middle)
-        if high / low < NEAR:
+        if high / low < 1.05:
             break
     return low
 
@@ -250,7 +235,7 @@ class OpenPairs:
     def length(
         self, point: WindowPoint, alpha: np.ndarray, sigma: float, step: np.ndarray
     ) -> float:
-        """Return a length at which the slope along `step` has fallen to `FLAT` of what it was."""
+        """Return a length at which the slope along `step` has fallen to a tenth of what it was."""
         change = self.differences(self.rows @ step)
         along = self.lam * float(point.w @ step) - float(self.fixed @ step)
         square = self.lam * float(step @ step)
@@ -259,7 +244,7 @@ class OpenPairs:
             b = np.clip(alpha + (point.z - t * change) / sigma, 0.0, 1.0)
             return along + t * square - float((self.c * change) @ b)
 
-        return root_of_slope(slope, float(point.gradient @ step), FLAT, TRIALS)
+        return root_of_slope(slope, float(point.gradient @ step), 0.1, 60)
 
     def solve(self, active: np.ndarray, sigma: float, r: np.ndarray) -> np.ndarray:
         """Return p (dim,) with (lam I + sum over active pairs of c_k / sigma d_k d_k') p = r."""
@@ -268,19 +253,20 @@ class OpenPairs:
         weight = self.c[active] / sigma
         few, (n, dim) = active.size, self.rows.shape
         # Multiplications that it takes to form the one matrix or the other, and to factor it.
-        by_pairs = few**2 * (dim + few / CHOLESKY)
-        by_coordinates = dim**2 * (2 * min(few, n) + dim / CHOLESKY)
+        by_pairs = few**2 * (dim + few / 3)
+        by_coordinates = dim**2 * (2 * min(few, n) + dim / 3)
         if min(by_pairs, by_coordinates) > EXPENSIVE:
-            found, enough = self._by_products(active, weight, r, TRIED, TRIED_PRODUCTS)
+            # 0.1, 60: the residual they must reach then, in so many products
+            found, enough = self._by_products(active, weight, r, 0.1, 60)
             if enough:
                 return found
-        if min(few if by_pairs < by_coordinates else dim, DENSE_SIDE) < DENSE_SIDE:
+        if (few if by_pairs < by_coordinates else dim) < 12_000:  # the side of what is formed
             solve = self._by_pairs if by_pairs < by_coordinates else self._by_coordinates
             try:
                 return solve(active, weight, r)
             except np.linalg.LinAlgError:
                 pass  # lost to rounding: conjugate gradients never form the matrix
-        return self._by_products(active, weight, r, LAST, LAST_PRODUCTS)[0]
+        return self._by_products(active, weight, r, 1e-6, 1000)[0]
 
     def _differences(self, active: np.ndarray) -> Any:
         return self.rows[self.i[active]] - self.rows[self.j[active]]
@@ -340,7 +326,7 @@ def multipliers(
     sigma: float,
     target: float,
     stop: Callable[[], bool] = lambda: False,
-    max_rounds: int = ROUNDS,
+    max_rounds: int = 60,
 ) -> WindowPoint:
     """Return a point whose window gap is at most `target`, or the best one found."""
     best, idle = pairs.at(w, alpha, sigma), Idle(STALL.window)
@@ -352,7 +338,9 @@ def multipliers(
         if best.gap <= target or stalled or stop():
             break
         w, alpha = point.w, point.b
-        sigma = max(sigma * SHRINK, NARROWEST)
+        # 0.2: factor of the width from one set of multipliers to the next
+        # 1e-9: the narrowest width: below it the rounding of the scores would show
+        sigma = max(sigma * 0.2, 1e-9)
     return best
 
 
@@ -367,7 +355,8 @@ def _minimised(
     """Return the optimum of the smooth problem, as near as its gap asks for."""
     point = pairs.at(w, alpha, sigma)
     for _ in range(STEPS):
-        if point.residual <= ENOUGH * max(point.bias, target) or stop():
+        # 0.1: a smooth problem is solved to this share of the bias, or of the target
+        if point.residual <= 0.1 * max(point.bias, target) or stop():
             break
         inside = (point.b > 0.0) & (point.b < 1.0)  # at 0 and 1 a pair's slope does not change
         step = pairs.solve(np.flatnonzero(inside), sigma, -point.gradient)
@@ -402,13 +391,14 @@ class WarmMultipliers:
         It starts from w, with its scores (n,); `stop` is polled between Newton steps.
         """
         z = 1.0 - (scores[window.i] - scores[window.j])
-        half = max(float(np.abs(z).max()), LEAST_SHORTFALL)
-        width = FRESH_WIDTH * half
+        # 1e-9: shortfalls below this count as this: the width must be above zero
+        half = max(float(np.abs(z).max()), 1e-9)
+        width = 2.0 * half
         alpha, keys = np.clip(0.5 + z / width, 0.0, 1.0), window.keys
         if self.keys.size:
             place = np.minimum(np.searchsorted(self.keys, keys), self.keys.size - 1)
             known = self.keys[place] == keys
-            alpha[known], width = self.alpha[place[known]], WARM_WIDTH * half
+            alpha[known], width = self.alpha[place[known]], 0.03 * half
         pairs = OpenPairs.of(self.problem, window)
         point = multipliers(pairs, w, alpha, width, target, stop)
         order = np.argsort(keys)  # the next window searches them

@@ -17,9 +17,9 @@ import numpy as np
 from ..errors import InputError
 from ..tools.compiling import compiled
 from ..tools.lossless import as_float64, on_disk
-from ..tools.rounding import CHAIN, Pull, gamma
+from ..tools.rounding import CHAIN, Bound, Pull, gamma
 from ..tools.threads import in_parts, one_thread, workers
-from .rows import FeatureWeights, check_reach, chunk_sums
+from .rows import FeatureWeights, check_reach, chunk_sums, squared
 
 STRETCH = 1024  # numbers to a fingerprint: the stretch and both keys fit into the fastest cache
 
@@ -78,22 +78,14 @@ BLOCK_NUMBERS = 1 << 17  # about how many numbers a block has: they fit into a p
 
 
 class Block(NamedTuple):
-    """Some rows: columns (d, m) float64, positive (m,) bool, weight (m,) float64 or None.
-
-    Rows with a group and a key (m,) have no class: none of them is positive.
-    """
+    """Some rows: columns (d, m) float64, positive (m,) bool, weight (m,) float64 or None. Rows with
+    a group and a key (m,) have no class: none of them is positive."""
 
     columns: np.ndarray
     positive: np.ndarray
     weight: np.ndarray | None
     group: np.ndarray | None = None
     key: np.ndarray | None = None
-
-    def label_bytes(self) -> bytes:
-        """Return what a fingerprint reads next to the numbers."""
-        if self.group is None or self.key is None:
-            return np.packbits(self.positive).tobytes()
-        return self.key.tobytes() + self.group.tobytes() + str(self.group.dtype).encode()
 
     def labels_at(self, rows: np.ndarray) -> Iterator[Any]:
         """Yield all but the columns of some rows."""
@@ -119,33 +111,29 @@ class Drawn(NamedTuple):
 
 
 def added_up(columns: np.ndarray, offset: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return the scores of columns (d, m), added up one column after the other.
-
-    The counts add them up in the same order, so that rows meet the bins they were counted in.
-    """
+    """Return the scores of columns (d, m), added up one column after the other. The counts add them
+    up in the same order, so that rows meet the bins they were counted in."""
     scores = np.zeros(columns.shape[1])
     for k in range(w.size):
         scores += (columns[k] - offset[k]) * w[k]
     return scores
 
 
-KEPT = 6  # arrays of a thread that are kept, whoever else holds them: two or three are in use
 _OF_THREAD = threading.local()
 
 
 def block_memory(*shape: int) -> np.ndarray:
-    """Return an array whose numbers mean nothing yet, in memory that nobody holds any more.
-
-    Fresh memory for each block costs more than the work on it where the system takes it back at
-    once, as workers of dask have it do.
-    """
+    """Return an array whose numbers mean nothing yet, in memory that nobody holds any more. Fresh
+    memory for each block costs more than the work on it where the system takes it back at once, as
+    workers of dask have it do."""
     kept, size = _OF_THREAD.__dict__.setdefault("kept", []), math.prod(shape)
     for memory in kept:
         if memory.size >= size and getrefcount(memory) == ALONE:
             break
     else:
         memory = np.empty(size)
-        kept[:] = [memory, *kept][:KEPT]
+        # 6: arrays of a thread that are kept, whoever else holds them: two or three are in use
+        kept[:] = [memory, *kept][:6]
     return memory[:size].reshape(shape)
 
 
@@ -171,11 +159,9 @@ _READING = threading.Lock()
 
 
 class Source(Protocol):
-    """Where rows are read from: an array, a memory map, or an object with these two members.
-
-    Such an object is asked by one thread at a time. Nobody may change an array in memory while it
-    is computed with: it is read several times, and is not copied or compared.
-    """
+    """Where rows are read from: an array, a memory map, or an object with these two members. Such
+    an object is asked by one thread at a time. Nobody may change an array in memory while it is
+    computed with: it is read several times, and is not copied or compared."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -187,7 +173,6 @@ class Source(Protocol):
         ...
 
 
-STRETCHES = 8  # sums that a pass is made of, with any number of threads: so its bits agree
 STRETCH_NUMBERS = 1 << 20  # numbers of the rows from which another sum pays
 
 
@@ -220,7 +205,8 @@ class StreamedRows(FeatureWeights):
         self._rows = block or max(CHAIN, (1 << 18) // self.dim)
         slices = list(self.blocks())
         # The numbers of answers that `total` adds up, and how many numbers one may have.
-        self.parts = min(STRETCHES, 1 + self.n * self.dim // STRETCH_NUMBERS, len(slices))
+        # 8: sums that a pass is made of, with any number of threads: so its bits agree
+        self.parts = min(8, 1 + self.n * self.dim // STRETCH_NUMBERS, len(slices))
         cuts = [len(slices) * k // self.parts for k in range(self.parts + 1)]
         self._stretches = [slices[a:b] for a, b in itertools.pairwise(cuts)]
         held = isinstance(source, np.ndarray) and not on_disk(source)
@@ -277,9 +263,7 @@ class StreamedRows(FeatureWeights):
         return other
 
     def total(
-        self,
-        work: Callable[[Iterator[Any], int], Any],
-        add: Callable[[Any, Any], Any] = merged,
+        self, work: Callable[[Iterator[Any], int], Any], add: Callable[[Any, Any], Any] = merged
     ) -> Any:
         """Return the sum of `work(blocks, k)` over stretches of blocks, in their order.
 
@@ -350,14 +334,9 @@ class StreamedRows(FeatureWeights):
     def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self.scores(w), np.full(self.n, self.score_slip(w))
 
-    def dual_norm2(self, c: np.ndarray) -> float:
-        value = self.pull(c)
-        return float(value @ value)
-
-    def dual_norm2_error(self, c: np.ndarray) -> float:
+    def dual_norm2(self, c: np.ndarray) -> Bound:
         value, error, _ = self.pulled(c)
-        norm = float(np.linalg.norm(value))
-        return error * (2 * norm + error) + gamma(self.dim + 4) * norm**2
+        return squared(float(value @ value), error, gamma(self.dim + 8))
 
     def rows(self, index: np.ndarray) -> np.ndarray:
         """Return the named rows (ascending), centred, as a dense matrix.

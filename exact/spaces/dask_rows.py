@@ -24,8 +24,7 @@ from distributed import Client, Future, KilledWorker, LocalCluster, get_client, 
 from distributed.comm import CommClosedError
 
 from ..errors import CertificateError, InputError, NoRowsError
-from ..tools.checks import as_numbers
-from ..tools.lossless import check_labels, check_one_type, frame_names, why_unsorted
+from ..tools.lossless import as_float64, check_labels, check_one_type, frame_names, why_unsorted
 from .groups import GroupedRows
 from .partitions import (
     ArrayPartition,
@@ -161,9 +160,6 @@ def stretches(
 
 
 KEPT_NUMBERS = 1 << 20  # an answer has at most so many numbers (8 MB): it is sent
-STRETCHES = 4  # tasks of a pass for each thread of the workers, at most
-STRETCH_NUMBERS = 1 << 25  # numbers of the rows for which a task more pays: a tenth of a second
-TASKS = 64  # about so many tasks are enough for a pass, and more threads get one each
 FAN = 8  # sums of so many tasks are added up by one more task
 ASKED_EVERY = 5.0  # seconds after which a cluster that is silent is asked whether it has workers
 NO_WORKERS = 60.0  # seconds without any worker after which a cluster is given up
@@ -218,10 +214,8 @@ class DaskEngine(Engine):
 
     def telling(self, callback: Callable[[Any], object] | None) -> Callable[[Any], None]:
         """Return a callback of a solver that tells the cluster each step, and then `callback`.
-
-        Steps are events of dask under the name "aucert":
-        `client.subscribe_topic("aucert", print)` shows them.
-        """
+        Steps are events of dask under the name "aucert": `client.subscribe_topic("aucert", print)`
+        shows them."""
 
         def publish(step: Any) -> None:
             with one_sentence():
@@ -250,9 +244,12 @@ class DaskEngine(Engine):
         who: Any = self.client.who_has(self._parts)  # dask's own types fit no use of it
         holders = {k: min(who[part.key]) for k, part in enumerate(self._parts) if who.get(part.key)}
         many = max(1, sum(threads.values()))
-        each = max(1, min(STRETCHES, TASKS // many))
+        # 4: tasks of a pass for each thread of the workers, at most
+        # 64: about so many tasks are enough for a pass, and more threads get one each
+        each = max(1, min(4, 64 // many))
         if self.numbers is not None:
-            each = min(each, 1 + self.numbers // (many * STRETCH_NUMBERS))
+            # 1 << 25: numbers of the rows for which a task more pays: a tenth of a second
+            each = min(each, 1 + self.numbers // (many * (1 << 25)))
         return stretches(self.count, holders, threads, each)
 
     def _wait_for(self, futures: list[Future]) -> None:
@@ -284,17 +281,10 @@ Split = Callable[[np.ndarray], tuple[Any, Any]]
 
 
 def dask_rows(
-    X: Any,
-    y: Any,
-    weight: Any,
-    split: Split | None,
-    client: Client | None = None,
-    qid: Any = None,
+    X: Any, y: Any, weight: Any, split: Split | None, client: Client | None = None, qid: Any = None
 ) -> tuple[PartitionedRows, np.ndarray]:
     """Return the rows of a dask collection, and both labels: the negative and the positive one.
-
-    With `qid` they are `GroupedRows`.
-    """
+    With `qid` they are `GroupedRows`."""
     found, close = _client(client)
     cluster: Any = found  # dask's own types fit neither its arguments nor its results
     try:
@@ -324,17 +314,19 @@ def _parts(
     groups: list[Any] | None,
     split: Split | None,
 ) -> tuple[list[Future], np.ndarray]:
-    """Return the partitions on the cluster, and both labels.
-
-    The labels themselves are let go of on return, before the first pass.
-    """
+    """Return the partitions on the cluster, and both labels. The labels themselves are let go of on
+    return, before the first pass."""
     held = cluster.compute(labels)
     positive = other = None
     if split is not None:
         found = [cluster.submit(_distinct, y, k) for k, y in enumerate(held)]
         with one_sentence():
             kinds = raised(cluster.gather(found))
-        positive, other = split(_union(kinds))
+        some = {f"partition {k}": kind for k, kind in enumerate(kinds) if kind.size}
+        if not some:
+            raise NoRowsError("all partitions are empty: there are no rows")
+        check_one_type(some, "the labels")
+        positive, other = split(_sorted(np.concatenate(list(some.values()))))
     parts = [
         dask.delayed(_part, pure=False)(
             k,
@@ -428,15 +420,6 @@ def _distinct(y: Any, index: int) -> np.ndarray:
     return _sorted(labels, f" of partition {index}")
 
 
-def _union(kinds: list[np.ndarray]) -> np.ndarray:
-    """Return the distinct labels of all blocks."""
-    some = {f"partition {k}": kind for k, kind in enumerate(kinds) if kind.size}
-    if not some:
-        raise NoRowsError("all partitions are empty: there are no rows")
-    check_one_type(some, "the labels")
-    return _sorted(np.concatenate(list(some.values())))
-
-
 def _sorted(labels: np.ndarray, where: str = "") -> np.ndarray:
     try:
         return np.unique(labels)
@@ -449,9 +432,7 @@ def _part(
     index: int, X: Any, y: Any, weight: Any, positive: Any, group: Any = None
 ) -> tuple[Any, ...]:
     """Return a block as it is, the mask of its positive rows, its weights, and perhaps its groups.
-
-    With groups and no positive label, the numbers y stand in the place of the mask.
-    """
+    With groups and no positive label, the numbers y stand in the place of the mask."""
     own: Any = getattr(X, "index", None)
     for other in (y, weight, group):
         index_of: Any = getattr(other, "index", None)
@@ -467,6 +448,6 @@ def _part(
         X = X.to_numpy()  # a column is then in one piece; without a copy where the frame has it so
     weight = None if weight is None else np.asarray(weight)
     if group is not None and positive is None:
-        return X, as_numbers(f"y of partition {index}", y), weight, np.asarray(group)
+        return X, as_float64(y, f"y of partition {index}"), weight, np.asarray(group)
     mask = np.asarray(check_labels(y, f"y of partition {index}") == positive, dtype=bool)
     return (X, mask, weight) if group is None else (X, mask, weight, np.asarray(group))

@@ -128,9 +128,7 @@ def _next_pivots(
     kernel: Kernel, X: Any, features: np.ndarray, left: np.ndarray, least: float, size: int
 ) -> list[int]:
     """Return the rows with the largest remainders, without those that the others nearly explain.
-
-    One row at a time gives the greedy pivots. Several at a time share one matrix product.
-    """
+    One row at a time gives the greedy pivots. Several at a time share one matrix product."""
     if size <= 1:
         p = int(left.argmax())
         return [p] if left[p] > least else []
@@ -226,11 +224,9 @@ NEARLY_ALL = 0.9  # Rows have full rank if their factor takes this share of them
 
 
 def takes_many_features(space: Gram) -> bool:
-    """Return whether so many features are needed that the kernel is better left as it is.
-
-    The number that would be too many is taken of the rows, evenly spread: a kernel has at least the
-    rank that it has on them.
-    """
+    """Return whether so many features are needed that the kernel is better left as it is. The
+    number that would be too many is taken of the rows, evenly spread: a kernel has at least the
+    rank that it has on them."""
     n = space.n
     if n < PLAIN_FROM:
         return False
@@ -243,17 +239,11 @@ def takes_many_features(space: Gram) -> bool:
     return int(pstrf(K, tol=RELATIVE_TOL * top, lower=1)[2]) > NEARLY_ALL * some.size
 
 
-MOST_FRACTIONS = 2_000_000  # Most products of fractions to spend on columns that depend on others.
-LEAST_PIVOT = 1e-10  # A remainder below this share of a column's length counts as rounding.
-
-
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """A basis of the columns, made nearly orthonormal.
-
-    With M = P X[:, basis] T, P the projection orthogonal to the constants, |M u| >= sigma |u|.
-    All other columns are X[:, basis] C, each but for a constant, exactly.
-    """
+    """A basis of the columns, made nearly orthonormal. With M = P X[:, basis] T, P the projection
+    orthogonal to the constants, |M u| >= sigma |u|. All other columns are X[:, basis] C, each but
+    for a constant, exactly."""
 
     basis: np.ndarray
     others: np.ndarray
@@ -288,9 +278,7 @@ class Columns:
 
     def apart(self, w: np.ndarray) -> float:
         """Return how far w is from weights of least norm: its part on which the scores are blind.
-
-        The blind weights are spanned by N = [-C; I], and |N u| >= |u|.
-        """
+        The blind weights are spanned by N = [-C; I], and |N u| >= |u|."""
         if not self.others.size:
             return 0.0
         mine, size = w[self.basis], np.abs(self.C).T @ np.abs(w[self.basis])
@@ -317,7 +305,8 @@ def independent_columns(space: Rows) -> Columns | None:
     A[:, ~varies] = 0.0
     R, order = scipy.linalg.qr(A / lengths, mode="r", pivoting=True)
     pivots = np.abs(np.diag(R))
-    rank = int((pivots > LEAST_PIVOT).sum())
+    # 1e-10: a remainder below this share of a column's length counts as rounding
+    rank = int((pivots > 1e-10).sum())
     if rank == 0:
         return None
     basis, others = order[:rank], order[rank:]
@@ -331,11 +320,9 @@ def independent_columns(space: Rows) -> Columns | None:
 def _proved(
     A: np.ndarray, basis: np.ndarray, others: np.ndarray, T: np.ndarray, C: np.ndarray
 ) -> Columns | None:
-    """Return the columns if A T is proved to be nearly orthonormal.
-
-    A has one rounding an entry (the offset taken off), the product gamma_r |A| |T|; the mean
-    squares of M'M - I are computed with gamma_n |M|^2.
-    """
+    """Return the columns if A T is proved to be nearly orthonormal. A has one rounding an entry
+    (the offset taken off), the product gamma_r |A| |T|; the mean squares of M'M - I are computed
+    with gamma_n |M|^2."""
     n, rank = A.shape
     product = A @ T
     M = product - product.mean(axis=0)
@@ -367,7 +354,8 @@ def _dependence(
         used = [at for at, share in enumerate(shares) if share]
         spent += raw.shape[0] * (len(used) + 1)
         C[:, k] = [float(share) for share in shares]
-        if spent > MOST_FRACTIONS:
+        # 2_000_000: most products of fractions to spend on columns that depend on others
+        if spent > 2_000_000:
             return None
         if not _depends(raw[:, column], raw[:, basis[used]], [shares[at] for at in used]):
             return None

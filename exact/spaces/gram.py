@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, TooLargeError
-from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
+from ..tools.rounding import LONG_UNIT, UNIT, Bound, gamma, short_chain, short_sum
 from ..tools.threads import in_parts, one_thread, workers
 from ..tools.wording import at_most, warn_the_user
 from .kernels import Kernel, lengths_of
@@ -45,9 +45,7 @@ def shortfall(A: np.ndarray, shift: float = 0.0) -> float | None:
 
 def room(A: np.ndarray) -> float:
     """Return a margin above the proof's usual loss to rounding, for a semidefinite matrix (n, n).
-
-    If A minus this margin has a Cholesky factor, the proof for A usually succeeds.
-    """
+    If A minus this margin has a Cholesky factor, the proof for A usually succeeds."""
     return 16 * A.shape[0] * UNIT * float(np.abs(A).max())
 
 
@@ -125,8 +123,6 @@ AS_STORED = (
 
 FLOAT32 = 2.0**-24  # relative rounding of one float32 number
 ASYMMETRY = 1e-10, 64 * FLOAT32  # of the largest entry: K in float64, and in float32
-CLEARLY = 1e-6  # of the largest entry: an eigenvalue nearer zero lacks some diagonal, no constant
-LARGEST_SHARE = 0.125  # of the largest entry: a shift beyond it is not rounding, however many rows
 
 
 def as_meant(meaning: str) -> str:
@@ -135,13 +131,8 @@ def as_meant(meaning: str) -> str:
 
 
 SIDE = 512  # Rows of a tile: one in single precision is a megabyte, which stays in the cache.
-
-# Relative gap from which single precision is enough: it moves the optimum to second order.
-SINGLE_FROM = 1e-7
 SPARE = 0.8  # Share of the free memory that the tiles may take.
-
-# Sums that a product is made of, with any number of threads: so its bits are the same.
-PARTS = 8
+PARTS = 8  # sums that a product is made of, with any number of threads: so its bits are the same
 MEMORY = Path("/proc/meminfo")  # Where Linux says how much memory is free.
 
 
@@ -212,7 +203,8 @@ class Tiles:
 def format_for(n: int, tol: float) -> type[np.floating]:
     """Return the format in which half a matrix of side n is held for a relative gap of `tol`."""
     numbers, room = 0.5 * n * (n + SIDE), SPARE * free_memory()
-    if tol < SINGLE_FROM and 8 * numbers <= room:
+    # 1e-7: relative gap from which single precision is enough: it moves the optimum to second order
+    if tol < 1e-7 and 8 * numbers <= room:
         return np.float64
     if 4 * numbers <= room:
         return np.float32
@@ -220,10 +212,6 @@ def format_for(n: int, tol: float) -> type[np.floating]:
         f"the kernel matrix of {n} rows takes {4 * numbers / 1e9:.3g} GB and "
         f"{room / 1e9:.3g} GB are free for it: take landmarks (aucert.approx.Nystrom) or fewer rows"
     )
-
-
-FEW = 0.5  # share of coefficients that are not zero up to which only their columns of K are made
-RECENT = 4  # products that are remembered: a certificate needs each several times
 
 
 class Gram(Space):
@@ -377,14 +365,18 @@ class Gram(Space):
         if self._is_proved(top):
             return
         least = float(np.linalg.eigvalsh(self.K)[0])
-        given, rounding = self.K, _rounding_of_entries(self.K, top)
-        most, raised = min(self.n * rounding, LARGEST_SHARE * top), 2 * room(given) - least
+        # What rounding may have done to an entry: 1 to a whole number, 0 to one of float64.
+        given, whole = self.K, bool((self.K == np.floor(self.K)).all())
+        rounding = 1.0 if whole else FLOAT32 * top * _is_float32(self.K)
+        # 0.125: of the largest entry: a shift beyond it is not rounding, however many rows
+        most, raised = min(self.n * rounding, 0.125 * top), 2 * room(given) - least
         if raised <= most:
             said = at_most(raised, 3)  # and that is added, so that the words are true
             self.K = given + float(said) * np.eye(self.n)
-            kind = "whole numbers" if rounding == 1 else "float32 numbers"
+            kind = "whole numbers" if whole else "float32 numbers"
             self.meaning = f"K + {said} I, as the rounding of {kind} hides so much,"
-        elif least < -CLEARLY * top:
+        # 1e-6: of the largest entry: an eigenvalue nearer zero lacks some diagonal, no constant
+        elif least < -1e-6 * top:
             said = at_most(10 * top, 1)
             self.K = given + float(said)
             self.meaning = f"K + {said} in every entry, a constant that pairs cancel,"
@@ -450,11 +442,8 @@ class Gram(Space):
         off = self.noise * mass_of(w, self.lengths) ** 2 + self.shift * float(w @ w)
         return (share * size + UNIT * self.norm2(w) + off) * (1 + gamma(self.n + 8))
 
-    def dual_norm2(self, c: np.ndarray) -> float:
-        return self.norm2(c)
-
-    def dual_norm2_error(self, c: np.ndarray) -> float:
-        return self.norm2_error(c)
+    def dual_norm2(self, c: np.ndarray) -> Bound:
+        return Bound(self.norm2(c), self.norm2_error(c))
 
     def inner(self, w: np.ndarray, other: np.ndarray) -> float:
         return float((w * self.scores(other)).sum())
@@ -520,7 +509,8 @@ class Gram(Space):
         used = np.flatnonzero(np.any(new, axis=0))
         products = np.zeros((len(new), self.n), dtype=np.longdouble)
         with one_thread():
-            if used.size <= FEW * self.n:
+            # 0.5: share of nonzero coefficients up to which only their columns of K are made
+            if used.size <= 0.5 * self.n:
                 self._through_columns(new, used, products)
             else:
                 self._through_half(new, products)
@@ -528,7 +518,8 @@ class Gram(Space):
             raise InputError("the kernel has values that are not finite on these rows: rescale X")
         products.flags.writeable = False
         found = [(w.copy(), product) for w, product in zip(new, products, strict=True)]
-        self._recent = [*self._recent, *found][-max(RECENT, len(found)) :]
+        # 4: products that are remembered: a certificate needs each several times
+        self._recent = [*self._recent, *found][-max(4, len(found)) :]
 
     def _through_columns(
         self, vectors: list[np.ndarray], used: np.ndarray, products: np.ndarray
@@ -573,10 +564,3 @@ def _is_float32(matrix: np.ndarray) -> bool:
     """Return whether every number is one of float32, so that it may have been rounded to it."""
     with np.errstate(over="ignore", under="ignore"):
         return bool((matrix.astype(np.float32) == matrix).all())
-
-
-def _rounding_of_entries(matrix: np.ndarray, top: float) -> float:
-    """Return what rounding may have done to an entry: 1 to a whole number, 0 to one of float64."""
-    if (matrix == np.floor(matrix)).all():
-        return 1.0
-    return FLOAT32 * top if _is_float32(matrix) else 0.0

@@ -59,12 +59,6 @@ def of_two_classes(level: float, blocks: Iterator[Any], index: int) -> Iterator[
     return (Block(b.columns, b.key > level, b.weight) for b in blocks)
 
 
-# The pairs of one row weigh less than this, so that sums of grid scores stay below 2^63.
-LARGEST_MASS = 1 << 40
-NO_COLUMNS = np.zeros((0, 0))
-KINDS = 2  # So many different keys are remembered, and one more.
-
-
 @dataclass(eq=False)
 class OrderCounts:
     """Of some partitions."""
@@ -73,10 +67,10 @@ class OrderCounts:
     count: int = 0
     top: int = 1
     names: dict[int, np.ndarray] = field(default_factory=dict)
-    keys: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    keys: np.ndarray = field(default_factory=lambda: np.zeros(0))  # two kinds, and one more
 
     def merge(self, other: OrderCounts) -> OrderCounts:
-        keys = np.union1d(self.keys, other.keys)[: KINDS + 1]
+        keys = np.union1d(self.keys, other.keys)[:3]
         return OrderCounts(
             self.mass + other.mass,
             self.count + other.count,
@@ -101,7 +95,8 @@ def counted_pairs(group: np.ndarray, key: np.ndarray, weight: np.ndarray) -> tup
     block[1:] |= ranks[1:] != ranks[:-1]
     starts = np.flatnonzero(first)
     largest = float(np.add.reduceat(weight[order], starts).max()) * float(weight.max())
-    if not largest < LARGEST_MASS:
+    # 1 << 40: sums of grid scores, weighted so, stay below 2^63
+    if not largest < 1 << 40:
         raise InputError(
             f"the pairs of one row weigh {largest:.3g} together, more than can be counted exactly: "
             "use smaller groups or weights"
@@ -128,17 +123,12 @@ def grouped_facts(blocks: Iterator[Any], index: int) -> tuple[Facts, OrderCounts
 
     def noted() -> Iterator[Any]:
         for block in blocks:
-            seen.append(block._replace(columns=NO_COLUMNS))
+            seen.append(block._replace(columns=np.zeros((0, 0))))
             yield block
 
-    facts = facts_of(noted(), index)
-    return facts, _order_of(seen, index)
-
-
-def _order_of(seen: list[Any], index: int) -> OrderCounts:
-    whole = whole_partition(seen)
+    facts, whole = facts_of(noted(), index), whole_partition(seen)
     if whole is None:
-        return OrderCounts()
+        return facts, OrderCounts()
     if not np.isfinite(whole.key).all():
         row = int(np.argmin(np.isfinite(whole.key)))
         raise InputError(
@@ -146,7 +136,7 @@ def _order_of(seen: list[Any], index: int) -> OrderCounts:
         )
     mass, count, top = counted_pairs(whole.group, whole.key, whole.weight)
     names = {index: np.unique(whole.group)}
-    return OrderCounts(mass, count, top, names, np.unique(whole.key)[: KINDS + 1])
+    return facts, OrderCounts(mass, count, top, names, np.unique(whole.key)[:3])
 
 
 def check_groups_whole(names: dict[int, np.ndarray], advice: str) -> int:
@@ -191,7 +181,6 @@ def groups_taken(share: float, whole: bool, blocks: Iterator[Any], index: int) -
 
 # What is to be done where a group is split.
 SORT = "sort the rows by their group and cut them between groups"
-MANY_GROUPS = 200  # Groups from which a sample consists of whole groups.
 
 
 class GroupedRows(PartitionedRows):
@@ -262,7 +251,8 @@ class GroupedRows(PartitionedRows):
 
     def drawn_groups(self, size: int) -> Drawn:
         """Return about `size` rows: whole groups where there are many."""
-        return self._taken_groups(min(1.0, size / self.n), self.groups >= MANY_GROUPS)
+        # 200: groups from which a sample consists of whole groups
+        return self._taken_groups(min(1.0, size / self.n), self.groups >= 200)
 
     def all_rows(self) -> Drawn:
         """Return all rows, in the order of the partitions."""

@@ -19,18 +19,13 @@ FEATURE_BLOCK = 64
 
 # Units in the last place by which numpy's exp may be wrong. Tests measure less than 1.5.
 EXP_UNITS = 4
-LARGEST_ENTRY = 1e150  # Largest entry of X: squares of differences of larger ones may overflow.
 LEAST_SQUARE = 1e-290  # Added to k(x, x) in bounds of lengths, to cover underflow.
-CHECKED_ROWS = 50  # Number of rows on which a user's kernel is checked.
 
 
 class Kernel(Protocol):
-    """A positive semidefinite function of two rows.
-
-    Rows come as a float64 array or, where X is sparse, as CSR. An object with these three methods
-    is a kernel: `solve` and the others take it where they take a name. A `name` is optional.
-    Several threads may call it at once.
-    """
+    """A positive semidefinite function of two rows. Rows come as a float64 array or, where X is
+    sparse, as CSR. An object with these three methods is a kernel: `solve` and the others take it
+    where they take a name. A `name` is optional. Several threads may call it at once."""
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         """Return the matrix of k(x, z): (n, m)."""
@@ -42,20 +37,17 @@ class Kernel(Protocol):
 
     def noise(self, X: Any) -> float:
         """Return a bound of |computed k(x, z) - k(x, z)| / sqrt(k(x, x) k(z, z)) on these rows.
-
-        Between rows of two sets, the larger of their bounds must hold.
-        """
+        Between rows of two sets, the larger of their bounds must hold."""
         ...
 
 
 def check_kernel(kernel: Kernel, X: Any) -> None:
-    """Raise `InputError` unless a kernel keeps its contract on some of the rows X (n, d).
-
-    A few rows prove nothing about the others; they catch a wrong shape, a diagonal or a bound of
-    rounding that is not that of the values, and a function that is not a kernel.
-    """
+    """Raise `InputError` unless a kernel keeps its contract on some of the rows X (n, d). A few
+    rows prove nothing about the others; they catch a wrong shape, a diagonal or a bound of rounding
+    that is not that of the values, and a function that is not a kernel."""
     n = int(X.shape[0])
-    some = X[np.unique(np.linspace(0, n - 1, min(n, CHECKED_ROWS)).astype(int))]
+    # 50: number of rows on which a user's kernel is checked
+    some = X[np.unique(np.linspace(0, n - 1, min(n, 50)).astype(int))]
     K, own, noise = np.asarray(kernel(some, some)), kernel.diagonal(some), kernel.noise(some)
     size, called = some.shape[0], name_of(kernel)
     if K.shape != (size, size) or np.shape(own) != (size,):
@@ -104,7 +96,7 @@ def features_of(X: Any) -> int:
 def check_size(X: Any) -> None:
     """Raise `InputError` if the square of an entry of `X` overflows."""
     top = float(abs(X).max()) if sp.issparse(X) else float(np.abs(X).max(initial=0.0))
-    if not top <= LARGEST_ENTRY:
+    if not top <= 1e150:  # largest entry of X: squares of differences of larger ones may overflow
         raise InputError("X has values so large that their squares overflow: rescale it")
 
 
@@ -175,7 +167,6 @@ class Linear:
 
 # A distance by products below this share of |x|^2 + |z|^2 is computed again by differences.
 CLOSE = 0.25
-TINY = 2.0**-1070  # What one term of a sum can lose to underflow.
 
 
 @dataclass(frozen=True)
@@ -201,16 +192,14 @@ class Gaussian(Radial):
     def noise(self, X: Any) -> float:
         """Return a bound of the errors of `squared_distances`, its product with gamma, and exp."""
         check_size(X)
-        return noise_of_exp(distance_noise(X) + gamma(3), (X.shape[1] + 8) * TINY * self.gamma)
+        lost = (X.shape[1] + 8) * 2.0**-1070  # what terms of a sum can lose to underflow
+        return noise_of_exp(distance_noise(X) + gamma(3), lost * self.gamma)
 
 
 def squared_distances(X: Any, Z: Any) -> np.ndarray:
-    """Return |x - z|^2 (n, m): by differences for few features, otherwise by products.
-
-    Products, |x|^2 + |z|^2 - 2 x'z, are much faster for many features, but lose the digits of rows
-    that are close together and far from the rest. Those distances are computed again by
-    differences.
-    """
+    """Return |x - z|^2 (n, m): by differences for few features, otherwise by products. Products,
+    |x|^2 + |z|^2 - 2 x'z, are much faster for many features, but lose the digits of rows that are
+    close together and far from the rest. Those distances are computed again by differences."""
     X, Z = float_rows(X), float_rows(Z)
     if sp.issparse(X) or sp.issparse(Z):
         rows, others = X, Z
@@ -233,12 +222,10 @@ def squared_distances(X: Any, Z: Any) -> np.ndarray:
 
 
 def distance_noise(X: Any) -> float:
-    """Return a bound of the relative error of `squared_distances` between any of these rows.
-
-    By differences: three roundings a term, and the chain of additions. By products, with S = |x|^2
-    + |z|^2 of the centred rows: |x|^2, |z|^2 and 2 x'z err by gamma_k S together twice, the two
-    additions and the centring by less than 12 u S; what is kept is at least CLOSE S before that.
-    """
+    """Return a bound of the relative error of `squared_distances` between any of these rows. By
+    differences: three roundings a term, and the chain of additions. By products, with S = |x|^2 +
+    |z|^2 of the centred rows: |x|^2, |z|^2 and 2 x'z err by gamma_k S together twice, the two
+    additions and the centring by less than 12 u S; what is kept is at least CLOSE S before that."""
     k = features_of(X)
     if not sp.issparse(X) and k <= FEATURE_BLOCK:
         return gamma(k + 4)

@@ -15,12 +15,6 @@ from ..errors import InputError
 from ..tools.threads import in_parts, one_thread, workers
 from .rows import Rows
 
-FEW_COORDINATES = 20  # up to which differences are cheaper than finding out which rows recur
-BLOCK_NUMBERS = 1 << 17  # numbers in the differences that are held at a time
-MOST_PARTS, PART_NUMBERS = 16, 1 << 22  # parts of the pairs, and numbers in the matrices of all
-PRODUCTS = 32  # of the linear algebra in the time of one number of a pass over rows
-RIDGE, GROWTH = 1e-14, 100  # of the trace, where rounding has made a matrix indefinite
-
 
 class PairGraph:
     """L = D - A - A', A the pairs' weights and D their sums by row, without forming L."""
@@ -43,7 +37,8 @@ class PairGraph:
 def differences_gram(space: Rows, i: np.ndarray, j: np.ndarray, share: np.ndarray) -> np.ndarray:
     """Return sum_k share_k d_k d_k' for d_k = x_i - x_j: (dim, dim)."""
     # Sparse rows are not centred: far from the origin the Laplacian would cancel.
-    if space.dim > FEW_COORDINATES and not space.is_sparse:
+    # 20: up to which differences are cheaper than finding out which rows recur
+    if space.dim > 20 and not space.is_sparse:
         touched, place = np.unique(np.concatenate([i, j]), return_inverse=True)
         if 2 * touched.size <= i.size:  # few rows, many pairs: X'L X
             X, (p, q) = space.rows(touched), np.split(place, 2)
@@ -60,17 +55,16 @@ def differences_gram(space: Rows, i: np.ndarray, j: np.ndarray, share: np.ndarra
 
 
 def _dense_gram(X: np.ndarray, i: np.ndarray, j: np.ndarray, root: np.ndarray) -> np.ndarray:
-    """Return the sum of d_k d_k' over pairs, d_k = root_k (x_i - x_j): (dim, dim).
-
-    Pairs are taken so many at a time that their differences stay in the cache. They are divided
-    into parts that do not depend on the number of threads, and the parts added up in order.
-    """
+    """Return the sum of d_k d_k' over pairs, d_k = root_k (x_i - x_j): (dim, dim). Pairs are taken
+    so many at a time that their differences stay in the cache. They are divided into parts that do
+    not depend on the number of threads, and the parts added up in order."""
     dim, m = X.shape[1], i.size
-    size = max(dim, BLOCK_NUMBERS // dim)
+    size = max(dim, (1 << 17) // dim)  # numbers in the differences that are held at a time
     if m <= size:
         D = (X[i] - X[j]) * root
         return D.T @ D
-    step = -(-m // max(1, min(MOST_PARTS, PART_NUMBERS // dim**2)))
+    # 16, 1 << 22: parts of the pairs, and numbers in the matrices of all
+    step = -(-m // max(1, min(16, (1 << 22) // dim**2)))
 
     def work(first: int) -> np.ndarray:
         total = np.zeros((dim, dim))
@@ -83,19 +77,20 @@ def _dense_gram(X: np.ndarray, i: np.ndarray, j: np.ndarray, root: np.ndarray) -
         return total
 
     with one_thread():
-        parts = in_parts(work, range(0, m, step), workers(m * dim**2 // PRODUCTS))
+        # 32: of the linear algebra in the time of one number of a pass over rows
+        parts = in_parts(work, range(0, m, step), workers(m * dim**2 // 32))
     return sum(parts[1:], parts[0])
 
 
 def factored(H: np.ndarray) -> np.ndarray:
     """Return the Cholesky factor of H, with a ridge where rounding made it indefinite."""
-    ridge = RIDGE * float(np.abs(np.diag(H)).sum())
+    ridge = 1e-14 * float(np.abs(np.diag(H)).sum())
     while np.isfinite(ridge):
         factor, failed = dpotrf(H)
         if not failed:
             return factor
         H.flat[:: H.shape[0] + 1] += ridge
-        ridge = GROWTH * ridge or 1.0
+        ridge = 100 * ridge or 1.0
     raise InputError("the features are so large that their curvature overflows: rescale them")
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol, Self, cast, runtime_chec
 import numpy as np
 
 from ..errors import CertificateError, InputError, NoRowsError
-from ..tools.checks import as_numbers, check_count
+from ..tools.checks import check_count
 from ..tools.lossless import as_float64, check_labels
 from ..tools.rounding import gamma
 from .blocks import BLOCK_NUMBERS, Block, Drawn, block_memory, fingerprint, merged, new_key
@@ -38,10 +38,8 @@ class Unusable(Exception):
 
 @runtime_checkable
 class Partition(Protocol):
-    """A part of the rows; it is small to send, and its rows are read where it is used.
-
-    It yields the same blocks each time, and it may be empty or hold one class alone.
-    """
+    """A part of the rows; it is small to send, and its rows are read where it is used. It yields
+    the same blocks each time, and it may be empty or hold one class alone."""
 
     @property
     def name(self) -> str:
@@ -105,7 +103,7 @@ class ArrayPartition:
         group = key = None
         if self.group is not None:
             group = named(check_labels(self.group, f"the groups of {self.name}"), self.name)
-            key = as_numbers(f"the keys of {self.name}", self.key)
+            key = as_float64(self.key, f"the keys of {self.name}")
         labels = {"labels": self.positive, "weights": self.weight, "groups": group, "keys": key}
         given = {name: held for name, held in labels.items() if held is not None}
         if any(held.shape != (n,) for held in given.values()):
@@ -157,10 +155,8 @@ def named(group: np.ndarray, where: str) -> np.ndarray:
 
 class Task(NamedTuple):
     """Work on one partition after another, and the sum of two answers: both are sent to them.
-
-    `run(blocks, index)` returns the answer of partition number `index`; `merge(first, second)`
-    the sum of two, in any order. It may change both.
-    """
+    `run(blocks, index)` returns the answer of partition number `index`; `merge(first, second)` the
+    sum of two, in any order. It may change both."""
 
     run: Callable[[Iterator[Any], int], Any]
     merge: Callable[[Any, Any], Any]
@@ -190,7 +186,11 @@ def _marked(blocks: Iterator[Block], key: np.ndarray, digest: Any) -> Iterator[B
             if numbers is not None:
                 digest.update(np.array(numbers.shape).tobytes())
                 digest.update(fingerprint(numbers, key).tobytes())
-        digest.update(block.label_bytes())
+        if block.group is None or block.key is None:
+            digest.update(np.packbits(block.positive).tobytes())
+        else:
+            named = block.group.tobytes() + str(block.group.dtype).encode()
+            digest.update(block.key.tobytes() + named)
         yield block
 
 
@@ -210,11 +210,6 @@ def replied_in_order(
     pairs = zip(partitions, places, strict=True)
     return reduce(partial(joined, task), (replied(task, part, k, key) for part, k in pairs))
 
-
-ATTEMPTS = 3  # A pass over the partitions is tried so often where processes die.
-STRETCHES = (
-    64  # of partitions that a pass is made of, for any number of processes: so its bits agree
-)
 
 # Sums by bin are kept up to so many numbers (32 MB); where they have more, rows are read twice.
 KEPT_NUMBERS = 1 << 22
@@ -244,10 +239,8 @@ class Engine:
 
 @dataclass(eq=False)
 class LocalEngine(Engine):
-    """Partitions read by this process, or by several through joblib.
-
-    `heard` is called with how many partitions of a pass have been read, and how many there are.
-    """
+    """Partitions read by this process, or by several through joblib. `heard` is called with how
+    many partitions of a pass have been read, and how many there are."""
 
     partitions: Sequence[Partition]
     jobs: int = 1
@@ -264,7 +257,7 @@ class LocalEngine(Engine):
 
     def run(self, task: Task, key: np.ndarray) -> Reply:
         count, parts, jobs = self.count, self.partitions, min(self.jobs, self.count)
-        pieces = min(STRETCHES, count)
+        pieces = min(64, count)  # for any number of processes: so its bits agree
         cuts = [count * k // pieces for k in range(pieces + 1)]
         words = [(task, parts[a:b], range(a, b), key) for a, b in pairwise(cuts)]
         if jobs == 1:
@@ -272,14 +265,14 @@ class LocalEngine(Engine):
         from joblib import Parallel, delayed
         from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-        for _ in range(ATTEMPTS):
+        for _ in range(3):  # where processes die
             run = Parallel(n_jobs=jobs, return_as="generator", batch_size=1)
             try:
                 return self._heard(task, run(delayed(replied_in_order)(*some) for some in words))
             except TerminatedWorkerError:
                 continue  # the next call starts new processes
         raise InputError(
-            f"processes that read the partitions died {ATTEMPTS} times, most often for want of "
+            "processes that read the partitions died three times, most often for want of "
             "memory: use fewer of them, or smaller partitions"
         )
 
@@ -347,9 +340,6 @@ def facts_of(blocks: Iterator[Block], index: int) -> Facts:
     return found
 
 
-ROW_WEIGHTS = 1e-50, 1e50  # those of partitions lie between these, or are zero: none is rescaled
-
-
 def _facts_of_block(block: Block, index: int, before: int) -> Facts:
     columns, positive, weight = block.columns, block.positive, block.weight
     total = columns.sum(axis=1)
@@ -358,7 +348,7 @@ def _facts_of_block(block: Block, index: int, before: int) -> Facts:
     n, plus = positive.size, int(positive.sum())
     mass, whole = np.array([n - plus, plus], dtype=float), True
     if weight is not None:
-        low, high = ROW_WEIGHTS
+        low, high = 1e-50, 1e50  # none is rescaled
         fine = (weight == 0) | ((weight >= low) & (weight <= high))
         if not fine.all():
             row = int(np.argmin(fine))
@@ -379,9 +369,7 @@ def _refuse(columns: np.ndarray, before: int) -> NoReturn:
 
 def marks(seen: int, more: int, share: float) -> np.ndarray:
     """Return which of a class's next `more` rows are taken: number k if k = floor(m / share).
-
-    `seen` rows came before.
-    """
+    `seen` rows came before."""
     first, last = int(np.ceil(seen * share)), int(np.ceil((seen + more) * share)) + 1
     at = (np.arange(first, last) / share).astype(np.int64) - seen
     return at[(at >= 0) & (at < more) & (np.diff(at, prepend=-1) > 0)]
@@ -391,10 +379,8 @@ def rows_taken(
     before: dict[int, tuple[int, int]], taken: Callable[[int, int, int], np.ndarray],
     blocks: Iterator[Block], index: int,
 ) -> list[tuple[int, Drawn]]:  # fmt: skip
-    """Return rows by their numbers within their class, next to the partition's number.
-
-    `taken(side, seen, more)` says which of a class's next `more` rows, of `seen` that came before.
-    """
+    """Return rows by their numbers within their class, next to the partition's number. `taken(side,
+    seen, more)` says which of a class's next `more` rows, of `seen` that came before."""
     seen, found = list(before[index]), []
     for block in blocks:
         places = []
@@ -427,13 +413,6 @@ def assembled(parts: list[tuple[int, Drawn]]) -> Drawn:
     whole = (None if own[0] is None else np.concatenate(own) for own in zip(*every, strict=True))
     found = Drawn(*whole)  # type: ignore[arg-type]
     return found._replace(rows=found.rows.astype(float, copy=False))
-
-
-# Rows are fewer than this: counts of them, and small multiples of these, are exact in float64.
-MOST_ROWS = 1 << 50
-
-# The offset is the mean, rounded to the range of its column over two to this power.
-OFFSET_BITS = 10
 
 
 class PartitionedRows(FeatureWeights):
@@ -480,10 +459,19 @@ class PartitionedRows(FeatureWeights):
         self.n, self.dim = self.facts.n, self.facts.low.size
         if self.n == 0:
             raise NoRowsError("all partitions are empty: there are no rows")
-        if self.n >= MOST_ROWS:
+        if self.n >= 1 << 50:  # counts, and small multiples of them, are exact in float64
             raise InputError(f"{self.n} rows are more than can be counted exactly: take a part")
-        self.offset = _rounded_mean(self.facts)
-        self.reach = self._reach()
+        facts, spread = self.facts, self.facts.high - self.facts.low
+        # The mean with few digits, 2^-10 of the spread: the same however the rows are cut.
+        step = np.ldexp(1.0, np.frexp(spread)[1] - 10)
+        mean = np.clip(facts.total / facts.n, facts.low, facts.high)
+        near = np.rint(np.where(spread > 0, mean / step, 0.0)) * step
+        self.offset = np.where(spread > 0, near, facts.low)
+        # The distance from there to the farthest corner of the box of all rows.
+        ends = np.maximum(facts.high - self.offset, self.offset - facts.low)
+        with np.errstate(over="ignore"):
+            reach = float(np.sqrt(np.sum(ends * ends))) * (1 + gamma(self.dim + 8))
+        self.reach = check_reach(reach, reach == 0)
         self.sample: Drawn | None = None
         self._drawn: dict[tuple[float, float], Drawn] = {}
         self.last_range: tuple[np.ndarray, np.ndarray] | None = None
@@ -529,9 +517,7 @@ class PartitionedRows(FeatureWeights):
         return self
 
     def total(
-        self,
-        work: Callable[[Iterator[Any], int], Any],
-        add: Callable[[Any, Any], Any] = merged,
+        self, work: Callable[[Iterator[Any], int], Any], add: Callable[[Any, Any], Any] = merged
     ) -> Any:
         """Return the sum of `work(blocks, index)` over all partitions, as `add` makes it.
 
@@ -586,27 +572,7 @@ class PartitionedRows(FeatureWeights):
         """Refuse: the scores are as long as the data, and never come here."""
         raise InputError("the scores of rows in partitions are never held: evaluate the problem")
 
-    careful_scores = pull = dual_norm2 = dual_norm2_error = cast(Any, scores)
-
-    def _reach(self) -> float:
-        """Return the distance from the offset to the farthest corner of the box of all rows."""
-        ends = np.maximum(self.facts.high - self.offset, self.offset - self.facts.low)
-        with np.errstate(over="ignore"):
-            reach = float(np.sqrt(np.sum(ends * ends))) * (1 + gamma(self.dim + 8))
-        return check_reach(reach, reach == 0)
-
-
-def _rounded_mean(facts: Facts) -> np.ndarray:
-    """Return the mean with few digits: the same number however the rows are cut and added up."""
-    spread = facts.high - facts.low
-    step = np.ldexp(1.0, np.frexp(spread)[1] - OFFSET_BITS)
-    mean = np.clip(facts.total / facts.n, facts.low, facts.high)
-    near = np.rint(np.where(spread > 0, mean / step, 0.0)) * step
-    return np.where(spread > 0, near, facts.low)
-
-
-_ODD = 0x9E3779B97F4A7C15
-_MIX = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # constants of splitmix64
+    careful_scores = pull = dual_norm2 = cast(Any, scores)
 
 
 def hashed_numbers(place: int, start: int, count: int, seed: int, kinds: int) -> np.ndarray:
@@ -620,9 +586,9 @@ def hashed_numbers(place: int, start: int, count: int, seed: int, kinds: int) ->
 def scrambled(x: np.ndarray) -> np.ndarray:
     """Return a bijection of 64-bit numbers that looks random: splitmix64."""
     with np.errstate(over="ignore"):
-        x = (x + np.uint64(1)) * np.uint64(_ODD)
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(_MIX[0])
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(_MIX[1])
+        x = (x + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
 
 
@@ -687,10 +653,8 @@ def fold_of(rows: PartitionedRows, fold: int, folds: int, seed: int) -> tuple[An
 
 
 def split_by(rows: PartitionedRows, chosen: Callable[..., Iterator[Any]]) -> tuple[Any, Any]:
-    """Return the rows that are not held out, and those that are, as rows of the same kind.
-
-    Each is read once for its sizes, sums and box. A pass over either reads all partitions.
-    """
+    """Return the rows that are not held out, and those that are, as rows of the same kind. Each is
+    read once for its sizes, sums and box. A pass over either reads all partitions."""
     train, test = (
         type(rows)(SomeRowsEngine(rows.engine, partial(chosen, held_out)), rows.columns)
         for held_out in (False, True)

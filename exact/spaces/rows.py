@@ -44,10 +44,8 @@ LARGE = 1_000_000
 
 def held_rows(X: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the rows to compute with, their squared norms (n,) and what was taken off them (d,).
-
     Any offset will do: it cancels in every pair, and saves digits where a column's mean is large
-    next to its spread.
-    """
+    next to its spread."""
     if not centred and X.size >= LARGE and X.flags.c_contiguous:
         mean, moment, squares = surveyed(X)
         if (np.abs(mean) <= np.sqrt(moment / 2)).all():
@@ -68,9 +66,7 @@ def _finite(mean: np.ndarray) -> np.ndarray:
 
 def surveyed(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return columns' means and mean squares, (d,), and squared norms of rows, (n,): one reading.
-
-    What overflows is infinite.
-    """
+    What overflows is infinite."""
     (n, d), step = X.shape, max(1, BLOCK_NUMBERS // X.shape[1])
     total, moment, squares = np.zeros(d), np.zeros(d), np.empty(n)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -117,10 +113,8 @@ def scores_of(X: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 
 def pull_of(X: np.ndarray, c: np.ndarray, block: int) -> np.ndarray:
-    """Return X'c, (d,), summed so many rows at a time; of many rows in parts as `scores_of`.
-
-    The parts make no chain of additions longer than block + n / block + 7.
-    """
+    """Return X'c, (d,), summed so many rows at a time; of many rows in parts as `scores_of`. The
+    parts make no chain of additions longer than block + n / block + 7."""
     if X.size < SHARED:
         return _pulled(X, c, block)
     blocks, jobs = -(-X.shape[0] // block), workers(X.size)
@@ -205,11 +199,9 @@ def check_reach(reach: float, zero: bool) -> float:
 
 
 class Space:
-    """A space of functions on n rows.
-
-    Kinds of spaces have `held`, `given`, `gram`, `apart` and `grouped`, or None there, so that a
-    caller asks what a space can do and never which type it has.
-    """
+    """A space of functions on n rows. Kinds of spaces have `held`, `given`, `gram`, `apart` and
+    `grouped`, or None there, so that a caller asks what a space can do and never which type it
+    has."""
 
     n: int
     dim: int  # number of coordinates
@@ -253,12 +245,8 @@ class Space:
         """Return a bound of the rounding in `norm2`."""
         raise NotImplementedError
 
-    def dual_norm2(self, c: np.ndarray) -> float:
+    def dual_norm2(self, c: np.ndarray) -> Bound:
         """Return |sum_i c_i k_i|^2 as accurately as possible, or a tight upper bound of it."""
-        raise NotImplementedError
-
-    def dual_norm2_error(self, c: np.ndarray) -> float:
-        """Return a bound of the rounding in `dual_norm2`."""
         raise NotImplementedError
 
     def rows(self, index: np.ndarray) -> Any:
@@ -287,6 +275,11 @@ _NONE = Space()
 def space_of(X: object) -> Space:
     """Return `X` if it is a space that a caller made; for any other data one that holds nothing."""
     return X if isinstance(X, Space) else _NONE
+
+
+def squared(norm2: float, error: float, rounding: float) -> Bound:
+    """Return a squared norm, and what an error of the vector and the sum of squares do to it."""
+    return Bound(norm2, error * (2 * float(np.sqrt(norm2)) + error) + rounding * norm2)
 
 
 class FeatureWeights(Space):
@@ -420,18 +413,12 @@ class Rows(FeatureWeights):
     def _longest(self) -> tuple[int, int]:
         return most_numbers(self.X) if sp.issparse(self.X) else (self.dim, self.n)
 
-    def dual_norm2(self, c: np.ndarray) -> float:
-        """Return |pull(c)|^2, the pull summed in the long format."""
+    def dual_norm2(self, c: np.ndarray) -> Bound:
+        """Return |pull(c)|^2, the pull in the long format; it errs by gamma sum |c_i| |x_i|."""
         pulled = long_pull(self._given(), self.offset, c)
-        return float((pulled * pulled).sum())
-
-    def dual_norm2_error(self, c: np.ndarray) -> float:
-        """Return e (2 |pull(c)| + e) and the rounding of the square, e = gamma sum |c_i| |x_i|."""
-        norm2 = self.dual_norm2(c)
         size = float(np.abs(c) @ self.norms) * (1 + gamma(self.n))
-        error = gamma(self.n + 8, LONG_UNIT) * size
         square = gamma(self.dim + 4, LONG_UNIT) + 2 * UNIT
-        return error * (2 * float(np.sqrt(norm2)) + error) + square * norm2
+        return squared(float((pulled * pulled).sum()), gamma(self.n + 8, LONG_UNIT) * size, square)
 
     @cached_property
     def sizes(self) -> np.ndarray:

@@ -27,10 +27,8 @@ BALLS = ("none", "l1", "l2")
 
 
 class Judged(NamedTuple):
-    """The objective at some weights, a bound of its rounding, and a lower bound of the optimum.
-
-    The bound `error` is infinite outside the ball; `lower` includes its rounding.
-    """
+    """The objective at some weights, a bound of its rounding, and a lower bound of the optimum. The
+    bound `error` is infinite outside the ball; `lower` includes its rounding."""
 
     value: float
     error: float

@@ -22,16 +22,11 @@ import scipy.sparse as sp
 from ..tools.checks import check_number
 from ..tools.exact_numbers import power_of_two, whole_numbers_of
 
-PRODUCT, PIVOT = 1.5e-7, 1.5e-6  # seconds of a product in a sum, and of one in elimination
-LARGEST = 5e7  # most products spent on one question; a question that needs more gets no answer
-
 
 @dataclass(frozen=True, eq=False)
 class ExactOptimum:
-    """F*(S) as a fraction, whether a feature is redundant in S, and a minimiser as floats.
-
-    w (s,) is None where it was not asked for, or floats cannot hold it.
-    """
+    """F*(S) as a fraction, whether a feature is redundant in S, and a minimiser as floats. w (s,)
+    is None where it was not asked for, or floats cannot hold it."""
 
     value: Fraction
     redundant: bool
@@ -39,10 +34,8 @@ class ExactOptimum:
 
 
 class ExactMoments:
-    """Exact F of given rows, with row weights and the penalty lam/2 |w|^2.
-
-    The sums over rows are computed on demand.
-    """
+    """Exact F of given rows, with row weights and the penalty lam/2 |w|^2. The sums over rows are
+    computed on demand."""
 
     def __init__(
         self,
@@ -67,9 +60,11 @@ class ExactMoments:
         s, n = len(support), self._X.shape[0]
         pairs = ((int(i), int(j)) for a, i in enumerate(support) for j in support[a:])
         new = sum(pair not in self._entries for pair in pairs)
-        if new * n + s**3 > LARGEST:
+        # 5e7: most products spent on one question; a question that needs more gets no answer
+        if new * n + s**3 > 5e7:
             return np.inf
-        return new * n * PRODUCT + (s + 1) ** 3 * PIVOT
+        # 1.5e-7, 1.5e-6: seconds of a product in a sum, and of one in elimination
+        return new * n * 1.5e-7 + (s + 1) ** 3 * 1.5e-6
 
     def affordable(self, support: np.ndarray, end: float = np.inf) -> bool:
         """Return whether an answer will be ready before `end` (`time.perf_counter`)."""
@@ -141,7 +136,9 @@ class ExactMoments:
             x, power = whole_numbers_of(np.asarray(values, dtype=float))
             x = x - x[0]  # pairs do not see the shift, and it makes the numbers shorter
             if self.lam:  # the penalty must be a whole number in these units, too
-                finer = max(0, -((_twos(self.lam) - 2 * power) // 2))
+                top, bottom = self.lam.numerator, self.lam.denominator  # its powers of two
+                twos = (top & -top).bit_length() - bottom.bit_length()
+                finer = max(0, -((twos - 2 * power) // 2))
                 x, power = x * (1 << finer), power - finer
             sides = [x[side] for side in self._sides]
             weighted = [a * y for a, y in zip(self._weights, sides, strict=True)]
@@ -168,11 +165,9 @@ class ExactMoments:
 
 
 def _eliminate(rows: list[list[int]]) -> tuple[list[int], int, int | None]:
-    """Eliminate a bordered positive semidefinite matrix in place (Bareiss).
-
-    Returns the places of its pivots, the last pivot, and the first place where the border is
-    outside the range of the matrix, if there is one.
-    """
+    """Eliminate a bordered positive semidefinite matrix in place (Bareiss). Returns the places of
+    its pivots, the last pivot, and the first place where the border is outside the range of the
+    matrix, if there is one."""
     s, last, kept = len(rows) - 1, 1, []
     for p in range(s):
         pivot = rows[p][p]
@@ -188,9 +183,3 @@ def _eliminate(rows: list[list[int]]) -> tuple[list[int], int, int | None]:
         last = pivot
         kept.append(p)
     return kept, last, None
-
-
-def _twos(x: Fraction) -> int:
-    """Return the power of two of a dyadic fraction: x 2^-that is an odd whole number."""
-    top, bottom = x.numerator, x.denominator
-    return (top & -top).bit_length() - 1 - (bottom.bit_length() - 1)

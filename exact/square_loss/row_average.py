@@ -29,16 +29,12 @@ from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
 
 DENSE = 500  # largest side of a matrix whose largest eigenvalue is computed rather than bounded
 SLACK = 0.2  # a bound of an eigenvalue is at most 1 / (1 - SLACK) times too large
-FAILURE = 1e-9  # chance that it is too small
-NUMBERS, ROWS = 1 << 20, 2048  # most numbers and rows in a block
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The rows X, weights (one each without), and what was subtracted, as they were given.
-
-    Bounds that include all rounding refer to them.
-    """
+    """The rows X, weights (one each without), and what was subtracted, as they were given. Bounds
+    that include all rounding refer to them."""
 
     X: np.ndarray | sp.csr_matrix
     weight: np.ndarray | None
@@ -109,11 +105,9 @@ class RowAverage:
         return self.means[1] - self.means[0]
 
     def part(self, rows: np.ndarray | slice, factor: float) -> RowAverage:
-        """Return F with the sum over these rows only, times `factor`.
-
-        The means and the terms without rows stay those of all rows: m parts that share out the
-        rows, each with the factor m, have F as their mean. The paper's block has the factor n / b.
-        """
+        """Return F with the sum over these rows only, times `factor`. The means and the terms
+        without rows stay those of all rows: m parts that share out the rows, each with the factor
+        m, have F as their mean. The paper's block has the factor n / b."""
         X, positive, mass = self.X[rows], self.positive[rows], factor * self.mass[rows]
         return RowAverage(X, positive, mass, self.means, self.share, self.lam)
 
@@ -146,11 +140,10 @@ class RowAverage:
         return np.asarray(self.X.T @ c) - totals @ self.means
 
     def curvature(self, rng: np.random.Generator) -> float:
-        """Return an upper bound of the largest eigenvalue of the Hessian, 2 M + lam I.
-
-        The eigenvalue itself where n + 1 or d is small. Otherwise by Lanczos' method, raised so far
-        that by Kuczynski and Wozniakowski (1992, theorem 4.2) it fails with chance `FAILURE` only.
-        """
+        """Return an upper bound of the largest eigenvalue of the Hessian, 2 M + lam I. The
+        eigenvalue itself where n + 1 or d is small. Otherwise by Lanczos' method, raised so far
+        that by Kuczynski and Wozniakowski (1992, theorem 4.2) it fails with a chance
+        of 1e-9 only."""
         n, d = self.X.shape
         if isinstance(self.X, np.ndarray) and min(n + 1, d) <= DENSE:
             gram = self._gram()
@@ -183,11 +176,9 @@ class RowAverage:
 def top_eigenvalue(
     times: Callable[[np.ndarray], np.ndarray], dim: int, rng: np.random.Generator, rank: int
 ) -> float:
-    """Return an upper bound of the largest eigenvalue of a semidefinite matrix.
-
-    See `RowAverage.curvature`. Exact to rounding where the steps exhaust the space.
-    """
-    wanted = (math.log(1.648 * math.sqrt(dim) / FAILURE) / math.sqrt(SLACK) + 1) / 2
+    """Return an upper bound of the largest eigenvalue of a semidefinite matrix. See
+    `RowAverage.curvature`. Exact to rounding where the steps exhaust the space."""
+    wanted = (math.log(1.648 * math.sqrt(dim) / 1e-9) / math.sqrt(SLACK) + 1) / 2
     steps = min(math.ceil(wanted), dim, rank + 1)
     basis = np.zeros((steps, dim))
     diagonal, off_diagonal = np.zeros(steps), np.zeros(steps)
@@ -220,11 +211,8 @@ class SquareParts:
 
 
 def square_parts(loss: RowAverage, w: np.ndarray) -> SquareParts:
-    """Return the parts of F at `w` (d,); the rows of `loss` count as the data.
-
-    Bounds hold in any order of a block's sums: m terms lose at most gamma_m of their
-    sizes.
-    """
+    """Return the parts of F at `w` (d,); the rows of `loss` count as the data. Bounds hold in any
+    order of a block's sums: m terms lose at most gamma_m of their sizes."""
     (n, d), side, size = loss.X.shape, loss.positive.astype(int), np.abs(w)
     score, slip = np.empty(n), np.empty(n)
     shift, far = np.zeros((2, d)), np.zeros((2, d))
@@ -281,7 +269,7 @@ def _pulled(loss: RowAverage, rho: np.ndarray, error: np.ndarray) -> tuple[np.nd
 
 
 def _step(loss: RowAverage) -> int:
-    return max(64, min(ROWS, NUMBERS // loss.dim))
+    return max(64, min(2048, (1 << 20) // loss.dim))  # most numbers and rows in a block
 
 
 def _chain(loss: RowAverage) -> int:
@@ -290,9 +278,7 @@ def _chain(loss: RowAverage) -> int:
     return min(step, n) + 2 * (n // step + 1) + 12
 
 
-def _blocks(
-    loss: RowAverage,
-) -> Iterator[tuple[slice, np.ndarray | sp.csr_matrix, np.ndarray]]:
+def _blocks(loss: RowAverage) -> Iterator[tuple[slice, np.ndarray | sp.csr_matrix, np.ndarray]]:
     """Yield slices, their rows, and what must still be subtracted from the rows of each class."""
     n, d = loss.X.shape
     step = _step(loss)
@@ -307,13 +293,10 @@ def _blocks(
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """delta (d,) and Sigma (d, d) of the two classes.
-
-    size (d,), where known, is the largest absolute value of each feature before centring: what
-    is smaller than its rounding says nothing. What rounding has cost, in the features' own
-    units: entry (d,) bounds the error in an entry of the centred rows, mean (d,) is the largest of
-    what the two class means have lost.
-    """
+    """delta (d,) and Sigma (d, d) of the two classes. size (d,), where known, is the largest
+    absolute value of each feature before centring: what is smaller than its rounding says nothing.
+    What rounding has cost, in the features' own units: entry (d,) bounds the error in an entry of
+    the centred rows, mean (d,) is the largest of what the two class means have lost."""
 
     delta: np.ndarray
     sigma: np.ndarray
@@ -338,12 +321,10 @@ def moments(
 def row_moments(
     average: RowAverage, columns: np.ndarray | None = None, offset: np.ndarray | None = None
 ) -> Moments:
-    """Return delta and Sigma of a loss that is given as an average over rows. [SHT, eq. (4)]
-
-    A difference of two floats is right to one unit of itself. So an entry x less the offset, less
-    the computed class mean, is off by a unit of either difference, however large x is; that the
-    mean is off too is the same for all rows of a class, and is measured: `Moments.mean`.
-    """
+    """Return delta and Sigma of a loss that is given as an average over rows. [SHT, eq. (4)] A
+    difference of two floats is right to one unit of itself. So an entry x less the offset, less the
+    computed class mean, is off by a unit of either difference, however large x is; that the mean is
+    off too is the same for all rows of a class, and is measured: `Moments.mean`."""
     columns = np.arange(average.dim) if columns is None else np.asarray(columns)
     means, n = average.means[:, columns], average.mass.size
     sigma = np.zeros((columns.size, columns.size))

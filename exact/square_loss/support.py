@@ -55,18 +55,9 @@ from .row_average import (
 )
 
 CONSTANT = 1e-12  # what a feature varies by in the classes is rounding below this times its size
-NULL = 1e-13  # variances below this count as zero; the features are scaled to variance one
-WELL = 1e-4  # least eigenvalue of Sigma_SS, at variance one a feature, to use its inverse
 UNCLEAR = 1e-8  # a variance left below this, over the least eigenvalue, has lost too many digits
-IMPROVES = 1e-12  # a swap that lowers F* by less than this times F* is rounding
-PAIRS = 8  # number of best pairs of features tried as starts
-ENTRIES = 1 << 18  # pairs of features in one block
 REGULAR = 1e-8  # least entry of D: below it features count as dependent, and no bound is made
 LARGEST_SIDE = 500  # most features for which a bound from all of them is affordable
-TOLERANCE = 1e-9  # default of the gap to reach; F(0) = 1 sets the scale
-ANSWERS = 20_000  # most supports whose optimum is computed in whole numbers
-BLUR, DRIFT = 1e-6, 1e-3  # largest error of an entry and of a class mean, over the spread
-FAINT = 1e-290  # least variance of floats
 LARGEST_WORK = 1e9  # most rows times features squared for which `sparse_floor` is affordable
 
 
@@ -81,12 +72,10 @@ class SupportOptimum:
 
 
 class SupportLoss:
-    """F and its minima on supports, from the moments; nothing here is a bound.
-
-    Features are divided by `scale` (d,) to have variance one within the classes. `scaled_sigma`
-    (d, d) has the penalty in it and one or zero on its diagonal; features that are not
-    `informative` (d,) are the same constant in both classes.
-    """
+    """F and its minima on supports, from the moments; nothing here is a bound. Features are divided
+    by `scale` (d,) to have variance one within the classes. `scaled_sigma` (d, d) has the penalty
+    in it and one or zero on its diagonal; features that are not `informative` (d,) are the same
+    constant in both classes."""
 
     def __init__(self, moments: Moments, lam: float = 0.0):
         delta, sigma = np.asarray(moments.delta), np.asarray(moments.sigma)
@@ -109,7 +98,8 @@ class SupportLoss:
         self.scaled_sigma = np.where(np.outer(varies, varies), correlation, 0.0)
         noise = float((np.finfo(float).eps * size / self.scale)[varies].max(initial=0.0))
         self.informative = varies | (self.scaled_delta != 0.0)
-        self._null, self._slip = NULL + noise, 1e-8 + 8 * noise
+        # 1e-13: variances below this count as zero; the features are scaled to variance one
+        self._null, self._slip = 1e-13 + noise, 1e-8 + 8 * noise
 
     def value(self, w: np.ndarray) -> float:
         """Return F(w) = w'Sigma w + (1 - w'delta)^2 + lam/2 |w|^2 at `w` (d,)."""
@@ -130,18 +120,14 @@ class SupportLoss:
         return SupportOptimum(factor.support, factor.q, 1 / (1 + factor.q), w)
 
     def additions(self, support: Iterable[int], end: float = np.inf) -> np.ndarray:
-        """Return F*(S with i) for each feature i: (d,). F*(S) itself where i is in S.
-
-        Features that hardly vary when S is known are looked at one by one, up to the time `end`
-        (`time.perf_counter`); then they count as F*(S).
-        """
+        """Return F*(S with i) for each feature i: (d,). F*(S) itself where i is in S. Features that
+        hardly vary when S is known are looked at one by one, up to the time `end`
+        (`time.perf_counter`); then they count as F*(S)."""
         return self._additions(self._factor(_check_support(support, self.dim)), end)
 
     def swaps(self, support: Iterable[int], end: float = np.inf) -> np.ndarray:
-        """Return F*(S without S_j, with i) for each place j in sorted S and feature i: (s, d).
-
-        NaN where i is already in S, and for places j not evaluated before the time `end`.
-        """
+        """Return F*(S without S_j, with i) for each place j in sorted S and feature i: (s, d). NaN
+        where i is already in S, and for places j not evaluated before the time `end`."""
         chosen = _check_support(support, self.dim)
         values, sure = swapped(self._factor(chosen), self.scaled_sigma, self.scaled_delta)
         for place in np.flatnonzero(~sure):
@@ -152,10 +138,8 @@ class SupportLoss:
         return values
 
     def best_swap(self, support: Iterable[int], end: float = np.inf) -> Swap | None:
-        """Return the swap after which F*(S) is lowest; None where no swap is possible.
-
-        Whether it lowers F*(S) is for the caller to see; `end` as in `swaps`.
-        """
+        """Return the swap after which F*(S) is lowest; None where no swap is possible. Whether it
+        lowers F*(S) is for the caller to see; `end` as in `swaps`."""
         chosen = _check_support(support, self.dim)
         if chosen.size in (0, self.dim) or time.perf_counter() >= end:
             return None
@@ -258,7 +242,8 @@ class Factor:
 def swapped(factor: Factor, sigma: np.ndarray, delta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return F* after each swap, (s, d), and whether each row of it has its digits, bool (s,)."""
     support, s, d = factor.support, factor.support.size, delta.size
-    if factor.basis.shape[1] < s or np.isinf(factor.q) or factor.least <= WELL:
+    # 1e-4: least eigenvalue of Sigma_SS, at variance one a feature, to use its inverse
+    if factor.basis.shape[1] < s or np.isinf(factor.q) or factor.least <= 1e-4:
         return np.ones((s, d)), np.zeros(s, dtype=bool)
     rows, P, variance = sigma[support], factor.basis @ factor.basis.T, np.diag(sigma)
     A, own = P @ rows, np.diag(P)[:, None]
@@ -280,7 +265,8 @@ def swap_descent(
     here = loss.optimum(support)
     for _ in range(max_swaps):
         swap = loss.best_swap(here.support, end)
-        if swap is None or not swap.value < here.value * (1 - IMPROVES):
+        # 1e-12: a swap that lowers F* by less than this times F* is rounding
+        if swap is None or not swap.value < here.value * (1 - 1e-12):
             break
         after = loss.optimum({*here.support.tolist(), swap.into} - {swap.out})
         if not after.value < here.value:  # the swap's gain was rounding
@@ -317,7 +303,7 @@ def pair_blocks(loss: SupportLoss, used: np.ndarray) -> Iterator[tuple[np.ndarra
     Where 1 - |rho| is below `UNCLEAR`, or a feature does not vary, q is -inf and the last is zero.
     """
     delta, varies = loss.scaled_delta[used], np.diag(loss.scaled_sigma)[used] > 0
-    step = max(1, ENTRIES // max(used.size, 1))
+    step = max(1, (1 << 18) // max(used.size, 1))  # pairs of features in one block
     for low in range(0, used.size - 1, step):
         some = np.arange(low, min(low + step, used.size - 1))
         a, b = np.nonzero(np.arange(used.size)[None, :] > some[:, None])
@@ -347,13 +333,12 @@ def best_pairs(loss: SupportLoss, count: int, end: float = np.inf) -> list[np.nd
 def good_support(
     loss: SupportLoss, k: int, starts: Iterable[Iterable[int]] = (), end: float = np.inf
 ) -> SupportOptimum:
-    """Return the best result of swaps from several starts, as many as time allows.
-
-    They are those given, the largest mean differences, the greedy choice, and the greedy choices
-    that begin with the best pairs.
-    """
+    """Return the best result of swaps from several starts, as many as time allows. They are those
+    given, the largest mean differences, the greedy choice, and the greedy choices that begin with
+    the best pairs."""
     best, ways = swap_descent(loss, screened(loss)[:k], end=end), [*starts]
-    pairs = best_pairs(loss, PAIRS, end) if k >= 2 and time.perf_counter() < end else []
+    # 8: number of best pairs of features tried as starts
+    pairs = best_pairs(loss, 8, end) if k >= 2 and time.perf_counter() < end else []
     for at, start in enumerate([*ways, (), *pairs]):
         if at >= len(ways) and time.perf_counter() >= end:
             break
@@ -376,12 +361,10 @@ class Diagonal:
 
 
 def certified_diagonal(sigma: np.ndarray) -> Diagonal | None:
-    """Return D > 0 with sigma - D positive semidefinite, or None where there is next to none.
-
-    D is a multiple of what remains of each variance when the other features are known. That it
-    is below sigma is proved by a Cholesky factorisation: where it runs to its end, the matrix is
-    above -gamma_{s+1} times its trace. [Rump 2006, "Verification of positive definiteness"]
-    """
+    """Return D > 0 with sigma - D positive semidefinite, or None where there is next to none. D is
+    a multiple of what remains of each variance when the other features are known. That it is below
+    sigma is proved by a Cholesky factorisation: where it runs to its end, the matrix is above
+    -gamma_{s+1} times its trace. [Rump 2006, "Verification of positive definiteness"]"""
     side = len(sigma)
     try:
         inverse = scipy.linalg.cho_solve(scipy.linalg.cho_factor(sigma), np.eye(side))
@@ -407,12 +390,10 @@ def certified_diagonal(sigma: np.ndarray) -> Diagonal | None:
 
 
 def cholesky_slip(rest: np.ndarray, tried: np.ndarray) -> float:
-    """Return how far below zero an eigenvalue of sigma - diag(tried) may be, and what D loses.
-
-    A Cholesky factorisation of `rest` that runs to its end, in floats, proves that its eigenvalues
+    """Return how far below zero an eigenvalue of sigma - diag(tried) may be, and what D loses. A
+    Cholesky factorisation of `rest` that runs to its end, in floats, proves that its eigenvalues
     are above -c / (1 - c) times its trace, c = gamma_{s+1}. [Rump 2006] The diagonal of `rest` is
-    off by a unit of itself, and so is what is left of `tried` by one of that.
-    """
+    off by a unit of itself, and so is what is left of `tried` by one of that."""
     side, trace = len(rest), float(np.maximum(np.diag(rest), 0.0).sum())
     return 1.001 * gamma(side + 2) * trace + 2 * UNIT * float(tried.max())
 
@@ -474,11 +455,9 @@ def objective_floor(
     q: float | np.ndarray, k: int, least: float | np.ndarray, error: MomentError
 ) -> np.ndarray:
     """Return the F* that no support with this bound of q comes below, moments' rounding included.
-
     Sigma_SS of the data is at least (1 - h) times the computed one, h = k error.sigma / least, and
-    delta_S is off by at most sqrt(k) error.delta, so that q_S of the data is at most
-    (sqrt(q) + sqrt(k) error.delta / sqrt(least))^2 / (1 - h).
-    """
+    delta_S is off by at most sqrt(k) error.delta, so that q_S of the data is at most (sqrt(q) +
+    sqrt(k) error.delta / sqrt(least))^2 / (1 - h)."""
     c, h = rounding_of_floor(k, least, error)
     root = np.sqrt(np.maximum(q, 0.0)) + c
     floor = (1 - 8 * UNIT) / (1 + root * root / (1 - h) * (1 + 8 * UNIT))
@@ -488,10 +467,8 @@ def objective_floor(
 def rounding_of_floor(
     k: int, least: float | np.ndarray, error: MomentError
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return c and h of `objective_floor`: q of the data is at most (sqrt(q) + c)^2 / (1 - h).
-
-    h is at most one half; there it says that nothing is known.
-    """
+    """Return c and h of `objective_floor`: q of the data is at most (sqrt(q) + c)^2 / (1 - h). h is
+    at most one half; there it says that nothing is known."""
     least = np.asarray(least, dtype=float)
     h = np.minimum(k * error.sigma / least * (1 + 4 * UNIT), 0.5)
     return np.sqrt(k / least) * error.delta * (1 + 4 * UNIT), h
@@ -508,18 +485,16 @@ def objective_ceiling(loss: SupportLoss, w: np.ndarray, error: MomentError) -> f
 
 @dataclass(frozen=True, eq=False)
 class SupportBounds:
-    """What is proved about F on the supports of given rows; `loss` enters no bound.
-
-    `error` is that of the moments, on features that are neither `silent` (constant on all rows)
-    nor `blurred` (floats tell too little about them). `tol` decides what rounding is too much.
-    """
+    """What is proved about F on the supports of given rows; `loss` enters no bound. `error` is that
+    of the moments, on features that are neither `silent` (constant on all rows) nor `blurred`
+    (floats tell too little about them). `tol` decides what rounding is too much."""
 
     loss: SupportLoss
     error: MomentError
     exact: ExactMoments
     silent: np.ndarray
     blurred: np.ndarray
-    tol: float = TOLERANCE
+    tol: float = 1e-9  # of the gap; F(0) = 1 sets the scale
     _asked: list[int] = field(default_factory=lambda: [0])
 
     @property
@@ -534,7 +509,7 @@ class SupportBounds:
     @property
     def spent(self) -> bool:
         """Whether the allowance of supports in whole numbers is used up."""
-        return self._asked[0] >= ANSWERS
+        return self._asked[0] >= 20_000  # most supports whose optimum is computed in whole numbers
 
     def ceiling(self, w: np.ndarray, end: float = np.inf) -> float:
         """Return an upper bound of F(w) on the rows; inf where none can be had."""
@@ -573,9 +548,7 @@ class SupportBounds:
 
     def redundant(self, support: np.ndarray, end: float = np.inf) -> bool:
         """Return whether a feature is proved to add nothing to the others: no F* is lost by it.
-
-        False where q is infinite, or it would take too long to see.
-        """
+        False where q is infinite, or it would take too long to see."""
         if not self.exact.affordable(support, end):
             return False
         return self.exact.optimum(support, 0.0).redundant
@@ -593,7 +566,7 @@ class SupportBounds:
         return floor, 1 / (1 + max(float(delta @ diagonal.inverse @ delta), 0.0)) - floor
 
 
-def support_bounds_of(average: RowAverage, tol: float = TOLERANCE) -> SupportBounds:
+def support_bounds_of(average: RowAverage, tol: float = 1e-9) -> SupportBounds:
     """Return the bounds of F on the supports of an average over rows."""
     source = average.source or Source(average.X, average.mass, None)
     found = row_moments(average, offset=source.offset)
@@ -601,7 +574,13 @@ def support_bounds_of(average: RowAverage, tol: float = TOLERANCE) -> SupportBou
     delta, sigma = np.where(silent, 0.0, found.delta), found.sigma.copy()
     sigma[flat], sigma[:, flat] = 0.0, 0.0
     loss = SupportLoss(Moments(delta, sigma, found.size), average.lam)
-    blurred = ~silent & _blurred(loss, found, flat)
+    # Blurred are features about which floats tell too little: they call one constant while its
+    # numbers differ, it varies by less than floats have, or its entries or means have lost much.
+    variance = np.diag(loss.sigma) + loss.lam / 2
+    called = ~loss.informative | ((np.diag(loss.scaled_sigma) == 0) & ~flat)
+    faint = (variance < 1e-290) & ~(flat & (loss.lam == 0) & (np.abs(loss.delta) > 1e-145))
+    rough = (found.entry > 1e-6 * loss.scale) | (found.mean > 1e-3 * loss.scale)
+    blurred = ~silent & (called | faint | rough | ~np.isfinite(loss.scale))
     trusted = ~silent & ~blurred
     scale = loss.scale[trusted]
     error = moment_error(
@@ -612,16 +591,6 @@ def support_bounds_of(average: RowAverage, tol: float = TOLERANCE) -> SupportBou
     )
     exact = ExactMoments(source.X, average.positive, source.weight, average.lam)
     return SupportBounds(loss, error, exact, silent, blurred, tol)
-
-
-def _blurred(loss: SupportLoss, found: Moments, flat: np.ndarray) -> np.ndarray:
-    """Return the features about which the moments, as floats, tell too little."""
-    variance = np.diag(loss.sigma) + loss.lam / 2
-    # A feature that floats call constant, while its numbers differ.
-    called = ~loss.informative | ((np.diag(loss.scaled_sigma) == 0) & ~flat)
-    faint = (variance < FAINT) & ~(flat & (loss.lam == 0) & (np.abs(loss.delta) > FAINT**0.5))
-    rough = (found.entry > BLUR * loss.scale) | (found.mean > DRIFT * loss.scale)
-    return called | faint | rough | ~np.isfinite(loss.scale)
 
 
 def _constant(
@@ -642,10 +611,8 @@ def _constant(
 
 
 def sparse_floor(average: RowAverage, k: int) -> float:
-    """Return a lower bound of F over all weights with at most k nonzeros, without a search.
-
-    Zero, which holds for any F, where the features are dependent, or too many: more than 500.
-    """
+    """Return a lower bound of F over all weights with at most k nonzeros, without a search. Zero,
+    which holds for any F, where the features are dependent, or too many: more than 500."""
     n, d = average.mass.size, average.dim
     if d > LARGEST_SIDE or n * d * d > LARGEST_WORK:
         return 0.0
@@ -657,10 +624,8 @@ def sparse_floor(average: RowAverage, k: int) -> float:
 
 
 def objective_above(average: RowAverage, w: np.ndarray) -> float:
-    """Return an upper bound of F(w), rounding included, from the features that w uses.
-
-    A looser one, from a single look at each row, where their moments would take too long.
-    """
+    """Return an upper bound of F(w), rounding included, from the features that w uses. A looser
+    one, from a single look at each row, where their moments would take too long."""
     used = np.flatnonzero(w)
     average, w = average.among(used), w[used]
     if average.mass.size * used.size**2 <= LARGEST_WORK:

@@ -46,10 +46,7 @@ from .branch_and_bound import SearchStep, SubsetSearch, run
 from .dive import compile_dive
 
 METHODS = ("auto", "branch-and-bound", "exhaustive")
-START_SHARE = 0.3  # share of the time that is spent on good supports to start from
 MOST_SUPPORTS, MOST_PAIRS = 2_000_000, 50_000_000  # most that are tried; pairs are cheap
-FEW_SUPPORTS = 10_000  # up to this many supports, trying all of them is quicker than a search
-CHUNK = 4096  # supports in one batch: their matrices fit into the cache
 PAIR_SLIP = 32 * UNIT  # what rounding takes off the q of two features of least eigenvalue one
 LEAST_SLIP = 4 * UNIT  # what it takes off that eigenvalue
 
@@ -207,7 +204,8 @@ def best_subset(
     if method == "branch-and-bound":
         compile_dive()  # before the clock of the search starts
     ready, limit = time.perf_counter(), np.inf if max_time is None else max_time
-    start = good_support(loss, k, starts, ready + START_SHARE * limit)
+    # 0.3: share of the time that is spent on good supports to start from
+    start = good_support(loss, k, starts, ready + 0.3 * limit)
     if method == "exhaustive":
         found = try_all(bounds, k, start, ready + limit, callback)
     else:
@@ -242,7 +240,7 @@ def better_tried(bounds: SupportBounds, k: int, n: int) -> bool:
     """Return whether all supports should be tried: few, or with no bound to begin a search with."""
     used = bounds.useful.size  # constant features are left out
     supports = math.comb(used, min(k, used))
-    if supports <= FEW_SUPPORTS:
+    if supports <= 10_000:  # up to this many supports, trying all of them is quicker than a search
         return True
     hard = used > LARGEST_SIDE or (bounds.loss.lam == 0 and used >= n - 1)
     return hard and supports <= (MOST_PAIRS if k == 2 else MOST_SUPPORTS)
@@ -291,7 +289,8 @@ def try_all(
 
 def _batches(bounds: SupportBounds, used: np.ndarray, k: int) -> Iterator[Batch]:
     loss, every = bounds.loss, itertools.combinations(used.tolist(), k)
-    while chunk := list(itertools.islice(every, CHUNK)):
+    # 4096: supports in one batch: their matrices fit into the cache
+    while chunk := list(itertools.islice(every, 4096)):
         supports = np.array(chunk, dtype=np.intp).reshape(len(chunk), k)
         sigma = loss.scaled_sigma[supports[:, :, None], supports[:, None, :]]
         yield supports, *whole_ceilings(sigma, loss.scaled_delta[supports])

@@ -32,15 +32,8 @@ from ..square_loss.support import (
 )
 from .dive import CANDIDATE, IN, OUT, dive
 
-WORK, MOST_NODES = 4e7, 5000  # operations of a dive, some hundredths of a second; and its nodes
-NODE_WORK = 8.0  # operations of a node, and bytes of its matrix, over the square of its side
-SLOTS, SLOT_BYTES = 64, 1e8  # the greatest depth of a dive, and the bytes its matrices may take
-BOUNDING, SPLITTING = 0.5, 3.0  # what bounding and splitting take, in eigenvalue problems
-EIGEN_SIDE = 200  # an eigenvalue problem below this side is too quick to look at the clock
-EIGEN_SECONDS = 1e-9  # an eigenvalue problem takes about this times its side cubed
-SLOW = 5e8  # multiplications of a dive that even a slow processor makes in a second
+WORK = 4e7  # operations of a dive, some hundredths of a second
 DEPENDENT = 10 * REGULAR  # eigenvalues below this tell which features depend on each other
-NEAR = 2  # so do those up to this multiple of the least one
 
 # A support that was found, the lowest bound of what is closed, and open nodes with their bounds.
 Opened = tuple[SupportOptimum | None, float, list[tuple[float, np.ndarray]]]
@@ -130,12 +123,12 @@ class SubsetSearch:
             chosen = members if members.size <= self.k else inside
             found, bound = self.bounds.leaf(chosen, self.upper, self.end)
             return found, max(bound, floor), []
-        self._need(BOUNDING, members.size)
+        self._need(0.5, members.size)  # in eigenvalue problems
         sigma = self.loss.scaled_sigma[np.ix_(members, members)]
         blurred = bool(self.bounds.blurred[members].any())
         diagonal = None if blurred else certified_diagonal(sigma)
         if diagonal is None or self._floor(1.0, diagonal.least) == 0.0:
-            self._need(SPLITTING, members.size)
+            self._need(3.0, members.size)
             self.n_nodes += 1
             self.dependent = True
             return self._split(state, members, inside, sigma, floor)
@@ -145,11 +138,13 @@ class SubsetSearch:
         """Search below a node, depth first, as long as the work and the time allow."""
         whole, least, side = np.ones(self.loss.dim), diagonal.least, members.size
         whole[members] = diagonal.entries
-        slots = int(np.clip(SLOT_BYTES / (NODE_WORK * side * side), 2, SLOTS))
-        nodes = int(np.clip(WORK / (NODE_WORK * side * side), 1, MOST_NODES))
+        node = 8.0 * side * side  # operations of a node, and bytes of its matrix
+        slots = int(np.clip(1e8 / node, 2, 64))  # bytes of all matrices, and the depth of a dive
+        nodes = int(np.clip(WORK / node, 1, 5000))
         data = (self.loss.scaled_sigma, self.loss.scaled_delta, whole)
         inverse = np.ascontiguousarray(diagonal.inverse)
-        work = SLOW * max(self.end - time.perf_counter(), 0.0)
+        # 5e8: multiplications of a dive that even a slow processor makes in a second
+        work = 5e8 * max(self.end - time.perf_counter(), 0.0)
         best, doubt = max(self._best_q, 0.0), self._doubt(least)
         support, closed, states, bounds, count = dive(
             *(data, state, inverse, self.k, best, self.tol / 2, nodes, slots, work, *doubt)
@@ -177,37 +172,36 @@ class SubsetSearch:
 
     def _need(self, problems: float, side: int) -> None:
         """Raise `TimeOutError` if so many eigenvalue problems would last beyond the end."""
-        seconds = problems * EIGEN_SECONDS * side**3
-        if side >= EIGEN_SIDE and time.perf_counter() + seconds > self.end:
+        # 1e-9: an eigenvalue problem takes about this times its side cubed
+        seconds = problems * 1e-9 * side**3
+        # 200: an eigenvalue problem below this side is too quick to look at the clock
+        if side >= 200 and time.perf_counter() + seconds > self.end:
             raise TimeOutError
 
     def _split(
         self, state: np.ndarray, members: np.ndarray, inside: np.ndarray, sigma: np.ndarray,
         floor: float,
     ) -> Opened:  # fmt: skip
-        """Branch on the feature that takes most part in a dependence, or is known least.
-
-        A node whose features inside are dependent exactly, with a finite q, is left out: some
-        optimum has independent features, and the way down to it has only these inside.
-        """
-        if self._nearly_dependent(inside) and self.bounds.redundant(inside, self.end):
-            return None, np.inf, []
+        """Branch on the feature that takes most part in a dependence, or is known least. A node
+        whose features inside are dependent exactly, with a finite q, is left out: some optimum has
+        independent features, and the way down to it has only these inside."""
+        if inside.size:
+            own = self.loss.scaled_sigma[np.ix_(inside, inside)]
+            # Floats hardly tell that what is inside is independent.
+            weak = self.bounds.blurred[inside].any() or np.linalg.eigvalsh(own)[0] < REGULAR
+            if weak and self.bounds.redundant(inside, self.end):
+                return None, np.inf, []
         free = np.flatnonzero(state[members] == CANDIDATE)
         weak = self.bounds.blurred[members].astype(float)
         if not weak[free].any():
             values, vectors = np.linalg.eigh(sigma)
-            near = values < max(DEPENDENT, NEAR * values[0])
+            # 2: so do those up to this multiple of the least one
+            near = values < max(DEPENDENT, 2 * values[0])
             weak = np.square(vectors[:, near]).sum(axis=1)
         at = members[free[int(np.argmax(weak[free]))]]
         without, within = state.copy(), state.copy()
         without[at], within[at] = OUT, IN
         return None, np.inf, [(floor, without), (floor, within)]
-
-    def _nearly_dependent(self, inside: np.ndarray) -> bool:
-        """Return whether floats hardly tell that what is inside is independent."""
-        sigma = self.loss.scaled_sigma[np.ix_(inside, inside)]
-        blurred = self.bounds.blurred[inside].any()
-        return bool(inside.size and (blurred or np.linalg.eigvalsh(sigma)[0] < REGULAR))
 
 
 def run(search: SubsetSearch, callback: Callable[[SearchStep], object] | None = None) -> str:

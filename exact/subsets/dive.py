@@ -111,11 +111,9 @@ def _target(q, tol, c, h):
 
 @compiled
 def _settle(data, state, A, w, members, size, k, bound, target, work):
-    """Put features in or out as long as the bound decides about them.
-
-    Returns how many are not out, how many are in, the node's bound, and the largest of what was
-    ruled out on the way. It may stop at any point, and does where no work[0] is left.
-    """
+    """Put features in or out as long as the bound decides about them. Returns how many are not out,
+    how many are in, the node's bound, and the largest of what was ruled out on the way. It may stop
+    at any point, and does where no work[0] is left."""
     cost, ordered, closed = np.empty(size), np.empty(size), 0.0
     while True:
         fixed, before = 0, size

@@ -36,11 +36,7 @@ class SideSums:
 
 
 def assembled(
-    pairs: Any,
-    side: SideSums,
-    value_rounding: float,
-    rounding: float | None,
-    linear: bool,
+    pairs: Any, side: SideSums, value_rounding: float, rounding: float | None, linear: bool
 ) -> PairSums:
     """Return the sums of both classes in the order of the rows, normalised."""
     positive, mass = pairs.positive, pairs.mass

@@ -54,8 +54,6 @@ LARGEST_GRID = 1 << 22  # Largest number of bins; each takes 32 bytes in the two
 # Bin numbers stay below this, so that floats hold all their sums and differences exactly.
 LARGEST_BIN = 2.0**51
 
-NO_WEIGHT = np.zeros(0)  # Stands for weights of one each.
-
 
 class Extent:
     """The range of each class's scores, a block at a time."""
@@ -107,14 +105,10 @@ class Ruler:
         return plain.placed(scores, positive, float(self.bins), self.limits, self.cut)
 
     def marginals(
-        self,
-        scores: np.ndarray,
-        positive: np.ndarray,
-        weight: np.ndarray | None,
-        table: np.ndarray,
+        self, scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None, table: np.ndarray
     ) -> np.ndarray:
         """Return the marginals (m,) of rows for a table (2, size, powers)."""
-        out, chosen = np.empty(scores.size), NO_WEIGHT if weight is None else weight
+        out, chosen = np.empty(scores.size), np.zeros(0) if weight is None else weight
         K = float(self.bins)
         given = (sealed(scores), positive, sealed(chosen))
         loops.look_up(*given, K, self.limits, self.cut, table, out)
@@ -131,7 +125,7 @@ class Ruler:
         into: Pull,
     ) -> None:
         """Add the rows (d, m) of a block, by the marginals that a table gives them."""
-        m, chosen = positive.size, NO_WEIGHT if weight is None else weight
+        m, chosen = positive.size, np.zeros(0) if weight is None else weight
         parts = np.zeros((1 + (m - 1) // (CHAIN * loops.CHUNK), w.size + 1, loops.CHUNK))
         given = sealed(columns), offset, w, positive, sealed(chosen), float(self.bins)
         loops.pull(*given, self.limits, self.cut, table, parts)
@@ -148,11 +142,9 @@ class Ruler:
 
 @dataclass(eq=False)
 class Gathered:
-    """Moments of rows by class and bin, and the sums of these rows.
-
-    `held` (2, size, 2 to 4) has masses, sums of theta, of theta^2 and, if `counted`, numbers of
-    rows; `theta` what a class's thetas and their squares add up to, once `moments` did that.
-    """
+    """Moments of rows by class and bin, and the sums of these rows. `held` (2, size, 2 to 4) has
+    masses, sums of theta, of theta^2 and, if `counted`, numbers of rows; `theta` what a class's
+    thetas and their squares add up to, once `moments` did that."""
 
     held: np.ndarray
     ends: np.ndarray
@@ -165,9 +157,7 @@ class Gathered:
     @classmethod
     def over(cls, ruler: Ruler, dim: int, columns: int, sums: np.ndarray | None = None) -> Gathered:
         """Return empty moments in so many columns for rows of `dim`; 0 where no rows are summed.
-
-        `sums` are zeros (2, size, powers, dim + 1) to fill, if given.
-        """
+        `sums` are zeros (2, size, powers, dim + 1) to fill, if given."""
         if sums is None:
             sums = np.zeros((2, ruler.size, ruler.powers, dim + 1) if dim else (2, 0, 1, 1))
         ends = np.array([np.inf, -np.inf, np.inf, -np.inf])
@@ -184,7 +174,7 @@ class Gathered:
         weight: np.ndarray | None,
     ) -> None:
         """Count a block of rows, columns (d, m), by their scores (x - offset) w."""
-        chosen = NO_WEIGHT if weight is None else weight
+        chosen = np.zeros(0) if weight is None else weight  # none: weights of one each
         K, grid = float(ruler.bins), (ruler.limits, ruler.cut, self.held, self.sums, self.ends)
         if not loops.gather(sealed(columns), offset, w, positive, sealed(chosen), K, *grid):
             with np.errstate(all="ignore"):
@@ -211,10 +201,8 @@ class Gathered:
 
     @property
     def longest(self) -> float:
-        """The most rows in a bin, with what adding up the partitions rounds.
-
-        Rows of whole weight weigh one at least, or add nothing; others must be counted.
-        """
+        """The most rows in a bin, with what adding up the partitions rounds. Rows of whole weight
+        weigh one at least, or add nothing; others must be counted."""
         return float(self.held[..., -1 if self.counted else 0].max()) + self.parts
 
     def weighed(self, table: np.ndarray, chain: float) -> Pull:
@@ -321,16 +309,10 @@ def whole_numbers(weight: np.ndarray | None) -> bool:
 
 
 def binned_hinge(
-    scores: np.ndarray,
-    positive: np.ndarray,
-    weight: np.ndarray | None,
-    width: float,
-    bins: int,
+    scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None, width: float, bins: int
 ) -> PairSums:
-    """Return the hinge's sums over all pairs at `scores` (n,), from `bins` bins per unit.
-
-    `width`, the smoothing of the slope, is rounded to an even number of bins.
-    """
+    """Return the hinge's sums over all pairs at `scores` (n,), from `bins` bins per unit. `width`,
+    the smoothing of the slope, is rounded to an even number of bins."""
     extent = Extent()
     extent.add(scores, positive)
     sums, c = hinge_of_scores(extent.ends, scores, positive, weight, bins, half_width(width, bins))

@@ -79,33 +79,18 @@ from .assembled import PairSums
 from .binned import LARGEST_BIN, ClosedLines, Extent, Gathered, Ruler, whole_numbers
 
 LARGEST_GRID = 1 << 21  # Largest number of bins: their width is doubled until the scores fit.
-
-MARGIN_BINS = 8.0  # Bins beyond the reach of a loss that rows keep: flooring moves them by less.
-
-LARGEST_SCORE = 1e150  # Largest score: the distances of larger ones leave the range of a grid.
-
+LARGEST_SCORE = 1e150  # its square is representable, also that of a distance, with room to spare
 BUTTERFLY = 8  # Largest error of one stage of a Fourier transform, in units in the last place.
-
 KERNEL_UNITS = 16  # Largest error of an entry of a loss's kernels, in units in the last place.
-
 FEW_PAIRS = 1 << 20  # Up to so many pairs are visited one by one: that is exact and as fast.
-
-LEAST_PAIRS, PAIRS_A_BIN = 1 << 12, 8  # So few are visited at any width; a bin costs so many.
-
-MANY = 5000  # Rows from which it pays to compile the loops over them.
-
-WIDEST_BENT = 0.25  # Widest bins, in units of score, in which alpha follows a line.
-
 EXPONENTIAL_UNITS = 8  # Largest error of an exponential and of its sum, in the last place.
+WIDEST_BENT = 0.25  # Widest bins, in units of score, in which alpha follows a line.
 
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """What the rows of each class weigh, by bin.
-
-    `theta_a`, `theta_b` (2, size) have the sums of theta and theta^2; None where alpha is that of
-    the bins.
-    """
+    """What the rows of each class weigh, by bin. `theta_a`, `theta_b` (2, size) have the sums of
+    theta and theta^2; None where alpha is that of the bins."""
 
     per_unit: float
     shift: int
@@ -129,10 +114,8 @@ class Bins:
 
 @dataclass(frozen=True, eq=False)
 class ClassSums:
-    """Sums over the other class, by bin; the mean of dual(alpha) and of alpha's step.
-
-    Of bent losses also the slopes of u and v in theta, and the means of B and of B e^2.
-    """
+    """Sums over the other class, by bin; the mean of dual(alpha) and of alpha's step. Of bent
+    losses also the slopes of u and v in theta, and the means of B and of B e^2."""
 
     u: np.ndarray
     v: np.ndarray
@@ -150,7 +133,8 @@ class ClassSums:
 def class_sums(bins: Bins, loss: Any) -> ClassSums:
     """Return alpha of each bin, summed over the other class, and the mean of dual(alpha)."""
     reach, h, size = int(np.ceil(loss.reach * bins.per_unit)) + 1, 1 / bins.per_unit, bins.size
-    length = max(linear_length(size, min(reach, size - 1)), 2)
+    # A power of two so long that the bins and their offsets do not wrap.
+    length = max(1 << (size + min(reach, size - 1) - 1).bit_length(), 2)
     # No offset up to half the length wraps, and the same grid finds its kernels again.
     half = min(reach, length // 2 - 1)
     bent = bins.theta_a is not None
@@ -207,11 +191,6 @@ def _total(shares: np.ndarray, length: int) -> float:
     return (2 * float(short_sum(real)) - ends) / length
 
 
-def linear_length(size: int, half: int) -> int:
-    """Return a power of two so long that `size` bins and offsets up to `half` do not wrap."""
-    return 1 << (size + half - 1).bit_length()
-
-
 @lru_cache(maxsize=2)
 def _kernels(
     loss: Any, per_unit: float, shift: int, half: int, length: int, bent: bool
@@ -236,9 +215,9 @@ def few_pairs(pairs: Any, scores: np.ndarray, width: float) -> bool:
     """Return whether the pairs are so few that visiting them one by one is best."""
     if pairs.form == "binned" or pairs.count() > FEW_PAIRS:
         return False
-    # A bin takes as long as PAIRS_A_BIN pairs do.
-    many = PAIRS_A_BIN * float(np.ptp(scores)) > width * pairs.count()
-    return many or pairs.count() <= LEAST_PAIRS
+    # A bin takes as long as eight pairs do.
+    many = 8 * float(np.ptp(scores)) > width * pairs.count()
+    return many or pairs.count() <= 1 << 12
 
 
 def convolved(pairs: Any, scores: np.ndarray, loss: Any, width: float) -> PairSums:
@@ -253,22 +232,9 @@ def convolved(pairs: Any, scores: np.ndarray, loss: Any, width: float) -> PairSu
     ruler = smooth_ruler(extent.ends, bins_for(pairs, width), loss, 0.0)
     found = Gathered.over(ruler, 0, 3 if weight is None else 4)
     whole = weight is None or (whole_numbers(weight) and float(weight.sum()) < 2.0**50)
-    if n >= MANY:
-        found.add(ruler, floats[None], np.zeros(1), np.ones(1), positive, weight)
-        sums = closed_smooth(ruler, found.moments(ruler.powers), whole, loss)
-        c = ruler.marginals(floats, positive, weight, sums.table)
-    else:
-        side, at, theta = ruler.placed(floats, positive)
-        mass = np.ones(n) if weight is None else weight
-        for k, x in enumerate((mass, mass * theta, mass * theta * theta, np.ones(n))):
-            if k < found.held.shape[2]:
-                of_bins = np.bincount(side * ruler.size + at, x, 2 * ruler.size)
-                found.held[..., k] = of_bins.reshape(2, -1)
-        sums = closed_smooth(ruler, found.moments(ruler.powers), whole, loss)
-        c = sums.table[side, at, 0]
-        if ruler.powers > 1:
-            c = c + sums.table[side, at, 1] * theta
-        c = mass * c
+    found.add(ruler, floats[None], np.zeros(1), np.ones(1), positive, weight)
+    sums = closed_smooth(ruler, found.moments(ruler.powers), whole, loss)
+    c = ruler.marginals(floats, positive, weight, sums.table)
     # Rows without weight have c = 0, and far ones must not widen the bound by `moved`.
     middle = extent.ends[::2].min() / 2 + extent.ends[1::2].max() / 2
     shifted = np.where(used, scores - middle, 0.0).astype(float)
@@ -304,7 +270,8 @@ def smooth_ruler(extent: np.ndarray, bins: float, loss: Any, least: float = 1.0)
     """Return a grid for scores of this range, with fewer bins per unit while it is too large."""
     while True:
         K = float(bins)
-        reach = loss.reach + MARGIN_BINS / K
+        # 8.0: bins beyond the reach of a loss that rows keep: flooring moves them by less
+        reach = loss.reach + 8.0 / K
         plus = np.clip(extent[:2], extent[2] + loss.centre - reach, extent[3] + loss.centre + reach)
         minus = np.clip(extent[2:], plus[0] - loss.centre - reach, plus[1] - loss.centre + reach)
         a, b, shift = np.floor(K * plus), np.floor(K * minus), round(loss.centre * K)
@@ -373,11 +340,9 @@ def closed_smooth(ruler: Ruler, found: Gathered, whole: bool, loss: Any) -> Clos
 
 
 def exponential_sums(pairs: Any, scores: np.ndarray, largest: float) -> PairSums:
-    """Return the sums of exp(-t), alpha = exp(-t), over all pairs.
-
-    With m the least score of a positive row and r the largest of a negative one, every factor
-    exp(m - s_i), exp(s_j - r) is at most one; the mean loss is exp(r - m) times their two means.
-    """
+    """Return the sums of exp(-t), alpha = exp(-t), over all pairs. With m the least score of a
+    positive row and r the largest of a negative one, every factor exp(m - s_i), exp(s_j - r) is at
+    most one; the mean loss is exp(r - m) times their two means."""
     positive = pairs.positive
     a, b = pairs.sides()
     s, r = scores[positive], scores[~positive]

@@ -28,13 +28,6 @@ from . import loops
 from .assembled import PairSums
 from .swept import COMPILED_FROM, centred, hinge_roundings, swept
 
-# The largest accepted doubt about pairs at the margin, in roundoffs of the scores' size.
-COARSE = 4.0
-
-TIED = 1e-12  # Largest share of pairs with m = 0 that hard counts may leave out.
-
-PLENTY = 1 << 15  # Positives whose windows are looked for: pairs are drawn from a part of more.
-
 
 @dataclass(frozen=True, eq=False)
 class SortedRows:
@@ -49,10 +42,8 @@ class SortedRows:
 
     @classmethod
     def of(cls, scores: np.ndarray, positive: np.ndarray, width: float) -> SortedRows | None:
-        """Return the order of finite scores (n,), on a grid for smoothing up to `width`.
-
-        None where the range is too wide, or the width too small, for 63-bit whole numbers.
-        """
+        """Return the order of finite scores (n,), on a grid for smoothing up to `width`. None where
+        the range is too wide, or the width too small, for 63-bit whole numbers."""
         n, bits = scores.size, scores.size.bit_length()
         low, high = float(scores.min()), float(scores.max())
         span, size = high - low, max(abs(low), abs(high))
@@ -84,10 +75,8 @@ class SortedRows:
         return bool((steps == np.floor(steps)).all())
 
     def sums(self, scores: np.ndarray, width: float) -> PairSums | None:
-        """Return the sums at the same scores, or None where the grid is too coarse for them.
-
-        Scores of the long format may be given: then the value is theirs, from a float sweep.
-        """
+        """Return the sums at the same scores, or None where the grid is too coarse for them. Scores
+        of the long format may be given: then the value is theirs, from a float sweep."""
         n, half = self.keys.size, self.half(width)
         if width > 0 and half < 1:
             return None
@@ -95,8 +84,10 @@ class SortedRows:
         ties = loops.count(self.keys, self.bits, half, self.n_neg, soft, hard)
         whole = float(self.n_neg) * float(n - self.n_neg)
         open_ties = float(np.ldexp(ties / whole, -self.k))
-        blurred = open_ties > COARSE * UNIT * (self.reach + 1)
-        blurred = is_long(scores) or blurred or (half == 0 and ties > TIED * whole)
+        # 4.0: the largest accepted doubt about pairs at the margin, in roundoffs of the scores
+        blurred = open_ties > 4.0 * UNIT * (self.reach + 1)
+        # 1e-12: largest share of pairs with m = 0 that hard counts may leave out
+        blurred = is_long(scores) or blurred or (half == 0 and ties > 1e-12 * whole)
         if blurred and not is_long(scores) and self.holds(scores):
             open_ties, blurred = 0.0, False  # such pairs are at their margin exactly
         if blurred and half == 0:
@@ -128,13 +119,12 @@ class SortedRows:
         return value, rounding * min(near * (1 + 1e-9), 1.0) + gamma(4) * abs(value)
 
     def windows(self, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return positive rows, evenly spread, the negative rows by score, and the windows.
-
-        Those are the pairs with |m| < half: the negatives from number `first` on, so many of them.
-        """
+        """Return positive rows, evenly spread, the negative rows by score, and the windows. Those
+        are the pairs with |m| < half: the negatives from number `first` on, so many of them."""
         half, is_pos = self.half(width), (self.keys >> self.bits) & 1 == 1
         plus, minus = np.flatnonzero(is_pos), np.flatnonzero(~is_pos)
-        plus = plus[:: -(-plus.size // PLENTY)]
+        # 1 << 15: positives whose windows are looked for: pairs are drawn from a part of more
+        plus = plus[:: -(-plus.size // (1 << 15))]
         t, b = self.keys[plus] >> (self.bits + 1), self.keys[minus] >> (self.bits + 1)
         first = np.searchsorted(b, t - half, side="right")
         counts = np.searchsorted(b, t + half, side="left") - first

@@ -17,10 +17,8 @@ Chosen = tuple[np.ndarray, np.ndarray]  # Rows that weigh something, ascending, 
 
 def highest(values: np.ndarray, k: Fraction, width: float) -> Chosen:
     """Return the rows and weights of the k largest values, at most one each but for a common unit.
-
     At width 0 the values that are tied at the boundary share what is left, equally. Otherwise the
-    weight is clip((value - tau) / width + 1/2, 0, 1) in steps of 1 / `RAMP`, with sum about k.
-    """
+    weight is clip((value - tau) / width + 1/2, 0, 1) in steps of 1 / `RAMP`, with sum about k."""
     if k == values.size:
         return np.arange(values.size), np.ones(values.size)
     if width > 0:
@@ -56,11 +54,9 @@ def _slack(boundary: float, width: float) -> float:
 
 
 def _ramp(values: np.ndarray, k: Fraction, width: float) -> Chosen:
-    """Return clip((value - tau) / width + 1/2, 0, 1) RAMP in whole numbers, tau by bisection.
-
-    With tau half a width below the boundary of the k largest all of these weigh one; with tau half
-    a width above it none that is not larger weighs anything.
-    """
+    """Return clip((value - tau) / width + 1/2, 0, 1) RAMP in whole numbers, tau by bisection. With
+    tau half a width below the boundary of the k largest all of these weigh one; with tau half a
+    width above it none that is not larger weighs anything."""
     boundary = float(_boundary(values, k))
     slack = _slack(boundary, width)
     low, high = boundary - slack, boundary + slack

@@ -39,7 +39,6 @@ from ..tools.rounding import CHAIN
 from . import plain
 
 CHUNK = 256  # Rows that are scored at a time.
-
 BITS = 4  # Bits of a bin's number that one level of the tree of counters is for.
 
 FAN = 1 << BITS
@@ -61,10 +60,8 @@ def _add(total, carry, x):
 @compiled_later(plain.count)
 def count(keys, bits, half, n_neg, soft, hard):
     """Fill the sums of clip(m + half, 0, 2 half), and the numbers of m >= 1, of each key in order.
-
-    m = B - T on the grid; for half = 0 `soft` is left alone. Returns the number of pairs with
-    m = 0.
-    """
+    m = B - T on the grid; for half = 0 `soft` is left alone. Returns the number of pairs with m =
+    0."""
     n = keys.size
     place = bits + 1
     high = 0  # the first key beyond the window (x - half, x + half)
@@ -113,11 +110,9 @@ def count(keys, bits, half, n_neg, soft, hard):
 
 @compiled_later(plain.spread)
 def spread(keys, bits, soft, hard, unit, scores, middle, c):
-    """Fill c with soft / unit in the order of rows, signed; negatives get the minus.
-
-    Returns the sum of z over the pairs with m >= 1 less their number, the sum of the absolute
-    terms that it was made of, that number, and the sum of c over the positive rows.
-    """
+    """Fill c with soft / unit in the order of rows, signed; negatives get the minus. Returns the
+    sum of z over the pairs with m >= 1 less their number, the sum of the absolute terms that it was
+    made of, that number, and the sum of c over the positive rows."""
     mask = (1 << bits) - 1
     value = carry = size = total = total_carry = 0.0
     active = 0
@@ -217,10 +212,8 @@ def sweep(t, b, a_t, a_b, width, slip, squared, u, v):
 
 @compiled
 def laplacian(values, t_rows, b_rows, a_t, a_b, above, below, out):
-    """Fill out[i] = sum_j c_ij (v_i - v_j) over the active pairs, for sorted classes.
-
-    Row i of t is active with b[above[i]:], row j of b with t[:below[j]].
-    """
+    """Fill out[i] = sum_j c_ij (v_i - v_j) over the active pairs, for sorted classes. Row i of t is
+    active with b[above[i]:], row j of b with t[:below[j]]."""
     # From the top down, so that each row has the partners of the one above it and some more.
     k = b_rows.size
     total = carry = mass = mass_c = 0.0
@@ -307,13 +300,11 @@ def _summed_up(X, start, rows, offset, factor, place, norms, step, first, held):
 
 @compiled_later(plain.gather)
 def gather(X, offset, w, positive, weight, K, limits, cut, held, sums, extent):
-    """Add each row's mass times 1, theta, theta^2, and one, to held[class, bin], as many as fit.
-
-    X is (d, m); scores (x - offset) w are added up in the order of the columns. Rows beyond the
+    """Add each row's mass times 1, theta, theta^2, and one, to held[class, bin], as many as fit. X
+    is (d, m); scores (x - offset) w are added up in the order of the columns. Rows beyond the
     limits get the last bin, and theta as it then is, or zero if `cut`. `sums` (2, size, p, d + 1)
     gets mass * theta^q * (x - offset, |x - offset|) for q < p; it may be empty. Widens `extent`;
-    False if a score is not finite, and what is counted is then useless.
-    """
+    False if a score is not finite, and what is counted is then useless."""
     d, m, size = X.shape[0], X.shape[1], held.shape[1]
     moments, powers = held.shape[2], sums.shape[2]
     cells, of_rows, step = held.reshape(-1), sums.reshape(-1), powers * (d + 1)
@@ -413,10 +404,8 @@ def pull(X, offset, w, positive, weight, K, limits, cut, table, parts):
 
 @compiled_later(plain.weigh)
 def weigh(table, sums, total, carry):
-    """Add table[class, entry] * sums[class, entry, k] to total[k] + carry[k], compensated.
-
-    Returns the sum of |table| times the last of the sums, the one of the norms.
-    """
+    """Add table[class, entry] * sums[class, entry, k] to total[k] + carry[k], compensated. Returns
+    the sum of |table| times the last of the sums, the one of the norms."""
     d = sums.shape[2] - 1
     size = 0.0
     for side in range(2):
@@ -454,10 +443,8 @@ def ramps(mass, half, out):
 
 @compiled_later(plain.summed)
 def summed(plus, minus):
-    """Return the upper bound of K times the summed hinge, its counted part, its residual part.
-
-    The two parts are sums of absolute values; they enter the bound of the rounding.
-    """
+    """Return the upper bound of K times the summed hinge, its counted part, its residual part. The
+    two parts are sums of absolute values; they enter the bound of the rounding."""
     mass = mass_carry = 0.0  # of the negatives in bins above k
     theta = theta_carry = 0.0  # their summed residuals,
     spread = 0.0  # at least the sum of their absolute values,
@@ -487,11 +474,9 @@ def summed(plus, minus):
 @compiled_later(plain.close_squares)
 def close_squares(plus, minus, table, magnitude):
     """Fill table[class, bin] with the sum of K z over the pairs with m >= 1, and its growth.
-
     Returns, over the pairs with m >= 1, the sums of (K z)^2 and of K z; over those with m = 0 the
     bound of the former; and the magnitudes of what the squares and the sum of K z are made of.
-    `magnitude` gets, for each class, the summed magnitudes of what the marginals are made of.
-    """
+    `magnitude` gets, for each class, the summed magnitudes of what the marginals are made of."""
     size = plus.shape[0]
     # Of the negatives in the bins beyond k: mass, and the sums of (l - k) + theta and its square.
     mass = first = second = 0.0
@@ -528,11 +513,9 @@ def close_squares(plus, minus, table, magnitude):
 
 @compiled
 def _walk(steps, upper, lower, shifts, below, above):
-    """Fill below[k, p] with how many rows have lower[q] < upper[p] + shifts[k].
-
-    And above[k, q] with how many have upper[p] + shifts[k] <= lower[q]. Indices are unsigned:
-    numba would look for negative ones.
-    """
+    """Fill below[k, p] with how many rows have lower[q] < upper[p] + shifts[k]. And above[k, q]
+    with how many have upper[p] + shifts[k] <= lower[q]. Indices are unsigned: numba would look for
+    negative ones."""
     one = np.uint64(1)
     p0 = q0 = p1 = q1 = p2 = q2 = np.uint64(0)
     first, second, third = shifts
@@ -637,9 +620,7 @@ def _merge_halves(lo, mid, hi, rank, S, A, B, spare):
 @compiled
 def _listed_range(lo, hi, first_below, places, a, b, margin, half, sums, rank, S, A, B):
     """Add the sums of all pairs of a small range, one by one, and sort it; `places` are by place.
-
-    Sorting is by insertion; equal ones keep their order.
-    """
+    Sorting is by insertion; equal ones keep their order."""
     soft, hard, to = sums
     for p in range(lo, hi):
         weight = a[p]
@@ -740,10 +721,8 @@ def _below(tree, first, depth, place):
 
 @compiled
 def counters(last_block, block_ends, S, a, b, top, margin, half, tree, first, depth, after, sums):
-    """Add the sums of the upper rows that `hinge` adds, by counters over bins.
-
-    last_block has the number of the block behind each group.
-    """
+    """Add the sums of the upper rows that `hinge` adds, by counters over bins. last_block has the
+    number of the block behind each group."""
     soft, hard, totals = sums
     start = 0
     for g in range(last_block.size):
@@ -781,12 +760,10 @@ def counters(last_block, block_ends, S, a, b, top, margin, half, tree, first, de
 
 @compiled
 def _squared_merge(lo, mid, hi, rank, s, a, b, net):
-    """Add the sums of 2 z over the active pairs of one merge; return those of 2 z and of z^2.
-
-    The sums of z and z^2 over a row's partners follow from those of the row before, at the
-    distance d: sum (z + d)^2 = sum z^2 + 2 d sum z + d^2 mass. Every term is >= 0, so that small
-    sums keep their digits.
-    """
+    """Add the sums of 2 z over the active pairs of one merge; return those of 2 z and of z^2. The
+    sums of z and z^2 over a row's partners follow from those of the row before, at the distance d:
+    sum (z + d)^2 = sum z^2 + 2 d sum z + d^2 mass. Every term is >= 0, so that small sums keep
+    their digits."""
     k = hi
     mass = mass_c = first = first_c = second = second_c = 0.0
     mean = mean_c = value = value_c = last = 0.0

@@ -23,15 +23,11 @@ from .assembled import SideSums
 
 COMPILED_FROM = 100  # Rows from which the loop is quicker than numpy's passes.
 
-SORTING = 32  # Numbers that a pass over rows takes in the time that sorting takes for one.
-
 
 def centred(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return t = s - 1 of the positives, b = s of the negatives, and their largest magnitude.
-
-    The middle of the range is taken off first: pairs do not see it, and running sums lose fewer
-    digits.
-    """
+    """Return t = s - 1 of the positives, b = s of the negatives, and their largest magnitude. The
+    middle of the range is taken off first: pairs do not see it, and running sums lose fewer
+    digits."""
     middle = (scores.max() + scores.min()) / 2
     shifted = scores - middle
     t = shifted[positive] - 1.0
@@ -40,11 +36,10 @@ def centred(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def both_orders(t: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return what sorts t (p,) and b (q,), from two threads where that pays.
-
-    Values that tie come in any order, which is the same for any number of threads.
-    """
-    jobs = min(2, workers(SORTING * 2 * min(t.size, b.size)))
+    """Return what sorts t (p,) and b (q,), from two threads where that pays. Values that tie come
+    in any order, which is the same for any number of threads."""
+    # 32: numbers that a pass over rows takes in the time that sorting takes for one
+    jobs = min(2, workers(32 * 2 * min(t.size, b.size)))
     first, second = in_parts(np.argsort, (t, b), jobs)
     return first, second
 
@@ -60,9 +55,7 @@ def swept(
     fast: bool = False,
 ) -> SideSums:
     """Return the summed hinge, alpha = clip(z / width + 1/2, 0, 1), or its square, alpha = 2 z.
-
-    `fast` takes the compiled loop, for float64 only.
-    """
+    `fast` takes the compiled loop, for float64 only."""
     run = loops.sweep if fast else plain.sweep
     t_order, b_order = both_orders(t, b)
     a = weight_t[t_order].astype(t.dtype, copy=False)
@@ -79,10 +72,8 @@ def swept(
 def square_sides(
     t: np.ndarray, b: np.ndarray, weight_t: np.ndarray, weight_b: np.ndarray
 ) -> SideSums:
-    """Return the summed square loss and the marginals of alpha = 2 z, from moments: O(n).
-
-    [SHT, Prop. 1]: the mean over pairs is a function of the class means and variances.
-    """
+    """Return the summed square loss and the marginals of alpha = 2 z, from moments: O(n). [SHT,
+    Prop. 1]: the mean over pairs is a function of the class means and variances."""
     mass_t, mass_b = weight_t.sum(dtype=np.longdouble), weight_b.sum(dtype=np.longdouble)
     mean_t, mean_b = short_sum(weight_t * t) / mass_t, short_sum(weight_b * b) / mass_b
     spread_t = short_sum(weight_t * (t - mean_t) ** 2) / mass_t
@@ -94,10 +85,8 @@ def square_sides(
 
 def hinge_roundings(n: int, size: float, width: float, unit: float = UNIT) -> tuple[float, float]:
     """Return bounds of the rounding in the hinge's value and marginals (sum of absolute errors).
-
-    They are for weights that add up to one in each class; `size` bounds |t| and |b|, `unit` is
-    the roundoff of the scores' format.
-    """
+    They are for weights that add up to one in each class; `size` bounds |t| and |b|, `unit` is the
+    roundoff of the scores' format."""
     chain, ramp = _chain(n, unit), 4 * (size + width) / width if width > 0 else 0.0
     return chain * 4 * (size + 1), chain * (4 + 2 * ramp)
 
@@ -113,9 +102,7 @@ def squared_roundings(
 
 
 def _chain(n: int, unit: float) -> float:
-    """Return the relative rounding of a sum over one class of running sums over the other.
-
-    A running sum has at most n terms, in the long format or compensated (error of order (n u)^2
-    then), the sum of it over the other class n more.
-    """
+    """Return the relative rounding of a sum over one class of running sums over the other. A
+    running sum has at most n terms, in the long format or compensated (error of order (n u)^2
+    then), the sum of it over the other class n more."""
     return gamma(2 * n + 16, LONG_UNIT) + gamma(16, unit) + (n * unit) ** 2

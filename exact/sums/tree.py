@@ -47,16 +47,11 @@ from . import loops
 from .assembled import PairSums
 
 SMALL = 32  # Up to so many rows, visiting the pairs one by one takes fewer steps than merging.
-
 MERGE, LIST, SKIP = 0, 1, 2  # What a loop does at a merge; see `Arrangement.turns`.
-
 LIMB = 18  # Bits of a part of a weight that is split.
-
 LARGEST_MASS = 1 << 40  # Weights are split unless a row's pairs weigh less than this in every term.
 
 TOO_LARGE = "gains times weights are too large: use smaller whole numbers"
-
-COARSE = 32  # Least bits a unit of the grid: with fewer, pairs at their margin blur the value.
 
 # Least half width in steps of a grid that is as coarse as the width allows. Where margins are
 # evenly spread the pairs at their margin blur the value by 24 / (4 STEPS^2) of what smoothing
@@ -64,8 +59,6 @@ COARSE = 32  # Least bits a unit of the grid: with fewer, pairs at their margin 
 STEPS = 16
 
 WHOLE_LIMB = 21  # Bits of a part of a whole number: products of two parts stay below 2^42.
-
-RUN = 1 << 15  # So many such products are added up in 63 bits.
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,19 +73,15 @@ class Arrangement:
 
     @cached_property
     def merges(self) -> np.ndarray:
-        """Places lo, mid, hi of each merge, and its group: (m, 4). Both halves come before it.
-
-        The rows of lo .. mid - 1 are above those of mid .. hi - 1.
-        """
+        """Places lo, mid, hi of each merge, and its group: (m, 4). Both halves come before it. The
+        rows of lo .. mid - 1 are above those of mid .. hi - 1."""
         starts = np.concatenate([[0], self.block_ends[:-1]])
         return _merges(starts, self.block_ends, self.group[starts])
 
     @cached_property
     def turns(self) -> np.ndarray:
-        """What to do at each merge: `MERGE`, `LIST` all pairs of its range, or `SKIP`: (m,).
-
-        Merges within a range of at most `SMALL` rows are left to the largest such range.
-        """
+        """What to do at each merge: `MERGE`, `LIST` all pairs of its range, or `SKIP`: (m,). Merges
+        within a range of at most `SMALL` rows are left to the largest such range."""
         lo, hi = self.merges[:, 0], self.merges[:, 2]
         turns = np.full(lo.size, MERGE, dtype=np.int64)
         small = np.flatnonzero(hi - lo <= SMALL)
@@ -220,7 +209,13 @@ class PairWeights:
             if gain is not None:
                 raise InputError(TOO_LARGE)
             terms = tuple(_split(at, whole[0]))
-        masses = [[term.coefficient * m for m in group_masses(at, term)] for term in terms]
+        masses = []
+        starts = np.concatenate([[0], at.group_ends[:-1]])
+        for term in terms:  # in two parts, neither of which can overflow
+            pairs = term.a * partners(at, term.b)
+            high, low = (np.add.reduceat(x, starts) for x in (pairs >> 32, pairs & 0xFFFFFFFF))
+            both = zip(high.tolist(), low.tolist(), strict=True)
+            masses.append([term.coefficient * ((x << 32) + y) for x, y in both])
         by_group = [sum(parts) for parts in zip(*masses, strict=True)]
         mass = sum(by_group)
         if mass == 0:
@@ -234,8 +229,8 @@ class PairWeights:
         whole_share = float(share[held].sum(dtype=np.longdouble))
         if not whole_share > 0:
             raise InputError("no group with an ordered pair has a share above 0")
-        pairs = zip(share.tolist(), by_group, strict=True)
-        factor = np.array([part / (whole_share * m) if m else 0.0 for part, m in pairs])
+        of_groups = zip(share.tolist(), by_group, strict=True)
+        factor = np.array([part / (whole_share * m) if m else 0.0 for part, m in of_groups])
         return cls(terms, whole, mass, inflation, factor, True)
 
 
@@ -263,14 +258,6 @@ def largest_mass(at: Arrangement, term: Term) -> int:
     return max(tops)
 
 
-def group_masses(at: Arrangement, term: Term) -> list[int]:
-    """Return the exact total weight of the pairs of each group."""
-    masses = term.a * partners(at, term.b)
-    starts = np.concatenate([[0], at.group_ends[:-1]])
-    high, low = (np.add.reduceat(part, starts) for part in (masses >> 32, masses & 0xFFFFFFFF))
-    return [(x << 32) + y for x, y in zip(high.tolist(), low.tolist(), strict=True)]
-
-
 def _split(at: Arrangement, term: Term) -> list[Term]:
     """Return terms with small weights that add up to a term with large ones."""
     found = []
@@ -291,11 +278,9 @@ def _limbs(values: np.ndarray) -> list[tuple[int, np.ndarray]]:
 
 @dataclass(frozen=True, eq=False)
 class HingeCounts:
-    """Whole-number sums of the hinge over one term; nothing in them is rounded.
-
-    With whole numbers S for the scores, 2^k a margin of one, m = S_j - S_i + 2^k and
-    A = clip(m + half, 0, 2 half):
-    """
+    """Whole-number sums of the hinge over one term; nothing in them is rounded. With whole numbers
+    S for the scores, 2^k a margin of one and m = S_j - S_i + 2^k they are the net sums by place of
+    clip(m + half, 0, 2 half) and of 1[m >= 1], and the totals of each group, in two parts."""
 
     soft: np.ndarray
     hard: np.ndarray
@@ -328,10 +313,8 @@ def hinge_counts(
 def hinge_counts_by_counters(
     at: Arrangement, places: np.ndarray, a: np.ndarray, b: np.ndarray, margin: int, half: int
 ) -> HingeCounts:
-    """Return what `hinge_counts` returns, from places >= 0 that are not large.
-
-    The tree holds 34 bytes for each of the places up to the largest, and is emptied twice a group.
-    """
+    """Return what `hinge_counts` returns, from places >= 0 that are not large. The tree holds 34
+    bytes for each of the places up to the largest, and is emptied twice a group."""
     top = int(places.max()) + 1
     depth = max(1, -(-top.bit_length() // loops.BITS))
     nodes = [(top >> (loops.BITS * (level + 1))) + 1 for level in range(depth)]
@@ -386,12 +369,10 @@ def _square_sums(
 def placements(
     at: Arrangement, scores: np.ndarray, a: np.ndarray, b: np.ndarray, tolerance: float
 ) -> np.ndarray:
-    """Return what each row's concordant and tied partners weigh, below and above it: (4, n).
-
-    A pair (i, j) is concordant if s_i - s_j > tolerance, discordant if s_j - s_i > tolerance, and
-    tied otherwise. The differences are taken in floating point, where subtraction is monotone, so
-    that the counts equal those of a double loop to the last pair.
-    """
+    """Return what each row's concordant and tied partners weigh, below and above it: (4, n). A pair
+    (i, j) is concordant if s_i - s_j > tolerance, discordant if s_j - s_i > tolerance, and tied
+    otherwise. The differences are taken in floating point, where subtraction is monotone, so that
+    the counts equal those of a double loop to the last pair."""
     found, rank = np.zeros((4, scores.size), dtype=np.int64), at.by_score(scores)
     by_rank = rank, scores[rank], a[rank], b[rank]
     loops.placements(at.merges, *by_rank, float(tolerance), found)
@@ -399,11 +380,7 @@ def placements(
 
 
 def ordered_hinge(
-    at: Arrangement,
-    weights: PairWeights,
-    scores: np.ndarray,
-    width: float,
-    binned: bool = False,
+    at: Arrangement, weights: PairWeights, scores: np.ndarray, width: float, binned: bool = False
 ) -> PairSums | None:
     """Return the hinge's sums over ordered pairs, on a coarse grid if `binned` and quicker."""
     s = scores[at.order]
@@ -415,7 +392,8 @@ def ordered_hinge(
     counts = _counts(at, weights, s, k, half, coarse is not None)
     exact = counts
     # Large weights leave few bits for the soft sums' grid: hard counts get one of their own.
-    if coarse is None and k < COARSE and k < fine[0]:
+    # 32: least bits a unit of the grid: with fewer, pairs at their margin blur the value
+    if coarse is None and k < 32 and k < fine[0]:
         k = fine[0]
         exact = _counts(at, weights, s, k, 0)
     factor = weights.factor if weights.factor.size == 1 else weights.factor[at.group]
@@ -457,10 +435,8 @@ def _counts(
 def _grid(
     at: Arrangement, weights: PairWeights, s: np.ndarray, width: float
 ) -> tuple[int, int] | None:
-    """Return k and the half width in steps, so that no whole number reaches 2^62, or None.
-
-    Soft sums are below mass * 2^k * (range + 1 + width), hard ones below the mass.
-    """
+    """Return k and the half width in steps, so that no whole number reaches 2^62, or None. Soft
+    sums are below mass * 2^k * (range + 1 + width), hard ones below the mass."""
     low, high = float(s.min()), float(s.max())
     span, size = high - low, max(abs(low), abs(high))
     if width > 0:
@@ -486,10 +462,8 @@ def _steps(span: float, size: float, top: int, width: float) -> int | None:
 def _coarse_grid(
     at: Arrangement, s: np.ndarray, width: float, finest: int
 ) -> tuple[int, int] | None:
-    """Return k and the half width in steps, or None where counters are not the quicker form.
-
-    They are emptied for each group: all of them together must not be more than the rows.
-    """
+    """Return k and the half width in steps, or None where counters are not the quicker form. They
+    are emptied for each group: all of them together must not be more than the rows."""
     if not width > 0:
         return None
     k = int(np.ceil(np.log2(2 * STEPS / width)))
@@ -638,7 +612,8 @@ def whole_hinge(
 
 def exact_dot(x: np.ndarray, y: np.ndarray) -> int:
     """Return sum x y of whole numbers |x| < 2^41, |y| < 2^53, nothing lost."""
-    total, mask, starts = 0, (1 << WHOLE_LIMB) - 1, np.arange(0, x.size, RUN)
+    # 1 << 15: so many such products are added up in 63 bits
+    total, mask, starts = 0, (1 << WHOLE_LIMB) - 1, np.arange(0, x.size, 1 << 15)
     for e, f in product(range(3), repeat=2):  # parts: the first ones >= 0, the last one signed
         parts = (v >> (WHOLE_LIMB * k) for v, k in ((x, e), (y, f)))
         one, other = (v & mask if k < 2 else v for v, k in zip(parts, (e, f), strict=True))

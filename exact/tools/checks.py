@@ -12,11 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..errors import InputError, brief, meant
-from .lossless import as_float64
 
 T = TypeVar("T")
-
-MOST = 2**62  # Largest count.
 
 # Largest quotient of two weights > 0: products of those further apart would lose digits, or all of
 # them, below the smallest float.
@@ -45,12 +42,7 @@ def _child(kind: type, base: type) -> type:
 
 
 def check_number(
-    name: str,
-    value: object,
-    low: float = 0.0,
-    high: float = math.inf,
-    *,
-    closed: str = "neither",
+    name: str, value: object, low: float = 0.0, high: float = math.inf, *, closed: str = "neither"
 ) -> float:
     """Return `value` as a float between `low` and `high`."""
     if isinstance(value, bool) or not isinstance(value, Real):
@@ -76,13 +68,11 @@ def as_float(value: Any) -> float:
 
 
 def check_count(name: str, value: object, low: int = 1) -> int:
-    """Return `value` as a whole number of at least `low`, or raise `InputError`.
-
-    Beyond 2^62 none can be counted up to, and int64 does not hold twice as many.
-    """
+    """Return `value` as a whole number of at least `low`, or raise `InputError`. Beyond 2^62 none
+    can be counted up to, and int64 does not hold twice as many."""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < low:
         raise InputError(f"{name} must be a whole number >= {low}, not {brief(value)}")
-    if int(value) > MOST:
+    if int(value) > 2**62:  # largest count
         raise InputError(f"{name} must be a whole number <= 2^62, not {brief(value)}")
     return int(value)
 
@@ -99,11 +89,6 @@ def check_callback(callback: object) -> None:
     """Raise `InputError` unless `callback` is None or can be called."""
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be a function or None, not {brief(callback)}")
-
-
-def as_numbers(name: str, values: object) -> np.ndarray:
-    """Return `values` as a float array, or raise `InputError` where float64 cannot hold them."""
-    return as_float64(values, name)
 
 
 def rescale_weights(weight: np.ndarray) -> np.ndarray:

@@ -29,10 +29,8 @@ _SPENT = [0.0]
 
 
 class Loop:
-    """A function that is compiled once its plain form has cost as much as compiling.
-
-    Calling it calls the compiled form, or the plain one as long as that is the cheaper choice.
-    """
+    """A function that is compiled once its plain form has cost as much as compiling. Calling it
+    calls the compiled form, or the plain one as long as that is the cheaper choice."""
 
     def __init__(self, function: Callable[..., Any], plain: Callable[..., Any] | None = None):
         self.function, self.plain = function, plain
@@ -83,10 +81,8 @@ class Loop:
 
 
 def compiled(function: Function) -> Function:
-    """Return `function` compiled at its first call, so that importing stays light.
-
-    No fast-math: the certificates rely on every rounding being the one that is written.
-    """
+    """Return `function` compiled at its first call, so that importing stays light. No fast-math:
+    the certificates rely on every rounding being the one that is written."""
     return cast(Function, Loop(function))
 
 

@@ -14,8 +14,6 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
-DIGITS = 25  # Digits of an exact number in print.
-
 
 def whole_numbers_of(values: np.ndarray) -> tuple[np.ndarray, int]:
     """Return Python integers m and an exponent e with values = m 2^e, nothing lost."""
@@ -66,8 +64,9 @@ class ExactColumns:
         for weight, (rows, entries, exponent) in zip(w.tolist(), self, strict=True):
             if weight == 0.0 or not entries.any():
                 continue
-            factor, power = _whole_number(weight)
-            power += exponent
+            numerator, denominator = weight.as_integer_ratio()
+            zeros = (numerator & -numerator).bit_length() - 1
+            factor, power = numerator >> zeros, zeros + 1 - denominator.bit_length() + exponent
             if power < low:
                 total, low = total << (low - power), power
             _add(total, rows, entries * (factor << (power - low)))
@@ -93,13 +92,6 @@ def _add(total: np.ndarray, rows: slice | np.ndarray, values: np.ndarray) -> Non
         total[rows] += values
     else:
         np.add.at(total, rows, values)
-
-
-def _whole_number(value: float) -> tuple[int, int]:
-    """Return (m, e) with value = m 2^e, m odd."""
-    numerator, denominator = value.as_integer_ratio()
-    zeros = (numerator & -numerator).bit_length() - 1
-    return numerator >> zeros, zeros - (denominator.bit_length() - 1)
 
 
 def float_above(value: Fraction) -> float:
@@ -135,5 +127,5 @@ def decimal_below(value: Fraction) -> str:
 
 
 def _decimal(value: Fraction, rounding: str) -> str:
-    context = Context(prec=DIGITS, rounding=rounding)
+    context = Context(prec=25, rounding=rounding)  # digits of an exact number in print
     return str(context.divide(Decimal(value.numerator), Decimal(value.denominator)))

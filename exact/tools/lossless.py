@@ -74,11 +74,9 @@ def _lost(given: np.ndarray, held: np.ndarray) -> np.ndarray:
 
 
 def loses_digits(given: Any, held: float) -> bool:
-    """Return whether a number or its text is not what the float64 `held` made of it is.
-
-    Text and decimals mean the nearest float64 where they are smaller than 2^53, and so does text
-    with an exponent; beyond that they are taken for whole numbers that have to be kept.
-    """
+    """Return whether a number or its text is not what the float64 `held` made of it is. Text and
+    decimals mean the nearest float64 where they are smaller than 2^53, and so does text with an
+    exponent; beyond that they are taken for whole numbers that have to be kept."""
     if isinstance(given, str | bytes):
         text = given.decode() if isinstance(given, bytes) else given
         if not (EXACT <= abs(held) < np.inf) or "e" in text.lower():
@@ -109,9 +107,7 @@ def check_labels(y: object, name: str = "y") -> np.ndarray:
 
 def check_one_type(parts: Mapping[str, np.ndarray], what: str) -> None:
     """Raise `InputError` unless arrays to be joined are of one type: text, or one of numpy's.
-
-    Joined as float64, the int64 2^53 + 1 and the uint64 2^53 would become one label.
-    """
+    Joined as float64, the int64 2^53 + 1 and the uint64 2^53 would become one label."""
     seen: dict[str, str] = {}
     for name, part in parts.items():
         seen.setdefault("text" if part.dtype.kind in "OUS" else str(part.dtype), name)
@@ -181,9 +177,7 @@ def _mixed_columns(values: Any) -> list[Any] | None:
 
 def frame_names(X: Any) -> list[Any]:
     """Return the names of the columns of a pandas, polars or pyarrow table; none of anything else.
-
-    pyarrow keeps the columns themselves in `columns`.
-    """
+    pyarrow keeps the columns themselves in `columns`."""
     columns = getattr(X, "columns", None)
     if isinstance(columns, list) and not all(isinstance(name, str) for name in columns):
         columns = getattr(X, "column_names", columns)
@@ -248,11 +242,9 @@ def on_disk(array: np.ndarray) -> bool:
 
 
 def check_matrix(X: object, name: str = "X") -> np.ndarray | sp.csr_matrix:
-    """Return X as float64: dense, or CSR in canonical form.
-
-    Sparse input is copied, and so are data on disk, which may change between two readings. A dense
-    float64 array in memory is returned as it is.
-    """
+    """Return X as float64: dense, or CSR in canonical form. Sparse input is copied, and so are data
+    on disk, which may change between two readings. A dense float64 array in memory is returned as
+    it is."""
     if sp.issparse(X):
         matrix: Any = canonical(X, name)
         values = matrix.data
@@ -263,7 +255,11 @@ def check_matrix(X: object, name: str = "X") -> np.ndarray | sp.csr_matrix:
     if 0 in matrix.shape:
         raise InputError(f"{name} is empty: its shape is {matrix.shape}")
     if not np.isfinite(values).all():
-        row, column = _first_bad(matrix)
+        if isinstance(matrix, np.ndarray):
+            row, column = np.argwhere(~np.isfinite(matrix))[0]
+        else:
+            coo, at = matrix.tocoo(), int(np.flatnonzero(~np.isfinite(matrix.tocoo().data))[0])
+            row, column = coo.row[at], coo.col[at]
         raise InputError(
             f"{name} has a value that is not finite in row {row}, column {column} (from 0): "
             "remove or impute it first"
@@ -278,21 +274,9 @@ def _no_matrix(name: str, ndim: int) -> InputError:
     return InputError(f"{name} must be a matrix, one row per sample, not {shown}")
 
 
-def _first_bad(matrix: np.ndarray | sp.csr_matrix) -> tuple[int, int]:
-    if isinstance(matrix, np.ndarray):
-        row, column = np.argwhere(~np.isfinite(matrix))[0]
-    else:
-        coo = matrix.tocoo()
-        at = int(np.flatnonzero(~np.isfinite(coo.data))[0])
-        row, column = coo.row[at], coo.col[at]
-    return int(row), int(column)
-
-
 def canonical(X: Any, name: str = "X") -> sp.csr_matrix:
     """Return a copy of a sparse matrix as CSR of float64: no repeated, no zero entries, sorted.
-
-    Entries become float64 before the repeated ones are summed (truth values stay such).
-    """
+    Entries become float64 before the repeated ones are summed (truth values stay such)."""
     if X.ndim != 2:
         raise _no_matrix(name, X.ndim)
     kind = np.dtype(getattr(X, "dtype", object)).kind

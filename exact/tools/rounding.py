@@ -20,10 +20,8 @@ def is_long(values: np.ndarray) -> bool:
 
 @dataclass(frozen=True)
 class Bound:
-    """A computed number and a bound of its error: the true one is between `low` and `high`.
-
-    Where the number is an upper bound by itself, it may exceed the true one by `excess` more.
-    """
+    """A computed number and a bound of its error: the true one is between `low` and `high`. Where
+    the number is an upper bound by itself, it may exceed the true one by `excess` more."""
 
     value: float
     error: float
@@ -65,11 +63,9 @@ def gamma_sum(n: float) -> float:
 
 def short_sum(values: np.ndarray) -> np.floating:
     """Return the sum of (n,) values, no term of which passes through more than `short_chain(n)`
-    additions, in any order.
-
-    The order of `numpy.sum` is its own affair (pairwise, in blocks, where it can; plain elsewhere).
-    Here it is left only in sums of 32 terms: these become one, again and again.
-    """
+    additions, in any order. The order of `numpy.sum` is its own affair (pairwise, in blocks, where
+    it can; plain elsewhere). Here it is left only in sums of 32 terms: these become one, again and
+    again."""
     while values.size > _FEW:
         whole = values.size // _FEW * _FEW
         heads = values[:whole].reshape(_FEW, -1).sum(axis=0)
@@ -93,10 +89,8 @@ def running_sum(values: np.ndarray) -> np.ndarray:
 
 
 def remaining_sum(values: np.ndarray) -> np.ndarray:
-    """Return sums of the last n, n - 1, ..., 0 values: added up, not subtracted from the whole.
-
-    All terms are >= 0, so each sum keeps its relative accuracy however small it is.
-    """
+    """Return sums of the last n, n - 1, ..., 0 values: added up, not subtracted from the whole. All
+    terms are >= 0, so each sum keeps its relative accuracy however small it is."""
     return running_sum(values[::-1])[::-1]
 
 
@@ -105,10 +99,8 @@ CHAIN = 256  # rows summed plainly before their sum is added with compensation
 
 @dataclass(eq=False)
 class Pull:
-    """A sum of c_i x_i, `total` + `carry`: added up with compensation, and with its bounds.
-
-    `size` is at least the sum of |c_i| |x_i|, `slip` bounds what rounded before sums were added up.
-    """
+    """A sum of c_i x_i, `total` + `carry`: added up with compensation, and with its bounds. `size`
+    is at least the sum of |c_i| |x_i|, `slip` bounds what rounded before sums were added up."""
 
     total: np.ndarray
     carry: np.ndarray
@@ -138,9 +130,7 @@ class Pull:
 
     def add_columns(self, centred: np.ndarray, c: np.ndarray, sizes: np.ndarray) -> None:
         """Add sum_i c_i x_i of a block of rows that lie as columns (dim, m), centred already.
-
-        `sizes` (m,) are at least |c_i|, more where c is itself a difference.
-        """
+        `sizes` (m,) are at least |c_i|, more where c is itself a difference."""
         size = float(sizes @ np.sqrt(np.einsum("ij,ij->j", centred, centred)))
         parts = np.add.reduceat(centred * c, np.arange(0, c.size, CHAIN), axis=1)
         self.add(parts.T, size, c.size)

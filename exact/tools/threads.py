@@ -31,8 +31,6 @@ Part = TypeVar("Part")
 
 # Numbers of the largest matrix for which several threads gain little, even if all are free.
 SMALL = 4_000_000
-FAST = 1e-9  # Seconds per number of the fastest loops here.
-STARTS = 4  # A thread must save at least this multiple of its start-up time.
 WORTH = 1 << 17  # Below this many numbers no thread is worth its start-up time, however short.
 _LOCK = threading.Lock()
 _INSIDE = 0
@@ -47,10 +45,8 @@ def _controller(modules: int) -> ThreadpoolController:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Within, linear algebra uses one thread, in all threads of the process.
-
-    The former number comes back when the last of several blocks that overlap has ended.
-    """
+    """Within, linear algebra uses one thread, in all threads of the process. The former number
+    comes back when the last of several blocks that overlap has ended."""
     global _INSIDE, _LIMIT
     with _LOCK:
         if _INSIDE == 0:
@@ -138,17 +134,17 @@ def check_jobs(n_jobs: object) -> int | None:
 
 
 def workers(numbers: int) -> int:
-    """Return how many threads a pass over so many numbers takes.
-
-    What the caller asked for, else as many as the processors and the bounds already set allow,
-    as long as each has so much to do that starting it costs little in comparison.
-    """
+    """Return how many threads a pass over so many numbers takes. What the caller asked for, else as
+    many as the processors and the bounds already set allow, as long as each has so much to do that
+    starting it costs little in comparison."""
     asked = _ASKED.get()
     if asked is not None:
         return asked
     if numbers < WORTH:
         return 1
-    pays = int(numbers * FAST / (STARTS * _start_time()))
+    # 1e-9: seconds per number of the fastest loops here
+    # 4: a thread must save at least this multiple of its start-up time
+    pays = int(numbers * 1e-9 / (4 * _start_time()))
     return max(1, min(pays, processors(), _bound())) if pays > 1 else 1
 
 

@@ -81,4 +81,4 @@ def some_pairs(
     weight = [None, whole, far][rng.integers(3)]
     if weight is not None:
         weight[[plus[0], minus[0]]] = 1.5
-    return AllPairs(weight, form=("numpy", "compiled")[rng.integers(2)])
+    return AllPairs(weight)

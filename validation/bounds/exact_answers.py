@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...exact.api.solve import Solver, choose_solver
-from ...exact.certificate.solution import Solution, Status
+from ...exact.api.solve import choose_solver
+from ...exact.certificate.solution import Solution, Solver, Status
 from ...exact.losses.registry import HINGE
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.problem.problem import Problem, Ridge, pair_problem

@@ -203,8 +203,8 @@ class Approximation:
         kept = self.features.T @ marginals
         size = float(np.abs(marginals) @ np.sqrt(np.einsum("ij,ij->i", *[self.features] * 2)))
         size *= 1 + gamma(2 * self.n + 8)
-        rounding = self.truth.dual_norm2_error(marginals) + gamma(4 * self.n + 32) * size**2
-        whole = self.truth.dual_norm2(marginals)
+        found = self.truth.dual_norm2(marginals)
+        whole, rounding = found.value, found.error + gamma(4 * self.n + 32) * size**2
         form = whole - float(kept @ kept)
         rounding = (rounding + gamma(4) * whole) * (1 + gamma(8))
         # Some alpha has marginals that differ from c by `missing`, and k_i is at least P k_i.

@@ -241,7 +241,7 @@ def interpreted(module: ModuleType, name: str) -> Any:
 def hessian_products(c: Context, data: Dataset) -> tuple[float, float]:
     """Return operations a product with H, and the residual of a step against H from the pairs."""
     n, d = data.X.shape
-    pairs, lam = AllPairs(form="numpy"), 1e-2
+    pairs, lam = AllPairs(), 1e-2
     problem = pair_problem(CountedRows(data.X), data.is_positive, pairs, SQUARED_HINGE, Ridge(lam))
     point = NewtonPoint.at(problem, c.rng(f"point {n} {d}").normal(size=d) / d**0.5)
     slope = np.array(point.gradient)

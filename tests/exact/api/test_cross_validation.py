@@ -23,8 +23,9 @@ from aucert.exact import (
     SurvivalSVMCV,
     cross_validated_path,
     solve,
+    survival_pairs,
 )
-from aucert.exact.api.cross_validation import FoldedData, RowOrder, make_splits, split_rows
+from aucert.exact.api.cross_validation import FoldedData, make_splits, split_rows
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.solvers.choose import choose_solver
@@ -146,7 +147,8 @@ def test_folds_are_stratified_follow_the_seed_and_share_the_events_out() -> None
         assert Y[a].sum() == 10
     assert any(not np.array_equal(a, b) for (_, a), (_, b) in zip(first, other, strict=True))
     for event, even in ((np.arange(N) < 6, True), (np.ones(N, dtype=bool), False)):
-        data = FoldedData(X, None, None, False, order=RowOrder(time=TIME, event=event))
+        order = survival_pairs(TIME, event)
+        data = FoldedData(X, None, None, False, order=order, event=event)
         splits = split_rows(data, 3, 0)
         assert sorted(np.concatenate([test for _, test in splits])) == list(range(N))
         assert not even or {int(event[test].sum()) for _, test in splits} == {2}

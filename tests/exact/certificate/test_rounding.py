@@ -86,7 +86,7 @@ def exact_sums(
         duals = (c * naive.loss_dual(loss, a) for (*_, c), a in zip(weighted, alpha, strict=True))
         c = naive.marginals(alpha, weighted, scores.size)
         return naive.NaiveSums(true.value, c, sum(duals))
-    if loss != "hinge" or width == 0 or pairs.weight is not None or pairs.form == "numpy":
+    if loss != "hinge" or width == 0 or pairs.weight is not None:
         return true
     order = SortedRows.of(scores, positive, width)
     if order is None or order.sums(scores, width) is None:
@@ -286,9 +286,8 @@ def test_the_rounding_of_a_flow_grows_with_its_rows_and_with_its_columns() -> No
         assert without < off(flow, 1 + n * Fraction(v[1])) <= rounding
 
 
-@each("form", ["numpy", "auto"])
 @each("loss", ["hinge", "squared_hinge"])
-def test_running_sums_keep_light_rows_behind_a_heavy_one(loss: str, form: str) -> None:
+def test_running_sums_keep_light_rows_behind_a_heavy_one(loss: str) -> None:
     """One positive row, a heavy negative row, and n light ones that a plain running sum loses.
 
     The hinge's sums begin with the largest score, the squared hinge's with the smallest. The
@@ -298,7 +297,7 @@ def test_running_sums_keep_light_rows_behind_a_heavy_one(loss: str, form: str) -
     weight = np.concatenate([[1.0, 1.0], np.full(n, LOST[LONG_UNIT])])
     scores = np.zeros(n + 2, dtype=np.longdouble)
     scores[1] = 0.5 if loss == "hinge" else -0.5
-    found = AllPairs(weight, form=form).on(np.arange(n + 2) == 0).sums(scores, LOSSES[loss])
+    found = AllPairs(weight).on(np.arange(n + 2) == 0).sums(scores, LOSSES[loss])
     light = n * Fraction(weight[2])
     heavy = naive.loss_value(loss, -Fraction(float(scores[1])))
     value = (heavy + light * naive.loss_value(loss, Fraction(0))) / (1 + light)

@@ -161,8 +161,9 @@ def test_many_rows_pay_for_the_largest_error_where_it_costs_next_to_nothing(monk
 def test_the_distance_of_the_ridge_pays_for_the_norm_it_is_the_root_of() -> None:
     rng = np.random.default_rng(0)
     space, c = Rows(rng.normal(size=(40, 3))), rng.normal(size=40)
-    found, error = Ridge(1.0).distance(space, c), space.dual_norm2_error(c)
-    assert error > 0 and (found.value + found.error) ** 2 >= space.dual_norm2(c) + error
+    found, square = Ridge(1.0).distance(space, c), space.dual_norm2(c)
+    assert square.error > 0
+    assert (found.value + found.error) ** 2 >= square.value + square.error
 
 
 FALLING = [loss for loss in ALL_LOSSES.values() if loss.nonincreasing]

@@ -33,8 +33,6 @@ from aucert.exact.solvers.cutting_plane import (
 from aucert.exact.solvers.finish import ActivePairs
 from aucert.exact.solvers.functions import Functions
 from aucert.exact.solvers.window import (
-    LAST,
-    LAST_PRODUCTS,
     OpenPairs,
     Window,
     multipliers,
@@ -158,7 +156,7 @@ def test_expensive_systems_need_no_matrix_and_overflowing_ones_make_no_step(monk
     rows = np.array([[1e99, 0.0], [0.0, 1e99], [1e99, 1e99]])
     i, j, c = np.array([0, 1]), np.array([2, 2]), np.array([0.5, 0.5])
     system, r = OpenPairs(rows, i, j, c, 1e-3, np.zeros(2)), np.array([1e99, -3e98])
-    step, enough = system._by_products(np.array([0, 1]), c / 1e-9, r, LAST, LAST_PRODUCTS)
+    step, enough = system._by_products(np.array([0, 1]), c / 1e-9, r, 1e-6, 1000)
     assert np.isfinite(step).all() and not enough
 
 

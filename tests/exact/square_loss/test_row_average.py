@@ -19,7 +19,7 @@ from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import linear_problem
 from aucert.exact.solvers import closed_form
 from aucert.exact.solvers.closed_form import SquaredLossSolver
-from aucert.exact.solvers.convex_reference import LARGEST, convex_reference
+from aucert.exact.solvers.convex_reference import convex_reference
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.convex_square import ConvexSquare
 from aucert.exact.square_loss.row_average import RowAverage, moments, square_parts, top_eigenvalue
@@ -310,7 +310,7 @@ def test_the_reference_takes_row_weights_and_refuses_what_it_cannot_hold() -> No
             ConvexSquare(LOSS, **some)
     with pytest.raises(InputError, match="not both"):
         ConvexSquare(LOSS, 0.1, "l1", 1.0)
-    wide = sp.csr_matrix(([1.0, 2.0], ([0, 1], [0, 1])), shape=(3, LARGEST + 1))
+    wide = sp.csr_matrix(([1.0, 2.0], ([0, 1], [0, 1])), shape=(3, 5001))
     task = ConvexSquare(RowAverage.of(Rows(wide), np.array([True, False, True])), 0.1)
     with pytest.raises(TooLargeError, match="online"):
         convex_reference(task)

@@ -26,7 +26,7 @@ from loops import each, seeds
 
 KINDS = ("plain", "tenths", "far", "outliers", "one positive", "equal", "apart", "separated",
          "crowded", "nearly tied")  # fmt: skip
-FORMS = ("numpy", "compiled", "binned")
+FORMS = ("auto", "binned")
 WIDTHS = (0.0, 1e-6, 0.3, 5.0)
 
 
@@ -90,7 +90,7 @@ def ramp(half: int) -> Callable[[int, Fraction], Fraction]:
 @each("seed", seeds(3))
 def test_a_value_and_its_minorant(form: str, kind: str, width: float, seed: int) -> None:
     scores, positive, weight = scored(kind, seed)
-    for name, loss in LOSSES.items() if form == "compiled" else [("hinge", HINGE)]:
+    for name, loss in LOSSES.items() if form == "auto" else [("hinge", HINGE)]:
         pairs = AllPairs(weight, form=form, bins=1 << 10).on(positive)
         found, every = pairs.sums(scores, loss, width), of_pairs(positive, weight)
         check(found, scores, every, name, width if name == "hinge" else 0.0, form == "binned")
@@ -202,16 +202,17 @@ def test_moments_of_bins_bound_the_squared_hinge(kind: str, seed: int) -> None:
     assert found.c_error <= 1e-9 * size
 
 
-@each("form", FORMS[:2])
+@each("weighted", [False, True])  # the hinge is then swept, not counted
 @each("loss", LOSSES)
-def test_equal_scores_cost_one_and_ties_at_the_margin_nothing(form: str, loss: str) -> None:
+def test_equal_scores_cost_one_and_ties_at_the_margin_nothing(weighted: bool, loss: str) -> None:
     positive = np.arange(7) < 3
-    found = AllPairs(form=form).on(positive).sums(np.full(7, 123.25), LOSSES[loss])
+    pairs, three = (AllPairs(np.ones(n) if weighted else None) for n in (7, 3))
+    found = pairs.on(positive).sums(np.full(7, 123.25), LOSSES[loss])
     alpha = 1.0 if loss == "hinge" else 2.0
     assert found.value == 1.0
     assert found.c == pytest.approx(np.where(positive, alpha / 3, -alpha / 4), abs=1e-16)
     if loss != "square":
-        tied = AllPairs(form=form).on(np.array([True, False, True]))
+        tied = three.on(np.array([True, False, True]))
         found = tied.sums(np.array([1.0, 0.0, 2.0]), LOSSES[loss])
         assert found.value == 0 and not found.c.any()
 
@@ -229,9 +230,8 @@ def test_many_rows_agree_with_a_histogram_of_pairs() -> None:
         assert found.value == pytest.approx(float((weight * values).sum()), rel=1e-12)
     moved = scores + 1e-3 * rng.normal(size=n)
     for width in (0.0, 0.05):
-        one, two = (
-            AllPairs(form=form).on(positive).sums(moved, HINGE, width) for form in FORMS[:2]
-        )
+        both = AllPairs().on(positive), AllPairs(np.ones(n)).on(positive)
+        one, two = (pairs.sums(moved, HINGE, width) for pairs in both)
         assert abs(one.value - two.value) <= one.value_rounding + two.value_rounding
         assert float(np.abs(one.c - two.c).sum()) <= one.rounding + two.rounding
 
@@ -241,7 +241,7 @@ def test_small_widths_cost_no_accuracy() -> None:
     rng = np.random.default_rng(1)
     scores, positive = rng.normal(size=400) * 10, np.arange(400) % 2 == 0
     assert AllPairs().on(positive).sums(scores, HINGE, 1e-6).rounding < 1e-14
-    assert AllPairs(form="numpy").on(positive).sums(scores, HINGE, 1e-6).rounding > 1e-12
+    assert AllPairs(np.ones(400)).on(positive).sums(scores, HINGE, 1e-6).rounding > 1e-12
 
 
 def test_losses_too_small_for_the_grid_are_in_the_rounding(monkeypatch) -> None:
@@ -253,7 +253,7 @@ def test_losses_too_small_for_the_grid_are_in_the_rounding(monkeypatch) -> None:
     order = SortedRows.of(scores, positive, 2.0**20)
     assert order is not None and order.k < 45 and not order.holds(scores)
     assert order.sums(scores, 0.0) is None
-    found = AllPairs(form="compiled").on(positive).sums(scores, HINGE)
+    found = AllPairs().on(positive).sums(scores, HINGE)
     assert abs(found.value - 2.0**-45 / 3) <= found.value_rounding
     monkeypatch.setattr(SortedRows, "holds", lambda *_: True)  # a fault: all lie on the grid
     found = order.sums(scores, 0.0)

@@ -160,20 +160,6 @@ def test_few_pairs_are_gone_through_and_many_are_convolved() -> None:
         binned([1, 0]).sums(np.array([1e200, 0.0]), Logistic())
 
 
-@each("loss", [Logistic(), SmoothHinge(0.1)], ids=repr)
-@each("width", [0.0, 0.3])
-def test_loops_over_many_rows_make_the_same_sums(loss: Any, width: float, monkeypatch) -> None:
-    rng = np.random.default_rng(5)
-    positive = rng.random(1500) < 0.3
-    pairs, scores = AllPairs(bins=256).on(positive), 2 * rng.normal(size=1500) + positive
-    plain = convolved.convolved(pairs, scores, loss, width)
-    monkeypatch.setattr(convolved, "MANY", 1000)
-    quick = convolved.convolved(pairs, scores, loss, width)
-    assert np.array_equal(quick.c, plain.c)
-    assert quick.conjugate == plain.conjugate and quick.total == plain.total
-    assert quick.value == pytest.approx(plain.value, rel=1e-14)
-
-
 def class_bins(counts: Any, per_unit: float, loss: Any) -> tuple[Any, Any]:
     bins = convolved.Bins(per_unit, round(per_unit * loss.centre), *counts)
     return bins, convolved.class_sums(bins, loss)
