@@ -299,7 +299,12 @@ def check_solver(**options: Any) -> None:
 @_option("--data", ["wdbc"], "Built-in name or file; repeatable.", multiple=True)
 @_option("--lam", [1e-3], "Repeatable.", type=float, multiple=True)
 @_loss()
-@_option("--max-time", 10.0, "Seconds inside a fit, all its runs together.")
+@_option(
+    "--max-time",
+    10.0,
+    "Seconds inside a fit, all its runs together. First, a small run to compile may take a minute, "
+    "and so may the lower bound, or ten times as long.",
+)
 @_all(LABELS, COLUMNS, DROP, READ, _standardise())
 @SEED
 @_option("--out", help="Folder for bench.json, bench.txt and bench.svg.", type=FOLDER)

@@ -32,7 +32,9 @@ def root_of_slope(
     stop: Callable[[], bool] = lambda: False,
 ) -> float:
     """Return a length t > 0 at which |slope(t)| <= loose * |start|, or the best bracket's end.
-    `stop` is asked after each trial: the time may be up."""
+
+    `stop` is asked after each trial: the time may be up, and the length that was tried will do.
+    """
     if not start < 0:
         return 0.0
     low, high, t = 0.0, np.inf, 1.0
@@ -48,7 +50,9 @@ def root_of_slope(
         else:
             low, at_low, at_high = t, now, halved * at_high
         before = now
-        if stop() or low == limit or high - low <= narrow * high < np.inf:
+        if stop():
+            return t
+        if low == limit or high - low <= narrow * high < np.inf:
             break
         if high == np.inf:
             # 1.2: an outward trial goes this many times as far as the secant says

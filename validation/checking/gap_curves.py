@@ -170,7 +170,8 @@ def gap_curves(
     lam : float
         > 0.
     max_time : float
-        Seconds inside the fit for each solver, all its runs together.
+        Seconds inside the fit for each solver, all its runs together. First, its small run may take
+        60 s to compile, and so may the lower bound, or ten times as long.
     loss : str
         A name of `exact.losses.registry.ALL_LOSSES`: "hinge", "logistic", ...
     seed : int
@@ -256,8 +257,10 @@ def _run(
     try:
         if "callback" in runner.takes:
             small = small | {"trace": max_time}
-        if runner.ask(small, max(max_time, WARM_UP_SECONDS))["kind"] == "timeout":
-            return [], "out of time in the first small run", way_of(runner.takes), runner.how
+        limit = max(max_time, WARM_UP_SECONDS)
+        if runner.ask(small, limit)["kind"] == "timeout":
+            ended = f"its first run, of {len(small['y'])} rows, did not come back in {limit:g} s"
+            return [], ended, way_of(runner.takes), runner.how
         return *points_of(runner, whole, max_time), runner.how
     finally:
         runner.close()

@@ -18,6 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 import warnings
@@ -304,12 +305,20 @@ class SameProcess:
 
 def serve(fit: Callable[..., Any], seed: int, pipe: Connection) -> None:
     """Answer the requests that come through a pipe until there are no more."""
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     pipe.send_bytes(json.dumps({"kind": "ready", "takes": arguments_of(fit)}).encode())
     with suppress(EOFError):
         while True:
             request = json.loads(pipe.recv_bytes())
             answer = call(fit, request, seed, lambda: pipe.send_bytes(b'{"kind": "started"}'))
             pipe.send_bytes(json.dumps(answer).encode())
+
+
+def _end_with(parent: int) -> None:
+    """Kill this process and all that it has started once its parent is gone, however it ended."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os.killpg(0, signal.SIGKILL)
 
 
 START_SECONDS = 120.0  # For imports and reading rows; not part of a fit's time.

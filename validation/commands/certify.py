@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 import numpy as np
-from click.core import ParameterSource
 
 from ...exact.api.certify import certify_request
 from ...exact.api.solve import solve_request
@@ -33,7 +32,7 @@ from .documents import (
     print_document,
     scores_of,
 )
-from .inputs import Data, Options, open_data, request_of
+from .inputs import Data, Options, left_out, open_data, request_of
 from .predict import SavedModel, read_model
 
 
@@ -197,16 +196,9 @@ def _checked(options: CertifyOptions) -> CertifyOptions:
         raise InputError("give --lam, or --from RIVAL with --C")
     check_number("C", C)
     convention = convention_name(convention)
-    asked = None if _left_out("loss") else options.loss
+    asked = None if left_out("loss") else options.loss
     its_own = convention_loss(convention, asked)
     return replace(options, convention=convention, loss=asked or its_own)
-
-
-def _left_out(key: str) -> bool:
-    """Return whether an option was not given on the command line."""
-    context = click.get_current_context(silent=True)
-    source = None if context is None else context.get_parameter_source(key)
-    return source in (None, ParameterSource.DEFAULT)
 
 
 def _of_model(options: CertifyOptions) -> tuple[SavedModel, CertifyOptions]:
@@ -227,7 +219,7 @@ def _of_model(options: CertifyOptions) -> tuple[SavedModel, CertifyOptions]:
         raise InputError(
             f"{options.model}: a {kind} does not say which problem is meant: give --lam"
         )
-    return model, replace(options, **{k: x for k, x in asked.items() if _left_out(k)})
+    return model, replace(options, **{k: x for k, x in asked.items() if left_out(k)})
 
 
 def _check_exact(options: CertifyOptions) -> None:

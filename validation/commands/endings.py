@@ -30,13 +30,19 @@ from ..early import interrupted_early
 
 
 def run(group: click.Command, arguments: Sequence[str] | None = None) -> None:
-    """Run a command; never a traceback for bad input.
+    """Run a command; never a traceback for bad input, and a warning is one line.
 
     After a command that has put its results in place, interrupts stay unheard.
     """
-    # Where files are limited in size joblib says so at its import, whether it is used or not.
+    with warnings.catch_warnings():
+        # Where files are limited in size joblib says so at its import, whether it is used or not.
+        warnings.filterwarnings("ignore", r"(?s).*joblib will operate in serial mode")
+        warnings.showwarning = lambda message, *place: _say(str(message))
+        _run(group, arguments)
+
+
+def _run(group: click.Command, arguments: Sequence[str] | None) -> None:
     out = sys.stdout
-    warnings.filterwarnings("ignore", r"(?s).*joblib will operate in serial mode")
     try:
         group.main(arguments, prog_name="aucert", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -128,8 +134,13 @@ def interrupted() -> NoReturn:
     sys.exit(130)
 
 
-def _fail(message: str) -> NoReturn:
+def _say(message: str) -> None:
+    """Print one line on standard error."""
     click.echo(f"aucert: {' '.join(message.split())}", err=True)
+
+
+def _fail(message: str) -> NoReturn:
+    _say(message)
     sys.exit(2)
 
 
@@ -148,7 +159,7 @@ def named_folder(name: str | None, option: str = "--out") -> Path | None:
     if not name.strip():
         raise InputError(f"{option} needs the name of a folder ('.' is the current folder)")
     folder = Path(name)
-    if folder.exists() and not folder.is_dir():
+    if os.path.exists(folder) and not folder.is_dir():
         raise InputError(f"{option} {name}: this is a file, a folder is needed")
     return folder
 
@@ -172,13 +183,16 @@ def output_folder(
     if folder is None:
         yield None
         return
-    made = not folder.exists()
+    made = not os.path.exists(folder)
     if not made:
         check(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     hidden = folder / f".aucert-{secrets.token_hex(8)}.tmp"
     try:
-        hidden.mkdir()
+        try:
+            hidden.mkdir(parents=True)
+        except OSError as error:
+            why = error.strerror or error
+            raise InputError(f"{option} {name}: cannot be written to ({why})") from None
         yield hidden
         finish()
         with held_back():

@@ -12,6 +12,7 @@ from typing import Any, Self
 import click
 import numpy as np
 import scipy.sparse as sp
+from click.core import ParameterSource
 
 from ...exact.errors import InputError, meant
 from ...exact.formulation.lam_grid import unit_penalty
@@ -120,6 +121,13 @@ class Options:
             raise InputError(f"{name}: --zero-based is for svmlight files ({', '.join(SVMLIGHT)})")
         if self.header is not None and not (vector or ending.endswith((".csv", ".tsv"))):
             raise InputError(f"{name}: --header is for .csv and .tsv files")
+
+
+def left_out(key: str) -> bool:
+    """Return whether an option was not given on the command line."""
+    context = click.get_current_context(silent=True)
+    source = None if context is None else context.get_parameter_source(key)
+    return source in (None, ParameterSource.DEFAULT)
 
 
 def split_names(text: str | None) -> tuple[str, ...] | None:

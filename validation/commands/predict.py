@@ -24,7 +24,7 @@ from ...exact.errors import InputError, WriteError
 from ...exact.tools.atomic_files import target_of
 from ..data.datasets import load, names
 from ..files.tables import Selection, column_names, listed, read_raw
-from ..files.written import write_atomically
+from ..files.written import finite_json, write_atomically
 from ..memory import check_room
 from .documents import SCHEMA_VERSION
 from .inputs import Data, Options, penalty_options, split_names, true_names
@@ -73,9 +73,9 @@ def run_predict(path: str, name: str, **given: Any) -> None:
             "ignored": ignored,
             "scores": scores.tolist(),
             "labels": None if labels is None else labels.tolist(),
-            "kept": {key: values.tolist() for key, values in kept.items()},
+            "kept": {key: _for_json(cells) for key, cells in kept.items()},
         }
-        printed = json.dumps(document, allow_nan=False, indent=2) + "\n"
+        printed = json.dumps(document, allow_nan=False, indent=2, default=str) + "\n"
     try:
         if options.out is not None:
             write_atomically(options.out, lambda file: file.write(text.encode()))
@@ -95,11 +95,10 @@ def run_predict(path: str, name: str, **given: Any) -> None:
         click.echo(f"{len(scores)} rows scored{words}; written to {options.out}")
 
 
-def _as_csv(scores: np.ndarray, labels: np.ndarray | None, kept: dict[str, np.ndarray]) -> str:
+def _as_csv(scores: np.ndarray, labels: np.ndarray | None, kept: dict[str, list[Any]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    whole = {k: x.astype(np.int64) if _whole(x) else x for k, x in kept.items()}
-    columns = [*((k, x.tolist()) for k, x in whole.items()), ("score", map(repr, scores.tolist()))]
+    columns = [*kept.items(), ("score", map(repr, scores.tolist()))]
     if labels is not None:
         columns.append(("label", labels.tolist()))
     writer.writerow(name for name, _ in columns)
@@ -107,9 +106,14 @@ def _as_csv(scores: np.ndarray, labels: np.ndarray | None, kept: dict[str, np.nd
     return text.getvalue()
 
 
-def _whole(values: np.ndarray) -> bool:
-    """Return whether a kept column holds whole numbers, which are written without a point."""
-    return values.dtype.kind == "f" and bool((values == np.rint(values)).all())
+def _for_json(cells: list[Any]) -> list[Any]:
+    """Return a kept column of text as numbers where each cell is one, as JSON writes it."""
+    try:
+        found = [finite_json(cell) for cell in cells]
+    except (TypeError, ValueError):
+        found = []
+    numbers = bool(found) and all(type(value) in (int, float) for value in found)
+    return found if numbers else [None if cell != cell else cell for cell in cells]
 
 
 def write_model(path: Path, data: Data, options: Any, solution: Solution, scores: Any) -> None:
@@ -233,7 +237,7 @@ def read_model(path: str) -> SavedModel:
 
 def _read_rows(
     model: SavedModel, name: str, options: Options
-) -> tuple[Any, list[str], dict[str, np.ndarray]]:
+) -> tuple[Any, list[str], dict[str, list[Any]]]:
     """Return the features that the model needs, in its order, what was not used, and what is kept.
 
     Columns are found by their names where both have some, and refused where they disagree; else
@@ -241,7 +245,7 @@ def _read_rows(
     """
     options.check_for(name)
     drop, keep = split_names(options.drop) or (), split_names(options.keep) or ()
-    kept: dict[str, np.ndarray] = {}
+    kept: dict[str, list[Any]] = {}
     if taken := [one for one in keep if one in ("score", "label")]:
         raise InputError(f"--keep {taken[0]}: the output has a column of this name: rename yours")
     if name.split(":")[0] in names() and not Path(name).exists():
@@ -249,6 +253,8 @@ def _read_rows(
             raise InputError(f"{name} is built in: --keep is for files")
         X, columns, ignored = load(name, 0).X, None, []
     else:
+        if Path(name).is_dir():
+            raise InputError(f"{name}: predict takes one file: score those of a folder one by one")
         asked = replace(options.selection, labelled=False, extra=keep)
         if model.columns is not None and (wanted := _present(model, name, asked.header)):
             asked, drop = replace(asked, columns=wanted, drop=()), ()

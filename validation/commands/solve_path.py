@@ -46,7 +46,15 @@ from .documents import (
     scores_of,
 )
 from .endings import interrupted, output_folder, result_first, solver_progress
-from .inputs import Data, Options, open_data, penalty_in_words, penalty_options, request_of
+from .inputs import (
+    Data,
+    Options,
+    left_out,
+    open_data,
+    penalty_in_words,
+    penalty_options,
+    request_of,
+)
 from .interrupts import best_point_kept, finish
 from .predict import write_model
 
@@ -273,6 +281,8 @@ def run_path(name: str, **given: Any) -> None:
     options = PathOptions.of(given)
     if options.lams:  # before a large file is read
         check_lams(options.lams)
+        if not left_out("n_lams"):
+            raise InputError("--lam names the grid: leave --n-lams out")
     check_count("n_lams", options.n_lams)
     check_tolerance(options.tol, options.max_time)
     unit_penalty(options.l1_ratio)

@@ -51,8 +51,9 @@ ROWS = 65_536  # Rows of numbers that are checked or read at a time.
 CELLS = 8192  # Cells of text that are held at a time.
 BYTES_A_FEATURE = 150  # A name, and about ten vectors of weights while a problem is solved.
 
-Blocks = Iterable[tuple[Sequence[int], Callable[[int], Cells]]]
-"""Some rows after others: their numbers in the file, and their cells of the column at a place."""
+Blocks = Iterable[tuple[Sequence[int], Callable[[int], Cells], Callable[[int], Sequence[Any]]]]
+"""Some rows after others: their numbers in the file, and their cells of the column at a place, to
+be checked and as they are."""
 
 
 # What is asked for, and what is found
@@ -69,7 +70,7 @@ class Selection:
     header: bool | None = None  # Whether the first row of a CSV file holds names.
     zero_based: bool | None = None  # Whether an svmlight file counts its features from 0.
     width: int | None = None  # Features of the model; an svmlight file leaves out zeros.
-    extra: tuple[str, ...] = ()  # Columns next to the features: they order or group the rows.
+    extra: tuple[str, ...] = ()  # Columns that order or group rows; kept ones without labels.
 
     def places(self, path: Path, names: Sequence[str], apart: bool = False) -> Places:
         """Return what to read of columns with these names; the label may be `apart` from them."""
@@ -130,7 +131,8 @@ class Table:
     columns: list[str]  # Names of the d features; places from 1, or svmlight's indices, without.
     target: str
     ignored: list[str]  # What else the file holds; it was not used.
-    extra: dict[str, np.ndarray] = field(default_factory=dict)  # Columns (n,), numbers or words.
+    # Columns (n,), numbers or words; without labels lists of cells as they are, None for no value.
+    extra: dict[str, Any] = field(default_factory=dict)
     zero_based: bool | None = None  # Whether an svmlight file counts from 0; None of other files.
     assumed: bool = False  # Whether it may count either way: no index 0 occurs, and nobody said.
     positive: Label | None = None  # What 1 stands for, by `read_table`.
@@ -416,15 +418,18 @@ def _table(
     path: Path, names: Sequence[str], places: Places, blocks: Blocks, hint: str | None = None
 ) -> Table:
     """Return the table of the columns at these places; `hint`, of text, is for bad cells."""
-    special = [*([] if places.target is None else [places.target]), *places.extra]
+    special = [] if places.target is None else [places.target, *places.extra]
+    kept: dict[int, list[Any]] = {} if special else {k: [] for k in places.extra}
     others = [
         LabelColumn(f"{path}, column '{names[k]}'", limited=k == places.target) for k in special
     ]
     digits, values = hint is not None, array("d")
     features = [Numbers(path, names[k], digits) for k in places.features]
-    for rows, cells in blocks:
+    for rows, cells, as_they_are in blocks:
         for k, other in zip(special, others, strict=True):
             other.extend(cells(k), rows)
+        for k, held in kept.items():
+            held.extend(as_they_are(k))
         block = np.empty((len(rows), len(features)))
         for at, (k, column) in enumerate(zip(places.features, features, strict=True)):
             block[:, at] = column.of(cells(k), rows)
@@ -435,15 +440,12 @@ def _table(
     X = np.frombuffer(values).reshape(-1, len(features))
     for at, column in enumerate(features):
         column.check_words(X[:, at])
-    found = [other.labels() for other in others]
-    return Table(
-        X,
-        NO_LABELS if places.target is None else found.pop(0),
-        [column.name for column in features],
-        "" if places.target is None else names[places.target],
-        places.ignored,
-        {names[k]: _of_rows(one) for k, one in zip(places.extra, found, strict=True)},
-    )
+    columns, found = [column.name for column in features], [other.labels() for other in others]
+    if places.target is None:
+        cells_of_kept = {names[k]: held for k, held in kept.items()}
+        return Table(X, NO_LABELS, columns, "", places.ignored, cells_of_kept)
+    extra = {names[k]: _of_rows(one) for k, one in zip(places.extra, found[1:], strict=True)}
+    return Table(X, found[0], columns, names[places.target], places.ignored, extra)
 
 
 def _of_rows(labels: Labels) -> np.ndarray:
@@ -526,8 +528,9 @@ def _csv_blocks(path: Path, width: int, has_header: bool) -> Blocks:
             if len(row) != width:
                 fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
                 raise InputError(f"{path}: row {line} has {fields}, the rows above have {width}")
-        lines, cells = zip(*held, strict=True)
-        yield lines, [*zip(*cells, strict=True)].__getitem__
+        lines, fields = zip(*held, strict=True)
+        cells = [*zip(*fields, strict=True)].__getitem__
+        yield lines, cells, cells
 
 
 # npz
@@ -598,7 +601,9 @@ def read_npz(path: Path, asked: Selection) -> Table:
         kept,
         target,
         [n for n in held if n not in (*needed, "feature_names", *asked.extra)] + places.ignored,
-        {k: _of_rows(Labels.of(v, f"{path}, column '{k}'", False)) for k, v in others.items()},
+        {k: v.tolist() for k, v in others.items()}
+        if y is None
+        else {k: _of_rows(Labels.of(v, f"{path}, column '{k}'", False)) for k, v in others.items()},
     )
 
 
@@ -662,7 +667,7 @@ def read_svmlight(path: Path, asked: Selection) -> Table:
         columns,
         "label",
         ignored,
-        {"qid": np.asarray(found[2])} if queries else {},
+        {"qid": found[2] if asked.labelled else found[2].tolist()} if queries else {},
         base == 0,
         assumed,
     )
@@ -766,15 +771,18 @@ def read_parquet(path: Path, asked: Selection) -> Table:
         names, kinds = named(file.schema_arrow.names), file.schema_arrow.types
         places = asked.places(path, names)
         refuse(path, places.unclear)
-        special = [*([] if places.target is None else [places.target]), *places.extra]
+        special = [] if places.target is None else [places.target, *places.extra]
         for k in [*special, *places.features]:
             check_type(path, names[k], kinds[k], label=k in special)
 
         def blocks() -> Blocks:
-            start, read = 1, [names[k] for k in [*special, *places.features]]
+            start, read = 1, [names[k] for k in {*special, *places.extra, *places.features}]
             for batch in file.iter_batches(batch_size=ROWS, columns=read):
-                rows = range(start, start + batch.num_rows)
-                yield rows, lambda k, batch=batch: cells_of(batch.column(names[k]))
+                yield (
+                    range(start, start + batch.num_rows),
+                    lambda k, batch=batch: cells_of(batch.column(names[k])),
+                    lambda k, batch=batch: batch.column(names[k]).to_pylist(),
+                )
                 start += batch.num_rows
 
         return _table(path, names, places, blocks())

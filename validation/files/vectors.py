@@ -13,7 +13,17 @@ import numpy as np
 from ...exact.errors import InputError
 from ...exact.tools.lossless import as_float64, loses_digits
 from .labels import as_number, is_missing
-from .tables import are_places, damage_reported, existing_file, fault, read_arrays, text_lines
+from .tables import (
+    Selection,
+    are_places,
+    csv_rows,
+    damage_reported,
+    existing_file,
+    fault,
+    read_arrays,
+    read_raw,
+    text_lines,
+)
 
 _TEXT_ENDINGS = (".csv", ".csv.gz", ".txt")
 # What a line of text above numbers has to say, unless it names each of them.
@@ -71,8 +81,13 @@ def read_vector(
 
 
 def read_scores(path: str | Path, n: int, header: bool | None = None) -> np.ndarray:
-    """Return one score for each of n rows, (n,), as `read_vector` does."""
-    values = read_vector(path, (n,), "scores", header).values
+    """Return one score for each of n rows, (n,): of a table the column `score`, as in `predict`."""
+    table = str(path).lower().endswith((".csv", ".csv.gz"))
+    first = next(csv_rows(existing_file(path)), (0, []))[1] if table else []
+    if len(first) > 1 and "score" in first:
+        values = read_raw(path, Selection(columns=("score",), labelled=False)).X[:, 0]
+    else:
+        values = read_vector(path, (n,), "scores", header).values
     if len(values) != n:
         raise InputError(f"{path}: holds {len(values)} scores where {n} are needed")
     return values

@@ -32,7 +32,7 @@ def made_folder(out: str | Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{folder}: cannot be made ({error.strerror or error})") from None
+        raise InputError(f"out {folder}: cannot be made ({error.strerror or error})") from None
     return folder
 
 

@@ -109,3 +109,9 @@ def test_a_trial_that_is_refused_is_not_the_end() -> None:
     slope, calls = counted(lambda t: t - 0.5)
     found = root_of_slope(slope, -0.5, 1.0, accept=lambda t: t < 0.6)
     assert calls[0] == 1.0 and found < 0.6
+
+
+def test_where_the_time_is_up_the_last_trial_is_the_answer() -> None:
+    slope, calls = counted(lambda t: t - 0.01)
+    found = root_of_slope(slope, -0.01, 0.1, stop=lambda: len(calls) == 2)
+    assert found == calls[1] and len(calls) == 2

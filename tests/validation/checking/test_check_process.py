@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from aucert.exact import solve
 from aucert.exact.errors import InputError
 from aucert.validation.checking.check_solver import check_solver
 from aucert.validation.checking.worker import load_function
+from loops import each
 
 
 def exact(X, y, lam):
@@ -48,6 +50,38 @@ def test_no_process_is_left_behind(tmp_path: Path) -> None:
         while alive(pid):
             assert time.monotonic() < deadline
             time.sleep(0.02)
+
+
+SLEEPS = """
+import os, subprocess, time
+def fit(X, y, lam):
+    child = subprocess.Popen(["sleep", "60"])
+    with open("pids.tmp", "w") as file:
+        file.write(f"{os.getpid()} {child.pid}")
+    os.replace("pids.tmp", "pids")
+    time.sleep(60)
+"""
+
+
+@each(
+    ("words", "number"),
+    [("check-solver sleeps:fit", signal.SIGTERM), ("bench sleeps.py:fit", signal.SIGHUP)],
+)
+def test_no_process_outlives_a_command_that_is_killed(
+    tmp_path: Path, words: str, number: int
+) -> None:
+    (tmp_path / "sleeps.py").write_text(SLEEPS)
+    command = subprocess.Popen([sys.executable, "-m", "aucert", *words.split()], cwd=tmp_path)
+    while not (tmp_path / "pids").exists():
+        assert command.poll() is None
+        time.sleep(0.05)
+    command.send_signal(number)
+    assert command.wait(10) == -number
+    pids = [*map(int, (tmp_path / "pids").read_text().split())]
+    deadline = time.monotonic() + 10
+    while any(map(alive, pids)):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def alive(pid: int) -> bool:

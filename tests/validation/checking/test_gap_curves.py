@@ -11,6 +11,7 @@ import pytest
 from aucert.exact import certify, solve
 from aucert.exact.errors import InputError
 from aucert.validation import gap_curves
+from aucert.validation.checking import gap_curves as module
 from aucert.validation.checking.gap_curves import Curve, GapCurves
 from aucert.validation.checking.worker import Trace
 from loops import each
@@ -153,6 +154,16 @@ def test_a_trace_thins_points_and_keeps_the_last() -> None:
         trace(np.array([float(k)]))
     points = trace.all_points()
     assert len(points) < 1000 and points[-1][1] == [4999.0]
+
+
+def never(X, y, lam):
+    time.sleep(60)
+
+
+def test_a_first_run_that_does_not_come_back_is_named(monkeypatch) -> None:
+    monkeypatch.setattr(module, "WARM_UP_SECONDS", 0.1)
+    (found,) = gap_curves({"never": never}, X, Y, LAM, max_time=0.2, ours=False).curves
+    assert found.gap == () and "38 rows" in found.ended and "0.2 s" in found.ended
 
 
 def goes_on(X, y, lam, callback):

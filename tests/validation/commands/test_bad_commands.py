@@ -55,6 +55,9 @@ SOLVE = {
     "solve bad.csv --lam 1": f"--drop {','.join(f'c{k}' for k in range(25))}\n",
     "solve t.csv --lam 1 --out taken": "taken",
     "solve t.csv --lam 1 --out ''": "--out",
+    "solve t.csv --lam 1 --out taken/x": "--out taken/x",
+    "solve last.csv --lam 1": "--target",
+    "solve table.txt --lam 1": ".csv",
     "frobnicate": "frobnicate",
 }
 ORDERS = {
@@ -124,6 +127,7 @@ OTHERS = {
     "certify t.csv --model m/model.npz --drop a": "--model",
     "predict m/none.npz t.csv": "read",
     "predict m t.csv": "folder",
+    "predict m/model.npz folder.csv": "one by one",
     "predict t.csv t.csv": "model",
     "predict m/model.npz none.csv": "no such",
     "predict m/model.npz t.csv --out m": "folder",
@@ -137,6 +141,7 @@ OTHERS = {
     "predict m/model.npz x.csv": "'b'",
     f"{PATH} --lam -1": "lam",
     f"{PATH} --n-lams 0": "n_lams",
+    f"{PATH} --lam 1 --n-lams 20": "--n-lams",
     f"{PATH} --cv 1": "cv",
     f"{PATH} --cv 3 --fpr-max 0.1": "--cv",
     f"{PATH} --cv 3 --pairs drawn:9": "--cv",
@@ -218,6 +223,8 @@ def filled(command: Command) -> Command:
     write("bad.csv", {f"c{k}": ["x", "z"] * 9 for k in range(25)} | {"a": few[:18], "y": few[:18]})
     np.savez("short.npz", X=X, y=y, region=place[:-1])
     for name, text in {
+        "last.csv": "a,b,y,\n1,2,0,\n3,4,1,\n",
+        "table.txt": "a;b;y\n1;2;0\n3;4;1\n",
         "one.csv": "a,b,y\n1,2,0\n3,4,0\n",
         "words.csv": "x,kind\n1,three\n2,eight\n",
         "hole.csv": "a,q,y\n1,one,0\n2,,1\n3,two,0\n",
@@ -273,9 +280,33 @@ def test_a_missing_value_is_named_by_its_row(filled: Command) -> None:
         assert "row 5" in filled.refused(f"{ORDERED} {order}")
 
 
-def test_columns_are_kept(filled: Command) -> None:
-    status, out, _ = filled.run(*"predict m/model.npz t.csv --keep y,b".split())
-    assert status == 0 and out.startswith("y,b,score,label\n0,")
+def test_the_label_is_named_where_the_last_column_has_no_name(filled: Command) -> None:
+    offered = filled.refused("solve last.csv --lam 1").partition("--drop ")[2].strip()
+    filled(f"solve last.csv --lam 1 --target y --drop {offered}")
+
+
+def test_columns_are_kept_as_they_are_and_certify_takes_what_predict_writes(
+    filled: Command,
+) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    Path("k.csv").write_text('a,b,y,id,note,n\n1,2,0,007,"x, y",1\n3,4,1,,,2.5\n')
+    held = {"a": [1.0, 3.0], "b": [2.0, 4.0], "y": [0, 1], "id": ["007", ""], "n": [1, None]}
+    pq.write_table(pa.table(held), "k.parquet")
+    out = filled("predict m/model.npz k.csv --keep y,id,note,n,b")
+    assert out.startswith('y,id,note,n,b,score,label\n0,007,"x, y",1,2,')
+    assert "\n1,,,2.5,4," in out
+    found = filled.json("predict m/model.npz k.csv --keep id,n --out s.csv")["kept"]
+    assert found == {"id": ["007", ""], "n": [1, 2.5]}
+    found = filled.json("predict m/model.npz k.parquet --keep id,n")
+    assert found["kept"] == {"id": ["007", ""], "n": [1, None]}
+    audit = filled.json("certify k.csv --lam 1 --target y --columns a,b --scores s.csv")
+    assert audit["auc"] == float(found["scores"][1] > found["scores"][0])
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_is_one_line(filled: Command) -> None:
+    filled(f"{PATH} --lam 1 --tol 1e-3 --cv 50")
+    assert filled.notes.startswith("aucert: cv = 50") and filled.notes.count("\n") == 1
 
 
 @each(
