@@ -28,9 +28,8 @@ import numpy as np
 from scipy import stats
 
 from ..exact.errors import InputError
-from .claims.claim import REGISTRY, Claim, Outcome
+from .claims.claim import REGISTRY, Claim, Outcome, Verdict
 from .claims.recorded import enter, recorded_verdict
-from .claims.verdicts import Verdict
 from .store import EVIDENCE, EvidenceFolder
 from .tables.pages import Said, departs, shown_value
 from .tables.run import chosen, planned, tables

@@ -13,6 +13,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 
 class NaNError(ValueError):
     """A measure is NaN: nothing can be judged by it."""
@@ -38,6 +40,8 @@ def _checked(values: tuple[Any, ...], key: Callable[[Any], Any] | None) -> list[
 
 def has_nan(value: Any) -> bool:
     """Return whether a value is NaN, or holds NaN in a tuple, list, dict or array."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        return bool(np.isnan(value).any())
     if isinstance(value, dict):
         return any(map(has_nan, value.values()))
     if isinstance(value, tuple | list) or getattr(value, "ndim", 0):

@@ -19,9 +19,8 @@ import numpy as np
 
 from .. import __version__
 from ..exact.errors import InputError
-from .claims.claim import Context, Outcome
+from .claims.claim import PAPERS, Context, Outcome, Verdict
 from .claims.recorded import enter
-from .claims.verdicts import PAPERS, Verdict
 from .data.real_data import real_data_folder
 from .store import EVIDENCE, EvidenceFolder, evidence_path, part_key, plain
 from .tables.run import planned, tables

@@ -29,8 +29,17 @@ from ..exact.errors import InputError
 from ..exact.tools.checks import check_count
 from . import effects, reruns
 from .claims import recorded
-from .claims.claim import REGISTRY, Claim, Context, Outcome, Verdict
-from .claims.verdicts import ERROR, FILED, PROFILES, vocabulary
+from .claims.claim import (
+    ERROR,
+    FILED,
+    PROFILES,
+    REGISTRY,
+    Claim,
+    Context,
+    Outcome,
+    Verdict,
+    vocabulary,
+)
 from .commands.interrupts import finish, stopped_at_once
 from .data.real_data import real_data_folder
 from .extremes import NaNError, has_nan
@@ -182,7 +191,9 @@ def run_claim(entry: Claim, seed: int, profile: str) -> Row:
         return row(absent, absent, Outcome(absent, missing))
     try:
         with stopped_at_once(), threadpool_limits(1):
-            outcome = entry.run(Context(entry.name, seed, profile))
+            context = Context(entry.name, seed, profile)
+            outcome = entry.run(context)
+            outcome = replace(outcome, data=(*context.used, *outcome.data))
         _refuse_nan(outcome)
         if outcome.verdict not in vocabulary(entry.kind):
             raise ValueError(f"{outcome.verdict} is not a verdict of a {entry.kind}")

@@ -13,8 +13,8 @@ from scipy import stats
 
 from aucert.exact.errors import InputError
 from aucert.validation import effects, suite
-from aucert.validation.claims.verdicts import FINDINGS as VOCABULARY
-from aucert.validation.claims.verdicts import Verdict
+from aucert.validation.claims.claim import FINDINGS as VOCABULARY
+from aucert.validation.claims.claim import Verdict
 from aucert.validation.effects import (
     FINDINGS,
     OURS,

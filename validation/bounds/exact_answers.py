@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from ...exact.api.solve import choose_solver
-from ...exact.certificate.solution import Solution, Solver, Status
-from ...exact.losses.registry import HINGE
-from ...exact.pairs.all_pairs import AllPairs, PairList
-from ...exact.problem.problem import Problem, Ridge, pair_problem
+import numpy as np
+
+from ...exact import HINGE, AllPairs, PairList, Problem, Ridge, Rows, Solution, Status, pair_problem
+from ...exact.api.solve import Solver, choose_solver
 from ...exact.solvers.cutting_plane import CuttingPlane
-from ...exact.spaces.rows import Rows, Space
+from ...exact.spaces.rows import Space
 from ..data.labelled_data import Dataset
 from ..extremes import highest, lowest
 
@@ -19,6 +18,11 @@ def hinge_problem(
     """Return [ScalingUp, eq. (3)] on a data set: linear unless another space is given."""
     space = Rows(data.X) if space is None else space
     return pair_problem(space, data.is_positive, pairs or AllPairs(), HINGE, Ridge(lam))
+
+
+def mean_loss(problem: Problem, w: np.ndarray) -> float:
+    """Return the mean loss over the pairs of a problem, without the penalty."""
+    return problem.sums(problem.space.scores(w)).value
 
 
 def solved(solver: Solver, problem: Problem) -> Solution:

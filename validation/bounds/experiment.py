@@ -12,23 +12,21 @@ from numbers import Integral
 
 import numpy as np
 
-from ...approx.drawn_pairs import draw_pairs
+from ...approx import draw_pairs
 from ...approx.landmarks import uniform
+from ...exact import InputError, Problem, Rows, Solution, linear_problem
 from ...exact.certificate.certificate import careful_primal
-from ...exact.certificate.solution import Solution
-from ...exact.errors import InputError
 from ...exact.formulation.formulation import formulate
 from ...exact.formulation.request import Request
-from ...exact.problem.problem import Problem, linear_problem, split_labels
+from ...exact.problem.problem import split_labels
 from ...exact.spaces.kernels import Kernel
-from ...exact.spaces.rows import Rows
 from ...exact.tools.checks import check_count
 from ...exact.tools.rounding import above
 from ..extremes import highest
 from ..plots import Figure, Series
-from .exact_answers import certified, check_gap
+from .exact_answers import certified, check_gap, mean_loss
 from .kernel import Approximation
-from .prime import Projected, sandwich, theorem4_prime
+from .prime import Projected, theorem4_prime
 from .printed import DELTA, Bound, Norms, theorem4
 from .printed import REPAIRED as FIVE_HALVES
 
@@ -69,12 +67,7 @@ class Experiment:
     @property
     def posterior(self) -> Projected:
         """What the projected problem tells."""
-        return _dual(self.f_P)
-
-    @property
-    def sandwich(self) -> tuple[float, float]:
-        """Bounds below and above of p*_P - p*, Theorem 4' (A)."""
-        return sandwich(self.approximation, self.lam, _dual(self.f), self.posterior)
+        return Projected.of(self.f_P)
 
     @property
     def nystrom(self) -> float:
@@ -82,15 +75,10 @@ class Experiment:
         return self.f_P.certificate.primal - self.f.certificate.primal
 
     @cached_property
-    def _loss(self) -> float:
-        """U(f^)."""
-        return self.full.sums(self.full.space.scores(self.f.w)).value
-
-    @cached_property
-    def _known(self) -> Norms:
-        """Upper bounds of the norms of f^ and f^_P."""
+    def _known(self) -> tuple[float, Norms]:
+        """U(f^), and upper bounds of the norms of f^ and f^_P."""
         full, projected = _norm(self.full, self.f), _norm(self.projected, self.f_P)
-        return Norms(full=full, projected=projected)
+        return mean_loss(self.full, self.f.w), Norms(full=full, projected=projected)
 
     def draw(
         self, B: int, seed: int | np.random.Generator, delta: float = DELTA, realised: bool = False
@@ -102,9 +90,9 @@ class Experiment:
         pairs = draw_pairs(self.full.pairs.positive, B, seed, merge=True)
         drawn = self.projected.with_pairs(pairs)
         found = certified(drawn, self.tol)
-        error = abs(self._loss - drawn.sums(drawn.space.scores(found.w)).value)
-        excess = self._excess(found)
-        norms = replace(self._known, drawn_projected=_norm(self.projected, found))
+        U, norms = self._known
+        error, excess = abs(U - mean_loss(drawn, found.w)), self._excess(found)
+        norms = replace(norms, drawn_projected=_norm(self.projected, found))
         setting = self.approximation, self.lam, B
         prime = partial(theorem4_prime, *setting, delta=delta, eps=self.tol, gap_full=self.tol)
         known = partial(prime, projected=self.posterior, norms=norms)
@@ -183,11 +171,6 @@ def approximation_errors(
     rng = np.random.default_rng([seed, 1])
     sizes: list[int] = np.atleast_1d(B).tolist()
     return [experiment.draw(b, rng, delta, realised) for b in sizes for _ in range(n_draws)]
-
-
-def _dual(solution: Solution) -> Projected:
-    """Return a solution's marginals and gap."""
-    return Projected(solution.witness.c, solution.certificate.gap)
 
 
 def _norm(problem: Problem, solution: Solution) -> float:

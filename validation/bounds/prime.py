@@ -28,19 +28,18 @@ Totals are rounded up: so is each ingredient (`kernel.py`), and each term by mor
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...exact.errors import InputError
+from ...exact import InputError, Solution
 from ...exact.tools.checks import check_choice, check_count, check_number
 from ...exact.tools.rounding import gamma
 from ..extremes import highest, lowest
 from .kernel import Approximation, check_approximation
 from .printed import Bound, Norms
-
-PARTS = ("A", "I", "II")
 
 SEMIDEFINITE = "K - K~ is semidefinite: of Nystrom's features up to their rounding"
 HYPOTHESES = (
@@ -64,6 +63,11 @@ class Projected:
 
     def __post_init__(self) -> None:
         check_number("gap", self.gap, closed="low")
+
+    @classmethod
+    def of(cls, solution: Solution) -> Projected:
+        """Return what a certified solution tells."""
+        return cls(solution.witness.c, solution.certificate.gap)
 
 
 def theorem4_prime(
@@ -123,7 +127,7 @@ def theorem4_prime(
     InputError
         For numbers out of range, or draws without replacement.
     """
-    check_choice("part", part, PARTS)
+    check_choice("part", part, ("A", "I", "II"))
     check_approximation(approximation, lam)
     check_number("delta", delta, 0.0, 1.0)
     check_number("eps", eps, closed="low")
@@ -131,10 +135,11 @@ def theorem4_prime(
     if not with_replacement:
         raise InputError("Theorem 4' is for pairs drawn with replacement: its proof needs that")
     loss = _loss(approximation, lam, projected)
-    form = "a posteriori" if projected else "a priori"
-    name = f"Theorem 4' ({part}), {form}"
+    name = f"Theorem 4' ({part}), {'a posteriori' if projected else 'a priori'}"
     if part == "A":
-        return _part_a(name, loss, left_side)
+        notes = ("holds always, for any landmarks", SEMIDEFINITE)
+        terms = {"nystrom": loss.nystrom, "inexact": loss.gap}
+        return _rounded_up(name, terms, left_side=left_side, notes=notes)
     if B is None:
         raise InputError(f"part {part} needs B, the number of drawn pairs")
     notes = HYPOTHESES
@@ -142,10 +147,11 @@ def theorem4_prime(
         notes = (*notes, f"one of {tuned_over} settings was chosen by D_B: delta / {tuned_over}")
     radii = approximation.R, approximation.Rp, approximation.R2
     sizes = _Sizes.of(lam, check_count("B", B), delta / tuned_over, *radii)
+    given = {"left_side": left_side, "notes": (*notes, COMPARED) if part == "I" else notes}
     if part == "I":
-        return _part_1(name, sizes, loss, eps, left_side, (*notes, COMPARED))
+        return _part_1(name, sizes, loss, eps, given)
     slack = sizes.R * np.sqrt(2 * gap_full / lam) + sizes.Rp * np.sqrt(2 * eps / lam)
-    return _part_2(name, sizes, loss, norms or Norms(), float(slack), left_side, notes)
+    return _part_2(name, sizes, loss, norms or Norms(), float(slack), given)
 
 
 def sandwich(
@@ -170,13 +176,21 @@ class _Loss(NamedTuple):
 
 def _loss(approximation: Approximation, lam: float, projected: Projected | None) -> _Loss:
     if projected is None:
-        return _Loss(nystrom_a_priori(approximation.E2, lam, *approximation.sizes), 0.0)
-    return _Loss(approximation.error_form(projected.marginals) / (2 * lam), projected.gap)
+        n_pos, n_neg = approximation.sizes
+        return _Loss(approximation.E2 * (1 / n_pos + 1 / n_neg) / (2 * lam), 0.0)
+    return _Loss(approximation.error_interval(projected.marginals).high / (2 * lam), projected.gap)
 
 
-def nystrom_a_priori(E2: float, lam: float, n_pos: int, n_neg: int) -> float:
-    """Return eps_N = E2 (1/n_pos + 1/n_neg) / (2 lam) >= p*_P - p*, all pairs."""
-    return E2 * (1 / n_pos + 1 / n_neg) / (2 * lam)
+def _rounded_up(
+    name: str,
+    terms: Mapping[str, float],
+    alternatives: Mapping[str, float] | None = None,
+    **rest: Any,
+) -> Bound:
+    """Return the bound whose terms are these numbers, by more than they round."""
+    up = {key: float(value * UP) for key, value in terms.items()}
+    others = {key: float(value * UP) for key, value in (alternatives or {}).items()}
+    return Bound(name, up, at_least=sum(terms.values()), alternatives=others, **rest)
 
 
 @dataclass(frozen=True)
@@ -201,62 +215,35 @@ class _Sizes:
         S, Sp = (lowest(lam**-0.5, radius / lam) for radius in (R, Rp))
         return cls(lam, B, delta, R, Rp, R2, L, float(z), float(S), float(Sp))
 
+    def fast(self, eps: float = 0.0) -> float:
+        """Return r (2 R2 + Rp l) / sqrt(B) with r = z/lam + sqrt(2 eps/lam) >= |f~ - f^_P|."""
+        r = self.z / self.lam + np.sqrt(2 * eps / self.lam)
+        return float(r * (2 * self.R2 + self.Rp * np.sqrt(2 * self.L)) / np.sqrt(self.B))
 
-def _part_a(name: str, loss: _Loss, left_side: float | None) -> Bound:
-    terms = {"nystrom": loss.nystrom * UP, "inexact": loss.gap * UP}
-    notes = ("holds always, for any landmarks", SEMIDEFINITE)
-    return Bound(name, terms, left_side, at_least=loss.total, notes=notes)
-
-
-def _part_1(
-    name: str, s: _Sizes, loss: _Loss, eps: float, left_side: float | None, notes: tuple[str, ...]
-) -> Bound:
-    forms = {"fast": fast_form(s, eps), "slow": slow_form(s, eps)}
-    sampling = lowest(forms.values())
-    exact = lowest(fast_form(s), slow_form(s))
-    terms = {
-        "sampling": exact,
-        "nystrom": loss.nystrom,
-        "inexact": sampling - exact + eps + loss.gap,
-    }
-    return Bound(
-        name,
-        {key: float(value * UP) for key, value in terms.items()},
-        left_side,
-        at_least=sum(terms.values()),
-        alternatives={form: (value + eps + loss.total) * UP for form, value in forms.items()},
-        quantities=dict(vars(s)),
-        notes=notes,
-    )
-
-
-def fast_form(s: _Sizes, eps: float = 0.0) -> float:
-    """Return r (2 R2 + Rp l) / sqrt(B) with r = z/lam + sqrt(2 eps/lam) >= |f~ - f^_P|."""
-    r = s.z / s.lam + np.sqrt(2 * eps / s.lam)
-    return float(r * (2 * s.R2 + s.Rp * np.sqrt(2 * s.L)) / np.sqrt(s.B))
-
-
-def slow_form(s: _Sizes, eps: float = 0.0) -> float:
-    """Return 2 r R2 / sqrt(B) + (2 + Rp (r + Sp)) sqrt(L/(2B)), r = Sp + sqrt(2 eps / lam)."""
-    r = s.Sp + np.sqrt(2 * eps / s.lam)
-    tail = (2 + s.Rp * (r + s.Sp)) * np.sqrt(s.L / (2 * s.B))
-    return float(2 * r * s.R2 / np.sqrt(s.B) + tail)
+    def slow(self, eps: float = 0.0) -> float:
+        """Return 2 r R2 / sqrt(B) + (2 + Rp (r + Sp)) sqrt(L/(2B)), r = Sp + sqrt(2 eps / lam)."""
+        r = self.Sp + np.sqrt(2 * eps / self.lam)
+        tail = (2 + self.Rp * (r + self.Sp)) * np.sqrt(self.L / (2 * self.B))
+        return float(2 * r * self.R2 / np.sqrt(self.B) + tail)
 
 
 def sampling_term(lam: float, B: int, R: float, delta: float = 0.05) -> float:
     """Return what (I) has for drawing B pairs where R is all that is known of the kernel."""
     sizes = _Sizes.of(lam, B, delta, R, R, R)
-    return lowest(fast_form(sizes), slow_form(sizes))
+    return lowest(sizes.fast(), sizes.slow())
+
+
+def _part_1(name: str, s: _Sizes, loss: _Loss, eps: float, given: dict[str, Any]) -> Bound:
+    forms = {"fast": s.fast(eps), "slow": s.slow(eps)}
+    exact, sampling = lowest(s.fast(), s.slow()), lowest(forms.values())
+    inexact = sampling - exact + eps + loss.gap
+    terms = {"sampling": exact, "nystrom": loss.nystrom, "inexact": inexact}
+    totals = {form: value + eps + loss.total for form, value in forms.items()}
+    return _rounded_up(name, terms, totals, quantities=dict(vars(s)), **given)
 
 
 def _part_2(
-    name: str,
-    s: _Sizes,
-    loss: _Loss,
-    norms: Norms,
-    slack: float,
-    left_side: float | None,
-    notes: tuple[str, ...],
+    name: str, s: _Sizes, loss: _Loss, norms: Norms, slack: float, given: dict[str, Any]
 ) -> Bound:
     full = s.S if norms.full is None else norms.full
     projected = s.Sp if norms.projected is None else norms.projected
@@ -272,13 +259,6 @@ def _part_2(
     }
     totals = {key: float(H + slack + sum(value.values())) for key, value in branches.items()}
     best = branches[lowest(totals, key=lambda key: totals[key])]
+    quantities = vars(s) | {"q": 2 * s.lam * loss.nystrom}
     terms = {"hoeffding": H, **best, "inexact": slack}
-    return Bound(
-        name,
-        {key: float(value * UP) for key, value in terms.items()},
-        left_side,
-        at_least=lowest(totals.values()),
-        alternatives={key: value * UP for key, value in totals.items()},
-        quantities=vars(s) | {"q": 2 * s.lam * loss.nystrom},
-        notes=notes,
-    )
+    return _rounded_up(name, terms, totals, quantities=quantities, **given)

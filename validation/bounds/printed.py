@@ -21,8 +21,6 @@ from .kernel import Approximation, check_approximation
 DELTA = 0.05
 # The exponent of n in the last term: in print, and as (21) put into (18) gives it.
 PRINTED, REPAIRED = 1.5, 2.5
-NORMS = ("realised", "1/lam", "2/lam")
-
 IN_FLOATS = "evaluated in floating point, without a bound of its rounding"
 
 RARELY = 1e-3  # Chance that N_max exceeds what stands for it where no pairs are given.
@@ -120,8 +118,8 @@ class Theorem4:
     def terms(self, exponent: float = PRINTED, root: float = 0.5) -> tuple[float, float, float]:
         """Return the term of sampling and the two of Nystrom."""
         A1 = (1 + 2 * self.K_max * np.sqrt(highest(self.C, self.C_B))) / np.sqrt(2)
-        A2 = np.sqrt(self.C_tilde / self.lam_plus)
-        norms = np.sqrt(self.C / self.lam_min) + A2
+        A2 = np.sqrt(self.C_tilde / self.lam_plus) if self.lam_plus else np.inf
+        norms = np.sqrt(self.C / self.lam_min) + A2 if self.lam_min else np.inf
         A3 = self.K_max * np.sqrt(2 / self.lam) * norms**root
         last = A3 * np.sqrt(self.N_max * self.E2 * self.n**exponent / self.B)
         return (
@@ -200,30 +198,18 @@ def theorem4(
     check_number("delta", delta, 0.0, 1.0)
     check_number("p", p)
     check_number("power", power)
-    B = count_of(B, pairs)
+    B = _count_of(B, pairs)
     notes = ["D_B: B pairs drawn uniformly, with replacement", IN_FLOATS]
     if pairs is None and N_max is None:
         N_max, tail = often(*approximation.sizes, B)
         notes.append(f"N_max is replaced by {N_max:g}, exceeded with probability {tail:.1g}")
     elif pairs is not None and N_max is None:
-        N_max = largest_count(approximation, B, pairs)
+        N_max = float(B * pairs.on(approximation.positive).row_mass().max())
     N_max = check_number("N_max", N_max)
-    C_full, C_drawn, C_projected = _squares(C, lam, norms)
     lam_min, lam_plus = approximation.lam_min, approximation.lam_plus
-    formula = Theorem4(
-        n=approximation.n,
-        B=B,
-        lam=lam,
-        N_max=N_max,
-        E2=approximation.E2,
-        lam_min=lam_min.low,
-        lam_plus=lam_plus.low,
-        C=C_full,
-        C_B=C_drawn,
-        C_tilde=C_projected,
-        K_max=approximation.K_max,
-        delta=delta,
-    )
+    spectrum = approximation.E2, lam_min.low, lam_plus.low
+    rest = *_squares(C, lam, norms), approximation.K_max, delta
+    formula = Theorem4(approximation.n, B, lam, N_max, *spectrum, *rest)
     upper = replace(formula, lam_min=lam_min.high, lam_plus=lam_plus.high)
     if lam_min.high == 0:
         notes.append("K is singular: the bound is undefined")
@@ -231,27 +217,19 @@ def theorem4(
         notes.append(f"the smallest eigenvalue of K is below {lam_min.high:.1g}, maybe 0")
     return Bound(
         f"Theorem 4, n^{power:g}, p = {p:g}, C {C}",
-        dict(zip(("A1", "A2", "A3"), _terms(formula, power, p), strict=True)),
+        dict(zip(("A1", "A2", "A3"), formula.terms(power, p), strict=True)),
         left_side,
-        at_least=sum(_terms(upper, power, p)),
+        at_least=upper.bound(power, p),
         quantities={name: float(value) for name, value in vars(formula).items()},
         notes=tuple(notes),
     )
 
 
-def _terms(formula: Theorem4, power: float, p: float) -> tuple[float, float, float]:
-    """Return the three terms; what an eigenvalue that may be zero divides is infinite."""
-    low, low_plus = formula.lam_min, formula.lam_plus
-    safe = replace(formula, lam_min=low or 1.0, lam_plus=low_plus or 1.0)
-    first, second, third = safe.terms(power, p)
-    return first, second if low_plus else np.inf, third if low and low_plus else np.inf
-
-
 def _squares(C: str, lam: float, norms: Norms | None) -> tuple[float, float, float]:
     """Return C, C_B and C~_B."""
-    check_choice("C", C, NORMS)
+    check_choice("C", C, ("realised", "1/lam", "2/lam"))
     if C != "realised":
-        one = {"1/lam": 1.0, "2/lam": 2.0}[C] / lam
+        one = float(C[0]) / lam
         return one, one, one
     known = norms or Norms()
     full, drawn, projected = known.full, known.drawn, known.drawn_projected
@@ -262,7 +240,7 @@ def _squares(C: str, lam: float, norms: Norms | None) -> tuple[float, float, flo
     return full**2, drawn**2, projected**2
 
 
-def count_of(B: int | None, pairs: PairList | None) -> int:
+def _count_of(B: int | None, pairs: PairList | None) -> int:
     """Return B, or the number of pairs where it is not given; raise `InputError` on neither."""
     if B is not None:
         return check_count("B", B)
@@ -271,11 +249,6 @@ def count_of(B: int | None, pairs: PairList | None) -> int:
     if np.ptp(pairs.c) > 1e-12 * pairs.c.max():
         raise InputError("the pairs have weights of their own: give B, the number of draws")
     return int(pairs.i.size)
-
-
-def largest_count(approximation: Approximation, B: int, pairs: PairList) -> float:
-    """Return N_max of these pairs: how often the row that is drawn most is drawn."""
-    return float(B * pairs.on(approximation.positive).row_mass().max())
 
 
 def often(n_pos: int, n_neg: int, B: int, level: float = RARELY) -> tuple[float, float]:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...exact.errors import InputError
-from ...exact.problem.problem import Problem
+from ...exact import InputError, Problem
 from ...exact.tools.checks import check_choice, check_number
 from .kernel import Approximation
 
@@ -39,19 +38,14 @@ def eq_17(full: Problem, drawn: Problem, w: np.ndarray, w_B: np.ndarray) -> Step
     Wrong as printed: the two minimise loss plus penalty. `corrected` adds the difference of the
     penalties, lam/2 | |f^_B|^2 - |f^|^2 |, that was left out.
     """
-    _check_same(full, drawn)
-    losses = _losses(full, drawn, w, w_B)
-    largest = float(np.abs(losses[1] - losses[0]).max())
+    left, right = _losses(full, drawn, w, w_B)
     penalties = full.lam / 2 * abs(full.space.norm2(w_B) - full.space.norm2(w))
-    left = abs(float(losses[0, 0] - losses[1, 1]))
-    return Step("eq. (17)", left, largest, largest + penalties)
+    return Step("eq. (17)", left, right, right + penalties)
 
 
 def eq_17_objectives(full: Problem, drawn: Problem, w: np.ndarray, w_B: np.ndarray) -> Step:
     """Return |p* - p*_B| <= the right side of eq. (17), its correct form. Arguments: `eq_17`."""
-    _check_same(full, drawn)
-    losses = _losses(full, drawn, w, w_B)
-    right = float(np.abs(losses[1] - losses[0]).max())
+    _, right = _losses(full, drawn, w, w_B)
     return Step("eq. (17) for p*", abs(full.objective(w) - drawn.objective(w_B)), right, right)
 
 
@@ -70,12 +64,10 @@ def hoeffding(
     The second display after eq. (17), said to hold with probability 1 - delta; f^_B depends on the
     draw, so that Hoeffding's inequality does not apply to it. [ScalingUp, Theorem 4]
     """
-    _check_same(full, drawn)
     check_number("delta", delta, 0.0, 1.0)
     check_number("C_max", C_max, closed="low")
-    losses = _losses(full, drawn, w, w_B)
     right = (1 + 2 * K_max * np.sqrt(C_max)) * np.sqrt(np.log(4 / delta) / (2 * B))
-    return Step("Hoeffding", float(np.abs(losses[1] - losses[0]).max()), float(right))
+    return Step("Hoeffding", _losses(full, drawn, w, w_B)[1], float(right))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,12 +169,10 @@ def eq_21(pair: DrawnPair, p: float = 0.5) -> Step:
     return Step(f"eq. (21), p = {p:g}", float(left), float(right), float(corrected))
 
 
-def _losses(full: Problem, drawn: Problem, w: np.ndarray, w_B: np.ndarray) -> np.ndarray:
-    """Return the losses U (first row) and U_B of f^ and f^_B (columns): (2, 2)."""
-    scores = [full.space.scores(full.check_weights(at)) for at in (w, w_B)]
-    return np.array([[problem.sums(s).value for s in scores] for problem in (full, drawn)])
-
-
-def _check_same(full: Problem, drawn: Problem) -> None:
+def _losses(full: Problem, drawn: Problem, w: np.ndarray, w_B: np.ndarray) -> tuple[float, float]:
+    """Return both sides of (17)."""
     if full.space is not drawn.space or full.lam != drawn.lam:
         raise InputError("the full and the drawn problem must share their space and lam")
+    scores = [full.space.scores(full.check_weights(at)) for at in (w, w_B)]
+    U, U_B = np.array([[task.sums(s).value for s in scores] for task in (full, drawn)])
+    return abs(float(U[0] - U_B[1])), float(np.abs(U_B - U).max())

@@ -22,23 +22,31 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ...approx.drawn_pairs import draw_pairs
-from ...approx.incomplete import IncompleteROCSVM
+from ...approx import IncompleteROCSVM, Nystrom, draw_pairs
 from ...approx.newton.truncated_newton import NewtonClassifier
-from ...approx.nystrom import Nystrom
+from ...exact import (
+    HINGE,
+    SQUARED_HINGE,
+    AllPairs,
+    Gram,
+    InputError,
+    PairList,
+    Problem,
+    Ridge,
+    Rows,
+    Solution,
+    Status,
+    pair_problem,
+)
 from ...exact.api.solve import choose_solver
-from ...exact.certificate.solution import Solution, Status
-from ...exact.errors import InputError
-from ...exact.formulation.formulation import formulate
+from ...exact.formulation.formulation import Formulation, formulate
 from ...exact.formulation.request import Request
 from ...exact.losses.loss import Loss
-from ...exact.losses.registry import HINGE, SQUARED_HINGE, get_loss
-from ...exact.pairs.all_pairs import AllPairs, PairList
-from ...exact.problem.problem import Problem, Ridge, pair_problem, split_labels
+from ...exact.losses.registry import get_loss
+from ...exact.problem.problem import split_labels
 from ...exact.spaces.factor import DENSE_LIMIT
-from ...exact.spaces.gram import Gram
 from ...exact.spaces.kernels import Kernel, Linear
-from ...exact.spaces.rows import Rows, check_matrix
+from ...exact.spaces.rows import check_matrix
 from ...exact.tools.checks import check_number, check_scores
 from ...exact.tools.rounding import above, gamma
 from ..bounds.kernel import Approximation
@@ -95,36 +103,35 @@ class ErrorBudget:
     @property
     def allowed(self) -> float | None:
         """What Theorem 4' allows the total; None without an eps that was fixed before the draw."""
-        promised = self.bound is not None and self.terms[0].bound is not None
-        return self.bound.total if promised and self.bound is not None else None
+        if self.bound is None or self.terms[0].bound is None:
+            return None
+        return self.bound.total
 
     @property
     def table(self) -> str:
         """The budget as text, one row per term."""
-        lines = [f"{'':>22} {'F - p*':>11} {'Theorem 4 prime':>16} {'test AUC lost':>20}"]
-        for term in self.terms:
-            lines.append(_line(term.name, term.value, term.bound, term.auc_lost, term.auc_error))
-        allowed = self.allowed
-        lost = (None, None) if self.test is None else (self.test.auc_lost, self.test.auc_lost_error)
-        lines.append(_line("total", self.total, allowed, *lost))
-        if self.test is not None:
-            shown = f"AUC {self.test.auc:.5f} +- {self.test.auc_error:.5f}"
+        row = "{:>22} {:>11} {:>16} {:>20}".format
+        lines = [row("", "F - p*", "Theorem 4 prime", "test AUC lost")]
+        rows = [(t.name, t.value, t.bound, t.auc_lost, t.auc_error) for t in self.terms]
+        test, size = self.test, f"{self.objective:.8g}, p* = {self.optimum:.8g} +- {self.slack:.1g}"
+        lost = (None, None) if test is None else (test.auc_lost, test.auc_lost_error)
+        for name, value, bound, auc, error in (*rows, ("total", self.total, self.allowed, *lost)):
+            allowed = "-" if bound is None else f"{bound:.2e}"
             lines.append(
-                f"{'finite test set':>22} {self.test.loss_error:11.2e} {'':>16} {shown:>20}"
+                row(
+                    name,
+                    f"{value:.2e}",
+                    allowed,
+                    "" if auc is None else f"{auc:+.5f} +- {error:.5f}",
+                )
             )
-        lines.append(f"F(f) = {self.objective:.8g}, p* = {self.optimum:.8g} +- {self.slack:.1g}")
-        return "\n".join(lines)
+        if test is not None:
+            shown = f"AUC {test.auc:.5f} +- {test.auc_error:.5f}"
+            lines.append(row("finite test set", f"{test.loss_error:.2e}", "", shown))
+        return "\n".join([*lines, f"F(f) = {size}"])
 
     def __str__(self) -> str:
         return self.table
-
-
-def _line(
-    name: str, value: float, bound: float | None, lost: float | None, error: float | None
-) -> str:
-    allowed = "-" if bound is None else f"{bound:.2e}"
-    auc = "" if lost is None else f"{lost:+.5f} +- {error:.5f}"
-    return f"{name:>22} {value:11.2e} {allowed:>16} {auc:>20}"
 
 
 BLOCK_PAIRS = 4_000_000  # Pairs held at a time.
@@ -156,19 +163,15 @@ class PairMean:
         return PairMean(self.plus - other.plus, self.minus - other.minus)
 
 
-def order_mean(scores: np.ndarray, positive: np.ndarray) -> PairMean:
-    """Return the AUC, a tie counting one half."""
-    return _means(scores, positive, lambda t: (t > 0) + 0.5 * (t == 0))
+def in_order(differences: np.ndarray) -> np.ndarray:
+    """Return 1 for a pair in the right order, one half for a tie: its mean is the AUC."""
+    return (differences > 0) + 0.5 * (differences == 0)
 
 
-def loss_mean(scores: np.ndarray, positive: np.ndarray, loss: Loss) -> PairMean:
-    """Return the mean loss over the pairs; arguments as in `order_mean`."""
-    return _means(scores, positive, loss.value)
-
-
-def _means(
+def pair_mean(
     scores: np.ndarray, positive: np.ndarray, h: Callable[[np.ndarray], np.ndarray]
 ) -> PairMean:
+    """Return the mean of h(s_i - s_j) over the pairs."""
     check_scores(scores, positive)
     s, r = scores[positive], scores[~positive]
     plus, minus = np.empty(s.size), np.zeros(r.size)
@@ -223,30 +226,34 @@ def read_model(model: Any, positive: np.ndarray) -> FittedModel:
         raise InputError(
             "Nystrom must stand once, right before the model: its norm is the kernel's"
         )
-    own: Nystrom | None = getattr(last, "nystrom_", None)
-    if own is not None and maps:
+    maps += [last.nystrom_] if hasattr(last, "nystrom_") else []
+    if len(maps) > 1:
         raise InputError("two Nystrom maps in a row: the kernel that is meant is not defined")
-    chosen = own if own is not None else maps[0] if maps else None
-    scalers = [step for step in before if step is not chosen]
+    change = maps[0].map_ if maps else None
 
     def inputs(X: Any) -> Any:
-        for step in scalers:
-            X = step.transform(X)
+        for step in before:
+            X = X if step in maps else step.transform(X)
         return check_matrix(X)
 
     def features(X: Any) -> Any:
-        return inputs(X) if chosen is None else chosen.map_.transform(inputs(X))
+        return inputs(X) if change is None else change.transform(inputs(X))
 
+    if isinstance(last, NewtonClassifier):
+        loss = SQUARED_HINGE
+    else:
+        loss = get_loss(getattr(last, "loss", None) or "hinge")
+    certified = getattr(last, "status_", None) == Status.CERTIFIED
     return FittedModel(
         np.asarray(last.coef_[0], dtype=float),
         float(last.lam),
-        _loss(last),
+        loss,
         features,
         inputs,
-        None if chosen is None else chosen.map_.kernel,
+        None if change is None else change.kernel,
         _pairs(last, positive),
         bool(getattr(last, "replace", True)),
-        promised(float(last.tol)) if getattr(last, "status_", None) == Status.CERTIFIED else None,
+        promised(float(last.tol)) if certified else None,
         last.certificate_.primal if hasattr(last, "certificate_") else None,
     )
 
@@ -258,13 +265,6 @@ def promised(tol: float) -> float | None:
     and each of the losses, so that primal <= 1 / (1 - tol): eps = tol / (1 - tol).
     """
     return above(tol / (1 - tol) * (1 + gamma(4))) if tol < 1 else None
-
-
-def _loss(model: Any) -> Loss:
-    if isinstance(model, NewtonClassifier):
-        return SQUARED_HINGE
-    named = getattr(model, "loss", None)
-    return HINGE if named is None else get_loss(named)
 
 
 def _pairs(model: Any, positive: np.ndarray) -> PairList | None:
@@ -323,36 +323,50 @@ def error_budget(
     check_number("delta", delta, 0.0, 1.0)
     positive, _, _ = split_labels(y)
     fitted = read_model(model, positive)
-    solver = _Solver(tol, max_time)
+
+    def solved(problem: Problem, task: Formulation | None = None) -> Solution:
+        solution = choose_solver(problem, "auto", tol, max_time).solve(problem)
+        if solution.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        solution = solution if task is None else task.judge(solution, tol)
+        if not solution.certificate.reaches(max(tol, 1e-6)):
+            raise RuntimeError(f"an optimum is not certified: {solution.status.advice}")
+        return solution
+
     rows = Rows(fitted.features(X))
     if rows.dim != fitted.w.size or rows.n != positive.size:
         raise InputError(f"the model has {fitted.w.size} weights, the rows {rows.dim} features")
     full = pair_problem(rows, positive, AllPairs(), fitted.loss, Ridge(fitted.lam))
     fitted.check_objective(full.objective(fitted.w))
-    f_P = solver(full)
-    own, f_B = full, f_P
-    if fitted.pairs is not None:
-        own = full.with_pairs(fitted.pairs)
-        f_B = solver(own)
-    truth = _true_optimum(fitted, X, full, solver)
+    own = full if fitted.pairs is None else full.with_pairs(fitted.pairs)
+    f_P = solved(full)
+    f_B = f_P if fitted.pairs is None else solved(own)
+    best, task, gram = f_P, None, None
+    if fitted.kernel is not None:
+        task, gram = _kernel_problem(fitted, X, full)
+        best = solved(task.work, task)
     values = [full.objective(w) for w in (fitted.w, f_B.w, f_P.w)]
-    best = f_P if truth is None else truth.solution
-    values.append(values[2] if truth is None else best.certificate.primal)
-    bound = _bound(fitted, truth, full, f_P, delta)
-    tested = None
+    values.append(values[2] if task is None else best.certificate.primal)
+    bound = _bound(fitted, gram, full, f_P, delta)
+    tested, finite = None, None
     if X_test is not None:
-        tested = _tested(fitted, truth, X_test, y_test, (fitted.w, f_B.w, f_P.w))
-    finite = None
-    if tested is not None:
-        (own_auc, loss), lost = tested[0], tested[-1][0] - tested[0][0]
-        errors = (loss.value, loss.error, lost.value, lost.error)
-        finite = FiniteTest(own_auc.value, own_auc.error, *errors)
-    gaps = [s.certificate.gap for s in (f_B, f_P, best)]
+        if y_test is None:
+            raise InputError("test rows need their labels, y_test")
+        new, mask = fitted.features(X_test), split_labels(y_test)[0]
+        scores = [np.asarray(new @ w).ravel() for w in (fitted.w, f_B.w, f_P.w)]
+        scores.append(scores[-1])
+        if task is not None and fitted.kernel is not None:
+            K = fitted.kernel(fitted.inputs(X_test), fitted.inputs(X))
+            scores[-1] = task.evaluate(best.w, K)
+        tested = [pair_mean(s, mask, in_order) for s in scores]
+        auc, lost = tested[0], tested[-1] - tested[0]
+        loss = pair_mean(scores[0], mask, fitted.loss.value)
+        finite = FiniteTest(auc.value, auc.error, loss.value, loss.error, lost.value, lost.error)
     return ErrorBudget(
         _terms(values, bound, fitted, tested),
         values[0],
         values[3],
-        max(gaps),
+        max(s.certificate.gap for s in (f_B, f_P, best)),
         max(own.objective(fitted.w) - f_B.certificate.primal, 0.0),
         bound,
         finite,
@@ -360,53 +374,20 @@ def error_budget(
     )
 
 
-@dataclass(frozen=True)
-class _Solver:
-    tol: float
-    max_time: float | None
-
-    def __call__(self, problem: Problem) -> Solution:
-        return self.checked(choose_solver(problem, "auto", self.tol, self.max_time).solve(problem))
-
-    def checked(self, solution: Solution) -> Solution:
-        if solution.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        if not solution.certificate.reaches(max(self.tol, 1e-6)):
-            raise RuntimeError(f"an optimum is not certified: {solution.status.advice}")
-        return solution
-
-
-@dataclass(frozen=True, eq=False)
-class _Truth:
-    """The full problem with the kernel itself, solved."""
-
-    gram: Gram
-    inputs: Any
-    solution: Solution
-    evaluate: Any
-
-
-def _true_optimum(fitted: FittedModel, X: object, full: Problem, solver: _Solver) -> _Truth | None:
-    """Return the optimum over the kernel's whole space; None where the features are that space."""
-    if fitted.kernel is None:
-        return None
-    inputs = fitted.inputs(X)
+def _kernel_problem(fitted: FittedModel, X: object, full: Problem) -> tuple[Formulation, Gram]:
+    """Return the problem over the kernel's whole space, and its matrix."""
     if full.n > DENSE_LIMIT:
         raise InputError(f"the kernel problem of {full.n} rows is too large: take {DENSE_LIMIT}")
-    gram = Gram.of_kernel(fitted.kernel, inputs)
+    assert fitted.kernel is not None
+    gram = Gram.of_kernel(fitted.kernel, fitted.inputs(X))
     labels = full.pairs.positive.astype(int)
     task = formulate(gram.K, labels, Request.of(fitted.lam, fitted.loss, kernel="precomputed"))
     # Its values as stored serve the solver; judged is what the formula gives at the rows.
-    task = replace(task, meant=task.meant.over(gram))
-    solution = choose_solver(task.work, "auto", solver.tol, solver.max_time).solve(task.work)
-    truth = task.meant.space.gram
-    assert truth is not None
-    judged = solver.checked(task.judge(solution, solver.tol))
-    return _Truth(truth, inputs, judged, task.evaluate)
+    return replace(task, meant=task.meant.over(gram)), gram
 
 
 def _bound(
-    fitted: FittedModel, truth: _Truth | None, full: Problem, f_P: Solution, delta: float
+    fitted: FittedModel, gram: Gram | None, full: Problem, f_P: Solution, delta: float
 ) -> Bound | None:
     """Return Theorem 4', a posteriori, where it applies."""
     if fitted.loss != HINGE or full.n > DENSE_LIMIT or not fitted.replaced:
@@ -414,9 +395,9 @@ def _bound(
     rows = full.space.held
     assert rows is not None
     features = rows.dense()
-    gram = Gram.of_kernel(Linear(), features) if truth is None else truth.gram
-    approximation = Approximation(gram, features, full.pairs.positive)
-    projected = Projected(f_P.witness.c, f_P.certificate.gap)
+    truth = Gram.of_kernel(Linear(), features) if gram is None else gram
+    approximation = Approximation(truth, features, full.pairs.positive)
+    projected = Projected.of(f_P)
     if fitted.pairs is None:
         return theorem4_prime(approximation, fitted.lam, part="A", projected=projected)
     return theorem4_prime(
@@ -430,46 +411,19 @@ def _bound(
     )
 
 
-Tested = list[tuple[PairMean, PairMean]]  # AUC and mean loss of f, f~_B, f^_P, f^ on the test rows.
-
-
-def _tested(
-    fitted: FittedModel, truth: _Truth | None, X: object, y: object, weights: tuple
-) -> Tested:
-    if y is None:
-        raise InputError("test rows need their labels, y_test")
-    positive, _, _ = split_labels(y)
-    features = fitted.features(X)
-    scores = [np.asarray(features @ w).ravel() for w in weights]
-    if truth is None:
-        scores.append(scores[-1])
-    else:
-        assert fitted.kernel is not None
-        K = fitted.kernel(fitted.inputs(X), truth.inputs)
-        scores.append(truth.evaluate(truth.solution.w, K))
-    return [(order_mean(s, positive), loss_mean(s, positive, fitted.loss)) for s in scores]
-
-
 def _terms(
-    values: list[float], bound: Bound | None, fitted: FittedModel, tested: Tested | None
+    values: list[float], bound: Bound | None, fitted: FittedModel, tested: list[PairMean] | None
 ) -> tuple[Term, ...]:
+    allowed = {} if bound is None else dict(bound.terms)
+    if fitted.stopped_at is None or fitted.pairs is None:
+        allowed.pop("inexact", None)  # the theorem asks for an eps that was fixed before the draw
+    if fitted.kernel is None:
+        allowed.pop("nystrom", None)
     terms = []
-    for k, name in enumerate((OPTIMISATION, SAMPLING, KERNEL)):
-        allowed = None if bound is None else bound.terms.get(BOUND_TERMS[name])
-        if name == OPTIMISATION and (fitted.stopped_at is None or fitted.pairs is None):
-            allowed = None  # the theorem asks for an eps that was fixed before the draw
-        if name == KERNEL and fitted.kernel is None:
-            allowed = None
-        lost = None if tested is None else tested[k + 1][0] - tested[k][0]
-        terms.append(
-            Term(
-                name,
-                values[k] - values[k + 1],
-                allowed,
-                None if lost is None else lost.value,
-                None if lost is None else lost.error,
-            )
-        )
+    for k, (name, of_bound) in enumerate(BOUND_TERMS.items()):
+        lost = None if tested is None else tested[k + 1] - tested[k]
+        auc = (None, None) if lost is None else (lost.value, lost.error)
+        terms.append(Term(name, values[k] - values[k + 1], allowed.get(of_bound), *auc))
     return tuple(terms)
 
 

@@ -1,4 +1,4 @@
-"""What the claims of several papers share: rows of breast cancer."""
+"""What the claims of several papers share: rows of breast cancer, pairs, and distances."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..data.labelled_data import Dataset, make_dataset
 from .claim import Context
 
 
-def wdbc_sample(context: Context, n_pos: int | None = None, n_neg: int | None = None) -> Dataset:
+def wdbc_sample(c: Context, n_pos: int | None = None, n_neg: int | None = None) -> Dataset:
     """Return breast cancer rows with columns of mean 0 and variance 1 over all 569.
 
     All rows by default, else that many of each class, drawn without replacement.
@@ -19,21 +19,37 @@ def wdbc_sample(context: Context, n_pos: int | None = None, n_neg: int | None = 
     X = (whole.X - whole.X.mean(axis=0)) / whole.X.std(axis=0)
     what = f"{whole.source}; columns scaled to mean 0, variance 1"
     if n_pos is None or n_neg is None:
-        return make_dataset("wdbc, scaled", X, whole.y, source=what)
-    rng = context.rng("rows")
-    rows = np.concatenate(
-        [
-            rng.choice(np.flatnonzero(whole.is_positive), n_pos, replace=False),
-            rng.choice(np.flatnonzero(~whole.is_positive), n_neg, replace=False),
-        ]
+        return c.use(make_dataset("wdbc, scaled", X, whole.y, source=what))
+    rng, sides = c.rng("rows"), (whole.is_positive, ~whole.is_positive)
+    drawn = [
+        rng.choice(np.flatnonzero(side), size, replace=False)
+        for side, size in zip(sides, (n_pos, n_neg), strict=True)
+    ]
+    rows, name = np.concatenate(drawn), f"wdbc, scaled, {n_pos} + {n_neg} rows"
+    return c.use(
+        make_dataset(name, X[rows], whole.y[rows], source=f"{what}; rows drawn by the seed")
     )
-    name = f"wdbc, scaled, {n_pos} + {n_neg} rows"
-    return make_dataset(name, X[rows], whole.y[rows], source=f"{what}; rows drawn by the seed")
 
 
 def bound_data(c: Context) -> list[tuple[Dataset, Kernel]]:
     """Return breast cancer rows and the two models of [ScalingUp, Section 4.1], with kernels."""
     n = 100 if c.quick else 200
     wdbc = wdbc_sample(c, 2 * n // 5, n - 2 * n // 5)
-    models = [datasets.load(f"{name}:{n}", c.draw_seed(name)) for name in ("linear", "radial")]
+    models = [c.load(f"{name}:{n}", name) for name in ("linear", "radial")]
     return [(wdbc, Gaussian(0.02)), *((data, Gaussian(0.5)) for data in models)]
+
+
+def differences(data: Dataset) -> np.ndarray:
+    """Return x_i - x_j of all pairs: (n+ n-, d)."""
+    plus, minus = data.X[data.is_positive], data.X[~data.is_positive]
+    return (plus[:, None] - minus).reshape(-1, data.X.shape[1])
+
+
+def apart(found: np.ndarray, right: np.ndarray) -> float:
+    """Return the largest difference relative to the largest entry of `right`."""
+    return float(np.abs(found - right).max() / np.abs(right).max())
+
+
+def distance(found: np.ndarray, right: np.ndarray) -> float:
+    """Return the Euclidean distance relative to the length of `right`."""
+    return float(np.linalg.norm(found - right) / np.linalg.norm(right))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import log2
 from typing import Any
 
@@ -40,10 +39,14 @@ class Counted(np.ndarray):
 
     def __getitem__(self, key: Any) -> Any:
         found = super().__getitem__(key)
-        # A slice is a view: nothing is done yet.
-        if isinstance(key, np.ndarray):
+        # A slice or a row is a view: nothing is done yet.
+        if isinstance(key, np.ndarray) or not isinstance(found, np.ndarray):
             Counted.operations += _size(found)
         return found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        Counted.operations += _size(value)
+        super().__setitem__(key, value)
 
 
 def _size(part: Any) -> int:
@@ -64,28 +67,3 @@ class CountedRows(Rows):
     def pull(self, c: np.ndarray) -> np.ndarray:
         """Return X'c; what is done with it is not counted."""
         return np.asarray(super().pull(c))
-
-
-@dataclass
-class Tally:
-    """Numbers touched so far."""
-
-    touched: int = 0
-
-
-class Cells:
-    """Numbers, or rows of numbers, whose single reads and writes are counted."""
-
-    def __init__(self, values: np.ndarray, tally: Tally):
-        self.values, self.tally, self.size = values, tally, values.size
-
-    def __getitem__(self, at: int) -> Any:
-        found = self.values[at]
-        if isinstance(found, np.ndarray):
-            return Cells(found, self.tally)
-        self.tally.touched += 1
-        return found
-
-    def __setitem__(self, at: int, value: float) -> None:
-        self.tally.touched += 1
-        self.values[at] = value

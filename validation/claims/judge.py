@@ -5,60 +5,57 @@ A measure that is NaN is not an answer: `highest` and `lowest` refuse it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
-from ..data.labelled_data import Dataset
 from ..extremes import has_nan, highest, lowest
-from .claim import Outcome
-from .verdicts import Verdict
+from .claim import Context, Outcome, Run, Verdict
 
 LEVEL = 1e-6  # probability of a false alarm of each test by chance: any seed should do
 TEN = 10.0  # a bound is loose from so many times the quantity that it bounds
 
-Errors = Mapping[str, float]
-Data = Iterable[Dataset]
+Errors = Iterator[tuple[str, float]]  # each with its name
 
 
 def judged(
-    good: bool,
-    measured: str,
-    data: Data = (),
-    details: Mapping[str, Any] | None = None,
-    **more: Any,
+    good: bool, measured: str, details: Mapping[str, Any] | None = None, **more: Any
 ) -> Outcome:
     """Return that a claim holds where `good`, else that it fails; `more` as in `Outcome`."""
     verdict = Verdict.HOLDS if good else Verdict.FAILS
-    return Outcome(verdict, measured, details=dict(details or {}), data=data, **more)
+    return Outcome(verdict, measured, details=dict(details or {}), **more)
 
 
 def at_most(
-    errors: Errors,
-    tol: float,
-    data: Data = (),
-    what: str = "relative difference",
-    measured: str = "",
+    tol: float, what: str = "relative difference", measured: str = ""
+) -> Callable[[Callable[..., Errors]], Run]:
+    """Decorate what yields named errors: the claim holds where all are at most tol."""
+
+    def decorate(errors: Callable[..., Errors]) -> Run:
+        def run(c: Context, *given: Any) -> Outcome:
+            found = dict(errors(c, *given))
+            worst = highest(found.values())
+            shown = (measured or f"{what} at most {{:.1e}}").format(worst)
+            return judged(worst <= tol, shown, found, tolerance=f"{what} at most {tol:g}")
+
+        return wraps(errors)(run)
+
+    return decorate
+
+
+def differ(
+    errors: Mapping[str, float], more_than: float, same: Mapping[str, float], tol: float
 ) -> Outcome:
-    """Judge that every named error is at most tol."""
-    worst = highest(errors.values())
-    measured = measured or f"{what} at most {worst:.1e}"
-    return judged(worst <= tol, measured, data, errors, tolerance=f"{what} at most {tol:g}")
-
-
-def differ(errors: Errors, more_than: float, same: Errors, tol: float, data: Data = ()) -> Outcome:
     """Judge that two sides differ where they are said to, and agree where they are said to."""
     least, worst = lowest(errors.values()), highest(same.values())
-    return judged(
-        least > more_than and worst <= tol,
-        f"relative difference from {least:.2g}; {worst:.0e} where the sides agree",
-        data,
-        {**errors, **same},
-        tolerance=f"above {more_than:g}; at most {tol:g} where the sides agree",
-    )
+    shown = f"relative difference from {least:.2g}; {worst:.0e} where the sides agree"
+    allowed = f"above {more_than:g}; at most {tol:g} where the sides agree"
+    good = least > more_than and worst <= tol
+    return judged(good, shown, {**errors, **same}, tolerance=allowed)
 
 
 def arithmetic(
@@ -68,7 +65,7 @@ def arithmetic(
     right = [abs(found - printed) <= within for found, printed in numbers.values()]
     text = f"{sum(right)} of {len(right)} numbers of the text agree with the table"
     details = {f"{name}: found, printed": list(pair) for name, pair in numbers.items()}
-    return judged(all(right), measured or text, details=details)
+    return judged(all(right), measured or text, details)
 
 
 def chance(hits: int, draws: int, p: float) -> float:
@@ -78,9 +75,9 @@ def chance(hits: int, draws: int, p: float) -> float:
     return float(stats.binom.sf(hits - 1, draws, p))
 
 
-def no_more_often(hits: int, draws: int, p: float, level: float = LEVEL) -> bool:
+def no_more_often(hits: int, draws: int, p: float) -> bool:
     """Whether so many hits leave it open that each has probability p at most (exact binomial)."""
-    return chance(hits, draws, p) >= level
+    return chance(hits, draws, p) >= LEVEL
 
 
 def sandwich(false: bool, ratios: Sequence[float] | np.ndarray) -> Verdict:
@@ -90,9 +87,9 @@ def sandwich(false: bool, ratios: Sequence[float] | np.ndarray) -> Verdict:
     return Verdict.LOOSE if lowest(ratios) >= TEN else Verdict.HOLDS
 
 
-def two_sided(level: float = LEVEL) -> float:
-    """Return the normal quantile z with P(|Z| > z) = level."""
-    return float(stats.norm.isf(level / 2))
+def two_sided() -> float:
+    """Return the normal quantile z with P(|Z| > z) = `LEVEL`."""
+    return float(stats.norm.isf(LEVEL / 2))
 
 
 def upper_limit(hits: int, count: int, level: float = LEVEL) -> float:
@@ -105,7 +102,7 @@ def lower_limit(hits: int, count: int) -> float:
     return float(stats.beta.ppf(LEVEL, hits, count - hits + 1)) if hits else 0.0
 
 
-def grows_like(sizes: Sequence[float], counts: Sequence[float]) -> float:
+def grows_like(sizes: Sequence[float] | np.ndarray, counts: Sequence[float] | np.ndarray) -> float:
     """Return p with counts like sizes^p, from the first to the last."""
     return float(np.log(counts[-1] / counts[0]) / np.log(sizes[-1] / sizes[0]))
 

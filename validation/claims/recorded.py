@@ -27,8 +27,7 @@ from types import ModuleType
 from typing import Any
 
 from ...exact.errors import InputError
-from .claim import REGISTRY, Claim, Run
-from .verdicts import FILED, Verdict
+from .claim import FILED, REGISTRY, Claim, Run, Verdict
 
 FOLDER = Path(__file__).parent
 MODULES = ("scaling_up", "theorem_4", "sauc", "sht", "nonlinear", "instrument")

@@ -6,11 +6,11 @@ What each says stands in sht.toml.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import combinations, pairwise, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -22,8 +22,8 @@ from ...exact.pairs.all_pairs import AllPairs
 from ...exact.spaces.rows import Rows
 from ...exact.square_loss.row_average import RowAverage, moments
 from ...exact.subsets.best_subset import best_subset
+from ..bounds.printed import Bound
 from ..bounds.restricted_constants import (
-    RestrictedConstants,
     block_matrices,
     largest_restricted,
     restricted_constants_exact,
@@ -41,10 +41,17 @@ from ..data.labelled_data import Dataset
 from ..data.printed_numbers import numbers
 from ..extremes import above, highest, lowest
 from .claim import Context, Outcome, Verdict
+from .common import distance
 from .counting import Counted
-from .judge import LEVEL, at_most, chance, judged, lower_limit, no_more_often, sandwich
+from .judge import LEVEL, Errors, at_most, chance, judged, lower_limit, no_more_often, sandwich
 
 ROUNDING = 1e-12  # what rounding can change where an inequality holds exactly
+
+
+def drawn(c: Context, stream: str, n: int, **options: Any) -> tuple[Dataset, RowAverage]:
+    """Return rows of the paper's model, and their problem."""
+    data = c.use(sparse_mean_shift(n, c.draw_seed(stream), **options))
+    return data, sparse_problem(data.X, data.y)
 
 
 # The square loss as an average over rows, and hard thresholding.
@@ -53,8 +60,7 @@ ROUNDING = 1e-12  # what rounding can change where an inequality holds exactly
 def two_sets(c: Context) -> list[Dataset]:
     """Return breast cancer rows as they are, and the paper's own model, small."""
     n = 200 if c.quick else 1000
-    shift = sparse_mean_shift(n, c.draw_seed("shift"), d=n // 4, k_star=10)
-    return [datasets.load("wdbc"), shift]
+    return [c.use(datasets.load("wdbc")), drawn(c, "shift", n, d=n // 4, k_star=10)[0]]
 
 
 def pair_loss(X: np.ndarray, positive: np.ndarray, w: np.ndarray) -> float:
@@ -69,43 +75,44 @@ def points(data: Dataset, rng: np.random.Generator, count: int) -> np.ndarray:
     return rng.standard_normal((count, data.X.shape[1])) / size
 
 
-def prop_1_pairwise_is_an_average_over_rows(c: Context) -> Outcome:
-    errors, count, sets, rng = [], 5 if c.quick else 50, two_sets(c), c.rng("weights")
-    for data, shift in product(sets, (0.0, 1e3)):
+@at_most(1e-9)  # shifted by 1,000 standard deviations, doubles have 13 digits left
+def prop_1_pairwise_is_an_average_over_rows(c: Context) -> Errors:
+    errors, rng = [], c.rng("weights")
+    for data, shift in product(two_sets(c), (0.0, 1e3)):
         # The loss does not depend on the origin of a feature.
         X = data.X + shift * data.X.std(axis=0)
         loss = sparse_problem(X, data.y)
-        for w in points(data, rng, count):
+        for w in points(data, rng, 5 if c.quick else 50):
             exact = pair_loss(X, data.is_positive, w)
             errors.append(abs(loss.value(w) - exact) / exact)
-    # Shifted by 1,000 standard deviations, doubles have 13 digits left.
-    return at_most({"largest relative difference": highest(errors)}, 1e-9, sets)
+    yield "largest relative difference", highest(errors)
 
 
 def prop_1_in_blocks_needs_all_rows_means(c: Context) -> Outcome:
-    data = two_sets(c)[0]
+    data = c.use(datasets.load("wdbc"))
     w, loss = points(data, c.rng("weights"), 1)[0], sparse_problem(data.X, data.y)
-    whole = loss.gradient(w)
     blocks = StochasticHardThresholding(1, n_blocks=7).blocks(loss, c.rng("blocks"))
     alone = [RowAverage.of(Rows(np.asarray(block.X)), block.positive) for block in blocks]
-    means = [np.mean([part.gradient(w) for part in parts], axis=0) for parts in (blocks, alone)]
-    right, own = (float(np.linalg.norm(g - whole) / np.linalg.norm(whole)) for g in means)
+    right, own = (
+        distance(np.mean([part.gradient(w) for part in parts], axis=0), loss.gradient(w))
+        for parts in (blocks, alone)
+    )
     measured = f"off by {right:.1e}; with each block's own means by {own:.1%}"
-    return judged(right <= 1e-10 < 1e-3 < own, measured, (data,))
+    return judged(right <= 1e-10 < 1e-3 < own, measured)
 
 
 def curvature(c: Context, factor: float) -> Outcome:
     """Judge Hessian = factor M by second differences of F, which is quadratic."""
-    ratios, sets, rng = [], two_sets(c), c.rng("directions")
-    for data in sets:
+    ratios, rng = [], c.rng("directions")
+    for data in two_sets(c):
         X, positive = data.X, data.is_positive
         M = moments(Rows(X), positive, AllPairs()).M
         for w, v in zip(*(points(data, rng, 5) for _ in range(2)), strict=True):
             there, back, here = (pair_loss(X, positive, w + t * v) for t in (1.0, -1.0, 0.0))
             ratios.append((there + back - 2 * here) / float(v @ M @ v))
-    errors = {"largest relative difference": highest(abs(r / factor - 1) for r in ratios)}
+    worst = highest(abs(r / factor - 1) for r in ratios)
     measured = f"v'(Hessian)v / v'Mv between {lowest(ratios):.6f} and {highest(ratios):.6f}"
-    return at_most(errors, 1e-6, sets, measured=measured)
+    return judged(worst <= 1e-6, measured, {"largest relative difference": worst})
 
 
 def eq_6_keeps_k_entries(c: Context) -> Outcome:
@@ -116,29 +123,25 @@ def eq_6_keeps_k_entries(c: Context) -> Outcome:
     return judged(more == {0}, same if len(more) == 1 else "keeps different numbers")
 
 
-def published(c: Context, r: float, at: int) -> Dataset:
+def published(c: Context, r: float, at: int) -> RowAverage:
     """Return the paper's simulated data, rows brought to length one as in its experiments."""
-    seed = c.draw_seed(f"{r:g}/{at}")
-    return sparse_mean_shift(1000, seed, d=1000, k_star=20, r=r, normalize=True)
+    return drawn(c, f"{r:g}/{at}", 1000, d=1000, k_star=20, r=r, normalize=True)[1]
 
 
 def sht_keeps_exactly_k_features(c: Context) -> Outcome:
-    data, holds, objectives = published(c, 0.05, 0), True, []
-    loss = sparse_problem(data.X, data.y)
+    loss, holds, objectives = published(c, 0.05, 0), True, []
     for k, m in product((1, 20, 60, 100), (1, 10)):
         one = StochasticHardThresholding(k, n_blocks=m, max_epochs=20).solve(loss)
         holds &= one.support.size == k and one.objective < 1
         objectives.append(one.objective)
     shown = f"k features in all 8 runs, F at most {highest(objectives):.3f}"
-    return judged(holds, shown if holds else "another number", (data,))
+    return judged(holds, shown if holds else "another number")
 
 
 def published_sht_is_mean_difference_screening(c: Context) -> Outcome:
-    found, used = [], []
+    found = []
     for r, at in product((0.05, 0.5), range(1 if c.quick else 10)):
-        data = published(c, r, at)
-        used.append(data)
-        loss = sparse_problem(data.X, data.y)
+        loss = published(c, r, at)
         for k, m in product((20, 60, 100), (1, 10)):
             solver = StochasticHardThresholding(k, n_blocks=m, max_epochs=50, mode="authors")
             run = solver.solve(loss)
@@ -146,19 +149,18 @@ def published_sht_is_mean_difference_screening(c: Context) -> Outcome:
             cosine = float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
             found.append((cosine, run.screening_overlap, run.support.size - k))
     cosines, overlaps, sizes = zip(*found, strict=True)
+    least, same = lowest(cosines), lowest(overlaps)
     return judged(
-        lowest(cosines) >= 0.99 and lowest(overlaps) == 1.0 and set(sizes) == {-1},
-        f"cosine at least {lowest(cosines):.4f}, overlap of the supports {lowest(overlaps):.3f}",
-        used,
-        {"cosine, least and mean": [lowest(cosines), float(np.mean(cosines))]},
+        least >= 0.99 and same == 1.0 and set(sizes) == {-1},
+        f"cosine at least {least:.4f}, overlap of the supports {same:.3f}",
+        {"cosine, least and mean": [least, float(np.mean(cosines))]},
     )
 
 
 def sht_gradient_costs_o_bd(c: Context) -> Outcome:
     shares = []
     for d in (200, 400, 800):
-        data = sparse_mean_shift(400, c.draw_seed(f"{d}"), d=d, k_star=20, r=0.25)
-        loss = sparse_problem(data.X, data.y)
+        loss = drawn(c, f"{d}", 400, d=d, k_star=20, r=0.25)[1]
         for b in (20, 40, 80, 160):
             block = loss.part(np.arange(b), 400 / b)
             counted = replace(block, X=np.asarray(block.X).view(Counted))
@@ -172,17 +174,13 @@ def sht_gradient_costs_o_bd(c: Context) -> Outcome:
 def sht_objective_is_not_strongly_convex(c: Context) -> Outcome:
     ratios = []
     for n, d in ((20, 40), (40, 60), (60, 40)):
-        data = sparse_mean_shift(n, c.draw_seed(f"{n}"), d=d, k_star=10, r=0.5)
-        loss = sparse_problem(data.X, data.y)
-        at_zero = loss.gradient(np.zeros(d))
-        hessian = np.array([loss.gradient(row) - at_zero for row in np.eye(d)])
+        loss = drawn(c, f"{n}", n, d=d, k_star=10, r=0.5)[1]
+        hessian = np.array([loss.gradient(row) - loss.gradient(0 * row) for row in np.eye(d)])
         values = np.linalg.eigvalsh((hessian + hessian.T) / 2)
         ratios.append(float(values[0] / values[-1]))
-    return judged(
-        highest(abs(ratios[0]), abs(ratios[1])) <= ROUNDING and ratios[2] > 1e-6,
-        f"least over largest eigenvalue {ratios[0]:.1e} and {ratios[1]:.1e} for d > n, "
-        f"{ratios[2]:.1e} for d < n",
-    )
+    shown = "least over largest eigenvalue {:.1e} and {:.1e} for d > n, {:.1e} for d < n"
+    singular = highest(map(abs, ratios[:2])) <= ROUNDING
+    return judged(singular and ratios[2] > 1e-6, shown.format(*ratios))
 
 
 # Theorem 1, its lemmas and its condition [Section III-A, supplement B].
@@ -191,7 +189,10 @@ RHOS = (1.2, 1.5, 2.0, 5.0, 10.0)
 LARGEST_K = 500  # of the experiments, in Fig. 3
 GOLDEN = (1 + math.sqrt(5)) / 2  # where rho^2 - rho = 1
 TABLES = (10, 20, 50, 100)  # some k of Tables I and II, which try one block as well
-CASES = (  # n, d, k, r, blocks with k* = 1: kappa < 1, so that the theorem says something
+Setting = tuple[int, int, int, float, int]
+CASES: tuple[
+    Setting, ...
+] = (  # n, d, k, r, blocks with k* = 1: kappa < 1, so that the theorem says something
     (20_000, 10, 3, 0.5, 1),
     (20_000, 10, 4, 0.5, 20),
     (20_000, 10, 4, 0.05, 1),
@@ -199,9 +200,16 @@ CASES = (  # n, d, k, r, blocks with k* = 1: kappa < 1, so that the theorem says
 STEPS = 40
 
 
+def used_up(ratios: Sequence[float]) -> Outcome:
+    """Judge a lemma by its left side over its right side."""
+    worst = highest(ratios)
+    measured = f"largest left side / right side {worst:.4f} in {len(ratios)} draws"
+    return judged(worst <= 1 + ROUNDING, measured)
+
+
 def sht_lemma_2(c: Context) -> Outcome:
-    rng, worst, count = c.rng(), 0.0, 5000 if c.quick else 50_000
-    for _ in range(count):
+    rng, ratios = c.rng(), []
+    for _ in range(5000 if c.quick else 50_000):
         d = int(rng.integers(3, 12))
         k = int(rng.integers(1, d))
         k_star = int(rng.integers(1, k + 1))
@@ -212,20 +220,8 @@ def sht_lemma_2(c: Context) -> Outcome:
         w = np.where(rng.random() < 0.5, np.sign(w) * (1 + 0.1 * np.abs(w)), w)
         left = float(np.linalg.norm(hard_threshold(w, k) - w_star))
         right = math.sqrt(nu_lemma2(k, k_star, d)) * float(np.linalg.norm(w - w_star))
-        worst = highest(worst, left / right if above(right, 0.0) else 0.0)
-    return used_up(worst, count)
-
-
-def used_up(worst: float, count: int, data: Sequence[Dataset] = ()) -> Outcome:
-    """Judge a lemma by its left side over its right side."""
-    measured = f"largest left side / right side {worst:.4f} in {count} draws"
-    return judged(worst <= 1 + ROUNDING, measured, data)
-
-
-def shifted(c: Context, n: int, d: int, r: float, stream: str) -> tuple[Dataset, RowAverage]:
-    """Return rows whose classes differ in one feature, and their problem."""
-    data = sparse_mean_shift(n, c.draw_seed(stream), d=d, k_star=1, r=r, mu=0.3)
-    return data, sparse_problem(data.X, data.y)
+        ratios.append(left / right if above(right, 0.0) else 0.0)
+    return used_up(ratios)
 
 
 def cut(c: Context, loss: RowAverage, m: int, stream: str) -> np.ndarray:
@@ -235,11 +231,10 @@ def cut(c: Context, loss: RowAverage, m: int, stream: str) -> np.ndarray:
 
 
 def sht_lemma_1_with_a_set_of_each_block(c: Context) -> Outcome:
-    data, loss = shifted(c, 400, 8, 0.25, "data")
+    loss = drawn(c, "data", 400, d=8, k_star=1, r=0.25, mu=0.3)[1]
     M, s = cut(c, loss, 4, "blocks"), 4
-    constants, rng, worst = restricted_constants_exact(M, s), c.rng("vectors"), 0.0
-    count = 300 if c.quick else 10_000
-    for _ in range(count):
+    constants, rng, ratios = restricted_constants_exact(M, s), c.rng("vectors"), []
+    for _ in range(300 if c.quick else 10_000):
         support = rng.choice(8, 2, replace=False)
         v, moved = np.zeros(8), 0.0
         v[support] = rng.standard_normal(2)
@@ -253,15 +248,14 @@ def sht_lemma_1_with_a_set_of_each_block(c: Context) -> Outcome:
             step[chosen] -= gamma * slope[chosen]
             moved += float(np.linalg.norm(step)) / len(M)
         factor = 1 - (2 - gamma * constants.plus) * gamma * constants.minus
-        worst = highest(worst, moved / (math.sqrt(factor) * float(np.linalg.norm(v))))
-    return used_up(worst, count, (data,))
+        ratios.append(moved / (math.sqrt(factor) * float(np.linalg.norm(v))))
+    return used_up(ratios)
 
 
 def sht_theorem_1_condition_as_printed(c: Context) -> Outcome:
-    kappas = []
+    kappas, k_star = [], 10**6
     for rho in RHOS:
-        # kappa just where the printed condition begins to hold: k = (rho^2 - rho) k*.
-        k_star, k = 10**6, round(1e6 * rho * (rho - 1)) + 1
+        k = round(k_star * rho * (rho - 1)) + 1  # just where the printed condition begins to hold
         if k >= k_star:
             kappas.append(math.sqrt(nu_printed(k, k_star) * (1 - 1 / rho)))
     worst, needed = highest(kappas), least_sparsity(2.0, 1, "printed")
@@ -280,37 +274,29 @@ def sht_theorem_1_condition_with_the_nu_of_lemma_2(c: Context) -> Outcome:
     return judged(not wrong, f"{wrong} of {count} drawn cases disagree")
 
 
-def walks(
-    c: Context, loss: RowAverage, k: int, m: int, w_star: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, RestrictedConstants]:
-    """Return |w_t - w*| of many runs with step 1/rho+ from zero, the blocks, the constants."""
-    M = cut(c, loss, m, f"blocks {k} {m}")
-    constants = restricted_constants_exact(M, 2 * k + 1)
-    rng, runs = c.rng(f"steps {k} {m}"), 100 if c.quick else 1000
-    found = np.zeros((runs if m > 1 else 1, STEPS + 1))
+def walks(c: Context, case: Setting, stream: str) -> tuple[np.ndarray, list[Bound]]:
+    """Return |w_t - w*| of many runs with step 1/rho+ from zero, and the bound by step."""
+    n, d, k, r, m = case
+    data, loss = drawn(c, stream, n, d=d, k_star=1, r=r, mu=0.3)
+    w_star, M = best_subset(data.X, data.y, 1).w, cut(c, loss, m, f"blocks {k} {m}")
+    constants, rng = restricted_constants_exact(M, 2 * k + 1), c.rng(f"steps {k} {m}")
+    found = np.zeros(((100 if c.quick else 1000) if m > 1 else 1, STEPS + 1))
     for run in found:
-        w = np.zeros(loss.dim)
+        w = np.zeros(d)
         for t in range(STEPS + 1):
             run[t] = np.linalg.norm(w - w_star)
             slope = 2 * (M[rng.integers(m)] @ w - loss.delta)
             w = hard_threshold(w - slope / constants.plus, k)
-    return found, M, constants
+    bound = partial(sht_theorem1, M, loss.delta, w_star, np.zeros(d), k, constants=constants)
+    return found, [bound(n_iter=t, nu="lemma2") for t in range(STEPS + 1)]
 
 
 def sht_theorem_1_bound(c: Context) -> Outcome:
-    worst, single, largest, used = 0.0, 0.0, 0.0, []
-    for n, d, k, r, m in CASES:
-        data, loss = shifted(c, n, d, r, f"{r}")
-        used.append(data)
-        w_star = best_subset(data.X, data.y, 1).w
-        found, M, constants = walks(c, loss, k, m, w_star)
+    worst, single, largest = 0.0, 0.0, 0.0
+    for case in CASES:
+        found, bounds = walks(c, case, f"{case[3]}")
         mean = found.mean(axis=0)
         sure = 4.9 * found.std(axis=0) / math.sqrt(len(found)) if len(found) > 1 else 0 * mean
-        zero = np.zeros(d)
-        bounds = [
-            sht_theorem1(M, loss.delta, w_star, zero, k, t, nu="lemma2", constants=constants)
-            for t in range(STEPS + 1)
-        ]
         worst = highest(worst, *((mean - sure) / [bound.total for bound in bounds]))
         kappa, sigma = (bounds[0].quantities[name] for name in ("kappa", "sigma"))
         largest = highest(largest, kappa)
@@ -320,31 +306,28 @@ def sht_theorem_1_bound(c: Context) -> Outcome:
     return Outcome(
         held if highest(worst, single) <= 1 else Verdict.FAILS,
         f"distance at most {worst:.2f} of the bound, one step {single:.2f} of its own",
-        data=used,
     )
 
 
 def sht_theorem_1_in_the_experiments(c: Context) -> Outcome:
-    below, whole, used = [], {}, []
+    below, whole = [], {}
     for r in (0.05, 0.5):
-        data = sparse_mean_shift(1000, c.draw_seed(f"{r}"), d=1000, k_star=20, r=r)
-        used.append(data)
-        loss = sparse_problem(data.X, data.y)
+        data, loss = drawn(c, f"{r}", 1000, d=1000, k_star=20, r=r)
         blocks = StochasticHardThresholding(20, block_size=50).blocks(loss, c.rng("cut"))
         below.append(rho_from_below(data, loss, [*map(steepest, blocks[:4])], 60))
         one = [steepest(loss)]
         for k in TABLES:
-            whole[r, k] = rho_from_below(data, loss, one, 2 * k + 20)
+            rho = rho_from_below(data, loss, one, 2 * k + 20)
+            whole[f"one block, rho at least, r = {r:g}, k = {k}"] = rho, k
     least = lowest(below)
     needed = least_sparsity(least, 20)
-    met = sum(least_sparsity(rho, 20) < k for (_, k), rho in whole.items())
+    met = sum(least_sparsity(rho, 20) < k for rho, k in whole.values())
     return Outcome(
         Verdict.VACUOUS if needed > LARGEST_K and not met else Verdict.HOLDS,
         f"blocks of 50: rho is at least {least:.1f}, so that k must exceed {needed:,.0f}; the "
         f"largest is {LARGEST_K}, and k = k* needs rho < {GOLDEN:.3f}. One block: the condition is "
         f"met in {met} of {len(whole)} settings",
-        details={f"one block, rho at least, r = {r:g}, k = {k}": x for (r, k), x in whole.items()},
-        data=used,
+        details={name: rho for name, (rho, _) in whole.items()},
     )
 
 
@@ -376,14 +359,17 @@ def diagonal(loss: RowAverage) -> np.ndarray:
 # Theorem 2: restricted curvature of Gaussian rows [(12), (13)].
 
 D, S = 12, 3  # features and support size: all 220 supports can be tried
-LAM, EPS = 1.0, 0.05  # rho(Sigma) = 1, as Sigma = I
+EPS = 0.05
 BLOCK = 50
 SIZES = ((200, 0.5), (4000, 0.05), (4000, 0.5))  # n and r
+PAPER = 1000, 60  # features and support size of the paper's experiments
 
 
 class Drawn(NamedTuple):
     """The exact restricted curvature of one draw of centred Gaussian rows, and our bound of it."""
 
+    n: int
+    r: float
     minus: float
     plus: float
     plus_bound: float
@@ -400,13 +386,20 @@ def gaussian_draws(seed: int, profile: str, n: int, r: float) -> list[Drawn]:
         M = block_matrices(solver.blocks(loss, rng))
         minus = restricted_constants_exact(block_matrices([loss]), S).minus
         plus = restricted_constants_exact(M, S).plus
-        found.append(Drawn(minus, plus, 2 * highest(largest_restricted(block, S) for block in M)))
+        bound = 2 * highest(largest_restricted(block, S) for block in M)
+        found.append(Drawn(n, r, minus, plus, bound))
     return found
+
+
+def all_draws(c: Context, sizes: Sequence[tuple[int, float]] = SIZES) -> Iterator[Drawn]:
+    """Yield the draws of several sizes."""
+    for size in sizes:
+        yield from gaussian_draws(c.seed, c.profile, *size)
 
 
 def sht_theorem_2_eq_12_as_printed(c: Context) -> Outcome:
     n, rng, least = 100_000, c.rng("rows"), []
-    bound, paper = sht_theorem2(n, D, S, 0.5, BLOCK), sht_theorem2(1000, 1000, 60, 0.5, BLOCK)
+    bound, paper = sht_theorem2(n, D, S, 0.5, BLOCK), sht_theorem2(1000, *PAPER, 0.5, BLOCK)
     for _ in range(10 if c.quick else 100):
         loss = sparse_problem(rng.standard_normal((n, D)), np.arange(n) < n / 2)
         least.append(restricted_constants_exact(block_matrices([loss]), S).minus)
@@ -422,14 +415,14 @@ def sht_theorem_2_eq_12_as_printed(c: Context) -> Outcome:
 
 
 def sht_theorem_2_eq_12_with_the_positive_part(c: Context) -> Outcome:
-    wrong = 0
-    for n, r in ((200, 0.05), (200, 0.5), (4000, 0.5)):
-        bound = sht_theorem2(n, D, S, r, BLOCK, form="corrected").minus
-        wrong += sum(above(bound, draw.minus) for draw in gaussian_draws(c.seed, c.profile, n, r))
-    needed = {r: rows_for_curvature(1000, 60, r)[1] for r in (0.05, 0.25, 0.5)}
+    wrong = sum(
+        above(sht_theorem2(draw.n, D, S, draw.r, BLOCK, form="corrected").minus, draw.minus)
+        for draw in all_draws(c, ((200, 0.05), (200, 0.5), (4000, 0.5)))
+    )
+    needed = {r: rows_for_curvature(*PAPER, r)[1] for r in (0.05, 0.25, 0.5)}
     # At the threshold itself the printed and the corrected form are zero.
-    at = highest(abs(sht_theorem2(math.ceil(n), 1000, 60, r, 50).minus) for r, n in needed.items())
-    useful = any(sht_theorem2(1000, 1000, 60, r, 50, form="corrected").minus > 0 for r in needed)
+    at = highest(abs(sht_theorem2(math.ceil(n), *PAPER, r, 50).minus) for r, n in needed.items())
+    useful = any(sht_theorem2(1000, *PAPER, r, 50, form="corrected").minus > 0 for r in needed)
     return Outcome(
         Verdict.FAILS if wrong or at > 1e-3 else Verdict.HOLDS if useful else Verdict.VACUOUS,
         f"n = 1000 where {needed[0.5]:,.0f} rows are needed at r = 0.5, {needed[0.05]:,.0f} "
@@ -438,42 +431,32 @@ def sht_theorem_2_eq_12_with_the_positive_part(c: Context) -> Outcome:
 
 
 def sht_theorem_2_by_both_classes(c: Context) -> Outcome:
-    hits, count, bounds = 0, 0, []
-    for n, r in SIZES:
-        draws = gaussian_draws(c.seed, c.profile, n, r)
-        bounds.append(least_curvature((round(r * n), n - round(r * n)), D, S, LAM, EPS))
-        hits += sum(above(bounds[-1], draw.minus) for draw in draws)
-        count += len(draws)
-    paper = least_curvature((50, 950), 1000, 60)
-    return judged(
-        no_more_often(hits, count, 2 * EPS),
-        f"violated in {hits} of {count} draws, bound at least {lowest(bounds):.2f}; {paper:.3f} "
-        "at the paper's sizes with r = 0.05",
-    )
+    draws = list(all_draws(c))
+    sizes = [(round(draw.r * draw.n), draw.n - round(draw.r * draw.n)) for draw in draws]
+    bounds = [least_curvature(size, D, S, 1.0, EPS) for size in sizes]
+    hits = sum(above(bound, draw.minus) for bound, draw in zip(bounds, draws, strict=True))
+    shown = f"violated in {hits} of {len(draws)} draws, bound at least {lowest(bounds):.2f}; "
+    shown += f"{least_curvature((50, 950), *PAPER):.3f} at the paper's sizes with r = 0.05"
+    return judged(no_more_often(hits, len(draws), 2 * EPS), shown)
 
 
 def smoothness(c: Context, form: str) -> Outcome:
     """Judge rho+ of blocks of 50 against a form of (13)."""
-    ratios = [
-        sht_theorem2(n, D, S, r, BLOCK, form=form).plus / draw.plus
-        for n, r in SIZES
-        for draw in gaussian_draws(c.seed, c.profile, n, r)
-    ]
+    draws = all_draws(c)
+    ratios = [sht_theorem2(x.n, D, S, x.r, BLOCK, form=form).plus / x.plus for x in draws]
     below, count = sum(above(1.0, ratio) for ratio in ratios), len(ratios)
     tight = f"{lowest(ratios):.0f} to {highest(ratios):.0f} times the true value"
+    shown = f"violated in {below}" if below else "never violated in"
     return Outcome(
         sandwich(not no_more_often(below, count, S / (2 * D)), ratios),
-        f"violated in {below} of {count} draws"
-        if below
-        else f"never violated in {count} draws; {tight}",
+        f"{shown} of {count} draws" if below else f"{shown} {count} draws; {tight}",
     )
 
 
 def sht_smoothness_from_the_data(c: Context) -> Outcome:
-    draws = [draw for n, r in SIZES for draw in gaussian_draws(c.seed, c.profile, n, r)]
-    ratios = [draw.plus_bound / draw.plus for draw in draws]
+    ratios = [draw.plus_bound / draw.plus for draw in all_draws(c)]
     low, high = lowest(ratios), highest(ratios)
-    measured = f"bound / rho+ from {low:.2f} to {high:.2f} in {len(draws)} draws"
+    measured = f"bound / rho+ from {low:.2f} to {high:.2f} in {len(ratios)} draws"
     return judged(low >= 1 - ROUNDING and high <= 3, measured)
 
 
@@ -534,10 +517,9 @@ def sht_lemma_4(c: Context) -> Outcome:
     for t in (2.7, 3.0, 3.5, 4.0):
         hits = int(above(mean, t * math.log(2 * d / k)).sum())
         surest = lowest(surest, chance(hits, count, (2 * d / k) ** (1 - 3 * t / 8)))
-    return judged(
-        highest(ratios) <= 1 and surest >= LEVEL,
-        f"probability / bound at most {highest(ratios):.3f} in {len(ratios)} closed forms",
-    )
+    worst = highest(ratios)
+    shown = f"probability / bound at most {worst:.3f} in {len(ratios)} closed forms"
+    return judged(worst <= 1 and surest >= LEVEL, shown)
 
 
 def sht_eq_21_cross_term_of_the_means(c: Context) -> Outcome:
@@ -550,12 +532,9 @@ def sht_eq_21_cross_term_of_the_means(c: Context) -> Outcome:
         inside = (a[chosen] * b[chosen]).sum(axis=1)
         lengths = np.sqrt(np.square(a[chosen]).sum(axis=1) * np.square(b[chosen]).sum(axis=1))
         found.append((inside + lengths).max())
-    hits, largest = sum(above(x, bound) for x in found), highest(found)
-    return judged(
-        no_more_often(hits, count, s / D),
-        f"violated in {hits} of {count} draws; the bound is {bound / largest:.1f} times the "
-        "largest value",
-    )
+    hits, share = sum(above(x, bound) for x in found), bound / highest(found)
+    shown = f"violated in {hits} of {count} draws; the bound is {share:.1f} times the largest value"
+    return judged(no_more_often(hits, count, s / D), shown)
 
 
 # What is read from them: imbalance [Fig. 1, Section III-B], the ratio (14), the tolerance (15).
@@ -578,25 +557,17 @@ SETTINGS = (  # n, d, k, number of blocks, shift of the means: kappa < 1 for som
 DRAWS, RARE = 3, (0.05, 0.15, 0.5)  # shares so far apart that noise does not order their means
 
 
-def descent(data: Dataset) -> np.ndarray:
-    """Return what is left of the descent after each epoch, as a share: from 1 to 0."""
-    solver = StochasticHardThresholding(K, block_size=50, max_epochs=150, tol=0.0, keep="last")
-    history = solver.solve(sparse_problem(data.X, data.y)).history
-    values = np.array([line.objective for line in history])
-    return (values - values.min()) / (values[0] - values.min())
-
-
 def sht_fig_1_with_the_step_of_the_theory(c: Context) -> Outcome:
-    shared = Context("sht-fig-1", c.seed, c.profile)
+    shared, epochs = Context("sht-fig-1", c.seed, c.profile), []
     n, d = (600, 300) if c.quick else (1000, 1000)
-    sets = [sparse_mean_shift(n, shared.draw_seed(f"{r}"), d=d, k_star=K, r=r) for r in SHARES]
-    epochs = [int(np.argmax(descent(data) <= 1 - DONE)) for data in sets]
-    shares = ", ".join(f"{r:g}" for r in SHARES)
-    return judged(
-        epochs[0] / highest(epochs[-1], 1) >= SLOWER,
-        f"{', '.join(map(str, epochs))} epochs at r = {shares}",
-        sets,
-    )
+    solver = StochasticHardThresholding(K, block_size=50, max_epochs=150, tol=0.0, keep="last")
+    for r in SHARES:
+        loss = drawn(shared, f"{r}", n, d=d, k_star=K, r=r)[1]
+        values = np.array([line.objective for line in solver.solve(loss).history])
+        left = (values - values.min()) / (values[0] - values.min())  # share of the descent
+        epochs.append(int(np.argmax(left <= 1 - DONE)))
+    shown = f"{', '.join(map(str, epochs))} epochs at r = {', '.join(f'{r:g}' for r in SHARES)}"
+    return judged(epochs[0] / highest(epochs[-1], 1) >= SLOWER, shown, data=shared.used)
 
 
 def sht_tolerance_grows_with_the_imbalance(c: Context) -> Outcome:
@@ -616,15 +587,13 @@ def sht_tolerance_grows_with_the_imbalance(c: Context) -> Outcome:
 
 
 def shifted_rows(
-    c: Context, n: int, d: int, mu: float, r: float, draw: int
+    c: Context, n: int, d: int, mu: float, r: float, at: int
 ) -> tuple[RowAverage, np.ndarray]:
     """Return the problem of a draw, and the best weights of one feature."""
-    seed = c.draw_seed(f"{n} {d} {mu} {r} {draw}")
-    data = sparse_mean_shift(n, seed, d=d, k_star=1, r=r, mu=mu)
-    loss = sparse_problem(data.X, data.y)
+    loss = drawn(c, f"{n} {d} {mu} {r} {at}", n, d=d, k_star=1, r=r, mu=mu)[1]
     curve = diagonal(loss)
-    at = int(np.argmax(loss.delta**2 / curve))  # F falls by delta^2 / M_jj from 1
-    return loss, loss.delta[at] / curve[at] * np.eye(d)[at]
+    best = int(np.argmax(loss.delta**2 / curve))  # F falls by delta^2 / M_jj from 1
+    return loss, loss.delta[best] / curve[best] * np.eye(d)[best]
 
 
 def tolerance(loss: RowAverage, w: np.ndarray, k: int, m: int) -> float:
@@ -635,28 +604,23 @@ def tolerance(loss: RowAverage, w: np.ndarray, k: int, m: int) -> float:
     return found["sigma"] / (1 - found["kappa"]) if found["kappa"] < 1 else np.inf
 
 
-def eq_14(c: Context, form: str) -> Outcome:
-    """Judge (14) with the coefficients of a form against (13) divided by (12)."""
-    n, d, s, b = 10**9, 1000, 60, 50
-    a, linear, constant = ratio_coefficients(n, d, s, b, form=form)
-    errors = []
-    for r in np.linspace(0.05, 0.5, 10):
-        right = sht_theorem2(n, d, s, float(r), b).ratio
-        errors.append(abs(16 / (a * r + linear * math.sqrt(r) + constant) - right) / right)
-    worst = highest(errors)
-    return judged(worst <= 1e-9, f"off by up to {worst:.1e} of (13) divided by (12)")
-
-
-def denominator(n: int, d: int, s: int) -> tuple[float, np.ndarray]:
-    """Return the share at the minimum, and the denominator of (14) at r = 0.05, ..., 0.5."""
-    a, linear, constant = ratio_coefficients(n, d, s, 50, form="corrected")
-    r = np.linspace(0.05, 0.5, 10)
+def denominator(n: int, r: np.ndarray, form: str = "corrected") -> tuple[float, np.ndarray]:
+    """Return the share at the minimum, and the denominator of (14) at the shares r."""
+    a, linear, constant = ratio_coefficients(n, *PAPER, 50, form=form)
     return (-linear / (2 * a)) ** 2, a * r + linear * np.sqrt(r) + constant
 
 
+def eq_14(c: Context, form: str) -> Outcome:
+    """Judge (14) with the coefficients of a form against (13) divided by (12)."""
+    n, shares = 10**9, np.linspace(0.05, 0.5, 10)
+    right = np.array([sht_theorem2(n, *PAPER, float(r), 50).ratio for r in shares])
+    worst = highest(np.abs(16 / denominator(n, shares, form)[1] - right) / right)
+    return judged(worst <= 1e-9, f"off by up to {worst:.1e} of (13) divided by (12)")
+
+
 def sht_eq_14_falls_with_the_share(c: Context) -> Outcome:
-    n, d, s = 1000, 1000, 60
-    axis, (_, large) = denominator(n, d, s)[0], denominator(10**5 * n, d, s)
+    n, shares = 1000, np.linspace(0.05, 0.5, 10)
+    axis, (_, large) = denominator(n, shares)[0], denominator(10**5 * n, shares)
     falls = bool((np.diff(large) > 0).all())
     return judged(
         falls,
@@ -695,4 +659,4 @@ def sht_jaccard_column(c: Context) -> Outcome:
         for k_star, score, index in zip((20, 40, 60, 80), F1[name], JACCARD[name], strict=True)
         if index + HALF < (score - HALF) / (2 - score + HALF)
     ]
-    return judged(not low, f"{len(low)} of 28 are too small", details={"too small": low})
+    return judged(not low, f"{len(low)} of 28 are too small", {"too small": low})

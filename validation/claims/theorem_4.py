@@ -13,31 +13,16 @@ from itertools import product
 
 import numpy as np
 
-from ...approx.drawn_pairs import draw_pairs
+from ...approx import draw_pairs
 from ...approx.landmarks import uniform
-from ...exact.losses.registry import HINGE
-from ...exact.pairs.all_pairs import AllPairs, PairList
-from ...exact.problem.problem import Ridge, pair_problem
+from ...exact import HINGE, AllPairs, Gram, PairList, Ridge, Rows, pair_problem
 from ...exact.spaces.factor import factor_gram
-from ...exact.spaces.gram import Gram
 from ...exact.spaces.kernels import Gaussian, Kernel, Laplacian
-from ...exact.spaces.rows import Rows, Space
+from ...exact.spaces.rows import Space
+from ..bounds import experiment as bounds
 from ..bounds.clusters import ClusterInstance, most_often
-from ..bounds.exact_answers import hinge_problem, optimum
-from ..bounds.experiment import (
-    EXCESS,
-    NYSTROM,
-    POSTERIOR,
-    PRINTED,
-    REALISED,
-    REPAIRED,
-    Draw,
-    Experiment,
-    bound_figure,
-    certified,
-    part_figure,
-    prepare,
-)
+from ..bounds.exact_answers import certified, hinge_problem, mean_loss, optimum
+from ..bounds.experiment import Draw, Experiment, bound_figure, part_figure, prepare
 from ..bounds.kernel import Approximation
 from ..bounds.printed import DELTA, theorem4
 from ..bounds.printed import PRINTED as THREE_HALVES
@@ -54,7 +39,6 @@ from ..bounds.steps import (
     hoeffding,
     least_norm,
 )
-from ..data import datasets
 from ..data.labelled_data import Dataset, make_dataset
 from ..extremes import above, highest, lowest
 from ..plots import Figure, Series
@@ -65,8 +49,6 @@ from .judge import grows_like, judged, lower_limit, no_more_often, sandwich, upp
 # Theorem 4 as printed and under other readings, on clusters in closed form.
 
 MISSED = 1e-6  # probability with which Hoeffding's inequality for the drawn scores may not hold
-
-
 SHAPES = {  # pure clusters, share of the rows in the mixed one, both etas, lam
     "half mixed": (20, 0.5, 0.05, 0.1, 0.1),
     "half mixed, forty pure": (40, 0.5, 1 / 40, 0.1, 0.05),
@@ -85,11 +67,6 @@ class Reading:
     root: float = 0.5
     constants: str = "1/lam"
     shape: str = "half mixed"
-
-    @property
-    def name(self) -> str:
-        """Sizes and power, for a table."""
-        return f"n = {self.n:g}, B = {self.B:g}, power {self.root:g}"
 
     @property
     def instance(self) -> ClusterInstance:
@@ -121,18 +98,26 @@ class Reading:
 
 
 CASES = (Reading(4e6, 4e9), Reading(1e7, 1e10), Reading(1e10, 1e16), Reading(1e10, 1e16, 1))
+READINGS = (
+    *(Reading(1e8, 1e8, root, "realised", "a tenth mixed") for root in (0.5, 1.0)),
+    Reading(1e16, 1e16, 0.5, "1/lam", "a fifth mixed"),
+    Reading(1e24, 1e24, 1.0, "1/lam", "a fifth mixed"),
+    *(Reading(1e30, 1e30, root, "2/lam", "a fifth mixed, 1e5 pure") for root in (0.5, 1.0)),
+    Reading(1e9, 1e12, 0.5, "2/lam", "half mixed, forty pure"),
+)
 
 
 def theorem_4_as_printed(c: Context) -> Outcome:
-    found = {case.name: case.sides() for case in CASES}
-    left, right, violated = found[CASES[0].name]
-    return judged(
-        highest(chance for *_, chance in found.values()) <= DELTA,
-        f"left {left:.4f} > right {right:.4f} with probability at least {violated:.3f}",
-        details={f"{name}: left side": left for name, (left, _, _) in found.items()}
-        | {f"{name}: right side": right for name, (_, right, _) in found.items()},
-        figures=(against_n(),),
-    )
+    found = {f"n = {x.n:g}, B = {x.B:g}, power {x.root:g}": x.sides() for x in CASES}
+    left, right, violated = next(iter(found.values()))
+    details = {
+        f"{name}: {side} side": sides[at]
+        for at, side in enumerate(("left", "right"))
+        for name, sides in found.items()
+    }
+    good = highest(chance for *_, chance in found.values()) <= DELTA
+    shown = f"left {left:.4f} > right {right:.4f} with probability at least {violated:.3f}"
+    return judged(good, shown, details, figures=(against_n(),))
 
 
 def against_n() -> Figure:
@@ -164,26 +149,14 @@ def theorem_4_with_exponent_five_halves(c: Context) -> Outcome:
     rights = np.array([case.right(FIVE_HALVES) for case in CASES])
     lefts = np.array([case.instance.left_side(case.B, MISSED)[0] for case in CASES])
     held = Verdict.VACUOUS if rights.min() > 1 else Verdict.HOLDS
-    return Outcome(
-        Verdict.FAILS if above(lefts, rights).any() else held,
-        f"right side at least {rights.min():.0f}, left side at most 1",
-    )
+    verdict = Verdict.FAILS if above(lefts, rights).any() else held
+    return Outcome(verdict, f"right side at least {rights.min():.0f}, left side at most 1")
 
 
 def theorem_4_under_other_readings(c: Context) -> Outcome:
-    fifth, vast = "a fifth mixed", "a fifth mixed, 1e5 pure"
-    readings = [
-        Reading(1e8, 1e8, 0.5, "realised", "a tenth mixed"),
-        Reading(1e8, 1e8, 1.0, "realised", "a tenth mixed"),
-        Reading(1e16, 1e16, 0.5, "1/lam", fifth),
-        Reading(1e24, 1e24, 1.0, "1/lam", fifth),
-        Reading(1e30, 1e30, 0.5, "2/lam", vast),
-        Reading(1e30, 1e30, 1.0, "2/lam", vast),
-        Reading(1e9, 1e12, 0.5, "2/lam", "half mixed, forty pure"),
-    ]
-    refuted = sum(reading.sides()[2] > DELTA for reading in readings)
-    measured = f"{refuted} of {len(readings)} readings violated more often than delta"
-    return judged(refuted < len(readings), measured)
+    refuted = sum(reading.sides()[2] > DELTA for reading in READINGS)
+    measured = f"{refuted} of {len(READINGS)} readings violated more often than delta"
+    return judged(refuted < len(READINGS), measured)
 
 
 def cluster_instance_in_closed_form(c: Context) -> Outcome:
@@ -211,7 +184,7 @@ def cluster_instance_in_closed_form(c: Context) -> Outcome:
 def judge_17(c: Context, of_objectives: bool) -> Outcome:
     """Compare both sides of (17), of the losses or of the objectives, in draws of B = n pairs."""
     n, count = (200, 20) if c.quick else (500, 200)
-    data, rng, found = datasets.load(f"linear:{n}", c.draw_seed("data")), c.rng("pairs"), []
+    data, rng, found = c.load(f"linear:{n}"), c.rng("pairs"), []
     for lam in (1.0, 10.0):
         problem = hinge_problem(data, lam)
         full = optimum(problem, tol=1e-12)
@@ -229,25 +202,23 @@ def judge_17(c: Context, of_objectives: bool) -> Outcome:
     lefts, rights, slacks = np.array(found).T
     hits, ratio = above(lefts, rights + slacks).sum(), (lefts / rights).max()
     measured = f"violated in {hits} of {len(found)} draws, largest ratio {ratio:.4f}"
-    return judged(hits == 0, measured, (data,))
+    return judged(hits == 0, measured)
 
 
 def norm_of_the_minimiser(c: Context) -> Outcome:
-    n = 500 if c.quick else 5000
-    sets = [datasets.load(f"linear:{n}", c.draw_seed("data")), wdbc_sample(c)]
+    sets = [c.load(f"linear:{500 if c.quick else 5000}"), wdbc_sample(c)]
     rng, share, holds = c.rng("pairs"), 0.0, True
     for data, lam in product(sets, (1.0, 0.1, 0.01)):
         for pairs in (None, draw_pairs(data.is_positive, data.X.shape[0], rng)):
             problem = hinge_problem(data, lam, pairs)
             solution = optimum(problem, tol=1e-11)
-            norm2 = problem.space.norm2(solution.w)
-            loss = problem.sums(problem.space.scores(solution.w)).value
+            norm2, loss = problem.space.norm2(solution.w), mean_loss(problem, solution.w)
             radius = solution.certificate.radius
             slack = lam * radius * (2 * np.sqrt(norm2) + radius)
             slack += 2 * problem.space.reach * radius
             share = highest(share, lam * norm2 / (1 - loss))
             holds &= lam * norm2 <= 1 - loss + slack
-    return judged(holds, f"lam |f|^2 / (1 - U(f)) at most {share:.4f}", sets)
+    return judged(holds, f"lam |f|^2 / (1 - U(f)) at most {share:.4f}")
 
 
 def theorem_4_first_term(c: Context) -> Outcome:
@@ -258,10 +229,8 @@ def theorem_4_first_term(c: Context) -> Outcome:
         for delta in (0.05, 0.01, 0.001, 0.0001)
     }
     worst = highest(hits, key=lambda delta: hits[delta] / delta)
-    return judged(
-        all(lower_limit(found, count) <= delta for delta, found in hits.items()),
-        f"at delta = {worst:g} violated with probability {hits[worst] / count:.2g}",
-    )
+    good = all(lower_limit(found, count) <= delta for delta, found in hits.items())
+    return judged(good, f"at delta = {worst:g} violated with probability {hits[worst] / count:.2g}")
 
 
 def two_atoms(
@@ -334,8 +303,8 @@ def drawn_cases(seed: int, profile: str) -> tuple[Case, ...]:
     n, count = (60, 2) if c.quick else (120, 10)
     sets: list[tuple[Dataset, Kernel]] = [
         (wdbc_sample(c, 2 * n // 5, n - 2 * n // 5), Gaussian(0.02)),
-        (datasets.load(f"linear:{n}", c.draw_seed("linear")), Gaussian(5.0)),
-        (datasets.load(f"radial:{n}", c.draw_seed("radial")), Laplacian(1.0)),
+        (c.load(f"linear:{n}", "linear"), Gaussian(5.0)),
+        (c.load(f"radial:{n}", "radial"), Laplacian(1.0)),
     ]
     cases = []
     for data, kernel in sets:
@@ -347,9 +316,8 @@ def drawn_cases(seed: int, profile: str) -> tuple[Case, ...]:
             rng = c.rng(stream)
             for B in (n, 10 * n) * count:
                 pairs = draw_pairs(data.is_positive, B, rng, merge=True)
-                truth = run.full.space
-                found = drawn_pairs(run.approximation, run.factor, truth, pairs, B, lam)
-                cases.append(Case(data, run, *found))
+                given = run.approximation, run.factor, run.full.space
+                cases.append(Case(data, run, *drawn_pairs(*given, pairs, B, lam)))
     return tuple(cases)
 
 
@@ -384,8 +352,8 @@ def judge_step(
     hits = int(above(left, right + [slack(case) for case in cases]).sum())
     excess, least = (left - right).max(), (right[left > 0] / left[left > 0]).min()
     found = f", by up to {excess:.3f}" if hits else f"; right / left {least:.2g} at least"
-    measured = f"violated in {hits} of {len(cases)} draws{found}"
-    return judged(no_more_often(hits, len(cases), delta), measured, [case.data for case in cases])
+    measured, data = f"violated in {hits} of {len(cases)} draws{found}", [x.data for x in cases]
+    return judged(no_more_often(hits, len(cases), delta), measured, data=data)
 
 
 def theorem_4_hoeffding_step(c: Context) -> Outcome:
@@ -415,10 +383,8 @@ def eq_19_strong_convexity(c: Context) -> Outcome:
 
 def eq_20_as_printed(c: Context) -> Outcome:
     step = eq_20(three_rows())
-    return judged(
-        not above(step.left, step.right + 1e-4),
-        f"left side {step.left:.4f}, right side {abs(step.right):.4f}",
-    )
+    shown = f"left side {step.left:.4f}, right side {abs(step.right):.4f}"
+    return judged(not above(step.left, step.right + 1e-4), shown)
 
 
 def eq_20_with_the_penalties(c: Context) -> Outcome:
@@ -440,38 +406,32 @@ SIZES = (1000, 10_000, 100_000, 1_000_000)
 LIKE_LOG = 1.1  # growth of N_max / log n over these sizes up to which it is called that of log n
 
 
-def largest_count(n: int, n_pos: int, rng: np.random.Generator, repeats: int) -> float:
-    """Return N_max of B = n drawn pairs, the mean over repetitions."""
-    sizes = (n_pos, n - n_pos)
-    found = [
-        highest(np.bincount(rng.integers(size, size=n)).max() for size in sizes)
-        for _ in range(repeats)
-    ]
-    return float(np.mean(found))
-
-
-def largest_counts(c: Context, share: float | None) -> list[float]:
-    """Return N_max at each of `SIZES`, with a share of positives or ten of them."""
-    positive = {n: 10 if share is None else round(share * n) for n in SIZES}
-    repeats = 5 if c.quick else 50
-    return [largest_count(n, k, c.rng(f"{n}"), repeats) for n, k in positive.items()]
+def largest_count(n: int, n_pos: int, rng: np.random.Generator) -> int:
+    """Return N_max of B = n drawn pairs."""
+    sides = (n_pos, n - n_pos)
+    return highest(np.bincount(rng.integers(size, size=n)).max() for size in sides)
 
 
 def n_max_under_the_printed_condition(c: Context) -> Outcome:
-    fifth, ten = largest_counts(c, 0.2), largest_counts(c, None)
-    growth = fifth[-1] / math.log(SIZES[-1]) / (fifth[0] / math.log(SIZES[0]))
-    return judged(
-        growth <= LIKE_LOG,
-        f"N_max / log n at n = 1e6 is {growth:.2f} of that at 1e3 with a fifth of the rows "
-        f"positive; with ten positive rows N_max grows like n^{grows_like(SIZES, ten):.2f}",
-    )
+    repeats, logs, found = 5 if c.quick else 50, np.log(SIZES), []
+    for positive in ([n // 5 for n in SIZES], [10] * len(SIZES)):
+        rngs = [c.rng(f"{n}") for n in SIZES]
+        drawn = [
+            [largest_count(n, k, rng) for _ in range(repeats)]
+            for n, k, rng in zip(SIZES, positive, rngs, strict=True)
+        ]
+        found.append(np.mean(drawn, axis=1))
+    fifth, ten = found
+    growth = fifth[-1] / logs[-1] / (fifth[0] / logs[0])
+    shown = f"N_max / log n at n = 1e6 is {growth:.2f} of that at 1e3 with a fifth of the rows "
+    shown += f"positive; with ten positive rows N_max grows like n^{grows_like(SIZES, ten):.2f}"
+    return judged(growth <= LIKE_LOG, shown)
 
 
 def nystrom_error_order(c: Context) -> Outcome:
-    ratios, used = [], []
+    ratios = []
     for n in (100, 200, 400) if c.quick else (100, 200, 400, 800, 1600):
-        data = datasets.load(f"radial:{n}", c.draw_seed(f"{n}"))
-        used.append(data)
+        data = c.load(f"radial:{n}", f"{n}")
         kernels = (Gaussian(0.5), Gaussian(5.0), Laplacian(1.0))
         for kernel, d in product(kernels, (5, math.ceil(n / math.log(n)))):
             points = uniform(data.X, d, c.draw_seed(f"{n} {d}")).rows
@@ -481,7 +441,6 @@ def nystrom_error_order(c: Context) -> Outcome:
         sandwich(lowest(ratios) < 1, ratios),
         f"n / sqrt(d) is {lowest(ratios):.1f} to {highest(ratios):.0f} times |E|, "
         f"median {np.median(ratios):.0f}",
-        data=used,
     )
 
 
@@ -520,7 +479,7 @@ def second_term_is_subpolynomial(c: Context) -> Outcome:
 
 def second_term_with_its_eigenvalues(c: Context) -> Outcome:
     sizes, terms = (50, 100, 200, 400), []
-    whole = datasets.load(f"radial:{sizes[-1]}", c.draw_seed("data"))
+    whole = c.load(f"radial:{sizes[-1]}")
     for n in sizes:
         X, positive = whole.X[:n], whole.is_positive[:n]
         points = uniform(X, math.ceil(n / math.log(n)), c.draw_seed(f"{n}")).rows
@@ -530,7 +489,7 @@ def second_term_with_its_eigenvalues(c: Context) -> Outcome:
     allowed = (math.log(sizes[-1]) / math.log(sizes[0])) ** 1.5
     grew = terms[-1] / terms[0]
     measured = f"grew by a factor {grew:.0f} at least, (log n)^(3/2) by {allowed:.2f}"
-    return judged(grew > 3 * allowed, measured, (whole,))
+    return judged(grew > 3 * allowed, measured)
 
 
 # Theorem 4' and Theorem 4 next to the true errors: all judge the same draws, those of `grid`.
@@ -606,7 +565,7 @@ def part(c: Context, name: str, prior: str | None = None) -> Outcome:
     ratios = [cell.median(lambda draw: draw.bounds[name].ratio or np.inf) for cell in shown]
     vacuous = all(draw.bounds[name].vacuous for cell in shown for draw in cell.draws)
     figures: tuple[Figure, ...] = ()
-    if prior is not None and name == EXCESS:
+    if prior is not None and name == bounds.EXCESS:
         draws, title = middle_draws(made, made[0].data)
         figures = (
             part_figure(draws, (name, prior), "F(f~_B) - p*", title, "theorem-4-prime-part-1"),
@@ -632,7 +591,7 @@ def middle_draws(made: Sequence[Cell], data: Dataset) -> tuple[list[Draw], str]:
 def next_to_errors(made: Sequence[Cell], name: str) -> Outcome:
     """Judge Theorem 4 by the draws: violated, never below 1 where d < n, never below ten errors?"""
     draws = [draw for cell in made for draw in cell.draws]
-    readings = {name, REALISED} if name == PRINTED else {name}
+    readings = {name, bounds.REALISED} if name == bounds.PRINTED else {name}
     violated = sum(not readings.isdisjoint(draw.violated) for draw in draws)
     fewer = [draw for cell in made if not cell.all_rows for draw in cell.draws]
     least = lowest(draw.bounds[name].at_least for draw in fewer)
@@ -648,18 +607,18 @@ def next_to_errors(made: Sequence[Cell], name: str) -> Outcome:
 def theorem_4_against_true_errors(c: Context) -> Outcome:
     made = grid(c.seed, c.profile)
     figure = bound_figure(*middle_draws(made, made[-1].data), "bound-against-error-3")
-    return replace(next_to_errors(made, PRINTED), figures=(figure,))
+    return replace(next_to_errors(made, bounds.PRINTED), figures=(figure,))
 
 
 def theorem_4_on_ordinary_data(c: Context) -> Outcome:
     made = grid(c.seed, c.profile)
     wdbc = made[0].data
     few = [cell for cell in made if cell.data is wdbc and cell.B == len(wdbc.y)]
-    return next_to_errors(few, PRINTED)
+    return next_to_errors(few, bounds.PRINTED)
 
 
 def theorem_4_five_halves_against_true_errors(c: Context) -> Outcome:
-    return next_to_errors(grid(c.seed, c.profile), REPAIRED)
+    return next_to_errors(grid(c.seed, c.profile), bounds.REPAIRED)
 
 
 # Theorem 4' over a wide grid.
@@ -675,7 +634,7 @@ def wide_rows(name: str, n: int, c: Context) -> Dataset:
     if name == "noise":  # labels that have nothing to do with the rows
         X, y = c.rng(f"noise {n}").standard_normal((n, 2)), np.arange(n) % 3 == 0
         return make_dataset(f"noise:{n}", X, y.astype(int), source="generated: normal, no signal")
-    return datasets.load(f"{name}:{n}", c.draw_seed(f"{name} {n}"))
+    return c.load(f"{name}:{n}", f"{name} {n}")
 
 
 @lru_cache(maxsize=1)
@@ -698,15 +657,15 @@ def cells(seed: int, profile: str) -> tuple[Cell, ...]:
 
 def theorem_4_prime_over_a_wide_grid(c: Context) -> Outcome:
     made = cells(c.seed, c.profile)
-    count, parts = sum(len(cell.draws) for cell in made), (NYSTROM, EXCESS, POSTERIOR)
+    count, parts = (
+        sum(len(cell.draws) for cell in made),
+        (bounds.NYSTROM, bounds.EXCESS, bounds.POSTERIOR),
+    )
     hits = sum(name in draw.violated for cell in made for draw in cell.draws for name in parts)
     limit = highest(limit_by_cells(name, made) for name in parts)
-    return judged(
-        not hits,
-        f"{hits} violations in {count} draws of {len(made)} cells",
-        [cell.data for cell in made],
-        {f"upper limit of a part's probability of a violation, level {DOUBT:g}": limit},
-    )
+    name = f"upper limit of a part's probability of a violation, level {DOUBT:g}"
+    shown, data = f"{hits} violations in {count} draws of {len(made)} cells", [x.data for x in made]
+    return judged(not hits, shown, {name: limit}, data=data)
 
 
 def limit_by_cells(name: str, made: Sequence[Cell]) -> float:

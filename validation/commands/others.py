@@ -497,7 +497,7 @@ def _check_evidence(
 
     With --out the findings are written to FOLDER/checked.json.
     """
-    from ..claims.verdicts import FILED, Verdict
+    from ..claims.claim import FILED, Verdict
     from ..reruns import check, record
     from ..store import EVIDENCE, SCHEMA_VERSION
 

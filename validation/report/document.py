@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..bounds.prime import sampling_term
-from ..claims.claim import Verdict
+from ..claims.claim import ERROR, KINDS, SEVERITIES, Verdict
 from ..claims.recorded import record
-from ..claims.verdicts import ERROR, KINDS, SEVERITIES
 from ..files.written import write_atomically, write_json
 from .headlines import WORDS, forests, headlines, of_figure, printed, rates
 from .row import Row

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from ..claims.claim import ERROR, Verdict
 from ..claims.recorded import statements
-from ..claims.verdicts import ERROR, Verdict
 from ..plots import Figure, as_svg, draw
 from .row import Row
 

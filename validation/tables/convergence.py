@@ -25,13 +25,11 @@ from ...exact.pairs.all_pairs import AllPairs
 from ...exact.problem.problem import Problem, Ridge, pair_problem
 from ...exact.spaces.kernels import Gaussian, Kernel, Laplacian
 from ...exact.spaces.rows import Rows
-from ...exact.subsets.best_subset import best_subset
 from ..bounds.exact_answers import hinge_problem, optimum
 from ..bounds.experiment import EXCESS, NYSTROM, POSTERIOR, PRINTED, prepare
-from ..bounds.sht import sht_theorem1
 from ..claims.claim import Context
 from ..claims.common import wdbc_sample
-from ..claims.sht import CASES, STEPS, shifted, walks
+from ..claims.sht import CASES, STEPS, walks
 from ..data import datasets
 from ..data.generators import sparse_mean_shift
 from ..data.labelled_data import Dataset
@@ -195,17 +193,10 @@ def in_newton(job: Job, c: Context) -> dict[str, Any]:
 
 def in_theory(job: Job, c: Context) -> dict[str, Any]:
     """Return the distance of Theorem 1's own walk to the exact sparse optimum, and its bound."""
-    n, d, k, r, m = CASES[1]
-    data, loss = shifted(c, n, d, r, "data")
-    w_star, zero = best_subset(data.X, data.y, 1).w, np.zeros(d)
-    runs, M, constants = walks(c, loss, k, m, w_star)
-    bounds = [
-        sht_theorem1(M, loss.delta, w_star, zero, k, t, nu="lemma2", constants=constants)
-        for t in WALKED
-    ]
+    runs, bounds = walks(c, CASES[1], "data")
     return {
         "distance": runs.mean(axis=0)[WALKED],
-        "bound": [bound.total for bound in bounds],
+        "bound": [bounds[t].total for t in WALKED],
         "plateau": bounds[0].terms["tolerance"],
         "kappa": bounds[0].quantities["kappa"],
     }

@@ -37,8 +37,8 @@ from aucert.validation.budget.terms import (
     SAMPLING,
     ErrorBudget,
     error_budget,
-    loss_mean,
-    order_mean,
+    in_order,
+    pair_mean,
     promised,
 )
 from convex_programs import reference_optimum
@@ -258,29 +258,23 @@ def test_means_are_those_of_the_explicit_pairs(block: int, monkeypatch: pytest.M
     ordered = [[1.0 if a > b else 0.5 if a == b else 0.0 for b in r] for a in s]
     losses = [[max(0.0, 1 - (a - b)) for b in r] for a in s]
     for found, pairs in (
-        (order_mean(scores, positive), np.array(ordered)),
-        (loss_mean(scores, positive, HINGE), np.array(losses)),
+        (pair_mean(scores, positive, in_order), np.array(ordered)),
+        (pair_mean(scores, positive, HINGE.value), np.array(losses)),
     ):
         np.testing.assert_allclose(found.plus, pairs.mean(axis=1), atol=1e-14)
         np.testing.assert_allclose(found.minus, pairs.mean(axis=0), atol=1e-14)
         assert found.value == pytest.approx(pairs.mean(), rel=1e-13)
         spread = pairs.mean(axis=1).var(ddof=1) / 17 + pairs.mean(axis=0).var(ddof=1) / 23
         assert found.error == pytest.approx(np.sqrt(spread), rel=1e-12)
-    assert order_mean(scores, positive).value == pytest.approx(auc(scores, positive), rel=1e-13)
+    found = pair_mean(scores, positive, in_order).value
+    assert found == pytest.approx(auc(scores, positive), rel=1e-13)
 
 
-@each("kind", ["auc", "hinge", "squared_hinge"])
-def test_the_standard_error_is_the_spread_over_fresh_samples(kind: str) -> None:
+@each("h", [in_order, HINGE.value, SQUARED_HINGE.value])
+def test_the_standard_error_is_the_spread_over_fresh_samples(h: Any) -> None:
     rng = np.random.default_rng(1)
-
-    def once():
-        scores, positive = sample(rng, 60, 90)
-        if kind == "auc":
-            return order_mean(scores, positive)
-        return loss_mean(scores, positive, HINGE if kind == "hinge" else SQUARED_HINGE)
-
-    found = [once() for _ in range(600)]
+    found = [pair_mean(*sample(rng, 60, 90), h) for _ in range(600)]
     true = np.std([mean.value for mean in found])
     assert np.median([mean.error for mean in found]) == pytest.approx(true, rel=0.12)
     scores, positive = sample(rng, 1, 9)
-    assert np.isnan(order_mean(scores, positive).error)  # one row of a class has none
+    assert np.isnan(pair_mean(scores, positive, in_order).error)  # one row of a class has none

@@ -21,9 +21,17 @@ from aucert.validation import suite
 from aucert.validation.bounds import exact_answers
 from aucert.validation.bounds.experiment import PRINTED, REALISED
 from aucert.validation.claims import judge, recorded, theorem_4
-from aucert.validation.claims.claim import REGISTRY, Claim, Context, Outcome
+from aucert.validation.claims.claim import (
+    KINDS,
+    PAPER_KINDS,
+    REGISTRY,
+    Claim,
+    Context,
+    Outcome,
+    Verdict,
+    vocabulary,
+)
 from aucert.validation.claims.instrument import Case, outcome
-from aucert.validation.claims.verdicts import KINDS, PAPER_KINDS, Verdict, vocabulary
 from aucert.validation.plots import Figure, Series
 from aucert.validation.report.row import Row
 from loops import each, first_fast, some

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,18 +19,18 @@ from aucert.exact.spaces.kernels import Gaussian
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.row_average import moments
 from aucert.validation.bounds.clusters import ClusterInstance, most_often
-from aucert.validation.bounds.exact_answers import hinge_problem, optimum, overlap
-from aucert.validation.bounds.experiment import PRINTED, Experiment, certified, prepare
+from aucert.validation.bounds.exact_answers import optimum
+from aucert.validation.bounds.experiment import PRINTED, prepare
 from aucert.validation.bounds.printed import DELTA
 from aucert.validation.bounds.steps import eq_18
 from aucert.validation.claims import nonlinear, sauc, sht
 from aucert.validation.claims.claim import Context, Outcome
-from aucert.validation.claims.common import bound_data, wdbc_sample
+from aucert.validation.claims.common import bound_data
 from aucert.validation.claims.counting import Counted
 from aucert.validation.claims.theorem_4 import drawn_pairs, two_atoms
 from aucert.validation.data import datasets
 from aucert.validation.suite import REGISTRY
-from loops import each, seeds
+from loops import each
 
 
 def judged(name: str) -> Outcome:
@@ -143,79 +141,6 @@ def test_the_left_side_that_stands_in_eq_18_is_not_bounded() -> None:
         assert eq_18(pair).left <= eq_18(pair).right + 1e-3
 
 
-# The steps of the proof in docs/theorem-4-prime.md.
-
-LAM, B = 0.2, 60
-
-
-@pytest.fixture(scope="module")
-def case() -> Experiment:
-    data = datasets.load("radial:50", seed=3)
-    return prepare(data.X, data.y, Gaussian(0.5), LAM, 8, seed=1, tol=1e-11)
-
-
-def gradient(case: Experiment, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    """g: the mean of alpha P Delta over pairs, alpha a slope of the hinge at f^_P."""
-    V = case.approximation.features
-    scores = V @ case.f_P.w
-    alpha = (1 - scores[i] + scores[j] > 0).astype(float)
-    return ((V[i] - V[j]) * alpha[:, None]).mean(axis=0)
-
-
-def test_the_dual_value_changes_by_the_error_form(case: Experiment) -> None:
-    c, V = case.f_P.witness.c, case.approximation.features
-    lost = case.full.space.norm2(c) - float(np.sum((V.T @ c) ** 2))
-    assert lost == pytest.approx(case.approximation.error_form(c), rel=1e-6, abs=1e-12)
-
-
-def test_marginals_are_at_most_one_over_the_class(case: Experiment) -> None:
-    c, positive = case.f.witness.c, case.full.pairs.positive
-    sizes = np.where(positive, positive.sum(), (~positive).sum())
-    assert np.all(np.abs(c) <= 1 / sizes + 1e-12)
-    assert float(c @ c) <= 1 / positive.sum() + 1 / (~positive).sum()
-
-
-def solved(case: Experiment, seed: int) -> tuple[Any, Any]:
-    """Return the problem of B drawn pairs in the features, and its optimum."""
-    positive = case.full.pairs.positive
-    drawn = draw_pairs(positive, B, seed)
-    problem = pair_problem(case.projected.space, positive, drawn, HINGE, Ridge(LAM))
-    return problem, certified(problem, 1e-11)
-
-
-@each("seed", seeds(5))
-def test_stability_holds_in_every_draw(case: Experiment, seed: int) -> None:
-    problem, found = solved(case, seed)
-    f_P = case.f_P.w
-    scores = problem.space.scores(f_P)  # any slope at a kink makes a subgradient
-    Z = float(np.linalg.norm(LAM * f_P - problem.space.pull(problem.sums(scores).c)))
-    assert np.linalg.norm(found.w - f_P) <= Z / LAM + 1e-4
-    gap = problem.objective(f_P) - found.certificate.dual
-    assert -1e-9 <= gap <= Z**2 / (2 * LAM) + 1e-9
-
-
-def test_one_draw_moves_z_by_what_mcdiarmid_is_told(case: Experiment) -> None:
-    positive, Rp = case.full.pairs.positive, case.approximation.Rp
-    first, other = (draw_pairs(positive, B, seed) for seed in (0, 1))
-    plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
-    # The mean over all pairs is lam f^_P, up to pairs at the kink.
-    whole = gradient(case, np.repeat(plus, minus.size), np.tile(minus, plus.size))
-    before = np.linalg.norm(gradient(case, first.i, first.j) - whole)
-    for k in range(B):
-        i, j = first.i.copy(), first.j.copy()
-        i[k], j[k] = other.i[k], other.j[k]
-        assert abs(np.linalg.norm(gradient(case, i, j) - whole) - before) <= 2 * Rp / B + 1e-12
-
-
-def test_the_losses_differ_as_the_identity_says(case: Experiment) -> None:
-    problem, found = solved(case, 7)
-    U = case.full.sums(case.full.space.scores(case.f.w)).value
-    U_B = problem.sums(problem.space.scores(found.w)).value
-    penalties = LAM / 2 * (problem.space.norm2(found.w) - case.full.space.norm2(case.f.w))
-    optima = case.full.objective(case.f.w) - problem.objective(found.w)
-    assert U - U_B == pytest.approx(optima + penalties, abs=1e-12)
-
-
 # Entries of docs/errata.md that one short calculation shows.
 
 
@@ -283,52 +208,14 @@ def test_the_printed_hessian_of_a_block_is_not_symmetric() -> None:
     assert loss(w + v) - 2 * loss(w) + loss(w - v) == pytest.approx(float(v @ right @ v))
 
 
-def test_the_mean_square_loss_is_the_mean_and_not_the_sum_of_its_blocks() -> None:
-    # E36: F = (1/m) sum of f_Bi
-    X, positive = rows()
-    w, r = np.array([0.3, -1.0, 0.7]), 7 / 18
-    means = np.stack([X[~positive].mean(axis=0), X[positive].mean(axis=0)])
-    own = (X - means[positive.astype(int)]) @ w
-    terms = own**2 / np.where(positive, r, 1 - r) + (1 - w @ (means[1] - means[0])) ** 2
-    blocks = [block.mean() for block in np.split(terms, 6)]
-    assert np.mean(blocks) == pytest.approx(sht.pair_loss(X, positive, w))
-
-
-def test_the_double_sum_divided_by_n_is_not_an_error_rate() -> None:
-    # E47: a score in the wrong order has AUC 0, and the printed mean is n+ n- / n
-    positive = np.arange(10) < 5
-    scores = np.where(positive, -1.0, 1.0)
-    wrong = float(np.sum(scores[positive][:, None] <= scores[~positive]))
-    assert (wrong / 10, wrong / 25) == (2.5, 1.0)
-
-
-def test_the_products_of_algorithm_2_conform_with_a_row_a_point_only() -> None:
-    # E51: D = max(0, 1 - A (w'X)) against D = max(0, 1 - A X w)
-    X, positive = rows()
-    A, w = (np.eye(18)[:7, None] - np.eye(18)[None, 7:]).reshape(77, 18), np.ones(3)
-    with pytest.raises(ValueError, match=r"mismatch|align"):
-        np.matmul(A, w @ X)
-    margins = (X[positive] @ w)[:, None] - X[~positive] @ w
-    np.testing.assert_allclose(A @ X @ w, margins.ravel())
-
-
 def test_two_linear_rows_of_table_3_where_structure_is_behind() -> None:
     behind = [name for name, (_, plain, best) in sauc.TABLE_3_LINEAR.items() if best < plain]
     assert behind == ["arrhythmia", "glass6"]
 
 
-def test_eleven_of_the_28_printed_jaccard_indices_are_too_small(monkeypatch) -> None:
-    """In decimals, from the table: index < F1 / (2 - F1) for any numbers both were rounded from."""
-    half, few = Decimal("0.0005"), set()
-    for name, scores in sht.F1.items():
-        for k_star, score, index in zip((20, 40, 60, 80), scores, sht.JACCARD[name], strict=True):
-            f1, printed = Decimal(str(score)) - half, Decimal(str(index)) + half
-            if printed * (2 - f1) < f1:
-                few.add(f"{name}, k* = {k_star}")
-    outcome = judged("sht-jaccard-column")
-    assert len(few) == 11 and set(outcome.details["too small"]) == few
-    assert outcome.verdict == "fails"
-    # At F1 = 0.5 the least index is 1/3: 0.333 may be one of 0.3335, 0.332 may not.
+def test_a_printed_jaccard_index_may_have_been_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At F1 = 0.5 the least index is 1/3: 0.333 may be one of 0.3335, 0.332 may not."""
+    assert len(judged("sht-jaccard-column").details["too small"]) == 11
     monkeypatch.setattr(sht, "F1", {"A": (0.5, 0.5, 0.5, 0.5)})
     monkeypatch.setattr(sht, "JACCARD", {"A": (0.333, 0.3335, 0.332, 0.9)})
     assert judged("sht-jaccard-column").details["too small"] == ["A, k* = 60"]
@@ -347,7 +234,7 @@ def test_the_cycle_is_exact_and_of_length_three() -> None:
 
 def test_steps_cut_short_find_no_optimum_on_the_same_rows_either() -> None:
     """Conjugate gradients stopped at a tenth of the gradient, two unknowns, full steps from 0."""
-    pairs, C = np.array(nonlinear.differences(), float), float(nonlinear.C)
+    pairs, C = np.array(nonlinear.APART, float), float(nonlinear.C)
     w, values = np.zeros(2), []
     for _ in range(300):
         active = pairs[pairs @ w < 1]
@@ -396,16 +283,3 @@ def test_the_dual_of_one_pair_is_known_in_closed_form() -> None:
     for C, alpha in ((1.0, 0.25), (0.1, 0.1)):  # max a - 4 a^2 / 2 on [0, C]
         theta, _ = sauc.solved_dual(np.array([[4.0]]), C)
         assert theta == pytest.approx([alpha], rel=1e-6)
-
-
-def test_the_double_sum_is_that_of_a_loop() -> None:
-    X, positive = np.array([[1.0, 2.0], [0.0, -1.0], [3.0, 0.5]]), np.array([True, False, True])
-    w = np.array([0.3, -0.2])
-    by_hand = [(1 - w @ (X[i] - X[1])) ** 2 for i in (0, 2)]
-    assert sht.pair_loss(X, positive, w) == pytest.approx(np.mean(by_hand))
-
-
-def test_overlap_needs_a_common_point() -> None:
-    data = wdbc_sample(Context("a", 0), 10, 15)
-    first, other = (optimum(hinge_problem(data, lam)) for lam in (0.1, 0.2))
-    assert overlap(first, first) and not overlap(first, other)
