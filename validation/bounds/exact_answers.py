@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...exact import HINGE, AllPairs, PairList, Problem, Ridge, Rows, Solution, Status, pair_problem
-from ...exact.api.solve import Solver, choose_solver
+from ...exact.api.solve import choose_solver
+from ...exact.certificate.solution import Solver
 from ...exact.solvers.cutting_plane import CuttingPlane
 from ...exact.spaces.rows import Space
 from ..data.labelled_data import Dataset
