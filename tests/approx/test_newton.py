@@ -175,7 +175,7 @@ def test_full_steps_cycle_with_period_three_on_four_rows() -> None:
     assert solution.certificate.primal / lam == pytest.approx(values[-1], rel=1e-9)
 
 
-@each("seed", [0, 3, 5, 13])
+@each("seed", [0, 3, 6, 13])
 def test_the_printed_gradient_converges_to_the_optimum_for_half_of_c(seed: int) -> None:
     problem = replace(some_problem(seed), penalty=Ridge(0.1))
     literal = TruncatedNewton(tol=1e-12, paper_literal=True, max_iter=500).solve(problem)
@@ -318,7 +318,7 @@ def test_the_limits_of_iterations_and_time_and_an_interrupt_are_kept_and_said() 
         if step.n_iter == 3:
             raise KeyboardInterrupt
 
-    problem = awkward("plain", 1e-3, "squared_hinge")
+    problem = awkward("heavy tails", 1e-5, "squared_hinge")
     best = TruncatedNewton().solve(problem).certificate.dual
     for status, n_iter, call in (
         (Status.ITERATION_LIMIT, 2, lambda: TruncatedNewton(1e-12, max_iter=2).solve(problem)),
