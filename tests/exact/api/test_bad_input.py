@@ -322,7 +322,7 @@ def refusals() -> Iterator[Refusal]:
         ("qid makes the pairs", {"qid": QID, "pairs": lambda *rows: None}),
         ("kinds of rows", {"y": GRADE, "qid": QID, "structure": 1.0}),
         ("event needs time", {"y": None, "event": EVENT}),
-        ("leave y, qid", {"y": GRADE, "time": TIME, "event": EVENT}),
+        ("leave y and qid", {"y": GRADE, "time": TIME, "event": EVENT}),
         ("cv must be", {"y": None, "time": TIME, "event": EVENT, "cv": "five"}),
         ("event", {"y": None, "time": TIME[:-1], "event": EVENT}),
         ("no row has an event", {"y": None, "time": np.ones(N), "event": TIME > 0, "cv": 4}),
