@@ -371,7 +371,7 @@ BY_HAND: list[tuple[str, str, Callable[[Any], Any]]] = [
      lambda right: lambda c, n, d, a=None, skip=1: right(c, n, d, a, 1)),
     (ORDERED, "exact.pairs.kinds.survival_key",  # without the censored rows of the same time
      instead(lambda times, seen: -2.0 * np.unique(times, return_inverse=True)[1])),
-    (ORDERED, "exact.pairs.kinds._column", of_result(np.zeros_like)),
+    (ORDERED, "exact.pairs.kinds.column_of", of_result(np.zeros_like)),
     (PARTIAL, "exact.problem.tail.highest",
      lambda right: lambda scores, *rest: right(-scores, *rest)),
     (PARTIAL, "exact.problem.tail.check_rates",  # whole rows
