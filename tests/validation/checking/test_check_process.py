@@ -65,7 +65,7 @@ def fit(X, y, lam):
 
 @each(
     ("words", "number"),
-    [("check-solver sleeps:fit", signal.SIGTERM), ("bench sleeps.py:fit", signal.SIGHUP)],
+    [("check-solver sleeps:fit", signal.SIGTERM), ("bench sleeps.py:fit", signal.SIGKILL)],
 )
 def test_no_process_outlives_a_command_that_is_killed(
     tmp_path: Path, words: str, number: int
