@@ -18,6 +18,7 @@ from scipy.spatial.distance import cdist
 
 from ..errors import InputError, brief
 from ..spaces.rows import check_matrix
+from ..tools.checks import check_choice
 from .all_pairs import PairList
 
 _BLOCK_BYTES = 32 * 2**20  # of the distances that are held at a time
@@ -37,10 +38,8 @@ def nearest_pairs(
     """
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise InputError(f"k must be a whole number >= 1, not {brief(k)}")
-    if rule not in RULES:
-        raise InputError(f"unknown rule {rule!r}: choose one of {', '.join(RULES)}")
-    if anchor_filter not in FILTERS:
-        raise InputError(f"unknown filter {anchor_filter!r}: choose one of {', '.join(FILTERS)}")
+    check_choice("rule", rule, RULES)
+    check_choice("anchor_filter", anchor_filter, FILTERS)
     matrix = check_matrix(X)
     rows = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
     positive = np.asarray(positive, dtype=bool)

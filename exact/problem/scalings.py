@@ -38,9 +38,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..errors import InputError, brief
+from ..tools.checks import check_choice, check_number
 
 _SUM, _MEAN, _PENALTY = "sum", "mean", "penalty"
 
@@ -86,10 +85,7 @@ ALIASES = {  # other names that people write
 def convention_name(name: object) -> str:
     """Return the convention named `name`, ignoring case and underscores."""
     plain = str(name).strip().lower().replace("_", "-")
-    plain = ALIASES.get(plain, plain)
-    if plain not in SCALINGS:
-        raise InputError(f"unknown convention {name!r}: choose one of {', '.join(SCALINGS)}")
-    return plain
+    return check_choice("convention", ALIASES.get(plain, plain), SCALINGS)
 
 
 def convention_loss(convention: str, loss: object = None) -> str:
@@ -128,10 +124,9 @@ def lam_from_C(
     InputError
         For C <= 0, an unknown convention, or a missing share.
     """
-    if not (np.isfinite(C) and C > 0):
-        raise InputError(f"C must be > 0 and finite, not {C!r}")
+    C = check_number("C", C)
     factor = _factor(convention, n_pairs, share_pos)
-    return float(C) * factor if _direct(convention) else factor / float(C)
+    return C * factor if _direct(convention) else factor / C
 
 
 def C_from_lam(
@@ -141,10 +136,9 @@ def C_from_lam(
 
     Arguments as for `lam_from_C`, which it inverts; it raises the same errors.
     """
-    if not (np.isfinite(lam) and lam > 0):
-        raise InputError(f"lam must be > 0 and finite, not {brief(lam)}")
+    lam = check_number("lam", lam)
     factor = _factor(convention, n_pairs, share_pos)
-    return float(lam) / factor if _direct(convention) else factor / float(lam)
+    return lam / factor if _direct(convention) else factor / lam
 
 
 def objective_scale(

@@ -18,13 +18,14 @@ import scipy.sparse as sp
 
 from ..certificate.certificate import Minorant, dual_value
 from ..certificate.solution import LEAST_TIME, Recorder, Solver, Status
-from ..errors import InputError, TooLargeError, brief
+from ..errors import InputError, TooLargeError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.line_search import best_on_segment
 from ..problem.minorant import Alpha
 from ..problem.problem import Problem
 from ..spaces.factor import factor_gram
+from ..tools.checks import check_choice
 from .finish import ActivePairs
 
 LIMITS = {"teaching": 5_000, "lifted": 200_000}  # pairs: the first writes every difference down
@@ -51,10 +52,8 @@ class QP(Solver):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.form not in LIMITS:
-            raise InputError(f"form must be teaching or lifted, not {brief(self.form)}")
-        if self.backend not in BACKENDS:
-            raise InputError(f"unknown QP solver {self.backend!r}: choose {', '.join(BACKENDS)}")
+        check_choice("form", self.form, LIMITS)
+        check_choice("backend", self.backend, BACKENDS)
 
     @property
     def method(self) -> str:

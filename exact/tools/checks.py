@@ -28,7 +28,7 @@ def adapted(own: Any, base: type[T], what: str, *more: str) -> T:
     missing = [name for name in wanted if not hasattr(own, name)]
     if missing:
         raise InputError(
-            f"unknown {what} {own!r}: take one of ours, or an object with {', '.join(wanted)} "
+            f"unknown {what} {brief(own)}: take one of ours, or an object with {', '.join(wanted)} "
             f"(it lacks {missing[0]})"
         )
     made = copy(own)

@@ -6,13 +6,24 @@ import io
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
-from aucert.exact import ROCSVMCV, certify, regularization_path, solve
+from aucert.exact import (
+    ROCSVMCV,
+    Problem,
+    Ridge,
+    Rows,
+    certify,
+    lam_from_C,
+    regularization_path,
+    solve,
+)
 from aucert.exact.errors import InputError
+from aucert.exact.pairs.nearest_pairs import nearest_pairs
+from aucert.exact.solvers.qp import QP
 from aucert.validation import theorem4
 from aucert.validation.commands import solve_path
 from aucert.validation.commands.endings import counted_progress
@@ -45,14 +56,24 @@ def test_no_message_prints_an_array_or_a_long_number() -> None:
         lambda: solve(X, Y, 0.1, method=X),
         lambda: solve(X, Y, 0.1, kernel=X),
         lambda: ROCSVMCV(cv=X).fit(X, Y),
+        lambda: lam_from_C(cast(Any, X), 10),
+        lambda: Problem(Rows(X), cast(Any, X), Ridge(0.1)),
     ):
         with pytest.raises(InputError) as refused:
             call()
         assert len(str(refused.value)) < 250 and "\n" not in str(refused.value)
     with pytest.raises(InputError, match="of_landmarks"):
         bound(X, Y, 0.1)
-    with pytest.raises(InputError, match="did you mean descent"):
-        solve(X, Y, 0.1, method="decsent")
+    with pytest.raises(InputError, match=r"must be a number, not an array of shape \(40,\)"):
+        bound(X, Y, X[:, 0])
+    for meant, call in (
+        ("descent", lambda: solve(X, Y, 0.1, method="decsent")),
+        ("svm-rank", lambda: lam_from_C(1.0, 10, "svm-rnak")),
+        ("union", lambda: nearest_pairs(X, Y, 1, "unoin")),
+        ("OSQP", lambda: QP(backend="OSPQ")),
+    ):
+        with pytest.raises(InputError, match=f"did you mean {meant}"):
+            call()
 
 
 def test_a_row_number_as_a_feature_is_warned_about_in_folders(command: Command) -> None:

@@ -133,8 +133,8 @@ PAIRS: list[tuple[str, Call]] = [
     (".", lambda: survival_pairs([1, 2], [1, 2])),
     (".", lambda: survival_pairs([1, 2], [0, 0])),
     *(("whole number >= 1", nearest(k=k)) for k in (0, 2.0, True)),
-    ("unknown rule", nearest(k=1, rule="mutual")),
-    ("unknown filter", nearest(k=1, anchor_filter="B")),
+    ("rule", nearest(k=1, rule="mutual")),
+    ("anchor_filter", nearest(k=1, anchor_filter="B")),
 ]  # fmt: skip
 BOTH = np.array([True, False])
 THRESHOLDS: list[tuple[str, Call]] = [
@@ -174,7 +174,7 @@ RISKS: list[tuple[str, Call]] = [
     ("C must be > 0", lambda: lam_from_C(0.0, 10)),
     ("C must be > 0", lambda: lam_from_C(float("nan"), 10)),
     ("n_pairs", lambda: lam_from_C(1.0, 0)),
-    ("unknown convention", lambda: lam_from_C(1.0, 10, "libfm")),
+    ("convention", lambda: lam_from_C(1.0, 10, "libfm")),
     ("share_pos", lambda: lam_from_C(1.0, 10, "sht-authors")),
     ("lam must be > 0", lambda: C_from_lam(-1.0, 10)),
 ]

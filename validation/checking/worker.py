@@ -171,7 +171,8 @@ def points_of(
     if way == "callback":
         answer = runner.ask(request | {"trace": max_time}, max_time + GRACE)
         points = [Point(seconds, np.array(w)) for seconds, w in answer.get("points", [])]
-        return points, too_long if answer["kind"] == "timeout" else _ending(answer), way
+        silent = f"no call came back in {max_time + GRACE:g} s: call callback more often"
+        return points, silent if answer["kind"] == "timeout" else _ending(answer), way
     points, left = [], max_time
     for arguments in efforts(way):
         if left <= 0:

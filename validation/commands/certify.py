@@ -13,6 +13,7 @@ from ...exact.api.certify import certify_request
 from ...exact.api.solve import solve_request
 from ...exact.certificate.audit import Audit
 from ...exact.certificate.exact_certificate import ExactCertificate, check_exact
+from ...exact.certificate.solution import LEAST_TIME
 from ...exact.errors import InputError
 from ...exact.formulation.named_weights import INTERCEPTS, in_column_order
 from ...exact.formulation.request import Options as Limits
@@ -78,7 +79,7 @@ def run_certify(name: str, **given: Any) -> None:
     document = _document(data, options, request, audit, values)
     if options.exact:
         assert w is not None
-        document["exact"] = _exact_interval(data, w, request, options)
+        document["exact"] = _exact_interval(data, w, request, options, start)
     document["seconds"] = time.perf_counter() - start
     print_document(document, options.as_json)
 
@@ -240,7 +241,7 @@ def _check_exact(options: CertifyOptions) -> None:
 
 
 def _exact_interval(
-    data: Data, w: np.ndarray, request: Request, options: CertifyOptions
+    data: Data, w: np.ndarray, request: Request, options: CertifyOptions, start: float
 ) -> dict[str, str]:
     """Return the exact primal, dual and gap of the weights, rounded outward in print.
 
@@ -250,6 +251,9 @@ def _exact_interval(
     assert not isinstance(pairs, OrderedPairs)
     problem = linear_problem(data.X, data.y, request.lam, request.loss, pairs, positive=1)
     check_exact(problem)
-    limits = Limits(tol=options.tol, max_time=options.max_time)
+    left = options.max_time
+    if left is not None:
+        left = max(left - (time.perf_counter() - start), LEAST_TIME)
+    limits = Limits(tol=options.tol, max_time=left)
     found = solve_request(data.X, data.y, request, limits)
     return ExactCertificate.of(problem, w[: problem.space.dim], found.witness).in_digits()

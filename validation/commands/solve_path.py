@@ -226,13 +226,14 @@ def _judged(solution: Solution, data: Data, request: Request, options: Options) 
         f"The weights have an objective of at most {most} over {part}"
         f"{pairs_of(data, request).count()} pairs, and no weights have less than {least}."
     )
+    statement += f" {TRIVIAL}" if trivial else ""
     statement += f" {as_meant(certificate.objective)}" if request.gives_matrix else ""
     return {
         "method": solution.method,
         **{key: getattr(certificate, key) for key in keys},
         "zeros_proved": None if zeros is None else int(zeros.sum()),
         "status": str(solution.status),
-        "message": solution.status.advice + (f" {TRIVIAL}" if trivial else ""),
+        "message": solution.message,
         "n_iter": solution.n_iter,
         "statement": statement + objective_in_words(data, request, options) + data.in_units,
     }

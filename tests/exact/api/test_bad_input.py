@@ -267,7 +267,7 @@ def refusals() -> Iterator[Refusal]:
         ("give lam, or rival with C", RIVAL | {"C": None}),
         ("give lam, or rival with C", RIVAL | {"rival": None}),
         ("not both", RIVAL | {"lam": 0.1}),
-        ("unknown convention 'libfm'", RIVAL | {"rival": "libfm"}),
+        ("convention must be one", RIVAL | {"rival": "libfm"}),
         ("C must be > 0", RIVAL | {"C": 0.0}),
         ("dlib has the loss", RIVAL | {"loss": "square"}),
         ("ridge", {"scores": MANY[:, 0], "l1": 0.1}),

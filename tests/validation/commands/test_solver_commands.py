@@ -92,6 +92,7 @@ def test_a_wrong_solver_is_status_1_and_json_is_one_document_whatever_it_prints(
 @pytest.mark.slow
 def test_what_solve_and_certify_wrote_is_drawn(command: Command) -> None:
     command("solve t.csv --lam 0.1 --out s")
+    assert "certainly has" in command("certify t.csv --model s/model.npz")
     Path("c.json").write_text(command("certify t.csv --model s/model.npz --json"))
     for result, picture in (("s", "s.svg"), ("c.json", "c.png"), ("s/solution.json", "s.pdf")):
         command(f"plot {result} --out {picture}")
