@@ -126,6 +126,8 @@ class Ruler:
     ) -> None:
         """Add the rows (d, m) of a block, by the marginals that a table gives them."""
         m, chosen = positive.size, np.zeros(0) if weight is None else weight
+        if m == 0:
+            return
         parts = np.zeros((1 + (m - 1) // (CHAIN * loops.CHUNK), w.size + 1, loops.CHUNK))
         given = sealed(columns), offset, w, positive, sealed(chosen), float(self.bins)
         loops.pull(*given, self.limits, self.cut, table, parts)

@@ -13,6 +13,7 @@ import naive
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE, LOSSES, SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.exact.spaces.blocks import added_up
 from aucert.exact.sums.binned import (
     Extent,
     Gathered,
@@ -22,6 +23,7 @@ from aucert.exact.sums.binned import (
     squared_ruler,
 )
 from aucert.exact.sums.counted import SortedRows, counted_hinge
+from aucert.exact.tools.rounding import Pull
 from loops import each, seeds
 
 KINDS = ("plain", "tenths", "far", "outliers", "one positive", "equal", "apart", "separated",
@@ -319,3 +321,20 @@ def test_the_doubt_falls_with_the_cube_of_the_bins() -> None:
         c = ruler.marginals(scores, positive, None, found.table)
         gaps.append(found.value - found.conjugate + float(c @ scores))
     assert 0 < gaps[1] < gaps[0] / 40
+
+
+@each("powers", [1, 2])
+def test_rows_read_again_are_pulled_within_their_bound(powers: int) -> None:
+    rng = np.random.default_rng(powers)
+    ruler = hinge_ruler(np.array([-20.0, 20.0, -20.0, 20.0]), 8)
+    for m in (0, 1, 300, 70_000):  # none, one sum, several in a group, and more than one chain
+        X, positive, (offset, w) = (
+            rng.normal(size=(3, m)),
+            rng.random(m) < 0.5,
+            rng.normal(size=(2, 3)),
+        )
+        table, pull = rng.normal(size=(2, ruler.size, powers)), Pull.of(3)
+        ruler.pull(X, offset, w, positive, None, table, pull)
+        c = ruler.marginals(added_up(X, offset, w), positive, None, table)
+        true = (c.astype(np.longdouble) * (X - offset[:, None])).sum(axis=1)
+        assert np.linalg.norm((pull.value - true).astype(float)) <= pull.bound()
