@@ -271,9 +271,10 @@ class Evaluator:
             self.whole = facts.whole and float(facts.mass.max()) < EXACT
         else:
             up, weight = pairs.positive, pairs.weight
-            mass = np.ones(up.size) if weight is None else weight
-            self.mass = np.array([mass[~up].sum(), mass[up].sum()])
-            self.weighted = weight is not None
+            sides = pairs.n_neg, pairs.n_pos
+            if weight is not None:
+                sides = weight[~up].sum(), weight[up].sum()
+            self.mass, self.weighted = np.array(sides, dtype=float), weight is not None
             self.whole = whole_numbers(weight) and float(self.mass.max()) < EXACT
         if isinstance(loss, CONVOLVED):
             self.doubt, self.order = bins_cost(loss)

@@ -371,8 +371,9 @@ class StreamedRows(FeatureWeights):
         for rows in self.blocks():
             block = self.narrow(rows)
             with np.errstate(over="ignore", invalid="ignore"):
-                centred = block - self.offset
-                squares = np.einsum("ij,ij->i", centred, centred)
+                order = "C" if self.dim < 20 else "K"  # short rows are squared column by column
+                columns = np.subtract(block.T, self.offset[:, None], order=order)
+                squares = np.einsum("ki,ki->i", columns, columns)
             largest = float(squares.max())
             if not np.isfinite(largest):
                 self._refuse(block, rows.start)
