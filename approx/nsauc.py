@@ -143,7 +143,7 @@ class PairSGD(Solver):
         self, problem: Problem, walk: Walk, callback: Callback | None = None
     ) -> Solution:
         """Do what `solve` does from a walk that has not begun, and leave it where the run ends."""
-        return self.solve_by(_Run(self, walk).go, problem, None, callback)
+        return self.solve(problem, None, callback, _Run(self, walk).go)
 
     def point(self, walk: Walk) -> np.ndarray:
         """Return the average of a walk, or its last point if there is none."""

@@ -278,17 +278,6 @@ class SparseWhitened(DenseWhitened):
         return self.solved(chosen.T).T
 
 
-@dataclass(frozen=True, eq=False)
-class _Correction:
-    """e = c - structure R y and structure y'R y, with bounds of their rounding. slip bounds the sum
-    of the absolute errors in e."""
-
-    e: np.ndarray
-    slip: float
-    spread: float
-    spread_error: float
-
-
 class Structured(Space):
     """Any space with the structured norm |f|^2 + structure * s'R s, coordinates unchanged.
 
@@ -317,7 +306,6 @@ class Structured(Space):
             made = whitened(rows, scatter, self.structure)
             white, lift = made, lambda w: back(made.to_input(w))
         self._white, self._lift = white, lift
-        self._recent: tuple[np.ndarray, _Correction] | None = None
 
     @property
     def unstructured(self) -> Space:
@@ -358,31 +346,20 @@ class Structured(Space):
     def pull(self, c: np.ndarray) -> np.ndarray:
         return self._lift(self._white.pull(c))
 
-    def _correct(self, c: np.ndarray) -> _Correction:
-        """Return e and structure y'R y, y the scores of the representer."""
-        if self._recent is not None and np.array_equal(self._recent[0], c):
-            return self._recent[1]
+    def dual_norm2(self, c: np.ndarray) -> Bound:
+        """Return the base's bound at e and the spread structure y'R y, y the scores of the
+        representer, with the rounding of two products with R."""
         # Any y will do, so y is the computed one and has no error.
         y = self.scatter.centre(self._white.scores(self._white.pull(c)))
         moved, size = self.scatter.times(y), self.structure * self.scatter.size(y)
-        e = c - self.structure * moved
-        slip = gamma(self.scatter.chain + 4) * float(size.sum()) + UNIT * float(np.abs(e).sum())
+        e, up = c - self.structure * moved, 1 + gamma(2 * self.n)
+        # A bound of the sum of the absolute errors in e, and one of the rounding in the spread.
+        lost = gamma(self.scatter.chain + 4) * float(size.sum()) + UNIT * float(np.abs(e).sum())
         spread = self.structure * max(float(y @ moved), 0.0)
-        found = _Correction(
-            e,
-            slip * (1 + gamma(2 * self.n)),
-            spread,
-            gamma(2 * self.scatter.chain) * float(np.abs(y) @ size) * (1 + gamma(2 * self.n)),
-        )
-        self._recent = (c.copy(), found)
-        return found
-
-    def dual_norm2(self, c: np.ndarray) -> Bound:
-        """Return the base's bound at e and the spread, with the rounding of two products with R."""
-        found = self._correct(c)
-        at, moved = self.base.dual_norm2(found.e), self.reach * found.slip
-        slip = moved * (2 * float(np.sqrt(at.value + at.error)) + moved)
-        return Bound(at.value + found.spread, at.error + slip + found.spread_error)
+        spread_error = gamma(2 * self.scatter.chain) * float(np.abs(y) @ size) * up
+        at, moved2 = self.base.dual_norm2(e), self.reach * lost * up
+        slip = moved2 * (2 * float(np.sqrt(at.value + at.error)) + moved2)
+        return Bound(at.value + spread, at.error + slip + spread_error)
 
 
 def class_scatter(positive: np.ndarray) -> ClassScatter:

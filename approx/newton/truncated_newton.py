@@ -155,7 +155,7 @@ class TruncatedNewton(Solver):
             return self._search(conditioning, problem, recorder)
 
         for lam in sorted((float(lam) for lam in lams), reverse=True):
-            solution = self.solve_by(run, replace(problem, penalty=Ridge(lam)), w, None)
+            solution = self.solve(replace(problem, penalty=Ridge(lam)), w, run=run)
             w = solution.w
             yield solution
 

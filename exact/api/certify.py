@@ -10,7 +10,6 @@ import numpy as np
 
 from ..certificate.audit import Audit, Rival, audit_weights
 from ..certificate.certificate import Minorant, dual_value
-from ..certificate.evaluation import Evaluator
 from ..certificate.solution import Status
 from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
@@ -189,10 +188,7 @@ def _audit_streamed(
     weights' own scores is made on a grid."""
     half = 2 if problem.loss == HINGE else 0  # others' slopes have no jump to smooth
     bins = 1 << 14  # a unit of score
-    if problem.space.grouped is not None:
-        witness = problem.risk.minorant(Weights(w, *Evaluator(problem).grid(w, 2 * half / bins)))
-    else:
-        witness = problem.risk.minorant(Weights(w, bins, half))
+    witness = problem.risk.minorant(Weights(w, bins, half))
     if refine:
         solution = solved(problem, replace(options, method="descent"), max_time=options.max_time)
         apart = problem.space.apart is not None and can_be_held(problem.space)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +51,7 @@ class Rival:
     scale: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Audit:
     """What is proved about somebody's model.
 
@@ -95,25 +96,20 @@ class Audit:
     lam: float
     loss: str
     loss_value: float
-    primal: float | None
+    primal: float | None = None
     dual: float
-    gap: float | None
-    relative_gap: float | None
-    radius: float | None
+    gap: float | None = None
+    relative_gap: float | None = None
+    radius: float | None = None
     rounding: float
     residual: float | None
     n_pairs: int
-    n_sure_right: int | None
-    n_sure_wrong: int | None
-    rival_primal: float | None
-    rival_gap: float | None
+    n_sure_right: int | None = None
+    n_sure_wrong: int | None = None
+    rival_primal: float | None = None
+    rival_gap: float | None = None
     statement: str
     status: AuditStatus
-
-
-NO_GAP = dict.fromkeys(
-    "primal gap relative_gap radius n_sure_right n_sure_wrong rival_primal rival_gap".split()
-)
 
 
 def audit_without_gap(
@@ -121,9 +117,8 @@ def audit_without_gap(
 ) -> Audit:
     """Return the audit of scores whose objective in this space does not exist or is not known."""
     dual = lower_bound(problem, witness)
-    return Audit(
-        lam=problem.penalty.l2,
-        loss=problem.loss.name,
+    return _audit(
+        problem,
         loss_value=loss.value,
         dual=dual.low,
         rounding=above(2 * dual.error),
@@ -132,8 +127,11 @@ def audit_without_gap(
         statement=f"{why} The optimum is at least {at_least(dual.low)}, and the scores' own "
         f"mean loss is at most {at_most(loss.high, 10)}.",
         status=AuditStatus.NO_GAP,
-        **NO_GAP,
     )
+
+
+def _audit(problem: Problem, **found: Any) -> Audit:
+    return Audit(lam=problem.penalty.l2, loss=problem.loss.name, **found)
 
 
 def lower_bound(problem: Problem, witness: Minorant) -> Bound:
@@ -146,25 +144,23 @@ def audit_weights(
     problem: Problem, w: np.ndarray, witness: Minorant, tol: float, rival: Rival | None = None
 ) -> Audit:
     """Return the audit of the function with coordinates `w`."""
-    certificate = Certificate.of(problem, w, witness)
-    whole, meant = problem, ""
-    if isinstance(problem.risk, Tail):  # the order of all pairs follows from the radius alone
-        whole = Problem(problem.space, problem.risk.mean, problem.penalty)
-        meant = f" The objective is that of {problem.risk!r}."
-    parts = [whole]
-    if isinstance(problem.risk, Worst):
-        parts = [Problem(problem.space, mean, problem.penalty) for mean in problem.risk.means]
-        whole, meant = parts[0], f" The objective is that of {problem.risk!r}."
-    orders = [CertifiedOrder(part.n_pairs, 0, 0) for part in parts]
-    if certificate.radius is not None:
-        orders = [certified_order(part, w, certificate.radius) for part in parts]
-    names = ("n_pairs", "n_sure_right", "n_sure_wrong")
-    order = CertifiedOrder(*(sum(getattr(one, name) for one in orders) for name in names))
+    certificate, risk = Certificate.of(problem, w, witness), problem.risk
+    parts, meant, radius = [problem], "", certificate.radius
+    if isinstance(risk, Tail | Worst):
+        meant = f" The objective is that of {risk!r}."
+        # The order of all pairs follows from the radius alone.
+        means = (risk.mean,) if isinstance(risk, Tail) else risk.means
+        parts = [Problem(problem.space, mean, problem.penalty) for mean in means]
+    counts = [
+        (part.n_pairs, 0, 0) if radius is None else astuple(certified_order(part, w, radius))
+        for part in parts
+    ]
     if problem.space.in_blocks:  # the objective says it without another pass
         value = max(certificate.primal - problem.lam / 2 * problem.space.norm2(w), 0.0)
     else:
         value = problem.sums(problem.space.scores(w)).value
-    return audit_of(whole, certificate, value, order, tol, rival, meant=meant)
+    order = CertifiedOrder(*map(sum, zip(*counts, strict=True)))
+    return audit_of(parts[0], certificate, value, order, tol, rival, meant=meant)
 
 
 def audit_of(
@@ -180,25 +176,17 @@ def audit_of(
     """Return the audit made from a certificate and a count of pairs."""
     ordered = isinstance(problem.pairs, OrderedPairs | PartitionedOrder)
     upper = "upper" if ordered else "positive"
-    status = AuditStatus.CERTIFIED if certificate.reaches(tol) else AuditStatus.ABOVE_TOLERANCE
-    return Audit(
-        lam=problem.penalty.l2,
-        loss=problem.loss.name,
+    names = ("primal", "dual", "gap", "relative_gap", "radius", "rounding")
+    return _audit(
+        problem,
+        **{name: getattr(certificate, name) for name in names},
+        **vars(order),
         loss_value=loss_value,
-        primal=certificate.primal,
-        dual=certificate.dual,
-        gap=certificate.gap,
-        relative_gap=certificate.relative_gap,
-        radius=certificate.radius,
-        rounding=certificate.rounding,
         residual=residual,
-        n_pairs=order.n_pairs,
-        n_sure_right=order.n_sure_right,
-        n_sure_wrong=order.n_sure_wrong,
         rival_primal=None if rival is None else above(certificate.primal * rival.scale),
         rival_gap=None if rival is None else above(certificate.gap * rival.scale),
         statement=_in_words(certificate, order, rival, residual is not None, upper) + meant,
-        status=status,
+        status=AuditStatus.CERTIFIED if certificate.reaches(tol) else AuditStatus.ABOVE_TOLERANCE,
     )
 
 

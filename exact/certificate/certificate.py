@@ -40,48 +40,41 @@ def evaluated_with(
 ) -> tuple[Bounds, Minorant]:
     """Return F(w) and the minorant's own lower bound, and the minorant that was made for it. The
     lower bound may be below zero here; a certificate then takes zero."""
-    w = problem.check_weights(w)
+    w, space, risk = problem.check_weights(w), problem.space, problem.risk
     evidence = witness.evidence if isinstance(witness, Minorant) else witness
+
+    def made(sums: PairSums | None = None) -> Minorant:
+        if isinstance(witness, Minorant):
+            return witness.renewed(problem, sums)
+        return risk.minorant(witness, sums)
+
     if isinstance(evidence, Weights):
-        renewed = _made(problem, witness)
+        renewed = made()
         assert isinstance(renewed.evidence, Weights)
         return _evaluated_in_bins(problem, w, renewed.evidence), renewed
-    rows = problem.space.given
-    if rows is not None:
+    rows, quick, shared = space.given, None, None
+    if rows is None:
+        renewed, plain = made(), space.plain()
+        if plain is not space:
+            quick = _evaluated_carefully(problem.over(plain), w, renewed)
+    else:
         known = noted_scores(problem, w)
-        scores = problem.space.scores(w) if known is None else known
-        plain = problem.risk.plain
+        scores = space.scores(w) if known is None else known
         # At tol = 0 rounding is made as small as it gets: sums of plain floats will not do, unless
         # the risk has no better ones.
-        shared = None
-        if isinstance(evidence, Scores) and (plain or tol > 0):
+        if isinstance(evidence, Scores) and (risk.plain or tol > 0):
             width = check_width(evidence.width)
             if np.array_equal(scores, evidence.scores):
-                known = noted_sums(problem, scores, width)
-                shared = problem.risk.sums(scores, width) if known is None else known
-        renewed = _made(problem, witness, shared)
-        more = () if shared is None else (shared,)
-        upper = problem.risk.upper(scores, rows.score_error(w), *more)
-        bounds = _primal(problem, w, upper), Bound(*_dual(problem, renewed, careful=False))
-        if _enough(bounds, tol):
-            return bounds, renewed
-        # The minorant was made of plain sums, and is made again with care.
-        if shared is not None and not plain:
-            renewed = _made(problem, witness)
-        return _evaluated_carefully(problem, w, renewed), renewed
-    renewed, plain = _made(problem, witness), problem.space.plain()
-    if plain is not problem.space:
-        bounds = _evaluated_carefully(problem.over(plain), w, renewed)
-        if _enough(bounds, tol):
-            return bounds, renewed
+                shared = noted_sums(problem, scores, width)
+                shared = risk.sums(scores, width) if shared is None else shared
+        renewed = made(shared)
+        upper = risk.upper(scores, rows.score_error(w), shared)
+        quick = _primal(problem, w, upper), Bound(*_dual(problem, renewed, careful=False))
+    if quick is not None and _enough(quick, tol):
+        return quick, renewed
+    if rows is not None and shared is not None and not risk.plain:
+        renewed = made()  # the minorant was made of plain sums, and is made again with care
     return _evaluated_carefully(problem, w, renewed), renewed
-
-
-def _made(problem: Problem, witness: Minorant | Evidence, sums: PairSums | None = None) -> Minorant:
-    """Return the minorant made here; `sums` are those of the risk at its evidence's scores."""
-    if isinstance(witness, Minorant):
-        return witness.renewed(problem, sums)
-    return problem.risk.minorant(witness) if sums is None else problem.risk.minorant(witness, sums)
 
 
 def _enough(bounds: Bounds, tol: float) -> bool:
@@ -94,7 +87,7 @@ def _enough(bounds: Bounds, tol: float) -> bool:
 
 
 def _evaluated_carefully(problem: Problem, w: np.ndarray, witness: Minorant) -> Bounds:
-    """Return the bounds of `evaluated` from the space's most careful sums."""
+    """Return both bounds from the space's most careful sums."""
     if isinstance(problem.penalty, Ridge):
         problem.space.together(w, witness.c)  # both products in one pass over a kernel's values
     dual = Bound(*dual_value(problem, witness))
@@ -122,7 +115,7 @@ def _primal(problem: Problem, w: np.ndarray, upper: Bound) -> Bound:
 
 
 def _evaluated_in_bins(problem: Problem, w: np.ndarray, evidence: Weights) -> Bounds:
-    """Return the bounds of `evaluated` from binned sums, those noted at these points or new. The
+    """Return both bounds from binned sums, those noted at these points or new. The
     loss is that of a fine grid outside of a solve: a coarse one is for the solver that knows what
     it costs, and that another pass would slow down."""
     lam, weights = problem.lam, problem.check_weights(evidence.w)
@@ -148,39 +141,35 @@ def dual_value(problem: Problem, witness: Minorant) -> tuple[float, float]:
 
 
 def _dual(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, float]:
-    """Return the bound of `_proved`, or zero, which needs no minorant, where it overflows."""
-    dual, rounding = _proved(problem, witness, careful)
-    return (dual, rounding) if np.isfinite(dual) and np.isfinite(rounding) else (0.0, 0.0)
-
-
-def _proved(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, float]:
-    """Return V - dist(pull(c), C)^2 / (2 l2) and its rounding, or s V of a shrunk minorant. The
-    deficiency of infeasible marginals enters the bound itself: the true pull is at most reach *
-    deficiency away, and the distance to C moves by no more than the pull."""
-    penalty, shrunk = problem.penalty, _shrunk_dual(problem, witness, careful)
-    l2 = penalty.l2
-    if l2 == 0:
-        return (0.0, 0.0) if shrunk is None else shrunk
-    rows = problem.space.given
-    if careful and type(penalty) is Ridge and rows is not None:  # column by column
-        given = witness.c, witness.deficiency, witness.c_error, witness.c_relative
-        norm2 = rows.careful_norm2(*given)
-        dual, size = witness.value - norm2.value / (2 * l2), norm2.value / (2 * l2)
-        rounding = witness.value_error + norm2.error / (2 * l2)
-        return dual, (rounding + gamma(10) * (abs(witness.value) + size)) * (1 + gamma(16))
-    distance = penalty.distance if careful else penalty.quick_distance
-    apart = distance(problem.space, witness.c)
-    reach = problem.space.reach
-    paid = apart.value + reach * witness.deficiency
-    slip = apart.error + reach * witness.c_error
-    dual = witness.value - paid**2 / (2 * l2)
-    rounding = witness.value_error + slip * (2 * paid + slip) / (2 * l2)
-    size = abs(witness.value) + paid**2 / (2 * l2)
-    rounding = (rounding + gamma(10) * size) * (1 + gamma(16))
+    """Return V - dist(pull(c), C)^2 / (2 l2) and its rounding, or s V of a shrunk minorant, or
+    zero, which needs no minorant, where that overflows. The deficiency of infeasible marginals
+    enters the bound itself: the true pull is at most reach * deficiency away, and the distance to C
+    moves by no more than the pull."""
+    l2, found = problem.penalty.l2, (0.0, 0.0)
+    shrunk = _shrunk_dual(problem, witness, careful)
+    if l2 > 0:
+        size, slip = _squared_distance(problem, witness, careful)
+        dual, size = witness.value - size / (2 * l2), size / (2 * l2)
+        rounding = witness.value_error + slip / (2 * l2)
+        found = dual, (rounding + gamma(10) * (abs(witness.value) + size)) * (1 + gamma(16))
     # Both are lower bounds, so that the better one is.
-    if shrunk is not None and shrunk[0] - shrunk[1] > dual - rounding:
-        return shrunk
-    return dual, rounding
+    if shrunk is not None and (l2 == 0 or shrunk[0] - shrunk[1] > found[0] - found[1]):
+        found = shrunk
+    return found if np.isfinite(found).all() else (0.0, 0.0)
+
+
+def _squared_distance(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, float]:
+    """Return dist(pull(c), C)^2, what is missing in c included, and its rounding."""
+    penalty, space = problem.penalty, problem.space
+    if careful and type(penalty) is Ridge and space.given is not None:  # column by column
+        given = witness.c, witness.deficiency, witness.c_error, witness.c_relative
+        norm2 = space.given.careful_norm2(*given)
+        return norm2.value, norm2.error
+    distance = penalty.distance if careful else penalty.quick_distance
+    apart = distance(space, witness.c)
+    paid = apart.value + space.reach * witness.deficiency
+    slip = apart.error + space.reach * witness.c_error
+    return paid**2, slip * (2 * paid + slip)
 
 
 def _shrunk_dual(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, float] | None:

@@ -19,9 +19,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +53,6 @@ from ..sums.binned import (
     whole_numbers,
 )
 from ..sums.convolved import bins_cost, closed_smooth, smooth_ruler
-from ..sums.tree import WholeHingeSums, finest_grid, whole_hinge
 from ..tools.rounding import UNIT, Pull, above, gamma
 
 EXACT = 2.0**52  # whole weights add up exactly while their sum is below this
@@ -120,9 +118,11 @@ class Evaluation:
 # `docs/decisions.md`.
 
 
-class _LastSums(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _LastSums:
     """Sums over pairs, what they are of, and the bytes of w where the scores were made of it."""
 
+    problem: Problem
     scores: np.ndarray
     width: float
     sums: PairSums
@@ -132,7 +132,7 @@ class _LastSums(NamedTuple):
 @dataclass(eq=False)
 class _Notes:
     evaluations: list[tuple[Problem, bytes, Evaluation]] = field(default_factory=list)
-    last: tuple[Problem, _LastSums] | None = None
+    last: _LastSums | None = None
 
 
 _NOTES: ContextVar[_Notes | None] = ContextVar("notes", default=None)
@@ -164,8 +164,7 @@ def note(problem: Problem, found: Evaluation) -> Evaluation:
 
 def noted(problem: Problem, w: np.ndarray, bins: int, half: int | None = None) -> Evaluation | None:
     """Return the evaluation at `w` on grids of `bins`, or None if there is none."""
-    notes = _NOTES.get()
-    point = np.asarray(w, dtype=float).tobytes()  # by its bytes: -0.0 and 0.0 are two points
+    notes, point = _NOTES.get(), _bytes(w)
     for about, where, found in () if notes is None else notes.evaluations:
         same = about is problem and where == point and found.bins == bins
         if same and half in (None, found.half):
@@ -173,27 +172,19 @@ def noted(problem: Problem, w: np.ndarray, bins: int, half: int | None = None) -
     return None
 
 
-def sums_at(problem: Problem, scores: np.ndarray, width: float) -> PairSums:
-    """Return the risk's sums at `scores` (n,), and note them, the last ones alone, read-only."""
-    return _sums(problem, _fixed(scores) if within_a_solve() else scores, width, None)
-
-
-def sums_of(problem: Problem, w: np.ndarray, width: float) -> tuple[np.ndarray, PairSums]:
-    """Return the scores (n,) of `w` and what `sums_at` does; both are read-only."""
-    scores = problem.space.scores(w)
-    if within_a_solve():
-        scores.flags.writeable = False
-    return scores, _sums(problem, scores, width, w.tobytes())
-
-
-def _sums(problem: Problem, scores: np.ndarray, width: float, point: bytes | None) -> PairSums:
+def sums_at(
+    problem: Problem, scores: np.ndarray, width: float, w: np.ndarray | None = None
+) -> PairSums:
+    """Return the risk's sums at `scores` (n,), those of `w` if given, and note them, the last ones
+    alone, read-only."""
     notes = _NOTES.get()
-    if notes is not None:
-        notes.last = None  # what overflows leaves none
+    if notes is None:
+        return problem.risk.sums(scores, width)
+    notes.last = None  # what overflows leaves none
+    scores = _fixed(scores)
     found = problem.risk.sums(scores, width)
-    if notes is not None:
-        found.c.flags.writeable = False
-        notes.last = problem, _LastSums(scores, width, found, point)
+    found.c.flags.writeable = False
+    notes.last = _LastSums(problem, scores, width, found, None if w is None else _bytes(w))
     return found
 
 
@@ -201,23 +192,25 @@ def _last_sums(problem: Problem) -> _LastSums | None:
     """Return the last sums that were noted if they are of this very problem."""
     notes = _NOTES.get()
     last = None if notes is None else notes.last
-    return None if last is None or last[0] is not problem else last[1]
+    return None if last is None or last.problem is not problem else last
 
 
 def noted_scores(problem: Problem, w: np.ndarray) -> np.ndarray | None:
     """Return the scores of `w` if the last sums were made of that very point, or None."""
     last = _last_sums(problem)
-    if last is None or last.point != np.asarray(w, dtype=float).tobytes():
-        return None
-    return last.scores
+    return None if last is None or last.point != _bytes(w) else last.scores
 
 
 def noted_sums(problem: Problem, scores: np.ndarray, width: float) -> PairSums | None:
     """Return the sums at `scores` if they were the last made of this very problem, or None."""
     last = _last_sums(problem)
-    if last is None or last.width != width or not np.array_equal(last.scores, scores):
-        return None
-    return last.sums
+    same = last is not None and last.width == width and np.array_equal(last.scores, scores)
+    return last.sums if last is not None and same else None
+
+
+def _bytes(w: np.ndarray) -> bytes:
+    """Return what a point is known by: -0.0 and 0.0 are two points."""
+    return np.asarray(w, dtype=float).tobytes()
 
 
 def _fixed(values: np.ndarray) -> np.ndarray:
@@ -235,16 +228,13 @@ def binned_at(problem: Problem, w: np.ndarray, bins: int, half: int) -> Evaluati
 def loss_at(problem: Problem, w: np.ndarray, bins: int) -> Evaluation:
     """Return an evaluation at `w` for its loss: any smoothing will do, and a finer grid."""
     known = noted(problem, w, bins)
-    if known is not None:
-        return known
-    if problem.space.grouped is not None:
-        evaluator = Evaluator(problem)
-        return evaluator.at(w, *evaluator.grid(w, 0.0))
-    return binned_at(problem, w, max(bins, fine_bins(problem)), 0)
+    return binned_at(problem, w, max(bins, fine_bins(problem)), 0) if known is None else known
 
 
 def fine_bins(problem: Problem) -> int:
     """Return the bins per unit from which the bound of a loss is close enough for any purpose."""
+    if problem.space.grouped is not None:
+        return 1  # whole groups have no bins
     smooth = problem.space.apart is not None and problem.loss != HINGE
     # 1 << 14: bins per unit, at least, for the loss of weights that no solver made
     return 1 << 11 if smooth else 1 << 14  # the same for smooth losses: their bins cost less
@@ -288,8 +278,9 @@ class Evaluator:
     def at(self, w: np.ndarray, bins: int, half: int = 0) -> Evaluation:
         """Return the evaluation at `w` on a grid of `bins` a unit, a power of two."""
         w = np.ascontiguousarray(w, dtype=float)
+        half = half if self.hinge else 0
         if self.groups:
-            found = self._grouped_hinge(w, bins, half) if self.hinge else self._grouped_smooth(w)
+            found = self._grouped(w, bins, half)
         elif self.hinge and self.rows.keeps:
             found = self._kept(w, bins, half)
         elif isinstance(self.loss, Square):
@@ -297,18 +288,8 @@ class Evaluator:
         elif isinstance(self.loss, Exponential):
             found = self._exponentials(w)
         else:
-            found = self._binned(w, bins, half if self.hinge else 0)
+            found = self._binned(w, bins, half)
         return note(self.problem, found)
-
-    def grid(self, w: np.ndarray, width: float) -> tuple[int, int]:
-        """Return the bins and the half width of ordered pairs' whole numbers, about `width`."""
-        if not self.hinge:
-            return 1, 0
-        far = self.rows.reach * float(np.linalg.norm(w)) * (1 + 1e-9)
-        found = finest_grid(far, self.rows.order.top, width)
-        if found is None:
-            raise InputError("the scores are so large that they have no exact sums: rescale X")
-        return 1 << found[0], found[1]
 
     def _counted(self, found: Any, mass: Any = None) -> Any:
         """Raise `CertificateError` unless every row, or pair, of every partition was counted once.
@@ -433,30 +414,19 @@ class Evaluator:
         )  # fmt: skip
 
     def _exponentials(self, w: np.ndarray) -> Evaluation:
-        rows, extent = self.rows, score_extent(self.rows, w)
-        for _ in range(3):
-            levels = float(extent[3]), float(extent[0])
-            found = self._counted(rows.total(partial(class_sums, rows.offset, w, levels)))
-            ends = found.seen.ends
-            rows.last_range = w, ends
-            sums = found.numbers[:, 1]
-            inside = ends[0] >= extent[0] and ends[3] <= extent[3]
-            if inside and (sums > 0).all():
-                return self._exponential(w, levels, found)
-            extent = ends if inside else widened(ends, SLACK)  # sums were lost to underflow
-        raise OverflowingError("the scores are so far apart that the exponential loss has no sums")
-
-    def _exponential(
-        self, w: np.ndarray, levels: tuple[float, float], found: ClassSums
-    ) -> Evaluation:
+        rows, ends = self.rows, score_ends(self.rows, w)
+        rows.last_range = w, ends
+        levels = float(ends[3]), float(ends[0])
         worst = levels[0] - levels[1]
-        (_, sum_b, far_b), (_, sum_a, far_a) = found.numbers
-        least = float(found.seen.ends[3] - found.seen.ends[0])
-        if not max(worst, least) <= LARGEST_EXPONENT:
+        if not worst <= LARGEST_EXPONENT:
             raise OverflowingError(
-                f"the exponential loss overflows at a margin of {-least:g}: take smaller weights, "
+                f"the exponential loss overflows at a margin of {-worst:g}: take smaller weights, "
                 "a larger lam or another loss"
             )
+        found = self._counted(rows.total(partial(class_sums, rows.offset, w, levels)))
+        (_, sum_b, far_b), (_, sum_a, far_a) = found.numbers
+        if not min(sum_a, sum_b) > 0:  # the ends may be those of rows without weight
+            raise OverflowingError("the scores are so far apart that sums of exponentials vanish")
         mean_b, mean_a = found.numbers[:, 1] / found.numbers[:, 0]
         value = float(np.exp(worst)) * mean_a * mean_b
         pull = value * (found.vectors[1, 0] / sum_a - found.vectors[0, 0] / sum_b)
@@ -477,39 +447,13 @@ class Evaluator:
             (rounding + slack + 2 * slip * value) * (1 + relative), error * (1 + relative), 0.0, 1,
         )  # fmt: skip
 
-    # Ordered pairs: each partition sums over its own groups. The hinge's sums are whole numbers on
-    # a grid that all share: the same bits for any cut between groups.
-
-    def _grouped_hinge(self, w: np.ndarray, bins: int, half: int) -> Evaluation:
-        rows, mass, k = self.rows, self.rows.order.mass, int(bins).bit_length() - 1
-        if bins != 1 << k or bins > self.grid(w, 2 * half / bins)[0]:
-            raise InputError(f"a grid of {bins} steps per unit is too fine for exact sums here")
-        found = rows.total(partial(group_hinge, rows.offset, w, k, half))
-        self._counted(found, found.mass)
-        sums, slip = found.whole, 2 * rows.score_slip(w)
-        # The two terms nearly cancel, so that they are subtracted as whole numbers.
-        whole = Fraction((sums.hard << k) - sums.moment, mass << k)
-        step = float(np.ldexp(1.0, -k))
-        value = max(float(whole) - step * (sums.fraction / mass), 0.0)
-        # Pairs with m = 0 are counted as zero, and have less than a step each.
-        rounding = step * ((sums.ties + sums.fraction_error) / mass)
-        rounding += gamma(rows.parts + 8) * (value + 2 * step * (sums.hard / mass))
-        share = Fraction(1, 2 * half * mass) if half else Fraction(1, mass)
-        total = float((sums.soft if half else sums.hard) * share)
-        pull, scale = found.pull, float(share)
-        g = pull.value * scale
-        error = pull.bound() * scale + 4 * UNIT * float(np.linalg.norm(g))
-        return Evaluation(
-            w, value, total, g, above((rounding + slip) * (1 + gamma(16))), gamma(2) * total,
-            error * (1 + gamma(16)), 2 * half * step, bins, half,
-        )  # fmt: skip
-
-    def _grouped_smooth(self, w: np.ndarray) -> Evaluation:
-        rows, mass = self.rows, float(self.rows.order.mass)
-        found = self.rows.total(partial(group_loss, self.rows.offset, w, self.loss))
+    def _grouped(self, w: np.ndarray, bins: int, half: int) -> Evaluation:
+        """Evaluate ordered pairs: each partition sums over its own groups, at the width alone."""
+        rows, mass, width = self.rows, float(self.rows.order.mass), 2 * half / bins
+        found = rows.total(partial(group_sums, rows.offset, w, self.loss, width))
         self._counted(found, found.mass)
         chain = gamma(rows.parts + 16)
-        value, conjugate, size, value_error, conjugate_error, c_error = found.smooth / mass
+        value, conjugate, size, value_error, conjugate_error, c_error = found.numbers / mass
         upper = value * (1 + chain) + value_error * (1 + chain)
         # Every row has the same bound of its error: two rows of mass one stand for the two sides.
         moved = loss_slip(self.loss, np.ones(2), np.full(2, rows.score_slip(w)), upper)
@@ -518,7 +462,8 @@ class Evaluator:
         error += 4 * UNIT * float(np.linalg.norm(g))
         return Evaluation(
             w, value, conjugate, g, above((value_error + moved + chain * value) * (1 + gamma(32))),
-            (conjugate_error + chain * size) * (1 + gamma(32)), error * (1 + chain), 0.0, 1,
+            (conjugate_error + chain * size) * (1 + gamma(32)), error * (1 + chain), width, bins,
+            half,
         )  # fmt: skip
 
 
@@ -550,7 +495,6 @@ def score_extent(rows: Any, w: np.ndarray) -> np.ndarray:
 
 def score_ends(rows: Any, w: np.ndarray) -> np.ndarray:
     """Return the range of each class's scores, as `Extent.ends`: a pass over the rows."""
-
     return rows.total(partial(extent_of, rows.offset, w), widest).ends
 
 
@@ -647,8 +591,7 @@ def class_sums(
             first = mass * scores
             return np.stack([mass, np.abs(first), first, first * scores]), np.stack([mass, first])
         x = levels[1] - scores if positive else scores - levels[0]
-        # Above zero only where the range was guessed too small: then all is done again.
-        factor = mass * np.exp(np.minimum(np.where(mass > 0, x, 0.0), 1.0))
+        factor = mass * np.exp(np.where(mass > 0, x, 0.0))
         return np.stack([mass, factor, factor * np.abs(x)]), factor[None]
 
     k, m = (4, 2) if levels is None else (3, 1)
@@ -678,63 +621,33 @@ class GroupSums:
     pull: Pull
     rows: int
     mass: int
-    whole: WholeHingeSums
-    smooth: np.ndarray
+    numbers: np.ndarray
     parts: int = 1
 
     def merge(self, other: GroupSums) -> GroupSums:
         """Add the answer of other partitions."""
         self.pull.merge(other.pull)
-        self.rows += other.rows
-        self.mass += other.mass
-        self.whole.merge(other.whole)
-        self.smooth = self.smooth + other.smooth
-        self.parts += other.parts
+        for name in ("rows", "mass", "numbers", "parts"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         return self
 
 
-def _group_sums(offset: np.ndarray, w: np.ndarray, summed: Any, blocks: Iterator[Any]) -> GroupSums:
-    """Return the sums of one partition; `summed` gives c, its relative rounding and the rest."""
-    pull, hinge, whole = Pull.of(w.size), WholeHingeSums(), whole_partition(blocks)
+def group_sums(
+    offset: np.ndarray, w: np.ndarray, loss: Any, width: float, blocks: Iterator[Any], index: int
+) -> GroupSums:
+    """Return the sums of one partition, times what its pairs weigh."""
+    pull, whole = Pull.of(w.size), whole_partition(blocks)
     pairs = None if whole is None else pairs_here(whole)
     if whole is None or pairs is None:
-        return GroupSums(pull, 0 if whole is None else whole.key.size, 0, hinge, np.zeros(6))
-    c, relative, hinge, smooth = summed(pairs, whole.scores(offset, w))
-    start = 0
+        return GroupSums(pull, 0 if whole is None else whole.key.size, 0, np.zeros(6))
+    sums, mass = pairs.sums(whole.scores(offset, w), loss, width), float(pairs.mass)
+    c, start = mass * sums.c, 0
     for columns in whole.columns:
         own = c[start : start + columns.shape[1]]
         start += own.size
         pull.add_columns(columns - offset[:, None], own, np.abs(own))
-    pull.slip += relative * pull.size
-    return GroupSums(pull, whole.key.size, pairs.mass, hinge, smooth)
-
-
-def group_hinge(
-    offset: np.ndarray, w: np.ndarray, k: int, half: int, blocks: Iterator[Any], index: int
-) -> GroupSums:
-    """Return the hinge's sums in whole numbers, on a grid that all partitions share."""
-
-    def summed(pairs: Any, scores: np.ndarray) -> tuple[Any, ...]:
-        """Return 2 half c, whole numbers but for one rounding each."""
-        mass = np.empty(scores.size, dtype=np.int64)
-        mass[pairs.arrangement.order] = np.maximum(pairs.a, pairs.b)  # one weight per row
-        net, whole = whole_hinge(pairs.arrangement, mass, scores, k, half)
-        return net.astype(float), UNIT, whole, np.zeros(6)
-
-    return _group_sums(offset, w, summed, blocks)
-
-
-def group_loss(
-    offset: np.ndarray, w: np.ndarray, loss: Any, blocks: Iterator[Any], index: int
-) -> GroupSums:
-    """Return the sums of another loss."""
-
-    def summed(pairs: Any, scores: np.ndarray) -> tuple[Any, ...]:
-        """Return c times what the pairs weigh."""
-        sums, mass = pairs.sums(scores, loss), float(pairs.mass)
-        size = abs(sums.value) + abs(sums.conjugate) + abs(sums.total)
-        errors = sums.value_rounding, sums.conjugate_rounding, sums.rounding
-        smooth = mass * np.array([sums.value, sums.conjugate, size, *errors])
-        return mass * sums.c, 4 * UNIT, WholeHingeSums(), smooth
-
-    return _group_sums(offset, w, summed, blocks)
+    pull.slip += 4 * UNIT * pull.size
+    size = abs(sums.value) + abs(sums.conjugate) + abs(sums.total)
+    errors = sums.value_rounding, sums.conjugate_rounding, sums.rounding
+    numbers = mass * np.array([sums.value, sums.conjugate, size, *errors])
+    return GroupSums(pull, whole.key.size, pairs.mass, numbers)

@@ -11,7 +11,6 @@ a sum over pairs is an integer. The proof is in `docs/certificates.md`.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
@@ -43,10 +42,8 @@ MOST_NUMBERS = 20_000_000  # entries of X, or listed pairs: about 10 s
 # The losses that exact scores turn into whole numbers: max(0, z)^power of the shortfall z = 1 - t,
 # or z^power where they are not clipped.
 FORMS: tuple[tuple[Loss, int, bool], ...] = (
-    (HINGE, 1, True),
-    (SQUARED_HINGE, 2, True),
-    (SQUARE, 2, False),
-)
+    (HINGE, 1, True), (SQUARED_HINGE, 2, True), (SQUARE, 2, False),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -119,9 +116,9 @@ class ExactCertificate:
         w = problem.check_weights(w)
         pairs, form = problem.pairs, _form_of(problem.loss)
         sums = _Listed(pairs, *form) if isinstance(pairs, PairList) else _AllPairs(pairs, *form)
-        lam, weights = Fraction(problem.lam), whole_numbers_of(w)
-        norm2 = sum_of_squares([(m, weights[1]) for m in weights[0].tolist()])
-        primal = sums.value(*_grid(*rows.scores(w))) + lam / 2 * norm2
+        lam, (weights, exponent) = Fraction(problem.lam), whole_numbers_of(w)
+        norm2 = sum_of_squares([(m, exponent) for m in weights.tolist()])
+        primal = _mean(sums, *_grid(*rows.scores(w))) + lam / 2 * norm2
         dual = _dual(rows, _point(problem, rows, sums, witness), lam)
         if dual > primal:
             raise CertificateError("the exact dual exceeds the exact primal: please report this")
@@ -179,15 +176,10 @@ def check_exact(problem: Problem) -> None:
     if isinstance(problem.pairs, PairList):
         size = max(size, int(problem.pairs.i.size))
     if size > MOST_NUMBERS:
-        raise TooLargeError(
-            f"{size} numbers are too many for the exact mode, which takes {MOST_NUMBERS}: "
-            "certify without it, or fewer rows"
-        )
+        raise TooLargeError(f"{size} numbers are too many for exact mode: at most {MOST_NUMBERS}")
 
 
-def _point(
-    problem: Problem, rows: ExactColumns, sums: _ExactSums, witness: Minorant
-) -> _ExactPoint:
+def _point(problem: Problem, rows: ExactColumns, sums: _Sums, witness: Minorant) -> _ExactPoint:
     """Return the dual point of the evidence, made in whole numbers."""
     evidence = witness.evidence
     if isinstance(evidence, Alpha):
@@ -259,39 +251,23 @@ def _halved(scores: np.ndarray, exponent: int, width: Fraction) -> tuple[np.ndar
     return scores << more, exponent, int(width / 2 * (1 << -exponent))
 
 
-class _ExactSums(ABC):
-    """Sums over pairs in whole numbers."""
-
-    mass: int
-
-    def __init__(self, power: int, clipped: bool):
-        self.power, self.clipped = power, clipped
-
-    def value(self, scores: np.ndarray, exponent: int) -> Fraction:
-        """Return the mean loss of scores on a grid."""
-        lost = self.lost(scores, 1 << -exponent)
-        return Fraction(lost, self.mass) * power_of_two(self.power * exponent)
-
-    @abstractmethod
-    def lost(self, scores: np.ndarray, one: int) -> int:
-        """Return the sum of the losses of scores of which `one` is the number one."""
-
-    @abstractmethod
-    def point(self, scores: np.ndarray, exponent: int, half: int) -> _ExactPoint:
-        """Return alpha = -loss'(margin), the hinge's slope smoothed by `half` on either side."""
+def _mean(sums: _Sums, scores: np.ndarray, exponent: int) -> Fraction:
+    """Return the mean loss of scores on a grid."""
+    lost = sums.lost(scores, 1 << -exponent)
+    return Fraction(lost, sums.mass) * power_of_two(sums.power * exponent)
 
 
-class _AllPairs(_ExactSums):
+class _AllPairs:
     """Over all pairs, row weights taken exactly as the floats that they are. A sum over the
     partners of a row needs their weights and first two moments above a score."""
 
     def __init__(self, pairs: AllPairs, power: int, clipped: bool):
-        super().__init__(power, clipped)
-        self.positive = pairs.positive
+        self.power, self.clipped, self.positive = power, clipped, pairs.positive
         self.a, self.b = (whole_numbers_of(side)[0] for side in pairs.sides())
         self.mass = int(self.a.sum()) * int(self.b.sum())
 
     def lost(self, scores: np.ndarray, one: int) -> int:
+        """Return the sum of the losses of scores of which `one` is the number one."""
         t = scores[self.positive] - one
         mass, first, second = self._above(scores[~self.positive], self.b, t)
         if self.power == 1:
@@ -309,12 +285,13 @@ class _AllPairs(_ExactSums):
         return [sums[-1] - sums[first] for sums in running]
 
     def point(self, scores: np.ndarray, exponent: int, half: int) -> _ExactPoint:
+        """Return alpha = -loss'(margin), the hinge's slope smoothed by `half` on either side."""
         t, b = scores[self.positive] - (1 << -exponent), scores[~self.positive]
         # Mirrored for the negative rows: z = b - t = (-t) - (-b).
         if self.power == 2:
             u, v = self.a * self._lacking(b, self.b, t), self.b * self._lacking(-t, self.a, -b)
             unit = 2 * power_of_two(exponent) / self.mass
-            return self._signed(u, v, unit, int(u.sum()), self.value(scores, exponent))
+            return self._signed(u, v, unit, int(u.sum()), _mean(self, scores, exponent))
         cap = 2 * half or 1  # at width 0 clip(z, 0, 1) is 1[z > 0], z being whole
         u, v = (
             own * (self._lacking(values, others, at) - self._lacking(values, others, at + cap))
@@ -367,11 +344,11 @@ def _largest_flow(u: list[int], v: list[int], a: list[int], b: list[int], cap: i
     return best
 
 
-class _Listed(_ExactSums):
-    """Over listed pairs, their weights taken as stored and made to add up to one exactly."""
+class _Listed:
+    """The same over listed pairs, their weights as stored and made to add up to one exactly."""
 
     def __init__(self, pairs: PairList, power: int, clipped: bool):
-        super().__init__(power, clipped)
+        self.power, self.clipped = power, clipped
         self.i, self.j, self.weight = pairs.i, pairs.j, whole_numbers_of(pairs.c)[0]
         self.mass = int(self.weight.sum())
 
@@ -400,3 +377,6 @@ class _Listed(_ExactSums):
         if self.power == 2:
             square = Fraction(int(carried.dot(alpha)), self.mass) * unit**2 / 4
         return _ExactPoint(c, unit / self.mass, total, square)
+
+
+_Sums = _AllPairs | _Listed

@@ -155,22 +155,23 @@ class Solution:
         return self.witness
 
 
+@dataclass(eq=False)
 class Recorder:
     """Keeps the history, the clock and the best points of one run."""
 
-    def __init__(
-        self, max_time: float | None = None, callback: Callback | None = None, method: str = ""
-    ):
-        check_callback(callback)
-        self.start = time.perf_counter()
-        self.max_time = max_time
-        self.callback = callback
-        self.method = method
-        self.history: list[Step] = []
-        self.w0: np.ndarray | None = None  # where to start; None for the solver's own choice
-        self.best_primal, self.best_dual = np.inf, -np.inf
-        self.best_w: np.ndarray | None = None
-        self.best_witness: Proof | Callable[[], Proof] | None = None
+    max_time: float | None = None
+    callback: Callback | None = None
+    method: str = ""
+    history: list[Step] = field(default_factory=list)
+    w0: np.ndarray | None = None  # where to start; None for the solver's own choice
+    best_primal: float = np.inf
+    best_dual: float = -np.inf
+    best_w: np.ndarray | None = None
+    best_witness: Proof | Callable[[], Proof] | None = None
+    start: float = field(default_factory=time.perf_counter)
+
+    def __post_init__(self) -> None:
+        check_callback(self.callback)
 
     @property
     def seconds(self) -> float:
@@ -239,52 +240,9 @@ class Recorder:
             witness = Minorant.from_scores(problem, problem.space.scores(w))
         certificate, made = Certificate.with_minorant(problem, w, witness, tol)
         status = Status.CERTIFIED if certificate.reaches(tol) else reason or Status.STALLED
-        return Solution(
-            w,
-            made,
-            certificate,
-            status,
-            self.history[-1].n_iter if self.history else 0,
-            self.seconds,
-            self.history,
-            self.method,
-        )
-
-
-def from_larger_lam(
-    problem: Problem, solution: Solution, tol: float, solve: Callable[[Problem], Solution]
-) -> Solution:
-    """Return the better of a stalled solution and that of a larger lam, scaled down."""
-    hinge = isinstance(problem.risk, Mean) and problem.loss == HINGE
-    rows = problem.space.given is not None and isinstance(problem.penalty, Ridge)
-    if solution.status != Status.STALLED or not (hinge and rows):
-        return solution
-    with np.errstate(over="ignore", invalid="ignore"):
-        norm2 = problem.space.norm2(solution.w)
-        primal, penalty = problem.objective(solution.w), problem.lam / 2 * norm2
-    if not (penalty > 0 and primal < 1e-6):  # above this objective rounding does not stop a solver
-        return solution
-    best = solution
-    for level in (1e-3, 1e-5, 1e-7, 1e-9):  # objectives at which the hard margin is looked for
-        lam = 2 * level / norm2
-        if not 4 * problem.lam < lam < np.inf:
-            break
-        found = solve(replace(problem, penalty=Ridge(lam)))
-        scores = problem.space.scores(found.w)
-        margin = least_margin(problem.pairs, scores, scores)
-        if margin > 0.5:
-            # 1e-11: w is made longer by this part, so that rounding leaves no margin below one
-            w = found.w * ((1 + 1e-11) / margin)
-            assert found.witness.evidence is not None
-            evidence = _scaled(found.witness.evidence, problem.lam / lam)
-            held, made = Certificate.with_minorant(problem, w, evidence, tol)
-            if held.gap < best.certificate.gap:
-                status = Status.CERTIFIED if held.reaches(tol) else Status.STALLED
-                best = replace(solution, w=w, witness=made, certificate=held, status=status)
-        over = found.status in (Status.INTERRUPTED, Status.TIME_LIMIT)
-        if over or best.status == Status.CERTIFIED:
-            break
-    return best
+        n_iter = self.history[-1].n_iter if self.history else 0
+        given = n_iter, self.seconds, self.history, self.method
+        return Solution(w, made, certificate, status, *given)
 
 
 def _scaled(evidence: Evidence, share: float) -> Evidence:
@@ -341,34 +299,60 @@ class Solver(ABC):
         return recorder.finish(problem, self.tol, reason)
 
     def solve(
-        self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None
-    ) -> Solution:
-        """Return the certified solution."""
-        return self.solve_by(self.run, problem, w0, callback)
-
-    def solve_by(
-        self, run: Run, problem: Problem, w0: np.ndarray | None, callback: Callback | None
-    ) -> Solution:
-        """Do what `solve` does with another `run`, for methods that carry more from run to run."""
+        self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None,
+        run: Run | None = None,
+    ) -> Solution:  # fmt: skip
+        """Return the certified solution; `run` replaces `self.run` where a method carries more from
+        run to run."""
         self.check(problem)
         recorder = Recorder(self.max_time, callback, self.method)
         recorder.w0 = None if w0 is None else problem.check_weights(w0)
-        solution = self._once(run, problem, recorder)
+        return self._from_larger_lam(problem, recorder, self._once(run, problem, recorder))
 
-        def at(larger: Problem) -> Solution:
-            part = recorder.part()
-            part.w0 = solution.w
-            return self._once(self.run, larger, part)
-
-        return from_larger_lam(problem, solution, self.tol, at)
-
-    def _once(self, run: Run, problem: Problem, recorder: Recorder) -> Solution:
+    def _once(self, run: Run | None, problem: Problem, recorder: Recorder) -> Solution:
         """Start, run and conclude."""
         with noting():
             try:
                 self.start(problem, recorder)
-                reason = run(problem, recorder)
+                reason = (run or self.run)(problem, recorder)
             except KeyboardInterrupt:
                 reason = Status.INTERRUPTED
             # Still within `noting`: the certificate may look up what was evaluated on the way.
             return self.conclude(problem, recorder, reason)
+
+    def _from_larger_lam(self, problem: Problem, recorder: Recorder, best: Solution) -> Solution:
+        """Return the better of a stalled solution and that of a larger lam, scaled down."""
+        space, tol = problem.space, self.tol
+        hinge = isinstance(problem.risk, Mean) and problem.loss == HINGE
+        rows = space.given is not None and isinstance(problem.penalty, Ridge)
+        if best.status != Status.STALLED or not (hinge and rows):
+            return best
+        with np.errstate(over="ignore", invalid="ignore"):
+            norm2, primal = space.norm2(best.w), problem.objective(best.w)
+            penalty = problem.lam / 2 * norm2
+        # 1e-6: above this objective rounding does not stop a solver
+        if not (penalty > 0 and primal < 1e-6):
+            return best
+        w0 = best.w
+        for level in (1e-3, 1e-5, 1e-7, 1e-9):  # objectives at which the hard margin is looked for
+            lam = 2 * level / norm2
+            if not 4 * problem.lam < lam < np.inf:
+                break
+            part = recorder.part()
+            part.w0 = w0
+            found = self._once(None, replace(problem, penalty=Ridge(lam)), part)
+            scores = space.scores(found.w)
+            margin = least_margin(problem.pairs, scores, scores)
+            if margin > 0.5:
+                # 1e-11: w is made longer by this part, so that rounding leaves no margin below one
+                w, evidence = found.w * ((1 + 1e-11) / margin), found.witness.evidence
+                assert evidence is not None
+                evidence = _scaled(evidence, problem.lam / lam)
+                held, made = Certificate.with_minorant(problem, w, evidence, tol)
+                if held.gap < best.certificate.gap:
+                    status = Status.CERTIFIED if held.reaches(tol) else Status.STALLED
+                    best = replace(best, w=w, witness=made, certificate=held, status=status)
+            over = found.status in (Status.INTERRUPTED, Status.TIME_LIMIT)
+            if over or best.status == Status.CERTIFIED:
+                break
+        return best

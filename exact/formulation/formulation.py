@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,7 +31,7 @@ from ..spaces.gram import BLOCK_BYTES, Gram, blocked_product
 from ..spaces.kernels import Kernel, check_kernel, get_kernel
 from ..spaces.rows import Rows, Space, check_matrix
 from ..structured import Structured, scatter_of, whitened
-from .equal_rows import Groups, Spread, equal_rows
+from .equal_rows import Groups, equal_rows
 from .request import Request
 
 Matrix = np.ndarray | sp.csr_matrix
@@ -123,7 +123,8 @@ def formulate(
     meant = Problem(base, request.risk(mask), request.penalty)
     groups = None
     whole = isinstance(request.pairs, AllPairs) and not request.is_partial
-    whole = whole and request.worst_of is None  # equal rows may be of two groups
+    # Equal rows may be of two groups; and a structure is the scatter of all rows.
+    whole = whole and request.worst_of is None and request.structure == 0
     if collapse and rows is not None and whole and mask is not None:
         groups = equal_rows(rows, mask)
     # `few` is what is meant on one row of each group; the rest makes its space one of rows.
@@ -142,15 +143,14 @@ def formulate(
     if weight == 0:
         work = few if features is few.space else few.over(features)
         return Formulation(meant, work, back, kernel, rows, factor, groups)
-    white = whitened(features, scatter_of(*_classes(few.pairs), source), weight)
+    scatter = scatter_of(*_classes(meant.pairs), source)
+    white = whitened(features, scatter, weight)
 
     def lift(w: np.ndarray) -> np.ndarray:
         return back(white.to_input(w))
 
-    seen = white if groups is None else cast(Rows, Spread(white, groups))
-    scatter = scatter_of(*_classes(meant.pairs), source)
-    meant = meant.over(Structured(base, scatter, weight, seen, lift))
-    return Formulation(meant, few.over(white), lift, kernel, rows, factor, groups)
+    structured = meant.over(Structured(base, scatter, weight, white, lift))
+    return Formulation(structured, meant.over(white), lift, kernel, rows, factor)
 
 
 def _classes(pairs: Any) -> tuple[AllPairs | PairList, np.ndarray]:

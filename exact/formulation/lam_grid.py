@@ -9,10 +9,10 @@ import numpy as np
 
 from ..errors import InputError, brief
 from ..losses.registry import HINGE
-from ..pairs.all_pairs import PairList
 from ..pairs.ordered_pairs import OrderedPairs
 from ..problem.penalties import ElasticNet, GroupLasso, Sign, penalty_from
 from ..problem.problem import Problem, Ridge
+from ..problem.risk import least_margin
 from ..problem.tail import Tail
 from ..tools.checks import check_count, check_number
 from ..tools.lossless import as_float64
@@ -58,21 +58,20 @@ def largest_strength(problem: Problem) -> float | None:
     return top if top > 0 else 1.0
 
 
-def lam_grid(problem: Problem, n_lams: int = 20, share: float | None = None) -> np.ndarray:
+def lam_grid(problem: Problem, n_lams: int = 20) -> np.ndarray:
     """Return falling lam, evenly spaced in their logarithm, from the largest to a share of it."""
-    check_count("n_lams", n_lams)
     top = largest_strength(problem)
-    if share is None:
-        # 1e-3: that of a penalty with l1 at this share of its largest strength
-        share = SMALLEST_SHARE if top is None else 1e-3
-    check_number("share", share, 0.0, 1.0)
-    return np.geomspace(1.0, share, n_lams) * (largest_lam(problem) if top is None else top)
+    # 1e-3: a penalty with l1 ends at this share of its largest strength
+    return _spaced(largest_lam(problem), n_lams) if top is None else _spaced(top, n_lams, 1e-3)
 
 
 def grid_below(widest: float, reach: float, n_lams: int) -> np.ndarray:
     """Return the default grid for the widest difference along the mean one; see `largest_lam`."""
-    check_count("n_lams", n_lams)
-    return np.geomspace(1.0, SMALLEST_SHARE, n_lams) * _largest(widest, reach)
+    return _spaced(_largest(widest, reach), n_lams)
+
+
+def _spaced(top: float, n_lams: int, share: float = SMALLEST_SHARE) -> np.ndarray:
+    return np.geomspace(1.0, share, check_count("n_lams", n_lams)) * top
 
 
 def largest_lam(problem: Problem) -> float:
@@ -86,14 +85,9 @@ def largest_lam(problem: Problem) -> float:
     if isinstance(pairs, OrderedPairs):  # no pair has its margin where all scores are zero
         scores = space.scores(space.pull(pairs.sums(np.zeros(pairs.n), HINGE).c))
         widest = float(np.ptp(scores[mass > 0]))
-    elif isinstance(pairs, PairList):
-        scores = space.scores(space.pull(np.where(pairs.positive, mass, -mass)))
-        widest = float(pairs.margins(scores)[pairs.c > 0].max())
     else:
-        positive = pairs.positive
-        scores = space.scores(space.pull(np.where(positive, mass, -mass)))
-        used = mass > 0
-        widest = float(scores[positive & used].max() - scores[~positive & used].min())
+        scores = space.scores(space.pull(np.where(pairs.positive, mass, -mass)))
+        widest = -least_margin(pairs, -scores, -scores)
     return _largest(widest, space.reach)
 
 

@@ -83,15 +83,13 @@ class Request:
             )
         if self.is_partial:
             if self.structure != 0:
-                raise InputError(
-                    "partial AUC (fpr_max, tpr_min) cannot be combined with a structure"
-                )
+                raise InputError("partial AUC (fpr_max, tpr_min) goes with no structure")
             Tail.check(self.pairs, self.loss)
-        if self.is_ordered and self.positive is not None:
-            raise InputError("ordered pairs have no positive label: leave positive out")
-        if self.structure != 0 and isinstance(self.pairs, OrderedPairs):
+        if isinstance(self.pairs, OrderedPairs):
+            if self.positive is not None:
+                raise InputError("ordered pairs have no positive label: leave positive out")
             kinds = int(self.pairs.key.max()) + 1  # keys are ranks without gaps
-            if kinds != 2:
+            if self.structure != 0 and kinds != 2:
                 raise InputError(
                     "the structure is the scatter of two classes, and these ordered pairs have "
                     f"{kinds} kinds of rows: leave structure out"
@@ -171,25 +169,21 @@ class Request:
     @property
     def takes_proof(self) -> bool:
         """Whether a proof file can hold it: linear, hinge and ridge, all or ordered pairs."""
-        held = isinstance(self.pairs, AllPairs | OrderedPairs) and not self.is_partial
-        return held and self._is_simple and self.loss == HINGE
+        return self._is_simple and self.loss == HINGE and not isinstance(self.pairs, PairList)
 
     @property
     def is_plain(self) -> bool:
         """Whether this is linear over all pairs, with the ridge and no structure."""
-        return isinstance(self.pairs, AllPairs) and not self.is_partial and self._is_simple
+        return self._is_simple and isinstance(self.pairs, AllPairs)
 
     @property
     def _is_simple(self) -> bool:
-        ridge = isinstance(self.penalty, Ridge) and self.worst_of is None
-        return ridge and self.is_linear and self.structure == 0
+        whole = not self.is_partial and self.worst_of is None and self.structure == 0
+        return whole and self.is_linear and isinstance(self.penalty, Ridge)
 
     @property
     def is_partial(self) -> bool:
         """Whether only a part of the ROC curve is meant."""
-        rates = self.fpr_max, self.tpr_min
-        if all(type(rate) in (int, float) for rate in rates) and rates == WHOLE_CURVE:
-            return False
         return check_rates(self.fpr_max, self.tpr_min) != WHOLE_CURVE
 
     @property
@@ -203,27 +197,19 @@ class Request:
 
     def pairs_on(self, positive: np.ndarray | None) -> AllPairs | PairList | OrderedPairs:
         """Return the pairs of rows whose positive ones are `positive`, within groups if given."""
-        pairs = self._all_pairs_on(positive)
-        if self.worst_of is None:
-            return pairs
-        assert not isinstance(pairs, PairList)
-        return pairs_within(pairs, self.worst_of)
+        pairs = self._every_pair(positive)
+        return pairs if self.worst_of is None else pairs_within(pairs, self.worst_of)
 
-    def _all_pairs_on(self, positive: np.ndarray | None) -> AllPairs | PairList | OrderedPairs:
-        if isinstance(self.pairs, OrderedPairs):
-            return self.pairs
-        assert positive is not None
-        return self.pairs.on(positive)
+    def _every_pair(self, positive: Any) -> Any:
+        return self.pairs if isinstance(self.pairs, OrderedPairs) else self.pairs.on(positive)
 
     def risk(self, positive: np.ndarray | None) -> Mean | Tail | Worst:
         """Return the risk of rows whose positive ones are `positive`, as `mask` returns them."""
-        pairs = self._all_pairs_on(positive)
+        pairs = self._every_pair(positive)
         if self.worst_of is not None:
-            assert not isinstance(pairs, PairList)
             groups = pairs_of_members(pairs, self.worst_of)
             return Worst(tuple(Mean(group, self.loss) for group in groups))
         if self.is_partial:
-            assert isinstance(pairs, AllPairs)
             return tail_risk(pairs, self.loss, self.fpr_max, self.tpr_min)
         return Mean(pairs, self.loss)
 
@@ -248,16 +234,11 @@ def _pair_mass(pairs: Any) -> tuple[float, float | None]:
     """Return the number of pairs, weights counted as repetitions, and the positive share."""
     if isinstance(pairs, OrderedPairs):
         if pairs.weights.shared:
-            raise InputError(
-                "groups with a share have no number of pairs to convert C by: give lam"
-            )
+            raise InputError("groups with a share have no number of pairs for C: give lam")
         return float(pairs.mass), None
     if isinstance(pairs, PairList):
         if float(np.ptp(pairs.c)) > 1e-12 * float(pairs.c.max()):
-            raise InputError(
-                "a list of pairs with unequal weights has no number of pairs to convert C by: "
-                "give lam"
-            )
+            raise InputError("pairs with unequal weights have no number for C: give lam")
         return pairs.i.size, pairs.n_pos / pairs.n
     a, b = (float(side.sum()) for side in pairs.sides())
     return a * b, a / (a + b)

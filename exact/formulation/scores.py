@@ -24,8 +24,6 @@ from ..certificate.audit import Audit, Rival, audit_of, audit_without_gap, lower
 from ..certificate.certificate import Certificate
 from ..certificate.order import certified_order
 from ..errors import InputError
-from ..pairs.all_pairs import PairList
-from ..pairs.ordered_pairs import OrderedPairs
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..problem.risk import PairRisk
@@ -37,7 +35,6 @@ from ..tools.wording import at_least, at_most
 from .formulation import Formulation
 
 OPEN_SHARE = 1e-6  # largest share of F that what scores leave open may cost; beyond, no gap
-FEW_PAIRS = 1_000_000  # pairs up to which the loss of scores is summed one by one
 NORM_SHARE = 1e-6  # relative error up to which a given norm counts as the least one
 
 
@@ -78,7 +75,7 @@ def fit_scores(task: Formulation, scores: np.ndarray) -> ScoreFit:
         known = _Known(task.lift(least_squares(task.work.space, scores - scores.mean())))
     left, error = _left(space, known.w, scores)
     miss = (float(np.abs(left).max()) + error) * (1 + gamma(8))
-    computed = float(np.max(careful_scores(base, known.w)[1])) * UNIT / LONG_UNIT
+    computed = float(np.max(base.careful_scores(known.w)[1])) * UNIT / LONG_UNIT
     apart = 2 * miss + 2 * computed + printed
     long = scores.astype(np.longdouble)
     centred, top = (long - long.mean()).astype(float), float(np.abs(scores).max())
@@ -137,27 +134,13 @@ def least_squares(space: Space, wanted: np.ndarray) -> np.ndarray:
 
 def _left(space: Space, w: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, float]:
     """Return the centred scores less those of w, and a bound of the error of each."""
-    reached, error = careful_scores(space, w)
+    reached, error = space.careful_scores(w)
     left = scores.astype(np.longdouble) - reached
     left -= left.mean()
     # Two subtractions, and the rounding to float64; any constant may be taken off.
     size = float(np.abs(scores).max() + np.abs(reached).max())
     slip = float(np.max(error)) + 4 * LONG_UNIT * size + 2 * UNIT * float(np.abs(left).max())
     return left.astype(float), slip * (1 + gamma(8))
-
-
-def careful_scores(space: Space, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scores in the long format, and gamma_k sum_j |x_ij| |w_j|, a bound of error."""
-    base = space.unstructured.held
-    scores, error = space.careful_scores(w)
-    if base is None:
-        return scores, error
-    if isinstance(base.X, np.ndarray):
-        size = np.abs(base.X) @ np.abs(w)
-    else:
-        size = np.asarray(abs(base.X) @ np.abs(w)) + float(np.abs(base.offset) @ np.abs(w))
-    size = size * (1 + gamma(base.dim + 8))
-    return scores, np.minimum(error, gamma(2 * base.dim + 8, LONG_UNIT) * size)
 
 
 def _moved(problem: Problem, known: _Known, z: float) -> float:
@@ -278,9 +261,7 @@ def audit_scores(
     kind = "of least norm"
     if norm2 is not None:
         if norm2 < (square - off) * (1 - NORM_SHARE):
-            raise InputError(
-                f"norm2 = {norm2:g} is impossible: the least |f|^2 with these scores is {square:g}"
-            )
+            raise InputError(f"norm2 = {norm2:g} is impossible: the least |f|^2 here is {square:g}")
         if not (abs(norm2 - square) <= NORM_SHARE * square and off <= NORM_SHARE * square):
             square, off, kind = float(norm2), 0.0, f"with |f|^2 = {norm2:.10g}, as given,"
     risk = problem.risk
@@ -315,32 +296,18 @@ def audit_scores(
 
 def loss_of(problem: Problem, scores: np.ndarray) -> Bound:
     """Return the mean loss of scores (n,) as given, and a bound of its rounding. Sums over sorted
-    scores lose digits where scores are far from zero, or one from the others. Few pairs are gone
-    through one by one, in the long format: margins t and 1 - t then err by 2 u (1 + |1 - t|) at
-    most, and all terms are >= 0."""
-    pairs = problem.pairs
-    long = scores.astype(np.longdouble)
-    if problem.n_pairs > FEW_PAIRS or isinstance(pairs, OrderedPairs):
-        centred = long - np.median(long)
-        sums = problem.sums(centred)
-        error = 2 * LONG_UNIT * (np.abs(scores) + abs(float(np.median(scores))))
-        assert isinstance(problem.risk, PairRisk)
-        slip = problem.risk.slip(error, sums.value + sums.value_rounding)
-        plain = problem.sums(scores)
-        return min(
-            Bound(plain.value, plain.value_rounding, plain.excess),
-            Bound(sums.value, sums.value_rounding + slip + gamma(4) * sums.value, sums.excess),
-            key=lambda found: found.error,
-        )
-    if isinstance(pairs, PairList):
-        share, t = pairs.c.astype(np.longdouble), long[pairs.i] - long[pairs.j]
-    else:
-        positive = pairs.positive
-        a, b = (side.astype(np.longdouble) for side in pairs.sides())
-        share = np.outer(a, b) / (a.sum() * b.sum())
-        t = long[positive][:, None] - long[~positive][None, :]
-    value = float((share * problem.loss.value(t)).sum())
-    return Bound(value, (gamma(t.size + 16, LONG_UNIT) + 2 * UNIT) * (1 + 4 * value))
+    scores lose digits where scores are far from zero, or one from the others: so they are summed as
+    given, and in the long format less their median."""
+    risk, median = problem.risk, float(np.median(scores))
+    assert isinstance(risk, PairRisk)
+    plain, sums = risk.sums(scores), risk.sums(scores.astype(np.longdouble) - median)
+    error = 2 * LONG_UNIT * (np.abs(scores) + abs(median))
+    slip = risk.slip(error, sums.value + sums.value_rounding)
+    return min(
+        Bound(plain.value, plain.value_rounding, plain.excess),
+        Bound(sums.value, sums.value_rounding + slip + gamma(4) * sums.value, sums.excess),
+        key=lambda found: found.error,
+    )
 
 
 def _why(fit: ScoreFit) -> str:

@@ -171,11 +171,8 @@ class Logistic(_Convolved):
         return -upper - (1.0 - alpha) * np.log1p(-np.where(alpha < 1, alpha, 0.0))
 
     def beside_step(self, x: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return alpha - step and dual(alpha) - dual(1) step at t = x; see `sums.convolved`.
-
-        The smaller of alpha and 1 - alpha is formed without a subtraction, so that it keeps its
-        relative accuracy.
-        """
+        """Return alpha - step and dual(alpha) - dual(1) step at t = x; see `sums.convolved`. The
+        smaller of alpha and 1 - alpha is formed without a subtraction: it keeps its accuracy."""
         small = np.exp(-np.abs(x))
         small = small / (1.0 + small)
         rest = np.where(step == 0.5, 0.0, np.where(step > 0.5, -small, small))
@@ -188,11 +185,8 @@ class Logistic(_Convolved):
         return bend, x * bend
 
     def remainders(self, h: float) -> tuple[float, float]:
-        """Return what a line of alpha costs within h of t; see `sums.convolved`.
-
-        alpha (1 - alpha) is at least r B there; `docs/certificates.md` has the proof. The last
-        hundredth pays for what theta rounds.
-        """
+        """Return what a line of alpha costs within h of t; see `sums.convolved`. alpha (1 - alpha)
+        is at least r B there [docs/certificates.md]. The last hundredth pays for rounding theta."""
         r = 1 - h - h * h / 4
         return 1 / (6 * r * r), float(np.exp(2 * h)) / (8 * r) * 1.01
 
@@ -224,10 +218,7 @@ class SmoothHinge(_Curved, _Convolved):
     def __post_init__(self) -> None:
         # A narrower one is a hinge to the solvers, a wider one a square.
         if not 1e-3 <= self.corner <= 1e3:
-            raise InputError(
-                f"corner = {self.corner!r}: the smooth hinge's corner is a number between 0.001 "
-                "and 1000"
-            )
+            raise InputError(f"corner = {self.corner!r}: it is a number between 0.001 and 1000")
 
     @property
     def smoothness(self) -> float:
@@ -253,10 +244,7 @@ class SmoothHinge(_Curved, _Convolved):
         return np.clip((1.0 - t) / self.corner, 0.0, 1.0)
 
     def beside_step(self, x: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return alpha - step and dual(alpha) - dual(1) step at t = centre + x.
-
-        See `sums.convolved`.
-        """
+        """Return alpha - step and dual(alpha) - dual(1) step at t = centre + x."""
         alpha = np.clip(0.5 - x / self.corner, 0.0, 1.0)
         return alpha - step, self.dual(alpha) - (1.0 - self.corner / 2.0) * step
 
@@ -297,10 +285,8 @@ class Exponential:
         return np.maximum(0.0, alpha)
 
     def slip(self, mass: np.ndarray, error: np.ndarray, value: float) -> float:
-        """Return what errors of the scores can do to the mean loss: a factor of exp(|e|).
-
-        The error of a pair's margin is at most twice the largest error of a score.
-        """
+        """Return what errors of the scores can do to the mean loss: a factor of exp(|e|), e at most
+        twice the largest error of a score."""
         most = 2.0 * float(np.max(error[mass > 0], initial=0.0))
         if not most <= LARGEST_EXPONENT:
             raise InputError(

@@ -139,24 +139,13 @@ class Minorant:
 
     @classmethod
     def from_scores(
-        cls, problem: Any, scores: np.ndarray, width: float = 0.0, scale: float | None = None
-    ) -> Minorant:
-        """Return the minorant of any scores (n,) at the best scale in [0, 1], or a given one."""
-        scores = np.asarray(scores, dtype=float)
-        sums = problem.risk.careful_sums(scores, width)
-        return cls.of_sums(problem, sums, scores, width, scale)
-
-    @classmethod
-    def of_sums(
-        cls,
-        problem: Any,
-        sums: PairSums,
-        scores: np.ndarray,
-        width: float,
-        scale: float | None = None,
-    ) -> Minorant:
-        """Return what `from_scores` returns, given the `sums` at these scores and width."""
-        risk = problem.risk
+        cls, problem: Any, scores: np.ndarray, width: float = 0.0, scale: float | None = None,
+        sums: PairSums | None = None,
+    ) -> Minorant:  # fmt: skip
+        """Return the minorant of any scores (n,) at the best scale in [0, 1], or a given one;
+        `sums`, where the caller has them, are those of the risk there."""
+        risk, scores = problem.risk, np.asarray(scores, dtype=float)
+        sums = risk.careful_sums(scores, width) if sums is None else sums
         if scale is None:
             linear, square = risk.shrunk_dual(sums)
             scale = float(problem.penalty.best_scale(problem.space, sums.c, linear, square))
@@ -168,10 +157,8 @@ class Minorant:
         return problem.risk.minorant(Marginals(u, v))
 
     def renewed(self, problem: Any, sums: PairSums | None = None) -> Minorant:
-        """Return this minorant made again from its evidence, so that no claim in it is trusted.
-
-        `sums`, where the caller has them, are those of the risk at the evidence's scores and width.
-        """
+        """Return this minorant made again from its evidence, so that no claim in it is trusted;
+        `sums` are those of the risk at the evidence's scores and width."""
         evidence = self.evidence
         if evidence is None:
             if not isinstance(problem.pairs, Labelled):
@@ -181,8 +168,7 @@ class Minorant:
                 sizes = f"{self.c.size} rows does not belong to a problem of {positive.size}"
                 raise InputError(f"a witness of {sizes}")
             evidence = Marginals(self.c[positive], -self.c[~positive])
-        risk = problem.risk
-        return risk.minorant(evidence) if sums is None else risk.minorant(evidence, sums)
+        return problem.risk.minorant(evidence, sums)
 
 
 def mixed(risk: Risk, mix: Mix) -> Minorant:

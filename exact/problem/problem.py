@@ -93,13 +93,7 @@ class Problem:
 
     @property
     def lam(self) -> float:
-        """The ridge's weight.
-
-        Raises
-        ------
-        InputError
-            If the penalty is not the ridge: whoever asks for lam would leave the rest of it out.
-        """
+        """The ridge's weight; `InputError` for another penalty, whose rest would be left out."""
         if not isinstance(self.penalty, Ridge):
             raise InputError(f"this needs the ridge penalty, not {brief(self.penalty)}")
         return self.penalty.l2
@@ -114,10 +108,8 @@ class Problem:
         return replace(self, risk=Mean(bound, self.loss))
 
     def named_rows(self) -> Problem:
-        """Return the same problem over the rows that its pairs name, if these are half at most.
-
-        F, its gradient and its optimum are the same in the same coordinates; so is each alpha.
-        """
+        """Return the same problem over the rows that its pairs name, if these are half at most: F
+        is the same in the same coordinates, and so is each alpha."""
         rows = self.space.given
         if not isinstance(self.pairs, PairList) or rows is None:
             return self
@@ -130,7 +122,7 @@ class Problem:
             return self
         return self.on_rows(space, self.pairs.among(named))
 
-    def on_rows(self, space: Space, pairs: AllPairs | PairList) -> Problem:
+    def on_rows(self, space: Space, pairs: Any) -> Problem:
         """Return the same loss and penalty for other rows and their pairs."""
         return replace(self, space=space, risk=Mean(pairs, self.loss))
 
@@ -146,9 +138,7 @@ class Problem:
         """Return `w` as a finite float vector of the space's dimension, or raise `InputError`."""
         vector = as_float64(w, "the weights")
         if vector.shape != (self.space.dim,):
-            raise InputError(
-                f"the space has {self.space.dim} coordinates, the weights shape {vector.shape}"
-            )
+            raise InputError(f"{self.space.dim} coordinates, the weights shape {vector.shape}")
         if not np.isfinite(vector).all():
             at = int(np.flatnonzero(~np.isfinite(vector))[0])
             raise InputError(f"weight {at} is {vector[at]}: weights must be finite")

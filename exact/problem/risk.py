@@ -29,7 +29,7 @@ from ..pairs.ordered_pairs import WEIGHT_UNITS, OrderedPairs
 from ..pairs.partitioned_pairs import PartitionedOrder, PartitionedPairs
 from ..sums.assembled import PairSums
 from ..sums.convolved import LARGEST_SCORE
-from ..tools.checks import check_count
+from ..tools.checks import check_count, check_number
 from ..tools.rounding import UNIT, Bound, gamma, short_chain, short_sum, unit_of
 from .minorant import Alpha, Evidence, Marginals, Minorant, Mix, Risk, Scores, Weights, mixed
 
@@ -41,21 +41,32 @@ NEEDED = ("n", "count", "sums", "row_mass")  # what a set of pairs must have
 class PairRisk(Risk):
     """Base of the risks made of losses of pairs: what follows from `sums` and the loss."""
 
-    @property
-    def _loss(self) -> Loss:
-        return self.loss  # type: ignore[attr-defined]
+    loss: Loss
 
     def careful_sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
         """Return the sums in the long format where they then round less, while n is moderate."""
         width = check_width(width)
         return self.sums(scores.astype(float if self.plain else np.longdouble), width)
 
+    def upper(self, scores: np.ndarray, error: np.ndarray, sums: PairSums | None = None) -> Bound:
+        sums = self.sums(scores) if sums is None else sums
+        slip = self.slip(error, sums.value + sums.value_rounding)
+        return Bound(sums.value, sums.value_rounding + slip, sums.excess)
+
     def slip(self, error: np.ndarray, upper: float) -> float:
-        """Return what errors (n,) of the scores can do to U, which is at most `upper`."""
+        """Return what errors (n,) of the scores can do to U, which is at most `upper`; sums
+        over rows round too. See `losses.loss.loss_slip`."""
+        mass, terms = self._weighed(error)
+        up = 1 + gamma(terms + 16)
+        slip = loss_slip(self.loss, mass, error * up, max(upper, 0.0) * up)
+        return slip * up * (1 + gamma(8))
+
+    def _weighed(self, error: np.ndarray) -> tuple[np.ndarray, int]:
+        """Return what each row weighs where errors (n,) cost the most, and how many terms round."""
         raise InputError(f"{self!r} does not bound errors of scores: give the weights")
 
     def shrunk_dual(self, sums: PairSums) -> tuple[float, float]:
-        return shrunk_dual(self._loss, sums.total, sums.conjugate)
+        return shrunk_dual(self.loss, sums.total, sums.conjugate)
 
     def minorant(self, evidence: Evidence, sums: PairSums | None = None) -> Minorant:
         """Return the minorant at the scores of the evidence, or a mixture; refuse other evidence.
@@ -64,7 +75,7 @@ class PairRisk(Risk):
             width = check_width(evidence.width)
             scores = np.asarray(evidence.scores, dtype=float)
             sums = self.careful_sums(scores, width) if sums is None else sums
-            return of_scores(self._loss, evidence, sums)
+            return of_scores(self.loss, evidence, sums)
         if isinstance(evidence, Mix):
             return mixed(self, evidence)
         kind = type(evidence).__name__
@@ -138,22 +149,17 @@ class Mean(PairRisk):
             slack = 8 * unit_of(scores) * (1 + float(np.abs(scores).max()) + float(moved.max()))
             if least_margin(self.pairs, scores - moved, scores + moved) >= 1 + slack:
                 return Bound(0.0, 0.0)
-        slip = self.slip(error, sums.value + sums.value_rounding)
-        return Bound(sums.value, sums.value_rounding + slip, sums.excess)
+        return super().upper(scores, error, sums)
 
     def slip(self, error: np.ndarray, upper: float) -> float:
-        """Return what errors (n,) of the scores can do to U; see `losses.loss.loss_slip`.
-
-        `upper` is at least U without the errors. The sums over rows round too.
-        """
         top = 2 * float(error.max()) * (1 + gamma(8))  # no pair's margin moves further
         if self.n > LONG_ROWS and self.loss.lipschitz * top <= NEGLIGIBLE * max(upper, 0.0):
             return self.loss.lipschitz * top * (1 + gamma(8))
-        mass = self.pairs.row_mass()
+        return super().slip(error, upper)
+
+    def _weighed(self, error: np.ndarray) -> tuple[np.ndarray, int]:
         listed = self.pairs.i.size if isinstance(self.pairs, PairList) else 0
-        up = 1 + gamma(self.n + listed + 16)
-        slip = loss_slip(self.loss, mass, error * up, max(upper, 0.0) * up)
-        return slip * up * (1 + gamma(8))
+        return self.pairs.row_mass(), self.n + listed
 
     def minorant(self, evidence: Evidence, sums: PairSums | None = None) -> Minorant:
         """Return the minorant of any kind of evidence that this loss and these pairs can use."""
@@ -201,9 +207,7 @@ def check_scale(scale: float) -> float:
 
 def check_width(width: float) -> float:
     """Return `width` as a float; `InputError` unless it is a number from 0 to `LARGEST_SCORE`."""
-    if np.ndim(width) or not 0 <= float(width) <= LARGEST_SCORE:
-        raise InputError(f"width must be >= 0 and at most {LARGEST_SCORE:g}, not {width}")
-    return float(width)
+    return check_number("width", width, 0.0, LARGEST_SCORE, closed="both")
 
 
 def of_scores(loss: Loss, evidence: Scores, sums: PairSums) -> Minorant:
@@ -228,10 +232,7 @@ def of_marginals(pairs: Any, loss: Loss, evidence: Marginals) -> Minorant:
     whether they are feasible."""
     ordered = isinstance(pairs, OrderedPairs)
     if loss != HINGE or not (ordered or isinstance(pairs, AllPairs)):
-        raise InputError(
-            "marginals prove a bound only for the hinge over all pairs: "
-            "for another loss or a pair list give the scores or the alpha"
-        )
+        raise InputError("marginals prove a bound only for the hinge over all pairs: give scores")
     u, v = np.asarray(evidence.u, dtype=float), np.asarray(evidence.v, dtype=float)
     sizes = (pairs.n, pairs.n) if ordered else (pairs.n_pos, pairs.n_neg)
     if u.shape != sizes[:1] or v.shape != sizes[1:]:
@@ -309,8 +310,6 @@ def of_weights(pairs: Any, loss: Loss, evidence: Weights) -> Minorant:
     bins, half = check_count("bins", evidence.bins), check_count("half", evidence.half, 0)
     # A dual part is concave with dual(0) >= 0: s alpha has at least s times the conjugate sum.
     if loss != HINGE and (half or (scale != 1.0 and not apart)):
-        raise InputError(
-            "only for the hinge over all pairs has a binned dual point a width or scale"
-        )
+        raise InputError("only the hinge over all pairs has dual points with a width or scale")
     same = Weights(evidence.w, bins, half, scale)
     return Minorant(np.zeros(0), np.nan, evidence=same)

@@ -1,34 +1,18 @@
 """Everybody's scaling of the pairwise objective, converted to the house's lam and back.
 
-The house: lam/2 |f|^2 + mean over pairs. N is the number of pairs, n_pos n_neg or as drawn.
-
-| convention | objective | lam |
-|---|---|---|
-| auc-svm [SAUC, eq. (2)] | 1/2 |w|^2 + C sum hinge | 1 / (C N) |
-| nonlinear-1, nonlinear-2 [Nonlinear, eq. (3), eq. (5)] | 1/2 |w|^2 + C sum hinge^p | 1 / (C N) |
-| prsvm | 1/2 |w|^2 + C/2 sum hinge^2 | 2 / (C N) |
-| liblinear-ranksvm | 1/2 |w|^2 + C sum hinge^2 | 1 / (C N) |
-| svm-rank | 1/2 |w|^2 + C sum hinge (one query, swapped pairs) | 1 / (C N) |
-| scikit-learn | 1/2 |w|^2 + C sum hinge^2 or hinge: LinearSVC on x_i - x_j | 1 / (C N) |
-| scikit-survival | 1/2 |w|^2 + C/2 sum hinge^2: FastSurvivalSVM, C its alpha | 2 / (C N) |
-| scikit-survival-hinge | 1/2 |w|^2 + C sum hinge: HingeLossSurvivalSVM, C its alpha | 1 / (C N) |
-| dlib | 1/2 |w|^2 + C mean hinge | 1 / C |
-| roclab | lam/2 |w|^2 + mean hinge or hinge^2, C read as lam | C |
-| torch, LibAUC | mean hinge, hinge^2 or logistic + C/2 |w|^2, C the weight decay | C |
-| knn [SAUC, Section 4] | 1/2 |w|^2 + C sum over the N_s near pairs | 1 / (C N_s) |
-| sht-authors | r (1 - r) mean square + C/2 |w|^2 | C / (r (1 - r)) |
+The house: lam/2 |f|^2 + mean over pairs. N is the number of pairs, n_pos n_neg or as drawn. Of a
+sum over pairs lam is 1 / (C N), or 2 / (C N) where C/2 stands before it; of a mean 1 / C; and where
+C stands before the penalty, C.
 
 LinearSVC is meant with `fit_intercept=False` on one difference a pair. Where each pair is there
 twice, as x_i - x_j and x_j - x_i, its C counts double. A last weight of w that belongs to a
 constant feature, an intercept, cancels in every pair.
 
 scikit-survival [Poelsterl, Navab and Katouzian, ECML PKDD 2015, eq. (4) at r = 1] sums over the
-comparable pairs. Divide 1/2 |w|^2 + C/2 sum hinge^2 by C N / 2: the sum becomes the mean, and
-1/2 |w|^2 becomes 1 / (C N) |w|^2 = lam/2 |w|^2 with lam = 2 / (C N). Division by C N does the same
-for the hinge. `FastSurvivalSVM` is meant with `rank_ratio=1` and no two equal times, of which it
-orders some at random; its `coef_` has the opposite sign, since it predicts survival time inside.
-`HingeLossSurvivalSVM` is meant with `pairs="all"` and the linear kernel, where w is
--(coef_ @ X)[0].
+comparable pairs; C is its alpha. `FastSurvivalSVM` is meant with `rank_ratio=1` and no two equal
+times, of which it orders some at random; its `coef_` has the opposite sign, since it predicts
+survival time inside. `HingeLossSurvivalSVM` is meant with `pairs="all"` and the linear kernel,
+where w is -(coef_ @ X)[0].
 
 A linear booster of XGBoost has no constant of its own kind here, since its penalty counts rows:
 see `validation.files.models`.
@@ -53,21 +37,23 @@ class Scaling:
     factor: float = 1.0
 
 
+BOTH = "hinge", "squared_hinge"
+
 SCALINGS: dict[str, Scaling] = {
-    "auc-svm": Scaling(("hinge",)),
-    "nonlinear-1": Scaling(("hinge",)),
-    "nonlinear-2": Scaling(("squared_hinge",)),
-    "prsvm": Scaling(("squared_hinge",), factor=2.0),
-    "liblinear-ranksvm": Scaling(("squared_hinge",)),
-    "svm-rank": Scaling(("hinge",)),
-    "scikit-learn": Scaling(("squared_hinge", "hinge")),
-    "scikit-survival": Scaling(("squared_hinge",), factor=2.0),
-    "scikit-survival-hinge": Scaling(("hinge",)),
-    "dlib": Scaling(("hinge",), _MEAN),
-    "roclab": Scaling(("hinge", "squared_hinge"), _PENALTY),
-    "torch": Scaling(("hinge", "squared_hinge", "logistic"), _PENALTY),
-    "knn": Scaling(("hinge",)),
-    "sht-authors": Scaling(("square",), _PENALTY),
+    "auc-svm": Scaling(("hinge",)),  # 1/2 |w|^2 + C sum hinge [SAUC, eq. (2)]
+    "nonlinear-1": Scaling(("hinge",)),  # the same [Nonlinear, eq. (3)]
+    "nonlinear-2": Scaling(("squared_hinge",)),  # 1/2 |w|^2 + C sum hinge^2 [Nonlinear, eq. (5)]
+    "prsvm": Scaling(("squared_hinge",), factor=2.0),  # 1/2 |w|^2 + C/2 sum hinge^2
+    "liblinear-ranksvm": Scaling(("squared_hinge",)),  # 1/2 |w|^2 + C sum hinge^2
+    "svm-rank": Scaling(("hinge",)),  # 1/2 |w|^2 + C sum hinge (one query, swapped pairs)
+    "scikit-learn": Scaling(BOTH[::-1]),  # 1/2 |w|^2 + C sum: LinearSVC on x_i - x_j
+    "scikit-survival": Scaling(("squared_hinge",), factor=2.0),  # 1/2 |w|^2 + C/2 sum hinge^2
+    "scikit-survival-hinge": Scaling(("hinge",)),  # 1/2 |w|^2 + C sum hinge
+    "dlib": Scaling(("hinge",), _MEAN),  # 1/2 |w|^2 + C mean hinge
+    "roclab": Scaling(BOTH, _PENALTY),  # lam/2 |w|^2 + mean, C read as lam
+    "torch": Scaling((*BOTH, "logistic"), _PENALTY),  # mean + C/2 |w|^2, C the weight decay; LibAUC
+    "knn": Scaling(("hinge",)),  # 1/2 |w|^2 + C sum over the near pairs [SAUC, Section 4]
+    "sht-authors": Scaling(("square",), _PENALTY),  # r (1 - r) mean square + C/2 |w|^2
 }
 
 ALIASES = {  # other names that people write
@@ -125,8 +111,8 @@ def lam_from_C(
         For C <= 0, an unknown convention, or a missing share.
     """
     C = check_number("C", C)
-    factor = _factor(convention, n_pairs, share_pos)
-    return C * factor if _direct(convention) else factor / C
+    factor, direct = _rule(convention, n_pairs, share_pos)
+    return C * factor if direct else factor / C
 
 
 def C_from_lam(
@@ -137,8 +123,8 @@ def C_from_lam(
     Arguments as for `lam_from_C`, which it inverts; it raises the same errors.
     """
     lam = check_number("lam", lam)
-    factor = _factor(convention, n_pairs, share_pos)
-    return lam / factor if _direct(convention) else factor / lam
+    factor, direct = _rule(convention, n_pairs, share_pos)
+    return lam / factor if direct else factor / lam
 
 
 def objective_scale(
@@ -147,21 +133,20 @@ def objective_scale(
     """Return what our objective and its gaps are multiplied by to be the convention's. Arguments
     and errors are those of `lam_from_C`."""
     lam = lam_from_C(C, n_pairs, convention, share_pos)
-    return 1.0 / (_factor(convention, n_pairs, share_pos) if _direct(convention) else lam)
+    factor, direct = _rule(convention, n_pairs, share_pos)
+    return 1.0 / (factor if direct else lam)
 
 
-def _direct(convention: str) -> bool:
-    """Whether the convention's number grows with the penalty."""
-    return SCALINGS[convention_name(convention)].of == _PENALTY
-
-
-def _factor(convention: str, n_pairs: float, share_pos: float | None) -> float:
+def _rule(convention: str, n_pairs: float, share_pos: float | None) -> tuple[float, bool]:
+    """Return the factor with which lam is C * factor, and true, or factor / C, and false."""
     name = convention_name(convention)
     if not n_pairs > 0:
         raise InputError(f"n_pairs must be > 0, not {brief(n_pairs)}")
+    scaling, factor = SCALINGS[name], 1.0
     if name == "sht-authors":
         if share_pos is None or not 0 < share_pos < 1:
             raise InputError("sht-authors needs share_pos = n_pos / n between 0 and 1")
-        return 1.0 / (share_pos * (1.0 - share_pos))
-    scaling = SCALINGS[name]
-    return scaling.factor / n_pairs if scaling.of == _SUM else 1.0
+        factor = 1.0 / (share_pos * (1.0 - share_pos))
+    elif scaling.of == _SUM:
+        factor = scaling.factor / n_pairs
+    return factor, scaling.of == _PENALTY

@@ -29,8 +29,7 @@ def starting_sample(problem: Problem) -> Problem | None:
     if not isinstance(problem.pairs, AllPairs) or problem.n < LARGE * least:
         return None
     # 100: most rows of a sample, in least ones: more say no more
-    sample = subsample(problem, max(least, min(problem.n // THINNING, 100 * least)))
-    return sample if sample.n < problem.n else None
+    return subsample(problem, max(least, min(problem.n // THINNING, 100 * least)))
 
 
 def part_of(problem: Problem) -> Problem | None:
@@ -38,19 +37,15 @@ def part_of(problem: Problem) -> Problem | None:
     space = problem.space
     if isinstance(problem.risk, Tail):
         return _part_of_tail(problem, problem.risk)
-    pairs = problem.pairs
+    pairs, found = problem.pairs, None
     size = max(problem.n // THINNING, LEAST_ROWS, ROWS_PER_COORDINATE * space.dim)
     if problem.n < max(FEWEST, 4 * size) or space.held is None:
         return None
     if isinstance(pairs, AllPairs):
-        sample = subsample(problem, size)
-        return sample if sample.n < problem.n else None
-    if not isinstance(pairs, OrderedPairs):
-        return None
-    found = pairs.part(size, np.random.default_rng(0))
-    if found is None:
-        return None
-    return Problem(Rows(space.held.raw[found[0]]), Mean(found[1], problem.loss), problem.penalty)
+        return subsample(problem, size)
+    if isinstance(pairs, OrderedPairs):
+        found = pairs.part(size, np.random.default_rng(0))
+    return None if found is None else problem.on_rows(Rows(space.held.raw[found[0]]), found[1])
 
 
 def _part_of_tail(problem: Problem, risk: Tail) -> Problem | None:
@@ -60,7 +55,7 @@ def _part_of_tail(problem: Problem, risk: Tail) -> Problem | None:
         return None
     pairs = risk.mean.pairs
     wanted = _wanted(pairs.n_pos, pairs.n_neg, size)
-    index = _thinned(problem, risk.positive, *wanted)
+    index = _thinned(problem, risk.positive, wanted)
     few = AllPairs(form=pairs.form).on(risk.positive[index])
     # The parts in thousandths: sums of row weights stay whole numbers.
     kp, kq = (
@@ -82,15 +77,9 @@ def held_part(problem: Problem) -> Problem:
     """Return a sample, held in memory, of rows in blocks or partitions; all of them where few."""
     space = problem.space.grouped
     if space is None:
-        sample = starting_sample(problem)
-        if sample is not None:
-            return sample
-        if problem.space.apart is not None:
-            return from_partitions(problem, 1.0, 1.0)
-        if not problem.space.in_blocks:
-            return problem
-        rows = problem.space.rows(np.arange(problem.n))
-        return problem.over(Rows(rows, check=False, centred=True))
+        held = starting_sample(problem) or subsample(problem, problem.n)
+        assert held is not None  # all rows have some of weight
+        return held
     size = max(problem.n // THINNING, 4 * LEAST_ROWS, 10 * ROWS_PER_COORDINATE * space.dim)
     size = min(size, 50_000_000 // space.dim)  # numbers in the rows of a sample of groups (400 MB)
     for drawn in (space.drawn_groups(size),) if 2 * size < problem.n else ():
@@ -102,44 +91,36 @@ def held_part(problem: Problem) -> Problem:
 
 def _of_groups(problem: Problem, drawn: Drawn) -> Problem:
     pairs = OrderedPairs(drawn.group, drawn.key, drawn.weight, drawn.weight)
-    return Problem(Rows(drawn.rows), Mean(pairs, problem.loss), problem.penalty)
+    return problem.on_rows(Rows(drawn.rows), pairs)
 
 
-def subsample(problem: Problem, size: int) -> Problem:
-    """Return the problem over about `size` rows, each class thinned evenly."""
-    assert isinstance(problem.pairs, AllPairs)
-    wanted = _wanted(problem.n_pos, problem.n_neg, size)
-    if problem.space.apart is not None:
-        return from_partitions(problem, *wanted)
-    index = _thinned(problem, problem.pairs.positive, *wanted)
-    weight = None if problem.pairs.weight is None else problem.pairs.weight[index]
-    positive = problem.pairs.positive[index]
+def subsample(problem: Problem, size: int) -> Problem | None:
+    """Return the problem over about `size` rows, each class thinned evenly, held in memory; None
+    where the rows with a weight above 0 are too few for that."""
+    pairs, space, wanted = problem.pairs, problem.space, _wanted(problem.n_pos, problem.n_neg, size)
+    if space.apart is not None:
+        found, positive, weight, *_ = space.apart.drawn(*wanted[::-1])
+        rows = Rows(found - space.apart.offset)
+    else:
+        index = _thinned(problem, pairs.positive, wanted)
+        positive, weight = pairs.positive[index], pairs.weight
+        weight = None if weight is None else weight[index]
+        rows = Rows(space.rows(index), check=False, centred=True)
     if weight is not None and not (weight[positive].any() and weight[~positive].any()):
-        return problem
-    rows = problem.space.rows(index)
-    return problem.on_rows(Rows(rows, check=False, centred=True), AllPairs(weight).on(positive))
+        if space.apart is not None:
+            raise InputError("the rows with a weight above 0 are so few that a sample has none")
+        return None
+    return problem.on_rows(rows, AllPairs(weight).on(positive))
 
 
-def from_partitions(problem: Problem, share_pos: float, share_neg: float) -> Problem:
-    """Return the problem over a share of each class of rows in partitions."""
-    space = problem.space.apart
-    assert space is not None
-    rows, positive, weight, *_ = space.drawn(share_neg, share_pos)
-    if weight is not None and not (weight[positive].any() and weight[~positive].any()):
-        raise InputError("the rows with a weight above 0 are so few that a sample has none")
-    return problem.on_rows(Rows(rows - space.offset), AllPairs(weight).on(positive))
-
-
-def _thinned(
-    problem: Problem, is_positive: np.ndarray, share_pos: float, share_neg: float
-) -> np.ndarray:
+def _thinned(problem: Problem, is_positive: np.ndarray, wanted: tuple[float, float]) -> np.ndarray:
     """Return ascending row numbers: of each class every k-th row, the first always."""
     chosen: list[np.ndarray] = []
-    seen_pos = seen_neg = 0
+    seen = [0, 0]
     for rows in problem.space.blocks():
         positive = is_positive[rows]
-        plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
-        chosen.append(rows.start + plus[marks(seen_pos, plus.size, share_pos)])
-        chosen.append(rows.start + minus[marks(seen_neg, minus.size, share_neg)])
-        seen_pos, seen_neg = seen_pos + plus.size, seen_neg + minus.size
+        for side, own in enumerate((positive, ~positive)):
+            at = np.flatnonzero(own)
+            chosen.append(rows.start + at[marks(seen[side], at.size, wanted[side])])
+            seen[side] += at.size
     return np.sort(np.concatenate(chosen))

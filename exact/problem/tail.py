@@ -21,13 +21,13 @@ from numbers import Real
 import numpy as np
 
 from ..errors import InputError, brief
-from ..losses.loss import Loss, loss_slip
+from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs
 from ..sums.assembled import PairSums
 from ..sums.largest_rows import Chosen, candidates, exact_sum, highest
 from ..tools.checks import as_float_scores, check_scores
 from ..tools.exact_numbers import float_below
-from ..tools.rounding import UNIT, Bound, gamma
+from ..tools.rounding import UNIT, gamma
 from .risk import LONG_ROWS, Mean, PairRisk
 
 
@@ -60,9 +60,7 @@ class Tail(PairRisk):
         for name, given, most in (("kp", self.kp, pairs.n_pos), ("kq", self.kq, pairs.n_neg)):
             k = Fraction(given)
             if not 1 <= k <= most:
-                raise InputError(
-                    f"{name} = {float(k):g}: the rows of a class that count are from 1 to {most}"
-                )
+                raise InputError(f"{name} = {float(k):g}: from 1 to {most} rows of a class count")
             object.__setattr__(self, name, k)
 
     @staticmethod
@@ -77,8 +75,7 @@ class Tail(PairRisk):
             raise InputError("partial AUC is over rows without weights: leave sample_weight out")
         if not loss.nonincreasing:
             raise InputError(
-                f"partial AUC needs a loss that never grows with the margin: {loss.name} "
-                "does, so that the worst pairs would not be those of the lowest positives"
+                f"partial AUC needs a loss that never grows with the margin: {loss.name} does"
             )
 
     @property
@@ -87,7 +84,7 @@ class Tail(PairRisk):
 
     def __repr__(self) -> str:
         counts = f"{float(self.kp):g} positive and {float(self.kq):g} negative rows"
-        return f"partial AUC ({self.mean.loss.name}, the worst {counts})"
+        return f"partial AUC ({self.loss.name}, the worst {counts})"
 
     @property
     def positive(self) -> np.ndarray:
@@ -95,12 +92,9 @@ class Tail(PairRisk):
         return self.mean.pairs.positive
 
     def share(self, p: np.ndarray, q: np.ndarray) -> float:
-        """Return the largest s, rounded down, with s (mean over the weighted pairs) <= U.
-
-        Weights p, in any unit, are p / sum p of a distribution; times kp' = min(kp, sum p / max p)
-        they are feasible, so that s = kp' kq' / (kp kq). Weights that add up to at least kp times
-        the largest of them have s = 1.
-        """
+        """Return the largest s, rounded down, with s (mean over the weighted pairs) <= U. Weights
+        p, in any unit, are p / sum p of a distribution; times kp' = min(kp, sum p / max p) they are
+        feasible, so that s = kp' kq' / (kp kq)."""
         share = Fraction(1)
         for side, k in ((p, self.kp), (q, self.kq)):
             top = Fraction(float(side.max()))
@@ -112,7 +106,7 @@ class Tail(PairRisk):
         check_scores(scores, self.positive)
         scores = as_float_scores(scores)
         if self.kp + self.kq == self.n:
-            return self.mean.pairs.sums(scores, self.mean.loss, width)
+            return self.mean.pairs.sums(scores, self.loss, width)
         near = self._near(scores, max(width, 0.0))
         found = self._weighted(scores, self.chosen(scores, 0.0, near), width)
         if width <= 0:
@@ -135,11 +129,8 @@ class Tail(PairRisk):
     def chosen(
         self, scores: np.ndarray, width: float, near: list[np.ndarray] | None = None
     ) -> list[Chosen]:
-        """Return the rows of each class that weigh something, and their weights.
-
-        At width 0 the worst rows; else the weight rises from zero to one over this range of scores.
-        Outside of `near` no row weighs anything.
-        """
+        """Return the rows of each class that weigh something, and their weights, which rise from
+        zero to one over this range of scores. Outside of `near` no row weighs anything."""
         found = []
         every = [rows for rows, _, _ in self._sides]
         for among, (_, k, sign) in zip(near or every, self._sides, strict=True):
@@ -152,40 +143,28 @@ class Tail(PairRisk):
         return self.n > LONG_ROWS or self.mean.pairs.form == "binned"
 
     @property
-    def _loss(self) -> Loss:
+    def loss(self) -> Loss:
         return self.mean.loss
 
-    def upper(self, scores: np.ndarray, error: np.ndarray, sums: PairSums | None = None) -> Bound:
-        sums = self.sums(scores) if sums is None else sums
-        slip = self.slip(error, sums.value + sums.value_rounding)
-        return Bound(sums.value, sums.value_rounding + slip, sums.excess)
-
-    def slip(self, error: np.ndarray, upper: float) -> float:
-        """Return what errors (n,) of the scores can do to U.
-
-        The rows of largest error need not be those that count now: others can take their place. So
-        it is what errors do to a mean over the kp positives and the kq negatives of largest error.
-        """
+    def _weighed(self, error: np.ndarray) -> tuple[np.ndarray, int]:
+        """The rows of largest error need not be those that count now: others can take their place.
+        So the mean is over the kp positives and the kq negatives of largest error."""
         mass = np.zeros(self.n)
         for rows, k, _ in self._sides:
             worst, weights = highest(error[rows], k, 0.0)
             mass[rows[worst]] = weights / (weights.sum() * (1 - gamma(self.n + 8)))
-        up = 1 + gamma(self.n + 16)
-        slip = loss_slip(self.mean.loss, mass, error * up, max(upper, 0.0) * up)
-        return slip * up * (1 + gamma(8))
+        return mass, self.n
 
     def _weighted(self, scores: np.ndarray, chosen: list[Chosen], width: float) -> PairSums:
-        """Return the sums over all pairs of the chosen rows, shared out as a minorant.
-
-        Rows that weigh nothing are not among them, so that equal weights are summed as counts.
-        """
+        """Return the sums over all pairs of the chosen rows, shared out as a minorant. Rows that
+        weigh nothing are not among them, so that equal weights are summed as counts."""
         (up, p), (low, q) = chosen
         used, share = np.concatenate([up, low]), self.share(p, q)
         whole = all(side.min() == side.max() for side in (p, q))
         form, bins = self.mean.pairs.form, self.mean.pairs.bins
         weights = None if whole else np.concatenate([p, q])
         pairs = AllPairs(weights, form=form, bins=bins).on(np.arange(used.size) < up.size)
-        sums = pairs.sums(scores[used], self.mean.loss, width)
+        sums = pairs.sums(scores[used], self.loss, width)
         c = np.zeros(self.n)
         c[used] = share * sums.c
         # A boundary row's weight is right to a unit where it is not a whole number.

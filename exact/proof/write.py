@@ -108,16 +108,15 @@ def write_proof(
     lam = Ridge(lam).lam
     if qid is None and time is None and event is None:
         mask, label, _ = split_labels(y, positive)
-        return _write(Path(path), as_rows(X), mask, label, lam, solution, sample_weight)
+        return _write(path, X, lam, solution, mask, sample_weight, {"positive": label})
     pairs = ordered_pairs_of(y, qid, time, event, sample_weight)
     kind = "survival" if qid is None else "query"
     seen = np.ones(pairs.n) if event is None else event
     held = {"time": time, "event": seen} if qid is None else {"y": y, "qid": qid}
     data = {name: np.asarray(column) for name, column in held.items()}
     data |= {name: np.asarray(x.tolist()) for name, x in data.items() if x.dtype.kind == "O"}
-    order = check_proof.ordering(kind, data, {}, {})
-    order_given = _Ordered(kind, order, pairs)
-    return _write(Path(path), as_rows(X), order_given, None, lam, solution, sample_weight)
+    columns = check_proof.ordering(kind, data, {}, {})
+    return _write(path, X, lam, solution, columns, sample_weight, {"pairs": kind}, pairs)
 
 
 def write_proof_of(problem: Problem, solution: Solution, path: str | Path) -> Proof:
@@ -142,9 +141,7 @@ def write_proof_of(problem: Problem, solution: Solution, path: str | Path) -> Pr
     """
     pairs = problem.pairs
     if problem.loss != HINGE or not isinstance(pairs, AllPairs | OrderedPairs):
-        raise InputError(
-            "a proof file is for the hinge over all or ordered pairs, not another loss or a list"
-        )
+        raise InputError("a proof file is for the hinge, not another loss or a list of pairs")
     space = problem.space
     source: object = space.source
     if source is None:
@@ -152,65 +149,35 @@ def write_proof_of(problem: Problem, solution: Solution, path: str | Path) -> Pr
             "a proof file is for linear rows: write the features of a kernel or a structure as "
             "rows, and prove the problem over them"
         )
-    label, weight = True, None
+    given = path, source, problem.lam, solution
     if isinstance(pairs, OrderedPairs):
-        columns, weight = columns_of(pairs)
-        order_given, label = _Ordered("ordered", columns, pairs), None
-    else:
-        order_given, weight = pairs.positive, pairs.weight
-    return _write(Path(path), as_rows(source), order_given, label, problem.lam, solution, weight)
-
-
-@dataclass(frozen=True, eq=False)
-class _Ordered:
-    """Ordered pairs, and the columns of the data that say them to the checker."""
-
-    kind: str
-    columns: Columns
-    pairs: OrderedPairs
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """One entry a row."""
-        return (self.pairs.n,)
+        return _write(*given, *columns_of(pairs), {"pairs": "ordered"}, pairs)
+    return _write(*given, pairs.positive, pairs.weight, {"positive": True})
 
 
 def _write(
-    path: Path,
-    X: np.ndarray | RowBlocks,
-    order_given: np.ndarray | _Ordered,
-    label: object,
-    lam: float,
-    solution: Solution,
-    weight: object,
-) -> Proof:
+    path: str | Path, source: object, lam: float, solution: Solution, order: Any, weight: object,
+    named: dict[str, Any], pairs: OrderedPairs | None = None,
+) -> Proof:  # fmt: skip
+    """Write the proof over classes, `order` the mask, or over ordered pairs, `order` their columns
+    as the checker has them; `named` says which pairs."""
+    X = as_rows(source)
     n, d = (int(size) for size in X.shape)
-    if order_given.shape != (n,):
-        raise InputError(f"{n} rows, but labels of shape {order_given.shape}")
+    labels = len(order) if pairs is None else pairs.n
+    if labels != n:
+        raise InputError(f"{n} rows, but labels of shape ({labels},)")
     w = np.asarray(solution.w, dtype=float)
     if w.shape != (d,):
-        raise InputError(
-            f"a proof file is for linear weights of {d} features; the solution has shape {w.shape}"
-        )
+        raise InputError(f"linear weights of {d} features, but the solution has shape {w.shape}")
     repeats = repetitions(weight, n)
-    if isinstance(order_given, _Ordered):
-        order, named = order_given.columns, {"pairs": order_given.kind}
-        evidence = solution.witness.evidence
-        kind, evidence = ordered_evidence(evidence, order_given.pairs, order_given.columns, repeats)
+    if pairs is None:
+        _check_label(named["positive"])
+        named = {"pairs": "classes", **named}
+        kind, evidence = evidence_of(solution.witness, order, repeats)
     else:
-        if np.asarray(label).dtype.kind not in "biufU":
-            raise InputError(f"the positive label {label!r} is neither a number nor text")
-        order, named = order_given, {"pairs": "classes", "positive": label}
-        kind, evidence = evidence_of(solution.witness, order_given, repeats)
-    fields: dict[str, Any] = {
-        "format": np.int64(FORMAT),
-        "kind": kind,
-        **named,
-        "lam": np.float64(lam),
-        "w": w,
-        "offset": middle(X),
-        **evidence,
-    }
+        kind, evidence = ordered_evidence(solution.witness.evidence, pairs, order, repeats)
+    fields: dict[str, Any] = {"format": np.int64(FORMAT), "kind": kind, **named}
+    fields |= {"lam": np.float64(lam), "w": w, "offset": middle(X), **evidence}
     arrays = {name: np.asarray(value) for name, value in fields.items()}
     upper, lower, digest = _checked(check_proof.bounds, arrays, X, order, repeats, np.float64)
     gap = upper - lower
@@ -224,23 +191,23 @@ def _write(
             f"{solution.certificate.gap:.3g}: give the data, lam and weights that were solved, "
             "with the hinge over all pairs, and scale features of very different size"
         )
-    return _save(path, kind, {**arrays, "sha256": np.asarray(digest)}, upper, lower, np.savez)
+    return _save(path, {**arrays, "sha256": np.asarray(digest)}, upper, lower, np.savez)
+
+
+def _check_label(positive: object) -> None:
+    if np.asarray(positive).dtype.kind not in "biufU":
+        raise InputError(f"the positive label {positive!r} is neither a number nor text")
 
 
 def _save(
-    path: Path,
-    kind: str,
-    arrays: dict[str, np.ndarray],
-    upper: Fraction,
-    lower: Fraction,
+    path: str | Path, arrays: dict[str, np.ndarray], upper: Fraction, lower: Fraction,
     write: Callable[..., None],
-) -> Proof:
+) -> Proof:  # fmt: skip
     """Write a proof file with its claims."""
-    primal, dual, gap = claims_of(upper, lower)
-    claims = {"primal": primal, "dual": dual, "gap": gap}
-    arrays = {**arrays, **{name: np.asarray(value) for name, value in claims.items()}}
-    write_atomically(path, lambda file: write(file, **arrays))
-    return Proof(path, kind, primal, dual, gap)
+    path, claims = Path(path), claims_of(upper, lower)
+    named = dict(zip(("primal", "dual", "gap"), map(np.asarray, claims), strict=True))
+    write_atomically(path, lambda file: write(file, **arrays, **named))
+    return Proof(path, str(arrays["kind"]), *claims)
 
 
 def claims_of(upper: Fraction, lower: Fraction) -> tuple[float, float, float]:
@@ -267,17 +234,18 @@ def evidence_of(
     if isinstance(evidence, Alpha):
         raise InputError("a proof file is for all pairs: this solution is one of a pair list")
     if isinstance(evidence, Weights):
-        return "weights", {
-            "w_dual": np.asarray(evidence.w, dtype=float),
-            "bins": np.int64(evidence.bins),
-            "half": np.int64(evidence.half),
-            "scale": np.float64(evidence.scale),
-        }
+        return "weights", _of_weights(evidence, np.asarray(evidence.w, dtype=float))
     if witness.c.shape != mask.shape:
         sizes = f"{witness.c.size} rows does not belong to data of {mask.size}"
         raise InputError(f"a witness of {sizes}")
     u, v, cap = integer_marginals(witness.c, mask, repeats)
     return "marginals", {"u": u, "v": v, "cap": np.int64(cap), "scale": np.float64(1.0)}
+
+
+def _of_weights(evidence: Weights, w: np.ndarray) -> dict[str, Any]:
+    """Return what makes the dual point of weights anew."""
+    grid = {"bins": np.int64(evidence.bins), "half": np.int64(evidence.half)}
+    return {"w_dual": w, **grid, "scale": np.float64(evidence.scale)}
 
 
 def integer_marginals(
@@ -422,13 +390,9 @@ def middle(X: np.ndarray | RowBlocks) -> np.ndarray:
 
 
 def _cells(
-    offset: np.ndarray,
-    points: list[np.ndarray],
-    units: int,
-    shift: int,
-    blocks: Iterator[Block],
+    offset: np.ndarray, points: list[np.ndarray], units: int, shift: int, blocks: Iterator[Block],
     index: int,
-) -> dict[int, Any]:
+) -> dict[int, Any]:  # fmt: skip
     """Return hash, size, and the cells of each point, of one partition."""
     digest, sizes, sides, weights = sha256(), [0.0], [np.zeros(0, bool)], [np.zeros(0, "i8")]
     held: list[list[np.ndarray]] = [[np.zeros(0, np.int64)] for _ in points]
@@ -447,24 +411,16 @@ def _cells(
 
 
 def _pulls(
-    offset: np.ndarray,
-    w: np.ndarray,
-    units: int,
-    shift: int,
-    tables: Any,
-    places: np.ndarray,
-    blocks: Iterator[Block],
-    index: int,
-) -> dict[int, list[int]]:
+    offset: np.ndarray, w: np.ndarray, units: int, shift: int, tables: Any, places: np.ndarray,
+    blocks: Iterator[Block], index: int,
+) -> dict[int, list[int]]:  # fmt: skip
     """Return the sum of each column of one partition."""
     total = [0] * w.size
     for columns, positive, weight, *_ in blocks:
         S, _ = _checked(check_partitions.scores, columns, offset, w, units)
         r = repetitions(weight, positive.size, "a row weight")
-        part = _checked(
-            check_partitions.pulls, columns, S >> shift, positive, r, tables,
-            places,
-        )  # fmt: skip
+        given = columns, S >> shift, positive, r, tables, places
+        part = _checked(check_partitions.pulls, *given)
         total = [a + b for a, b in zip(total, part, strict=True)]
     return {index: total}
 
@@ -525,12 +481,8 @@ def write_partitioned_proof(
     evidence = solution.witness.evidence
     problem = Problem(space, Mean(pairs_in(rows.facts), HINGE), Ridge(lam))
     if not isinstance(evidence, Weights):
-        raise InputError(
-            "the solution's dual point is not one over partitions: solve these rows with "
-            "method='descent'"
-        )
-    if np.asarray(positive).dtype.kind not in "biufU":
-        raise InputError(f"the positive label {positive!r} is neither a number nor text")
+        raise InputError("this dual point is not one over partitions: solve with method='descent'")
+    _check_label(positive)
     w, dual = problem.check_weights(solution.w), problem.check_weights(evidence.w)
     points = [w] if np.array_equal(w, dual) else [w, dual]
     units = _units(problem, points, evidence.bins)
@@ -541,34 +493,32 @@ def write_partitioned_proof(
     tables = check_partitions.table(minus, plus, evidence.bins, evidence.half)
     places = _places(space)
     pulls = space.total(partial(_pulls, space.offset, dual, units, shift, tables, places), or_)
-    arrays: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "format": np.int64(1),
         "kind": "partitions",
         "positive": positive,
         "lam": np.float64(problem.lam),
         "w": w,
-        "w_dual": dual,
+        **_of_weights(evidence, dual),
         "offset": space.offset,
-        "bins": np.int64(evidence.bins),
-        "half": np.int64(evidence.half),
-        "scale": np.float64(evidence.scale),
         "units": np.int64(units),
         "places": places,
         "sha256": [digest for digest, _, _ in parts],
         "size": [size for _, size, _ in parts],
         "pulls": [[str(g) for g in pulls[k]] for k in range(space.parts)],
-        **_flat("cells", [cells[0] for _, _, cells in parts]),
     }
-    if len(points) > 1:
-        arrays |= _flat("dual_cells", [cells[1] for _, _, cells in parts])
-    arrays = {name: np.asarray(value) for name, value in arrays.items()}
+    for k, name in zip(range(len(points)), ("cells", "dual_cells"), strict=False):
+        held = [cells[k] for _, _, cells in parts]
+        fields[name] = np.concatenate(held, axis=1)
+        fields[f"{name}_ends"] = np.cumsum([part.shape[1] for part in held]).astype(np.int64)
+    arrays = {name: np.asarray(value) for name, value in fields.items()}
     upper, lower, _ = _checked(check_partitions.whole, arrays)
     if not _supports(solution, upper - lower):
         raise InputError(
             f"the partitions' sums prove a gap of {float(upper - lower):.3g}, the solution reports "
             f"{solution.certificate.gap:.3g}: scale features of very different size"
         )
-    return _save(Path(path), "partitions", arrays, upper, lower, np.savez_compressed)
+    return _save(path, arrays, upper, lower, np.savez_compressed)
 
 
 def save_partitions(rows: PartitionedRows, folder: str | Path) -> list[Path]:
@@ -600,8 +550,3 @@ def _places(space: PartitionedRows) -> np.ndarray:
     """Return how finely the numbers of each column are read: about 2^-60 of the largest."""
     most = np.maximum(np.abs(space.facts.low), np.abs(space.facts.high))
     return np.clip(60 - np.frexp(most)[1], -1000, 1000).astype(np.int64)
-
-
-def _flat(name: str, parts: list[np.ndarray]) -> dict[str, Any]:
-    ends = np.cumsum([part.shape[1] for part in parts])
-    return {name: np.concatenate(parts, axis=1), f"{name}_ends": ends.astype(np.int64)}

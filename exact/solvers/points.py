@@ -186,7 +186,7 @@ class Points(Functions):
         if self.hinge and self.classes:
             return Scores(scores, now.width, scale)
         if np.array_equal(scores, now.scores):
-            return Minorant.of_sums(form, sums, scores, now.width, scale)
+            return Minorant.from_scores(form, scores, now.width, scale, sums)
         return Minorant.from_scores(form, scores, now.width, scale)
 
     def finer(self, now: Point) -> Point | None:
@@ -361,7 +361,7 @@ class KernelPoints(Points):
         """Return what proves the lower bound of a point."""
         if self.hinge:
             return Scores(now.scores, now.width, scale)
-        return Minorant.of_sums(self.problem, sums, now.scores, now.width, scale)
+        return Minorant.from_scores(self.problem, now.scores, now.width, scale, sums)
 
 
 class BlockPoints(Points):
@@ -393,6 +393,8 @@ class BlockPoints(Points):
 
     def grid(self, width: float) -> tuple[int, int]:
         """Return the hinge's bins per unit for a width, and its half width in bins."""
+        if self.groups:  # whole groups have no bins: a unit of 2^-30 says the width
+            return 1 << 30, max(1, round(width * (1 << 29)))
         bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(PER_WIDTH / width))))
         if bins > 1 << LEAST_BITS:  # the same width from half as many bins, where two make it
             bins //= half_width(width, bins)
@@ -401,8 +403,6 @@ class BlockPoints(Points):
 
     def evaluation(self, w: np.ndarray, width: float) -> Evaluation:
         """Return the evaluation at w, not offered yet."""
-        if self.groups:
-            return self.evaluator.at(w, *self.evaluator.grid(w, width))
         if self.hinge:
             return self.evaluator.at(w, *self.grid(width))
         return self.evaluator.at(w, 1 << self.bits)

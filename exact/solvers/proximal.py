@@ -22,7 +22,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..certificate.evaluation import sums_of
+from ..certificate.evaluation import sums_at
 from ..certificate.solution import INSIDE, Recorder, Solver, Status
 from ..errors import InputError, OverflowingError
 from ..problem.minorant import Minorant
@@ -138,14 +138,15 @@ def evaluated(problem: Problem, recorder: Recorder, w: np.ndarray, width: float)
     """Evaluate at `w`, and offer the point and its minorant to the recorder."""
     space, penalty = problem.space, problem.penalty
     try:
-        scores, sums = sums_of(problem, w, width)
+        scores = space.scores(w)
+        sums = sums_at(problem, scores, width, w)
     except OverflowingError:
         return Evaluated(w, np.zeros_like(w), np.inf, -np.inf, np.inf)
     pull = space.pull(sums.c)
     primal = sums.value + penalty.value(space, w).value
     dual = lower_bound(problem, pull, sums.conjugate)
     # Zero is a bound without any minorant: one that proves less is not worth its risk to overflow.
-    made = partial(Minorant.of_sums, problem, sums, scores, width, 1.0)
+    made = partial(Minorant.from_scores, problem, scores, width, 1.0, sums)
     recorder.offer(w, primal, made, max(dual, 0.0))
     return Evaluated(w, pull, primal, dual, sums.value - sums.conjugate + float(pull @ w))
 

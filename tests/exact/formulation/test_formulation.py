@@ -193,7 +193,7 @@ def test_a_dual_point_made_from_scores_keeps_its_value(weighted: bool, loss: str
     assert groups.total(many.c) == pytest.approx(few.c, abs=1e-15)
 
 
-@each("asked", [{}, {"structure": 0.5}, {"kernel": "rbf"}], ids=str)
+@each("asked", [{}, {"kernel": "rbf"}], ids=str)
 def test_a_binned_dual_point_is_judged_on_all_rows(asked: dict[str, Any]) -> None:
     """As solvers make it where there are many groups: it holds weights, and no marginals."""
     X, y = repeated()
