@@ -36,7 +36,7 @@ from command import Command  # noqa: E402
 # return the same bits. The fast ones walk these loops, as they are written, until one of them has
 # taken three seconds: few ever do, and compiling them takes 40 CPU seconds.
 LOOPS = "hinge squared_hinge square counters laplacian _merge_halves _squared_merge _listed_range"
-LOOPS += " _take_lower _add_upper _enter _below _walk _running"
+LOOPS += " _take_lower _add_upper _enter _below _walk _running _count"
 WALKED = (
     *("aucert.approx.spam.", "aucert.approx.logistic_thresholding.", "aucert.approx.oam."),
     *("aucert.approx.solam.", "aucert.exact.subsets.dive."),

@@ -37,11 +37,10 @@ from ..losses.registry import (
 )
 from ..pairs.partitioned_pairs import PartitionedPairs, pairs_here
 from ..problem.problem import Problem
-from ..spaces.blocks import Block, block_memory
+from ..spaces.blocks import Block
 from ..spaces.groups import whole_partition
 from ..sums.assembled import PairSums
 from ..sums.binned import (
-    ClosedLines,
     Extent,
     Gathered,
     Ruler,
@@ -329,33 +328,32 @@ class Evaluator:
             kept = 2 * ruler.size * ruler.powers * (rows.dim + 1) <= rows.kept_numbers
             columns = 2 if self.hinge else 4 if self.weighted else 3
             found = rows.total(partial(gather, rows.offset, w, ruler, columns, kept))
-            moments = found if self.hinge else found.moments(ruler.powers)
-            self._counted(moments, moments.held[..., 0].sum(axis=1))
-            rows.last_range = w, moments.ends
-            if ruler.holds(moments.ends):
+            self._counted(found, found.held[..., 0].sum(axis=1))
+            rows.last_range = w, found.ends
+            if ruler.holds(found.ends):
                 break
-            extent = widened(moments.ends, SLACK)
+            extent = widened(found.ends, SLACK)
         if self.hinge:
-            sums = closed_hinge(ruler, moments, half, self.whole)
+            sums = closed_hinge(ruler, found, half, self.whole)
         elif convolved is None:
-            sums = closed_squared(ruler, moments, self.whole)
+            sums = closed_squared(ruler, found, self.whole)
         else:
-            sums = closed_smooth(ruler, moments, self.whole, convolved)
+            sums = closed_smooth(ruler, found, self.whole, convolved)
         if kept:
             uncounted = self.hinge and not self.whole
-            pull = found.weighed(sums.table, found.rows if uncounted else moments.longest)
+            pull = found.weighed(sums.c, found.rows if uncounted else found.longest)
         else:
-            pull = rows.total(partial(pull_by_lines, rows.offset, w, ruler, sums.table))
+            pull = rows.total(partial(pull_by_lines, rows.offset, w, ruler, sums.c))
         pulled = pull.value, pull.bound(), pull.size
         return self._of_lines(w, ruler.bins, half, sums, pulled)
 
     def _of_lines(
-        self, w: np.ndarray, bins: int, half: int, sums: ClosedLines,
+        self, w: np.ndarray, bins: int, half: int, sums: PairSums,
         pulled: tuple[np.ndarray, float, float],
     ) -> Evaluation:  # fmt: skip
         """Return the evaluation of closed sums: the pull comes with its own error and size."""
         slip, (g, error, far) = self.rows.score_slip(w), pulled
-        moved = self.rows.reach * sums.c_error
+        moved = self.rows.reach * sums.rounding
         if self.hinge and sums.conjugate > 0:  # each marginal errs relative to itself
             moved = min(moved, sums.conjugate_rounding / sums.conjugate * far * (1 + 1e-6))
         error += moved + UNIT * float(np.linalg.norm(g))
@@ -363,7 +361,7 @@ class Evaluator:
         value, rounding = sums.value, sums.value_rounding
         if self.hinge:
             rounding += 2 * slip
-        elif sums.total is None:
+        elif isinstance(self.loss, SquaredHinge):
             # A margin is off by two slips at most: (z + 2 slip)^2 - z^2, and |z| by its mean.
             upper = value + rounding
             rounding += 2 * slip * (2 * float(np.sqrt(upper)) + 2 * slip) * (1 + gamma(8))
@@ -371,7 +369,7 @@ class Evaluator:
             size, linear = float(np.linalg.norm(w)), float(w @ g)
             value += sums.conjugate - linear
             rounding += size * error + gamma(w.size + 4) * size * float(np.linalg.norm(g))
-            rounding += 2 * slip * (self.loss.lipschitz + sums.total + sums.c_error)
+            rounding += 2 * slip * (self.loss.lipschitz + sums.total + sums.rounding)
             rounding += gamma(8) * (abs(sums.conjugate) + abs(linear) + abs(value))
             rounding *= 1 + gamma(8)
         return Evaluation(
@@ -527,14 +525,9 @@ def gather(
     blocks: Iterator[Block], index: int,
 ) -> Gathered:  # fmt: skip
     """Count rows and sum so many moments by bin; where `kept`, keep the sums of each bin's rows."""
-    sums, shape = None, (2, ruler.size, ruler.powers, w.size + 1)
-    # 1 << 19: sums by bin of no more numbers than this are made in memory used again
-    if kept and np.prod(shape) <= (1 << 19):  # fresh memory costs more than to clear what is there
-        sums = block_memory(*shape)
-        sums.fill(0.0)
-    found = Gathered.over(ruler, w.size if kept else 0, moments, sums)
-    for columns, positive, weight, *_ in blocks:
-        found.add(ruler, columns, offset, w, positive, weight)
+    found = Gathered.over(ruler, w.size if kept else 0, moments)
+    for block in blocks:
+        found.add(ruler, block, offset, w)
     return found
 
 
@@ -544,8 +537,8 @@ def pull_by_lines(
 ) -> Pull:  # fmt: skip
     """Read the rows again, and sum them by the marginals that the table gives them."""
     into = Pull.of(w.size)
-    for columns, positive, weight, *_ in blocks:
-        ruler.pull(columns, offset, w, positive, weight, table, into)
+    for block in blocks:
+        ruler.pull(block, offset, w, table, into)
     return into
 
 

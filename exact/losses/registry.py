@@ -11,8 +11,14 @@ from ..errors import InputError, OverflowingError
 from ..sums.assembled import PairSums, assembled
 from ..sums.binned import binned_hinge
 from ..sums.convolved import convolved, exponential_sums, few_pairs
-from ..sums.counted import counted_hinge
-from ..sums.swept import centred, hinge_roundings, square_sides, squared_roundings, swept
+from ..sums.swept import (
+    centred,
+    counted_hinge,
+    hinge_roundings,
+    square_sides,
+    squared_roundings,
+    swept,
+)
 from ..tools.checks import check_choice
 from ..tools.rounding import unit_of
 from .loss import Loss, check_loss
@@ -69,7 +75,7 @@ class Hinge(_Bounded):
             if found is not None:
                 return found
         t, b, size = centred(scores, pairs.positive)
-        side = swept(t, b, *pairs.sides(), width=width, fast=pairs.compiled(t, b))
+        side = swept(t, b, *pairs.sides(), width=width)
         counts = pairs.weight is None and width == 0
         value_rounding, rounding = hinge_roundings(pairs.n, size, width, unit_of(scores))
         return assembled(pairs, side, value_rounding, None if counts else rounding, linear=True)
@@ -112,7 +118,7 @@ class SquaredHinge(_Curved):
     def all_pairs(self, pairs: Any, scores: np.ndarray, width: float) -> PairSums:
         """Return the sums over all pairs, from sorted scores."""
         t, b, size = centred(scores, pairs.positive)
-        side = swept(t, b, *pairs.sides(), squared=True, fast=pairs.compiled(t, b))
+        side = swept(t, b, *pairs.sides(), squared=True)
         slips = squared_roundings(pairs.n, size, unit_of(scores))
         return assembled(pairs, side, *slips, linear=False)
 

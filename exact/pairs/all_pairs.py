@@ -5,6 +5,7 @@ Pair weights c_ij always add up to one, so every loss here is a mean over pairs.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,10 +16,9 @@ from ..errors import InputError, TooLargeError
 from ..losses.loss import Loss, steepness
 from ..losses.registry import HINGE
 from ..sums.assembled import PairSums
-from ..sums.swept import COMPILED_FROM
 from ..tools.checks import as_float_scores, check_choice, check_scores, own, rescale_weights
 from ..tools.lossless import as_float64, in_memory
-from ..tools.rounding import UNIT, gamma, is_long, short_chain, short_sum, unit_of
+from ..tools.rounding import gamma, short_chain, short_sum, unit_of
 from .labels import Labelled, check_rows
 from .near import Curved, Near, drawn, near_of_classes, near_of_list
 
@@ -89,11 +89,8 @@ class AllPairs(Labelled, Curved):
 
     def normalised(self) -> tuple[np.ndarray, np.ndarray]:
         """Return a (n_pos,) and b (n_neg,), each adding up to one, with c_ij = a_i b_j."""
-        if self.weight is None:
-            return np.full(self.n_pos, 1 / self.n_pos), np.full(self.n_neg, 1 / self.n_neg)
         a, b = self.sides()
-        whole = a.sum(dtype=np.longdouble), b.sum(dtype=np.longdouble)
-        return (a / whole[0]).astype(float), (b / whole[1]).astype(float)
+        return a / float(a.sum(dtype=np.longdouble)), b / float(b.sum(dtype=np.longdouble))
 
     def row_mass(self) -> np.ndarray:
         """Return what the pairs of each row weigh together: (n,)."""
@@ -103,10 +100,8 @@ class AllPairs(Labelled, Curved):
         return mass
 
     def sums(self, scores: np.ndarray, loss: Loss, width: float = 0.0) -> PairSums:
-        """Return the value, signed marginals and conjugate sum at `scores` (n,).
-
-        `width` smooths the hinge's slope; the value is never smoothed.
-        """
+        """Return the value, signed marginals and conjugate sum at `scores` (n,). `width` smooths
+        the hinge's slope; the value is never smoothed."""
         check_scores(scores, self.positive)
         scores = as_float_scores(scores)
         own = getattr(loss, "all_pairs", None)
@@ -117,9 +112,7 @@ class AllPairs(Labelled, Curved):
         self, loss: Loss, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
     ) -> Near:
         """See `Curved.near`."""
-        even = self.weight is None
-        masses = self.normalised()
-        return near_of_classes(self.positive, masses, loss, scores, width, size, rng, even)
+        return near_of_classes(self, loss, scores, width, size, rng)
 
     def some(self, size: int, rng: np.random.Generator) -> Near:
         """See `Curved.some`."""
@@ -130,51 +123,55 @@ class AllPairs(Labelled, Curved):
         )
         return i, j, np.full(size, 1 / size)
 
-    def compiled(self, *scores: np.ndarray) -> bool:
-        """Return whether compiled sums are to be used for these scores."""
-        many = sum(part.size for part in scores) >= COMPILED_FROM
-        return many and not is_long(scores[0])
+
+# Rows and partners, as slices of an order of the rows, and what each pair of them weighs.
+PairBlock = tuple[slice, slice, np.ndarray]
 
 
 def enumerated(pairs: AllPairs, scores: np.ndarray, loss: Loss, width: float) -> PairSums:
     """Return the sums pair by pair, for a loss that has no quicker way: O(n_pos n_neg) time."""
     positive = pairs.positive
     a, b = (side / side.sum() for side in pairs.sides())
-    if a.size * b.size > LARGEST:
+
+    def blocks() -> Iterator[PairBlock]:
+        step = max(1, BLOCK // b.size)
+        for start in range(0, a.size, step):
+            some = slice(start, min(start + step, a.size))
+            yield some, slice(a.size, None), np.multiply.outer(a[some], b)
+
+    order = np.concatenate([np.flatnonzero(positive), np.flatnonzero(~positive)])
+    return one_by_one(blocks(), a.size * b.size, order, scores, loss, width)
+
+
+def one_by_one(
+    blocks: Iterator[PairBlock], count: int, order: np.ndarray, scores: np.ndarray, loss: Loss,
+    width: float,
+) -> PairSums:  # fmt: skip
+    """Return the sums over blocks of so many pairs. Weights round some ten times each."""
+    if count > LARGEST:
         raise TooLargeError(
-            f"the loss {loss.name!r} is summed pair by pair, and {a.size * b.size} pairs are more "
-            f"than {LARGEST}: give the loss an `all_pairs` method, or draw pairs"
+            f"the loss {loss.name!r} is summed pair by pair here, and {count} pairs are more than "
+            f"{LARGEST}: take the hinge, its square or the square, give the loss an `all_pairs` "
+            "method, or draw pairs"
         )
-    s, r = scores[positive], scores[~positive]
-    u, v, sums = np.zeros(a.size), np.zeros(b.size), np.zeros(5)
-    step = max(1, BLOCK // b.size)
-    for start in range(0, a.size, step):
-        some = slice(start, start + step)
-        t, weight = np.subtract.outer(s[some], r), np.multiply.outer(a[some], b)
-        u[some], below, parts = block_sums(loss, t, weight, width, unit_of(scores))
-        v, sums = v + below, sums + parts
-    c = np.empty(positive.size)
-    c[positive], c[~positive] = u, -v
+    s, net, sums, n = scores[order], np.zeros(order.size), np.zeros(5), order.size
+    for rows, partners, weight in blocks:
+        t = np.subtract.outer(s[rows], s[partners])
+        t[weight == 0] = 0.0  # the loss of pairs without weight might overflow
+        alpha = np.asarray(loss.clip(loss.alpha(t, width)), dtype=float)
+        losses, slip = loss.value(t), gamma(3, unit_of(s)) * (1.0 + np.abs(t))
+        moved, size = slip * steepness(loss, t, slip), np.abs(alpha) * (1.0 + np.abs(t)) + losses
+        mass = weight * alpha
+        net[rows] += mass.sum(axis=1)
+        net[partners] -= mass.sum(axis=0)
+        parts = weight * losses, weight * loss.dual(alpha), mass, weight * moved, weight * size
+        sums += [float(part.sum()) for part in parts]
+    c = np.empty(n)
+    c[order] = net
     value, conjugate, total, moved, size = sums.tolist()
-    chain = gamma(a.size + b.size + 32)
-    rounding = chain * 2 * float(np.abs(c).sum())
-    return PairSums(
-        value, c, conjugate, total, chain * value + moved, rounding, chain * size + moved
-    )
-
-
-def block_sums(
-    loss: Loss, t: np.ndarray, weight: np.ndarray, width: float, unit: float = UNIT
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the sums of weight * alpha of rows and columns of margins t, and five of the block."""
-    t[weight == 0] = 0.0  # the loss of pairs without weight might overflow
-    alpha = np.asarray(loss.clip(loss.alpha(t, width)), dtype=float)
-    losses, slip = loss.value(t), gamma(3, unit) * (1.0 + np.abs(t))
-    moved = slip * steepness(loss, t, slip)
-    size = np.abs(alpha) * (1.0 + np.abs(t)) + losses
-    mass = weight * alpha
-    parts = weight * losses, weight * loss.dual(alpha), mass, weight * moved, weight * size
-    return mass.sum(axis=1), mass.sum(axis=0), np.array([float(part.sum()) for part in parts])
+    chain = gamma(2 * n + 64)
+    error = chain * size + moved
+    return PairSums(value, c, conjugate, total, error, chain * 2 * size, error)
 
 
 @dataclass(frozen=True, eq=False)

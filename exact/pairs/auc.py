@@ -19,23 +19,18 @@ def auc(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = No
     """
     scores = as_float64(scores, "scores")
     check_scores(scores, positive)
-    if weight is None:
-        return _counted(np.sort(scores[positive]), np.sort(scores[~positive]))
+    high, low = scores[positive], scores[~positive]
+    if weight is None:  # whole numbers, from sorted scores
+        high, low = np.sort(high), np.sort(low)
+        counts = (
+            np.searchsorted(low, high, side).sum(dtype=np.int64) for side in ("left", "right")
+        )
+        return float(sum(map(int, counts))) / (2 * float(high.size) * float(low.size))
     weight = as_float64(weight, "weight")
-    plus, minus = weight[positive], weight[~positive]
-    order = np.argsort(scores[~positive], kind="stable")
-    ranked = scores[~positive][order]
-    mass = np.concatenate([[0.0], np.cumsum(minus[order])])
-    below = mass[np.searchsorted(ranked, scores[positive], side="left")]
-    upto = mass[np.searchsorted(ranked, scores[positive], side="right")]
-    return float(plus @ (below + upto)) / (2 * float(plus.sum()) * float(minus.sum()))
-
-
-def _counted(plus: np.ndarray, minus: np.ndarray) -> float:
-    """Return the AUC of ascending scores of the two classes, from whole numbers."""
-    below = np.searchsorted(minus, plus, side="left").sum(dtype=np.int64)
-    upto = np.searchsorted(minus, plus, side="right").sum(dtype=np.int64)
-    return float(int(below) + int(upto)) / (2 * float(plus.size) * float(minus.size))
+    order, plus = np.argsort(low, kind="stable"), weight[positive]
+    mass = np.append(0.0, np.cumsum(weight[~positive][order]))
+    below, upto = (mass[np.searchsorted(low[order], high, side)] for side in ("left", "right"))
+    return float(plus @ (below + upto)) / (2 * float(plus.sum()) * float(mass[-1]))
 
 
 def partial_auc(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..sums.tree import partners, placements, rows_above
+from ..sums.tree import placements
 from ..tools.checks import check_choice, check_number, check_scores
 from ..tools.lossless import as_float64
 from .all_pairs import AllPairs
@@ -226,29 +226,36 @@ def concordance(
     if pairs.gain is not None:
         raise InputError("the concordance counts pairs: leave the gain out")
     at, weights = pairs.arrangement, pairs.weights
-    ranked = values[at.order]
-    factor = weights.factor[at.group]
-    ordered, whole = np.zeros(pairs.n), np.zeros(pairs.n)
-    right, mass = 0.0, 0.0
-    exact, counts = 0, None
-    for term in weights.terms:
+    terms = list(weights.terms)
+    ranked, factor = values[at.order], weights.factor[at.group]
+    ordered, exact = np.zeros(pairs.n), 0
+    for term in terms:
         found = placements(at, ranked, term.a, term.b, tolerance)
         up, low = 2 * found[0] + found[1], 2 * found[2] + found[3]  # twice what is in order
-        if len(weights.terms) == 1 and max(int(term.a.max()), int(term.b.max())) <= 1:
-            counts = _counted(pairs, term.a, found)
-        size = float(term.coefficient)
-        ordered += size * (term.a * up + term.b * low) / 2
-        whole += size * (term.a * partners(at, term.b) + term.b * rows_above(at, term.a))
+        ordered += float(term.coefficient) * factor * (term.a * up + term.b * low) / 2
         exact += term.coefficient * sum((term.a * up).tolist())
-        right += size * float(factor @ (term.a * up)) / 2
-        mass += size * float(factor @ (term.a * partners(at, term.b)))
-    value = right / mass if weights.shared else exact / (2 * weights.mass)
-    moved = _influence_of_groups if units == "groups" else _influence
-    influence = moved(pairs, ordered, whole, value)
-    if counts is None:
-        a, b = (pairs.a > 0).astype(np.int64), (pairs.b > 0).astype(np.int64)
-        counts = _counted(pairs, a, placements(at, ranked, a, b, tolerance))
-    return Concordance(value, influence, *counts)
+    whole = pairs.row_mass()[at.order]  # each pair stands at two rows of its group
+    value = exact / (2 * weights.mass)
+    if weights.shared:
+        value = float(ordered.sum() / whole.sum())
+    right_of, mass_of = (np.bincount(at.group, weights=part) / 2 for part in (ordered, whole))
+    held = mass_of > 0
+    if units == "groups":
+        count = int(held.sum())
+        if count < 2:
+            raise InputError('groups as units need two that have a pair: take units="rows"')
+        influence = np.sqrt(count / (count - 1)) * (right_of - value * mass_of)[held]
+    else:
+        own = np.full(held.size, value)
+        if weights.shared:  # a group's weight does not vary
+            own = np.divide(right_of, mass_of, out=np.zeros(held.size), where=held)
+        influence = np.empty(pairs.n)
+        influence[at.order] = ordered - own[at.group] * whole
+    a, b = (pairs.a > 0).astype(np.int64), (pairs.b > 0).astype(np.int64)
+    if len(terms) > 1 or max(int(terms[0].a.max()), int(terms[0].b.max())) > 1:
+        found = placements(at, ranked, a, b, tolerance)
+    concordant, tied = (sum((a * part).tolist()) for part in found[:2])
+    return Concordance(value, influence, concordant, pairs.count() - concordant - tied, tied)
 
 
 def right_share(pairs: Any, scores: np.ndarray) -> float:
@@ -280,40 +287,6 @@ def share_between(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> tup
     twice = taken_twice(pairs, pairs.by_row(), share)
     least = concordance(twice, np.append(low, high)).value
     return least, concordance(twice, np.append(high, low)).value
-
-
-def _influence(
-    pairs: OrderedPairs, ordered: np.ndarray, whole: np.ndarray, value: float
-) -> np.ndarray:
-    """Return what each row contributes; with shares, a group's weight does not vary."""
-    at, weights = pairs.arrangement, pairs.weights
-    own = np.full(at.group_ends.size, value)
-    if weights.shared:
-        right, mass = (np.bincount(at.group, weights=part) for part in (ordered, whole))
-        own = np.divide(right, mass, out=np.zeros(mass.size), where=mass > 0)
-    influence = np.empty(pairs.n)
-    influence[at.order] = weights.factor[at.group] * (ordered - own[at.group] * whole)
-    return influence
-
-
-def _influence_of_groups(
-    pairs: OrderedPairs, ordered: np.ndarray, whole: np.ndarray, value: float
-) -> np.ndarray:
-    """Return what each group with a pair contributes; each of its pairs stands at two rows."""
-    group = pairs.arrangement.group
-    right, mass = (np.bincount(group, weights=part) / 2 for part in (ordered, whole))
-    held = mass > 0
-    count = int(held.sum())
-    if count < 2:
-        raise InputError('groups as units need two that have a pair: take units="rows"')
-    factor = pairs.weights.factor[held] * np.sqrt(count / (count - 1))
-    return factor * (right - value * mass)[held]
-
-
-def _counted(pairs: OrderedPairs, a: np.ndarray, found: np.ndarray) -> tuple[int, int, int]:
-    """Return how many pairs are concordant, discordant and tied, of weights 0 and 1."""
-    concordant, tied = sum((a * found[0]).tolist()), sum((a * found[1]).tolist())
-    return concordant, pairs.count() - concordant - tied, tied
 
 
 def concordance_index(
@@ -389,8 +362,7 @@ def _of_times(
     used[pairs.arrangement.order] = pairs.a > 0
     events, censored = np.bincount(place, weights=used), np.bincount(place, weights=~seen)
     tied = int((events * censored).sum())
-    numbers = found.concordant, found.discordant, found.tied_risk
-    return Concordance(found.value, found.influence, *numbers, tied)
+    return replace(found, tied_time=tied)
 
 
 def group_auc(

@@ -113,9 +113,7 @@ def censoring_weights(
     G = np.concatenate([[1.0], survival])[at]
     if (G[chosen] <= 0).any():
         row = int(np.flatnonzero(chosen & (G <= 0))[0])
-        raise InputError(
-            f"no row is uncensored beyond time {times[row]} of row {row}: choose a smaller tau"
-        )
+        raise InputError(f"no row is uncensored beyond time {times[row]}: choose a smaller tau")
     weight = np.where(chosen, 1.0 / np.where(chosen, G, 1.0) ** 2, 0.0)
     top = float(weight.max())
     # Uno's weights are no further apart: the unit rounds the least by less than 2^-20.

@@ -11,12 +11,13 @@ its kink, which one sort finds; other losses are drawn by weight.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 
 from ..losses.loss import Loss, kinked
 from ..losses.registry import HINGE
-from ..sums.counted import SortedRows
+from ..sums.swept import SortedRows
 
 PROBE = 1e-6  # distance of margins over which loss'' is taken: near separation z is so small
 GRID = np.geomspace(1e-3, 500, 40)  # distances from the margin of one, either side
@@ -76,33 +77,25 @@ def draw_from_ranges(
 
 
 def near_of_classes(
-    positive: np.ndarray,
-    weights: tuple[np.ndarray, np.ndarray],
-    loss: Loss,
-    scores: np.ndarray,
-    width: float,
-    size: int,
-    rng: np.random.Generator,
-    even: bool,
+    pairs: Any, loss: Loss, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
 ) -> Near:
-    """Draw from all pairs of two classes, whose `weights` add to one each; `even`: all alike."""
+    """Draw from all pairs of two classes (`AllPairs`)."""
+    positive = pairs.positive
     plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
-    a, b = weights
     # 20: up to so many times the wanted pairs, all pairs are looked at
     if loss != HINGE and plus.size * minus.size <= 20 * size:
         # Near separation hardly any pair is curved, and draws by weight find none.
         i, j = np.repeat(plus, minus.size), np.tile(minus, plus.size)
-        return near_of_list(i, j, np.outer(a, b).ravel(), loss, scores, width, size, rng)
+        c = np.outer(*pairs.normalised()).ravel()
+        return near_of_list(i, j, c, loss, scores, width, size, rng)
     low, high = curved_margins(loss, width)
     if low == -np.inf and high == np.inf:
-        i, j = plus[drawn(a, size, rng, even)], minus[drawn(b, size, rng, even)]
-        return i, j, bend(loss, scores[i] - scores[j], width) / size
+        i, j, share = pairs.some(size, rng)
+        return i, j, bend(loss, scores[i] - scores[j], width) * share
     # No margin is larger than the range of the scores, and a window has two sides.
     top = 2.02 * (float(np.ptp(scores)) + 1.0)
     enough = min(size, plus.size * minus.size) // ENOUGH
-    mass = np.empty(positive.size)
-    mass[plus], mass[minus] = a, b
-    order = SortedRows.of(scores, positive, top) if loss == HINGE else None
+    mass, order = pairs.row_mass(), SortedRows.of(scores, positive, top) if loss == HINGE else None
     rows, others = plus, minus[np.argsort(scores[minus], kind="stable")] if order is None else minus
     while True:
         if order is not None:
@@ -123,15 +116,9 @@ def near_of_classes(
 
 
 def near_of_list(
-    i: np.ndarray,
-    j: np.ndarray,
-    c: np.ndarray,
-    loss: Loss,
-    scores: np.ndarray,
-    width: float,
-    size: int,
-    rng: np.random.Generator,
-) -> Near:
+    i: np.ndarray, j: np.ndarray, c: np.ndarray, loss: Loss, scores: np.ndarray, width: float,
+    size: int, rng: np.random.Generator,
+) -> Near:  # fmt: skip
     """Draw from listed or drawn pairs, all of them where the curved ones are few."""
     t = scores[i] - scores[j]
     while True:

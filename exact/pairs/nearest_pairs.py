@@ -52,22 +52,15 @@ def nearest_pairs(
         i = np.concatenate([np.repeat(plus, near.shape[1]), back.ravel()])
         j = np.concatenate([near.ravel(), np.repeat(minus, back.shape[1])])
         return _merged(i, j, positive)
-    kept = _anchors(rows, positive, k, anchor_filter)
+    kept = np.ones(plus.size, dtype=bool)
+    if anchor_filter == "E":
+        kept = np.isin(plus, _nearest(rows, minus, plus, k))
+    elif anchor_filter == "A":
+        around = _nearest(rows, plus, np.arange(positive.size), k, skip_self=True)
+        kept = (~positive[around]).any(axis=1)
     if not kept.any():
         raise InputError(f"filter {anchor_filter} keeps no anchor at k = {k}: raise k")
     return _merged(np.repeat(plus[kept], near.shape[1]), near[kept].ravel(), positive)
-
-
-def _anchors(rows: np.ndarray, positive: np.ndarray, k: int, anchor_filter: str) -> np.ndarray:
-    """Return which positive rows count as anchors: bool (n_pos,)."""
-    plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
-    if anchor_filter == "E":
-        return np.isin(plus, _nearest(rows, minus, plus, k))
-    if anchor_filter == "A":
-        everyone = np.arange(positive.size)
-        near = _nearest(rows, plus, everyone, k, skip_self=True)
-        return np.asarray((~positive[near]).any(axis=1))
-    return np.ones(plus.size, dtype=bool)
 
 
 def _nearest(

@@ -17,6 +17,7 @@ levels are the theorem of `pairs.marginals`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -32,15 +33,14 @@ from ..sums.tree import (
     Arrangement,
     PairWeights,
     ordered_hinge,
-    ordered_square,
-    ordered_squared_hinge,
+    ordered_quadratic,
     partners,
     rows_above,
 )
 from ..tools.checks import as_float_scores, check_choice, check_scores
 from ..tools.lossless import as_float64, check_labels
 from ..tools.rounding import UNIT, above, gamma, running_sum
-from .all_pairs import BLOCK, LARGEST, block_sums
+from .all_pairs import BLOCK, PairBlock, one_by_one
 from .labels import check_rows
 from .near import Curved, Near, near_of_list
 
@@ -152,41 +152,6 @@ def as_shares(share: object, at: Arrangement) -> np.ndarray:
         raise InputError(f"the share of row {row} differs from that of other rows of its group")
     top = float(of_group.max())
     return of_group if top == 0 else np.ldexp(of_group, -int(np.frexp(top)[1]))
-
-
-class Draws:
-    """What draws need to know of all rows, kept for further draws."""
-
-    def __init__(self, at: Arrangement, weights: PairWeights):
-        self.at = at
-        self.running = [
-            np.concatenate([[0.0], np.cumsum(term.b.astype(float))]) for term in weights.whole
-        ]
-        self.slopes = [term.coefficient * term.a.astype(float) for term in weights.whole]
-        whole = np.maximum(self._upto(np.arange(at.order.size), at.end), 0.0)
-        self.mass = np.cumsum(whole * weights.factor[at.group])
-
-    def _upto(self, place: np.ndarray, end: np.ndarray) -> np.ndarray:
-        """Return what the pairs of rows at `place` with those below, before `end`, weigh."""
-        first = self.at.below[place]
-        both = zip(self.slopes, self.running, strict=True)
-        return np.add.reduce([a[place] * (b[end] - b[first]) for a, b in both])
-
-    def pairs(self, m: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows i and j of `m` pairs, drawn by their weight with replacement. First i, by
-        what all its pairs weigh as the upper row; then j among the rows below, by a search in what
-        the pairs of i with the rows up to a place weigh. Pairs come in the order of i, so that
-        searches and reads go through the memory once."""
-        at, mass = self.at, self.mass
-        upper = np.searchsorted(mass, np.sort(rng.random(m)) * mass[-1], side="right")
-        upper = np.minimum(upper, int(np.searchsorted(mass, mass[-1], side="left")))
-        wanted = rng.random(m) * self._upto(upper, at.end[upper])
-        low, high = at.below[upper], at.end[upper]
-        while (high - low > 1).any():  # j is the last place with upto <= wanted
-            middle = (low + high) // 2
-            less = self._upto(upper, middle) <= wanted
-            low, high = np.where(less, middle, low), np.where(less, high, middle)
-        return at.order[upper], at.order[low]
 
 
 def staircase_flow(levels: list[tuple[np.ndarray, np.ndarray]], cap: float) -> float:
@@ -336,59 +301,35 @@ class OrderedPairs(Curved):
 
     def _sums(self, scores: np.ndarray, loss: Loss, width: float) -> PairSums:
         at, weights = self.arrangement, self.weights
-        if isinstance(loss, SquaredHinge):
-            return ordered_squared_hinge(at, weights, scores)
-        if isinstance(loss, Square):
-            return ordered_square(at, weights, scores)
+        if isinstance(loss, SquaredHinge | Square):
+            return ordered_quadratic(at, weights, scores, isinstance(loss, Square))
         if isinstance(loss, Hinge):
             found = ordered_hinge(at, weights, scores, width, self.form == "binned")
             if found is not None:
                 return found
-        return self._one_by_one(scores, loss, width)
+        # Gains round no more than other weights: both of their products are whole numbers below
+        # 2^40 (`tree.LARGEST_MASS`), so that they and their difference are exact.
+        count = int((at.end - at.below).sum())
+        return one_by_one(self._blocks(), count, at.order, scores, loss, width)
 
-    def _one_by_one(self, scores: np.ndarray, loss: Loss, width: float) -> PairSums:
-        """Return the sums pair by pair, a block of upper rows at a time."""
-        at, weights, n = self.arrangement, self.weights, scores.size
-        lower = at.end - at.below
-        if int(lower.sum()) > LARGEST:
-            raise TooLargeError(
-                f"the loss {loss.name!r} is summed pair by pair here, and {int(lower.sum())} pairs "
-                f"are more than {LARGEST}: take the hinge, the squared hinge or the square, or "
-                "draw pairs"
-            )
-        s, net, sums, start = scores[at.order], np.zeros(n), np.zeros(5), 0
-        while start < n:
-            # Rows of one group; those below the first one of them, or of some of them.
-            room = start + max(1, BLOCK // max(1, int(lower[start])))
-            stop = min(int(at.end[start]), room)
-            rows, partners = np.arange(start, stop), np.arange(at.below[start], at.end[start])
-            t, weight = (
-                np.subtract.outer(s[rows], s[partners]),
-                np.zeros((rows.size, partners.size)),
-            )
+    def _blocks(self) -> Iterator[PairBlock]:
+        """Yield all pairs: rows of one group, and those below the first of them."""
+        at, weights, start = self.arrangement, self.weights, 0
+        while start < self.n:
+            first, end = int(at.below[start]), int(at.end[start])
+            stop = min(end, start + max(1, BLOCK // max(1, end - first)))
+            weight = np.zeros((stop - start, end - first))
             for term in weights.whole:
-                a, b = term.a[rows].astype(float), term.b[partners].astype(float)
+                a, b = term.a[start:stop].astype(float), term.b[first:end].astype(float)
                 weight += term.coefficient * np.multiply.outer(a, b)
-            weight *= weights.factor[at.group[rows]][:, None]
-            weight *= partners >= at.below[rows][:, None]
-            up, down, parts = block_sums(loss, t, weight, width)
-            net[rows] += up
-            net[partners] -= down
-            sums, start = sums + parts, stop
-        value, conjugate, total, slips, whole = sums.tolist()
-        c = np.empty(n)
-        c[at.order] = net
-        # Each weight rounds some ten times. Gains round no more: both of their products are whole
-        # numbers below 2^40 (`tree.LARGEST_MASS`), so that they and their difference are exact.
-        chain = gamma(2 * n + 64)
-        error = chain * whole + slips
-        return PairSums(value, c, conjugate, total, error, chain * 2 * whole, error)
+            weight *= weights.factor[at.group[start]]
+            weight *= np.arange(first, end) >= at.below[start:stop, None]
+            yield slice(start, stop), slice(first, end), weight
+            start = stop
 
     def part(self, size: int, rng: np.random.Generator) -> tuple[np.ndarray, OrderedPairs] | None:
-        """Return about `size` rows and their pairs, or None where these rows have no pair.
-
-        Whole groups are taken where there are many, single rows otherwise.
-        """
+        """Return about `size` rows and their pairs, or None where these rows have no pair. Whole
+        groups are taken where there are many, single rows otherwise."""
         groups = self.arrangement.group_ends.size
         if groups >= 200:  # groups from which a part of the pairs consists of whole groups
             wanted = max(1, round(groups * size / self.n))
@@ -416,16 +357,11 @@ class OrderedPairs(Curved):
         return same
 
     def deficiency(self, u: np.ndarray, v: np.ndarray) -> tuple[float, float, float]:
-        """Return M, eta = sum u + sum v - 2 M, and a bound of the rounding in either.
-
-        Some feasible flow has marginals u' <= u, v' <= v of mass M, so |u' - u|_1 + |v' - v|_1 =
-        eta. What rows carry on a side on which they have no weight is part of eta.
-        """
+        """Return M, eta and rounding as `pairs.marginals.deficiency`. What rows carry on a side on
+        which they have no weight is part of eta."""
         at, weights, term = self.arrangement, self.weights, self.weights.whole[0]
         if len(weights.whole) > 1 or max(int(term.a.max()), int(term.b.max())) > 1:
-            raise InputError(
-                "marginals prove a bound for ordered pairs whose rows weigh 0 or 1: give the scores"
-            )
+            raise InputError("marginals prove a bound for rows that weigh 0 or 1: give the scores")
         u, v = u[at.order], v[at.order]
         mass = float(u.sum()) + float(v.sum())
         up, low = term.a > 0, term.b > 0
@@ -466,8 +402,40 @@ class OrderedPairs(Curved):
         return at.order[i[held]], at.order[j[held]], c[held]
 
     def draw(self, m: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows i and j of `m` pairs, drawn by their weight with replacement."""
-        return self._draws.pairs(m, rng)
+        """Return the rows i and j of `m` pairs, drawn by their weight with replacement. First i, by
+        what all its pairs weigh as the upper row; then j among the rows below, by a search in what
+        the pairs of i with the rows up to a place weigh. Pairs come in the order of i, so that
+        searches and reads go through the memory once."""
+        at, mass = self.arrangement, self._masses
+        upper = np.searchsorted(mass, np.sort(rng.random(m)) * mass[-1], side="right")
+        upper = np.minimum(upper, int(np.searchsorted(mass, mass[-1], side="left")))
+        wanted = rng.random(m) * self._upto(upper, at.end[upper])
+        low, high = at.below[upper], at.end[upper]
+        while (high - low > 1).any():  # j is the last place with upto <= wanted
+            middle = (low + high) // 2
+            less = self._upto(upper, middle) <= wanted
+            low, high = np.where(less, middle, low), np.where(less, high, middle)
+        return at.order[upper], at.order[low]
+
+    @cached_property
+    def _masses(self) -> np.ndarray:
+        """The running sums of what the pairs of each upper row weigh, by place."""
+        at = self.arrangement
+        whole = np.maximum(self._upto(np.arange(self.n), at.end), 0.0)
+        return np.cumsum(whole * self.weights.factor[at.group])
+
+    @cached_property
+    def _slopes(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Of each term the upper weights by place, and the running sums of the lower ones."""
+        return [
+            (term.coefficient * term.a.astype(float), running_sum(term.b).astype(float))
+            for term in self.weights.whole
+        ]
+
+    def _upto(self, place: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """Return what the pairs of rows at `place` with those below, before `end`, weigh."""
+        first = self.arrangement.below[place]
+        return np.add.reduce([a[place] * (b[end] - b[first]) for a, b in self._slopes])
 
     def some(self, size: int, rng: np.random.Generator) -> Near:
         """See `Curved.some`: all pairs where there are no more."""
@@ -479,7 +447,3 @@ class OrderedPairs(Curved):
     ) -> Near:
         """See `Curved.near`: drawn by weight, then those that are curved."""
         return near_of_list(*self.some(size, rng), loss, scores, width, size, rng)
-
-    @cached_property
-    def _draws(self) -> Draws:
-        return Draws(self.arrangement, self.weights)

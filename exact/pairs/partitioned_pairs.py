@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
 from ..errors import InputError, NoPairError
-from ..losses.loss import Loss
 from ..spaces.groups import GroupedRows, Whole
 from ..spaces.partitions import Facts
-from ..sums.assembled import PairSums
 from .all_pairs import AllPairs
 from .ordered_pairs import OrderedPairs
 
@@ -46,8 +44,8 @@ class PartitionedPairs(AllPairs):
     def n_pos(self) -> int:
         return self.facts.n_pos
 
-    def on(self, positive: np.ndarray) -> Self:
-        """Return the same pairs; labels cannot be given next to those of the partitions."""
+    def on(self, positive: np.ndarray) -> NoReturn:
+        """Refuse: labels cannot be given next to those of the partitions."""
         raise InputError("the labels of rows in partitions lie with the rows: give no others")
 
     def sides(self) -> tuple[np.ndarray, np.ndarray]:
@@ -61,9 +59,6 @@ def pairs_in(facts: Facts) -> PartitionedPairs:
     pairs = replace(PartitionedPairs(), facts=facts)
     pairs.check()
     return pairs
-
-
-AWAY = "the rows of partitions stay there: evaluate the problem"
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,13 +79,11 @@ class PartitionedOrder:
     def count(self) -> int:
         return self.rows.order.count
 
-    def sums(self, scores: np.ndarray, loss: Loss, width: float = 0.0) -> PairSums:
-        """Refuse: scores are as long as the data, and never come here."""
-        raise InputError(AWAY)
+    def sums(self, *of: object) -> NoReturn:
+        """Refuse: scores and marginals are as long as the data, and never come here."""
+        raise InputError("the rows of partitions stay there: evaluate the problem")
 
-    def row_mass(self) -> NoReturn:
-        """Refuse: it is as long as the data."""
-        raise InputError(AWAY)
+    row_mass = cast(Any, sums)
 
 
 def pairs_here(whole: Whole) -> OrderedPairs | None:

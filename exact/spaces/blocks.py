@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import math
 import os
 import threading
 from collections.abc import Callable, Iterator
 from copy import copy
 from functools import reduce
-from sys import getrefcount
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -18,8 +16,8 @@ from ..errors import InputError
 from ..tools.compiling import compiled
 from ..tools.lossless import as_float64, on_disk
 from ..tools.rounding import CHAIN, Bound, Pull, gamma
-from ..tools.threads import in_parts, one_thread, workers
-from .rows import FeatureWeights, check_reach, chunk_sums, squared
+from ..tools.threads import in_parts, workers
+from .rows import FeatureWeights, check_reach, chunk_sums, in_threads, squared
 
 STRETCH = 1024  # numbers to a fingerprint: the stretch and both keys fit into the fastest cache
 
@@ -119,34 +117,6 @@ def added_up(columns: np.ndarray, offset: np.ndarray, w: np.ndarray) -> np.ndarr
     return scores
 
 
-_OF_THREAD = threading.local()
-
-
-def block_memory(*shape: int) -> np.ndarray:
-    """Return an array whose numbers mean nothing yet, in memory that nobody holds any more. Fresh
-    memory for each block costs more than the work on it where the system takes it back at once, as
-    workers of dask have it do."""
-    kept, size = _OF_THREAD.__dict__.setdefault("kept", []), math.prod(shape)
-    for memory in kept:
-        if memory.size >= size and getrefcount(memory) == ALONE:
-            break
-    else:
-        memory = np.empty(size)
-        # 6: arrays of a thread that are kept, whoever else holds them: two or three are in use
-        kept[:] = [memory, *kept][:6]
-    return memory[:size].reshape(shape)
-
-
-def _alone() -> int:
-    """Return what the count of references is, in a loop over a list, where nobody else has one."""
-    for memory in [np.empty(1)]:
-        return getrefcount(memory)
-    raise AssertionError
-
-
-ALONE = _alone()
-
-
 def merged(first: Any, second: Any) -> Any:
     """Return the sum of two answers that add up themselves."""
     return first.merge(second)
@@ -230,14 +200,8 @@ class StreamedRows(FeatureWeights):
             yield slice(start, min(start + self._rows, self.n))
 
     def block(self, rows: slice) -> np.ndarray:
-        """Return a block of the raw rows, one of `blocks`, as float64, each row contiguous.
-
-        Raises `InputError` if it is not what it was when it was read first.
-        """
-        return self.narrow(rows).astype(float, copy=False)
-
-    def narrow(self, rows: slice) -> np.ndarray:
-        """Return what `block` does, but rows of float32 as they are."""
+        """Return a block of the raw rows, one of `blocks`, as float64 or float32, each row
+        contiguous; refuse one that is not what it was when it was read first."""
         block = self.unchecked(rows)
         return block if self._fingerprints is None else self._fingerprints.checked(rows, block)
 
@@ -265,10 +229,8 @@ class StreamedRows(FeatureWeights):
     def total(
         self, work: Callable[[Iterator[Any], int], Any], add: Callable[[Any, Any], Any] = merged
     ) -> Any:
-        """Return the sum of `work(blocks, k)` over stretches of blocks, in their order.
-
-        The stretches are the same for any number of threads.
-        """
+        """Return the sum of `work(blocks, k)` over stretches of blocks, in their order. The
+        stretches are the same for any number of threads."""
 
         def of(k: int) -> Any:
             return work(self._columns(self._stretches[k]), k)
@@ -278,15 +240,14 @@ class StreamedRows(FeatureWeights):
     def _columns(self, slices: list[slice]) -> Iterator[Block]:
         positive, weight = self.labels
         for rows in slices:
-            raw = self.narrow(rows)
-            columns = block_memory(self.dim, raw.shape[0])
+            raw = self.block(rows)
+            columns = np.empty((self.dim, raw.shape[0]))
             columns[...] = raw.T  # converts and turns at once
             yield Block(columns, positive[rows], None if weight is None else weight[rows])
 
     def _of_each(self, work: Callable[[slice], Any]) -> list[Any]:
         """Return what work gives for each block; the linear algebra takes one thread in each."""
-        with one_thread():
-            return in_parts(work, list(self.blocks()), workers(self.n * self.dim))
+        return in_threads(work, list(self.blocks()), self.n * self.dim)
 
     def scores(self, w: np.ndarray) -> np.ndarray:
         def work(rows: slice) -> np.ndarray:
@@ -323,11 +284,8 @@ class StreamedRows(FeatureWeights):
         return self.pulled(c)[0]
 
     def score_slip(self, w: np.ndarray) -> float:
-        """Return gamma_{d+4} times what enters a score at most: a bound of its rounding.
-
-        That is |x_i - offset| |w|, and where the offset is subtracted from the product, twice
-        |offset| |w| more.
-        """
+        """Return gamma_{d+4} times what enters a score at most: |x_i - offset| |w|, and where the
+        offset is subtracted from the product, twice |offset| |w| more."""
         size = self.reach + (2 * self._far if self._plain else 0.0)
         return gamma(self.dim + 4) * size * float(np.linalg.norm(w)) * (1 + gamma(self.dim + 4))
 
@@ -339,10 +297,8 @@ class StreamedRows(FeatureWeights):
         return squared(float(value @ value), error, gamma(self.dim + 8))
 
     def rows(self, index: np.ndarray) -> np.ndarray:
-        """Return the named rows (ascending), centred, as a dense matrix.
-
-        They are for samples, which prove nothing: they are not compared with what they were before.
-        """
+        """Return the named rows (ascending), centred, as a dense matrix; they are for samples,
+        which prove nothing, and are not compared with what they were before."""
         index = np.asarray(index)
         out = np.empty((index.size, self.dim))
         for block in self.blocks():
@@ -367,28 +323,26 @@ class StreamedRows(FeatureWeights):
 
     def _checked_reach(self) -> float:
         """Return a bound of every |x_i - offset|; refuse values that are not finite."""
-        top = 0.0
+        top, above = 0.0, 1 + gamma(self.dim + 8)
         for rows in self.blocks():
-            block = self.narrow(rows)
+            block = self.block(rows)
             with np.errstate(over="ignore", invalid="ignore"):
                 order = "C" if self.dim < 20 else "K"  # short rows are squared column by column
                 columns = np.subtract(block.T, self.offset[:, None], order=order)
                 squares = np.einsum("ki,ki->i", columns, columns)
             largest = float(squares.max())
             if not np.isfinite(largest):
-                self._refuse(block, rows.start)
-            above = 1 + gamma(self.dim + 8)
+                bad = np.argwhere(~np.isfinite(block))
+                if not bad.size:
+                    raise InputError(
+                        "X has values so large that their squares overflow: rescale it"
+                    )
+                row, column = bad[0].tolist()
+                raise InputError(
+                    f"X has a value that is not finite in row {rows.start + row}, column {column} "
+                    "(from 0): remove or impute it first"
+                )
             top = max(top, float(np.sqrt(largest)) * above)
             if self.keeps:
                 self._lengths[rows] = np.sqrt(squares) * above
         return check_reach(top, top == 0)
-
-    def _refuse(self, block: np.ndarray, start: int) -> None:
-        bad = np.argwhere(~np.isfinite(block))
-        if bad.size == 0:
-            raise InputError("X has values so large that their squares overflow: rescale it")
-        row, column = (int(k) for k in bad[0])
-        raise InputError(
-            f"X has a value that is not finite in row {start + row}, column {column} (from 0): "
-            "remove or impute it first"
-        )

@@ -11,11 +11,11 @@ import copy
 import functools
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
+from typing import Any
 
 import dask
 import dask.array as da
@@ -29,7 +29,6 @@ from .groups import GroupedRows
 from .partitions import (
     ArrayPartition,
     Engine,
-    Partition,
     PartitionedRows,
     Reply,
     Task,
@@ -39,6 +38,7 @@ from .partitions import (
 
 # Names of dask's errors that say the same as a lost connection; not all versions have them.
 LOST = frozenset({"ClosedClientError", "FutureCancelledError", "FuturesCancelledError"})
+REFUSALS = InputError, CertificateError
 
 
 @contextmanager
@@ -63,41 +63,23 @@ def one_sentence() -> Iterator[None]:
         ) from None
 
 
-def threads_of(client: Client) -> dict[str, int]:
-    """Return how many threads each worker has, by its address."""
-    with one_sentence():
-        if client.scheduler is None:  # the client knows it
-            raise OSError("no scheduler")
-        found: Any = client.nthreads()  # dask's own types fit no use of it
-        return dict(found)
-
-
-There = tuple[Any, np.ndarray]  # a task and the key of the fingerprints
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-REFUSALS = InputError, CertificateError
-
-
-def refusals_returned(function: Callable[P, R]) -> Callable[P, R]:
+def refusals_returned(function: Callable[..., Any]) -> Callable[..., Any]:
     """Let a worker's function return refusals, its own and those that it is given."""
 
     @functools.wraps(function)
-    def run(*words: P.args, **more: P.kwargs) -> Any:
+    def run(*words: Any) -> Any:
         for word in words:
             if isinstance(word, REFUSALS):
                 return word
         try:
-            return function(*words, **more)
+            return function(*words)
         except REFUSALS as error:
             return error
 
     return run
 
 
-def raised(found: list[R]) -> list[R]:
+def raised(found: list[Any]) -> list[Any]:
     """Return what was found, or raise the first refusal in it."""
     for one in found:
         if isinstance(one, REFUSALS):
@@ -110,53 +92,22 @@ def same(*value: Any) -> tuple[Any, ...]:
 
 
 @refusals_returned
-def run_here(there: There, places: Sequence[int], *parts: tuple[Any, ...]) -> Reply:
-    """Return the sum of a task's answers on some partitions."""
-    task, key = there
-    here = [held(part, place) for place, part in zip(places, parts, strict=True)]
-    return replied_in_order(task, here, places, key)
+def run_here(there: tuple[Task, np.ndarray], places: Sequence[int], *parts: Any) -> Reply:
+    """Return the sum of a task's answers on some partitions (rows, positive, weight or None), or
+    with groups after these."""
+    here = []
+    for place, (X, positive, weight, *groups) in zip(places, parts, strict=True):
+        key = positive.astype(float) if groups else None
+        own = (None, weight) if groups else (positive, weight)
+        here.append(ArrayPartition(X, *own, f"partition {place}", *groups, key=key))
+    task, fingerprints = there
+    return replied_in_order(task, here, places, fingerprints)
 
 
 @refusals_returned
-def sums_here(there: There, *some: Reply) -> Reply:
-    """Return the sum of what others have found."""
-    return in_copies(there[0], some)
-
-
-def in_copies(task: Task, some: Sequence[Reply]) -> Reply:
-    """Return a sum that shares no memory with what it is made of."""
-    return functools.reduce(functools.partial(joined, task), copy.deepcopy(list(some)))
-
-
-def held(part: tuple[Any, ...], place: int) -> Partition:
-    """Return the partition of (rows, positive, weight or None), or with groups after these."""
-    X, positive, weight, *groups = part
-    name = f"partition {place}"
-    if not groups:
-        return ArrayPartition(X, positive, weight, name)
-    return ArrayPartition(X, None, weight, name, groups[0], positive.astype(float))
-
-
-class Stretch(NamedTuple):
-    """Numbers of partitions, in order, and the address of the worker that holds them, if any."""
-
-    places: list[int]
-    address: str | None
-
-
-def stretches(
-    count: int, holders: Mapping[int, str], threads: Mapping[str, int], each: int
-) -> list[Stretch]:
-    """Cut the partitions into stretches, each in the memory of one worker."""
-    found = [Stretch([k], None) for k in range(count) if k not in holders]
-    of: dict[str, list[int]] = {}
-    for k, address in sorted(holders.items()):
-        of.setdefault(address, []).append(k)
-    for address, places in of.items():
-        pieces = min(len(places), each * max(1, threads.get(address, 1)))
-        cuts = [len(places) * k // pieces for k in range(pieces + 1)]
-        found += [Stretch(places[a:b], address) for a, b in pairwise(cuts)]
-    return sorted(found, key=lambda stretch: stretch.places)
+def sums_here(there: tuple[Task, np.ndarray], *some: Reply) -> Reply:
+    """Return the sum of what others have found; it shares no memory with that."""
+    return functools.reduce(functools.partial(joined, there[0]), copy.deepcopy(list(some)))
 
 
 KEPT_NUMBERS = 1 << 20  # an answer has at most so many numbers (8 MB): it is sent
@@ -166,13 +117,12 @@ NO_WORKERS = 60.0  # seconds without any worker after which a cluster is given u
 
 
 class DaskEngine(Engine):
-    """Partitions that a cluster holds."""
+    """Partitions that a cluster holds; `numbers` are those of the rows, once they are known."""
 
     kept_numbers = KEPT_NUMBERS
 
-    def __init__(
-        self, client: Client, parts: Sequence[Future], close: Callable[[], object] | None = None
-    ):
+    def __init__(self, client: Any, parts: Sequence[Future], close: Callable[[], object]):
+        # Any: dask's own types fit no use of a client
         self.client, self._parts, self._close = client, list(parts), close
         self.numbers: int | None = None
 
@@ -182,35 +132,30 @@ class DaskEngine(Engine):
 
     def close(self) -> None:
         self._parts = []
-        if self._close is not None:
-            self._close()
+        self._close()
 
     def run(self, task: Task, key: np.ndarray) -> Reply:
         with one_sentence():
             work = task.run.func if isinstance(task.run, functools.partial) else task.run
             name = f"aucert-{work.__name__}"
             # Workers find it there; the scheduler can make it again if one dies.
-            there = self._submit("aucert-task", same, task, key)
+            there = self._submit("aucert-task", None, same, task, key)
             last = asked = [
                 self._submit(
-                    *(name, run_here, there, places),
-                    *(self._parts[k] for k in places),
-                    address=address,
+                    name, address, run_here, there, places, *(self._parts[k] for k in places)
                 )
                 for places, address in self._stretches()
             ]
             while len(last) > FAN:
-                last = [
-                    self._submit(f"{name}-sum", sums_here, there, *last[k : k + FAN])
-                    for k in range(0, len(last), FAN)
-                ]
+                some = [last[k : k + FAN] for k in range(0, len(last), FAN)]
+                last = [self._submit(f"{name}-sum", None, sums_here, there, *few) for few in some]
             try:
                 self._wait_for(last)
-                found: Any = self.client.gather(last)
+                found = self.client.gather(last)
             except KeyboardInterrupt:
                 self.client.cancel([*last, *asked], force=True)
                 raise
-            return in_copies(task, raised(found))
+            return raised([sums_here((task, key), *found)])[0]
 
     def telling(self, callback: Callable[[Any], object] | None) -> Callable[[Any], None]:
         """Return a callback of a solver that tells the cluster each step, and then `callback`.
@@ -218,31 +163,28 @@ class DaskEngine(Engine):
         shows them."""
 
         def publish(step: Any) -> None:
+            seen = {"step": step.n_iter, "primal": step.primal, "dual": step.dual}
             with one_sentence():
-                self.client.log_event(
-                    "aucert", {"step": step.n_iter, "primal": step.primal, "dual": step.dual}
-                )
+                self.client.log_event("aucert", seen)
             if callback is not None:
                 callback(step)
 
         return publish
 
-    def _submit(
-        self, name: str, function: Callable[..., Any], *words: Any, address: str | None = None
-    ) -> Future:
+    def _submit(self, name: str, address: str | None, work: Callable[..., Any], *words: Any) -> Any:
         """Submit a task, to the worker at `address` as long as there is one."""
-        key = f"{name}-{uuid.uuid4().hex}"
-        if address is None:
-            return self.client.submit(function, *words, key=key)
-        return self.client.submit(
-            function, *words, key=key, workers=[address], allow_other_workers=True
-        )
+        at = {} if address is None else {"workers": [address], "allow_other_workers": True}
+        return self.client.submit(work, *words, key=f"{name}-{uuid.uuid4().hex}", **at)
 
-    def _stretches(self) -> list[Stretch]:
-        """Return which partitions go together: those that one worker holds."""
-        threads = threads_of(self.client)
-        who: Any = self.client.who_has(self._parts)  # dask's own types fit no use of it
-        holders = {k: min(who[part.key]) for k, part in enumerate(self._parts) if who.get(part.key)}
+    def _threads(self) -> dict[str, int]:
+        """Return how many threads each worker has, by its address."""
+        if self.client.scheduler is None:  # the client knows it
+            raise OSError("no scheduler")
+        return dict(self.client.nthreads())
+
+    def _stretches(self) -> list[tuple[list[int], str | None]]:
+        """Return which partitions go together, in order: those that one worker holds."""
+        threads, who = self._threads(), self.client.who_has(self._parts)
         many = max(1, sum(threads.values()))
         # 4: tasks of a pass for each thread of the workers, at most
         # 64: about so many tasks are enough for a pass, and more threads get one each
@@ -250,7 +192,18 @@ class DaskEngine(Engine):
         if self.numbers is not None:
             # 1 << 25: numbers of the rows for which a task more pays: a tenth of a second
             each = min(each, 1 + self.numbers // (many * (1 << 25)))
-        return stretches(self.count, holders, threads, each)
+        found: list[tuple[list[int], str | None]] = []
+        held: dict[str, list[int]] = {}
+        for k, part in enumerate(self._parts):
+            if who.get(part.key):
+                held.setdefault(min(who[part.key]), []).append(k)
+            else:
+                found.append(([k], None))
+        for address, places in held.items():
+            pieces = min(len(places), each * max(1, threads.get(address, 1)))
+            cuts = [len(places) * k // pieces for k in range(pieces + 1)]
+            found += [(places[a:b], address) for a, b in pairwise(cuts)]
+        return sorted(found, key=lambda stretch: stretch[0])
 
     def _wait_for(self, futures: list[Future]) -> None:
         """Wait for results; a cluster whose workers are all gone is not waited for."""
@@ -261,7 +214,7 @@ class DaskEngine(Engine):
                 return
             except TimeoutError:
                 pass
-            if threads_of(self.client):
+            if self._threads():
                 last = time.monotonic()
             elif time.monotonic() - last > NO_WORKERS:
                 raise InputError(
@@ -276,94 +229,70 @@ SHUFFLED = (
     "group and cut them between groups"
 )
 
-# Of distinct labels returns the positive one and the other.
-Split = Callable[[np.ndarray], tuple[Any, Any]]
-
 
 def dask_rows(
-    X: Any, y: Any, weight: Any, split: Split | None, client: Client | None = None, qid: Any = None
+    X: Any, y: Any, weight: Any, split: Callable[[np.ndarray], tuple[Any, Any]] | None, qid: Any
 ) -> tuple[PartitionedRows, np.ndarray]:
     """Return the rows of a dask collection, and both labels: the negative and the positive one.
-    With `qid` they are `GroupedRows`."""
-    found, close = _client(client)
-    cluster: Any = found  # dask's own types fit neither its arguments nor its results
+    `split` returns the positive one of distinct labels, and the other; with `qid` the rows are
+    `GroupedRows`."""
+    client, close = _client()
     try:
         blocks = _blocks(X)
-        labels = _column(y, X, len(blocks), "y")
-        weights = None if weight is None else _column(weight, X, len(blocks), "sample_weight")
-        groups = None if qid is None else _column(qid, X, len(blocks), "qid")
-        parts, classes = _parts(cluster, blocks, labels, weights, groups, split)
-        engine = DaskEngine(cluster, parts, close)
-        if qid is not None:
-            rows: PartitionedRows = GroupedRows(engine, _names(X), SHUFFLED)
-        else:
-            rows = PartitionedRows(engine, _names(X))
+        held = client.compute(_column(y, X, len(blocks), "y"))
+        weights, groups = (
+            [None] * len(blocks) if one is None else _column(one, X, len(blocks), name)
+            for one, name in ((weight, "sample_weight"), (qid, "qid"))
+        )
+        positive = other = None
+        if split is not None:
+            positive, other = split(_kinds(client, held))
+        made = dask.delayed(_part, pure=False)
+        each = enumerate(zip(blocks, held, weights, groups, strict=True))
+        parts = client.compute([made(k, positive, *part) for k, part in each])
+        del held, each  # the labels are let go of before the first pass
+        engine = DaskEngine(client, parts, close)
+        given = frame_names(X)
+        names = given if given and all(isinstance(name, str) for name in given) else None
+        rows = (
+            PartitionedRows(engine, names) if qid is None else GroupedRows(engine, names, SHUFFLED)
+        )
         engine.numbers = rows.n * rows.dim
-        return rows, classes
+        return rows, np.array([other, positive])
     except BaseException:
-        if close is not None:
-            close()
+        close()
         raise
 
 
-def _parts(
-    cluster: Any,
-    blocks: list[Any],
-    labels: list[Any],
-    weights: list[Any] | None,
-    groups: list[Any] | None,
-    split: Split | None,
-) -> tuple[list[Future], np.ndarray]:
-    """Return the partitions on the cluster, and both labels. The labels themselves are let go of on
-    return, before the first pass."""
-    held = cluster.compute(labels)
-    positive = other = None
-    if split is not None:
-        found = [cluster.submit(_distinct, y, k) for k, y in enumerate(held)]
-        with one_sentence():
-            kinds = raised(cluster.gather(found))
-        some = {f"partition {k}": kind for k, kind in enumerate(kinds) if kind.size}
-        if not some:
-            raise NoRowsError("all partitions are empty: there are no rows")
-        check_one_type(some, "the labels")
-        positive, other = split(_sorted(np.concatenate(list(some.values()))))
-    parts = [
-        dask.delayed(_part, pure=False)(
-            k,
-            block,
-            held[k],
-            None if weights is None else weights[k],
-            positive,
-            None if groups is None else groups[k],
+def _kinds(client: Any, labels: list[Future]) -> np.ndarray:
+    """Return the distinct labels of all blocks."""
+    with one_sentence():
+        found = raised(
+            client.gather([client.submit(_distinct, y, k) for k, y in enumerate(labels)])
         )
-        for k, block in enumerate(blocks)
-    ]
-    return cluster.compute(parts), np.array([other, positive])
+    some = {f"partition {k}": kind for k, kind in enumerate(found) if kind.size}
+    if not some:
+        raise NoRowsError("all partitions are empty: there are no rows")
+    check_one_type(some, "the labels")
+    return _sorted(np.concatenate(list(some.values())))
 
 
-def _client(client: Client | None) -> tuple[Client, Callable[[], object] | None]:
+def _client() -> tuple[Any, Callable[[], object]]:
     """Return a client, and what ends it if it was made here."""
-    if client is not None:
-        return client, None
     try:
-        return get_client(), None
+        return get_client(), lambda: None
     except ValueError:
         # Threads: new processes would run a script again that has no `if __name__ == "__main__"`.
         cluster = LocalCluster(processes=False, dashboard_address=":0")
         made = Client(cluster)
-
-        def close() -> None:
-            made.close()
-            cluster.close()
-
-        return made, close
+        return made, lambda: (made.close(), cluster.close())
 
 
 def _blocks(X: Any) -> list[Any]:
     """Return the blocks of rows of a collection, delayed."""
     if len(getattr(X, "shape", ())) != 2:
         raise InputError("X must be a dask array of two dimensions or a dask dataframe")
-    whole: Any = X
+    whole: Any = X  # dask's own types fit no use of it
     if isinstance(X, da.Array) and X.numblocks[1] > 1:
         whole = whole.rechunk({1: -1})
     # Dask may read few columns in fewer pieces: rows and labels would then be cut differently.
@@ -375,36 +304,29 @@ def _column(y: Any, X: Any, count: int, name: str) -> list[Any]:
     """Return the blocks of labels or weights, one for each block of rows."""
     if y is None:
         raise InputError(f"{name} is missing: give a dask array or series, cut as X is")
+    chunks = X.chunks[0] if isinstance(X, da.Array) else (np.nan,)
+    known = not np.isnan(chunks).any()
     if not hasattr(y, "__dask_graph__"):
-        chunks = X.chunks[0] if isinstance(X, da.Array) else (np.nan,)
-        if np.isnan(chunks).any():
+        if not known:
             raise InputError(
                 f"{name} is in memory, and where X is cut is not known: make {name} a dask array "
                 "or series cut at the same rows"
             )
-        values = np.asarray(y)
-        if values.shape != (int(sum(chunks)),):
-            raise InputError(f"{name} has the shape {values.shape}, and X {X.shape[0]} rows")
-        arrays: Any = da
-        y = arrays.from_array(values, chunks=(chunks,))
+        y = np.asarray(y)
+        if y.shape != (int(sum(chunks)),):
+            raise InputError(f"{name} has the shape {y.shape}, and X {X.shape[0]} rows")
+        y = da.from_array(y, chunks=(chunks,))  # type: ignore[attr-defined]
     if len(getattr(y, "shape", ())) != 1:
         raise InputError(f"{name} must have one value per row: a dask array of one dimension")
-    both = isinstance(X, da.Array) and isinstance(y, da.Array)
-    if both and not np.isnan([*X.chunks[0], *y.chunks[0]]).any() and X.chunks[0] != y.chunks[0]:
+    column: Any = y
+    if known and isinstance(y, da.Array) and not np.isnan(y.chunks[0]).any():
         if X.shape[0] != y.shape[0]:
             raise InputError(f"{name} has {y.shape[0]} rows, and X {X.shape[0]}")
-        y = cast(Any, y).rechunk((X.chunks[0],))
-    found = list(np.ravel(np.array(cast(Any, y).to_delayed(optimize_graph=False), dtype=object)))
+        column = column.rechunk((chunks,))
+    found = list(np.ravel(np.array(column.to_delayed(optimize_graph=False), dtype=object)))
     if len(found) != count:
-        raise InputError(
-            f"{name} is in {len(found)} partitions and X in {count}: cut both at the same rows"
-        )
+        raise InputError(f"{name} is in {len(found)} partitions and X in {count}: cut both alike")
     return found
-
-
-def _names(X: Any) -> list[str] | None:
-    names = frame_names(X)
-    return names if names and all(isinstance(name, str) for name in names) else None
 
 
 @refusals_returned
@@ -428,9 +350,7 @@ def _sorted(labels: np.ndarray, where: str = "") -> np.ndarray:
 
 
 @refusals_returned
-def _part(
-    index: int, X: Any, y: Any, weight: Any, positive: Any, group: Any = None
-) -> tuple[Any, ...]:
+def _part(index: int, positive: Any, X: Any, y: Any, weight: Any, group: Any) -> tuple[Any, ...]:
     """Return a block as it is, the mask of its positive rows, its weights, and perhaps its groups.
     With groups and no positive label, the numbers y stand in the place of the mask."""
     own: Any = getattr(X, "index", None)
@@ -441,13 +361,11 @@ def _part(
                 f"partition {index}: the index of X is not that of its labels or weights: give "
                 "columns of one dataframe"
             )
-    if (
-        len({str(kind) for kind in getattr(X, "dtypes", ())}) == 1
-        and X.dtypes.iloc[0].kind in "fiu"
-    ):
+    kinds = getattr(X, "dtypes", None)
+    if kinds is not None and kinds.nunique() == 1 and kinds.iloc[0].kind in "fiu":
         X = X.to_numpy()  # a column is then in one piece; without a copy where the frame has it so
     weight = None if weight is None else np.asarray(weight)
-    if group is not None and positive is None:
-        return X, as_float64(y, f"y of partition {index}"), weight, np.asarray(group)
-    mask = np.asarray(check_labels(y, f"y of partition {index}") == positive, dtype=bool)
+    graded = group is not None and positive is None
+    where = f"y of partition {index}"
+    mask = as_float64(y, where) if graded else np.asarray(check_labels(y, where) == positive, bool)
     return (X, mask, weight) if group is None else (X, mask, weight, np.asarray(group))

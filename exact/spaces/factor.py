@@ -57,24 +57,25 @@ class GramFactor:
         return theta
 
 
-def factor_gram(
-    K: np.ndarray, tol: float = RELATIVE_TOL, max_rank: int | None = None
-) -> GramFactor:
+def factor_gram(K: np.ndarray, max_rank: int | None = None) -> GramFactor:
     """Return the factor of a Gram matrix held in memory."""
     top = float(np.diag(K).max())
     if not (np.isfinite(K).all() and top > 0):
         raise InputError("K must be finite and have a diagonal entry > 0")
-    pstrf = scipy.linalg.get_lapack_funcs("pstrf", (K,))
-    packed, order, rank, info = pstrf(K, tol=tol * top, lower=1)
-    if info < 0:
-        raise InputError("K could not be factored: is it symmetric and finite?")
-    rank = min(int(rank), max_rank or int(rank))
-    order = order - 1
+    packed, order, rank = _pivoted(K, RELATIVE_TOL * top)
+    rank = min(rank, max_rank or rank)
     L = np.tril(packed)[:, :rank]
     features = np.empty((K.shape[0], rank))
     features[order] = L
     residual = _residual(np.diag(K), features, 0.0)
     return GramFactor(order[:rank], np.ascontiguousarray(L[:rank]), features, residual)
+
+
+def _pivoted(K: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return the pivoted Cholesky factor of K, as LAPACK packs it, the pivots, and the rank."""
+    pstrf = scipy.linalg.get_lapack_funcs("pstrf", (K,))
+    packed, order, rank, _ = pstrf(K, tol=tol, lower=1)
+    return packed, order - 1, int(rank)
 
 
 def _residual(diagonal: np.ndarray, features: np.ndarray, noise: float) -> float:
@@ -85,35 +86,31 @@ def _residual(diagonal: np.ndarray, features: np.ndarray, noise: float) -> float
 
 
 def factor_kernel(
-    kernel: Kernel,
-    X: Any,
-    tol: float = RELATIVE_TOL,
-    max_rank: int | None = None,
-    max_time: float | None = None,
+    kernel: Kernel, X: Any, max_rank: int | None = None, max_time: float | None = None
 ) -> GramFactor:
     """Return the factor of a kernel on rows, its Gram matrix made a column at a time."""
     n, end = X.shape[0], math.inf if max_time is None else time.monotonic() + max_time
     if n <= DENSE_LIMIT:
-        factor = factor_gram(kernel(X, X), tol, max_rank)
+        factor = factor_gram(kernel(X, X), max_rank)
         more = _residual(kernel.diagonal(X).astype(float), factor.features, 2 * kernel.noise(X))
         return replace(factor, residual=more)
     left = kernel.diagonal(X).astype(float)
     most = max(FEATURE_NUMBERS // n, 1)
-    top, cap = float(left.max()), min(n, max_rank or n, most)
-    if not top > 0:
+    least, cap = RELATIVE_TOL * float(left.max()), min(n, max_rank or n, most)
+    if not least > 0:
         raise InputError("the kernel is zero on every row")
     features = np.zeros((n, min(cap, 256)))
     pivots: list[int] = []
     while len(pivots) < cap and (not pivots or time.monotonic() < end):
         r = len(pivots)
-        chosen = _next_pivots(kernel, X, features[:, :r], left, tol * top, min(r // 8, cap - r))
+        chosen = _next_pivots(kernel, X, features[:, :r], left, least, min(r // 8, cap - r))
         if not chosen:
             break
         if r + len(chosen) > features.shape[1]:
             more = min(max(r, len(chosen)), cap - features.shape[1])
             features = np.hstack([features, np.zeros((n, more))])
         _append(kernel, X, features, pivots, chosen, left)
-    if len(pivots) == most < min(n, max_rank or n) and max_time is None and left.max() > tol * top:
+    if len(pivots) == most < min(n, max_rank or n) and max_time is None and left.max() > least:
         raise TooLargeError(
             f"this kernel on {n} rows needs more than {most} features, which is the most that fit: "
             "take landmarks (aucert.approx.Nystrom) or a smaller gamma, or set max_time for a bound"
@@ -133,20 +130,13 @@ def _next_pivots(
         p = int(left.argmax())
         return [p] if left[p] > least else []
     near = np.argpartition(-left, size - 1)[:size]
+    enough = max(least, 0.5 * float(left[near].max()))
+    near = near[left[near] > enough]
+    if not near.size:
+        return []
     F = features[near]
-    S = kernel(X[near], X[near]) - F @ F.T
-    rest, chosen = left[near].copy(), []
-    enough = max(least, 0.5 * float(rest.max()))
-    columns = np.zeros((size, size))
-    for k in range(size):
-        p = int(rest.argmax())
-        if rest[p] <= enough:
-            break
-        columns[:, k] = (S[:, p] - columns[:, :k] @ columns[p, :k]) / np.sqrt(rest[p])
-        rest -= columns[:, k] ** 2
-        rest[p] = 0.0
-        chosen.append(int(near[p]))
-    return chosen
+    order, rank = _pivoted(kernel(X[near], X[near]) - F @ F.T, enough)[1:]
+    return near[order[: max(rank, 1)]].tolist()
 
 
 def _append(
@@ -189,9 +179,19 @@ def rows_of(
             made = Rows(np.ascontiguousarray(triangle.T), check=False)
             return made, lambda w: basis @ w, None
         # n dense features may take little more room than the rows' nonzero entries.
-        if few or n <= 500 or (n <= SQUARE_LIMIT and n**2 <= 4 * cast(Any, rows.X).nnz):
-            return (*_few_sparse(rows), None)
-        return rows, lambda w: w, None
+        if not (few or n <= 500 or (n <= SQUARE_LIMIT and n**2 <= 4 * cast(Any, rows.X).nnz)):
+            return rows, lambda w: w, None
+        if n > SQUARE_LIMIT:
+            raise TooLargeError(
+                f"{n} sparse rows of {rows.dim} features need a matrix of more than {SQUARE_LIMIT} "
+                "squared: keep fewer rows or fewer features, or leave the structure out"
+            )
+        K = rows.products()
+        if not (np.diag(K) > 0).any():  # all rows are the same one: every score is zero
+            return Rows(np.zeros((n, 1)), check=False), lambda w: np.zeros(rows.dim), None
+        found = factor_gram(K)
+        made = Rows(found.features, check=False)
+        return made, lambda w: rows.pull(found.coefficients(w)), None
     if gram is None:
         raise InputError(f"{type(space).__name__} has neither rows nor a kernel matrix")
     if gram.K is not None:
@@ -201,20 +201,6 @@ def rows_of(
         most = SQUARE_LIMIT if few and max_time is not None else None  # fewer than all will do
         factor = factor_kernel(gram.kernel, gram.X, max_rank=most, max_time=max_time)
     return Rows(factor.features, check=False), factor.coefficients, factor
-
-
-def _few_sparse(space: Rows) -> tuple[Rows, Lift]:
-    """Factor the Gram matrix of the centred rows."""
-    if space.n > SQUARE_LIMIT:
-        raise TooLargeError(
-            f"{space.n} sparse rows of {space.dim} features need a matrix of more than "
-            f"{SQUARE_LIMIT} squared: keep fewer rows or fewer features, or leave the structure out"
-        )
-    product = space.products()
-    if not (np.diag(product) > 0).any():  # all rows are the same one: every score is zero
-        return Rows(np.zeros((space.n, 1)), check=False), lambda w: np.zeros(space.dim)
-    factor = factor_gram(product)
-    return Rows(factor.features, check=False), lambda w: space.pull(factor.coefficients(w))
 
 
 # Rows, and features a root of the rows, from which a kernel is better left as it is: a factor takes
@@ -235,8 +221,7 @@ def takes_many_features(space: Gram) -> bool:
     top = float(np.diag(K).max())
     if not (np.isfinite(K).all() and top > 0):
         return False
-    pstrf = scipy.linalg.get_lapack_funcs("pstrf", (K,))
-    return int(pstrf(K, tol=RELATIVE_TOL * top, lower=1)[2]) > NEARLY_ALL * some.size
+    return _pivoted(K, RELATIVE_TOL * top)[2] > NEARLY_ALL * some.size
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,33 +328,21 @@ def _dependence(
     raw: np.ndarray, basis: np.ndarray, others: np.ndarray, R: np.ndarray, lengths: np.ndarray
 ) -> np.ndarray | None:
     """Return C (r, k) with raw[:, others] = raw[:, basis] C up to a constant each, or None."""
-    rank = basis.size
+    rank, fractions = basis.size, np.frompyfunc(Fraction, 1, 1)
     C, spent = np.zeros((rank, others.size)), 0
     if not others.size:
         return C
     near = scipy.linalg.solve_triangular(R[:, :rank], R[:, rank:])
     near *= lengths[others][None, :] / lengths[basis][:, None]
     for k, column in enumerate(others):
-        shares = [Fraction(x).limit_denominator(64) for x in near[:, k].tolist()]
-        used = [at for at, share in enumerate(shares) if share]
-        spent += raw.shape[0] * (len(used) + 1)
-        C[:, k] = [float(share) for share in shares]
+        shares = np.array([Fraction(x).limit_denominator(64) for x in near[:, k].tolist()])
+        used = np.flatnonzero(shares)
+        spent += raw.shape[0] * (used.size + 1)
+        C[:, k] = shares.astype(float)
         # 2_000_000: most products of fractions to spend on columns that depend on others
         if spent > 2_000_000:
             return None
-        if not _depends(raw[:, column], raw[:, basis[used]], [shares[at] for at in used]):
+        left = fractions(raw[:, column]) - fractions(raw[:, basis[used]]) @ shares[used]
+        if (left != left[0]).any():
             return None
     return C
-
-
-def _depends(column: np.ndarray, others: np.ndarray, shares: list[Fraction]) -> bool:
-    """Return whether column - others shares is one constant, in fractions."""
-    first: Fraction | None = None
-    for value, line in zip(column.tolist(), others.tolist(), strict=True):
-        left = Fraction(value)
-        for share, x in zip(shares, line, strict=True):
-            left -= share * Fraction(x)
-        first = left if first is None else first
-        if left != first:
-            return False
-    return True

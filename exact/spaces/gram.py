@@ -1,10 +1,9 @@
 """Functions given by their kernel matrix: held in memory, or made block by block.
 
-Every statement about such functions is about a matrix M that is positive semidefinite in exact
-arithmetic. The bounds of scores, norms and pulls include the difference between M and the matrix K
-at hand. For a kernel of rows, M is that of the formula at the rows as stored, and |K_ij - M_ij| <=
-noise r_i r_j, r_i >= sqrt(M_ii). For a matrix that is given, M is any K + t I with 0 <= t <= shift:
-the last of them is proved to be semidefinite, and K itself is covered too, if it is.
+Every statement is about a matrix M that is positive semidefinite in exact arithmetic; bounds
+include the difference between M and the matrix K at hand. For a kernel of rows, M is that of the
+formula at the rows as stored, and |K_ij - M_ij| <= noise r_i r_j, r_i >= sqrt(M_ii). For a matrix
+that is given, M is any K + t I with 0 <= t <= shift: the last of them is proved semidefinite.
 """
 
 from __future__ import annotations
@@ -13,19 +12,19 @@ import copy
 import os
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from itertools import takewhile
+from functools import reduce
+from operator import iadd
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.linalg import get_blas_funcs
 
 from ..errors import InputError, TooLargeError
 from ..tools.rounding import LONG_UNIT, UNIT, Bound, gamma, short_chain, short_sum
-from ..tools.threads import in_parts, one_thread, workers
 from ..tools.wording import at_most, warn_the_user
 from .kernels import Kernel, lengths_of
-from .rows import LARGEST_REACH, SMALLEST_REACH, Space, check_matrix
+from .rows import LARGEST_REACH, SMALLEST_REACH, Space, check_matrix, in_threads
 
 BITS = 20  # Bits of the rounded factor: a sum of 2^(52 - 2 BITS) products of them is exact.
 ROWS = 256  # Number of rows of the residual that are computed at a time.
@@ -80,12 +79,9 @@ def _rounded(L: np.ndarray) -> np.ndarray:
 
 def _exact_product(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Return one other'. Only the sums over blocks of columns round."""
-    columns = 2 ** (52 - 2 * BITS)
-    total = one[:, :columns] @ other[:, :columns].T
-    for start in range(columns, one.shape[1], columns):
-        some = slice(start, start + columns)
-        total += one[:, some] @ other[:, some].T
-    return total
+    step = 2 ** (52 - 2 * BITS)
+    blocks = (slice(start, start + step) for start in range(0, one.shape[1], step))
+    return reduce(iadd, (one[:, some] @ other[:, some].T for some in blocks))
 
 
 def _square(part: np.ndarray) -> float:
@@ -130,8 +126,8 @@ def as_meant(meaning: str) -> str:
     return AS_STORED + (f" It is {meaning} that is meant." if meaning else "")
 
 
-SIDE = 512  # Rows of a tile: one in single precision is a megabyte, which stays in the cache.
-SPARE = 0.8  # Share of the free memory that the tiles may take.
+PAGE = 512  # Numbers in a page of memory: a row of half a matrix may take so many more.
+SPARE = 0.8  # Share of the free memory that half a matrix may take.
 PARTS = 8  # sums that a product is made of, with any number of threads: so its bits are the same
 MEMORY = Path("/proc/meminfo")  # Where Linux says how much memory is free.
 
@@ -149,60 +145,9 @@ def free_memory() -> float:
         return np.inf
 
 
-@dataclass(frozen=True, eq=False)
-class Tiles:
-    """The lower half of a symmetric matrix in tiles."""
-
-    n: int
-    held: list[list[np.ndarray]]
-
-    @classmethod
-    def of(
-        cls, kernel: Kernel, X: Any, tol: float, stop: Callable[[], bool] = lambda: False
-    ) -> Tiles:
-        """Return the tiles of a kernel on rows."""
-        n = int(X.shape[0])
-        dtype = format_for(n, tol)
-        parts = [slice(a, min(a + SIDE, n)) for a in range(0, n, SIDE)]
-
-        def tiles(a: int) -> list[np.ndarray]:
-            if stop():
-                return []
-            return [kernel(X[parts[a]], X[part]).astype(dtype) for part in parts[: a + 1]]
-
-        with one_thread():
-            held = in_parts(tiles, range(len(parts)), workers(n * n // 2))
-        return cls(n, list(takewhile(bool, held)))
-
-    @property
-    def whole(self) -> bool:
-        """Whether all tiles were made in time."""
-        return len(self.held) * SIDE >= self.n
-
-    def product(self, c: np.ndarray) -> np.ndarray:
-        """Return K c for c (n,), to the precision of the tiles."""
-        parts = [slice(a, a + SIDE) for a in range(0, self.n, SIDE)]
-        pieces = [c[part].astype(self.held[0][0].dtype) for part in parts] if self.held else []
-
-        def work(first: int) -> np.ndarray:
-            out = np.zeros(self.n)
-            for a in range(first, len(self.held), PARTS):
-                row = self.held[a]
-                own = np.zeros(row[-1].shape[0], dtype=pieces[a].dtype)
-                for b, tile in enumerate(row[:-1]):
-                    own += tile @ pieces[b]
-                    out[parts[b]] += pieces[a] @ tile
-                out[parts[a]] += own + row[-1] @ pieces[a]
-            return out
-
-        with one_thread():
-            sums = in_parts(work, range(PARTS), workers(self.n * self.n // 2))
-        return sum(sums[1:], sums[0])
-
-
 def format_for(n: int, tol: float) -> type[np.floating]:
     """Return the format in which half a matrix of side n is held for a relative gap of `tol`."""
-    numbers, room = 0.5 * n * (n + SIDE), SPARE * free_memory()
+    numbers, room = 0.5 * n * (n + PAGE), SPARE * free_memory()
     # 1e-7: relative gap from which single precision is enough: it moves the optimum to second order
     if tol < 1e-7 and 8 * numbers <= room:
         return np.float64
@@ -221,17 +166,14 @@ class Gram(Space):
 
     What is given is replaced by the average with its transpose, `Gram.K`. Where that is proved to
     be positive semidefinite, it is what is meant, as stored in float64. Where rounding leaves that
-    open (an eigenvalue of -1e-14 would make F unbounded below), K + shift I is proved to be
-    semidefinite, with a shift of a few n u of its largest entry: what rounding can hide. Every
-    bound of rounding here then holds for each K + t I with 0 <= t <= shift, so for K itself if it
-    is semidefinite. `Gram.of_kernel` means the formula instead, and holds K or makes it anew, a
-    block of rows at a time.
+    open, K + shift I is proved to be semidefinite, with a shift of a few n u of its largest entry.
+    Every bound of rounding then holds for each K + t I with 0 <= t <= shift. `Gram.of_kernel` means
+    the formula instead, and holds K or makes it anew, a block of rows at a time.
 
-    A matrix made in float32, or of whole numbers, is rounded more coarsely than that. The least
-    s that makes it semidefinite is then added to its diagonal, if the rounding of its n^2 entries
-    can hide it, and K + s I is meant: `meaning` says so, and one warning. Where K is semidefinite
-    but for a constant in all its entries, ten times the largest entry is added to each: pairs
-    cancel a constant, so that no optimal model changes.
+    The least s that makes a matrix of float32, or of whole numbers, semidefinite is added to its
+    diagonal, if the rounding of its n^2 entries can hide it: `meaning` says so, and one warning.
+    Where K is semidefinite but for a constant in all its entries, ten times the largest entry is
+    added to each: pairs cancel a constant, so that no optimal model changes.
 
     Parameters
     ----------
@@ -300,8 +242,8 @@ class Gram(Space):
 
     def _begin(self, n: int) -> None:
         self.n = self.dim = int(n)
-        self._recent: list[tuple[np.ndarray, np.ndarray]] = []
-        self._tiles: weakref.ref[Tiles] | None = None
+        self._recent: dict[bytes, np.ndarray] = {}
+        self._half: weakref.ref[np.ndarray] | None = None
 
     def _measure(self, lengths: np.ndarray) -> None:
         self.lengths, self.reach = lengths, float(lengths.max())
@@ -354,14 +296,12 @@ class Gram(Space):
     def plain(self) -> Gram:
         """Return the same space with all sums in float64: quick, and with more rounding."""
         same = copy.copy(self)
-        same.precise, same._recent = False, []
+        same.precise, same._recent = False, {}
         return same
 
     def _make_semidefinite(self, top: float) -> None:
-        """Set the shift for which K + shift I is proved to be semidefinite, perhaps of a K raised.
-
-        Raised is the diagonal where coarse rounding can hide what it lacks, else every entry.
-        """
+        """Set the shift for which K + shift I is proved to be semidefinite, perhaps of a K raised:
+        in its diagonal where coarse rounding can hide what it lacks, else in every entry."""
         if self._is_proved(top):
             return
         least = float(np.linalg.eigvalsh(self.K)[0])
@@ -401,21 +341,27 @@ class Gram(Space):
                 return True
         return False
 
-    def product(self, tol: float, stop: Callable[[], bool]) -> Callable[[np.ndarray], np.ndarray]:
-        """Return the function c -> K c (n,) of solvers, for a relative gap and until `stop()`."""
-        return self.tiles(tol, stop).product if self.K is None else self.K.__matmul__
+    def product(
+        self, tol: float, stop: Callable[[], bool] = lambda: False
+    ) -> Callable[[np.ndarray], np.ndarray]:
+        """Return the function c -> K c (n,) of solvers, for a relative gap and until `stop()`. No
+        bound of its rounding is stated: K may be held in single precision, its lower half alone.
+        Whoever asks while another still holds it gets the same."""
+        if self.K is not None:
+            return self.K.__matmul__
+        half = None if self._half is None else self._half()
+        if half is None:
+            # Of zeros no page takes memory before it is written to.
+            half = made = np.zeros((self.n, self.n), dtype=format_for(self.n, tol))
 
-    def tiles(self, tol: float, stop: Callable[[], bool] = lambda: False) -> Tiles:
-        """Return K held for many products, in single precision where `tol` lets it.
+            def fill(rows: slice) -> None:
+                if not stop():
+                    made[rows, : rows.stop] = self._formula(self.X[rows], self.X[: rows.stop])
 
-        For solvers: no bound of rounding is stated for these products. Whoever asks while another
-        still holds them gets the same.
-        """
-        held = None if self._tiles is None else self._tiles()
-        if held is None or not held.whole:
-            held = Tiles.of(self._formula, self.X, tol, stop)
-            self._tiles = weakref.ref(held)
-        return held
+            in_threads(fill, list(self.blocks()), self.n**2 // 2)
+            self._half = None if stop() else weakref.ref(half)
+        symv, (columns, dtype) = get_blas_funcs("symv", (half,)), (half.T, half.dtype)
+        return lambda c: symv(1.0, columns, c.astype(dtype)).astype(float)
 
     def blocks(self) -> Iterator[slice]:
         """Yield the slices of rows whose kernel rows are held at a time: one where K is held."""
@@ -473,13 +419,10 @@ class Gram(Space):
         return (size @ np.abs(w)) * (1 + gamma(self.n + 8))
 
     def _chain(self, unit: float) -> float:
-        """Return the relative rounding of a product's terms.
-
-        Where K is not held, a term passes through the sum of one part of `COLUMN_BLOCK` in the
-        format of this unit, and is then one of a chain of parts in the long format: two for each
-        `COLUMN_BLOCK` rows at most, two for each block that ends before a part is full, and one for
-        each of `PARTS`.
-        """
+        """Return the relative rounding of a product's terms. Where K is not held, a term passes
+        through the sum of one part of `COLUMN_BLOCK` in the format of this unit, then a chain of
+        parts in the long format: two for each `COLUMN_BLOCK` rows at most, two for each block that
+        ends before a part is full, and one for each of `PARTS`."""
         if self.K is not None:
             return gamma(chain_of(self.n), unit)
         parts = 2 * (self.n // COLUMN_BLOCK + sum(1 for _ in self.blocks())) + 8 + PARTS
@@ -492,34 +435,27 @@ class Gram(Space):
                 return blocked_product(self.K, w)
             used = np.flatnonzero(w)
             return blocked_product(self.K[:, used], w[used].astype(np.longdouble))
-        if self._known(w) is None:
-            self.together(w)
-        known = self._known(w)
-        assert known is not None
-        return known
-
-    def _known(self, w: np.ndarray) -> np.ndarray | None:
-        return next((made for one, made in self._recent if np.array_equal(one, w)), None)
+        self.together(w)
+        return self._recent[w.tobytes()]
 
     def together(self, *vectors: np.ndarray) -> None:
         """Make the products with several vectors (n,) in one pass, if K is not held."""
-        new = [w for w in vectors if self.K is None and self._known(w) is None]
+        new = [w for w in vectors if self.K is None and w.tobytes() not in self._recent]
         if not new:
             return
         used = np.flatnonzero(np.any(new, axis=0))
         products = np.zeros((len(new), self.n), dtype=np.longdouble)
-        with one_thread():
-            # 0.5: share of nonzero coefficients up to which only their columns of K are made
-            if used.size <= 0.5 * self.n:
-                self._through_columns(new, used, products)
-            else:
-                self._through_half(new, products)
+        # 0.5: share of nonzero coefficients up to which only their columns of K are made
+        if used.size <= 0.5 * self.n:
+            self._through_columns(new, used, products)
+        else:
+            self._through_half(new, products)
         if not np.isfinite(products).all():
             raise InputError("the kernel has values that are not finite on these rows: rescale X")
         products.flags.writeable = False
-        found = [(w.copy(), product) for w, product in zip(new, products, strict=True)]
+        found = [(w.tobytes(), product) for w, product in zip(new, products, strict=True)]
         # 4: products that are remembered: a certificate needs each several times
-        self._recent = [*self._recent, *found][-max(4, len(found)) :]
+        self._recent = dict([*self._recent.items(), *found][-max(4, len(found)) :])
 
     def _through_columns(
         self, vectors: list[np.ndarray], used: np.ndarray, products: np.ndarray
@@ -534,7 +470,7 @@ class Gram(Space):
             for w, product in zip(weights, products, strict=True):
                 self._add(block, w, product[rows])
 
-        in_parts(work, list(self.blocks()), workers(self.n * used.size))
+        in_threads(work, list(self.blocks()), self.n * used.size)
 
     def _through_half(self, vectors: list[np.ndarray], products: np.ndarray) -> None:
         """Add the products with all of K, each value of its lower half made once."""
@@ -549,8 +485,7 @@ class Gram(Space):
                     self._add(block[:, : rows.start].T, w[rows], product[: rows.start])
             return mine
 
-        for part in in_parts(work, range(PARTS), workers(self.n * self.n // 2)):
-            products += part
+        products += reduce(iadd, in_threads(work, range(PARTS), self.n * self.n // 2))
 
     def _add(self, block: np.ndarray, w: np.ndarray, product: np.ndarray) -> None:
         """Add block @ w to a product, `COLUMN_BLOCK` columns at a time."""

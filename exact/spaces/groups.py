@@ -12,18 +12,19 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from ..errors import InputError, NoPairError
+from ..sums.tree import NO_PAIR, Arrangement, partners
 from ..tools.lossless import check_one_type
 from .blocks import Block, Drawn, added_up
 from .partitions import (
     Engine,
     Facts,
     PartitionedRows,
-    SomeRowsEngine,
     Source,
     assembled,
     facts_of,
     hashed_names,
     hashed_numbers,
+    rows_taken,
     split_by,
 )
 
@@ -70,45 +71,28 @@ class OrderCounts:
     keys: np.ndarray = field(default_factory=lambda: np.zeros(0))  # two kinds, and one more
 
     def merge(self, other: OrderCounts) -> OrderCounts:
+        mass, count = self.mass + other.mass, self.count + other.count
         keys = np.union1d(self.keys, other.keys)[:3]
-        return OrderCounts(
-            self.mass + other.mass,
-            self.count + other.count,
-            max(self.top, other.top),
-            self.names | other.names,
-            keys,
-        )
+        top = max(self.top, other.top)
+        return OrderCounts(mass, count, top, self.names | other.names, keys)
 
 
 def counted_pairs(group: np.ndarray, key: np.ndarray, weight: np.ndarray) -> tuple[int, int, int]:
     """Return what all pairs weigh, their number, and a bound of what those of one row weigh."""
     if not (weight == np.floor(weight)).all():
-        raise InputError(
-            "row weights of ordered pairs in partitions must be whole numbers: multiply them"
-        )
+        raise InputError("row weights of ordered pairs in partitions must be whole numbers")
     codes, ranks = (np.unique(one, return_inverse=True)[1] for one in (group, key))
-    order = np.lexsort((ranks, codes))
-    codes, ranks = codes[order], ranks[order]
-    first = np.ones(codes.size, dtype=bool)
-    first[1:] = codes[1:] != codes[:-1]
-    block = first.copy()
-    block[1:] |= ranks[1:] != ranks[:-1]
-    starts = np.flatnonzero(first)
-    largest = float(np.add.reduceat(weight[order], starts).max()) * float(weight.max())
+    at = Arrangement.of(codes, ranks, weight > 0)
+    placed = weight[at.order]
+    largest = float(np.bincount(at.group, placed).max()) * float(placed.max())
     # 1 << 40: sums of grid scores, weighted so, stay below 2^63
     if not largest < 1 << 40:
         raise InputError(
             f"the pairs of one row weigh {largest:.3g} together, more than can be counted exactly: "
             "use smaller groups or weights"
         )
-    totals = []
-    for mass in (weight[order].astype(np.int64), (weight[order] > 0).astype(np.int64)):
-        before = np.cumsum(mass) - mass
-        group_of, block_of = np.cumsum(first) - 1, np.cumsum(block) - 1
-        below = before[np.flatnonzero(block)][block_of] - before[starts][group_of]
-        products = mass * below
-        high, low = int((products >> 32).sum()), int((products & 0xFFFFFFFF).sum())
-        totals.append((high << 32) + low)
+    masses = placed.astype(np.int64), (placed > 0).astype(np.int64)
+    totals = [sum((mass * partners(at, mass)).tolist()) for mass in masses]
     return totals[0], totals[1], max(1, int(largest))
 
 
@@ -162,21 +146,17 @@ def check_groups_whole(names: dict[int, np.ndarray], advice: str) -> int:
 STEPS = 1 << 30  # A share is one of so many steps.
 
 
-def groups_taken(share: float, whole: bool, blocks: Iterator[Any], index: int) -> list[Any]:
+def share_of_groups(
+    share: float, whole: bool, block: Block, seen: np.ndarray, index: int
+) -> np.ndarray:
     """Return a share of the groups, the same ones however the rows are cut; or of the rows."""
-    found, start, most = [], 0, int(share * STEPS)
-    for block in blocks:
-        if share >= 1:
-            own = np.ones(block.group.size, dtype=bool)
-        elif whole:
-            names, at = np.unique(block.group, return_inverse=True)
-            own = (hashed_names(names, 0) % np.uint64(STEPS) < most)[at]
-        else:
-            own = hashed_numbers(index, start, block.group.size, 0, STEPS) < most
-        start += block.key.size
-        if own.any():
-            found.append((index, Drawn.of(block, np.flatnonzero(own))))
-    return found
+    most, group = int(share * STEPS), np.asarray(block.group)
+    if share >= 1:
+        return np.arange(group.size)
+    if not whole:
+        return np.flatnonzero(hashed_numbers(index, int(seen.sum()), group.size, 0, STEPS) < most)
+    names, at = np.unique(group, return_inverse=True)
+    return np.flatnonzero((hashed_names(names, 0) % np.uint64(STEPS) < most)[at])
 
 
 # What is to be done where a group is split.
@@ -215,14 +195,15 @@ class GroupedRows(PartitionedRows):
     def __init__(
         self, source: Source | Engine, columns: list[str] | None = None, advice: str = SORT
     ):
-        self.order = OrderCounts()
+        self._advice = advice
         super().__init__(source, columns)
-        self.groups = check_groups_whole(self.order.names, advice)
+
+    def _measure(self) -> None:
+        super()._measure()
+        self.groups = check_groups_whole(self.order.names, self._advice)
         self.order.names = {}
         if self.order.mass == 0:
-            raise NoPairError(
-                "no pair is ordered: a group needs an upper row above a lower one, both with weight"
-            )
+            raise NoPairError(NO_PAIR)
 
     @property
     def grouped(self) -> GroupedRows:
@@ -246,7 +227,7 @@ class GroupedRows(PartitionedRows):
                 f"{'more' if self.order.keys.size > 2 else 'one'}: use solve"
             )
         classes, level = copy(self), float(self.order.keys[0])
-        classes.engine = SomeRowsEngine(self.engine, partial(of_two_classes, level))
+        classes.chosen = (*self.chosen, partial(of_two_classes, level))
         return classes
 
     def drawn_groups(self, size: int) -> Drawn:
@@ -259,16 +240,14 @@ class GroupedRows(PartitionedRows):
         return self._taken_groups(1.0, True)
 
     def _taken_groups(self, share: float, whole: bool) -> Drawn:
-        parts = self.total(partial(groups_taken, share, whole), add)
+        parts = self.total(partial(rows_taken, partial(share_of_groups, share, whole)), add)
         if not parts:
             none: Any = np.zeros(0)
             return Drawn(np.zeros((0, self.dim)), none, None, none, none)
         return assembled(parts)
 
     def drawn(self, share_neg: float, share_pos: float) -> NoReturn:
-        raise InputError(
-            "rows with groups have no class: drawn pairs are for all pairs of two classes"
-        )
+        raise InputError("rows with groups have no class: drawn pairs are for two classes")
 
     def named(self, negative: np.ndarray, positive: np.ndarray) -> NoReturn:
         self.drawn(0.0, 0.0)
@@ -282,16 +261,13 @@ def group_hashes(seed: int, blocks: Iterator[Any], index: int) -> np.ndarray:
     return np.unique(hashed_names(np.unique(np.concatenate(kept)), seed))
 
 
-def chosen_by_group(
-    starts: np.ndarray, fold: int, seed: int, held_out: bool, blocks: Iterator[Any], index: int
-) -> Iterator[Block]:
-    """Yield the groups of a fold, or all others."""
-    for block in blocks:
-        names, place = np.unique(block.group, return_inverse=True)
-        folds = np.searchsorted(starts, hashed_names(names, seed), side="right") - 1
-        at = np.flatnonzero(((folds == fold) == held_out)[place])
-        if at.size:
-            yield Block(block.columns.take(at, axis=1), *block.labels_at(at))
+def groups_of_fold(
+    starts: np.ndarray, fold: int, seed: int, block: Block, seen: np.ndarray, index: int
+) -> np.ndarray:
+    """Return the rows of the groups of a fold."""
+    names, place = np.unique(np.asarray(block.group), return_inverse=True)
+    folds = np.searchsorted(starts, hashed_names(names, seed), side="right") - 1
+    return np.flatnonzero((folds == fold)[place])
 
 
 def starts_of_folds(rows: GroupedRows, folds: int, seed: int) -> np.ndarray:
@@ -308,4 +284,4 @@ def fold_of_groups(
     rows: GroupedRows, starts: np.ndarray, fold: int, seed: int
 ) -> tuple[GroupedRows, GroupedRows]:
     """Return the rows without one fold, and that fold."""
-    return split_by(rows, partial(chosen_by_group, starts, fold, seed))
+    return split_by(rows, partial(groups_of_fold, starts, fold, seed))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Any, Protocol
+from functools import reduce
+from operator import iadd
+from typing import Any, Protocol, cast
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError, brief
-from ..tools.checks import as_float, check_choice
+from ..tools.checks import check_choice, check_number
 from ..tools.lossless import as_float64, canonical
 from ..tools.rounding import UNIT, gamma
 
@@ -106,14 +107,6 @@ def feature_blocks(X: Any) -> list[slice]:
     return [slice(start, start + FEATURE_BLOCK) for start in range(0, d, FEATURE_BLOCK)]
 
 
-def summed(parts: Iterator[np.ndarray]) -> np.ndarray:
-    """Return the sum of arrays of one shape; the first is overwritten."""
-    total = next(parts)
-    for part in parts:
-        total += part
-    return total
-
-
 def noise_of_exp(relative: float, absolute: float) -> float:
     """Return a bound in [0, 1] of the error of exp(-y), y >= 0: of its exponent and of exp."""
     moved = relative / (2.718 * (1 - relative)) + absolute
@@ -124,15 +117,6 @@ def exp_of(gamma: float, distances: np.ndarray) -> np.ndarray:
     """Return exp(-gamma distances): zero where the product is beyond all floats."""
     with np.errstate(over="ignore"):
         return np.exp(-gamma * distances)
-
-
-def check_gamma(gamma: Any) -> float:
-    """Return `gamma` as a float; `InputError` unless it is a finite number > 0."""
-    if isinstance(gamma, bool) or not isinstance(gamma, int | float | np.number):
-        raise InputError(f"gamma must be a number, not {brief(gamma)}")
-    if not (np.isfinite(as_float(gamma)) and gamma > 0):
-        raise InputError(f"gamma must be > 0 and finite, not {brief(gamma)}")
-    return float(gamma)
 
 
 def float_rows(X: Any) -> Any:
@@ -147,7 +131,7 @@ class Linear:
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         X, Z = float_rows(X), float_rows(Z)
         if not sp.issparse(X) and not sp.issparse(Z):
-            return summed(X[:, some] @ Z[:, some].T for some in feature_blocks(X))
+            return reduce(iadd, (X[:, some] @ Z[:, some].T for some in feature_blocks(X)))
         product = X @ Z.T
         return product.toarray() if sp.issparse(product) else np.asarray(product)
 
@@ -156,7 +140,7 @@ class Linear:
         if sp.issparse(X):
             return np.asarray(X.multiply(X).sum(axis=1)).ravel()
         blocks = (X[:, some] for some in feature_blocks(X))
-        return summed(np.einsum("ij,ij->i", block, block) for block in blocks)
+        return reduce(iadd, (np.einsum("ij,ij->i", block, block) for block in blocks))
 
     def noise(self, X: Any) -> float:
         """Return gamma_k, k the chain of additions: sum_k |x_k z_k| <= |x| |z|."""
@@ -176,7 +160,7 @@ class Radial:
     gamma: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", check_gamma(self.gamma))
+        object.__setattr__(self, "gamma", check_number("gamma", self.gamma))
 
     def diagonal(self, X: Any) -> np.ndarray:
         return np.ones(X.shape[0])
@@ -241,7 +225,8 @@ def _by_differences(X: Any, Z: Any) -> np.ndarray:
         return Linear().diagonal(sp.csr_matrix(Z) - copies)
     from scipy.spatial.distance import cdist
 
-    return summed(cdist(X[:, some], Z[:, some], "sqeuclidean") for some in feature_blocks(X))
+    parts = (cdist(X[:, some], Z[:, some], "sqeuclidean") for some in feature_blocks(X))
+    return reduce(iadd, parts)
 
 
 @dataclass(frozen=True)
@@ -254,7 +239,7 @@ class Laplacian(Radial):
             from scipy.spatial.distance import cdist
 
             parts = (cdist(X[:, k], Z[:, k], "cityblock") for k in feature_blocks(X))
-            return exp_of(self.gamma, summed(parts))
+            return exp_of(self.gamma, reduce(iadd, parts))
         from sklearn.metrics.pairwise import manhattan_distances
 
         return exp_of(self.gamma, manhattan_distances(_narrow(X), _narrow(Z)))
@@ -293,16 +278,14 @@ def get_kernel(kernel: str | Kernel, gamma: float | None = None, dim: int | None
     check_kernel_name(kernel, gamma)
     if not isinstance(kernel, str):
         return kernel
-    if kernel not in KERNELS:
+    if kernel == PRECOMPUTED:
         raise InputError(f"the {kernel} kernel has no formula: its matrix is given")
     make = KERNELS[kernel]
     if not fields(make):
         return make()
-    if gamma is None:
-        if not dim:
-            raise InputError(f"the {kernel} kernel needs a gamma > 0")
-        gamma = 1.0 / dim
-    return make(gamma)
+    if gamma is None and not dim:
+        raise InputError(f"the {kernel} kernel needs a gamma > 0")
+    return make(1.0 / cast(int, dim) if gamma is None else gamma)
 
 
 def check_kernel_name(kernel: object, gamma: float | None = None) -> None:

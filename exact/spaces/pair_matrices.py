@@ -5,6 +5,8 @@ With d_k = x_i - x_j, sum_k c_k d_k d_k' = X'L X, L the Laplacian of the pairs' 
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import iadd
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,7 @@ import scipy.sparse as sp
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..errors import InputError
-from ..tools.threads import in_parts, one_thread, workers
-from .rows import Rows
+from .rows import Rows, in_threads
 
 
 class PairGraph:
@@ -76,10 +77,8 @@ def _dense_gram(X: np.ndarray, i: np.ndarray, j: np.ndarray, root: np.ndarray) -
             total += D.T @ D
         return total
 
-    with one_thread():
-        # 32: of the linear algebra in the time of one number of a pass over rows
-        parts = in_parts(work, range(0, m, step), workers(m * dim**2 // 32))
-    return sum(parts[1:], parts[0])
+    # 32: of the linear algebra in the time of one number of a pass over rows
+    return reduce(iadd, in_threads(work, range(0, m, step), m * dim**2 // 32))
 
 
 def factored(H: np.ndarray) -> np.ndarray:

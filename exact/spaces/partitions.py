@@ -8,6 +8,7 @@ stretch, so that the result depends neither on who answered first nor on how man
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from hashlib import blake2b
@@ -21,7 +22,7 @@ from ..errors import CertificateError, InputError, NoRowsError
 from ..tools.checks import check_count
 from ..tools.lossless import as_float64, check_labels
 from ..tools.rounding import gamma
-from .blocks import BLOCK_NUMBERS, Block, Drawn, block_memory, fingerprint, merged, new_key
+from .blocks import BLOCK_NUMBERS, Block, Drawn, fingerprint, merged, new_key
 from .rows import FeatureWeights, check_reach
 
 # Formats that need no look before they become float64.
@@ -30,10 +31,6 @@ PLAIN = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
 
 class Unusable(Exception):
     """A number that cannot be used: row and column (None: the weight) from 0, and the number."""
-
-    def __init__(self, row: int, column: int | None, value: float):
-        super().__init__(row, column, value)
-        self.row, self.column, self.value = row, column, value
 
 
 @runtime_checkable
@@ -100,30 +97,27 @@ class ArrayPartition:
 
     def blocks(self) -> Iterator[Block]:
         n, dim = self.X.shape
-        group = key = None
+        none = np.zeros(n, dtype=bool)
+        positive = none if self.positive is None else np.ascontiguousarray(self.positive)
+        weight = group = key = None
+        if self.weight is not None:
+            weight = as_float64(self.weight, f"the weights of {self.name}")
         if self.group is not None:
             group = named(check_labels(self.group, f"the groups of {self.name}"), self.name)
             key = as_float64(self.key, f"the keys of {self.name}")
-        labels = {"labels": self.positive, "weights": self.weight, "groups": group, "keys": key}
-        given = {name: held for name, held in labels.items() if held is not None}
-        if any(held.shape != (n,) for held in given.values()):
-            sizes = " and ".join(f"{held.size} {name}" for name, held in given.items())
-            raise InputError(f"{self.name} has {n} rows, but {sizes}: cut all at the same places")
+        labels = {"labels": positive, "weights": weight, "groups": group, "keys": key}
+        for kind, held in labels.items():
+            if held is not None and held.shape != (n,):
+                both = f"{n} rows, but {held.size} {kind}"
+                raise InputError(f"{self.name} has {both}: cut all at the same places")
         step = block_rows(dim)
         for start in range(0, n, step):
             some = slice(start, start + step)
-            held = self.rows(some)
-            positive, weight, *order = (
-                None if one is None else one[some]
-                for one in (self.positive, self.weight, group, key)
-            )
-            if positive is None:
-                positive = np.zeros(held.shape[0], dtype=bool)
-            if weight is not None:
-                weight = as_float64(weight, f"the weights of {self.name}")
-            columns = block_memory(dim, held.shape[0])
-            columns[...] = held.T  # converts and turns at once: many times faster than in two steps
-            yield Block(columns, np.ascontiguousarray(positive), weight, *order)
+            rows = self.rows(some)
+            columns = np.empty((dim, rows.shape[0]))
+            columns[...] = rows.T  # converts and turns at once: many times faster than in two steps
+            given = (None if one is None else one[some] for one in labels.values())
+            yield Block(columns, *given)  # type: ignore[arg-type]
 
 
 def held_rows(
@@ -176,7 +170,7 @@ def replied(task: Task, partition: Partition, index: int, key: np.ndarray) -> Re
     try:
         answer = task.run(_marked(partition.blocks(), key, digest), index)
     except Unusable as bad:
-        partition.refuse(bad.row, bad.column, bad.value)
+        partition.refuse(*bad.args)
     return Reply({index: digest.digest()}, answer)
 
 
@@ -216,18 +210,10 @@ KEPT_NUMBERS = 1 << 22
 
 
 class Engine:
-    """Runs a task on each partition and adds up the answers, in the order of the partitions."""
+    """Runs a task on each partition and adds up the answers, in the order of the partitions.
+    `count` is the number of partitions, `run(task, key)` returns the `Reply` of all."""
 
     kept_numbers = KEPT_NUMBERS  # how many numbers a partition may answer with
-
-    @property
-    def count(self) -> int:
-        """The number of partitions."""
-        raise NotImplementedError
-
-    def run(self, task: Task, key: np.ndarray) -> Reply:
-        """Return the sum of the answers."""
-        raise NotImplementedError
 
     def telling(self, callback: Callable[[Any], object] | None) -> Any:
         """Return a callback of a solver that also tells whoever watches the engine."""
@@ -314,57 +300,41 @@ class Facts:
         if self.n == 0 or other.n == 0:
             return replace(other if self.n == 0 else self, sizes=sizes)
         if self.low.size != other.low.size:
-            raise InputError(
-                f"a partition has {self.low.size} columns, and another one {other.low.size}"
-            )
+            both = f"a partition has {self.low.size} columns, and another one {other.low.size}"
+            raise InputError(both)
         if self.weighted != other.weighted:
             raise InputError("some partitions have weights, and others do not")
-        return Facts(
-            sizes,
-            np.minimum(self.low, other.low),
-            np.maximum(self.high, other.high),
-            self.total + other.total,
-            self.mass + other.mass,
-            self.whole and other.whole,
-            self.weighted,
-        )
+        ends = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        total, mass = self.total + other.total, self.mass + other.mass
+        return Facts(sizes, *ends, total, mass, self.whole and other.whole, self.weighted)
 
 
 def facts_of(blocks: Iterator[Block], index: int) -> Facts:
     """Return the facts of one partition, and refuse what is not a finite number."""
     none = np.zeros(0)
     found = Facts({index: (0, 0)}, none, none, none, np.zeros(2))
-    for block in blocks:
-        if block.positive.size:
-            found = found.merge(_facts_of_block(block, index, found.n))
+    for columns, positive, weight, *_ in blocks:
+        n, plus, total = positive.size, int(positive.sum()), columns.sum(axis=1)
+        if n == 0:
+            continue
+        if not np.isfinite(total).all():
+            bad = np.argwhere(~np.isfinite(columns.T))
+            if not bad.size:
+                raise InputError("X has values so large that their sums overflow: rescale it")
+            row, column = bad[0].tolist()
+            raise Unusable(found.n + row, column, float(columns[column, row]))
+        mass, whole = np.array([n - plus, plus], dtype=float), True
+        if weight is not None:
+            fine = (weight == 0) | ((weight >= 1e-50) & (weight <= 1e50))  # none is rescaled
+            if not fine.all():
+                row = int(np.argmin(fine))
+                raise Unusable(found.n + row, None, float(weight[row]))
+            mass = np.array([weight[~positive].sum(), weight[positive].sum()])
+            whole = bool((weight == np.floor(weight)).all())
+        ends = columns.min(axis=1), columns.max(axis=1)
+        own = Facts({index: (n, plus)}, *ends, total, mass, whole, weight is not None)
+        found = found.merge(own)
     return found
-
-
-def _facts_of_block(block: Block, index: int, before: int) -> Facts:
-    columns, positive, weight = block.columns, block.positive, block.weight
-    total = columns.sum(axis=1)
-    if not np.isfinite(total).all():
-        _refuse(columns, before)
-    n, plus = positive.size, int(positive.sum())
-    mass, whole = np.array([n - plus, plus], dtype=float), True
-    if weight is not None:
-        low, high = 1e-50, 1e50  # none is rescaled
-        fine = (weight == 0) | ((weight >= low) & (weight <= high))
-        if not fine.all():
-            row = int(np.argmin(fine))
-            raise Unusable(before + row, None, float(weight[row]))
-        mass = np.array([weight[~positive].sum(), weight[positive].sum()])
-        whole = bool((weight == np.floor(weight)).all())
-    low, high = columns.min(axis=1), columns.max(axis=1)
-    return Facts({index: (n, plus)}, low, high, total, mass, whole, weight is not None)
-
-
-def _refuse(columns: np.ndarray, before: int) -> NoReturn:
-    bad = np.argwhere(~np.isfinite(columns.T))
-    if bad.size == 0:
-        raise InputError("X has values so large that their sums overflow: rescale it")
-    row, column = (int(k) for k in bad[0])
-    raise Unusable(before + row, column, float(columns[column, row]))
 
 
 def marks(seen: int, more: int, share: float) -> np.ndarray:
@@ -375,23 +345,51 @@ def marks(seen: int, more: int, share: float) -> np.ndarray:
     return at[(at >= 0) & (at < more) & (np.diff(at, prepend=-1) > 0)]
 
 
-def rows_taken(
-    before: dict[int, tuple[int, int]], taken: Callable[[int, int, int], np.ndarray],
-    blocks: Iterator[Block], index: int,
-) -> list[tuple[int, Drawn]]:  # fmt: skip
-    """Return rows by their numbers within their class, next to the partition's number. `taken(side,
-    seen, more)` says which of a class's next `more` rows, of `seen` that came before."""
-    seen, found = list(before[index]), []
+# Which rows of a block, ascending: of the block, how many negative and positive rows of the
+# partition came before, (2,), and the partition's number.
+Places = Callable[[Block, np.ndarray, int], np.ndarray]
+
+
+def at_places(
+    places: Places, blocks: Iterator[Block], index: int
+) -> Iterator[tuple[Block, np.ndarray]]:
+    """Yield blocks and which of their rows are taken, where any are."""
+    seen = np.zeros(2, dtype=np.int64)
     for block in blocks:
-        places = []
-        for side in (0, 1):
-            own = np.flatnonzero(block.positive == bool(side))
-            places.append(own[taken(side, seen[side], own.size)])
-            seen[side] += own.size
-        at = np.sort(np.concatenate(places))
+        at, plus = places(block, seen, index), int(block.positive.sum())
+        seen += block.positive.size - plus, plus
         if at.size:
-            found.append((index, Drawn.of(block, at)))
-    return found
+            yield block, at
+
+
+def rows_taken(places: Places, blocks: Iterator[Block], index: int) -> list[tuple[int, Drawn]]:
+    """Return the rows at some places, next to the partition's number."""
+    return [(index, Drawn.of(block, at)) for block, at in at_places(places, blocks, index)]
+
+
+def rows_kept(places: Places, blocks: Iterator[Block], index: int) -> Iterator[Block]:
+    """Yield blocks of the rows at some places alone."""
+    for block, at in at_places(places, blocks, index):
+        # Taking rows by a mask costs ten times as much.
+        yield Block(block.columns.take(at, axis=1), *block.labels_at(at))
+
+
+def others(places: Places, block: Block, seen: np.ndarray, index: int) -> np.ndarray:
+    """Return the places of all other rows."""
+    return np.delete(np.arange(block.positive.size), places(block, seen, index))
+
+
+def by_class(
+    before: np.ndarray, taken: Callable[[int, int, int], np.ndarray], block: Block,
+    seen: np.ndarray, index: int,
+) -> np.ndarray:  # fmt: skip
+    """Return rows by their numbers within their class: `taken(side, seen, more)` says which of a
+    class's next `more` rows, of `seen` that came before in all partitions, as `before` has them."""
+    found = []
+    for side, first in enumerate((before[index] + seen).tolist()):
+        own = np.flatnonzero(block.positive == bool(side))
+        found.append(own[taken(side, first, own.size)])
+    return np.sort(np.concatenate(found))
 
 
 def thinned(shares: tuple[float, float], side: int, seen: int, more: int) -> np.ndarray:
@@ -453,15 +451,20 @@ class PartitionedRows(FeatureWeights):
         runs = isinstance(source, Engine)
         self.engine: Any = source if runs else LocalEngine(self._partitions(source))
         self.columns = columns
+        self.chosen: tuple[Callable[[Iterator[Any], int], Iterator[Any]], ...] = ()
         self._key = new_key()
         self._digests: dict[int, bytes] | None = None
-        self.facts: Facts = self.first_pass()
-        self.n, self.dim = self.facts.n, self.facts.low.size
+        self._measure()
+
+    def _measure(self) -> None:
+        """Read the rows once, for their sizes, sums and box."""
+        facts = self.facts = self.first_pass()
+        self.n, self.dim = facts.n, facts.low.size
         if self.n == 0:
             raise NoRowsError("all partitions are empty: there are no rows")
         if self.n >= 1 << 50:  # counts, and small multiples of them, are exact in float64
             raise InputError(f"{self.n} rows are more than can be counted exactly: take a part")
-        facts, spread = self.facts, self.facts.high - self.facts.low
+        spread = facts.high - facts.low
         # The mean with few digits, 2^-10 of the spread: the same however the rows are cut.
         step = np.ldexp(1.0, np.frexp(spread)[1] - 10)
         mean = np.clip(facts.total / facts.n, facts.low, facts.high)
@@ -475,6 +478,14 @@ class PartitionedRows(FeatureWeights):
         self.sample: Drawn | None = None
         self._drawn: dict[tuple[float, float], Drawn] = {}
         self.last_range: tuple[np.ndarray, np.ndarray] | None = None
+
+    def only(self, chosen: Callable[[Iterator[Any], int], Iterator[Any]]) -> Self:
+        """Return the rows that `chosen(blocks, index)` yields of each partition: a pass. A pass
+        over them reads all partitions."""
+        some = copy(self)
+        some.chosen = (*self.chosen, chosen)
+        some._measure()
+        return some
 
     def _partitions(self, source: Source) -> list[Partition]:
         """Return the parts of `source`, tuples of arrays among them, as partitions."""
@@ -519,11 +530,10 @@ class PartitionedRows(FeatureWeights):
     def total(
         self, work: Callable[[Iterator[Any], int], Any], add: Callable[[Any, Any], Any] = merged
     ) -> Any:
-        """Return the sum of `work(blocks, index)` over all partitions, as `add` makes it.
-
-        Raises `InputError` if a partition is not what it was when it was read first.
-        """
-        reply = self.engine.run(Task(work, add), self._key)
+        """Return the sum of `work(blocks, index)` over all partitions, as `add` makes it; refuse a
+        partition that is not what it was when it was read first."""
+        run = partial(_on_chosen, work, self.chosen) if self.chosen else work
+        reply = self.engine.run(Task(run, add), self._key)
         found = reply.digests
         if found.keys() != set(range(self.parts)):
             missing = min(set(range(self.parts)) ^ found.keys())
@@ -553,16 +563,14 @@ class PartitionedRows(FeatureWeights):
         return self._taken(partial(named_ones, (negative, positive)))
 
     def _taken(self, taken: Callable[[int, int, int], np.ndarray]) -> Drawn:
-        return assembled(self.total(partial(rows_taken, self.before(), taken), add))
+        places = partial(by_class, self.before(), taken)
+        return assembled(self.total(partial(rows_taken, places), add))
 
-    def before(self) -> dict[int, tuple[int, int]]:
-        """Return how many negative and positive rows the partitions before each one have."""
-        before, seen = {}, [0, 0]
-        for k in range(self.parts):
-            n, plus = self.facts.sizes[k]
-            before[k] = (seen[0], seen[1])
-            seen = [seen[0] + n - plus, seen[1] + plus]
-        return before
+    def before(self) -> np.ndarray:
+        """Return the negative and positive rows of the partitions before each: (parts, 2)."""
+        sizes = (self.facts.sizes[k] for k in range(self.parts))
+        held = np.array([(n - plus, plus) for n, plus in sizes])
+        return np.cumsum(held, axis=0) - held
 
     def score_slip(self, w: np.ndarray) -> float:
         """Return gamma_{d+3} max |x_i - offset| |w|, a bound of the rounding in every score."""
@@ -603,26 +611,13 @@ def hashed_names(names: np.ndarray, seed: int) -> np.ndarray:
     return scrambled(scrambled(own) ^ start)
 
 
-class SomeRowsEngine(Engine):
-    """An engine that runs every task on the rows that `chosen(blocks, index)` chooses."""
-
-    def __init__(self, engine: Engine, chosen: Callable[[Iterator[Any], int], Iterator[Any]]):
-        self.engine, self.chosen = engine, chosen
-        self.kept_numbers = engine.kept_numbers
-
-    @property
-    def count(self) -> int:
-        return self.engine.count
-
-    def run(self, task: Task, key: np.ndarray) -> Reply:
-        return self.engine.run(task._replace(run=partial(_on_some, task.run, self.chosen)), key)
+def _on_chosen(run: Any, chosen: Any, blocks: Iterator[Any], index: int) -> Any:
+    for choose in chosen:
+        blocks = choose(blocks, index)
+    return run(blocks, index)
 
 
-def _on_some(run: Any, chosen: Any, blocks: Iterator[Any], index: int) -> Any:
-    return run(chosen(blocks, index), index)
-
-
-def rows_of_fold(side: int, start: int, count: int, seed: int, folds: int, fold: int) -> np.ndarray:
+def rows_of_fold(seed: int, folds: int, fold: int, side: int, start: int, count: int) -> np.ndarray:
     """Return which of the rows number `start` to `start + count - 1` of a class a fold has."""
     first, last = start // folds, -(-(start + count) // folds)
     turns = hashed_numbers(side, first, last - first, seed, folds)
@@ -630,33 +625,14 @@ def rows_of_fold(side: int, start: int, count: int, seed: int, folds: int, fold:
     return at[(at >= 0) & (at < count)]
 
 
-def chosen_by_number(
-    before: dict[int, tuple[int, int]], fold: int, folds: int, seed: int, held_out: bool,
-    blocks: Iterator[Block], index: int,
-) -> Iterator[Block]:  # fmt: skip
-    """Yield the rows of a fold, or all others, by their numbers within their class."""
-    seen = list(before[index])
-    for block in blocks:
-        own = np.full(block.positive.size, not held_out)
-        for side in (0, 1):
-            rows = np.flatnonzero(block.positive == bool(side))
-            own[rows[rows_of_fold(side, seen[side], rows.size, seed, folds, fold)]] = held_out
-            seen[side] += rows.size
-        at = np.flatnonzero(own)  # taking rows by a mask costs ten times as much
-        if at.size:
-            yield Block(block.columns.take(at, axis=1), *block.labels_at(at))
-
-
 def fold_of(rows: PartitionedRows, fold: int, folds: int, seed: int) -> tuple[Any, Any]:
     """Return the rows without one fold, and that fold."""
-    return split_by(rows, partial(chosen_by_number, rows.before(), fold, folds, seed))
-
-
-def split_by(rows: PartitionedRows, chosen: Callable[..., Iterator[Any]]) -> tuple[Any, Any]:
-    """Return the rows that are not held out, and those that are, as rows of the same kind. Each is
-    read once for its sizes, sums and box. A pass over either reads all partitions."""
-    train, test = (
-        type(rows)(SomeRowsEngine(rows.engine, partial(chosen, held_out)), rows.columns)
-        for held_out in (False, True)
+    return split_by(
+        rows, partial(by_class, rows.before(), partial(rows_of_fold, seed, folds, fold))
     )
-    return train, test
+
+
+def split_by(rows: PartitionedRows, places: Places) -> tuple[Any, Any]:
+    """Return the rows that are not at the places, and those that are, as rows of the same kind."""
+    held_out = rows.only(partial(rows_kept, places))
+    return rows.only(partial(rows_kept, partial(others, places))), held_out

@@ -7,9 +7,10 @@ in every positive-negative pair, so a space is free to centre its rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, reduce
+from operator import iadd
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from .groups import GroupedRows
     from .partitions import PartitionedRows
 
-# Rows that are taken as one long row: a loop over few columns costs more than their numbers.
-TOGETHER = 64
+T = TypeVar("T")
 
 # Numbers in a block that stays in the cache between two uses, or in the long format.
 BLOCK_NUMBERS = 1 << 16
@@ -46,69 +46,44 @@ def held_rows(X: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray, np.
     """Return the rows to compute with, their squared norms (n,) and what was taken off them (d,).
     Any offset will do: it cancels in every pair, and saves digits where a column's mean is large
     next to its spread."""
-    if not centred and X.size >= LARGE and X.flags.c_contiguous:
-        mean, moment, squares = surveyed(X)
-        if (np.abs(mean) <= np.sqrt(moment / 2)).all():
-            return X, squares, np.zeros(X.shape[1])
-    elif not centred:
+    none = np.zeros(X.shape[1])
+    if centred:
+        return X, np.einsum("ij,ij->i", X, X), none
+    with np.errstate(over="ignore", invalid="ignore"):
         mean = X.mean(axis=0)
-    else:
-        return X, np.einsum("ij,ij->i", X, X), np.zeros(X.shape[1])
-    return *centred_rows(X, _finite(mean)), mean
+    if X.size >= LARGE and X.flags.c_contiguous:
+        with np.errstate(over="ignore", invalid="ignore"):
+            moment = np.einsum("ij,ij->j", X, X) / X.shape[0]
+        if (np.abs(mean) <= np.sqrt(moment / 2)).all():
+            return X, np.einsum("ij,ij->i", X, X), none
+    out = X - _finite(mean)
+    return out, np.einsum("ij,ij->i", out, out), mean
 
 
 def _finite(mean: np.ndarray) -> np.ndarray:
-    """Return the means of the columns; refuse those that overflowed."""
     if not np.isfinite(mean).all():
         raise InputError("X has values so large that their mean overflows: rescale it")
     return mean
 
 
-def surveyed(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return columns' means and mean squares, (d,), and squared norms of rows, (n,): one reading.
-    What overflows is infinite."""
-    (n, d), step = X.shape, max(1, BLOCK_NUMBERS // X.shape[1])
-    total, moment, squares = np.zeros(d), np.zeros(d), np.empty(n)
-    with np.errstate(over="ignore", invalid="ignore"):
-        for start in range(0, n, step):
-            block = X[start : start + step]
-            square, ones = block * block, np.ones(block.shape[0])
-            total += ones @ block
-            moment += ones @ square
-            squares[start : start + step] = square @ np.ones(d)
-        return total / n, moment / n, squares
-
-
-def centred_rows(X: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return X - mean, (n, d), and the squared norms of its rows, (n,): the bits of numpy's own."""
-    n, d = X.shape
-    if not X.flags.c_contiguous or n < TOGETHER:
-        out = X - mean
-        return out, np.einsum("ij,ij->i", out, out)
-    out, squares = np.empty_like(X), np.empty(n)
-    whole = n // TOGETHER * TOGETHER
-    given, made = (A[:whole].reshape(-1, TOGETHER * d) for A in (X, out))
-    offset, step = np.tile(mean, TOGETHER), max(1, BLOCK_NUMBERS // (TOGETHER * d))
-    for start in range(0, given.shape[0], step):
-        np.subtract(given[start : start + step], offset, out=made[start : start + step])
-        some = slice(start * TOGETHER, min(start + step, given.shape[0]) * TOGETHER)
-        np.einsum("ij,ij->i", out[some], out[some], out=squares[some])
-    np.subtract(X[whole:], mean, out=out[whole:])
-    np.einsum("ij,ij->i", out[whole:], out[whole:], out=squares[whole:])
-    return out, squares
+def in_threads(work: Callable[[Any], T], parts: Sequence[Any], numbers: int) -> list[T]:
+    """Return work(part) of each part, from as many threads as a pass over so many numbers pays for;
+    the linear algebra takes one in each."""
+    jobs = workers(numbers)
+    with one_thread():
+        return in_parts(work, parts, jobs)
 
 
 def scores_of(X: np.ndarray, w: np.ndarray) -> np.ndarray:
     """Return X w, (n,), of many rows in parts that do not depend on the number of threads."""
     if X.size < SHARED or w.ndim != 1:
         return np.asarray(X @ w)
-    out, step, jobs = np.empty(X.shape[0]), -(-X.shape[0] // PARTS), workers(X.size)
+    out, step = np.empty(X.shape[0]), -(-X.shape[0] // PARTS)
 
     def work(start: int) -> None:
         out[start : start + step] = X[start : start + step] @ w
 
-    with one_thread():
-        in_parts(work, range(0, X.shape[0], step), jobs)
+    in_threads(work, range(0, X.shape[0], step), X.size)
     return out
 
 
@@ -117,15 +92,12 @@ def pull_of(X: np.ndarray, c: np.ndarray, block: int) -> np.ndarray:
     parts make no chain of additions longer than block + n / block + 7."""
     if X.size < SHARED:
         return _pulled(X, c, block)
-    blocks, jobs = -(-X.shape[0] // block), workers(X.size)
-    step = -(-blocks // PARTS) * block
+    step = -(-X.shape[0] // (block * PARTS)) * block
 
     def work(start: int) -> np.ndarray:
         return _pulled(X[start : start + step], c[start : start + step], block)
 
-    with one_thread():
-        parts = in_parts(work, range(0, X.shape[0], step), jobs)
-    return sum(parts[1:], parts[0])
+    return reduce(iadd, in_threads(work, range(0, X.shape[0], step), X.size))
 
 
 def _pulled(X: np.ndarray, c: np.ndarray, block: int) -> np.ndarray:
@@ -158,31 +130,32 @@ def most_numbers(X: sp.csr_matrix) -> tuple[int, int]:
 
 
 def long_product(X: np.ndarray | sp.csr_matrix, offset: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return (X - offset) w in the long format, a block of rows at a time: (n,)."""
+    """Return (X - offset) w in the long format: (n,)."""
     long, out = w.astype(np.longdouble), np.empty(X.shape[0], dtype=np.longdouble)
-    for rows in _long_blocks(X):
-        block = X[rows].astype(np.longdouble)
-        out[rows] = (block - offset) @ long if isinstance(block, np.ndarray) else block @ long
+    for rows, block in _long_blocks(X, offset):
+        out[rows] = block @ long
     return out if isinstance(X, np.ndarray) else out - (offset * long).sum()
 
 
 def long_pull(X: np.ndarray | sp.csr_matrix, offset: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Return (X - offset)'c in the long format, a block of rows at a time: (d,)."""
+    """Return (X - offset)'c in the long format: (d,)."""
     long, out = c.astype(np.longdouble), np.zeros(X.shape[1], dtype=np.longdouble)
-    for rows in _long_blocks(X):
-        block = X[rows].astype(np.longdouble)
-        dense = isinstance(block, np.ndarray)
-        out += long[rows] @ (block - offset) if dense else block.T @ long[rows]
+    for rows, block in _long_blocks(X, offset):
+        out += block.T @ long[rows]
     return out if isinstance(X, np.ndarray) else out - offset * long.sum()
 
 
-def _long_blocks(X: np.ndarray | sp.csr_matrix) -> Iterator[slice]:
-    """Yield slices of rows whose numbers stay in the cache in the long format."""
-    n, d = X.shape
-    dense = isinstance(X, np.ndarray)
-    wide, room = (d, BLOCK_NUMBERS) if dense else (X.nnz // n, max(BLOCK_NUMBERS, d))
+def _long_blocks(X: np.ndarray | sp.csr_matrix, offset: np.ndarray) -> Iterator[tuple[slice, Any]]:
+    """Yield blocks that stay in the cache in the long format; sparse ones are not centred."""
+    (n, d), dense = X.shape, isinstance(X, np.ndarray)
+    wide, room = d, BLOCK_NUMBERS
+    if not isinstance(X, np.ndarray):
+        wide, room = X.nnz // n, max(BLOCK_NUMBERS, d)
     size = max(1, room // max(1, wide))
-    return (slice(start, start + size) for start in range(0, n, size))
+    for start in range(0, n, size):
+        rows = slice(start, start + size)
+        block: Any = X[rows].astype(np.longdouble)
+        yield rows, block - offset if dense else block
 
 
 SMALLEST_REACH = 1e-140  # Smallest norm of a row: squares of smaller ones lose digits to underflow.
@@ -269,12 +242,9 @@ class Space:
         yield slice(0, self.n)
 
 
-_NONE = Space()
-
-
 def space_of(X: object) -> Space:
     """Return `X` if it is a space that a caller made; for any other data one that holds nothing."""
-    return X if isinstance(X, Space) else _NONE
+    return X if isinstance(X, Space) else Space()
 
 
 def squared(norm2: float, error: float, rounding: float) -> Bound:
@@ -375,8 +345,16 @@ class Rows(FeatureWeights):
 
     def pulled(self, c: np.ndarray) -> tuple[np.ndarray, float, float]:
         """Return pull(c), a bound of its error, and sum |c_i| |x_i|."""
-        size = float(np.abs(c) @ self.norms) * (1 + gamma(self.n))
-        return self.pull(c), self.pull_error(c), size
+        return self.pull(c), self.pull_error(c), self._size(c)
+
+    def _size(self, c: np.ndarray) -> float:
+        """Return an upper bound of sum_i |c_i| |x_i|."""
+        return float(np.abs(c) @ self.norms) * (1 + gamma(self.n))
+
+    def _long_pull(self, c: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return pull(c) of the rows as given, in the long format, and a bound of its error."""
+        pulled = long_pull(self._given(), self.offset, c)
+        return pulled, gamma(self.n + 8, LONG_UNIT) * self._size(c)
 
     @property
     def _block(self) -> int:
@@ -393,10 +371,8 @@ class Rows(FeatureWeights):
         return self.raw
 
     def score_error(self, w: np.ndarray) -> np.ndarray:
-        """Return gamma_{k+3} |x_i| |w|, a bound of the rounding in each score: (n,).
-
-        k is the most numbers in a row; what centres sparse rows is summed in the long format.
-        """
+        """Return gamma_{k+3} |x_i| |w|, a bound of the rounding in each score, (n,), k the most
+        numbers in a row; what centres sparse rows is summed in the long format."""
         return self._relative_error(w) * self.norms
 
     def score_slip(self, w: np.ndarray) -> float:
@@ -415,10 +391,9 @@ class Rows(FeatureWeights):
 
     def dual_norm2(self, c: np.ndarray) -> Bound:
         """Return |pull(c)|^2, the pull in the long format; it errs by gamma sum |c_i| |x_i|."""
-        pulled = long_pull(self._given(), self.offset, c)
-        size = float(np.abs(c) @ self.norms) * (1 + gamma(self.n))
+        pulled, error = self._long_pull(c)
         square = gamma(self.dim + 4, LONG_UNIT) + 2 * UNIT
-        return squared(float((pulled * pulled).sum()), gamma(self.n + 8, LONG_UNIT) * size, square)
+        return squared(float((pulled * pulled).sum()), error, square)
 
     @cached_property
     def sizes(self) -> np.ndarray:
@@ -442,24 +417,20 @@ class Rows(FeatureWeights):
     def careful_norm2(
         self, c: np.ndarray, missing: float, slip: float, relative: float | None = None
     ) -> Bound:
-        """Return the largest |pull(c')|^2 where |c' - c|_1 <= missing, and a bound of its error.
-
-        The error is that of rounding, and of a c that is itself wrong: by `slip` (sum of absolute
-        errors), and where `relative` is given by at most this share of each c_i. It is the less of
-        two: by the rows' norms, and column by column, an error of the k-th coordinate being at most
-        sizes_k times that of c.
-        """
-        pulled = np.abs(long_pull(self._given(), self.offset, c))
-        chain = gamma(self.n + 8, LONG_UNIT)
-        moved = pulled + missing * self.sizes
+        """Return the largest |pull(c')|^2 where |c' - c|_1 <= missing, and a bound of its error:
+        that of rounding, and of a c that is wrong by `slip` (sum of absolute errors), and by at
+        most the share `relative` of each c_i if given. It is the less of two: by the rows' norms,
+        and by columns, an error of the k-th coordinate being at most sizes_k times that of c."""
+        pulled, rounding = self._long_pull(c)
+        pulled, moved = np.abs(pulled), np.abs(pulled) + missing * self.sizes
         length = float(np.sqrt((pulled * pulled).sum())) + self.reach * missing
         value = min(float((moved * moved).sum()), length**2)
-        mass, size = self.magnitude(c), float(np.abs(c) @ self.norms) * (1 + gamma(self.n))
-        by_columns, by_rows = slip * self.sizes, slip * self.reach
+        mass, by_columns, by_rows = self.magnitude(c), slip * self.sizes, slip * self.reach
         if relative is not None:
             by_columns = np.minimum(by_columns, relative * mass)
-            by_rows = min(by_rows, relative * size)
-        by_columns, by_rows = chain * mass + by_columns, chain * size + by_rows
+            by_rows = min(by_rows, relative * self._size(c))
+        by_columns = gamma(self.n + 8, LONG_UNIT) * mass + by_columns
+        by_rows = rounding + by_rows
         error = min(
             float((by_columns * (2 * moved + by_columns)).sum()),
             by_rows * (2 * float(np.sqrt(value)) + by_rows),
@@ -469,17 +440,15 @@ class Rows(FeatureWeights):
 
     def careful_pull(self, c: np.ndarray) -> tuple[np.ndarray, float]:
         """Return pull(c) summed in the long format, (dim,), and a bound of its error's norm."""
-        pulled = long_pull(self._given(), self.offset, c).astype(float)
-        size = float(np.abs(c) @ self.norms) * (1 + gamma(self.n))
-        error = gamma(self.n + 8, LONG_UNIT) * size + 2 * UNIT * float(np.linalg.norm(pulled))
-        return pulled, error * (1 + gamma(self.dim + 8))
+        pulled, error = self._long_pull(c)
+        error += 2 * UNIT * float(np.linalg.norm(pulled.astype(float)))
+        return pulled.astype(float), error * (1 + gamma(self.dim + 8))
 
     def pull_error(self, c: np.ndarray) -> float:
         """Return gamma_k sum_i |c_i| |x_i| >= the error of pull(c), k the chain of additions."""
-        mass = float(np.abs(c) @ self.norms) * (1 + gamma(self.n))
         if self.is_sparse:
-            return (gamma(self._longest[1] + 8) + gamma(self.n + 8, LONG_UNIT)) * mass
-        return gamma(self._block + self.n // self._block + 7) * mass
+            return (gamma(self._longest[1] + 8) + gamma(self.n + 8, LONG_UNIT)) * self._size(c)
+        return gamma(self._block + self.n // self._block + 7) * self._size(c)
 
     def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the scores summed in the long format, and their rounding: (n,) each."""

@@ -2,32 +2,20 @@
 
 Let the loss be convex, its slope between -1 and 0 and L-Lipschitz. With K bins per unit (a power of
 two), p_i = floor(K s_i) on positive rows, q_j = floor(K s_j) on negative ones and theta the true
-residuals K s - floor(K s), a pair has the margin t = t' + e with
+residuals K s - floor(K s), a pair has the margin t = t' + e with t' = (p_i - q_j) / K and
+e = (theta_i - theta_j) / K. alpha = -loss'(t'), or 0 or 1 far from the loss's centre, is feasible
+for any scores, so V = mean dual(alpha) and its marginals c make a minorant, and the mean loss is at
+most V - c's + (L / 2) mean e^2 + tail. Rows far beyond all rows of the other class get the last
+bin, where alpha is zero or one; what their pairs lose is the tail.
 
-    t' = (p_i - q_j) / K,    e = (theta_i - theta_j) / K.
-
-Take alpha = -loss'(t') for every pair, and alpha = 0 or 1 far from the loss's centre. That is a
-feasible dual point for any scores, so V = mean dual(alpha) and its signed marginals c make
-a minorant: U(s) >= V - c's for all s. At the scores themselves each pair loses at most
-
-    loss(t) - (dual(alpha) - alpha t) <= L e^2 / 2    (or `tail` far out),
-
-because dual(alpha) - alpha t = loss(t') - alpha e. So the mean loss is at most
-V - c's + (L / 2) mean e^2 + tail, and mean e^2 = (m2+ + m2- - 2 m1+ m1-) / K^2 with the moments m1,
-m2 of theta in each class. Nothing is smoothed: the bin error is about L / (12 K^2). Rows far
-beyond all rows of the other class get the last bin, where alpha is zero or one; what their pairs
-lose is the tail.
-
-**Bent.** A loss that states its second derivative B takes alpha = A - B e, A and B at t', which is
-feasible where it lies in the domain of dual. Its marginals are a line in the row's theta, and sums
-of theta and theta^2 by bin give them. With |e| <= h = 1 / K, the loss states that
+**Bent.** A loss that states its second derivative B takes alpha = A - B e, A and B at t', whose
+marginals are a line in the row's theta. With |e| <= h = 1 / K, the loss states that
 
     |dual(A - B e) - (dual(A) - t' B e - B e^2 / 2)| <= cubic B |e|^3,
     loss(t) - (dual(alpha) - alpha t)                <= quartic B e^4,
 
 so that V = mean of (dual(A) - t' B e - B e^2 / 2) - R with R = cubic h mean B e^2 is a lower bound,
-and the mean loss is at most V - c's + 2 R + quartic h^4 mean B + tail. The bin error is about
-mean B / (18 K^3): a hundred times fewer bins do for a gap of 1e-9.
+and the mean loss is at most V - c's + 2 R + quartic h^4 mean B + tail.
 
 alpha is split into a step, summed from cumulative counts, and a rest near the centre, summed by a
 fast Fourier transform. A loss states
@@ -39,35 +27,19 @@ fast Fourier transform. A loss states
 * if it is bent, `bent(x)`: B <= 1/4 and t B, |t B| <= 1/4, at t = centre + x, as right as that, and
   `remainders(h)`: cubic and quartic for h <= `WIDEST_BENT`.
 
-**Rounding.** Let a fast Fourier transform of length N = 2^l be made of butterflies each of which
-is right to eta, relative to the size of its terms. Every intermediate number is a sum of inputs
-times numbers of modulus one, so that by induction over the l stages
-
-    |error of F x, any entry| <= f |x|_1,    |error of F x|_2 <= f sqrt(N) |x|_2,    f = l eta,
-
-up to factors 1 + f. With X = F x, R = F r and z = F^-1 (X R), the product errs by at most
-|dX|_inf |R|_2 + |X|_inf |dR|_2 <= 2 f |x|_1 sqrt(N) |r|_2, and the inverse adds as much once more:
-
-    |error of x * r|_2 <= (3 f + few units) |x|_1 |r|_2.
-
-The weighted sum of absolute errors follows by the Cauchy-Schwarz inequality. The two more stages
-in f pay for the product X R, which errs by sqrt(5) units of each entry, and for the scaling by 1/N.
-A sum with weights a of all of x * r needs no inverse: by Parseval it is A'(X R) / N, and the error
-of A = F a, f sqrt(N) |a|_2, takes the place of that of the inverse.
-
-Eta: a butterfly is a complex product with a twiddle factor, which errs by sqrt(5) units and by the
-error of the factor, and a complex sum, which errs by one: below 3.3 units and the factor's error
-[Higham, Accuracy and Stability of Numerical Algorithms, sections 3.6 and 24.1]. Stages of higher
-radix do no more operations in a row than the stages of radix 2 that they stand for. So `BUTTERFLY`
-holds for any factors right to 4 units. That numpy's are is not proved here: they are tabulated in a
-longer format and rounded once, and tests measure how much of the bound is used.
+`docs/certificates.md` has the proofs, and that of the rounding, |error of x * r|_2 <= (3 f + few
+units) |x|_1 |r|_2, f = `BUTTERFLY` units a stage. A butterfly errs by less than 3.3 units and the
+error of its factor [Higham, Accuracy and Stability of Numerical Algorithms, 3.6 and 24.1]: 8 hold
+for any factors right to 4. Two more stages in f pay for the product of the transforms and for the
+scaling. A sum with weights a of all of x * r needs no inverse: by Parseval it is A'(X R) / N, and
+the error of A = F a, f sqrt(N) |a|_2, takes the place of that of the inverse.
 
 The exponential loss needs no bins: exp(-(s_i - s_j)) is a product, so its sums are O(n).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -76,7 +48,7 @@ import numpy as np
 from ..errors import InputError, OverflowingError
 from ..tools.rounding import LONG_UNIT, UNIT, gamma, is_long, short_chain, short_sum
 from .assembled import PairSums
-from .binned import LARGEST_BIN, ClosedLines, Extent, Gathered, Ruler, whole_numbers
+from .binned import LARGEST_BIN, Extent, Gathered, Ruler, whole_numbers
 
 LARGEST_GRID = 1 << 21  # Largest number of bins: their width is doubled until the scores fit.
 LARGEST_SCORE = 1e150  # its square is representable, also that of a distance, with room to spare
@@ -232,9 +204,9 @@ def convolved(pairs: Any, scores: np.ndarray, loss: Any, width: float) -> PairSu
     ruler = smooth_ruler(extent.ends, bins_for(pairs, width), loss, 0.0)
     found = Gathered.over(ruler, 0, 3 if weight is None else 4)
     whole = weight is None or (whole_numbers(weight) and float(weight.sum()) < 2.0**50)
-    found.add(ruler, floats[None], np.zeros(1), np.ones(1), positive, weight)
-    sums = closed_smooth(ruler, found.moments(ruler.powers), whole, loss)
-    c = ruler.marginals(floats, positive, weight, sums.table)
+    found.add(ruler, (floats[None], positive, weight), np.zeros(1), np.ones(1))
+    sums = closed_smooth(ruler, found, whole, loss)
+    c = ruler.marginals(floats, positive, weight, sums.c)
     # Rows without weight have c = 0, and far ones must not widen the bound by `moved`.
     middle = extent.ends[::2].min() / 2 + extent.ends[1::2].max() / 2
     shifted = np.where(used, scores - middle, 0.0).astype(float)
@@ -243,15 +215,11 @@ def convolved(pairs: Any, scores: np.ndarray, loss: Any, width: float) -> PairSu
     slip = 4 * UNIT * float(np.abs(extent.ends).max()) if is_long(scores) else 0.0
     value = sums.conjugate - float(short_sum(terms)) + sums.value
     slips = gamma(short_chain(n) + 16) * float(short_sum(np.abs(terms)))
-    slips += sums.conjugate_rounding + moved * sums.c_error + sums.value_rounding
+    slips += sums.conjugate_rounding + moved * sums.rounding + sums.value_rounding
     slips += 2 * slip * (np.sqrt(2 * loss.smoothness * sums.value) + loss.smoothness * slip)
     slips += gamma(8) * (abs(value) + sums.value + abs(sums.conjugate)) + 4 * LONG_UNIT
-    total = sums.total
-    assert total is not None
-    return PairSums(
-        max(value, 0.0), c, sums.conjugate, total, float(slips) * (1 + 1e-9),
-        sums.c_error, sums.conjugate_rounding, excess=sums.excess * (1 + gamma(4)),
-    )  # fmt: skip
+    slips, excess = float(slips) * (1 + 1e-9), sums.excess * (1 + gamma(4))
+    return replace(sums, value=max(value, 0.0), c=c, value_rounding=slips, excess=excess)
 
 
 def bins_for(pairs: Any, width: float) -> float:
@@ -287,7 +255,7 @@ def smooth_ruler(extent: np.ndarray, bins: float, loss: Any, least: float = 1.0)
     return Ruler(int(bins) if bins >= 1 else bins, limits, int(size), extent, powers, cut=True)
 
 
-def closed_smooth(ruler: Ruler, found: Gathered, whole: bool, loss: Any) -> ClosedLines:
+def closed_smooth(ruler: Ruler, found: Gathered, whole: bool, loss: Any) -> PairSums:
     """Return the marginals by bin, or their lines in theta, and the sums over all pairs."""
     chain = found.longest + 8
     slip = 0.0 if whole else gamma(chain)
@@ -314,7 +282,7 @@ def closed_smooth(ruler: Ruler, found: Gathered, whole: bool, loss: Any) -> Clos
         conjugate, extra = conjugate - lost, 2 * lost + quartic * h**4 * bend * (1 + 1e-6)
         rounded = gamma(2 * chain + 16) * h  # in the sums of theta by bin
     else:
-        first, second = (found.theta / np.array([mass_b, mass_a])[:, None]).T
+        first, second = (held[:, 1:3].sum(axis=2) / np.array([mass_b, mass_a])[:, None]).T
         square = max(float(second.sum() - 2 * first[0] * first[1]), 0.0) * h**2
         size = float(second.sum() + 2 * first[0] * first[1]) * h**2
         extra, rounded = loss.smoothness / 2 * (square + along * size), 0.0
@@ -327,16 +295,9 @@ def closed_smooth(ruler: Ruler, found: Gathered, whole: bool, loss: Any) -> Clos
     duals += h if bent else 0.0
     conjugate_error = sums.dual_error + kernel * (2 + top) + 2 * (adding + 2 * slip) * duals
     conjugate_error += rounded
-    return ClosedLines(
-        np.stack(lines, axis=-1) / mass,
-        conjugate,
-        conjugate_error,
-        c_error,
-        extra,
-        conjugate_error + gamma(8) * extra,
-        total,
-        extra,
-    )
+    roundings = conjugate_error + gamma(8) * extra, c_error, conjugate_error
+    table = np.stack(lines, axis=-1) / mass
+    return PairSums(extra, table, conjugate, total, *roundings, excess=extra)
 
 
 def exponential_sums(pairs: Any, scores: np.ndarray, largest: float) -> PairSums:

@@ -5,23 +5,21 @@ callee elsewhere. Sums of floats are compensated, so that their rounding does no
 
 *Bins.* A grid is named by limits (2, 3): for the negatives, then the positives, the least and the
 largest bin, and the bin at place zero. Places are such that a positive bin at k and a negative one
-at l have m = l - k. Rows are taken `CHUNK` at a time. Each step is a loop of its own over the
-chunk, which the processor does for several rows at once; only the last step, into the bins, goes
-row by row. The sum of each bin is added up in the order of the rows.
+at l have m = l - k. Rows are taken `CHUNK` at a time, and each step is a loop of its own over the
+chunk, which the processor does for several rows at once; the last one goes row by row. The sum of
+each bin is added up in the order of the rows.
 
-*Hinge in a tree.* At a merge of `upper` and `lower` rows, sorted, all that is asked is how many
-rows of the other half lie below a row's score and a shift. One walk along both halves shows it for
-both:
+*Hinge in a tree.* At a merge of `upper` and `lower` rows, sorted, one walk along both halves shows
+how many rows of the other half lie below a row's score and a shift:
 
     lower[q] < upper[p] + shift    or    upper[p] + shift <= lower[q].
 
 Three walks go on at once, for the two ends of the ramp and its middle, and no step of theirs is a
 branch that depends on the scores. Sums over the rows below are then running sums.
 
-*Hinge on a coarse grid.* No merges and no sort: rows are gone through in the order of their keys.
-What the rows so far weigh below any bin is kept in a tree of counters: its node at a level holds,
-for each of its `FAN` children, the weight of the rows in the children before it. A row is added at
-one node per level, and a question takes one number of each. With R(y) = sum of b_j max(0, y - S_j)
+*Hinge on a coarse grid.* Rows are gone through in the order of their keys. What the rows so far
+weigh below any bin is kept in a tree of counters: its node at a level holds, for each of its `FAN`
+children, the weight of the rows in the children before it. With R(y) = sum of b_j max(0, y - S_j)
 over the rows so far and x = S_i - 2^k,
 
     sum_j b_j clip(S_j - x + half, 0, 2 half) = 2 half sum_j b_j - R(x + half) + R(x - half).
@@ -298,7 +296,7 @@ def _summed_up(X, start, rows, offset, factor, place, norms, step, first, held):
         held[place[i] * step + first + d] += abs(factor[i]) * norms[i]
 
 
-@compiled_later(plain.gather)
+@compiled
 def gather(X, offset, w, positive, weight, K, limits, cut, held, sums, extent):
     """Add each row's mass times 1, theta, theta^2, and one, to held[class, bin], as many as fit. X
     is (d, m); scores (x - offset) w are added up in the order of the columns. Rows beyond the
@@ -356,7 +354,7 @@ def gather(X, offset, w, positive, weight, K, limits, cut, held, sums, extent):
     return True
 
 
-@compiled_later(plain.look_up)
+@compiled
 def look_up(scores, positive, weight, K, limits, cut, table, out):
     """Fill out with the line table[class, bin] at each row's theta, times its weight."""
     weighted, sloped = weight.size > 0, table.shape[2] > 1
@@ -372,13 +370,10 @@ def look_up(scores, positive, weight, K, limits, cut, table, out):
         out[k] = weight[k] * c if weighted else c
 
 
-@compiled_later(plain.pull)
+@compiled
 def pull(X, offset, w, positive, weight, K, limits, cut, table, parts):
-    """Add the rows times their marginals, as `look_up` has them, to `parts`.
-
-    X and scores are as in `gather`. `parts` (chains, d + 1, CHUNK) gets sums over `CHAIN` chunks of
-    c (x - offset) and, last, of a size that is at least |c|, times |x - offset|.
-    """
+    """Add the rows times their marginals, as `look_up` has them, to `parts` (chains, d + 1, CHUNK):
+    sums over `CHAIN` chunks of c (x - offset) and, last, of a size >= |c| times |x - offset|."""
     (d, m), lines, powers = X.shape, table.reshape(-1), table.shape[2]
     scores, norms, c, sizes = np.empty(CHUNK), np.empty(CHUNK), np.empty(CHUNK), np.empty(CHUNK)
     theta, place = np.empty(CHUNK), np.empty(CHUNK, np.int32)
@@ -400,23 +395,6 @@ def pull(X, offset, w, positive, weight, K, limits, cut, table, parts):
                 into[k, i] += c[i] * (column[i] - o)
         for i in range(rows):
             into[d, i] += sizes[i] * norms[i]
-
-
-@compiled_later(plain.weigh)
-def weigh(table, sums, total, carry):
-    """Add table[class, entry] * sums[class, entry, k] to total[k] + carry[k], compensated. Returns
-    the sum of |table| times the last of the sums, the one of the norms."""
-    d = sums.shape[2] - 1
-    size = 0.0
-    for side in range(2):
-        for at in range(sums.shape[1]):
-            c = table[side, at]
-            if c == 0.0:
-                continue
-            size += abs(c) * sums[side, at, d]
-            for k in range(d):
-                total[k], carry[k] = _add(total[k], carry[k], c * sums[side, at, k])
-    return size
 
 
 @compiled
@@ -441,7 +419,7 @@ def ramps(mass, half, out):
         out[k] = (high + (low - ramp[lower, 1])) / (2.0 * half)
 
 
-@compiled_later(plain.summed)
+@compiled
 def summed(plus, minus):
     """Return the upper bound of K times the summed hinge, its counted part, its residual part. The
     two parts are sums of absolute values; they enter the bound of the rounding."""
@@ -469,46 +447,6 @@ def summed(plus, minus):
         spread += abs(q_first) + 2.0 * q
         ramp, ramp_carry = _add(ramp, ramp_carry + mass_carry, mass)
     return value + carry, counted, residual
-
-
-@compiled_later(plain.close_squares)
-def close_squares(plus, minus, table, magnitude):
-    """Fill table[class, bin] with the sum of K z over the pairs with m >= 1, and its growth.
-    Returns, over the pairs with m >= 1, the sums of (K z)^2 and of K z; over those with m = 0 the
-    bound of the former; and the magnitudes of what the squares and the sum of K z are made of.
-    `magnitude` gets, for each class, the summed magnitudes of what the marginals are made of."""
-    size = plus.shape[0]
-    # Of the negatives in the bins beyond k: mass, and the sums of (l - k) + theta and its square.
-    mass = first = second = 0.0
-    square = linear = doubtful = square_size = linear_size = 0.0
-    for k in range(size - 1, -1, -1):
-        count, one, two = plus[k, 0], plus[k, 1], plus[k, 2]
-        # Thetas are in [0, 1], but for rows in the last bins, where all have one sign.
-        one_size = abs(one) + 2.0 * count
-        table[1, k, 0] = first
-        table[1, k, 1] = -mass
-        if count > 0.0:
-            square += (count * second - 2.0 * one * first) + two * mass
-            square_size += count * second + 2.0 * one_size * first + two * mass
-            linear += count * first - one * mass
-            linear_size += count * first + one_size * mass
-            magnitude[1] += count * first + one_size * mass
-            doubtful += minus[k, 2] * max((count - 2.0 * one) + two, 0.0)
-            square_size += minus[k, 2] * ((count + 2.0 * one_size) + two)
-        second += (2.0 * first + mass) + ((minus[k, 0] + 2.0 * minus[k, 1]) + minus[k, 2])
-        first += mass + (minus[k, 0] + minus[k, 1])
-        mass += minus[k, 0]
-    # Of the positives in the bins before k: mass, the sum of (k - l) - theta, and of magnitudes.
-    mass = first = size_of = 0.0
-    for k in range(size):
-        count, one = minus[k, 0], minus[k, 1]
-        table[0, k, 0] = first
-        table[0, k, 1] = mass
-        magnitude[0] += count * size_of + (abs(one) + 2.0 * count) * mass
-        first += mass + (plus[k, 0] - plus[k, 1])
-        size_of += mass + (3.0 * plus[k, 0] + abs(plus[k, 1]))
-        mass += plus[k, 0]
-    return square, linear, doubtful, square_size, linear_size
 
 
 @compiled
@@ -544,6 +482,13 @@ def _running(values, weight, mass, moment):
 
 
 @compiled
+def _count(to, at, sums):
+    """Add a whole number in two parts, neither of which can overflow."""
+    to[at] += sums >> 32
+    to[at + 1] += sums & _MASK
+
+
+@compiled
 def _add_upper(upper, lower, rank, A, mass, moment, below, margin, half, soft, hard, to):
     """Add the sums of the upper rows of a merge, from the running sums of the lower ones."""
     # No row has the place `at` yet, so that the first one counts its ties.
@@ -557,22 +502,18 @@ def _add_upper(upper, lower, rank, A, mass, moment, below, margin, half, soft, h
             ramps = moment[stop] - moment[start] + inside * (half - x)
             sums = A[p] * (2 * half * (whole - mass[stop]) + ramps)
             soft[row] += sums
-            to[0] += sums >> 32  # in two parts, neither of which can overflow
-            to[1] += sums & _MASK
+            _count(to, 0, sums)
         over = below[2, p]
         sums = A[p] * (whole - mass[over])
         hard[row] += sums
-        to[2] += sums >> 32
-        to[3] += sums & _MASK
+        _count(to, 2, sums)
         if x != at:
             at, tied, q = x, 0, np.int64(over)
             # Of the rows before `over` the last ones may be at x itself: there m = 0.
             while q > 0 and lower[q - 1] == x:
                 tied += mass[q] - mass[q - 1]
                 q -= 1
-        sums = A[p] * tied
-        to[4] += sums >> 32
-        to[5] += sums & _MASK
+        _count(to, 4, A[p] * tied)
 
 
 @compiled
@@ -639,12 +580,9 @@ def _listed_range(lo, hi, first_below, places, a, b, margin, half, sums, rank, S
             hard[q] -= weight * b[q] * over
         soft[p] += weight * soft_sum
         hard[p] += weight * hard_sum
-        to[0] += (weight * soft_sum) >> 32
-        to[1] += (weight * soft_sum) & _MASK
-        to[2] += (weight * hard_sum) >> 32
-        to[3] += (weight * hard_sum) & _MASK
-        to[4] += (weight * ties) >> 32
-        to[5] += (weight * ties) & _MASK
+        _count(to, 0, weight * soft_sum)
+        _count(to, 2, weight * hard_sum)
+        _count(to, 4, weight * ties)
     for k in range(lo + 1, hi):
         row, place = rank[k], S[k]
         at = k
@@ -742,15 +680,11 @@ def counters(last_block, block_ends, S, a, b, top, margin, half, tree, first, de
                 ramps = (x - half) * near - near_moment - ((x + half) * far - far_moment)
                 mass = a[p] * (2 * half * inside + ramps)
                 soft[p] += mass
-                to[0] += mass >> 32
-                to[1] += mass & _MASK
+                _count(to, 0, mass)
                 mass = a[p] * (inside - over)
                 hard[p] += mass
-                to[2] += mass >> 32
-                to[3] += mass & _MASK
-                mass = a[p] * (over - from_zero)
-                to[4] += mass >> 32
-                to[5] += mass & _MASK
+                _count(to, 2, mass)
+                _count(to, 4, a[p] * (over - from_zero))
             for p in range(lo, block_ends[k]):
                 if b[p] != 0:
                     _enter(tree, first, depth, after, S[p], b[p], b[p] * S[p])

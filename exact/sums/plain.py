@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..tools.rounding import CHAIN
-
 
 def sweep(
     t: np.ndarray,
@@ -76,14 +74,9 @@ def plain_sum(x: np.ndarray) -> Any:
 def two_sums(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return `running(x)` (n + 1,) and what each addition rounded off (n,), by Knuth."""
     total = running(x)
-    return total, _slips(total, x)
-
-
-def _slips(total: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Return what each of the additions of x to the totals before rounded off."""
     old, new = total[:-1], total[1:]
     part = new - old
-    return (old - (new - part)) + (x - part)
+    return total, (old - (new - part)) + (x - part)
 
 
 def compensated(x: np.ndarray) -> Any:
@@ -141,162 +134,3 @@ def spread(
     terms = -sign * (hard.astype(float) * (scores[row] - middle))
     active = int((side * hard).sum())
     return compensated(terms), plain_sum(np.abs(terms)), active, compensated(mass * side)
-
-
-def placed(
-    scores: np.ndarray, positive: np.ndarray, K: float, limits: np.ndarray, cut: bool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return classes (0 or 1), places and theta of rows on the grid that `limits` name."""
-    side, scaled = positive.astype(np.int64), K * scores
-    floors = np.floor(scaled)
-    bins = np.minimum(np.maximum(floors, limits[side, 0]), limits[side, 1])
-    theta = scaled - bins
-    if cut:
-        theta[bins != floors] = 0.0
-    return side, (bins - limits[side, 2]).astype(np.int64), theta
-
-
-def _scored(X: np.ndarray, offset: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return scores and squared norms of columns, added up one column after the other."""
-    scores, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
-    for k in range(w.size):
-        x = X[k] - offset[k]
-        scores += x * w[k]
-        squares += x * x
-    return scores, squares
-
-
-@np.errstate(over="ignore", invalid="ignore")
-def gather(
-    X: np.ndarray,
-    offset: np.ndarray,
-    w: np.ndarray,
-    positive: np.ndarray,
-    weight: np.ndarray,
-    K: float,
-    limits: np.ndarray,
-    cut: bool,
-    held: np.ndarray,
-    sums: np.ndarray,
-    extent: np.ndarray,
-) -> bool:
-    """See `loops.gather`."""
-    d, m = X.shape
-    scores, squares = _scored(X, offset, w)
-    if not np.isfinite(K * scores).all():
-        return False
-    side, at, theta = placed(scores, positive, K, limits, cut)
-    place, columns = side * held.shape[1] + at, held.shape[2]
-    mass = weight if weight.size else np.ones(m)
-    first = mass * theta
-    for k, x in enumerate((mass, first, first * theta, np.ones(m))[:columns]):
-        np.add.at(held.reshape(-1), place * columns + k, x)
-    for q, factor in enumerate((mass, first)[: sums.shape[2] if sums.size else 0]):
-        to = (place * sums.shape[2] + q) * (d + 1)
-        for k in range(d):
-            np.add.at(sums.reshape(-1), to + k, factor * (X[k] - offset[k : k + 1]))
-        np.add.at(sums.reshape(-1), to + d, np.abs(factor) * np.sqrt(squares))
-    for k, own in enumerate((positive, ~positive)):
-        extent[2 * k] = min(extent[2 * k], scores[own].min(initial=np.inf))
-        extent[2 * k + 1] = max(extent[2 * k + 1], scores[own].max(initial=-np.inf))
-    return True
-
-
-def look_up(
-    scores: np.ndarray,
-    positive: np.ndarray,
-    weight: np.ndarray,
-    K: float,
-    limits: np.ndarray,
-    cut: bool,
-    table: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    """See `loops.look_up`."""
-    side, at, theta = placed(scores, positive, K, limits, cut)
-    c = table[side, at, 0]
-    if table.shape[2] > 1:
-        c = c + table[side, at, 1] * theta
-    out[:] = weight * c if weight.size else c
-
-
-def pull(
-    X: np.ndarray,
-    offset: np.ndarray,
-    w: np.ndarray,
-    positive: np.ndarray,
-    weight: np.ndarray,
-    K: float,
-    limits: np.ndarray,
-    cut: bool,
-    table: np.ndarray,
-    parts: np.ndarray,
-) -> None:
-    """See `loops.pull`."""
-    (chains, _, lanes), (d, m) = parts.shape, X.shape
-    scores, squares = _scored(X, offset, w)
-    side, at, theta = placed(scores, positive, K, limits, cut)
-    level, mass = table[side, at, 0], weight if weight.size else 1.0
-    slope = table[side, at, 1] * theta if table.shape[2] > 1 else np.zeros(m)
-    rows = np.zeros((d + 1, chains, min(CHAIN, -(-m // lanes)), lanes))
-    flat = rows.reshape(d + 1, -1)
-    flat[:d, :m] = (mass * (level + slope)) * (X - offset[:, None])
-    flat[d, :m] = (mass * (np.abs(level) + np.abs(slope))) * np.sqrt(squares)
-    parts += rows.sum(axis=2).transpose(1, 0, 2)
-
-
-def weigh(table: np.ndarray, sums: np.ndarray, total: np.ndarray, carry: np.ndarray) -> Any:
-    """See `loops.weigh`."""
-    used = table != 0.0
-    c, of_bins = table[used], sums[used]
-    terms = c[:, None] * of_bins[:, :-1]
-    steps = np.cumsum(np.vstack([total, terms]), axis=0)
-    slips = _slips(steps, terms)
-    total[:], carry[:] = steps[-1], np.cumsum(np.vstack([carry, slips]), axis=0)[-1]
-    return plain_sum(np.abs(c) * of_bins[:, -1])
-
-
-def summed(plus: np.ndarray, minus: np.ndarray) -> tuple[Any, Any, Any]:
-    """See `loops.summed`."""
-    # From the last bin to the first; what is read at a bin is the state before it.
-    (count, first), (q, q_first) = plus[::-1].T, minus[::-1].T
-    masses, mass_slips = two_sums(q)
-    thetas, theta_slips = two_sums(q_first)
-    mass, mass_carry = masses[:-1], running(mass_slips)
-    theta, theta_carry = thetas[:-1], running(theta_slips)[:-1]
-    spread = running(np.abs(q_first) + 2.0 * q)[:-1]
-    ramps, ramp_slips = two_sums(masses[1:])
-    both = np.column_stack([mass_carry[1:], ramp_slips]).ravel()
-    ramp, ramp_carry = ramps[:-1], running(both)[:-1:2]
-    steps = count * (ramp + ramp_carry)
-    shifts = count * (theta + theta_carry) - first * (mass + mass_carry[:-1])
-    shifts = shifts + np.maximum(q_first * (count - first), 0.0)
-    rest = count * spread + (np.abs(first) + 2.0 * count) * mass + 4.0 * count * q
-    used = count > 0.0
-    value = compensated(np.column_stack([steps, shifts])[used].ravel())
-    return value, plain_sum(steps[used]), plain_sum(rest[used])
-
-
-def close_squares(
-    plus: np.ndarray, minus: np.ndarray, table: np.ndarray, magnitude: np.ndarray
-) -> tuple[Any, ...]:
-    """See `loops.close_squares`."""
-    (count, one, two), (q, q_one, q_two) = plus[::-1, :3].T, minus[::-1, :3].T
-    mass = running(q)[:-1]
-    first = running(mass + (q + q_one))[:-1]
-    second = running((2.0 * first + mass) + ((q + 2.0 * q_one) + q_two))[:-1]
-    table[1, ::-1, 0], table[1, ::-1, 1] = first, -mass
-    one_size, used = np.abs(one) + 2.0 * count, count > 0.0
-    square = (count * second - 2.0 * one * first) + two * mass
-    size = count * second + 2.0 * one_size * first + two * mass
-    linear, linear_size = count * first - one * mass, count * first + one_size * mass
-    doubtful = q_two * np.maximum((count - 2.0 * one) + two, 0.0)
-    sizes = np.column_stack([size, q_two * ((count + 2.0 * one_size) + two)])[used].ravel()
-    magnitude[1] += plain_sum(linear_size[used])
-    (count, one), (p, p_one) = minus[:, :2].T, plus[:, :2].T
-    mass = running(p)[:-1]
-    table[0, :, 0], table[0, :, 1] = running(mass + (p - p_one))[:-1], mass
-    size_of = running(mass + (3.0 * p + np.abs(p_one)))[:-1]
-    magnitude[0] += plain_sum(count * size_of + (np.abs(one) + 2.0 * count) * mass)
-    found = square[used], linear[used], doubtful[used], sizes, linear_size[used]
-    return tuple(plain_sum(x) for x in found)

@@ -34,7 +34,6 @@ numbers: the same bits however whole groups are put together, if all are on the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -51,6 +50,7 @@ MERGE, LIST, SKIP = 0, 1, 2  # What a loop does at a merge; see `Arrangement.tur
 LIMB = 18  # Bits of a part of a weight that is split.
 LARGEST_MASS = 1 << 40  # Weights are split unless a row's pairs weigh less than this in every term.
 
+NO_PAIR = "no pair is ordered: a group needs an upper row above a lower one, both with weight"
 TOO_LARGE = "gains times weights are too large: use smaller whole numbers"
 
 # Least half width in steps of a grid that is as coarse as the width allows. Where margins are
@@ -219,9 +219,7 @@ class PairWeights:
         by_group = [sum(parts) for parts in zip(*masses, strict=True)]
         mass = sum(by_group)
         if mass == 0:
-            raise NoPairError(
-                "no pair is ordered: a group needs an upper row above a lower one, both with weight"
-            )
+            raise NoPairError(NO_PAIR)
         inflation = sum(abs(sum(part)) for part in masses) / mass
         if share is None:
             return cls(terms, whole, mass, inflation, np.full(len(by_group), 1 / mass), False)
@@ -341,29 +339,6 @@ def hinge_counts_by_counters(
     group_ends, _, block_ends = at.turned
     lower_soft, lower_hard, _ = upper(group_ends, block_ends, *turned)
     return HingeCounts(soft - lower_soft[::-1], hard - lower_hard[::-1], totals)
-
-
-def _squared_hinge_sums(
-    at: Arrangement, scores: np.ndarray, a: np.ndarray, b: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the net sums of alpha = 2 max(0, 1 - (s_i - s_j)); of alpha and loss by group."""
-    rank = at.by_score(scores)
-    net, totals = np.zeros(scores.size), np.zeros((at.group_ends.size, 2))
-    by_rank = rank, scores[rank], a[rank], b[rank]
-    loops.squared_hinge(at.merges, *by_rank, net, totals)
-    return net, totals
-
-
-def _square_sums(
-    at: Arrangement, scores: np.ndarray, a: np.ndarray, b: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the same of the square loss, alpha = 2 (1 - (s_i - s_j)), from prefix moments."""
-    upper, lower = np.zeros((2, scores.size))
-    totals = np.zeros((at.group_ends.size, 2))
-    loops.square(at.group_ends, at.block, at.block_ends, scores, a, b, upper, totals)
-    s, a, b = (np.ascontiguousarray(x[::-1]) for x in (-scores, b, a))
-    loops.square(*at.turned, s, a, b, lower, np.zeros_like(totals))
-    return upper - lower[::-1], totals
 
 
 def placements(
@@ -494,69 +469,62 @@ def _total(weights: PairWeights, counts: list[HingeCounts], which: int) -> float
     return sum(term.coefficient * found.total(which) for term, found in pairs) / weights.mass
 
 
-def ordered_squared_hinge(at: Arrangement, weights: PairWeights, scores: np.ndarray) -> PairSums:
-    """Return the squared hinge's sums over ordered pairs; arguments as in `ordered_hinge`."""
-    middle = (float(scores.min()) + float(scores.max())) / 2
-    s = scores[at.order] - middle
-    n = s.size
-    relative = gamma(64) + 16 * gamma(2 * n) ** 2
-    net, total, value, mass, size = _smooth(weights, at, s, _squared_hinge_sums)
-    # z = s_j - (s_i - 1) from shifted scores: what the shift, and taking one off, round.
-    error = gamma(4) * (2 * float(np.abs(s).max()) + 1)
-    moved = (total + relative * mass) * error + error**2
-    c = np.empty(n)
-    c[at.order] = net
-    lost = relative * (mass + size)
-    value_rounding = relative * size + gamma(8) * abs(value) + moved
-    return PairSums(
-        max(value, 0.0),
-        c,
-        total - value,
-        total,
-        value_rounding,
-        2 * relative * mass + gamma(8) * float(np.abs(c).sum()),
-        lost + gamma(8) * (total + abs(value)),
-    )
+def _squared_hinge_sums(
+    at: Arrangement, s: np.ndarray, a: np.ndarray, b: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the net sums of alpha = 2 max(0, 1 - (s_i - s_j)); of alpha and loss by group."""
+    rank, net, totals = at.by_score(s), np.zeros(s.size), np.zeros((at.group_ends.size, 2))
+    loops.squared_hinge(at.merges, rank, s[rank], a[rank], b[rank], net, totals)
+    return net, totals
 
 
-def ordered_square(at: Arrangement, weights: PairWeights, scores: np.ndarray) -> PairSums:
-    """Return the square loss's sums over ordered pairs; arguments as in `ordered_hinge`."""
+def _square_sums(
+    at: Arrangement, s: np.ndarray, a: np.ndarray, b: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the same of the square loss, alpha = 2 (1 - (s_i - s_j)), from prefix moments."""
+    (upper, lower), totals = np.zeros((2, s.size)), np.zeros((at.group_ends.size, 2))
+    loops.square(at.group_ends, at.block, at.block_ends, s, a, b, upper, totals)
+    s, a, b = (np.ascontiguousarray(x[::-1]) for x in (-s, b, a))
+    loops.square(*at.turned, s, a, b, lower, np.zeros_like(totals))
+    return upper - lower[::-1], totals
+
+
+def ordered_quadratic(
+    at: Arrangement, weights: PairWeights, scores: np.ndarray, square: bool
+) -> PairSums:
+    """Return the sums of the square loss, or of the squared hinge, as `ordered_hinge` does."""
     s, n = scores[at.order], scores.size
-    starts = np.concatenate([[0], at.group_ends[:-1]])
-    low, high = np.minimum.reduceat(s, starts), np.maximum.reduceat(s, starts)
-    s = s - (low / 2 + high / 2)[at.group]
-    relative = gamma(64) + 16 * gamma(2 * n) ** 2
-    net, total, value, _, _ = _smooth(weights, at, s, _square_sums)
+    if square:
+        starts = np.concatenate([[0], at.group_ends[:-1]])
+        low, high = np.minimum.reduceat(s, starts), np.maximum.reduceat(s, starts)
+        s = s - (low / 2 + high / 2)[at.group]
+    else:
+        s = s - (float(scores.min()) + float(scores.max())) / 2
+    net, signed, absolute = np.zeros(n), np.zeros(2), np.zeros(2)  # of total and value
+    for term in weights.whole:
+        given = s, term.a.astype(float), term.b.astype(float)
+        part, totals = (_square_sums if square else _squared_hinge_sums)(at, *given)
+        net += term.coefficient * weights.factor[at.group] * part
+        masses = np.array([short_sum(weights.factor * x) for x in totals.T], dtype=float)
+        signed, absolute = signed + term.coefficient * masses, absolute + masses
+    (total, value), (mass, size) = signed.tolist(), absolute.tolist()
     c = np.empty(n)
     c[at.order] = net
-    # The pairs' weights add up to one, those of all terms to `inflation`.
+    relative = gamma(64) + 16 * gamma(2 * n) ** 2
     top = 1 + 2 * float(np.abs(s).max())
-    slip, error = relative * weights.inflation, gamma(4) * top
-    moved = 2 * (top + error) * error + error**2
-    return PairSums(
-        max(value, 0.0),
-        c,
-        total - value,
-        total,
-        slip * top**2 + moved,
-        4 * slip * top,
-        slip * (2 * top + top**2),
-    )
-
-
-def _smooth(
-    weights: PairWeights, at: Arrangement, s: np.ndarray, sums: Callable
-) -> tuple[np.ndarray, float, float, float, float]:
-    """Return net sums, total and value over all terms, normalised, and both by absolute terms."""
-    net = np.zeros(at.order.size)
-    found = np.zeros((2, 2))
-    for term in weights.whole:
-        part, totals = sums(at, s, term.a.astype(float), term.b.astype(float))
-        net += term.coefficient * weights.factor[at.group] * part
-        masses = [short_sum(weights.factor * totals[:, k]) for k in (0, 1)]
-        found[0] += term.coefficient * np.array(masses, dtype=float)
-        found[1] += abs(term.coefficient) * np.array(masses, dtype=float)
-    return net, float(found[0, 0]), float(found[0, 1]), float(found[1, 0]), float(found[1, 1])
+    error = gamma(4) * top  # of z = s_j - (s_i - 1): what the shift, and taking one off, round
+    if square:
+        # The pairs' weights add up to one, those of all terms to `inflation`.
+        slip = relative * weights.inflation
+        value_rounding = slip * top**2 + 2 * (top + error) * error + error**2
+        rounding, conjugate_rounding = 4 * slip * top, slip * (2 * top + top**2)
+    else:
+        moved = (total + relative * mass) * error + error**2
+        value_rounding = relative * size + gamma(8) * abs(value) + moved
+        rounding = 2 * relative * mass + gamma(8) * float(np.abs(c).sum())
+        conjugate_rounding = relative * (mass + size) + gamma(8) * (total + abs(value))
+    conjugate, roundings = total - value, (value_rounding, rounding, conjugate_rounding)
+    return PairSums(max(value, 0.0), c, conjugate, total, *roundings)
 
 
 @dataclass(eq=False)

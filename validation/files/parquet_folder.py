@@ -20,7 +20,6 @@ from ...exact.spaces.partitions import (
     Block,
     LocalEngine,
     PartitionedRows,
-    block_memory,
     block_rows,
     named,
 )
@@ -97,7 +96,7 @@ class ParquetPartition:
         step = block_rows(len(held))
         for start in range(0, batch.num_rows, step):
             rows = slice(start, start + step)
-            columns = block_memory(len(held), positive[rows].size)
+            columns = np.empty((len(held), positive[rows].size))
             for k, column in enumerate(held):
                 columns[k] = column[rows]
             more = (None if one is None else one[rows] for one in (weight, group, key))

@@ -560,6 +560,6 @@ def test_what_cannot_be_ordered_is_refused() -> None:
         with pytest.raises(InputError, match=said):
             GroupedRows(cut_groups(*columns, weight, places))
     types = [cut_groups(X, names, grade, None, [])[0] for names in (group, group.astype(str))]
-    for said, parts in (("one type", types), ("20 groups and 400", [(X, group[:20], grade)])):
+    for said, parts in (("one type", types), ("20 groups", [(X, group[:20], grade)])):
         with pytest.raises(InputError, match=said):
             GroupedRows(parts)

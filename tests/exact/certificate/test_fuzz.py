@@ -197,11 +197,7 @@ PLANTED: dict[str, tuple[Any, str, Fault, Any, Any]] = {
     ),
     "rows in two folds": (
         *(partitions, "rows_of_fold"),
-        lambda honest: (
-            lambda side, start, count, *of: np.union1d(
-                honest(side, start, count, *of), np.arange(min(count, 1))
-            )
-        ),
+        lambda honest: lambda *of: np.union1d(honest(*of), np.arange(min(of[-1], 1))),
         *(folds, ANY),
     ),
 }

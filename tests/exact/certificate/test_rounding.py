@@ -33,8 +33,7 @@ from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.support import cholesky_slip
 from aucert.exact.sums.assembled import PairSums
 from aucert.exact.sums.binned import Extent, hinge_of_scores
-from aucert.exact.sums.counted import SortedRows
-from aucert.exact.sums.swept import hinge_roundings, squared_roundings
+from aucert.exact.sums.swept import SortedRows, hinge_roundings, squared_roundings
 from aucert.exact.tools.rounding import (
     LONG_UNIT,
     UNIT,

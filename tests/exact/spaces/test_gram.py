@@ -208,18 +208,17 @@ def streamed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(formulation, "DENSE_LIMIT", 10)
     monkeypatch.setattr(factor, "PLAIN_FROM", 2)
     monkeypatch.setattr(factor, "PLAIN_RANK", 3.0)
-    monkeypatch.setattr(gram, "SIDE", 16)
+    monkeypatch.setattr(gram, "PAGE", 16)
     monkeypatch.setattr(gram, "BLOCK_BYTES", 8 * 90 * 13)
 
 
 @each("n", [1, 16, 17, 90])
 @each("tol", [1e-9, 1e-3])
 def test_products_of_tiles_are_those_of_the_matrix(n: int, tol: float, streamed: None) -> None:
-    held = Gram.of_kernel(Gaussian(0.1), X[:n], held=False).tiles(tol)
+    product = Gram.of_kernel(Gaussian(0.1), X[:n], held=False).product(tol)
     c = np.random.default_rng(1).normal(size=n)
     exact = Gaussian(0.1)(X[:n], X[:n]) @ c
-    assert held.whole
-    assert held.product(c) == pytest.approx(exact, abs=1e-13 if tol < 1e-6 else 1e-5)
+    assert product(c) == pytest.approx(exact, abs=1e-13 if tol < 1e-6 else 1e-5)
 
 
 @each("used", [90, 20])
@@ -229,8 +228,7 @@ def test_the_number_of_threads_changes_no_bit(used: int, streamed: None) -> None
     def products(threads: int) -> list[np.ndarray]:
         with at_most(threads):
             space = Gram.of_kernel(Gaussian(0.1), X, held=False)
-            tiles = space.tiles(1e-9).product(w)
-            return [tiles, *space.careful_scores(w), space.plain().scores(w)]
+            return [space.product(1e-9)(w), *space.careful_scores(w), space.plain().scores(w)]
 
     for other in (2, 5):
         for alone, together in zip(products(1), products(other), strict=True):
@@ -238,8 +236,8 @@ def test_the_number_of_threads_changes_no_bit(used: int, streamed: None) -> None
 
 
 def test_what_does_not_fit_in_memory_or_time_is_no_matrix(monkeypatch, streamed: None) -> None:
-    held = Gram.of_kernel(Gaussian(0.1), X, held=False).tiles(1e-9, lambda: True)
-    assert not held.whole and not held.product(np.ones(90)).any()
+    product = Gram.of_kernel(Gaussian(0.1), X, held=False).product(1e-9, lambda: True)
+    assert not product(np.ones(90)).any()
     found = solve(X, Y, 1e-2, kernel="rbf", gamma=0.1, method="cutting-plane", max_time=1e-6)
     assert found.certificate.gap >= 0 and found.certificate.primal <= 1.0 + 1e-12
     assert gram.free_memory() > 0

@@ -22,7 +22,7 @@ from aucert.exact.sums.binned import (
     hinge_ruler,
     squared_ruler,
 )
-from aucert.exact.sums.counted import SortedRows, counted_hinge
+from aucert.exact.sums.swept import SortedRows, counted_hinge
 from aucert.exact.tools.rounding import Pull
 from loops import each, seeds
 
@@ -158,14 +158,14 @@ def test_bins_count_every_pair_in_any_blocks(kind: str, seed: int) -> None:
     gathered = Gathered.over(ruler, 0, 2)
     for rows in np.array_split(np.arange(scores.size)[::-1], blocks):
         some = None if weight is None else weight[rows]
-        gathered.add(ruler, scores[None, rows], 0 * one, one, positive[rows], some)
+        gathered.add(ruler, (scores[None, rows], positive[rows], some), 0 * one, one)
     whole = weight is None or bool((weight == np.floor(weight)).all())
     closed, pairs = closed_hinge(ruler, gathered, half, whole), of_pairs(positive, weight)
     assert ruler.holds(gathered.ends) and ruler.size < 1 << 23
     alpha, m = on_a_grid(scores, pairs, ruler.bins, ramp(half))
     total = sum(a * share for a, (*_, share) in zip(alpha, pairs, strict=True))
-    c = ruler.marginals(scores, positive, weight, closed.table)
-    slip = Fraction(closed.c_error + 1e-15)
+    c = ruler.marginals(scores, positive, weight, closed.c)
+    slip = Fraction(closed.rounding + 1e-15)
     assert distance(c, naive.marginals(alpha, pairs, scores.size)) <= slip
     assert abs(Fraction(closed.conjugate) - total) <= Fraction(closed.conjugate_rounding + 1e-15)
     true = naive.sums(naive.exact(scores), pairs, "hinge").value
@@ -185,8 +185,8 @@ def test_moments_of_bins_bound_the_squared_hinge(kind: str, seed: int) -> None:
     gathered = Gathered.over(ruler, 0, 3 if weight is None else 4)
     for part in np.array_split(np.arange(scores.size), 3):
         some = None if weight is None else weight[part]
-        gathered.add(ruler, scores[None, part], 0 * one, one, positive[part], some)
-    found, pairs = closed_squared(ruler, gathered.moments(2), weight is None), None
+        gathered.add(ruler, (scores[None, part], positive[part], some), 0 * one, one)
+    found, pairs = closed_squared(ruler, gathered, weight is None), None
     pairs = of_pairs(positive, weight)
     alpha, m = on_a_grid(scores, pairs, ruler.bins, lambda m, z: 2 * z if m >= 1 else Fraction(0))
     true = naive.sums(naive.exact(scores), pairs, "squared_hinge").value
@@ -197,11 +197,11 @@ def test_moments_of_bins_bound_the_squared_hinge(kind: str, seed: int) -> None:
     shares = [share for *_, share in pairs]
     conjugate = sum((a - a * a / 4) * c for a, c in zip(alpha, shares, strict=True))
     assert abs(Fraction(found.conjugate) - conjugate) <= Fraction(found.conjugate_rounding)
-    c = ruler.marginals(scores, positive, weight, found.table)
-    assert distance(c, naive.marginals(alpha, pairs, scores.size)) <= Fraction(found.c_error)
+    c = ruler.marginals(scores, positive, weight, found.c)
+    assert distance(c, naive.marginals(alpha, pairs, scores.size)) <= Fraction(found.rounding)
     size = float(np.ptp(scores)) + 1
     assert max(found.value_rounding, found.conjugate_rounding) <= 1e-9 * size**2
-    assert found.c_error <= 1e-9 * size
+    assert found.rounding <= 1e-9 * size
 
 
 @each("weighted", [False, True])  # the hinge is then swept, not counted
@@ -316,9 +316,9 @@ def test_the_doubt_falls_with_the_cube_of_the_bins() -> None:
         extent.add(scores, positive)
         ruler = squared_ruler(extent.ends, bins)
         gathered = Gathered.over(ruler, 0, 3)
-        gathered.add(ruler, scores[None], 0 * one, one, positive, None)
-        found = closed_squared(ruler, gathered.moments(2), True)
-        c = ruler.marginals(scores, positive, None, found.table)
+        gathered.add(ruler, (scores[None], positive, None), 0 * one, one)
+        found = closed_squared(ruler, gathered, True)
+        c = ruler.marginals(scores, positive, None, found.c)
         gaps.append(found.value - found.conjugate + float(c @ scores))
     assert 0 < gaps[1] < gaps[0] / 40
 
@@ -334,7 +334,7 @@ def test_rows_read_again_are_pulled_within_their_bound(powers: int) -> None:
             rng.normal(size=(2, 3)),
         )
         table, pull = rng.normal(size=(2, ruler.size, powers)), Pull.of(3)
-        ruler.pull(X, offset, w, positive, None, table, pull)
+        ruler.pull((X, positive, None), offset, w, table, pull)
         c = ruler.marginals(added_up(X, offset, w), positive, None, table)
         true = (c.astype(np.longdouble) * (X - offset[:, None])).sum(axis=1)
         assert np.linalg.norm((pull.value - true).astype(float)) <= pull.bound()

@@ -7,12 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
-
-from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.sums.swept import COMPILED_FROM
-from aucert.exact.tools import rounding
 
 TESTS = Path(__file__).resolve().parents[2]
 ROOMS = "tools spaces sums losses pairs problem structure certificate proof formulation".split()
@@ -26,21 +21,10 @@ def simulated(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *arguments], env=env, **words)  # type: ignore[call-overload]
 
 
-def test_the_compiled_sums_are_taken_for_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    scores = np.zeros(COMPILED_FROM)
-    assert AllPairs().compiled(scores)
-    longer = rounding.LONG_UNIT < rounding.UNIT
-    assert AllPairs().compiled(scores.astype(np.longdouble)) is not longer
-    monkeypatch.setattr(np, "longdouble", np.float64)
-    monkeypatch.setattr(rounding, "LONG_UNIT", rounding.UNIT)
-    assert AllPairs().compiled(scores)
-
-
 @pytest.mark.slow
 def test_a_solution_is_certified_with_the_wider_rounding() -> None:
     code = """
 import double_only
-import numpy as np
 from aucert.exact import linear_problem, solve
 from aucert.exact.certificate.exact_certificate import exact_certificate
 from aucert.exact.tools.rounding import LONG_UNIT, UNIT

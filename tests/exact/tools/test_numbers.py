@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from aucert.exact.errors import InputError
-from aucert.exact.spaces.kernels import check_gamma
+from aucert.exact.spaces.kernels import Gaussian
 from aucert.exact.structured import check_structure
 from aucert.exact.tools.checks import check_choice, check_count, check_number
 from aucert.exact.tools.exact_numbers import (
@@ -49,7 +49,7 @@ def test_numbers_of_every_kind_are_taken_and_nothing_else() -> None:
                 with pytest.raises(InputError, match=r"beta must be >=? 0 and <=? 1"):
                     check_number("beta", value, 0, 1, closed=closed)
     # Whole numbers beyond all floats are infinite.
-    for check in (lambda x: check_number("lam", x), check_gamma, check_structure):
+    for check in (lambda x: check_number("lam", x), lambda x: Gaussian(x).gamma, check_structure):
         with pytest.raises(InputError, match="must be >"):
             check(10**400)
         assert check(10**30) == 1e30

@@ -16,7 +16,6 @@ from aucert.exact.api.solve import solve
 from aucert.exact.errors import CertificateError, InputError
 from aucert.exact.estimators.roc_svm import ROCSVM, ROCSVMCV
 from aucert.exact.formulation.partitioned import rows_of_dask
-from aucert.exact.spaces.dask_rows import Stretch
 from aucert.exact.spaces.groups import GroupedRows
 from aucert.exact.spaces.partitions import PartitionedRows
 from cutting import cut, cut_groups
@@ -214,7 +213,7 @@ def test_a_partition_that_answers_twice_is_noticed() -> None:
         ([[0, 1], [2, 3, 4], [0]], "partition 0 was counted twice"),
         ([[1, 2], [3, 4]], "partition 0 has not answered"),
     ):
-        rows.engine._stretches = lambda places=places: [Stretch(some, None) for some in places]
+        rows.engine._stretches = lambda places=places: [(some, None) for some in places]
         with pytest.raises(CertificateError, match=match):
             rows.drawn(0.1, 0.1)
 
