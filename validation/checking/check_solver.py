@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Literal, get_args
@@ -67,17 +68,11 @@ class CheckRow:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON can hold of it; the weights are left out."""
-        problem = self.problem
+        problem, (n, d) = self.problem, self.problem.X.shape
         shown = ("verdict", "objective", "lower", "upper", "gap", "excess", "seconds", "message")
-        return {
-            "name": problem.name,
-            "tests": problem.tests,
-            "n": int(problem.y.size),
-            "d": int(problem.X.shape[1]),
-            "lam": problem.lam,
-            **{name: getattr(self, name) for name in shown},
-            "changed": list(self.changed),
-        }
+        found = {"name": problem.name, "tests": problem.tests, "n": n, "d": d, "lam": problem.lam}
+        found |= {name: getattr(self, name) for name in shown}
+        return found | {"changed": list(self.changed)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,15 +91,11 @@ class CheckReport:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many rows have each verdict that occurs."""
         found = [row.verdict for row in self.rows]
-        return {
-            verdict: found.count(verdict) for verdict in get_args(CheckVerdict) if verdict in found
-        }
+        return {name: found.count(name) for name in get_args(CheckVerdict) if name in found}
 
     @property
     def passed(self) -> bool:
-        """Whether every problem that was not skipped is solved, and there is one."""
         return {row.verdict for row in self.rows} - {"skipped"} == {"pass"}
 
     @property
@@ -124,14 +115,20 @@ class CheckReport:
     @property
     def table(self) -> str:
         """The rows as text, the summary, and the likely causes."""
-        head = ("problem", "n", "d", "lam", "F(w)", "optimum", "excess", "seconds", "verdict")
-        lines = [head, *map(_cells, self.rows)]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        lines = [("problem", "n", "d", "lam", "F(w)", "optimum", "excess", "seconds", "verdict")]
+        for row in self.rows:
+            found = "-" if row.objective is None else f"{row.objective:.8g}"
+            excess = "-" if row.excess is None else f"{row.excess:.2g}"
+            lam, (n, d), seconds = f"{row.problem.lam:g}", row.problem.X.shape, f"{row.seconds:.2f}"
+            verdict = row.verdict if row.verdict in ("pass", "skipped") else row.verdict.upper()
+            cells = (str(n), str(d), lam, found, f"{row.upper:.8g}", excess, seconds)
+            lines.append((row.name, *cells, verdict))
+        name, *widths = (max(map(len, column)) for column in list(zip(*lines, strict=True))[:-1])
         text = []
-        for line, message in zip(lines, ("", *(row.message for row in self.rows)), strict=True):
-            cells = [cell.rjust(width) for cell, width in zip(line, widths, strict=True)]
-            cells[0], cells[-1] = line[0].ljust(widths[0]), line[-1]
-            text += ["  ".join(cells), *([f"    {message}"] if message else [])]
+        for (first, *cells, last), row in zip(lines, (None, *self.rows), strict=True):
+            middle = map(str.rjust, cells, widths)
+            text.append("  ".join([first.ljust(name), *middle, last]))
+            text += [f"    {row.message}"] if row is not None and row.message else []
         causes = [f"Likely cause: {sentence}" for sentence in self.diagnosis]
         return "\n".join([*text, "", self.summary, *causes])
 
@@ -153,22 +150,6 @@ class CheckReport:
 
     def __str__(self) -> str:
         return self.table
-
-
-def _cells(row: CheckRow) -> tuple[str, ...]:
-    """Return a row's cells; what is not a pass is written in capitals."""
-    problem = row.problem
-    return (
-        problem.name,
-        str(problem.y.size),
-        str(problem.X.shape[1]),
-        f"{problem.lam:g}",
-        "-" if row.objective is None else f"{row.objective:.8g}",
-        f"{row.upper:.8g}",
-        "-" if row.excess is None else f"{row.excess:.2g}",
-        f"{row.seconds:.2f}",
-        row.verdict if row.verdict in ("pass", "skipped") else row.verdict.upper(),
-    )
 
 
 # Called after each problem with the number done, the number in all, and the row.
@@ -232,8 +213,7 @@ def check_solver(
         raise InputError(f"fit must be a function or 'MODULE:FUNCTION', not {type(fit).__name__}")
     problems = reference_problems(only)
     begin, rows = time.perf_counter(), []
-    runner = start(fit, seed, isolate)
-    try:
+    with closing(start(fit, seed, isolate)) as runner:
         for problem in problems:
             weight = problem.sample_weight
             if weight is not None and "sample_weight" not in runner.takes:
@@ -241,14 +221,10 @@ def check_solver(
             else:
                 request = {"X": problem.X.tolist(), "y": problem.y.tolist(), "lam": problem.lam}
                 request |= {} if weight is None else {"sample_weight": weight.tolist()}
-                answer = runner.ask(request, max_time)
-                row = judged(problem, loss, tol, answer)
-                row = replace(row, changed=tuple(answer.get("changed", ())))
+                row = judged(problem, loss, tol, runner.ask(request, max_time))
             rows.append(row)
             if progress is not None:
                 progress(len(rows), len(problems), row)
-    finally:
-        runner.close()
     return CheckReport(
         rows=tuple(rows),
         diagnosis=likely_causes(rows, loss, tol),
@@ -268,23 +244,21 @@ SMALL_OPTIMUM = 1e-6  # Below this an optimum is not a scale; F(0) = 1 is.
 
 
 def judged(problem: ReferenceProblem, loss: str, tol: float, answer: Answer) -> CheckRow:
-    """Return the row of an answer."""
-    bounds = problem.optimum[loss]
-    more: dict[str, Any] = {"seconds": float(answer["seconds"])}
+    row = CheckRow(problem, "fail", *problem.optimum[loss], seconds=float(answer["seconds"]))
+    row = replace(row, changed=tuple(answer.get("changed", ())))
     if answer["kind"] != "w":
-        return CheckRow(problem, answer["kind"], *bounds, message=answer["message"], **more)
+        return replace(row, verdict=answer["kind"], message=answer["message"])
     w = np.array(answer["w"], dtype=float)
     if not np.isfinite(w).all():
         at = int(np.flatnonzero(~np.isfinite(w))[0])
-        return CheckRow(problem, "not finite", *bounds, message=f"weight {at} is {w[at]}", **more)
+        return replace(row, verdict="not finite", message=f"weight {at} is {w[at]}")
     value = upper_value(problem, loss, w)
     if value is None:
-        message = f"weights up to {np.abs(w).max():.3g}: F(w) overflows"
-        return CheckRow(problem, "fail", *bounds, message=message, w=w, **more)
-    gap = above(value - bounds[0])
+        return replace(row, message=f"weights up to {np.abs(w).max():.3g}: F(w) overflows", w=w)
+    gap = above(value - row.lower)
     share = excess(problem, loss, gap)
-    verdict: CheckVerdict = "pass" if share <= tol else "fail"
-    return CheckRow(problem, verdict, *bounds, value, gap, share, w=w, **more)
+    verdict = "pass" if share <= tol else "fail"
+    return replace(row, verdict=verdict, objective=value, gap=gap, excess=share, w=w)
 
 
 def excess(problem: ReferenceProblem, loss: str, gap: float) -> float:
@@ -310,19 +284,16 @@ def upper_value(problem: ReferenceProblem, loss: str, w: np.ndarray) -> float | 
 
 
 def whole_problem(problem: ReferenceProblem, loss: str, factor: float = 1.0) -> Problem:
-    """Return the problem as the library states it, perhaps at another lam."""
     pairs = AllPairs(problem.sample_weight)
     return linear_problem(problem.X, problem.y, problem.lam * factor, loss, pairs)
 
 
 # Likely causes
 
-# Data whose features are not of order one.
-AWKWARD_UNITS = frozenset(
+AWKWARD_UNITS = frozenset(  # data whose features are not of order one
     "large-units large-values small-units offset unequal-columns outlier".split()
 )
-
-NEAR = 0.1  # An excess up to which stopping too early is a likely cause.
+NEAR = 0.1  # an excess up to which stopping too early is a likely cause
 
 Rows = Sequence[CheckRow]
 Factor = Callable[[ReferenceProblem], float]
@@ -333,8 +304,7 @@ def _n_pairs(problem: ReferenceProblem) -> float:
     return float(n_pos * (problem.y.size - n_pos))
 
 
-# What a solver may have in place of lam, and the factor that it is.
-SCALINGS: tuple[tuple[str, Factor], ...] = (
+SCALINGS: tuple[tuple[str, Factor], ...] = (  # what stands in place of lam, and its factor
     ("lam / N, N the pairs: a sum over pairs in place of the mean", lambda p: 1 / _n_pairs(p)),
     ("2 lam: the penalty, or the loss, without or with a factor of one half", lambda p: 2.0),
     ("lam / 2: a factor of one half or two on the penalty or the loss", lambda p: 0.5),
@@ -368,9 +338,8 @@ def _failed(rows: Rows) -> list[CheckRow]:
 
 def _stays_at_zero(rows: Rows, loss: str, tol: float) -> str:
     answers = _answered(rows)
-    if len(answers) < 2 or any(w.any() for _, w in answers):
-        return ""
-    return "it returns zero for every problem, and never leaves its starting point."
+    zero = len(answers) >= 2 and not any(w.any() for _, w in answers)
+    return "it returns zero for every problem, and never leaves its start." if zero else ""
 
 
 def _ignores_lam(rows: Rows, loss: str, tol: float) -> str:
@@ -381,9 +350,8 @@ def _ignores_lam(rows: Rows, loss: str, tol: float) -> str:
         for (row, w), (other, v) in combinations(answers, 2)
         if row.problem.data == other.problem.data and row.problem.lam != other.problem.lam
     ]
-    if len(same) < 2 or not all(same):
-        return ""
-    return "it ignores lam: for the same rows it returns the same weights at every lam."
+    said = "it ignores lam: for the same rows it returns the same weights at every lam."
+    return said if len(same) >= 2 and all(same) else ""
 
 
 def _wrong_sign(rows: Rows, loss: str, tol: float) -> str:
@@ -402,13 +370,11 @@ def _ignores_weights(rows: Rows, loss: str, tol: float) -> str:
         weighted: {r.verdict for r in rows if (r.problem.sample_weight is not None) == weighted}
         for weighted in (False, True)
     }
-    if verdicts[False] != {"pass"} or "fail" not in verdicts[True]:
-        return ""
-    return "only the problems with row weights fail: sample_weight must mean repetition."
+    said = "only the problems with row weights fail: sample_weight must mean repetition."
+    return said if verdicts[False] == {"pass"} and "fail" in verdicts[True] else ""
 
 
 def _other_loss(rows: Rows, loss: str, tol: float) -> str:
-    """Compare with the optima of the other losses, which are known too."""
     solved, failed = {}, _failed(rows)
     for other in (name for name in LOSSES if name != loss):
         solved[other] = 0
@@ -474,12 +440,9 @@ def _solved_at(row: CheckRow, loss: str, factor: float) -> tuple[Problem, Soluti
 
 def _units(rows: Rows, loss: str, tol: float) -> str:
     bad = {row.problem.data for row in rows if row.verdict not in ("pass", "skipped")}
-    if not bad <= AWKWARD_UNITS or not any(row.verdict == "pass" for row in rows):
-        return ""
-    return (
-        "only features that are not of order one fail: a step, a tolerance or a starting point "
-        "that depends on their units."
-    )
+    said = "only features that are not of order one fail: a step, a tolerance or a starting point "
+    said += "that depends on their units."
+    return said if bad <= AWKWARD_UNITS and any(row.verdict == "pass" for row in rows) else ""
 
 
 def _repeats(rows: Rows, loss: str, tol: float) -> str:
@@ -488,22 +451,18 @@ def _repeats(rows: Rows, loss: str, tol: float) -> str:
     bad = {row.problem.data for row in judged if row.verdict != "pass"}
     sides = [(row, [row.problem.X[row.problem.y == y] for y in (0, 1)]) for row in judged]
     plain = [row for row, both in sides if all(len(np.unique(X, axis=0)) == len(X) for X in both)]
-    if len(bad) < 2 or not plain or any(row.verdict != "pass" for row in plain):
-        return ""
-    return (
-        "only data with equal rows in a class fail: it may count repeated rows once, or go wrong "
-        "where scores tie."
-    )
+    said = "only data with equal rows in a class fail: it may count repeated rows once, or go "
+    said += "wrong where scores tie."
+    return said if len(bad) >= 2 and plain and {r.verdict for r in plain} == {"pass"} else ""
 
 
 def _stopped_early(rows: Rows, loss: str, tol: float) -> str:
     failed = _failed(rows)
     if any(row.excess is None or lowest(row.excess, row.gap or 0.0) > NEAR for row in failed):
         return ""
-    return (
-        "every answer is near its optimum (within a tenth of it, or of F(0) = 1), but "
-        f"{len(failed)} not within the tolerance: it may stop too early, or leave a small term out."
-    )
+    said = "every answer is near its optimum (within a tenth of it, or of F(0) = 1), but "
+    said += f"{len(failed)} not within the tolerance: it may stop too early, or "
+    return f"{said}leave a small term out."
 
 
 # A kind is asked where no cause of an earlier one was found.

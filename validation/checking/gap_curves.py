@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -56,17 +57,15 @@ class GapCurves:
         """One line a solver: its best proved gap, F there, when that was, and how it ended."""
         lines = [f"{self.data}: {self.n} x {self.d}, lam {self.lam:g}, {self.loss}"]
         width = max(len(curve.name) for curve in self.curves)
-        head = f"  {'solver':{width}}  {'gap / F':>9}  {'F(w)':>11}  {'seconds':>9}  {'points':>6}"
-        lines.append(f"{head}  ended")
+        form = "  {:{}}  {:>9}  {:>11}  {:>9}  {:>6}  {}".format
+        lines.append(form("solver", width, "gap / F", "F(w)", "seconds", "points", "ended"))
         for curve in self.curves:
+            best = ("-", "-", "-")
             if curve.seconds:
                 k = int(np.argmin(curve.relative_gap))
-                F = f"{self.dual + curve.gap[k]:11.6g}"
-                best = f"{curve.relative_gap[k]:9.2e}  {F}  {curve.seconds[k]:9.3g}"
-            else:
-                best = f"{'-':>9}  {'-':>11}  {'-':>9}"
-            ended = f"{len(curve.seconds):6}  {curve.ended}"
-            lines.append(f"  {curve.name:{width}}  {best}  {ended}")
+                best = (f"{curve.relative_gap[k]:.2e}", f"{self.dual + curve.gap[k]:.6g}")
+                best += (f"{curve.seconds[k]:.3g}",)
+            lines.append(form(curve.name, width, *best, len(curve.seconds), curve.ended))
         once = [c.name for c in self.curves if c.way == "once" and c.seconds]
         if once:
             lines.append(f"  {', '.join(once)}: {ONE_POINT}")
@@ -96,18 +95,13 @@ class GapCurves:
         return figure
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON can hold it."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, held: dict[str, Any]) -> GapCurves:
-        """Return what `to_dict` took apart."""
-        numbers = ("seconds", "gap", "relative_gap")
-        curves = tuple(
-            Curve(**{**curve, **{key: tuple(map(float, curve[key])) for key in numbers}})
-            for curve in held["curves"]
-        )
-        return cls(**{**held, "curves": curves})
+        numbers, curves = ("seconds", "gap", "relative_gap"), held["curves"]
+        read = ({**c, **{key: tuple(map(float, c[key])) for key in numbers}} for c in curves)
+        return cls(**{**held, "curves": tuple(Curve(**curve) for curve in read)})
 
 
 def picture(figure: Any, kind: str) -> bytes:
@@ -121,18 +115,11 @@ def picture(figure: Any, kind: str) -> bytes:
     return held.getvalue()
 
 
-OURS = "aucert"  # What the library's own solver is called in a table.
-
-LARGEST = 5_000_000  # Numbers in X that are sent to the processes of the fits at most.
-
-# Rows of each class in a first run that is not timed: compiling and loading happen there.
-WARM_UP_ROWS = 20
-
-WARM_UP_SECONDS = 60.0  # Seconds that this first run may take, where `max_time` is less.
-
-# Relative gap of the lower bound that all are measured by, where it can be reached.
-ACCURACY = 1e-10
-
+OURS = "aucert"  # what the library's own solver is called in a table
+LARGEST = 5_000_000  # numbers in X that are sent to the processes of the fits at most
+WARM_UP_ROWS = 20  # of each class, in a first run that is not timed: it compiles and loads
+WARM_UP_SECONDS = 60.0  # that this first run may take, where `max_time` is less
+ACCURACY = 1e-10  # relative gap of the lower bound of all, where it can be reached
 CONVERGED = 2 * ACCURACY  # a relative gap that this bound cannot tell from none
 
 
@@ -203,7 +190,14 @@ def gap_curves(
     check_choice("loss", loss, ALL_LOSSES)
     check_number("lam", lam)
     check_number("max_time", max_time)
-    named = _named(fits, loss, ours)
+    if not isinstance(fits, Mapping) or not fits:
+        raise InputError("give a mapping of names to fits, {'mine': fit}")
+    for name, fit in fits.items():
+        if not (callable(fit) or isinstance(fit, str)):
+            raise InputError(f"{name}: a fit is a function or 'MODULE:FUNCTION', not {fit!r:.40}")
+    if ours and OURS in fits:
+        raise InputError(f"'{OURS}' is the name of our own: choose another")
+    named = dict(fits) | ({OURS: f"{__package__}.ours:{loss}"} if ours else {})
     problem = linear_problem(X, y, lam, loss)
     rows = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float)
     positive = problem.pairs.positive
@@ -221,65 +215,34 @@ def gap_curves(
         small = {"X": rows[few].tolist(), "y": labels[few].tolist(), "lam": lam}
         for name, fit in named.items():
             progress(f"{data}, lam {lam:g}: {name}, {max_time:g} s at most")
-            whole = {"rows": sent, "lam": lam}
-            points, ended, way, how = _run(fit, small, whole, max_time, seed, isolate)
-            curves.append(_judged(name, problem, dual, points, ended, way))
+            with closing(start(fit, seed, isolate)) as runner:
+                first = small | ({"trace": max_time} if "callback" in runner.takes else {})
+                limit = max(max_time, WARM_UP_SECONDS)
+                if runner.ask(first, limit)["kind"] == "timeout":
+                    size = f"{len(small['y'])} rows"
+                    found = [], f"its first run, of {size}, did not come back in {limit:g} s"
+                else:
+                    found = points_of(runner, {"rows": sent, "lam": lam}, max_time)
+            how = runner.how
+            curves.append(_judged(name, problem, dual, *found, way_of(runner.takes)))
     n, d = rows.shape
     shape = (data, int(n), int(d), float(lam), loss, float(max_time), float(dual))
     return GapCurves(*shape, tuple(curves), how)
-
-
-def _named(fits: Any, loss: str, ours: bool) -> dict[str, Any]:
-    """Return the fits by name, ours among them; checked."""
-    if not isinstance(fits, Mapping) or not fits:
-        raise InputError("give a mapping of names to fits, {'mine': fit}")
-    for name, fit in fits.items():
-        if not (callable(fit) or isinstance(fit, str)):
-            raise InputError(f"{name}: a fit is a function or 'MODULE:FUNCTION', not {fit!r:.40}")
-    named = dict(fits)
-    if ours:
-        if OURS in named:
-            raise InputError(f"'{OURS}' is the name of our own: choose another")
-        named[OURS] = f"{__package__}.ours:{loss}"
-    return named
-
-
-def _run(
-    fit: Any,
-    small: dict[str, Any],
-    whole: dict[str, Any],
-    max_time: float,
-    seed: int,
-    isolate: bool,
-) -> tuple[list[Point], str, str, str]:
-    """Return the points of one fit, how it ended, how they were found, and where it ran."""
-    runner = start(fit, seed, isolate)
-    try:
-        if "callback" in runner.takes:
-            small = small | {"trace": max_time}
-        limit = max(max_time, WARM_UP_SECONDS)
-        if runner.ask(small, limit)["kind"] == "timeout":
-            ended = f"its first run, of {len(small['y'])} rows, did not come back in {limit:g} s"
-            return [], ended, way_of(runner.takes), runner.how
-        return *points_of(runner, whole, max_time), runner.how
-    finally:
-        runner.close()
 
 
 def _judged(
     name: str, problem: Problem, dual: float, points: list[Point], ended: str, way: str
 ) -> Curve:
     """Return the curve of the points; one that is not a set of finite weights ends it."""
-    seconds, gaps, shares = [], [], []
-    for point in points:
-        if point.w.shape != (problem.space.dim,) or not np.isfinite(point.w).all():
-            ended = f"no finite weights ({problem.space.dim},) after {point.seconds:.3g} s"
+    found = []
+    for seconds, w in points:
+        if w.shape != (problem.space.dim,) or not np.isfinite(w).all():
+            ended = f"no finite weights ({problem.space.dim},) after {seconds:.3g} s"
             break
-        primal = careful_primal(problem, point.w).high
-        gap = above(primal - dual)
-        seconds.append(float(point.seconds))
-        gaps.append(float(max(gap, 0.0)))
-        shares.append(float(above(max(gap, 0.0) / primal)) if primal > 0 else 0.0)
-    if ended == OUT_OF_TIME and min(shares, default=1.0) <= CONVERGED:
+        primal = careful_primal(problem, w).high
+        gap = max(float(above(primal - dual)), 0.0)
+        found.append((float(seconds), gap, float(above(gap / primal)) if primal > 0 else 0.0))
+    columns = tuple(zip(*found, strict=True)) or ((), (), ())
+    if ended == OUT_OF_TIME and min(columns[2], default=1.0) <= CONVERGED:
         ended = "converged"  # the time went to runs that no bound tells from it
-    return Curve(name, tuple(seconds), tuple(gaps), tuple(shares), ended, way)
+    return Curve(name, *columns, ended, way)

@@ -11,7 +11,6 @@ from ...exact.losses.registry import ALL_LOSSES
 
 
 def _solved(loss: str, X: np.ndarray, y: np.ndarray, lam: float, tol: float = 1e-9) -> np.ndarray:
-    """Return the weights that `solve` finds."""
     return solve(X, y, lam, loss=loss, tol=tol).w
 
 

@@ -41,7 +41,6 @@ HOW = "write MODULE:FUNCTION, say mysolver:fit, or FILE.py:FUNCTION"
 
 
 def check_name(name: str) -> None:
-    """Refuse what cannot name a function."""
     module, _, path = name.partition(":")
     if not (module and path) or (os.sep in module and not module.endswith(".py")):
         raise InputError(f"{name}: {HOW}")
@@ -51,8 +50,7 @@ def load_function(name: str) -> Callable[..., Any]:
     """Return the function that `name` stands for, the current folder searched first."""
     check_name(name)
     module_name, _, path = name.partition(":")
-    module = _of_file(module_name) if module_name.endswith(".py") else _imported(module_name)
-    found: Any = module
+    found: Any = (_of_file if module_name.endswith(".py") else _imported)(module_name)
     for part in path.split("."):
         if not hasattr(found, part):
             hint = meant(part, (k for k, value in vars(found).items() if callable(value)))
@@ -92,8 +90,8 @@ def _imported(name: str) -> ModuleType:
 def described(error: BaseException) -> str:
     """Return the error's type, its message, and where it was raised."""
     text = " ".join(str(error).split())
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not _is_ours(f.filename)]
-    place = ""
+    ours, place = ("<frozen", importlib.__file__, str(Path(__file__).parent)), ""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f[0].startswith(ours)]
     if frames:
         place = f" ({os.path.basename(frames[-1].filename)}, line {frames[-1].lineno})"
     elif isinstance(error, TypeError):
@@ -101,17 +99,9 @@ def described(error: BaseException) -> str:
     return f"{type(error).__name__}{': ' if text else ''}{text[:300]}{place}"
 
 
-def _is_ours(file: str) -> bool:
-    """Whether the file is one of those that call a fit, or Python's own importer."""
-    held = ("<frozen", importlib.__file__)
-    return file.startswith(held) or Path(file).parent == Path(__file__).parent
-
-
-SPACING = 1.05  # A point is kept if it came this much later than the last one kept.
-
+SPACING = 1.05  # a point is kept if it came this much later than the last one kept
 OUT_OF_TIME = "out of time"
-
-GRACE = 2.0  # Seconds beyond the limit that a fit with a callback has to come to its next call.
+GRACE = 2.0  # seconds beyond the limit that a fit with a callback has to come to its next call
 
 
 class Point(NamedTuple):
@@ -129,20 +119,17 @@ class Trace:
     """The callback that a fit is given: it keeps weights, and its own time is not counted."""
 
     def __init__(self, max_time: float):
-        self.points: list[tuple[float, list[float]]] = []
-        self._start, self._limit, self._own, self._kept = time.perf_counter(), max_time, 0.0, 0.0
-        self._last: tuple[float, Any] | None = None
+        self._points: list[tuple[float, np.ndarray]] = []
+        self._start, self._limit, self._own = time.perf_counter(), max_time, 0.0
 
     def __call__(self, w: Any, *_: Any) -> None:
-        """Keep `w` if it comes well after the last one that was kept."""
+        """Keep `w`, in place of the last one where that came soon after the one before."""
         now = time.perf_counter()
         seconds = self.seconds(now)
-        values = np.array(w, dtype=float).ravel()
-        self._last = (seconds, values)
-        if seconds >= SPACING * self._kept:
-            self._kept = seconds
-            self.points.append((seconds, values.tolist()))
-            self._last = None
+        kept = self._points
+        if len(kept) > 1 and kept[-1][0] < SPACING * kept[-2][0]:
+            del kept[-1]
+        kept.append((seconds, np.array(w, dtype=float).ravel()))
         if seconds > self._limit:
             raise TimeOver
         self._own += time.perf_counter() - now
@@ -152,57 +139,48 @@ class Trace:
         return now - self._start - self._own
 
     def all_points(self) -> list[tuple[float, list[float]]]:
-        """Return the points that were kept, and the last one."""
-        last = [] if self._last is None else [(self._last[0], self._last[1].tolist())]
-        return [*self.points, *last]
+        return [(seconds, w.tolist()) for seconds, w in self._points]
+
+
+# The arguments of runs of growing effort.
+EFFORTS: dict[str, list[dict[str, Any]]] = {
+    "max_iter": [{"max_iter": 1 << k} for k in range(31)],
+    "tol": [{"tol": float(f"1e-{k}")} for k in range(1, 13)],
+    "once": [{}],
+}
 
 
 def way_of(takes: tuple[str, ...]) -> str:
-    """Return how points of a fit with these arguments are found."""
     return next((name for name in ("callback", "max_iter", "tol") if name in takes), "once")
 
 
-def points_of(
-    runner: Any, request: dict[str, Any], max_time: float
-) -> tuple[list[Point], str, str]:
-    """Return the points of a fit, how it ended, and how they were found."""
+def points_of(runner: Any, request: dict[str, Any], max_time: float) -> tuple[list[Point], str]:
     way = way_of(runner.takes)
-    too_long = f"one fit takes longer than {max_time:g} s: raise --max-time"
     if way == "callback":
         answer = runner.ask(request | {"trace": max_time}, max_time + GRACE)
         points = [Point(seconds, np.array(w)) for seconds, w in answer.get("points", [])]
-        silent = f"no call came back in {max_time + GRACE:g} s: call callback more often"
-        return points, silent if answer["kind"] == "timeout" else _ending(answer), way
+        if answer["kind"] == "timeout":
+            silent = f"no call came back in {max_time + GRACE:g} s: call callback more often"
+            return points, silent
+        if answer["kind"] == "points":
+            return points, OUT_OF_TIME if answer.get("stopped") else "finished"
+        return points, str(answer["message"])
     points, left = [], max_time
-    for arguments in efforts(way):
+    for arguments in EFFORTS[way]:
         if left <= 0:
-            return points, OUT_OF_TIME, way
+            return points, OUT_OF_TIME
         answer = runner.ask(request | {"arguments": arguments}, left)
         left -= answer["seconds"]
-        if answer["kind"] == "timeout" and not points:
-            return points, too_long, way
+        if answer["kind"] == "timeout":
+            too_long = f"one fit takes longer than {max_time:g} s: raise --max-time"
+            return points, OUT_OF_TIME if points else too_long
         if answer["kind"] != "w":
-            return points, _ending(answer), way
+            return points, str(answer["message"])
         w = np.array(answer["w"])
         if way == "max_iter" and len(points) > 1 and np.array_equal(w, points[-1].w):
             break  # it had come to its end by itself
         points.append(Point(answer["seconds"], w))
-    return points, "finished", way
-
-
-def efforts(way: str) -> list[dict[str, Any]]:
-    """Return the arguments of runs of growing effort: 1, 2, 4, ... iterations, or tol / 10."""
-    if way == "max_iter":
-        return [{"max_iter": 1 << k} for k in range(31)]
-    if way == "tol":
-        return [{"tol": float(f"1e-{k}")} for k in range(1, 13)]
-    return [{}]
-
-
-def _ending(answer: dict[str, Any]) -> str:
-    if answer["kind"] in ("w", "points"):
-        return "finished" if not answer.get("stopped") else OUT_OF_TIME
-    return OUT_OF_TIME if answer["kind"] == "timeout" else str(answer["message"])
+    return points, "finished"
 
 
 # kind: "w" (with w), "points" (of a trace), "error", "wrong shape" (with message); seconds; and
@@ -246,13 +224,12 @@ def call(
         if trace is not None and answer["kind"] == "w":
             last = (trace.seconds(end), answer["w"])
             answer = {"kind": "points", "points": [*trace.all_points(), last]}
-    except TimeOver:
-        assert trace is not None
-        answer = {"kind": "points", "points": trace.all_points(), "stopped": True}
     except BaseException as error:  # `sys.exit` in a fit is its failure, not ours
         if is_interrupt(error):
             raise
         answer = {"kind": "error", "message": described(error)}
+        if trace is not None and isinstance(error, TimeOver):
+            answer = {"kind": "points", "points": trace.all_points(), "stopped": True}
     seconds = (time.perf_counter() if end is None else end) - start
     after = zip("Xy", (X, y), before, strict=True)
     changed = [name for name, now, then in after if not np.array_equal(now, then)]
@@ -322,9 +299,8 @@ def _end_with(parent: int) -> None:
     os.killpg(0, signal.SIGKILL)
 
 
-START_SECONDS = 120.0  # For imports and reading rows; not part of a fit's time.
-
-KEPT_OUTPUT = 2000  # Characters of what the fit has printed last.
+START_SECONDS = 120.0  # for imports and reading rows; not part of a fit's time
+KEPT_OUTPUT = 2000  # characters of what the fit has printed last
 
 
 class OwnProcess:
@@ -408,7 +384,13 @@ class OwnProcess:
         try:
             os.setsid()
             self._pipe.close()
-            _redirect(self._printed.fileno())
+            faulthandler.disable()  # it may hold another way to the terminal
+            empty, output = os.open(os.devnull, os.O_RDONLY), self._printed.fileno()
+            for source, target in ((empty, 0), (output, 1), (output, 2)):
+                os.dup2(source, target)
+            sys.stdin = open(0, closefd=False)  # noqa: SIM115
+            sys.stdout = open(1, "w", buffering=1, closefd=False)  # noqa: SIM115
+            sys.stderr = open(2, "w", buffering=1, closefd=False)  # noqa: SIM115
             from threadpoolctl import threadpool_limits
 
             # The threads of a linear algebra library do not survive a fork.
@@ -442,19 +424,7 @@ class OwnProcess:
         return {"kind": "crash", "message": f"its process ended ({how}): {last[:300]}"}
 
 
-def _redirect(output: int) -> None:
-    """Read nothing from the terminal, and print into `output`, whoever prints."""
-    empty = os.open(os.devnull, os.O_RDONLY)
-    faulthandler.disable()  # it may hold another way to the terminal
-    for source, target in ((empty, 0), (output, 1), (output, 2)):
-        os.dup2(source, target)
-    sys.stdin = open(0, closefd=False)  # noqa: SIM115
-    sys.stdout = open(1, "w", buffering=1, closefd=False)  # noqa: SIM115
-    sys.stderr = open(2, "w", buffering=1, closefd=False)  # noqa: SIM115
-
-
 def start(fit: Callable[..., Any] | str, seed: int, isolate: bool) -> OwnProcess | SameProcess:
-    """Return what calls the fit: a process of its own where the system has them."""
     if isolate and hasattr(os, "fork"):
         return OwnProcess(fit, seed)
     return SameProcess(load_function(fit) if isinstance(fit, str) else fit, seed)
