@@ -7,7 +7,7 @@ repetition; its interval is Student's, 95 %, over repetitions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
 
@@ -34,7 +34,7 @@ from ..data import datasets
 from ..data.generators import sparse_mean_shift
 from ..data.labelled_data import Dataset
 from ..plots import Series
-from .table import Budget, Job, Page, Panel, Part, every_part, experiment, table
+from .table import Budget, Job, Page, Panel, Part, experiment, table
 
 N, LAM, TOL = 200, 0.1, 1e-9
 SMALL = 1e-12  # below it an error is rounding
@@ -55,20 +55,19 @@ LAMS = [1.0, 0.3, 0.1, 0.03, 0.01]
 STEPPED, EPOCHS, TOLERANCES = [10, 30, 100, 300, 1000], [1, 4, 16, 64], [1e-2, 1e-4, 1e-8, 1e-12]
 SGD_LAMS = [1e-1, 1e-2, 1e-3]
 WALKED = [1, *range(4, STEPS + 1, 4)]
+OF_TWO = ("lam", "steps", "newton")
 
 
 def parts(budget: Mapping[str, Any]) -> list[Part]:
-    """Return a part for each measurement, set and repetition."""
-    found: list[Part] = []
-    for kinds, sets in (
-        (["pairs"], SETS),
-        (["landmarks"], (*TWO, "identity")),
-        (["lam", "steps", "newton"], TWO),
-        (["active", "theory", "published"], ["own"]),
-    ):
-        made = every_part("{kind},{set},rep={rep}", kind=kinds, set=sets, rep="repetitions")
-        found += made(budget)
-    return sorted(found, key=lambda part: part.parameters["rep"])
+    where = {"pairs": SETS, "landmarks": (*TWO, "identity")} | dict.fromkeys(OF_TWO, TWO)
+    where |= dict.fromkeys(("active", "theory", "published"), ("own",))
+    found = [
+        {"kind": kind, "set": name, "rep": rep}
+        for rep in range(budget["repetitions"])
+        for kind, sets in where.items()
+        for name in sets
+    ]
+    return [Part("{kind},{set},rep={rep}".format(**each), each) for each in found]
 
 
 @experiment(
@@ -80,12 +79,10 @@ def parts(budget: Mapping[str, Any]) -> list[Part]:
     quick_minutes=0.7,
 )
 def compute(job: Job) -> dict[str, Any]:
-    """Measure one part."""
     return MEASURES[job["kind"]](job, Context(f"convergence {job.part.key}", job.run.seed))
 
 
 def rows(name: str, c: Context, n: int = N) -> Dataset:
-    """Return rows of a set: drawn anew, or chosen from those of breast cancer."""
     if name == "wdbc":
         return wdbc_sample(c, *((80, 120) if n == N else (None, None)))
     return datasets.load(f"{name}:{n}", c.draw_seed("data"))
@@ -150,32 +147,27 @@ def all_active(job: Job, c: Context) -> dict[str, Any]:
 
 
 def features(job: Job, c: Context, n: int = N) -> tuple[Dataset, np.ndarray]:
-    """Return rows and their features of 40 k-means landmarks."""
     name, kernel = KERNELS[job["set"]]
     data = rows(name, c, n)
     points = choose_landmarks("kmeans", data.X, 40, kernel, None, c.draw_seed("landmarks")).rows
     return data, nystrom_map(kernel, points).transform(data.X)
 
 
-def excess(problem: Problem, solve: Callable[[int], np.ndarray], steps: Sequence[int]) -> list:
+def excess(problem: Problem, solver: Callable[[int], Any], steps: Sequence[int]) -> list[float]:
     """Return the relative excess of the objective after each number of steps."""
     best = optimum(problem, tol=TOL).certificate.dual
-    return [problem.objective(solve(k)) / best - 1 for k in steps]
+    return [problem.objective(solver(k).solve(problem).w) / best - 1 for k in steps]
 
 
 def in_steps(job: Job, c: Context) -> dict[str, Any]:
     """Return the relative excess of Adamax by steps, and of NSAUC by lam and epochs."""
     data, F = features(job, c)
     problem = hinge_problem(data, LAM, space=Rows(F))
-    found: dict[str, Any] = {
-        "Adamax": excess(problem, lambda k: Adamax(tol=0.0, max_iter=k).solve(problem).w, STEPPED)
-    }
+    found = {"Adamax": excess(problem, lambda k: Adamax(tol=0.0, max_iter=k), STEPPED)}
     for lam in SGD_LAMS:
-        at = hinge_problem(data, lam, space=Rows(F))
-        seed = c.draw_seed("pairs")
-        found[f"NSAUC {lam:g}"] = excess(
-            at, lambda k, p=at, s=seed: PairSGD(max_epochs=k, seed=s).solve(p).w, EPOCHS
-        )
+        at, seed = hinge_problem(data, lam, space=Rows(F)), c.draw_seed("pairs")
+        solver = lambda k, s=seed: PairSGD(max_epochs=k, seed=s)  # noqa: E731
+        found[f"NSAUC {lam:g}"] = excess(at, solver, EPOCHS)
     return found
 
 
@@ -261,7 +253,6 @@ def times(bound: Any, truth: Any) -> str:
 
 
 def of(records: Records, kind: str, where: str = "own") -> list[Mapping[str, Any]]:
-    """Return the records of one kind and set."""
     return [r for r in records if (r["kind"], r["set"]) == (kind, where)]
 
 
@@ -283,7 +274,6 @@ def order(gaps: Sequence[float]) -> float:
 
 
 def lines(records: Records) -> Iterator[Line]:
-    """Yield what each part of the experiment says."""
     for where in [name for name in SETS if of(records, "pairs", name)]:
         lost = by_d(records, where, -1, "loss difference")
         floor = np.median(by_d(records, where, 0, "loss difference")[:, -1])
@@ -319,10 +309,8 @@ def lines(records: Records) -> Iterator[Line]:
 
 
 def of_solvers(records: Records) -> Iterator[Line]:
-    """Yield what iterations come to."""
     for where in TWO:
-        made = of(records, "steps", where)
-        if made:
+        if made := of(records, "steps", where):
             slope = interval(slopes(STEPPED, [r["Adamax"] for r in made]))
             yield Line("excess in steps, Adamax", where, "", slope, "certified optimum")
         for lam in SGD_LAMS if made else ():
@@ -354,7 +342,6 @@ def of_solvers(records: Records) -> Iterator[Line]:
 
 
 def panels(records: Records) -> list[Panel]:
-    """Return the pictures: medians over repetitions."""
     found = []
 
     def put(title: str, x: str, y: str, curves: Curves, log_x: bool = True) -> None:
@@ -373,8 +360,8 @@ def panels(records: Records) -> list[Panel]:
             put(where, "drawn pairs, B", y, curves)
         curves = [(r, LANDMARKS, middle([one[r]["loss"] for one in made])) for r in RULES if made]
         put(where, "landmarks, d", "p*_P − p*", curves, False)
-    by_lam = [(where, [r["excess"] for r in of(records, "lam", where)]) for where in TWO]
-    curves = [(where, LAMS, middle(values)) for where, values in by_lam if values]
+    by_lam = {where: [r["excess"] for r in of(records, "lam", where)] for where in TWO}
+    curves = [(where, LAMS, middle(values)) for where, values in by_lam.items() if values]
     put("B = 10 n", "λ", "F(f~_B) − p*_P", curves)
     if made := of(records, "steps", TWO[0]):
         values = {lam: middle([r[f"NSAUC {lam:g}"] for r in made]) for lam in SGD_LAMS}
@@ -398,9 +385,8 @@ Curves = Sequence[tuple[str, Sequence[float], Sequence[float]]]
 def convergence(page: Page) -> None:
     records = list(page.results.select())
     for line in lines(records):
-        row = f"{line.what}; {line.where}"
-        shown = {"theory": line.theory, "measured": line.measured}
-        shown |= {"exact reference": line.reference, "note": line.note}
+        shown = asdict(line)
+        row = f"{shown.pop('what')}; {shown.pop('where')}"
         for column, text in shown.items():
-            page.enter(row, column, None, text)
+            page.enter(row, column.replace("reference", "exact reference"), None, text)
     page.panels = panels(records)

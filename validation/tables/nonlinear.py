@@ -47,25 +47,17 @@ from .table import (
 # The sets of [Nonlinear, Table 1]: what is printed of them, and their splits here.
 
 PAPER = "Nonlinear"
-
 PRINTED = printed(PAPER, "Table 1")
-
-UNAVAILABLE = ("acoustic", "protein")
-# Names under which sets are shown that are not the paper's row for row.
-LABELS = {
+LABELS = {  # of sets that are not the paper's row for row
     "covtype": "covtype, sample of 258,565 rows",
     "cod-rna": "cod-rna, without its third file",
 }
-
-# Sets whose published test part is used, as in the paper; the others are split at random.
-PUBLISHED = ("usps", "ijcnn1")
-
+PUBLISHED = ("usps", "ijcnn1")  # test parts that are used as in the paper; others are drawn
 TEST_SHARE = 0.2
-SETS = tuple(name for name in PRINTED if name not in UNAVAILABLE)
+SETS = tuple(name for name in PRINTED if name not in ("acoustic", "protein"))  # not to be had
 
 
 def label(name: str) -> str:
-    """Return the name of a row or panel."""
     return LABELS.get(name, name)
 
 
@@ -75,7 +67,6 @@ def overlap(name: str) -> float:
 
 
 def file_of(name: str) -> str:
-    """Return the file of a set, without its ending."""
     return TASKS[name].file
 
 
@@ -94,20 +85,18 @@ def split(job: Job) -> tuple[Sample, Sample]:
         second = train.y.size + rng.permutation(test.y.size)
     else:
         data = load_real(name, job.run.data_dir)
-        X, y, state = data.X, data.is_positive, int(rng.integers(2**31))
-        first, second = train_test_split(
-            np.arange(y.size), test_size=TEST_SHARE, stratify=y, random_state=state
-        )
+        X, y = data.X, data.is_positive
+        asked: Any = {"stratify": y, "random_state": int(rng.integers(2**31))}
+        first, second = train_test_split(np.arange(y.size), test_size=TEST_SHARE, **asked)
     first = first[: budget["training rows, at most"]]
     second = second[: budget["test rows, at most"]]
     mean, spread = X[first].mean(axis=0), X[first].std(axis=0)
     kept = spread > 0
-    scaled = [(X[rows][:, kept] - mean[kept]) / spread[kept] for rows in (first, second)]
-    return Sample(scaled[0], y[first]), Sample(scaled[1], y[second])
+    one, two = ((X[rows][:, kept] - mean[kept]) / spread[kept] for rows in (first, second))
+    return Sample(one, y[first]), Sample(two, y[second])
 
 
 def in_features(features: Features, rows: Sample) -> Sample:
-    """Return rows in features."""
     return Sample(features(rows.X), rows.positive)
 
 
@@ -118,20 +107,16 @@ def in_features(features: Features, rows: Sample) -> Sample:
     quick_minutes=0.1,
 )
 def count(job: Job) -> dict[str, Any]:
-    """Return the rows, columns and ratios of the classes of a set."""
     data = train = load_real(job["set"], job.run.data_dir)
     n_train = round((1 - TEST_SHARE) * data.y.size)
     if job["set"] in PUBLISHED:
         train = load_real(job["set"], job.run.data_dir, "train")
         n_train = train.y.size
-    return {
-        "columns": data.X.shape[1],
-        "sha256": data.sha256,
-        "train": n_train,
-        "test": data.y.size - n_train,
-        "ratio": max(data.n_pos / data.n_neg, data.n_neg / data.n_pos),
-        "ratio_train": max(train.n_pos / train.n_neg, train.n_neg / train.n_pos),
-    }
+    found: dict[str, Any] = {"columns": data.X.shape[1], "sha256": data.sha256}
+    found |= {"train": n_train, "test": data.y.size - n_train}
+    for name, one in (("ratio", data), ("ratio_train", train)):
+        found[name] = max(one.n_pos / one.n_neg, one.n_neg / one.n_pos)
+    return found
 
 
 @table("nonlinear-table-1", "nonlinear-table-1")
@@ -143,19 +128,21 @@ def table_1(page: Page) -> None:
             page.enter(label(name), column, shown, record.get(ours), None, 1, digits)
 
 
-# What [Nonlinear, Tables 2 and 3] run: five batch methods on each set, tuned by 3 folds.
-#
-# All minimise the squared hinge over all pairs [Nonlinear, eq. (5)], p = 2: over the columns, over
-# random Fourier features, over k-means Nyström features, or over the whole kernel. The grids of
-# [Nonlinear, Section 5.2] stand in the budget, as printed and as run.
+# What [Nonlinear, Tables 2 and 3] run: five batch methods on each set, tuned by 3 folds, all with
+# the squared hinge over all pairs [Nonlinear, eq. (5)].
 
-BATCH_METHODS = ("rbf", "rbf-subsample", "linear", "rfauc", "nbauc")
+TITLES = {
+    "rbf": "RBF-RankSVM",
+    "rbf-subsample": "RBF-RankSVM (subsample)",
+    "linear": "Linear RankSVM",
+    "rfauc": "RFAUC",
+    "nbauc": "NBAUC",
+}
+BATCH_METHODS = tuple(TITLES)
 FEWER, ALSO = "-at-rbf-rows", "also at the rows of RBF-RankSVM"
 SUBSAMPLE = 5
-TOL = 1e-6
-PATH_TOL = 1e-3
-CLEARLY = 0.3  # Points of AUC; a lam so far below the best is clearly worse.
-
+TOL, PATH_TOL = 1e-6, 1e-3
+CLEARLY = 0.3  # points of AUC; a lam so far below the best is clearly worse
 BATCH_SEARCH = (
     "For each width one certified path of growing C is followed in each fold, each solution "
     f"started from the one before. It is left once two C in a row are more than {CLEARLY:g} points "
@@ -164,7 +151,6 @@ BATCH_SEARCH = (
 
 
 def batch_parts(budget: Mapping[str, Any]) -> list[Part]:
-    """Return a part for each split, set and method: the splits first."""
     methods = (*BATCH_METHODS, *(f"{m}{FEWER}" for m in budget.get(ALSO, [])))
     key = "{set},{method},split={rep}"
     return every_part(key, file_of, rep="splits", set=SETS[::-1], method=methods)(budget)
@@ -180,9 +166,7 @@ def batch_parts(budget: Mapping[str, Any]) -> list[Part]:
     Budget("landmarks and Fourier features", 1600, 200, 800, 1600),
     Budget("folds", 3, 3, 3),
     Budget("rows that are tuned on, at most", 80_000, 1_500, 6_000),
-    Budget(
-        "log2 C", "-15 to 10", [-15, -10, -5, 0, 5, 10], list(range(-15, 11, 2)), [*range(-15, 11)]
-    ),
+    Budget("log2 C", "-15 to 10", [*range(-15, 11, 5)], [*range(-15, 11, 2)], [*range(-15, 11)]),
     Budget("log2 C, RBF-RankSVM", list(range(-5, 6)), [-5, 0, 5], list(range(-5, 6))),
     Budget("log2 gamma, RBF-RankSVM", list(range(-6, 0)), [-6, -3], list(range(-6, 0))),
     Budget("width, RFAUC", [1, 10, 100], [1, 10, 100], [1, 10, 100]),
@@ -193,7 +177,6 @@ def batch_parts(budget: Mapping[str, Any]) -> list[Part]:
     printed_minutes=200,
 )
 def compute_batch(job: Job) -> dict[str, Any]:
-    """Tune and fit one method on one split."""
     (train, test), (method, few_rows, _) = split(job), job["method"].partition(FEWER)
     if few_rows:  # so that seconds are compared at equal numbers of rows
         train = train.part(slice(job.budget["rows of RBF-RankSVM, at most"]))
@@ -273,14 +256,12 @@ def _best(grid: list[float], folds: Sequence[Iterator[float]]) -> tuple[float, f
 
 
 def pairwise(rows: Sample, loss: str, lam: float = 1.0) -> Problem:
-    """Return the problem over all pairs. [Nonlinear, eq. (5)]"""
     return pair_problem(Rows(rows.X), rows.positive, AllPairs(), get_loss(loss), Ridge(lam))
 
 
 def _linear(
     job: Job, train: Sample, test: Sample, features: Features, before: float
 ) -> dict[str, Any]:
-    """Tune, fit and test a linear machine in features."""
     lam, _ = tuned(job, in_features(features, few(job, train)), train.positive)
 
     def fit() -> Any:
@@ -288,13 +269,9 @@ def _linear(
         return TruncatedNewton(TOL).solve(problem)
 
     solution, seconds = timed(fit)
-    return {
-        "auc": 100 * in_features(features, test).auc(solution.w),
-        "seconds": seconds + before,
-        "gap": solution.certificate.relative_gap,
-        "lam": lam,
-        "n_train": train.positive.size,
-    }
+    value, gap = in_features(features, test).auc(solution.w), solution.certificate.relative_gap
+    found = {"auc": 100 * value, "seconds": seconds + before, "gap": gap, "lam": lam}
+    return found | {"n_train": train.positive.size}
 
 
 def _whole_kernel(job: Job, train: Sample, test: Sample, subsample: bool) -> dict[str, Any]:
@@ -320,14 +297,9 @@ def _whole_kernel(job: Job, train: Sample, test: Sample, subsample: bool) -> dic
         return task, task.judge(TruncatedNewton(TOL).solve(task.work), TOL)
 
     (task, solution), seconds = timed(fit)
-    return {
-        "auc": 100 * auc(task.evaluate(solution.w, test.X), test.positive),
-        "seconds": seconds,
-        "gap": solution.certificate.relative_gap,
-        "lam": lam,
-        "gamma": gamma,
-        "n_train": n,
-    }
+    value, gap = auc(task.evaluate(solution.w, test.X), test.positive), solution.certificate
+    found = {"auc": 100 * value, "seconds": seconds, "gap": gap.relative_gap, "lam": lam}
+    return found | {"gamma": gamma, "n_train": n}
 
 
 def _kernel_task(rows: Sample, lam: float, gamma: float) -> Any:
@@ -335,20 +307,12 @@ def _kernel_task(rows: Sample, lam: float, gamma: float) -> Any:
     return formulate(rows.X, rows.positive.astype(int), request)
 
 
-TITLES = {
-    "rbf": "RBF-RankSVM",
-    "rbf-subsample": "RBF-RankSVM (subsample)",
-    "linear": "Linear RankSVM",
-    "rfauc": "RFAUC",
-    "nbauc": "NBAUC",
-}
 BATCH_COMPARED = (("nbauc", "rfauc"), ("nbauc", "linear"), ("nbauc", "rbf"), ("rbf", "linear"))
 
 
 @table("nonlinear-table-2", "nonlinear-batch")
 def table_2(page: Page) -> None:
-    shown = printed(PAPER, "Table 2")
-    _enter(page, "auc", shown)
+    shown = enter_printed(page, "auc", "Table 2")
     for name in shown:
         page.largest(label(name), "relative gap, all methods", "gap", set=name)
     for name, pair in product(shown, BATCH_COMPARED):
@@ -359,25 +323,24 @@ def table_2(page: Page) -> None:
 
 @table("nonlinear-table-3", "nonlinear-batch")
 def table_3(page: Page) -> None:
-    _enter(page, "seconds", printed(PAPER, "Table 3"))
+    enter_printed(page, "seconds", "Table 3")
 
 
-def _enter(page: Page, what: str, shown: Mapping[str, Mapping[str, str]]) -> None:
+def enter_printed(page: Page, what: str, place: str) -> list[str]:
+    shown = printed(PAPER, place)
     for (name, row), (method, title) in product(shown.items(), TITLES.items()):
         page.mean(label(name), title, what, row[title], set=name, method=method)
         column = (f"{title}, at the rows of RBF-RankSVM", what, 2)
         page.means(label(name), [column], set=name, method=f"{method}{FEWER}")
+    return list(shown)
 
 
-# What [Nonlinear, Table 4 and Fig. 1] run: stochastic methods in k-means Nyström features.
-#
-# One part is a set and a split: the features are made once, and every method is tuned by folds of
-# some rows, fitted and tested in them. Next to them stands the optimum of what NSAUC minimises. The
-# grids of [Nonlinear, Section 5.2] stand in the budget, as printed and as run.
+# What [Nonlinear, Table 4 and Fig. 1] run: stochastic methods in k-means Nyström features, next to
+# the optimum of what NSAUC minimises.
 
 LARGE = tuple(name for name in SETS if name not in ("spambase", "usps", "magic04"))
 ONLINE_METHODS = ("NOAM", "NSOLAM", "NSAUC", "NBAUC")
-
+EPOCHS = [1, 2, 3, 4, 5, 10, 20, 50, 100, 200, 300, 400]
 RADII = [0.1, 1.0, 10.0, 1e2, 1e3, 1e4, 1e5]
 ONLINE_SEARCH = (
     "A choice of NOAM, NSOLAM or NSAUC is left as soon as an AUC of 100 % on all folds to come "
@@ -407,12 +370,7 @@ Choice = tuple[float, ...]
     Budget("epochs, NSOLAM", 15, 15, 15),
     Budget("log2 C, NOAM", "not printed", [-8, -4, 0], list(range(-10, 11, 2))),
     Budget("buffer, NOAM", 100, 100, 100),
-    Budget(
-        "epochs of Fig. 1",
-        [1, 2, 3, 4, 5, 10, 20, 50, 100, 200, 300, 400],
-        [1, 2, 3, 4, 5, 10, 20, 50],
-        [1, 2, 3, 4, 5, 10, 20, 50, 100, 200, 300, 400],
-    ),
+    Budget("epochs of Fig. 1", EPOCHS, EPOCHS[:8], EPOCHS),
     search=ONLINE_SEARCH,
     quick_minutes=0.8,
 )
@@ -432,9 +390,15 @@ def compute_online(job: Job) -> dict[str, Any]:
     found |= _optimum(job, learnt, tuning, test)
     seed = job.draw_seed(f"steps {job.part.key}")
     chosen: dict[str, Choice] = {}
+    folds = make_splits(budget["folds"], tuning.X, tuning.positive, 0)
     for method, (fit, grid) in FITS.items():
         choices = list(product(*(budget[name] for name in grid)))
-        chosen[method] = _choose(job, tuning, fit, choices)
+
+        def values(at: int, fold: int, fit: Fit = fit, tried: Any = choices) -> list[float]:
+            train, held = (tuning.part(side) for side in folds[fold])
+            return [100 * held.auc(fit(job, train, tried[at], fold)[0])]
+
+        chosen[method] = choices[race(len(choices), len(folds), values, 100.0)[0]]
         w, seconds = fit(job, learnt, chosen[method], seed)
         found |= {f"{method}_auc": 100 * test.auc(w), f"{method}_seconds": seconds}
         found[f"{method}_choice"] = list(chosen[method])
@@ -452,28 +416,13 @@ def _optimum(job: Job, train: Sample, tuning: Sample, test: Sample) -> dict[str,
         return choose_solver(problem, "auto", 1e-4, None).solve(problem)
 
     solution, seconds = timed(fit)
-    return {
-        "optimum_auc": 100 * test.auc(solution.w),
-        "optimum_seconds": seconds,
-        "optimum_gap": solution.certificate.relative_gap,
-        "optimum_lam": lam,
-    }
+    found = {"auc": 100 * test.auc(solution.w), "seconds": seconds, "lam": lam}
+    found["gap"] = solution.certificate.relative_gap
+    return {f"optimum_{name}": value for name, value in found.items()}
 
 
-SMALLEST_LAM = 1e-5  # Below it the hinge's optimum is not proved within seconds.
-
+SMALLEST_LAM = 1e-5  # below it the hinge's optimum is not proved within seconds
 Fit = Callable[[Job, Sample, Choice, int], Fitted]
-
-
-def _choose(job: Job, tuning: Sample, fit: Fit, choices: list[Choice]) -> Choice:
-    """Return the choice of the highest mean AUC over the folds."""
-    folds = make_splits(job.budget["folds"], tuning.X, tuning.positive, 0)
-
-    def values(at: int, fold: int) -> list[float]:
-        train, test = (tuning.part(side) for side in folds[fold])
-        return [100 * test.auc(fit(job, train, choices[at], fold)[0])]
-
-    return choices[race(len(choices), len(folds), values, 100.0)[0]]
 
 
 def _noam(job: Job, train: Sample, choice: Choice, seed: int) -> Fitted:
@@ -491,19 +440,16 @@ def _noam(job: Job, train: Sample, choice: Choice, seed: int) -> Fitted:
 
 
 def _nsolam(job: Job, train: Sample, choice: Choice, seed: int) -> Fitted:
-    """SOLAM for the budget's epochs. [Nonlinear, Section 5.2]"""
     epochs = job.budget["epochs, NSOLAM"]
     return timed(lambda: list(saddle(train, choice, epochs, seed))[-1])
 
 
 def _nsauc(job: Job, train: Sample, choice: Choice, seed: int) -> Fitted:
-    """NSAUC for the budget's epochs. [Nonlinear, Algorithm 3]"""
     epochs = job.budget["epochs, NSAUC"]
     return timed(lambda: list(pair_steps(train, choice[0], epochs, seed))[-1].mean)
 
 
-# Of each method: its fit, and the lines of a budget that are its grid.
-FITS: dict[str, tuple[Fit, tuple[str, ...]]] = {
+FITS: dict[str, tuple[Fit, tuple[str, ...]]] = {  # each with the lines of a budget of its grid
     "NOAM": (_noam, ("log2 C, NOAM",)),
     "NSOLAM": (_nsolam, ("radius, NSOLAM", "step, NSOLAM")),
     "NSAUC": (_nsauc, ("lam, NSAUC",)),

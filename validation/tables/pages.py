@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -21,10 +22,7 @@ KEY = (
 NOTHING = "Nothing has been run yet. Nothing can be concluded."
 TOO_LITTLE = "Too little has been run to conclude anything. The table shows what there is."
 
-NAMED = 24  # Parts that a page names in one list, at most; the JSON has all.
-
-
-# Verdicts of findings as they stand before statements.
+NAMED = 24  # parts that a page names in one list, at most; the JSON has all
 FATES = {"borne-out": "Borne out", "contradicted": "Contradicted", "undecided": "Undecided"}
 
 
@@ -66,7 +64,6 @@ class Shown:
         documents: Mapping[str, Any],
         judge: Judge | None = None,
     ) -> Shown:
-        """Return it from the documents of the finished parts."""
         found = list(documents.values())
         seconds, cpu = (sum(float(d[name]) for d in found) for name in ("seconds", "cpu_seconds"))
         made = found[0]["environment"] if found else {}
@@ -77,7 +74,6 @@ class Shown:
 
     @property
     def conclusion(self) -> str:
-        """What the page says in short: how the paper's statements fare, and its own words."""
         if not self.results.done:
             return NOTHING
         found = []
@@ -90,24 +86,21 @@ class Shown:
     def missing(self) -> list[str]:
         """Data that could not be had, each with why, and parts that failed or were not reached."""
         results, found = self.results, [f"{n}: {why}." for n, why in self.table.unavailable.items()]
-        lacking: dict[str, list[str]] = {}
+        lacking, stopped = defaultdict(list), defaultdict(list)  # each reason once
         for part in results.parts:
             if part.key in results.missing:
-                lacking.setdefault(results.missing[part.key], []).extend(part.needs)
-        found += [f"{', '.join(dict.fromkeys(names))}: {why}." for why, names in lacking.items()]
-        stopped: dict[str, list[str]] = {}  # each error once, with the parts that it stopped
+                lacking[results.missing[part.key]] += part.needs
         for key, why in results.failed.items():
-            stopped.setdefault(why.removeprefix(f"{key}: "), []).append(key)
+            stopped[why.removeprefix(f"{key}: ")].append(key)
+        found += [f"{', '.join(dict.fromkeys(names))}: {why}." for why, names in lacking.items()]
         for why, keys in stopped.items():
             parts = "A part failed:" if len(keys) == 1 else f"{len(keys)} parts failed,"
             found.append(f"{parts} {_named(keys)}: {why}")
         if keys := results.unfinished:
             limit = results.limit
             why = "Interrupted" if limit is None else f"Time limit of {duration(limit)} reached"
-            found.append(
-                f"{why}: {len(keys)} of {len(results.parts)} parts are not done; the same command "
-                f"goes on from here. They are: {_named(keys)}."
-            )
+            why += f": {len(keys)} of {len(results.parts)} parts are not done; the same command "
+            found.append(f"{why}goes on from here. They are: {_named(keys)}.")
         return found
 
     @property
@@ -119,7 +112,6 @@ class Shown:
         return f"aucert reproduce {self.table.name} --profile {run.profile}{seed}{real}"
 
     def as_json(self) -> dict[str, Any]:
-        """Return the page as plain numbers and texts."""
         table, profile = self.table, self.results.run.profile
         return {
             **{name: getattr(table, name) for name in ("name", "paper", "place", "title")},
@@ -180,7 +172,6 @@ def write_pages(folder: Path, shown: Sequence[Shown]) -> None:
 
 
 def markdown(shown: Shown) -> str:
-    """Return the text of a table's page."""
     table, page = shown.table, shown.page
     lines = [f"# {table.title}", "", f"{table.paper}, {table.place}. {shown.conclusion}", ""]
     lines += [f"```text\n{shown.command}\n```", ""]
@@ -197,8 +188,13 @@ def markdown(shown: Shown) -> str:
     lines += [table.experiment.search, ""] if table.experiment.search else []
     sums = [f"{name}.npz: `{digest}`" for name, digest in shown.data_sha256.items()]
     lines += _section("Data files, SHA-256", sums)
-    lines += [_made_with(shown), ""]
-    return "\n".join(lines)
+    run, made = shown.results.run, shown.environment
+    names = ("python", "numpy", "scipy", "scikit-learn", "numba", "system", "machine")
+    versions = ", ".join(f"{name} {made[name]}" for name in names if name in made)
+    text = f"Made by aucert {__version__}, seed {run.seed}, profile {run.profile}: "
+    text += f"{len(shown.results.done)} parts in {shown.cpu_seconds:,.0f} s of one processor "
+    text += f"({versions or 'nothing was run'}). All seconds are of that processor, with one "
+    return "\n".join([*lines, f"{text}thread, not of the clock.", ""])
 
 
 def _section(title: str, items: Sequence[object]) -> list[str]:
@@ -206,28 +202,25 @@ def _section(title: str, items: Sequence[object]) -> list[str]:
 
 
 def _pivot(entries: Sequence[Entry]) -> list[str]:
-    rows = list(dict.fromkeys(entry.row for entry in entries))
     columns = list(dict.fromkeys(entry.column for entry in entries))
-    cells = {(entry.row, entry.column): entry for entry in entries}
-    added = {c for c in columns if all(e.printed is None for e in entries if e.column == c)}
-    heads = [f"*{column}*" if column in added else column for column in columns]
+    cells = {(entry.row, entry.column): cell(entry) for entry in entries}
+    printed = {entry.column for entry in entries if entry.printed is not None}
+    heads = [column if column in printed else f"*{column}*" for column in columns]
     lines = ["| | " + " | ".join(heads) + " |", "|---" * (len(columns) + 1) + "|"]
-    for row in rows:
-        shown = (cell(cells[row, column]) if (row, column) in cells else "" for column in columns)
+    for row in dict.fromkeys(entry.row for entry in entries):
+        shown = (cells.get((row, column), "") for column in columns)
         lines.append(f"| {row} | " + " | ".join(shown) + " |")
     return lines
 
 
 def cell(entry: Entry) -> str:
     """Return `printed / ours ± error`, as far as there is each."""
-    if entry.ours is None:
+    ours = entry.ours
+    if ours is None:
         ours = "missing" if entry.printed != "-" else "not run"
-    elif isinstance(entry.ours, str):
-        ours = entry.ours
-    else:
-        ours = number(entry.ours, entry.digits)
-        if entry.error is not None:
-            ours += f" ± {number(entry.error, entry.digits)}"
+    elif not isinstance(ours, str):
+        known = (ours,) if entry.error is None else (ours, entry.error)
+        ours = " ± ".join(number(value, entry.digits) for value in known)
     return ours if entry.printed is None else f"{entry.printed.replace('-', '–')} / {ours}"
 
 
@@ -240,25 +233,21 @@ def number(value: float, digits: int) -> str:
 def departs(line: Budget, profile: str) -> bool:
     """Return whether the profile spends other than the paper; "50 (programs)" in print is 50."""
     spent = line.spent(profile)
-    return (
-        spent is not None
-        and spent != line.paper
-        and not str(line.paper).startswith(f"{shown_value(spent)} (")
-    )
+    same = spent == line.paper or str(line.paper).startswith(f"{shown_value(spent)} (")
+    return spent is not None and not same
 
 
 def _budget(budget: Sequence[Budget], profile: str) -> list[str]:
     lines = ["| | paper | here | |", "|---|---|---|---|"]
     for line in budget:
-        if line.spent(profile) is None:
-            continue
-        values = " | ".join(map(shown_value, (line.paper, line.spent(profile))))
-        lines.append(f"| {line.what} | {values} | {'differs' if departs(line, profile) else ''} |")
+        if line.spent(profile) is not None:
+            values = " | ".join(map(shown_value, (line.paper, line.spent(profile))))
+            differs = "differs" if departs(line, profile) else ""
+            lines.append(f"| {line.what} | {values} | {differs} |")
     return lines
 
 
 def shown_value(value: Any) -> str:
-    """Return a value of a budget in words."""
     if isinstance(value, list | tuple):
         return ", ".join(shown_value(item) for item in value)
     if isinstance(value, dict):
@@ -266,18 +255,6 @@ def shown_value(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _made_with(shown: Shown) -> str:
-    run, made = shown.results.run, shown.environment
-    names = ("python", "numpy", "scipy", "scikit-learn", "numba", "system", "machine")
-    versions = ", ".join(f"{name} {made[name]}" for name in names if name in made)
-    return (
-        f"Made by aucert {__version__}, seed {run.seed}, profile {run.profile}: "
-        f"{len(shown.results.done)} parts in {shown.cpu_seconds:,.0f} s of one processor "
-        f"({versions or 'nothing was run'}). All seconds are of that processor, with one thread, "
-        "not of the clock."
-    )
 
 
 def as_csv(entries: Sequence[Entry]) -> str:

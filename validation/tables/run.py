@@ -46,7 +46,6 @@ def tables() -> dict[str, Table]:
 
 
 def chosen(names: Sequence[str], registry: Mapping[str, Table]) -> list[Table]:
-    """Return the tables named, all of them without names, in the order of the registry."""
     for name in names:
         check_name("table", name, registry, "see `aucert reproduce --list`")
     return [table for name, table in registry.items() if not names or name in names]
@@ -59,7 +58,6 @@ Progress = Callable[[int, int, str], object]
 
 
 def planned(entries: Iterable[Table], run: Run) -> Plan:
-    """Return the experiments of the tables, each once, with their parts."""
     plan: Plan = {}
     for experiment in (table.experiment for table in entries):
         parts = tuple(experiment.parts(experiment.spent(run.profile)))
@@ -162,8 +160,7 @@ def reproduce(
     todo = [
         (experiment, part, run, deadline)
         for experiment, part in in_order(plan, run)
-        for item in [gathered[experiment.name]]
-        if part.key not in item.done and part.key not in item.missing
+        if part.key not in gathered[experiment.name].done | gathered[experiment.name].missing
     ]
     try:
         with closing(finished(run_part, todo, jobs)) as results:
@@ -232,10 +229,9 @@ def code_sha256(experiment: Experiment) -> str:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What an experiment still takes: its tables, its parts, and the CPU minutes of those to run.
+    """What an experiment still takes; the minutes by the mean of those measured, None if none was.
 
-    `done` parts are in the folder or the evidence, `missing` ones lack data; the minutes follow
-    from the mean of those measured, None if none was.
+    `done` parts are in the folder or the evidence, `missing` ones lack data.
     """
 
     tables: tuple[str, ...]
@@ -246,7 +242,6 @@ class Estimate:
 
     @property
     def left(self) -> int:
-        """Parts to run."""
         return self.parts - self.done - self.missing
 
 
@@ -273,7 +268,6 @@ def estimate(
 
 
 def limit_of(profile: str, max_time: float | None) -> float | None:
-    """Return the seconds after which no part is begun, or None."""
     if max_time is None:
         return None if profile == "quick" else FULL_LIMIT
     if not max_time > 0:

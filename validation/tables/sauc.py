@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
@@ -40,21 +41,13 @@ from .table import (
     timed,
 )
 
-# SVM, AUC-SVM and SAUC-SVM with their parameters chosen by cross-validated AUC.
-#
-# [SAUC, Section 4]: C and the weight of the structure from powers of ten, sigma from powers of
-# two. For each width and structure one certified path of falling lam = 1 / (C pairs), each
-# solution started from the one before, serves all C. Widths and structures that cannot win any
-# more are left.
+# SVM, AUC-SVM and SAUC-SVM with their parameters chosen by cross-validated AUC. [SAUC, Section 4]
 
 PAPER = "SAUC"
-
 SVM, PLAIN, STRUCTURED, EXACT = "SVM", "AUC-SVM", "SAUC-SVM", "AUC-SVM, all pairs"
 RAW, RAW_STRUCTURED = "AUC-SVM, raw units", "SAUC-SVM, raw units"
 METHODS, LEAD, RAW_LEAD = (SVM, PLAIN, STRUCTURED), (STRUCTURED, PLAIN), (RAW_STRUCTURED, RAW)
-
-TOY = numbers(PAPER, "Table 1")  # Of each Gaussian: mean, two variances, covariance, rows.
-
+TOY = numbers(PAPER, "Table 1")  # of each Gaussian: mean, two variances, covariance, rows
 AUC = printed(PAPER, "Table 3")
 PRINTED_TASKS = [name for name in AUC if name != "average"]
 
@@ -69,20 +62,16 @@ class Task:
     complete_rows: bool = False
 
 
-def _rest(file: str, labels: tuple[int, ...]) -> dict[str, Task]:
-    return {f"{file}{k}": Task(file, (label,)) for k, label in enumerate(labels, start=1)}
-
-
 TASKS = {
     "automobile": Task("automobile", (1, 2, 3), complete_rows=True),
     "arrhythmia": Task("arrhythmia", (1,), ("J",), complete_rows=True),
     "bupa": Task("bupa", (1,)),
     "diabetes": Task("diabetes", (1,)),
-    **_rest("glass", (1, 2, 3, 5, 6, 7)),
+    **{f"glass{k}": Task("glass", (y,)) for k, y in enumerate((1, 2, 3, 5, 6, 7), start=1)},
     "hepatitis": Task("hepatitis", (1,)),
     "ionosphere": Task("ionosphere", ("g",)),
     "spectf": Task("spectf", (0,)),
-    **_rest("tae", (1, 2, 3)),
+    **{f"tae{k}": Task("tae", (k,)) for k in (1, 2, 3)},
     "wdbc": Task("wdbc", ("M",)),
 }
 
@@ -94,13 +83,12 @@ def file_of(name: str) -> str:
 def load_task(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return rows (n, d), NaN where a value is missing, and the positive mask."""
     task = TASKS[name]
-    path = folder / f"{task.file}.npz"
-    if name != "hepatitis":
-        rule = "drop-rows" if task.complete_rows else "refuse"
-        data = load_npz(path, positive=task.positive, drop=task.drop, missing=rule)
-        return np.asarray(data.X, dtype=float), data.is_positive
-    arrays = read_arrays(path)
-    return arrays["X"].astype(float), arrays["y"] == task.positive[0]
+    path, rule = folder / f"{task.file}.npz", "drop-rows" if task.complete_rows else "refuse"
+    if name == "hepatitis":
+        arrays = read_arrays(path)
+        return arrays["X"].astype(float), arrays["y"] == task.positive[0]
+    data = load_npz(path, positive=task.positive, drop=task.drop, missing=rule)
+    return np.asarray(data.X, dtype=float), data.is_positive
 
 
 def half_split(positive: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -126,17 +114,13 @@ def prepared(train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def unscaled(train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return both parts in the units of the file, gaps filled by zeros."""
     return np.nan_to_num(train), np.nan_to_num(test)
 
 
-# Units of the columns and rule of the nearest pairs: the paper's own, as far as it says, and others
-# to which the answers should not be sensitive.
+# Units of the columns and rule of the nearest pairs: the paper's, as far as it says, and others.
 READINGS = ("raw, union", "raw, anchor", "standardised, union", "standardised, anchor")
 OTHERS = ", other readings"
-
-ALL = 0  # Neighbours k that stands for all pairs.
-
+ALL = 0  # neighbours k that stands for all pairs
 SEARCH = (
     "For each width and structure one certified path of falling lam = 1 / (C pairs) serves all C "
     "of a fold. A width and structure, or a C of the SVM, is left as soon as an AUC of 1 on all "
@@ -144,9 +128,7 @@ SEARCH = (
     "whole grid."
 )
 
-# Relative gaps of the fits that choose parameters, and of those that are shown.
-CHOICE_TOL, FINAL_TOL = 1e-3, 1e-6
-
+CHOICE_TOL, FINAL_TOL = 1e-3, 1e-6  # relative gaps of the fits that choose and are shown
 SVM_STEPS = 1_000_000
 
 
@@ -181,7 +163,6 @@ class Sides:
     rule: str = "anchor"
 
     def pairs(self, k: int) -> AllPairs | PairList:
-        """Return all pairs, or the nearest ones."""
         kept = "E" if self.rule == "anchor" else "none"
         X, positive = self.train.X, self.train.positive
         return AllPairs() if k == ALL else nearest_pairs(X, positive, k, self.rule, kept)
@@ -198,27 +179,20 @@ def pair_machine(
 ) -> list[dict[str, float]]:
     """Return test AUC, gap, seconds, steps and pairs of AUC-SVM or SAUC-SVM, in the order of C."""
     pairs, train = sides.pairs(k), sides.train
-    count = pairs.on(train.positive).count()
-    options: dict[str, Any] = {"kernel": kernel, "structure": structure, "pairs": pairs, "tol": tol}
-    options["gamma"] = None if kernel == "linear" else 1 / (2 * sigma**2)
-    lams, y = [1 / (cost * count) for cost in sorted(costs)], train.positive.astype(int)
-    path, seconds = timed(
-        lambda: regularization_path(train.X, y, lams, method="descent", positive=1, **options)
-    )
-    return [
-        {
-            "auc": auc(scores, sides.test.positive),
-            "gap": float(point.certificate.relative_gap or 0.0),
-            "seconds": seconds / len(path.points),
-            "steps": point.solution.n_iter,
-            "pairs": count,
-        }
-        for scores, point in zip(path.scores(sides.test.X), path.points, strict=True)
-    ]
+    count, y = pairs.on(train.positive).count(), train.positive.astype(int)
+    asked: dict[str, Any] = {"kernel": kernel, "structure": structure, "pairs": pairs, "tol": tol}
+    asked |= {"gamma": None if kernel == "linear" else 1 / (2 * sigma**2), "method": "descent"}
+    lams = [1 / (cost * count) for cost in sorted(costs)]
+    path, seconds = timed(lambda: regularization_path(train.X, y, lams, positive=1, **asked))
+    found = []
+    for scores, point in zip(path.scores(sides.test.X), path.points, strict=True):
+        gap, value = point.certificate.relative_gap or 0.0, auc(scores, sides.test.positive)
+        one = {"auc": value, "gap": float(gap), "seconds": seconds / len(path.points)}
+        found.append(one | {"steps": point.solution.n_iter, "pairs": count})
+    return found
 
 
 def svm(sides: Sides, kernel: str, sigma: float, cost: float) -> dict[str, float]:
-    """Return test AUC, seconds and steps of the SVM."""
     machine = SVC(C=cost, kernel=kernel, gamma=1 / (2 * sigma**2), max_iter=SVM_STEPS)
     with warnings.catch_warnings():  # SVM_STEPS is a budget, and the steps are said
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -284,18 +258,16 @@ def flat(found: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
     return named | {"gap": max(held.get("gap", 0.0) for held in found.values())}
 
 
-# [SAUC, Figs. 1 and 2]: what the structure does to the line between two Gaussians.
-#
-# The paper does not give the Gaussians. Here two of one oblique covariance are drawn, far enough
-# apart that the few training rows are nearly separable: AUC-SVM is then held by few pairs.
+# [SAUC, Figs. 1 and 2]: what the structure does to the line between two Gaussians. The paper does
+# not give them: these are so far apart that AUC-SVM is held by few pairs.
 
 MEANS = ((0.0, 0.0), (1.6, 0.0))
 COVARIANCE = ((0.3, 0.45), (0.45, 1.2))
 
 
 def _drawn(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]:
-    factor = np.linalg.cholesky(np.array(COVARIANCE))
-    X = np.concatenate([m + rng.standard_normal((rows, 2)) @ factor.T for m in np.array(MEANS)])
+    root = np.linalg.cholesky(COVARIANCE).T
+    X = np.concatenate([mean + rng.standard_normal((rows, 2)) @ root for mean in np.array(MEANS)])
     return X, np.arange(2 * rows) >= rows
 
 
@@ -355,22 +327,17 @@ def _geometry(
         page.mean(method, "training pairs with margin at most 1", f"held {method}", digits=1)
     page.paired(what + " {}", LEAD, column, digits + 1)
     if page.tests:
-        angles = (_off_axis(page.results, method) for method in LEAD)
+        axis, angles = np.linalg.eigh(COVARIANCE)[1][:, -1], []  # the clouds' long axis
+        for method in LEAD:
+            w = np.array([record[f"w {method}"] for record in page.results.select()])
+            off = np.abs(w @ axis) / np.linalg.norm(w, axis=1)  # w is normal to the line
+            angles.append(np.degrees(np.arcsin(np.minimum(off, 1.0))))
         page.paired(angles, LEAD, "degrees off the long axis", 2)
     for done in page.results.select(draw=0):
         page.panels += [drawn(done, side) for side in NAMED]
 
 
-def _off_axis(results: Results, method: str) -> np.ndarray:
-    """Return the angles (draws,) between the line and the clouds' long axis, in degrees."""
-    w = np.array([record[f"w {method}"] for record in results.select()])
-    axis = np.linalg.eigh(np.array(COVARIANCE))[1][:, -1]
-    off = np.abs(w @ axis) / np.linalg.norm(w, axis=1)  # w is normal to the line
-    return np.degrees(np.arcsin(np.minimum(off, 1.0)))
-
-
 def points_of(name: str, X: np.ndarray) -> Series:
-    """Return rows of a plane (m, 2) as points."""
     x, y = X.round(4).T
     return Series(name, tuple(x.tolist()), tuple(y.tolist()))
 
@@ -390,8 +357,7 @@ def _lines(done: dict[str, Any], X: np.ndarray, through_origin: bool) -> tuple[S
 
 def _rows(done: dict[str, Any], side: str) -> Panel:
     X = np.array(done[side])
-    negative, positive = np.split(X, 2)
-    points = (points_of("negative", negative), points_of("positive", positive))
+    points = tuple(map(points_of, ("negative", "positive"), np.split(X, 2)))
     lines = _lines(done, X, False)
     return Panel(f"{NAMED[side]} rows", "x1", "x2", lines, log_x=False, points=points)
 
@@ -410,18 +376,14 @@ def _pairs(done: dict[str, Any], side: str) -> Panel:
 NAMED = {"train": "training", "test": "test"}
 
 
-# [SAUC, Tables 3 and 4]: three machines on eighteen real tasks, both kernels, run.
-#
-# The budgets have the grids of [SAUC, Section 4], as printed and as run.
+# [SAUC, Tables 3 and 4]: three machines on eighteen real tasks, both kernels.
 
 SPLITS, K = "splits into halves", "neighbours k (0: all)"  # lines of budgets
-KERNELS = ("linear", "rbf")
 NAMES = {"linear": "linear", "rbf": "Gaussian"}
-
+KERNELS = tuple(NAMES)
 POWERS = [1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1e3]
 SIGMAS = "2^-10, 2^-9, ..., 2^10"
 WIDTHS = [2.0**power for power in range(-10, 11)]
-
 SEARCHED = (
     Budget("folds", 5, 2, 5),
     Budget("grid of C", POWERS, [0.01, 1.0, 100.0], POWERS),
@@ -459,14 +421,12 @@ def read(
 
 
 def own(results: Results, reading: str | None = None) -> Results:
-    """Return the results under one reading alone, by default the paper's own."""
     reading = reading or results.budget.get("units and pairs", [None])[0]
     kept = (part for part in results.parts if part.parameters.get("reading") == reading)
     return replace(results, parts=tuple(kept))
 
 
 def reading_of(job: Job) -> str:
-    """Return the reading of a part; empty where the budget has none."""
     return job.part.parameters.get("reading", "")
 
 
@@ -491,7 +451,6 @@ def split_sides(job: Job, reading: str = "") -> Sides:
     printed_minutes=400,
 )
 def compute_real(job: Job) -> dict[str, Any]:
-    """Run the machines on one split with one kernel."""
     name, kernel, k = job["set"], job["kernel"], job.budget["neighbours k"]
     reading = reading_of(job)
     sides, raw = split_sides(job, reading), split_sides(job, "raw, anchor")
@@ -534,8 +493,7 @@ def table_3(page: Page) -> None:
     for at, column in columns.items():
         size, text = means[at].size, AUC["average"].get(column)
         if size or text:
-            ours = means[at].mean() if size else None
-            page.enter("average", column, text, ours, None, size, 4)
+            page.enter("average", column, text, means[at].mean() if size else None, None, size, 4)
     for kernel in KERNELS:
         text = f"{NAMES[kernel]} kernel"
         for names in (*PAIRS, *((RAW_LEAD,) if kernel == "linear" else ())):
@@ -589,15 +547,13 @@ LAMBDAS = [0.0, *(10.0**power for power in range(-5, 6))]
     printed_minutes=140,
 )
 def compute_4(job: Job) -> dict[str, Any]:
-    """Run the three machines at one k."""
-    name, split, reading = job["set"], job["split"], reading_of(job)
-    sides = split_sides(job, reading)
-    seed = job.draw_seed(f"folds {name} {split}")
-    grid = grid_of(job.budget, reading)
+    name, reading = job["set"], reading_of(job)
+    sides, grid = split_sides(job, reading), grid_of(job.budget, reading)
+    seed = job.draw_seed(f"folds {name} {job['split']}")
     found = all_machines(sides, SELECTED[name], grid, job["k"], seed)
     share = found[PLAIN]["pairs"] / AllPairs().on(sides.train.positive).count()
-    gap = flat(found)["gap"]
-    return {f"auc {m}": v["auc"] for m, v in found.items()} | {"share": share, "gap": gap}
+    values = {f"auc {m}": v["auc"] for m, v in found.items()}
+    return values | {"share": share, "gap": flat(found)["gap"]}
 
 
 @experiment(
@@ -613,7 +569,6 @@ def compute_4(job: Job) -> dict[str, Any]:
     quick_minutes=0.1,
 )
 def compute_5(job: Job) -> dict[str, Any]:
-    """Run SAUC-SVM at every lambda, C and sigma fixed."""
     sides, budget = split_sides(job, reading_of(job)), job.budget
     fixed = (SELECTED[job["set"]], budget["sigma"])
     found: dict[str, Any] = {}
@@ -625,7 +580,6 @@ def compute_5(job: Job) -> dict[str, Any]:
 
 
 def label(k: int) -> str:
-    """Return the name of a number of neighbours."""
     return "all pairs" if k == ALL else f"k = {k}"
 
 
@@ -720,7 +674,6 @@ def fig_5(page: Page) -> None:
     printed_minutes=180,
 )
 def compute_toy(job: Job) -> dict[str, Any]:
-    """Choose, fit and test the three machines on one draw at one k."""
     data = xor_train_test(job.draw_seed(f"draw {job['draw']}"))
     train, test = (Sample(one.X, one.is_positive) for one in data)
     reading, k = reading_of(job), job["k"]
@@ -739,18 +692,17 @@ def compute_toy(job: Job) -> dict[str, Any]:
 )
 def compute_data(job: Job) -> dict[str, Any]:
     """Return the moments of each Gaussian over many draws, and the rows of the first."""
-    sums: dict[str, list[np.ndarray]] = {name: [] for name in TOY}
-    seed = job.draw_seed("first")
+    every, seed = defaultdict(list), job.draw_seed("first")
     for draw in range(job["draws"]):
         for name, rows in gaussians(*xor_train_test((seed + draw) % 2**32)).items():
             spread = np.cov(rows.T)
             moments = (*rows.mean(axis=0), spread[0, 0], spread[1, 1], spread[0, 1], len(rows))
-            sums[name].append(np.array(moments))
+            every[name].append(moments)
     found: dict[str, Any] = {}
-    for name, values in sums.items():
-        table = np.array(values)
-        found[name] = table.mean(axis=0).tolist()
-        found[f"error {name}"] = (table.std(axis=0, ddof=1) / np.sqrt(len(table))).tolist()
+    for name, moments in every.items():
+        found[name] = np.mean(moments, axis=0).tolist()
+        error = np.std(moments, axis=0, ddof=1) / np.sqrt(len(moments))
+        found[f"error {name}"] = error.tolist()
     for side, data in zip(("train", "test"), xor_train_test(seed), strict=True):
         found[side] = data.X.tolist()
         found[f"{side} labels"] = data.y.tolist()
@@ -769,14 +721,13 @@ def gaussians(train: Any, test: Any) -> dict[str, np.ndarray]:
 
 @table("sauc-table-1", "sauc-toy-data")
 def table_1(page: Page) -> None:
-    done = next(page.results.select(), None)
+    done = next(page.results.select(), {"draws": 0})
     for name, row in printed(PAPER, "Table 1").items():
-        ours, errors = (done[name], done[f"error {name}"]) if done else ([None] * 6,) * 2
-        number = done["draws"] if done else 0
+        ours, errors = (done.get(f"{of}{name}", [None] * 6) for of in ("", "error "))
         for at, (column, value) in enumerate(row.items()):
-            text, counted = value.replace("-", "−"), at == 5
-            error, digits = (None, 0) if counted else (errors[at], 4)
-            page.enter(name, column, text, ours[at], error, number, digits)
+            error, digits = (errors[at], 4) if at < 5 else (None, 0)  # the last is a count
+            text = value.replace("-", "−")
+            page.enter(name, column, text, ours[at], error, done["draws"], digits)
 
 
 @table("sauc-fig-2-toy", "sauc-toy-data")

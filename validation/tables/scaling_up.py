@@ -37,12 +37,9 @@ from .table import Budget, Job, Page, Part, Sample, every_part, experiment, tabl
 # What the tables of ScalingUp share: the choice of lam, and the fits with their times.
 
 PAPER = "ScalingUp"
-
-STEP = 0.05  # First step of Adamax, for features of order one.
-
+STEP = 0.05  # first step of Adamax, for features of order one
 # The optimiser and the stopping rule of the authors' program, to the letter.
 AUTHORS = Adamax(variant="scalar-norm", tol=0, keep="last", max_iter=50_000)
-
 PATHS = (
     "In each fold one path of falling lam is followed, each solution certified and started from "
     "the one before; every point of the grid is run."
@@ -58,7 +55,6 @@ class Mapped:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and features."""
         return self.X.shape[0], self.transform(self.X[:1]).shape[1]
 
     def __getitem__(self, rows: slice) -> np.ndarray:
@@ -92,19 +88,16 @@ def numbers_of(
 
 
 def hinge(X: Any, positive: np.ndarray, lam: float) -> Problem:
-    """Return the problem over all pairs."""
     space = StreamedRows(X) if isinstance(X, Mapped) else Rows(X)
     return pair_problem(space, positive, AllPairs(), get_loss("hinge"), Ridge(lam))
 
 
 def full_fit(problem: Problem, tol: float = 1e-6) -> Fit:
-    """Return the certified optimum over all pairs."""
     solution, seconds = timed(lambda: choose_solver(problem, "auto", tol, None).solve(problem))
     return Fit(solution.w, seconds, solution.certificate)
 
 
 def adamax(job: Job) -> Adamax:
-    """Return the optimiser of drawn pairs."""
     return Adamax(step=STEP, tol=1e-3, max_iter=job.budget["steps of Adamax, at most"])
 
 
@@ -125,9 +118,9 @@ def incomplete_fit(problem: Problem, seed: int, solver: Adamax) -> Fit:
 def loops(
     X: np.ndarray, positive: np.ndarray, lam: float, seed: int, steps: int
 ) -> dict[str, tuple[np.ndarray, float, int]]:
-    """Return weights, seconds and bytes of one bare loop of Adamax on drawn pairs and on all.
+    """Return weights, seconds and bytes of bare loops of Adamax on drawn pairs and on all of them.
 
-    The full model of the paper sums its pairs one by one. Both take so many steps.
+    The full model of the paper sums its pairs one by one.
     """
     plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
     drawn = draw_pairs(positive, positive.size, seed)
@@ -175,14 +168,13 @@ def mapped(
     job: Job, way: str, train: Sample, gamma: float, seed: int, streamed: bool = False
 ) -> tuple[Callable[[np.ndarray], np.ndarray], Any, float]:
     """Return a map to Nyström features, the rows in them, and the seconds that both took."""
-    kernel, count = get_kernel("rbf", gamma, train.X.shape[1]), job.budget["landmarks"]
-    count = min(count, train.positive.size)
+    X, y = train.X, train.positive.astype(int)
+    kernel, count = get_kernel("rbf", gamma, X.shape[1]), min(job.budget["landmarks"], y.size)
 
     def made() -> tuple[Callable[[np.ndarray], np.ndarray], Any]:
-        y = train.positive.astype(int)
-        landmarks = choose_landmarks(way, train.X, count, kernel, y, seed)
-        transform = nystrom_map(kernel, landmarks.rows).transform
-        return transform, Mapped(train.X, transform) if streamed else transform(train.X)
+        transform = nystrom_map(kernel, choose_landmarks(way, X, count, kernel, y, seed).rows)
+        transform = transform.transform
+        return transform, Mapped(X, transform) if streamed else transform(X)
 
     (transform, rows), seconds = timed(made)
     return transform, rows, seconds
@@ -224,12 +216,9 @@ def draws(budget: Mapping[str, Any]) -> list[Part]:
     count = {n: many if n < LARGE else few for n in budget["training rows"]}
     beyond = budget["training rows beyond the paper's"]
     count |= dict.fromkeys(beyond, budget.get("repetitions beyond 100,000 rows", 1))
-    return [
-        Part(f"n={n},rep={rep}", {"n": n, "rep": rep})
-        for rep in range(max(count.values()))
-        for n in reversed(count)
-        if rep < count[n]
-    ]
+    every = product(range(max(count.values())), reversed(count))
+    drawn = ({"n": n, "rep": rep} for rep, n in every if rep < count[n])
+    return [Part("n={n},rep={rep}".format(**one), one) for one in drawn]
 
 
 def population(model: str, place: str) -> dict[str, Any]:
@@ -267,7 +256,6 @@ PRINTED_1 = {int(n): row for n, row in printed(PAPER, "Table 1").items()}
     printed_minutes=25,
 )
 def compute_1(job: Job) -> dict[str, Any]:
-    """Fit both models to one draw, with the lam that cross-validation of the full model chooses."""
     n, rep, budget = job["n"], job["rep"], job.budget
     data = linear(n, job.draw_seed(f"train {n} {rep}"))
     new = linear(budget["test rows"], job.draw_seed("test"))
@@ -287,20 +275,7 @@ def compute_1(job: Job) -> dict[str, Any]:
     return found | numbers_of(fits, "full", test)
 
 
-@table("scaling-up-table-1", "scaling-up-table-1")
-def table_1(page: Page) -> None:
-    for n in sorted({part.parameters["n"] for part in page.results.parts}):
-        row = f"{n:,}"
-        page.means(row, _COLUMNS_1, PRINTED_1.get(n), n=n)
-        for name in ("full", "incomplete"):
-            page.largest(row, f"objective above optimum, {name}", f"{name}_excess", n=n)
-        names = ("full", "incomplete")
-        page.paired("{}_auc", names, "points of AUC", 4, f"n = {n:,}", n=n)
-    true = page.values("true_auc")
-    page.known = population("linear", "below Table 1") | ({"true": true[0]} if true.size else {})
-
-
-_COLUMNS_1 = (
+COLUMNS_1 = (
     ("s, full", "full_seconds", 3),
     ("s, incomplete", "incomplete_seconds", 2),
     ("AUC %, full", "full_auc", 3),
@@ -314,6 +289,26 @@ _COLUMNS_1 = (
     ("s, incomplete, the authors' rule", "authors_seconds", 3),
     ("AUC %, incomplete, the authors' rule", "authors_auc", 3),
 )
+
+
+@table("scaling-up-table-1", "scaling-up-table-1")
+def table_1(page: Page) -> None:
+    excess = {"full": "full_excess", "incomplete": "incomplete_excess"}
+    sides = ("full_auc", "incomplete_auc")
+    by_size(page, COLUMNS_1, PRINTED_1, excess, sides, ("full", "incomplete"))
+    true = page.values("true_auc")
+    page.known = population("linear", "below Table 1") | ({"true": true[0]} if true.size else {})
+
+
+def by_size(
+    page: Page, columns: Any, printed: Any, excess: Mapping[str, str], sides: Any, names: Any
+) -> None:
+    """Enter what is shown of each number of rows, and test all pairs against drawn ones."""
+    for n in sorted({part.parameters["n"] for part in page.results.parts}):
+        page.means(f"{n:,}", columns, printed.get(n), n=n)
+        for name, what in excess.items():
+            page.largest(f"{n:,}", f"objective above optimum, {name}", what, n=n)
+        page.paired(sides, names, "points of AUC", 4, f"n = {n:,}", n=n)
 
 
 # [ScalingUp, Table 2]: the incomplete model with and without Nyström features, radial model.
@@ -382,18 +377,7 @@ def _whole_kernel(
     return found
 
 
-@table("scaling-up-table-2", "scaling-up-table-2")
-def table_2(page: Page) -> None:
-    for n in sorted({part.parameters["n"] for part in page.results.parts}):
-        page.means(f"{n:,}", _COLUMNS_2, PRINTED_2.get(n), n=n)
-        page.largest(f"{n:,}", "objective above optimum, Nyström", "nystrom_excess", n=n)
-        sides = ("full_nystrom_auc", "nystrom_auc")
-        names = ("all pairs", "incomplete, both Nyström")
-        page.paired(sides, names, "points of AUC", 4, f"n = {n:,}", n=n)
-    page.known = population("radial", "below Table 2")
-
-
-_COLUMNS_2 = (
+COLUMNS_2 = (
     ("s, without Nyström", "kernel_seconds", 2),
     ("s, Nyström", "nystrom_seconds", 2),
     ("AUC %, without Nyström", "kernel_auc", 3),
@@ -405,6 +389,13 @@ _COLUMNS_2 = (
     ("AUC %, Nyström, uniform landmarks", "nystrom uniform_auc", 3),
     ("AUC %, Nyström, k-means", "nystrom kmeans_auc", 3),
 )
+
+
+@table("scaling-up-table-2", "scaling-up-table-2")
+def table_2(page: Page) -> None:
+    sides, names = ("full_nystrom_auc", "nystrom_auc"), ("all pairs", "incomplete, both Nyström")
+    by_size(page, COLUMNS_2, PRINTED_2, {"Nyström": "nystrom_excess"}, sides, names)
+    page.known = population("radial", "below Table 2")
 
 
 # [ScalingUp, Table 3]: linear and kernel models on the three real data sets.
@@ -435,7 +426,6 @@ TEST_SHARE = 0.2
     printed_minutes=120,
 )
 def compute_3(job: Job) -> dict[str, Any]:
-    """Fit both kernels, on drawn pairs and on all, to one split of a set."""
     budget, (train, test) = job.budget, _split(job)
     lam, cv_seconds, _ = chosen_lam(train.part(slice(budget[CHOOSE])), budget, 0)
     n, d = train.X.shape
@@ -472,7 +462,6 @@ def _split(job: Job) -> tuple[Sample, Sample]:
 def _fits(
     job: Job, name: str, train: Sample, test: Sample, lam: float, before: float
 ) -> dict[str, Any]:
-    """Return seconds, AUC and excess of the incomplete and the full model."""
     problem, seed = hinge(train.X, train.positive, lam), job.draw_seed(f"pairs {job.part.key}")
     fits = {f"{name}_incomplete": incomplete_fit(problem, seed, adamax(job))}
     fits[f"{name}_full"] = full_fit(problem, 1e-5)

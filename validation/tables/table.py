@@ -13,7 +13,7 @@ import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import cycle, product
+from itertools import cycle, product, zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,10 +25,10 @@ from ...exact.pairs.auc import auc
 from ..claims.claim import Context
 from ..plots import Figure, Series, as_svg, draw
 
+FILE = Path(__file__).with_name("tables.toml")
 PROFILES = ("quick", "full", "printed")
-
-SLACK = 1e-9  # Rounding of means, as a share of the highest value: what is so close is not left.
-DIGITS = 12  # Means that agree in so many decimals are equal.
+SLACK = 1e-9  # rounding of means, as a share of the highest value: what is so close is not left
+DIGITS = 12  # means that agree in so many decimals are equal
 
 
 def mean_error(values: np.ndarray) -> tuple[float | None, float | None]:
@@ -175,8 +175,6 @@ class Run:
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of an experiment that can be run alone."""
-
     key: str
     parameters: dict[str, Any]
     needs: tuple[str, ...] = ()
@@ -229,7 +227,6 @@ class Job:
         return Context(self.experiment, self.run.seed, self.run.profile).draw_seed(stream)
 
     def file(self, name: str) -> Path:
-        """Return the path of a file of real data; the runner has seen that it is there."""
         if self.run.data_dir is None:
             raise InputError(f"{name}.npz: no folder of real data is named")
         return self.run.data_dir / f"{name}.npz"
@@ -271,10 +268,9 @@ class Results:
     def select(self, **wanted: Any) -> Iterator[dict[str, Any]]:
         """Yield parameters and numbers together, of the finished parts with these parameters."""
         for part in self.parts:
-            if part.key in self.done and all(
-                part.parameters.get(name) == value for name, value in wanted.items()
-            ):
-                yield {**part.parameters, **self.done[part.key]}
+            known = part.parameters
+            if part.key in self.done and all(known.get(k) == v for k, v in wanted.items()):
+                yield {**known, **self.done[part.key]}
 
     def values(self, name: str, **wanted: Any) -> np.ndarray:
         """Return one number of each finished part that has it, in the order of the parts."""
@@ -295,21 +291,17 @@ class Results:
 
     @property
     def unfinished(self) -> tuple[str, ...]:
-        """Keys of the parts that were not reached."""
         known = {*self.done, *self.missing, *self.failed}
         return tuple(part.key for part in self.parts if part.key not in known)
 
 
 # Pictures of several panels: readable in grey and without colour vision.
 
-# Colours, of different lightness, and markers of scattered points.
-POINTS = (("#000000", "x"), ("#e69f00", "o"), ("#56b4e9", "^"), ("#009e73", "s"))
+POINTS = (("#000000", "x"), ("#e69f00", "o"), ("#56b4e9", "^"), ("#009e73", "s"))  # scattered
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes."""
-
     title: str
     x_label: str
     y_label: str
@@ -321,7 +313,7 @@ class Panel:
     ticks: tuple[str, ...] = ()
 
 
-Curves = dict[str, list[tuple[float, ...]]]  # Place, height and, if drawn, standard error.
+Curves = dict[str, list[tuple[float, ...]]]  # place, height and, if drawn, standard error
 
 
 def picture_svg(name: str, title: str, panels: Sequence[Panel]) -> str:
@@ -331,14 +323,14 @@ def picture_svg(name: str, title: str, panels: Sequence[Panel]) -> str:
 
     def put(canvas: Any) -> None:
         canvas.set_layout_engine("constrained")
-        grid = canvas.subplots(lines, columns, squeeze=False).ravel()
         handles: dict[str, Any] = {}
-        for axes, panel in zip(grid, panels, strict=False):
+        for axes, panel in zip_longest(canvas.subplots(lines, columns, squeeze=False).flat, panels):
+            if panel is None:
+                axes.set_axis_off()
+                continue
             _draw_panel(axes, panel)
             found, names = axes.get_legend_handles_labels()
             handles |= dict(zip(names, found, strict=True))
-        for axes in grid[len(panels) :]:
-            axes.set_axis_off()
         where: Any = {"loc": "outside lower center", "ncols": 3, "frameon": False}
         canvas.legend(handles.values(), handles.keys(), **where)
         canvas.suptitle(title, fontsize=11)
@@ -353,9 +345,8 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
             bars: Any = {"fmt": "none", "elinewidth": 0.8, "capsize": 2}
             axes.errorbar(*line.get_data(), half, ecolor=line.get_color(), **bars)
     for series, (color, marker) in zip(panel.points, cycle(POINTS), strict=False):
-        axes.scatter(
-            series.x, series.y, s=12, color=color, marker=marker, linewidths=0.7, label=series.name
-        )
+        style: Any = {"s": 12, "color": color, "marker": marker, "linewidths": 0.7}
+        axes.scatter(series.x, series.y, label=series.name, **style)
     axes.set_xscale("log" if panel.log_x else "linear")
     axes.set_yscale("log" if panel.log_y else "linear")
     if panel.ticks:
@@ -397,12 +388,10 @@ class Page:
 
     @property
     def conclusion(self) -> str:
-        """What it comes to."""
         return self.filled(self.said.get("conclusion", ""))
 
     @property
     def differences(self) -> list[str]:
-        """Where print and ours differ."""
         return [text for text in map(self.filled, self.said.get("notes", ())) if text]
 
     def filled(self, text: str) -> str:
@@ -411,7 +400,6 @@ class Page:
         return text.format(**self.known) if names <= self.known.keys() else ""
 
     def enter(self, *fields: Any) -> None:
-        """Enter a cell."""
         self.entries.append(Entry(*fields))
 
     def values(self, what: str | np.ndarray, **wanted: Any) -> np.ndarray:
@@ -422,7 +410,7 @@ class Page:
         self,
         row: str,
         column: str,
-        what: str | np.ndarray,
+        what: Any,
         printed: str | None = None,
         digits: int = 2,
         **wanted: Any,
@@ -505,42 +493,38 @@ class Table:
     unavailable: Mapping[str, str] = field(default_factory=dict)
 
 
-EXPERIMENTS: dict[str, Experiment] = {}  # All that have been entered.
-Computed = TypeVar("Computed", bound=Callable[[Job], dict[str, Any]])
+SAID: dict[str, dict[str, Any]] = {
+    name: {"paper": paper, **said}
+    for paper, each in tomllib.loads(FILE.read_text(encoding="utf-8")).items()
+    for name, said in each.items()
+}
+EXPERIMENTS: dict[str, Experiment] = {}  # all that have been entered
+TABLES: dict[str, Table] = {}
+Entered = TypeVar("Entered", bound=Callable[..., Any])
 
 
 def experiment(
     name: str, parts: Callable[[Mapping[str, Any]], Sequence[Part]], *budget: Budget, **more: Any
-) -> Callable[[Computed], Computed]:
-    """Enter the experiment whose parts the function computes."""
-
-    def entered(compute: Computed) -> Computed:
+) -> Callable[[Entered], Entered]:
+    def entered(compute: Entered) -> Entered:
         EXPERIMENTS[name] = Experiment(name, budget, parts, compute, **more)
         return compute
 
     return entered
 
 
-SAID = tomllib.loads(Path(__file__).with_name("tables.toml").read_text(encoding="utf-8"))
-TABLES: dict[str, Table] = {}  # All that have been entered.
-
-Fill = TypeVar("Fill", bound=Callable[[Page], None])
-
-
-def table(name: str, experiment: str) -> Callable[[Fill], Fill]:
+def table(name: str, experiment: str) -> Callable[[Entered], Entered]:
     """Enter the table of tables.toml whose page the function fills from an experiment."""
-    said = SAID[name]
+    said, shared = SAID[name], EXPERIMENTS[experiment]
 
-    def entered(fill: Fill) -> Fill:
+    def entered(fill: Entered) -> Entered:
         def render(results: Results) -> Page:
             page = Page(results=results, said=said)
             fill(page)
             return page
 
-        place: Any = {key: said[key] for key in ("paper", "place", "title")}
-        place["unavailable"] = said.get("unavailable", {})
-        shared = EXPERIMENTS[experiment]
-        TABLES[name] = Table(name=name, experiment=shared, render=render, **place)
+        place = (said[key] for key in ("paper", "place", "title"))
+        TABLES[name] = Table(name, *place, shared, render, said.get("unavailable", {}))
         return fill
 
     return entered
