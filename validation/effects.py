@@ -512,8 +512,18 @@ def document() -> dict[str, Any]:
     return tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
+def _spelled(keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of an entry as those of `Finding`: see `per` and `loses` in findings.toml."""
+    found = dict(keys)
+    if "per" in found:
+        found |= {"b": found.pop("per"), "ratio": True}
+    if "loses" in found:
+        found |= {"than": -found["loses"], "margin": found.pop("loses")}
+    return found
+
+
 FINDINGS: dict[str, Finding] = {
-    name: Finding(**{"name": name, "table": table, **shared, **keys})
+    name: Finding(**{"name": name, "table": table, **shared, **_spelled(keys)})
     for table, entries in document().items()
     if table not in ("departures", "ours")
     for shared in [{key: value for key, value in entries.items() if key in SHARED}]
@@ -560,7 +570,7 @@ def run_ours(finding: Finding) -> Outcome:
 
 
 OURS: dict[str, Finding] = {
-    name: Finding(name=name, quote="", statement="", **keys)
+    name: Finding(name=name, quote="", statement="", **_spelled(keys))
     for name, keys in document()["ours"].items()
 }
 
