@@ -62,7 +62,6 @@ STATEMENTS = (Verdict.HOLDS, Verdict.FAILS, Verdict.VACUOUS, Verdict.LOOSE, Verd
 
 
 def vocabulary(kind: str) -> tuple[Verdict, ...]:
-    """Return the verdicts that a claim of a kind can have."""
     return FINDINGS if kind == "finding" else STATEMENTS
 
 
@@ -76,7 +75,6 @@ class DataUsed:
 
     @classmethod
     def of(cls, dataset: Dataset) -> DataUsed:
-        """Return those of a data set."""
         return cls(dataset.name, dataset.sha256, dataset.source)
 
 
@@ -97,7 +95,6 @@ class Outcome:
 
     @property
     def used(self) -> tuple[DataUsed, ...]:
-        """What is shown of the data, each once."""
         found = (d if isinstance(d, DataUsed) else DataUsed.of(d) for d in self.data)
         return tuple(dict.fromkeys(found))
 
@@ -130,7 +127,6 @@ class Context:
         return int(self._sequence(stream).generate_state(1)[0])
 
     def use(self, data: Dataset) -> Dataset:
-        """Return a data set, noted as one that the claim is judged by."""
         self.used.append(DataUsed.of(data))
         return data
 

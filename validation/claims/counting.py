@@ -61,7 +61,6 @@ class CountedRows(Rows):
     """Rows whose products with counted vectors are counted."""
 
     def scores(self, w: np.ndarray) -> np.ndarray:
-        """Return X w, counted."""
         return super().scores(np.asarray(w).view(Counted)).view(Counted)
 
     def pull(self, c: np.ndarray) -> np.ndarray:

@@ -45,6 +45,7 @@ LOSSES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "smooth_hinge": lambda t: np.where(t < 0, 0.5 - t, np.maximum(0.0, 1.0 - t) ** 2 / 2),
     "exponential": lambda t: np.exp(-t),
 }
+SMOOTH = ("hinge", "squared_hinge", "logistic")
 SAME = 1e-10  # relative difference up to which two sums of the same few terms count as equal
 TIGHT = 1e-5  # largest relative gap of a certificate that is taken for tight
 LAM, L1 = 0.05, 0.05
@@ -71,12 +72,7 @@ class Case:
 
 
 def case(
-    w: Any,
-    upper: float,
-    lower: float,
-    gap: float | None,
-    objective: Objective,
-    rounding: float = 0.0,
+    w: Any, upper: float, lower: float, gap: float, objective: Objective, rounding: float = 0.0
 ) -> Case:
     """Return what the bounds come to: F(w) lies between `upper` - `rounding` and `upper`."""
     w = np.asarray(w)
@@ -91,27 +87,26 @@ def case(
     # The enumerated sums have a rounding of their own, far below SAME.
     low = lower - SAME * 1e-3 * abs(at)
     outside = highest(at - upper, upper - rounding - at, 0.0)
-    return Case(outside / at, (low - least) / at, np.inf if gap is None else gap)
-
-
-def of(solution: Solution, objective: Objective) -> Case:
-    """Return what a solution's certificate comes to."""
-    found = solution.certificate
-    bounds = found.primal, found.dual, found.relative_gap
-    return case(solution.w, *bounds, objective, found.rounding)
+    return Case(outside / at, (low - least) / at, gap)
 
 
 def outcome(cases: Iterable[Case]) -> Outcome:
-    """Return the verdict over all cases."""
     found = list(cases)
     wrong = sum(not one.right for one in found)
     measured = f"{wrong} of {len(found)} intervals are wrong"
     return judged(not wrong, measured, details={"cases": len(found)})
 
 
-def interval(cases: Callable[..., Iterator[Case]]) -> Run:
-    """Return the judge of the claim that the interval holds the optimum in every case."""
-    return wraps(cases)(lambda c, *given: outcome(cases(c, *given)))
+def interval(solved: Callable[..., Iterator[tuple[Solution, Objective]]]) -> Run:
+    """Return the judge of the claim that each certificate holds the optimum of its objective."""
+
+    def judge(c: Context, *given: Any) -> Iterator[Case]:
+        for solution, objective in solved(c, *given):
+            found = solution.certificate
+            gap = np.inf if found.relative_gap is None else found.relative_gap
+            yield case(solution.w, found.primal, found.dual, gap, objective, found.rounding)
+
+    return wraps(solved)(lambda c, *given: outcome(judge(c, *given)))
 
 
 def draws(c: Context) -> Iterator[tuple[np.ndarray, np.random.Generator]]:
@@ -121,20 +116,14 @@ def draws(c: Context) -> Iterator[tuple[np.ndarray, np.random.Generator]]:
         yield np.round(2 * rng.normal(size=(14, 2))) / 2, rng
 
 
-def two_classes(X: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Rows moved apart by class, and labels of five positives."""
+def two_classes(X: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, Pairs]:
     y = rng.permutation(np.arange(len(X)) < 5).astype(int)
-    return X + 1.5 * y[:, None], y
+    return X + 1.5 * y[:, None], y, pairs_where(lambda i, j: y[i] > y[j])
 
 
 def pairs_where(above: Callable[[int, int], object], n: int = 14) -> Pairs:
     """All (i, j) of n rows with i above j, one by one."""
     return [(i, j) for i in range(n) for j in range(n) if above(i, j)]
-
-
-def every_pair(y: np.ndarray) -> Pairs:
-    """Positives above negatives."""
-    return pairs_where(lambda i, j: y[i] > y[j])
 
 
 def by_query(rng: np.random.Generator) -> tuple[Columns, Pairs]:
@@ -151,7 +140,7 @@ def by_time(rng: np.random.Generator) -> tuple[Columns, Pairs]:
     def above(i: int, j: int) -> bool:
         return event[i] and (time[i] < time[j] or (time[i] == time[j] and not event[j]))
 
-    return {"time": time, "event": event}, pairs_where(above)
+    return {"time": time, "event": event, "y": None}, pairs_where(above)  # type: ignore[dict-item]
 
 
 def mean_loss(X: np.ndarray, pairs: Pairs, loss: str) -> Objective:
@@ -186,78 +175,75 @@ def penalised(
     return objective
 
 
+Solved = Iterator[tuple[Solution, Objective]]
+
+
 @interval
-def ordered_pairs_interval_holds_the_optimum(c: Context) -> Iterator[Case]:
+def ordered_pairs_interval_holds_the_optimum(c: Context) -> Solved:
     for X, rng in draws(c):
         asked = by_query(rng), by_time(rng)
-        for loss, (columns, pairs) in product(("hinge", "squared_hinge"), asked):
-            found = solve(X, lam=LAM, loss=loss, **{"y": None, **columns})
-            yield of(found, penalised(mean_loss(X, pairs, loss)))
+        for loss, (columns, pairs) in product(SMOOTH[:2], asked):
+            yield solve(X, lam=LAM, loss=loss, **columns), penalised(mean_loss(X, pairs, loss))
 
 
 @interval
-def partial_auc_interval_holds_the_optimum(c: Context) -> Iterator[Case]:
+def partial_auc_interval_holds_the_optimum(c: Context) -> Solved:
     for X, rng in draws(c):
-        rows, y = two_classes(X, rng)
-        for loss in ("hinge", "squared_hinge", "logistic"):
-            for fpr, tpr in ((0.3, 0.0), (0.5, 0.5)):
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", UserWarning)  # that w = 0 is optimal
-                    found = solve(rows, y, LAM, loss=loss, fpr_max=fpr, tpr_min=tpr, tol=1e-6)
-                yield of(found, penalised(worst_loss(rows, y, (1 - tpr) * 5, fpr * 9, loss)))
+        rows, y, _ = two_classes(X, rng)
+        for loss, (fpr, tpr) in product(SMOOTH, ((0.3, 0.0), (0.5, 0.5))):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # that w = 0 is optimal
+                found = solve(rows, y, LAM, loss=loss, fpr_max=fpr, tpr_min=tpr, tol=1e-6)
+            yield found, penalised(worst_loss(rows, y, (1 - tpr) * 5, fpr * 9, loss))
 
 
 @interval
-def worst_group_interval_holds_the_optimum(c: Context) -> Iterator[Case]:
+def worst_group_interval_holds_the_optimum(c: Context) -> Solved:
     for X, rng in draws(c):
-        rows, y = two_classes(X, rng)
+        rows, y, every = two_classes(X, rng)
         member = np.zeros(y.size, dtype=int)  # each group has rows of both classes
         for label, half in ((0, 5), (1, 2)):
             member[rng.permutation(np.flatnonzero(y == label))[:half]] = 1
-        parts = [
-            [(i, j) for i, j in every_pair(y) if member[i] == member[j] == group]
-            for group in (0, 1)
-        ]
-        for loss in ("hinge", "squared_hinge", "logistic"):
+        parts = [[(i, j) for i, j in every if member[i] == member[j] == k] for k in (0, 1)]
+        for loss in SMOOTH:
             means = [mean_loss(rows, part, loss) for part in parts]
             pairs = (cross_group_pairs(y, member, group, group) for group in (0, 1))
             risk = Worst(tuple(Mean(one, ALL_LOSSES[loss]) for one in pairs))
             problem = Problem(Rows(rows), risk, Ridge(LAM))
             found = choose_solver(problem, "auto", 1e-6, 5.0).solve(problem)
-            yield of(found, penalised(lambda w, f=means: np.max([one(w) for one in f], axis=0)))
+            yield found, penalised(lambda w, f=means: np.max([one(w) for one in f], axis=0))
 
 
 @interval
-def penalty_interval_holds_the_optimum(c: Context) -> Iterator[Case]:
+def penalty_interval_holds_the_optimum(c: Context) -> Solved:
     for X, rng in draws(c):
-        rows, y = two_classes(X, rng)
-        for loss in ("squared_hinge", "logistic"):
+        rows, y, every = two_classes(X, rng)
+        for loss in SMOOTH[1:]:
             more: Any = {"loss": loss, "l1": L1, "tol": 1e-7}
-            value = mean_loss(rows, every_pair(y), loss)
+            value = mean_loss(rows, every, loss)
             for lam in (0.0, LAM):
-                yield of(solve(rows, y, lam, **more), penalised(value, lam, L1))
+                yield solve(rows, y, lam, **more), penalised(value, lam, L1)
 
             def grouped(w: np.ndarray, value: Objective = value) -> np.ndarray:
                 return L1 * np.sqrt(2 * np.square(w).sum(axis=-1)) + value(w)
 
-            yield of(solve(rows, y, LAM, groups=[0, 0], **more), penalised(grouped))
+            yield solve(rows, y, LAM, groups=[0, 0], **more), penalised(grouped)
 
 
 @interval
-def sign_interval_holds_the_optimum(c: Context) -> Iterator[Case]:
+def sign_interval_holds_the_optimum(c: Context) -> Solved:
     for X, rng in draws(c):
-        rows, y = two_classes(X * [1.0, -1.0] - [0.0, 2.0], rng)
+        rows, y, every = two_classes(X * [1.0, -1.0] - [0.0, 2.0], rng)
         rows = rows * [1.0, -1.0]  # so that the second weight wants to be negative
         columns, pairs = by_query(rng)
-        for loss in ("hinge", "squared_hinge", "logistic"):
-            value = mean_loss(rows, every_pair(y), loss)
+        for loss in SMOOTH:
+            value = mean_loss(rows, every, loss)
             more: Any = {"loss": loss, "tol": 1e-7}
             signs: Any = ("nonnegative", [0, 1]), ([1], [1])
             for (sign, held), (l2, l1) in product(signs, ((LAM, 0.0), (0.0, L1))):
-                found = solve(rows, y, l2, l1=l1, sign=sign, **more)
-                yield of(found, penalised(value, l2, l1, held))
+                yield solve(rows, y, l2, l1=l1, sign=sign, **more), penalised(value, l2, l1, held)
             found = solve(rows, lam=LAM, sign="nonnegative", **columns, **more)
-            yield of(found, penalised(mean_loss(rows, pairs, loss), held=[0, 1]))
+            yield found, penalised(mean_loss(rows, pairs, loss), held=[0, 1])
 
 
 # A unit of score: what bins add to the value, L / (12 bins^2), is below the tolerance of sums.
@@ -265,54 +251,43 @@ FINE = AllPairs(form="binned", bins=1 << 16)
 
 
 @interval
-def of_a_loss(c: Context, loss: str) -> Iterator[Case]:
-    """Judge each way of summing the loss over all pairs: listed, convolved, as one query."""
+def of_a_loss(c: Context, loss: str) -> Solved:
     for X, rng in draws(c):
-        rows, y = two_classes(X, rng)
-        value = penalised(mean_loss(rows, every_pair(y), loss))
-        yield of(solve(rows, y, LAM, loss=loss), value)
-        if loss != "exponential":  # so few pairs are convolved only where that is asked for
-            yield of(solve(rows, y, LAM, loss=loss, pairs=FINE), value)
-        yield of(solve(rows, y, LAM, loss=loss, qid=np.zeros(len(y), dtype=int)), value)
+        rows, y, every = two_classes(X, rng)
+        ways: list[Any] = [{}, {"pairs": FINE}, {"qid": np.zeros(len(y), dtype=int)}]
+        for way in ways:
+            if way.get("pairs") is None or loss != "exponential":  # convolved only if asked for
+                yield solve(rows, y, LAM, loss=loss, **way), penalised(mean_loss(rows, every, loss))
 
 
 # Proof files of ordered pairs.
 
 
 def proof_file_of_ordered_pairs_holds_the_optimum(c: Context) -> Outcome:
-    found = [
-        one_proof(X, kind, *asked(rng))
-        for X, rng in draws(c)
-        for kind, asked in (("query", by_query), ("survival", by_time))
-    ]
-    let_pass = sum(passed for _, passed in found)
-    if not let_pass:
-        return outcome(one for one, _ in found)
-    return judged(False, f"{let_pass} damaged files are not refused")
-
-
-def one_proof(X: np.ndarray, kind: str, columns: Columns, pairs: Pairs) -> tuple[Case, int]:
-    """Return what a file comes to, and how many kinds of damage to it the checker lets pass."""
-    asked: dict[str, Any] = {"y": None, **columns}
-    solution = solve(X, lam=LAM, tol=1e-9, **asked)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "proof.npz"
-        write_proof(path, X, lam=LAM, solution=solution, **asked)
-        with np.load(path) as file:
-            proof = dict(file)
-    primal, dual, gap = (float(proof[name]) for name in ("primal", "dual", "gap"))
-    # What is not verified proves nothing.
-    relative = gap / primal if verified(proof, X, kind, columns) else 1.0
-    value = penalised(mean_loss(X, pairs, "hinge"))
-    damaged = [
-        (proof | {"gap": np.asarray(0.0)}, X),
-        (proof | {"dual": np.asarray(dual + 1e-9 * primal)}, X),
-        (proof | {"primal": np.asarray(primal - 1e-9 * primal)}, X),
-        (proof | {"w": proof["w"] * 1.01}, X),
-        (proof, X[::-1].copy()),
-    ]
-    passed = sum(verified(p, x, kind, columns) for p, x in damaged)
-    return case(proof["w"], primal, dual, relative, value), passed
+    found, let_pass = [], 0
+    for X, rng in draws(c):
+        for kind, (columns, pairs) in (("query", by_query(rng)), ("survival", by_time(rng))):
+            solution = solve(X, lam=LAM, tol=1e-9, **columns)
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "proof.npz"
+                write_proof(path, X, lam=LAM, solution=solution, **columns)
+                with np.load(path) as file:
+                    proof = dict(file)
+            primal, dual, gap = (float(proof[name]) for name in ("primal", "dual", "gap"))
+            # What is not verified proves nothing.
+            relative = gap / primal if verified(proof, X, kind, columns) else 1.0
+            value = penalised(mean_loss(X, pairs, "hinge"))
+            found.append(case(proof["w"], primal, dual, relative, value))
+            damaged = [
+                (proof | {"gap": np.asarray(0.0)}, X),
+                (proof | {"dual": np.asarray(dual + 1e-9 * primal)}, X),
+                (proof | {"primal": np.asarray(primal - 1e-9 * primal)}, X),
+                (proof | {"w": proof["w"] * 1.01}, X),
+                (proof, X[::-1].copy()),
+            ]
+            let_pass += sum(verified(p, x, kind, columns) for p, x in damaged)
+    shown = f"{let_pass} damaged files are not refused"
+    return judged(False, shown) if let_pass else outcome(found)
 
 
 def verified(proof: Columns, X: np.ndarray, kind: str, columns: Columns) -> bool:
@@ -332,11 +307,11 @@ def variance_by_pairs(scores: np.ndarray, positive: np.ndarray) -> tuple[Fractio
     """Return the AUC and S+ / n+ + S- / n- in fractions, from every pair."""
     above, below = scores[positive].tolist(), scores[~positive].tolist()
     order = [[Fraction((a > b) + (a >= b), 2) for b in below] for a in above]
-    rows = [sum(row, Fraction(0)) / len(row) for row in order]
-    columns = [sum(column, Fraction(0)) / len(column) for column in zip(*order, strict=True)]
-    auc = sum(rows, Fraction(0)) / len(rows)
+    both = order, list(zip(*order, strict=True))
+    rows, columns = ([sum(side) / Fraction(len(side)) for side in table] for table in both)
+    auc = sum(rows) / Fraction(len(rows))
     parts = (
-        sum(((v - auc) ** 2 for v in side), Fraction(0)) / ((len(side) - 1) * len(side))
+        sum((v - auc) ** 2 for v in side) / Fraction((len(side) - 1) * len(side))
         for side in (rows, columns)
     )
     return auc, sum(parts, Fraction(0))

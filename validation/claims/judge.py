@@ -20,14 +20,19 @@ LEVEL = 1e-6  # probability of a false alarm of each test by chance: any seed sh
 TEN = 10.0  # a bound is loose from so many times the quantity that it bounds
 
 Errors = Iterator[tuple[str, float]]  # each with its name
+Numbers = Sequence[float] | np.ndarray
 
 
 def judged(
-    good: bool, measured: str, details: Mapping[str, Any] | None = None, **more: Any
+    good: bool,
+    measured: str,
+    details: Mapping[str, Any] | None = None,
+    empty: bool = False,
+    **more: Any,
 ) -> Outcome:
-    """Return that a claim holds where `good`, else that it fails; `more` as in `Outcome`."""
-    verdict = Verdict.HOLDS if good else Verdict.FAILS
-    return Outcome(verdict, measured, details=dict(details or {}), **more)
+    """Return that a claim holds where `good`, or says nothing (`empty`), else that it fails."""
+    held = Verdict.VACUOUS if empty else Verdict.HOLDS
+    return Outcome(held if good else Verdict.FAILS, measured, details=dict(details or {}), **more)
 
 
 def at_most(
@@ -80,11 +85,17 @@ def no_more_often(hits: int, draws: int, p: float) -> bool:
     return chance(hits, draws, p) >= LEVEL
 
 
-def sandwich(false: bool, ratios: Sequence[float] | np.ndarray) -> Verdict:
-    """Return that a bound fails, is loose where it is ten times the truth everywhere, or holds."""
-    if false:
-        return Verdict.FAILS
-    return Verdict.LOOSE if lowest(ratios) >= TEN else Verdict.HOLDS
+def sandwich(
+    false: bool,
+    ratios: Sequence[float] | np.ndarray,
+    measured: str,
+    empty: bool = False,
+    **more: Any,
+) -> Outcome:
+    """Judge a bound: it fails, is empty, is loose where it is ten times the truth, or holds."""
+    held = Verdict.LOOSE if lowest(ratios) >= TEN else Verdict.HOLDS
+    verdict = Verdict.FAILS if false else Verdict.VACUOUS if empty else held
+    return Outcome(verdict, measured, **more)
 
 
 def two_sided() -> float:
@@ -102,7 +113,7 @@ def lower_limit(hits: int, count: int) -> float:
     return float(stats.beta.ppf(LEVEL, hits, count - hits + 1)) if hits else 0.0
 
 
-def grows_like(sizes: Sequence[float] | np.ndarray, counts: Sequence[float] | np.ndarray) -> float:
+def grows_like(sizes: Numbers, counts: Numbers) -> float:
     """Return p with counts like sizes^p, from the first to the last."""
     return float(np.log(counts[-1] / counts[0]) / np.log(sizes[-1] / sizes[0]))
 
@@ -126,7 +137,6 @@ class Slope:
 
     @property
     def interval(self) -> list[float]:
-        """Lower and upper end."""
         return [self.value - self.half_width, self.value + self.half_width]
 
     def __str__(self) -> str:

@@ -1,12 +1,12 @@
 """What each claim states and last came to, one TOML a paper, joined with what judges it.
 
 The claim `sauc-eq-3-as-printed` is an entry of sauc.toml and a function `sauc_eq_3_as_printed` of
-one of `MODULES`, or the function `judge` with the arguments `given`, or one that `enter` is given.
-An entry has `statement`, `place`, `kind` ("suite" in aucert.toml, else "theorem", if not given),
-and where they apply `formula`, `needs`,
-`quote`, `regime`, `readings`, `printed`, `turned_by` (what would turn the verdict), `arithmetic`
-(no fault of the library can turn it), and of what is wrong in print `severity`, `corrected`, and in
-HTML `printed_form` and `repaired_form`. `like` names an entry that has what this one lacks.
+one of `MODULES`, or the function and the arguments of `judge`, or one that `enter` is given. An
+entry has `statement`, `place`, and where they apply `quote`, `formula`, `needs`, `regime`,
+`readings`, `printed`, `turned_by` (what would turn the verdict), `arithmetic` (no fault of the
+library can turn it), and of what is wrong in print `severity`, `corrected`, and in HTML
+`printed_form` and `repaired_form`. `like` names an entry that has what this one lacks. `kind` is
+"suite" in aucert.toml, else, if not given, "theorem" with a quotation and "corrected" without.
 
     aucert validate --out OUT
     python -m aucert.validation.claims.recorded OUT/claims.json DATE
@@ -23,7 +23,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from ...exact.errors import InputError
@@ -32,22 +31,22 @@ from .claim import FILED, REGISTRY, Claim, Run, Verdict
 FOLDER = Path(__file__).parent
 MODULES = ("scaling_up", "theorem_4", "sauc", "sht", "nonlinear", "instrument")
 FILES = dict(zip(FILED, ("scaling_up", "sauc", "sht", "nonlinear", "aucert"), strict=True))
-# What an entry has and `Claim` has not.
-NOT_OF_A_CLAIM = ("like", "judge", "given", "printed_form", "repaired_form")
+NOT_OF_A_CLAIM = ("like", "judge", "printed_form", "repaired_form")
 
 
 @lru_cache(maxsize=1)
 def statements() -> dict[str, dict[str, Any]]:
-    """Return the entries of all papers by claim, each with its `paper`."""
+    """Return the entries of all papers by claim, each with its `paper` and its `kind`."""
     found: dict[str, dict[str, Any]] = {}
     for paper, name in FILES.items():
         entries = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
         for claim, entry in entries.items():
             if claim in found:
                 raise InputError(f"two claims are called {claim!r}")
-            kind = "suite" if paper == "aucert" else "theorem"
+            own = "theorem" if "quote" in entry else "corrected"
             like = entries.get(entry.get("like", ""), {})
-            found[claim] = {"paper": paper, "kind": kind, **like, **entry}
+            known = {"paper": paper, "kind": "suite" if paper == "aucert" else own}
+            found[claim] = {**known, **like, **entry}
     return found
 
 
@@ -58,7 +57,6 @@ def record() -> dict[str, Any]:
 
 
 def recorded_verdict(name: str) -> Verdict:
-    """Return what a claim came to in the last recorded run."""
     rest = Verdict.HOLDS if name in statements() else Verdict.UNDECIDED
     return Verdict(record()["verdicts"].get(name, rest))
 
@@ -69,15 +67,14 @@ def enter(judges: Mapping[str, Run]) -> None:
         if name in REGISTRY:
             raise InputError(f"two claims are called {name!r}")
         entry = statements()[name]
-        given: dict[str, Any] = {k: v for k, v in entry.items() if k not in NOT_OF_A_CLAIM}
-        given |= {k: tuple(v) for k, v in given.items() if isinstance(v, list)}
-        REGISTRY[name] = Claim(
-            name=name,
-            expected_verdict=recorded_verdict(name),
-            run=run,
-            tuning="Nothing is tuned." if entry["kind"] == "theorem" else "",
-            **given,
-        )
+        given: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in entry.items()
+            if key not in NOT_OF_A_CLAIM
+        }
+        tuning = "Nothing is tuned." if entry["kind"] == "theorem" else ""
+        expected = recorded_verdict(name)
+        REGISTRY[name] = Claim(name, expected_verdict=expected, run=run, tuning=tuning, **given)
 
 
 def enter_all() -> None:
@@ -86,15 +83,12 @@ def enter_all() -> None:
     homes = {name: module for module in modules.values() for name in vars(module)}
     judges: dict[str, Run] = {}
     for name, entry in statements().items():
-        where, _, function = entry.get("judge", name.replace("-", "_")).rpartition(".")
-        home = modules[where] if where else homes.get(function)
-        if home is not None:
-            judges[name] = _judge(home, function, entry.get("given", []))
+        judge, *given = entry.get("judge", [name.replace("-", "_")])
+        where, _, function = judge.rpartition(".")
+        home: Any = modules[where] if where else homes.get(function)
+        if home is not None:  # looked up when it is run
+            judges[name] = lambda c, at=(home, function), given=given: getattr(*at)(c, *given)
     enter(judges)
-
-
-def _judge(home: ModuleType, function: str, given: list[Any]) -> Run:
-    return lambda context: getattr(home, function)(context, *given)
 
 
 def write(document: Mapping[str, Any], date: str, folder: Path = FOLDER) -> None:

@@ -1,35 +1,26 @@
-"""The claims of "Structure-embedded AUC-SVM" [SAUC]; what each says stands in sauc.toml."""
+"""The claims of "Structure-embedded AUC-SVM" [SAUC]: see sauc.toml."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from scipy import stats
 from sklearn.svm import LinearSVC
 
+from ...exact import HINGE, AllPairs, PairList, Ridge, Rows, delong, pair_problem
 from ...exact.certificate.solution import Solution
-from ...exact.estimators.thresholds import (
-    Cuts,
-    all_cuts,
-    threshold_equal_error,
-    threshold_midpoint,
-)
+from ...exact.estimators.thresholds import Cuts, all_cuts, threshold_equal_error
+from ...exact.estimators.thresholds import threshold_midpoint as midpoint
 from ...exact.formulation.formulation import Formulation, formulate
 from ...exact.formulation.request import Request
-from ...exact.losses.registry import HINGE
-from ...exact.pairs.all_pairs import AllPairs, PairList
-from ...exact.pairs.concordance import delong
 from ...exact.pairs.nearest_pairs import nearest_pairs
-from ...exact.problem.problem import Ridge, pair_problem
 from ...exact.solvers.cutting_plane import CuttingPlane
 from ...exact.solvers.qp import QP, enumerate_pairs
 from ...exact.spaces.factor import factor_gram
 from ...exact.spaces.kernels import Gaussian, Linear
-from ...exact.spaces.rows import Rows
 from ...exact.structured import (
     PairScatter,
     class_scatter,
@@ -57,18 +48,12 @@ EXACT = 1e-12  # two short sums of the same numbers
 OPTIMA = 1e-6  # the optima of two forms, each computed in rounding, agree to this
 
 
-def toy(c: Context) -> Dataset:
-    """Return the 120 training rows of the XOR toy problem. [SAUC, Table 1]"""
-    return c.use(xor_train_test(c.draw_seed("data"))[0])
-
-
-def toy_test(c: Context) -> Dataset:
-    """Return its 480 test rows."""
-    return c.use(xor_train_test(c.draw_seed("data"))[1])
+def toy(c: Context, at: int = 0) -> Dataset:
+    """Return the 120 training rows of the XOR toy problem, or its test rows. [SAUC, Table 1]"""
+    return c.use(xor_train_test(c.draw_seed("data"))[at])
 
 
 def every_pair(positive: np.ndarray) -> PairList:
-    """Return all pairs as a list. [SAUC, eq. (10)]"""
     return enumerate_pairs(AllPairs().on(positive))
 
 
@@ -82,7 +67,6 @@ def means(data: Dataset) -> np.ndarray:
 
 
 def covariance(rows: np.ndarray, ddof: int = 0) -> np.ndarray:
-    """Return the covariance (d, d) of the rows, their squares divided by their number - ddof."""
     return np.atleast_2d(np.cov(rows, rowvar=False, ddof=ddof))
 
 
@@ -159,8 +143,7 @@ def sauc_eq_15_structure_as_a_matrix(c: Context) -> Errors:
 def sauc_eq_16_for_a_nonsingular_b(c: Context) -> Errors:
     rng, inv, errors = c.rng("matrices"), np.linalg.inv, []
     for _ in range(50):  # diagonally dominant, so that every inverse is well conditioned
-        A = rng.uniform(-1, 1, (8, 8)) + 20 * np.eye(8)
-        B = rng.uniform(-1, 1, (5, 5)) + 10 * np.eye(5)
+        A, B = (rng.uniform(-1, 1, (m, m)) + shift * np.eye(m) for m, shift in ((8, 20), (5, 10)))
         U, V = 0.1 * rng.uniform(-1, 1, (8, 5)), rng.uniform(-1, 1, (5, 8))
         change = inv(A) @ U @ B @ inv(B + B @ V @ inv(A) @ U @ B) @ B @ V @ inv(A)
         errors.append(apart(inv(A) - change, inv(A + U @ B @ V)))
@@ -211,7 +194,6 @@ def solved_dual(Q: np.ndarray, C: float, tol: float = 1e-7) -> tuple[np.ndarray,
 
 
 def between(first: Solution, second: Solution) -> float:
-    """Return the relative difference of two optimal values."""
     best = first.certificate.primal
     return abs(second.certificate.primal - best) / best
 
@@ -219,18 +201,16 @@ def between(first: Solution, second: Solution) -> float:
 def machine(
     data: Dataset, lam: float, structure: float, kernel: str = "linear", **more: Any
 ) -> Formulation:
-    """Return SAUC-SVM on the data."""
     request = Request.of(lam, kernel=kernel, gamma=GAMMA, structure=structure, **more)
     return formulate(data.X, data.y, request)
 
 
 def answer(task: Formulation, tol: float = 1e-9) -> Solution:
-    """Return its optimum, certified as it is meant."""
     return task.judge(solved(CuttingPlane(tol=tol), task.work), 10 * tol)
 
 
 def sauc_eq_3_as_printed(c: Context) -> Outcome:
-    train, test = toy(c), toy_test(c)
+    train, test = toy(c), toy(c, 1)
     pairs = nearest_pairs(train.X, train.is_positive, 10)
     theta, dual = solved_dual(pair_kernel(WIDTH(train.X, train.X), pairs.i, pairs.j), 1.0)
     columns = WIDTH(test.X, train.X)
@@ -275,8 +255,7 @@ def sauc_eq_19_with_a_generalised_inverse(c: Context) -> Outcome:
 
 
 def sauc_eq_20(c: Context, as_printed: bool) -> Outcome:
-    """Judge how far (20) is from f(x) = w'phi(x), relative, on training and test rows."""
-    train, test = toy(c), toy_test(c)
+    train, test = toy(c), toy(c, 1)
     K = WIDTH(train.X, train.X)
     factor, scatter = factor_gram(K), class_scatter(train.is_positive)
     new, F = factor.map(WIDTH(test.X, train.X[factor.pivots])), factor.features
@@ -288,19 +267,18 @@ def sauc_eq_20(c: Context, as_printed: bool) -> Outcome:
         beta = optimum(task.work, tol=1e-6).witness.c * 3200
         w = np.linalg.solve(np.eye(len(Sigma)) + s * Sigma, F.T @ beta)
         scores = sauc_scores(K, columns, beta, scatter, s, as_printed)
-        errors[s] = apart(scores, np.concatenate([F, new]) @ w)
-    details = {f"lambda {s:g}: relative error": x for s, x in errors.items()}
-    shown = ", ".join(f"{x:.2g} at lambda = {s:g}" for s, x in errors.items())
+        name = f"lambda {s:g}: relative error"
+        errors[name] = apart(scores, np.concatenate([F, new]) @ w)
+    shown = ", ".join(map("{:.2g} at lambda = {:g}".format, errors.values(), SCORED))
     # Repaired it is off by the root of the factor's cut-off 1e-14.
     tol = 1e-3 if as_printed else 1e-7
-    return judged(highest(errors.values()) <= tol, f"relative error {shown}", details)
+    return judged(highest(errors.values()) <= tol, f"relative error {shown}", errors)
 
 
 # What SAUC-SVM does: Prop. 2 and (21)-(25).
 
 
 def all_active(data: Dataset, w: np.ndarray) -> bool:
-    """Whether no pair has a margin above one."""
     return bool((differences(data) @ w).max() <= 1 + 1e-9)
 
 
@@ -402,7 +380,7 @@ def sauc_eq_24_chebyshev(c: Context) -> Outcome:
             share, bound = eq_24(differences(data), w)
             margins.append(share - bound)
     # One feature: differences 1 in a quarter of the pairs, else 0. Then t^2 = 1/3.
-    share, bound = eq_24(np.array([[1.0], [0.0], [0.0], [0.0]]), np.ones(1))
+    share, bound = eq_24(np.eye(4)[:, :1], np.ones(1))
     least, tight = lowest(margins), abs(share - bound)
     shown = f"smallest AUC - bound {least:.3f} on data, {tight:.0e} where it is attained"
     return judged(least >= -EXACT and tight <= EXACT, shown)
@@ -417,41 +395,30 @@ TABLE_2 = {  # number of pairs by k, on 40 rows of one class and 80 of the other
 }
 
 
-@lru_cache(maxsize=64)
-def toy_train(seed: int) -> Dataset:
-    """Return the training rows of a draw of the toy problem."""
-    return xor_train_test(seed)[0]
-
-
-def counts(seeds: list[int], k: int, rule: str, anchor_filter: str = "none") -> np.ndarray:
-    """Return the number of pairs in each draw of the toy problem."""
-    drawn = map(toy_train, seeds)
-    return np.array(
-        [nearest_pairs(d.X, d.is_positive, k, rule, anchor_filter).i.size for d in drawn]
-    )
+def counted(c: Context, draw: int, *rule: str) -> Iterator[int]:
+    """Yield the number of pairs of one draw of the toy problem, for each k of the table."""
+    data = xor_train_test(c.draw_seed(f"draw {draw}"))[0]
+    return (nearest_pairs(data.X, data.is_positive, k, *rule).i.size for k in TABLE_2)
 
 
 def sauc_pair_counts_by_the_printed_rule(c: Context) -> Outcome:
-    seeds = [c.draw_seed(f"draw {t}") for t in range(20 if c.quick else 500)]
-    found = {k: counts(seeds, k, "union") for k in TABLE_2}
-    spans = [f"k = {k}: {found[k].min()} to {found[k].max()}" for k in (5, 30)]
-    good = all(found[k].min() <= count for k, count in TABLE_2.items())
-    return judged(good, "; ".join(spans))
+    draws = [[*counted(c, t, "union", "none")] for t in range(20 if c.quick else 500)]
+    low, high = np.min(draws, axis=0), np.max(draws, axis=0)
+    spans = [f"k = {k}: {low[at]} to {high[at]}" for at, k in enumerate(TABLE_2) if k in (5, 30)]
+    return judged(bool((low <= [*TABLE_2.values()]).all()), "; ".join(spans))
 
 
 def sauc_pair_counts_with_anchors_of_one_class(c: Context) -> Outcome:
-    seeds = [c.draw_seed(f"draw {t}") for t in range(1000 if c.quick else 10_000)]
-    found = {k: counts(seeds[:20], k, "anchor", "E") for k in TABLE_2}
-    divisible = all(count % k == 0 and (found[k] % k == 0).all() for k, count in TABLE_2.items())
+    many, ks, printed = 1000 if c.quick else 10_000, [*TABLE_2], [*TABLE_2.values()]
+    few = np.array([[*counted(c, t, "anchor", "E")] for t in range(20)])
+    divisible = not (np.vstack([few, printed]) % ks).any()
 
-    def alike(seed: int) -> bool:
-        # The first k is met by few draws.
-        return all(counts([seed], k, "anchor", "E")[0] == count for k, count in TABLE_2.items())
+    def alike(draw: int) -> bool:  # the first k is met by few draws
+        return all(map(int.__eq__, counted(c, draw, "anchor", "E"), printed))
 
-    at = next((at for at, seed in enumerate(seeds, 1) if alike(seed)), None)
-    where = "no draw" if at is None else f"draw {at}"
-    shown = f"all six counts in {where} of {len(seeds)} at most; "
-    shown += f"k = 5: {found[5].min()} to {found[5].max()}"
+    at = next((draw + 1 for draw in range(many) if alike(draw)), None)
+    shown = f"all six counts in {'no draw' if at is None else f'draw {at}'} of {many} at most; "
+    shown += f"k = 5: {few[:, ks.index(5)].min()} to {few[:, ks.index(5)].max()}"
     return judged(divisible and at is not None, shown)
 
 
@@ -494,15 +461,14 @@ def sauc_eq_4_has_no_breakdown_point(c: Context) -> Outcome:
         return threshold, float(((scores > threshold) == positive).mean())
 
     far = (-10.0, -1000.0)
-    broken = highest(cut(threshold_midpoint, outlier)[1] for outlier in far)
+    broken = highest(cut(midpoint, outlier)[1] for outlier in far)
     kept = lowest(cut(threshold_equal_error, outlier)[1] for outlier in far)
-    right = cut(threshold_midpoint, clean[0]) == (halfway, 1.0)
+    right = cut(midpoint, clean[0]) == (halfway, 1.0)
     shown = f"accuracy 1 without and {broken:.2f} with one outlier of 100 rows; "
     return judged(right and broken < 0.5 and kept >= 0.98, f"{shown}equal error {kept:.2f}")
 
 
 def worse_rate(cuts: Cuts) -> np.ndarray:
-    """Return the smaller of the two rates of each cut: (m,)."""
     return np.minimum(cuts.sensitivity, cuts.specificity)
 
 
@@ -549,12 +515,12 @@ def sauc_table_3_against_auc_svm(c: Context) -> Outcome:
 
 
 def sauc_slacks_bound_the_misranked_pairs(c: Context) -> Outcome:
-    data, rng, least = wdbc_sample(c, 20, 25), c.rng("w"), np.inf
+    data, rng, left = wdbc_sample(c, 20, 25), c.rng("w"), []
     pairs, D = AllPairs().on(data.is_positive), differences(data)
     for _ in range(200):
         w = rng.standard_normal(data.X.shape[1]) * 10.0 ** rng.integers(-2, 3)
-        slack = pairs.sums(data.X @ w, HINGE).value
-        least = lowest(least, slack - float((D @ w < 0).mean()))
+        left.append(pairs.sums(data.X @ w, HINGE).value - float((D @ w < 0).mean()))
+    least = lowest(left)
     return judged(least >= -EXACT, f"mean slack less share of misranked pairs at least {least:.3g}")
 
 
