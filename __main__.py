@@ -13,9 +13,9 @@ def program() -> None:
     """
     answer_early()
     try:
-        from .validation.cli import run_arguments  # not before interrupts are answered
+        from .validation.cli import aucert, run  # not before interrupts are answered
 
-        run_arguments()
+        run(aucert)
     except KeyboardInterrupt:  # a second one, while the first was being answered
         interrupted_early()
     finally:

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from .bounds.sht import sht_theorem1
     from .budget.terms import budget_picture, error_budget
     from .checking.check_solver import check_solver
-    from .checking.gap_curves import gap_curves
     from .report.pictures import (
         bound_against_error,
         budget_bars,
         decision_surface,
+        gap_curves,
         margin_distribution,
         roc_with_thresholds,
     )
@@ -37,18 +37,17 @@ __all__ = [
 
 # The command line imports this package first, so nothing heavy may come with it.
 _LAZY = {
-    "bound_against_error": ".report.pictures",
-    "budget_bars": ".report.pictures",
-    "budget_picture": ".budget.terms",
-    "check_solver": ".checking.check_solver",
-    "decision_surface": ".report.pictures",
-    "error_budget": ".budget.terms",
-    "gap_curves": ".checking.gap_curves",
-    "margin_distribution": ".report.pictures",
-    "roc_with_thresholds": ".report.pictures",
-    "sht_theorem1": ".bounds.sht",
-    "theorem4": ".bounds.printed",
-    "theorem4_prime": ".bounds.prime",
+    name: module
+    for module, names in {
+        ".bounds.prime": "theorem4_prime",
+        ".bounds.printed": "theorem4",
+        ".bounds.sht": "sht_theorem1",
+        ".budget.terms": "budget_picture error_budget",
+        ".checking.check_solver": "check_solver",
+        ".report.pictures": "bound_against_error budget_bars decision_surface gap_curves "
+        "margin_distribution roc_with_thresholds",
+    }.items()
+    for name in names.split()
 }
 
 

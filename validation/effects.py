@@ -48,10 +48,8 @@ PROGRAMS = " (programs)"  # follows what a budget has from the authors' programs
 
 @dataclass(frozen=True)
 class Effect:
-    """An estimate with its standard error, Student's degrees of freedom, and what was printed.
-
-    An infinite error says that there is none. A difference within `margin` of zero is called none.
-    """
+    """An estimate with its standard error, Student's degrees of freedom, and what was printed. An
+    infinite error says that there is none. A difference within `margin` of zero is called none."""
 
     name: str
     estimate: float
@@ -87,10 +85,8 @@ class Effect:
 
 
 def minus(name: str, a: Effect, b: Effect, ratio: bool = False) -> Effect:
-    """Return a - b, or log10(a / b), as if independent: common splits make that cautious.
-
-    The degrees of freedom are Welch's; the error of a logarithm is by the delta method.
-    """
+    """Return a - b, or log10(a / b), as if independent: common splits make that cautious. The
+    degrees of freedom are Welch's; the error of a logarithm is by the delta method."""
 
     def value(x: float, y: float) -> float:
         return math.log10(x / y) if ratio else x - y
@@ -101,10 +97,17 @@ def minus(name: str, a: Effect, b: Effect, ratio: bool = False) -> Effect:
     whole = Effect(name, value(a.estimate, b.estimate), math.inf, 0, printed=printed)
     if min(a.df, b.df) < 1 or max(a.se, b.se) == math.inf:
         return whole
-    squares = [(x.se / (x.estimate * math.log(10) if ratio else 1.0)) ** 2 for x in (a, b)]
-    spread = sum(square**2 / x.df for square, x in zip(squares, (a, b), strict=True))
-    df = sum(squares) ** 2 / spread if spread > 0 else min(a.df, b.df)
-    return replace(whole, se=math.sqrt(sum(squares)), df=df)
+    errors = [x.se / (x.estimate * math.log(10) if ratio else 1.0) for x in (a, b)]
+    se, df = _pooled(errors, [a.df, b.df])
+    return replace(whole, se=se, df=df)
+
+
+def _pooled(errors: Sequence[float], dfs: Sequence[float]) -> tuple[float, float]:
+    """Return the error of a sum of independent terms, and its degrees of freedom, as Welch does."""
+    squares = [error**2 for error in errors]
+    spread = sum(square**2 / df for square, df in zip(squares, dfs, strict=True))
+    df = sum(squares) ** 2 / spread if spread else min(dfs)
+    return math.sqrt(sum(squares)), df
 
 
 def over(effects: Sequence[Effect], name: str) -> Effect:
@@ -125,20 +128,14 @@ def over(effects: Sequence[Effect], name: str) -> Effect:
 
 def mean(name: str, groups: Sequence[Sequence[Effect]]) -> Effect:
     """Return the mean of all effects: groups share no rows, those of one group may share all.
-
-    Errors of a group are added up as if fully correlated, which no correlation exceeds.
-    """
+    Errors of a group are added up as if fully correlated, which no correlation exceeds."""
     every = list(itertools.chain(*groups))
     errors = [sum(effect.se for effect in group) / len(every) for group in groups]
     dfs = [min(effect.df for effect in group) for group in groups]
-    total = sum(error**2 for error in errors)
-    if not math.isfinite(total) or min(dfs) < 1:
+    if not math.isfinite(sum(errors)) or min(dfs) < 1:
         se, df = math.inf, 0.0
-    elif len(groups) == 1:
-        se, df = errors[0], dfs[0]
     else:
-        spread = sum(error**4 / each for error, each in zip(errors, dfs, strict=True))
-        se, df = math.sqrt(total), total**2 / spread if spread else min(dfs)
+        se, df = (errors[0], dfs[0]) if len(groups) == 1 else _pooled(errors, dfs)
     estimate = sum(effect.estimate for effect in every) / len(every)
     printed = _mean([effect.printed for effect in every])
     return replace(every[0], name=name, estimate=estimate, se=se, df=df, printed=printed)

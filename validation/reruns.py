@@ -21,50 +21,29 @@ from .. import __version__
 from ..exact.errors import InputError
 from .claims.claim import PAPERS, Context, Outcome, Verdict
 from .claims.recorded import enter
-from .data.real_data import real_data_folder
+from .data.datasets import real_data_folder
 from .store import EVIDENCE, EvidenceFolder, evidence_path, part_key, plain
 from .tables.run import planned, tables
 from .tables.table import Experiment, Job, Part, Run
 
-SECONDS = 3.0  # Parts that took more processor time are not run again; but see `LONGEST`.
-
+SECONDS = 3.0  # processor time of a part above which it is not run again; but see `LONGEST`
 # In the full profile an experiment all of whose parts took more than `SECONDS` has its shortest one
-# run again, unless that took more than this. Of four experiments it is so, about a minute together;
-# a fifth, of two minutes a part and more, is never run again.
+# run again, unless that took more than this: four experiments, about a minute together.
 LONGEST = 60.0
-
-DRAWN = 2  # Parts of an experiment that are run again in the quick profile; ten times in the full.
-
-CLOCK = ("seconds", "s, ")  # Beginnings and ends of the names of times, which are not compared.
-
-# Beginning of the name of a solver's steps, and the factor up to which those of another version are
-# not called a difference.
-STEPS, MANY_STEPS = "steps ", 2.0
-
+DRAWN = 2  # parts of an experiment that are run again in the quick profile; ten times in the full
+CLOCK = ("seconds", "s, ")  # beginnings and ends of the names of times, which are not compared
+STEPS = "steps "  # beginning of the name of a solver's steps
+MANY_STEPS = 2.0  # factor up to which the steps of another version are not called a difference
 # The constants that cross-validation chooses, for the method that follows in the name or for all.
 # Where two of them tie to within a few pairs, the last digits of certified answers decide.
 CHOSEN = ("sigma", "structure", "cost", "lam")
-
-# How much an AUC may differ, of itself or of one, where the constants were chosen otherwise: some
-# sets have 75 rows, of which half are judged.
-TIED_AUC = 0.05
-
-OF_DATA = ("n_train", "n_test", "rows")  # No choice of constants changes these, or checksums.
-
-OTHERWISE = 0.25  # Share of the parts up to which other choices are ties, one in any case.
-
-TOO_LONG, ABSENT, CHANGED = (
-    "their parts take longer",
-    "their data are not here",
-    "their data are not those of the evidence",
-)
-
+TIED_AUC = 0.05  # how much an AUC may differ then: some sets have 75 rows, of which half are judged
+OF_DATA = ("n_train", "n_test", "rows")  # no choice of constants changes these, or checksums
+OTHERWISE = 0.25  # share of the parts up to which other choices are ties, one in any case
 TOLERANCE = (
     "the relative difference that each experiment allows; steps to a factor of two; "
     f"AUC to {TIED_AUC:g} where cross-validation chose otherwise; seconds are not compared"
 )
-
-NOT_ALL = "these data are not here, or not those of the evidence"
 
 
 class Rerun(NamedTuple):
@@ -93,11 +72,6 @@ class Recorded:
         shortest = sorted(self.parts, key=lambda part: part.seconds)[:1]
         return [] if quick else [part for part in shortest if part.seconds <= LONGEST]
 
-    @property
-    def why_none(self) -> str:
-        """Why none of the parts is run again, where that is so."""
-        return TOO_LONG if self.parts else CHANGED if self.changed else ABSENT
-
 
 def recorded_parts(paper: str, run: Run, folder: Path = EVIDENCE) -> dict[str, Recorded]:
     """Return experiment to what its evidence holds."""
@@ -125,11 +99,8 @@ def recorded_parts(paper: str, run: Run, folder: Path = EVIDENCE) -> dict[str, R
 def differences(
     recorded: Any, found: Any, tolerance: float = 1e-6, where: str = ""
 ) -> Iterator[str]:
-    """Yield the places where two results differ; times are not compared.
-
-    See `MANY_STEPS` for the steps of a solver, and `TIED_AUC` for a method whose constants were
-    chosen otherwise.
-    """
+    """Yield the places where two results differ; times are not compared. See `MANY_STEPS` for the
+    steps of a solver, and `TIED_AUC` for a method whose constants were chosen otherwise."""
     if isinstance(recorded, Mapping) and isinstance(found, Mapping):
         other = chosen_otherwise(recorded, found)
         for name in dict.fromkeys([*recorded, *found]):
@@ -175,13 +146,14 @@ def check(
     context = Context(name_of(paper), seed, profile)
     rng, wrong, ran, tied = context.rng("parts"), [], [], 0
     evidence = recorded_parts(paper, run, folder)
-    none: dict[str, list[str]] = {}
-    some: list[str] = []
+    none, some = dict[str, list[str]](), list[str]()
     for name, recorded in evidence.items():
         again = recorded.drawn(rng, context.quick)
         if not again:
-            none.setdefault(recorded.why_none, []).append(name)
-        if (recorded.parts or recorded.changed) and (recorded.absent or recorded.changed):
+            why = "are not those of the evidence" if recorded.changed else "are not here"
+            why = "their parts take longer" if recorded.parts else f"their data {why}"
+            none.setdefault(why, []).append(name)
+        if recorded.changed or (recorded.parts and recorded.absent):
             some.append(name)
         for experiment, part, result, _ in again:
             job = Job(experiment.name, part, run, experiment.spent(run.profile))
@@ -197,7 +169,8 @@ def check(
         lacking = sorted(
             {f for name in some for f in evidence[name].absent | evidence[name].changed}
         )
-        left_out += f"; of {', '.join(some)} no part that needs {', '.join(lacking)}: {NOT_ALL}"
+        left_out += f"; of {', '.join(some)} no part that needs {', '.join(lacking)}: these data "
+        left_out += "are not here, or not those of the evidence"
     if not ran:
         return _nothing_run(evidence.values(), left_out)
     if tied > max(1, OTHERWISE * len(ran)):

@@ -15,11 +15,13 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
+import signal
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -30,9 +32,7 @@ if TYPE_CHECKING:
     from .tables.table import Experiment, Part, Run
 
 SCHEMA_VERSION = 2
-
 EVIDENCE = Path(__file__).resolve().parent / "evidence"  # What the project keeps.
-
 NO_FOLDER = "no folder of real data: give --data-dir, or set AUCERT_DATA"
 
 # Entries of a part's key that all parts of a file of evidence share, and those that differ.
@@ -40,6 +40,7 @@ _COMMON = ("schema_version", "experiment", "protocol", "budget", "seed", "profil
 _SINGLE = ("part", "parameters", "data_sha256")
 
 Document = dict[str, Any]
+Result = TypeVar("Result")
 
 
 def sha256_of(content: Any) -> str:
@@ -218,10 +219,8 @@ class EvidenceFolder:
     _new: set[str] = field(default_factory=set)
 
     def find(self, experiment: Experiment, part: Part) -> Document | None:
-        """Return the document of a part, or None if there is none of this protocol.
-
-        Of a part whose data are not here, the checksums of the data cannot be compared.
-        """
+        """Return the document of a part, or None if there is none of this protocol. Of a part whose
+        data are not here, the checksums of the data cannot be compared."""
         document = self._documents(experiment.name).get(part.key)
         if document is None:
             return None
@@ -267,3 +266,48 @@ class EvidenceFolder:
     def _path(self, name: str) -> Path:
         assert self.folder is not None
         return evidence_path(self.folder, name, self.run.profile, self.run.seed)
+
+
+# One loop over pieces of work: in this process, or in several, which hear of no interrupt. Every
+# piece draws its random numbers from its own name and runs with one thread, so neither the order
+# nor the number of processes changes a number, only the seconds.
+
+
+def finished(
+    work: Callable[..., Result], pieces: Iterable[tuple[Any, ...]], jobs: int
+) -> Generator[Result, None, None]:
+    """Yield what `work` makes of each piece, as it is done."""
+    pieces = list(pieces)
+    if jobs == 1 or len(pieces) < 2:
+        yield from (work(*piece) for piece in pieces)
+        return
+    import joblib  # not where nothing is run
+
+    # By itself joblib hands out quick pieces in ever larger batches, and then as many long ones to
+    # a single process.
+    parallel = joblib.Parallel(
+        n_jobs=jobs, backend="loky", return_as="generator_unordered", batch_size=1
+    )
+    with _unheard_by_workers():
+        results: Any = parallel(joblib.delayed(work)(*piece) for piece in pieces)
+    yield from results
+
+
+@contextmanager
+def _unheard_by_workers() -> Iterator[None]:
+    """Let the processes that are started within hear of no interrupt: who started them ends them.
+    They would each say so at length, some before they have begun."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend.resource_tracker import ensure_running
+
+    resource_tracker.ensure_running()  # these let interrupts in again once they have started
+    ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

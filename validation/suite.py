@@ -16,12 +16,11 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from threadpoolctl import threadpool_limits
 
 from .. import __version__
@@ -40,17 +39,14 @@ from .claims.claim import (
     Verdict,
     vocabulary,
 )
-from .commands.interrupts import finish, stopped_at_once
-from .data.real_data import real_data_folder
+from .commands.endings import finish, stopped_at_once
+from .data.datasets import real_data_folder
 from .extremes import NaNError, has_nan
-from .files.written import check_name, made_folder
-from .report.document import Report, environment
-from .report.row import Row
-from .run import finished
-from .store import Log, file_sha256, sha256_of
+from .files.written import check_name, made_folder, plain_json
+from .report.document import Report, Row, environment
+from .store import Log, file_sha256, finished, sha256_of
 
 SCHEMA_VERSION = 3
-
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ("exact", "approx", "validation")
 # Names of folders and ends of files that Python and Numba make: byte code and caches.
@@ -137,31 +133,26 @@ def run(
 
 def _write(report: Report, folder: Path, log: Log | None, entries: list[Claim]) -> Path:
     """Write the report, with the other claims of an earlier one; return the folder of it."""
-    before, rows = _reported(folder), {row.name: row for row in report.rows}
-    if before <= set(rows) or len(rows) == len(entries) or log is None:
-        report.write(folder)
-        return folder
-    for entry in entries:
-        if entry.name not in rows:
-            earlier = _earlier(log.find(_key(entry, report.seed, report.profile)))
-            rows |= {} if earlier is None else {entry.name: earlier}
-    if not before <= set(rows):  # of other code, data, seed or profile: it stays as it is
-        report.write(folder / "only")
-        return folder / "only"
-    merged = tuple(rows[entry.name] for entry in entries if entry.name in rows)
-    replace(report, rows=merged).write(folder)
-    return folder
-
-
-def _reported(folder: Path) -> set[str]:
-    """Return the names of the claims in the report of a folder."""
+    rows = {row.name: row for row in report.rows}
     try:
         document = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
-        return {row["name"] for row in document["claims"]}
+        before = {row["name"] for row in document["claims"]}
     except FileNotFoundError:
-        return set()
+        before = set[str]()
     except (OSError, ValueError, KeyError, TypeError):  # a file that is not a report stays as it is
-        return {"claims.json"}
+        before = {"claims.json"}
+    if not before <= set(rows) and len(rows) < len(entries) and log is not None:
+        for entry in entries:
+            earlier = _earlier(log.find(_key(entry, report.seed, report.profile)))
+            if entry.name not in rows and earlier is not None:
+                rows[entry.name] = earlier
+        if before <= set(rows):
+            merged = tuple(rows[entry.name] for entry in entries if entry.name in rows)
+            report = replace(report, rows=merged)
+        else:  # of other code, data, seed or profile: it stays as it is
+            folder = folder / "only"
+    report.write(folder)
+    return folder
 
 
 def run_claim(entry: Claim, seed: int, profile: str) -> Row:
@@ -169,21 +160,20 @@ def run_claim(entry: Claim, seed: int, profile: str) -> Row:
     start, expected = time.perf_counter(), str(entry.expected_verdict)
 
     def row(verdict: str, expected: str, outcome: Outcome) -> Row:
-        found = Row(
-            **{name: getattr(entry, name) for name in OF_CLAIM},
-            **{name: getattr(outcome, name) for name in OF_OUTCOME},
-            printed=outcome.printed or entry.printed,
-            verdict=str(verdict),
-            expected_verdict=str(expected),
-            seconds=time.perf_counter() - start,
-            seed=seed,
-            profile=profile,
-            version=__version__,
-            data=outcome.used,
-            turned_by=outcome.turned_by or entry.turned_by,
-        )
+        taken = {
+            field.name: getattr(source, field.name)
+            for source in (entry, outcome)
+            for field in fields(Row)
+            if hasattr(source, field.name)
+        }
+        taken |= {"verdict": str(verdict), "expected_verdict": str(expected)}
+        taken |= {"seed": seed, "profile": profile, "version": __version__}
+        taken |= {"seconds": time.perf_counter() - start, "data": [*map(asdict, outcome.used)]}
+        for name in ("printed", "turned_by"):
+            taken[name] = getattr(outcome, name) or getattr(entry, name)
+        taken["figures"] = [*map(asdict, outcome.figures)]
         # Through JSON and back: a fresh row and one read from its file are then the same.
-        text = json.dumps(asdict(found), allow_nan=False, default=_plain)
+        text = json.dumps(taken, allow_nan=False, default=plain_json)
         return Row.from_document(json.loads(text))
 
     if (missing := entry.missing) is not None:
@@ -246,20 +236,6 @@ def _refuse_nan(outcome: Outcome) -> None:
     for where, value in {"measured": outcome.measured, **outcome.details}.items():
         if has_nan(value) or (isinstance(value, str) and re.search(r"\bnan\b", value)):
             raise NaNError(f"{where} is NaN: nothing can be judged by it")
-
-
-# What a row takes over as it stands.
-OF_CLAIM = (
-    *("name", "paper", "place", "kind", "statement", "formula", "quote", "readings", "regime"),
-    *("tuning", "arithmetic", "severity", "corrected"),
-)
-OF_OUTCOME = ("measured", "tolerance", "details", "figures", "effects", "protocol")
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
 @cache

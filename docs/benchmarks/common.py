@@ -133,7 +133,7 @@ def proved(found: Any) -> float:
 
 def plane(n: int, seed: int = 0) -> Labelled:
     """Return two features of the linear model, 20 % positive. [ScalingUp, Section 4.1]"""
-    from aucert.validation.data.generators import linear
+    from aucert.validation.data.datasets import linear
 
     data = linear(n, seed)
     return data.X, data.is_positive

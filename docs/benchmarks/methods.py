@@ -29,8 +29,7 @@ from sklearn.preprocessing import scale
 import common as c
 import peers
 from aucert import approx, exact
-from aucert.validation.data.datasets import load
-from aucert.validation.data.real_data import TASKS, Task, load_npz, load_real, real_data_folder
+from aucert.validation.data.datasets import TASKS, Task, load, load_npz, load_real, real_data_folder
 
 MOST_ROWS = 100_000
 SPARSE_K = 8  # nonzeros of the sparse methods that have no default

@@ -37,7 +37,7 @@ import pair_problems
 import scale
 from aucert import exact
 from aucert.approx import draw_pairs
-from aucert.validation.data.real_data import real_data_folder
+from aucert.validation.data.datasets import real_data_folder
 
 TOLERANCES = {"1e-3": 1e-3, "1e-6": 1e-6, "1e-9": 1e-9}
 OURS = "aucert, proved"

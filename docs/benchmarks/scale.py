@@ -22,7 +22,7 @@ import numpy as np
 import common as c
 from aucert.exact import solve
 from aucert.exact.spaces.kernels import Gaussian
-from aucert.validation.data.real_data import load_real, real_data_folder
+from aucert.validation.data.datasets import load_real, real_data_folder
 
 GAMMA = 0.1
 LONGEST = 120.0  # seconds that a solve may take

@@ -26,8 +26,8 @@ import matplotlib.pyplot as plt
 
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.validation import theorem4_prime
-from aucert.validation.bounds.clusters import ClusterInstance, most_often
 from aucert.validation.bounds.experiment import POSTERIOR, PRINTED, PRIOR, prepare
+from aucert.validation.bounds.printed import ClusterInstance, most_often
 from aucert.validation.data.datasets import load
 
 data = load("radial:120", seed=0)

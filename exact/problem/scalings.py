@@ -15,7 +15,7 @@ survival time inside. `HingeLossSurvivalSVM` is meant with `pairs="all"` and the
 where w is -(coef_ @ X)[0].
 
 A linear booster of XGBoost has no constant of its own kind here, since its penalty counts rows:
-see `validation.files.models`.
+see `validation.files.vectors`.
 """
 
 from __future__ import annotations

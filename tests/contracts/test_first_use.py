@@ -25,7 +25,7 @@ from aucert.exact.errors import InputError
 from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.exact.solvers.qp import QP
 from aucert.validation import theorem4
-from aucert.validation.commands import solve_path
+from aucert.validation.commands import problems
 from aucert.validation.commands.endings import counted_progress
 from command import Command
 from on_disk import write
@@ -110,8 +110,8 @@ def test_progress_says_what_is_done_and_no_bar_stands_full(
     found = shown("solve few.npz --lam 0.1")
     assert "first step over 40 rows" in found and "sample" not in found
     assert "cross-validation in 2 folds" in shown("path few.npz --n-lams 2 --cv 2")
-    monkeypatch.setattr(solve_path, "FEWEST", 40)
-    monkeypatch.setattr(solve_path, "ROWS_PER_COORDINATE", 1)
+    monkeypatch.setattr(problems, "FEWEST", 40)
+    monkeypatch.setattr(problems, "ROWS_PER_COORDINATE", 1)
     assert "a sample of the 40 rows" in shown("solve few.npz --lam 0.1")
     terminal.seek(terminal.truncate(0))
     with counted_progress("parts", "writing") as show:

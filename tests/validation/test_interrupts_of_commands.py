@@ -63,8 +63,8 @@ program()
 """
 
 LOADED_LATE = (
-    *("aucert.validation.cli", "click", "aucert.validation.commands.interrupts", "numpy"),
-    "aucert.validation.commands.solve_path",
+    *("aucert.validation.cli", "click", "aucert.validation.commands.endings", "numpy"),
+    "aucert.validation.commands.problems",
 )
 
 APPEARING = {

@@ -14,21 +14,101 @@ import numpy as np
 
 from ...approx import draw_pairs
 from ...approx.landmarks import uniform
-from ...exact import InputError, Problem, Rows, Solution, linear_problem
+from ...exact import (
+    HINGE,
+    AllPairs,
+    Gram,
+    InputError,
+    PairList,
+    Problem,
+    Ridge,
+    Rows,
+    Solution,
+    Status,
+    linear_problem,
+    pair_problem,
+)
+from ...exact.api.solve import choose_solver
 from ...exact.certificate.certificate import careful_primal
-from ...exact.formulation.formulation import formulate
+from ...exact.certificate.solution import Solver
+from ...exact.formulation.formulation import Formulation, formulate
 from ...exact.formulation.request import Request
+from ...exact.losses.loss import Loss
 from ...exact.problem.problem import split_labels
+from ...exact.solvers.cutting_plane import CuttingPlane
 from ...exact.spaces.kernels import Kernel
+from ...exact.spaces.rows import Space
 from ...exact.tools.checks import check_count
 from ...exact.tools.rounding import above
-from ..extremes import highest
+from ..data.datasets import Dataset
+from ..extremes import highest, lowest
 from ..plots import Figure, Series
-from .exact_answers import certified, check_gap, mean_loss
 from .kernel import Approximation
 from .prime import Projected, theorem4_prime
 from .printed import DELTA, Bound, Norms, theorem4
 from .printed import REPAIRED as FIVE_HALVES
+
+# The exact answer that bounds and claims are judged by, with its certificate
+
+
+def hinge_problem(
+    data: Dataset, lam: float, pairs: AllPairs | PairList | None = None, space: Space | None = None
+) -> Problem:
+    """Return [ScalingUp, eq. (3)] on a data set: linear unless another space is given."""
+    space = Rows(data.X) if space is None else space
+    return pair_problem(space, data.is_positive, pairs or AllPairs(), HINGE, Ridge(lam))
+
+
+def kernel_problem(truth: Gram, positive: np.ndarray, lam: float, loss: Loss) -> Formulation:
+    """Return the problem over a kernel's whole space, judged by the formula at the rows. The values
+    as stored serve the solver."""
+    task = formulate(truth.K, positive, Request.of(lam, loss, kernel="precomputed"))
+    return replace(task, meant=task.meant.over(truth))
+
+
+def mean_loss(problem: Problem, w: np.ndarray) -> float:
+    """Return the mean loss over the pairs of a problem, without the penalty."""
+    return problem.sums(problem.space.scores(w)).value
+
+
+def solved(solver: Solver, problem: Problem) -> Solution:
+    """Return the solution; solvers keep their best point on Ctrl-C, but a claim has to stop."""
+    solution = solver.solve(problem)
+    if solution.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return solution
+
+
+def optimum(problem: Problem, tol: float = 1e-9) -> Solution:
+    """Return the optimum by cutting planes; its certificate says how near it is."""
+    solution = solved(CuttingPlane(tol=tol), problem)
+    if not solution.certificate.reaches(highest(tol, 1e-6)):
+        raise RuntimeError(f"not solved: {solution.status.advice}")
+    return solution
+
+
+def overlap(first: Solution, second: Solution) -> bool:
+    """Whether the two certified intervals [dual, primal] have a common point."""
+    a, b = first.certificate, second.certificate
+    return highest(a.dual, b.dual) <= lowest(a.primal, b.primal)
+
+
+def certified(problem: Problem, tol: float) -> Solution:
+    """Return the optimum up to a certified gap of `tol`, or raise `RuntimeError`."""
+    solution = solved(choose_solver(problem, "auto", tol, None), problem)
+    check_gap(solution, tol)
+    return solution
+
+
+def check_gap(solution: Solution, tol: float) -> None:
+    """Raise `RuntimeError` if a certified gap above `tol` is left."""
+    certificate = solution.certificate
+    if certificate.gap > tol:
+        raise RuntimeError(f"a gap of {certificate.gap:.1g} is left: {solution.status.advice}")
+
+
+# The experiment
+
 
 POSTERIOR, PRIOR, NYSTROM = "4' (II)", "4' (II) a priori", "4' (A)"
 EXCESS, EXCESS_PRIOR = "4' (I)", "4' (I) a priori"
@@ -83,10 +163,8 @@ class Experiment:
     def draw(
         self, B: int, seed: int | np.random.Generator, delta: float = DELTA, realised: bool = False
     ) -> Draw:
-        """Return the errors and bounds of one draw. [ScalingUp, eq. (12), eq. (14), eq. (15)]
-
-        f~_B minimises (12), which is (14); f^_B minimises (15), with the kernel itself.
-        """
+        """Return the errors and bounds of one draw. [ScalingUp, eq. (12), eq. (14), eq. (15)] f~_B
+        minimises (12), which is (14); f^_B minimises (15), with the kernel itself."""
         pairs = draw_pairs(self.full.pairs.positive, B, seed, merge=True)
         drawn = self.projected.with_pairs(pairs)
         found = certified(drawn, self.tol)
@@ -143,8 +221,7 @@ def prepare(
     f_P = certified(projected, tol)
     if solved is not None:
         return replace(solved, approximation=approximation, projected=projected, f_P=f_P)
-    task = formulate(approximation.truth.K, mask, Request.of(lam, kernel="precomputed"))
-    task = replace(task, meant=task.meant.over(approximation.truth))  # judged by the formula
+    task = kernel_problem(approximation.truth, mask, lam, HINGE)
     rows = task.work.space.held
     assert rows is not None
     f = task.judge(certified(task.work, tol), tol)

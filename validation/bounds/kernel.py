@@ -31,9 +31,7 @@ from ...exact.tools.rounding import UNIT, above, gamma
 from ..extremes import highest, lowest
 
 BLOCK_BYTES = 64 * 2**20  # Memory that a block of distances may take.
-
 SAMPLE = 1000  # Rows whose smallest eigenvalue stands for the whole, where the matrix is not held.
-
 FEASIBLE = 1e-6  # Mass by which marginals may fail to be those of an alpha; the bounds pay for it.
 
 
@@ -238,7 +236,6 @@ def check_approximation(approximation: object, lam: object) -> None:
 # Norms and distances rounded up: in exact arithmetic they are at most what is returned.
 
 SPAN = 32  # Directions of a large matrix that are looked at one by one.
-
 PASSES = 3  # How often the whole of a large matrix is made: the last pass measures.
 
 # Makes the rows of a matrix, a slice of them at a time.

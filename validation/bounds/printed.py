@@ -1,7 +1,8 @@
-"""Error bounds on anybody's data: what a bound is here, and [ScalingUp, Theorem 4] as printed.
+"""Error bounds on anybody's data: what a bound is here, and [ScalingUp, Theorem 4] as printed: its
+right side, the steps of its proof, and an instance on which it is false.
 
-`prime.py` has the corrected theorem, `steps.py` the steps of the printed proof,
-`sht.py` the convergence theorem of sparse AUC. How to call them: `docs/bounds.md`.
+`prime.py` has the corrected theorem, `sht.py` the theory of sparse AUC. How to call them:
+`docs/bounds.md`.
 """
 
 from __future__ import annotations
@@ -12,17 +13,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy import stats
 
+from ...exact import Problem
 from ...exact.errors import InputError
 from ...exact.pairs.all_pairs import PairList
 from ...exact.tools.checks import check_choice, check_count, check_number
-from ..extremes import above, highest
+from ..extremes import above, highest, lowest
 from .kernel import Approximation, check_approximation
 
 DELTA = 0.05
 # The exponent of n in the last term: in print, and as (21) put into (18) gives it.
 PRINTED, REPAIRED = 1.5, 2.5
 IN_FLOATS = "evaluated in floating point, without a bound of its rounding"
-
 RARELY = 1e-3  # Chance that N_max exceeds what stands for it where no pairs are given.
 
 
@@ -251,8 +252,305 @@ def _count_of(B: int | None, pairs: PairList | None) -> int:
     return int(pairs.i.size)
 
 
-def often(n_pos: int, n_neg: int, B: int, level: float = RARELY) -> tuple[float, float]:
+def often(n_pos: float, n_neg: float, B: float, level: float = RARELY) -> tuple[float, float]:
     """Return a t and a bound of P(N_max > t), at most `level`, by a union over the rows."""
     sizes = (n_pos, n_neg)
     t = highest(float(stats.binom.isf(level / (2 * m), B, 1 / m)) for m in sizes)
     return t, float(sum(m * stats.binom.sf(t, B, 1 / m) for m in sizes))
+
+
+# The steps of the printed proof of [ScalingUp, Theorem 4], each as a left and a right side.
+#
+# For anybody's data and any (near) minimisers f^ of the full problem, f^_B of the drawn one and
+# f~_B of the drawn one with K~. Where a step is wrong as printed the right form stands next to it.
+# With inexact minimisers the sides are off by what their certified radius allows, and both are
+# evaluated in floating point, without a bound of its rounding: a verdict needs more room than that.
+
+
+@dataclass(frozen=True)
+class Step:
+    """left <= right is what is printed; `corrected` is a right side that does hold, if known."""
+
+    place: str
+    left: float
+    right: float
+    corrected: float | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the printed inequality holds."""
+        return self.left <= self.right
+
+
+def eq_17(full: Problem, drawn: Problem, w: np.ndarray, w_B: np.ndarray) -> Step:
+    """Return |U(f^) - U_B(f^_B)| <= max of |U_B(f) - U(f)| over f^ and f^_B. [ScalingUp, eq. (17)]
+
+    Wrong as printed: the two minimise loss plus penalty. `corrected` adds the difference of the
+    penalties, lam/2 | |f^_B|^2 - |f^|^2 |, that was left out.
+    """
+    left, right = _losses(full, drawn, w, w_B)
+    penalties = full.lam / 2 * abs(full.space.norm2(w_B) - full.space.norm2(w))
+    return Step("eq. (17)", left, right, right + penalties)
+
+
+def eq_17_objectives(full: Problem, drawn: Problem, w: np.ndarray, w_B: np.ndarray) -> Step:
+    """Return |p* - p*_B| <= the right side of eq. (17), its correct form. Arguments: `eq_17`."""
+    _, right = _losses(full, drawn, w, w_B)
+    return Step("eq. (17) for p*", abs(full.objective(w) - drawn.objective(w_B)), right, right)
+
+
+def hoeffding(
+    full: Problem,
+    drawn: Problem,
+    w: np.ndarray,
+    w_B: np.ndarray,
+    B: int,
+    K_max: float,
+    C_max: float,
+    delta: float = 0.05,
+) -> Step:
+    """Return max |U_B(f) - U(f)| <= (1 + 2 K_max sqrt(C_max)) sqrt(log(4/delta) / (2B)).
+
+    The second display after eq. (17), said to hold with probability 1 - delta; f^_B depends on the
+    draw, so that Hoeffding's inequality does not apply to it. [ScalingUp, Theorem 4]
+    """
+    check_number("delta", delta, 0.0, 1.0)
+    check_number("C_max", C_max, closed="low")
+    right = (1 + 2 * K_max * np.sqrt(C_max)) * np.sqrt(np.log(4 / delta) / (2 * B))
+    return Step("Hoeffding", _losses(full, drawn, w, w_B)[1], float(right))
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnPair:
+    """f^_B and f~_B as expansions in the rows, for eqs. (18) to (21). [ScalingUp, eq. (16)]"""
+
+    approximation: Approximation
+    drawn: Problem
+    B: int
+    theta_hat: np.ndarray
+    theta_tilde: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name in ("theta_hat", "theta_tilde"):
+            if getattr(self, name).shape != (self.approximation.n,):
+                raise InputError(f"{name} must have one number per row: {self.approximation.n}")
+
+    @property
+    def N_max(self) -> float:
+        """How often the row that is drawn most is drawn."""
+        pairs = self.drawn.pairs
+        return self.B * float(pairs.row_mass().max())
+
+    @property
+    def sum_of_norms(self) -> float:
+        """|theta~| + |theta^|, the factor of (20) and (21)."""
+        return float(np.linalg.norm(self.theta_tilde) + np.linalg.norm(self.theta_hat))
+
+    def exact(self, theta: np.ndarray) -> np.ndarray:
+        """Return K theta: (n,)."""
+        return self.approximation.truth.scores(theta)
+
+    def approximate(self, theta: np.ndarray) -> np.ndarray:
+        """Return K~ theta: (n,)."""
+        V = self.approximation.features
+        return V @ (V.T @ theta)
+
+    def loss(self, scores: np.ndarray) -> float:
+        """Return U_B at these scores."""
+        return self.drawn.sums(scores).value
+
+
+def least_norm(features: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Return the theta (n,) of least norm with V'theta = w, so that K~ theta = V w."""
+    return np.linalg.lstsq(features.T, w, rcond=None)[0]
+
+
+def eq_18(pair: DrawnPair, U_full: float | None = None) -> Step:
+    """Return |U_B(f^_B) - U_B(f~_B)| <= N_max/B (n K_max |f_D| + sqrt(n) E2 |theta~|).
+
+    [ScalingUp, eq. (18)], with |f_D|^2 = (theta^ - theta~)'K (theta^ - theta~). It holds; the
+    printed left side is |U(f^) - U_B(f~_B)|, for which no argument is given.
+    """
+    at_hat = pair.loss(pair.exact(pair.theta_hat)) if U_full is None else U_full
+    left = abs(at_hat - pair.loss(pair.approximate(pair.theta_tilde)))
+    a = pair.approximation
+    change = np.sqrt(a.truth.norm2(pair.theta_hat - pair.theta_tilde))
+    size = float(np.linalg.norm(pair.theta_tilde))
+    right = pair.N_max / pair.B * (a.n * a.K_max * change + np.sqrt(a.n) * a.E2 * size)
+    return Step("eq. (18)", left, float(right))
+
+
+def eq_19(pair: DrawnPair) -> Step:
+    """Return lam/2 |theta^ - theta~|_H^2 <= F_B,k(theta~) - F_B,k(theta^). [ScalingUp, eq. (19)]"""
+    lam, change = pair.drawn.lam, pair.theta_hat - pair.theta_tilde
+    left = lam / 2 * pair.approximation.truth.norm2(change)
+    return Step("eq. (19)", left, eq_20(pair).left)
+
+
+def eq_20(pair: DrawnPair, line: str = "first") -> Step:
+    """Return F_B,k(theta~) - F_B,k(theta^) and its bound. [ScalingUp, eq. (20)]"""
+    check_choice("line", line, ("first", "last"))
+    hat, tilde, lam = pair.theta_hat, pair.theta_tilde, pair.drawn.lam
+    scores = [(pair.exact(t), pair.approximate(t)) for t in (hat, tilde)]
+    (hat_exact, hat_near), (tilde_exact, tilde_near) = scores
+    left = pair.loss(tilde_exact) + lam / 2 * float(tilde @ tilde_exact)
+    left -= pair.loss(hat_exact) + lam / 2 * float(hat @ hat_exact)
+    if line == "first":
+        right = pair.loss(tilde_exact) - pair.loss(tilde_near)
+        right += pair.loss(hat_near) - pair.loss(hat_exact)
+    else:
+        a = pair.approximation
+        right = pair.N_max * a.E2 * np.sqrt(a.n) / pair.B * pair.sum_of_norms
+    penalty = float(tilde @ (tilde_exact - tilde_near) - hat @ (hat_exact - hat_near))
+    return Step(f"eq. (20), {line} line", left, float(right), float(right + lam / 2 * penalty))
+
+
+def eq_21(pair: DrawnPair, p: float = 0.5) -> Step:
+    """Return |theta^ - theta~|_H <= sqrt(2 N_max E2 sqrt(n) / (B lam)) (|theta~| + |theta^|)^p.
+
+    [ScalingUp, eq. (21)]. In print the sum stands outside the root (p = 1); (19) and (20) give
+    p = 1/2. `corrected` has p = 1/2, which is right for the theta~ of least norm (errata, E4).
+    """
+    a = pair.approximation
+    left = np.sqrt(a.truth.norm2(pair.theta_hat - pair.theta_tilde))
+    root = np.sqrt(2 * pair.N_max * a.E2 * np.sqrt(a.n) / (pair.B * pair.drawn.lam))
+    right = root * pair.sum_of_norms ** check_number("p", p)
+    corrected = root * np.sqrt(pair.sum_of_norms)
+    return Step(f"eq. (21), p = {p:g}", float(left), float(right), float(corrected))
+
+
+def _losses(full: Problem, drawn: Problem, w: np.ndarray, w_B: np.ndarray) -> tuple[float, float]:
+    """Return both sides of (17)."""
+    if full.space is not drawn.space or full.lam != drawn.lam:
+        raise InputError("the full and the drawn problem must share their space and lam")
+    scores = [full.space.scores(full.check_weights(at)) for at in (w, w_B)]
+    U, U_B = np.array([[task.sums(s).value for s in scores] for task in (full, drawn)])
+    return abs(float(U[0] - U_B[1])), float(np.abs(U_B - U).max())
+
+
+# The instance on which [ScalingUp, Theorem 4] as printed is false, in closed form.
+#
+# n rows, half of each class. A mixed cluster holds a share q of them, half of each class; the
+# others lie in m pure clusters of equal size, half of these positive. With eta that of the cluster,
+#
+#     K = (1 - eta) [same cluster] + eta [same row],     K_ii = 1,
+#
+# is positive definite. One landmark is drawn uniformly; it lies in the mixed cluster with
+# probability q, and then f~_B can tell no pure cluster from another, while f^ separates them.
+
+
+@dataclass(frozen=True)
+class ClusterInstance:
+    """The instance and what follows from it. By symmetry f^ has two values:
+
+        P on positive rows of pure clusters, Q on positive rows of the mixed one,
+
+    and -P, -Q on the negative rows, so that, with kappa = eta + (1 - eta) (1 - q) n / m,
+
+        F = (1-q)^2 [1-2P]_+ + q^2 [1-2Q]_+ + 2q(1-q) [1-P-Q]_+
+            + lam n/2 ((1-q) P^2 / kappa + q Q^2 / eta_mixed).
+    """
+
+    n: float
+    m: int
+    q: float
+    eta_mixed: float
+    eta_pure: float
+    lam: float
+
+    def __post_init__(self) -> None:
+        if self.scores[0] + self.scores[1] > 1 or self.scores[1] > 0.5:
+            raise InputError(f"lam = {self.lam:g} is too small for the closed form: raise lam")
+
+    @property
+    def kappa(self) -> float:
+        """The large eigenvalue of K on a pure cluster."""
+        return self.eta_pure + (1 - self.eta_pure) * (1 - self.q) * self.n / self.m
+
+    @property
+    def scores(self) -> tuple[float, float]:
+        """P and Q. While P + Q < 1 they separate; P stays at 1/2 where its hinge has a kink."""
+        curvature = self.lam * (1 - self.q) * self.n / self.kappa
+        P = 2 * (1 - self.q) / curvature
+        if P > 0.5:  # the pure pairs are beyond the margin: only the mixed ones still pull
+            P = highest(0.5, 2 * self.q * (1 - self.q) / curvature)
+        return P, 2 * self.eta_mixed / (self.lam * self.n)
+
+    @property
+    def loss(self) -> float:
+        """U(f^)."""
+        (P, Q), q = self.scores, self.q
+        pure = (1 - q) ** 2 * highest(0.0, 1 - 2 * P)
+        return pure + q**2 * (1 - 2 * Q) + 2 * q * (1 - q) * (1 - P - Q)
+
+    @property
+    def norm2(self) -> float:
+        """|f^|^2."""
+        P, Q = self.scores
+        return self.n * ((1 - self.q) * P**2 / self.kappa + self.q * Q**2 / self.eta_mixed)
+
+    @property
+    def smallest_eigenvalue(self) -> float:
+        """That of K."""
+        return lowest(self.eta_mixed, self.eta_pure)
+
+    @property
+    def landmark_eigenvalue(self) -> float:
+        """The nonzero eigenvalue of K~, the landmark in the mixed cluster."""
+        return (1 - self.eta_mixed) ** 2 * (self.q * self.n - 1) + 1
+
+    @property
+    def kernel_error(self) -> float:
+        """The spectral norm of K - K~, the landmark in the mixed cluster."""
+        mixed = self.eta_mixed * (1 - self.eta_mixed) * (self.q * self.n - 1) + self.eta_mixed
+        return highest(self.kappa, mixed)
+
+    def left_side(self, B: float, missed: float = 1e-6) -> tuple[float, float]:
+        """Return a lower bound of |U(f^) - U_B(f~_B)|, and the probability that it does not hold.
+
+        The landmark lies in the mixed cluster, so that f~_B = b v with v the column of K and b
+        one number. g = mean over the drawn pairs of v_i - v_j is the mean of B draws in [-1, 1]
+        with |E g| <= 2 eta_mixed / n. The loss at b is 1 - g b or more, hence |b| <= |g| / lam and
+
+            1 >= U_B(f~_B) >= 1 - g^2 / lam.
+
+        Hoeffding: |g - E g| <= sqrt(2 log(2 / missed) / B) but with probability `missed`.
+        """
+        g = 2 * self.eta_mixed / self.n + np.sqrt(2 * np.log(2 / missed) / B)
+        return float(1 - g**2 / self.lam - self.loss), missed
+
+    def theorem4(self, B: float, N_max: float, norms: tuple[float, ...] = ()) -> Theorem4:
+        """Return the right side of Theorem 4, the landmark in the mixed cluster.
+
+        `norms` are C, C_B and C~_B; 1/lam each by default, which is always valid.
+        """
+        sizes = (self.kernel_error, self.smallest_eigenvalue, self.landmark_eigenvalue)
+        return Theorem4(self.n, B, self.lam, N_max, *sizes, *(norms or (1 / self.lam,) * 3))
+
+    def dense(self) -> tuple[np.ndarray, np.ndarray, int]:
+        """Return K (n, n), the mask of the positive rows, and a row of the mixed cluster."""
+        n, size = int(self.n), (1 - self.q) * self.n / self.m
+        mixed = round(self.q * n)
+        if self.m % 2 or mixed % 2 or size != int(size) or mixed != self.q * n:
+            raise InputError("m and q n must be even, and (1 - q) n / m a whole number")
+        cluster = np.concatenate([np.zeros(mixed, int), 1 + np.arange(n - mixed) // int(size)])
+        eta = np.where(cluster == 0, self.eta_mixed, self.eta_pure)
+        K = (1 - eta) * (cluster[:, None] == cluster[None, :]) + np.diag(eta)
+        positive = np.where(cluster == 0, np.arange(n) % 2 == 0, cluster % 2 == 1)
+        return K, positive, 0
+
+
+def most_often(n: float, B: float, level: float = 0.1) -> tuple[float, float]:
+    """Return a t and a bound of P(N_max > t), from the binomial tail of one row.
+
+    Balanced classes: a union bound over the n rows is nearly exact. The tail is exact up to
+    n = 1e12, where the floats of a quantile end; beyond it is Chernoff's,
+    P(X >= a) <= exp(a - mean) (mean / a)^a for a > mean.
+    """
+    if n <= 1e12:
+        return often(n / 2, n / 2, B, level)
+    mean = 2 * B / n
+    a = np.arange(int(mean) + 2, int(10 * mean) + 200, dtype=float)
+    tails = n * np.exp(a - mean - a * np.log(a / mean))
+    at = int(np.argmax(tails <= level))
+    return float(a[at]) - 1, float(tails[at])

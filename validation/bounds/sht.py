@@ -1,26 +1,141 @@
-"""The convergence theorem of stochastic hard thresholding for AUC [SHT, Theorem 1], as a bound.
+"""The convergence theory of stochastic hard thresholding for AUC [SHT], as bounds.
 
-The losses of the blocks are f_i(w) = w'M_i w - 2 w'delta + 1, with Hessian 2 M_i, and F is their
-mean. The theorem needs restricted eigenvalues over all supports of s = 2k + k* features; these are
-found here by trying all supports, never by a search: the smallest value met by a search would not
-be a bound.
+The losses of the blocks are f_i(w) = w'M_i w - 2 w'delta + 1 with Hessian 2 M_i, F is their mean,
+and [SHT, Assumption 1, Assumption 2] speak of
+
+    rho-_s = 2 min over |S| = s of the least eigenvalue of the mean (M)_SS,
+    rho+_s = 2 max over i and |S| = s of the largest eigenvalue of (M_i)_SS.
+
+All supports are tried where they are few. Elsewhere there are bounds: the least value that a search
+met is not a lower bound of rho-, so it is never returned.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...exact.errors import InputError
-from ...exact.tools.checks import check_choice, check_count
+from ...exact.errors import InputError, TooLargeError
+from ...exact.square_loss.row_average import RowAverage
+from ...exact.tools.checks import check_choice, check_count, check_number
 from ..extremes import highest, lowest
 from .printed import IN_FLOATS, Bound
-from .restricted_constants import (
-    RestrictedConstants,
-    check_blocks,
-    restricted_constants_exact,
-)
+
+MOST = 300_000  # Most eigenvalue problems that `restricted_constants_exact` solves.
+_CHUNK = 4096
+
+
+@dataclass(frozen=True)
+class RestrictedConstants:
+    """The constants of [SHT, Assumption 1, Assumption 2, eq. (7), eq. (8)] for s features.
+
+    minus : rho-_s, twice the least eigenvalue of a mean M_SS, or a lower bound of it
+    plus : rho+_s, twice the largest eigenvalue of a block's (M_i)_SS, or an upper bound of it
+    exact : whether they are the constants themselves
+    """
+
+    s: int
+    minus: float
+    plus: float
+    exact: bool = True
+
+    @property
+    def ratio(self) -> float:
+        """rho_s = rho+ / rho-, infinite where rho- is zero; an upper bound unless exact."""
+        return self.plus / self.minus if self.minus > 0 else math.inf
+
+
+def block_matrices(blocks: Sequence[RowAverage]) -> np.ndarray:
+    """Return the M_i of blocks, half of their Hessians: (m, d, d). [SHT, Prop. 1]"""
+    found = []
+    for block in blocks:
+        X = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
+        rows = X - block.means[block.positive.astype(int)]
+        M = (rows.T * block.mass) @ rows + np.outer(block.delta, block.delta)
+        found.append(M + block.lam / 2 * np.eye(block.dim))
+    return np.stack(found)
+
+
+def restricted_constants(M_blocks: np.ndarray, s: int) -> RestrictedConstants:
+    """Return rho-_s and rho+_s by trying every support, or bounds of them where there are too many.
+
+    The bounds: rho- is at least twice the least eigenvalue of all of M, by interlacing; zero, and
+    no information, where features are dependent. For rho+ see `largest_restricted`.
+    """
+    M_blocks = check_blocks(M_blocks)
+    m, d, _ = M_blocks.shape
+    s = lowest(check_count("s", s), d)
+    if math.comb(d, s) * (m + 1) <= MOST:
+        return restricted_constants_exact(M_blocks, s)
+    mean = M_blocks.mean(axis=0)
+    least = float(np.linalg.eigvalsh(mean)[0]) - _rounding(mean)
+    plus = highest(largest_restricted(M, s) for M in M_blocks)
+    return RestrictedConstants(s, 2 * highest(least, 0.0), 2 * plus, exact=False)
+
+
+def restricted_constants_exact(M_blocks: np.ndarray, s: int) -> RestrictedConstants:
+    """Return rho-_s and rho+_s by trying every support of s features."""
+    M_blocks = check_blocks(M_blocks)
+    m, d, _ = M_blocks.shape
+    s = lowest(check_count("s", s), d)
+    tries = math.comb(d, s) * (m + 1)
+    if tries > MOST:
+        raise TooLargeError(
+            f"{math.comb(d, s)} supports of {s} of {d} features in {m} blocks are too many to try: "
+            "keep fewer features or blocks (a search would give no bound)"
+        )
+    mean = M_blocks.mean(axis=0)
+    least, largest = math.inf, 0.0
+    for supports in _supports(d, s):
+        rows, columns = supports[:, :, None], supports[:, None, :]
+        least = lowest(least, float(np.linalg.eigvalsh(mean[rows, columns])[:, 0].min()))
+        for some in np.array_split(M_blocks, -(-m * len(supports) // _CHUNK)):
+            inside = some[:, rows, columns]
+            largest = highest(largest, float(np.linalg.eigvalsh(inside)[..., -1].max()))
+    rounding = s * np.finfo(float).eps * largest
+    return RestrictedConstants(s, 2 * least if least > rounding else 0.0, 2 * largest)
+
+
+def largest_restricted(M: np.ndarray, s: int) -> float:
+    """Return an upper bound of the largest eigenvalue of M_SS over all S of s features.
+
+    The least of: the largest eigenvalue of M; the sum of the s largest diagonal entries, for the
+    trace of M_SS; the largest sum of s absolute values in one row, for the norm of M_SS.
+    """
+    s = lowest(check_count("s", s), len(M))
+    whole = float(np.linalg.eigvalsh(M)[-1])
+    trace = float(np.sort(np.diag(M))[len(M) - s :].sum())
+    row = float(np.sort(np.abs(M), axis=1)[:, len(M) - s :].sum(axis=1).max())
+    return lowest(whole, trace, row) + _rounding(M)
+
+
+def _rounding(M: np.ndarray) -> float:
+    """Return a generous bound of the error of an eigenvalue of M."""
+    return 64 * len(M) * np.finfo(float).eps * float(np.abs(M).sum(axis=1).max())
+
+
+def _supports(d: int, s: int) -> Iterator[np.ndarray]:
+    """Yield all supports in chunks: (chunk, s)."""
+    every = itertools.combinations(range(d), s)
+    while chunk := list(itertools.islice(every, _CHUNK)):
+        yield np.array(chunk)
+
+
+def check_blocks(M_blocks: np.ndarray) -> np.ndarray:
+    """Return the blocks' matrices as floats (m, d, d), or raise `InputError`."""
+    M = np.asarray(M_blocks, dtype=float)
+    if M.ndim != 3 or M.shape[1] != M.shape[2] or 0 in M.shape:
+        raise InputError(f"the blocks' matrices must have shape (m, d, d), not {M.shape}")
+    if not np.isfinite(M).all() or not np.allclose(M, M.transpose(0, 2, 1)):
+        raise InputError("the blocks' matrices must be finite and symmetric")
+    return M
+
+
+# [SHT, Theorem 1]
 
 
 def nu_printed(k: int, k_star: int) -> float:
@@ -80,8 +195,7 @@ def sht_theorem1(
     Parameters
     ----------
     M_blocks : array (m, d, d)
-        From `aucert.validation.bounds.restricted_constants.block_matrices`; the blocks are
-        drawn uniformly.
+        From `aucert.validation.bounds.sht.block_matrices`; the blocks are drawn uniformly.
     delta : array (d,)
         Difference of the class means.
     w_star : array (d,)
@@ -153,3 +267,113 @@ def sht_theorem1(
         },
         notes=(f"k = {k} > (rho^2 - rho) k* = {needed:.3g} {verdict}", IN_FLOATS),
     )
+
+
+# What [SHT, Theorem 2] says of restricted curvature on Gaussian rows, and what is right. Rows of
+# both classes are drawn from N(0, Sigma), lam is the least eigenvalue of Sigma^(1/2), r the share
+# of positives, and s the size of the supports, 2k + k* in the theorem. rho(Sigma), the largest
+# variance, is 1 throughout: scale the features.
+
+FORMS = ("printed", "corrected")
+
+
+@dataclass(frozen=True)
+class GaussianCurvature:
+    """Bounds of the restricted curvature, rho- from below and rho+ from above."""
+
+    minus: float
+    plus: float
+    base: float
+    chance_minus: float
+    chance_plus: float
+
+    @property
+    def ratio(self) -> float:
+        """rho+ / rho-, infinite where rho- is not known to be positive."""
+        return self.plus / self.minus if self.minus > 0 else math.inf
+
+
+def sht_theorem2(
+    n: int, d: int, s: int, r: float, b: int, lam: float = 1.0, form: str = "printed"
+) -> GaussianCurvature:
+    """Return rho- and rho+ for centred Gaussian rows in blocks of b. [SHT, Theorem 2]
+
+        rho- = (lam/2 - 6 sqrt(2) sqrt(s log d / (r n)))^2 - (32/3) s log d / (r n)    (12)
+        rho+ = 16 s log d (log(b)/2 + log d) / r                                       (13)
+
+    [SHT, eq. (12), eq. (13)]
+
+    Differs from the paper with form="corrected": 1. A negative base in (12) gives zero, not its
+    square. 2. (13) has log n for log b: the largest of all rows is bounded, not that of one block.
+    See E37 and E39 in `docs/errata.md`.
+    """
+    check_choice("form", form, FORMS)
+    n, d, b = check_count("n", n), check_count("d", d, 2), check_count("b", b)
+    s = check_count("s", s)
+    check_number("r", r, high=0.5, closed="high")
+    check_number("lam", lam)
+    share = s * math.log(d) / (r * n)
+    base = lam / 2 - 6 * math.sqrt(2 * share)
+    printed = form == "printed"
+    square = base**2 if printed else highest(base, 0.0) ** 2
+    rows = b if printed else n
+    plus = 16 * s * math.log(d) * (math.log(rows) / 2 + math.log(d)) / r
+    return GaussianCurvature(
+        minus=square - 32 / 3 * share,
+        plus=plus,
+        base=base,
+        chance_minus=1 - math.exp(-r * n / 72) - 2 * s / d,
+        chance_plus=1 - s / (2 * d),
+    )
+
+
+def rows_for_curvature(d: int, s: int, r: float, lam: float = 1.0) -> tuple[float, float]:
+    """Return the n beyond which the base of (12) is positive, and beyond which all of (12) is.
+
+    288 s log d / (lam^2 r), and (12 sqrt(2) + 2 sqrt(32/3))^2 s log d / (lam^2 r), which is
+    552.4 of these units. [SHT, eq. (12)]
+    """
+    unit = s * math.log(d) / (lam**2 * r)
+    return 288 * unit, (12 * math.sqrt(2) + 2 * math.sqrt(32 / 3)) ** 2 * unit
+
+
+def ratio_coefficients(
+    n: int, d: int, s: int, b: int, lam: float = 1.0, form: str = "printed"
+) -> tuple[float, float, float]:
+    """Return a, b, c of rho(r) = 16 / (a r + b sqrt(r) + c). [SHT, eq. (14)]
+
+    Differs from the paper with form="corrected": the logarithm L = log(b)/2 + log d of the
+    coefficient b stands outside the root, as (13) divided by (12) gives. See E40.
+    """
+    check_choice("form", form, FORMS)
+    log_d, L = math.log(check_count("d", d, 2)), math.log(check_count("b", b)) / 2 + math.log(d)
+    inside = n * s * log_d * (L if form == "printed" else L**2)
+    return (
+        lam**2 / (4 * s * log_d * L),
+        -6 * math.sqrt(2) * lam / math.sqrt(inside),
+        184 / (3 * n * L),
+    )
+
+
+def least_curvature(
+    sizes: Sequence[int], d: int, s: int, lam: float = 1.0, eps: float = 0.05
+) -> float:
+    """Return a lower bound of rho-_s that holds with probability 1 - 2 eps. [SHT, Theorem 2]
+
+        rho-_s >= 2 lam^2 sum over classes of (m/n_c) ((1 - sqrt(s/m) - sqrt(2 log(N/eps)/m))_+)^2
+
+    with m = n_c - 1 and log N = s log(e d / s). Rows are independent, those of a class N(its mean,
+    Sigma), labels fixed. M is at least Sigma+ + Sigma-, so that nothing need be subtracted for the
+    means, and the means may be any. A class with s > m adds nothing.
+    """
+    check_number("eps", eps, high=1.0)
+    if not 1 <= s <= d:
+        raise InputError(f"s must lie between 1 and d = {d}, not {s}")
+    logs = s * math.log(math.e * d / s) + math.log(1 / eps)
+    total = 0.0
+    for size in sizes:
+        m = check_count("a class size", size) - 1
+        if m >= s:
+            base = 1 - math.sqrt(s / m) - math.sqrt(2 * logs / m)
+            total += m / size * highest(base, 0.0) ** 2
+    return 2 * lam**2 * total

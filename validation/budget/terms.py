@@ -15,7 +15,7 @@ what a finite test set leaves open. [ScalingUp, Theorem 4; Section 3.2]
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -39,8 +39,7 @@ from ...exact import (
     pair_problem,
 )
 from ...exact.api.solve import choose_solver
-from ...exact.formulation.formulation import Formulation, formulate
-from ...exact.formulation.request import Request
+from ...exact.formulation.formulation import Formulation
 from ...exact.losses.loss import Loss
 from ...exact.losses.registry import get_loss
 from ...exact.problem.problem import split_labels
@@ -49,6 +48,7 @@ from ...exact.spaces.kernels import Kernel, Linear
 from ...exact.spaces.rows import check_matrix
 from ...exact.tools.checks import check_number, check_scores
 from ...exact.tools.rounding import above, gamma
+from ..bounds.experiment import kernel_problem
 from ..bounds.kernel import Approximation
 from ..bounds.prime import Projected, theorem4_prime
 from ..bounds.printed import Bound
@@ -117,14 +117,8 @@ class ErrorBudget:
         lost = (None, None) if test is None else (test.auc_lost, test.auc_lost_error)
         for name, value, bound, auc, error in (*rows, ("total", self.total, self.allowed, *lost)):
             allowed = "-" if bound is None else f"{bound:.2e}"
-            lines.append(
-                row(
-                    name,
-                    f"{value:.2e}",
-                    allowed,
-                    "" if auc is None else f"{auc:+.5f} +- {error:.5f}",
-                )
-            )
+            of_auc = "" if auc is None else f"{auc:+.5f} +- {error:.5f}"
+            lines.append(row(name, f"{value:.2e}", allowed, of_auc))
         if test is not None:
             shown = f"AUC {test.auc:.5f} +- {test.auc_error:.5f}"
             lines.append(row("finite test set", f"{test.loss_error:.2e}", "", shown))
@@ -199,10 +193,8 @@ class FittedModel:
     stated: float | None = None
 
     def check_objective(self, value: float) -> None:
-        """Raise `InputError` unless the model was fitted to the objective that has this value.
-
-        Row weights are not kept by a model, nor are the rows: what they were shows only here.
-        """
+        """Raise `InputError` unless the model was fitted to the objective that has this value. Row
+        weights are not kept by a model, nor are the rows: what they were shows only here."""
         if self.stated is not None and abs(value - self.stated) > 1e-6 * abs(self.stated):
             raise InputError(
                 f"the model's own objective is {self.stated:.6g}, on these rows it is {value:.6g}: "
@@ -243,6 +235,12 @@ def read_model(model: Any, positive: np.ndarray) -> FittedModel:
         loss = SQUARED_HINGE
     else:
         loss = get_loss(getattr(last, "loss", None) or "hinge")
+    pairs = None
+    if isinstance(last, IncompleteROCSVM):
+        seed = last.random_state
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+            raise InputError("the drawn pairs are not kept: fit with a number as random_state")
+        pairs = draw_pairs(positive, last.n_pairs_, int(seed), last.replace)
     certified = getattr(last, "status_", None) == Status.CERTIFIED
     return FittedModel(
         np.asarray(last.coef_[0], dtype=float),
@@ -251,7 +249,7 @@ def read_model(model: Any, positive: np.ndarray) -> FittedModel:
         features,
         inputs,
         None if change is None else change.kernel,
-        _pairs(last, positive),
+        pairs,
         bool(getattr(last, "replace", True)),
         promised(float(last.tol)) if certified else None,
         last.certificate_.primal if hasattr(last, "certificate_") else None,
@@ -265,16 +263,6 @@ def promised(tol: float) -> float | None:
     and each of the losses, so that primal <= 1 / (1 - tol): eps = tol / (1 - tol).
     """
     return above(tol / (1 - tol) * (1 + gamma(4))) if tol < 1 else None
-
-
-def _pairs(model: Any, positive: np.ndarray) -> PairList | None:
-    """Return the pairs that the model was fitted to, drawn again."""
-    if not isinstance(model, IncompleteROCSVM):
-        return None
-    seed = model.random_state
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
-        raise InputError("the drawn pairs are not kept: fit with a number as random_state")
-    return draw_pairs(positive, model.n_pairs_, int(seed), model.replace)
 
 
 def error_budget(
@@ -343,7 +331,12 @@ def error_budget(
     f_B = f_P if fitted.pairs is None else solved(own)
     best, task, gram = f_P, None, None
     if fitted.kernel is not None:
-        task, gram = _kernel_problem(fitted, X, full)
+        if full.n > DENSE_LIMIT:
+            raise InputError(
+                f"the kernel problem of {full.n} rows is too large: take {DENSE_LIMIT}"
+            )
+        gram = Gram.of_kernel(fitted.kernel, fitted.inputs(X))
+        task = kernel_problem(gram, positive, fitted.lam, fitted.loss)
         best = solved(task.work, task)
     values = [full.objective(w) for w in (fitted.w, f_B.w, f_P.w)]
     values.append(values[2] if task is None else best.certificate.primal)
@@ -372,18 +365,6 @@ def error_budget(
         finite,
         {"f~_B": f_B, "f^_P": f_P, "f^": best},
     )
-
-
-def _kernel_problem(fitted: FittedModel, X: object, full: Problem) -> tuple[Formulation, Gram]:
-    """Return the problem over the kernel's whole space, and its matrix."""
-    if full.n > DENSE_LIMIT:
-        raise InputError(f"the kernel problem of {full.n} rows is too large: take {DENSE_LIMIT}")
-    assert fitted.kernel is not None
-    gram = Gram.of_kernel(fitted.kernel, fitted.inputs(X))
-    labels = full.pairs.positive.astype(int)
-    task = formulate(gram.K, labels, Request.of(fitted.lam, fitted.loss, kernel="precomputed"))
-    # Its values as stored serve the solver; judged is what the formula gives at the rows.
-    return replace(task, meant=task.meant.over(gram)), gram
 
 
 def _bound(

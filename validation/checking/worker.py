@@ -35,7 +35,7 @@ import scipy.sparse as sp
 
 from ...exact.errors import InputError, meant
 from ...exact.tools.lossless import as_float64
-from ..commands.interrupts import is_interrupt
+from ..commands.endings import is_interrupt
 
 HOW = "write MODULE:FUNCTION, say mysolver:fit, or FILE.py:FUNCTION"
 

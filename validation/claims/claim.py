@@ -14,8 +14,7 @@ import numpy as np
 
 from ...exact.errors import InputError
 from ..data import datasets
-from ..data.labelled_data import Dataset
-from ..data.real_data import FOLDER_VARIABLE, real_data_folder
+from ..data.datasets import FOLDER_VARIABLE, Dataset, real_data_folder
 from ..plots import Figure
 
 Kind = Literal["theorem", "finding", "corrected", "convergence", "suite"]

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...exact.spaces.kernels import Gaussian, Kernel
 from ..data import datasets
-from ..data.labelled_data import Dataset, make_dataset
+from ..data.datasets import Dataset, make_dataset
 from .claim import Context
 
 

@@ -30,8 +30,8 @@ from ...exact import (
 )
 from ...exact.spaces.kernels import Gaussian
 from ...exact.sums import loops
-from ..bounds.exact_answers import hinge_problem, optimum
-from ..data.labelled_data import Dataset, make_dataset
+from ..bounds.experiment import hinge_problem, optimum
+from ..data.datasets import Dataset, make_dataset
 from ..data.printed_numbers import numbers
 from ..extremes import highest, lowest
 from .claim import Context, Outcome

@@ -30,9 +30,8 @@ from ...exact.structured import (
     pair_kernel,
     sauc_scores,
 )
-from ..bounds.exact_answers import hinge_problem, mean_loss, optimum, solved
-from ..data.generators import xor_train_test
-from ..data.labelled_data import Dataset
+from ..bounds.experiment import hinge_problem, mean_loss, optimum, solved
+from ..data.datasets import Dataset, xor_train_test
 from ..data.printed_numbers import numbers, printed
 from ..extremes import highest, lowest
 from .claim import Context, Outcome

@@ -17,11 +17,10 @@ from ...exact.solvers.qp import QP
 from ...exact.spaces.factor import factor_gram
 from ...exact.spaces.kernels import Gaussian
 from .. import reruns
-from ..bounds.exact_answers import certified, hinge_problem, optimum, overlap, solved
+from ..bounds.experiment import certified, hinge_problem, optimum, overlap, solved
 from ..bounds.kernel import Approximation
 from ..bounds.prime import theorem4_prime
-from ..data.labelled_data import make_dataset
-from ..data.population import Model, population_auc, share_for_auc
+from ..data.datasets import Model, make_dataset, population_auc, share_for_auc
 from ..data.printed_numbers import numbers
 from ..extremes import highest, lowest
 from ..store import plain

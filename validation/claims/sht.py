@@ -23,21 +23,21 @@ from ...exact.spaces.rows import Rows
 from ...exact.square_loss.row_average import RowAverage, moments
 from ...exact.subsets.best_subset import best_subset
 from ..bounds.printed import Bound
-from ..bounds.restricted_constants import (
+from ..bounds.sht import (
     block_matrices,
     largest_restricted,
-    restricted_constants_exact,
-)
-from ..bounds.sht import least_sparsity, nu_lemma2, nu_printed, sht_theorem1
-from ..bounds.sht_gaussian import (
     least_curvature,
+    least_sparsity,
+    nu_lemma2,
+    nu_printed,
     ratio_coefficients,
+    restricted_constants_exact,
     rows_for_curvature,
+    sht_theorem1,
     sht_theorem2,
 )
 from ..data import datasets
-from ..data.generators import sparse_mean_shift
-from ..data.labelled_data import Dataset
+from ..data.datasets import Dataset, sparse_mean_shift
 from ..data.printed_numbers import numbers
 from ..extremes import above, highest, lowest
 from .claim import Context, Outcome

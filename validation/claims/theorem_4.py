@@ -17,14 +17,21 @@ from ...exact.spaces.factor import factor_gram
 from ...exact.spaces.kernels import Gaussian, Kernel, Laplacian
 from ...exact.spaces.rows import Space
 from ..bounds import experiment as bounds
-from ..bounds.clusters import ClusterInstance, most_often
-from ..bounds.exact_answers import certified, hinge_problem, mean_loss, optimum
-from ..bounds.experiment import Draw, Experiment, bound_figure, part_figure, prepare
+from ..bounds.experiment import (
+    Draw,
+    Experiment,
+    bound_figure,
+    certified,
+    hinge_problem,
+    mean_loss,
+    optimum,
+    part_figure,
+    prepare,
+)
 from ..bounds.kernel import Approximation
-from ..bounds.printed import DELTA, theorem4
-from ..bounds.printed import PRINTED as THREE_HALVES
-from ..bounds.printed import REPAIRED as FIVE_HALVES
-from ..bounds.steps import (
+from ..bounds.printed import (
+    DELTA,
+    ClusterInstance,
     DrawnPair,
     Step,
     eq_17,
@@ -35,8 +42,12 @@ from ..bounds.steps import (
     eq_21,
     hoeffding,
     least_norm,
+    most_often,
+    theorem4,
 )
-from ..data.labelled_data import Dataset, make_dataset
+from ..bounds.printed import PRINTED as THREE_HALVES
+from ..bounds.printed import REPAIRED as FIVE_HALVES
+from ..data.datasets import Dataset, make_dataset
 from ..extremes import above, highest, lowest
 from ..plots import Figure, Series
 from .claim import Context, Outcome, Verdict

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Any, NoReturn
 
 import click
@@ -30,107 +31,69 @@ from ..early import interrupted_early
 
 
 def run(group: click.Command, arguments: Sequence[str] | None = None) -> None:
-    """Run a command; never a traceback for bad input, and a warning is one line.
-
-    After a command that has put its results in place, interrupts stay unheard.
-    """
+    """Run a command; never a traceback for bad input, and a warning is one line. After a command
+    that has put its results in place, interrupts stay unheard."""
+    out = sys.stdout
     with warnings.catch_warnings():
         # Where files are limited in size joblib says so at its import, whether it is used or not.
         warnings.filterwarnings("ignore", r"(?s).*joblib will operate in serial mode")
         warnings.showwarning = lambda message, *place: _say(str(message))
-        _run(group, arguments)
-
-
-def _run(group: click.Command, arguments: Sequence[str] | None) -> None:
-    out = sys.stdout
-    try:
-        group.main(arguments, prog_name="aucert", standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.ctx.get_help() if error.ctx else "")
-        sys.exit(2)
-    except click.ClickException as error:
-        _fail(" ".join(error.format_message().split()))
-    except MemoryError as error:
-        words = f" ({str(error).rstrip('.')})" if str(error) else ""
-        do = "take fewer rows, pairs or features, or a machine with more"
-        _fail(f"there is not enough memory{words}: {do}")
-    except OSError as error:
-        _fail(_file_trouble(error))
-    except ImportError as error:
-        if not _UNLOADED.search(str(_origin(error))):
-            raise  # a defect of ours
-        _fail(f"a library cannot be loaded ({_origin(error)}): is there enough memory?")
-    except SystemExit as error:
-        if error.code == 1 and sys.stdout is not out:
-            sys.exit(141)  # click puts another there where the reader has stopped, and says 1
-        raise
-    except (KeyboardInterrupt, click.Abort):
-        interrupted()
-    except (ValueError, RuntimeError) as error:
-        _fail(_refusal(error))
-    except BaseException as error:
-        from .interrupts import is_interrupt
-
-        if isinstance(error, SystemExit) or not is_interrupt(error):
+        try:
+            group.main(arguments, prog_name="aucert", standalone_mode=False)
+        except click.exceptions.NoArgsIsHelpError as error:
+            click.echo(error.ctx.get_help() if error.ctx else "")
+            sys.exit(2)
+        except SystemExit as error:
+            if error.code == 1 and sys.stdout is not out:
+                sys.exit(141)  # click puts another there where the reader has stopped, and says 1
             raise
-        interrupted()
+        except (KeyboardInterrupt, Stopped, click.Abort):
+            interrupted()
+        except BaseException as error:
+            said = _refusal(error)
+            if said is None and is_interrupt(error):
+                interrupted()
+            if said is None:
+                raise
+            _say(said)
+            sys.exit(2)
 
 
 _UNLOADED = re.compile("shared object|cannot allocate", re.IGNORECASE)
 
 
-def _origin(error: BaseException) -> BaseException:
-    """Return the error that this one began with."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return error
-
-
-def _file_trouble(error: OSError) -> str:
-    if error.errno is None and _UNLOADED.search(str(error)):
-        return "a compiled library cannot be loaded: is there enough memory?"
-    return f"{error.filename or 'the output cannot be written'}: {error.strerror or error}"
-
-
-def _refusal(error: Exception) -> str:
-    """Return the sentence for an error of ours; any other goes on as what it is, a defect."""
+def _refusal(error: BaseException) -> str | None:
+    """Return the sentence on bad input, or on what the machine lacks; None of a defect of ours."""
+    if isinstance(error, click.ClickException):
+        return error.format_message()
+    if isinstance(error, MemoryError):
+        words = f" ({str(error).rstrip('.')})" if str(error) else ""
+        do = "take fewer rows, pairs or features, or a machine with more"
+        return f"there is not enough memory{words}: {do}"
+    if isinstance(error, OSError):
+        if error.errno is None and _UNLOADED.search(str(error)):
+            return "a compiled library cannot be loaded: is there enough memory?"
+        return f"{error.filename or 'the output cannot be written'}: {error.strerror or error}"
+    if isinstance(error, ImportError):
+        first: BaseException = error
+        while first.__cause__ is not None:
+            first = first.__cause__
+        lacking = _UNLOADED.search(str(first)) is not None
+        return f"a library cannot be loaded ({first}): is there enough memory?" if lacking else None
     from ...exact.errors import CertificateError, InputError
-    from .interrupts import is_interrupt
 
     if isinstance(error, InputError):
         return str(error)
     if isinstance(error, CertificateError):
         return f"no result, for a check of it failed: {error}"
-    if is_interrupt(error):
-        interrupted()
-    if "start new thread" in str(error):
+    if isinstance(error, RuntimeError) and "start new thread" in str(error):
         return "no thread can be started: is there enough memory, and are more processes allowed?"
-    raise error
-
-
-@contextmanager
-def stopped_at_once() -> Iterator[None]:
-    """Within, an interrupt ends the command at any place."""
-    early = threading.current_thread() is threading.main_thread()
-    before = signal.getsignal(signal.SIGINT) if early else None
-    program = early and before is interrupted_early  # not called from somebody's session
-    early = early and before in (signal.default_int_handler, interrupted_early)
-    if early:
-        signal.signal(signal.SIGINT, interrupted_early)
-    from . import interrupts
-
-    if early:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with interrupts.stopped_at_once(to_the_exit=program):
-            yield
-    except KeyboardInterrupt:
-        raise click.Abort from None  # of the other, click itself says something: an empty line
+    return None
 
 
 def interrupted() -> NoReturn:
     """Say that the command was interrupted, and end it."""
-    click.echo("aucert: interrupted", err=True)
+    _say("interrupted")
     sys.exit(130)
 
 
@@ -139,19 +102,178 @@ def _say(message: str) -> None:
     click.echo(f"aucert: {' '.join(message.split())}", err=True)
 
 
-def _fail(message: str) -> NoReturn:
-    _say(message)
-    sys.exit(2)
+# Ctrl-C: past solvers, or answered with their best point, and past compiled code.
+#
+# A solver answers an interrupt with its best point and that point's certificate. Where a result
+# goes on into something larger (a claim, a table) that would lose the interrupt: there it ends
+# everything, as `KeyboardInterrupt`. Only commands handle signals; a call of the library never
+# does.
+
+AGAIN = 2.0  # seconds after which an interrupt that somebody swallowed is raised again
+INSISTING = 3  # after this many interrupts, exit without waiting for clean-up
+
+
+class Stopped(BaseException):
+    """An interrupt that solvers do not know: they would answer it with their best point."""
+
+
+class _Watch:
+    """The interrupts received so far, and a timer that raises them again."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.finished = False
+        self._alarm: Any = None
+        self._hook = sys.unraisablehook
+
+    def heard(self, number: int, frame: FrameType | None) -> None:
+        self.count += 1
+        sys.unraisablehook = self._dropped
+        if self.count == 1 and hasattr(signal, "setitimer"):
+            self._alarm = signal.signal(signal.SIGALRM, self._again)
+            signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
+        if self.count >= INSISTING or not _on_its_way():
+            raise Stopped
+
+    def _again(self, number: int, frame: FrameType | None) -> None:
+        if not _on_its_way():
+            raise Stopped
+
+    def _dropped(self, what: sys.UnraisableHookArgs) -> None:
+        """Suppress the message about an interrupt that a finaliser dropped: it is raised again."""
+        if not isinstance(what.exc_value, Stopped):
+            self._hook(what)
+
+    def close(self) -> None:
+        sys.unraisablehook = self._hook
+        if self._alarm is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self._alarm)
+
+
+def _on_its_way() -> bool:
+    """Whether the code at hand cleans up after a `Stopped` that passes through it."""
+    error = sys.exception()
+    while error is not None and not isinstance(error, Stopped):
+        error = error.__context__
+    return error is not None
+
+
+def is_interrupt(error: BaseException | None) -> bool:
+    """Return whether an error is an interrupt, or what compiled code has made of one."""
+    while error is not None and not isinstance(error, KeyboardInterrupt | Stopped):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def _handler() -> Any:
+    """Return what answers interrupts; None outside the main thread, which alone gets signals."""
+    in_main = threading.current_thread() is threading.main_thread()
+    return signal.getsignal(signal.SIGINT) if in_main else None
+
+
+def _watch() -> _Watch | None:
+    """Return the watch that answers interrupts now, if one does."""
+    found = getattr(_handler(), "__self__", None)
+    return found if isinstance(found, _Watch) else None
+
+
+@contextmanager
+def stopped_at_once() -> Iterator[None]:
+    """Within, an interrupt passes through solvers and ends as `KeyboardInterrupt`.
+
+    Compiled code turns an interrupt into an error of its own, and a finaliser drops it: the
+    interrupt is raised again until it is on its way out, and while it is, what cleans up is left in
+    peace. A block inside another one ends as the outer one will. Without effect outside the main
+    thread, and where somebody else handles interrupts, or ignores them. After `finish` no interrupt
+    is heard until the end of the block, or in a program of our own until the process ends.
+    """
+    before, watch = _handler(), _watch()
+    inner, ours = watch is not None, before is interrupted_early
+    if watch is None:
+        if not (ours or before is signal.default_int_handler):
+            yield
+            return
+        watch = _Watch()
+    end = Stopped if inner else KeyboardInterrupt
+    try:
+        if not inner:
+            signal.signal(signal.SIGINT, watch.heard)
+        yield
+    except BaseException:
+        if watch.count:
+            raise end from None
+        raise
+    finally:
+        if not inner:
+            signal.signal(signal.SIGINT, _unheard if watch.finished and ours else before)
+            watch.close()
+    if watch.count:
+        raise end
+
+
+def finish() -> None:
+    """Hear of no interrupt from here to the end of the command: its results go to their places.
+
+    A status of 130 would say that they are not there. Without effect outside of
+    `stopped_at_once`. An interrupt that came before ends the command now.
+    """
+    watch = _watch()
+    if watch is None:
+        return
+    if watch.count:
+        raise Stopped  # somebody has swallowed it
+    signal.signal(signal.SIGINT, _unheard)  # answers what has come, then lets nothing in
+    watch.finished = True
+
+
+def _unheard(number: int, frame: FrameType | None) -> None:
+    """Do nothing; unlike `SIG_IGN`, which programs that are started would inherit."""
+
+
+@contextmanager
+def best_point_kept() -> Iterator[None]:
+    """Within a command, its first interrupt is one that solvers answer with their best point. A
+    second one ends the command at once. Without effect outside of `stopped_at_once`."""
+    before = _handler()
+    if _watch() is None:
+        yield
+        return
+
+    def first(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, before)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, first)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Within, no interrupt comes; one that was asked for comes at the end. For a few quick steps of
+    which either all or none must happen."""
+    before, asked = _handler(), list[int]()
+    if not callable(before):
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda number, frame: asked.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if asked:
+        signal.raise_signal(signal.SIGINT)
 
 
 # The folder of --out
 
 
 def named_folder(name: str | None, option: str = "--out") -> Path | None:
-    """Return the folder of `--out` or another option, or None where there is none.
-
-    An empty name, which would be the folder one stands in, and that of a file are refused.
-    """
+    """Return the folder of `--out` or another option, or None where there is none. An empty name,
+    which would be the folder one stands in, and that of a file are refused."""
     from ...exact.errors import InputError
 
     if name is None:
@@ -177,7 +299,6 @@ def output_folder(
     written now. An interrupt waits for the moves, and a killed process leaves a hidden folder.
     """
     from ...exact.errors import InputError
-    from .interrupts import finish, held_back
 
     folder = named_folder(name, option)
     if folder is None:
@@ -207,21 +328,6 @@ def output_folder(
         raise
 
 
-@contextmanager
-def result_first(say: Callable[[Any], object]) -> Iterator[list[Any]]:
-    """Yield a list for the result: it is said at the end, also before an error of its files."""
-    from ...exact.errors import InputError
-
-    found: list[Any] = []
-    try:
-        yield found
-    except (OSError, InputError):
-        for each in found:
-            say(each)
-        raise
-    say(*found)
-
-
 def _move(hidden: Path, folder: Path, instead: tuple[str, ...]) -> None:
     from ...exact.errors import InputError
 
@@ -238,17 +344,30 @@ def _move(hidden: Path, folder: Path, instead: tuple[str, ...]) -> None:
     hidden.rmdir()
 
 
+@contextmanager
+def result_first(say: Callable[[Any], object]) -> Iterator[list[Any]]:
+    """Yield a list for the result: it is said at the end, also before an error of its files."""
+    from ...exact.errors import InputError
+
+    found: list[Any] = []
+    try:
+        yield found
+    except (OSError, InputError):
+        for each in found:
+            say(each)
+        raise
+    say(*found)
+
+
 # Progress on standard error, on a terminal only
 
 
 @contextmanager
-def _task(first: str, quiet: bool, counted: bool) -> Iterator[Callable[..., None] | None]:
-    """Yield a function (words, done, total) that shows a task, or None where nothing is shown.
-
-    Without a total the bar moves to and fro.
-    """
+def _task(first: str, quiet: bool, counted: bool) -> Iterator[Callable[..., None]]:
+    """Yield a function (words, done, total) that shows a task, if anything is shown. Without a
+    total the bar moves to and fro."""
     if quiet or not sys.stderr.isatty():
-        yield None
+        yield lambda *given: None
         return
     from rich import progress as rich
     from rich.console import Console
@@ -269,14 +388,9 @@ def _task(first: str, quiet: bool, counted: bool) -> Iterator[Callable[..., None
 def solver_progress(
     first: str, quiet: bool = False, engine: Any = None
 ) -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows what is done now, after what is done `first`.
-
-    The passes of an engine over its rows are shown, too.
-    """
+    """Yield a function that shows what is done now, after what is done `first`. The passes of an
+    engine over its rows are shown, too."""
     with _task(first, quiet, counted=False) as update:
-        if update is None:
-            yield lambda words: None
-            return
         shown = {"now": first, "part": ""}
 
         def say(kind: str, text: str) -> None:
@@ -297,16 +411,13 @@ def solver_progress(
 @contextmanager
 def counted_progress(
     of: str, then: str, quiet: bool = False, words: Callable[[Any], str] = str
-) -> Iterator[Callable[..., None] | None]:
-    """Yield a function (done, total, item) that moves a bar, or None where nothing is shown.
+) -> Iterator[Callable[..., None]]:
+    """Yield a function (done, total, item) that moves a bar, if anything is shown.
 
     `of` is what is counted, and `words` names an item that is done. Once all are, the bar moves on
     with what is done `then`.
     """
     with _task(of, quiet, counted=True) as update:
-        if update is None:
-            yield None
-            return
 
         def show(done: int, total: int, item: object = "") -> None:
             text = f"{of}: {done} of {total} done  "

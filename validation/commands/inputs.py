@@ -1,8 +1,9 @@
-"""What a command works on: its options, the data that they name, and the request that they make."""
+"""What a command works on and prints: options, the data that they name, the request, the result."""
 
 from __future__ import annotations
 
 import csv
+import json
 import shlex
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -14,23 +15,39 @@ import numpy as np
 import scipy.sparse as sp
 from click.core import ParameterSource
 
+from ... import __version__
+from ...exact.certificate.order import counted_scores, group_concordance
 from ...exact.errors import InputError, meant
+from ...exact.formulation.formulation import true_space
 from ...exact.formulation.lam_grid import unit_penalty
 from ...exact.formulation.request import Request
+from ...exact.losses.registry import HINGE
 from ...exact.pairs.all_pairs import AllPairs, PairList
+from ...exact.pairs.auc import auc
+from ...exact.pairs.concordance import concordance, delong
 from ...exact.pairs.kinds import ordered_pairs_of
 from ...exact.pairs.nearest_pairs import nearest_pairs
 from ...exact.pairs.ordered_pairs import OrderedPairs
-from ...exact.problem.penalties import GroupLasso, Sign
-from ...exact.spaces.kernels import PRECOMPUTED
+from ...exact.pairs.partitioned_pairs import PartitionedOrder, pairs_in
+from ...exact.problem.penalties import GroupLasso, Ridge, Sign
+from ...exact.spaces.kernels import PRECOMPUTED, get_kernel, name_of
 from ...exact.spaces.rows import space_of
-from ..data.datasets import load, names
-from ..data.labelled_data import data_sha256
-from ..files.labels import Labels
-from ..files.tables import SVMLIGHT, Selection, option_of, read_raw, read_survival, read_table
-from ..memory import check_room
-from .endings import counted_progress
+from ..data.datasets import data_sha256, load, names
+from ..files.tables import (
+    SVMLIGHT,
+    Labels,
+    Selection,
+    as_numbers,
+    check_room,
+    option_of,
+    read_raw,
+    read_survival,
+    read_table,
+)
+from ..store import plain
+from .endings import counted_progress, finish
 
+SCHEMA_VERSION = 1
 ALL = "nonnegative"
 
 # Two rows and a weight, and a sorted copy of the rows, of a pair that is written down.
@@ -38,6 +55,9 @@ BYTES_A_PAIR = 40
 
 COUNTED = 20  # rows from which on numbers that count them do not do so by chance
 FIRST_PARTS = 9  # partitions that are looked at for such numbers
+
+# From so many queries with a pair on, the concordance has an interval: they are what is drawn.
+FEWEST_QUERIES = 10
 
 STANDARDISED = (
     "The columns are standardised: this is about them, not about the columns as the file has them."
@@ -55,6 +75,10 @@ class Options:
     target: str | None = None
     positive: str | None = None
     lam: float | None = None
+    lams: tuple[float, ...] = ()
+    n_lams: int = 20
+    cv: int | None = None
+    method: str = "auto"
     loss: Any = "hinge"
     kernel: Any = "linear"
     gamma: float | None = None
@@ -79,6 +103,17 @@ class Options:
     tpr_min: float = 0.0
     tol: float = 1e-9
     max_time: float | None = None
+    threshold: str = "equal-error"
+    convention: str | None = None
+    C: float | None = None
+    weights: str | None = None
+    model: str | None = None
+    scores: str | None = None
+    norm2: float | None = None
+    exact: bool = False
+    no_data: bool = False
+    proof: bool = False
+    proof_rows: str | None = None
     seed: int = 0
     out: str | None = None
     as_json: bool = False
@@ -92,8 +127,9 @@ class Options:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What a result says was asked for."""
-        return {key: getattr(self, key) for key in self.keys if key not in ("as_json", "out")}
+        """What a result says was asked for; many lam are one option."""
+        kept = (key for key in self.keys if key not in ("as_json", "out"))
+        return {"lam" if key == "lams" else key: getattr(self, key) for key in kept}
 
     @property
     def ordered(self) -> bool:
@@ -103,16 +139,11 @@ class Options:
     @property
     def selection(self) -> Selection:
         """What is read of a file."""
-        words = (self.header, self.zero_based)
-        header, zero_based = (None if word is None else word == "yes" for word in words)
-        return Selection(
-            self.target,
-            split_names(self.columns),
-            split_names(self.drop) or (),
-            header=header,
-            zero_based=zero_based,
-            extra=() if self.worst_of is None else (self.worst_of,),
-        )
+        said = {None: None, "yes": True, "no": False}
+        columns, drop = split_names(self.columns), split_names(self.drop) or ()
+        header, zero_based = said[self.header], said[self.zero_based]
+        extra = () if self.worst_of is None else (self.worst_of,)
+        return Selection(self.target, columns, drop, True, header, zero_based, extra=extra)
 
     def check_for(self, name: str, vector: bool = False) -> None:
         """Refuse an option on how another kind of file is read; a `vector` may have a header."""
@@ -131,10 +162,8 @@ def left_out(key: str) -> bool:
 
 
 def split_names(text: str | None) -> tuple[str, ...] | None:
-    """Return the names of an option like `--drop a,b`, or None where it was not given.
-
-    They are one line of a CSV file: a name that holds a comma stands between double quotes.
-    """
+    """Return the names of an option like `--drop a,b`, or None where it was not given. They are one
+    line of a CSV file: a name that holds a comma stands between double quotes."""
     if text is None:
         return None
     try:
@@ -305,22 +334,14 @@ def _folder_data(name: str, options: Options, model: Any) -> Data:
     with counted_progress("first pass, parts", then, options.as_json) as heard:
         rows = found.rows(heard=heard)
     rows.engine.heard = None
-    columns = true_names(found.columns)
+    columns, order = true_names(found.columns), None if qid is None else "qid"
     if model is None:
         # Numbers that count the rows do so within each block; the first ones may be small or empty.
         some = (next(iter(part.blocks()), None) for part in found.partitions[:FIRST_PARTS])
         rows_of = (block.columns.T for block in some if block is not None)
         _warn_of_counters(name, next((X for X in rows_of if len(X) >= COUNTED), None), columns)
-    return Data(
-        name,
-        rows,
-        np.zeros(0),
-        None,
-        label=found.positive,
-        negative=found.negative,
-        columns=columns,
-        ordered_by=None if qid is None else "qid",
-    )
+    classes = found.positive, found.negative
+    return Data(name, rows, np.zeros(0), None, *classes, columns, ordered_by=order)
 
 
 def _file_data(name: str, options: Options, model: Any) -> Data:
@@ -332,15 +353,15 @@ def _file_data(name: str, options: Options, model: Any) -> Data:
         asked = model.read_as(asked)
     if options.qid is not None:
         table = read_raw(name, replace(asked, extra=(options.qid,)))
-        y, extra = table.numbers(name, "grade"), table.extra[options.qid]
+        y = as_numbers(table.labels.written(), name, "grade")
+        extra = table.extra[options.qid]
         pairs = ordered_pairs_of(y, extra, None, None)
     elif options.time is not None and options.event is not None:
         table, y, extra = read_survival(name, options.time, options.event, asked)
         pairs = ordered_pairs_of(None, None, y, extra)
     else:
         label = options.positive
-        if label is None and model is not None:
-            label = model.label
+        label = model.label if label is None and model is not None else label
         _, y, table = read_table(name, asked, label)
     columns, sha = true_names(table.columns), data_sha256(table.X, y)
     if model is None:
@@ -351,22 +372,11 @@ def _file_data(name: str, options: Options, model: Any) -> Data:
         codes = np.unique(extra, return_inverse=True)[1] if extra.dtype.kind == "U" else extra
         sha = sha256((sha + data_sha256(np.zeros((1, 1)), codes)).encode()).hexdigest()
     scaler = fit_scaling(table.X, columns, options) if model is None else model.scaler
-    return Data(
-        name,
-        scaled(scaler, table.X),
-        y,
-        sha,
-        label=table.positive,
-        negative=table.negative,
-        columns=columns,
-        names=table.labels if pairs is None else None,
-        ordered=pairs,
-        ordered_by=None if pairs is None else "time" if options.qid is None else "qid",
-        scaler=scaler,
-        member=member,
-        zero_based=table.zero_based,
-        assumed=table.assumed,
-    )
+    by = None if pairs is None else "qid" if options.qid is not None else "time"
+    found = Data(name, scaled(scaler, table.X), y, sha, table.positive, table.negative, columns)
+    found = replace(found, ordered=pairs, ordered_by=by, scaler=scaler, member=member)
+    labels = table.labels if pairs is None else None
+    return replace(found, names=labels, zero_based=table.zero_based, assumed=table.assumed)
 
 
 def _warn_of_counters(name: str, X: Any, columns: list[str] | None) -> None:
@@ -380,10 +390,8 @@ def _warn_of_counters(name: str, X: Any, columns: list[str] | None) -> None:
 
 
 def row_counters(X: Any, columns: list[str] | None) -> list[str]:
-    """Return the named columns that hold k, k + 1, k + 2, ...: most likely saved row indices.
-
-    Few rows can do so by chance.
-    """
+    """Return the named columns that hold k, k + 1, k + 2, ...: most likely saved row indices. Few
+    rows can do so by chance."""
     if columns is None or not isinstance(X, np.ndarray) or len(X) < COUNTED:
         return []
     ends = np.flatnonzero((X[1] - X[0] == 1) & (X[-1] - X[0] == len(X) - 1))
@@ -400,10 +408,8 @@ def true_names(columns: list[str]) -> list[str] | None:
 
 
 def fit_scaling(X: Any, names: list[str] | None, options: Options) -> Any:
-    """Return the `StandardScaler` of these rows, or None unless `--standardise` was given.
-
-    Sparse rows are divided and not centred; the centre does not matter to pairs.
-    """
+    """Return the `StandardScaler` of these rows, or None unless `--standardise` was given. Sparse
+    rows are divided and not centred; the centre does not matter to pairs."""
     if not options.standardise:
         return None
     if options.kernel == PRECOMPUTED:
@@ -412,8 +418,9 @@ def fit_scaling(X: Any, names: list[str] | None, options: Options) -> Any:
 
     with np.errstate(all="ignore"):
         scaler = StandardScaler(with_mean=not sp.issparse(X)).fit(X)
-    if not np.isfinite(scaler.scale_).all():
-        k = int(np.argmin(np.isfinite(scaler.scale_)))
+    finite = np.isfinite(scaler.scale_)
+    if not finite.all():
+        k = int(np.argmin(finite))
         name = f"'{names[k]}'" if names else f"number {k + 1}"
         raise InputError(f"column {name} is too large to standardise: its variance overflows")
     if names:
@@ -438,9 +445,7 @@ def scaled(scaler: Any, X: Any) -> Any:
 
 def request_of(options: Options, data: Data) -> Request:
     """Return the request that the options make; `certify` sets lam later where a rival gives it.
-
-    That of a path, which has a share of l1, has a penalty at lam = 1.
-    """
+    That of a path, which has a share of l1, has a penalty at lam = 1."""
     if options.gamma is not None and options.kernel in ("linear", PRECOMPUTED):
         raise InputError(f"--gamma is not for the {options.kernel} kernel")
     lam: float | None = 1.0 if options.lam is None else options.lam
@@ -482,10 +487,8 @@ def read_pairs(text: str, data: Data, seed: int) -> AllPairs | PairList:
 
 
 def penalty_options(options: Options, data: Data) -> dict[str, Any]:
-    """Return l1, groups and sign as a `Request` takes them.
-
-    "A,B;C,D" are groups: every other column is one of its own. "nonnegative" and "A,B" are signs.
-    """
+    """Return l1, groups and sign as a `Request` takes them. "A,B;C,D" are groups: every other
+    column is one of its own. "nonnegative" and "A,B" are signs."""
     groups, sign, d = options.groups, options.sign, int(data.X.shape[1])
     if isinstance(groups, str):
         held, taken = list(range(d)), set[int]()
@@ -542,3 +545,147 @@ def penalty_in_words(penalty: Any, columns: list[str] | None = None) -> str:
     elif sign is not None:
         where = " with w >= 0"
     return " + ".join(parts) + where
+
+
+# The result
+
+
+def scores_of(data: Data, request: Request, w: np.ndarray) -> Any:
+    """Return the scores of weights, or of kernel coefficients: (n,). Of a folder return their
+    counts; where its rows have queries, their concordance."""
+    grouped = space_of(data.X).grouped
+    if grouped is not None:
+        return group_concordance(grouped, w[: data.X.dim])
+    if data.partitioned:
+        return counted_scores(data.X, w[: data.X.dim])
+    if request.kernel == "linear" or request.gives_matrix:
+        return np.asarray(data.X @ w[: data.X.shape[1]])
+    kernel = get_kernel(request.kernel, request.gamma, int(data.X.shape[1]))
+    return true_space(kernel, data.X).scores(w)
+
+
+def common_keys(data: Data, options: Options, request: Request) -> dict[str, Any]:
+    """Return the keys that every result carries."""
+    if data.partitioned:
+        n, n_pos = data.X.n, data.X.facts.n_pos if data.has_classes else None
+    else:
+        n = int(data.y.size)
+        n_pos = None if data.ordered is not None else int(data.positive.sum())
+    named = {"loss": request.loss.name, "kernel": name_of(request.kernel)}
+    over = options.pairs if options.worst_of is None else f"worst-of:{options.worst_of}"
+    if options.ordered:
+        by_time = f"survival:{options.time},{options.event}"
+        over = by_time if options.qid is None else f"query:{options.qid}"
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "version": __version__,
+        "seed": options.seed,
+        "parameters": {"data": data.name} | options.parameters | named,
+        "data_sha256": data.sha256,
+        "n": n,
+        "positive": data.label,
+        "n_pos": n_pos,
+        "n_neg": None if n_pos is None else n - n_pos,
+        "n_pairs": pairs_of(data, request).count(),
+        "lam": request.penalty.l2,
+        "penalty": penalty_keys(request.penalty),
+        "loss": named["loss"],
+        "pairs": over,
+        "kernel": named["kernel"],
+    }
+
+
+def pairs_of(data: Data, request: Request) -> Any:
+    """Return the pairs of the rows, those of all the curve for partial AUC."""
+    grouped = space_of(data.X).grouped
+    if grouped is not None:
+        return PartitionedOrder(grouped)
+    if data.partitioned:
+        return pairs_in(data.X.facts)
+    return request.pairs_on(None if data.ordered is not None else data.positive)
+
+
+def order_keys(data: Data, scores: Any) -> dict[str, Any]:
+    """Return the AUC and its interval, or the concordance where pairs are ordered.
+
+    Intervals are at 95 %: DeLong's of the AUC, which needs two rows of each class; the
+    infinitesimal jackknife's of the concordance, by rows or by queries. There is none where the
+    estimated variance is zero: one point would tell nothing of other rows. Of rows in a folder the
+    AUC is known from counts, and `auc_within` says how far the true one may be from it.
+    """
+    none = {"auc": None, "auc_interval": None, "concordance": None, "concordance_interval": None}
+    if space_of(data.X).grouped is not None:
+        return none | {"concordance": scores}
+    if data.partitioned:
+        low, high = scores.auc_range()
+        return none | {"auc": (low + high) / 2, "auc_within": (high - low) / 2}
+    if data.ordered is not None:
+        count = data.ordered.groups_with_pairs if data.ordered_by == "qid" else 1
+        found = concordance(data.ordered, scores, units="groups" if count > 1 else "rows")
+        few = 1 < count < FEWEST_QUERIES
+        interval = list(found.interval()) if found.standard_error > 0 and not few else None
+        return none | {"concordance": found.value, "concordance_interval": interval}
+    positive, interval = data.positive, None
+    if min(int(positive.sum()), int((~positive).sum())) >= 2:
+        found = delong(scores, positive)
+        interval = list(found.interval()) if found.standard_error > 0 else None
+    return none | {"auc": auc(scores, positive), "auc_interval": interval}
+
+
+def objective_in_words(data: Data, request: Request, options: Options) -> str:
+    """Return a sentence on the objective, or nothing for the plain one: hinge, ridge, all pairs."""
+    plain = request.loss == HINGE and data.has_classes and data.member is None
+    ridge = isinstance(request.penalty, Ridge) and request.structure == 0
+    if plain and ridge and not request.is_partial:
+        return ""
+    if options.qid is not None:
+        which = f"pairs of one query ('{options.qid}'), the larger grade above"
+    elif data.ordered is not None:
+        which = f"comparable pairs of '{options.time}', the earlier event above"
+    else:
+        which = "pairs of a positive and a negative row"
+    if data.member is not None:
+        count = np.unique(data.member).size
+        which += f" of one group ('{options.worst_of}'), in the worst of {count} groups"
+    if request.is_partial:
+        which += f", false positive rates up to {options.fpr_max:g}"
+        which += f" and true positive rates from {options.tpr_min:g}"
+    penalty, loss = penalty_in_words(request.penalty, data.columns), request.loss.name
+    first, _, last = penalty.partition(" with ")
+    if request.structure != 0:  # then the penalty is the ridge
+        first = f"{request.lam:g}/2 (|f|^2 + {request.structure:g} times the spread of f within"
+        first += " each class)"
+    where = f", {last}" if last else ""
+    return f" The objective is {first} + mean {loss} loss over {which}{where}."
+
+
+def print_document(document: dict[str, Any], as_json: bool) -> None:
+    """Print a result, lines of text or one JSON document; an interrupt comes too late now."""
+    finish()
+    if as_json:
+        click.echo(json.dumps(plain(document), allow_nan=False, indent=2))
+        return
+    shown = (
+        "n positive n_pos n_neg n_pairs lam loss pairs method primal dual gap relative_gap radius "
+        "rounding zeros_proved residual rival_primal rival_gap n_sure_right n_sure_wrong auc "
+        "auc_within auc_interval concordance concordance_interval status seconds"
+    ).split()
+    for key in shown:
+        value = document.get(key)
+        if value is None and key != "relative_gap":
+            continue
+        if isinstance(value, list):
+            text = " to ".join(f"{part:.6g}" for part in value)
+        else:
+            text = f"{value:.12g}" if isinstance(value, float) else str(value)
+        click.echo(f"{key:13} {'undefined' if value is None else text}")
+    for key, value in document.get("exact", {}).items():
+        click.echo(f"{'exact ' + key:13} {value}")
+    if document.get("n_sure_right") is not None:
+        right, wrong, count = (document[key] for key in ("n_sure_right", "n_sure_wrong", "n_pairs"))
+        click.echo(
+            f"The optimum certainly has {right} of {count} pairs in order, and {wrong} in reverse."
+        )
+    click.echo(document["statement"])
+    if document["message"] != document["statement"]:
+        click.echo(document["message"])

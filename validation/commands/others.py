@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,26 +22,23 @@ from ... import __version__
 from ...exact.errors import InputError
 from ...exact.tools.atomic_files import target_of
 from ...exact.tools.checks import check_number
-from ..files.written import write_atomically, write_json
+from ..files.written import write_atomically, write_json, write_text
 from .endings import (
     counted_progress,
+    finish,
     named_folder,
     output_folder,
     result_first,
     solver_progress,
 )
-from .interrupts import finish
 
 if TYPE_CHECKING:
     from ..claims.claim import Claim
     from ..report.document import Report
-    from ..report.row import Row
     from ..tables.pages import Shown
     from ..tables.run import Estimate
 
-
-def _versions(schema: int) -> dict[str, Any]:
-    return {"schema_version": schema, "version": __version__}
+Words = tuple[str, ...]
 
 
 def _say_json(document: Any) -> None:
@@ -51,36 +48,38 @@ def _say_json(document: Any) -> None:
 # validate
 
 
-def run_validate(
-    *,
-    only: tuple[str, ...],
-    profile: str,
-    list_only: bool,
-    out: str | None,
-    jobs: int,
-    seed: int,
-    as_json: bool,
-) -> int:
-    """Run the claims, print the table, write the report; return the exit status."""
+def run_validate(list_only: bool, out: str | None, as_json: bool, **asked: Any) -> int:
+    """Run the claims, print the table, write the report; return the exit status. Asked are `only`,
+    the profile, the seed and the number of jobs."""
     from ..suite import claims, run
 
     if list_only:
-        _list_claims(claims(only=only), as_json)
+        _list_claims(claims(only=asked["only"]), as_json)
         return 0
     folder = named_folder(out) or "aucert-report"
-    asked = {"only": only, "profile": profile, "seed": seed, "jobs": jobs, "out": folder}
 
     def say(report: Report) -> None:
-        _say_json(report.as_json()) if as_json else print_report(report)
+        _say_json(report.as_json()) if as_json else _print_report(report)
 
     with (
         result_first(say) as found,
         counted_progress("claims", "writing", as_json, lambda row: row.name) as progress,
     ):
-        report = run(**asked, progress=progress, first=found.append)
+        report = run(**asked, out=folder, progress=progress, first=found.append)
     if not as_json:
         click.echo(f"report: {report.folder}/report.html")
     return report.exit_code
+
+
+def _table(titles: Iterable[str], rows: Iterable[Iterable[Text | str]], right: Words = ()) -> Table:
+    """Return a table without lines between its cells; the first column is not broken."""
+    table = Table(box=None, pad_edge=False, header_style="bold", show_header=any(titles))
+    for k, title in enumerate(titles):
+        side = "right" if title in right else "left"
+        table.add_column(title, justify=side, overflow="fold", vertical="top", no_wrap=not k)
+    for row in rows:
+        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+    return table
 
 
 def _list_claims(entries: Sequence[Claim], as_json: bool) -> None:
@@ -88,132 +87,66 @@ def _list_claims(entries: Sequence[Claim], as_json: bool) -> None:
         names = ("name", "paper", "place", "kind", "statement", "expected_verdict")
         document = [{name: str(getattr(entry, name)) for name in names} for entry in entries]
         _say_json({"claims": document})
-    elif sys.stdout.isatty():
-        Console(highlight=False).print(claims_table(entries))
-    else:  # one line per claim, so that names can be cut out
-        for entry in entries:
-            click.echo(f"{entry.name}\t{entry.paper}, {entry.place}\t{entry.statement}")
-
-
-def claims_table(entries: Sequence[Claim]) -> Table:
-    """Return the list of claims that `--list` shows."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("claim", "place", "kind", "recorded", "statement"):
-        table.add_column(heading, overflow="fold", vertical="top")
-    for one in entries:
-        place = f"{one.paper}, {one.place}"
-        table.add_row(*map(Text, (one.name, place, one.kind, one.expected_verdict, one.statement)))
-    return table
-
-
-WIDE = 130  # Columns of a terminal from which every claim fits in a line or two of a table.
-
-
-def report_table(report: Report, width: int = WIDE) -> Table:
-    """Return the verdicts next to the expected ones, and what was measured next to the print.
-
-    Below `WIDE` columns the claim, its place and the numbers share a column.
-    """
-    from ..report.document import shown, shown_seconds
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("verdict", no_wrap=True)
-    table.add_column("recorded", no_wrap=True)
-    table.add_column("s", justify="right", no_wrap=True)
-    if width >= WIDE:
-        table.add_column("claim", no_wrap=True)
-        table.add_column("place", overflow="fold")
-        table.add_column("kind", no_wrap=True)
-        table.add_column("measured; printed", overflow="fold")
-    else:
-        table.add_column("claim; place, kind; measured; printed", overflow="fold")
-    for row in report.rows:
-        start = (verdict_text(row), Text(row.expected_verdict), Text(shown_seconds(row.seconds)))
-        place = f"{row.paper}, {row.place}"
-        numbers = shown(row.measured) + ("" if row.printed is None else f"; printed: {row.printed}")
-        if width >= WIDE:
-            table.add_row(*start, *map(Text, (row.name, place, row.kind, numbers)))
-        else:
-            name = Text(f"{row.name}\n", style="bold")
-            table.add_row(*start, name + Text(f"{place}, {row.kind}\n{numbers}"))
-    return table
-
-
-def verdict_text(row: Row) -> Text:
-    """Return the verdict; one that differs is marked by a sign, capitals and colour."""
-    if row.as_expected:
-        return Text(f"  {row.verdict}", style="green")
-    return Text(f"! {row.verdict.upper()}", style="bold red")
-
-
-def counts_table(report: Report) -> Table:
-    """Return how many statements of each kind stand, fall or are open; it adds up to all."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    found = report.counts()
-    for name in ("statements", *found[0][1]):
-        table.add_column(name, justify="left" if name == "statements" else "right")
-    for kind, columns in found:
-        table.add_row(kind, *(str(count or "-") for count in columns.values()))
-    return table
-
-
-def headlines_table(report: Report) -> Table:
-    """Return the ten sentences of the report, each with its word and its number."""
-    from ..report.headlines import headlines
-
-    table = Table(box=None, pad_edge=False, show_header=False)
-    styles = {"good": "green", "bad": "red", "warn": "yellow", "open": "blue"}
-    for head in headlines({row.name: row for row in report.rows}, drawn=False):
-        number = f"{head.number} {head.what}"
-        table.add_row(
-            Text(head.word, style=styles[head.colour]), Text(f"{head.sentence}\n{number}")
-        )
-    return table
-
-
-def summary_line(report: Report) -> str:
-    """Return the last line: whether every verdict is the recorded one, and how long it took."""
-    from ..report.document import shown_seconds
-
-    count, wrong = len(report.rows), report.unexpected
-    time = f"{shown_seconds(report.seconds)} s"
-    if report.taken_over:
-        time += f"; {report.taken_over} of them taken over from an earlier run"
-    if not wrong:
-        return f"All {count} verdicts are the recorded ones ({time})."
-    names = ", ".join(row.name for row in wrong)
-    return f"{len(wrong)} of {count} verdicts differ from the recorded ones: {names} ({time})."
+        return
+    lines = [
+        (one.name, f"{one.paper}, {one.place}", one.kind, one.expected_verdict, one.statement)
+        for one in entries
+    ]
+    if sys.stdout.isatty():
+        titles = ("claim", "place", "kind", "recorded", "statement")
+        Console(highlight=False).print(_table(titles, lines))
+        return
+    for name, place, *_, statement in lines:  # a line a claim, so that names can be cut out
+        click.echo(f"{name}\t{place}\t{statement}")
 
 
 FEW = 20  # claims that are listed one by one; of more the headlines and the counts are shown
 
 
-def print_report(report: Report, console: Console | None = None) -> None:
+def _print_report(report: Report) -> None:
     """Print a few claims one by one, or the headlines and the counts of many; then one line."""
-    target = Console(highlight=False) if console is None else console
-    if len(report.rows) <= FEW:
-        target.print(report_table(report, target.width))
+    from ..report.document import headlines, shown, shown_seconds
+
+    target, count, wrong = Console(highlight=False), len(report.rows), report.unexpected
+    if count <= FEW:
+        rows = []
+        for row in report.rows:
+            mark, style = ("  ", "green") if row.as_expected else ("! ", "bold red")
+            verdict = row.verdict if row.as_expected else row.verdict.upper()
+            printed = "" if row.printed is None else f"; printed: {row.printed}"
+            said = f"{row.paper}, {row.place}, {row.kind}\n{shown(row.measured)}{printed}"
+            claim = Text(f"{row.name}\n", style="bold") + Text(said)
+            seconds = shown_seconds(row.seconds)
+            rows.append((Text(f"{mark}{verdict}", style), row.expected_verdict, seconds, claim))
+        titles = ("verdict", "recorded", "s", "claim; place, kind; measured; printed")
+        target.print(_table(titles, rows, right=("s",)))
     else:
-        target.print(headlines_table(report), "", counts_table(report))
-    target.print(Text(summary_line(report), style="" if not report.unexpected else "bold red"))
+        styles = {"good": "green", "bad": "red", "warn": "yellow", "open": "blue"}
+        ten = headlines({row.name: row for row in report.rows}, drawn=False)
+        said = [(Text(h.word, styles[h.colour]), f"{h.sentence}\n{h.number} {h.what}") for h in ten]
+        counts = report.counts()
+        titles = tuple(counts[0][1])
+        numbers = [(kind, *(str(n or "-") for n in of.values())) for kind, of in counts]
+        target.print(_table(("", ""), said), "", _table(("statements", *titles), numbers, titles))
+    time = f"{shown_seconds(report.seconds)} s"
+    if report.taken_over:
+        time += f"; {report.taken_over} of them taken over from an earlier run"
+    if wrong:
+        names = ", ".join(row.name for row in wrong)
+        last = f"{len(wrong)} of {count} verdicts differ from the recorded ones: {names} ({time})."
+    else:
+        last = f"All {count} verdicts are the recorded ones ({time})."
+    target.print(Text(last, "bold red" if wrong else ""))
 
 
 # check-solver
 
 
 def run_check_solver(
-    *,
-    solver: str | None,
-    loss: str,
-    tol: float,
-    max_time: float,
-    seed: int,
-    only: tuple[str, ...],
-    list_only: bool,
-    out: str | None,
-    as_json: bool,
+    solver: str | None, only: Words, list_only: bool, out: str | None, as_json: bool, **asked: Any
 ) -> int:
-    """Run the check, print, and write what `--out` asks for; return 1 unless all are solved."""
+    """Run the check, print, and write what `--out` asks for; return 1 unless all are solved. Asked
+    are the loss, the tolerance, the seed and the seconds a problem."""
     from ..checking.check_solver import check_solver
     from ..checking.worker import check_name
     from ..reference.problems import reference_problems
@@ -222,11 +155,10 @@ def run_check_solver(
         listed = reference_problems(only or None)
         width = max(len(problem.name) for problem in listed)
         if as_json:
-            click.echo(json.dumps({"problems": [p.name for p in listed]}, indent=2))
-        else:
-            for p in listed:
-                size = f"{p.y.size:4} x {p.X.shape[1]:<3}"
-                click.echo(f"{p.name:{width}}  {size}  {p.tests}")
+            _say_json({"problems": [problem.name for problem in listed]})
+            return 0
+        for p in listed:
+            click.echo(f"{p.name:{width}}  {p.y.size:4} x {p.X.shape[1]:<3}  {p.tests}")
         return 0
     if solver is None:
         raise InputError("which solver? give MODULE:FUNCTION, say mysolver:fit")
@@ -239,20 +171,11 @@ def run_check_solver(
     with result_first(say) as found, output_folder(out) as folder:
         words = "{0.name}: {0.verdict}".format
         with counted_progress("problems", "looking for the cause", as_json, words) as show:
-            report = check_solver(
-                solver,
-                loss=loss,
-                tol=tol,
-                max_time=max_time,
-                seed=seed,
-                only=only or None,
-                progress=show,
-            )
+            report = check_solver(solver, only=only or None, progress=show, **asked)
         found.append(report)
         if folder is not None:
             write_json(folder / "check-solver.json", report.to_dict())
-            text = f"{report.table}\n".encode()
-            write_atomically(folder / "check-solver.txt", lambda file: file.write(text))
+            write_text(folder / "check-solver.txt", f"{report.table}\n")
     return 0 if report.passed else 1
 
 
@@ -260,18 +183,15 @@ def run_check_solver(
 
 
 def run_bench(
-    *,
-    solvers: tuple[str, ...],
-    data: tuple[str, ...],
+    solvers: Words,
+    data: Words,
     lam: tuple[float, ...],
-    loss: str,
-    max_time: float,
-    seed: int,
     out: str | None,
     as_json: bool,
-    **table: Any,
+    **asked: Any,
 ) -> None:
-    """Run all solvers on all problems, print the tables, and write what `--out` asks for."""
+    """Run all solvers on all problems, print the tables, and write what `--out` asks for. Asked are
+    the seed, the loss, the seconds of a fit, and how the data are read."""
     from ..checking.gap_curves import gap_curves, picture
     from ..checking.worker import check_name
     from .inputs import Options, open_data
@@ -282,10 +202,10 @@ def run_bench(
         raise InputError("a solver is given twice: name each one once")
     for each in lam:
         check_number("lam", each)
-    check_number("max_time", max_time)
-    fits = {name: name for name in solvers}
-    limits: dict[str, Any] = {"max_time": max_time, "loss": loss, "seed": seed}
-    options, found = Options(seed=seed, as_json=as_json, **table), []
+    check_number("max_time", asked["max_time"])
+    fits, found = {name: name for name in solvers}, []
+    limits = {key: asked[key] for key in ("max_time", "loss", "seed")}
+    options = Options(as_json=as_json, **asked)
 
     def say(document: dict[str, Any]) -> None:
         finish()
@@ -296,20 +216,21 @@ def run_bench(
         output_folder(out) as folder,
         solver_progress("reading", as_json) as progress,
     ):
-        limits["progress"] = progress
         for name in data:
             rows = open_data(name, options)
             if rows.partitioned:
                 raise InputError(f"{name} is a folder: a fit takes one matrix, so give one file")
             title = f"{name}, standardised" if options.standardise else name
             for each in lam:
-                found.append(gap_curves(fits, rows.X, rows.y, each, data=title, **limits))
+                more = limits | {"data": title, "progress": progress}
+                found.append(gap_curves(fits, rows.X, rows.y, each, **more))
         text = "\n\n".join(curves.table for curves in found)
-        document = _versions(1) | {"seed": seed, "bench": [curves.to_dict() for curves in found]}
+        document = {"schema_version": 1, "version": __version__, "seed": options.seed}
+        document |= {"bench": [curves.to_dict() for curves in found]}
         done.append(document)
         if folder is not None:
             write_json(folder / "bench.json", document)
-            write_atomically(folder / "bench.txt", lambda file: file.write(f"{text}\n".encode()))
+            write_text(folder / "bench.txt", f"{text}\n")
             drawn = picture(_drawn_curves(found), "svg")
             write_atomically(folder / "bench.svg", lambda file: file.write(drawn))
 
@@ -427,8 +348,7 @@ def _drawn_result(held: dict[str, Any]) -> Any:
 
 
 def run_reproduce(
-    *,
-    names: tuple[str, ...],
+    names: Words,
     list_only: bool,
     estimate_only: bool,
     check_only: bool,
@@ -438,10 +358,8 @@ def run_reproduce(
     as_json: bool,
     **work: Any,
 ) -> int:
-    """Run the tables, write their pages; return 1 if a part failed.
-
-    `work` is the profile, the seed, and the folders of the data and of the evidence.
-    """
+    """Run the tables, write their pages; return 1 if a part failed. `work` is the profile, the
+    seed, and the folders of the data and of the evidence."""
     from ..effects import said_on
     from ..store import SCHEMA_VERSION
     from ..tables.run import chosen, estimate, limit_of, reproduce, tables
@@ -463,11 +381,10 @@ def run_reproduce(
 
     def say(shown: list[Shown]) -> None:
         if as_json:
-            whole = not any(item.results.unfinished for item in shown)
-            head = {"seed": work["seed"], "profile": work["profile"], "complete": whole}
-            _say_json(
-                _versions(SCHEMA_VERSION) | head | {"tables": [item.as_json() for item in shown]}
-            )
+            document = {"schema_version": SCHEMA_VERSION, "version": __version__}
+            document |= {key: work[key] for key in ("seed", "profile")}
+            document["complete"] = not any(item.results.unfinished for item in shown)
+            _say_json(document | {"tables": [item.as_json() for item in shown]})
             return
         for item in shown:
             click.echo(f"{item.table.name}: {item.conclusion}")
@@ -486,31 +403,24 @@ def run_reproduce(
 
 
 def _check_evidence(
-    out: str | None,
-    as_json: bool,
-    profile: str,
-    seed: int,
-    evidence: str | None,
-    data_dir: str | None,
+    out: str | None, as_json: bool, evidence: str | None, data_dir: str | None, **asked: Any
 ) -> int:
-    """Run a sample of the evidence again; return 1 if a number differs.
-
-    With --out the findings are written to FOLDER/checked.json.
-    """
+    """Run a sample of the evidence again; return 1 if a number differs. With --out the findings are
+    written to FOLDER/checked.json."""
     from ..claims.claim import FILED, Verdict
     from ..reruns import check, record
     from ..store import EVIDENCE, SCHEMA_VERSION
 
     target, folder, found = named_folder(out), Path(evidence or EVIDENCE), {}
     for paper in FILED:
-        outcome = check(paper, profile, seed, folder, data_dir)
+        outcome = check(paper, folder=folder, data=data_dir, **asked)
         found[paper] = record(paper, outcome, folder)
         if not as_json:
             click.echo(f"{paper}: {outcome.verdict}: {outcome.measured}")
             for line in found[paper]["differences"]:
                 click.echo(f"  {line}")
     if as_json:
-        click.echo(json.dumps({"schema_version": SCHEMA_VERSION, "checks": found}, indent=2))
+        _say_json({"schema_version": SCHEMA_VERSION, "checks": found})
     if target is not None:
         target.mkdir(parents=True, exist_ok=True)
         write_json(target / "checked.json", found)

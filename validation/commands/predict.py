@@ -6,8 +6,6 @@ without one starts in half the time.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import warnings
 from dataclasses import dataclass, replace
@@ -23,12 +21,10 @@ from ...exact.certificate.solution import Solution
 from ...exact.errors import InputError, WriteError
 from ...exact.tools.atomic_files import target_of
 from ..data.datasets import load, names
-from ..files.tables import Selection, column_names, listed, read_raw
-from ..files.written import finite_json, write_atomically
-from ..memory import check_room
-from .documents import SCHEMA_VERSION
-from .inputs import Data, Options, penalty_options, split_names, true_names
-from .interrupts import finish
+from ..files.tables import Selection, check_room, column_names, listed, read_raw
+from ..files.written import csv_text, finite_json, write_text
+from .endings import finish
+from .inputs import SCHEMA_VERSION, Data, Options, penalty_options, split_names, true_names
 
 # Options of the problem that a model file holds.
 ASKED = (
@@ -61,7 +57,9 @@ def run_predict(path: str, name: str, **given: Any) -> None:
     if not np.isfinite(scores).all():
         row = int(np.argmin(np.isfinite(scores))) + 1
         raise InputError(f"{name}: the score of data row {row} overflows: are its numbers right?")
-    text = printed = _as_csv(scores, labels, kept)
+    columns: dict[str, Any] = kept | {"score": map(repr, scores.tolist())}
+    columns |= {} if labels is None else {"label": labels.tolist()}
+    text = printed = csv_text([columns, *zip(*columns.values(), strict=True)])
     if options.as_json:
         document = {
             "schema_version": SCHEMA_VERSION,
@@ -78,7 +76,7 @@ def run_predict(path: str, name: str, **given: Any) -> None:
         printed = json.dumps(document, allow_nan=False, indent=2, default=str) + "\n"
     try:
         if options.out is not None:
-            write_atomically(options.out, lambda file: file.write(text.encode()))
+            write_text(options.out, text)
     except WriteError:
         click.echo(printed, nl=False)
         raise
@@ -93,17 +91,6 @@ def run_predict(path: str, name: str, **given: Any) -> None:
         words = ", ".join(f"{n} of class {value!r}" for value, n in each)
         words = f": {words}" if words else ""
         click.echo(f"{len(scores)} rows scored{words}; written to {options.out}")
-
-
-def _as_csv(scores: np.ndarray, labels: np.ndarray | None, kept: dict[str, list[Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    columns = [*kept.items(), ("score", map(repr, scores.tolist()))]
-    if labels is not None:
-        columns.append(("label", labels.tolist()))
-    writer.writerow(name for name, _ in columns)
-    writer.writerows(zip(*(values for _, values in columns), strict=True))
-    return text.getvalue()
 
 
 def _for_json(cells: list[Any]) -> list[Any]:
@@ -156,14 +143,16 @@ def _classes(negative: Any, positive: Any) -> np.ndarray:
 
 @dataclass(frozen=True)
 class SavedModel:
-    """A model read from a file: the whole of it, its scaler if there is one, and its last step."""
+    """A model read from a file: the whole of it, its scaler if there is one, and its last step.
+
+    An `exact` one is of `aucert.exact`, which tells the problem it was solved for.
+    """
 
     path: str
     whole: Any
     scaler: Any
     last: Any
     exact: bool
-    """Whether the last step is one of `aucert.exact`, which tells the problem it was solved for."""
 
     @property
     def columns(self) -> tuple[str, ...] | None:
@@ -171,16 +160,11 @@ class SavedModel:
         held = getattr(self.whole, "feature_names_in_", None)
         return None if held is None else tuple(map(str, held))
 
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return int(self.whole.n_features_in_)
-
     def read_as(self, asked: Selection) -> Selection:
         """Return how its rows are read: of an svmlight file as those that it was trained on."""
         base = getattr(self.last, "zero_based_", None)
         base = base if asked.zero_based is None else asked.zero_based
-        return replace(asked, zero_based=base, width=self.n_features)
+        return replace(asked, zero_based=base, width=int(self.whole.n_features_in_))
 
     def asked(self) -> dict[str, Any]:
         """Return the options of the problem that the model was solved for; none of other models."""
@@ -256,13 +240,19 @@ def _read_rows(
         if Path(name).is_dir():
             raise InputError(f"{name}: predict takes one file: score those of a folder one by one")
         asked = replace(options.selection, labelled=False, extra=keep)
-        if model.columns is not None and (wanted := _present(model, name, asked.header)):
+        held, wanted = column_names(name, asked.header), model.columns
+        if held is not None and wanted is not None:
+            if missing := [column for column in wanted if column not in held]:
+                raise InputError(
+                    f"{name}: the model {model.path} needs columns that are not there: "
+                    f"{listed(missing)}"
+                )
             asked, drop = replace(asked, columns=wanted, drop=()), ()
         table = read_raw(name, model.read_as(asked))
         X, columns = table.X, true_names(table.columns)
         ignored = [k for k in table.ignored if k not in drop]
         kept = {key: table.extra[key] for key in keep}
-    d = model.n_features
+    d = int(model.whole.n_features_in_)
     if X.shape[1] != d:
         hint = "" if columns is None else f" ({', '.join(columns[:5])}, ...)"
         raise InputError(
@@ -274,17 +264,3 @@ def _read_rows(
         check_room(what, 8 * X.shape[0] * X.shape[1], "give fewer rows at a time")
         return sp.csr_array(X).toarray(), ignored, kept
     return X, ignored, kept
-
-
-def _present(model: SavedModel, name: str, header: bool | None) -> tuple[str, ...] | None:
-    """Return the model's columns if the data have names, None where they have none."""
-    held, wanted = column_names(name, header), model.columns
-    assert wanted is not None
-    if held is None:
-        return None
-    missing = [column for column in wanted if column not in held]
-    if missing:
-        raise InputError(
-            f"{name}: the model {model.path} needs columns that are not there: {listed(missing)}"
-        )
-    return wanted

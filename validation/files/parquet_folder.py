@@ -23,9 +23,11 @@ from ...exact.spaces.partitions import (
     block_rows,
     named,
 )
-from .labels import Label, LabelColumn, two_classes
 from .tables import (
     EVERYTHING,
+    MAX_CLASSES,
+    Label,
+    Labels,
     Numbers,
     Selection,
     cells_of,
@@ -36,6 +38,7 @@ from .tables import (
     refuse,
     refuse_value,
     remote,
+    two_classes,
 )
 from .tables import named as called
 
@@ -138,10 +141,8 @@ def first_null(column: Any) -> int:
 
 
 def may_be_cut(metadata: Any, qid: str) -> list[bool]:
-    """Return before which row groups a file may be cut, so that no query is split.
-
-    There its statistics say that the largest query before is below the smallest one behind.
-    """
+    """Return before which row groups a file may be cut, so that no query is split. There its
+    statistics say that the largest query before is below the smallest one behind."""
     ends: list[tuple[Any, Any]] = []
     for k in range(metadata.num_row_groups):
         group = metadata.row_group(k)
@@ -280,7 +281,7 @@ def _positive_cells(
     """Return the cells of the label column that are positive, that label, and the other."""
     from pyarrow.compute import unique
 
-    labels, cells = LabelColumn(where), []
+    cells: dict[Any, int] = {}  # and where each may stand first
     for part in parts:
         with open_parquet(part.path, pre_buffer=False) as file:
             read = file.read_row_groups(list(part.groups), columns=[part.target], use_threads=False)
@@ -288,11 +289,12 @@ def _positive_cells(
         if column.null_count:
             place = f"column '{part.target}', row {part.first + first_null(column) + 1}"
             raise InputError(f"{part.path}, {place}: missing value: drop the row")
-        found = list(cells_of(unique(column)))
-        labels.limit(len(found))
-        labels.extend(np.array(found), [part.first + 1] * len(found))
-        cells += found
-    y, one, zero = two_classes(labels.labels(), positive, where)
+        for cell in cells_of(unique(column)):
+            cells.setdefault(cell, part.first + 1)
+        if len(cells) > MAX_CLASSES:  # which are refused below
+            break
+    labels = Labels.of(np.array([*cells]), where, rows=[*cells.values()])
+    y, one, zero = two_classes(labels, positive, where)
     return frozenset(cell for cell, is_one in zip(cells, y, strict=True) if is_one), one, zero
 
 

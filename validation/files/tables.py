@@ -3,7 +3,7 @@
 The ending of a name chooses the reader: `.csv` and `.tsv`, `.npz`, `.parquet` (with the optional
 pyarrow), and svmlight as `.svmlight`, `.libsvm`, `.svm` or `.txt`. Text may be gzipped, with `.gz`
 after its own ending. A reader hands out columns, cells of text or numbers; `Numbers` and
-`LabelColumn` check them. Nothing is guessed about bad values: missing ones, infinite ones and text
+`Labels` check them. Nothing is guessed about bad values: missing ones, infinite ones and text
 are refused, with their column and row (from 1; a line where a file has lines).
 """
 
@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import csv
 import gzip
-import io
 import math
+import os
 import re
 import shlex
+import sys
 import zipfile
 import zlib
 from array import array
@@ -22,31 +23,206 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from decimal import Decimal
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
 
-from ...exact.errors import InputError, meant
+from ...exact.errors import InputError, TooLargeError, meant
 from ...exact.tools.lossless import is_large, loses_digits, lost_digits
-from ..memory import check_room
-from .labels import (
-    SHOWN,
-    Cells,
-    Label,
-    LabelColumn,
-    Labels,
-    as_number,
-    as_truth,
-    is_missing,
-    listed,
-    two_classes,
-)
+from .written import csv_text
+
+# What a file declares, or an option asks for, is measured before anything of it is made
+
+
+CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+def room() -> int | None:
+    """Return the bytes of memory that this process can have at most; None where nobody says."""
+    found = []
+    if hasattr(os, "sysconf") and {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= set(os.sysconf_names):
+        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for path in map(Path, CGROUP_LIMITS):
+        try:
+            text = path.read_text().strip()
+        except OSError:
+            continue
+        found += [int(text)] if text.isdigit() else []  # "max" means without a limit
+    if sys.platform != "win32":
+        import resource
+
+        limits = [
+            resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA)
+        ]
+        found += [limit for limit in limits if limit != resource.RLIM_INFINITY]
+    return min((size for size in found if size > 0), default=None)
+
+
+def check_room(what: str, size: int, do: str) -> None:
+    """Raise if something is larger than all the memory that there is."""
+    limit = room()
+    if limit is not None and size > limit:
+        raise TooLargeError(
+            f"{what}: {_bytes(size)} of memory, where {_bytes(limit)} can be had: {do}"
+        )
+
+
+def _bytes(size: int) -> str:
+    """Return bytes as people write them."""
+    units = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
+    power = 0
+    while size >= 1024 ** (power + 1) and power < len(units) - 1:
+        power += 1
+    return f"{size / 1024**power:.{3 if power else 4}g} {units[power]}"
+
+
+# What one cell says, class labels as files bring them, and which class is the positive one
+
+
+MAX_CLASSES = 1000  # A target column with more different values is not a label.
+SHOWN = 10  # Names, labels or columns that one message lists at most.
+
+Label = float | int | str
+Cells = np.ndarray | Sequence[str]  # A part of a column.
+
+_MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "<na>"})
+_WORDS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}  # in any case of letters
+
+
+def as_number(text: str) -> float | None:
+    """Read one plain number (ASCII, no digit grouping); None if the text is none."""
+    if "_" in text or not text.isascii():
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def is_missing(text: str) -> bool:
+    """Whether a cell says that a value is missing: empty, `NA`, `nan`, `?`, `null`, ..."""
+    return text.strip().lower() in _MISSING
+
+
+def listed(values: Collection[object]) -> str:
+    """Return the first names or labels as Python writes them, and how many there are beyond."""
+    more = f" and {len(values) - SHOWN} more" if len(values) > SHOWN else ""
+    return ", ".join(map(repr, [*values][:SHOWN])) + more
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Distinct labels, numbers or text in their order, and their places (n,) in the rows."""
+
+    values: list[Label]
+    codes: np.ndarray
+
+    @classmethod
+    def of(cls, cells: Cells, where: str, limited: bool = True, rows: Sequence[int] = ()) -> Labels:
+        """Return those of a column, sorted, equal ones ("1" and "1.0") as one: numbers if all are.
+
+        `where` opens messages, and `rows` are the places of the cells in the file, by default from
+        1; `limited` refuses more than `MAX_CLASSES` values, which are not labels.
+        """
+        rows, values = rows or range(1, len(cells) + 1), list[Label]()
+        if isinstance(cells, np.ndarray) and cells.dtype.kind not in "US":
+            if cells.dtype.kind not in "biuf":
+                raise InputError(f"{where}: labels must be numbers or text, not {cells.dtype}")
+            finite = np.isfinite(cells)
+            if not finite.all():
+                row = rows[int(np.argmin(finite))]
+                raise InputError(f"{where}, row {row}: missing or infinite value: drop the row")
+            kinds, codes = np.unique(cells, return_inverse=True)
+            numbers = kinds.astype(int) if kinds.dtype.kind == "b" else kinds
+            values = [_plain(value) for value in numbers.tolist()]
+        else:
+            places: dict[Any, int] = {}
+            codes = np.array([places.setdefault(cell, len(places)) for cell in cells], dtype=int)
+            words = [
+                str(cell, "utf-8", "backslashreplace") if isinstance(cell, bytes) else str(cell)
+                for cell in places
+            ]
+            for code, word in enumerate(words):
+                if is_missing(word):
+                    row = rows[int(np.argmax(codes == code))]
+                    raise InputError(f"{where}, row {row}: missing value: drop the row")
+            read = [_number(word) for word in words]
+            values = [number for number in read if number is not None]
+            if len(values) < len(read):
+                values = [word.strip() for word in words]
+        if limited and len(values) > MAX_CLASSES:
+            raise InputError(
+                f"{where}: more than {MAX_CLASSES} different values: this is not a class label"
+            )
+        ordered = sorted(set(values))  # type: ignore[type-var]
+        place = {value: k for k, value in enumerate(ordered)}
+        return cls(ordered, np.array([place[v] for v in values], dtype=np.intp)[codes])
+
+    def written(self) -> np.ndarray:
+        """Each row's label: an array (n,) of numbers or of words."""
+        kinds = np.array(self.values)
+        if kinds.dtype.kind == "O" or kinds.tolist() != self.values:  # numbers that no type holds
+            kinds = np.array([str(value) for value in self.values])
+        return kinds[self.codes]
+
+
+def two_classes(
+    labels: Labels, positive: object, where: str
+) -> tuple[np.ndarray, Label, Label | None]:
+    """Return 0 and 1 for labels (n,), the positive label, and the other; None for "the rest".
+
+    `positive` None takes the larger of two labels, as scikit-learn does; numbers are compared as
+    numbers (`"1"` is `1.0`). With more than two labels it is one against the rest.
+    """
+    values, place = labels.values, 1
+    if len(values) == 1:
+        raise InputError(f"{where}: a single class, {values[0]!r}: two are needed")
+    if positive is not None:
+        place = _find(values, positive)
+    elif len(values) > 2:
+        raise InputError(
+            f"{where}: {len(values)} classes ({listed(values)}) where two are needed: name the "
+            "column of the label with --target, or take one class against the rest with --positive"
+        )
+    if place is None:
+        raise InputError(f"{where}: no class {positive!r}; the classes are {listed(values)}")
+    y = (labels.codes == place).astype(np.int64)
+    return y, values[place], values[1 - place] if len(values) == 2 else None
+
+
+def _find(values: list[Label], wanted: object) -> int | None:
+    """Place of a label, given as itself or as text."""
+    text = str(int(wanted) if isinstance(wanted, bool | np.bool_) else wanted).strip()
+    number = _number(text)
+    for place, value in enumerate(values):
+        if value == (text if isinstance(value, str) else number):
+            return place
+    if text.lower() in {"true", "false"} and set(values) <= {0, 1}:
+        return values.index(int(text.lower() == "true"))
+    return None
+
+
+def _number(text: str) -> Label | None:
+    """Read a finite label, and as a whole number one that a float would round."""
+    value = as_number(text)
+    if value is None or not math.isfinite(value):
+        return None
+    if loses_digits(text, value):  # two such labels may be one float
+        exact = Decimal(text.strip())
+        return int(exact) if exact == int(exact) else None
+    return _plain(value)
+
+
+def _plain(value: Label) -> Label:
+    """1 for 1.0, so that labels print as they are written."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
 
 SVMLIGHT = (".txt", ".libsvm", ".svm", ".svmlight")  # endings, and each with `.gz`
-
 ROWS = 65_536  # Rows of numbers that are checked or read at a time.
 CELLS = 8192  # Cells of text that are held at a time.
 BYTES_A_FEATURE = 150  # A name, and about ten vectors of weights while a problem is solved.
@@ -138,12 +314,8 @@ class Table:
     positive: Label | None = None  # What 1 stands for, by `read_table`.
     negative: Label | None = None  # What 0 stands for; None is "the rest".
 
-    def numbers(self, path: str | Path, what: str) -> np.ndarray:
-        """Return the labels as numbers (n,); yes, no, true and false mean 1 and 0."""
-        return _as_numbers(self.labels.written(), path, what)
 
-
-def _as_numbers(values: np.ndarray, path: str | Path, what: str) -> np.ndarray:
+def as_numbers(values: np.ndarray, path: str | Path, what: str) -> np.ndarray:
     """Return a column of numbers, or of words for 1 and 0, as float64 (n,)."""
     column = Numbers(Path(path), what, digits=True)
     rows = range(1, len(values) + 1)
@@ -176,19 +348,17 @@ def read_survival(
 ) -> tuple[Table, np.ndarray, np.ndarray]:
     """Read a table with its times and events (n,); an event is 0 or 1, no or yes, false or true."""
     table = read_raw(path, replace(asked, target=event, extra=(time,)))
-    seen = table.numbers(path, "event")
+    seen = as_numbers(table.labels.written(), path, "event")
     wrong = np.flatnonzero((seen != 0) & (seen != 1))
     if wrong.size:
         row = f"the event of data row {wrong[0] + 1} is {seen[wrong[0]]:g}"
         raise InputError(f"{path}: {row}: it must be 0 or 1")
-    return table, _as_numbers(table.extra[time], path, "time"), seen
+    return table, as_numbers(table.extra[time], path, "time"), seen
 
 
 def column_names(path: str | Path, header: bool | None = None) -> list[str] | None:
-    """Return the names of the columns of a file, or None where it has none.
-
-    `header` says whether the first row of a CSV file holds them.
-    """
+    """Return the names of the columns of a file, or None where it has none. `header` says whether
+    the first row of a CSV file holds them."""
     read, found = _reader(path)
     if read is read_csv:
         names, has_header = csv_columns(found, header)
@@ -296,19 +466,15 @@ def nearest(name: str, names: Collection[str], what: str = "columns") -> str:
 
 def option_of(names: Iterable[str]) -> str:
     """Return names as `--drop` and `--columns` read them: one with a comma between quotes."""
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(names)
-    return line.getvalue()
+    return csv_text([names]).removesuffix("\n")
 
 
 # The form that every reader fills, and what it refuses
 
 
 class Numbers:
-    """Makes float64 of the cells of one column, and keeps its first bad cell.
-
-    Text means numbers where it is `digits`, else only words for 1 and 0 do.
-    """
+    """Makes float64 of the cells of one column, and keeps its first bad cell. Text means numbers
+    where it is `digits`, else only words for 1 and 0 do."""
 
     def __init__(self, path: Path, name: str, digits: bool = False) -> None:
         self.path, self.name, self.digits = path, name, digits
@@ -344,7 +510,8 @@ class Numbers:
                 return np.array([*map(float, cells)], dtype=float)
         held = np.full(len(cells), np.nan)
         for k, cell in enumerate(cells):
-            value, truth = as_number(cell) if self.digits else None, as_truth(cell)
+            value = as_number(cell) if self.digits else None
+            truth = _WORDS.get(cell.strip().lower())
             if truth is not None:
                 self._word = self._word or (rows[k], cell)
             value = value if truth is None else truth
@@ -420,32 +587,44 @@ def _table(
     """Return the table of the columns at these places; `hint`, of text, is for bad cells."""
     special = [] if places.target is None else [places.target, *places.extra]
     kept: dict[int, list[Any]] = {} if special else {k: [] for k in places.extra}
-    others = [
-        LabelColumn(f"{path}, column '{names[k]}'", limited=k == places.target) for k in special
-    ]
-    digits, values = hint is not None, array("d")
+    others: dict[int, list[Cells]] = {k: [] for k in special}
+    digits, values, lines, seen = hint is not None, array("d"), array("q"), set[Any]()
     features = [Numbers(path, names[k], digits) for k in places.features]
     for rows, cells, as_they_are in blocks:
-        for k, other in zip(special, others, strict=True):
-            other.extend(cells(k), rows)
+        lines.extend(rows)
+        for k, some in others.items():  # each word is held once
+            part = cells(k)
+            some.append(part if isinstance(part, np.ndarray) else [*map(sys.intern, part)])
+            seen.update(some[-1] if k == places.target else ())
         for k, held in kept.items():
             held.extend(as_they_are(k))
         block = np.empty((len(rows), len(features)))
         for at, (k, column) in enumerate(zip(places.features, features, strict=True)):
             block[:, at] = column.of(cells(k), rows)
         values.frombytes(block.tobytes())
+        if len(seen) > MAX_CLASSES:
+            break  # which are refused below
     if not values:
         raise InputError(f"{path}: no rows")
+
+    def labels(k: int) -> Labels:
+        some, where = others[k], f"{path}, column '{names[k]}'"
+        whole: Any = np.concatenate if isinstance(some[0], np.ndarray) else chain.from_iterable
+        held = whole(some)
+        held = held if isinstance(held, np.ndarray) else [*held]
+        return Labels.of(held, where, limited=k == places.target, rows=lines)
+
+    found = {k: labels(k) for k in special}
     refuse(path, places.unclear, features, hint or "")
     X = np.frombuffer(values).reshape(-1, len(features))
     for at, column in enumerate(features):
         column.check_words(X[:, at])
-    columns, found = [column.name for column in features], [other.labels() for other in others]
-    if places.target is None:
-        cells_of_kept = {names[k]: held for k, held in kept.items()}
-        return Table(X, NO_LABELS, columns, "", places.ignored, cells_of_kept)
-    extra = {names[k]: _of_rows(one) for k, one in zip(places.extra, found[1:], strict=True)}
-    return Table(X, found[0], columns, names[places.target], places.ignored, extra)
+    columns, target = [column.name for column in features], places.target
+    if target is None:
+        extra: dict[str, Any] = {names[k]: held for k, held in kept.items()}
+        return Table(X, NO_LABELS, columns, "", places.ignored, extra)
+    extra = {names[k]: _of_rows(found[k]) for k in places.extra}
+    return Table(X, found[target], columns, names[target], places.ignored, extra)
 
 
 def _of_rows(labels: Labels) -> np.ndarray:
@@ -458,10 +637,8 @@ def _of_rows(labels: Labels) -> np.ndarray:
 
 
 def csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line number and the fields of each row that is not blank.
-
-    A comma, semicolon or tab in the first line is what separates; with `.tsv` it is the tab.
-    """
+    """Yield the line number and the fields of each row that is not blank. A comma, semicolon or tab
+    in the first line is what separates; with `.tsv` it is the tab."""
     mark = "\t"
     if not path.name.lower().removesuffix(".gz").endswith(".tsv"):
         first = next((line for line in text_lines(path) if line.strip()), "")
@@ -560,18 +737,12 @@ def read_arrays(path: Path, wanted: Collection[str] = ()) -> dict[str, np.ndarra
     return arrays
 
 
-def array_names(path: Path) -> list[str]:
-    """Names of the arrays in an npz file, without reading them."""
-    with damage_reported(path, "npz file", *NPZ_ERRORS), zipfile.ZipFile(path) as file:
-        return [name.removesuffix(".npy") for name in file.namelist()]
-
-
 def read_npz(path: Path, asked: Selection) -> Table:
     """Read the arrays `X` (n, d) and `y` (n,), or another label array, of an npz file.
-
-    `feature_names` (d,) names the columns. Other columns are among these, or own arrays.
-    """
-    target, held = "y" if asked.target is None else asked.target, array_names(path)
+    `feature_names` (d,) names the columns. Other columns are among these, or own arrays."""
+    target = "y" if asked.target is None else asked.target
+    with damage_reported(path, "npz file", *NPZ_ERRORS), zipfile.ZipFile(path) as file:
+        held = [name.removesuffix(".npy") for name in file.namelist()]
     needed = ["X", target] if asked.labelled else ["X"]
     for name in needed:
         if name not in held:
@@ -608,10 +779,8 @@ def read_npz(path: Path, asked: Selection) -> Table:
 
 
 def feature_names(arrays: dict[str, np.ndarray], d: int, path: Path | None = None) -> list[str]:
-    """Names from `feature_names` if they are d pieces of text, else "1" to "d".
-
-    With a path for the message, names that do not fit, are empty or occur twice are refused.
-    """
+    """Names from `feature_names` if they are d pieces of text, else "1" to "d". With a path for the
+    message, names that do not fit, are empty or occur twice are refused."""
     names = arrays.get("feature_names")
     text = names is not None and names.dtype.kind == "U"
     if names is None or not text or (path is None and names.shape != (d,)):
@@ -649,8 +818,10 @@ def read_svmlight(path: Path, asked: Selection) -> Table:
         raise InputError(f"{path}: the file is empty")
     if X.nnz == 0:
         raise InputError(f"{path}: no feature columns: no line has an index:value pair")
+    with unzipped(path) as file:  # `1_000`, which Python reads as a number, or `qid:1`, skipped
+        unusual = any(b"_" in line or b"q" in line for line in file)
     numbers = np.concatenate([X.data, y])
-    if not np.isfinite(numbers).all() or is_large(numbers).any() or _is_unusual(path):
+    if not np.isfinite(numbers).all() or is_large(numbers).any() or unusual:
         _refuse_line(path, queries)
     what = f"{path}: its largest index makes {X.shape[1]:,} features"
     check_room(what, BYTES_A_FEATURE * X.shape[1], "number the features that occur from 1")
@@ -694,12 +865,6 @@ def may_count_from(path: str | Path, largest: int, width: int) -> str:
         f"{path}: its indices, up to {largest}, may count from 0 or from 1, and the model has "
         f"{width} features: say which with --zero-based yes or --zero-based no"
     )
-
-
-def _is_unusual(path: Path) -> bool:
-    """Whether `1_000` may occur, which Python reads as a number, or `qid:1`, which is skipped."""
-    with unzipped(path) as file:
-        return any(b"_" in line or b"q" in line for line in file)
 
 
 def _refuse_line(path: Path, queries: bool) -> None:

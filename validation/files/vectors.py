@@ -1,8 +1,9 @@
-"""Reading one vector of numbers (weights, scores) from a file, with the names of the numbers."""
+"""Reading one vector of numbers (weights, scores), or the weights of another program's model."""
 
 from __future__ import annotations
 
 import csv
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,14 +13,15 @@ import numpy as np
 
 from ...exact.errors import InputError
 from ...exact.tools.lossless import as_float64, loses_digits
-from .labels import as_number, is_missing
 from .tables import (
     Selection,
     are_places,
+    as_number,
     csv_rows,
     damage_reported,
     existing_file,
     fault,
+    is_missing,
     read_arrays,
     read_raw,
     text_lines,
@@ -35,10 +37,8 @@ OF_STANDARDISED = "standardised "
 
 @dataclass(frozen=True, eq=False)
 class Vector:
-    """Finite numbers (m,), what each belongs to, and the row above them.
-
-    That row is the first of a text where it holds no numbers, or places (0, or 0,1,2).
-    """
+    """Finite numbers (m,), what each belongs to, and the row above them. That row is the first of a
+    text where it holds no numbers, or places (0, or 0,1,2)."""
 
     values: np.ndarray
     names: list[str] | None = None
@@ -185,3 +185,182 @@ def _number(path: Path, row: int, field: str, what: str) -> float:
     if loses_digits(field, number):
         raise InputError(f"{path}: {field[:40]} in row {row} loses digits in float64: round it")
     return number
+
+
+# Reading the weights of a linear model from the file that another program saved.
+#
+# Read without that program: liblinear and liblinear-ranksvm, SVM-light and SVM-rank, and XGBoost's
+# linear booster.
+#
+# XGBoost's `rank:pairwise` with `booster="gblinear"` has a scaling of its own. With
+# `lambdarank_pair_method="topk"`, at least as many pairs per sample as a query has rows, and
+# `lambdarank_normalization` and `lambdarank_score_normalization` off it minimises
+#
+#     reg_lambda n / 2 |w|^2 + sum over the pairs of log(1 + exp(-(w'x_i - w'x_j))),
+#
+# where n is the number of rows: the penalty is "normalised to the number of training examples".
+# Divided by the number of pairs M, this is our objective at lam = reg_lambda n / M and the logistic
+# loss. LightGBM has no linear booster: its `linear_tree` puts linear models into the leaves of
+# trees.
+
+
+_FIRST = re.compile(r"SVM-(light|rank|struct)\b.*Version", re.IGNORECASE)
+# Meanings in the head of an SVM-light model that are used; it begins with the first one.
+_KERNEL, _COUNT, _OFFSET = "kernel type", "number of support vectors plus 1", "threshold b"
+
+LARGEST_MODEL = 1 << 28  # Size in bytes beyond which a model file is refused.
+RANKING = ("RANKSVM", "SVR")  # How liblinear's solvers end that know no classes, and no `label`.
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """The weights (n_features,) of another program's model, one more where an intercept follows."""
+
+    w: np.ndarray
+    labels: tuple[float, float] | None = None
+    """The label that it scores high, and the other; None is the larger one, or a ranking."""
+    of_times: bool = False  # Whether it predicts times, as XGBoost's `survival:aft` does.
+
+    def sign(self, path: str | Path, high: object, low: object) -> int:
+        """Return 1 where the model scores the label `high` of the data high, -1 where `low`. `low`
+        is None for the rest; both are where the data have none. Other labels are refused."""
+        numbers = isinstance(high, int | float) and isinstance(low, int | float | None)
+        if self.labels is None:
+            return -1 if numbers and low is not None and high < low else 1  # type: ignore[operator]
+        for sign, (up, down) in ((1, self.labels), (-1, self.labels[::-1])):
+            other = low is None or down == low or {down, low} == {0, -1}
+            if numbers and up == high and other:
+                return sign
+        raise InputError(
+            f"{path}: the model scores {self.labels[0]:g} above {self.labels[1]:g}, and the "
+            f"positive label is {high!r}: name another with --positive, or give plain weights"
+        )
+
+
+def read_model_of_another(path: str | Path, n_features: int) -> LinearModel | None:
+    """Read a linear model of another program, or return None where the file is none.
+
+    That is a model file of liblinear, liblinear-ranksvm, SVM-light or SVM-rank under any name, or a
+    linear booster that XGBoost saved as `.json`. Formats that leave out zeros are filled up to
+    `n_features`, those of the data.
+    """
+    found = existing_file(path)
+    with found.open("rb") as file:
+        head = file.read(4096).decode("utf-8", errors="replace").replace("\r\n", "\n")
+    if head.startswith("solver_type"):
+        model, held = _liblinear(found)
+    elif _FIRST.match(head) and _KERNEL in head.partition("\n")[2].partition("\n")[0]:
+        model, held = _svm_light(found, n_features), n_features
+    elif head.lstrip().startswith("{") and found.suffix == ".json":
+        model = _xgboost(found)
+        held = model.w.size - 1
+    elif head.startswith("tree\n") and "version=" in head:
+        raise InputError(f"{path}: LightGBM's models are trees, without weights: use --scores")
+    else:
+        return None
+    bad = np.flatnonzero(~np.isfinite(model.w))
+    if bad.size:
+        raise InputError(f"{path}: weight {bad[0] + 1} is {model.w[bad[0]]}: all must be finite")
+    if held != n_features:
+        raise InputError(
+            f"{path}: the model has {held} features, but the data have {n_features}: take those "
+            "that it was trained on; --zero-based says whether an svmlight file counts from 0"
+        )
+    return model
+
+
+def _text(path: Path) -> str:
+    if path.stat().st_size > LARGEST_MODEL:
+        raise InputError(f"{path}: larger than {LARGEST_MODEL >> 20} MiB: no linear model")
+    with damage_reported(path, "UTF-8 text", UnicodeDecodeError):
+        return path.read_text(encoding="utf-8")
+
+
+def _liblinear(path: Path) -> tuple[LinearModel, int]:
+    """Return the weights below the line `w`, and how many features they are of. The last weight is
+    the intercept where bias >= 0. A classifier scores its first label high."""
+    lines = _text(path).splitlines()
+    at = next((k for k, line in enumerate(lines) if line.strip() == "w"), None)
+    if at is None:
+        raise InputError(f"{path}: damaged, the line 'w' above the weights is missing")
+    head = {name: value for name, _, value in (x.strip().partition(" ") for x in lines[:at])}
+    count, bias = as_number(head.get("nr_feature", "")), as_number(head.get("bias", "-1"))
+    if count is None or bias is None or not (count >= 1 and count.is_integer()):
+        raise InputError(f"{path}: damaged, nr_feature and bias must be numbers")
+    columns = [line.split() for line in lines[at + 1 :] if line.strip()]
+    if any(len(column) != 1 for column in columns):
+        raise InputError(f"{path}: this model has several weights per feature, a ranking has one")
+    expected = int(count) + (bias >= 0)
+    if len(columns) != expected:
+        raise InputError(f"{path}: damaged, {len(columns)} weights where {expected} are declared")
+    w = np.array([_weight(path, column[0]) for column in columns])
+    labels = [as_number(word) for word in head.get("label", "").split()]
+    ranks = head["solver_type"].endswith(RANKING) and not labels
+    if not ranks and (len(labels) != 2 or None in labels):
+        raise InputError(f"{path}: the line 'label' must name two classes, the first scored high")
+    return LinearModel(w, None if ranks else (labels[0], labels[1])), int(count)  # type: ignore
+
+
+def _weight(path: Path, text: str) -> float:
+    number = as_number(text)
+    if number is None:
+        raise InputError(f"{path}: text {text[:40]!r} among the weights")
+    return number
+
+
+def _svm_light(path: Path, n_features: int) -> LinearModel:
+    """Return the weights (n_features,) of a linear model: the sum of alpha times the vectors.
+
+    Eleven lines of head, `value # meaning` each, then `alpha index:value ...` for each support
+    vector, indices from 1.
+    """
+    head: dict[str, float | None] = {}
+    rest = iter(_text(path).splitlines()[1:])
+    for line in rest:
+        value, _, meaning = line.partition("#")
+        head[meaning.split(",")[0].strip()] = as_number(value.strip())
+        if _OFFSET in meaning:
+            break
+    kernel, count, offset = map(head.get, (_KERNEL, _COUNT, _OFFSET))
+    if kernel is None or count is None or offset is None:
+        raise InputError(f"{path}: damaged, the head of this SVM-light model is not complete")
+    if kernel != 0:
+        raise InputError(f"{path}: the kernel is not linear, so it has no weights: use --scores")
+    rows = [row for line in rest if (row := line.partition("#")[0].split())]
+    if len(rows) != count - 1:
+        declared = f"{len(rows)} support vectors where {count - 1:g} are declared"
+        raise InputError(f"{path}: damaged, {declared}")
+    weights = np.zeros(n_features)
+    for row in rows:
+        alpha = _weight(path, row[0])
+        for field in row[1:]:
+            index, colon, value = field.partition(":")
+            if index in ("qid", "sid", "cost"):
+                continue
+            if not colon or not index.isdigit() or int(index) < 1:
+                raise InputError(f"{path}: {field[:40]!r} is not an index:value, from 1 on")
+            if int(index) > n_features:
+                raise InputError(f"{path}: feature {index}, but the data have {n_features}")
+            weights[int(index) - 1] += alpha * _weight(path, value)
+    return LinearModel(weights)
+
+
+def _xgboost(path: Path) -> LinearModel:
+    """Return the weights of a linear booster; the last one is its bias."""
+    with damage_reported(path, "JSON file", ValueError, RecursionError):
+        document = json.loads(_text(path))
+    try:
+        learner = document["learner"]
+        booster = learner["gradient_booster"]
+        name, model = booster.get("name"), booster.get("model")
+        objective = learner.get("objective", {}).get("name")
+    except (KeyError, TypeError, AttributeError):
+        raise InputError(f"{path}: this JSON file is not a model of XGBoost") from None
+    if name != "gblinear" or not isinstance(model, dict):
+        advice = "train with booster='gblinear', or use --scores"
+        raise InputError(f"{path}: the booster is {name}, which has no weights: {advice}")
+    weights = model.get("weights")
+    if not weights or not isinstance(weights, list) or {*map(type, weights)} - {int, float}:
+        raise InputError(f"{path}: damaged, the booster has no list of weights")
+    # The prediction of this objective is a time: large where the risk is small.
+    return LinearModel(np.array(weights, dtype=float), of_times=objective == "survival:aft")

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,6 @@ import numpy as np
 
 from ...exact.errors import InputError, meant
 from ...exact.tools.atomic_files import write_atomically
-
-__all__ = ["check_name", "finite_json", "made_folder", "write_atomically", "write_json"]
 
 
 def check_name(what: str, name: str, known: Collection[str], otherwise: str) -> None:
@@ -39,39 +37,45 @@ def made_folder(out: str | Path) -> Path:
 def write_vector(
     path: str | Path, values: np.ndarray, title: str, names: Sequence[str] | None = None
 ) -> None:
-    """Write one finite vector as a CSV file that reads back bit for bit, below its title.
-
-    With names, one a number, they stand before the numbers, below the title `feature`.
-    """
+    """Write one finite vector as a CSV file that reads back bit for bit, below its title. With
+    names, one a number, they stand before the numbers, below the title `feature`."""
     numbers = np.asarray(values, dtype=np.float64)
     fits = numbers.ndim == 1 if names is None else numbers.shape == (len(names),)
     if not fits or not np.isfinite(numbers).all():
         raise InputError(
             f"{path}: {title} to write must be one vector of finite numbers, one for each name"
         )
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     columns = [[title, *map(repr, numbers.tolist())]]
     columns = columns if names is None else [["feature", *names], *columns]
-    writer.writerows(zip(*columns, strict=True))
-    write_atomically(path, lambda file: file.write(text.getvalue().encode()))
+    write_text(path, csv_text(zip(*columns, strict=True)))
+
+
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    """Return rows of cells as the text of a CSV file."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write text, complete or not at all."""
+    write_atomically(path, lambda file: file.write(text.encode()))
 
 
 def write_json(path: str | Path, document: Any) -> None:
-    """Write a JSON document, indented, UTF-8; NumPy numbers and arrays become plain ones.
-
-    NaN and infinity, which JSON does not have, are refused.
-    """
+    """Write a JSON document, indented, UTF-8; NumPy numbers and arrays become plain ones. NaN and
+    infinity, which JSON does not have, are refused."""
     try:
         text = json.dumps(
-            document, indent=2, allow_nan=False, ensure_ascii=False, default=_plain_json
+            document, indent=2, allow_nan=False, ensure_ascii=False, default=plain_json
         )
     except ValueError as error:
         raise InputError(f"{path}: {error}: use null instead") from error
-    write_atomically(path, lambda file: file.write(f"{text}\n".encode()))
+    write_text(path, f"{text}\n")
 
 
-def _plain_json(value: object) -> object:
+def plain_json(value: object) -> object:
+    """Return what JSON makes of a number or an array of NumPy, or of a path."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     if isinstance(value, Path):

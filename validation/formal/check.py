@@ -8,18 +8,22 @@ temporary folder. Exit status 0: all of it holds; 1: refused, and why; 3: not ru
 
 from __future__ import annotations
 
+import graphlib
+import json
 import re
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
-from .sources import FOLDER, LIBRARY, Planted, Source, planted, sources
-from .vectors import coq_text
-
+FOLDER = Path(__file__).resolve().parent
+LIBRARY = "Formal"
 REFUSED, NOT_RUN = 1, 3
 
 # The axioms of Coq's library of real numbers, with their meaning in words.
@@ -38,6 +42,182 @@ Say = Callable[[str], object]
 
 class Refused(Exception):
     """A file that does not compile, a forbidden word, a foreign axiom, a false statement proved."""
+
+
+# The Coq files of this folder: their order, their theorems, and false statements to try
+
+# Commands that leave something unproved, or that switch a check of Coq off.
+FORBIDDEN = (
+    "Admitted admit give_up Axiom Axioms Parameter Parameters Conjecture Conjectures Abort "
+    "Unset bypass_check Declare"
+).split()
+
+STATED = re.compile(r"^\s*(?:Theorem|Corollary)\s+(\w+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One Coq file: its name without the ending, and its text."""
+
+    name: str
+    text: str
+
+    @property
+    def code(self) -> str:
+        """The text without comments, line by line as before."""
+        return without_comments(self.text)
+
+    @property
+    def needs(self) -> list[str]:
+        """The files of this folder that it imports."""
+        lines = re.findall(rf"From {LIBRARY} Require (?:Import|Export)\s+([^.]*)\.", self.code)
+        return [name for line in lines for name in line.split()]
+
+    @property
+    def theorems(self) -> list[str]:
+        """Names of what it states: theorems and corollaries; lemmas are steps on the way."""
+        return STATED.findall(self.code)
+
+    @property
+    def unproved(self) -> list[str]:
+        """Forbidden words in it."""
+        words = set(re.findall(r"\w+", self.code))
+        return [word for word in FORBIDDEN if word in words]
+
+    def lines_after(self, name: str) -> range:
+        """Return the lines, from 1, where what is stated under a name can fail. Those of its proof
+        for a theorem; all after it for a definition, which others rely on."""
+        code = self.code
+        start = re.search(rf"^(?P<kind>Theorem|Definition) {name}\b", code, re.MULTILINE)
+        if start is None:
+            raise KeyError(f"{self.name}.v states no {name}")
+        end = re.compile(r"\bQed\.").search(code, start.end())
+        last = end.end() if end and start["kind"] == "Theorem" else len(code)
+        proof = code.index("Proof.", start.end())
+        return range(code.count("\n", 0, proof) + 1, code.count("\n", 0, last) + 2)
+
+
+def without_comments(text: str) -> str:
+    """Return Coq source with each comment, nested ones too, replaced by its line ends."""
+    kept, depth, at = [], 0, 0
+    while at < len(text):
+        two = text[at : at + 2]
+        if two == "(*" or (two == "*)" and depth):
+            depth, at = depth + (1 if two == "(*" else -1), at + 2
+            continue
+        if not depth or text[at] == "\n":
+            kept.append(text[at])
+        at += 1
+    return "".join(kept)
+
+
+def sources(folder: Path = FOLDER) -> list[Source]:
+    """Return the Coq files of a folder, each after those that it needs."""
+    found = {f.stem: Source(f.stem, f.read_text(encoding="utf-8")) for f in folder.glob("*.v")}
+    graph = {name: sorted(found[name].needs) for name in sorted(found)}
+    return [found[name] for name in graphlib.TopologicalSorter(graph).static_order()]
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A false statement: a true one with `true` in it replaced by `false`, and why that is false.
+
+    The proof is left as it is. That Coq stops in it says that the statement matters to the proof.
+    """
+
+    file: str
+    theorem: str
+    true: str
+    false: str
+    why: str
+
+    @property
+    def key(self) -> str:
+        """A name for its file."""
+        return f"{self.file}_{self.theorem}"
+
+    def applied(self, text: str) -> str:
+        """Return the text of the file with the statement changed."""
+        start = re.search(rf"^(?:Theorem|Definition) {self.theorem}\b", text, re.MULTILINE)
+        if start is None:
+            raise ValueError(f"{self.key}: no such theorem or definition")
+        at = start.end()
+        end = text.index("Proof." if start[0].startswith("Theorem") else ".\n", at)
+        statement = text[at:end]
+        if self.true not in statement:
+            raise ValueError(f"{self.key}: {self.true!r} is not in the statement")
+        return text[:at] + statement.replace(self.true, self.false) + text[end:]
+
+
+def planted() -> list[Planted]:
+    """Return the false statements of `planted.json`."""
+    return [Planted(**case) for case in json.loads((FOLDER / "planted.json").read_text("utf-8"))]
+
+
+# Test vectors of the checker's arithmetic: inputs and what `check_proof.py` makes of them. A test
+# evaluates `check_proof.bounds` on the inputs in `vectors.json` and compares; here they become a
+# Coq file in which the definitions of `Checker.v` are evaluated on the same inputs.
+
+Case = dict[str, Any]
+
+
+def vectors() -> list[Case]:
+    """Return the cases of `vectors.json`: `given`, and `found` by exact/proof/check_proof.py."""
+    return json.loads((FOLDER / "vectors.json").read_text(encoding="utf-8"))
+
+
+def coq_text(cases: Iterable[Case] | None = None) -> str:
+    """Return a Coq file that compiles exactly if `Checker.v` gives what the cases say."""
+    lines = [
+        "From Coq Require Import ZArith QArith List.",
+        f"From {LIBRARY} Require Import CheckerSums Checker.",
+        "Import ListNotations.",
+        "Open Scope Z_scope.",
+    ]
+    for number, case in enumerate(vectors() if cases is None else cases):
+        for name, statement in _statements(case["given"], case["found"]):
+            lines.append(f"Example case_{number}_{name} : {statement}.")
+            lines.append("Proof. vm_compute. reflexivity. Qed.")
+    return "\n".join(lines)
+
+
+def _statements(given: Case, found: Case) -> Iterator[tuple[str, str]]:
+    """Yield a name and an equation for each quantity of one case."""
+    pos, neg = (_entries(given, wanted) for wanted in (True, False))
+    q, lam = given["q"], _fraction(given["lam"])
+    u, v = _whole(found["u"]), _whole(found["v"])
+    w, pull = (f"[{'; '.join(map(_fraction, given[name]))}]" for name in ("w", "pull"))
+    if "bins" in given:
+        kind = f"{q} {given['bins']} {given['half']} {pos} {neg}"
+        yield "u", f"weights_u {kind} = {u}"
+        yield "v", f"weights_v {kind} = {v}"
+        cap, flow = f"(cap_of {given['half']})", f"(mass {pos} {u})"
+    else:
+        cap = str(given["cap"])
+        flow = f"(marginals_flow {pos} {neg} {u} {v} {cap})"
+    yield "missing", f"missing {pos} {neg} {u} {v} {flow} = {found['missing']}"
+    upper = f"upper {q} {pos} {neg} {_fraction(given['slip'])} {lam} {w}"
+    yield "upper", f"Qeq_bool ({upper}) {_fraction(found['upper'])} = true"
+    lower = f"lower {cap} {flow} {pos} {neg} {_fraction(given['scale'])} {lam} {pull}"
+    yield "lower", f"Qeq_bool ({lower}) {_fraction(found['lower'])} = true"
+
+
+def _entries(given: Case, wanted: bool) -> str:
+    """The scores and weights of one class."""
+    rows = zip(given["scores"], given["weight"], given["positive"], strict=True)
+    return f"[{'; '.join(f'({s}, {r})' for s, r, positive in rows if positive == wanted)}]"
+
+
+def _whole(numbers: Iterable[int]) -> str:
+    return f"[{'; '.join(map(str, numbers))}]"
+
+
+def _fraction(text: str) -> str:
+    x = Fraction(text)
+    return f"({x.numerator} # {x.denominator})"
+
+
+# The check
 
 
 def compile_file(folder: Path, name: str) -> subprocess.CompletedProcess[str]:
@@ -99,10 +279,8 @@ def check_axioms(found: dict[str, list[str]], say: Say) -> None:
 
 
 def check_planted(case: Planted, source: Source, folder: Path) -> str:
-    """Return where Coq stops at a false statement; raise `Refused` where it does not.
-
-    The proof that fits the true statement is tried on the false one: Coq has to stop inside it.
-    """
+    """Return where Coq stops at a false statement; raise `Refused` where it does not. The proof
+    that fits the true statement is tried on the false one: Coq has to stop inside it."""
     changed = Source(f"Planted_{case.key}", case.applied(source.text))
     (folder / f"{changed.name}.v").write_text(changed.text, encoding="utf-8")
     run = compile_file(folder, changed.name)

@@ -3,17 +3,594 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass
+import re
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..bounds.prime import sampling_term
-from ..claims.claim import ERROR, KINDS, SEVERITIES, Verdict
-from ..claims.recorded import record
-from ..files.written import write_atomically, write_json
-from .headlines import WORDS, forests, headlines, of_figure, printed, rates
-from .row import Row
+from ..claims.claim import ERROR, KINDS, SEVERITIES, DataUsed, Verdict
+from ..claims.recorded import record, statements
+from ..files.written import write_json, write_text
+from ..plots import Figure, as_svg, draw
+
+
+@dataclass(frozen=True)
+class Row:
+    """A claim that has been run: what the table, the report and the JSON show. `taken_over`: read
+    from the file that an earlier run of the same code and seed has left."""
+
+    name: str
+    paper: str
+    place: str
+    kind: str
+    statement: str
+    formula: str
+    measured: str | float
+    printed: str | None
+    verdict: str
+    expected_verdict: str
+    seconds: float
+    tolerance: str | None
+    seed: int
+    profile: str
+    version: str
+    quote: str = ""
+    readings: tuple[str, ...] = ()
+    regime: str = ""
+    tuning: str = ""
+    turned_by: str = ""
+    arithmetic: bool = False
+    data: tuple[DataUsed, ...] = ()
+    details: dict[str, Any] = field(default_factory=dict)
+    figures: tuple[Figure, ...] = ()
+    effects: tuple[dict[str, Any], ...] = ()
+    protocol: tuple[dict[str, str], ...] = ()
+    severity: str = ""
+    corrected: str = ""
+    taken_over: bool = field(default=False, compare=False)
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether the verdict is the expected one; never for a claim that raised."""
+        return self.verdict == self.expected_verdict
+
+    @property
+    def public(self) -> dict[str, Any]:
+        """The keys that other people's scripts may rely on."""
+        row = asdict(self)
+        hidden = ("details", "figures", "formula", "profile")
+        return {key: value for key, value in row.items() if key not in hidden}
+
+    @classmethod
+    def from_document(cls, row: dict[str, Any]) -> Row:
+        """Return the row that `asdict` and JSON took apart."""
+        parts = {
+            "data": tuple(DataUsed(**used) for used in row["data"]),
+            "figures": tuple(Figure.from_document(figure) for figure in row["figures"]),
+            "readings": tuple(row["readings"]),
+            "effects": tuple(row["effects"]),
+            "protocol": tuple(row["protocol"]),
+        }
+        return cls(**{**row, **parts})
+
+
+# The ten sentences that matter, and how fast things converge: numbers and pictures from rows.
+#
+# Every picture is drawn from the effects, the details or the figures of rows of the run; a headline
+# whose row is not in the run, or raised, is left out.
+
+
+# Colours of pictures, which the page's style sheet fills in.
+INK, SOFT, GOOD, BAD, WARN, OPEN, BAND = (f"#0{k}0{k}0{k}" for k in range(1, 8))
+NAMED = {"ink": INK, "soft": SOFT, "good": GOOD, "bad": BAD, "warn": WARN, "open": OPEN}
+VARIABLES = {colour: name for name, colour in NAMED.items()} | {BAND: "band"}
+VARIABLES |= {"#000000": "ink", "#555555": "soft", "#dddddd": "line", "#0072b2": "blue"}
+WORDS: dict[str, tuple[str, str]] = {  # verdict to its word for readers, and its colour
+    Verdict.HOLDS: ("True", "good"),
+    Verdict.BORNE_OUT: ("True", "good"),
+    Verdict.FAILS: ("False", "bad"),
+    Verdict.CONTRADICTED: ("False", "bad"),
+    Verdict.VACUOUS: ("True, but empty", "warn"),
+    Verdict.LOOSE: ("True, but loose", "warn"),
+    Verdict.UNDECIDED: ("Open", "open"),
+    Verdict.NOT_TESTABLE: ("Not run", "open"),
+    ERROR: ("Error", "bad"),
+}
+MOST_PARTS = 8  # effects that a forest shows below their mean, at most
+
+
+@cache
+def printed() -> dict[str, dict[str, str]]:
+    """Return what is wrong in print, by claim: severity, place, printed and repaired form."""
+    return {
+        name: {
+            "severity": entry["severity"],
+            "place": f"{entry['paper']}, {entry['place']}",
+            "printed": entry.get("printed_form") or escape(entry["printed"]),
+            "repaired": entry.get("repaired_form") or escape(entry["corrected"]),
+        }
+        for name, entry in statements().items()
+        if "severity" in entry
+    }
+
+
+# Pictures
+
+
+def picture(
+    draw: Callable[[Any], object],
+    name: str,
+    label: str,
+    size: tuple[float, float],
+    left: float = 0.45,
+    below: float = 0.4,
+) -> str:
+    """Return what `draw` puts on axes as inline SVG: its text is text, its colours the page's.
+
+    `left` and `below` are inches for labels; a layout that measures them takes a second a picture.
+    """
+
+    def put(figure: Any) -> None:
+        from matplotlib.ticker import LogLocator
+
+        (width, height), right, above = size, left + 0.15, below + 0.1
+        axes = figure.add_axes(
+            (left / width, below / height, 1 - right / width, 1 - above / height)
+        )
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        draw(axes)
+        for axis in (axes.xaxis, axes.yaxis):
+            if axis.get_scale() == "log":
+                low, high = axis.get_view_interval()
+                few = high < 100 * low  # powers of ten alone would leave one label, or none
+                axis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
+                axis.set_major_formatter(_short)
+
+    settings: Any = {"text.color": INK, "xtick.color": SOFT, "ytick.color": SOFT}
+    settings |= {"axes.edgecolor": SOFT, "axes.labelcolor": SOFT, "axes.facecolor": "none"}
+    text = as_svg(put, name, size, **settings, **{"figure.facecolor": "none"})
+    text = text[text.index("<svg") :]
+    for noise in (
+        r"<metadata>.*?</metadata>",
+        r"<!--.*?-->",
+        r"<style.*?</style>",
+        r'\sxmlns(:\w+)?="[^"]*"',  # HTML knows these names
+        r' clip-path="[^"]*"',
+        r"<clipPath.*?</clipPath>",
+        r' transform="rotate\(-0[^"]*"',
+        r"font-family: [^;\"]*(; )?",
+        r"; stroke-line(join|cap): \w+",
+        r'<path d="[^"]*" style="fill: none"/>',
+    ):
+        text = re.sub(noise, "", text, flags=re.DOTALL)
+    used = set(re.findall(r"#(\w+)", text))
+    short = f"{zlib.crc32(name.encode()):x}"
+    for k, old in enumerate(dict.fromkeys(re.findall(r' id="([^"]+)"', text))):
+        text = text.replace(f' id="{old}"', f' id="i{short}-{k}"' if old in used else "")
+        text = re.sub(rf"#{re.escape(old)}\b", f"#i{short}-{k}", text)
+    for colour, variable in VARIABLES.items():
+        text = text.replace(colour, f"var(--{variable})")
+    # Of coordinates a tenth of a point is enough; labels are text and stay.
+    text = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d+\.\d)\d+", r"\1", tag[0]), text)
+    text = re.sub(r"\s*\n\s*", " ", text).replace("<defs> </defs>", "").replace("> <", "><")
+    found = 1
+    while found:  # groups that say nothing
+        text, found = re.subn(r"<g>((?:(?!</?g\b).)*)</g>", r"\1", text)
+    box = re.search(r'viewBox="[^"]+"', text)
+    head = f'<svg {box[0] if box else ""} role="img" aria-label="{escape(label)}">'
+    return head + text[text.index(">") + 1 :]
+
+
+def _short(value: float, _: object) -> str:
+    """Return a label of a logarithmic axis."""
+    far = not 1e-3 <= value < 1e4
+    return f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e") if far else f"{value:g}"
+
+
+def of_figure(figure: Figure) -> str:
+    """Return the picture that a claim brings."""
+    untitled = replace(figure, title="")
+    return picture(
+        lambda axes: draw(axes, untitled), figure.name, figure.title, (6.0, 4.4), 0.8, 1.5
+    )
+
+
+def forest(
+    axes: Any, lines: Sequence[tuple[str, Mapping[str, Any], str, bool]], named: bool = True
+) -> None:
+    """Draw effects with their intervals: name, effect, colour, and whether it is a mean."""
+    ends = [x for _, e, _, _ in lines for x in (e["estimate"], e["low"], e["high"], e["printed"])]
+    low, high = (f([x for x in [*ends, 0.0] if x is not None]) for f in (min, max))
+    margins = [effect["margin"] for _, effect, _, whole in lines if whole]
+    axes.axvline(0, color=SOFT, lw=0.8)
+    pad = 0.04 * (high - low or 1.0)
+    if margins and margins[0]:  # never beyond the axes: nothing is clipped
+        axes.axvspan(max(-margins[0], low - pad), min(margins[0], high + pad), color=BAND, lw=0)
+    for whole in (False, True):
+        some = [(-k, e, c) for k, (_, e, c, w) in enumerate(lines) if w == whole]
+        if not some:
+            continue
+        at, effects, colours = zip(*some, strict=True)
+        left = [low - pad if e["low"] is None else e["low"] for e in effects]
+        right = [high + pad if e["high"] is None else e["high"] for e in effects]
+        axes.hlines(at, left, right, colors=colours, lw=2.2 if whole else 0.9)
+        points = [e["estimate"] for e in effects]
+        axes.scatter(points, at, s=30 if whole else 9, c=colours, zorder=3)
+        printed = [(e["printed"], k) for k, e in zip(at, effects, strict=True)]
+        if known := [(x, k) for x, k in printed if x is not None]:
+            axes.scatter(
+                *zip(*known, strict=True), s=26, c="none", marker="D", edgecolors=BAD, zorder=4
+            )
+    axes.set(xlim=(low - pad, high + pad), ylim=(0.6 - len(lines), 0.6))
+    names = [name if named else "" for name, *_ in lines]
+    axes.set_yticks([-k for k in range(len(lines))], names)
+    axes.tick_params(axis="y", length=0, labelsize=8)
+    axes.locator_params(axis="x", nbins=5 if axes.figure.get_figwidth() > 4 else 3)
+
+
+def lines_of(row: Row, name: str = "", most: int = MOST_PARTS) -> list[Any]:
+    """Return the lines of a forest of a finding: its mean, and what this is the mean of."""
+    first, *parts = row.effects
+    colour = NAMED[WORDS[row.verdict][1]]
+    shown = [(part["name"], part, SOFT, False) for part in parts if len(parts) <= most]
+    return [(name or row.name, first, colour, True), *shown]
+
+
+def curves(
+    axes: Any, lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], x: str, logs: str
+) -> None:
+    """Draw curves on axes of which `logs` are logarithmic; several have a legend."""
+    colours = (INK, BAD, GOOD, WARN, OPEN)
+    for k, (name, (at, values)) in enumerate(lines.items()):
+        kept = [(a, v) for a, v in zip(at, values, strict=True) if "y" not in logs or v > 0]
+        style, color = ("-", "--", "-.", ":", "-")[k % 5], colours[k % 5]
+        axes.plot(*zip(*kept, strict=True), style, color=color, marker="o", ms=3, label=name)
+    axes.set(**{f"{axis}scale": "log" for axis in logs}, xlabel=x)
+    if "x" not in logs:
+        whole = all(x == int(x) for at, _ in lines.values() for x in at)
+        axes.locator_params(axis="x", integer=whole)
+    axes.minorticks_off()
+    if len(lines) > 1:
+        axes.legend(frameon=False, fontsize=8)
+
+
+# The ten sentences
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A sentence, what it came to in a word and its colour, one number, and one picture."""
+
+    name: str
+    sentence: str
+    word: str
+    colour: str
+    number: str
+    what: str
+    svg: str = ""
+
+
+Rows = Mapping[str, Row]
+Drawn = tuple[str, str, Callable[[Any], object]]
+TEN: dict[str, tuple[Any, ...]] = {}  # by the claim that decides, in their order
+
+
+def headline(
+    name: str,
+    sentence: str,
+    words: Mapping[str, tuple[str, str]] | None = None,
+    left: float = 0.45,
+) -> Callable[[Callable[[Row, Rows], Drawn]], Callable[[Row, Rows], Drawn]]:
+    """Enter a headline; `words` are those that differ from `WORDS` for its claim's verdict."""
+
+    def entered(made: Callable[[Row, Rows], Drawn]) -> Callable[[Row, Rows], Drawn]:
+        TEN[name] = sentence, WORDS | dict(words or {}), left, made
+        return made
+
+    return entered
+
+
+def _effects(
+    rows: Rows, names: Sequence[str], labels: Sequence[str] = ()
+) -> Callable[[Any], object]:
+    lines: list[Any] = []
+    for at, name in enumerate(names):
+        if name in rows and rows[name].effects:
+            found = lines_of(rows[name], labels[at] if labels else "", 0 if labels else 8)
+            lines += found if labels or len(found) == 1 else found[1:]
+    return lambda axes: forest(axes, lines, bool(labels))
+
+
+@headline(
+    "incomplete-model-has-comparable-auc",
+    "As many drawn pairs as rows are enough. They cost next to no AUC.",
+)
+def _pairs(row: Row, rows: Rows) -> Drawn:
+    first, *parts = row.effects
+    worst = -min(part["estimate"] for part in parts or [first])
+    what = f"points of AUC lost, linear model, in the mean of four sizes; {worst:.3f} at most."
+    names = (row.name, "competitive-auc-on-real-sets")
+    return f"{-first['estimate']:.3f}", what, _effects(rows, names)
+
+
+@headline(
+    "all-pairs-take-less-time-than-drawn-pairs",
+    "Drawing pairs is not the fastest way. Sorting fits all pairs, with proof, in less time.",
+)
+def _sorted(row: Row, rows: Rows) -> Drawn:
+    what = (
+        "the time of drawn pairs over that of the certified fit of all pairs, linear model. The "
+        "paper's own full model, which sums pairs one by one, was not run."
+    )
+    return f"{10 ** row.effects[0]['estimate']:.0f}×", what, _effects(rows, (row.name,))
+
+
+@headline(
+    "nystrom-introduces-only-a-minor-loss",
+    "A few hundred landmarks do the work of the whole kernel.",
+)
+def _landmarks(row: Row, rows: Rows) -> Drawn:
+    first = row.effects[0]
+    what = f"points of AUC by 300 landmarks [{first['low']:.3f}, {first['high']:.3f}]."
+    return f"{first['estimate']:+.3f}", what, _effects(rows, (row.name,))
+
+
+@headline(
+    "theorem-4-as-printed",
+    "Theorem 4 is false as printed. With its exponent put right it says nothing. Theorem 4′ is "
+    "proved and takes its place.",
+    {Verdict.FAILS: ("False, replaced", "bad")},
+)
+def _theorem_4(row: Row, rows: Rows) -> Drawn:
+    case = "n = 1e+10, B = 1e+16, power 0.5"
+    left, right = (row.details[f"{case}: {side} side"] for side in ("left", "right"))
+    names = ("true error", "Theorem 4")
+    lines = {n: (s.x, s.y) for n, s in zip(names, row.figures[0].series, strict=False)}
+    what = "true error against the printed bound, at n = 1e10 and B = 1e16."
+    return f"{left:.2f} > {right:.2f}", what, lambda axes: curves(axes, lines, "rows, n", "x")
+
+
+@headline(
+    "sauc-eq-20-as-printed",
+    "SAUC inverts a matrix that has no inverse, and its score lacks a factor. Both have an "
+    "exact repair.",
+    {Verdict.FAILS: ("False, repaired", "bad")},
+)
+def _score(row: Row, rows: Rows) -> Drawn:
+    end = ": relative error"
+    points = {
+        float(key.removesuffix(end).removeprefix("lambda ")): value
+        for key, value in row.details.items()
+        if key.endswith(end)
+    }
+    at = sorted(x for x in points if x > 0)
+    lines = {"error of the score": (at, [points[x] for x in at])}
+    what = f"error of the printed score at lambda = {max(at):g}; it is right at lambda = 1 only."
+    return f"{points[max(at)]:.0%}", what, lambda axes: curves(axes, lines, "lambda", "xy")
+
+
+@headline(
+    "sauc-table-3-lead-over-auc-svm-gaussian",
+    "Structure helps a machine that sees few pairs, by a point or two.",
+    {Verdict.BORNE_OUT: ("True, but small", "warn")},
+    left=1.5,
+)
+def _structure(row: Row, rows: Rows) -> Drawn:
+    low, mean, high, printed = (
+        100 * row.effects[0][key] for key in ("low", "estimate", "high", "printed")
+    )
+    cases = [(machine, kernel) for machine in ("AUC-SVM", "SVM") for kernel in KERNELS]
+    names = [f"sauc-table-3-lead-over-{m.lower()}-{kernel}" for m, kernel in cases]
+    labels = [f"over {m}, {kernel}" for m, kernel in cases]
+    what = (
+        f"points of AUC over AUC-SVM, Gaussian kernel [{low:.1f}, {high:.1f}], printed "
+        f"{printed:.1f}. It does not pass SVM."
+    )
+    return f"{mean:+.1f}", what, _effects(rows, names, labels)
+
+
+KERNELS = ("linear", "gaussian")
+
+
+@headline(
+    "sht-theorem-1-in-the-experiments",
+    "SHT's convergence theorem holds. None of the paper's experiments meets its condition.",
+)
+def _condition(row: Row, rows: Rows) -> Drawn:
+    blocks = [x for key, x in row.details.items() if key.startswith("one block, rho")]
+
+    def draw(axes: Any) -> None:
+        axes.barh(range(len(blocks)), sorted(blocks), color=WARN)
+        axes.axvline(1.618, color=GOOD)
+        axes.set(yticks=[], xlabel="rho; the theorem asks for less than 1.618")
+
+    return f"{min(blocks):.1f}", "is the least rho measured; with k = k* it needs 1.6.", draw
+
+
+@headline(
+    "published-sht-is-mean-difference-screening",
+    "SHT-AUC as published picks the features whose class means differ most, and no more.",
+    {Verdict.HOLDS: ("Only screening", "warn")},
+    left=1.5,
+)
+def _screening(row: Row, rows: Rows) -> Drawn:
+    least, mean = row.details["cosine, least and mean"]
+
+    def draw(axes: Any) -> None:
+        axes.barh([1, 0], [least, mean], color=[WARN, SOFT])
+        axes.set_yticks([1, 0], ["least cosine", "mean"])
+        axes.set(xlim=(0, 1))
+
+    return f"{least:.3f}", "least cosine between its weights and those of screening.", draw
+
+
+@headline(
+    "nsauc-reaches-the-optimum-where-lam-t-is-large",
+    "NSAUC reaches the optimum where lam T is large. Its printed step solves another problem.",
+    {Verdict.HOLDS: ("True, once repaired", "warn")},
+)
+def _sgd(row: Row, rows: Rows) -> Drawn:
+    other = rows["algorithm-3-printed-step-solves-another-problem"].details
+    excess = other["relative excess of the hinge objective"]
+    epochs = [float(key.split(" ")[0]) for key in row.details]
+    lines = {"relative excess": (epochs, list(row.details.values()))}
+    what = "above the optimum is where the step as printed comes to rest."
+    return f"{excess:.0%}", what, lambda axes: curves(axes, lines, "epochs", "xy")
+
+
+@headline(
+    "nbauc-comparable-to-kernel-machines",
+    "Is NBAUC as good as a kernel machine, and faster? This run cannot say.",
+)
+def _kernel_machine(row: Row, rows: Rows) -> Drawn:
+    what = "points of AUC over one held to 3,000 rows: not the paper's comparison."
+    return f"{row.effects[0]['estimate']:+.1f}", what, _effects(rows, (row.name,))
+
+
+def headlines(rows: Rows, drawn: bool = True) -> list[Headline]:
+    """Return the headlines whose rows are there, with pictures if they are to be drawn."""
+    found = []
+    for name, (sentence, words, left, made) in TEN.items():
+        if name not in rows or rows[name].verdict == ERROR:
+            continue
+        with suppress(KeyError):  # another row that it needs is not in the run
+            word, colour = words[rows[name].verdict]
+            number, what, draw = made(rows[name], rows)
+            svg = picture(draw, f"ten-{name}", sentence, (3.3, 1.3), left) if drawn else ""
+            found.append(Headline(name, sentence, word, colour, number, what, svg))
+    return found
+
+
+# Convergence
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How fast something converges: claim, theory, what was fitted, and the exact reference."""
+
+    name: str
+    what: str
+    theory: str
+    measured: str
+    reference: str
+    svg: str
+
+
+# Claim: what converges, theory, ends of the names of x and y, reference.
+RATES = {
+    "incomplete-u-loss-rate": (
+        "One fixed score: its loss over drawn pairs",
+        "B<sup>−1/2</sup>",
+        ("B", "root mean square error"),
+        "the loss over all pairs",
+    ),
+    "incomplete-u-suboptimality-rate": (
+        "Excess of the objective, linear machine",
+        "B<sup>−1</sup>",
+        ("B", "mean of F(f_B) - p*"),
+        "certified optimum",
+    ),
+    "incomplete-u-keeps-the-rate-uniformly": (
+        "All linear scores at once, B = n",
+        "(log n / n)<sup>1/2</sup>",
+        ("n", "mean of the largest error"),
+        "the loss over all pairs",
+    ),
+}
+
+
+def rate_picture(lines: Mapping[str, Any], x: str, name: str, label: str, logs: str = "xy") -> str:
+    return picture(lambda axes: curves(axes, lines, x, logs), name, label, (4.6, 2.9))
+
+
+def rates(rows: Rows) -> list[Rate]:
+    """Return a line and a picture of each claim about a rate that is in the run."""
+    found = []
+    for name, (what, theory, ends, reference) in RATES.items():
+        if name not in rows or rows[name].verdict == ERROR:
+            continue
+        details = rows[name].details
+        lines, slopes = {}, []
+        for key, at in details.items():
+            case = key.removesuffix(ends[0])
+            if not key.endswith(ends[0]) or f"{case}{ends[1]}" not in details:
+                continue
+            values = details[f"{case}{ends[1]}"]
+            # An exact zero is one to rounding, which no logarithm shows.
+            kept = [(x, y) for x, y in zip(at, values, strict=True) if y > 1e-12]
+            lines[case.strip(": ") or what] = tuple(zip(*kept, strict=True))
+            slopes.append(_slope(kept, details.get(f"{case}exponent interval")))
+        if lines:
+            svg = rate_picture(lines, ends[0], f"rate-{name}", what)
+            found.append(Rate(name, what, theory, "; ".join(slopes), reference, svg))
+    return found + rates_of_evidence(rows)
+
+
+def _slope(points: Sequence[tuple[float, float]], interval: Any) -> str:
+    x, y = np.array(points).T
+    if interval is None:
+        return f"slope {np.polyfit(np.log(x), np.log(y), 1)[0]:.2f}"
+    low, high = interval
+    return f"slope {(low + high) / 2:.2f} ± {(high - low) / 2:.2f}"
+
+
+EVIDENCE = "incomplete-nystrom-converges-to-the-exact-answer"  # has the lines of `convergence`
+
+
+def rates_of_evidence(rows: Rows) -> list[Rate]:
+    """Return the lines of the experiment `convergence`, one for all sets, and its pictures."""
+    details = rows[EVIDENCE].details if EVIDENCE in rows else {}
+    groups: dict[str, list[dict[str, str]]] = {}
+    for line in details.get("rates", ()):
+        groups.setdefault(_hats(line["what"]), []).append(line)
+    found = []
+    for what, some in groups.items():
+        measured = "; ".join(f"{line['where']} {line['measured']}" for line in some)
+        note = _hats(f"{some[0]['reference']}. {some[0]['note']}")
+        found.append(Rate(EVIDENCE, what, some[0]["theory"], measured, note, ""))
+    for at, panel in enumerate(details.get("panels", ())):
+        lines = {series["name"]: (series["x"], series["y"]) for series in panel["series"]}
+        logs, label = "x" * panel["log_x"] + "y", panel["y_label"]
+        svg = rate_picture(lines, panel["x_label"], f"panel-{at}", label, logs)
+        found.append(Rate("", _hats(f"{panel['y_label']}, {panel['title']}"), "", "", "", svg))
+    return found
+
+
+def _hats(text: str) -> str:
+    return text.replace("f^", "f\u0302").replace("f~", "f\u0303")
+
+
+def forests(rows: Sequence[Row]) -> list[tuple[str, str, str, list[Row]]]:
+    """Return table, unit, picture and findings: one forest plot a table and unit."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if row.kind == "finding" and row.effects:
+            groups.setdefault((row.details["table"], row.effects[0]["unit"]), []).append(row)
+    found = []
+    for (table, unit), some in groups.items():
+        lines = []
+        for row in some:
+            letters = " ".join(line["letter"] for line in row.protocol)
+            lines += lines_of(row, f"{row.name}  {letters}".rstrip())
+        size = (7.4, 0.45 + 0.17 * len(lines))
+        name = re.sub(r"\W+", "-", f"forest-{table}-{unit}")
+        label, draw = f"Effects of {table}", lambda axes, lines=lines: forest(axes, lines)
+        svg = picture(draw, name, label, size, 3.4, 0.3)
+        found.append((table, unit, svg, some))
+    return found
+
+
+# The page
+
 
 SCHEMA_VERSION = 2
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "cvxpy", "osqp", "clarabel", "ecos")
@@ -124,10 +701,10 @@ class Report:
 
     def write(self, folder: str | Path) -> None:
         """Write claims.json and report.html, each complete or not at all."""
-        text = self.html().encode()
+        text = self.html()
         Path(folder).mkdir(parents=True, exist_ok=True)
         write_json(Path(folder) / "claims.json", self.as_json())
-        write_atomically(Path(folder) / "report.html", lambda file: file.write(text))
+        write_text(Path(folder) / "report.html", text)
 
 
 COLUMNS: dict[str, tuple[str, ...]] = {

@@ -25,14 +25,12 @@ from ...exact.pairs.all_pairs import AllPairs
 from ...exact.problem.problem import Problem, Ridge, pair_problem
 from ...exact.spaces.kernels import Gaussian, Kernel, Laplacian
 from ...exact.spaces.rows import Rows
-from ..bounds.exact_answers import hinge_problem, optimum
-from ..bounds.experiment import EXCESS, NYSTROM, POSTERIOR, PRINTED, prepare
+from ..bounds.experiment import EXCESS, NYSTROM, POSTERIOR, PRINTED, hinge_problem, optimum, prepare
 from ..claims.claim import Context
 from ..claims.common import wdbc_sample
 from ..claims.sht import CASES, STEPS, walks
 from ..data import datasets
-from ..data.generators import sparse_mean_shift
-from ..data.labelled_data import Dataset
+from ..data.datasets import Dataset, sparse_mean_shift
 from ..plots import Series
 from .table import Budget, Job, Page, Panel, Part, experiment, table
 

@@ -28,8 +28,8 @@ from ...exact.pairs.auc import auc
 from ...exact.problem.problem import Problem, Ridge, pair_problem
 from ...exact.spaces.kernels import get_kernel
 from ...exact.spaces.rows import Rows
+from ..data.datasets import TASKS, load_real
 from ..data.printed_numbers import printed
-from ..data.real_data import TASKS, load_real
 from .table import (
     Budget,
     Curves,

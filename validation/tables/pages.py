@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import __version__
-from ..files.written import write_atomically
+from ..files.written import write_text
 from .table import Budget, Entry, Page, Results, Table, picture_svg
 
 KEY = (
@@ -168,7 +168,7 @@ def write_pages(folder: Path, shown: Sequence[Shown]) -> None:
             f"| {item.conclusion}{left} |"
         )
     for name, text in (texts | {"index.md": "\n".join(lines) + "\n"}).items():
-        write_atomically(folder / name, lambda file, text=text: file.write(text.encode()))
+        write_text(folder / name, text)
 
 
 def markdown(shown: Shown) -> str:

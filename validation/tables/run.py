@@ -16,11 +16,10 @@ from threadpoolctl import threadpool_limits
 from ... import __version__
 from ...exact.errors import InputError, brief
 from ...exact.tools.checks import check_count
-from ..commands.interrupts import finish, stopped_at_once
-from ..data.real_data import real_data_folder
+from ..commands.endings import finish, stopped_at_once
+from ..data.datasets import real_data_folder
 from ..files.written import check_name, made_folder
 from ..report.document import environment
-from ..run import finished
 from ..store import (
     EVIDENCE,
     Document,
@@ -28,6 +27,7 @@ from ..store import (
     Log,
     evidence_path,
     file_sha256,
+    finished,
     missing_data,
     part_key,
     plain,

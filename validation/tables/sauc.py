@@ -20,9 +20,8 @@ from ...exact.estimators.thresholds import RULES
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.pairs.auc import auc
 from ...exact.pairs.nearest_pairs import nearest_pairs
-from ..data.generators import xor_train_test
+from ..data.datasets import load_npz, xor_train_test
 from ..data.printed_numbers import number, numbers, printed
-from ..data.real_data import load_npz
 from ..files.tables import read_arrays
 from ..plots import Series
 from .table import (

@@ -27,11 +27,8 @@ from ...exact.problem.problem import Problem, Ridge, pair_problem
 from ...exact.spaces.blocks import StreamedRows
 from ...exact.spaces.kernels import get_kernel
 from ...exact.spaces.rows import Rows
-from ..data.generators import linear, radial
-from ..data.labelled_data import Dataset
-from ..data.population import population_auc, share_for_auc
+from ..data.datasets import TASKS, Dataset, linear, load_real, population_auc, radial, share_for_auc
 from ..data.printed_numbers import printed
-from ..data.real_data import TASKS, load_real
 from .table import Budget, Job, Page, Part, Sample, every_part, experiment, table, timed
 
 # What the tables of ScalingUp share: the choice of lam, and the fits with their times.

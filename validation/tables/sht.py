@@ -30,9 +30,8 @@ from ...exact.api.path import regularization_path
 from ...exact.errors import OverflowingError
 from ...exact.pairs.auc import auc
 from ...exact.subsets.best_subset import best_subset
-from ..data.generators import sparse_mean_shift
+from ..data.datasets import load_real, sparse_mean_shift
 from ..data.printed_numbers import printed
-from ..data.real_data import load_real
 from ..files.tables import feature_names, read_arrays
 from .table import Budget, Curves, Job, Page, Part, Results, Sample, every_part, experiment, table
 

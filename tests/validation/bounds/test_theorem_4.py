@@ -17,7 +17,6 @@ from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
 from aucert.exact.spaces.rows import Rows
-from aucert.validation.bounds.clusters import most_often
 from aucert.validation.bounds.experiment import (
     EXCESS,
     EXCESS_PRIOR,
@@ -34,9 +33,10 @@ from aucert.validation.bounds.experiment import (
 )
 from aucert.validation.bounds.kernel import Approximation
 from aucert.validation.bounds.prime import Projected, sandwich, theorem4_prime
-from aucert.validation.bounds.printed import Bound, Norms, often, theorem4
-from aucert.validation.bounds.steps import (
+from aucert.validation.bounds.printed import (
+    Bound,
     DrawnPair,
+    Norms,
     eq_17,
     eq_17_objectives,
     eq_18,
@@ -45,6 +45,9 @@ from aucert.validation.bounds.steps import (
     eq_21,
     hoeffding,
     least_norm,
+    most_often,
+    often,
+    theorem4,
 )
 from aucert.validation.data import datasets
 from loops import each, seeds

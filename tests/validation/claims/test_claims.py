@@ -18,7 +18,7 @@ from scipy import stats
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
 from aucert.validation import suite
-from aucert.validation.bounds import exact_answers
+from aucert.validation.bounds import experiment
 from aucert.validation.bounds.experiment import PRINTED, REALISED
 from aucert.validation.claims import judge, recorded, theorem_4
 from aucert.validation.claims.claim import (
@@ -33,7 +33,7 @@ from aucert.validation.claims.claim import (
 )
 from aucert.validation.claims.instrument import Case, outcome
 from aucert.validation.plots import Figure, Series
-from aucert.validation.report.row import Row
+from aucert.validation.report.document import Row
 from loops import each, first_fast, some
 
 
@@ -225,7 +225,7 @@ def test_each_part_of_an_interval_can_be_wrong(case: Case) -> None:
 def test_a_problem_that_is_interrupted_or_not_solved_is_not_judged(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    right = exact_answers.CuttingPlane
+    right = experiment.CuttingPlane
 
     class Interrupted(right):
         def run(self, problem: object, recorder: object) -> Status:
@@ -234,9 +234,9 @@ def test_a_problem_that_is_interrupted_or_not_solved_is_not_judged(
     def one_step(tol: float) -> object:
         return right(tol=tol, max_iter=1, finish_from=0.0)
 
-    monkeypatch.setattr(exact_answers, "CuttingPlane", Interrupted)
+    monkeypatch.setattr(experiment, "CuttingPlane", Interrupted)
     with pytest.raises(KeyboardInterrupt):
         suite.run(["norm-of-the-minimiser"])
-    monkeypatch.setattr(exact_answers, "CuttingPlane", one_step)
+    monkeypatch.setattr(experiment, "CuttingPlane", one_step)
     (row,) = suite.run(["norm-of-the-minimiser"]).rows
     assert row.verdict == "error" and "not solved" in str(row.measured)

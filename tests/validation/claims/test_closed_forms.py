@@ -18,11 +18,8 @@ from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.row_average import moments
-from aucert.validation.bounds.clusters import ClusterInstance, most_often
-from aucert.validation.bounds.exact_answers import optimum
-from aucert.validation.bounds.experiment import PRINTED, prepare
-from aucert.validation.bounds.printed import DELTA
-from aucert.validation.bounds.steps import eq_18
+from aucert.validation.bounds.experiment import PRINTED, optimum, prepare
+from aucert.validation.bounds.printed import DELTA, ClusterInstance, eq_18, most_often
 from aucert.validation.claims import nonlinear, sauc, sht
 from aucert.validation.claims.claim import Context, Outcome
 from aucert.validation.claims.common import bound_data

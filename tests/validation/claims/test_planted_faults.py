@@ -57,7 +57,7 @@ theorem_4.optimum 0.5 eq-17-as-printed
 theorem_4.optimum 1000 eq-17-for-the-objectives
 theorem_4.optimum 3 norm-of-the-minimiser
 theorem_4.ClusterInstance.left_side 0.5 theorem-4-under-other-readings
-bounds.clusters.Theorem4.terms 3 theorem-4-as-printed
+bounds.printed.Theorem4.terms 3 theorem-4-as-printed
 sauc.nearest_pairs 3 sauc-eq-3-as-printed
 sauc.solved 3 sauc-dual-equals-primal
 sauc.class_scatter 3 sauc-eq-19-with-a-generalised-inverse sauc-prop-2-when-every-hinge-is-active
@@ -301,7 +301,7 @@ BY_HAND: list[tuple[str, str, Callable[[Any], Any]]] = [
     ("theorem-4-with-exponent-five-halves", "theorem_4.FIVE_HALVES", instead(1.5)),
     ("theorem-4-first-term", "theorem_4.two_atoms",
      of_result(lambda pair: (pair[0], 2 * pair[1]))),
-    ("eq-18-as-printed", "bounds.steps.DrawnPair.N_max", times(0.01)),
+    ("eq-18-as-printed", "bounds.printed.DrawnPair.N_max", times(0.01)),
     ("theorem-4-hoeffding-step", "theorem_4.hoeffding", of(right=lambda x: x / 50)),
     ("eq-19-strong-convexity", "theorem_4.eq_19", of(left=lambda x: 10 * x)),
     ("eq-20-with-the-penalties", "theorem_4.eq_20",
@@ -316,7 +316,7 @@ BY_HAND: list[tuple[str, str, Callable[[Any], Any]]] = [
      lambda right: lambda **rest: right(beta2=0.99, **rest)),
     ("population-auc-of-the-radial-model", "scaling_up.PRINTED",
      lambda right: {**right, "radial": 96.471}),
-    ("population-auc-by-monte-carlo", "data.labelled_data.Dataset.is_positive",
+    ("population-auc-by-monte-carlo", "data.datasets.Dataset.is_positive",
      instead(property(lambda self: self.y != 1))),
     ("incomplete-u-variance-without-replacement", "scaling_up.draw_pairs",
      lambda right: lambda positive, B, rng, replace: right(positive, B, rng, not replace)),

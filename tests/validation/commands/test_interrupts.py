@@ -22,8 +22,8 @@ from aucert.approx import NBAUC
 from aucert.exact import ROCSVM, ROCSVMCV, linear_problem, regularization_path, solve
 from aucert.exact.certificate.solution import Status
 from aucert.exact.solvers.qp import QP
-from aucert.validation.commands import interrupts as module
-from aucert.validation.commands.interrupts import (
+from aucert.validation.commands import endings as module
+from aucert.validation.commands.endings import (
     Stopped,
     best_point_kept,
     stopped_at_once,

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from aucert.exact.errors import InputError
+from aucert.validation.data.datasets import TASKS, load_npz, load_real, real_data_folder
 from aucert.validation.data.printed_numbers import FILE, number, numbers, printed
-from aucert.validation.data.real_data import TASKS, load_npz, load_real, real_data_folder
 from aucert.validation.tables.run import tables as registered
 from aucert.validation.tables.table import Results, Run
 from loops import each

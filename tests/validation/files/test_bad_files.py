@@ -13,10 +13,8 @@ import numpy as np
 import pytest
 
 from aucert.exact.errors import InputError
-from aucert.validation.files.labels import MAX_CLASSES
-from aucert.validation.files.models import read_model_of_another
-from aucert.validation.files.tables import Selection, read_table
-from aucert.validation.files.vectors import read_scores, read_vector
+from aucert.validation.files.tables import MAX_CLASSES, Selection, read_table
+from aucert.validation.files.vectors import read_model_of_another, read_scores, read_vector
 from on_disk import LIBLINEAR, SVM_RANK, write
 
 BIG = 2**53 + 1

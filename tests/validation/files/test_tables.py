@@ -17,9 +17,8 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from aucert.exact.errors import InputError
 from aucert.validation.commands.inputs import row_counters, split_names
-from aucert.validation.data.labelled_data import data_sha256
-from aucert.validation.files.labels import LabelColumn, Labels, two_classes
-from aucert.validation.files.tables import Selection, read_raw, read_table
+from aucert.validation.data.datasets import data_sha256
+from aucert.validation.files.tables import Labels, Selection, read_raw, read_table, two_classes
 from loops import each
 from on_disk import write
 
@@ -46,7 +45,7 @@ def test_every_format_gives_the_same_table(tmp_path: Path, ending: str) -> None:
     rows, y, meta = read_table(path)
     assert np.array_equal(dense(rows), X) and dense(rows).flags.c_contiguous
     assert y.tolist() == [0, 1, 0] and y.dtype == np.int64 and len(meta.columns) == 2
-    assert (meta.positive, meta.negative, meta.labels.counts()) == (2, 1, {1: 2, 2: 1})
+    assert (meta.positive, meta.negative, meta.labels.values) == (2, 1, [1, 2])
     if not sp.issparse(rows):
         assert data_sha256(rows, y) == data_sha256(X, np.array([0, 1, 0]))
     _, y, meta = read_table(path, positive="1")
@@ -227,9 +226,7 @@ def test_a_saved_row_index_with_a_name_is_told() -> None:
 
 
 def column(*texts: str) -> Labels:
-    labels = LabelColumn("f")
-    labels.extend(texts, range(1, len(texts) + 1))
-    return labels.labels()
+    return Labels.of(texts, "f")
 
 
 def test_the_positive_label() -> None:

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from aucert.exact import InputError
-from aucert.validation.files.models import LinearModel, read_model_of_another
-from aucert.validation.files.vectors import read_vector
+from aucert.validation.files.vectors import LinearModel, read_model_of_another, read_vector
 from aucert.validation.files.written import write_json, write_vector
 from on_disk import LIBLINEAR, SVM_RANK, write
 

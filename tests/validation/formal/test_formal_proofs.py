@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from aucert.validation.formal import check
-from aucert.validation.formal.sources import Planted, Source, planted, sources
-from aucert.validation.formal.vectors import coq_text, vectors
+from aucert.validation.formal.check import Planted, Source, coq_text, planted, sources, vectors
 from checker_vectors import evaluated, inputs
 from loops import each
 

@@ -17,8 +17,7 @@ from aucert.validation.claims.claim import DataUsed
 from aucert.validation.claims.theorem_4 import CASES
 from aucert.validation.effects import Effect
 from aucert.validation.plots import Figure, Series
-from aucert.validation.report.document import SIZES, Report, environment, part_1
-from aucert.validation.report.row import Row
+from aucert.validation.report.document import SIZES, Report, Row, environment, part_1
 
 MARKUP = "<script>alert('&')</script>"
 

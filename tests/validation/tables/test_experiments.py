@@ -15,7 +15,7 @@ from aucert.exact import ROCSVM, solve
 from aucert.exact.pairs.auc import auc
 from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.exact.spaces.kernels import get_kernel
-from aucert.validation.data.generators import linear, radial, xor_train_test
+from aucert.validation.data.datasets import linear, radial, xor_train_test
 from aucert.validation.effects import of_page
 from aucert.validation.tables import nonlinear, sauc, scaling_up, sht
 from aucert.validation.tables.run import tables

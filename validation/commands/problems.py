@@ -1,91 +1,90 @@
-"""`aucert solve`, and `aucert path`: certified solutions at many lam, and held-out AUCs."""
+"""`aucert solve`, `aucert path` with held-out AUCs, and `aucert certify`, in fractions too."""
 
 from __future__ import annotations
 
-import csv
-import dataclasses
-import hashlib
-import io
 import json
 import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
 
+from ...exact.api.certify import certify_request
 from ...exact.api.path import Path as FoundPath
 from ...exact.api.path import PathPoint, path_of
 from ...exact.api.solve import solve_request
 from ...exact.certificate.certificate import TRIVIAL, zero_is_optimal
-from ...exact.certificate.solution import Solution, Status, Step
+from ...exact.certificate.exact_certificate import ExactCertificate, check_exact
+from ...exact.certificate.solution import LEAST_TIME, Solution, Status, Step
 from ...exact.errors import InputError, WriteError
 from ...exact.formulation.lam_grid import check_lams, unit_penalty
+from ...exact.formulation.named_weights import INTERCEPTS, in_column_order
 from ...exact.formulation.request import Options as Limits
-from ...exact.formulation.request import Request
+from ...exact.formulation.request import Request, in_units_of
 from ...exact.losses.registry import SQUARE
+from ...exact.pairs.ordered_pairs import OrderedPairs
 from ...exact.problem.penalties import Ridge, penalty_from
+from ...exact.problem.problem import linear_problem
+from ...exact.problem.scalings import convention_loss, convention_name
 from ...exact.problem.subsample import FEWEST, ROWS_PER_COORDINATE
 from ...exact.proof.write import save_partitions, write_partitioned_proof, write_proof
 from ...exact.spaces.gram import as_meant
-from ...exact.tools.checks import check_count, check_tolerance
+from ...exact.tools.checks import check_count, check_number, check_tolerance
 from ...exact.tools.wording import at_least, at_most
 from ..files.parquet_folder import is_parquet_folder
-from ..files.vectors import OF_STANDARDISED
-from ..files.written import write_atomically, write_json, write_vector
-from .documents import (
-    common_keys,
-    objective_in_words,
-    order_keys,
-    pairs_of,
-    print_document,
-    scores_of,
+from ..files.tables import may_count_from
+from ..files.vectors import (
+    OF_STANDARDISED,
+    LinearModel,
+    read_model_of_another,
+    read_scores,
+    read_vector,
 )
-from .endings import interrupted, output_folder, result_first, solver_progress
+from ..files.written import csv_text, write_atomically, write_json, write_text, write_vector
+from ..store import file_sha256, plain
+from .endings import (
+    best_point_kept,
+    finish,
+    interrupted,
+    output_folder,
+    result_first,
+    solver_progress,
+)
 from .inputs import (
     Data,
     Options,
+    common_keys,
     left_out,
+    objective_in_words,
     open_data,
+    order_keys,
+    pairs_of,
     penalty_in_words,
     penalty_options,
+    print_document,
     request_of,
+    scores_of,
 )
-from .interrupts import best_point_kept, finish
-from .predict import write_model
-
-if TYPE_CHECKING:
-    from ...exact.api.cross_validation import CVPath
+from .predict import SavedModel, read_model, write_model
 
 WEIGHTS, PROOF, SOLUTION = "weights.csv", "proof.npz", "solution.json"
 MODEL, DATA = "model.npz", "data.npz"
 OURS = (WEIGHTS, MODEL, PROOF, DATA)
-
 PATH, PATH_WEIGHTS = "path.json", "path-weights.csv"
 
 
 # solve
 
 
-@dataclass(frozen=True, kw_only=True)
-class SolveOptions(Options):
-    """Those of `solve`."""
-
-    lam: float = 1.0
-    method: str = "auto"
-    threshold: str = "equal-error"
-    no_data: bool = False
-    proof: bool = False
-    proof_rows: str | None = None
-
-
 def run_solve(name: str, **given: Any) -> None:
     """Solve, print, and write what `--out` asks for."""
-    options = SolveOptions.of(given)
+    options = Options.of(given)
+    assert options.lam is not None  # click asks for it
     penalty_from(options.lam, options.l1)  # before a large file is read
     if options.proof and options.out is None:
         raise InputError("--proof needs a folder to write to: give --out")
@@ -98,20 +97,21 @@ def run_solve(name: str, **given: Any) -> None:
         )
     if options.proof_rows is not None and not options.proof:
         raise InputError("--proof-rows writes what --proof is checked against: give --proof, too")
+
+    def check_empty(
+        folder: Path,
+    ) -> None:  # the checker would find files that are not of this proof
+        if any(folder.iterdir()):
+            raise InputError(f"--proof-rows {folder}: this folder is not empty: choose another one")
+
     with (
         result_first(lambda document: print_document(document, options.as_json)) as found,
         output_folder(options.out, _check_ours, (PROOF, MODEL, DATA)) as folder,
-        output_folder(options.proof_rows, _check_empty, option="--proof-rows") as rows,
+        output_folder(options.proof_rows, check_empty, option="--proof-rows") as rows,
     ):
         _solve(name, options, folder, rows, found)
     if found[0]["status"] == Status.INTERRUPTED:
         interrupted()
-
-
-def _check_empty(folder: Path) -> None:
-    """Raise where the checker would find files that are not of this proof."""
-    if any(folder.iterdir()):
-        raise InputError(f"--proof-rows {folder}: this folder is not empty: choose another one")
 
 
 def _check_ours(folder: Path) -> None:
@@ -131,22 +131,14 @@ def _check_ours(folder: Path) -> None:
     if not isinstance(files, dict):  # an early version kept none
         return
     for name in OURS:
-        if name in there and files.get(name) != _sha256(folder / name):
+        if name in there and files.get(name) != file_sha256(str(folder / name)):
             raise InputError(
                 f"--out {folder}: {name} is not the one that aucert has written there: {do}"
             )
 
 
-def _sha256(path: Path) -> str | None:
-    try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return None
-
-
 def _solve(
-    name: str, options: SolveOptions, folder: Path | None, rows: Path | None, found: list[Any]
+    name: str, options: Options, folder: Path | None, rows: Path | None, found: list[Any]
 ) -> None:
     """Solve, put what is printed into `found`, and write into `folder` and `rows`."""
     start = time.perf_counter()
@@ -184,11 +176,8 @@ def _solve(
     with _or_said("model"):  # a loss or a kernel of one's own has none
         write_model(folder / MODEL, data, options, solution, scores)
     # What the solver knew on its way, which `aucert plot` draws, is not certified.
-    history = [
-        {key: x if math.isfinite(x) else None for key, x in dataclasses.asdict(step).items()}
-        for step in solution.history
-    ]
-    files = {path.name: _sha256(path) for n in OURS if (path := folder / n).exists()}
+    history = [plain(asdict(step)) for step in solution.history]
+    files = {n: file_sha256(str(folder / n)) for n in OURS if (folder / n).exists()}
     write_json(folder / SOLUTION, document | {"history": history, "files": files})
 
 
@@ -240,10 +229,8 @@ def _judged(solution: Solution, data: Data, request: Request, options: Options) 
 
 
 def _proof(path: Path, data: Data, request: Request, solution: Solution, asked: bool) -> str | None:
-    """Write the proof file and return its name, or None where there is none for the problem.
-
-    That of a folder takes two more passes over the rows: it is written if it is asked for.
-    """
+    """Write the proof file and return its name, or None where there is none for the problem. That
+    of a folder takes two more passes over the rows: it is written if it is asked for."""
     if data.partitioned:
         if asked:
             write_partitioned_proof(path, data.X, request.lam, solution)
@@ -261,32 +248,16 @@ def _proof(path: Path, data: Data, request: Request, solution: Solution, asked: 
 # path
 
 
-@dataclass(frozen=True, kw_only=True)
-class PathOptions(Options):
-    """Those of `path`."""
-
-    lams: tuple[float, ...] = ()
-    n_lams: int = 20
-    cv: int | None = None
-    method: str = "auto"
-    l1_ratio: float = 0.0
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """What a result says was asked for; many lam are one option."""
-        return {"lam" if key == "lams" else key: x for key, x in super().parameters.items()}
-
-
 def run_path(name: str, **given: Any) -> None:
     """Follow the path, print it, and write what `--out` asks for."""
-    options = PathOptions.of(given)
+    options = Options.of(given)
     if options.lams:  # before a large file is read
         check_lams(options.lams)
         if not left_out("n_lams"):
             raise InputError("--lam names the grid: leave --n-lams out")
     check_count("n_lams", options.n_lams)
     check_tolerance(options.tol, options.max_time)
-    unit_penalty(options.l1_ratio)
+    unit_penalty(options.l1_ratio or 0.0)
     if options.cv is not None:
         check_count("cv", options.cv, 2)
         if options.pairs != "all" or options.fpr_max != 1 or options.tpr_min != 0:
@@ -306,14 +277,15 @@ def run_path(name: str, **given: Any) -> None:
         if folder is not None:
             write_json(folder / PATH, document)
             if request.kernel == "linear":
-                _write_path_weights(folder / PATH_WEIGHTS, data, found)
+                columns = data.columns or map(str, range(found.weights.shape[1]))
+                lines = np.column_stack([found.lams, found.weights]).tolist()
+                rows = [["lam", *columns], *([*map(repr, line)] for line in lines)]
+                write_text(folder / PATH_WEIGHTS, csv_text(rows))
     if found.interrupted:
         interrupted()
 
 
-def _followed(
-    data: Data, request: Request, options: PathOptions
-) -> tuple[FoundPath, CVPath | None]:
+def _followed(data: Data, request: Request, options: Options) -> tuple[FoundPath, Any]:
     """Return the path over all rows, and what the folds give at the same lam."""
     limits: dict[str, Any] = {key: getattr(options, key) for key in ("method", "tol", "max_time")}
     count, done = len(options.lams) or options.n_lams, []
@@ -347,7 +319,7 @@ def _followed(
 
 
 def _path_document(
-    data: Data, request: Request, options: PathOptions, found: FoundPath, folds: CVPath | None
+    data: Data, request: Request, options: Options, found: FoundPath, folds: Any
 ) -> dict[str, Any]:
     """Return what is printed and written."""
     document = common_keys(data, options, request)
@@ -355,14 +327,10 @@ def _path_document(
         del document[key]
     document |= found.to_dict()
     if folds is not None:
-        gaps = folds.fold_gap.tolist()
-        keys = ("lams", "mean_auc", "standard_error", "fold_auc", "fold_low", "fold_high")
-        document["cv"] = {key: getattr(folds, key).tolist() for key in (*keys, "possible")} | {
-            "fold_gap": [[None if math.isnan(gap) else gap for gap in row] for row in gaps],
-            "best": folds.lam_of("best"),
-            "one_se": folds.lam_of("one-se"),
-            "complete": folds.complete,
-        }
+        keys = "lams mean_auc standard_error fold_auc fold_low fold_high possible fold_gap"
+        document["cv"] = plain({key: getattr(folds, key) for key in keys.split()})
+        best, one_se = map(folds.lam_of, ("best", "one-se"))
+        document["cv"] |= {"best": best, "one_se": one_se, "complete": folds.complete}
     form = penalty_in_words(request.penalty, data.columns)
     if request.structure != 0:
         form = f"1/2 (|f|^2 + {request.structure:g} times the spread of f within each class)"
@@ -372,17 +340,6 @@ def _path_document(
         f"{document['n_pairs']} pairs.{data.in_units}"
     )
     return document
-
-
-def _write_path_weights(path: Path, data: Data, found: FoundPath) -> None:
-    """Write one line per lam: lam, and the weights with the names of their features above them."""
-    names = data.columns or [str(k) for k in range(found.weights.shape[1])]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["lam", *names])
-    for lam, w in zip(found.lams.tolist(), found.weights.tolist(), strict=True):
-        writer.writerow([repr(lam), *map(repr, w)])
-    write_atomically(path, lambda file: file.write(text.getvalue().encode()))
 
 
 def _table(document: dict[str, Any]) -> str:
@@ -415,3 +372,188 @@ def _table(document: dict[str, Any]) -> str:
             + (" The folds share the means and scales of all rows." if scaled else "")
         )
     return "\n".join(lines)
+
+
+# certify
+
+
+def run_certify(name: str, **given: Any) -> None:
+    """Certify weights or scores, and print."""
+    options, model = Options.of(given), None
+    if options.model is not None:
+        model, options = _of_model(options)
+    options = _checked(options)
+    start = time.perf_counter()
+    data = open_data(name, options, model, vector=options.model is None)
+    if options.exact and data.partitioned:
+        raise InputError("--exact is for rows that are held in memory, not for a folder")
+    request, rival = request_of(options, data), None
+    if options.convention is not None and options.C is not None:
+        rival, request = in_units_of(options.convention, options.C, data.labels, request, data.X)
+    w = scores = None
+    if model is not None:
+        w = model.weights(data.X)
+    elif options.weights is not None:
+        w = _read_weights(options, data)
+    elif data.partitioned:
+        raise InputError(f"{name}: rows in a folder are certified with --weights or --model")
+    else:
+        scores = read_scores(str(options.scores), data.y.size, options.selection.header)
+    limits = Limits(tol=options.tol, max_time=options.max_time)
+    audit = certify_request(data.X, data.labels, request, limits, w, scores, options.norm2, rival)
+    order = order_keys(data, scores if w is None else scores_of(data, request, w))
+    statement = audit.statement + objective_in_words(data, request, options) + data.in_units
+    document = common_keys(data, options, request) | {"method": "auto"}
+    document |= {key: value for key, value in asdict(audit).items() if key != "statement"}
+    document |= {"status": str(audit.status), "message": _turned(order, data) or statement}
+    document |= {"seconds": 0.0, "statement": statement} | order
+    if options.exact:
+        assert w is not None
+        document["exact"] = _exact_interval(data, w, request, options, start)
+    document["seconds"] = time.perf_counter() - start
+    print_document(document, options.as_json)
+
+
+def _turned(order: dict[str, Any], data: Data) -> str:
+    """Return the hint for an AUC below one half, which most often is a mixed-up class."""
+    if not data.has_classes:
+        share = order["concordance"]
+        hint = f"A concordance of {share:.3g} ranks the lower rows higher: if that is what was "
+        return "" if share >= 0.5 else f"{hint}meant, change the sign of the scores."
+    share = order["auc"]
+    if share >= 0.5:
+        return ""
+    do = "change their sign" if data.label is None else "name that class with --positive"
+    return f"An AUC of {share:.3g} ranks the other class higher: if that is what was meant, {do}."
+
+
+def _read_weights(options: Options, data: Data) -> np.ndarray:
+    """Return the weights of `--weights`, of a size that fits."""
+    path, (n, d) = str(options.weights), data.X.shape
+    linear = options.kernel == "linear"
+    model = read_model_of_another(path, d) if linear else None
+    if model is not None:
+        return model.w * _sign(path, model, data)
+    sizes = (d, d + 1) if linear else (n,)
+    found = read_vector(path, sizes, header=options.selection.header)
+    if list(found.title) == ["0"] and found.values.size + 1 in sizes:
+        click.echo(
+            f"aucert: {path}: its first line, 0, is read as a header: write 0.0 if it is a weight",
+            err=True,
+        )
+    if data.scaler is None and found.of_standardised:
+        raise InputError(
+            f"{path}: these weights are of standardised columns: add --standardise "
+            "for the same rows, or give the model file next to them with --model"
+        )
+    w = found.values
+    if found.names is not None and linear:
+        columns = data.columns
+        if columns is None and w.size == d + 1:  # only its name marks an intercept
+            columns = [name for name in found.names if name.strip().lower() not in INTERCEPTS]
+        if columns is not None:
+            w = in_column_order(w, found.names, columns, path)
+    if linear and data.assumed and w.size > d:
+        raise InputError(may_count_from(data.name, d, w.size))
+    if linear and w.size not in (d, d + 1):
+        raise InputError(
+            f"{path}: {w.size} weights, but the data have {d} features: "
+            "give one weight per feature, or one more as intercept"
+        )
+    if not linear and w.size != n:
+        raise InputError(
+            f"{path}: {w.size} weights, but the data have {n} rows: "
+            "a kernel machine has one coefficient per row"
+        )
+    return w
+
+
+def _sign(path: str, model: LinearModel, data: Data) -> int:
+    """Return -1 where a model scores high what is meant to be low here, else 1."""
+    if data.ordered_by is None:
+        built_in = data.label is None and not data.partitioned
+        high, low = (1, 0) if built_in else (data.label, data.negative)
+        return model.sign(path, high, low)
+    if model.of_times and data.ordered_by == "time":
+        return -1  # a long life is a small risk
+    if model.labels is None:
+        return 1
+    if data.ordered_by == "time":
+        raise InputError(f"{path}: this model tells two classes apart, which times do not have")
+    return 1 if model.labels[0] > model.labels[1] else -1  # the larger grade is above
+
+
+def _checked(options: Options) -> Options:
+    """Return the options with the loss of the rival, if one is named; refuse what does not go."""
+    if sum(x is not None for x in (options.weights, options.scores, options.model)) != 1:
+        raise InputError("give one of --weights FILE, --scores FILE and --model FILE")
+    if options.norm2 is not None and options.scores is None:
+        raise InputError("--norm2 goes with --scores")
+    if options.exact:
+        _check_exact(options)
+    convention, C = options.convention, options.C
+    if options.lam is not None:
+        if convention is not None or C is not None:
+            raise InputError("give either --lam, or --from with --C, not both")
+        penalty_from(options.lam, options.l1)
+        return options
+    if convention is None or C is None:
+        raise InputError("give --lam, or --from RIVAL with --C")
+    check_number("C", C)
+    convention = convention_name(convention)
+    asked = None if left_out("loss") else options.loss
+    its_own = convention_loss(convention, asked)
+    return replace(options, convention=convention, loss=asked or its_own)
+
+
+def _of_model(options: Options) -> tuple[SavedModel, Options]:
+    """Return the model, and the options with the problem that it was solved for. What is given on
+    the command line goes before what the model says."""
+    for key in ("columns", "drop", "standardise"):
+        if getattr(options, key):
+            raise InputError(f"--{key} does not go with --model: the model says which columns")
+    assert options.model is not None
+    model = read_model(options.model)
+    asked = model.asked()
+    if options.convention is not None:
+        asked.pop("lam", None)
+    if not asked and options.lam is None and options.convention is None:
+        kind = type(model.last).__name__
+        raise InputError(
+            f"{options.model}: a {kind} does not say which problem is meant: give --lam"
+        )
+    return model, replace(options, **{k: x for k, x in asked.items() if left_out(k)})
+
+
+def _check_exact(options: Options) -> None:
+    """Raise `InputError` where the options ask for what the exact mode does not know."""
+    given = {
+        "--scores": options.scores is not None,
+        "--kernel": options.kernel != "linear",
+        "--structure": options.structure != 0,
+        "--qid, --time and --event": options.ordered,
+        "--worst-of": options.worst_of is not None,
+        "--fpr-max and --tpr-min": options.fpr_max != 1 or options.tpr_min != 0,
+    }
+    for words in (option for option, is_given in given.items() if is_given):
+        raise InputError(
+            "--exact is for linear weights, given by --weights or --model, over all pairs of two "
+            f"classes: leave {words} out"
+        )
+
+
+def _exact_interval(
+    data: Data, w: np.ndarray, request: Request, options: Options, start: float
+) -> dict[str, str]:
+    """Return the exact primal, dual and gap of the weights, rounded outward in print. The dual
+    point is that of the solved problem, which is solved for it once more."""
+    pairs = request.pairs
+    assert not isinstance(pairs, OrderedPairs)
+    problem = linear_problem(data.X, data.y, request.lam, request.loss, pairs, positive=1)
+    check_exact(problem)
+    left = options.max_time
+    if left is not None:
+        left = max(left - (time.perf_counter() - start), LEAST_TIME)
+    limits = Limits(tol=options.tol, max_time=left)
+    found = solve_request(data.X, data.y, request, limits)
+    return ExactCertificate.of(problem, w[: problem.space.dim], found.witness).in_digits()
