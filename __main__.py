@@ -2,7 +2,7 @@
 
 import signal
 
-from .validation.early import answer_early, interrupted_early
+from .validation.early import interrupted_early
 
 
 def program() -> None:
@@ -11,7 +11,8 @@ def program() -> None:
     Once it is through, none is heard: all is written and said then, and Python's own end would
     answer with a traceback.
     """
-    answer_early()
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, interrupted_early)
     try:
         from .validation.cli import aucert, run  # not before interrupts are answered
 

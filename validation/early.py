@@ -6,12 +6,6 @@ import os
 import signal
 
 
-def answer_early() -> None:
-    """Let an interrupt end the process at once, as it ends a command."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, interrupted_early)
-
-
 def interrupted_early(number: int = signal.SIGINT, frame: object = None) -> None:
     """End the process as an interrupted command ends: nothing has begun, nothing is cleaned up."""
     # `KeyboardInterrupt` out of a string that is executed, as dataclasses are, would end Python by

@@ -392,10 +392,7 @@ def run_reproduce(
                 click.echo(f"  missing: {line}")
 
     work |= {"jobs": jobs, "max_time": max_time, "judge": said_on}
-    with (
-        result_first(say) as found,
-        counted_progress("parts", "writing", as_json) as progress,
-    ):
+    with result_first(say) as found, counted_progress("parts", "writing", as_json) as progress:
         shown = reproduce(names=names, out=folder, progress=progress, first=found.append, **work)
     if not as_json:
         click.echo(f"pages: {folder}/index.md")

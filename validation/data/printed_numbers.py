@@ -12,32 +12,16 @@ import math
 from functools import cache
 from pathlib import Path
 
-from ...exact.errors import InputError
-
 FILE = Path(__file__).with_name("printed_numbers.csv")
-
-
-class _Named(dict):
-    """A dict that says which name it does not have."""
-
-    def __init__(self, what: str):
-        super().__init__()
-        self.what = what
-
-    def __missing__(self, name: object) -> None:
-        raise InputError(f"{FILE.name}: {self.what} {name!r} is not in the list")
 
 
 @cache
 def _tables() -> dict[tuple[str, str], dict[str, dict[str, str]]]:
-    found = _Named("paper and table")
+    found: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
     with FILE.open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
-            key, row = (line["paper"], line["table"]), line["row"]
-            place = ", ".join(key)
-            cells = found.setdefault(key, _Named(f"{place}: row"))
-            cells = cells.setdefault(row, _Named(f"{place}, row {row!r}: column"))
-            cells[line["column"]] = line["value"]
+            cells = found.setdefault((line["paper"], line["table"]), {})
+            cells.setdefault(line["row"], {})[line["column"]] = line["value"]
     return found
 
 

@@ -51,10 +51,7 @@ class Vector:
 
 
 def read_vector(
-    path: str | Path,
-    sizes: Sequence[int] = (),
-    what: str = "weights",
-    header: bool | None = None,
+    path: str | Path, sizes: Sequence[int] = (), what: str = "weights", header: bool | None = None
 ) -> Vector:
     """Read a vector of finite numbers.
 

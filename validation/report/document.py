@@ -285,10 +285,7 @@ TEN: dict[str, tuple[Any, ...]] = {}  # by the claim that decides, in their orde
 
 
 def headline(
-    name: str,
-    sentence: str,
-    words: Mapping[str, tuple[str, str]] | None = None,
-    left: float = 0.45,
+    name: str, sentence: str, words: Mapping[str, tuple[str, str]] | None = None, left: float = 0.45
 ) -> Callable[[Callable[[Row, Rows], Drawn]], Callable[[Row, Rows], Drawn]]:
     """Enter a headline; `words` are those that differ from `WORDS` for its claim's verdict."""
 

@@ -185,12 +185,7 @@ def budget_bars(
 
 
 def roc_with_thresholds(
-    model: Any,
-    X: object,
-    y: object,
-    *,
-    rules: Mapping[str, Rule] = RULES,
-    axes: Axes | None = None,
+    model: Any, X: object, y: object, *, rules: Mapping[str, Rule] = RULES, axes: Axes | None = None
 ) -> Figure:
     """Draw the ROC curve of a model, the line of chance, and where the threshold rules cut it.
 
