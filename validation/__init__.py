@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from .bounds.sht import sht_theorem1
     from .budget.terms import budget_picture, error_budget
     from .checking.check_solver import check_solver
+    from .checking.gap_curves import gap_curves
     from .report.pictures import (
         bound_against_error,
         budget_bars,
         decision_surface,
-        gap_curves,
         margin_distribution,
         roc_with_thresholds,
     )
@@ -44,8 +44,9 @@ _LAZY = {
         ".bounds.sht": "sht_theorem1",
         ".budget.terms": "budget_picture error_budget",
         ".checking.check_solver": "check_solver",
-        ".report.pictures": "bound_against_error budget_bars decision_surface gap_curves "
-        "margin_distribution roc_with_thresholds",
+        ".checking.gap_curves": "gap_curves",
+        ".report.pictures": "bound_against_error budget_bars decision_surface margin_distribution "
+        "roc_with_thresholds",
     }.items()
     for name in names.split()
 }
