@@ -132,6 +132,10 @@ def test_numbers_are_read_from_what_is_printed() -> None:
     assert numbers("SHT", "Table I")["SHT-AUC"] == (0.551, 0.675, 0.766, 0.82)
     assert printed("ScalingUp", "Table 1")["50000"]["s, full"] == "-"
     assert numbers("Nonlinear", "Table 1")["covtype"] == (464_809, 116_203, 54, 10.65)
-    for names in (("Table 9", "iris", "LS"), ("Table 3", "iris", "LS"), ("Table 3", "wdbc", "Fisher")):
+    for names in (
+        ("Table 9", "iris", "LS"),
+        ("Table 3", "iris", "LS"),
+        ("Table 3", "wdbc", "Fisher"),
+    ):
         with pytest.raises(KeyError):
             printed("SAUC", names[0])[names[1]][names[2]]
