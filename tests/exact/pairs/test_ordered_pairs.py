@@ -1,4 +1,4 @@
-"""Ordered pairs against every pair of a few rows: sums, their rounding, draws, and lists."""
+"""Ordered pairs against every pair of a few rows: sums, their rounding, draws, lists, flows."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from scipy.optimize import linprog
 
 from aucert.exact.certificate.solution import Recorder, Status
 from aucert.exact.errors import InputError
@@ -21,15 +23,8 @@ from aucert.exact.losses.registry import (
     SmoothHinge,
 )
 from aucert.exact.pairs import ordered_pairs
-from aucert.exact.pairs.kinds import (
-    censoring_weights,
-    cross_group_pairs,
-    group_auc_pairs,
-    ordinal_pairs,
-    query_pairs,
-    survival_pairs,
-    uno_pairs,
-)
+from aucert.exact.pairs.kinds import censoring_weights
+from aucert.exact.pairs.marginals import largest_flow
 from aucert.exact.pairs.ordered_pairs import WEIGHT_UNITS, OrderedPairs
 from aucert.exact.problem.minorant import Alpha
 from aucert.exact.problem.penalties import Ridge
@@ -40,12 +35,12 @@ from aucert.exact.spaces.rows import Rows
 from aucert.exact.tools.rounding import gamma, short_chain
 from decimal_losses import mean_of
 from loops import each, seeds
-from naive import exact, loss_alpha, loss_dual
-from ordered_naive import Naive, naive_ordered, naive_survival
+from naive import exact
+from ordered_naive import Naive, naive_ordered
 
 OURS = (HINGE, SQUARED_HINGE, SQUARE)
 BY_PAIRS = SmoothHinge(0.5)  # it is summed pair by pair
-KINDS = ("weights", "gain", "share", "fractions", "one group", "two keys", "distinct")
+KINDS = ("weights", "gain", "share", "one group", "two keys", "distinct")
 
 
 def some_pairs(kind: str, seed: int) -> tuple[OrderedPairs, Naive, np.ndarray]:
@@ -60,9 +55,6 @@ def some_pairs(kind: str, seed: int) -> tuple[OrderedPairs, Naive, np.ndarray]:
         gain = np.array([0, 1, 1, 3, 7])[key]
     elif kind == "share":
         share = np.array([0.5, 0.0, 1.25, 3.0])[group]
-    elif kind == "fractions":
-        a = rng.integers(0, 2048, n) / 1024  # held exactly; others are refused
-        b = np.where(b > 0, rng.integers(512, 1025, n) / 1024, 0.0)
     elif kind == "one group":
         group = np.zeros(n, dtype=int)
     elif kind == "two keys":
@@ -71,13 +63,7 @@ def some_pairs(kind: str, seed: int) -> tuple[OrderedPairs, Naive, np.ndarray]:
         key = rng.permutation(n)
     scores = np.round(rng.normal(size=n) * 2, int(rng.integers(0, 3)))
     pairs = OrderedPairs(group, key, a, b, gain=gain, share=share)
-    held = (a, b)
-    if kind == "fractions":  # as the pair set holds them
-        back = np.empty((2, n))
-        back[:, pairs.arrangement.order] = pairs.a, pairs.b
-        assert np.unique(a[back[0] > 0] / back[0][back[0] > 0]).size == 1  # one unit for all
-        held = (back[0], back[1])
-    return pairs, naive_ordered(group, key, *held, gain, share), scores
+    return pairs, naive_ordered(group, key, a, b, gain, share), scores
 
 
 def check(pairs: OrderedPairs, naive: Naive, scores: np.ndarray, loss: Loss, width: float) -> None:
@@ -133,22 +119,6 @@ def test_pairs_are_drawn_by_their_weight(kind: str) -> None:
     assert np.abs(drawn - wanted).max() <= 6 * np.sqrt(wanted.max() / m)
 
 
-@each("seed", seeds(20))
-def test_survival_pairs_are_the_comparable_ones(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(3, 40))
-    time, event = rng.integers(0, 8, n).astype(float), rng.random(n) < 0.6
-    time[:2], event[:2] = [0, 1], True
-    scores = np.round(rng.normal(size=n), 1)
-    pairs, naive = survival_pairs(time, event), naive_survival(time, event)
-    assert pairs.mass == pairs.count() == len(naive.i)
-    for loss in OURS:
-        check(pairs, naive, scores, loss, 0.5)
-    weight = censoring_weights(time, event, 7.5 if not event[time == 7].any() else 7.0)
-    uno = uno_pairs(time, event, 7.5 if not event[time == 7].any() else 7.0)
-    check(uno, naive_survival(time, event, weight), scores, HINGE, 0.5)
-
-
 def test_uno_weights_by_hand() -> None:
     """At time 2 one of three rows at risk is censored, after the event of that time."""
     time, event = np.array([1.0, 2, 2, 3, 4]), np.array([1, 1, 0, 1, 0], dtype=bool)
@@ -157,23 +127,6 @@ def test_uno_weights_by_hand() -> None:
     assert censoring_weights(time, event, tau=3)[3] == 0
     with pytest.raises(InputError, match="tau"):
         censoring_weights(time, event, train=([1.0, 2.0], [1, 0]))
-
-
-def test_the_other_kinds() -> None:
-    rng = np.random.default_rng(4)
-    n = 40
-    qid, grade, y = rng.integers(0, 5, n), rng.integers(0, 4, n), rng.integers(0, 2, n)
-    scores = np.round(rng.normal(size=n), 1)
-    for gain in (False, True):
-        naive = naive_ordered(qid, grade, None, None, grade if gain else None)
-        check(query_pairs(qid, grade, gain=gain), naive, scores, HINGE, 0.5)
-    check(ordinal_pairs(grade), naive_ordered(None, grade, None, None), scores, SQUARE, 0.5)
-    member = np.where(rng.random(n) < 0.5, "A", "B")
-    naive = naive_ordered(None, y, (y == 1) & (member == "A"), (y == 0) & (member == "B"))
-    check(cross_group_pairs(y, member, "A", "B"), naive, scores, HINGE, 0.5)
-    for share, weight in (("equal", np.ones(n)), ("rows", np.bincount(qid)[qid])):
-        naive = naive_ordered(qid, y, None, None, None, weight)
-        check(group_auc_pairs(qid, y, share), naive, scores, SQUARED_HINGE, 0.5)
 
 
 def test_masses_beyond_63_bits() -> None:
@@ -197,47 +150,7 @@ def test_gains_that_are_nearly_equal_have_sums_of_any_loss() -> None:
     assert found.value == pytest.approx(np.log(2)) and found.value_rounding < 1e-11
 
 
-WEIGHED = ["plain", "weights", "gain", "share"]
 JUST = 1 - 1e-9
-
-
-def made(kind: str, rng: np.random.Generator, n: int) -> tuple[OrderedPairs, Any]:
-    """Return ordered pairs of a kind, and the same one by one."""
-    group, key = rng.integers(0, 3, n), rng.integers(0, 5, n)
-    upper = lower = gain = share = None
-    if kind == "weights":
-        upper, lower = rng.integers(0, 2**30, (2, n))
-    elif kind == "gain":
-        gain = key + 10**6
-    elif kind == "share":
-        share = rng.uniform(0.1, 1, 3)[group]
-    pairs = OrderedPairs(group, key, upper, lower, gain, share)
-    return pairs, naive_ordered(group, key, upper, lower, gain, share)
-
-
-@each("kind", WEIGHED)
-@each("loss", ["hinge", "squared_hinge", "square"])
-def test_bounds_of_rounding_hold_against_fractions(loss: str, kind: str) -> None:
-    rng, off = np.random.default_rng(4), np.zeros(3)
-    for _ in range(6):
-        pairs, true = made(kind, rng, 14)
-        s = rng.normal(size=14)
-        s[0], s[1] = 4.25, -4.25  # so that no shift of the scores rounds
-        found = pairs.sums(s, ALL_LOSSES[loss])
-        given, c, conjugate = exact(s), [Fraction(0)] * 14, Fraction(0)
-        listed = list(zip(true.i, true.j, true.weight, strict=True))
-        for i, j, weight in listed:
-            alpha = loss_alpha(loss, given[i] - given[j])
-            c[i], c[j] = c[i] + weight * alpha, c[j] - weight * alpha
-            conjugate += weight * loss_dual(loss, alpha)
-        apart = sum(abs(x - y) for x, y in zip(exact(found.c), c, strict=True))
-        value = abs(exact(found.value) - mean_of(loss, given, listed))
-        dual = abs(exact(found.conjugate) - conjugate)
-        assert apart <= Fraction(found.rounding)
-        assert value <= Fraction(found.value_rounding)
-        assert dual <= Fraction(found.conjugate_rounding)
-        off = np.maximum(off, [float(apart), float(value), float(dual)])
-    assert off[0] > 0 and (off[1:].max() > 0 or (loss, kind) == ("hinge", "plain"))
 
 
 def test_pairs_at_their_margin_are_paid() -> None:
@@ -338,27 +251,6 @@ def test_the_list_has_each_pair_once_with_its_weight(seed: int, kind: str) -> No
     )
 
 
-@each("loss", [HINGE, SQUARED_HINGE], ids=lambda loss: loss.name)
-@each("seed", seeds(8))
-def test_an_alpha_a_pair_makes_a_minorant(seed: int, loss) -> None:
-    pairs, naive, _ = some_pairs(KINDS[seed % len(KINDS)], seed)
-    rng = np.random.default_rng(seed)
-    i, j, _ = pairs.listed() or pytest.fail("few pairs have a list")
-    alpha = rng.uniform(-0.2, 1.3, i.size)
-    minorant = Mean(pairs, loss).minorant(Alpha(alpha))
-    inside = np.clip(alpha, 0, 1) if loss == HINGE else np.maximum(alpha, 0)
-    by_pair = dict(zip(zip(i.tolist(), j.tolist(), strict=True), inside.tolist(), strict=True))
-    value, c = Fraction(0), [Fraction(0)] * pairs.n
-    for one, other, weight in zip(naive.i, naive.j, naive.weight, strict=True):
-        one_alpha = Fraction(by_pair[one, other])
-        value += weight * (one_alpha if loss == HINGE else one_alpha - one_alpha**2 / 4)
-        c[one] += weight * one_alpha
-        c[other] -= weight * one_alpha
-    assert abs(Fraction(minorant.value) - value) <= Fraction(minorant.value_error)
-    apart = sum(abs(Fraction(x) - y) for x, y in zip(minorant.c.tolist(), c, strict=True))
-    assert apart <= Fraction(minorant.c_error) <= Fraction(1, 10**12)
-
-
 def test_many_pairs_are_not_listed(monkeypatch) -> None:
     monkeypatch.setattr(ordered_pairs, "LISTED", 3)
     pairs, *_ = some_pairs("weights", 0)
@@ -368,3 +260,86 @@ def test_many_pairs_are_not_listed(monkeypatch) -> None:
     problem, recorder = Problem(Rows(np.eye(pairs.n)), Mean(pairs, HINGE), Ridge(1.0)), Recorder()
     assert ActivePairs().run(problem, recorder) is Status.STALLED
     assert recorder.best_w is None
+
+
+Flow = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+def random_flow(seed: int) -> Flow:
+    """Return u, v, a, b: ties, zeros, marginals of a true alpha, or nearly, or not at all."""
+    rng = np.random.default_rng(seed)
+    p, q = int(rng.integers(1, 9)), int(rng.integers(1, 9))
+    a, b = rng.uniform(0.1, 1, p), rng.uniform(0.1, 1, q)
+    if seed % 3 == 0:  # whole numbers: many ties and zeros
+        a, b = rng.integers(0, 3, p).astype(float), rng.integers(0, 3, q).astype(float)
+        a[0], b[0] = 1.0, 1.0
+    a, b = a / a.sum(), b / b.sum()
+    alpha = np.clip(rng.normal(0.5, 0.6, size=(p, q)), 0, 1) * np.outer(a, b)
+    u, v = alpha.sum(axis=1), alpha.sum(axis=0)
+    kind = seed % 4
+    if kind == 1:
+        u = u * rng.uniform(0.5, 2, p)
+    elif kind == 2:
+        u, v = rng.permutation(u), rng.permutation(v)
+    elif kind == 3:
+        u = rng.integers(0, 3, p) / 2 * a
+        v = rng.integers(0, 3, q) / 2 * b
+    return u, v, a, b
+
+
+def by_linear_program(i: Any, j: Any, caps: Any, u: np.ndarray, v: np.ndarray) -> float:
+    """The largest sum of 0 <= flow <= caps over the pairs, with row sums <= u, column sums <= v."""
+    m, columns = len(i), np.arange(len(i))
+    sides = [sp.csr_matrix((np.ones(m), (k, columns)), (w.size, m)) for k, w in ((i, u), (j, v))]
+    bounds, limits = [(0, float(cap)) for cap in caps], np.concatenate([u, v])
+    found = linprog(-np.ones(m), A_ub=sp.vstack(sides), b_ub=limits, bounds=bounds, method="highs")
+    return -float(found.fun)
+
+
+@each("seed", seeds(150))
+def test_largest_flow_is_that_of_the_linear_programme(seed: int) -> None:
+    u, v, a, b = random_flow(seed)
+    i, j = (k.ravel() for k in np.indices((u.size, v.size)))
+    wanted = by_linear_program(i, j, a[i] * b[j], u, v)
+    assert largest_flow(u, v, a, b) == pytest.approx(wanted, abs=1e-9)
+
+
+def test_tiny_weights_beside_large_ones_keep_the_flow_accurate() -> None:
+    """What is left of the caps is added up: subtracted from the whole it would be lost."""
+    a, b = np.ones(10), np.concatenate([[1.0], np.full(1000, 7e-20)])
+    u, v = np.zeros(10), 0.15 * b
+    u[0], v[0] = 1.0, 0.0
+    flow = largest_flow(u, v, a, b)
+    assert flow == pytest.approx(1000 * 0.15 * 7e-20, rel=1e-12)
+
+
+def some_case(seed: int) -> tuple[OrderedPairs, Naive, np.ndarray, np.ndarray]:
+    """Pairs of weights 0 and 1, and marginals that may be infeasible."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 16))
+    group, key = rng.integers(0, 1 + seed % 2, n), rng.integers(0, 5, n)
+    a, b = rng.integers(0, 2, n), rng.integers(0, 2, n)
+    a[:2], b[:2], group[:2], key[:2] = 1, 1, 0, [0, 1]
+    share = 1.0 + group if seed % 4 == 1 else None
+    naive = naive_ordered(group, key, a, b, None, share)
+    alpha = rng.uniform(0, 1, len(naive.i)) if seed % 3 else rng.integers(0, 2, len(naive.i))
+    carried = alpha * np.array([float(w) for w in naive.weight])
+    u, v = np.zeros(n), np.zeros(n)
+    np.add.at(u, naive.i, carried)
+    np.add.at(v, naive.j, carried)
+    if seed % 5:
+        u = rng.permutation(u) if seed % 5 == 1 else u * rng.uniform(0, 2, n)
+        v = v + rng.uniform(0, 0.05, n) * rng.integers(0, 2, n)
+    return OrderedPairs(group, key, a, b, share=share), naive, u, v
+
+
+@each("seed", seeds(60))
+def test_flow_and_deficiency_of_ordered_pairs_are_those_of_the_linear_program(seed: int) -> None:
+    pairs, naive, u, v = some_case(seed)
+    flow, missing, rounding = pairs.deficiency(u, v)
+    wanted = by_linear_program(naive.i, naive.j, naive.weight, u, v)
+    assert flow == pytest.approx(wanted, abs=1e-9)
+    assert missing == pytest.approx(max(float(u.sum() + v.sum()) - 2 * wanted, 0.0), abs=2e-9)
+    assert 0 <= rounding < 1e-12 and (rounding > 0 or u.sum() + v.sum() == 0)
+    if seed % 5 == 0:
+        assert missing <= rounding  # they are marginals of the alpha that they were made from
