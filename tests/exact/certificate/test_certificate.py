@@ -1,7 +1,9 @@
-"""What a certificate and a solution say is true, of hard arithmetic too."""
+"""What a certificate and a solution say is true: bounds, certain orders, and the exact mode."""
 
 from __future__ import annotations
 
+import math
+import sys
 import time
 from fractions import Fraction
 from typing import Any
@@ -10,17 +12,30 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from aucert.exact.api.solve import solve
+import naive
+from aucert.exact import (
+    AllPairs,
+    PairList,
+    TooLargeError,
+    exact_certificate,
+    linear_problem,
+    solve,
+)
 from aucert.exact.certificate.certificate import Certificate, Minorant, evaluated_with
+from aucert.exact.certificate.exact_certificate import ExactCertificate
+from aucert.exact.certificate.order import auc_range, certified_order, row_lengths
 from aucert.exact.certificate.solution import Recorder, Status
 from aucert.exact.errors import CertificateError, InputError
 from aucert.exact.losses.registry import LOSSES
-from aucert.exact.pairs.all_pairs import AllPairs, PairList
-from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem
+from aucert.exact.pairs.auc import auc
+from aucert.exact.problem.minorant import Alpha, Evidence, Marginals, Scores, Weights
+from aucert.exact.problem.problem import Problem, Ridge, pair_problem
+from aucert.exact.spaces.gram import Gram
+from aucert.exact.spaces.kernels import Gaussian
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.tools.rounding import Bound
-from loops import each, first_fast
-from naive import exact, primal_value, weighted_pairs
+from loops import each, seeds
+from naive import exact
 from own_parts import GradientDescent
 
 RNG = np.random.default_rng(5)
@@ -37,17 +52,6 @@ def test_rounding_is_small_on_ordinary_data(n: int, loss: str) -> None:
     problem = linear_problem(rng.normal(size=(n, 3)), np.arange(n) % 3 == 0, 0.1, loss)
     witness = Minorant.from_scores(problem, rng.normal(size=n))
     assert Certificate.of(problem, rng.normal(size=3), witness).rounding < 1e-10
-
-
-@each("loss", ["squared_hinge", "square"])
-def test_at_its_own_slope_the_gap_is_the_squared_gradient(loss: str) -> None:
-    """F(w) - D(alpha(w)) = |lam w - pull(c)|^2 / (2 lam): Fenchel holds with equality there."""
-    problem, w = linear_problem(X, Y, 0.3, loss), RNG.normal(size=3)
-    scores = problem.space.scores(w)
-    own = Minorant.from_scores(problem, scores, scale=1.0)
-    primal, dual = evaluated_with(problem, w, own)[0]
-    gradient = 0.3 * w - problem.space.pull(problem.sums(scores).c)
-    assert primal.value - dual.value == pytest.approx(float(gradient @ gradient) / 0.6, rel=1e-10)
 
 
 @each(
@@ -67,12 +71,6 @@ def test_a_tolerance_is_reached_with_the_rounding_included(
     assert found.relative_gap == (relative and pytest.approx(relative, rel=1e-5))
     assert np.isnan(reached) or found.reaches(reached)
     assert missed < 0 or not found.reaches(missed)
-
-
-def test_numbers_in_the_statement_are_rounded_to_the_side_on_which_they_hold() -> None:
-    held = Certificate.from_bounds(Bound(1 / 3, 1e-9), Bound(1 / 4, 0.0), 0.1)
-    words = held.statement.replace(",", "").split()
-    assert {"0.333334", "0.25", "0.084", "(26"} <= set(words)
 
 
 @each(("primal", "dual", "rounding"), [(1.0, 1.5, 0.1), (np.nan, 0.0, 1.0), (1.0, 0.0, np.nan)])
@@ -119,23 +117,6 @@ def test_errors_of_scores_act_on_the_loss_as_it_is_and_not_as_it_is_computed(los
     assert abs(Fraction(found.value) - true) <= Fraction(found.error)
 
 
-@pytest.mark.slow
-@each("offset", first_fast([1e10, 1e8]))
-@each("seed", first_fast(range(6)))
-def test_certified_is_true_on_sparse_rows_far_from_the_origin(seed: int, offset: float) -> None:
-    """Sparse rows are centred only implicitly, so that their scores lose digits.
-
-    The dense form of the same rows gives a lower bound that is good to 1e-12.
-    """
-    Z, y = np.random.default_rng(seed).normal(size=(20, 3)) + offset, np.arange(20) % 3 == 0
-    solution = solve(sp.csr_matrix(Z), y, 1e-2, tol=1e-9, max_time=5)
-    pairs = weighted_pairs(y.tolist(), AllPairs())
-    value = primal_value(exact(Z), pairs, "hinge", Fraction(1e-2), exact(solution.w))
-    short = float(value) - solve(Z, y, 1e-2, tol=1e-11).certificate.primal
-    assert solution.certificate.gap >= short
-    assert solution.status != Status.CERTIFIED or short <= 1e-9 * float(value)
-
-
 def test_underflow_of_the_penalty_makes_no_bound() -> None:
     """w'w is zero in floating point, lam / 2 w'w is 1.1e-13 at lam = 1e308: that is refused."""
     Z, w, lam = np.zeros((2, 1000)), np.full(1000, 1.5e-162), 1e100
@@ -167,15 +148,6 @@ def test_the_certificate_decides_the_status(given: dict[str, Any], status: Statu
     assert (found.status, found.method) == (status, "gradient descent")
 
 
-def test_problems_and_parameters_are_checked_before_the_run() -> None:
-    with pytest.raises(InputError, match="smooth loss only"):
-        GradientDescent().solve(linear_problem(X, Y, 0.1, "hinge"))
-    bad: list[dict[str, Any]] = [{"tol": -1.0}, {"tol": np.nan}, {"max_iter": 0}, {"max_time": 0.0}]
-    for wrong in bad:
-        with pytest.raises(InputError, match=next(iter(wrong))):
-            GradientDescent(**wrong)
-
-
 def test_a_deadline_holds_for_the_parts_too() -> None:
     assert Recorder().time_left is None and Recorder().part().max_time is None
     recorder = Recorder(10.0)
@@ -183,3 +155,168 @@ def test_a_deadline_holds_for_the_parts_too() -> None:
     left = recorder.part().max_time
     assert left is not None and 5 < left <= 9.99
     assert Recorder(1e-9).time_left == 1e-3
+
+
+DRAWN = np.random.default_rng(3)
+UPPER = np.arange(40) % 4 == 0
+ROWS = DRAWN.normal(size=(40, 3)) + 0.7 * UPPER[:, None] + 5.0
+ALL = [(i, j) for i in np.flatnonzero(UPPER) for j in np.flatnonzero(~UPPER)]
+
+
+@each("listed", [False, True])
+@each("radius", [0.0, 0.02, 0.1, 0.5])
+def test_the_count_is_that_of_each_pair(radius: float, listed: bool) -> None:
+    """A pair that is listed twice counts twice."""
+    chosen = [(0, 1), (0, 1), (4, 2), (8, 3), (8, 39)] if listed else ALL
+    pairs = PairList(*np.array(chosen).T) if listed else AllPairs()
+    w, lengths = (
+        np.array([0.4, -0.3, 0.5]),
+        np.linalg.norm(ROWS - ROWS.mean(axis=0), axis=1),
+    )
+    found = certified_order(linear_problem(ROWS, UPPER, 0.1, pairs=pairs), w, radius)
+    scores, right, wrong = ROWS @ w, 0, 0
+    for i, j in chosen:
+        doubt = radius * (lengths[i] + lengths[j])
+        right += scores[i] - scores[j] > doubt
+        wrong += scores[j] - scores[i] > doubt
+    assert (found.n_sure_right, found.n_sure_wrong) == (right, wrong)
+    assert found.n_certified == right + wrong <= found.n_pairs == len(chosen)
+    with pytest.raises(InputError, match="radius"):
+        certified_order(linear_problem(ROWS, UPPER, 0.1), w, float("nan"))
+
+
+def test_lengths_are_those_of_the_centred_rows_in_every_space() -> None:
+    K, C, thin = (
+        Gaussian(0.3)(ROWS, ROWS),
+        np.eye(40) - 1 / 40,
+        np.where(ROWS > 5.2, ROWS, 0.0),
+    )
+    centred = np.sqrt(np.diag(C @ K @ C))
+    of_rows = np.linalg.norm(thin - thin.mean(axis=0), axis=1)
+    for space, true in (
+        (Gram(K), centred),
+        (Gram(K, check=False), centred),
+        (Gram.of_kernel(Gaussian(0.3), ROWS, held=False), centred),
+        (Rows(thin), of_rows),
+        (Rows(sp.csr_matrix(thin)), of_rows),
+    ):
+        assert (row_lengths(space) >= true * (1 - 1e-15)).all()
+        np.testing.assert_allclose(row_lengths(space), true, rtol=1e-6)
+
+
+@each("weight", [None, 1.0 + np.arange(40) % 3], ids=["plain", "weights"])
+def test_the_range_of_the_auc_holds_every_scores_between(weight: np.ndarray | None) -> None:
+    scores, doubt = DRAWN.normal(size=40), 0.4 * DRAWN.random(40)
+    low, high = auc_range(scores - doubt, scores + doubt, UPPER, weight)
+    some = scores + doubt * DRAWN.uniform(-1, 1, size=(200, 40))
+    found = [auc(row, UPPER, weight) for row in some]
+    assert low <= min(found) and max(found) <= high and high - low < 0.5
+    assert set(auc_range(scores, scores, UPPER, weight)) == {auc(scores, UPPER, weight)}
+
+
+def drawn(seed: int, listed: bool = False) -> tuple[np.ndarray, np.ndarray, float, Any]:
+    """Rows with ties, an offset or of far scales, and pairs of every kind."""
+    rng = np.random.default_rng([77, seed])
+    n, d, kind = int(rng.integers(2, 12)), int(rng.integers(1, 4)), seed % 4
+    positive = np.arange(n) < rng.integers(1, n)
+    X = rng.normal(size=(n, d)) + 0.7 * positive[:, None]
+    X = np.round(X) if kind == 1 else X
+    X = X + 1e6 * (kind == 2)
+    X = X * 10.0 ** rng.integers(-30, 30, size=d) if kind == 3 else X
+    plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
+    lists = [None, rng.integers(0, 4, n).astype(float), 10.0 ** rng.uniform(-9, 9, n)]
+    choice, lam = int(rng.integers(4)), float(10.0 ** rng.uniform(-4, 2))
+    if listed or choice == 3:
+        m = int(rng.integers(1, 9))
+        weight = None if rng.integers(2) else rng.uniform(0.1, 3, m)
+        return X, positive, lam, PairList(rng.choice(plus, m), rng.choice(minus, m), weight)
+    weight = lists[choice]
+    if weight is not None:
+        weight[[plus[0], minus[0]]] = 1.5
+    return X, positive, lam, AllPairs(weight)
+
+
+def exact_weights(pairs: AllPairs | PairList, positive: np.ndarray) -> list[naive.Pair]:
+    """The pairs, their weights adding up to one exactly."""
+    listed = naive.weighted_pairs(positive.tolist(), pairs)
+    mass = sum(c for _, _, c in listed)
+    return [(i, j, c / mass) for i, j, c in listed]
+
+
+def best_scaled(X: Any, pairs: list[naive.Pair], loss: str, lam: float, alpha: Any) -> Fraction:
+    """The dual value of the best multiple s alpha, s in [0, 1], or zero."""
+    total = sum(c * a for (_, _, c), a in zip(pairs, alpha, strict=True))
+    curvature = total - naive.dual_value(exact(X), pairs, loss, Fraction(lam), alpha)
+    if total <= 0:  # the value of s alpha is s total - s^2 curvature
+        return Fraction(0)
+    s = Fraction(1) if curvature <= 0 else min(Fraction(1), total / (2 * curvature))
+    return max(s * total - s**2 * curvature, Fraction(0))
+
+
+def proved(problem: Problem, w: np.ndarray, evidence: Evidence) -> ExactCertificate:
+    return ExactCertificate.of(problem, w, problem.risk.minorant(evidence))
+
+
+@each("kind", ["scores", "alpha", "weights"])
+@each("loss", LOSSES)
+@each("seed", seeds(24))
+def test_both_bounds_are_those_of_the_definitions(seed: int, loss: str, kind: str) -> None:
+    if kind == "weights" and loss != "hinge":
+        pytest.skip("bins are for the hinge")
+    X, positive, lam, pairs = drawn(seed, listed=kind == "alpha")
+    pairs = AllPairs() if kind == "weights" else pairs
+    rng, (n, d) = np.random.default_rng(seed), X.shape
+    w = rng.normal(size=d) * 10.0 ** rng.integers(-3, 3)
+    problem, listed = linear_problem(X, positive, lam, loss, pairs), exact_weights(pairs, positive)
+    if kind == "alpha":
+        given = rng.uniform(0, 1, len(listed))
+        found, alpha = proved(problem, w, Alpha(given)), exact(given)
+    else:
+        half, at = 3 * (seed % 2), np.full(d, 0.3)
+        scores, width = rng.normal(size=n), float(rng.choice([0.0, 0.3, 2.0**-40]))
+        evidence: Evidence = Scores(scores, width, 0.5)
+        true = exact(scores)
+        if kind == "weights":
+            evidence, width = Weights(at, 64, half), 2 * half / 64
+            true = naive.products(exact(X), exact(at))
+        found = proved(problem, w, evidence)
+        alpha = naive.alphas(true, listed, loss, Fraction(width))
+    assert found.primal == naive.primal_value(exact(X), listed, loss, Fraction(lam), exact(w))
+    assert found.dual == best_scaled(X, listed, loss, lam, alpha)
+
+
+@each("seed", seeds(12))
+def test_feasible_marginals_prove_what_their_alpha_proves(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, positive = rng.normal(size=(6, 2)), np.arange(6) < 2
+    # Each class weighs a power of two, so that the marginals are floats.
+    weight = np.concatenate([rng.permutation([1.0, 3.0]), rng.permutation([2.0, 1.0, 0.0, 5.0])])
+    problem = linear_problem(X, positive, 0.5, pairs=AllPairs(weight))
+    listed = exact_weights(problem.pairs, positive)
+    alpha = (rng.integers(0, 17, len(listed)) / 16).tolist()
+    c = np.array(naive.marginals(exact(alpha), listed, 6), dtype=float)
+    found = proved(problem, np.zeros(2), Marginals(c[:2], -c[2:]))
+    assert found.dual == best_scaled(X, listed, "hinge", 0.5, exact(alpha))
+
+
+def test_floats_are_rounded_outward() -> None:
+    third, tiny, none = Fraction(1, 3), Fraction(1, 10**400), Fraction(0)
+    found = ExactCertificate(2 * third, third, Fraction(3))
+    assert Fraction(found.primal_float) > 2 * third and Fraction(found.gap_float) > third
+    assert math.nextafter(found.primal_float, 0) < 2 * third
+    assert Fraction(found.dual_float) < third < Fraction(math.nextafter(found.dual_float, 1))
+    assert found.relative_gap == 0.5
+    assert 0 <= Fraction(found.radius) ** 2 - Fraction(2, 9) < Fraction(1, 2**52)
+    digits = found.in_digits()
+    assert Fraction(digits["primal"]) > 2 * third and Fraction(digits["dual"]) < third
+    assert ExactCertificate(tiny, none, third).primal_float == 5e-324
+    assert ExactCertificate(1 / tiny, tiny, third).primal_float == math.inf
+    assert ExactCertificate(1 / tiny, 1 / tiny, third).dual_float == sys.float_info.max
+    assert ExactCertificate(none, none, third).relative_gap is None
+
+
+def test_too_many_numbers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = np.eye(4), np.array([1, 0, 1, 0])
+    monkeypatch.setattr(sys.modules[ExactCertificate.__module__], "MOST_NUMBERS", 15)
+    with pytest.raises(TooLargeError, match="16 numbers are too many"):
+        exact_certificate(linear_problem(X, y, 1.0), solve(X, y, 1.0))
