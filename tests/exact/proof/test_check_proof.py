@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import itertools
-import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from fractions import Fraction
@@ -42,10 +40,6 @@ Columns = dict[str, Any]
 Change = Callable[[Columns], Columns]
 
 
-def numbers(values: np.ndarray) -> list[int]:
-    return [int(x) for x in values]
-
-
 def exact_scores(X: np.ndarray, w: np.ndarray) -> list[Fraction]:
     return products(exact(X), exact(w))
 
@@ -76,7 +70,7 @@ def test_the_checker_imports_numpy_and_the_standard_library_alone() -> None:
 def test_an_exact_dot_does_not_overflow() -> None:
     rng = np.random.default_rng(0)
     p, q = rng.integers(-(2**62), 2**62, size=(2, 3000))
-    wanted = sum(a * b for a, b in zip(numbers(p), numbers(q), strict=True))
+    wanted = sum(a * b for a, b in zip(p.tolist(), q.tolist(), strict=True))
     assert check_proof.exact_dot(p, q) == wanted
 
 
@@ -86,14 +80,9 @@ def test_a_ramp_is_exact_though_its_running_sums_pass_the_range(size: int, cap: 
     rng = np.random.default_rng(1)
     values, weight = rng.integers(-size, size, 80), rng.integers(0, 9, 80)
     at = np.append(rng.integers(-size, size, 30), values[:10])
-    wanted = [
-        sum(
-            k * min(max(x - t, 0), cap)
-            for x, k in zip(numbers(values), numbers(weight), strict=True)
-        )
-        for t in numbers(at)
-    ]
-    assert numbers(check_proof.ramp(values, weight, at, cap)) == wanted
+    pairs = list(zip(values.tolist(), weight.tolist(), strict=True))
+    wanted = [sum(k * min(max(x - t, 0), cap) for x, k in pairs) for t in at.tolist()]
+    assert [int(x) for x in check_proof.ramp(values, weight, at, cap)] == wanted
 
 
 def test_the_largest_flow_is_the_least_cut_over_all_sets_of_rows() -> None:
@@ -133,22 +122,12 @@ def test_scores_are_as_near_as_they_claim(real: type, offset: float, run: int, m
 
 
 @each("real", FORMATS)
-def test_the_rounding_of_scores_to_whole_numbers_is_counted(real: type) -> None:
-    X, w = np.arange(1.0, 200.0)[:, None] / 256, np.array([1 / 3])
-    q, S, slip = check_proof.scores(X, w, np.zeros(1), real, check_proof.sha256())
-    errors = [Fraction(int(k), 2**q) - s for k, s in zip(S, exact_scores(X, w), strict=True)]
-    assert max(errors) - min(errors) <= slip
-
-
-@each("real", FORMATS)
 @each("run", [1, 16, 1024])
 def test_a_pull_is_never_below_the_exact_one(real: type, run: int, monkeypatch) -> None:
     monkeypatch.setattr(check_proof, "RUN", run)
     rng = np.random.default_rng(4)
-    X, r = (
-        rng.normal(size=(300, 3)) * 10.0 ** rng.integers(-8, 8, (300, 1)),
-        rng.integers(0, 4, 300),
-    )
+    X = rng.normal(size=(300, 3)) * 10.0 ** rng.integers(-8, 8, (300, 1))
+    r = rng.integers(0, 4, 300)
     c = rng.integers(-(2**61), 2**61, 300)
     X[150:], c[150:], r[150:] = X[:150], -c[:150], r[:150]  # all of it cancels
     c[0] += 1
@@ -165,46 +144,6 @@ def test_what_is_missing_from_the_flow_is_paid_for_in_the_pull() -> None:
     free = check_proof.pull(X, c, np.ones(2, np.int64), np.zeros(1), 0, *rest)
     paid = check_proof.pull(X, c, np.ones(2, np.int64), np.zeros(1), 7, *rest)
     assert paid[0] >= free[0] + 7 * 3
-
-
-def test_the_largest_flow_on_a_staircase_is_the_least_cut() -> None:
-    rng = np.random.default_rng(2)
-    for _ in range(60):
-        n, cap = int(rng.integers(2, 8)), int(rng.integers(1, 6))
-        order = drawn_order(rng, n)
-        rows = check_proof.arranged(order, rng.integers(0, 3, n))
-        count = check_proof.marginals(rows, np.zeros(n, dtype=np.int64), 1, 0)
-        u, v = rng.integers(0, 12, (2, n))
-        pairs = pairs_in(order, rows.r)
-        givers, takers = {i for i, _ in pairs}, {j for _, j in pairs}
-        cuts = []
-        for kept in itertools.product([False, True], repeat=len(givers)):
-            above = {i for i, k in zip(sorted(givers), kept, strict=True) if k}
-            passed = [
-                rows.r[j] * min(v[j], cap * sum(rows.r[i] for i in above if (i, j) in pairs))
-                for j in takers
-            ]
-            cuts.append(sum(rows.r[i] * u[i] for i in givers - above) + sum(passed))
-        assert check_proof.carried(rows, u, v, cap, count, None) == min(cuts)
-
-
-def drawn_order(rng: np.random.Generator, n: int) -> Columns:
-    return {
-        "key": rng.integers(0, int(rng.integers(1, 7)), n) / 2,
-        "group": np.array(["b", "a", "c"])[rng.integers(0, int(rng.integers(1, 4)), n)],
-        "upper": rng.random(n) < 0.8,
-        "lower": rng.random(n) < 0.8,
-    }
-
-
-def pairs_in(order: Columns, r: np.ndarray) -> set[tuple[int, int]]:
-    key, group = order["key"], order["group"]
-    return {
-        (i, j)
-        for i, j in itertools.product(range(len(r)), repeat=2)
-        if group[i] == group[j] and key[i] > key[j] and order["upper"][i] and order["lower"][j]
-        if r[i] * r[j] > 0
-    }
 
 
 # Proofs of every kind
@@ -331,26 +270,16 @@ def test_the_gap_that_is_printed_is_rounded_up(honest: Any) -> None:
         assert Fraction(float(part.strip("()"))) > (upper - lower) / upper
 
 
-# Faults
-
-
-def gathered(u: np.ndarray, rows: int) -> np.ndarray:
-    """The same sum of marginals (all of weight alike), with the first rows holding nearly all."""
-    out = np.zeros_like(u)
-    out[:rows] = u.sum() // rows
-    out[0] += u.sum() - out.sum()
-    return out
+# Faults; `proof_fields` and `ordered_proof` of the fuzzer change any field, and judge what passes
 
 
 # The claims of the honest proofs of two classes have a room of 1e-15, maybe more than the gap.
 BOTH: dict[str, Change] = {
     "w scaled": lambda p: {"w": 1.01 * p["w"]},
-    "w reversed": lambda p: {"w": -p["w"]},
     "gap zero": lambda p: {"gap": 0.0},
     "primal lowered": lambda p: {"primal": p["primal"] - 2.0 * p["gap"] - 2e-15},
     "dual raised": lambda p: {"dual": p["dual"] + 2.0 * p["gap"] + 2e-15},
     "scale just above one": lambda p: {"scale": np.nextafter(1.0, 2.0)},
-    "scale half": lambda p: {"scale": 0.5},
     "offset absurd": lambda p: {"offset": p["offset"] + 1e140},
     "sha256 of other data": lambda p: {"sha256": "0" * 64},
     "later format": lambda p: {"format": 3},
@@ -361,27 +290,16 @@ BOTH: dict[str, Change] = {
     "pairs a list": lambda p: {"pairs": [str(p.get("pairs", "classes"))]},
 }
 MARGINALS: dict[str, Change] = {
-    "one side zero": lambda p: {"v": 0 * p["v"]},
     "a negative marginal": lambda p: {"u": changed(p["u"], 0, -1)},
     "a negative marginal, the sum kept": lambda p: {
         "u": changed(p["u"], [3, 4], [-5, p["u"][4] + p["u"][3] + 5])
     },
     "the least integer": lambda p: {"v": changed(p["v"], 0, -(2**63))},
     "integers that wrapped": lambda p: {"u": p["u"] + np.int64(2**62) + np.int64(2**62 - 1)},
-    "u and v swapped": lambda p: {"u": p["v"], "v": p["u"]},
-    "cap halved": lambda p: {"cap": p["cap"] // 2},
     "cap huge": lambda p: {"cap": 2**61},
-}
-OF_CLASSES: dict[str, Change] = {
-    "marginals reversed": lambda p: {"u": p["u"][::-1].copy()},
-    "all marginals doubled": lambda p: {"u": 2 * p["u"], "v": 2 * p["v"]},
-    "sum right, one row past its cap": lambda p: {"u": gathered(p["u"], 1)},
-    "sum right, three rows past their caps": lambda p: {"u": gathered(p["u"], 3)},
-    "cap doubled": lambda p: {"cap": 2 * p["cap"]},
 }
 WEIGHTS: dict[str, Change] = {
     "w_dual scaled": lambda p: {"w_dual": 3.0 * p["w_dual"]},
-    "bins coarse": lambda p: {"bins": 1},
     "half at the end of the range": lambda p: {"half": 2**63 - 1},
 }
 SCORES: dict[str, Change] = {
@@ -389,16 +307,13 @@ SCORES: dict[str, Change] = {
     "scores reversed": lambda p: {"scores": p["scores"][::-1].copy()},
     "a score too far": lambda p: {"scores": changed(p["scores"], 3, 2**60)},
     "the least integer as a score": lambda p: {"scores": changed(p["scores"], 3, -(2**63))},
-    "bins doubled": lambda p: {"bins": 2 * p["bins"]},
     "half huge": lambda p: {"half": 2**60},
-    "half far": lambda p: {"half": 100 * p["half"]},
 }
-FAULTS = BOTH | MARGINALS | OF_CLASSES | WEIGHTS | SCORES
+FAULTS = BOTH | MARGINALS | WEIGHTS | SCORES
 OF_KIND = {
-    "marginals": [*BOTH, *MARGINALS, *OF_CLASSES],
+    **{kind: [*BOTH, *MARGINALS] for kind in ("marginals", "query", "survival", "shared")},
     "weights": [*BOTH, *WEIGHTS],
     "long": [*BOTH, *SCORES],
-    **{kind: [*BOTH, *MARGINALS] for kind in ("query", "survival", "shared")},
 }
 
 
@@ -490,58 +405,43 @@ def test_other_columns_are_refused(honest: Any, checked: Any, kind: str, name: s
     assert status == (2 if name == "no key" else 1)
 
 
-@each(
-    ("kind", "bad", "why"),
-    [
-        ("marginals", {"u": -1}, "a marginal is negative"),
-        ("marginals", {"v": -1}, "a marginal is negative"),
-        ("marginals", {"cap": 2**58}, "out of range"),
-        ("marginals", {"cap": 0}, "out of range"),
-        ("weights", {"half": 2**60}, "out of range"),
-        ("weights", {"half": -1}, "out of range"),
-        ("weights", {"scale": 1.5}, "out of range"),
-        ("weights", {"scale": -0.5}, "out of range"),
-        ("weights", {"scale": np.nan}, "not finite"),
-        ("weights", {"bins": 3}, "power of two"),
-        ("weights", {"bins": 2**60}, "power of two"),
-        ("weights", {"w": np.nan}, "not finite"),
-        ("weights", {"w": -np.inf}, "not finite"),
-        ("weights", {"w_dual": np.nan}, "not finite"),
-        ("weights", {"w": 1e149}, "scores are too large"),
-        ("weights", {"lam": 0.0}, "lam must be > 0"),
-        ("weights", {"lam": np.nan}, "not finite"),
-    ],
-)
-def test_a_value_out_of_range_is_refused(honest: Any, kind: str, bad: Columns, why: str) -> None:
+OUT_OF_RANGE: dict[str, dict[str, list[tuple[str, Any]]]] = {
+    "marginals": {"negative": [("u", -1), ("v", -1)], "out of range": [("cap", 2**58), ("cap", 0)]},
+    "weights": {
+        "out of range": [("half", 2**60), ("half", -1), ("scale", 1.5), ("scale", -0.5)],
+        "not finite": [
+            *((name, np.nan) for name in ("scale", "w", "w_dual", "lam")),
+            ("w", -np.inf),
+        ],
+        "power of two": [("bins", 3), ("bins", 2**60)],
+        "scores are too large": [("w", 1e149)],
+        "lam must be > 0": [("lam", 0.0)],
+    },
+}
+
+
+@each("kind", OUT_OF_RANGE)
+def test_a_value_out_of_range_is_refused(honest: Any, kind: str) -> None:
     """Apart from the claims, these would make the arithmetic itself wrong."""
-    proof, stated = dict(honest[kind][0]), honest[kind][1]
-    for name, value in bad.items():
-        old = proof[name]
-        proof[name] = changed(old, 0, value) if old.shape else np.asarray(value, dtype=old.dtype)
-    with pytest.raises(ValueError, match=why):
-        stated.check(check_proof.bounds, proof)
+    proof, stated, _ = honest[kind]
+    for why, values in OUT_OF_RANGE[kind].items():
+        for name, value in values:
+            old = proof[name]
+            bad = changed(old, 0, value) if old.shape else np.asarray(value, dtype=old.dtype)
+            with pytest.raises(ValueError, match=why):
+                stated.check(check_proof.bounds, proof | {name: bad})
 
 
-@each(
-    ("name", "at", "value", "why"),
-    [
-        ("X", (4, 1), np.nan, "X has a value that is not finite"),
-        ("X", (4, 1), np.inf, "X has a value that is not finite"),
-        ("X", (4, 1), 1e200, "X has a value that is not finite, or too large"),
-        ("weight", 3, -1.0, "whole and >= 0"),
-        ("weight", 3, 0.5, "whole and >= 0"),
-        ("weight", 3, np.nan, "whole and >= 0"),
-        ("weight", 3, 2.0**26, "whole and >= 0"),
-    ],
-)
-def test_data_out_of_their_range_are_refused_as_such(
-    honest: Any, name: str, at: object, value: float, why: str
-) -> None:
+@each("value", [-1.0, 0.5, np.nan, 2.0**26, np.inf, 1e200])
+def test_data_out_of_their_range_are_refused_as_such(honest: Any, value: float) -> None:
     proof, stated, _ = honest["weights"]
-    data = data_of(stated)
-    data |= {name: changed(data[name].astype(float), at, value)}
-    with pytest.raises(ValueError, match=why):
-        check_proof.bounds(proof, data["X"], data["y"], data["weight"])
+    for name, at, why in (("X", (4, 1), "not finite"), ("weight", 3, "whole and >= 0")):
+        if name == "X" and abs(value) < 1e9:
+            continue
+        data = data_of(stated)
+        data |= {name: changed(data[name].astype(float), at, value)}
+        with pytest.raises(ValueError, match=why):
+            check_proof.bounds(proof, data["X"], data["y"], data["weight"])
 
 
 # Rows that change while they are read
@@ -585,54 +485,18 @@ def test_no_proof_is_written_of_rows_that_change(honest: Any, tmp_path: Path) ->
 # The command
 
 
-def test_the_copied_file_verifies_a_proof_and_says_so_in_one_line(honest: Any, tmp_path) -> None:
-    shutil.copy(SOURCE, tmp_path / "check_proof.py")
-    proof, data = honest["marginals"][0], data_of(honest["marginals"][1])
-    np.savez(tmp_path / "proof.npz", **proof)
-    np.savez(tmp_path / "data.npz", **data)
-    for name, array in data.items():
-        np.save(tmp_path / f"{name}.npy", array)
-
-    def run(*files: str) -> tuple[int, str]:
-        command = [sys.executable, "check_proof.py", "proof.npz", *files]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-        return done.returncode, done.stdout + done.stderr
-
-    status, text = run("data.npz")
-    assert (status, text.count("\n")) == (0, 1) and text.startswith("verified gap <= ")
-    assert run("X.npy", "y.npy", "weight.npy") == (status, text)
-    status, text = run("X.npy", "y.npy")  # the weights were left out
-    assert (status, text.count("\n")) == (1, 1) and text.startswith("REFUSED: ")
-
-
-# numpy leaves the file of a broken archive to the garbage collector.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_what_cannot_be_read_has_status_2(honest: Any, checked: Any, tmp_path, capsys) -> None:
+    """What is no proof, or no table of rows: `test_cases_gram_and_proof`."""
     for options in (
         *(("--lam",), ("--lam", "much"), ("--lam", "--positive", "True"), ("--penalty", "1")),
     ):
         assert checked("marginals", *options)[0] == 2
-    proof, data, folder = tmp_path / "proof.npz", tmp_path / "data.npz", tmp_path
-    (folder / "text.npz").write_text("not an archive")
-    (folder / "cut.npz").write_bytes(proof.read_bytes()[:-300])
-    np.savez(folder / "odd.npz", X=np.ones((2, 2)))
-    np.savez(folder / "pickled.npz", X=np.ones((2, 2)), y=np.array([{}, None], dtype=object))
-    np.save(folder / "X.npy", honest["marginals"][1].X)
-    for arguments in (
-        (),
-        (proof,),
-        (proof, folder / "none.npz"),
-        (folder / "text.npz", data),
-        (folder / "cut.npz", data),
-        (proof, folder / "text.npz"),
-        (proof, folder / "odd.npz"),
-        (proof, folder / "pickled.npz"),
-        (proof, folder / "X.npy"),
-    ):
+    proof = tmp_path / "proof.npz"
+    np.save(tmp_path / "X.npy", honest["marginals"][1].X)
+    for arguments in ((), (proof,), (proof, tmp_path / "X.npy")):
         status, text = check_proof.main([*map(str, arguments)]), capsys.readouterr().out
         assert status == 2 and text.startswith("not readable: ") and text.count("\n") == 1
-        few = len(arguments) < 2 or str(arguments[-1]).endswith(".npy")
-        assert (check_proof.USAGE in text) == few and "pickle=" not in text
+        assert check_proof.USAGE in text
 
 
 Y = np.arange(90) % 3 == 0

@@ -1,7 +1,8 @@
-"""Proof files: what is written, what is refused, and that the checker verifies it."""
+"""Proof files, of rows and of partitions: what is written, what is refused, what is verified."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -9,22 +10,33 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from aucert.exact import OrderedPairs, query_pairs, uno_pairs
+from aucert.exact import (
+    AllPairs,
+    OrderedPairs,
+    query_pairs,
+    save_partitions,
+    uno_pairs,
+    write_partitioned_proof,
+)
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Solution, Status
 from aucert.exact.errors import InputError
-from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
-from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.exact.losses.registry import HINGE
+from aucert.exact.pairs.all_pairs import PairList
 from aucert.exact.problem.minorant import Weights
 from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem
 from aucert.exact.problem.risk import Mean
-from aucert.exact.proof import check_proof
+from aucert.exact.proof import check_partitions, check_proof
 from aucert.exact.proof.write import write_proof, write_proof_of
 from aucert.exact.spaces.blocks import StreamedRows
 from aucert.exact.spaces.gram import Gram
+from aucert.exact.spaces.partitions import PartitionedRows
 from aucert.exact.spaces.rows import Rows
+from cutting import cut
 from loops import each
+from naive import dual_value, exact, primal_value, weighted_pairs
+from proofs import changed
 
 RNG = np.random.default_rng(11)
 Y = np.arange(400) % 4 == 0
@@ -117,17 +129,6 @@ def test_rows_of_any_source_and_format_are_proved_as_float64(tmp_path: Path) -> 
     assert check_proof.main([str(tmp_path / name) for name in ("p.npz", "X.npy", "y.npy")]) == 0
 
 
-@each("positive", ["no", "yes"])
-def test_the_positive_label_is_kept_and_decides(positive: str, tmp_path: Path) -> None:
-    names = np.where(Y, "yes", "no")
-    solution = solve(X, names, LAM, positive=positive)
-    write_proof(tmp_path / "p.npz", X, names, LAM, solution, positive=positive)
-    np.savez(tmp_path / "d.npz", X=X, y=names)
-    assert check_proof.main([str(tmp_path / "p.npz"), str(tmp_path / "d.npz")]) == 0
-    np.savez(tmp_path / "d.npz", X=X, y=np.where(Y, "no", "yes"))
-    assert check_proof.main([str(tmp_path / "p.npz"), str(tmp_path / "d.npz")]) == 1
-
-
 @each(
     ("lie", "why"),
     [
@@ -137,18 +138,12 @@ def test_the_positive_label_is_kept_and_decides(positive: str, tmp_path: Path) -
         ({"sample_weight": np.where(X[:, 0] > 20, 3, 1)}, "evidence proves a gap"),
         ({"X": X[:, :2]}, "linear weights of 2 features"),
         ({"X": X[:-1], "y": Y[:-1]}, "400 rows does not belong to data of 399"),
-        ({"X": X[:-1]}, "399 rows, but labels"),
         ({"X": X[:, 0]}, "non-empty matrix"),
         ({"X": sp.csr_matrix(X)}, "dense rows"),
         ({"X": np.where(X == X[3, 1], np.nan, X)}, "X has a value that is not finite"),
-        ({"X": np.where(X == X[3, 1], np.inf, X)}, "X has a value that is not finite"),
         ({"X": X + 1j}, "numbers"),
-        ({"X": X.astype(str)}, "numbers"),
         ({"lam": 0.0}, "lam"),
-        ({"y": np.zeros(400)}, "two classes"),
         ({"sample_weight": np.full(400, 0.5)}, "the weight of row 0 is 0.5"),
-        ({"sample_weight": np.full(400, 1e9)}, "the weight of row 0"),
-        ({"sample_weight": np.ones(9)}, "weights of shape"),
     ],
 )
 def test_data_that_were_not_solved_are_refused(lie: dict, why: str, tmp_path) -> None:
@@ -167,19 +162,14 @@ def test_other_problems_are_refused_in_a_sentence(tmp_path: Path) -> None:
     grade, qid, event = rng.integers(0, 3, 400), rng.integers(0, 90, 400), rng.random(400) < 0.5
     ranked, large = solve(X, grade, LAM, qid=qid), np.full(400, 2.0**30)
     kernel = pair_problem(Gram(X @ X.T), Y, AllPairs(), HINGE, Ridge(LAM))
-    by_query = query_pairs(qid, grade)
-    uno, gains = (
-        uno_pairs(rng.exponential(size=400), event, 0.8),
-        query_pairs(qid, grade, gain=True),
-    )
+    uno = uno_pairs(rng.exponential(size=400), event, 0.8)
     problems: list[tuple[Any, Any, str]] = [
         (linear_problem(X, Y, LAM, pairs=listed), of_list, "not another loss or a list"),
         (linear_problem(X, Y, LAM, "squared_hinge"), of_squares, "not another loss or a list"),
         (kernel, of_kernel, "linear rows"),
-        (Mean(gains, HINGE), ranked, "no gains"),
+        (Mean(query_pairs(qid, grade, gain=True), HINGE), ranked, "no gains"),
         (Mean(uno, HINGE), ranked, "one weight per row"),
         (Mean(OrderedPairs(qid, grade, large, large), HINGE), ranked, "the weight of row 0"),
-        (Mean(by_query, SQUARED_HINGE), ranked, "not another loss or a list"),
     ]
     for problem, solution, why in problems:
         if isinstance(problem, Mean):
@@ -190,10 +180,182 @@ def test_other_problems_are_refused_in_a_sentence(tmp_path: Path) -> None:
         (of_list, {}, "pair list"),
         (of_squares, {}, "evidence proves a gap"),
         (of_kernel, {}, "solution has shape"),
-        (ranked, {"y": grade, "lam": 2 * LAM, "qid": qid}, "evidence proves a gap"),
         (ranked, {"y": -grade, "qid": qid}, "evidence proves a gap"),
     ]
     for solution, words, why in asked:
         with pytest.raises(InputError, match=why):
             write_proof(path, **({"X": X, "y": Y, "lam": LAM, "solution": solution} | words))
     assert list(tmp_path.iterdir()) == []
+
+
+P_LAM, N, CUTS = 0.02, 120, [0, 30, 30, 80]  # the first and the third partition are empty
+
+
+def some_rows(weighted: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    rng = np.random.default_rng(0)
+    y = rng.random(N) < 0.4
+    X = rng.normal(size=(N, 3)) + 0.6 * y[:, None] + [0.0, 50.0, -3.0]
+    return X, y, rng.integers(0, 4, N).astype(float) if weighted else None
+
+
+def solved(weighted: bool = True) -> tuple[PartitionedRows, Solution]:
+    X, y, weight = some_rows(weighted)
+    rows = PartitionedRows(cut(X, y, weight, CUTS))
+    return rows, solve(rows, None, P_LAM, method="descent", tol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A proof, and the files of its partitions."""
+    folder = tmp_path_factory.mktemp("proof")
+    rows, solution = solved()
+    write_partitioned_proof(folder / "p.npz", rows, P_LAM, solution)
+    return dict(np.load(folder / "p.npz")), save_partitions(rows, folder)
+
+
+@pytest.fixture
+def judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
+    """What the command says of a proof and of the partitions given."""
+
+    def run(proof: dict[str, Any], parts: list[Path], *words: str) -> str:
+        np.savez(tmp_path / "changed.npz", **proof)
+        status = check_partitions.main([str(tmp_path / "changed.npz"), *map(str, parts), *words])
+        said = capsys.readouterr().out
+        assert said.startswith({0: "verified", 1: "REFUSED", 2: "not readable"}[status])
+        return said
+
+    return run
+
+
+def test_an_honest_proof_is_verified_one_partition_at_a_time(honest: Any, judged: Any) -> None:
+    proof, parts = honest
+    assert "verified 2 of 5" in judged(proof, [])  # those without rows
+    for part in (parts[1], parts[3], parts[4]):
+        assert "verified 3 of 5 partitions: gap <= " in judged(proof, [part])
+    said = judged(proof, [parts[1], parts[3], parts[4]])
+    assert "verified 5 of 5" in said and "if the other" not in said
+
+
+def test_all_refuses_a_proof_of_other_partitions_than_those_given(honest: Any, judged: Any) -> None:
+    proof, parts = honest
+    given = [parts[k] for k in (4, 1, 3)]
+    assert "verified 5 of 5" in judged(proof, given, "--all")
+    assert "verified 5 of 5" in judged(proof, parts, "--all")  # and empty ones
+    said = judged(proof, given[:2], "--all")
+    assert said == "REFUSED: there is no file for the partitions [3]\n"
+    said = judged(proof, [*given, parts[1]])
+    assert said.startswith("REFUSED") and "partition-000001.npz" in said and "once more" in said
+
+
+def test_a_proof_for_another_penalty_or_label_is_refused(honest, judged, tmp_path) -> None:
+    proof, _ = honest
+    meant = ("--lam", str(P_LAM), "--positive", "True")
+    assert "verified" in judged(proof, [], *meant)
+    said = judged(proof, [], "--lam", "0.5")
+    assert said == f"REFUSED: the proof is for lam = {P_LAM}\n"
+    said = judged(proof, [], "--positive", "1")
+    assert said == "REFUSED: the proof is for the label True\n"
+    assert judged(proof, [], "--lam", "x").startswith("not readable")
+    np.save(tmp_path / "y.npy", np.ones(3))
+    said = judged(proof, [tmp_path / "y.npy"])
+    assert said.startswith("not readable") and "y.npy is no npz file" in said
+
+
+@each("weighted", [True, False])
+@each("other", [False, True])
+def test_the_bounds_are_those_of_all_pairs(weighted: bool, other: bool, tmp_path: Path) -> None:
+    """In fractions, pair by pair: F(w) from above and the dual point's bound from below."""
+    rows, solution = solved(weighted)
+    if other:  # the dual point is made of other weights than the primal
+        object.__setattr__(solution, "w", solution.w * 1.001)
+        object.__setattr__(solution.certificate, "gap", 1e-2)
+    path = tmp_path / "p.npz"
+    write_partitioned_proof(path, rows, P_LAM, solution)
+    proof = dict(np.load(path))
+    upper, lower, count = check_partitions.whole(proof)
+    X, y, weight = some_rows(weighted)
+    r = np.ones(N) if weight is None else weight
+    assert count == r[y].sum() * r[~y].sum()
+    K, half, scale = int(proof["bins"]), int(proof["half"]), Fraction(float(proof["scale"]))
+    stated = np.zeros(N)
+    for k in range(3):
+        stated += (X[:, k] - rows.offset[k]) * proof["w_dual"][k]
+    m = np.floor(K * stated).astype(int)
+    pairs, Z = weighted_pairs(y.tolist(), AllPairs(r)), exact(X)
+    alpha = [
+        scale * min(max(Fraction(int(m[j] - m[i]) + K + half, 2 * half), Fraction(0)), Fraction(1))
+        for i, j, _ in pairs
+    ]
+    primal = primal_value(Z, pairs, "hinge", Fraction(P_LAM), exact(proof["w"]))
+    bound = dual_value(Z, pairs, "hinge", Fraction(P_LAM), alpha)
+    assert primal <= upper <= primal + Fraction(1, 100 * K)
+    assert bound - Fraction(1, 10**11) <= lower <= bound
+
+
+FAULTS: dict[str, Any] = {
+    "w and w_dual smaller": lambda p: {"w": p["w"] * 0.9, "w_dual": p["w"] * 0.9},
+    "offset moved": lambda p: {"offset": p["offset"] + 1.0},
+    "bins huge": lambda p: {"bins": np.int64(1) << 62},
+    "scale above one": lambda p: {"scale": 1.5},
+    "units less": lambda p: {"units": p["units"] - 1},
+    "places less": lambda p: {"places": p["places"] - 1},
+    "primal less": lambda p: {"primal": p["primal"] * 0.99},
+    "dual more": lambda p: {"dual": p["dual"] * 1.01},
+    "gap less": lambda p: {"gap": p["gap"] * 0.5},
+    "another label": lambda p: {"positive": False},
+    "a hash of other rows": lambda p: {"sha256": np.char.replace(p["sha256"], "a", "b")},
+    "a hash too few": lambda p: {"sha256": p["sha256"][:-1]},
+    "a smaller size": lambda p: {"size": p["size"] * 0.5},
+    "a count more": lambda p: {"cells": p["cells"] + [[0], [0], [1], [0]]},
+    "thetas less": lambda p: {"cells": p["cells"] * [[1], [1], [1], [0]]},
+    "thetas more": lambda p: {"cells": p["cells"] + [[0], [0], [0], [1 << 60]]},
+    "a pull of one partition": lambda p: {
+        "pulls": np.vstack([p["pulls"][:3], np.char.add(p["pulls"][3:4], "0"), p["pulls"][4:]])
+    },
+    "pulls no numbers": lambda p: {"pulls": np.full(p["pulls"].shape, "x")},
+}
+
+
+@each("fault", FAULTS, ids=lambda name: name.replace(" ", "-"))
+def test_a_fault_is_refused(honest: Any, judged: Any, fault: str) -> None:
+    proof, parts = honest
+    said = judged(proof | FAULTS[fault](proof), [parts[k] for k in (1, 3, 4)])
+    assert said.startswith("REFUSED"), said
+
+
+def one(field: str, change: Any) -> Any:
+    """A change of one number of row 7."""
+    return lambda part: part | {field: changed(part[field], 7, change(part[field][7]))}
+
+
+OTHER_ROWS: dict[str, Any] = {
+    "number": one("X", lambda x: np.nextafter(x, np.inf)),
+    "label": one("y", lambda y: ~y),
+    "weight": one("weight", lambda r: r + 1),
+    "order": lambda part: {name: values[::-1] for name, values in part.items()},
+    "row": lambda part: {name: values[:-1] for name, values in part.items()},
+}
+
+
+@each("what", OTHER_ROWS)
+def test_other_rows_are_refused(honest: Any, judged: Any, what: str, tmp_path: Path) -> None:
+    proof, parts = honest
+    np.savez(tmp_path / "other.npz", **OTHER_ROWS[what](dict(np.load(parts[3]))))
+    said = judged(proof, [tmp_path / "other.npz"])
+    assert "are no partition of the proof" in said
+
+
+def test_what_no_proof_can_be_written_of_is_said(tmp_path: Path) -> None:
+    rows, solution = solved()
+    X, y, _ = some_rows()
+    with pytest.raises(InputError, match="prove a gap of"):
+        write_partitioned_proof(tmp_path / "p.npz", rows, 50 * P_LAM, solution)
+    halves = PartitionedRows(cut(X, y, np.full(N, 0.5), [9]))
+    of_halves = solve(halves, None, P_LAM, method="descent", tol=1e-4)
+    with pytest.raises(InputError, match="takes whole numbers"):
+        write_partitioned_proof(tmp_path / "p.npz", halves, P_LAM, of_halves)
+    with pytest.raises(InputError, match="with method='descent'"):
+        write_partitioned_proof(tmp_path / "p.npz", rows, P_LAM, solve(X, y, P_LAM))
+    with pytest.raises(InputError, match="use write_proof"):
+        write_partitioned_proof(tmp_path / "p.npz", X, P_LAM, solution)  # type: ignore[arg-type]
+    assert not (tmp_path / "p.npz").exists()
