@@ -1,28 +1,50 @@
-"""The parts of the descent: its functions, curvature, memory, starts, and the hard margin."""
+"""The parts of solvers, of partial AUC too: curvature, starts, bins, windows, the hard margin."""
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.optimize import linprog
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import StandardScaler
 
+from aucert.exact import AllPairs, Certificate, InputError, PairList, Rows, solve
+from aucert.exact.certificate.certificate import zero_is_optimal
 from aucert.exact.certificate.solution import Recorder, Solver, Status
-from aucert.exact.losses.registry import HINGE, SQUARED_HINGE, get_loss
-from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.pairs.near import bend, curved_margins
-from aucert.exact.pairs.ordered_pairs import OrderedPairs
+from aucert.exact.formulation.formulation import formulate
+from aucert.exact.formulation.request import Request
+from aucert.exact.losses.registry import HINGE, get_loss
 from aucert.exact.problem import subsample
+from aucert.exact.problem.line_search import best_on_segment
+from aucert.exact.problem.minorant import Alpha, Marginals
+from aucert.exact.problem.penalties import ElasticNet, Ridge
 from aucert.exact.problem.problem import Problem, linear_problem
-from aucert.exact.solvers.descent import OF_ROWS, Descent, Memory, Run
+from aucert.exact.problem.risk import Mean
+from aucert.exact.problem.subsample import part_of
+from aucert.exact.problem.tail import Tail, tail_risk
+from aucert.exact.solvers import points
+from aucert.exact.solvers import window as windows
+from aucert.exact.solvers.choose import choose_solver
+from aucert.exact.solvers.cutting_plane import CuttingPlane
+from aucert.exact.solvers.descent import OF_ROWS, Descent, Run
 from aucert.exact.solvers.finish import ActivePairs
 from aucert.exact.solvers.hard_margin import RIDGES, marginals, offer_hard_margin
-from aucert.exact.solvers.points import KernelPoints, Points
-from aucert.exact.spaces.gram import Gram
-from aucert.exact.spaces.rows import Rows
+from aucert.exact.solvers.points import Points, tail_in_bins
+from aucert.exact.solvers.window import (
+    OpenPairs,
+    Window,
+    multipliers,
+    open_window,
+)
 from loops import each
-from problems import awkward
+from problems import CLASSES, awkward
 
 SMOOTH = ("squared_hinge", "logistic", "smooth_hinge", "exponential")
 
@@ -30,21 +52,6 @@ SMOOTH = ("squared_hinge", "logistic", "smooth_hinge", "exponential")
 def dense(problem: Problem) -> np.ndarray:
     space: Any = problem.space
     return space.dense()
-
-
-@each("kernel", [False, True])
-def test_functions_are_vectors_of_the_space(kernel: bool) -> None:
-    problem = awkward("plain", 1e-2)
-    if kernel:
-        problem = problem.over(Gram(dense(problem) @ dense(problem).T))
-    points = (KernelPoints if kernel else Points)(problem, Recorder(), 1e-9)
-    space, rng = problem.space, np.random.default_rng(3)
-    c, e = (v - v.mean() for v in rng.normal(size=(2, problem.n)))
-    f = 0.5 * points.pull(c) - 2.0 * points.of(space.pull(e))
-    w = 0.5 * space.pull(c) - 2.0 * space.pull(e)
-    assert points.weights(f) == pytest.approx(w, abs=1e-12)
-    assert points.scores(f) == pytest.approx(space.scores(w), abs=1e-9)
-    assert points.inner(f, f) == pytest.approx(space.norm2(w), rel=1e-9)
 
 
 @each("loss", ["hinge", *SMOOTH])
@@ -71,43 +78,6 @@ def test_all_near_pairs_make_the_derivative_of_the_gradient(kind: str, loss: str
             assert i.size == min(size, inside.sum())
             assert c.sum() == pytest.approx(inside.mean() / width)
             assert (np.abs(1 - scores[i] + scores[j]) < width / 2).all()
-
-
-def test_curved_margins_hold_all_curvature() -> None:
-    t = np.linspace(-30, 30, 2001)
-    for name in SMOOTH:
-        loss = get_loss(name)
-        low, high = curved_margins(loss, 0.0)
-        outside = t[(t < low) | (t > high)]
-        assert bend(loss, outside, 0.0).max(initial=0.0) <= 1e-9  # rounding
-    assert curved_margins(SQUARED_HINGE, 0.0)[0] == -np.inf
-    assert curved_margins(SQUARED_HINGE, 0.0)[1] == pytest.approx(1.0, abs=2e-3)
-    assert curved_margins(HINGE, 0.5) == (0.75, 1.25)
-
-
-def test_the_two_loops_are_the_inverse_of_bfgs() -> None:
-    rng = np.random.default_rng(0)
-    A = np.diag([1.0, 3.0, 10.0, 0.5]) + 0.1
-    memory = Memory(Points(awkward("plain", 1e-2), Recorder(), 1e-9), 30)
-    for factor in (None, np.linalg.cholesky(np.diag([2.0, 1.0, 4.0, 1.0])).T):
-        memory.factor, memory.kept = factor, []
-        inverse = np.eye(4) if factor is None else np.linalg.inv(factor.T @ factor)
-        steps = rng.normal(size=(3, 4))
-        for s in steps:
-            memory.remember(s, A @ s)
-        if factor is None:
-            s, y = steps[-1], A @ steps[-1]
-            inverse = inverse * (s @ y) / (y @ y)
-        for s in steps:
-            y, rho = A @ s, 1 / (s @ A @ s)
-            left = np.eye(4) - rho * np.outer(s, y)
-            inverse = left @ inverse @ left.T + rho * np.outer(s, s)
-        g = rng.normal(size=4)
-        assert memory.direction(g) == pytest.approx(-inverse @ g, rel=1e-10)
-    memory.kept = []
-    memory.remember(np.ones(4), -np.ones(4))  # the gradient fell: no curvature
-    memory.remember(np.full(4, 1e-170), np.full(4, 1e-170))  # squares that are lost to rounding
-    assert not memory.kept
 
 
 def test_correlated_columns_get_a_hessian_and_few_steps() -> None:
@@ -147,30 +117,6 @@ def test_many_rows_start_from_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Descent(1e-9, finish=False).solve(few).status is Status.STALLED
 
 
-@each("groups", [1, 400])
-def test_a_part_of_ordered_pairs_has_pairs_of_its_rows(groups: int) -> None:
-    rng = np.random.default_rng(2)
-    group, key = rng.integers(0, groups, 4000), rng.integers(0, 5, 4000)
-    pairs = OrderedPairs(group, key, key % 3, 1 + key % 2, share="equal" if groups > 1 else None)
-    found = pairs.part(400, rng)
-    assert found is not None
-    rows, part = found
-    assert 200 < rows.size == part.n < 600
-    i, j = part.draw(500, rng)
-    i, j = rows[i], rows[j]
-    assert (group[i] == group[j]).all() and (key[i] > key[j]).all() and (key[i] % 3 > 0).all()
-    assert OrderedPairs(None, [0] * 50 + [1]).part(2, np.random.default_rng(0)) is None
-
-
-def test_a_subsample_keeps_both_classes_in_proportion() -> None:
-    problem = awkward("plain", 1e-2, n=20_000)
-    part = subsample.subsample(problem, 2000)
-    assert part.n == pytest.approx(2000, rel=0.01)
-    assert part.n_pos / part.n == pytest.approx(problem.n_pos / problem.n, rel=0.01)
-    rare = linear_problem(np.arange(20_000.0)[:, None], np.arange(20_000) % 2000 == 3, 1.0)
-    assert subsample.subsample(rare, 2000).n_pos == 10
-
-
 # The hard margin of few rows in many coordinates
 
 
@@ -201,20 +147,9 @@ def test_the_hard_margin_is_the_optimum_where_lam_is_small_and_says_so_where_not
         assert offered(other).best_w is None
 
 
-def test_every_condition_of_optimality_holds() -> None:
-    rng = np.random.default_rng(2)
-    X, positive = rng.normal(size=(80, 81)), np.arange(80) % 4 == 0
-    c = marginals(X @ X.T, positive)
-    assert c is not None and (c >= 0).all()
-    sign = np.where(positive, 1.0, -1.0)
-    assert sign @ c == pytest.approx(0, abs=1e-14)
-    scores = X @ (X.T @ (sign * c))
-    t = scores[~positive & (c > 0)].mean()
-    slack = np.where(positive, scores - t - 1, t - scores)
-    assert slack.min() >= -1e-10
-    assert np.abs(slack[c > 0]).max() <= 1e-10
-    assert 0 < (c > 0).sum() < 80
-    for seed in range(3):  # more rows than coordinates: equal margins of all rows no w can have
+def test_more_rows_than_coordinates_have_a_hard_margin() -> None:
+    """Equal margins of all rows no w can have."""
+    for seed in range(3):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(120, 80))
         y = X @ rng.normal(size=80) > 0.3
@@ -252,3 +187,262 @@ def test_weighted_rows_are_certified_though_a_narrow_ramp_rounds(monkeypatch) ->
     assert Descent().solve(problem).status == Status.CERTIFIED
     monkeypatch.setattr(Descent, "conclude", Solver.conclude)
     assert Descent().solve(problem).status == Status.STALLED
+
+
+def partial(
+    seed: int, loss: str, lam: float, fpr: float, tpr: float, n: int = 24, shift: float = 1.5
+) -> Problem:
+    positive = np.arange(n) % 3 == 0
+    X = np.random.default_rng(seed).normal(size=(n, 3)) + shift * positive[:, None]
+    risk = tail_risk(AllPairs().on(positive), get_loss(loss), fpr, tpr)
+    return Problem(Rows(np.round(X, 1)), risk, Ridge(lam))
+
+
+def tail(problem: Problem) -> Tail:
+    """Return the risk, which is a tail."""
+    assert isinstance(problem.risk, Tail)
+    return problem.risk
+
+
+def hulls_meet(problem: Problem) -> bool:
+    """Return whether the reduced convex hulls meet, by a linear program."""
+    space: Any = problem.space
+    X, risk = space.raw, tail(problem)
+    P, N = X[risk.positive], X[~risk.positive]
+    A = np.block(
+        [[P.T, -N.T], [np.ones(len(P)), np.zeros(len(N))], [np.zeros(len(P)), np.ones(len(N))]]
+    )
+    b = np.concatenate([np.zeros(X.shape[1]), [1.0, 1.0]])
+    caps = [(0, 1 / float(risk.kp))] * len(P) + [(0, 1 / float(risk.kq))] * len(N)
+    return linprog(np.zeros(A.shape[1]), A_eq=A, b_eq=b, bounds=caps).status == 0
+
+
+@pytest.mark.slow
+def test_zero_is_optimal_exactly_if_the_reduced_hulls_meet() -> None:
+    seen = set()
+    for seed, lam in itertools.product(range(4), (0.05, 1.0)):
+        problem = partial(seed, "hinge", lam, 0.4, 0.3, shift=0.5 * (seed % 4))
+        solution = Descent(1e-8).solve(problem)
+        trivial = zero_is_optimal(HINGE, solution.certificate, 1e-7)
+        assert trivial == hulls_meet(problem)
+        seen.add(trivial)
+    assert seen == {True, False}
+
+
+def test_other_methods_penalties_and_evidence_are_refused_or_suited() -> None:
+    problem = partial(0, "hinge", 0.1, 0.3, 0.0)
+    lasso = replace(problem, penalty=ElasticNet(0.1, 0.1))
+    pairs = PairList(np.array([0]), np.array([1])).on(tail(problem).positive)
+    for refuse in (
+        *(lambda name=name: choose_solver(problem, name, 1e-6, None).solve(problem)
+          for name in ("qp", "lifted", "closed-form")),
+        lambda: Descent().solve(lasso),
+        lambda: problem.risk.minorant(Alpha(np.ones(3))),
+        lambda: problem.risk.minorant(Marginals(np.ones(8), np.ones(16))),
+        lambda: problem.pairs,
+        lambda: Tail(Mean(pairs, HINGE), Fraction(1), Fraction(1)),
+    ):  # fmt: skip
+        with pytest.raises(InputError):
+            refuse()
+    found = choose_solver(problem, "auto", 1e-8, None).solve(problem)
+    assert found.status is Status.CERTIFIED and found.method == "descent"
+    sparse = replace(partial(0, "logistic", 0.1, 0.3, 0.0), penalty=ElasticNet(0.1, 0.05))
+    other = choose_solver(sparse, "auto", 1e-3, None).solve(sparse)
+    assert other.method == "proximal" and other.certificate.gap <= 2e-3
+
+
+@pytest.mark.slow
+def test_many_rows_start_from_some_of_them() -> None:
+    problem = partial(0, "hinge", 0.01, 0.1, 0.0, 45_000, 1.0)
+    few = part_of(problem)
+    assert few is not None and 19_000 < few.n < 21_000
+    assert float(tail(few).kq) == pytest.approx(0.1 * few.n * 2 / 3, rel=0.01)
+    found = Descent(1e-5).solve(problem)
+    assert found.status == Status.CERTIFIED and found.n_iter < 40
+
+
+@each("tpr", [0.0, 0.5])
+def test_steps_in_bins_reach_the_same_optimum(tpr: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = partial(3, "hinge", 1e-2, 0.2, tpr, n=3000)
+    plain = Descent(1e-4).solve(problem)
+    monkeypatch.setattr(points, "TAIL_SORTED", 1600)
+    binned = tail_in_bins(problem, 0.1)
+    assert tail(binned).mean.pairs.form == "binned"
+    assert tail_in_bins(problem, 0.0) is problem
+    found = Descent(1e-4).solve(problem)
+    assert plain.status is found.status is Status.CERTIFIED
+    for one, other in ((plain, found), (found, plain)):
+        assert one.certificate.dual <= other.certificate.primal
+    # The bound is about the problem itself: the finest sums prove nearly as much of the same point.
+    assert Certificate.of(problem, found.w, found.witness).reaches(1e-4)
+
+
+HARD = [
+    ("squared_hinge", 0.1, 0.0, 14, 6),
+    ("squared_hinge", 0.5, 0.6, 59, 7),
+    ("logistic", 0.1, 0.0, 48, 3),
+    ("squared_hinge", 0.1, 0.3, 74, 7),
+    ("exponential", 0.4, 0.0, 40, 4),
+]
+"""Loss, rates, rows and features of problems at which smoothing stalls."""
+
+
+@pytest.mark.slow
+def test_small_problems_with_features_of_very_unequal_size_are_solved() -> None:
+    for case, (loss, fpr, tpr, n, p) in enumerate(HARD):
+        rng = np.random.default_rng([9, case])
+        positive = np.arange(n) % 2 == 0
+        X = (rng.normal(size=(n, p)) + positive[:, None]) * 10.0 ** rng.uniform(-3, 3, size=p)
+        risk = tail_risk(AllPairs().on(positive), get_loss(loss), fpr, tpr)
+        problem = Problem(Rows(X), risk, Ridge(1e-4))
+        found = Descent(1e-7).solve(problem)
+        assert found.status is Status.CERTIFIED and found.n_iter < 200, case
+        by_planes = choose_solver(problem, "cutting-plane", 1e-3, None).solve(problem).certificate
+        assert by_planes.dual <= found.certificate.primal
+        assert found.certificate.dual <= by_planes.primal
+
+
+W = np.array([1.0, -0.4, 0.2, 0.3])
+
+
+def some_problem(kind: str = "plain", lam: float = 0.02, n: int = 60) -> Problem:
+    return awkward(kind, lam, n=n)
+
+
+def window_of(problem: Problem, limit: int, w: Any = None) -> Window:
+    scores = np.zeros(problem.n) if w is None else problem.space.scores(w)
+    found = open_window(problem, scores, limit)
+    assert found is not None
+    return found
+
+
+@each("kind", ["plain", "weights", "pairs"])
+@each("limit", [20, 100, 100_000])
+def test_a_window_and_the_frozen_pairs_are_all_pairs(kind: str, limit: int) -> None:
+    """With alpha = 1[z > 0] in the window, the marginals are those of the hinge itself."""
+    problem = some_problem(kind)
+    scores, window = problem.space.scores(W), window_of(problem, limit, W)
+    assert 0.5 * min(limit, 60) < window.i.size <= limit
+    z = 1 - scores[window.i] + scores[window.j]
+    mass, c = window.c * (z > 0), window.frozen.copy()
+    np.add.at(c, window.i, mass)
+    np.add.at(c, window.j, -mass)
+    assert c == pytest.approx(problem.sums(scores).c, abs=1e-14)
+    if kind == "plain":
+        y = problem.pairs.positive
+        every = np.sort(np.abs(1 - scores[y][:, None] + scores[~y][None, :]).ravel())
+        assert np.sort(np.abs(z)) == pytest.approx(every[: z.size])
+        tied = np.where(y, 1.0, 0.0)  # every pair is at the margin
+        assert open_window(problem, tied, 100) is None
+
+
+# The linear systems
+
+
+@each("sparse", [False, True])
+@each(("t", "dim", "few"), [(30, 6, 3), (30, 6, 100), (12, 60, 30), (12, 60, 9)])
+@each("way", ["auto", "pairs", "coordinates", "products"])
+def test_every_way_solves_the_system(way: str, t: int, dim: int, few: int, sparse: bool) -> None:
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(t, dim))
+    i, j = rng.integers(0, t // 3, 120), rng.integers(t // 3, t, 120)
+    c, lam, sigma = rng.uniform(0.5, 2, 120) / 120, 1e-2, 0.3
+    system = OpenPairs(sp.csr_matrix(rows) if sparse else rows, i, j, c, lam, np.zeros(dim))
+    active, r = rng.permutation(120)[:few], rng.normal(size=dim)
+    D, weight = (rows[i] - rows[j])[active], c[active] / sigma
+    expected = np.linalg.solve(lam * np.eye(dim) + D.T @ (weight[:, None] * D), r)
+    if way == "auto":
+        found = system.solve(active, sigma, r)
+    elif way == "products":
+        found, enough = system._by_products(active, weight, r, 1e-12, 1000)
+        assert enough
+    else:
+        found = getattr(system, f"_by_{way}")(active, weight, r)
+    assert found == pytest.approx(expected, rel=1e-7, abs=1e-7 * np.abs(expected).max())
+
+
+def test_expensive_systems_need_no_matrix_and_overflowing_ones_make_no_step(monkeypatch) -> None:
+    monkeypatch.setattr(windows, "EXPENSIVE", 0.0)
+    for way in ("_by_pairs", "_by_coordinates"):
+        monkeypatch.setattr(OpenPairs, way, lambda *given: pytest.fail("a matrix was formed"))
+    problem = some_problem("wide", 1e-2)
+    pairs = OpenPairs.of(problem, window_of(problem, problem.n_pairs))
+    point = multipliers(pairs, np.zeros(90), np.full(pairs.c.size, 0.5), 2.0, 1e-4)
+    assert point.gap <= 1e-4
+    rows = np.array([[1e99, 0.0], [0.0, 1e99], [1e99, 1e99]])
+    i, j, c = np.array([0, 1]), np.array([2, 2]), np.array([0.5, 0.5])
+    system, r = OpenPairs(rows, i, j, c, 1e-3, np.zeros(2)), np.array([1e99, -3e98])
+    step, enough = system._by_products(np.array([0, 1]), c / 1e-9, r, 1e-6, 1000)
+    assert np.isfinite(step).all() and not enough
+
+
+# Windows, one after another: the gap ends at rounding.
+
+
+@each("lam", [1e-1, 1e-3, 1e-5])
+@each("kind", CLASSES)
+def test_the_gap_ends_at_rounding(kind: str, lam: float) -> None:
+    problem = awkward(kind, lam, n=1000)
+    found = ActivePairs(tol=1e-11).solve(problem)
+    certificate = Certificate.of(problem, found.w, found.witness)
+    separable = certificate.primal <= 1e-6  # the gap is then absolute, as in `reaches`
+    assert certificate.gap <= max(1e-11 * certificate.primal, 1e-12 * separable), found.history
+
+
+@pytest.mark.slow
+@each("sparse", [False, True])
+def test_more_features_than_rows_and_kernels_of_nearly_full_rank_are_solved(sparse: bool) -> None:
+    rng = np.random.default_rng(4)
+    n, d = (400, 2000) if sparse else (160, 800)
+    X, y = rng.normal(size=(n, d)) * (rng.uniform(size=(n, d)) < 0.05), np.arange(n) < 40
+    X[y, :20] += 0.3
+    tasks = [
+        formulate(sp.csr_matrix(X) if sparse else X, y, Request.of(lam)) for lam in (0.1, 1e-3)
+    ]
+    assert all(task.work.space.dim <= n for task in tasks)
+    if sparse:  # 2,000 rows, a rank of about 1,600, hundreds of thousands of open pairs
+        y = np.arange(2000) % 3 == 0
+        X = rng.normal(size=(2000, 2)) * 0.39
+        X[np.arange(2000), np.where(y, 0, 1)] += 0.8 * rng.choice([-1, 1], 2000)
+        tasks += [formulate(X, y, Request.of(lam, kernel="rbf", gamma=30.0)) for lam in (0.1, 1e-3)]
+        assert tasks[-1].work.space.dim > 1200
+    for task in tasks:
+        found = task.judge(ActivePairs(tol=1e-11).solve(task.work), 1e-9)
+        assert found.status == Status.CERTIFIED and found.w.shape == (task.meant.space.dim,)
+
+
+def test_more_ties_than_the_first_window_holds_are_no_obstacle() -> None:
+    """Tens of thousands of pairs at the margin; of a kernel that is nearly diagonal, thousands."""
+    rng = np.random.default_rng(5)
+    levels = rng.integers(0, 3, size=(1500, 3)).astype(float)
+    y = rng.uniform(size=1500) < 1 / (1 + np.exp(5 - levels.sum(axis=1)))
+    problem = linear_problem(levels, y, 1e-3)
+    for solver in (ActivePairs(tol=1e-9), CuttingPlane()):
+        found = solver.solve(problem)
+        assert found.status == Status.CERTIFIED
+    s = problem.space.scores(found.w)
+    assert (np.abs(1 - s[y][:, None] + s[~y][None, :]) < 1e-6).sum() > 20_000
+    X, labels = (part[::3] for part in load_breast_cancer(return_X_y=True))
+    train = next(StratifiedKFold(3).split(X, labels))[0]
+    asked: Any = {"kernel": "rbf", "gamma": 0.1, "structure": 1.0, "tol": 1e-9}
+    kept = solve(StandardScaler().fit_transform(X[train]), 1 - labels[train], 1e-2, **asked)
+    assert kept.certificate.reaches(1e-9)
+
+
+# Cuts
+
+
+def test_the_line_search_returns_the_best_of_a_grid() -> None:
+    for seed in range(8):
+        problem, rng = some_problem(), np.random.default_rng(seed)
+        w, target = rng.normal(size=4), rng.normal(size=4) * 3
+        found, value = best_on_segment(problem, w, problem.space.scores(w), target, trials=40)
+        assert value == pytest.approx(problem.objective(found), rel=1e-14)
+        grid = [problem.objective(w + s * (target - w)) for s in np.linspace(0, 1, 1001)]
+        assert value <= min(grid) + 1e-3 * (max(grid) - min(grid)) and value <= grid[0]
+    for lam in (1e-2, 1e-5, 1e-8):  # from w = 0 the best point is near lam of the way
+        problem = some_problem(lam=lam, n=500)
+        target = problem.space.pull(problem.sums(np.zeros(500)).c) / lam
+        _, value = best_on_segment(problem, np.zeros(4), np.zeros(500), target)
+        best = min(problem.objective(step * target) for step in np.geomspace(1e-10, 1, 400))
+        assert value <= best + 0.02 * (1 - best)

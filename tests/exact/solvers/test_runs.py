@@ -13,14 +13,15 @@ import numpy as np
 import pytest
 from cvxpy.reductions.solvers import defines
 
-from aucert.exact import AllPairs, InputError, Ridge, Rows, solve
-from aucert.exact.api import solve as solving
+from aucert.exact import AllPairs, InputError, Ridge, Rows, solve, solve_problem
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Recorder, Status, Step
 from aucert.exact.errors import OverflowingError
+from aucert.exact.formulation.formulation import formulate
+from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import HINGE, LOGISTIC, SQUARE, SQUARED_HINGE, get_loss
 from aucert.exact.problem.minorant import Weights
-from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Sign, penalty_from
+from aucert.exact.problem.penalties import ElasticNet
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.problem.tail import Tail
@@ -138,66 +139,47 @@ def lasso() -> Problem:
     return replace(problem_of("hinge"), penalty=ElasticNet(1e-4, 1e-2))
 
 
-TAIL = {"fpr_max": 0.3}
-LIMITED: dict[str, tuple[Callable[[], Any], Status, int | None]] = {
-    "cuts, time": (
-        lambda: CuttingPlane(max_time=1e-9).solve(problem_of("hinge")), Status.TIME_LIMIT, 1,
-    ),
-    "descent, time": (
-        lambda: Descent(max_time=1e-9).solve(problem_of("squared_hinge")), Status.TIME_LIMIT, 1,
-    ),
-    "a window, time": (
-        lambda: ActivePairs(tol=1e-12, max_time=1e-9).solve(awkward("plain", 1e-5, n=4000)),
-        Status.TIME_LIMIT, 1,
-    ),
-    "teaching, time": (
-        lambda: QP("teaching", "OSQP", max_time=1e-3).solve(problem_of("hinge")),
-        Status.TIME_LIMIT, None,
-    ),
-    "lifted, time": (
-        lambda: QP("lifted", "CLARABEL", max_time=1e-3).solve(problem_of("hinge")),
-        Status.TIME_LIMIT, None,
-    ),
-    "proximal, time": (
-        lambda: Proximal(1e-14, max_time=1e-9).solve(lasso()), Status.TIME_LIMIT, None,
-    ),
-    "blocks, time": (
-        lambda: solve(StreamedRows(X), Y, 1e-3, loss="squared_hinge", tol=1e-14, max_time=1e-9),
-        Status.TIME_LIMIT, None,
-    ),
-    "cuts, steps": (
-        lambda: CuttingPlane(max_iter=1, finish_from=0).solve(problem_of("hinge")),
-        Status.ITERATION_LIMIT, 1,
-    ),
-    "descent, steps": (  # the start is one
-        lambda: Descent(max_iter=1).solve(problem_of("squared_hinge")), Status.ITERATION_LIMIT, 2,
-    ),
-    "hinge, steps": (
-        lambda: Descent(1e-12, max_iter=1, finish=False).solve(problem_of("hinge")),
-        Status.ITERATION_LIMIT, None,
-    ),
-    "proximal, steps": (
-        lambda: Proximal(1e-14, max_iter=3).solve(lasso()), Status.ITERATION_LIMIT, None,
-    ),
-    "a window, too small": (
-        lambda: ActivePairs(largest=50).solve(awkward("levels", 1e-3)), Status.STALLED, None,
-    ),
-    "a window, at rounding": (
-        lambda: ActivePairs(tol=1e-18).solve(awkward("plain", 1e-3, n=2000)), Status.STALLED, None,
-    ),
-}  # fmt: skip
+NO_TIME: dict[str, Callable[[], Any]] = {
+    "cuts": lambda: CuttingPlane(max_time=1e-9).solve(problem_of("hinge")),
+    "descent": lambda: Descent(max_time=1e-9).solve(problem_of("squared_hinge")),
+    "a window": lambda: ActivePairs(1e-12, max_time=1e-9).solve(awkward("plain", 1e-5, n=4000)),
+    "teaching": lambda: QP("teaching", "OSQP", max_time=1e-3).solve(problem_of("hinge")),
+    "lifted": lambda: QP("lifted", "CLARABEL", max_time=1e-3).solve(problem_of("hinge")),
+    "proximal": lambda: Proximal(1e-14, max_time=1e-9).solve(lasso()),
+    "blocks": lambda: solve(StreamedRows(X), Y, 1e-3, loss="squared_hinge", max_time=1e-9),
+}
+FEW_STEPS: dict[str, Callable[[], Any]] = {
+    "cuts": lambda: CuttingPlane(max_iter=1, finish_from=0).solve(problem_of("hinge")),
+    "descent": lambda: Descent(max_iter=1).solve(problem_of("squared_hinge")),
+    "hinge": lambda: Descent(1e-12, max_iter=1, finish=False).solve(problem_of("hinge")),
+    "proximal": lambda: Proximal(1e-14, max_iter=3).solve(lasso()),
+}
+STALLED: dict[str, Callable[[], Any]] = {
+    "a window, too small": lambda: ActivePairs(largest=50).solve(awkward("levels", 1e-3)),
+    "at rounding": lambda: ActivePairs(tol=1e-18).solve(awkward("plain", 1e-3, n=2000)),
+}
+LIMITED = [
+    (f"{name}, {status}", run, status)
+    for status, runs in (
+        (Status.TIME_LIMIT, NO_TIME),
+        (Status.ITERATION_LIMIT, FEW_STEPS),
+        (Status.STALLED, STALLED),
+    )
+    for name, run in runs.items()
+]
 
 
-@each("name", LIMITED)
-def test_a_limit_returns_the_best_point_with_a_true_interval(name: str) -> None:
-    run, status, steps = LIMITED[name]
+@each(("name", "run", "status"), LIMITED)
+def test_a_limit_returns_the_best_point_with_a_true_interval(
+    name: str, run: Any, status: Status
+) -> None:
     found = run()
-    assert found.status == status and (steps is None or found.n_iter == steps)
-    assert found.certificate.gap >= 0
+    assert found.status == status and found.certificate.gap >= 0
+    assert found.n_iter <= {"cuts": 1, "descent": 2}.get(name.split(",")[0], found.n_iter)
     assert found.certificate.primal <= 1.0 + 1e-12  # no worse than zero weights
-    if name == "a window, at rounding":
+    if name.startswith("at rounding"):
         assert found.n_iter < 15 and found.certificate.reaches(1e-12)
-    if "cuts" in name or name in ("descent, time", "descent, steps", "hinge, steps"):
+    if name.startswith(("cuts", "descent", "hinge")):
         loss = "squared_hinge" if name.startswith("descent") else "hinge"
         full = solve(X, Y, 1e-4, loss=loss).certificate
         assert found.certificate.dual <= full.primal <= found.certificate.primal + full.gap
@@ -216,35 +198,15 @@ def test_a_warm_start_at_the_optimum_is_kept(name: str) -> None:
     assert stopped.certificate.primal <= problem.objective(w0)
 
 
-def test_large_features_at_a_small_lam_end_without_an_error_and_stalls_are_noticed() -> None:
+def test_large_features_at_a_small_lam_end_without_an_error() -> None:
     """The matrix 2 M + lam I is singular to rounding; any certified point will do."""
     features = np.repeat(X[:40, :1], 2, axis=1) * 1e6
     for loss in ("squared_hinge", "square"):
         found = solve(features, Y[:40], 1e-12, loss=loss, max_time=5)
         assert found.certificate.gap >= 0
-    gaps: list[float] = []
-
-    def watch(step: Step) -> None:
-        gaps.append(step.gap)
-        stuck = len(gaps) > 200 and gaps[-1] > 0.99 * gaps[-150]
-        assert not stuck, f"150 cuts without progress at a gap of {step.gap:g}, and still cutting"
-
     rows, y = np.random.default_rng(0).normal(size=(30, 3)) * 1e6, np.arange(30) % 3 == 0
-    ended = CuttingPlane().solve(linear_problem(rows, y, 1e-2), callback=watch)
-    assert ended.status in (Status.CERTIFIED, Status.STALLED)
-
-
-def test_looser_is_quicker_and_many_rows_are_read_in_blocks(monkeypatch) -> None:
-    """At a small lam the slopes of coarse bins are too rough for any dual point."""
-    rng = np.random.default_rng(5)
-    rows = rng.normal(size=(4000, 20))
-    y = rows[:, 0] + rng.normal(size=4000) > 0.8
-    steps = [Descent(tol=tol).solve(linear_problem(rows, y, 1e-4)).n_iter for tol in (1e-3, 1e-9)]
-    assert steps[0] <= steps[1]
-    monkeypatch.setattr(solving, "HELD_NUMBERS", 1000)
-    monkeypatch.setattr(solving, "HELD_ROWS", 1000)
-    found = solve(rows, y, lam=1e-1, loss="squared_hinge", tol=1e-7)
-    assert found.status == Status.CERTIFIED and isinstance(found.minorant.evidence, Weights)
+    ended = CuttingPlane().solve(linear_problem(rows, y, 1e-2))  # no cuts without progress
+    assert ended.status in (Status.CERTIFIED, Status.STALLED) and ended.n_iter < 500
 
 
 def test_a_swallowed_interrupt_is_handed_on_without_a_signal(monkeypatch) -> None:
@@ -322,53 +284,33 @@ def test_the_method_that_suits_is_taken_and_the_others_refuse() -> None:
     rng = np.random.default_rng(0)
     space, pairs = Rows(rng.normal(size=(30, 3))), AllPairs().on(np.arange(30) % 3 == 0)
 
-    def problem(loss: Any, penalty: Any, of: Any = space) -> Problem:
+    def problem(loss: Any, penalty: Any = Ridge(1.0), of: Any = space) -> Problem:  # noqa: B008
         return Problem(of, Mean(pairs, loss), penalty)
 
+    def solved(name: str, stated: Problem) -> Any:
+        return lambda: choose_solver(stated, name, 1e-6, 5).solve(stated)
+
+    lasso = ElasticNet(1e-3, 1e-3)
     for loss in (HINGE, SQUARED_HINGE, LOGISTIC, RoundedHinge(), SQUARE):
         names = "SquaredLossSolver" if loss is SQUARE else "Descent", "Proximal"
-        for penalty, name in zip((Ridge(1e-3), ElasticNet(1e-3, 1e-3)), names, strict=True):
+        for penalty, name in zip((Ridge(1e-3), lasso), names, strict=True):
             chosen = choose_solver(problem(loss, penalty), "auto", 1e-6, 5)
             assert type(chosen).__name__ == name
-    kernel = Gram(space.dense() @ space.dense().T)
-    streamed = problem(SQUARED_HINGE, Ridge(1.0), StreamedRows(space.dense()))
-    survival = awkward("survival", 1.0, n=50)
+    kernel = problem(HINGE, of=Gram(space.dense() @ space.dense().T))
+    streamed = problem(SQUARED_HINGE, of=StreamedRows(space.dense()))
+    structured = formulate(X, Y, Request.of(0.1, structure=2.0)).meant
+    others = [name for name in METHODS if name != "proximal"]
     for refuse in (
-        *(
-            lambda name=name, loss=loss: choose_solver(
-                problem(loss, ElasticNet(0.1, 0.1)), name, 1e-6, 5
-            ).solve(problem(loss, ElasticNet(0.1, 0.1)))
-            for name in METHODS
-            if name != "proximal"
-            for loss in (HINGE, SQUARED_HINGE, SQUARE)
-        ),
-        lambda: choose_solver(survival, "pair-newton", 1e-6, None),
-        lambda: choose_solver(survival, "qp", 1e-6, None),
-        lambda: Descent().solve(problem(Kinked(), Ridge(1.0))),
+        *(solved(name, problem(of, lasso)) for name in others for of in (HINGE, SQUARE)),
+        *(solved(name, awkward("survival", 1.0, n=50)) for name in ("pair-newton", "qp")),
+        lambda: solve_problem(structured),
+        lambda: Descent().solve(problem(Kinked())),
         lambda: Descent().solve(streamed, w0=np.ones(2)),
-        lambda: ActivePairs().solve(problem(SQUARE, Ridge(1.0))),
-        lambda: ActivePairs().solve(problem(HINGE, Ridge(1.0), kernel)),
-        lambda: streamed.risk.minorant(Weights(np.ones(3), 8, 2)),
-        lambda: streamed.risk.minorant(Weights(np.ones(3), 8, 0, 0.5)),
-    ):
+        lambda: ActivePairs().solve(problem(SQUARE)),
+        lambda: ActivePairs().solve(kernel),
+        lambda: SquaredLossSolver().solve(problem(SQUARED_HINGE)),
+        *(lambda of=of: streamed.risk.minorant(Weights(np.ones(3), 8, *of))
+          for of in ((2,), (0, 0.5))),
+    ):  # fmt: skip
         with pytest.raises(InputError):
             refuse()
-
-
-def test_separate_parts_of_a_callers_wish_become_one_penalty() -> None:
-    assert penalty_from(0.1) == Ridge(0.1)
-    assert penalty_from(0.1, 0.2) == ElasticNet(0.1, 0.2)
-    assert isinstance(penalty_from(0.0, 0.2, groups=["a", "a", "b"]), GroupLasso)
-    assert isinstance(penalty_from(0.1, sign="nonnegative"), Sign)
-    signed: Any = penalty_from(0.1, 0.1, sign=[0, 2])
-    assert np.array_equal(signed.columns, [0, 2])
-    wrong: list[dict[str, Any]] = [
-        *({"lam": lam} for lam in (0.0, -1.0, np.nan)),
-        *({"lam": 0.1, "l1": l1} for l1 in (-1.0, np.inf)),
-        *({"lam": 0.1, "sign": sign} for sign in ("positive", [-1], [0.5])),
-        {"lam": 0.1, "groups": [0, 1]},
-        {"lam": 0.1, "l1": 0.1, "groups": [[0, 1]]},
-    ]
-    for asked in wrong:
-        with pytest.raises(InputError):
-            penalty_from(**asked)
