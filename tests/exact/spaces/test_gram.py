@@ -1,7 +1,8 @@
-"""Kernel matrices: held, made in blocks, in tiles or factored; what they mean, and their bounds."""
+"""Kernels in 60 digits; matrices held, in blocks, tiles or factored; what they mean."""
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import naive
-from aucert.exact.api.solve import solve
+from aucert.exact import solve
 from aucert.exact.certificate.certificate import Certificate, Minorant
 from aucert.exact.errors import InputError, TooLargeError
 from aucert.exact.formulation import formulation
@@ -20,11 +21,19 @@ from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.spaces import factor, gram
 from aucert.exact.spaces.factor import GramFactor, factor_gram, factor_kernel, rows_of
 from aucert.exact.spaces.gram import Gram, blocked_product, chain_of, residual_norm, shortfall
-from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
+from aucert.exact.spaces.kernels import (
+    EXP_UNITS,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Linear,
+    get_kernel,
+    lengths_of,
+)
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.structured import ClassScatter, Structured
 from aucert.exact.tools.rounding import LONG_UNIT, gamma
-from aucert.exact.tools.threads import at_most
+from decimal_losses import DIGITS, decimal, true_kernel
 from loops import each, seeds
 
 KERNELS: list[Kernel] = [Linear(), Gaussian(0.3), Laplacian(0.4)]
@@ -40,27 +49,6 @@ def some_rows(rng: np.random.Generator) -> np.ndarray:
     X = X[rng.integers(0, n, n)] if rng.integers(2) else X
     X[0, 0] += 2.0
     return X
-
-
-@each("seed", seeds(40))
-def test_a_streamed_matrix_is_the_held_one(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    X, kernel = some_rows(rng), KERNELS[seed % 3]
-    held = Gram.of_kernel(kernel, X)
-    streamed = Gram.of_kernel(kernel, X if seed % 2 else sp.csr_matrix(X), held=False)
-    w, c = rng.normal(size=len(X)) * (rng.uniform(size=len(X)) < 0.7), rng.normal(size=len(X))
-    size = held.reach * float(np.abs(w).sum() + np.abs(c).sum()) + 1e-9
-    for name, args in (("scores", [w]), ("careful_scores", [w]), ("norm2", [w]), ("inner", [w, c])):
-        one, two = (getattr(space, name)(*args) for space in (streamed, held))
-        one, two = (found[0] if isinstance(found, tuple) else found for found in (one, two))
-        within = 1e-13 * size * (size if np.ndim(one) == 0 else held.reach + 1e-9)
-        assert np.abs(np.asarray(one - two, dtype=float)).max() <= within
-    assert streamed.reach == pytest.approx(held.reach, rel=1e-14)
-    assert np.array_equal(streamed.pull(c), held.pull(c))
-    assert held.dual_norm2(w).value == held.norm2(w)
-    part = held.part(np.arange(len(X))[::2])
-    assert part.noise == held.noise > 0 and part.kernel == kernel
-    assert np.array_equal(part.lengths, held.lengths[::2])
 
 
 def check_bounds(space: Gram, K: list[list[Fraction]], w: np.ndarray) -> None:
@@ -221,20 +209,6 @@ def test_products_of_tiles_are_those_of_the_matrix(n: int, tol: float, streamed:
     assert product(c) == pytest.approx(exact, abs=1e-13 if tol < 1e-6 else 1e-5)
 
 
-@each("used", [90, 20])
-def test_the_number_of_threads_changes_no_bit(used: int, streamed: None) -> None:
-    w = np.where(np.arange(90) < used, np.random.default_rng(2).normal(size=90), 0.0)
-
-    def products(threads: int) -> list[np.ndarray]:
-        with at_most(threads):
-            space = Gram.of_kernel(Gaussian(0.1), X, held=False)
-            return [space.product(1e-9)(w), *space.careful_scores(w), space.plain().scores(w)]
-
-    for other in (2, 5):
-        for alone, together in zip(products(1), products(other), strict=True):
-            assert np.array_equal(alone, together)
-
-
 def test_what_does_not_fit_in_memory_or_time_is_no_matrix(monkeypatch, streamed: None) -> None:
     product = Gram.of_kernel(Gaussian(0.1), X, held=False).product(1e-9, lambda: True)
     assert not product(np.ones(90)).any()
@@ -249,21 +223,11 @@ def test_what_does_not_fit_in_memory_or_time_is_no_matrix(monkeypatch, streamed:
 
 
 @pytest.mark.long_digits
-def test_both_products_take_one_pass_and_plain_sums_state_their_rounding(streamed: None) -> None:
+def test_plain_sums_state_their_rounding(streamed: None) -> None:
     rng = np.random.default_rng(4)
     space, whole = Gram.of_kernel(Gaussian(0.1), X, held=False), Gram.of_kernel(Gaussian(0.1), X)
-    calls, kernel = [], Gaussian(0.1)
-
-    class Counted(Gaussian):
-        def __call__(self, X: Any, Z: Any) -> np.ndarray:
-            calls.append(X.shape[0] * Z.shape[0])
-            return kernel(X, Z)
-
-    space.kernel = Counted(0.1)
     plain = space.plain()
     w, v = rng.normal(size=(2, 90))
-    plain.together(w, v)
-    assert sum(calls) < 0.65 * 90 * 90  # each value of one half is made once
     for vector in (w, v):
         exact, error = whole.careful_scores(vector)
         scores, bound = plain.careful_scores(vector)
@@ -310,61 +274,24 @@ def test_the_factor_gives_the_kernel_back(seed: int, monkeypatch: pytest.MonkeyP
     assert np.array_equal(made.L, made.features[made.pivots])
 
 
-def test_many_columns_fit_and_hardly_more_than_one_at_a_time_would_take(monkeypatch) -> None:
+def test_the_rank_can_be_bounded_and_many_columns_fit(monkeypatch) -> None:
     X = np.random.default_rng(1).normal(size=(270, 6))
-    smooth, sharp = Gaussian(0.5)(X[:, :2], X[:, :2]), Laplacian(1.0)(X, X)
-    K = Gaussian(2.0)(X[:60, :2], X[:60, :2])
-    residuals = []
-    for rank in (5, 10, 20):  # the rank can be bounded, and the residual says what is lost
+    K, residuals = Gaussian(2.0)(X[:60, :2], X[:60, :2]), []
+    for rank in (5, 10, 20):  # the residual says what is lost
         held = factor_gram(K, max_rank=rank)
         assert held.features.shape == (60, rank)
         left = np.diag(K - held.features @ held.features.T)
         assert held.residual == pytest.approx(left.max(), abs=1e-14)
         residuals.append(held.residual)
     assert residuals[0] > residuals[1] > residuals[2] > 0
-    one = factor_gram(smooth)
     monkeypatch.setattr(factor, "DENSE_LIMIT", 0)
-    assert factor_kernel(Gaussian(2.0), X[:60, :2], max_rank=10).residual == pytest.approx(
-        residuals[1]
-    )
-    # More than the 256 that are made room for at first; neighbours of a pivot are spent with it.
-    many, full = factor_kernel(Gaussian(0.5), X[:, :2]), factor_kernel(Laplacian(1.0), X)
-    check_factor(many, smooth)
-    check_factor(full, sharp)
-    assert full.pivots.size == 270 and many.pivots.size <= 1.05 * one.pivots.size
+    made = factor_kernel(Gaussian(2.0), X[:60, :2], max_rank=10)
+    assert made.residual == pytest.approx(residuals[1])
+    full = factor_kernel(Laplacian(1.0), X)  # more than the 256 that are made room for at first
+    check_factor(full, Laplacian(1.0)(X, X))
+    assert full.pivots.size == 270
     with pytest.raises(InputError, match="zero on every row"):
         factor_kernel(Linear(), np.zeros((3, 2)))
-
-
-FEW = np.random.default_rng(2).normal(size=(15, 4))
-WIDE = np.random.default_rng(2).normal(size=(12, 40)) + 5.0
-WIDE[11] = 2 * WIDE[0] - 3 * WIDE[1]
-SPACES: dict[str, Any] = {
-    "dense": Rows(FEW),
-    "sparse": Rows(sp.csr_matrix(FEW)),
-    "wide": Rows(WIDE),
-    "wide sparse": Rows(sp.csr_matrix(WIDE)),
-    "of low rank": Gram(FEW @ FEW.T),
-    "gaussian": Gram(Gaussian(0.5)(FEW, FEW)),
-    "streamed": Gram.of_kernel(Gaussian(0.5), FEW, held=False),
-}
-
-
-@each("few", [False, True])
-@each("name", SPACES)
-def test_every_space_has_rows_with_the_same_functions(name: str, few: bool) -> None:
-    space = SPACES[name]
-    rows, lift, _ = rows_of(space, few)
-    assert rows is space if name in ("dense", "sparse") else rows.dim <= space.n
-    c = np.random.default_rng(3).normal(size=space.n)
-    c -= c.mean()
-    w = rows.pull(c)  # every point of a solver is of this kind
-    lifted = lift(w)
-    assert lifted.shape == (space.dim,)
-    one, two = rows.scores(w), space.scores(lifted)
-    assert one - one.mean() == pytest.approx(two - two.mean(), abs=1e-8)
-    assert space.norm2(lifted) == pytest.approx(rows.norm2(w), rel=1e-8)
-    assert space.dual_norm2(c).value == pytest.approx(rows.dual_norm2(c).value, rel=1e-8)
 
 
 def test_sparse_rows_stay_where_dense_ones_would_be_many_more_numbers(monkeypatch) -> None:
@@ -375,7 +302,90 @@ def test_sparse_rows_stay_where_dense_ones_would_be_many_more_numbers(monkeypatc
     assert rows_of(fuller)[0].dim <= 600
     scatter = ClassScatter(np.arange(15) < 5, np.full(5, 0.2), np.full(10, 0.1))
     with pytest.raises(InputError, match="Structured has neither"):
-        rows_of(Structured(Rows(FEW), scatter, 1.0))
+        rows_of(Structured(Rows(X[:15]), scatter, 1.0))
     monkeypatch.setattr(factor, "SQUARE_LIMIT", 11)
-    with pytest.raises(TooLargeError, match="12 sparse rows of 40 features"):
-        rows_of(SPACES["wide sparse"], few=True)
+    with pytest.raises(TooLargeError, match="600 sparse rows of 2000 features"):
+        rows_of(sparse, few=True)
+
+
+SHAPES = ((1, 1.0), (3, 1e-3), (3, 1e6), (65, 1.0), (65, 1e-3), (200, 1.0), (200, 1e6))
+
+
+def hard_rows(rng: np.random.Generator, n: int, d: int, scale: float, kind: int) -> np.ndarray:
+    """Return rows that are plain, far from the origin, repeated, or two tight clouds far apart."""
+    X = rng.normal(size=(n, d))
+    X[rng.random((n, d)) < 0.2] = 0.0
+    if kind == 1:
+        X += 1e6
+    elif kind == 2:
+        X = X[rng.integers(0, max(n // 2, 1), n)]
+        X[0] += 1e-7
+    elif kind == 3:
+        X *= 1e-4
+        X[: n // 2] += 1e4
+    return X * scale
+
+
+def kernels_for(X: np.ndarray) -> tuple[Kernel, ...]:
+    """Return kernels, whose values on these rows are neither all one nor all zero."""
+    square = max(float(((X - X[:1]) ** 2).sum(axis=1).mean()), 1e-300)
+    length = max(float(np.abs(X - X[:1]).sum(axis=1).mean()), 1e-300)
+    return Gaussian(1 / square), Laplacian(1 / length), Linear()
+
+
+@each("sparse", [False, True], ids=["dense", "sparse"])
+@each(("d", "scale"), SHAPES)
+def test_every_kernel_value_is_within_its_noise(d: int, scale: float, sparse: bool) -> None:
+    for kind in range(4):
+        X = hard_rows(np.random.default_rng([12, d, kind]), 6, d, scale, kind)
+        rows = sp.csr_matrix(X) if sparse else X
+        for kernel in (*kernels_for(X), Gaussian(1e6), Gaussian(1e-9), Laplacian(1e-9)):
+            true, found, noise = true_kernel(kernel, X), kernel(rows, rows), kernel.noise(rows)
+            assert isinstance(found, np.ndarray) and noise < 1e-11
+            diagonal, lengths = kernel.diagonal(rows), lengths_of(kernel, rows)
+            with localcontext(DIGITS):
+                for i in range(6):
+                    assert abs(decimal(diagonal[i]) - true[i][i]) <= decimal(noise) * true[i][i]
+                    assert true[i][i] <= decimal(lengths[i]) ** 2
+                    for j in range(6):
+                        slip = abs(decimal(found[i, j]) - true[i][j])
+                        size = (true[i][i] * true[j][j]).sqrt()
+                        assert slip <= decimal(noise) * size, f"{kernel}, {kind}, {(i, j)}"
+
+
+def test_the_exponential_of_numpy_is_as_good_as_is_assumed() -> None:
+    rng = np.random.default_rng(13)
+    x = -np.concatenate([rng.uniform(0, 1, 2000), 10.0 ** rng.uniform(-9, 2.84, 4000)])
+    worst = Decimal(0)
+    for exponent, value in zip(x.tolist(), np.exp(x).tolist(), strict=True):
+        true = DIGITS.exp(Decimal(exponent))
+        worst = max(worst, abs(Decimal(value) - true) / true)
+    assert worst <= Decimal(EXP_UNITS) / 2 * Decimal(2) ** -53
+
+
+def test_kernels_have_names_and_a_width_above_zero() -> None:
+    assert get_kernel("linear") == Linear() and get_kernel("rbf", 2.0) == Gaussian(2.0)
+    assert get_kernel("laplacian", dim=5) == Laplacian(0.2)
+    bad: Any
+    for bad in (0.0, -1.0, np.nan, np.inf, True, "1", None):
+        for kind in (Gaussian, Laplacian):
+            with pytest.raises(InputError, match="gamma must be"):
+                kind(bad)
+    with pytest.raises(InputError, match="needs a gamma"):
+        get_kernel("rbf")
+    for kernel in (Gaussian(1.0), Laplacian(1.0), Linear()):
+        with pytest.raises(InputError, match="so large"):
+            formulation.true_space(kernel, np.array([[1e200], [0.0]]))
+
+
+@pytest.mark.filterwarnings("error")
+@each("kernel", [Gaussian, Laplacian])
+@each("gamma", [1e300, 1e308, 1.7e308])
+def test_a_gamma_near_the_largest_float_has_a_bound(kernel: type, gamma: float) -> None:
+    """gamma times a distance overflows, and so did gamma times what underflow takes from one."""
+    X = np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 5.0], [0.0, 1.0]])
+    np.testing.assert_array_equal(kernel(gamma)(X, X), np.eye(4))
+    assert 0 < kernel(gamma).noise(X) <= 1
+    name = "rbf" if kernel is Gaussian else "laplacian"
+    found = solve(X, [0, 1, 1, 0], 0.01, kernel=name, gamma=gamma).certificate
+    assert found.dual <= 0.005 <= found.primal

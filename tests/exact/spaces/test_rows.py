@@ -1,9 +1,12 @@
-"""Rows in memory, dense and sparse: their functions, every bound of rounding, and their storage."""
+"""Rows in memory, in blocks and in partitions: bounds of rounding, storage, and changes seen."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from fractions import Fraction
+from operator import add
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,10 +14,23 @@ import pytest
 import scipy.sparse as sp
 
 import naive
-from aucert.exact import InputError, certify, solve
+from aucert.exact import GroupedRows, InputError, PartitionedRows, certify, solve
+from aucert.exact.certificate.certificate import Certificate
+from aucert.exact.losses.registry import HINGE
+from aucert.exact.pairs.all_pairs import AllPairs
+from aucert.exact.problem.minorant import Weights
+from aucert.exact.problem.problem import Ridge, pair_problem, split_labels
+from aucert.exact.spaces.blocks import STRETCH, Fingerprints, StreamedRows
 from aucert.exact.spaces.kernels import Gaussian, Laplacian, Linear
 from aucert.exact.spaces.pair_matrices import PairGraph
-from aucert.exact.spaces.rows import Rows, check_matrix, held_rows, most_numbers, sparse_norms
+from aucert.exact.spaces.partitions import (
+    ArrayPartition,
+    LocalEngine,
+    Task,
+    new_key,
+)
+from aucert.exact.spaces.rows import Rows, check_matrix, held_rows
+from cutting import Changing, cut
 from loops import each, seeds
 
 DRAW = np.random.default_rng(3)
@@ -92,49 +108,21 @@ def test_columns_of_different_sizes_do_not_pay_for_each_other() -> None:
     assert space.magnitude(c) == pytest.approx(np.abs(c) @ np.abs(space.dense()), rel=1e-9)
 
 
-@each("make", [np.asarray, sp.csr_matrix, sp.coo_matrix, np.asfortranarray])
-@each("n", [1, 63, 64, 65, 5000])
-def test_scores_are_those_of_the_rows_and_pulls_their_adjoint(make: Any, n: int) -> None:
-    rng = np.random.default_rng(n)
-    X, w, c = rng.normal(size=(n, 4)) + 5, rng.normal(size=4), rng.normal(size=n)
-    space, before, c = Rows(make(X)), X.copy(), c - c.mean()
-    assert (space.n, space.dim) == (n, 4)
-    shift = space.scores(w) - X @ w
-    assert np.ptp(shift) < 1e-11
-    assert space.pull(c) == pytest.approx(X.T @ c, abs=1e-10)
-    assert sum(block.stop - block.start for block in space.blocks()) == n
-    longest = np.linalg.norm(X - X.mean(axis=0), axis=1).max()
-    assert longest <= space.reach and (sp.issparse(make(X)) or space.reach <= longest + 1e-12)
-    held: Any = space.X
-    dense = held.toarray() if sp.issparse(held) else X
-    assert np.array_equal(X, before)
-    if sp.issparse(space.X):
-        assert sparse_norms(space.X) == pytest.approx(np.linalg.norm(dense, axis=1), rel=1e-14)
-        counts = (dense != 0).sum(axis=1).max(), (dense != 0).sum(axis=0).max()
-        assert most_numbers(space.X) == counts
-
-
 def test_many_rows_are_taken_as_they_are_unless_a_mean_is_large(monkeypatch) -> None:
     rng = np.random.default_rng(1)
-    y = rng.random(80) < 0.4
-    X = rng.normal(size=(80, 3)) + 0.3
+    X, y = rng.normal(size=(80, 3)) + 0.3, rng.random(80) < 0.4
     centred = [solve(X, y, 0.1, loss=loss).certificate for loss in ("logistic", "squared_hinge")]
     monkeypatch.setattr("aucert.exact.spaces.rows.LARGE", 1)
     given = [solve(X, y, 0.1, loss=loss).certificate for loss in ("logistic", "squared_hinge")]
     for one, other in zip(centred, given, strict=True):
         assert other.dual <= one.primal and one.dual <= other.primal and other.gap < 1e-8
-    X = np.random.default_rng(0).normal(size=(900, 3))
-    for far in ([0, 0, 0], [0.5, 0, 0]):
-        made, squares, offset = held_rows(X + np.array(far), False)
-        assert not offset.any() and np.array_equal(made, X + np.array(far))
+    for far in (0.0, 0.5, 1.5, 1e9):
+        moved = X - X.mean(axis=0) + far
+        made, squares, offset = held_rows(moved, False)
+        assert offset == pytest.approx(far * (far > 1)) and squares.min() > 0
+        assert made == pytest.approx(moved - offset) and abs(made.mean(axis=0)).max() < 1
         assert squares == pytest.approx((made**2).sum(axis=1))
-    for far in ([0, 0, 1.5], [1e9, 0, 0]):
-        made, squares, offset = held_rows(X + np.array(far), False)
-        assert offset == pytest.approx((X + np.array(far)).mean(axis=0))
-        assert squares == pytest.approx((made**2).sum(axis=1)) and abs(made.mean(axis=0)).max() < 1
-    constant = Rows(np.full((5, 3), 0.1))
-    assert constant.offset.all() and constant.reach < 1e-15
-    assert Rows(X).X is X and not Rows(np.zeros((4, 2))).reach
+    assert Rows(np.full((5, 3), 0.1)).reach < 1e-15 and not Rows(np.zeros((4, 2))).reach
     for large in (1e200, 1e308):
         with pytest.raises(InputError, match="overflow"):
             Rows(np.full((900, 3), large))
@@ -250,3 +238,202 @@ def test_the_laplacian_of_pairs_is_the_sum_over_the_pairs(seed: int) -> None:
     np.testing.assert_allclose(X.T @ graph.times(X), true, atol=1e-13)
     np.testing.assert_allclose(X.T @ graph.times(X[:, 0]), true[:, 0], atol=1e-13)
     np.testing.assert_allclose((sparse.T @ graph.times(sparse)).toarray(), true, atol=1e-13)
+
+
+def some_rows(n: int = 3000, d: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    positive = rng.random(n) < 0.3
+    return rng.normal(size=(n, d)) + positive[:, None] * 0.5 + 7.0, positive
+
+
+def mapped(path: Path, X: np.ndarray, mode: Any = "r") -> np.memmap:
+    np.save(path / "X.npy", X)
+    return np.load(path / "X.npy", mmap_mode=mode)
+
+
+@each("seed", seeds(10))
+@each("d", [2, 9])
+def test_pulls_round_no_more_than_they_say(seed: int, d: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, c = rng.normal(size=(700, d)) * 10.0 ** rng.integers(-3, 6, d), rng.normal(size=700)
+    space = StreamedRows(X, 100)
+    value, error, size = space.pulled(c)
+    offset = naive.exact(space.offset)
+    moved = [[x - o for x, o in zip(row, offset, strict=True)] for row in naive.exact(X)]
+    true = naive.pulled(moved, naive.exact(c))
+    slip = naive.norm2([a - b for a, b in zip(naive.exact(value), true, strict=True)])
+    assert slip <= Fraction(error + 2.0**-53 * float(np.linalg.norm(value))) ** 2
+    assert size >= np.abs(c) @ np.linalg.norm(X - space.offset, axis=1) * (1 - 1e-12)
+
+
+class Reader:
+    """Rows behind a position, as in a file: two threads at once would read each other's."""
+
+    def __init__(self, X: np.ndarray):
+        self.X, self.shape, self.at, self.crossed = X, X.shape, 0, 0
+
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        self.at = rows.start
+        time.sleep(1e-4)  # another thread comes in
+        self.crossed += self.at != rows.start
+        return self.X[self.at : self.at + rows.stop - rows.start].copy()
+
+
+def test_a_source_that_is_no_array_is_asked_by_one_thread_at_a_time() -> None:
+    X, positive = some_rows(600)
+    source = Reader(X)
+    found = solve(StreamedRows(source, 50), positive, 0.1, tol=1e-3, n_jobs=4)
+    assert source.crossed == 0
+    same = solve(StreamedRows(Reader(X), 50), positive, 0.1, tol=1e-3, n_jobs=1)
+    assert found.certificate == same.certificate
+
+
+def test_a_certificate_is_refused_at_whatever_reading_the_rows_change() -> None:
+    X, positive = some_rows()
+    other, w = X.copy(), np.ones(3)
+    i, j = np.flatnonzero(positive)[0], np.flatnonzero(~positive)[-1]
+    other[[i, j]] = X[[j, i]]  # a positive row is exchanged with a negative one
+
+    def certified(source: Changing) -> int:
+        space = StreamedRows(source, 1000)
+        before, problem = source.count, pair_problem(space, positive, AllPairs(), HINGE, Ridge(0.1))
+        Certificate.of(problem, w, problem.risk.minorant(Weights(w, 64, 2)))
+        return before
+
+    source = Changing(X, X, 10**9)
+    before, whole = certified(source), source.count
+    assert whole >= before + 6  # two passes of three blocks at least
+    for after in range(before, whole - 1):  # the last block is read with the others' change
+        with pytest.raises(InputError, match="changed while it was read"):
+            certified(Changing(X, other, after))
+
+
+def test_few_mapped_rows_are_finished_in_memory(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))  # whose bins stall at 1e-5
+    assert solve(mapped(tmp_path, X), X[:, 0] + rng.normal(size=400) > 0, 1e-2).certificate.reaches(
+        1e-9
+    )
+
+
+@each("kind", [np.float64, np.float32])
+@each("call", ["solve", "certify"])
+def test_a_file_that_changes_during_a_solve_is_named(tmp_path: Path, kind: Any, call: str) -> None:
+    X, positive = some_rows()
+    source = mapped(tmp_path, X.astype(kind))
+    other = np.load(tmp_path / "X.npy", mmap_mode="r+")
+
+    def change(*_: object) -> None:
+        other[[0, -1]] = other[[-1, 0]]
+        other.flush()
+
+    class Hooked(np.memmap):
+        def __getitem__(self, rows: Any) -> Any:
+            self.count = getattr(self, "count", 0) + 1
+            if self.count == 150:  # after the first pass, which 64 samples and 1 block make
+                change()
+            return np.memmap.__getitem__(self, rows)
+
+    with pytest.raises(InputError, match=r"X\.npy changed while it was read"):
+        if call == "solve":
+            solve(source, positive, 1e-2, callback=change)
+        else:
+            space = StreamedRows(source.view(Hooked), 100)
+            certify(space, positive, w=np.ones(3), lam=1e-2, refine=False)
+
+
+LONG = np.random.default_rng(0).normal(size=(3 * STRETCH + 7, 1))
+LONG[5] = LONG[6]
+
+
+def negated(*places: Any) -> Callable[[np.ndarray], None]:
+    return lambda x: x.__setitem__([*places], -x[[*places]])
+
+
+CHANGES: dict[str, Callable[[np.ndarray], Any]] = {
+    "the first": negated(0),
+    "the last": negated(-1),
+    "two signs": negated(3, 3 + STRETCH),
+    "two signs of a stretch": negated(8, 9),
+    "all signs": lambda x: np.negative(x, out=x),
+    "two rows swapped": lambda x: x.__setitem__([10, 2000], x[[2000, 10]]),
+    "the order": lambda x: x.__setitem__(slice(None), x[::-1].copy()),
+    "the last bit": lambda x: x.__setitem__(77, np.nextafter(x[77], np.inf)),
+}
+
+
+@each("name", [*CHANGES, "the sign of zero"])
+def test_every_change_is_seen(name: str) -> None:
+    base = LONG * 0 + 0.0 if name == "the sign of zero" else LONG
+    made, rows = base.copy(), slice(0, base.size)
+    CHANGES.get(name, lambda x: x.__setitem__(11, -0.0))(made)
+    for _ in range(20):
+        marks, given = Fingerprints("it"), base.copy()
+        held = marks.checked(rows, given)
+        given[:] = 9.0  # what was checked does not change afterwards
+        assert np.array_equal(held, base) and np.array_equal(marks.checked(rows, base), base)
+        with pytest.raises(InputError, match="it changed while it was read"):
+            marks.checked(rows, made)
+
+
+def test_labels_and_weights_on_disk_are_read_once(tmp_path: Path) -> None:
+    positive = some_rows()[1]
+    (tmp_path / "weight").mkdir()
+    y = mapped(tmp_path, positive.astype(int), "r+")
+    weight = mapped(tmp_path / "weight", np.ones(3000), "r+")
+    mask, pairs = split_labels(y)[0], AllPairs(weight)
+    y[:], weight[:] = 0, 0.0
+    assert np.array_equal(mask, positive)
+    assert pairs.weight is not None and pairs.weight.all()
+
+
+def count_rows(blocks: Any, index: int) -> str:
+    return f"{index}:{sum(block.positive.size for block in blocks)}"
+
+
+ADDING = Task(count_rows, lambda first, second: f"({first} {second})")
+
+
+@each("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_answers_are_added_up_in_order_and_it_can_be_heard_how_far_a_pass_is(jobs: int) -> None:
+    stated: list[tuple[int, int]] = []
+    parts = cut(np.zeros((3, 2)), np.zeros(3, dtype=bool), None, [1, 2])
+    task = Task(count_rows, add) if jobs > 1 else ADDING  # a lambda is not sent
+    engine = LocalEngine(parts, jobs, lambda *far: stated.append(far))
+    found = engine.run(task, new_key())
+    assert found.answer == ("0:11:12:1" if jobs > 1 else "((0:1 1:1) 2:1)")
+    assert stated == [(1, 3), (2, 3), (3, 3)] and set(found.digests) == {0, 1, 2}
+    many = cut(np.zeros((200, 2)), np.zeros(200, dtype=bool), None, [*range(1, 150)])
+    assert set(LocalEngine(many).run(ADDING, new_key()).digests) == set(range(150))
+
+
+@each("kind", ["<f4", ">f4", "<f8", ">f8", "f2", "i2", "u1", "?"])
+@each("turned", [False, True])
+def test_blocks_are_the_columns_in_any_format(kind: str, turned: bool) -> None:
+    rng = np.random.default_rng(0)
+    X = np.asarray(rng.normal(size=(60_000, 4)) * 10 % 100, dtype=kind)
+    given = np.asfortranarray(X) if turned else X
+    part = ArrayPartition(given, np.arange(60_000) % 3 == 0, np.arange(60_000.0))
+    blocks = list(part.blocks())
+    assert len(blocks) > 1
+    found = np.concatenate([block.columns for block in blocks], axis=1)
+    assert found.dtype == np.dtype(float)
+    assert all(block.columns.flags.c_contiguous for block in blocks)
+    np.testing.assert_array_equal(found, X.astype(float).T)
+
+
+def test_tuples_of_arrays_are_partitions() -> None:
+    rng = np.random.default_rng(0)
+    X, weight, group = rng.normal(size=(60, 2)), np.arange(60) % 3 + 1.0, np.arange(60) // 10
+    key, cuts = X[:, 0] + rng.normal(size=60), [slice(0, 30), slice(30, 60)]
+    for arrays in ((X, key > 0), (X, key > 0, weight)):
+        rows = PartitionedRows([tuple(array[k] for array in arrays) for k in cuts])
+        apart = PartitionedRows(cut(X, key > 0, None if len(arrays) == 2 else weight, [30]))
+        one, two = (solve(space, None, 1e-1).certificate for space in (rows, apart))
+        assert (one.primal, one.dual) == (two.primal, two.dual)
+    for arrays in ((X, group, key), (X, group, key, weight)):
+        rows = GroupedRows([tuple(array[k] for array in arrays) for k in cuts])
+        assert (rows.n, rows.parts, rows.groups) == (60, 2, 6)
+        kept = {"qid": group, "sample_weight": weight if len(arrays) == 4 else None}
+        one, two = solve(rows, None, 1e-1).certificate, solve(X, key, 1e-1, **kept).certificate
+        assert abs(one.primal - two.primal) <= one.gap + two.gap

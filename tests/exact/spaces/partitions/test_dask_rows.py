@@ -65,20 +65,6 @@ def test_arrays_give_what_the_same_cuts_give_in_this_process() -> None:
 
 
 @pytest.mark.slow
-@each("parts", [1, 17, 40])
-def test_workers_add_up_as_this_process_does(parts: int) -> None:
-    X, y = some_rows()
-    places = [3000 * k // parts for k in range(1, parts)]
-    sizes = tuple(np.diff([0, *places, 3000]).tolist())
-    rows, _ = rows_of_dask(da.from_array(X, chunks=(sizes, 3)), y, None, None)
-    here = PartitionedRows(cut(X, y, None, places))
-    np.testing.assert_allclose(rows.facts.total, here.facts.total, rtol=1e-12)
-    np.testing.assert_array_equal(rows.offset, here.offset)
-    for a, b in zip(rows.drawn(0.1, 0.1)[:2], here.drawn(0.1, 0.1)[:2], strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
-@pytest.mark.slow
 @each("kept", [True, False])
 def test_dataframes_and_their_names(kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     from aucert.exact.spaces import dask_rows as dask_engine
@@ -142,16 +128,13 @@ def refused() -> dict[str, tuple[Any, Any, dict[str, Any]]]:
     rows, labels, few = cut(X), cut(y), table[["a", "b"]]
     return {
         "exactly two classes": (rows, da.ones(3000, chunks=600), {}),
-        "exactly two classes.": (rows, da.arange(3000, chunks=600) % 3, {}),
         "y is missing": (rows, None, {}),
         "y has 2000 rows|y has the shape": (rows, labels[:2000], {}),
         "in 3 partitions and X in 5": (parts(few, 5), parts(table["y"], 3), {}),
         "one value per row": (rows, labels[:, None], {}),
-        "two dimensions": (rows[:, 0], labels, {}),
         "a value that is not finite in partition 1, row 0, column 2": (cut(held), labels, {}),
         "the label of row 0 of partition 1": (rows, cut(marked), {}),
         "the weight of row 0 of partition 1": (rows, labels, {"sample_weight": cut(weight)}),
-        "complex": (rows + 1j, labels, {}),
         "column 'y' of partition 0, from row 0 on, must be numbers": (
             *(parts(table[["a", "y"]], 5), parts(table["y"], 5), {}),
         ),
