@@ -1,4 +1,4 @@
-"""What `certify` says about somebody's model is true, and it says nothing it cannot prove."""
+"""What an audit of weights or scores says is true of them, and it says nothing it cannot prove."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 
 from aucert.exact import PairList, PartitionedRows, StreamedRows, certify, solve
 from aucert.exact.errors import InputError
+from aucert.exact.formulation.scores import printed_error
 from aucert.exact.spaces.gram import AS_STORED, Gram
 from cutting import cut
 from fuzzing import LinearTruth
@@ -126,12 +127,76 @@ def test_an_audit_takes_a_finer_grid_than_the_solver(loss: str, parted: bool, re
     assert not refine or found.dual == pytest.approx(best.dual, rel=0.3)
 
 
-def test_an_objective_that_rounding_hides_is_said_with_its_rounding() -> None:
-    """Rows a hundred million from the origin, and long weights: eight digits are gone."""
-    rng, y = np.random.default_rng(1), np.arange(20) % 2
-    X = rng.normal(size=(20, 2))
-    X[0] = 1e15
-    audit = certify(X, y, 1e-3, w=np.array([1e3, -1e3]), refine=False)
-    assert audit.primal is not None and audit.rounding > 1e-10 * audit.primal
-    true = LinearTruth(X, y == 1, 1e-3, "hinge").objective(np.array([1e3, -1e3]))
-    assert audit.primal >= true >= Fraction(audit.primal) - Fraction(audit.rounding)
+def labels(n: int) -> np.ndarray:
+    return np.arange(n) % 3 == 0
+
+
+@each("extra", ["constant", "copy", "one-hot"])
+def test_columns_that_depend_on_others_exactly_do_not_cost_the_gap(extra: str) -> None:
+    rng = np.random.default_rng(8)
+    X, positive = rng.normal(size=(30, 3)), labels(30)
+    kinds = np.eye(3)[np.arange(30) % 3 - (np.arange(30) % 5 == 0)]
+    more = {"constant": np.full((30, 1), 0.1), "copy": X[:, :1], "one-hot": kinds}[extra]
+    X = np.hstack([more, X])
+    w = rng.normal(size=X.shape[1])
+    scores = X @ w
+    audit = certify(X, positive, 0.1, scores=scores)
+    assert audit.gap is not None and audit.primal is not None
+    centred = X - X.mean(axis=0)
+    least = float(np.sum((np.linalg.pinv(centred) @ (scores - scores.mean())) ** 2))
+    assert audit.primal == pytest.approx(audit.loss_value + 0.05 * least, rel=1e-11)
+
+
+def test_a_norm_that_no_function_with_this_loss_has_is_refused() -> None:
+    """Where nothing else bounds the norm, the optimum does: F of no function is below it."""
+    rng = np.random.default_rng(9)
+    X, positive = rng.normal(size=(30, 3)), labels(30)
+    X[:, 2] = X[:, 1] * (1 + 1e-15 * rng.integers(0, 3, size=30))
+    scores = 5.0 * (X @ np.array([1.0, 1.0, 1.0]) + 2.0 * positive)
+    w = solve(X, positive, 10.0).w
+    with pytest.raises(InputError, match="norm2 = 0 is impossible"):
+        certify(X, positive, 10.0, scores=X @ w, norm2=0.0)
+    assert certify(X, positive, 10.0, scores=scores, norm2=0.0).gap is None
+
+
+def test_the_residual_is_what_least_squares_leave_of_the_standard_deviation() -> None:
+    """A function that comes nearer in the largest difference does not make the sentence false."""
+    rng = np.random.default_rng(12)
+    for _ in range(10):
+        X, positive = rng.normal(size=(25, 3)), labels(25)
+        scores = rng.exponential(size=25) ** 2
+        audit = certify(X, positive, 0.1, scores=scores)
+        design = np.column_stack([X, np.ones(25)])
+        left = scores - design @ np.linalg.lstsq(design, scores, rcond=None)[0]
+        direct = float(np.sqrt(np.mean(left**2)) / np.std(scores))
+        assert audit.residual == pytest.approx(direct, rel=1e-12)
+        assert audit.residual is not None and audit.residual <= 1.0  # zero leaves all of it
+        words = "No function of it leaves less than "
+        said = float(audit.statement.split(words)[1].split(" ")[0])
+        assert 0.99 * direct < said <= direct
+
+
+# The fit.
+
+
+@each("digits", [7, 10, 15])
+def test_printed_scores_are_off_by_half_a_unit_of_their_last_digit_at_most(digits: int) -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        given = rng.normal(size=30) * 10.0 ** rng.uniform(-5, 5)
+        printed = np.array([float(f"{x:.{digits}g}") for x in given])
+        top = float(np.abs(printed).max())
+        assert np.abs(printed - given).max() <= printed_error(printed) <= 10.0 ** (1 - digits) * top
+    assert printed_error(np.random.default_rng(3).normal(size=30)) == 0.0  # not printed
+    assert printed_error(np.array([3.0, -1.0, 0.0, 0.25])) == 0.0
+
+
+@pytest.mark.filterwarnings("error")
+@each("scale", [1e-140, 1e-100, 1e-92, 1e-60, 1e60, 1e90])
+def test_rows_of_any_size_are_fitted_without_a_warning(scale: float) -> None:
+    """The inverse of their products has squares that overflow."""
+    rng, y = np.random.default_rng(3), np.array([0, 1, 0])
+    X = scale * rng.normal(size=(3, 5))
+    lam = float(np.clip(scale**2, 1e-90, 1e90))
+    audit = certify(X, y, lam, scores=rng.normal(size=3))
+    assert audit.gap is None or audit.gap >= 0

@@ -1,4 +1,4 @@
-"""A path is the cold solutions at each lam, certified each, wherever the rows are."""
+"""A path is the cold solutions at each lam; along it, cross-validation fold by fold."""
 
 from __future__ import annotations
 
@@ -6,8 +6,28 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GroupKFold, StratifiedKFold
 
-from aucert.exact import GroupedRows, PartitionedRows, Path, Status, regularization_path, solve
+import aucert.exact.api.cross_validation as path_selection
+from aucert.exact import (
+    ROCSVM,
+    ROCSVMCV,
+    CVPath,
+    GroupedRows,
+    InputError,
+    PartitionedRows,
+    Path,
+    Status,
+    SurvivalSVM,
+    SurvivalSVMCV,
+    cross_validated_path,
+    regularization_path,
+    solve,
+    survival_pairs,
+)
+from aucert.exact.api.cross_validation import FoldedData, make_splits, split_rows
 from aucert.exact.api.path import PathPoint
 from aucert.exact.certificate import order as spread
 from aucert.exact.formulation.formulation import formulate
@@ -16,9 +36,9 @@ from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.all_pairs import PairList
 from aucert.exact.pairs.auc import auc
 from aucert.exact.problem.problem import linear_problem
-from aucert.exact.spaces.partitions import LocalEngine, Reply, Task
 from cutting import CUTS, cut, cut_groups, queried_rows, some_rows
 from loops import each, first_fast
+from ordered_naive import naive_ordered, naive_survival
 
 RNG = np.random.default_rng(11)
 Y = (np.arange(90) % 3 == 0).astype(int)
@@ -148,25 +168,6 @@ def test_out_of_time_and_interrupted_the_points_so_far_are_returned_with_valid_g
 # Rows in partitions.
 
 
-@pytest.mark.slow
-@each("places", first_fast(CUTS))
-@each("kind", ["ties", "sorted by class", "weighted"])
-def test_however_rows_are_cut_the_optima_are_those_in_memory(places: list[int], kind: str) -> None:
-    X, y = some_rows()
-    weight = np.arange(1200) % 3 / 2 if kind == "weighted" else None
-    if kind == "ties":
-        X = np.round(X)
-    elif kind == "sorted by class":  # the first partitions have no positive row
-        order = np.argsort(y, kind="stable")
-        X, y = X[order], y[order]
-    lams, parts = [1.0, 0.01, 1e-4], PartitionedRows(cut(X, y, weight, places))
-    apart = regularization_path(parts, None, lams, tol=1e-6)
-    held = regularization_path(X, y, lams, tol=1e-8, sample_weight=weight)
-    assert_same_optima(apart, held.points)
-    for point in apart.points:
-        assert point.auc == pytest.approx(auc(X @ point.solution.w, y, weight), abs=1e-12)
-
-
 @each("places", [[], [500, 500, 900]])
 @each("weighted", [False, True])
 @each("loss", ["hinge", "logistic"])
@@ -197,36 +198,235 @@ def test_the_auc_of_many_rows_is_within_a_step(weighted: bool, monkeypatch) -> N
     assert low < expected < high and spread.auc_of(rows, w) == (low + high) / 2
 
 
-class Interrupted(LocalEngine):
-    """Ctrl-C while a pass is at work: after so many passes."""
-
-    passes = 1 << 30
-
-    def run(self, task: Task, key: np.ndarray) -> Reply:
-        self.passes -= 1
-        if self.passes < 0:
-            self.passes = 1 << 30
-            raise KeyboardInterrupt
-        return super().run(task, key)
+CV_RNG = np.random.default_rng(2)
+N = 90
+CV_Y = (np.arange(N) % 3 == 0).astype(int)
+CV_X = CV_RNG.normal(size=(N, 3)) + 0.5 * CV_Y[:, None]
+TIME = np.ceil(5 * CV_RNG.exponential(np.exp(-CV_X @ [1.0, 0.5, 0.0]))) / 2
+EVENT = CV_RNG.random(N) < 0.7
+QID = CV_RNG.permutation(np.repeat(np.arange(9), 10))
+GRADE = np.clip(np.round(CV_X[:, 0] + CV_RNG.normal(size=N)) + 1, 0, 3)
+CV_LAMS = [0.3, 0.02]
 
 
-def test_an_interrupt_of_a_pass_ends_the_path_with_the_points_so_far() -> None:
+def assert_ranges_meet(one: CVPath, other: CVPath, tol: float = 1e-6) -> None:
+    """Both say where the AUC of the optimum of each fold is."""
+    assert (one.fold_low <= other.fold_high).all() and (other.fold_low <= one.fold_high).all()
+    for path in (one, other):
+        assert (path.fold_low <= path.fold_auc).all() and (path.fold_auc <= path.fold_high).all()
+        assert (path.fold_gap <= tol).all() and path.complete
+
+
+REPEATED = CV_RNG.integers(1, 4, N)
+KINDS: dict[str, dict[str, Any]] = {
+    "classes": {"y": CV_Y},
+    "weights": {"y": CV_Y, "sample_weight": REPEATED},
+    "kernel": {"y": CV_Y, "kernel": "rbf", "gamma": 0.3},
+    "survival": {"y": None, "time": TIME, "event": EVENT},
+    "queries": {"y": GRADE, "qid": QID},
+    "weighted queries": {"y": GRADE, "qid": QID, "sample_weight": REPEATED},
+}
+
+
+def of_rows(asked: dict[str, Any], rows: np.ndarray) -> dict[str, Any]:
+    return {k: v[rows] if isinstance(v, np.ndarray) else v for k, v in asked.items()}
+
+
+def share_right(scores: np.ndarray, held: dict[str, Any]) -> float:
+    """The share of the pairs of some rows in the right order, one by one."""
+    weight = held.get("sample_weight")
+    if "time" in held:
+        true = naive_survival(held["time"], held["event"])
+    else:
+        true = naive_ordered(held.get("qid"), held["y"], weight, weight)
+    signs = np.sign(scores[true.i] - scores[true.j])
+    return float(np.array(true.weight, dtype=float) @ (1 + signs) / 2)
+
+
+@each("loss", ["hinge", "squared_hinge"])
+@each("kind", KINDS)
+def test_the_auc_of_the_optimum_of_each_fold_is_within_its_range(kind: str, loss: str) -> None:
+    splits, asked = list(GroupKFold(3).split(CV_X, groups=QID)), KINDS[kind]
+    rough = cross_validated_path(CV_X, lams=CV_LAMS, cv=splits, tol=0.05, loss=loss, **asked)
+    tight = cross_validated_path(CV_X, lams=CV_LAMS, cv=splits, tol=1e-6, loss=loss, **asked)
+    for k, (train, test) in enumerate(splits):
+        held, kernel = (
+            of_rows(asked, test),
+            {k: asked[k] for k in ("kernel", "gamma") if k in asked},
+        )
+        for at, lam in enumerate(CV_LAMS):
+            w = solve(CV_X[train], lam=lam, loss=loss, tol=1e-8, **of_rows(asked, train)).w
+            scores = CV_X[test] @ w if kernel == {} else np.zeros(0)
+            if kernel:
+                request = Request.of(lam, **kernel)
+                scores = formulate(CV_X[train], CV_Y[train], request).scorer(w)(CV_X[test])
+            right = share_right(scores, held)
+            for found in (rough, tight):
+                assert found.fold_low[k, at] - 1e-12 <= right <= found.fold_high[k, at] + 1e-12
+            assert tight.fold_auc[k, at] == pytest.approx(right, abs=5e-3)
+    assert_ranges_meet(rough, tight, 0.05)
+    if loss == "hinge":  # the steps of the other one end far below the tolerance
+        assert (rough.fold_high > rough.fold_low).any()
+
+
+def test_best_and_one_standard_error_by_hand() -> None:
+    def table(fold_auc: Any, width: float = 0.0) -> CVPath:
+        values = np.array(fold_auc, dtype=float)
+        lams = np.geomspace(1, 0.1, values.shape[1])
+        return CVPath(lams, values, values - width, values + width, values * 0, True)
+
+    # means 0.6, 0.7, 0.75, 0.7; the best has deviations 0.1 of three: se = 0.1 / sqrt(3) = 0.058
+    found = table([[0.6, 0.7, 0.65, 0.7], [0.6, 0.7, 0.75, 0.7], [0.6, 0.7, 0.85, 0.7]])
+    np.testing.assert_allclose(found.mean_auc, [0.6, 0.7, 0.75, 0.7])
+    np.testing.assert_allclose(found.standard_error, [0, 0, 0.1 / np.sqrt(3), 0], atol=1e-15)
+    assert (found.best, found.one_standard_error) == (2, 1)
+    assert found.lam_of("best") == found.lams[2] and found.lam_of("one-se") == found.lams[1]
+    # A lam is rejected only if another is better, for any optimum in its range.
+    means = [[0.6, 0.7, 0.75], [0.6, 0.7, 0.75]]
+    for width, possible in ((0, [0, 0, 1]), (0.026, [0, 1, 1]), (0.1, [1, 1, 1])):
+        assert table(means, width).possible.tolist() == [bool(one) for one in possible]
+
+
+def test_out_of_time_what_all_folds_have_is_kept() -> None:
+    found = cross_validated_path(CV_X, CV_Y, [1.0, *CV_LAMS], cv=3, max_time=1e-9)
+    assert not found.complete and found.lams.tolist() == [1.0] and found.fold_auc.shape == (3, 1)
+
+
+def test_folds_are_stratified_follow_the_seed_and_share_the_events_out() -> None:
+    first, same, other = (make_splits(3, CV_X, CV_Y == 1, seed) for seed in (0, 0, 1))
+    for (_, a), (_, b) in zip(first, same, strict=True):
+        np.testing.assert_array_equal(a, b)
+        assert CV_Y[a].sum() == 10
+    assert any(not np.array_equal(a, b) for (_, a), (_, b) in zip(first, other, strict=True))
+    for event, even in ((np.arange(N) < 6, True), (np.ones(N, dtype=bool), False)):
+        order = survival_pairs(TIME, event)
+        data = FoldedData(CV_X, None, None, False, order=order, event=event)
+        splits = split_rows(data, 3, 0)
+        assert sorted(np.concatenate([test for _, test in splits])) == list(range(N))
+        assert not even or {int(event[test].sum()) for _, test in splits} == {2}
+
+
+def test_there_are_no_more_folds_than_events_or_rows_of_a_class() -> None:
+    seen = np.isin(np.arange(N), np.argsort(TIME)[:4])
+    with pytest.warns(UserWarning, match="4 of them with an event: 4 folds"):
+        path = cross_validated_path(CV_X, None, CV_LAMS, time=TIME, event=seen)
+    assert path.fold_auc.shape == (4, 2)
+    few = np.r_[np.flatnonzero(CV_Y == 1)[:3], np.flatnonzero(CV_Y == 0)]
+    with pytest.warns(UserWarning, match="3 rows: 3 folds") as said:
+        model = ROCSVMCV(CV_LAMS).fit(CV_X[few], CV_Y[few])
+    assert len(said) == 1 and model.cv_path_.fold_auc.shape == (3, 2)
+    with pytest.raises(InputError, match="no two folds"):
+        ROCSVMCV(CV_LAMS).fit(CV_X[few[2:]], CV_Y[few[2:]])
+
+
+# The estimators that choose lam.
+
+
+@each("choice", ["best", "one-se"])
+def test_lam_is_that_of_a_plain_loop_over_folds_and_grid(choice: str) -> None:
+    lams, splits = [1.0, 0.1, 0.001], list(StratifiedKFold(3).split(CV_X, CV_Y))
+    model = ROCSVMCV(lams, cv=splits, choice=choice).fit(CV_X, CV_Y)
+    table = [
+        [
+            roc_auc_score(
+                CV_Y[test],
+                ROCSVM(lam).fit(CV_X[train], CV_Y[train]).decision_function(CV_X[test]),
+            )
+            for lam in lams
+        ]
+        for train, test in splits
+    ]
+    np.testing.assert_allclose(model.cv_path_.fold_auc, table, rtol=1e-12)
+    mean, error = np.mean(table, axis=0), np.std(table, axis=0, ddof=1) / np.sqrt(3)
+    best = max(range(3), key=lambda k: mean[k])
+    if choice == "one-se":
+        best = min(k for k in range(3) if mean[k] >= mean[best] - error[best])
+    assert model.lam_ == lams[best]
+    np.testing.assert_array_equal(model.coef_, ROCSVM(lams[best]).fit(CV_X, CV_Y).coef_)
+    assert model.certificate_.reaches(1e-9)
+    near, (train, test) = (
+        ROCSVMCV([0.1], cv=splits, pairs="nearest:2").fit(CV_X, CV_Y),
+        splits[0],
+    )
+    alone = ROCSVM(0.1, pairs="nearest:2").fit(CV_X[train], CV_Y[train])  # found in each fold
+    expected = roc_auc_score(CV_Y[test], alone.decision_function(CV_X[test]))
+    assert near.cv_path_.fold_auc[0, 0] == pytest.approx(expected, rel=1e-12)
+
+
+@each("kind", ["survival", "queries"])
+def test_the_estimators_choose_the_best_and_are_refitted_with_it(kind: str) -> None:
+    how: dict[str, Any] = {"cv": 3, "random_state": 0, "loss": "squared_hinge"}
+    y = np.empty(N, dtype=[("status", bool), ("days", float)])  # as scikit-survival has it
+    y["status"], y["days"] = EVENT, TIME
+    if kind == "survival":
+        model = SurvivalSVMCV(CV_LAMS, **how).fit(CV_X, TIME, EVENT)
+        again = SurvivalSVM(model.lam_, loss="squared_hinge").fit(CV_X, TIME, EVENT)
+        np.testing.assert_array_equal(clone(model).fit(CV_X, y).coef_, model.coef_)
+    else:  # whose grades are compared within a query only
+        shifted = CV_X + 5.0 * (QID % 3)[:, None]
+        model = ROCSVMCV(CV_LAMS, **how).fit(shifted, CV_Y, qid=QID)
+        again = ROCSVM(model.lam_, loss="squared_hinge").fit(shifted, CV_Y, qid=QID)
+        assert model.cv_path_.mean_auc.min() > 0.55
+    assert model.lam_ == CV_LAMS[int(model.cv_path_.mean_auc.argmax())]
+    np.testing.assert_allclose(model.coef_, again.coef_, atol=1e-2)
+
+
+@pytest.mark.slow
+def test_several_processes_give_the_same_model() -> None:
+    one, two = (
+        ROCSVMCV([1.0, 0.1], cv=2, n_jobs=n, random_state=0).fit(CV_X, CV_Y) for n in (None, 2)
+    )
+    assert two.lam_ == one.lam_
+    np.testing.assert_allclose(two.cv_path_.fold_auc, one.cv_path_.fold_auc)
+    np.testing.assert_allclose(two.coef_, one.coef_, rtol=1e-6)
+
+
+# Kernels, whose folds are cut from one matrix.
+
+KX = CV_RNG.normal(size=(120, 4))
+KY = KX[:, 0] * KX[:, 1] + 0.5 * CV_RNG.normal(size=120) > 0.2
+KX[5], KX[17] = KX[6], KX[3]  # equal rows, of one class or of two
+KLAMS = [0.3, 0.01, 1e-4]
+GAUSSIAN = {"kernel": "rbf", "gamma": 0.4}
+
+
+@pytest.mark.slow
+@each("weighted", [False, True])
+@each("structure", first_fast([1.5, 0.0]))
+def test_folds_of_one_matrix_are_those_alone(monkeypatch, structure: float, weighted: bool) -> None:
+    weight = np.arange(120.0) % 4 if weighted else None
+    how: dict[str, Any] = {"cv": 3, "tol": 1e-9, "structure": structure, "sample_weight": weight}
+    shared = cross_validated_path(KX, KY, KLAMS, **how, **GAUSSIAN)
+    monkeypatch.setattr(path_selection, "SHARED_ROWS", 0)
+    alone = cross_validated_path(KX, KY, KLAMS, **how, **GAUSSIAN)
+    np.testing.assert_allclose(shared.fold_auc, alone.fold_auc, atol=2e-3)
+    assert_ranges_meet(shared, alone, 1e-9)
+
+
+# Rows in partitions: the folds of a row and of a query do not depend on the cuts.
+
+
+@each("weighted", [False, True])
+@each("queries", [False, True])
+def test_folds_are_the_same_however_rows_are_cut(queries: bool, weighted: bool) -> None:
+    """`parted` of the fuzzer judges each fold in memory, and that no row is on both sides."""
     X, y = some_rows()
-    lams = [1.0, 0.1, 0.01]
-    optima = [point.certificate for point in regularization_path(X, y, lams, tol=1e-9).points]
-    counts = set()
-    for passes in range(1, 30, 3):
-        rows = PartitionedRows(cut(X, y, None, [300, 700]))
-        rows.engine = Interrupted(rows.engine.partitions)
-        rows.engine.passes = passes
-        try:
-            found = regularization_path(rows, None, lams, tol=1e-4)
-        except KeyboardInterrupt:
-            counts.add(0)
-            continue
-        counts.add(len(found.points))
-        assert found.interrupted != found.complete
-        for point, best in zip(found.points, optima, strict=False):
-            held = point.certificate
-            assert held.dual <= best.primal and best.dual <= held.primal
-    assert len(counts) > 2
+    weight = np.arange(1200) % 3 + 1.0 if weighted else None
+    if queries:
+        X, query, y, weight = queried_rows(1200, 15, weighted)
+        query = np.array([f"q{one}" for one in query]) if weighted else query
+
+    def parts(places: list[int]) -> Any:
+        if not queries:
+            return PartitionedRows(cut(np.round(X, 1), y, weight, places))  # ties
+        return GroupedRows(cut_groups(X, query, y, weight, [at // 15 * 15 for at in places]))
+
+    how: dict[str, Any] = {"cv": 3, "seed": 11, "tol": 1e-6}
+    whole, *others = (cross_validated_path(parts(places), None, CV_LAMS, **how) for places in CUTS)
+    for other in others:
+        np.testing.assert_allclose(other.fold_auc, whole.fold_auc, atol=2e-3)
+        assert_ranges_meet(other, whole)
+    assert (whole.fold_high - whole.fold_low < 0.06).all()
+    assert np.ptp(whole.fold_auc, axis=0).min() > 0  # folds of their own
+    again = cross_validated_path(parts([]), None, CV_LAMS, **how | {"seed": 12})
+    assert (again.fold_auc != whole.fold_auc).any()

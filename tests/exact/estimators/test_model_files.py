@@ -148,25 +148,25 @@ def test_a_changed_number_is_noticed_though_the_archive_is_whole(saved: Path) ->
 
 def test_other_files_are_no_model_files(saved: Path, tmp_path: Path) -> None:
     path = tmp_path / "x.npz"
-    path.write_bytes(b"PK")
-    refused(path, "damaged or cut off")
-    path.write_text("hello")
-    refused(path, "not a model file")
+    for content, said in ((b"PK", "damaged or cut off"), (b"hello", "not a model file")):
+        path.write_bytes(content)
+        refused(path, said)
+    held: dict[str, Any]
     for held in ({"X": X}, {"header": np.frombuffer(b'{"format": "other"}', np.uint8)}):
-        np.savez(path, **held)  # type: ignore[arg-type]
+        np.savez(path, **held)
         refused(path, "not a model file")
     np.savez(path, header=np.array([object()]))
     refused(path, "damaged")
     refused(tmp_path / "none.npz", "cannot be read")
-    with zipfile.ZipFile(saved) as archive:
-        raw = {name: archive.read(name) for name in archive.namelist()}
     wide, shape = io.BytesIO(), {"descr": "<f8", "fortran_order": False, "shape": (10**15,)}
     np.lib.format.write_array_header_1_0(wide, shape)  # larger than its bytes
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data in (raw | {"a0.npy": wide.getvalue() + b"\0" * 64}).items():
-            archive.writestr(name, data)
+    with zipfile.ZipFile(saved) as archive, zipfile.ZipFile(path, "w") as other:
+        for name in archive.namelist():
+            data = wide.getvalue() + b"\0" * 64 if name == "a0.npy" else archive.read(name)
+            other.writestr(name, data)
     refused(path, "damaged")
-    np.savez_compressed(saved, **entries(saved))  # type: ignore[arg-type]
+    held = entries(saved)
+    np.savez_compressed(saved, **held)
     refused(saved, "damaged")  # before it is unpacked
     for name in ("O", "V8", "U3", "f8,f8", "datetime64[s]", "f8\n"):
         with pytest.raises(ValueError, match="type of numbers"):

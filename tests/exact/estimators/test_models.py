@@ -1,23 +1,32 @@
-"""The exact estimators: the solution of their problem, and scikit-learn's contract."""
+"""The exact estimators: the solution of their problem, thresholds, frames, weights with names."""
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from aucert.approx import SPAM, RankSVM
 from aucert.exact import (
     ROCSVM,
     InputError,
     RankingSVM,
     SurvivalSVM,
+    certify,
     concordance_index,
     load_model,
     query_pairs,
@@ -25,7 +34,16 @@ from aucert.exact import (
     solve,
 )
 from aucert.exact.certificate.solution import Status
-from aucert.exact.estimators.thresholds import RULES, threshold_for_sensitivity
+from aucert.exact.estimators.thresholds import (
+    RULES,
+    all_cuts,
+    threshold_accuracy,
+    threshold_equal_error,
+    threshold_for_sensitivity,
+    threshold_for_specificity,
+    threshold_youden,
+)
+from aucert.exact.formulation.named_weights import in_column_order, match_weights
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.pairs.concordance import right_share
 from aucert.exact.problem.problem import linear_problem
@@ -48,10 +66,6 @@ def test_the_model_is_the_certified_solution_of_the_problem(loss: str) -> None:
             assert model.n_iter_ == len(model.history_) == exact.n_iter
         assert model.status_ == Status.CERTIFIED and model.certificate_.reaches(1e-9)
         assert model.solution_.certificate is model.certificate_
-    repeated = ROCSVM(0.05, loss=loss).fit(np.repeat(X, weight, axis=0), np.repeat(Y, weight))
-    reach = model.certificate_.radius + repeated.certificate_.radius
-    assert np.linalg.norm(model.coef_ - repeated.coef_) <= reach < 1e-3
-    np.testing.assert_allclose(model.intercept_, repeated.intercept_, atol=3 * reach)
     problem = linear_problem(X, Y, 0.05, loss, AllPairs(weight.astype(float)))
     assert model.certificate_.primal == pytest.approx(problem.objective(model.coef_[0]), rel=1e-12)
 
@@ -162,3 +176,193 @@ def test_ranking_is_the_solution_by_query_and_routes_queries(tmp_path: Path) -> 
         RankingSVM().fit(RX, RY, qid=[20, 40])
     with pytest.raises(InputError, match="one a row"):
         RankingSVM().fit(RX, RY, qid=[1, 2])
+
+
+EVERY_RULE = [
+    *RULES.values(),
+    partial(threshold_for_sensitivity, sensitivity=0.8),
+    partial(threshold_for_specificity, specificity=0.8),
+]
+
+
+def rates(scores, positive, threshold: float, weight=None) -> tuple[float, float]:
+    """Sensitivity and specificity, row by row."""
+    weight = np.ones(len(scores)) if weight is None else np.asarray(weight, dtype=float)
+    above = np.asarray(scores) > threshold
+    return (
+        float(weight[positive & above].sum() / weight[positive].sum()),
+        float(weight[~positive & ~above].sum() / weight[~positive].sum()),
+    )
+
+
+@st.composite
+def samples(draw) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Few rows with many ties, both classes, whole weights."""
+    n = draw(st.integers(2, 9))
+    scores = draw(st.lists(st.integers(-3, 3), min_size=n, max_size=n))
+    positive = np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    positive[:2] = [True, False]
+    weight = np.array(draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
+    weight[:2] = np.maximum(weight[:2], 1)
+    return np.array(scores) / 2, positive, weight.astype(float)
+
+
+@given(samples())
+def test_equal_error_is_within_one_score_of_equality(sample) -> None:
+    scores, positive, weight = sample
+    cut = threshold_equal_error(*sample)
+    below = scores[(scores < cut) & (weight > 0)]
+    above = scores[(scores > cut) & (weight > 0)]
+    # At the next cut on either side the difference has changed its sign or is zero.
+    lower = below.max() - 0.1 if below.size else scores.min() - 1
+    upper = above.min() + 0.1 if above.size else scores.max() + 1
+    for place, sign in ((lower, 1), (upper, -1)):
+        sens, spec = rates(scores, positive, place, weight)
+        assert sign * (sens - spec) >= -1e-9
+    turned = threshold_equal_error(-scores, ~positive, weight)  # exchanging the classes
+    assert turned == pytest.approx(-cut, abs=1e-9)
+
+
+def test_rounding_of_weights_does_not_choose_between_cuts_that_are_equally_good() -> None:
+    scores = np.array([0.0, -0.5, 0.0, 0.0, 0.0, 0.0, 0.5])
+    positive = np.array([True, False, False, False, True, True, True])
+    assert_repetition(scores, positive, np.array([1.0, 1.0, 0.0, 2.0, 2.0, 3.0, 3.0]))
+
+
+@each("rule", EVERY_RULE[:4])
+def test_separable_scores_are_cut_halfway_between_the_classes(rule) -> None:
+    scores, positive = np.array([0.0, 1.0, 3.0, 7.0]), np.array([False, False, True, True])
+    assert rule(scores, positive, None) == pytest.approx(2.0)
+
+
+def test_no_rule_tells_equal_scores_apart() -> None:
+    for value in (0.0, 3.5, 1e20, -1e-300):
+        positive = np.array([True, False, True])
+        for rule in EVERY_RULE:
+            cut = rule(np.full(3, value), positive, None)
+            assert np.isfinite(cut)
+        everything = threshold_for_sensitivity(np.full(3, value), positive, sensitivity=1.0)
+        assert value > everything
+        nothing = threshold_for_specificity(np.full(3, value), positive, specificity=1.0)
+        assert not value > nothing
+
+
+@each("low", [1.0, np.nextafter(1.0, 2.0)])  # their middles round differently
+def test_neighbouring_floats_are_still_told_apart(low: float) -> None:
+    high = np.nextafter(low, 2)
+    scores, positive = np.array([low, high]), np.array([False, True])
+    for rule in (threshold_youden, threshold_equal_error, threshold_accuracy):
+        assert rates(scores, positive, rule(scores, positive)) == (1.0, 1.0)
+
+
+@given(samples())
+def test_the_cuts_are_all_there_are_and_the_rules_take_the_best(sample) -> None:
+    scores, positive, weight = sample
+    outcomes = [rates(scores, positive, cut, weight) for cut in (scores.min() - 1, *scores)]
+    cuts = all_cuts(*sample)
+    found = list(zip(cuts.sensitivity, cuts.specificity, strict=True))
+    counted = [rates(scores, positive, cut, weight) for cut in cuts.at]
+    np.testing.assert_allclose(found, counted, atol=1e-12)
+    assert {tuple(np.round(r, 9)) for r in counted} == {tuple(np.round(r, 9)) for r in outcomes}
+    plus, minus = weight[positive].sum(), weight[~positive].sum()
+    for rule, a, b in ((threshold_youden, 1, 1), (threshold_accuracy, plus, minus)):
+        sens, spec = rates(scores, positive, rule(*sample), weight)
+        assert a * sens + b * spec == pytest.approx(max(a * s + b * t for s, t in outcomes))
+    for wanted in (0.1, 0.5, 0.75, 1.0):
+        cut = threshold_for_sensitivity(*sample, sensitivity=wanted)
+        sens, spec = rates(scores, positive, cut, weight)
+        assert sens >= wanted - 1e-9
+        assert spec == pytest.approx(max(b for a, b in outcomes if a >= wanted - 1e-9))
+        cut = threshold_for_specificity(*sample, specificity=wanted)
+        sens, spec = rates(scores, positive, cut, weight)
+        assert spec >= wanted - 1e-9
+        assert sens == pytest.approx(max(a for a, b in outcomes if b >= wanted - 1e-9))
+    assert_repetition(*sample)
+
+
+def assert_repetition(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> None:
+    times = weight.astype(int)
+    for rule in EVERY_RULE:
+        repeated = rule(np.repeat(scores, times), np.repeat(positive, times), None)
+        assert rule(scores, positive, weight) == pytest.approx(repeated, abs=1e-9)
+
+
+FRAMES_RNG = np.random.default_rng(1)
+CITY = FRAMES_RNG.choice(["Bern", "Oslo", "Rome"], 60)
+AGE = FRAMES_RNG.integers(20, 70, 60)
+FRAMES_Y = (AGE + 10 * (CITY == "Rome") + FRAMES_RNG.normal(0, 10, 60) > 50).astype(int)
+PLAIN = np.column_stack([*(CITY == c for c in ("Bern", "Oslo", "Rome")), (AGE - 45.0) / 15])
+
+
+def encoded(city: object, age: object) -> ColumnTransformer:
+    parts = [("city", OneHotEncoder(), city), ("age", StandardScaler(), age)]
+    return ColumnTransformer(parts)
+
+
+def same_order(model: object, table: object) -> bool:
+    """Whether the model ranks as one on columns that were encoded by hand."""
+    scaled = PLAIN.copy()
+    scaled[:, 3] = (AGE - AGE.mean()) / AGE.std()
+    scores = scaled @ solve(scaled, FRAMES_Y, 0.01).w
+    found = model.decision_function(table) - model[-1].intercept_[0]  # type: ignore[attr-defined]
+    return bool(np.allclose(found, scores, atol=1e-5))
+
+
+def test_pandas_categories_and_nullable_columns() -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    table = pandas.DataFrame({"city": pandas.Categorical(CITY), "age": AGE})
+    model = make_pipeline(encoded(["city"], ["age"]), ROCSVM(lam=0.01)).fit(table, FRAMES_Y)
+    assert same_order(model, table[["age", "city"]])
+    nullable = pandas.DataFrame({"age": AGE, "rome": CITY == "Rome"})
+    nullable = nullable.astype({"age": "Int64", "rome": "boolean"})
+    fitted = ROCSVM(lam=0.1).fit(nullable, FRAMES_Y)
+    assert fitted.feature_names_in_.tolist() == ["age", "rome"]
+    nullable.loc[3, "age"] = pandas.NA
+    with pytest.raises(ValueError, match=r"NaN|missing|NA"):
+        ROCSVM(lam=0.1).fit(nullable, FRAMES_Y)
+    with pytest.raises(InputError, match="'city'"):
+        ROCSVM().fit(table, FRAMES_Y)
+
+
+def test_two_columns_of_one_name_are_refused_by_estimators() -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    table = pandas.DataFrame(PLAIN, columns=["a", "b", "a", "c"])
+    for model in (ROCSVM(), RankSVM(), SPAM()):
+        with pytest.raises(InputError, match="X has two columns called 'a': rename or drop one"):
+            model.fit(table, FRAMES_Y)
+
+
+def test_polars_frames() -> None:
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    table = polars.DataFrame({"city": CITY, "age": AGE})
+    model = make_pipeline(encoded(["city"], ["age"]), ROCSVM(lam=0.01)).fit(table, FRAMES_Y)
+    assert same_order(model, table)
+    numbers = table.select("age")
+    fitted = ROCSVM(lam=0.1).fit(numbers, FRAMES_Y)
+    assert fitted.feature_names_in_.tolist() == ["age"]
+
+
+def test_weights_with_names_are_put_in_the_order_of_the_columns() -> None:
+    table, numbered = (SimpleNamespace(columns=names) for names in (["a", "b"], [0, 1]))
+    named: Any = match_weights(table, {"Intercept": 9.0, "b": 2.0, "a": 1.0})
+    assert named.tolist() == [1, 2]
+    assert in_column_order(np.array([1.0, 2.0]), ["a", "bias"], ["bias", "a"]).tolist() == [2, 1]
+    w = np.array([1.0, 2.0])  # without names on both sides the order counts
+    assert match_weights(table, w) is w and match_weights(numbered, w) is w
+    assert match_weights([[1.0]], [1.0]) == [1.0]  # a list has a method called index
+    with pytest.raises(InputError, match="X is not a frame"):
+        match_weights(np.eye(2), {"a": 1.0})
+
+
+def test_a_permuted_series_is_certified_as_what_it_means() -> None:
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X = pandas.DataFrame(rng.normal(size=(30, 3)) * [1, 5, 9], columns=["a", "b", "c"])
+    y = (X["a"] + rng.normal(size=30) > 0).to_numpy()
+    w = pandas.Series(solve(X, y, 0.1).w, index=X.columns)
+    series = [w, w[["c", "a", "b"]], pandas.concat([pandas.Series({"const": 3.0}), w])]
+    for named in (*series, w.to_frame().T[["b", "a", "c"]], w.to_frame()):
+        assert certify(X, y, 0.1, w=named).relative_gap <= 1e-8  # type: ignore[operator]
+    assert certify(X.to_numpy(), y, 0.1, w=w).relative_gap <= 1e-8  # type: ignore[operator]
+    with pytest.raises(InputError, match="no weight for 'c'"):
+        certify(X, y, 0.1, w=w[["a", "b"]])

@@ -1,34 +1,52 @@
-"""From data to problems and back: spaces, lifts, scores of new rows, verdicts, equal rows."""
+"""From data to problems and back: spaces, lifts, equal rows, large kernels, proved zeros."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
 
+import aucert.exact.formulation.formulation as formulation_module
 import aucert.exact.spaces.factor as factor_module
-from aucert.exact.api.solve import choose_solver, solve
-from aucert.exact.certificate.certificate import Certificate, dual_value
+import aucert.exact.structured as structured_module
+from aucert.exact import (
+    ROCSVM,
+    AllPairs,
+    Certificate,
+    InputError,
+    Minorant,
+    Rows,
+    TooLargeError,
+    certify,
+    regularization_path,
+    solve,
+)
+from aucert.exact.api import solve as solving
+from aucert.exact.api.solve import choose_solver
 from aucert.exact.certificate.solution import Solution, Status
-from aucert.exact.errors import InputError
 from aucert.exact.formulation import equal_rows as reduction
 from aucert.exact.formulation.equal_rows import Groups, equal_rows
 from aucert.exact.formulation.formulation import Formulation, formulate
 from aucert.exact.formulation.request import Request
-from aucert.exact.pairs.all_pairs import AllPairs, PairList
-from aucert.exact.problem.minorant import Alpha, Minorant, Weights
+from aucert.exact.formulation.screening import pair_spread, zeros_proved
+from aucert.exact.losses.registry import SQUARED_HINGE, get_loss
+from aucert.exact.pairs.kinds import ordinal_pairs
+from aucert.exact.problem.minorant import Weights
+from aucert.exact.problem.penalties import ElasticNet
 from aucert.exact.problem.problem import Problem
+from aucert.exact.problem.risk import Mean
+from aucert.exact.spaces import rows as row_blocks
 from aucert.exact.spaces.kernels import Gaussian, Laplacian
-from aucert.exact.spaces.rows import Rows
 from loops import each, seeds
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(40, 3)), np.arange(40) % 3 == 0
 X[Y] += 0.7
-NEW = RNG.normal(size=(25, 3))
 KERNELS = ["linear", "rbf", "laplacian", "precomputed"]
 STRUCTURES = [0.0, 0.3, 50.0]
 
@@ -90,18 +108,6 @@ def test_many_features_are_solved_in_the_space_of_rows(sparse: bool, structure: 
     assert found.certificate.primal == pytest.approx(kernel.certificate.primal, rel=1e-8)
 
 
-def test_a_precomputed_kernel_must_fit_the_labels_and_be_one() -> None:
-    with pytest.raises(InputError, match="square"):
-        formulate(X, Y, Request.of(0.02, kernel="precomputed"))
-    with pytest.raises(InputError, match="rows"):
-        formulate(np.eye(7), Y, Request.of(0.02, kernel="precomputed"))
-    for kernel in ("poly", "RBF", ""):
-        with pytest.raises(InputError, match="kernel must be"):
-            formulate(X, Y, Request.of(0.02, kernel=kernel))
-    with pytest.raises(InputError, match="negative eigenvalue"):
-        formulate(np.diag(np.where(Y, 1.0, -1.0)), Y, Request.of(0.02, kernel="precomputed"))
-
-
 def test_the_verdict_is_about_the_space_meant() -> None:
     """A factor of low rank solves its own problem, and the true kernel shows what is missing."""
     K = Gaussian(2.0)(X, X)
@@ -155,16 +161,6 @@ def test_groups_are_the_equal_rows_of_a_class(seed: int, levels: bool, sparse: b
     assert all(found.first[g] == np.flatnonzero(found.group == g)[0] for g in found.group)
 
 
-def test_few_equal_rows_are_left_alone() -> None:
-    X, y = np.random.default_rng(0).normal(size=(100, 2)), np.arange(100) % 3 == 0
-    assert equal_rows(X, y) is None
-    X[3] = X[6]  # rows 3 and 6 are of one class
-    assert equal_rows(X, y) is None
-    assert equal_rows(np.tile(X, (2, 1)), np.tile(y, 2)) is not None
-    assert groups_of(np.zeros((9, 1)), np.arange(9) < 4).first.size == 2  # one of each class
-    assert equal_rows(np.tile(X, (2, 1)), np.tile(y, 2) ^ (np.arange(200) < 100)) is None
-
-
 def test_rows_with_one_hash_are_told_apart_by_their_numbers(monkeypatch) -> None:
     X, y = repeated()
     order = np.lexsort((y, *X.T))
@@ -174,26 +170,7 @@ def test_rows_with_one_hash_are_told_apart_by_their_numbers(monkeypatch) -> None
     assert np.array_equal(groups_of(X, y).group, expected.group)
 
 
-def both(weighted: bool, loss: str = "hinge") -> tuple[Problem, Problem, Groups]:
-    X, y = repeated(1)
-    weight = np.random.default_rng(1).integers(0, 3, 200).astype(float) if weighted else None
-    task = formulate(X, y, Request.of(0.02, loss, pairs=AllPairs(weight)), collapse=True)
-    assert task.groups is not None and task.work.n == task.groups.first.size < 101
-    return task.meant, task.work, task.groups
-
-
-@each("loss", ["hinge", "squared_hinge", "square"])
-@each("weighted", [False, True])
-def test_a_dual_point_made_from_scores_keeps_its_value(weighted: bool, loss: str) -> None:
-    meant, work, groups = both(weighted, loss)
-    scores = np.random.default_rng(0).normal(size=work.n)
-    few = Minorant.from_scores(work, scores, 0.3 if loss == "hinge" else 0.0)
-    many = groups.witness(meant, few)
-    assert dual_value(meant, many)[0] == pytest.approx(dual_value(work, few)[0], rel=1e-12)
-    assert groups.total(many.c) == pytest.approx(few.c, abs=1e-15)
-
-
-@each("asked", [{}, {"kernel": "rbf"}], ids=str)
+@each("asked", [{}, {"structure": 0.5}, {"kernel": "rbf"}], ids=str)
 def test_a_binned_dual_point_is_judged_on_all_rows(asked: dict[str, Any]) -> None:
     """As solvers make it where there are many groups: it holds weights, and no marginals."""
     X, y = repeated()
@@ -208,31 +185,6 @@ def test_a_binned_dual_point_is_judged_on_all_rows(asked: dict[str, Any]) -> Non
         # Sorted sums at the width of the bins: within one of them, 6e-5.
         assert found.certificate.dual == pytest.approx(stated.dual, rel=1e-4)
         assert found.certificate.dual <= best.certificate.primal
-
-
-@each("weighted", [False, True])
-def test_marginals_are_shared_out_by_weight(weighted: bool) -> None:
-    meant, work, groups = both(weighted)
-    scores = np.random.default_rng(0).normal(size=work.n)
-    c = work.sums(scores, 0.5).c
-    few = Minorant.from_marginals(work, c[work.pairs.positive], -c[~work.pairs.positive])
-    many = groups.witness(meant, few)
-    assert many.deficiency <= 1e-14
-    assert dual_value(meant, many)[0] == pytest.approx(dual_value(work, few)[0], rel=1e-12)
-    expected = meant.sums(scores[groups.group], 0.5).c
-    assert many.c == pytest.approx(expected, abs=1e-15)
-
-
-def test_pair_lists_have_no_way_back() -> None:
-    X, y = repeated()
-    i, j = np.flatnonzero(y)[:5], np.flatnonzero(~y)[:5]
-    task = formulate(X, y, Request.of(0.1, pairs=PairList(i, j)), collapse=True)
-    assert task.groups is None and task.work.n == 200
-    given = formulate(X @ X.T, y, Request.of(0.1, kernel="precomputed"), collapse=True)
-    assert given.groups is None  # neither does a matrix that was given
-    listed = task.meant.risk.minorant(Alpha(np.ones(5)))
-    with pytest.raises(InputError, match="pair lists"):
-        groups_of(X, y).witness(task.meant, listed)
 
 
 def solved(task: Formulation) -> Solution:
@@ -259,3 +211,208 @@ def test_an_optimum_in_groups_is_that_of_rows(loss: str, kernel: str, structure:
         F = task.factor.features
         K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
         assert F.shape[0] == 200 and F @ F.T == pytest.approx(K, abs=1e-12)
+
+
+def column_by_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels of more than 20 rows are large."""
+    for module in (factor_module, formulation_module):
+        monkeypatch.setattr(module, "DENSE_LIMIT", 20)
+
+
+@pytest.fixture
+def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels of more than 20 rows are factored a column at a time, one second for each."""
+    ticks = iter(range(10**6))
+    column_by_column(monkeypatch)
+    clock = SimpleNamespace(monotonic=lambda: float(next(ticks)))
+    monkeypatch.setattr(factor_module, "time", clock)
+
+
+def rows() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    return X, (X[:, 0] + rng.normal(size=80) > 0.3).astype(int)
+
+
+@pytest.mark.usefixtures("few_at_once")
+@each("structure", [0.0, 1.0])
+@each("loss", ["hinge", "squared_hinge", "square"])
+def test_features_cut_short_by_time_bound_the_same_optimum(loss: str, structure: float) -> None:
+    X, y = rows()
+    shape = {"kernel": "rbf", "gamma": 0.5, "structure": structure, "loss": loss}
+    whole = solve(X, y, lam=1e-2, **shape)
+    gaps = []
+    for seconds in (2.0, 20.0, 60.0, 400.0):
+        cut = solve(X, y, lam=1e-2, max_time=seconds, **shape)
+        found = cut.certificate
+        assert found.dual <= whole.certificate.primal and found.primal >= whole.certificate.dual
+        assert (cut.status == Status.CERTIFIED) == found.reaches(1e-9)
+        gaps.append(found.gap)
+    assert gaps[0] > 1e-3 * whole.certificate.primal and gaps[-1] < 1e-8
+
+
+@each("structure", [0.0, 1.0])
+def test_features_that_do_not_fit_are_refused_or_cut(structure: float, monkeypatch) -> None:
+    X, y = rows()
+    column_by_column(monkeypatch)
+    shape = {"kernel": "rbf", "gamma": 0.5, "structure": structure}
+    whole, match = solve(X, y, lam=1e-2, **shape).certificate, "and 15 is the most"
+    if structure:
+        for module in (factor_module, structured_module):
+            monkeypatch.setattr(module, "SQUARE_LIMIT", 15)
+    else:
+        monkeypatch.setattr(factor_module, "FEATURE_NUMBERS", 80 * 12 + 5)
+        match = r"80 rows needs more than 12 features.*Nystrom"
+        narrow = solve(X[:, :1].round(0), y, lam=1e-2, **shape)  # few different rows: they fit
+        assert narrow.status == Status.CERTIFIED
+    with pytest.raises(TooLargeError, match=match):
+        solve(X, y, lam=1e-2, **shape)
+    found = solve(X, y, lam=1e-2, max_time=60.0, **shape)
+    assert structure or found.status == Status.STALLED  # not for want of time
+    assert found.certificate.dual <= whole.primal and found.certificate.primal >= whole.dual
+    assert found.certificate.gap > whole.gap
+
+
+def many_rows(n: int = 400, d: int = 12) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 3 == 0
+    return rng.normal(size=(n, d)) + 0.5 * y[:, None], y
+
+
+LARGE_CALLS: dict[str, dict[str, Any]] = {
+    "hinge": {},
+    "squared hinge": {"loss": "squared_hinge"},
+    "cutting planes": {"method": "cutting-plane"},
+    "logistic": {"loss": "logistic"},
+    "kernel": {"kernel": "rbf"},
+}
+
+
+@pytest.fixture(params=["held", "blocks"])
+def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Rows that are held, their products made in parts, or rows read in blocks."""
+    monkeypatch.setattr(row_blocks, "SHARED", 1)
+    if request.param == "blocks":
+        monkeypatch.setattr(solving, "HELD_ROWS", 10)
+    return request.param
+
+
+def test_many_tied_rows_are_solved_to_the_last_digits() -> None:
+    """Bins alone stall on them, and a second solve would begin anew."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200_000, 2))
+    y = X @ [1.0, 0.5] + rng.normal(size=len(X)) > 0.8
+    found = solve(X.round(), y, 1e-3, tol=1e-9)
+    assert found.status == Status.CERTIFIED
+
+
+@each("name", LARGE_CALLS)
+def test_answers_are_the_same_for_any_number_of_threads(name: str, form: str) -> None:
+    if form == "blocks" and name not in ("hinge", "squared hinge"):
+        pytest.skip("only these read rows in blocks")
+    X, y = many_rows()
+    found, w = [], np.linspace(0, 1, X.shape[1])
+    for jobs in (1, 2, 4):
+        with threadpool_limits(min(jobs, 2), user_api="blas"):  # for any setting of the user
+            made = solve(X, y, 0.1, tol=1e-5, n_jobs=jobs, **LARGE_CALLS[name])
+            found.append([made.w.tolist(), made.certificate])
+            if name == "hinge":
+                audit = certify(X, y, 0.1, w=w, n_jobs=jobs)
+                path = regularization_path(X, y, [1.0, 0.1], tol=1e-4, n_jobs=jobs)
+                model = ROCSVM(lam=0.1, tol=1e-4, n_jobs=jobs).fit(X, y)
+                found[-1] += [audit.primal, audit.dual, path.gaps.tolist(), model.coef_.tolist()]
+    assert found[0] == found[1] == found[2]
+
+
+LOSSES = ["squared_hinge", "square", "logistic", "smooth_hinge", "hinge"]
+
+
+KINDS: dict[str, dict[str, Any]] = {
+    "l1": {},
+    "groups": {"groups": np.arange(9) // 3},
+    "sign": {"sign": "nonnegative"},
+    "both": {"groups": np.arange(9) // 2, "sign": np.arange(4)},
+}
+
+
+def drawn(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows of unequal features, of which the first tell the labels."""
+    rng = np.random.default_rng([21, seed])
+    n = int(rng.integers(12, 50))
+    X = rng.normal(size=(n, 9)) * 10.0 ** rng.uniform(-0.5, 0.5, size=9) + 3.0
+    y = (X[:, 0] - X[:, 1] + rng.normal(size=n) > np.median(X[:, 0] - X[:, 1])).astype(int)
+    return X, y
+
+
+def false_zeros(
+    loss: str, kind: str, sparse: bool = False, ordered: bool = False
+) -> tuple[int, int]:
+    """Return how many zeros are proved, and how many of them are none."""
+    proved = false = 0
+    for seed in range(3):
+        X, y = drawn(seed)
+        lam = [0.01, 0.1, 0.0][seed] or (0.05 if loss == "hinge" else 0.0)
+        more = {**KINDS[kind], "loss": loss, "lam": lam, "l1": 0.05 * 3**seed}
+        if ordered:
+            more["qid"] = np.arange(y.size) % 2
+        rows = sp.csr_matrix(X) if sparse else X
+        rough = solve(rows, y, tol=1e-2 if loss == "hinge" else 1e-4, **more)
+        fine = solve(rows, y, tol=1e-3 if loss == "hinge" else 1e-8, **more)
+        assert rough.zeros_proved is not None and fine.zeros_proved is not None
+        proved += int(rough.zeros_proved.sum()) + int(fine.zeros_proved.sum())
+        nonzero = np.abs(fine.w) > 1e-3 * np.abs(fine.w).max()
+        false += int((rough.zeros_proved & nonzero).sum() + (fine.zeros_proved & nonzero).sum())
+    return proved, false
+
+
+@each("kind", KINDS)
+@each("loss", LOSSES)
+def test_what_is_proved_is_zero(loss: str, kind: str) -> None:
+    proved, false = false_zeros(loss, kind)
+    assert false == 0 and (proved > 0 or loss == "hinge")
+
+
+@pytest.mark.slow
+def test_sparse_rows_and_ordered_pairs_have_zeros_too() -> None:
+    for sparse, ordered in ((True, False), (False, True), (True, True)):
+        proved, false = false_zeros("squared_hinge", "l1", sparse, ordered)
+        assert proved > 0 and false == 0
+
+
+@pytest.mark.slow
+@each("loss", ["squared_hinge", "hinge"])
+def test_points_far_from_the_optimum_prove_nothing_false(loss: str) -> None:
+    """A rule that takes a smaller gap, ball or spread proves zeros there that are none."""
+    X, y = drawn(1)
+    problem = Problem(Rows(X), Mean(AllPairs().on(y == 1), get_loss(loss)), ElasticNet(0.01, 0.1))
+    best = solve(X, y, lam=0.01, l1=0.1, loss=loss, tol=1e-8)
+    for k in range(60):
+        w = best.w * np.random.default_rng(k).uniform(-1, 2, size=9) * (k % 4) / 3
+        minorant = Minorant.from_scores(problem, problem.space.scores(w))
+        stated = zeros_proved(problem, w, minorant, Certificate.of(problem, w, minorant))
+        assert stated is not None and not (stated & (np.abs(best.w) > 1e-3)).any()
+
+
+@each("weighted", [False, True])
+def test_the_spread_is_at_least_that_of_the_pairs(weighted: bool) -> None:
+    X, y = drawn(0)
+    weight = np.random.default_rng(0).uniform(0, 2, y.size) if weighted else None
+    pairs = AllPairs(weight).on(y == 1)
+    a, b = pairs.normalised()
+    apart = (X[y == 1][:, None] - X[y == 0][None]) ** 2
+    true = np.einsum("i,j,ijk->k", a, b, apart)
+    for rows in (X, sp.csr_matrix(X)):
+        stated = pair_spread(Problem(Rows(rows), Mean(pairs, SQUARED_HINGE), ElasticNet(1.0, 1.0)))
+        assert (true <= stated).all() and np.allclose(stated, true, rtol=1e-9)
+    ordered = ordinal_pairs(y)
+    stated = pair_spread(Problem(Rows(X), Mean(ordered, SQUARED_HINGE), ElasticNet(1.0, 1.0)))
+    plain = np.einsum("ijk->k", apart) / apart.shape[0] / apart.shape[1]
+    assert (plain <= stated).all() and (stated <= 8 * plain).all()
+
+
+def test_where_no_rule_is_known_nothing_is_said() -> None:
+    X, y = drawn(0)
+    assert solve(X, y, lam=0.1, tol=1e-4).zeros_proved is None
+    assert solve(X, y, lam=0.1, l1=0.1, loss="exponential", tol=1e-4).zeros_proved is None
+    partial = solve(X, y, lam=0.1, l1=0.01, fpr_max=0.5, loss="logistic", tol=1e-2)
+    assert partial.zeros_proved is None

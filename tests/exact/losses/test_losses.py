@@ -178,51 +178,23 @@ def test_no_scale_of_a_dual_point_makes_the_bound_false(loss: Any, lam: float, f
         assert plain.objective(along[-1]) <= found.primal
 
 
-class WrongDual(Own):
-    def dual(self, alpha: np.ndarray) -> np.ndarray:
-        return alpha - self.r * alpha**2 / 4
+BROKEN: dict[str, dict[str, Any]] = {
+    "breaks loss": {"dual": lambda self, alpha: alpha - self.r * alpha**2 / 4},
+    "value >= 0": {"value": lambda self, t: Own.value(self, t) - 0.1},
+    "not nonincreasing": {
+        "value": lambda self, t: t**2,
+        "alpha": lambda self, t, width=0.0: -2 * t,
+        "dual": lambda self, alpha: -(alpha**2) / 4,
+        "clip": lambda self, alpha: alpha,
+    },
+    "is not its sum over the pairs": {"all_pairs": lambda self, *of: HINGE.all_pairs(*of)},
+}
+REFUSED: dict[str, Any] = {said: type("Broken", (Own,), parts)() for said, parts in BROKEN.items()}
+REFUSED["child of one of ours"] = type("Child", (Hinge,), {})()
+REFUSED |= {"it lacks name": object(), "loss must be": "logistics"}
 
 
-class BelowZero(Own):
-    def value(self, t: np.ndarray) -> np.ndarray:
-        return super().value(t) - 0.1
-
-
-class Rising(Own):
-    def value(self, t: np.ndarray) -> np.ndarray:
-        return t**2
-
-    def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
-        return -2 * t
-
-    def dual(self, alpha: np.ndarray) -> np.ndarray:
-        return -(alpha**2) / 4
-
-    def clip(self, alpha: np.ndarray) -> np.ndarray:
-        return alpha
-
-
-class WrongSums(Own):
-    def all_pairs(self, pairs: Any, scores: np.ndarray, width: float) -> Any:
-        return HINGE.all_pairs(pairs, scores, width)
-
-
-class Child(Hinge):
-    """Inherits the hinge's sums."""
-
-
-@each(
-    ("loss", "words"),
-    [
-        (WrongDual(), "breaks loss"),
-        (BelowZero(), "value >= 0"),
-        (Rising(), "not nonincreasing"),
-        (Child(), "child of one of ours"),
-        (object(), "it lacks name"),
-        ("logistics", "loss must be"),
-        (WrongSums(), "is not its sum over the pairs"),
-    ],
-)
+@each(("words", "loss"), REFUSED.items())
 def test_a_loss_that_breaks_the_contract_is_refused(loss: Any, words: str) -> None:
     X, y = rows()
     with pytest.raises(InputError, match=words):
