@@ -1,7 +1,8 @@
-"""The mean square loss over all pairs as an average over rows: moments, parts, gaps, optima."""
+"""The square loss over all pairs as an average over rows: moments, parts, gaps, supports."""
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -22,9 +23,10 @@ from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.solvers.convex_reference import convex_reference
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.convex_square import ConvexSquare
-from aucert.exact.square_loss.row_average import RowAverage, moments, square_parts, top_eigenvalue
+from aucert.exact.square_loss.row_average import RowAverage, moments, top_eigenvalue
+from aucert.exact.square_loss.support import SupportLoss, optimum_on
 from loops import each, seeds
-from pairwise import ExactSquare, differences, mean_square, pair_weights
+from pairwise import ExactSquare, differences, least_mean_square, mean_square, pair_weights
 
 KINDS = ["plain", "shifted", "sparse", "weighted"]
 W = np.linspace(-1, 1, 5)
@@ -133,9 +135,6 @@ def test_a_large_curvature_is_bounded_from_above_within_a_quarter() -> None:
         assert top * (1 - 1e-9) <= loss.curvature(np.random.default_rng(1)) <= 1.26 * top
     for same in (np.ones((6, 3)), sp.csr_matrix((6, 3))):
         assert RowAverage.of(Rows(same), np.arange(6) < 2).curvature(rng) == 0.0
-    one, y = np.array([[1.0], [0.0], [0.0], [2.0]]), np.array([True, False, True, False])
-    found = RowAverage.of(Rows(sp.csr_matrix(one)), y).curvature(rng)
-    assert found == pytest.approx(2 * of_pairs(one, y)[0][0, 0], rel=1e-8)
 
 
 # Rounding, against exact arithmetic.
@@ -148,28 +147,6 @@ def far_rows(seed: int, far: float, size: float = 1.0) -> tuple[np.ndarray, np.n
     n = int(rng.integers(3, 30))
     positive = np.arange(n) < rng.integers(1, n)
     return size * (rng.normal(size=(n, 3)) + 0.5 * positive[:, None]) + far, positive, rng
-
-
-@each("sparse", [False, True])
-@each("far", FAR)
-def test_value_line_and_slope_are_within_their_errors(far: float, sparse: bool) -> None:
-    for seed in range(12):
-        X, positive, rng = far_rows(seed, far, 10.0 ** (seed % 4 * 5 - 5))
-        w = rng.normal(size=3) * 10.0 ** rng.integers(-6, 4) * (seed != 5)
-        truth, x = ExactSquare(X, positive), [Fraction(a) for a in w.tolist()]
-        found = square_parts(from_rows(sp.csr_matrix(X) if sparse else X, positive), w)
-        assert abs(Fraction(found.square) - truth.value(w)) <= Fraction(found.square_error)
-        line = 1 - sum(a * b for a, b in zip(x, truth.delta, strict=True))
-        assert abs(Fraction(found.line) - line) <= Fraction(found.line_error)
-        for a, error, row, d in zip(
-            found.slope, found.slope_error, truth.sigma, truth.delta, strict=True
-        ):
-            slope = 2 * sum(b * y for b, y in zip(row, x, strict=True)) - 2 * line * d
-            assert abs(Fraction(float(a)) - slope) <= Fraction(float(error))
-    X, positive, rng = far_rows(3, 0.0)
-    X, w = np.round(X * 8) / 8, rng.normal(size=3)  # so that `far` is added without rounding
-    found, near = (square_parts(from_rows(rows, positive), w) for rows in (X + far, X))
-    assert found.square == pytest.approx(near.square, rel=1e-13) and found.square_error <= 1e-11
 
 
 @each("sparse", [False, True])
@@ -304,13 +281,86 @@ def test_the_reference_takes_row_weights_and_refuses_what_it_cannot_hold() -> No
     repeated = RowAverage.of(Rows(np.repeat(X8, times, axis=0)), np.repeat(Y8, times))
     one, two = (convex_reference(convex("elastic", loss)) for loss in (sparse, repeated))
     np.testing.assert_allclose(one.w, two.w, atol=1e-7)
-    some: dict[str, Any]
-    for some in ({"l1": -1.0}, {"ball": "l3", "radius": 1.0}, {"ball": "l2", "radius": 0.0}):
+    for some in ((-1.0,), (0.0, "l3", 1.0), (0.0, "l2", 0.0), (0.1, "l1", 1.0)):
         with pytest.raises(InputError):
-            ConvexSquare(LOSS, **some)
-    with pytest.raises(InputError, match="not both"):
-        ConvexSquare(LOSS, 0.1, "l1", 1.0)
+            ConvexSquare(LOSS, *some)  # type: ignore[arg-type]
     wide = sp.csr_matrix(([1.0, 2.0], ([0, 1], [0, 1])), shape=(3, 5001))
-    task = ConvexSquare(RowAverage.of(Rows(wide), np.array([True, False, True])), 0.1)
     with pytest.raises(TooLargeError, match="online"):
-        convex_reference(task)
+        convex_reference(ConvexSquare(RowAverage.of(Rows(wide), np.arange(3) != 1), 0.1))
+
+
+SUPPORT_KINDS = ["plain", "wide", "duplicates", "constants", "separable", "weighted"]
+
+
+def draw_of_support(kind: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """X with 6 features, the positive rows, row weights."""
+    rng = np.random.default_rng(seed)
+    n = 5 if kind == "wide" else 17
+    positive = np.arange(n) % 3 == 0
+    X = rng.normal(size=(n, 6)) * [1, 1e3, 1e-3, 1, 1, 1] + 0.4 * positive[:, None]
+    if kind == "duplicates":
+        X[:, 3] = X[:, 0]
+        X[:, 4] = 2 * X[:, 0] - X[:, 2]
+    if kind == "constants":
+        X[:, 1], X[:, 3], X[:, 4] = 0.1, 7.3, 0.0
+    if kind == "separable":
+        X[:, 2] = np.where(positive, 0.7, 0.1)
+    weight = rng.integers(1, 4, size=n).astype(float) if kind == "weighted" else None
+    return X, positive, weight
+
+
+def support_loss(X, positive, weight=None, lam: float = 0.0) -> SupportLoss:
+    return SupportLoss(moments(Rows(X), positive, AllPairs(weight)), lam)
+
+
+def supports(d: int = 6):
+    return [s for k in range(d + 1) for s in itertools.combinations(range(d), k)]
+
+
+@each("kind", SUPPORT_KINDS)
+@each("seed", seeds(3))
+@each("lam", [0.0, 1e-2, 1.0])
+def test_minima_are_those_of_least_squares_over_the_pairs(kind: str, seed: int, lam: float) -> None:
+    X, positive, weight = draw_of_support(kind, seed)
+    loss, at = support_loss(X, positive, weight, lam), np.linspace(-1, 1, 6) / [1, 1e3, 1, 1, 1, 1]
+    wanted = mean_square(X, positive, at, weight) + lam / 2 * at @ at
+    assert loss.value(at) == pytest.approx(wanted, rel=1e-10)
+    unit = X / np.maximum(np.abs(X).max(axis=0), 1e-300)  # without lam F* has no units
+    for support in supports():
+        found = loss.optimum(support)
+        truth = least_mean_square(unit if lam == 0 else X, positive, list(support), weight, lam)
+        assert found.value == pytest.approx(truth, rel=1e-6, abs=1e-9), support
+        reached = mean_square(X, positive, found.w, weight) + lam / 2 * found.w @ found.w
+        assert reached == pytest.approx(found.value, rel=1e-6, abs=1e-9)
+        np.testing.assert_array_equal(found.support, support)
+        assert set(np.flatnonzero(found.w)) <= set(support)
+        if kind == "wide" and lam == 0:  # 5 rows: from 4 features on every pair can be met
+            assert np.isinf(found.q) == (len(support) >= 4) == (found.value == 0.0)
+    rows = Rows(sp.csr_matrix(X) if seed else X)  # and from the moments of the few alone
+    few, whole = optimum_on(rows, positive, [4, 2], AllPairs(weight), lam), loss.optimum([4, 2])
+    np.testing.assert_array_equal(few.support, [2, 4])
+    np.testing.assert_allclose(few.w, whole.w, rtol=1e-6, atol=1e-12)
+    if lam == 0 and kind == "separable":  # another constant in each class
+        found = loss.optimum([2])
+        assert (found.value, found.q) == (0.0, np.inf)
+        np.testing.assert_allclose(differences(X, positive) @ found.w, 1.0, rtol=1e-12)
+
+
+@each("distance", [0.0, 1e-7, 1e-5, 1e-3, 1e-1])
+@each("lam", [0.0, 0.1])
+def test_additions_and_swaps_at_once_are_those_one_by_one(distance: float, lam: float) -> None:
+    rng = np.random.default_rng(3)
+    y = rng.uniform(size=200) < 0.4
+    X = rng.normal(size=(200, 14)) + 0.4 * y[:, None]
+    X[:, 9] = X[:, 1] + distance * rng.normal(size=200)  # near one inside the support
+    X[:, 10] = X[:, 8] + X[:, 2] + distance * rng.normal(size=200)  # near a sum of both kinds
+    X[:, 11], X[:, 12] = 1.0, y  # constant, and constant within the classes
+    loss = support_loss(X, y, lam=lam)
+    for support in ((0, 1, 2, 3, 4), (1,), (0, 1, 2, 9), (0, 8, 2, 10), (0, 12), tuple(range(14))):
+        chosen, values = sorted(support), loss.swaps(support)
+        more = [loss.optimum({*support, i}).value for i in range(14)]
+        np.testing.assert_allclose(loss.additions(support), more, rtol=1e-6, atol=1e-9)
+        for place, out in enumerate(chosen):
+            slow = loss.additions([j for j in chosen if j != out])
+            slow[chosen] = np.nan
+            np.testing.assert_allclose(values[place], slow, rtol=1e-6, atol=1e-9)

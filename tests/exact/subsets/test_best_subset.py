@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -12,8 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import naive
 from aucert.exact import CertificateError, InputError, best_subset
@@ -24,20 +21,14 @@ from aucert.exact.square_loss.row_average import MomentError, RowAverage
 from aucert.exact.square_loss.support import (
     SupportBounds,
     SupportLoss,
-    best_pairs,
     ceiling,
     certified_diagonal,
-    forward,
-    good_support,
     objective_ceiling,
     objective_floor,
     support_bounds_of,
-    swap_descent,
 )
-from aucert.exact.subsets.best_subset import try_all
 from aucert.exact.subsets.branch_and_bound import SearchStep, SubsetSearch
-from aucert.exact.subsets.dive import CANDIDATE, IN, OUT, dive
-from loops import each, first_fast, seeds
+from loops import each, seeds
 from pairwise import ExactSquare, mean_square
 from subset_problems import AWKWARD, KINDS, Drawn, awkward, draw, noisy
 
@@ -229,44 +220,6 @@ def test_trying_all_has_the_bound_zero_until_the_end(k: int) -> None:
     assert lines[-1].n_nodes == found.n_nodes == math.comb(X.shape[1], k)
     assert lines[-1].n_open == 0 and lines[-1].lower == found.lower > 0
     assert all(line.lower == 0 for line in lines[:-1])
-    X, y = noisy(80, 9, 3, 0.4, 0.0, seed=2)
-    X[:, 5] = 2.0 * y - 7 * X[:, 1]  # separates together with its source
-    X[:, 8], X[:, 7] = X[:, 5], X[:, 1]
-    bounds = bounds_of(X, y)
-    start = bounds.loss.optimum(range(k))
-    cut = try_all(bounds, k, start, -np.inf)  # no time for what is dependent
-    assert (cut[2], cut[4]) == (0.0, "time_limit") and cut[5] < math.comb(9, k)
-    whole = try_all(bounds, k, start)
-    assert (whole[4], whole[5]) == ("done", math.comb(9, k)) and whole[1] < 1e-9
-
-
-@each("ridge", first_fast([0.1, 0.0]))
-@each("k", first_fast([40, 2, 4]))
-def test_the_time_limit_holds_with_many_features(ridge: float, k: int) -> None:
-    X, y = wide(60, 1500)
-    best_subset(X[:, :30], y, 8, max_time=0.01)  # what is measured and compiled once
-    # The limit is one of wall clock, in which this thread works for no longer; what others take of
-    # the processor meanwhile does not count here.
-    start = time.thread_time()
-    found = best_subset(X, y, k, ridge, max_time=1.0)
-    spent = time.thread_time() - start
-    start = time.thread_time()  # made in any case: the moments
-    bounds_of(X, y, ridge)
-    assert spent <= 2.0 + 2 * (time.thread_time() - start)
-    assert found.support.size == k and found.lower <= found.upper < 1
-
-
-def test_without_time_every_phase_ends_at_once_with_a_support() -> None:
-    X, y = noisy(100, 30, 5, 0.3, 0.3, seed=1)
-    loss, over = bounds_of(X, y).loss, -np.inf
-    assert swap_descent(loss, [3, 1], end=over).support.tolist() == [1, 3]
-    assert forward(loss, 4, [7], over).size == 4 and 7 in forward(loss, 4, [7], over)
-    assert len(best_pairs(loss, 3, over)) == 3
-    given = good_support(loss, 3, [[5, 6, 7]], over)
-    assert given.value <= loss.optimum([5, 6, 7]).value
-    dependent = bounds_of(*wide(8, 12)).loss  # where additions are looked at one by one
-    late = dependent.additions(np.arange(6), over)
-    assert (late >= dependent.additions(np.arange(6)) - 1e-12).all()
 
 
 # The bounds that it prunes with.
@@ -296,12 +249,6 @@ def test_the_ceiling_is_above_every_support_in_exact_arithmetic(seed: int) -> No
     assert 1 / truth.least(range(5)) - 1 <= Fraction(everything)
 
 
-def test_a_dependent_matrix_has_no_diagonal() -> None:
-    ones = np.ones((3, 3))
-    for sigma in (ones, ones + 1e-9 * np.eye(3), 2 * np.eye(3) - ones):
-        assert certified_diagonal(sigma) is None
-
-
 @each("offset", [0.0, 1e3, 1e6])
 def test_the_moments_are_within_their_error_of_exact_arithmetic(offset: float) -> None:
     rng, y = np.random.default_rng(0), np.arange(90) % 3 == 0
@@ -323,69 +270,3 @@ def test_the_moments_are_within_their_error_of_exact_arithmetic(offset: float) -
     w = loss.optimum([0, 1]).w
     assert objective_ceiling(loss, w, error) == pytest.approx(loss.value(w), abs=1e-11)
     assert objective_ceiling(loss, w, worse) > loss.value(w) + 1e-4
-
-
-@each("seed", seeds(4))
-def test_the_best_pairs_are_those_of_least_optimum(seed: int) -> None:
-    loss = bounds_of(*noisy(80, 15, 4, 0.3, 0.5, seed=seed)).loss
-    every = sorted(loss.optimum(pair).value for pair in itertools.combinations(range(15), 2))
-    found = [loss.optimum(pair).value for pair in best_pairs(loss, 5)]
-    np.testing.assert_allclose(found, every[:5], rtol=1e-9)
-
-
-D = 9
-
-
-def belongs(S: tuple[int, ...], state: np.ndarray) -> bool:
-    """Whether the support is between the features that are in and those that are not out."""
-    return all(state[j] != OUT for j in S) and all(j in S for j in np.flatnonzero(state == IN))
-
-
-@pytest.mark.slow
-@settings(max_examples=150, deadline=None)
-@given(
-    st.integers(0, 10**6),
-    st.sampled_from([0.0, 1.0, 3.0]),
-    st.integers(1, 5),
-    st.sampled_from([1, 2, 5, 1000]),
-    st.sampled_from([2, 64]),
-    st.sampled_from([0.0, 0.5, 0.9, 1.0]),
-    st.sampled_from([0.0, 100.0, 1000.0, np.inf]),
-    st.sampled_from([(0.0, 0.0), (1e-3, 0.0), (1e-6, 1e-6), (10.0, 0.1)]),
-)
-def test_every_support_is_accounted_for(seed, common, k, nodes, slots, known, most, doubt) -> None:
-    rng = np.random.default_rng(seed)
-    sigma = np.asarray(
-        np.corrcoef((rng.normal(size=(25, D)) + common * rng.normal(size=(25, 1))).T)
-    )
-    delta = rng.normal(size=D) * rng.uniform(0.1, 0.5)
-    start = np.full(D, CANDIDATE, dtype=np.uint8)
-    start[rng.choice(D, min(k - 1, 1), replace=False)] = IN
-    start[rng.choice(np.flatnonzero(start == CANDIDATE), 1)] = OUT
-    members = np.flatnonzero(start)
-    diagonal = certified_diagonal(sigma[np.ix_(members, members)])
-    assert diagonal is not None
-    entries = np.ones(D)
-    entries[members] = diagonal.entries
-    q = {
-        S: float(delta[list(S)] @ np.linalg.solve(sigma[np.ix_(S, S)], delta[list(S)]))
-        for S in itertools.combinations(range(D), k)
-        if belongs(S, start)
-    }
-    best, inverse = known * max(q.values()), np.ascontiguousarray(diagonal.inverse)
-    found, closed, states, bounds, count = dive(
-        (sigma, delta, entries), start, inverse, k, best, 1e-9, nodes, slots, most, *doubt
-    )
-    assert count <= (nodes if most > 0 else 0)
-    top = best
-    if found.size:
-        top = q[tuple(sorted(found.tolist()))]
-        assert top >= best * (1 - 1e-12)
-        top = max(top, best)
-    for S, value in q.items():
-        left = [bound for state, bound in zip(states, bounds, strict=True) if belongs(S, state)]
-        assert value <= max([closed, *left]) * (1 + 1e-12)
-    if any(doubt):  # what was ruled out cannot be better, the doubt about it included
-        assert (np.sqrt(closed) + doubt[0]) ** 2 / (1 - doubt[1]) <= top + 1e-6 or closed == 0
-    elif not bounds.size:  # all is done: what was ruled out cannot be better than what was found
-        assert max(*q.values(), closed) <= top + 1e-6

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,11 +38,11 @@ def two():
         yield
 
 
-CALLS = {
-    "solve": lambda: solve(X, Y, 0.1),
-    "solve, a kernel": lambda: solve(X, Y, 0.1, kernel="rbf"),
-    "certify": lambda: certify(X, Y, 0.1, w=np.ones(3)),
-    "fit": lambda: ROCSVM(lam=0.1).fit(X, Y),
+CALLS: dict[str, Any] = {
+    "solve": lambda n: solve(X, Y, 0.1, tol=1e-3, n_jobs=n),
+    "fit": lambda n: ROCSVM(lam=0.1, tol=1e-3, n_jobs=n).fit(X, Y),
+    "certify": lambda n: certify(X, Y, 0.1, w=np.ones(3), refine=False, n_jobs=n),
+    "path": lambda n: regularization_path(X, Y, [0.1], tol=1e-3, n_jobs=n),
 }
 
 
@@ -54,7 +55,7 @@ def test_small_problems_take_one_thread(two, monkeypatch: pytest.MonkeyPatch, na
         return scores(self, w)
 
     monkeypatch.setattr(Rows, "scores", watched)
-    CALLS[name]()
+    CALLS[name](None)
     assert seen and all(number == {1} for number in seen)
     assert threads_now() == {2}
 
@@ -66,19 +67,6 @@ def test_large_ones_and_large_kernels_take_all(two, monkeypatch: pytest.MonkeyPa
     assert work(np.vstack([X, X])) == {2}
     assert work(X, kernel="rbf") == {2}  # its matrix has 60 times 60
     assert work([[1.0]]) == {1}
-
-
-def test_blocks_that_overlap_restore_the_number_at_the_end_of_the_last(two) -> None:
-    first, second = one_thread(), one_thread()
-    first.__enter__()
-    second.__enter__()
-    first.__exit__(None, None, None)
-    assert threads_now() == {1}
-    second.__exit__(None, None, None)
-    assert threads_now() == {2}
-    with pytest.raises(ZeroDivisionError), one_thread():
-        raise ZeroDivisionError
-    assert threads_now() == {2}
 
 
 def test_parts_come_back_in_order_from_any_number_of_threads(monkeypatch) -> None:
@@ -143,22 +131,14 @@ def test_the_number_of_threads_is_the_callers_or_what_pays(monkeypatch) -> None:
             assert given is None or workers(10) == workers(10**9) == given
 
 
-CALLS_WITH_JOBS = {
-    "solve": lambda n: solve(X, Y, 0.1, tol=1e-3, n_jobs=n),
-    "fit": lambda n: ROCSVM(lam=0.1, tol=1e-3, n_jobs=n).fit(X, Y),
-    "certify": lambda n: certify(X, Y, 0.1, w=np.ones(3), refine=False, n_jobs=n),
-    "path": lambda n: regularization_path(X, Y, [0.1], tol=1e-3, n_jobs=n),
-}
-
-
-@each("name", CALLS_WITH_JOBS)
+@each("name", CALLS)
 def test_n_jobs_reaches_the_passes_or_is_refused(name: str, monkeypatch) -> None:
     for wrong in (0, 1.5, "2", True):
         with pytest.raises(InputError, match="n_jobs must be None or a whole number but 0"):
-            CALLS_WITH_JOBS[name](wrong)
+            CALLS[name](wrong)
     seen = []
     monkeypatch.setattr(blocks, "workers", lambda n: seen.append(workers(n)) or 1)
     monkeypatch.setattr(solving, "HELD_ROWS", 10)
-    CALLS_WITH_JOBS[name](3)
+    CALLS[name](3)
     # A path holds rows that are so few: no pass over blocks shares them.
     assert set(seen) == (set() if name == "path" else {3})
