@@ -38,7 +38,13 @@ FEW = {
     "pairs": range(FIRST, FIRST + 10),
     "parted": [OVERFLOWING, 5001, 5003, 5004],
 }
-MORE = {"kinds": range(FIRST + 4, FIRST + len(KINDS)), "routes": range(24)}
+MORE = {
+    "kinds": range(FIRST + 4, FIRST + 4 * len(KINDS)),
+    "core": range(FIRST + 20, FIRST + 80),
+    "pairs": range(FIRST + 10, FIRST + 60),
+    "parted": range(FIRST + 5, FIRST + 21),
+    "routes": range(24),
+}
 MANY = {"kinds": 1000, "core": 1000, "pairs": 300, "routes": 600, "parted": 400}
 
 

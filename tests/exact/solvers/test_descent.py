@@ -33,7 +33,7 @@ from aucert.exact.solvers import points
 from aucert.exact.solvers import window as windows
 from aucert.exact.solvers.choose import choose_solver
 from aucert.exact.solvers.cutting_plane import CuttingPlane
-from aucert.exact.solvers.descent import OF_ROWS, Descent, Run
+from aucert.exact.solvers.descent import OF_ROWS, Descent, Memory, Run
 from aucert.exact.solvers.finish import ActivePairs
 from aucert.exact.solvers.hard_margin import RIDGES, marginals, offer_hard_margin
 from aucert.exact.solvers.points import Points, tail_in_bins
@@ -78,6 +78,31 @@ def test_all_near_pairs_make_the_derivative_of_the_gradient(kind: str, loss: str
             assert i.size == min(size, inside.sum())
             assert c.sum() == pytest.approx(inside.mean() / width)
             assert (np.abs(1 - scores[i] + scores[j]) < width / 2).all()
+
+
+def test_the_two_loops_are_the_inverse_of_bfgs() -> None:
+    rng = np.random.default_rng(0)
+    A = np.diag([1.0, 3.0, 10.0, 0.5]) + 0.1
+    memory = Memory(Points(awkward("plain", 1e-2), Recorder(), 1e-9), 30)
+    for factor in (None, np.linalg.cholesky(np.diag([2.0, 1.0, 4.0, 1.0])).T):
+        memory.factor, memory.kept = factor, []
+        inverse = np.eye(4) if factor is None else np.linalg.inv(factor.T @ factor)
+        steps = rng.normal(size=(3, 4))
+        for s in steps:
+            memory.remember(s, A @ s)
+        if factor is None:
+            s, y = steps[-1], A @ steps[-1]
+            inverse = inverse * (s @ y) / (y @ y)
+        for s in steps:
+            y, rho = A @ s, 1 / (s @ A @ s)
+            left = np.eye(4) - rho * np.outer(s, y)
+            inverse = left @ inverse @ left.T + rho * np.outer(s, s)
+        g = rng.normal(size=4)
+        assert memory.direction(g) == pytest.approx(-inverse @ g, rel=1e-10)
+    memory.kept = []
+    memory.remember(np.ones(4), -np.ones(4))  # the gradient fell: no curvature
+    memory.remember(np.full(4, 1e-170), np.full(4, 1e-170))  # squares that are lost to rounding
+    assert not memory.kept
 
 
 def test_correlated_columns_get_a_hessian_and_few_steps() -> None:
