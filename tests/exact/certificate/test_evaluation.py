@@ -454,5 +454,5 @@ def test_what_cannot_be_ordered_is_refused() -> None:
     for said, columns, places, weight in refused:
         with pytest.raises(InputError, match=said):
             GroupedRows(cut_groups(*columns, weight, places))
-    with pytest.raises(InputError, match="20 groups and 400"):
+    with pytest.raises(InputError, match="20 groups"):
         GroupedRows([(X, group[:20], grade)])

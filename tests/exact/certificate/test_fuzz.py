@@ -145,9 +145,7 @@ def of_no_radius(honest: Any) -> Any:
 
 
 def first_row_too(honest: Any) -> Any:
-    return lambda side, start, count, *of: np.union1d(
-        honest(side, start, count, *of), np.arange(min(count, 1))
-    )
+    return lambda *of: np.union1d(honest(*of), np.arange(min(of[-1], 1)))
 
 
 # Problems among which one must be false; by name, where a fault is planted and what it does there.

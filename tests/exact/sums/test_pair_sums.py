@@ -31,7 +31,7 @@ from aucert.exact.spaces.blocks import added_up
 from aucert.exact.sums import convolved, tree
 from aucert.exact.sums.binned import Extent, Gathered, closed_hinge, hinge_ruler
 from aucert.exact.sums.convolved import EXPONENTIAL_UNITS
-from aucert.exact.sums.counted import SortedRows, counted_hinge
+from aucert.exact.sums.swept import SortedRows, counted_hinge
 from aucert.exact.sums.tree import Arrangement, hinge_counts, hinge_counts_by_counters
 from aucert.exact.tools.rounding import UNIT, Pull, gamma, short_chain
 from decimal_losses import mean_of
