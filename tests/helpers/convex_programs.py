@@ -83,34 +83,3 @@ def worst_reference(
         program.solve(solver=cp.CLARABEL, **tight)
     best: Any = program.value
     return float(best), np.asarray(w.value)
-
-
-def reference_optimum(
-    X: np.ndarray, pairs: Sequence[tuple[int, int, float]], lam: float, loss: str
-) -> tuple[float, np.ndarray]:
-    """Return F and w of a ridge; F is computed anew from w, so it is never below the optimum.
-
-    Lengths are in units of the differences and F is scaled to order one: |w| is about one then.
-    """
-    X = np.asarray(X, dtype=float)
-    i, j, c = (np.array(part) for part in zip(*pairs, strict=True))
-    apart = X[i] - X[j]
-    unit = max(float(np.sqrt((apart**2).sum(axis=1).mean())), 1e-12)
-
-    def value(w: np.ndarray) -> float:
-        z = 1 - apart @ w
-        z = z if loss == "square" else np.maximum(z, 0)
-        return float(c @ (z if loss == "hinge" else z**2)) + lam / 2 * float(w @ w)
-
-    best, top = np.zeros(X.shape[1]), 1.0
-    for _ in range(3):
-        scaled = [(a, b, share / top) for a, b, share in pairs]
-        try:
-            _, w = reference(X / unit, scaled, loss, Ridge(lam / unit**2 / top))
-            best = min(best, w / unit, key=value)
-        except (cp.SolverError, TypeError):  # it ends without any weights
-            pass
-        if value(best) > 0.1 * top:
-            break
-        top = max(value(best), 1e-13)
-    return value(best), best

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -142,13 +142,6 @@ def first_fast(cases: Iterable[Any], fast: int = 1) -> list[Any]:
     cases = list(cases)
     assert len(cases) > fast > 0
     return [*cases[:fast], *map(_slow, cases[fast:])]
-
-
-def costly_slow(cases: Iterable[Any], costly: Collection[Any]) -> list[Any]:
-    """The cases, those in `costly` marked `slow`; each of these must be there."""
-    cases = list(cases)
-    assert set(costly) < set(cases), f"not there: {set(costly) - set(cases)}"
-    return [_slow(case) if case in costly else case for case in cases]
 
 
 def _slow(case: Any) -> Any:

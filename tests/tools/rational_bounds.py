@@ -25,16 +25,8 @@ Vector = list[Fraction]
 class ExactProblem:
     """The linear problem over all pairs, in fractions; rows without weight are left out.
 
-    Attributes
-    ----------
-    plus, minus : lists of rows
-        Less a common row, which cancels in every pair.
-    a, b : lists
-        Row weights of either class, each adding up to one.
-    at_plus, at_minus : int arrays
-        Where the rows stand in the data.
-    lam : Fraction
-    loss : {"hinge", "squared_hinge", "square"}
+    The rows `plus` and `minus` are those at `at_plus` and `at_minus`, less a common one, which
+    cancels in every pair; a and b are their weights, each adding up to one.
     """
 
     plus: list[Vector]
@@ -85,10 +77,6 @@ class ExactProblem:
         """
         u = fractions(np.maximum(c[self.at_plus], 0.0))
         v = fractions(np.maximum(-c[self.at_minus], 0.0))
-        return self.dual_of_sides(u, v)
-
-    def dual_of_sides(self, u: Vector, v: Vector) -> Fraction:
-        """Return the same for the marginals of the rows in `plus` and in `minus`."""
         flow = largest_flow(u, v, self.a, self.b)
         g = self.pull(u, v)
         reach = root_above(highest(dot(row, row) for row in [*self.plus, *self.minus]))

@@ -68,18 +68,16 @@ def shifted(n: int, n_pos: int, d: int, shift: float) -> Callable[[Draws], Made]
 overlap = shifted(60, 24, 3, 0.8)
 
 
-def large_units(draws: Draws) -> Made:
-    X, y, _ = overlap(draws)
-    return np.rint(X * 1000) * 1000 + 0.0, y, None
+def changed(
+    make: Callable[[Draws], Made], change: Callable[[np.ndarray], np.ndarray]
+) -> Callable[[Draws], Made]:
+    """The rows of another recipe, changed."""
 
+    def made(draws: Draws) -> Made:
+        X, y, weight = make(draws)
+        return change(X), y, weight
 
-def small_units(draws: Draws) -> Made:
-    X, y, _ = overlap(draws)
-    return np.rint(X * 1000) / 1e9, y, None
-
-
-def two_rows(draws: Draws) -> Made:
-    return np.array([[1.5], [-0.5]]), np.array([1, 0]), None
+    return made
 
 
 def four_rows(draws: Draws) -> Made:
@@ -87,18 +85,9 @@ def four_rows(draws: Draws) -> Made:
     return X, np.array([1, 1, 0, 1]), None
 
 
-def equal_rows(draws: Draws) -> Made:
-    return np.tile([2.5, -1.0, 0.75], (12, 1)), draws.labels(12, 5), None
-
-
 def mirrored(draws: Draws) -> Made:
     rows = _decimals(draws.table(15, 3))
     return np.repeat(rows, 2, axis=0), np.tile([1, 0], 15), None
-
-
-def eighths(draws: Draws) -> Made:
-    X, y, _ = shifted(60, 25, 2, 0.6)(draws)
-    return np.rint(X * 8) / 8 + 0.0, y, None
 
 
 def integers(n: int, n_pos: int, d: int, k: int) -> Callable[[Draws], Made]:
@@ -152,25 +141,10 @@ def separable(draws: Draws) -> Made:
     return _decimals(X), y, None
 
 
-def offset(draws: Draws) -> Made:
-    X, y, _ = overlap(draws)
-    return np.rint(X * 8) / 8 + 1e6, y, None  # eighths: exact in binary too
-
-
-def constant_feature(draws: Draws) -> Made:
-    X, y, _ = overlap(draws)
-    return np.insert(X, 1, 7.0, axis=1), y, None
-
-
 def near_copies(draws: Draws) -> Made:
     y, X = draws.labels(80, 30), draws.table(80, 4)
     X[:, 0] += 0.8 * y
     return _decimals(np.hstack([X, X[:, :2] + 1e-3 * draws.table(80, 2)]), 5), y, None
-
-
-def unequal_columns(draws: Draws) -> Made:
-    X, y, _ = shifted(60, 25, 4, 0.7)(draws)
-    return np.rint(X * 1000) / np.array([1.0, 100.0, 1e3, 1e4]) + 0.0, y, None
 
 
 def mostly_zero(draws: Draws) -> Made:
@@ -211,18 +185,19 @@ class Recipe:
         return MAKERS[self.name](Draws(self.seed))
 
 
+LARGE = changed(overlap, lambda X: np.rint(X * 1000) * 1000 + 0.0)
 # What makes the rows of each data set, in the order of the table.
 MAKERS: dict[str, Callable[[Draws], Made]] = {
-    "two-rows": two_rows,
+    "two-rows": lambda draws: (np.array([[1.5], [-0.5]]), np.array([1, 0]), None),
     "four-rows": four_rows,
     "overlap": overlap,
     "sorted-rows": sorted_rows,
     "one-feature": shifted(30, 12, 1, 1.0),
     "noise": shifted(80, 30, 5, 0.0),
     "xor": xor,
-    "equal-rows": equal_rows,
+    "equal-rows": lambda draws: (np.tile([2.5, -1, 0.75], (12, 1)), draws.labels(12, 5), None),
     "mirrored": mirrored,
-    "ties": eighths,
+    "ties": changed(shifted(60, 25, 2, 0.6), lambda X: np.rint(X * 8) / 8 + 0.0),
     "integers": integers(80, 30, 3, 3),
     "binary": integers(60, 20, 8, 2),
     "duplicates": duplicates,
@@ -232,13 +207,16 @@ MAKERS: dict[str, Callable[[Draws], Made]] = {
     "imbalance": shifted(400, 8, 5, 0.6),
     "separable": separable,
     "wide": shifted(20, 8, 60, 0.3),
-    "large-units": large_units,
-    "large-values": large_units,
-    "small-units": small_units,
-    "offset": offset,
-    "constant": constant_feature,
+    "large-units": LARGE,
+    "large-values": LARGE,
+    "small-units": changed(overlap, lambda X: np.rint(X * 1000) / 1e9),
+    # eighths: exact in binary too
+    "offset": changed(overlap, lambda X: np.rint(X * 8) / 8 + 1e6),
+    "constant": changed(overlap, lambda X: np.insert(X, 1, 7.0, axis=1)),
     "near-copies": near_copies,
-    "unequal-columns": unequal_columns,
+    "unequal-columns": changed(
+        shifted(60, 25, 4, 0.7), lambda X: np.rint(X * 1000) / [1.0, 100.0, 1e3, 1e4] + 0.0
+    ),
     "mostly-zero": mostly_zero,
     "outlier": outlier,
     "weights": fractional_weights,

@@ -35,19 +35,6 @@ def test_each_mutant_is_one_change_inside_a_function(tmp_path: Path) -> None:
         assert sum(a != b for a, b in same) == 1
 
 
-def test_a_cover_kills_all_that_is_killed() -> None:
-    killers = [{"a": 1.0}, {"a": 1.0, "b": 0.1}, {"b": 0.1, "c": 9.0}, {"c": 9.0}]
-    lines = [
-        {"area": "sums", "key": str(k), "result": "killed", "killers": x}
-        for k, x in enumerate(killers)
-    ]
-    lines.append({"area": "sums", "key": "x", "result": "survived", "killers": {}})
-    lines.append({"area": "sums", "key": "y", "result": "not collected", "killers": {}})
-    chosen = {name for name, _ in mutants.cover(lines)}
-    assert all(chosen & x.keys() for x in killers)
-    assert mutants.shares(lines) == {"sums": (0.8, 5), "all": (0.8, 5)}
-
-
 def test_the_draw_is_the_same_each_time_and_every_area_has_files() -> None:
     first = mutants.drawn(mutants.ROOT, "proof", 5, mutants.SEED)
     assert first == mutants.drawn(mutants.ROOT, "proof", 5, mutants.SEED) and len(first) == 5

@@ -1,8 +1,14 @@
-"""Running claims: exit status, errors as rows, and which verdicts of an earlier run are kept."""
+"""Running claims: exit status, errors as rows, NaN, and which earlier verdicts are kept."""
 
 from __future__ import annotations
 
 import json
+import math
+import random
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +18,11 @@ import numpy as np
 import pytest
 
 from aucert.exact.errors import InputError
-from aucert.validation import suite
+from aucert.validation import extremes, suite
+from aucert.validation.bounds.printed import Bound
 from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict
-from aucert.validation.suite import files_sha256
+from aucert.validation.extremes import NaNError, above
+from aucert.validation.suite import ROOT, files_sha256, run_claim
 from loops import each
 
 Judge = Callable[[Context], Outcome]
@@ -63,55 +71,37 @@ def test_the_exit_status_is_one_where_a_verdict_is_not_the_recorded_one(expected
     assert report.rows[0].measured == "ZeroDivisionError: planted"
 
 
-@each(
-    ("needs", "verdict"),
-    [(("no_such_module",), "not-testable"), (("json",), "error"), ((), "error")],
-)
-def test_a_claim_whose_module_is_missing_is_not_testable(needs: tuple[str], verdict: str) -> None:
-    row = suite.run(registry={"one": replace(planted(("one", raises))["one"], needs=needs)}).rows[0]
-    assert row.verdict == verdict and row.as_expected == (verdict != "error")
-    assert verdict == "error" or "no_such_module" in str(row.measured)
-
-
-def test_a_claim_is_run_again_once_its_data_are_there(
+def test_what_is_missing_makes_a_claim_not_testable_until_it_is_there(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    registry = {"one": replace(planted(("one", holds))["one"], needs=("data:a",))}
+    def row(judge: Judge, *needs: str) -> Any:
+        claim = replace(planted(("one", judge))["one"], needs=needs)
+        return suite.run(registry={"one": claim}, out=tmp_path / "out").rows[0]
 
-    def row() -> Any:
-        return suite.run(registry=registry, out=tmp_path / "out").rows[0]
-
+    found = row(raises, "no_such_module")
+    assert found.verdict == "not-testable" and found.as_expected
+    assert "no_such_module" in str(found.measured)
+    assert {row(raises, "json").verdict, row(raises).verdict} == {"error"}
     monkeypatch.delenv("AUCERT_DATA", raising=False)
-    assert row().verdict == row().expected_verdict == "not-testable"
-    assert "set AUCERT_DATA" in str(row().measured)
+    assert row(holds, "data:a").verdict == row(holds, "data:a").expected_verdict == "not-testable"
+    assert "set AUCERT_DATA" in str(row(holds, "data:a").measured)
     monkeypatch.setenv("AUCERT_DATA", str(tmp_path))
-    assert "a.npz is not in" in str(row().measured)
+    assert "a.npz is not in" in str(row(holds, "data:a").measured)
     (tmp_path / "a.npz").touch()
-    assert row().verdict == "holds"
-
-
-@each(
-    ("absent", "expected"),
-    [
-        (None, "holds"),
+    assert row(holds, "data:a").verdict == "holds"
+    # Only then is it expected, whoever says it.
+    for absent, expected in (
         ([], "holds"),
-        (["data:here"], "holds"),
-        (["data:here", "data:absent"], "holds"),
+        (["data:a"], "holds"),
+        (["data:a", "data:absent"], "holds"),
         (["json"], "holds"),
         (["data:absent"], "not-testable"),
         (["no_such_module"], "not-testable"),
-    ],
-)
-def test_not_testable_is_expected_only_where_data_or_a_package_are_absent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, absent: list[str] | None, expected: str
-) -> None:
-    (tmp_path / "here.npz").touch()
-    monkeypatch.setenv("AUCERT_DATA", str(tmp_path))
-    details = {} if absent is None else {"absent": absent}
-    registry, _ = counted(Outcome(Verdict.NOT_TESTABLE, "it cannot be run", details=details))
-    report = suite.run(registry=registry)
-    assert report.rows[0].expected_verdict == expected
-    assert report.exit_code == (expected != "not-testable")
+    ):
+        said = Outcome(Verdict.NOT_TESTABLE, "it cannot be run", details={"absent": absent})
+        report = suite.run(registry=counted(said)[0])
+        assert report.rows[0].expected_verdict == expected
+        assert report.exit_code == (expected != "not-testable")
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
@@ -208,43 +198,39 @@ def test_wrong_arguments_are_refused(
 FILES = {
     "__init__.py": "__version__ = '1'",
     "exact/losses/hinge.py": "x = 1",
-    "approx/nystrom.py": "x = 2",
     "validation/evidence/full-seed0/sht-genes.jsonl": "{}\n{}\n",
     "validation/claims/sauc.toml": "{}",
     "validation/data/printed_numbers.csv": "a,b\n",
 }
 
 
-def written(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-
-
-@each("name", list(FILES))
-@each("change", ["a byte", "deleted", "moved"])
 def test_a_file_that_changed_leads_to_a_new_judgement(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, change: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (registry, runs), root = counted(), tmp_path / "library"
-    for file, text in FILES.items():
-        written(root / file, text)
     monkeypatch.setattr(suite, "library_sha256", lambda: files_sha256(root))
+
+    def written(name: str, text: str) -> Path:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+        return root / name
 
     def taken_over() -> bool:
         return suite.run(registry=registry, out=tmp_path / "out").rows[0].taken_over
 
+    paths = [written(name, text) for name, text in FILES.items()]
     assert not taken_over()
     for made in ("exact/__pycache__/a.cpython-311.pyc", "exact/a.nbi", "validation/.x.json.tmp"):
-        written(root / made, "made by Python")
+        written(made, "made by Python")
     assert taken_over()
-    path = root / name
-    if change == "a byte":
+    for path in paths:
         path.write_bytes(path.read_bytes()[:-1] + b"!")
-    elif change == "deleted":
+        assert not taken_over()
+        path = path.rename(path.with_stem("other"))
+        assert not taken_over()
         path.unlink()
-    else:
-        path.rename(path.with_stem("other"))
-    assert not taken_over() and len(runs) == 2
+        assert not taken_over()
+    assert len(runs) == 1 + 3 * len(FILES)
 
 
 @pytest.mark.slow
@@ -254,23 +240,120 @@ def test_other_data_lead_to_a_new_judgement(
     """Not set, set, a file more, a byte of it changed: and each again is known."""
     (registry, runs), folder = counted(), tmp_path / "data"
     folder.mkdir()
-
-    def taken_over() -> bool:
-        return suite.run(registry=registry, out=tmp_path / "out").rows[0].taken_over
-
-    def set_to(value: Path) -> None:
-        monkeypatch.setenv("AUCERT_DATA", str(value))
-
     changes = (
         lambda: monkeypatch.delenv("AUCERT_DATA", raising=False),
-        lambda: set_to(folder),
+        lambda: monkeypatch.setenv("AUCERT_DATA", str(folder)),
         lambda: (folder / "a.npz").write_bytes(b"one"),
         lambda: (folder / "a.npz").write_bytes(b"other"),
         lambda: (folder / "a.npz").rename(folder / "b.npz"),
         lambda: (folder / "README.md").write_text("no data"),
-        lambda: set_to(tmp_path / "nowhere"),
+        lambda: monkeypatch.setenv("AUCERT_DATA", str(tmp_path / "nowhere")),
     )
     for number, change in enumerate(changes, start=1):
         change()
-        taken_over()
-        assert taken_over() and len(runs) == number - (number > 5)  # a text is not data
+        rows = [suite.run(registry=registry, out=tmp_path / "out").rows[0] for _ in range(2)]
+        assert rows[1].taken_over and len(runs) == number - (number > 5)  # a text is not data
+
+
+# NaN is never dropped where something is judged by the largest or smallest measure.
+
+NAN = math.nan
+
+
+@each("name", ["highest", "lowest"])
+def test_nan_is_refused_wherever_it_stands_and_never_not_violated(name: str) -> None:
+    extreme = getattr(extremes, name)
+    for values in ([NAN, 1.0, 2.0], [1.0, NAN, 2.0], [1.0, 2.0, NAN]):
+        for given in (values, np.array(values), iter(values), [(value, 1) for value in values]):
+            with pytest.raises(NaNError):
+                extreme(given)
+        with pytest.raises(NaNError):
+            extreme(*values)
+        with pytest.raises(NaNError):
+            extreme(range(3), key=values.__getitem__)
+    assert above(2.0, 1.0) and above(np.ones(2), 0.5).all()
+    for left, right in ((NAN, 1.0), (1.0, NAN), (np.array([1.0, NAN]), 2.0)):
+        with pytest.raises(NaNError):
+            above(left, right)
+    with pytest.raises(NaNError):
+        _ = Bound("(1)", {"a": NAN}, left_side=1.0).violated
+
+
+@each(
+    "outcome",
+    [
+        Outcome(Verdict.HOLDS, NAN),
+        Outcome(Verdict.HOLDS, f"an error of {NAN:.1e}"),
+        Outcome(Verdict.HOLDS, 1.0, details={"worst": NAN}),
+        Outcome(Verdict.HOLDS, 1.0, details={"worst": f"{NAN:.2f} of 3"}),
+        Outcome(Verdict.HOLDS, 1.0, details={"each": [1.0, np.array([0.5, NAN])]}),
+        Outcome(Verdict.HOLDS, "Ferdinand", details={"nano": 1}),
+    ],
+)
+def test_nan_in_an_outcome_is_not_a_verdict(outcome: Outcome) -> None:
+    claim = Claim("a-claim", "SAUC", "(2)", "suite", "It holds.", Verdict.HOLDS, lambda c: outcome)
+    row = run_claim(claim, 0, "quick")
+    assert (row.verdict == "holds") == (outcome.measured == "Ferdinand")
+    assert row.verdict == "holds" or "NaN" in str(row.measured)
+
+
+# A full run killed ten times: of claims whose full profile takes seconds.
+
+NAMES = (
+    *("sht-theorem-1-bound", "prop-1-pairwise-is-an-average-over-rows", "sht-eq-14-as-printed"),
+    *("sht-jaccard-column", "second-term-with-its-eigenvalues", "gradient-as-printed"),
+    *("population-auc-of-the-linear-model", "algorithm-1-map-as-printed"),
+    *("sgd-step-costs-its-nonzeros",),
+    *("sauc-eq-24-chebyshev", "full-newton-steps-converge", "sauc-prop-1-needs-division-by-n"),
+)
+
+
+def killed_command(out: Path, jobs: int) -> list[str]:
+    only = [part for name in NAMES for part in ("--only", name)]
+    rest = ["--profile", "full", "--jobs", str(jobs), "--out", str(out), "--json"]
+    return [sys.executable, "-m", "aucert", "validate", *only, *rest]
+
+
+def finished(out: Path) -> list[dict[str, Any]]:
+    """Return the whole lines of the log; a kill may have torn others."""
+    path = out / "claims.jsonl"
+    lines = path.read_bytes().split(b"\n") if path.exists() else []
+    return [json.loads(line) for line in lines if line.endswith(b"}") and b'"sha256"' in line[-90:]]
+
+
+def numbers_in(out: Path) -> dict[str, object]:
+    """What must not change: everything but seconds."""
+    rows = [document["row"] for document in finished(out)]
+    return {row["name"]: {k: v for k, v in row.items() if k != "seconds"} for row in rows}
+
+
+@pytest.mark.release
+@each("jobs", [1, 2])
+def test_a_full_run_killed_ten_times_loses_no_part_and_changes_no_number(
+    tmp_path: Path, jobs: int
+) -> None:
+    source = files_sha256(ROOT)
+    at_once, killed = tmp_path / "at once", tmp_path / "killed"
+    report = suite.run(NAMES, profile="full", out=at_once)
+    moments, kept = random.Random(jobs), 0
+    for _ in range(10):
+        before = finished(killed)
+        process = subprocess.Popen(
+            killed_command(killed, jobs), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        # A random number of parts later, and then at a random moment: sometimes in the start-up.
+        goal = len(before) + moments.randint(0, 2)
+        while process.poll() is None and len(finished(killed)) < goal:
+            time.sleep(0.02)
+        time.sleep(moments.uniform(0, 1))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        after = finished(killed)
+        if files_sha256(ROOT) != source:
+            pytest.skip("the library was edited meanwhile: results of other code are not reused")
+        assert after[: len(before)] == before
+        kept = max(kept, len(after))
+    assert kept > 0
+    subprocess.run(killed_command(killed, jobs), check=True, capture_output=True)
+    assert numbers_in(killed) == numbers_in(at_once)
+    assert len(numbers_in(killed)) == len(NAMES) and report.exit_code == 0

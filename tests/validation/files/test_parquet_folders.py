@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 
 from aucert.exact.api.solve import solve
-from aucert.exact.certificate.order import counted_scores
 from aucert.exact.errors import InputError
-from aucert.exact.pairs.auc import auc
 from aucert.exact.proof.check_partitions import main
 from aucert.validation.files import parquet_folder
 from aucert.validation.files.parquet_folder import ParquetFolder, read_parquet_folder
@@ -232,18 +230,6 @@ def test_a_folder_has_a_proof_where_it_is_asked_for(
     assert main([proof]) == 0 and main([proof, *files, "--all"]) == 0
     assert main([proof, *files[1:], "--all"]) == 1
     assert stated["primal"] != command.json(words)["primal"]
-
-
-def test_the_counted_auc_holds_the_true_one(folder: Path) -> None:
-    table = pq.read_table(folder / "whole.parquet")
-    X = np.column_stack([table["a"].to_numpy(), table["b"].to_numpy()])
-    positive = np.array(table["y"].to_pylist()) == "good"
-    w = np.array([1.0, -0.3])
-    asked = Selection("y", columns=("a", "b"))
-    low, high = counted_scores(
-        read_parquet_folder(folder / "data", asked, weight="w").rows(1), w
-    ).auc_range()
-    assert low <= auc(X @ w, positive, table["w"].to_numpy()) <= high <= low + 1e-3
 
 
 def test_a_file_is_cut_only_between_its_queries(

@@ -1,9 +1,11 @@
-"""What is read of tables: one form for every format, columns chosen and left out, labels."""
+"""What is read: tables in every format, columns, labels, vectors, models of other programs."""
 
 from __future__ import annotations
 
 import csv
 import decimal
+import json
+import os
 import shlex
 from pathlib import Path
 from typing import Any
@@ -17,10 +19,14 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from aucert.exact.errors import InputError
 from aucert.validation.commands.inputs import row_counters, split_names
-from aucert.validation.data.datasets import data_sha256
-from aucert.validation.files.tables import Labels, Selection, read_raw, read_table, two_classes
+from aucert.validation.data.labelled_data import data_sha256
+from aucert.validation.files.labels import LabelColumn, Labels, two_classes
+from aucert.validation.files.models import LinearModel, read_model_of_another
+from aucert.validation.files.tables import Selection, read_raw, read_table
+from aucert.validation.files.vectors import read_vector
+from aucert.validation.files.written import write_json, write_vector
 from loops import each
-from on_disk import write
+from on_disk import LIBLINEAR, SVM_RANK, write
 
 X = np.array([[0.5, 2.0], [3.0, 4.0], [5.0, 6.25]])
 LABELS = [1, 2, 1]
@@ -45,7 +51,7 @@ def test_every_format_gives_the_same_table(tmp_path: Path, ending: str) -> None:
     rows, y, meta = read_table(path)
     assert np.array_equal(dense(rows), X) and dense(rows).flags.c_contiguous
     assert y.tolist() == [0, 1, 0] and y.dtype == np.int64 and len(meta.columns) == 2
-    assert (meta.positive, meta.negative, meta.labels.values) == (2, 1, [1, 2])
+    assert (meta.positive, meta.negative, meta.labels.counts()) == (2, 1, {1: 2, 2: 1})
     if not sp.issparse(rows):
         assert data_sha256(rows, y) == data_sha256(X, np.array([0, 1, 0]))
     _, y, meta = read_table(path, positive="1")
@@ -226,7 +232,9 @@ def test_a_saved_row_index_with_a_name_is_told() -> None:
 
 
 def column(*texts: str) -> Labels:
-    return Labels.of(texts, "f")
+    labels = LabelColumn("f")
+    labels.extend(texts, range(1, len(texts) + 1))
+    return labels.labels()
 
 
 def test_the_positive_label() -> None:
@@ -256,3 +264,100 @@ def test_labels_of_text_and_of_arrays() -> None:
     assert Labels.of(np.array([b"caf\xe9", b"x"]), "f").values == ["caf\\xe9", "x"]
     with pytest.raises(InputError, match="labels must be numbers or text"):
         Labels.of(np.array([None, 1], dtype=object), "f")
+
+
+# Vectors of weights and scores, models of other programs, and what is written
+
+W = np.array([1.5, -2.0, 1e-300])
+TEXTS = [
+    "1.5\n-2\n1e-300\n",
+    "w\n1.5\n-2\n1e-300",
+    "1.5,-2,1e-300\n",
+    "a,b,c\n1.5,-2,1e-300\n",
+    "1.5 -2 1e-300\n",
+    "1.5;-2;1e-300",
+    "1.5\t-2\t1e-300\r\n",
+    '\ufeff"w"\r\n"1.5"\r\n\r\n"-2"\r\n"1e-300"\r\n',
+    "the weights\n1.5,\n-2,\n1e-300,\n",
+    "COEF_\n1.5,-2,1e-300\n",
+    "decision_function\n1.5\n-2\n1e-300\n",
+    "feature,weight\na,1.5\nb,-2\nc,1e-300\n",
+    "a,1.5\nb,-2\nc,1e-300\n",
+    "0,1,2\n1.5,-2,1e-300\n",
+]
+
+
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(w=arrays(np.float64, st.integers(1, 20), elements=FINITE))
+def test_a_written_vector_reads_back_bit_for_bit(tmp_path: Path, w: np.ndarray) -> None:
+    for name in ("w.csv", "w.txt"):
+        write_vector(tmp_path / name, w, "weight")
+        assert read_vector(tmp_path / name).values.tobytes() == w.tobytes()
+
+
+def test_one_row_or_column_in_every_form(tmp_path: Path) -> None:
+    for text in TEXTS:
+        for name in ("w.csv", "w.txt", "w.csv.gz"):
+            found = read_vector(write(tmp_path / name, text))
+            assert found.values.tolist() == W.tolist(), text
+            named = "a,b,c\n" in text or "a,1" in text
+            assert found.names == (["a", "b", "c"] if named else None), text
+    for shape in ((3,), (3, 1), (1, 3)):
+        for dtype in ("float64", "float32", "int16"):
+            w = np.array([1, -2, 3], dtype=dtype).reshape(shape)
+            for name, content in (("w.npy", w), ("w.npz", {"any_name": w})):
+                found = read_vector(write(tmp_path / name, content)).values
+                assert found.tolist() == [1, -2, 3] and found.dtype == np.float64
+
+
+def test_json_is_plain_and_nothing_is_half_written(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    for bad in (float("nan"), np.inf, [np.float64("nan")]):
+        with pytest.raises(InputError, match="use null instead"):
+            write_json(path, {"gap": bad})
+    for vector in (np.array([1.0, np.nan]), np.eye(2)):
+        with pytest.raises(InputError, match="one vector of finite numbers"):
+            write_vector(tmp_path / "w.csv", vector, "weight")
+    assert os.listdir(tmp_path) == []
+    document = {"gap": np.float64(1e-9), "n": np.int64(3), "w": np.array([1.0, 2.0]), "é": [None]}
+    write_json(path, {**document, "path": Path("x")})
+    text = path.read_text(encoding="utf-8")
+    assert text.endswith("}\n") and "é" in text
+    assert json.loads(text) == {"gap": 1e-9, "n": 3, "w": [1, 2], "é": [None], "path": "x"}
+
+
+# Models of other programs
+
+
+def read_model(path: Path, text: str, n_features: int = 3) -> LinearModel:
+    found = read_model_of_another(write(path, text), n_features)
+    assert found is not None
+    return found
+
+
+def test_the_weights_of_each_format_are_read(tmp_path: Path) -> None:
+    learner = {
+        "gradient_booster": {"model": {"weights": [0.5, -2.0, 1e-3, 0.0]}, "name": "gblinear"}
+    }
+    for file, text, size in (
+        ("model", LIBLINEAR, 3),
+        ("rank.model", LIBLINEAR.replace("bias -1", "bias 1") + "7\n", 4),
+        ("windows.model", LIBLINEAR.replace("\n", "\r\n"), 3),
+        ("model.dat", SVM_RANK, 3),
+        ("model.json", json.dumps({"learner": learner}), 4),
+    ):
+        found = read_model(tmp_path / file, text).w
+        assert found.size == size and found[:3].tolist() == [0.5, -2.0, 1e-3]
+    assert read_model_of_another(write(tmp_path / "w.txt", "0.5\n-2\n"), 2) is None
+
+
+def test_xgboosts_own_file_is_read(tmp_path: Path) -> None:
+    boost = pytest.importorskip("xgboost", reason="xgboost is not installed")
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), rng.integers(0, 2, 40)
+    options: dict[str, Any] = {"booster": "gblinear", "objective": "rank:pairwise"}
+    model = boost.train(options, boost.DMatrix(X, label=y, qid=np.zeros(40, dtype=int)))
+    model.save_model(tmp_path / "m.json")
+    w = read_model(tmp_path / "m.json", (tmp_path / "m.json").read_text(), 2).w
+    scores = model.predict(boost.DMatrix(X, qid=np.zeros(40, dtype=int)), output_margin=True)
+    assert np.ptp(X @ w[:2] - scores) < 1e-5

@@ -1,15 +1,33 @@
-"""Bad input to each command: one sentence with this word, status 2, and nothing written."""
+"""How a command ends: bad input in one sentence, what `--out` may replace, options, memory."""
 
 from __future__ import annotations
 
 import errno
 import itertools
+import json
+import os
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 
+from aucert.exact.estimators.thresholds import RULES
+from aucert.exact.losses.registry import ALL_LOSSES, LOSSES
+from aucert.exact.solvers.choose import NAMES
+from aucert.exact.spaces.kernels import kernel_names
 from aucert.exact.tools import atomic_files
+from aucert.validation import cli
+from aucert.validation.cli import aucert, main
+from aucert.validation.commands import endings
+from aucert.validation.commands.endings import output_folder, run
 from command import Command
 from loops import each, first_fast
 from on_disk import write
@@ -25,30 +43,21 @@ SOLVE = {
     "solve t.csv": "--lam",
     "solve t.csv --lam 0": "lam",
     "solve t.csv --lam one": "one",
-    "solve t.csv --lam 1 --tol 0": "tol",
-    "solve t.csv --lam 1 --max-time -3": "max_time",
-    "solve t.csv --lam 1 --pairs drawn:0": "drawn:B",
     "solve t.csv --lam 1 --pairs near": "drawn:B",
     "solve t.csv --lam 1 --loss cubic": "cubic",
-    "solve t.csv --lam 1 --loss higne": "mean hinge",
     "solve t.csv --lam 1 --loss square --method lifted --out o": "square",
     "solve wdbc --lam 1 --method qp": "cutting-plane",
     "solve t.csv --lam 1 --method tail-newton": "called 'descent'",
-    "path t.csv --method quasi-newton": "called 'descent'",
     "solve t.csv --lam 1 --target il": "'y'",
     "solve t.csv --lam 1 --positive 7": "7",
-    "solve t.csv --lam 1 --columns a,,b": "names",
     "solve t.csv --lam 1 --kernel precomputed --standardise": "--standardise",
     "solve t.csv --lam 1 --frob": "--frob",
     "solve '' --lam 1": "data",
     "solve missing.csv --lam 1": "missing.csv",
     "solve wdcb --lam 1": "wdbc",
     "solve wdbc --lam 1 --target x": "built in",
-    "solve wdbc --lam 1 --drop a": "built in",
-    "solve wdbc --lam 1 --qid q": "built in",
     "solve wdbc --lam 1 --worst-of a": "file",
     "solve linear:1 --lam 1": "linear",
-    "solve linear:x --lam 1": "linear",
     "solve folder.csv --lam 1": "folder",
     "solve one.csv --lam 1": "class",
     "solve words.csv --lam 1 --target x": "--target",
@@ -64,30 +73,16 @@ ORDERS = {
     f"{ORDERED} --qid none": "'none'",
     f"{ORDERED} --qid g": "label",
     f"{ORDERED} --qid q --target q": "both",
-    f"{ORDERED} --qid q --positive 1": "--positive",
     f"{ORDERED} --qid q --time t --event e": "both",
     f"{ORDERED} --qid q --pairs nearest:2": "--pairs",
-    f"{ORDERED} --qid q --fpr-max 0.5": "partial",
-    f"{ORDERED} --qid q --structure 1": "structure",
-    f"{ORDERED} --qid q --method closed-form": "classes",
-    f"{ORDERED} --qid a": "pair",
-    f"{ORDERED} --qid b --columns a": "grades",
     f"{ORDERED} --qid q --target g --columns a,q": "'q'",
-    f"{ORDERED} --qid q --target g --columns a,a": "twice",
     f"{ORDERED} --time t": "together",
-    f"{ORDERED} --event e": "together",
     f"{ORDERED} --time t --event t": "both",
-    f"{ORDERED} --time t --event g": "event",
     f"{ORDERED} --time t --event e --target g": "--target",
-    f"{ORDERED} --time t --event e --drop t": "'t'",
     f"{ORDERED} --time t --event e --columns a,e": "'e'",
-    f"{ORDERED} --target e --fpr-max 0": "fpr_max",
-    f"{ORDERED} --qid q --groups a,b": "l1",
     f"{ORDERED} --qid q --l1 0.1 --groups a,zz": "'zz'",
     f"{ORDERED} --qid q --l1 0.1 --groups 'a,b;b,t'": "two groups",
-    f"{ORDERED} --qid q --l1 0.1 --groups 'a;;b'": "names",
     f"{ORDERED} --qid q --sign g": "'g'",
-    f"{ORDERED} --qid q --sign a --kernel rbf": "linear",
     "solve rows.svm --lam 1": "--qid",
     "solve some.svm --lam 1 --qid qid": "row 2",
     "solve named.svm --lam 1 --qid qid": "whole",
@@ -95,14 +90,9 @@ ORDERS = {
     f"{REGION}s": "mean region",
     f"{REGION} --worst-of y --target y": "label",
     f"{REGION} --worst-of a --columns a,b": "aucert",
-    f"{REGION} --fpr-max 0.5": "worst_of",
-    f"{REGION} --structure 1": "worst_of",
     f"{REGION} --pairs nearest:2": "--pairs",
-    f"{REGION} --qid a": "--qid",
     "solve short.npz --lam 1 --worst-of region": "shape",
-    "solve short.npz --lam 1 --qid region": "shape",
     "solve short.npz --lam 1 --worst-of area": "'area'",
-    "solve plain.svm --lam 1 --worst-of region": "names",
 }
 OTHERS = {
     CERTIFY: "--weights",
@@ -113,69 +103,49 @@ OTHERS = {
     f"{CERTIFY} --weights w2.npy --norm2 1": "--norm2",
     f"{CERTIFY} --weights w2.npy --from dlib --C 1": "both",
     f"{RIVAL} --from libfm --C 1": "libfm",
-    f"{RIVAL} --from dlib --C 0": "C must",
     f"{RIVAL} --from dlib": "--C",
     f"{RIVAL} --C 1": "--from",
     f"{RIVAL} --from liblinear-ranksvm --C 1 --loss hinge": "squared_hinge",
     f"{CERTIFY} --weights w2.npy --exact --kernel rbf --gamma 1": "linear",
-    f"{CERTIFY} --weights w2.npy --exact --structure 2": "--structure",
     f"{CERTIFY} --scores w5.npy --exact": "--weights",
     "certify o.csv --lam 1 --weights w5.npy --qid q --exact": "classes",
-    "certify r.csv --lam 1 --weights w2.npy --worst-of region --exact": "--worst-of",
     "certify t.csv --model m/model.npz --weights m/weights.csv": "one of",
     "certify t.csv --model m/model.npz --standardise": "--model",
-    "certify t.csv --model m/model.npz --drop a": "--model",
     "predict m/none.npz t.csv": "read",
-    "predict m t.csv": "folder",
     "predict m/model.npz folder.csv": "one by one",
     "predict t.csv t.csv": "model",
     "predict m/model.npz none.csv": "no such",
     "predict m/model.npz t.csv --out m": "folder",
-    "predict m/model.npz t.csv --out no/s.csv": "folder",
-    "predict m/model.npz t.csv --drop ,": "names",
     "predict m/model.npz wdbc": "30",
     "predict m/model.npz t.csv --keep nay": "'nay'",
     "predict m/model.npz t.csv --keep a,score": "score",
-    "predict m/model.npz t.csv --out t.csv": "another",
     "predict m/model.npz t.csv --out m/model.npz": "another",
     "predict m/model.npz x.csv": "'b'",
-    f"{PATH} --lam -1": "lam",
-    f"{PATH} --n-lams 0": "n_lams",
     f"{PATH} --lam 1 --n-lams 20": "--n-lams",
-    f"{PATH} --cv 1": "cv",
     f"{PATH} --cv 3 --fpr-max 0.1": "--cv",
-    f"{PATH} --cv 3 --pairs drawn:9": "--cv",
-    f"{PATH} --tol 0": "tol",
-    f"{PATH} --groups 'a;b'": "l1_ratio",
-    f"{PATH} --kernel rbf --l1-ratio 0.5": "linear",
     f"{PATH} --row-weights a": "Parquet",
-    "path t.csv --target none": "none",
     "bench mine": "MODULE:FUNCTION",
     "bench mine:fit mine:fit": "twice",
-    "bench mine:fit --lam 0": "lam",
-    "bench mine:fit --max-time -1": "max_time",
     "bench mine:fit --target y": "built in",
-    "bench mine:none --data t.csv": "none",
     "bench mine:fit --data no.csv --out b": "no such",
     "plot t.csv --out p.svg": "JSON",
-    "plot list.json --out p.svg": "JSON",
     "plot none.json --out p.svg": "no such",
-    "plot . --out p.svg": "folder",
     "plot other.json --out p.svg": "drawn",
-    "plot broken.json --out p.svg": "drawn",
     "plot empty.json --out p.svg": "drawn",
     "plot other.json --out p.gif": ".svg",
     "check-solver": "solver",
-    "check-solver mine": "MODULE:FUNCTION",
     "check-solver mine:fit --only tie --out b": "ties",
-    "check-solver mine:fit --tol nan": "tol",
-    "check-solver nosolver:fit --out b": "nosolver",
-    "check-solver mine:none --out b": "none",
     "check-solver mine:fit --out ''": "--out",
     "validate --only nope": "nope",
     "validate --list --only theorem-4-first-ter": "theorem-4-first-term",
     "validate --out ''": "--out",
     "reproduce --out '  '": "--out",
+    "reproduce scaling-up-tabel-1": "scaling-up-table-1",
+    "reproduce --data-dir /nowhere/at/all": "/nowhere/at/all",
+    "reproduce --jobs 0": "jobs",
+    "reproduce --seed -1": "seed",
+    "reproduce --profile slow": "slow",
+    "reproduce sauc-fig-1 --max-time 0 --estimate": "max",
 }
 FOLDER = {
     "solve data --lam 1 --fpr-max 0.1": "sample",
@@ -183,10 +153,6 @@ FOLDER = {
     "solve data --lam 1 --pairs drawn:5": "--pairs",
     "solve data --lam 1 --standardise": "standardise",
     "solve data --lam 1 --method qp": "descent",
-    "solve data --lam 1 --columns a,z": "'z'",
-    "solve data --lam 1 --positive great": "'great'",
-    "solve data --lam 1 --qid q --target q": "label",
-    "solve data --lam 1 --time a --event b": "--qid",
     "solve data --lam 1 --proof": "--out",
     "solve data --lam 1 --proof --loss logistic --out o": "hinge",
     "solve data --lam 1 --qid q --proof --out o": "queries",
@@ -196,10 +162,6 @@ FOLDER = {
     "solve t.csv --lam 1 --out o --proof --proof-rows new": "leave",
     "certify data --lam 1 --scores w5.npy": "--weights",
     "certify data --lam 1 --weights w2.npy --exact": "folder",
-    "path data --lam 1 --kernel rbf": "sample",
-    "path data --lam 1 --l1-ratio 0.5": "ridge",
-    "path data --lam 1 --method qp": "descent",
-    "path data --lam 1 --standardise": "standardise",
     "path data --lam 1 --qid q --cv 99": "folds",
     "bench mine:fit --data data --target y": "folder",
     "solve split --lam 1 --qid q": "split",
@@ -231,12 +193,9 @@ def filled(command: Command) -> Command:
         "rows.svm": "2 qid:1 1:1\n0 qid:1 1:0.25\n",
         "some.svm": "2 qid:1 1:1\n0 1:0.25\n",
         "named.svm": "2 qid:one 1:1\n0 qid:one 1:0.25\n",
-        "plain.svm": "1 1:2\n0 1:1\n",
         "mine.py": "def fit(X, y, lam):\n    return X[0]\n",
-        "list.json": "[1]",
         "other.json": '{"a": 1}',
         "empty.json": '{"path": []}',
-        "broken.json": '{"bench": [{"curves": [{"name": 1}]}]}',
         "taken": "",
     }.items():
         Path(name).write_text(text)
@@ -340,3 +299,257 @@ def test_a_result_is_printed_before_the_error_of_a_full_disk(
     status, out, err = filled.run(*words.split(), "--out", "full")
     assert status == 2 and found in out and err.count("\n") == 1 and str(error.strerror) in err
     assert not [path for path in Path().glob("full/*.*") if path.suffix != ".jsonl"]
+
+
+# What `--out` may replace, and what is there when something fails
+
+SOLVED = "solve linear:60 --lam 0.01 --out out"
+WRITTEN = {"weights.csv", "model.npz", "proof.npz", "data.npz", "solution.json"}
+
+
+def contents(folder: Path = Path("out")) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_file_of_somebody_else_is_never_replaced(command: Command) -> None:
+    for name in ("weights.csv", "proof.npz", "solution.json"):
+        Path("out").mkdir()
+        Path("out", name).write_text("[1, 2, 3]")
+        said = command.refused(SOLVED)
+        assert name in said and "another folder" in said
+        assert contents() == {name: b"[1, 2, 3]"}
+        Path("out", name).unlink()
+        Path("out").rmdir()
+
+
+def test_an_earlier_run_is_replaced_unless_it_has_changed(command: Command) -> None:
+    Path("out").mkdir()
+    Path("out/notes.txt").write_text("kept")
+    command(SOLVED)
+    first = contents()
+    assert set(first) == WRITTEN | {"notes.txt"}
+    command(SOLVED, "--kernel rbf")
+    second = contents()
+    assert set(second) == {"notes.txt", "weights.csv", "model.npz", "solution.json"}
+    assert json.loads(second["solution.json"])["proof"] is None
+    assert second["weights.csv"] != first["weights.csv"] and second["notes.txt"] == b"kept"
+    for name in ("weights.csv", "proof.npz"):
+        command(SOLVED)
+        assert contents()["weights.csv"] == first["weights.csv"]
+        Path("out", name).write_text("mine now")
+        before = contents()
+        assert name in command.refused(SOLVED)
+        assert contents() == before
+        Path("out", name).write_bytes(first[name])
+
+
+@pytest.mark.slow
+def test_files_limited_in_size_are_one_sentence_that_says_so(command: Command) -> None:
+    """Of the weights, of the solution, of the proof: an archive adds an error of its own."""
+    rows = np.c_[np.random.default_rng(0).normal(size=(300, 2)), np.arange(300) % 2]
+    np.savetxt("data.csv", rows, delimiter=",", header="a,b,y", comments="")
+    words = "solve data.csv --lam 0.01".split()
+    command(*words)  # the compiler's cache is made before: it would not be written
+    for size in (400, 10, 1500):
+        done = subprocess.run(
+            [sys.executable, "-m", "aucert", *words, "--out", "out"],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            preexec_fn=lambda k=size: resource.setrlimit(resource.RLIMIT_FSIZE, (k, k)),
+            timeout=120,
+        )
+        assert done.returncode == 2 and "certified" in done.stdout, done
+        assert done.stderr.count("\n") == 1 and "File too large" in done.stderr, done.stderr
+        assert ".aucert-" not in done.stderr and not Path("out").exists()
+
+
+def test_an_interrupt_waits_for_the_moves(tmp_path: Path, monkeypatch) -> None:
+    replace = os.replace
+
+    def interrupted(*given) -> None:
+        signal.raise_signal(signal.SIGINT)
+        replace(*given)
+
+    monkeypatch.setattr(endings.os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt), output_folder(str(tmp_path / "new")) as folder:
+        assert folder is not None
+        for name in "abc":
+            (folder / name).write_text(name)
+    assert contents(tmp_path / "new") == {"a": b"a", "b": b"b", "c": b"c"}
+
+
+def numpys() -> ImportError:
+    """As numpy raises it: a page of advice, and the reason as its cause."""
+    error = ImportError("\n\nIMPORTANT: PLEASE READ THIS\n\n" * 20)
+    error.__cause__ = ImportError("libblas.so: failed to map segment from shared object")
+    return error
+
+
+FULL = (errno.ENOSPC, "No space left on device")
+ENDINGS = {
+    "libblas.so: failed to map segment": (2, numpys()),
+    "compiled library cannot be loaded": (2, OSError("Could not find/load shared object file 'x'")),
+    "no thread": (2, RuntimeError("can't start new thread")),
+    "the output cannot be written: No space": (2, OSError(*FULL)),
+    "m.npz: No space left": (2, OSError(*FULL, "m.npz")),
+    "": (141, BrokenPipeError(errno.EPIPE, "Broken pipe")),  # what read the output has stopped
+    "\n": (1, SystemExit(1)),  # a verdict
+}
+
+
+@each("said", ENDINGS)
+def test_what_gives_out_is_one_sentence(said: str, monkeypatch, capsys) -> None:
+    status, error = ENDINGS[said]
+
+    @click.command()
+    def fails() -> None:
+        raise error
+
+    for name in ("stdout", "stderr"):  # click puts others in their place
+        monkeypatch.setattr(sys, name, getattr(sys, name))
+    with pytest.raises(SystemExit) as found:
+        run(fails, [])
+    out, err = capsys.readouterr()
+    assert (found.value.code, out) == (status, "") and said.strip() in err
+    assert err.count("\n") == (status == 2), err
+
+
+def test_a_module_that_is_not_there_is_a_defect() -> None:
+    @click.command()
+    def fails() -> None:
+        raise ModuleNotFoundError("No module named 'aucert.nowhere'")
+
+    with pytest.raises(ModuleNotFoundError):
+        run(fails, [])
+
+
+# Every choice of every option: some are looked up by strings
+
+SHORTEST = {
+    "solve": "xor --lam 1",
+    "path": "xor --n-lams 2",
+    "certify": "xor --lam 1 --weights w.npy",
+    "predict": "model.npz xor",
+    "validate": "--list",
+    "check-solver": "--list",
+    "bench": "mine.py:fit --data none",  # each run is a process of its own
+    "plot": "solved --out picture.svg",
+    "reproduce": "--list",
+}
+"""The least that a command takes."""
+
+
+def choices() -> Iterator[list[str]]:
+    """A command line for each choice of each option."""
+    for name, command in aucert.commands.items():
+        for option in command.params:
+            for choice in option.type.choices if isinstance(option.type, click.Choice) else ():
+                yield [name, *SHORTEST[name].split(), option.opts[0], str(choice)]
+
+
+def status(arguments: list[str]) -> int:
+    """How a command line ends; an error that it does not expect is raised."""
+    try:
+        main(arguments)
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+def test_words_are_those_of_the_library() -> None:
+    lists = (
+        (cli.FIRST, LOSSES), (cli.LOSSES, ALL_LOSSES), (cli.METHODS, NAMES),
+        (cli.KERNELS, kernel_names()), (cli.RULES, RULES),
+    )  # fmt: skip
+    for words, known in lists:
+        assert words.split() == list(known)
+
+
+@pytest.mark.slow
+def test_every_command_has_help_and_takes_every_choice_of_every_option(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.save("w.npy", np.zeros(2))
+    assert status(["--help"]) == 0
+    for name in aucert.commands:
+        assert status([name, "--help"]) == 0
+        assert name in capsys.readouterr().out
+    lines = list(choices())
+    assert lines
+    for arguments in lines:
+        ended = status(arguments)  # 2: what asks for another option, or for larger data
+        said = capsys.readouterr()
+        assert ended in (0, 2) and bool(said.out) == (ended == 0), (arguments, said)
+
+
+# Large files fit; without enough memory a command ends with one sentence
+
+LIMIT = 3 * 2**30  # bytes: the libraries alone take about one and a half GiB of addresses
+PEAK = """
+import resource, sys
+from aucert.validation.cli import main
+try:
+    main(sys.argv[1:])
+finally:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+"""
+
+
+@pytest.mark.slow
+@each("kind", ["npz", "parquet", "csv"])
+def test_a_million_rows_fit_in_four_times_the_data(tmp_path: Path, kind: str) -> None:
+    def peak(*args: object) -> int:
+        run = [sys.executable, "-c", PEAK, *map(str, args)]
+        found = subprocess.run(run, capture_output=True, text=True, check=False)
+        assert found.returncode == 0, found.stderr
+        return int(found.stderr.split()[-1]) * (1 if sys.platform == "darwin" else 1024)
+
+    rng = np.random.default_rng(0)
+    y = (rng.random(1_000_000) < 0.2).astype(int)
+    X = np.round(rng.normal(size=(1_000_000, 8)) + 0.5 * y[:, None], 5)
+    paths = tmp_path / f"data.{kind}", tmp_path / f"small.{kind}"
+    for path, n in zip(paths, (1_000_000, 50), strict=True):
+        columns = {f"f{k}": X[:n, k] for k in range(8)}
+        write(path, ({"X": X[:n]} if kind == "npz" else columns) | {"y": y[:n]})
+    weights = write(tmp_path / "w.csv", "0.3\n" * 8)
+    basis = peak("solve", paths[1], "--lam", "0.01")
+    for name, *rest in (("solve",), ("certify", "--weights", weights)):
+        found = peak(name, paths[0], "--lam", "0.01", "--tol", "1e-6", *rest)
+        assert found - basis <= 4 * X.nbytes
+
+
+def refused(*arguments: object, limit: int = LIMIT) -> str:
+    """Run the command with little memory, and return its one sentence."""
+    done = subprocess.run(
+        [sys.executable, "-m", "aucert", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        timeout=300,
+    )
+    assert (done.returncode, done.stdout) == (2, ""), done
+    assert done.stderr.count("\n") == 1 and done.stderr.startswith("aucert: "), done.stderr
+    return done.stderr
+
+
+@pytest.mark.slow
+def test_what_does_not_fit_is_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "data.npz"
+    np.savez(path, y=np.arange(4) % 2)
+    words = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {(4, 10**9)}, }}"
+    words = words.ljust(117) + "\n"
+    header = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(words)) + words.encode()
+    with zipfile.ZipFile(path, "a") as archive:  # no room is made for an array that is not there
+        archive.writestr("X.npy", header + bytes(64))
+    said = refused("solve", path, "--lam", 1)
+    assert "29.8 GiB" in said and "damaged" in said and "'X'" in said
+    for count in (10**12, 10**30):
+        said = refused("solve", "linear:100", "--lam", 1, "--pairs", f"drawn:{count}")
+        assert f"--pairs drawn:{count}" in said and "memory" in said
+    X = np.random.default_rng(0).normal(size=(30_000, 300))
+    np.savez(path, X=X, y=np.arange(30_000) % 2)
+    options = ("--lam", 1e-6, "--kernel", "rbf", "--gamma", 1.0)
+    assert "not enough memory" in refused("solve", path, *options, limit=5 * 2**29)

@@ -1,0 +1,820 @@
+"""Theorem 4 as printed, its steps, Theorem 4' and its ingredients; the theorems of SHT.
+
+Bounds are never less than in exact arithmetic: 60 digits decide. They stand next to true errors.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy import stats
+
+import naive
+from aucert.approx.drawn_pairs import draw_pairs
+from aucert.approx.nystrom import nystrom_map
+from aucert.approx.sht import StochasticHardThresholding, sparse_problem
+from aucert.exact import solve
+from aucert.exact.errors import InputError, TooLargeError
+from aucert.exact.losses.registry import HINGE
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.exact.problem.problem import Problem, Ridge, pair_problem
+from aucert.exact.spaces.gram import Gram
+from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
+from aucert.exact.spaces.rows import Rows
+from aucert.exact.square_loss.row_average import RowAverage
+from aucert.validation.bounds import restricted_constants as restricted
+from aucert.validation.bounds.clusters import most_often
+from aucert.validation.bounds.experiment import (
+    EXCESS,
+    EXCESS_PRIOR,
+    NYSTROM,
+    POSTERIOR,
+    PRIOR,
+    Experiment,
+    approximation_errors,
+    certified,
+    prepare,
+)
+from aucert.validation.bounds.kernel import (
+    Approximation,
+    Interval,
+    large_spectral_norm,
+    spectral_norm,
+)
+from aucert.validation.bounds.prime import Projected, sandwich, theorem4_prime
+from aucert.validation.bounds.printed import Bound, Norms, often, theorem4
+from aucert.validation.bounds.restricted_constants import (
+    RestrictedConstants,
+    block_matrices,
+    curvature_from_rows,
+    largest_restricted,
+    restricted_constants,
+    restricted_constants_exact,
+)
+from aucert.validation.bounds.sht import least_sparsity, nu_lemma2, nu_printed, sht_theorem1
+from aucert.validation.bounds.sht_gaussian import least_curvature, sht_theorem2
+from aucert.validation.bounds.steps import (
+    DrawnPair,
+    eq_17,
+    eq_17_objectives,
+    eq_18,
+    eq_19,
+    eq_20,
+    eq_21,
+    hoeffding,
+    least_norm,
+)
+from aucert.validation.data import datasets
+from decimal_losses import DIGITS, decimal, true_kernel
+from loops import each, seeds
+from sparse_signal import draw
+
+CORRECTED = {NYSTROM, EXCESS, EXCESS_PRIOR, POSTERIOR, PRIOR}
+TOL = 1e-9
+KERNELS = (Linear(), Gaussian(2.0), Laplacian(0.7))
+KERNEL = KERNELS[1]
+
+
+def made(kernel: Kernel = KERNEL, d: int = 4, n: int = 14, p: int = 3) -> Approximation:
+    """A few rows, a third of them positive, and d of them as landmarks."""
+    rng = np.random.default_rng(0)
+    X, positive = rng.normal(size=(n, p)), rng.permutation(n) < n // 3
+    return Approximation.of_landmarks(kernel, X, X[:d], positive)
+
+
+def matrices(a: Approximation) -> tuple[np.ndarray, np.ndarray]:
+    """K and K~."""
+    truth: Any = a.truth
+    return truth.K, a.features @ a.features.T
+
+
+# Ingredients, and the bounds made of them.
+
+FIXED = (0.05, 0.02, 0.03)  # delta, the gap of the dual point, that of the full problem
+
+
+def in_decimals(seed: int) -> tuple[Approximation, list[list[Decimal]], list[list[Decimal]]]:
+    """Return an approximation, the true K, and K~ = V V' of its features, in 60 digits."""
+    rng = np.random.default_rng([31, seed])
+    n, p = int(rng.integers(5, 9)), int(rng.integers(1, 4))
+    X = rng.normal(size=(n, p)) * 10.0 ** rng.integers(-2, 3) + rng.choice([0.0, 100.0])
+    square = float(((X - X[0]) ** 2).sum(axis=1).mean())
+    kernel: Kernel = [Gaussian(1 / square), Laplacian(1 / np.sqrt(square)), Linear()][seed % 3]
+    positive = np.arange(n) < max(n // 3, 1)
+    features = nystrom_map(kernel, X[: int(rng.integers(1, n))]).transform(X)
+    truth = Gram.of_kernel(kernel, X, held=False) if seed % 2 else Gram.of_kernel(kernel, X)
+    V = naive.exact(features)
+    near = [[decimal(sum(a * b for a, b in zip(x, z, strict=True))) for z in V] for x in V]
+    return Approximation(truth, features, positive), true_kernel(kernel, X), near
+
+
+def exact_distances(K: list[list[Decimal]], positive: np.ndarray) -> tuple[Decimal, Decimal]:
+    """Return the largest distance over pairs, and the root mean square."""
+    plus, minus = np.flatnonzero(positive).tolist(), np.flatnonzero(~positive).tolist()
+    squares = [K[i][i] + K[j][j] - 2 * K[i][j] for i in plus for j in minus]
+    return max(squares).sqrt(), (sum(squares, Decimal(0)) / len(squares)).sqrt()
+
+
+def form(E: list[list[Decimal]], v: list[Decimal]) -> Decimal:
+    rows = [sum(e * x for e, x in zip(row, v, strict=True)) for row in E]
+    return sum((x * y for x, y in zip(v, rows, strict=True)), Decimal(0))
+
+
+def top_of(E: list[list[Decimal]]) -> Decimal:
+    """Return a lower bound of the spectral norm, good to nearly all digits of a double."""
+    v = np.linalg.eigh(np.array(E, dtype=float))[1]
+    vectors = [[Decimal(float(x)) for x in v[:, at]] for at in (0, -1)]
+    return max(abs(form(E, x)) / sum(a * a for a in x) for x in vectors)
+
+
+@each("seed", seeds(30))
+def test_distances_and_norms_are_rounded_up(seed: int) -> None:
+    a, K, near = in_decimals(seed)
+    with localcontext(DIGITS):
+        assert Decimal(a.R) >= exact_distances(K, a.positive)[0]
+        far, mean = exact_distances(near, a.positive)
+        assert Decimal(a.Rp) >= far and Decimal(a.R2) >= mean
+        E = [[x - y for x, y in zip(p, q, strict=True)] for p, q in zip(K, near, strict=True)]
+        assert Decimal(a.E2) >= top_of(E)
+        assert Decimal(a.K_max) ** 2 >= max(K[i][i] for i in range(a.n))
+        size = max(K[i][i] for i in range(a.n))
+        assert Decimal(a.E2) <= top_of(E) + size * Decimal("1e-11"), "and not by much"
+
+
+@each("seed", seeds(30))
+def test_the_cost_of_a_dual_point_lies_in_its_interval(seed: int) -> None:
+    a, K, near = in_decimals(seed)
+    rng = np.random.default_rng(seed)
+    share = float(rng.uniform(0, 1))
+    c = np.where(a.positive, share / a.sizes[0], -share / a.sizes[1])
+    found = a.error_interval(c)
+    with localcontext(DIGITS):
+        E = [[x - y for x, y in zip(p, q, strict=True)] for p, q in zip(K, near, strict=True)]
+        true = form(E, [Decimal(float(x)) for x in c])
+        assert Decimal(found.low) <= max(true, Decimal(0)) <= Decimal(found.high)
+    low, high = sandwich(a, 0.1, Projected(c, 1e-9), Projected(c, 1e-9))
+    with localcontext(DIGITS):
+        cost, gap = true / (2 * decimal(0.1)), decimal(1e-9)
+        assert Decimal(low) <= max(cost - gap, Decimal(0)) and cost + gap <= Decimal(high)
+
+
+@each("seed", seeds(30))
+@each(("eps", "informed"), [(0.0, False), (1e-3, False), (1e-3, True)])
+def test_the_totals_are_at_least_the_right_sides(seed: int, eps: float, informed: bool) -> None:
+    """Theorem 4', a priori and not, evaluated in 60 digits from exact ingredients."""
+    a, K, near = in_decimals(seed)
+    rng = np.random.default_rng(seed)
+    lam, B, delta, gap, late = (
+        float(10.0 ** rng.uniform(-3, 1)),
+        int(rng.integers(10, 10**6)),
+        *FIXED,
+    )
+    share = float(rng.uniform(0, 1))
+    c = np.where(a.positive, share / a.sizes[0], -share / a.sizes[1])
+    sizes = rng.uniform(0, 1, 3)
+    known: dict[str, Any] = {"projected": Projected(c, gap)} if informed else {}
+    norms = Norms(full=sizes[0], projected=sizes[1], drawn_projected=sizes[2])
+    more: dict[str, Any] = {"norms": norms, "gap_full": late} if informed else {}
+    found = {
+        part: theorem4_prime(
+            a, lam, B, part=part, eps=eps, **known, **(more if part == "II" else {})
+        )
+        for part in ("A", "I", "II")
+    }
+    with localcontext(DIGITS):
+        E = [[x - y for x, y in zip(p, q, strict=True)] for p, q in zip(K, near, strict=True)]
+        R, (Rp, R2) = exact_distances(K, a.positive)[0], exact_distances(near, a.positive)
+        la, b, e, d = decimal(lam), Decimal(B), decimal(eps), decimal(delta)
+        L, n_pos, n_neg = (2 / d).ln(), *map(Decimal, a.sizes)
+        z = (R2 + Rp * (2 * L).sqrt()) / b.sqrt()
+        S, Sp = (min(1 / la.sqrt(), r / la) for r in (R, Rp))
+        nystrom = top_of(E) * (1 / n_pos + 1 / n_neg) / (2 * la)
+        full, projected, drawn, full_gap = S, Sp, Sp, Decimal(0)
+        if informed:
+            true = form(E, [Decimal(float(x)) for x in c])
+            nystrom = max(true, Decimal(0)) / (2 * la) + decimal(gap)
+            full, projected, drawn = map(decimal, sizes)
+            full_gap = decimal(late)
+        r = z / la + (2 * e / la).sqrt()
+        fast = r * (2 * R2 + Rp * (2 * L).sqrt()) / b.sqrt()
+        far = Sp + (2 * e / la).sqrt()
+        slow = 2 * far * R2 / b.sqrt() + (2 + Rp * (far + Sp)) * (L / (2 * b)).sqrt()
+        one = min(fast, slow) + e + nystrom
+        away = (2 * nystrom / la).sqrt()
+        slack = Rp * (2 * e / la).sqrt() + R * (2 * full_gap / la).sqrt()
+        H = (1 + Rp * projected) * ((4 / d).ln() / (2 * b)).sqrt()
+        penalties = max(z * z / (2 * la), nystrom) + (full + drawn) * (z + la * away) / 2
+        two = H + slack + min(penalties, R * away + Rp * z / la)
+        for part, right in (("A", nystrom), ("I", one), ("II", two)):
+            total = Decimal(found[part].total)
+            assert right <= total <= right * Decimal("1.0001") + Decimal("1e-5") / la, part
+
+
+def in_blocks(E: np.ndarray, step: int) -> Any:
+    def blocks() -> Iterator[tuple[slice, np.ndarray]]:
+        for start in range(0, len(E), step):
+            yield slice(start, start + step), E[start : start + step]
+
+    return blocks
+
+
+@each("seed", seeds(12))
+def test_a_norm_of_a_matrix_in_blocks_is_an_upper_bound_and_a_tight_one(seed: int) -> None:
+    """Spectra that fall fast, slowly and not at all; more rows than directions."""
+    rng = np.random.default_rng([32, seed])
+    n = int(rng.integers(60, 140))
+    values = [0.5 ** np.arange(n), 1 / (1 + np.arange(n)), np.ones(n)][seed % 3]
+    if seed >= 6:
+        values = values * rng.choice([-1, 1], n)
+    Q = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    E = (Q * values) @ Q.T
+    E = (E + E.T) / 2
+    found = large_spectral_norm(in_blocks(E, 17), n)
+    v = naive.exact(np.linalg.eigh(E)[1][:, np.abs(np.linalg.eigvalsh(E)).argmax()])
+    image = naive.products(naive.exact(E), v)
+    assert naive.norm2(image) <= Fraction(found) ** 2 * naive.norm2(v)
+    assert naive.norm2(image) <= Fraction(spectral_norm(E)) ** 2 * naive.norm2(v)
+    assert spectral_norm(E) <= 1 + 1e-11
+    # Three passes leave the directions of a slow spectrum short of eigenvectors, and of none.
+    assert found <= (1 + 1e-6, 1.02, np.sqrt(n))[seed % 3]
+
+
+def test_the_eigenvalues_are_those_of_numpy() -> None:
+    a = made()
+    K, near = matrices(a)
+    assert a.lam_min.low <= np.linalg.eigvalsh(K)[0] <= a.lam_min.high < a.lam_min.low + 1e-13
+    smallest = np.linalg.eigvalsh(near)[-a.features.shape[1]]
+    assert a.lam_plus.low == pytest.approx(smallest, rel=1e-9)
+    other = Approximation.of_matrices(K, near, a.positive)
+    for name in ("E2", "R", "Rp", "R2", "K_max"):
+        assert getattr(other, name) == pytest.approx(getattr(a, name), rel=1e-9)
+    assert other.lam_plus.low == pytest.approx(a.lam_plus.low, rel=1e-6)
+
+
+@each("kernel", KERNELS)
+def test_a_kernel_in_blocks_gives_the_same_numbers(
+    kernel: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = made(kernel, n=30)
+    X, positive = np.random.default_rng(0).normal(size=(30, 3)), held.positive
+    monkeypatch.setattr("aucert.validation.bounds.kernel.BLOCK_BYTES", 8 * 20 * 3)
+    streamed = Approximation(Gram.of_kernel(kernel, X, held=False), held.features, positive)
+    for name in ("R", "Rp", "R2", "K_max"):
+        assert getattr(streamed, name) == pytest.approx(getattr(held, name))
+    assert held.E2 * (1 - 1e-9) <= streamed.E2 <= held.E2 / 0.79
+    assert streamed.lam_min.low == 0.0
+    assert held.lam_min.low <= streamed.lam_min.high <= held.lam_min.high + 1e-12
+    c = np.where(positive, 1 / positive.sum(), -1 / (~positive).sum())
+    costs = (a.error_interval(c).high for a in (streamed, held))
+    assert next(costs) == pytest.approx(next(costs), rel=1e-6, abs=1e-9)
+
+
+def test_marginals_that_are_slightly_infeasible_are_paid_for_and_others_refused() -> None:
+    a = made()
+    c = np.where(a.positive, 1 / a.sizes[0], -1 / a.sizes[1])
+    excess = c + 1e-7 * (np.arange(a.n) == np.flatnonzero(a.positive)[0])
+    paid, plain = (np.sqrt(a.error_interval(at).high) for at in (excess, c))
+    assert paid >= plain + 0.9e-7
+    for wrong, word in ((2 * c, "no alpha"), (-c, "<= 0 on negative"), (c[:3], "14 finite")):
+        with pytest.raises(InputError, match=word):
+            a.error_interval(wrong)
+
+
+@each("kernel", KERNELS)
+def test_of_a_singular_kernel_the_bound_is_undefined(kernel: Kernel) -> None:
+    X, positive = np.random.default_rng(0).normal(size=(14, 3)), np.arange(14) % 3 == 0
+    assert made(Linear()).lam_min == Interval(0.0, 0.0)
+    X[3] = X[0]
+    a = Approximation.of_landmarks(kernel, X, X[5:8], positive)
+    assert a.lam_min == Interval(0.0, 0.0)
+    assert Approximation.of_matrices(*matrices(a), positive).lam_min.low == 0.0
+    bound = theorem4(a, 0.1, 1000)
+    assert bound.total == bound.at_least == np.inf and bound.vacuous
+    assert np.isfinite(bound.terms["A1"]) and np.isfinite(bound.terms["A2"])
+    near = made(Gaussian(0.01), n=60)  # an eigenvalue below rounding
+    bound = theorem4(near, 0.1, 1000)
+    assert near.lam_min.low == 0.0 < near.lam_min.high
+    assert bound.total == np.inf and 1.0 < bound.at_least < np.inf
+
+
+# Theorem 4 as printed.
+
+
+@each("power", [1.5, 2.5])
+@each("p", [0.5, 1.0])
+@each("C", ["1/lam", "2/lam", "realised"])
+def test_the_terms_are_those_of_the_printed_formula(C: str, p: float, power: float) -> None:
+    a = made()
+    pairs = draw_pairs(a.positive, 37, 3)
+    norms = Norms(full=1.3, drawn=1.7, projected=9.0, drawn_projected=0.8)
+    bound = theorem4(a, 0.2, pairs=pairs, C=C, norms=norms, p=p, power=power, delta=0.1)
+    K, near = matrices(a)
+    n, B, lam = 14, 37, 0.2
+    squares = {"1/lam": [5.0] * 3, "2/lam": [10.0] * 3, "realised": [1.69, 2.89, 0.64]}[C]
+    E2 = np.abs(np.linalg.eigvalsh(K - near)).max()
+    lam_min, lam_plus = np.linalg.eigvalsh(K)[0], np.linalg.eigvalsh(near)[-4]
+    N = np.bincount(np.r_[pairs.i, pairs.j]).max()
+    A1 = (1 + 2 * max(squares[0], squares[1]) ** 0.5) / 2**0.5
+    A2 = (squares[2] / lam_plus) ** 0.5
+    A3 = (2 / lam) ** 0.5 * ((squares[0] / lam_min) ** 0.5 + A2) ** p
+    assert bound.terms["A1"] == pytest.approx(A1 * np.sqrt(np.log(40) / B))
+    assert bound.terms["A2"] == pytest.approx(N / B * A2 * E2 * n**0.5)
+    assert bound.terms["A3"] == pytest.approx(N / B * A3 * (N * E2 * n**power / B) ** 0.5)
+    assert bound.at_least == pytest.approx(bound.total) == pytest.approx(sum(bound.terms.values()))
+    assert bound.quantities["N_max"] == pytest.approx(N)
+
+
+def test_without_pairs_the_largest_count_is_exceeded_as_rarely_as_is_said() -> None:
+    a = made()
+    bound = theorem4(a, 0.2, 50)
+    assert (bound.quantities["N_max"], True) == (often(*a.sizes, 50)[0], often(4, 9, 50)[1] <= 1e-3)
+    t, tail = often(4, 9, 50, level=0.3)
+    counts = np.random.default_rng(0).multinomial(50, [1 / 4] * 4, size=2000).max(axis=1)
+    # a union over the rows: a little too large; five standard errors are 0.05
+    assert tail <= 0.3 and tail / 3 < (counts > t).mean() < tail + 0.05
+    single = theorem4(a, 0.2, pairs=draw_pairs(a.positive, 400, 1))
+    merged = theorem4(a, 0.2, 400, pairs=draw_pairs(a.positive, 400, 1, merge=True))
+    assert merged.total == pytest.approx(single.total)
+
+
+def test_a_bound_stands_next_to_the_true_error_and_is_vacuous_from_its_limit_on() -> None:
+    bound = Bound("a", {"x": 0.3, "y": 0.3}, left_side=0.2)
+    assert bound.ratio == pytest.approx(3.0) and bound.violated is False and not bound.vacuous
+    assert replace(bound, left_side=0.7).violated
+    assert replace(bound, left_side=0.0).ratio == np.inf
+    unknown = replace(bound, left_side=None)
+    assert unknown.ratio is None and unknown.violated is None
+    assert str(bound) == "a: 0.2 <= 0.6 = 0.3 (x) + 0.3 (y)"
+    assert Bound("a", {"x": 0.5, "y": 0.5}).vacuous and Bound("a", {"x": float("nan")}).vacuous
+    assert not Bound("a", {"x": 1.5}, limit=2.0).vacuous
+
+
+def test_the_largest_count_of_a_row_is_rarely_above_its_bound() -> None:
+    n, B, count, rng = 200, 5000, 400, np.random.default_rng(1)
+    t, tail = most_often(n, B)
+    assert 0.02 < tail <= 0.1
+    largest = rng.multinomial(B, np.full(n // 2, 2 / n), size=(count, 2)).max(axis=(1, 2))
+    assert tail / 3 < (largest > t).mean() < tail + 5 * np.sqrt(tail / count)
+    for share in (1.0, 7.0):  # of rows so many that counts are Poisson's: Chernoff's bound
+        t, bound = most_often(2e12, share * 2e12)
+        assert 2e12 * stats.poisson.sf(t, 2 * share) <= bound <= 0.1
+        near, exact = most_often(1e12, share * 1e12)
+        assert near <= t <= near + 3 and exact <= 0.1
+
+
+# The steps of its proof, by loops over the pairs.
+
+
+def hinge(problem: Problem, scores: np.ndarray) -> float:
+    """The mean hinge over the listed or over all pairs, by a loop."""
+    positive = problem.pairs.positive
+    if isinstance(problem.pairs, PairList):
+        pairs = list(zip(problem.pairs.i, problem.pairs.j, strict=True))
+    else:
+        pairs = [(i, j) for i in np.flatnonzero(positive) for j in np.flatnonzero(~positive)]
+    return sum(max(0.0, 1 - scores[i] + scores[j]) for i, j in pairs) / len(pairs)
+
+
+def linear(lam: float, seed: int) -> tuple[Problem, Problem, np.ndarray, np.ndarray]:
+    """A linear problem over all and over B = n drawn pairs, with both optima."""
+    data = datasets.load("linear:60", seed)
+    space, positive = Rows(data.X), data.is_positive
+    full, drawn = (
+        pair_problem(space, positive, pairs, HINGE, Ridge(lam))
+        for pairs in (AllPairs(), draw_pairs(positive, 60, seed))
+    )
+    return full, drawn, certified(full, TOL).w, certified(drawn, TOL).w
+
+
+@each("seed", seeds(4))
+def test_eq_17_and_hoeffding_by_hand(seed: int) -> None:
+    full, drawn, w, w_B = linear(1.0, seed)
+    X: Any = full.space
+    U, U_B = [[hinge(p, X.raw @ at) for at in (w, w_B)] for p in (full, drawn)]
+    step, objectives = (form(full, drawn, w, w_B) for form in (eq_17, eq_17_objectives))
+    largest = max(abs(U[0] - U_B[0]), abs(U[1] - U_B[1]))
+    assert step.left == pytest.approx(abs(U[0] - U_B[1]))
+    assert step.right == objectives.right == pytest.approx(largest)
+    assert step.corrected == pytest.approx(largest + abs(w_B @ w_B - w @ w) / 2)
+    assert objectives.left == pytest.approx(abs(U[0] + w @ w / 2 - U_B[1] - w_B @ w_B / 2))
+    bound = hoeffding(full, drawn, w, w_B, 60, 3.0, 10.0, 0.1)
+    assert bound.left == pytest.approx(largest) and bound.holds and bound.corrected is None
+    assert bound.right == pytest.approx((1 + 6 * 10**0.5) * (np.log(40) / 120) ** 0.5)
+
+
+def test_eqs_18_19_20_21_by_hand() -> None:
+    lam, B, n = 0.05, 80, 40
+    data = datasets.load("linear:40", 3)
+    case = prepare(data.X, data.y, Laplacian(1.0), lam, 8, 3)
+    positive, pairs = data.is_positive, draw_pairs(data.is_positive, B, 3)
+    exact, near_w = (
+        certified(pair_problem(space, positive, pairs, HINGE, Ridge(lam)), TOL).w
+        for space in (case.factor, case.projected.space)
+    )
+    a = case.approximation
+    K, near = matrices(a)
+    hat = np.linalg.solve(K, case.factor.raw @ exact)
+    tilde = least_norm(a.features, near_w)
+    drawn = pair_problem(case.full.space, positive, pairs, HINGE, Ridge(lam))
+    pair = DrawnPair(a, drawn, B, hat, tilde)
+    N, E2 = np.bincount(np.r_[pairs.i, pairs.j]).max(), np.linalg.norm(K - near, 2)
+    change = np.sqrt((hat - tilde) @ K @ (hat - tilde))
+    lengths = np.linalg.norm(hat) + np.linalg.norm(tilde)
+
+    at_hat, at_tilde = hinge(drawn, K @ hat), hinge(drawn, near @ tilde)
+    size = n * change + np.sqrt(n) * E2 * np.linalg.norm(tilde)
+    assert eq_18(pair).left == pytest.approx(abs(at_hat - at_tilde))
+    assert eq_18(pair).right == pytest.approx(N / B * size)
+    assert eq_18(pair, U_full=0.9).left == pytest.approx(abs(0.9 - at_tilde))
+
+    def objective(theta: np.ndarray) -> float:
+        return hinge(drawn, K @ theta) + lam / 2 * float(theta @ K @ theta)
+
+    first, last = eq_20(pair), eq_20(pair, "last")
+    assert first.left == last.left == pytest.approx(objective(tilde) - objective(hat))
+    sums = hinge(drawn, K @ tilde) - at_tilde + hinge(drawn, near @ hat) - at_hat
+    assert first.right == pytest.approx(sums)
+    penalty = lam / 2 * (tilde @ (K - near) @ tilde - hat @ (K - near) @ hat)
+    assert first.corrected == pytest.approx(sums + penalty)
+    assert last.right == pytest.approx(N * E2 * np.sqrt(n) / B * lengths)
+
+    assert eq_19(pair).left == pytest.approx(lam / 2 * change**2)
+    assert eq_19(pair).right == first.left and eq_19(pair).holds
+
+    root = np.sqrt(2 * N * E2 * np.sqrt(n) / (B * lam))
+    assert eq_21(pair).left == pytest.approx(change)
+    assert eq_21(pair).right == eq_21(pair).corrected == pytest.approx(root * np.sqrt(lengths))
+    assert eq_21(pair, p=1.0).right == pytest.approx(root * lengths)
+    with pytest.raises(InputError, match="theta_tilde must have one number per row: 40"):
+        DrawnPair(a, drawn, B, hat, tilde[:4])
+
+
+# Theorem 4'.
+
+
+def experiment(kernel: Kernel, lam: float, d: int, n: int = 60, seed: int = 0) -> Experiment:
+    data = datasets.load(f"{('linear', 'radial')[seed % 2]}:{n}", seed)
+    y = np.random.default_rng(seed).permutation(data.y) if seed % 4 >= 2 else data.y  # pure noise
+    return prepare(data.X, y, kernel, lam, d, seed, TOL)
+
+
+@pytest.fixture(scope="module")
+def case() -> Experiment:
+    """A problem whose bounds are near the truth: a kernel of narrow width, lam = 1."""
+    return experiment(Gaussian(50.0), 1.0, 12)
+
+
+def test_terms_and_alternatives_add_up_and_tuning_divides_delta(case: Experiment) -> None:
+    a = case.approximation
+    for part, forms in (("I", {"fast", "slow"}), ("II", {"penalties", "lipschitz"})):
+        for lam in (0.02, 1.0, 50.0):
+            bound = theorem4_prime(a, lam, 50, part=part)
+            assert set(bound.alternatives) == forms
+            assert min(bound.alternatives.values()) == pytest.approx(bound.total, rel=1e-12)
+        tuned = theorem4_prime(a, 1.0, 1000, part=part, delta=0.05, tuned_over=10)
+        assert tuned.total == theorem4_prime(a, 1.0, 1000, part=part, delta=0.005).total
+        assert any("10 settings" in note for note in tuned.notes)
+
+
+def test_the_sandwich_is_equality_while_every_hinge_is_active() -> None:
+    active, whole = experiment(Gaussian(5.0), 20.0, 6), experiment(Gaussian(5.0), 0.1, 60)
+    found, none = (
+        sandwich(case.approximation, case.lam, Projected.of(case.f), case.posterior)
+        for case in (active, whole)
+    )
+    assert found == pytest.approx((active.nystrom, active.nystrom), rel=1e-6)
+    assert none[1] < 1e-9  # every row is a landmark
+    assert whole.draw(600, 0).bounds[EXCESS].terms["nystrom"] < 1e-9
+
+
+def test_the_corrected_bound_vanishes_with_b_and_the_printed_one_does_not(
+    case: Experiment,
+) -> None:
+    a, near = experiment(Gaussian(50.0), 1.0, 60).approximation, case.approximation
+    for part in ("I", "II"):
+        few, many = (theorem4_prime(a, 1.0, 10**k, part=part).total for k in (10, 12))
+        assert many < few / 8 and many < 1e-4
+    assert theorem4(near, 1.0, 10**12).total > 1 > theorem4_prime(near, 1.0, 10**12).total
+
+
+def test_the_left_side_of_part_1_can_exceed_one_and_those_of_the_others_cannot() -> None:
+    """One feature, one positive row on the wrong side, near zero: a pair of it turns f round."""
+    X = np.concatenate([np.ones(9), [-0.1], 1e-3 * np.arange(10)])[:, None]
+    case = prepare(X, np.repeat([1, 0], 10), Linear(), 1e-3, X, tol=TOL)
+    rng = np.random.default_rng(0)
+    few = [case.draw(1, rng) for _ in range(30)]
+    largest, s = max(draw.excess for draw in few), few[0].bounds[EXCESS].quantities
+    assert 9 < largest <= 1.5 + s["Rp"] * s["Sp"]
+    assert max(draw.loss_difference for draw in few) <= 1 and -1e-12 <= case.nystrom <= 1
+    assert not any(set(draw.violated) & CORRECTED for draw in few)
+    zero = case.full.objective(np.zeros_like(case.f.w))
+    assert zero == 1 and 0 <= zero - case.f.certificate.dual <= 1
+    for B in (1, 100_000):
+        bound = theorem4_prime(case.approximation, 1.0, B, part="I")
+        assert any("f = 0" in note for note in bound.notes)
+        assert bound.vacuous == (bound.total >= 1)
+
+
+# True errors next to the bounds.
+
+
+def test_the_errors_are_those_of_problems_solved_one_by_one() -> None:
+    data = datasets.load("radial:50", 2)
+    lam, d, kernel = 0.05, 10, Gaussian(0.5)
+    case = prepare(data.X, data.y, kernel, lam, data.X[:d])
+    draw = case.draw(100, 7)
+    K, C = kernel(data.X, data.X), kernel(data.X, data.X[:d])
+    f = solve(K, data.y, lam, kernel="precomputed")
+    V = C @ np.linalg.inv(np.linalg.cholesky(C[:d])).T
+    f_P = solve(V, data.y, lam)
+    near = solve(V, data.y, lam, pairs=draw_pairs(data.is_positive, 100, 7))
+
+    def loss(scores: np.ndarray) -> float:
+        return hinge(case.full, scores)
+
+    size = lam / 2 * float(near.w @ near.w)
+    radius = 20 * f.certificate.radius
+    error = abs(loss(K @ f.w) - near.certificate.primal + size)
+    assert draw.loss_difference == pytest.approx(error, abs=radius)
+    assert draw.excess == pytest.approx(loss(V @ near.w) + size - f.certificate.primal, abs=radius)
+    nystrom = f_P.certificate.primal - f.certificate.primal
+    assert draw.nystrom == pytest.approx(nystrom, abs=1e-7)
+    best = replace(case.f.certificate, primal=2.0, dual=2.0)
+    with pytest.raises(RuntimeError, match="below the certified optimum"):
+        replace(case, f=replace(case.f, certificate=best)).draw(40, 0)
+
+
+def refusals() -> list[tuple[Any, dict[str, Any], list[tuple[dict[str, Any], str]]]]:
+    """What is called, with what, and what is wrong then."""
+    a, zeros = made(), Projected(np.zeros(3))
+    K, near = matrices(a)
+    data = datasets.load("linear:50", 0)
+    full, drawn, w, w_B = linear(1.0, 0)
+    space: Any = full.space
+    other = pair_problem(Rows(space.dense()), full.pairs.positive, drawn.pairs, HINGE, Ridge(1))
+    steps = {"full": full, "drawn": drawn, "w": w, "w_B": w_B}
+    merged = draw_pairs(a.positive, 400, 1, merge=True)
+    rows = {"X": data.X, "y": data.y, "kernel": KERNEL, "lam": 1.0, "landmarks": 5, "B": 50}
+    held = {"K": K, "K_tilde": near, "positive": a.positive}
+    common: list[tuple[dict[str, Any], str]] = [
+        *(({"lam": lam}, "lam must") for lam in (0.0, float("nan"))),
+        *(({"delta": delta}, "delta must") for delta in (0.0, 1.0)),
+        ({"B": 0}, "whole number"),
+    ]
+    bound = {"approximation": a, "lam": 0.1, "B": 10}
+    return [
+        (theorem4, bound, [
+            *common, ({"B": None}, "give B"), ({"C": "3/lam"}, "C must be one of"),
+            ({"C": "realised"}, "needs the norms"), ({"p": -1.0}, "p must"),
+            ({"C": "realised", "norms": Norms(1.0, 1.0)}, "needs the norms"),
+            ({"N_max": 0.0}, "N_max"), ({"pairs": merged, "B": None}, "weights of their"),
+            ({"pairs": PairList(np.array([0]), np.array([0]))}, "not a"),
+        ]),
+        (theorem4_prime, bound, [
+            *common, ({"B": None}, "needs B"), ({"part": "III"}, "part must be"),
+            ({"eps": -1e-3}, "eps"), ({"gap_full": float("inf")}, "gap_full"),
+            ({"tuned_over": 0}, "tuned_over"), ({"projected": zeros}, "14 finite numbers"),
+            ({"with_replacement": False}, "with replacement"),
+        ]),
+        (approximation_errors, rows, [
+            *common[::2], ({"landmarks": 0}, "n_landmarks"), ({"landmarks": 99}, "99 landmarks"),
+            ({"n_draws": 0}, "n_draws"), ({"y": np.ones(50)}, "two classes"),
+        ]),
+        (eq_17, steps, [({"drawn": other}, "share their space"), ({"w": w[:1]}, "weights shape")]),
+        (hoeffding, {**steps, "B": 60, "K_max": 1.0, "C_max": 1.0}, common[2:4]),
+        (Projected, {"marginals": np.zeros(60)}, [({"gap": -1.0}, "gap")]),
+        (Norms, {}, [({"full": -1.0}, "`full`")]),
+        (Approximation.of_matrices, held, [
+            ({"K_tilde": K + np.eye(14)}, "from below"), ({"K_tilde": np.eye(3)}, "rows"),
+            ({"K_tilde": 0 * K}, "zero"), ({"positive": a.positive[:5]}, "boolean"),
+        ]),
+    ]  # fmt: skip
+
+
+# [SHT, Theorem 1, Theorem 2]: constants by enumeration, figures by hand, runs
+
+LOG = math.log(1000)
+
+
+def blocks_of(m: int = 4, n: int = 4000, d: int = 8, r: float = 0.5) -> list[RowAverage]:
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.arange(n) < r * n).astype(int)
+    X = rng.normal(size=(n, d))
+    X[:, 0] += y
+    solver = StochasticHardThresholding(k=3, n_blocks=m)
+    return solver.blocks(sparse_problem(X, y), np.random.default_rng(1))
+
+
+def drawn_blocks(seed: int, m: int = 3, n: int = 60, d: int = 7) -> list[RowAverage]:
+    X, y = draw(seed, n=n, d=d)
+    solver = StochasticHardThresholding(k=2, n_blocks=m)
+    return solver.blocks(sparse_problem(X, y), np.random.default_rng(seed))
+
+
+def best_single(blocks: list[RowAverage]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The blocks' matrices, delta, and the best vector with one nonzero, by trying all features."""
+    M, delta = block_matrices(blocks), blocks[0].delta
+    diagonal = np.diag(M.mean(axis=0))
+    at = int((delta**2 / diagonal).argmax())
+    return M, delta, delta[at] / diagonal[at] * np.eye(delta.size)[at]
+
+
+# Restricted curvature.
+
+
+def test_block_matrices_are_half_the_hessians() -> None:
+    blocks, rng = blocks_of(m=3, n=60), np.random.default_rng(2)
+    for block, M in zip(blocks, block_matrices(blocks), strict=True):
+        w, v = rng.normal(size=(2, 8))
+        assert block.gradient(w + v) - block.gradient(w) == pytest.approx(2 * M @ v)
+        assert block.gradient(w) == pytest.approx(2 * M @ w - 2 * block.delta)
+
+
+@each("seed", seeds(12))
+@each("m", [1, 3, 6])
+def test_constants_are_those_of_all_supports_and_bounds_hold_them(
+    monkeypatch: pytest.MonkeyPatch, seed: int, m: int
+) -> None:
+    blocks = drawn_blocks(seed, m)
+    M = block_matrices(blocks)
+    for s in (1, 3, 7, 20):
+        every = [np.ix_(S, S) for S in itertools.combinations(range(7), min(s, 7))]
+        least = min(np.linalg.eigvalsh(M.mean(axis=0)[S])[0] for S in every)
+        largest = max(np.linalg.eigvalsh(B[S])[-1] for S in every for B in M)
+        exact = restricted_constants(M, s)
+        assert exact.exact and exact.s == min(s, 7)
+        assert exact.minus == pytest.approx(2 * least)
+        assert exact.plus == pytest.approx(2 * largest)
+        assert exact.ratio == pytest.approx(largest / least)
+        with monkeypatch.context() as patch:
+            patch.setattr(restricted, "MOST", 0)
+            bound = restricted_constants(M, s)
+        assert not bound.exact and bound.minus <= exact.minus and bound.plus >= exact.plus
+        assert bound.ratio >= exact.ratio
+        assert curvature_from_rows(blocks, s) >= exact.plus * (1 - 1e-12)
+
+
+def test_where_trying_is_impossible_rho_minus_is_a_bound_and_no_search() -> None:
+    M = block_matrices(drawn_blocks(0, m=2, n=400, d=40))
+    found = restricted_constants(M, 12)
+    assert not found.exact
+    assert found.minus == pytest.approx(2 * np.linalg.eigvalsh(M.mean(axis=0))[0], rel=1e-9)
+    few = restricted_constants(block_matrices(drawn_blocks(0, 2, 30, 40)), 12)
+    assert (few.minus, few.ratio) == (0.0, math.inf)
+    with pytest.raises(TooLargeError, match="a search"):
+        restricted_constants_exact(np.eye(60)[None], 20)
+    rng = np.random.default_rng(6)
+    for x in rng.normal(size=(20, 6)):  # dependent features
+        single = restricted_constants_exact(np.outer(x, x)[None], 2)
+        assert (single.minus, single.ratio) == (0.0, math.inf)
+
+
+def test_the_bounds_of_rho_plus_are_attained() -> None:
+    ones = np.ones((5, 5))
+    assert largest_restricted(np.diag([3.0, 1, 1, 1, 1]), 2) == pytest.approx(3.0)  # the whole
+    assert largest_restricted(ones, 2) == pytest.approx(2.0)  # the trace
+    sparse = np.eye(6) + 0.4 * (np.eye(6, k=1) + np.eye(6, k=-1))
+    assert largest_restricted(sparse, 2) == pytest.approx(1.4)  # a row
+    y = np.arange(6) % 2 == 0
+    apart = np.outer(y, [1.0, 2.0, -3.0])  # nothing but a mean difference
+    assert curvature_from_rows([RowAverage.of(Rows(apart), y)], 2) == pytest.approx(2 * 13)
+    spread = np.outer([1, 1, -1, -1, 0, 0], [2.0, 0.0, 1.0])  # no mean difference
+    average = RowAverage.of(Rows(spread), y)
+    exact = restricted_constants_exact(block_matrices([average]), 1).plus
+    assert exact == pytest.approx(2 * (2 / 3 + 2 / 3) * 4)
+    assert exact <= curvature_from_rows([average], 1) <= 2 * 2 * 4 * (1 + 1e-9)
+    X, y = draw(1)
+    X[np.abs(X) < 0.7] = 0.0
+    dense, sparse = ([RowAverage.of(Rows(Z), y == 1, lam=0.3)] for Z in (X, sp.csr_matrix(X)))
+    assert curvature_from_rows(sparse, 3) == pytest.approx(curvature_from_rows(dense, 3))
+
+
+# Theorem 1.
+
+
+@each(
+    ("rho", "lemma2", "printed"),
+    [(1.2, 0.24, 0.312), (1.5, 0.75, 1.0), (2.0, 2.0, 2.618), (5.0, 20.0, 23.31), (10, 90, 98.2)],
+)
+def test_the_least_k_in_both_readings(rho: float, lemma2: float, printed: float) -> None:
+    assert least_sparsity(rho, 1) == pytest.approx(lemma2)
+    assert least_sparsity(rho, 1, "printed") == pytest.approx(printed, rel=2e-3)
+    for nu in ("lemma2", "printed"):
+        k = least_sparsity(rho, 10**6, nu)
+        rest = (10**9,) if nu == "lemma2" else ()
+        factor = nu_lemma2 if nu == "lemma2" else nu_printed
+        for at in (int(k * 1.001), int(k * 0.999)):
+            if at >= 10**6:
+                assert (factor(at, 10**6, *rest) * (1 - 1 / rho) < 1) == (at > k)
+        assert (least_sparsity(1.0, 3, nu), least_sparsity(np.inf, 3, nu)) == (0.0, np.inf)
+    for d, k_star in itertools.product((5, 20, 1000), range(1, 6)):
+        for at in range(k_star, min(d, 40) + 1):
+            assert 1 <= nu_lemma2(at, k_star, d) <= nu_printed(at, k_star) + 1e-15
+
+
+@each("nu", ["printed", "lemma2"])
+def test_the_terms_are_those_of_the_formula(nu: str) -> None:
+    blocks = blocks_of()
+    M, delta, target = best_single(blocks)
+    bound = sht_theorem1(M, delta, target, np.zeros(8), 3, 7, nu=nu)
+    constants = restricted_constants_exact(M, 7)
+    factor = 1 + 1 / 3 + 3**-0.5 if nu == "printed" else nu_lemma2(3, 1, 8)
+    kappa = np.sqrt(factor * (1 - constants.minus / constants.plus))
+    tops = [np.sort(np.abs(block.gradient(target)))[-7:] for block in blocks]
+    sigma = np.sqrt(factor) / constants.plus * np.mean([np.linalg.norm(top) for top in tops])
+    start = np.linalg.norm(target)
+    assert kappa < 1 and bound.limit == pytest.approx(start)
+    assert bound.terms["start"] == pytest.approx(kappa**7 * start)
+    assert bound.terms["tolerance"] == pytest.approx(sigma / (1 - kappa))
+    wanted = {"kappa": kappa, "sigma": sigma, "step": 1 / constants.plus}
+    assert {name: bound.quantities[name] for name in wanted} == pytest.approx(wanted)
+    assert bound.notes[0].endswith("holds")
+    assert sht_theorem1(M, delta, target, np.zeros(8), 3, 0).vacuous
+    assert not sht_theorem1(M[:1], delta, target, np.ones(8) * np.eye(8)[0] * 9, 3, 60).vacuous
+
+
+def test_where_kappa_is_one_or_more_the_bound_is_infinite() -> None:
+    M, delta, target = best_single(blocks_of(n=60, r=0.2))
+    bound = sht_theorem1(M, delta, target, np.zeros(8), 3, 5)
+    assert bound.quantities["kappa"] >= 1 and bound.notes[0].endswith("does not hold")
+    assert bound.total == np.inf and bound.vacuous
+    # rho = 2: the printed condition is k > 2 k*, the displayed nu needs k > 2.618 k*.
+    M, target = np.diag([1.0] * 60 + [2.0] * 60)[None], np.repeat([1.0, 0.0], [10, 110])
+    given = (M, M[0] @ target, target, np.zeros(120), 25, 5)
+    constants = RestrictedConstants(60, 2.0, 4.0)
+    printed = sht_theorem1(*given, constants=constants)
+    assert printed.notes[0].endswith("holds") and printed.total == np.inf
+    right = sht_theorem1(*given, constants=constants, nu="lemma2")
+    assert right.quantities["kappa"] < 1 and right.total < np.inf
+
+
+# Theorem 2: figures worked out by hand.
+
+
+def test_eqs_12_and_13_by_hand() -> None:
+    for n, r in ((10**7, 0.5), (1000, 0.05), (1000, 0.5)):
+        share, unit = 60 * LOG / (r * n), 60 * LOG / r
+        right = (0.5 - 6 * math.sqrt(2) * math.sqrt(share)) ** 2 - 32 / 3 * share
+        printed, corrected = (
+            sht_theorem2(n, 1000, 60, r, 50, form=form) for form in ("printed", "corrected")
+        )
+        assert printed.minus == pytest.approx(right)
+        assert printed.plus == pytest.approx(16 * unit * (math.log(50) / 2 + LOG))
+        assert corrected.plus == pytest.approx(16 * unit * (math.log(n) / 2 + LOG))
+        assert printed.chance_minus == pytest.approx(1 - math.exp(-r * n / 72) - 0.12)
+        assert printed.chance_plus == pytest.approx(0.97)
+        if corrected.base < 0:  # not squared
+            assert corrected.minus < 0 < printed.minus and corrected.ratio == math.inf
+        else:
+            assert corrected.minus == printed.minus
+    for r, value in ((0.05, 484.0), (0.5, 43.4)):
+        assert sht_theorem2(1000, 1000, 60, r, 50).minus == pytest.approx(value, rel=2e-3)
+
+
+def test_the_least_curvature_by_hand_and_below_the_truth_with_a_signal() -> None:
+    logs = 60 * math.log(math.e * 1000 / 60) + math.log(20)
+    base = 1 - math.sqrt(60 / 949) - math.sqrt(2 * logs / 949)
+    found = least_curvature((50, 950), 1000, 60)
+    assert found == pytest.approx(2 * 949 / 950 * base**2) == pytest.approx(0.005, abs=5e-4)
+    X, y = np.random.default_rng(0).standard_normal((3000, 8)), np.arange(3000) < 900
+    X[y] += 1.0
+    M = block_matrices([sparse_problem(X, y)])[0]
+    assert 0 < least_curvature((900, 2100), 8, 8) < 2 * np.linalg.eigvalsh(M)[0]
+
+
+ROUND = {"delta": np.ones(3), "w_star": np.eye(3)[0], "w0": np.zeros(3)}
+REFUSALS: list[tuple[Any, dict[str, Any], list[tuple[dict[str, Any], str]]]] = [
+    (restricted_constants, {"M_blocks": np.eye(3)[None], "s": 2}, [
+        *(({"s": s}, "s must be") for s in (0, -1, 1.5)),
+        ({"M_blocks": np.eye(3)}, r"shape \(m, d, d\)"),
+        ({"M_blocks": np.triu(np.ones((1, 3, 3)))}, "symmetric"),
+    ]),
+    (sht_theorem1, {"M_blocks": np.eye(3)[None], "k": 1, "n_iter": 3, **ROUND}, [
+        ({"M_blocks": np.eye(3)}, r"shape \(m, d, d\)"), ({"nu": "other"}, "nu must be one of"),
+        ({"M_blocks": np.zeros((1, 3, 3))}, "no curvature"), ({"delta": np.ones(4)}, "3 finite"),
+        *(({name: np.ones(3)}, "k = 1 must be at least") for name in ("w_star", "w0")),
+        ({"k": 0}, "k must be a whole number"), ({"n_iter": -1}, "n_iter"),
+        ({"constants": RestrictedConstants(2, 1.0, 1.0)}, "s = 2k \\+ k\\* = 3 is needed"),
+    ]),
+    (sht_theorem2, {"n": 100, "d": 10, "s": 2, "r": 0.5, "b": 10}, [
+        ({name: value}, f"{name} must be")
+        for name, value in (("r", 0.6), ("r", 1), ("lam", 0.0), ("d", 1), ("form", "a"))
+    ]),
+    (least_curvature, {"sizes": (10, 10), "d": 3}, [({"s": 4}, "s must lie")]),
+]  # fmt: skip
+
+
+def test_bad_arguments_are_refused() -> None:
+    for call, good, cases in [*refusals(), *REFUSALS]:
+        for change, match in cases:
+            with pytest.raises(InputError, match=match):
+                call(**(good | change))
