@@ -16,12 +16,6 @@ def draw(n: int = 40, d: int = 25, density: float = 0.3, seed: int = 0):
     return X / np.linalg.norm(X, axis=1).max(), positive
 
 
-def tied(n: int = 60, d: int = 300):
-    """Sparse rows of equal entries, so that weights are equal, and the mask of the positive."""
-    rng = np.random.default_rng(1)
-    return 0.4 * (rng.random((n, d)) < 6 / d), np.arange(n) % 3 == 0
-
-
 def shrink(u: np.ndarray, cut: float | np.ndarray) -> np.ndarray:
     return np.sign(u) * np.maximum(np.abs(u) - cut, 0.0)
 

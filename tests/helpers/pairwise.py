@@ -7,6 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 
+import naive
+
 
 def differences(X: np.ndarray, positive: np.ndarray) -> np.ndarray:
     """Every x_i - x_j with i positive and j negative: (n_pos n_neg, d)."""
@@ -51,27 +53,19 @@ class ExactSquare:
     def __init__(self, X, positive, weight=None, lam: float = 0.0):
         X = np.asarray(X, dtype=float)
         weight = np.ones(len(X)) if weight is None else weight
-        self.d = X.shape[1]
-        self.sigma = [[Fraction(0)] * self.d for _ in range(self.d)]
+        self.d = d = X.shape[1]
+        self.sigma = [[Fraction(lam) / 2 * (i == j) for j in range(d)] for i in range(d)]
         means = []
         for side in (True, False):
-            rows = [[Fraction(x) for x in row] for row in X[positive == side].tolist()]
-            a = [Fraction(x) for x in weight[positive == side].tolist()]
-            total = sum(a)
-            mean = [
-                sum(w * row[j] for w, row in zip(a, rows, strict=True)) / total
-                for j in range(self.d)
-            ]
+            rows, a = naive.exact(X[positive == side]), naive.exact(weight[positive == side])
+            share = [x / sum(a) for x in a]
+            mean = naive.pulled(rows, share)
             means.append(mean)
-            for i, j in itertools.product(range(self.d), repeat=2):
-                spread = sum(
-                    w * (row[i] - mean[i]) * (row[j] - mean[j])
-                    for w, row in zip(a, rows, strict=True)
-                )
-                self.sigma[i][j] += spread / total
-        for j in range(self.d):
-            self.sigma[j][j] += Fraction(lam) / 2
-        self.delta = [means[0][j] - means[1][j] for j in range(self.d)]
+            apart = [[x - m for x, m in zip(row, mean, strict=True)] for row in rows]
+            for i, j in itertools.product(range(d), repeat=2):
+                each = zip(share, apart, strict=True)
+                self.sigma[i][j] += sum(w * row[i] * row[j] for w, row in each)
+        self.delta = [x - y for x, y in zip(*means, strict=True)]
 
     def least(self, S) -> Fraction:
         """F*(S) = 1 / (1 + q_S), by elimination; zero where delta_S is outside the range."""
@@ -94,7 +88,7 @@ class ExactSquare:
 
     def value(self, w) -> Fraction:
         """F(w), the penalty included."""
-        x = [Fraction(value) for value in np.asarray(w).tolist()]
+        x = naive.exact(np.asarray(w))
         used = [j for j in range(self.d) if x[j]]
         spread = sum((x[i] * x[j] * self.sigma[i][j] for i in used for j in used), Fraction(0))
         return spread + (1 - sum(a * b for a, b in zip(x, self.delta, strict=True))) ** 2

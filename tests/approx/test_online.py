@@ -1,0 +1,642 @@
+"""Online methods: SPAM, SOLAM, FSAUC, NSAUC and OAM by naive ones, and their certified gaps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.stats import chisquare
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+import online_naive
+from aucert.approx import oam
+from aucert.approx.fsauc import FSAUC, MultiStageSaddle, StageWalk, count_stages, first_step
+from aucert.approx.nsauc import (
+    LOOKS,
+    NSAUC,
+    NSVMSGD2,
+    PairSGD,
+    Schedule,
+    Walk,
+    mean_square_size,
+    random_pairs,
+    starting_time,
+)
+from aucert.approx.nystrom import Nystrom
+from aucert.approx.oam import OAM, UPDATES, OnlineAUC
+from aucert.approx.online import certificate_of, from_rows
+from aucert.approx.solam import SOLAM, SaddleWalk, StochasticSaddle, auto_step
+from aucert.approx.spam import CHUNK, SPAM, ProximalWalk, StochasticProximal, from_paper, steepest
+from aucert.exact.api.solve import solve
+from aucert.exact.certificate.solution import Status
+from aucert.exact.errors import InputError
+from aucert.exact.estimators.thresholds import threshold_accuracy
+from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem
+from aucert.exact.solvers.convex_reference import convex_reference
+from aucert.exact.spaces.rows import Rows
+from aucert.exact.square_loss.convex_square import ConvexSquare
+from aucert.exact.square_loss.row_average import RowAverage
+from loops import each, seeds
+from sparse_signal import draw as signal
+
+X, POSITIVE = online_naive.draw()
+KINDS = [np.asarray, sp.csr_matrix]
+SHARE = POSITIVE.mean()
+
+
+def assert_naive(rows, positive, order, solver, start) -> None:
+    """The steps on rows of either kind give the naive last point, zeros and mean."""
+    for kind, parts in ((np.asarray, 3), (sp.csr_matrix, 1)):
+        walk = ProximalWalk(solver, from_rows(kind(rows), positive), start.copy())
+        for part in filter(len, np.array_split(order, parts)):  # a run may be interrupted
+            walk.take(part)
+        eta = solver.lengths(walk.steep, 0, order.size)
+        last, total = online_naive.spam(rows, positive, order, eta, solver.l1, solver.l2, start)
+        near = {"rtol": 1e-9, "atol": 1e-12 * max(np.abs(last).max(), np.abs(start).max())}
+        np.testing.assert_allclose(walk.w, last, **near)
+        np.testing.assert_array_equal(walk.w == 0, last == 0)
+        if solver.average:
+            mean = total / order.size
+            near["atol"] = 1e-12 * np.abs(mean).max()
+            np.testing.assert_allclose(walk.answer, mean, **near)
+
+
+@each("seed", seeds(40))
+def test_random_problems_of_every_kind_give_the_naive_steps(seed) -> None:
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(3, 50)), int(rng.integers(2, 200))
+    popular = rng.random(d) ** rng.choice([0, 1, 3])
+    rows = rng.normal(size=(n, d)) * (rng.random((n, d)) < rng.choice([0.02, 0.2, 0.9]) * popular)
+    rows[rng.integers(n)] = 0.0  # a row without entries
+    rows[:, 0], rows[1] = 0.5, rows[2]  # a constant feature, a row twice
+    rows /= np.linalg.norm(rows, axis=1).max()
+    positive = rng.random(n) < rng.choice([0.1, 0.5, 0.9])
+    positive[0], positive[-1] = True, False
+    l1 = float(rng.choice([0.0, 1e-8, 1e-5, 1e-3, 0.03, 0.3, 10.0]))
+    l2 = float(rng.choice([0.0, 0.0, 1e-4, 0.1, 40.0, 1e3]))
+    schedule = str(rng.choice(["sqrt", "constant", "linear"][: 3 if l2 else 2]))
+    solver = StochasticProximal(l1, l2, schedule, average=bool(rng.random() < 0.7))
+    start = rng.choice([0.0, 0.1, 1.0]) * rng.normal(size=d) * (rng.random(d) < 0.5)
+    assert_naive(rows, positive, rng.integers(n, size=int(rng.integers(1, 700))), solver, start)
+
+
+@each("average", [False, True])
+def test_weights_that_come_to_zero_exactly_at_a_step_vanish_there(average) -> None:
+    rng = np.random.default_rng(0)
+    rows, positive = online_naive.draw(n=32, d=400, density=0.01)
+    solver = StochasticProximal(2.0**-4, 0.0, "constant", step=2.0**-5, average=average)
+    start = rng.integers(-300, 301, size=400) * 2.0**-9  # whole numbers of what a step takes off
+    assert_naive(rows, positive, rng.integers(32, size=280), solver, start)
+
+
+def test_the_papers_numbers_are_converted() -> None:
+    here = from_paper(beta1=0.01, beta2=0.02, xi=3.0, share=0.25)
+    r, w = 0.25, np.array([0.3, -0.2])
+    theirs = r * (1 - r) * 0.7 + 0.01 * np.abs(w).sum() + 0.01 * w @ w
+    ours = 0.7 + here["l1"] * np.abs(w).sum() + here["l2"] / 2 * w @ w
+    assert theirs == pytest.approx(r * (1 - r) * ours)
+    assert here["step"] * here["l1"] == pytest.approx(3.0 * 0.01)  # the same shrinking a step
+
+
+def test_auto_steps_are_one_over_the_largest_curvature_of_a_row() -> None:
+    loss, r = from_rows(X, POSITIVE), POSITIVE.mean()
+    plus, minus = X[POSITIVE].mean(axis=0), X[~POSITIVE].mean(axis=0)
+    other, chance = np.where(POSITIVE[:, None], minus, plus), np.where(POSITIVE, r, 1 - r)
+    # The stochastic gradient of row i is its map times w, and a shift.
+    maps = 2 / chance[:, None, None] * X[:, :, None] * (X - other)[:, None, :]
+    top = max(np.linalg.norm(m, 2) for m in maps)
+    assert steepest(loss) == pytest.approx(top)
+    assert steepest(from_rows(sp.csr_matrix(X), POSITIVE)) == pytest.approx(top)
+    assert auto_step("auto", 100.0, 3.0) == 1 / 20 and auto_step("auto", 0.01, 2.0) == 0.005
+    assert first_step("auto", 1.0, 1.0, 1) == 0.25
+    long, short = (first_step("auto", 1.0, 1.0, n0) for n0 in (10**6, 4 * 10**6))
+    assert long == pytest.approx(2 * short)
+    assert [count_stages(steps) for steps in (1, 100, 1000, 10**6)] == [1, 1, 2, 7]
+
+
+@each("share", ["running", "exact"])
+@each(("radius", "step"), [(0.3, 1.0), (3.0, 0.3), (1.0, 10.0)])
+@each("kind", KINDS)
+def test_solams_compiled_steps_are_the_naive_ones(kind, radius, step, share) -> None:
+    loss = from_rows(kind(X), POSITIVE)
+    walk = SaddleWalk(StochasticSaddle(radius, step, share), loss, np.zeros(25))
+    order = np.random.default_rng(0).integers(40, size=800)
+    for part in np.split(order, [1, 300]):
+        walk.take(part)
+    exact = SHARE if share == "exact" else None
+    mean, last, ends = online_naive.solam(X, POSITIVE, order, step, radius, walk.kappa, exact)
+    np.testing.assert_allclose(walk.answer, mean, atol=1e-12)
+    np.testing.assert_allclose(walk.w, last, atol=1e-12)
+    np.testing.assert_allclose(walk.ends, ends, atol=1e-12)
+
+
+def one_step(loss, w, ends, i):
+    """The change of w, a, b, alpha by one step of length 0.01, far from all bounds."""
+    walk = SaddleWalk(StochasticSaddle(1e6, 0.01, "exact"), loss, w.copy())
+    walk.ends[:] = ends
+    walk.take(np.array([i]))
+    return np.concatenate([w - walk.w, ends[:2] - walk.ends[:2], walk.ends[2:] - ends[2:]]) / 0.01
+
+
+@each("kind", KINDS)
+def test_solams_expected_step_is_the_gradient_of_the_saddle_function(kind) -> None:
+    rng = np.random.default_rng(1)
+    loss, w, ends = from_rows(kind(X), POSITIVE), rng.normal(size=25), rng.normal(size=3)
+    moved = np.mean([one_step(loss, w, ends, i) for i in range(40)], axis=0)
+
+    def saddle(v):
+        w, a, b, alpha = v[:-3], *v[-3:]
+        s, p, plus = X @ w, SHARE, POSITIVE
+        square = np.where(plus, (1 - p) * (s - a) ** 2, p * (s - b) ** 2)
+        cross = 2 * (1 + alpha) * np.where(plus, -(1 - p) * s, p * s)
+        return np.mean(square + cross) - p * (1 - p) * alpha**2
+
+    at, slopes = np.append(w, ends), []
+    for j in range(28):  # quadratic: central differences are exact
+        e = np.eye(28)[j] * 0.1
+        slopes.append((saddle(at + e) - saddle(at - e)) / 0.2)
+    np.testing.assert_allclose(moved, slopes, atol=1e-9)
+
+
+@each("share", ["running", "exact"])
+@each(
+    ("radius", "step", "steps", "leaves"),
+    [(0.3, 0.1, 1500, 0), (3.0, 0.3, 1500, 0), (0.05, 5.0, 4000, 1)],
+)
+@each("kind", KINDS)
+def test_fsaucs_compiled_steps_are_the_naive_ones(kind, radius, step, steps, leaves, share) -> None:
+    loss = from_rows(kind(X), POSITIVE)
+    walk = StageWalk(MultiStageSaddle(radius, step, share), loss, np.zeros(25), steps)
+    order = np.random.default_rng(0).integers(40, size=walk.n_stages * walk.stage_size)
+    for part in np.split(order, [1, 300, 800]):
+        walk.take(part)
+    answer, left = online_naive.fsauc(
+        X, POSITIVE, order, step, radius, walk.kappa, walk.n_stages, walk.stage_size,
+        POSITIVE.mean() if share == "exact" else None,
+    )  # fmt: skip
+    assert walk.n_stages >= 2
+    assert left[leaves] > 0  # the ball that this case is for
+    np.testing.assert_allclose(walk.answer, answer, rtol=1e-9, atol=1e-12)
+
+
+ODD = {
+    "one feature": lambda rng: rng.normal(size=(20, 1)),
+    "empty rows": lambda rng: rng.normal(size=(20, 30)) * (rng.random((20, 1)) < 0.5),
+    "one entry per row": lambda rng: np.eye(30)[rng.integers(30, size=20)],
+    "the same row": lambda rng: np.outer(rng.choice([-1.0, 1.0, 0.5], 20), np.ones(30)),
+    "few values": lambda rng: rng.integers(-1, 2, (20, 30)) * (rng.random((20, 30)) < 0.2),
+    "unequal scales": lambda rng: rng.normal(size=(20, 30)) * 10.0 ** rng.integers(-6, 2, 30),
+    "nothing": lambda rng: np.zeros((20, 30)),
+}
+
+
+@each("kind", KINDS)
+@each("odd", ODD)
+def test_odd_rows_a_start_elsewhere_and_short_parts_give_the_naive_steps(odd, kind) -> None:
+    for seed, (radius, step) in enumerate([(0.01, 0.3), (0.5, 0.1), (3.0, 2.0)]):
+        rng = np.random.default_rng(seed)
+        rows, positive = np.asarray(ODD[odd](rng), dtype=float), np.arange(20) % 3 == 0
+        rows /= max(np.linalg.norm(rows, axis=1).max(), 1e-300)
+        w0 = radius * rng.integers(-2, 3, rows.shape[1]) / rows.shape[1]
+        loss = from_rows(kind(rows), positive)
+        walk = StageWalk(MultiStageSaddle(radius, step), loss, w0, 500)
+        order = rng.integers(20, size=walk.n_stages * walk.stage_size)
+        for part in np.split(order, [1, 2, 30, 250]):
+            walk.take(part)
+        answer, _ = online_naive.fsauc(
+            rows, positive, order, step, radius, walk.kappa, walk.n_stages, walk.stage_size, w0=w0
+        )
+        np.testing.assert_allclose(walk.answer, answer, rtol=1e-9, atol=1e-12 * radius)
+
+
+CX, CY = signal(n=80, d=8)
+LOSS = RowAverage.of(Rows(CX), CY == 1)
+PROBLEMS = {
+    "l1": ConvexSquare(LOSS, l1=0.2),
+    "l2": ConvexSquare(replace(LOSS, lam=0.4)),
+    "elastic": ConvexSquare(replace(LOSS, lam=0.3), l1=0.2),
+    "l1 ball": ConvexSquare(LOSS, ball="l1", radius=0.2),
+    "l2 ball": ConvexSquare(LOSS, ball="l2", radius=0.2),
+    "wide l1 ball": ConvexSquare(LOSS, ball="l1", radius=50.0),
+    "wide l2 ball": ConvexSquare(LOSS, ball="l2", radius=50.0),
+}
+
+
+def inside(task: ConvexSquare, w: np.ndarray) -> np.ndarray:
+    if task.ball == "none":
+        return w
+    size = np.abs(w).sum() if task.ball == "l1" else np.linalg.norm(w)
+    return w * min(1.0, task.radius / max(size, 1e-300))
+
+
+@each("name", PROBLEMS)
+def test_the_optimum_is_between_the_bounds_of_every_certificate(name) -> None:
+    task, rng = PROBLEMS[name], np.random.default_rng(3)
+    best, points = convex_reference(task), [inside(task, rng.normal(size=8)) for _ in range(20)]
+    if "ball" in name and "wide" not in name:  # on the edge of the ball
+        points.append(inside(task, 1e3 * best.w) * (1 + 5e-13))
+        outside = certificate_of(task, task.judged(2 * points[-1]))
+        assert outside.primal == outside.gap == np.inf and outside.dual <= best.objective
+    for w in (best.w, np.zeros(8), *points):
+        held = certificate_of(task, task.judged(w))
+        assert held.dual <= best.objective <= held.primal + 1e-12
+        assert 0 <= held.primal - task.value(w) <= held.rounding
+        assert held.gap == pytest.approx(task.gap(w), rel=1e-9, abs=1e-13)
+        assert (held.radius is None) == (task.loss.lam == 0)
+        if held.radius is not None:
+            assert np.linalg.norm(w - best.w) <= held.radius + np.sqrt(2e-9 / task.loss.lam)
+
+
+@each("kind", KINDS)
+@each(
+    "solver",
+    [
+        StochasticProximal(schedule="constant", step=1e3, max_passes=30),
+        StochasticProximal(0.01, schedule="constant", step=1e3, max_passes=125),
+        MultiStageSaddle(1e300, 1e100, max_passes=20),
+    ],
+)
+def test_steps_that_diverge_are_refused(kind, solver) -> None:
+    with pytest.raises(InputError, match="diverged"), np.errstate(all="ignore"):
+        solver.solve(from_rows(kind(X), POSITIVE), w0=np.full(25, 1e-3))
+
+
+def draw(seed: int = 0, n: int = 90, d: int = 10):
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.permutation(n) < n // 3, "ill", "healthy")
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.7)
+    X[:, 4:7] += 1.5 * (y == "ill")[:, None]
+    return X, y
+
+
+@each("kind", KINDS)
+@each(
+    ("model", "same"),
+    [
+        (SPAM(0.1, 0.2, schedule="linear"), StochasticProximal(0.1, 0.2, "linear")),
+        (SOLAM(0.7), StochasticSaddle(0.7)),
+        (FSAUC(0.7), MultiStageSaddle(0.7)),
+        (SPAM(), None),
+        (SOLAM(), None),
+        (FSAUC(), None),
+    ],
+)
+def test_it_ranks_the_rows_and_its_gap_is_proved(model, same, kind) -> None:
+    X, y = draw()
+    fitted = clone(model).set_params(max_passes=200, random_state=3).fit(kind(X), y)
+    assert fitted.score(kind(X), y) > 0.85
+    loss = from_rows(X, y == "ill")
+    task = fitted._solver(0).problem(loss)
+    best, held = convex_reference(task).objective, fitted.certificate_
+    assert fitted.gap_ == pytest.approx(fitted.objective_ - fitted.lower_bound_)
+    assert fitted.gap_ < 0.2 and not fitted.proved_
+    assert held.dual <= best + 1e-12 and best <= held.primal + 1e-12
+    assert 0 <= held.primal - fitted.objective_ <= held.rounding and task.in_words in held.statement
+    assert held.gap == pytest.approx(fitted.gap_, rel=1e-9)
+    assert fitted.objective_ == pytest.approx(task.value(fitted.coef_[0]), rel=1e-12)
+    assert task.ball == "none" or task.judged(fitted.coef_[0]).error < np.inf
+    np.testing.assert_array_equal(fitted.support_, np.flatnonzero(fitted.coef_[0]))
+    if same is not None and kind is np.asarray:
+        looks: list[Any] = []
+        found = replace(same, max_passes=200, seed=3).solve(loss, callback=looks.append)
+        np.testing.assert_array_equal(fitted.coef_[0], found.w)
+        assert not isinstance(same, MultiStageSaddle) or len(looks) == count_stages(200 * 90)
+    fitted.partial_fit(kind(X), y)
+    removed = {"gap_", "proved_", "objective_", "lower_bound_", "certificate_"}
+    assert not removed & set(vars(fitted))
+    if isinstance(model, SPAM):  # with so much l1 no row moves anything, and that is proved
+        null = SPAM(l1=60 * np.abs(task.loss.delta).max(), l2=0.0, max_passes=5).fit(X, y)
+        assert null.proved_ and null.gap_ <= 1e-9 and not null.coef_.any()
+
+
+def test_spam_in_batches_steps_with_the_means_of_all_rows_so_far() -> None:
+    X, y = draw()
+    ill, eta = y == "ill", np.full(60, 0.01)
+    model = SPAM(0.02, 0.1, step=0.01, schedule="constant", random_state=0)
+    model.partial_fit(X[:30], y[:30], classes=np.unique(y))
+    first, _ = online_naive.spam(X[:30], ill[:30], np.arange(30), eta[:30], 0.02, 0.1, np.zeros(10))
+    np.testing.assert_allclose(model.coef_[0], first, atol=1e-12)
+    model.partial_fit(X[30:], y[30:])
+    second, _ = online_naive.spam(X, ill, np.arange(30, 90), eta, 0.02, 0.1, first)
+    np.testing.assert_allclose(model.coef_[0], second, atol=1e-12)
+
+
+@each("kind", KINDS)
+@each("cuts", [[1], [45], [30, 31, 300, 1200]])
+def test_fsauc_in_batches_goes_through_the_stages_of_one_call(kind, cuts) -> None:
+    X, y = draw(n=1500)
+    X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-300)  # one length: one step
+    names, ill = np.unique(y), y == "ill"
+    parts = FSAUC(0.4, n_steps=1500)
+    for batch in np.split(np.arange(1500), cuts):
+        parts.partial_fit(kind(X[batch]), y[batch], classes=names)
+    whole = FSAUC(0.4, n_steps=1500).partial_fit(kind(X), y, classes=names)
+    np.testing.assert_allclose(parts.coef_, whole.coef_, rtol=1e-9, atol=1e-12)
+    walk = StageWalk(MultiStageSaddle(0.4), from_rows(X, ill), np.zeros(10), 1500)
+    assert walk.n_stages >= 2
+    size = walk.n_stages * walk.stage_size
+    answer, left = online_naive.fsauc(
+        X, ill, np.arange(size), walk.eta, 0.4, 1.0, walk.n_stages, walk.stage_size
+    )
+    assert left[0] > 0
+    stages = FSAUC(0.4, n_steps=1500).partial_fit(X[:size], y[:size], classes=names)
+    np.testing.assert_allclose(stages.coef_[0], answer, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.slow
+@each("l1", [1e-3, 0.1])
+def test_rows_and_starts_longer_than_what_is_copied_at_a_time(l1) -> None:
+    rng, d = np.random.default_rng(1), 3 * CHUNK
+    rows = rng.normal(size=(9, d))
+    rows[::2] *= rng.random((5, d)) < 0.2
+    rows /= np.linalg.norm(rows, axis=1).max()
+    solver = StochasticProximal(l1, 0.01, step=0.1, average=True)
+    start = 0.01 * rng.normal(size=d)
+    assert_naive(rows, np.arange(9) % 3 == 0, rng.integers(9, size=150), solver, start)
+
+
+# NSAUC: its walk over drawn pairs, its estimators, and its streams
+
+WALK_RNG = np.random.default_rng(0)
+WN = 500
+WY = np.arange(WN) % 5 == 0
+RAW = WALK_RNG.normal(size=(WN, 4))
+RAW += 0.8 * np.where(WY, np.sign(WALK_RNG.normal(size=WN)), 0)[:, None]
+WX = Nystrom(gamma=0.25, n_landmarks=30, landmarks="kmeans", random_state=0).fit_transform(RAW)
+
+
+def problem(lam: float, rows: object = WX, pairs: AllPairs | PairList | None = None) -> Problem:
+    return pair_problem(Rows(rows), WY, pairs or AllPairs(), HINGE, Ridge(lam))
+
+
+def drawn(size: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    return random_pairs(problem(1.0), size, np.random.default_rng(seed))
+
+
+def naive_walk(
+    rows: np.ndarray, i: np.ndarray, j: np.ndarray, s: Schedule
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Algorithm 3 as a reader would write it: w after each step, and the points averaged."""
+    w, points, seen = np.zeros(rows.shape[1]), [], []
+    for t in range(1, i.size + 1):
+        x = rows[i[t - 1]] - rows[j[t - 1]]
+        z = w @ x
+        slope = max(0.0, 1 - z) if s.literal_slope else float(z < 1)
+        w = w + slope / (s.lam * (t + s.t0)) * x
+        if t % s.rskip == 0:
+            w = w - s.rskip / (t + s.t0) * w
+        if t > s.start and t % s.askip == 0:
+            points.append(w)
+        seen.append(w)
+    return seen, points
+
+
+SCHEDULES = [
+    Schedule(0.01, 31.0),
+    Schedule(0.01, 100.0, rskip=1, askip=1),
+    Schedule(0.5, 2.0, rskip=3, askip=7, start=50),
+    Schedule(0.2, 9.0, literal_slope=True),
+]
+
+
+@each("sparse", [False, True])
+@each("schedule", SCHEDULES, ids=str)
+def test_the_compiled_steps_are_the_naive_ones_one_by_one(schedule: Schedule, sparse: bool) -> None:
+    rows = np.where(np.abs(RAW) > 0.5, RAW, 0.0)
+    i, j = drawn(200)
+    seen, points = naive_walk(rows, i, j, schedule)
+    walk = Walk.of(np.zeros(4))
+    for t in range(200):
+        pair = (i[t : t + 1], j[t : t + 1])
+        walk.advance(sp.csr_matrix(rows) if sparse else rows, pair, schedule)
+        np.testing.assert_allclose(walk.w, seen[t], rtol=1e-12, atol=1e-12)
+    assert (walk.t, walk.count) == (200, len(points))
+    np.testing.assert_allclose(walk.mean, np.mean(points, axis=0), rtol=1e-12, atol=1e-12)
+    printed = Walk.of(np.zeros(4))  # the printed average weighs the first snapshots most
+    printed.advance(rows, (i, j), replace(schedule, literal_mean=True))
+    harmonic = sum(point / (k + 1) for k, point in enumerate(points))
+    np.testing.assert_allclose(printed.mean, harmonic, rtol=1e-10, atol=1e-12)
+    kink = Walk.of(np.array([2.0]))  # z = 1 exactly has no slope
+    kink.advance(np.array([[0.5], [0.0]]), (np.array([0]), np.array([1])), Schedule(0.1, 10.0))
+    assert kink.w[0] == 2.0
+
+
+@each("t0", ["scaled", "inverse", "bottou"])
+def test_the_average_comes_within_a_thousandth_of_the_optimum_and_its_gap_holds(t0: str) -> None:
+    best, lines = solve(WX, WY, 1e-2).certificate, []
+    for epochs in (1, 400):
+        found = PairSGD(epochs, t0=t0).solve(problem(1e-2), callback=lines.append)
+        held = found.certificate
+        assert found.n_iter == epochs * WN
+        assert held.dual <= best.primal and held.gap >= held.primal - best.primal
+    assert best.dual <= held.primal <= best.dual * (1 + 1e-3)
+    assert lines[1:] == found.history
+    looks = [400 * WN * (k + 1) // LOOKS for k in range(LOOKS)]
+    assert [line.n_iter for line in lines[1:]] == looks
+    assert lines[-1].primal == pytest.approx(held.primal, rel=1e-12)
+    assert lines[-1].dual == pytest.approx(held.dual, rel=1e-9)
+
+
+@each("average", ["half", "none"])
+def test_the_answer_is_the_naive_average_or_the_last_point(average: str) -> None:
+    task = problem(1e-2)
+    i, j = random_pairs(task, 20 * WN, np.random.default_rng(0))
+    t0 = starting_time("scaled", 1e-2, mean_square_size(Rows(WX)))
+    seen, _ = naive_walk(WX, i, j, Schedule(1e-2, t0, 1, 1))
+    wanted = np.mean(seen[10 * WN :], axis=0) if average == "half" else seen[-1]
+    found = PairSGD(20, average=average, askip=1, rskip=1).solve(task).w
+    np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+
+
+@each("listed", [False, True])
+def test_pairs_are_drawn_in_proportion_to_their_weights(listed: bool) -> None:
+    positive, weight = np.arange(5) < 2, np.array([1.0, 3.0, 2.0, 0.0, 4.0])
+    if listed:
+        i, j = np.repeat([0, 1], 3), np.tile([2, 3, 4], 2)
+        pairs: AllPairs | PairList = PairList(i, j, np.array([2, 0.5, 4, 6, 1.5, 12]))
+        share = np.array([2, 0.5, 4, 6, 1.5, 12]) / 26
+    else:
+        pairs = AllPairs(weight)
+        share = np.outer(weight[:2], weight[2:]).ravel() / 24
+    task = pair_problem(Rows(RAW[:5]), positive, pairs, HINGE, Ridge(1.0))
+    i, j = random_pairs(task, 20_000, np.random.default_rng(2))
+    count = np.bincount(3 * i + (j - 2), minlength=6)
+    assert (count[share == 0] == 0).all()
+    assert chisquare(count[share > 0], 20_000 * share[share > 0]).pvalue > 1e-3
+
+
+def test_rules_for_the_start_know_the_spread_of_the_rows() -> None:
+    assert starting_time("inverse", 1e-4) == pytest.approx(1e4)
+    assert starting_time("bottou", 1e-4) == pytest.approx(1e3)
+    assert starting_time("scaled", 1e-4, 0.5) == pytest.approx(5e3)
+    assert starting_time("scaled", 1e-4, 0.0) == pytest.approx(1e4)
+    assert starting_time(7, 1e-4) == 7.0
+    for rows in (RAW, sp.csr_matrix(RAW)):
+        assert mean_square_size(Rows(rows)) == pytest.approx(RAW.var(axis=0).sum(), rel=1e-12)
+
+
+SN = 240
+SY = (np.arange(SN) % 4 == 0).astype(int)
+SX = np.random.default_rng(0).normal(size=(SN, 3)) + 0.8 * SY[:, None]
+
+
+def nsauc(**parameters) -> NSAUC:
+    given = {"lam": 0.01, "gamma": 0.3, "n_landmarks": 20, "max_epochs": 20, "random_state": 0}
+    return NSAUC(**{**given, "tol": 0.0, **parameters})
+
+
+def test_nsauc_is_the_method_on_the_nystrom_features() -> None:
+    features = Nystrom(gamma=0.3, n_landmarks=20, landmarks="kmeans", random_state=0)
+    task = linear_problem(features.fit_transform(SX), SY, 0.01)
+    for average in ("all", "half"):
+        model = nsauc(average=average).fit(SX, SY)
+        found = PairSGD(20, average=average, seed=0).solve(task)
+        np.testing.assert_allclose(model.coef_[0], found.w, rtol=1e-10)
+        assert model.certificate_ == found.certificate and model.n_iter_ == 20 * SN
+    given = {"gamma": 0.3, "n_landmarks": 20, "max_epochs": 20, "tol": 0.0, "random_state": 0}
+    last = NSVMSGD2(0.01, **given).fit(SX, SY)
+    plain = PairSGD(20, average="none", seed=0).solve(task)
+    np.testing.assert_allclose(last.coef_[0], plain.w, rtol=1e-10)
+    with pytest.raises(InputError, match="average must be one of all, half"):
+        nsauc(average="none").fit(SX, SY)
+
+
+def test_a_batch_makes_its_steps_from_where_the_last_one_ended() -> None:
+    model, walk, t0 = nsauc(), Walk.of(np.zeros(20)), 0.0
+    for part in (slice(0, 100), slice(100, SN)):
+        model.partial_fit(SX[part], SY[part], classes=[0, 1])
+        features = model.nystrom_.transform(SX[part])
+        task = linear_problem(features, SY[part], 0.01)
+        t0 = t0 or starting_time("scaled", 0.01, mean_square_size(Rows(features)))
+        pairs = random_pairs(task, SY[part].size, np.random.default_rng([0, walk.t]))
+        PairSGD().advance(walk, features, pairs, 0.01, t0)
+        np.testing.assert_allclose(model.coef_[0], walk.mean, rtol=1e-9)
+    assert model.t0_ == pytest.approx(t0, rel=1e-12) and model.n_iter_ == SN
+
+
+def test_what_cannot_be_walked_is_refused_or_said_and_a_run_ends_early() -> None:
+    def stop(line) -> None:
+        if line.n_iter >= 3 * WN:
+            raise KeyboardInterrupt
+
+    found = PairSGD(50).solve(problem(1e-2), callback=stop)
+    assert found.status == Status.INTERRUPTED and found.n_iter == 3 * WN
+    assert found.certificate.primal < 1
+    model = nsauc(max_epochs=5000, tol=0.05).fit(SX, SY)
+    assert model.status_ == Status.CERTIFIED and model.certificate_.reaches(0.05)
+    assert model.n_iter_ < 5000 * SN
+    with pytest.warns(ConvergenceWarning, match=r"number of steps is 4\.8e-03, below 1"):
+        nsauc(lam=1e-6).fit(SX, SY)
+    with pytest.raises(InputError, match="no averaged point"):
+        PairSGD(1, askip=501).solve(problem(1e-2))
+    squared = pair_problem(Rows(WX), WY, AllPairs(), SQUARED_HINGE, Ridge(1e-2))
+    with pytest.raises(InputError, match="needs the hinge and rows"):
+        PairSGD().solve(squared)
+    with pytest.raises(InputError, match='average="half"'):
+        nsauc(average="half").partial_fit(SX, SY, classes=[0, 1])
+
+
+# OAM: the stream, and its estimator
+
+OAM_RNG = np.random.default_rng(0)
+ON = 300
+OY = np.arange(ON) % 3 == 0
+OX = OAM_RNG.normal(size=(ON, 4)) + 0.7 * OY[:, None]
+DRAWS = OAM_RNG.random(ON)
+
+
+def naive_oam(method: OnlineAUC, rows: np.ndarray, positive: np.ndarray, draws: np.ndarray) -> list:
+    """OAM as its description has it: the weights after each row, with lists for buffers."""
+    w, buffers, seen, path = np.zeros(rows.shape[1]), ([], []), [0, 0], []
+    for x, is_positive, draw in zip(rows, positive, draws, strict=True):
+        mine, other = (0, 1) if is_positive else (1, 0)
+        sign = 1 if is_positive else -1
+        seen[mine] += 1
+        if len(buffers[mine]) < method.n_buffer:
+            buffers[mine].append(x)
+        elif int(draw * seen[mine]) < method.n_buffer:
+            buffers[mine][int(draw * seen[mine])] = x
+        c = method.C / 2 * max(1, seen[other] / method.n_buffer)
+        if method.update == "sequential":
+            for b in buffers[other]:
+                d = sign * (x - b)
+                if d @ d > 0:
+                    w = w + min(c, max(0.0, 1 - w @ d) / (d @ d)) * d
+        else:
+            change = [sign * (x - b) for b in buffers[other] if w @ (sign * (x - b)) <= 1]
+            w = w + c * np.sum(change, axis=0) if change else w
+        if method.radius is not None and np.linalg.norm(w) > method.radius:
+            w = w * method.radius / np.linalg.norm(w)
+        path.append(w)
+    return path
+
+
+@each("radius", [None, 0.8])
+@each("n_buffer", [1, 7, 1000])
+@each("update", UPDATES)
+def test_the_compiled_stream_is_the_naive_one_row_by_row(
+    update: str, n_buffer: int, radius: float | None
+) -> None:
+    method = OnlineAUC(0.05, update, n_buffer, radius)
+    path = naive_oam(method, OX, OY, DRAWS)
+    stream, whole = method.start(4), method.start(4)
+    for t in range(ON):
+        method.learn(stream, OX[t : t + 1], OY[t : t + 1], DRAWS[t : t + 1])
+        np.testing.assert_allclose(stream.w, path[t], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(stream.mean, np.mean(path, axis=0), rtol=1e-9, atol=1e-12)
+    assert stream.seen.tolist() == [100, 200]
+    method.learn(whole, OX, OY, DRAWS)
+    np.testing.assert_allclose(whole.w, stream.w, rtol=1e-12)
+    np.testing.assert_array_equal(whole.buffer_neg, stream.buffer_neg)
+    for rows, draws in ((OX[:, :3], DRAWS), (OX, DRAWS[:5])):
+        with pytest.raises(InputError, match="do not fit"):
+            method.learn(whole, rows, OY, draws)
+    with pytest.raises(InputError, match="take a smaller C"):
+        OnlineAUC(1e308, "gradient").learn(method.start(4), 1e10 * OX, OY, DRAWS)
+
+
+def test_oam_is_the_method_on_shuffled_rows_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    method, rng = OnlineAUC(0.05, n_buffer=10), np.random.default_rng(5)
+    stream = method.start(3)
+    for _ in range(2):
+        order = rng.permutation(SN)
+        method.learn(stream, SX[order], SY[order] == 1, rng.random(SN))
+    asked: Any = {"n_buffer": 10, "max_epochs": 2, "random_state": 5}
+    for average, wanted in ((False, stream.w), (True, stream.mean)):
+        model = OAM(0.05, average=average, **asked).fit(SX, SY)
+        np.testing.assert_array_equal(model.coef_[0], wanted)
+    monkeypatch.setattr(oam, "ROWS", 11)
+    np.testing.assert_allclose(OAM(0.05, **asked).fit(SX, SY).coef_[0], stream.w, rtol=1e-12)
+
+
+def test_the_threshold_of_a_stream_is_that_of_its_buffers() -> None:
+    whole = OAM(n_buffer=SN, random_state=0).partial_fit(SX, SY, classes=[0, 1])
+    cut = whole.intercept_[0]
+    assert whole.set_threshold(SX, SY).intercept_[0] == pytest.approx(cut, rel=1e-12)
+    few = OAM(n_buffer=30, threshold="accuracy", random_state=0)
+    few.partial_fit(SX, SY, classes=[0, 1])
+    kept = np.vstack([few.stream_.buffer_pos, few.stream_.buffer_neg])
+    positive, weight = np.arange(60) < 30, np.repeat([60 / 30, 180 / 30], 30)
+    cut = threshold_accuracy(kept @ few.coef_[0], positive, weight)
+    assert few.intercept_[0] == -cut != -threshold_accuracy(kept @ few.coef_[0], positive)
+
+
+@each("kind", [np.asarray, sp.csr_matrix])
+@each("given", [{}, {"C": 1.0}, {"average": True}, {"radius": 0.1}], ids=str)
+def test_the_certificate_is_of_the_objective_that_the_page_states(given, kind) -> None:
+    rows, y = np.round(OX[:60], 1), OY[:60]
+    model = OAM(random_state=0, **given).fit(kind(rows), y)
+    w, held, lam = model.coef_[0], model.certificate_, 1 / (model.C * 20 * 40)
+    margins = (rows[y] @ w)[:, None] - (rows[~y] @ w)
+    naive_oam = (w @ w / 2 + model.C * np.maximum(0.0, 1 - margins).sum()) / (model.C * 20 * 40)
+    assert held.primal == pytest.approx(naive_oam, rel=1e-12)
+    best = solve(rows, y, lam, tol=1e-9)
+    assert held.dual <= best.certificate.primal and held.primal >= best.certificate.dual
+    assert np.linalg.norm(w - best.w) <= held.radius + best.certificate.radius
+    assert f"{lam!r} |w|^2 / 2" in held.statement

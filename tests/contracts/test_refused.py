@@ -1,0 +1,424 @@
+"""What is refused, with a word of the message; what first-time users tripped over."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import sys
+from ast import literal_eval
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from aucert import approx
+from aucert.approx import (
+    FSAUC,
+    NBAUC,
+    NSAUC,
+    OAM,
+    SHTAUC,
+    SOLAM,
+    SPAM,
+    Adamax,
+    IncompleteROCSVM,
+    IncompleteSAUCSVM,
+    Nystrom,
+    SubsampledRankSVM,
+    kernel_svm,
+    linear_svm,
+    noam,
+    nsolam,
+    rfauc,
+)
+from aucert.approx.logistic_thresholding import hsg_ht, stoiht
+from aucert.approx.newton.truncated_newton import TruncatedNewton
+from aucert.approx.sht import StochasticHardThresholding
+from aucert.exact import (
+    ROCSVM,
+    ROCSVMCV,
+    SAUCSVM,
+    AllPairs,
+    ElasticNet,
+    Gram,
+    GroupedRows,
+    GroupLasso,
+    OrderedPairs,
+    PartitionedRows,
+    Problem,
+    Ridge,
+    Rows,
+    Sign,
+    StreamedRows,
+    SurvivalSVM,
+    TooLargeError,
+    certify,
+    concordance,
+    concordance_index,
+    exact_certificate,
+    lam_from_C,
+    linear_problem,
+    pair_problem,
+    partial_auc,
+    regularization_path,
+    solve,
+    survival_pairs,
+)
+from aucert.exact.errors import InputError
+from aucert.exact.estimators.thresholds import (
+    RULES,
+    get_rule,
+    threshold_for_sensitivity,
+    threshold_for_specificity,
+)
+from aucert.exact.formulation.formulation import formulate
+from aucert.exact.formulation.request import Request
+from aucert.exact.losses.registry import HINGE, SQUARE, SQUARED_HINGE
+from aucert.exact.pairs.auc import auc
+from aucert.exact.pairs.concordance import compare_models, delong
+from aucert.exact.pairs.nearest_pairs import nearest_pairs
+from aucert.exact.problem.minorant import Alpha
+from aucert.exact.problem.risk import Mean
+from aucert.exact.problem.scalings import C_from_lam
+from aucert.exact.problem.tail import Tail, tail_risk
+from aucert.exact.problem.worst import Worst
+from aucert.exact.solvers.closed_form import SquaredLossSolver
+from aucert.exact.solvers.qp import LIMITS, QP
+from aucert.validation import theorem4
+from aucert.validation.commands import solve_path
+from command import Command
+from loops import each
+from on_disk import write
+from own_parts import Box
+
+RNG = np.random.default_rng(0)
+Y = np.arange(60) % 3 == 0
+X = RNG.normal(size=(60, 3)) + 0.8 * Y[:, None]
+SEEDED = [one for one in vars(approx).values() if inspect.isclass(one) and hasattr(one, "fit")]
+SEEDED = [one for one in SEEDED if "random_state" in inspect.signature(one).parameters]
+
+
+def thresholding(k: Any = 2, **parameters: Any) -> None:
+    StochasticHardThresholding(k, **parameters)
+
+
+def by_stoiht(k: Any = 3, **parameters: Any) -> None:
+    stoiht(X, Y, k, **parameters)
+
+
+def by_hsg_ht(k: Any = 3, **parameters: Any) -> None:
+    hsg_ht(X, Y, k, **parameters)
+
+
+def rbf(**parameters: Any) -> None:
+    SAUCSVM(kernel="rbf", **parameters).fit(X, Y)
+
+
+def survival(**parameters: Any) -> None:
+    SurvivalSVM(**parameters).fit(X, 1.0 + np.arange(60) % 7, Y)
+
+
+# What each of them is called with, one parameter at a time.
+REFUSED: dict[Callable[..., Any], str] = {
+    ROCSVM: "lam=0.0 lam=-1.0 lam=1e999 lam='small' lam=None loss='cubic' loss=None"
+    " method='simplex' method=None method='quasi-newton' tol=0.0 tol='tight' max_time=0"
+    " max_time='short' threshold='best' threshold=None l1=-1.0",
+    SAUCSVM: "structure=-1.0 structure='big' structure_source='half' kernel='poly'"
+    " pairs='nearest:0' pairs='some' anchor_filter='B'",
+    ROCSVMCV: "lams=[] lams=['a'] cv=1 cv='many' cv=None choice='worst' n_lams=0 cv_tol=0.0"
+    " structure=-1.0 random_state='seed'",
+    rbf: "gamma=0.0",
+    survival: "lam=0.0 tol=0.0",
+    FSAUC: "max_passes=0 step='x' threshold='x'",
+    IncompleteROCSVM: "lam=0.0 lam='small' n_pairs='all' n_pairs=0 loss='logistic' optimizer='adam'"
+    " step=-1.0 decay=2.0 max_iter=0 tol=-1e-3 threshold='best'",
+    IncompleteSAUCSVM: "structure=-1.0 structure='much' max_time=0.0",
+    NBAUC: "lam=0.0 lam='small' kernel='precomputed' gamma=0.0 n_landmarks=1.5 landmarks='grid'"
+    " rcond=1.0 tol=0.0 max_iter=0 max_time=0.0 threshold='best'",
+    NSAUC: "lam=0.0 gamma=-1.0 n_landmarks=0 landmarks='grid' max_epochs=0 t0=0.0 rskip=0 tol=-1.0"
+    " max_time=0.0 threshold='best'",
+    Nystrom: "kernel='precomputed' gamma=-1.0 n_landmarks=0 landmarks='grid' rcond=2.0",
+    OAM: "C=0.0 C='1' update='none' n_buffer=0 max_epochs=0 max_time=-1",
+    SOLAM: "radius=0 share='x'",
+    SPAM: "l1=-1 schedule='x'",
+    SubsampledRankSVM: "share=0.0 share=1.5 max_rows=1 lam=0.0",
+    linear_svm: "C=0.0",
+    kernel_svm: "C=0.0 kernel='poly' gamma=-1.0",
+    rfauc: "gamma=0.0 n_features=0 seed=-1 seed='one' seed=0.5 seed=True",
+    noam: "seed=-1 seed='one' seed=0.5 seed=True",
+    nsolam: "seed=-1 seed='one' seed=0.5 seed=True",
+    TruncatedNewton: "tol=0.0 max_iter=0 forcing=1.0 forcing=0.0 max_cg=0 max_time=-1.0"
+    " gradient_tol=-1.0 drawn=-1",
+    Adamax: "step=0.0 step='fast' decay=1.5 tol=-1.0 step_tol=-1.0 max_iter=0 max_iter=2.5"
+    " keep='first' max_time=0.0 beta1=1.0 beta2=-0.1 variant='roclab'",
+    thresholding: "k=0 k=2.0 n_blocks=0 block_size=0 step=0.0 step='long' max_epochs=0 tol=-1.0"
+    " keep='first' mode='wrong' max_time=0.0",
+    by_stoiht: "n_blocks=0 step='x' step=-1 max_epochs=0 intercept='x' intercept=1e999 k=0"
+    " positive=3",
+    by_hsg_ht: "first=0 ratio=1.0 ratio=0 step='x' step=0 max_passes=0 mode='x' k=0 intercept='x'",
+}
+
+
+@each("call", REFUSED, ids=lambda call: call.__name__)
+def test_a_parameter_out_of_its_range_is_refused_by_its_name(call: Callable[..., Any]) -> None:
+    for word in REFUSED[call].split():
+        name, _, value = word.partition("=")
+        with pytest.raises(InputError, match=name):
+            made = call(**{name: literal_eval(value)})
+            if hasattr(made, "fit"):
+                clone(made).fit(X, Y)
+            pytest.fail(f"{word} is taken")
+
+
+@each("kind", SEEDED, ids=lambda kind: kind.__name__)
+def test_a_negative_seed_is_refused_by_its_name(kind: type) -> None:
+    with pytest.raises(InputError, match="random_state must be >= 0, not -1"):
+        kind(random_state=-1).fit(X, Y)
+
+
+def test_parameters_that_do_not_go_together_are_refused() -> None:
+    with pytest.raises(InputError):
+        IncompleteROCSVM(n_pairs=2000, replace=False).fit(X, Y)
+    with pytest.raises(InputError):
+        Nystrom(landmarks="stratified").fit(X)
+    with pytest.raises(InputError):
+        SPAM(step=1e6, schedule="constant").fit(X, Y)
+    with pytest.raises(InputError, match="not both"):
+        thresholding(n_blocks=2, block_size=3)
+    with pytest.raises(InputError, match="61 blocks"):
+        by_stoiht(n_blocks=61)
+    for bad in ({"lam": 0.0}, {"t0": 0.0}, {"rskip": 0}):
+        with pytest.raises(InputError):
+            NSAUC(**bad).partial_fit(X, Y, classes=[False, True])
+    assert rfauc(seed=np.random.RandomState(0)).fit(X, Y).score(X, Y) > 0.5
+    assert SHTAUC(k=1).fit(X, Y).score(X, Y) > 0.5
+
+
+# Parts called by themselves
+
+Call = Callable[[], object]
+SIX, PLUS = np.zeros(6), np.arange(6) < 3
+FOUR, DIED = np.arange(4.0), np.ones(4, dtype=bool)
+EYE, LABELS = np.eye(4), np.array([1, 0, 1, 0])
+ROWS_RNG = np.random.default_rng(5)
+ROWS, POSITIVE = ROWS_RNG.normal(size=(20, 4)), np.arange(20) % 3 == 0
+ALL, TWO = AllPairs().on(POSITIVE), Fraction(2)
+SQUARED, HINGED = Mean(ALL, SQUARE), Mean(ALL, HINGE)
+LINEAR, SOLUTION = linear_problem(EYE, LABELS, 1.0), solve(EYE, LABELS, 1.0)
+STRUCTURED = formulate(EYE, LABELS, Request.of(1.0, structure=2.0))
+MANY = linear_problem(np.zeros((300, 2)), np.arange(300) % 2, 1.0)
+TINY: Any = np.zeros((2, 2))
+
+
+def ordered(key: Any, group: Any = None, **words: Any) -> Call:
+    return lambda: OrderedPairs(group, key, **words)
+
+
+def nearest(**words: Any) -> Call:
+    return lambda: nearest_pairs(np.zeros((3, 1)), np.array([True, False, False]), **words)
+
+
+def with_penalty(penalty: Any, space: Any = None) -> Call:
+    return lambda: Problem(space or Rows(ROWS), Mean(ALL, SQUARED_HINGE), penalty)
+
+
+STATISTICS: list[tuple[str, Call]] = [
+    ("row 1", lambda: auc(np.array([0.0, np.nan]), np.array([True, False]))),
+    ("finite", lambda: concordance_index(FOUR, DIED, [0, 1, np.nan, 2])),
+    ("tied_tol", lambda: concordance_index(FOUR, DIED, np.zeros(4), -1.0)),
+    ("no pair", lambda: concordance_index(FOUR, ~DIED, np.zeros(4))),
+    ("gain", lambda: concordance(OrderedPairs(None, FOUR, gain=FOUR), np.zeros(4))),
+    ("groups as units", lambda: concordance(OrderedPairs(None, FOUR), FOUR, units="groups")),
+    ("units", lambda: concordance(OrderedPairs(None, FOUR), FOUR, units="queries")),
+    ("same rows", lambda: compare_models(delong(SIX, PLUS), delong(SIX[1:], PLUS[1:]))),
+    ("level", lambda: delong(SIX, PLUS).interval(1.0)),
+    ("two rows", lambda: delong(SIX, np.arange(6) < 1)),
+    ("fpr_max", lambda: partial_auc(SIX, PLUS, 0.0)),
+]
+PAIRS: list[tuple[str, Call]] = [
+    ("no pair is ordered", ordered([1, 1])),
+    ("key of row 1", ordered([1, np.nan])),
+    ("one number per row", ordered([])),
+    ("upper of row 1", ordered([1, 2], upper=[1, -1])),
+    ("2 rows", ordered([1, 2], lower=[1])),
+    ("gain must be whole", ordered([1, 2], gain=[1, 0.5])),
+    ("share must be", ordered([1, 2], share="all")),
+    ("differs", ordered([1, 2], share=[1, 2])),
+    ("not both", ordered([1, 2], share=[1, 1], gain=[0, 1])),
+    ("form must be", ordered([1, 2], form="quick")),
+    # The first product is 2^30 modulo 2^64.
+    ("gains times weights", ordered(
+        [2, 1, 0], upper=[2**34 + 1, 1, 0], lower=[0, 0, 1], gain=[2**30, 2**30, 0])),
+    ("0 or 1", lambda: OrderedPairs(None, FOUR, upper=[0, 1, 2, 1]).deficiency(FOUR, FOUR)),
+    (".", lambda: survival_pairs([1, np.inf], [1, 0])),
+    (".", lambda: survival_pairs([1, 2], [0, 0])),
+    *(("whole number >= 1", nearest(k=k)) for k in (0, 2.0, True)),
+    ("anchor_filter", nearest(k=1, anchor_filter="B")),
+]  # fmt: skip
+BOTH = np.array([True, False])
+THRESHOLDS: list[tuple[str, Call]] = [
+    (word, lambda rule=rule, of=of: rule(*of))
+    for rule in (
+        *RULES.values(),
+        partial(threshold_for_sensitivity, sensitivity=0.8),
+        partial(threshold_for_specificity, specificity=0.8),
+    )
+    for word, of in (
+        ("both classes", (np.zeros(2), np.array([True, True]), None)),
+        ("boolean", (np.zeros(2), np.array([1, 0]), None)),
+        ("finite", (np.array([0.0, np.nan]), BOTH, None)),
+        ("2 rows", (np.zeros(3), BOTH, None)),
+        ("positive weight", (np.zeros(2), BOTH, np.array([1.0, 0.0]))),
+    )
+]
+for bad in (0.0, 1.1, np.nan, "all", True):
+    THRESHOLDS += [
+        ("sensitivity", lambda x=bad: threshold_for_sensitivity(SIX, PLUS, sensitivity=x)),
+        ("specificity", lambda x=bad: threshold_for_specificity(SIX, PLUS, specificity=x)),
+    ]
+THRESHOLDS.append(("equal-error, midpoint, youden, accuracy", lambda: get_rule("best")))
+RISKS: list[tuple[str, Call]] = [
+    ("never grows with the margin: square does", lambda: Tail(SQUARED, TWO, TWO)),
+    ("without weights", lambda: Tail(Mean(AllPairs(np.ones(20)).on(POSITIVE), HINGE), TWO, TWO)),
+    ("kq = 15", lambda: Tail(HINGED, TWO, Fraction(15))),
+    *(
+        (r"fpr_max|tpr_min", lambda of=of: tail_risk(ALL, HINGE, *of))
+        for of in ((0.0, 0.0), (1.1, 0.0), (0.5, 1.0), (0.5, -0.1), (float("nan"), 0.0))
+    ),
+    ("needs means", lambda: Worst(())),
+    ("same rows", lambda: Worst((HINGED, Mean(AllPairs().on(POSITIVE[:-1]), HINGE)))),
+    ("one loss", lambda: Worst((HINGED, SQUARED))),
+    ("give the scores", lambda: Worst((HINGED,)).minorant(Alpha(np.ones(3)))),
+    ("C must be > 0", lambda: lam_from_C(0.0, 10)),
+    ("n_pairs", lambda: lam_from_C(1.0, 0)),
+    ("share_pos", lambda: lam_from_C(1.0, 10, "sht-authors")),
+    ("lam must be > 0", lambda: C_from_lam(-1.0, 10)),
+]
+PENALTIES: list[tuple[str, Call]] = [
+    ("group of feature 1 is nan", lambda: GroupLasso(0.3, 0.2, np.array([0.0, np.nan]))),
+    ("mixed types", lambda: GroupLasso(0.3, 0.2, np.array([None, 1]))),
+    # A sign is a list of columns: 1, 1, 1 is more likely meant as one number per feature.
+    ("named twice", lambda: Sign(Ridge(0.3), np.array([1, 1, 1]))),
+    ("flatnonzero", lambda: Sign(Ridge(0.3), np.array([True, False]))),
+    *(
+        (r"linear rows", with_penalty(penalty, space))
+        for penalty in (ElasticNet(0.3, 0.2), GroupLasso(0.3, 0.2, np.array([0, 0, 1, 1])))
+        for space in (Gram(ROWS @ ROWS.T), StreamedRows(ROWS))
+    ),
+    ("4 features", with_penalty(Sign(Ridge(0.1), np.array([4])))),
+    ("4 features", with_penalty(Sign(GroupLasso(0.1, 0.1, np.zeros(5))))),
+    ("ridge penalty, not ElasticNet", lambda: with_penalty(ElasticNet(0.1, 0.1))().lam),  # type: ignore[attr-defined]
+    ("l1 must be > 0", lambda: ElasticNet(0.0, 0.0)),
+    ("goes with", lambda: Sign(Box(0.1, -1, 1))),  # type: ignore[arg-type]
+]
+OTHERS: list[tuple[str, Call]] = [
+    ("square loss", lambda: SquaredLossSolver().solve(LINEAR)),
+    (rf"22500 pairs .* {LIMITS['teaching']} .*cutting-plane", lambda: QP("teaching").solve(MANY)),
+    (".", lambda: QP(backend="GUROBI")),  # type: ignore[arg-type]
+    ("for the hinge", lambda: QP().solve(linear_problem(ROWS, POSITIVE, 1.0, "square"))),
+    *(
+        (word, lambda problem=problem: exact_certificate(problem, SOLUTION))
+        for word, problem in (
+            ("kernel", pair_problem(Gram(EYE), LABELS == 1, AllPairs(), HINGE, Ridge(1.0))),
+            ("structure", STRUCTURED.meant),
+            ("structure", STRUCTURED.work),
+            ("in blocks", LINEAR.over(StreamedRows(EYE))),
+            ("the weights shape", linear_problem(EYE[:, :2], LABELS, 1.0)),
+            ("finite scores|are needed", linear_problem(EYE[:3], LABELS[:3], 1.0)),
+        )
+    ),
+    ("must be", lambda: PartitionedRows([(TINY,)])),  # type: ignore[list-item]
+    ("must be", lambda: GroupedRows([(TINY, [0, 1])])),  # type: ignore[list-item]
+    ("bool", lambda: PartitionedRows([(TINY, [0, 1])])),
+    ("matrix", lambda: GroupedRows([(3.0, [0, 1], [0, 1])])),  # type: ignore[list-item]
+    ("3 labels", lambda: PartitionedRows([(TINY, [False, True, True])])),
+]  # fmt: skip
+
+
+@each(("word", "call"), STATISTICS + PAIRS + THRESHOLDS + RISKS + PENALTIES + OTHERS)
+def test_it_is_refused(word: str, call: Call) -> None:
+    with pytest.raises((InputError, TooLargeError), match=word):
+        call()
+
+
+# What first-time users tripped over: each message or line says what to do next
+
+SOME_RNG = np.random.default_rng(5)
+MARKED = np.arange(40) % 3 == 0
+SOME = SOME_RNG.normal(size=(40, 2)) + MARKED[:, None]
+
+
+def test_a_column_of_text_is_named() -> None:
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = pd.DataFrame({"age": SOME[:, 0], "town": np.where(MARKED, "Ulm", "Bonn")})
+    for rows in (frame, frame.astype(object)):
+        for call in (
+            lambda rows: solve(rows, MARKED, 0.1),
+            lambda rows: certify(rows, MARKED, 0.1, w=np.zeros(2)),
+            lambda rows: regularization_path(rows, MARKED, [0.1]),
+        ):
+            with pytest.raises(InputError, match="town"):
+                call(rows)
+
+
+def test_no_message_prints_an_array_or_a_long_number() -> None:
+    bound: Any = theorem4
+    for call in (
+        lambda: bound(SOME, MARKED, SOME[:, 0]),
+        lambda: solve(SOME, MARKED, SOME[:, 0]),
+        lambda: solve(SOME, MARKED, 10**400),
+        lambda: solve(SOME, MARKED, 0.1, method=SOME),
+        lambda: solve(SOME, MARKED, 0.1, kernel=SOME),
+        lambda: ROCSVMCV(cv=SOME).fit(SOME, MARKED),
+        lambda: lam_from_C(cast(Any, SOME), 10),
+        lambda: Problem(Rows(SOME), cast(Any, SOME), Ridge(0.1)),
+    ):
+        with pytest.raises(InputError) as refused:
+            call()
+        assert len(str(refused.value)) < 250 and "\n" not in str(refused.value)
+    for meant, call in (
+        ("descent", lambda: solve(SOME, MARKED, 0.1, method="decsent")),
+        ("svm-rank", lambda: lam_from_C(1.0, 10, "svm-rnak")),
+        ("union", lambda: nearest_pairs(SOME, MARKED, 1, "unoin")),
+        ("OSQP", lambda: QP(backend="OSPQ")),
+    ):
+        with pytest.raises(InputError, match=f"did you mean {meant}"):
+            call()
+
+
+def test_a_row_number_as_a_feature_is_warned_about_in_folders(command: Command) -> None:
+    Path("data").mkdir()
+    columns = {"a": SOME[:, 0], "b": SOME[:, 1], "id": np.arange(40), "label": MARKED.astype(int)}
+    for k, rows in enumerate([slice(0, 0), slice(0, 9), slice(9, 40)]):
+        part = {name: values[rows] for name, values in columns.items()}
+        write(f"data/part-{k}.parquet", part)
+    command("solve data --lam 0.1 --target label")
+    assert "id" in command.notes and "row" in command.notes
+
+
+def test_progress_says_what_is_done_and_no_bar_stands_full(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "200")
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True, raising=False)
+
+    def shown(*words: str) -> str:
+        terminal.seek(terminal.truncate(0))
+        monkeypatch.setattr(sys, "stderr", terminal)
+        command(*words)
+        return terminal.getvalue()
+
+    np.savez("few.npz", X=SOME, y=MARKED)
+    found = shown("solve few.npz --lam 0.1")
+    assert "first step over 40 rows" in found and "sample" not in found
+    assert "cross-validation in 2 folds" in shown("path few.npz --n-lams 2 --cv 2")
+    monkeypatch.setattr(solve_path, "FEWEST", 40)
+    monkeypatch.setattr(solve_path, "ROWS_PER_COORDINATE", 1)
+    assert "a sample of the 40 rows" in shown("solve few.npz --lam 0.1")
