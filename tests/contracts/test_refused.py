@@ -90,7 +90,7 @@ from aucert.exact.problem.worst import Worst
 from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.solvers.qp import LIMITS, QP
 from aucert.validation import theorem4
-from aucert.validation.commands import solve_path
+from aucert.validation.commands import problems
 from command import Command
 from loops import each
 from on_disk import write
@@ -419,6 +419,6 @@ def test_progress_says_what_is_done_and_no_bar_stands_full(
     found = shown("solve few.npz --lam 0.1")
     assert "first step over 40 rows" in found and "sample" not in found
     assert "cross-validation in 2 folds" in shown("path few.npz --n-lams 2 --cv 2")
-    monkeypatch.setattr(solve_path, "FEWEST", 40)
-    monkeypatch.setattr(solve_path, "ROWS_PER_COORDINATE", 1)
+    monkeypatch.setattr(problems, "FEWEST", 40)
+    monkeypatch.setattr(problems, "ROWS_PER_COORDINATE", 1)
     assert "a sample of the 40 rows" in shown("solve few.npz --lam 0.1")

@@ -27,10 +27,9 @@ from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.spaces.rows import Rows
 from aucert.validation import suite
-from aucert.validation.bounds import exact_answers
-from aucert.validation.bounds.clusters import ClusterInstance
-from aucert.validation.bounds.exact_answers import optimum
-from aucert.validation.bounds.experiment import PRINTED, REALISED
+from aucert.validation.bounds import experiment
+from aucert.validation.bounds.experiment import PRINTED, REALISED, optimum
+from aucert.validation.bounds.printed import ClusterInstance
 from aucert.validation.claims import judge, nonlinear, recorded, sauc, sht, theorem_4
 from aucert.validation.claims.claim import (
     FINDINGS as VOCABULARY,
@@ -63,7 +62,7 @@ from aucert.validation.effects import (
     said_on,
 )
 from aucert.validation.plots import Figure, Series
-from aucert.validation.report.row import Row
+from aucert.validation.report.document import Row
 from aucert.validation.tables.run import reproduce, tables
 from aucert.validation.tables.table import Entry, NamedTest, Page, Part, Results, Run
 from loops import each, first_fast, some
@@ -428,9 +427,9 @@ def test_each_part_of_an_interval_can_be_wrong() -> None:
 
 
 def test_a_problem_that_is_not_solved_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = exact_answers.CuttingPlane
+    right = experiment.CuttingPlane
     one_step = lambda tol: right(tol=tol, max_iter=1, finish_from=0.0)  # noqa: E731
-    monkeypatch.setattr(exact_answers, "CuttingPlane", one_step)
+    monkeypatch.setattr(experiment, "CuttingPlane", one_step)
     (row,) = suite.run(["norm-of-the-minimiser"]).rows
     assert row.verdict == "error" and "not solved" in str(row.measured)
 

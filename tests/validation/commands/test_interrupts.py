@@ -32,8 +32,8 @@ from aucert.exact.certificate.solution import Status
 from aucert.exact.solvers import cutting_plane
 from aucert.exact.solvers.qp import QP
 from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict
-from aucert.validation.commands import interrupts as module
-from aucert.validation.commands.interrupts import Stopped, best_point_kept, stopped_at_once
+from aucert.validation.commands import endings as module
+from aucert.validation.commands.endings import Stopped, best_point_kept, stopped_at_once
 from aucert.validation.data.datasets import load
 from aucert.validation.suite import run, run_claim
 from command import Command
@@ -75,8 +75,8 @@ program()
 """
 
 LOADED_LATE = (
-    *("aucert.validation.cli", "click", "aucert.validation.commands.interrupts", "numpy"),
-    "aucert.validation.commands.solve_path",
+    *("aucert.validation.cli", "click", "aucert.validation.commands.endings", "numpy"),
+    "aucert.validation.commands.problems",
 )
 
 APPEARING = {

@@ -28,7 +28,7 @@ from aucert.exact import (
 from aucert.exact.pairs.concordance import delong
 from aucert.exact.proof import check_proof
 from aucert.validation import suite
-from aucert.validation.commands import solve_path
+from aucert.validation.commands import problems
 from aucert.validation.reference.problems import reference_problems
 from command import Command
 from loops import each
@@ -304,7 +304,7 @@ def test_a_proof_that_is_refused_leaves_the_solution_and_says_why(
     def refuse(*args: object, **more: object) -> None:
         raise InputError("no proof of these numbers")
 
-    monkeypatch.setattr(solve_path, "write_proof", refuse)
+    monkeypatch.setattr(problems, "write_proof", refuse)
     command("solve linear:60 --lam 0.1 --out out")
     assert json.loads(Path("out/solution.json").read_text())["proof"] is None
     assert Path("out/weights.csv").exists() and not Path("out/proof.npz").exists()

@@ -16,12 +16,25 @@ from scipy.special import ndtr
 from sklearn.datasets import load_breast_cancer, load_digits
 
 from aucert.exact.errors import InputError
-from aucert.validation.data.datasets import load, names
-from aucert.validation.data.generators import linear, radial, sparse_mean_shift, xor, xor_train_test
-from aucert.validation.data.labelled_data import data_sha256, make_dataset
-from aucert.validation.data.population import offset_for_share, population_auc, share_for_auc
+from aucert.validation.data.datasets import (
+    TASKS,
+    data_sha256,
+    linear,
+    load,
+    load_npz,
+    load_real,
+    make_dataset,
+    names,
+    offset_for_share,
+    population_auc,
+    radial,
+    real_data_folder,
+    share_for_auc,
+    sparse_mean_shift,
+    xor,
+    xor_train_test,
+)
 from aucert.validation.data.printed_numbers import number, numbers, printed
-from aucert.validation.data.real_data import TASKS, load_npz, load_real, real_data_folder
 from loops import each
 from realdata import require_real
 

@@ -19,11 +19,9 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from aucert.exact.errors import InputError
 from aucert.validation.commands.inputs import row_counters, split_names
-from aucert.validation.data.labelled_data import data_sha256
-from aucert.validation.files.labels import LabelColumn, Labels, two_classes
-from aucert.validation.files.models import LinearModel, read_model_of_another
-from aucert.validation.files.tables import Selection, read_raw, read_table
-from aucert.validation.files.vectors import read_vector
+from aucert.validation.data.datasets import data_sha256
+from aucert.validation.files.tables import Labels, Selection, read_raw, read_table, two_classes
+from aucert.validation.files.vectors import LinearModel, read_model_of_another, read_vector
 from aucert.validation.files.written import write_json, write_vector
 from loops import each
 from on_disk import LIBLINEAR, SVM_RANK, write
@@ -232,9 +230,7 @@ def test_a_saved_row_index_with_a_name_is_told() -> None:
 
 
 def column(*texts: str) -> Labels:
-    labels = LabelColumn("f")
-    labels.extend(texts, range(1, len(texts) + 1))
-    return labels.labels()
+    return Labels.of(texts, "f")
 
 
 def test_the_positive_label() -> None:

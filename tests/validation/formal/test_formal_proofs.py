@@ -14,8 +14,7 @@ import pytest
 
 from aucert.exact.proof import check_proof
 from aucert.validation.formal import check
-from aucert.validation.formal.sources import Planted, Source, planted, sources
-from aucert.validation.formal.vectors import coq_text, vectors
+from aucert.validation.formal.check import Planted, Source, coq_text, planted, sources, vectors
 
 needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
 

@@ -30,7 +30,7 @@ from aucert.validation.claims.theorem_4 import CASES
 from aucert.validation.data.datasets import load
 from aucert.validation.effects import Effect
 from aucert.validation.plots import Figure, Series
-from aucert.validation.report.document import SIZES, Report, environment, part_1
+from aucert.validation.report.document import SIZES, Report, Row, environment, part_1
 from aucert.validation.report.pictures import (
     bound_against_error,
     budget_bars,
@@ -40,7 +40,6 @@ from aucert.validation.report.pictures import (
     margin_distribution,
     roc_with_thresholds,
 )
-from aucert.validation.report.row import Row
 from loops import each
 
 MARKUP = "<script>alert('&')</script>"

@@ -27,7 +27,7 @@ from aucert.exact.errors import InputError
 from aucert.exact.pairs.auc import auc
 from aucert.validation import reruns, store
 from aucert.validation.cli import main
-from aucert.validation.data.generators import linear
+from aucert.validation.data.datasets import linear
 from aucert.validation.effects import EVIDENCE, of_page, said_on
 from aucert.validation.reruns import LONGEST, SECONDS, Recorded, Rerun, differences
 from aucert.validation.store import Log, read_evidence
