@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -107,11 +106,11 @@ def test_features_are_normal_and_positives_have_their_share(generate) -> None:
     assert abs(np.corrcoef(x.T)[0, 1]) < 4 / math.sqrt(20_000)
 
 
-@each(("generate", "noise_sd"), [(linear, 1.0), (radial, 1.0), (linear, 3.0)])
-def test_labels_follow_the_probit_of_the_true_score(generate, noise_sd: float) -> None:
-    data = generate(n=100_000, seed=3, noise_sd=noise_sd)
+@each("generate", [linear, radial])
+def test_labels_follow_the_probit_of_the_true_score(generate) -> None:
+    data = generate(n=100_000, seed=3)
     f = data.X.sum(axis=1) if generate is linear else np.square(data.X).sum(axis=1)
-    p = ndtr((f + offset_for_share(generate.__name__, 0.2, noise_sd)) / noise_sd)
+    p = ndtr(f + offset_for_share(generate.__name__, 0.2))
     for low in np.arange(0.0, 1.0, 0.2):
         inside = (p >= low) & (p < low + 0.2)
         error = math.sqrt(np.sum(p[inside] * (1 - p[inside])))
@@ -158,18 +157,18 @@ def test_only_the_positives_are_shifted_and_only_in_the_support() -> None:
 
 def test_the_population_auc_is_that_of_fine_sums() -> None:
     """Of f alone: its density, and the probit of the label, by the trapezoid rule."""
-    for share, noise_sd in product((0.05, 0.2, 0.5, 0.9), (0.3, 1.0, 1.573, 4.0)):
+    for share in (0.05, 0.2, 0.5, 0.9):
         for model, law, ends in (
             ("linear", stats.norm(0, 2**0.5), (-13, 13)),
             ("radial", stats.chi2(2), (0, 90)),
         ):
             t = np.linspace(*ends, 200_001)
-            p = ndtr((t + offset_for_share(model, share, noise_sd)) / noise_sd)
+            p = ndtr(t + offset_for_share(model, share))
             mass = law.pdf(t) * np.gradient(t)
             mass[[0, -1]] /= 2
             assert mass @ p == pytest.approx(share, abs=1e-7)
             above = np.cumsum((mass * p)[::-1])[::-1] - mass * p / 2
-            found = population_auc(model, share, noise_sd)
+            found = population_auc(model, share)
             assert found == pytest.approx(mass * (1 - p) @ above / (share * (1 - share)), abs=1e-6)
 
 
@@ -286,9 +285,3 @@ def test_numbers_are_read_from_what_is_printed() -> None:
     assert numbers("SHT", "Table I")["SHT-AUC"] == (0.551, 0.675, 0.766, 0.82)
     assert printed("ScalingUp", "Table 1")["50000"]["s, full"] == "-"
     assert numbers("Nonlinear", "Table 1")["covtype"] == (464_809, 116_203, 54, 10.65)
-    with pytest.raises(InputError, match=r"paper and table \('SAUC', 'Table 9'\) is not in"):
-        printed("SAUC", "Table 9")
-    with pytest.raises(InputError, match="SAUC, Table 3: row 'iris' is not in the list"):
-        printed("SAUC", "Table 3")["iris"]
-    with pytest.raises(InputError, match="SAUC, Table 3, row 'wdbc': column 'Fisher' is not"):
-        printed("SAUC", "Table 3")["wdbc"]["Fisher"]
