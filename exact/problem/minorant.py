@@ -145,11 +145,11 @@ class Minorant:
         """Return the minorant of any scores (n,) at the best scale in [0, 1], or a given one;
         `sums`, where the caller has them, are those of the risk there."""
         risk, scores = problem.risk, np.asarray(scores, dtype=float)
-        sums = risk.careful_sums(scores, width) if sums is None else sums
+        found: PairSums = risk.careful_sums(scores, width) if sums is None else sums
         if scale is None:
-            linear, square = risk.shrunk_dual(sums)
-            scale = float(problem.penalty.best_scale(problem.space, sums.c, linear, square))
-        return risk.minorant(Scores(scores, width, scale), sums)
+            linear, square = risk.shrunk_dual(found)
+            scale = float(problem.penalty.best_scale(problem.space, found.c, linear, square))
+        return risk.minorant(Scores(scores, width, scale), found)
 
     @classmethod
     def from_marginals(cls, problem: Any, u: np.ndarray, v: np.ndarray) -> Minorant:
