@@ -66,19 +66,17 @@ class OrderCounts:
 
     mass: int = 0
     count: int = 0
-    top: int = 1
     names: dict[int, np.ndarray] = field(default_factory=dict)
     keys: np.ndarray = field(default_factory=lambda: np.zeros(0))  # two kinds, and one more
 
     def merge(self, other: OrderCounts) -> OrderCounts:
         mass, count = self.mass + other.mass, self.count + other.count
         keys = np.union1d(self.keys, other.keys)[:3]
-        top = max(self.top, other.top)
-        return OrderCounts(mass, count, top, self.names | other.names, keys)
+        return OrderCounts(mass, count, self.names | other.names, keys)
 
 
-def counted_pairs(group: np.ndarray, key: np.ndarray, weight: np.ndarray) -> tuple[int, int, int]:
-    """Return what all pairs weigh, their number, and a bound of what those of one row weigh."""
+def counted_pairs(group: np.ndarray, key: np.ndarray, weight: np.ndarray) -> tuple[int, int]:
+    """Return what all pairs weigh, and their number."""
     if not (weight == np.floor(weight)).all():
         raise InputError("row weights of ordered pairs in partitions must be whole numbers")
     codes, ranks = (np.unique(one, return_inverse=True)[1] for one in (group, key))
@@ -93,7 +91,7 @@ def counted_pairs(group: np.ndarray, key: np.ndarray, weight: np.ndarray) -> tup
         )
     masses = placed.astype(np.int64), (placed > 0).astype(np.int64)
     totals = [sum((mass * partners(at, mass)).tolist()) for mass in masses]
-    return totals[0], totals[1], max(1, int(largest))
+    return totals[0], totals[1]
 
 
 def both_merged(first: tuple[Any, Any], second: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -118,9 +116,9 @@ def grouped_facts(blocks: Iterator[Any], index: int) -> tuple[Facts, OrderCounts
         raise InputError(
             f"the key of row {row} of partition {index} is {whole.key[row]}: keys are finite"
         )
-    mass, count, top = counted_pairs(whole.group, whole.key, whole.weight)
+    mass, count = counted_pairs(whole.group, whole.key, whole.weight)
     names = {index: np.unique(whole.group)}
-    return facts, OrderCounts(mass, count, top, names, np.unique(whole.key)[:3])
+    return facts, OrderCounts(mass, count, names, np.unique(whole.key)[:3])
 
 
 def check_groups_whole(names: dict[int, np.ndarray], advice: str) -> int:

@@ -27,16 +27,12 @@ scores do: the marginals are still those of an alpha >= 0.
 
 *Square.* Moments of scores centred in their group: sums of terms a_i b_j (1 + |s_i| + |s_j|)^2 at
 most, which the pairs' weights, adding up to one, leave below (1 + 2 max|s|)^2.
-
-*Some groups.* With f = 2^k s - S in [0, 1) all but the sum of hard counts times f are whole
-numbers: the same bits however whole groups are put together, if all are on the same grid.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 
 import numpy as np
 
@@ -57,8 +53,6 @@ TOO_LARGE = "gains times weights are too large: use smaller whole numbers"
 # evenly spread the pairs at their margin blur the value by 24 / (4 STEPS^2) of what smoothing
 # costs: by a fortieth.
 STEPS = 16
-
-WHOLE_LIMB = 21  # Bits of a part of a whole number: products of two parts stay below 2^42.
 
 
 @dataclass(frozen=True, eq=False)
@@ -525,65 +519,3 @@ def ordered_quadratic(
         conjugate_rounding = relative * (mass + size) + gamma(8) * (total + abs(value))
     conjugate, roundings = total - value, (value_rounding, rounding, conjugate_rounding)
     return PairSums(max(value, 0.0), c, conjugate, total, *roundings)
-
-
-@dataclass(eq=False)
-class WholeHingeSums:
-    """Whole-number sums of the hinge over some groups."""
-
-    soft: int = 0
-    hard: int = 0
-    ties: int = 0
-    moment: int = 0
-    fraction: float = 0.0
-    fraction_error: float = 0.0
-
-    def merge(self, other: WholeHingeSums) -> WholeHingeSums:
-        for name, part in vars(other).items():
-            setattr(self, name, getattr(self, name) + part)
-        return self
-
-
-def finest_grid(far: float, top: int, width: float) -> tuple[int, int] | None:
-    """Return k and the half width in steps, so that no whole number reaches 2^62, or None."""
-    k = _steps(2 * far, far, top, width)
-    if k is None:
-        return None
-    return k, max(1, round(float(np.ldexp(width, k - 1)))) if width > 0 else 0
-
-
-def whole_hinge(
-    at: Arrangement, mass: np.ndarray, scores: np.ndarray, k: int, half: int
-) -> tuple[np.ndarray, WholeHingeSums]:
-    """Return 2 half c (or c at half = 0) in whole numbers, by row: (n,), and the sums."""
-    held = mass[at.order]
-    scaled = np.ldexp(scores[at.order], k)
-    places = np.floor(scaled)
-    fraction = scaled - places
-    grid = places.astype(np.int64)
-    # Only differences count here, and the loops want places >= 0.
-    found = hinge_counts(at, grid - int(grid.min()), held, held, 1 << k, half)
-    terms = found.hard.astype(float) * fraction
-    size = float(np.abs(terms).sum())
-    sums = WholeHingeSums(
-        found.total(0),
-        found.total(1),
-        found.total(2),
-        exact_dot(found.hard, grid),
-        float(terms.sum()),
-        gamma(scores.size + 4) * size * (1 + gamma(scores.size)),
-    )
-    net = np.empty(scores.size, dtype=np.int64)
-    net[at.order] = found.soft if half else found.hard
-    return net, sums
-
-
-def exact_dot(x: np.ndarray, y: np.ndarray) -> int:
-    """Return sum x y of whole numbers |x| < 2^41, |y| < 2^53, nothing lost."""
-    # 1 << 15: so many such products are added up in 63 bits
-    total, mask, starts = 0, (1 << WHOLE_LIMB) - 1, np.arange(0, x.size, 1 << 15)
-    for e, f in product(range(3), repeat=2):  # parts: the first ones >= 0, the last one signed
-        parts = (v >> (WHOLE_LIMB * k) for v, k in ((x, e), (y, f)))
-        one, other = (v & mask if k < 2 else v for v, k in zip(parts, (e, f), strict=True))
-        total += sum(np.add.reduceat(one * other, starts).tolist()) << (WHOLE_LIMB * (e + f))
-    return total

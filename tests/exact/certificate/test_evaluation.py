@@ -364,9 +364,7 @@ def test_the_hinge_over_groups_pair_by_pair(
     weight = rng.integers(0, 4, 40).astype(float) if weighted else None
     space, w = groups_in(X, group, grade, parts, weight), rng.normal(size=3)
     found = Evaluator(over(space)).at(w, 16, half)
-    true, of_rows = naive_ordered(group, grade, weight, weight), np.zeros(40)
-    for i, j, c in zip(true.i, true.j, true.weight, strict=True):
-        of_rows[[i, j]] += float(c * true.mass)
+    true = naive_ordered(group, grade, weight, weight)
     for other in (w, -w, 3 * w, rng.normal(size=3)):  # a minorant that touches at w nearly
         scores = naive.products(exact(X), exact(other))
         pairs = zip(true.i, true.j, true.weight, strict=True)
@@ -378,7 +376,7 @@ def test_the_hinge_over_groups_pair_by_pair(
     assert found.bias <= half / 128 + 1e-9  # a sixteenth of the width
     assert (space.order.mass, space.groups) == (true.mass, np.unique(group).size)
     counted = counted_pairs(group, grade, np.ones(40) if weight is None else weight)
-    assert counted[:2] == (true.mass, len(true.i)) and counted[2] >= of_rows.max()
+    assert counted == (true.mass, len(true.i))
     held = concordance(OrderedPairs(group, grade, weight, weight), X @ w).value
     assert group_concordance(space, w) == pytest.approx(held, abs=1e-13)
 
