@@ -197,7 +197,7 @@ def gap_curves(
             raise InputError(f"{name}: a fit is a function or 'MODULE:FUNCTION', not {fit!r:.40}")
     if ours and OURS in fits:
         raise InputError(f"'{OURS}' is the name of our own: choose another")
-    named = dict(fits) | ({OURS: f"{__package__}.ours:{loss}"} if ours else {})
+    named: dict[str, Any] = {**fits} | ({OURS: f"{__package__}.ours:{loss}"} if ours else {})
     problem = linear_problem(X, y, lam, loss)
     rows = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float)
     positive = problem.pairs.positive
@@ -242,7 +242,7 @@ def _judged(
         primal = careful_primal(problem, w).high
         gap = max(float(above(primal - dual)), 0.0)
         found.append((float(seconds), gap, float(above(gap / primal)) if primal > 0 else 0.0))
-    columns = tuple(zip(*found, strict=True)) or ((), (), ())
-    if ended == OUT_OF_TIME and min(columns[2], default=1.0) <= CONVERGED:
+    times, gaps, shares = zip(*found, strict=True) if found else ((), (), ())
+    if ended == OUT_OF_TIME and min(shares, default=1.0) <= CONVERGED:
         ended = "converged"  # the time went to runs that no bound tells from it
-    return Curve(name, *columns, ended, way)
+    return Curve(name, times, gaps, shares, ended, way)

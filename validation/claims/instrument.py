@@ -52,7 +52,7 @@ LAM, L1 = 0.05, 0.05
 DRAWS = 2  # problems for each case; the full profile takes ten times as many
 
 Objective = Callable[[np.ndarray], np.ndarray]  # of weights (..., 2)
-Columns = dict[str, np.ndarray]
+Columns = dict[str, Any]
 Pairs = list[tuple[int, int]]
 WINDOW = np.stack(np.meshgrid(*[np.linspace(-1, 1, 11)] * 2), axis=-1).reshape(-1, 2)
 
@@ -140,7 +140,7 @@ def by_time(rng: np.random.Generator) -> tuple[Columns, Pairs]:
     def above(i: int, j: int) -> bool:
         return event[i] and (time[i] < time[j] or (time[i] == time[j] and not event[j]))
 
-    return {"time": time, "event": event, "y": None}, pairs_where(above)  # type: ignore[dict-item]
+    return {"time": time, "event": event, "y": None}, pairs_where(above)
 
 
 def mean_loss(X: np.ndarray, pairs: Pairs, loss: str) -> Objective:

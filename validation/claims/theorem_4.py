@@ -94,7 +94,8 @@ class Reading:
         """C, C_B and C~_B; the realised ones as upper bounds, which make the right side larger."""
         made, lam = self.instance, self.instance.lam
         if self.constants != "realised":
-            return (float(self.constants[0]) / lam,) * 3
+            one = float(self.constants[0]) / lam  # "1/lam" or "2/lam"
+            return one, one, one
         # |f~_B| = |b| <= |g| / lam, g as in `ClusterInstance.left_side`.
         g = 2 * made.eta_mixed / made.n + np.sqrt(2 * np.log(2 / MISSED) / self.B)
         return made.norm2, 1 / lam, float(g / lam) ** 2

@@ -720,7 +720,7 @@ def gaussians(train: Any, test: Any) -> dict[str, np.ndarray]:
 
 @table("sauc-table-1", "sauc-toy-data")
 def table_1(page: Page) -> None:
-    done = next(page.results.select(), {"draws": 0})
+    done: dict[str, Any] = next(page.results.select(), {"draws": 0})
     for name, row in printed(PAPER, "Table 1").items():
         ours, errors = (done.get(f"{of}{name}", [None] * 6) for of in ("", "error "))
         for at, (column, value) in enumerate(row.items()):

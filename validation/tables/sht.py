@@ -118,7 +118,7 @@ def _fitted(method: str, X: Any, positive: np.ndarray, config: Config, spend: Sp
         solver = kind(first, step=second, max_passes=spend["passes"])
     else:
         scale = loss.share * (1 - loss.share)  # the programs minimise r (1 - r) F + penalty
-        weights = {name: first / scale for name in ("l1", "l2") if name in method}
+        weights: Any = {name: first / scale for name in ("l1", "l2") if name in method}
         solver = StochasticProximal(step=second * scale, max_passes=spend["passes"], **weights)
     return solver.solve(loss).w
 

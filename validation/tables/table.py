@@ -523,8 +523,9 @@ def table(name: str, experiment: str) -> Callable[[Entered], Entered]:
             fill(page)
             return page
 
-        place = (said[key] for key in ("paper", "place", "title"))
-        TABLES[name] = Table(name, *place, shared, render, said.get("unavailable", {}))
+        place: Any = {key: said[key] for key in ("paper", "place", "title")}
+        absent = said.get("unavailable", {})
+        TABLES[name] = Table(name, **place, experiment=shared, render=render, unavailable=absent)
         return fill
 
     return entered
