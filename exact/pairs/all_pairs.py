@@ -268,24 +268,16 @@ class PairList(Labelled, Curved):
         scores = as_float_scores(scores)
         t = self.margins(scores)
         alpha = loss.alpha(t, width)
-        values = self.c * loss.value(t)
-        c = self.marginals(alpha)
         mass, dual = self.c * np.abs(alpha), self.c * loss.dual(alpha)
         slip = gamma(3, unit_of(scores)) * (1.0 + np.abs(t))
         moved = self.c * slip * steepness(loss, t, slip)
         size = mass if loss == HINGE else mass * (1.0 + np.abs(alpha)) + np.abs(dual)
-        value, m = float(short_sum(values)), self.i.size
-        chain = gamma(short_chain(m) + 16)
+        terms = self.c * loss.value(t), dual, self.c * alpha, moved, mass, size
+        value, conjugate, total, moved, mass, size = (float(short_sum(x)) for x in terms)
+        m, chain = self.i.size, gamma(short_chain(self.i.size) + 16)
         # Any alpha in its box is feasible, for any margins: only sums round.
-        return PairSums(
-            value,
-            c,
-            float(short_sum(dual)),
-            float(short_sum(self.c * alpha)),
-            chain * value + float(short_sum(moved)) * (1 + chain),
-            gamma(m + 8) * 2 * float(short_sum(mass)),
-            chain * float(short_sum(size)),
-        )
+        roundings = chain * value + moved * (1 + chain), gamma(m + 8) * 2 * mass, chain * size
+        return PairSums(value, self.marginals(alpha), conjugate, total, *roundings)
 
     def marginals(self, alpha: np.ndarray) -> np.ndarray:
         """Return the signed marginals of `alpha` (m,): (n,)."""

@@ -140,12 +140,7 @@ def as_shares(share: object, at: Arrangement) -> np.ndarray:
         if share != "equal":
             raise InputError(f'share must be "equal" or one number per row, not {brief(share)}')
         return np.ones(at.group_ends.size)
-    values = as_float64(share, "share")
-    if values.shape != at.group.shape:
-        raise InputError(f"{at.group.size} rows, but shares of shape {values.shape}")
-    fine = np.isfinite(values) & (values >= 0)
-    check_rows(fine, values, "the share", "shares are finite and >= 0")
-    placed = values[at.order]
+    placed = check_weights("the share", share, at.group.size)[at.order]
     of_group = placed[at.group_ends - 1]
     if (placed != of_group[at.group]).any():
         row = int(at.order[np.flatnonzero(placed != of_group[at.group])[0]])

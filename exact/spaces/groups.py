@@ -90,8 +90,8 @@ def counted_pairs(group: np.ndarray, key: np.ndarray, weight: np.ndarray) -> tup
             "use smaller groups or weights"
         )
     masses = placed.astype(np.int64), (placed > 0).astype(np.int64)
-    totals = [sum((mass * partners(at, mass)).tolist()) for mass in masses]
-    return totals[0], totals[1]
+    weighed, count = (sum((mass * partners(at, mass)).tolist()) for mass in masses)
+    return weighed, count
 
 
 def both_merged(first: tuple[Any, Any], second: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -116,9 +116,9 @@ def grouped_facts(blocks: Iterator[Any], index: int) -> tuple[Facts, OrderCounts
         raise InputError(
             f"the key of row {row} of partition {index} is {whole.key[row]}: keys are finite"
         )
-    mass, count = counted_pairs(whole.group, whole.key, whole.weight)
+    counts = counted_pairs(whole.group, whole.key, whole.weight)
     names = {index: np.unique(whole.group)}
-    return facts, OrderCounts(mass, count, names, np.unique(whole.key)[:3])
+    return facts, OrderCounts(*counts, names, np.unique(whole.key)[:3])
 
 
 def check_groups_whole(names: dict[int, np.ndarray], advice: str) -> int:

@@ -143,17 +143,13 @@ def class_sums(bins: Bins, loss: Any) -> ClassSums:
     step_v = _sum_above(bins.count_a[::-1])[::-1] + bins.count_a / 2
     top = float(np.asarray(loss.dual(np.ones(1)))[0])
     stepped = bins.mean_a(step_u) / mass_b
-    return ClassSums(
-        # The true sums lie in this range, so clipping cannot make the computed ones worse.
-        np.clip(step_u + np.fft.irfft(to_u, length)[:size], 0.0, mass_b),
-        np.clip(step_v + np.fft.irfft(to_v, length)[:size], 0.0, mass_a),
-        top * stepped + _total(to_dual, length) / mass,
-        stepped,
-        error * spread_a * norm,
-        error * spread_b * norm,
-        (error + 2 * gamma(short_chain(length) + 8)) * spread_a * dual_norm,
-        **more,
-    )
+    # The true sums lie in this range, so clipping cannot make the computed ones worse.
+    u = np.clip(step_u + np.fft.irfft(to_u, length)[:size], 0.0, mass_b)
+    v = np.clip(step_v + np.fft.irfft(to_v, length)[:size], 0.0, mass_a)
+    errors = error * spread_a * norm, error * spread_b * norm
+    dual_error = (error + 2 * gamma(short_chain(length) + 8)) * spread_a * dual_norm
+    conjugate = top * stepped + _total(to_dual, length) / mass
+    return ClassSums(u, v, conjugate, stepped, *errors, dual_error, **more)
 
 
 def _total(shares: np.ndarray, length: int) -> float:

@@ -236,21 +236,12 @@ def laplacian(values, t_rows, b_rows, a_t, a_b, above, below, out):
 @compiled
 def _scored(X, start, rows, offset, w, scores, norms):
     """Write (x - offset) w and |x - offset| of a chunk, added up in the order of the columns."""
-    d = w.size
     for i in range(rows):
         scores[i] = norms[i] = 0.0
-    # Two columns at a time halve the passes over the scores, and leave the order of the sums.
-    for k in range(0, d - 1, 2):
-        one, other = X[k, start : start + rows], X[k + 1, start : start + rows]
-        o, p, v, u = offset[k], offset[k + 1], w[k], w[k + 1]
+    for k in range(w.size):
+        column, o, v = X[k, start : start + rows], offset[k], w[k]
         for i in range(rows):
-            x, y = one[i] - o, other[i] - p
-            scores[i] = (scores[i] + x * v) + y * u
-            norms[i] = (norms[i] + x * x) + y * y
-    if d % 2:
-        last, o, v = X[d - 1, start : start + rows], offset[d - 1], w[d - 1]
-        for i in range(rows):
-            x = last[i] - o
+            x = column[i] - o
             scores[i] += x * v
             norms[i] += x * x
     for i in range(rows):

@@ -10,17 +10,7 @@ from typing import Any
 import numpy as np
 
 
-def sweep(
-    t: np.ndarray,
-    b: np.ndarray,
-    a_t: np.ndarray,
-    a_b: np.ndarray,
-    width: float,
-    slip: float,
-    squared: bool,
-    u: np.ndarray,
-    v: np.ndarray,
-) -> tuple[Any, Any]:
+def sweep(t, b, a_t, a_b, width, slip, squared, u, v):
     """Fill the marginals of sorted t and b; return the value, and what pairs z > -slip weigh."""
     mass_b, first_b, second_b = (x[::-1] for x in _tables(a_b[::-1], b[::-1]))
     mass_t, first_t, _ = _tables(a_t, t)
@@ -85,9 +75,7 @@ def compensated(x: np.ndarray) -> Any:
     return total[-1] + plain_sum(slips)
 
 
-def count(
-    keys: np.ndarray, bits: int, half: int, n_neg: int, soft: np.ndarray, hard: np.ndarray
-) -> int:
+def count(keys, bits, half, n_neg, soft, hard):
     """See `loops.count`."""
     place, side = keys >> (bits + 1), (keys >> bits) & 1
     is_pos = side == 1
@@ -117,16 +105,7 @@ def _before(x: np.ndarray) -> np.ndarray:
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(x)])
 
 
-def spread(
-    keys: np.ndarray,
-    bits: int,
-    soft: np.ndarray,
-    hard: np.ndarray,
-    unit: float,
-    scores: np.ndarray,
-    middle: float,
-    c: np.ndarray,
-) -> tuple[float, float, int, float]:
+def spread(keys, bits, soft, hard, unit, scores, middle, c):
     """See `loops.spread`."""
     side, row = (keys >> bits) & 1, keys & ((1 << bits) - 1)
     sign, mass = 2.0 * side - 1.0, soft / unit

@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -314,17 +315,11 @@ def hinge_counts_by_counters(
     tree = np.zeros((sum(nodes), 2 * loops.FAN), dtype=np.int64)
     after = -np.triu(np.ones((loops.FAN, loops.FAN), dtype=np.int64), 1)
 
-    def upper(
-        group_ends: np.ndarray,
-        block_ends: np.ndarray,
-        places: np.ndarray,
-        a: np.ndarray,
-        b: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        soft, hard = np.zeros((2, places.size), dtype=np.int64)
+    def upper(group_ends: Any, block_ends: Any, *rows: Any) -> Any:
+        soft, hard = np.zeros((2, rows[0].size), dtype=np.int64)
         sums = soft, hard, np.zeros((group_ends.size, 6), dtype=np.int64)
         last_block = np.searchsorted(block_ends, group_ends, side="right")
-        one_way = last_block, block_ends, places, a, b, top, margin, half
+        one_way = last_block, block_ends, *rows, top, margin, half
         loops.counters(*one_way, tree, first, depth, after, sums)
         return sums
 
