@@ -19,7 +19,7 @@ from ..sums.assembled import PairSums
 from ..tools.checks import as_float_scores, check_choice, check_scores, own, rescale_weights
 from ..tools.lossless import as_float64, in_memory
 from ..tools.rounding import gamma, short_chain, short_sum, unit_of
-from .labels import Labelled, check_rows
+from .labels import Labelled, check_weights
 from .near import Curved, Near, drawn, near_of_classes, near_of_list
 
 LARGEST = 400_000_000  # most pairs to sum one by one: about ten seconds
@@ -53,11 +53,7 @@ class AllPairs(Labelled, Curved):
         check_choice("form", self.form, ("auto", "binned"))
         if self.weight is None:
             return
-        weight = as_float64(self.weight, "weights")
-        if weight.ndim != 1:
-            raise InputError(f"weight must have one number per row; its shape is {weight.shape}")
-        fine = np.isfinite(weight) & (weight >= 0)
-        check_rows(fine, weight, "weight", "weights are finite and >= 0")
+        weight = check_weights("weight", self.weight)
         object.__setattr__(self, "weight", own(rescale_weights(weight)))
 
     def check(self) -> None:

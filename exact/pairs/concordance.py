@@ -110,10 +110,8 @@ def compare_models(first: Estimate, second: Estimate, level: float = 0.95) -> Co
 
     level = check_number("level", level, 0.0, 1.0)
     if first.influence.shape != second.influence.shape:
-        raise InputError(
-            f"statistics of {first.influence.size} and of {second.influence.size} rows or groups: "
-            "compare two models on the same rows, with the same units"
-        )
+        both = f"{first.influence.size} and of {second.influence.size} rows or groups"
+        raise InputError(f"statistics of {both}: compare two models on the same rows and units")
     difference = first.value - second.value
     error = float(np.linalg.norm(first.influence - second.influence))
     half = float(ndtri(0.5 + level / 2)) * error

@@ -23,8 +23,8 @@ from ..errors import InputError, NoPairError
 from ..tools.checks import check_number
 from ..tools.lossless import as_float64, check_labels
 from .all_pairs import AllPairs
-from .labels import check_rows, split_labels
-from .ordered_pairs import BITS, OrderedPairs, check_weights
+from .labels import check_rows, check_weights, split_labels
+from .ordered_pairs import BITS, OrderedPairs
 
 NO_GRADES = "no query has two rows of different grades"
 NO_DEATH = "no row has an event before the time of another one"
@@ -118,10 +118,8 @@ def censoring_weights(
     top = float(weight.max())
     # Uno's weights are no further apart: the unit rounds the least by less than 2^-20.
     if top > 2.0**32 * weight.min(where=chosen, initial=top):
-        raise InputError(
-            f"the weights 1 / G(time)^2 grow to {top:.2g}, so that a few late rows are all that "
-            "counts: choose a smaller tau"
-        )
+        grow = f"the weights 1 / G(time)^2 grow to {top:.2g}"
+        raise InputError(f"{grow}: a few late rows are all that counts, choose a smaller tau")
     shift = BITS - int(np.frexp(top)[1])
     return np.ldexp(np.minimum(np.rint(np.ldexp(weight, shift)), 2.0**BITS - 1), -shift)
 

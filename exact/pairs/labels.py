@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from ..errors import InputError, brief
-from ..tools.lossless import check_labels, in_memory, why_unsorted
+from ..tools.lossless import as_float64, check_labels, in_memory, why_unsorted
 
 _BLOCK = 1 << 16  # labels that are looked at at a time
 
@@ -67,6 +67,17 @@ def check_rows(fine: np.ndarray, values: np.ndarray, what: str, rule: str) -> No
         raise InputError(f"{what} of row {row} is {values[row]}: {rule}")
 
 
+def check_weights(name: str, values: object, n: int | None = None) -> np.ndarray:
+    """Return row weights (n,), finite and >= 0; one each for None."""
+    weight = np.ones(n or 0) if values is None else as_float64(values, name)
+    if weight.ndim != 1 or n not in (None, weight.size):
+        rows = "" if n is None else f" ({n} rows)"
+        raise InputError(f"{name} must have one number per row{rows}, not shape {weight.shape}")
+    fine = np.isfinite(weight) & (weight >= 0)
+    check_rows(fine, weight, name, "it must be finite and >= 0")
+    return weight
+
+
 def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object, object]:
     """Return the mask of the positive rows, the positive label and the other one."""
     labels = check_labels(y)
@@ -81,12 +92,8 @@ def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object
     except TypeError:
         raise InputError(why_unsorted(labels)) from None
     if kinds.size != 2:
-        shown = ", ".join(repr(kind) for kind in kinds[:6].tolist())
-        raise InputError(
-            f"y must have exactly two classes, it has {kinds.size}"
-            + (f": {shown}" if shown else "")
-            + (", ..." if kinds.size > 6 else "")
-        )
+        shown = ", ".join([repr(kind) for kind in kinds[:6].tolist()] + ["..."] * (kinds.size > 6))
+        raise InputError(f"y must have exactly two classes, it has {kinds.size}: {shown}")
     if positive is None:
         chosen = kinds[1]
     else:

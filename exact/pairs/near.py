@@ -51,19 +51,6 @@ def bend(loss: Loss, t: np.ndarray, width: float) -> np.ndarray:
     return np.maximum(fall, 0.0) / step
 
 
-def curved_margins(loss: Loss, width: float) -> tuple[float, float]:
-    """Return the margins between which the loss is curved, infinite if they never end."""
-    if loss == HINGE:
-        return 1.0 - width / 2, 1.0 + width / 2
-    curved = np.flatnonzero(bend(loss, MARGINS, width) > 0)
-    if not curved.size:
-        return -np.inf, np.inf
-    first, last = int(curved[0]), int(curved[-1])
-    low = -np.inf if first == 0 else float(MARGINS[first - 1])
-    high = np.inf if last == MARGINS.size - 1 else float(MARGINS[last + 1])
-    return low, high
-
-
 def draw_from_ranges(
     counts: np.ndarray, size: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -88,7 +75,11 @@ def near_of_classes(
         i, j = np.repeat(plus, minus.size), np.tile(minus, plus.size)
         c = np.outer(*pairs.normalised()).ravel()
         return near_of_list(i, j, c, loss, scores, width, size, rng)
-    low, high = curved_margins(loss, width)
+    low, high = 1.0 - width / 2, 1.0 + width / 2  # the margins between which the loss is curved
+    if loss != HINGE:
+        curved = np.flatnonzero(bend(loss, MARGINS, width) > 0)
+        ends = np.concatenate([[-np.inf], MARGINS[:-1]]), np.append(MARGINS[1:], np.inf)
+        low, high = (ends[0][curved[0]], ends[1][curved[-1]]) if curved.size else (-np.inf, np.inf)
     if low == -np.inf and high == np.inf:
         i, j, share = pairs.some(size, rng)
         return i, j, bend(loss, scores[i] - scores[j], width) * share

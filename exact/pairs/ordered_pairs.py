@@ -41,7 +41,7 @@ from ..tools.checks import as_float_scores, check_choice, check_scores
 from ..tools.lossless import as_float64, check_labels
 from ..tools.rounding import UNIT, above, gamma, running_sum
 from .all_pairs import BLOCK, PairBlock, one_by_one
-from .labels import check_rows
+from .labels import check_rows, check_weights
 from .near import Curved, Near, near_of_list
 
 BITS = 52  # of the whole numbers that hold row weights: floats are exact below 2^53
@@ -71,18 +71,6 @@ def as_codes(group: object, n: int) -> np.ndarray:
         return np.unique(labels, return_inverse=True)[1].astype(np.int64)
     except TypeError:
         raise InputError("the groups are of mixed types: use numbers or strings") from None
-
-
-def check_weights(name: str, values: object, n: int) -> np.ndarray:
-    """Return row weights (n,), finite and >= 0; one each for None."""
-    if values is None:
-        return np.ones(n)
-    weight = as_float64(values, name)
-    if weight.shape != (n,):
-        raise InputError(f"{n} rows, but {name} of shape {weight.shape}")
-    fine = np.isfinite(weight) & (weight >= 0)
-    check_rows(fine, weight, name, "it must be finite and >= 0")
-    return weight
 
 
 def as_gain(values: object, at: Arrangement, key: np.ndarray) -> np.ndarray:

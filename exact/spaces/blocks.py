@@ -188,7 +188,14 @@ class StreamedRows(FeatureWeights):
         self.labels: tuple[np.ndarray, np.ndarray | None] = np.zeros(0, dtype=bool), None
         self.sample: Drawn | None = None
         self.last_range: tuple[np.ndarray, np.ndarray] | None = None
-        self.offset = self._sample_mean()
+        # The mean of rows from all over. Any offset is right; this one saves digits.
+        some = int(np.clip(CHAIN * 8 // self.dim, 8, CHAIN))
+        starts = np.unique(np.linspace(0, max(self.n - some, 0), 64).astype(int)).tolist()
+        parts = [slice(at, min(at + some, self.n)) for at in starts]
+        rows = np.concatenate([self.unchecked(part) for part in parts]).astype(float, copy=False)
+        rows = np.where(np.isfinite(rows), rows, 0.0)
+        self._some = rows, np.concatenate([np.arange(part.start, part.stop) for part in parts])
+        self.offset = rows.mean(axis=0)
         self._lengths = np.empty(self.n if self.keeps else 0)
         self.reach = self._checked_reach()
         self._far = float(np.linalg.norm(self.offset)) * (1 + gamma(self.dim + 4))
@@ -309,17 +316,6 @@ class StreamedRows(FeatureWeights):
                 out[at:end] = values[index[at:end] - block.start]
         out -= self.offset
         return out
-
-    def _sample_mean(self) -> np.ndarray:
-        """Return the mean of rows from all over. Any offset is right; this one saves digits."""
-        some = int(np.clip(CHAIN * 8 // self.dim, 8, CHAIN))
-        starts = np.unique(np.linspace(0, max(self.n - some, 0), 64).astype(int)).tolist()
-        parts = [self.unchecked(slice(at, min(at + some, self.n))) for at in starts]
-        rows = np.concatenate(parts).astype(float, copy=False)
-        rows = np.where(np.isfinite(rows), rows, 0.0)
-        index = np.concatenate([np.arange(at, min(at + some, self.n)) for at in starts])
-        self._some = rows, index
-        return rows.mean(axis=0)
 
     def _checked_reach(self) -> float:
         """Return a bound of every |x_i - offset|; refuse values that are not finite."""

@@ -238,7 +238,14 @@ def dask_rows(
     `GroupedRows`."""
     client, close = _client()
     try:
-        blocks = _blocks(X)
+        if len(getattr(X, "shape", ())) != 2:
+            raise InputError("X must be a dask array of two dimensions or a dask dataframe")
+        whole: Any = X  # dask's own types fit no use of it
+        if isinstance(X, da.Array) and X.numblocks[1] > 1:
+            whole = whole.rechunk({1: -1})
+        # Dask may read few columns in fewer pieces: rows and labels would then be cut differently.
+        found = whole.to_delayed(optimize_graph=False)
+        blocks = list(np.ravel(found)) if isinstance(found, np.ndarray) else list(found)
         held = client.compute(_column(y, X, len(blocks), "y"))
         weights, groups = (
             [None] * len(blocks) if one is None else _column(one, X, len(blocks), name)
@@ -286,18 +293,6 @@ def _client() -> tuple[Any, Callable[[], object]]:
         cluster = LocalCluster(processes=False, dashboard_address=":0")
         made = Client(cluster)
         return made, lambda: (made.close(), cluster.close())
-
-
-def _blocks(X: Any) -> list[Any]:
-    """Return the blocks of rows of a collection, delayed."""
-    if len(getattr(X, "shape", ())) != 2:
-        raise InputError("X must be a dask array of two dimensions or a dask dataframe")
-    whole: Any = X  # dask's own types fit no use of it
-    if isinstance(X, da.Array) and X.numblocks[1] > 1:
-        whole = whole.rechunk({1: -1})
-    # Dask may read few columns in fewer pieces: rows and labels would then be cut differently.
-    found = whole.to_delayed(optimize_graph=False)
-    return list(np.ravel(found)) if isinstance(found, np.ndarray) else list(found)
 
 
 def _column(y: Any, X: Any, count: int, name: str) -> list[Any]:

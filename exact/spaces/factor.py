@@ -103,13 +103,26 @@ def factor_kernel(
     pivots: list[int] = []
     while len(pivots) < cap and (not pivots or time.monotonic() < end):
         r = len(pivots)
-        chosen = _next_pivots(kernel, X, features[:, :r], left, least, min(r // 8, cap - r))
+        F = features[:, :r]
+        chosen = _next_pivots(kernel, X, F, left, least, min(r // 8, cap - r))
         if not chosen:
             break
+        block = kernel(X, X[chosen]) - F @ F[chosen].T
+        block[pivots] = 0.0  # the remainder of earlier pivots is rounding
+        try:
+            L = scipy.linalg.cholesky(block[chosen], lower=True)
+        except np.linalg.LinAlgError:  # the remainder is almost rounding
+            chosen, block = chosen[:1], block[:, :1]
+            L = np.sqrt(left[chosen])[:, None]
+        block = scipy.linalg.solve_triangular(L, block.T, lower=True).T
+        block[chosen] = L
         if r + len(chosen) > features.shape[1]:
             more = min(max(r, len(chosen)), cap - features.shape[1])
             features = np.hstack([features, np.zeros((n, more))])
-        _append(kernel, X, features, pivots, chosen, left)
+        features[:, r : r + len(chosen)] = block
+        left -= np.einsum("ij,ij->i", block, block)
+        pivots.extend(chosen)
+        left[pivots] = 0.0
     if len(pivots) == most < min(n, max_rank or n) and max_time is None and left.max() > least:
         raise TooLargeError(
             f"this kernel on {n} rows needs more than {most} features, which is the most that fit: "
@@ -137,32 +150,6 @@ def _next_pivots(
     F = features[near]
     order, rank = _pivoted(kernel(X[near], X[near]) - F @ F.T, enough)[1:]
     return near[order[: max(rank, 1)]].tolist()
-
-
-def _append(
-    kernel: Kernel,
-    X: Any,
-    features: np.ndarray,
-    pivots: list[int],
-    chosen: list[int],
-    left: np.ndarray,
-) -> None:
-    """Add the columns of the chosen pivots to `features`, and subtract them from the remainder."""
-    r, m = len(pivots), len(chosen)
-    F = features[:, :r]
-    block = kernel(X, X[chosen]) - F @ F[chosen].T
-    block[pivots] = 0.0  # the remainder of earlier pivots is rounding
-    try:
-        L = scipy.linalg.cholesky(block[chosen], lower=True)
-    except np.linalg.LinAlgError:  # the remainder is almost rounding
-        chosen, block, m = chosen[:1], block[:, :1], 1
-        L = np.sqrt(left[chosen])[:, None]
-    block = scipy.linalg.solve_triangular(L, block.T, lower=True).T
-    block[chosen] = L
-    features[:, r : r + m] = block
-    left -= np.einsum("ij,ij->i", block, block)
-    pivots.extend(chosen)
-    left[pivots] = 0.0
 
 
 def rows_of(
@@ -299,16 +286,9 @@ def independent_columns(space: Rows) -> Columns | None:
     if C is None:
         return None
     T = scipy.linalg.solve_triangular(R[:rank, :rank], np.eye(rank)) / lengths[basis][:, None]
-    return _proved(space.dense()[:, basis], basis, others, T, C)
-
-
-def _proved(
-    A: np.ndarray, basis: np.ndarray, others: np.ndarray, T: np.ndarray, C: np.ndarray
-) -> Columns | None:
-    """Return the columns if A T is proved to be nearly orthonormal. A has one rounding an entry
-    (the offset taken off), the product gamma_r |A| |T|; the mean squares of M'M - I are computed
-    with gamma_n |M|^2."""
-    n, rank = A.shape
+    # A T is proved to be nearly orthonormal. A has one rounding an entry (the offset is off), the
+    # product gamma_r |A| |T|; the mean squares of M'M - I are computed with gamma_n |M|^2.
+    A, n = space.dense()[:, basis], space.n
     product = A @ T
     M = product - product.mean(axis=0)
     size = float(np.linalg.norm(np.abs(A) @ np.abs(T))) * (1 + gamma(n * rank + 8))

@@ -12,6 +12,7 @@ import copy
 import os
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import reduce
 from operator import iadd
 from pathlib import Path
@@ -134,15 +135,12 @@ MEMORY = Path("/proc/meminfo")  # Where Linux says how much memory is free.
 
 def free_memory() -> float:
     """Return the bytes of memory that are free, infinite where the system does not say."""
-    try:
+    with suppress(OSError, StopIteration, ValueError, IndexError):
         lines = MEMORY.read_text(encoding="ascii").splitlines()
         return 1024.0 * next(int(x.split()[1]) for x in lines if x.startswith("MemAvailable"))
-    except (OSError, StopIteration, ValueError, IndexError):
-        pass
-    try:
+    with suppress(AttributeError, OSError, ValueError):
         return float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, OSError, ValueError):
-        return np.inf
+    return np.inf
 
 
 def format_for(n: int, tol: float) -> type[np.floating]:
@@ -153,10 +151,9 @@ def format_for(n: int, tol: float) -> type[np.floating]:
         return np.float64
     if 4 * numbers <= room:
         return np.float32
-    raise TooLargeError(
-        f"the kernel matrix of {n} rows takes {4 * numbers / 1e9:.3g} GB and "
-        f"{room / 1e9:.3g} GB are free for it: take landmarks (aucert.approx.Nystrom) or fewer rows"
-    )
+    takes = f"takes {4 * numbers / 1e9:.3g} GB and {room / 1e9:.3g} GB are free for it"
+    advice = "take landmarks (aucert.approx.Nystrom) or fewer rows"
+    raise TooLargeError(f"the kernel matrix of {n} rows {takes}: {advice}")
 
 
 class Gram(Space):

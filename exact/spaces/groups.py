@@ -220,10 +220,8 @@ class GroupedRows(PartitionedRows):
             If there are not two kinds of keys.
         """
         if self.order.keys.size != 2:
-            raise InputError(
-                f"a classifier needs two kinds of labels, and these rows have "
-                f"{'more' if self.order.keys.size > 2 else 'one'}: use solve"
-            )
+            found = "more" if self.order.keys.size > 2 else "one"
+            raise InputError(f"a classifier needs two kinds of labels, not {found}: use solve")
         classes, level = copy(self), float(self.order.keys[0])
         classes.chosen = (*self.chosen, partial(of_two_classes, level))
         return classes

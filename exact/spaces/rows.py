@@ -118,17 +118,6 @@ def chunk_sums(X: np.ndarray, c: np.ndarray, size: int) -> np.ndarray:
     return parts if whole == n else np.vstack([parts, c[whole:] @ X[whole:]])
 
 
-def sparse_norms(X: sp.csr_matrix) -> np.ndarray:
-    squares = sp.csr_matrix((X.data**2, X.indices, X.indptr), X.shape)
-    return np.sqrt(np.asarray(squares @ np.ones(X.shape[1])))
-
-
-def most_numbers(X: sp.csr_matrix) -> tuple[int, int]:
-    """Return the most numbers that a row and that a column hold."""
-    columns = np.bincount(X.indices, minlength=X.shape[1])
-    return int(np.diff(X.indptr).max()), int(columns.max())
-
-
 def long_product(X: np.ndarray | sp.csr_matrix, offset: np.ndarray, w: np.ndarray) -> np.ndarray:
     """Return (X - offset) w in the long format: (n,)."""
     long, out = w.astype(np.longdouble), np.empty(X.shape[0], dtype=np.longdouble)
@@ -302,7 +291,10 @@ class Rows(FeatureWeights):
             norms = np.sqrt(squares)
         else:
             self.offset = _finite(np.asarray(matrix.T @ np.ones(self.n)) / self.n)
-            norms = sparse_norms(matrix) + np.linalg.norm(self.offset)
+            squared_rows = sp.csr_matrix(
+                (matrix.data**2, matrix.indices, matrix.indptr), matrix.shape
+            )
+            norms = np.sqrt(squared_rows @ np.ones(self.dim)) + np.linalg.norm(self.offset)
         if not np.isfinite(norms).all():
             raise InputError("X has values whose squares overflow: rescale it")
         self.norms: np.ndarray = norms * (1.0 + gamma(self.dim + 8))
@@ -387,7 +379,10 @@ class Rows(FeatureWeights):
 
     @cached_property
     def _longest(self) -> tuple[int, int]:
-        return most_numbers(self.X) if sp.issparse(self.X) else (self.dim, self.n)
+        """The most numbers that a row and that a column of sparse rows hold."""
+        X: Any = self.X
+        columns = np.bincount(X.indices, minlength=self.dim)
+        return int(np.diff(X.indptr).max()), int(columns.max())
 
     def dual_norm2(self, c: np.ndarray) -> Bound:
         """Return |pull(c)|^2, the pull in the long format; it errs by gamma sum |c_i| |x_i|."""

@@ -79,7 +79,7 @@ def count(keys, bits, half, n_neg, soft, hard):
     """See `loops.count`."""
     place, side = keys >> (bits + 1), (keys >> bits) & 1
     is_pos = side == 1
-    pos, neg = _before(side), _before(1 - side)
+    pos, neg = running(side), running(1 - side)
     hard[:] = np.where(is_pos, n_neg - neg[:-1], pos[:-1])
     new = np.append(True, place[1:] != place[:-1])
     first = np.maximum.accumulate(np.where(new, np.arange(keys.size), 0))
@@ -88,7 +88,7 @@ def count(keys, bits, half, n_neg, soft, hard):
         return ties
     high = np.searchsorted(place, place + half, side="left")
     low = np.searchsorted(place, place - half, side="right")
-    sum_pos, sum_neg = _before(side * place), _before((1 - side) * place)
+    sum_pos, sum_neg = running(side * place), running((1 - side) * place)
     inside_pos, inside_neg = pos[high] - pos[low], neg[high] - neg[low]
     full = np.where(is_pos, n_neg - neg[low] - inside_neg, pos[low])
     part = np.where(
@@ -98,11 +98,6 @@ def count(keys, bits, half, n_neg, soft, hard):
     )
     soft[:] = (2 * full + np.where(is_pos, inside_neg, inside_pos)) * half + part
     return ties
-
-
-def _before(x: np.ndarray) -> np.ndarray:
-    """Return the sums of the whole numbers before each place: (n + 1,)."""
-    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(x)])
 
 
 def spread(keys, bits, soft, hard, unit, scores, middle, c):

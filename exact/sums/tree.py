@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -68,10 +69,27 @@ class Arrangement:
 
     @cached_property
     def merges(self) -> np.ndarray:
-        """Places lo, mid, hi of each merge, and its group: (m, 4). Both halves come before it. The
-        rows of lo .. mid - 1 are above those of mid .. hi - 1."""
-        starts = np.concatenate([[0], self.block_ends[:-1]])
-        return _merges(starts, self.block_ends, self.group[starts])
+        """Places lo, mid, hi of each merge, and its group: (m, 4), in a binary tree over the blocks
+        of each group. Both halves come before it. The rows of lo .. mid - 1 are above those of
+        mid .. hi - 1."""
+        starts, ends = np.concatenate([[0], self.block_ends[:-1]]), self.block_ends
+        group = self.group[starts]
+        found = [np.empty((0, 4), dtype=np.int64)]
+        number = np.arange(starts.size) - np.searchsorted(group, group)
+        while starts.size:
+            left = np.flatnonzero((number[:-1] % 2 == 0) & (group[:-1] == group[1:]))
+            if left.size == 0:
+                break
+            found.append(np.stack([starts[left], ends[left], ends[left + 1], group[left]], axis=1))
+            ends = ends.copy()
+            ends[left] = ends[left + 1]
+            kept = np.ones(starts.size, dtype=bool)
+            kept[left + 1] = False
+            starts, ends, group, number = starts[kept], ends[kept], group[kept], number[kept] // 2
+        merges = np.concatenate(found)
+        # Halves first, and small ranges of rows together, as in a recursion.
+        order = np.lexsort((-merges[:, 0], merges[:, 2]))
+        return np.ascontiguousarray(merges[order])
 
     @cached_property
     def turns(self) -> np.ndarray:
@@ -140,26 +158,6 @@ class Arrangement:
 
 def _turned(ends: np.ndarray) -> np.ndarray:
     return ends[-1] - np.concatenate([[0], ends[:-1]])[::-1]
-
-
-def _merges(starts: np.ndarray, ends: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """Return the merges of a binary tree over the blocks of each group, as `merges` has them."""
-    found = [np.empty((0, 4), dtype=np.int64)]
-    number = np.arange(starts.size) - np.searchsorted(group, group)
-    while starts.size:
-        left = np.flatnonzero((number[:-1] % 2 == 0) & (group[:-1] == group[1:]))
-        if left.size == 0:
-            break
-        found.append(np.stack([starts[left], ends[left], ends[left + 1], group[left]], axis=1))
-        ends = ends.copy()
-        ends[left] = ends[left + 1]
-        kept = np.ones(starts.size, dtype=bool)
-        kept[left + 1] = False
-        starts, ends, group, number = starts[kept], ends[kept], group[kept], number[kept] // 2
-    merges = np.concatenate(found)
-    # Halves first, and small ranges of rows together, as in a recursion.
-    order = np.lexsort((-merges[:, 0], merges[:, 2]))
-    return np.ascontiguousarray(merges[order])
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,21 +250,15 @@ def largest_mass(at: Arrangement, term: Term) -> int:
 
 
 def _split(at: Arrangement, term: Term) -> list[Term]:
-    """Return terms with small weights that add up to a term with large ones."""
-    found = []
-    for e, a in _limbs(term.a):
-        for f, b in _limbs(term.b):
-            part = Term(1 << (e + f), a, b)
-            if largest_mass(at, part) >= LARGEST_MASS << 8:
-                raise InputError("so many rows of such large weights have no exact sums")
-            found.append(part)
+    """Return terms with weights of `LIMB` bits that add up to a term with large ones."""
+    shifts, limbs = range(0, 54, LIMB), []
+    for values in (term.a, term.b):
+        parts = [(e, (values >> e) & ((1 << LIMB) - 1)) for e in shifts]
+        limbs.append([(e, part) for e, part in parts if part.any()])
+    found = [Term(1 << (e + f), a, b) for (e, a), (f, b) in product(*limbs)]
+    if any(largest_mass(at, part) >= LARGEST_MASS << 8 for part in found):
+        raise InputError("so many rows of such large weights have no exact sums")
     return found
-
-
-def _limbs(values: np.ndarray) -> list[tuple[int, np.ndarray]]:
-    """Return shifts and parts of `LIMB` bits with values = sum 2^shift part, without zeros."""
-    parts = [(e, (values >> e) & ((1 << LIMB) - 1)) for e in range(0, 54, LIMB)]
-    return [(e, part) for e, part in parts if part.any()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,11 +307,11 @@ def hinge_counts_by_counters(
     tree = np.zeros((sum(nodes), 2 * loops.FAN), dtype=np.int64)
     after = -np.triu(np.ones((loops.FAN, loops.FAN), dtype=np.int64), 1)
 
-    def upper(group_ends: Any, block_ends: Any, *rows: Any) -> Any:
-        soft, hard = np.zeros((2, rows[0].size), dtype=np.int64)
+    def upper(group_ends: Any, block_ends: Any, places: Any, a: Any, b: Any) -> Any:
+        soft, hard = np.zeros((2, places.size), dtype=np.int64)
         sums = soft, hard, np.zeros((group_ends.size, 6), dtype=np.int64)
         last_block = np.searchsorted(block_ends, group_ends, side="right")
-        one_way = last_block, block_ends, *rows, top, margin, half
+        one_way = last_block, block_ends, places, a, b, top, margin, half
         loops.counters(*one_way, tree, first, depth, after, sums)
         return sums
 
