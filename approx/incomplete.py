@@ -29,13 +29,9 @@ from ..exact.estimators.base import (
     Progress,
     TrainingRows,
     draw_seed,
-    in_partitions,
     keep_solution,
-    opened,
-    set_linear,
     shortfall_of,
 )
-from ..exact.estimators.thresholds import get_rule
 from ..exact.formulation.formulation import formulate
 from ..exact.formulation.request import Request
 from ..exact.losses.registry import HINGE, LOSSES, get_loss
@@ -107,6 +103,8 @@ class IncompleteROCSVM(AUCClassifier):
     All others as in `ROCSVM`.
     """
 
+    _apart = True
+
     lam: float = 1e-3
     _: KW_ONLY
     n_pairs: str | int = "n"
@@ -128,30 +126,18 @@ class IncompleteROCSVM(AUCClassifier):
         self._solver()
         check_choice("loss", self.loss, LOSSES)
 
-    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
-        if in_partitions(X):
-            self._check_parameters()
-            get_rule(self.threshold)
-            self._fit_in_partitions(X, y, sample_weight, callback)
-        else:
-            super()._fit(X, y, sample_weight, callback)
-
-    def _fit_in_partitions(
-        self, X: object, y: object, sample_weight: object, callback: Progress | None
-    ) -> None:
-        """Fit to rows in partitions, of which only those that the pairs name are fetched."""
-        with opened(X, y, sample_weight) as (rows, self.classes_):
-            self.n_pairs_, seed = self._count(rows.n), draw_seed(self.random_state)
-            named = named_rows(rows, self.n_pairs_, seed, not self.replace)
-            solution, _, _ = self._solve(*named, AllPairs(), callback)
-            keep_solution(self, solution)
-            self.incomplete_certificate_ = solution.certificate
-            loss = get_loss(self.loss)
-            self.certificate_ = certificate_over_all(rows, loss, self.lam, solution.w)
-            set_linear(self, rows, solution.w)
+    def _train_apart(self, rows: PartitionedRows, callback: Progress | None) -> np.ndarray:
+        """Train on rows in partitions, of which only those that the pairs name are fetched."""
+        self.n_pairs_, seed = self._count(rows.n), draw_seed(self.random_state)
+        named = named_rows(rows, self.n_pairs_, seed, not self.replace)
+        solution, _, _ = self._solve(*named, AllPairs(), callback)
+        keep_solution(self, solution)
+        self.incomplete_certificate_ = solution.certificate
+        self.certificate_ = certificate_over_all(rows, get_loss(self.loss), self.lam, solution.w)
+        return solution.w
 
     def _train(self, data: TrainingRows, callback: Callback | None) -> None:
-        rows, positive, weight = data
+        rows, positive, weight, _ = data
         if weight is not None and (weight == weight[0]).all():
             weight = None
         self.n_pairs_, seed = self._count(positive.size), draw_seed(self.random_state)
@@ -238,9 +224,7 @@ class IncompleteSAUCSVM(IncompleteROCSVM):
         check_structure(self.structure)
         super()._check_parameters()
 
-    def _fit_in_partitions(
-        self, X: object, y: object, sample_weight: object, callback: Progress | None
-    ) -> None:
+    def _train_apart(self, rows: PartitionedRows, callback: Progress | None) -> np.ndarray:
         raise InputError(
             "the structure of rows in partitions is not known: take a sample of the rows, or "
             "IncompleteROCSVM, which has none"

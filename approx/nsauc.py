@@ -288,7 +288,7 @@ class PairSGDClassifier(NystromClassifier, OnlineClassifier):
             raise InputError('average="half" needs to know the end: take "all", or fit')
 
     def _train(self, data: TrainingRows, callback: Callback | None) -> None:
-        rows, positive, _ = data
+        rows, positive, *_ = data
         problem = self._problem(self._begin(rows, positive), positive)
         solver = replace(self._solver(), seed=self._run_seed)
         self._last_rows = _last_of_each(rows, positive)

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -36,9 +37,8 @@ from ..exact.estimators.base import (
     Matrix,
     check_rows,
     draw_seed,
-    drawn_rows,
     in_blocks,
-    mapped,
+    of_numbers,
 )
 from ..exact.formulation.formulation import true_space
 from ..exact.formulation.partitioned import is_dask
@@ -47,6 +47,7 @@ from ..exact.spaces.kernels import KERNELS, Kernel, get_kernel, lengths_of
 from ..exact.spaces.rows import Rows, Space, check_matrix
 from ..exact.structured import Structured
 from ..exact.tools.checks import check_choice, check_count, check_number
+from ..exact.tools.lossless import as_float64
 from ..exact.tools.rounding import LONG_UNIT, UNIT, Bound, gamma
 from ..exact.tools.threads import small_in_one_thread
 from .landmarks import LANDMARKS, choose_landmarks
@@ -324,7 +325,8 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if is_dask(X):
             blocks = in_blocks(X, self.n_features_in_, getattr(self, "feature_names_in_", None))
-            return mapped(blocks, self.map_.transform, self.map_.rank)
+            chunks, scored = (blocks.chunks[0], (self.map_.rank,)), self.map_.transform
+            return blocks.map_blocks(partial(of_numbers, scored), chunks=chunks, dtype=float)
         return self.map_.transform(check_rows(self, X, reset=False))
 
     def __sklearn_tags__(self) -> Any:
@@ -332,6 +334,20 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = self.landmarks == "stratified"
         return tags
+
+
+def drawn_rows(X: Any, size: int, seed: int) -> np.ndarray:
+    """Return about `size` rows of a collection, drawn evenly and computed: (m, d)."""
+    blocks = in_blocks(X)
+    if np.isnan(blocks.shape[0]):
+        blocks = blocks.copy().compute_chunk_sizes()
+    n = int(blocks.shape[0])
+    if n == 0:
+        raise InputError("X has no rows")
+    if size < n:
+        drawn = np.random.default_rng(seed).choice(n, size=size, replace=False, shuffle=False)
+        blocks = blocks[np.sort(drawn)]
+    return as_float64(blocks.compute(), "X", "a matrix of numbers")
 
 
 SAMPLED, LEAST_SAMPLE = 20, 5000  # rows to choose in: so many for each landmark, and at least

@@ -208,7 +208,7 @@ class OAM(OnlineClassifier):
         self._method()
 
     def _train(self, data: TrainingRows, callback: Callback | None) -> None:
-        rows, positive, _ = data
+        rows, positive, *_ = data
         rng, recorder = self._begin(rows), Recorder(self.max_time, callback)
         recorder.best_primal = recorder.best_dual = math.nan  # an objective is missing
         self.status_ = Status.ITERATION_LIMIT

@@ -169,10 +169,10 @@ def _judge(
 ) -> tuple[Pass, Certificate]:
     with np.errstate(over="ignore", invalid="ignore"):
         judged = problem.judged(w)
-        gap = problem.gap_of(judged)
     if not np.isfinite(judged.value):
         raise OverflowingError("the steps diverged: take a shorter step, or scale the features")
-    return Pass(n_iter, seconds, float(judged.value), gap), certificate_of(problem, judged)
+    line = Pass(n_iter, seconds, float(judged.value), judged.gap)
+    return line, certificate_of(problem, judged)
 
 
 def certificate_of(problem: ConvexSquare, judged: Judged) -> Certificate:
@@ -378,7 +378,7 @@ class SquareClassifier(OnlineClassifier):
         self._solver()
 
     def _train(self, data: TrainingRows, callback: Look | None) -> None:
-        rows, positive, _ = data
+        rows, positive, *_ = data
         solver, loss = self._solver(self._draw_seed()), from_rows(rows, positive)
         self._walk = solver.begin(loss, np.zeros(loss.dim), self.max_passes * positive.size)
         self.solution_ = solver.run(self._walk, callback)

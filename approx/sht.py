@@ -482,7 +482,7 @@ class SHTAUC(AUCClassifier):
         self._solver()
 
     def _train(self, data: TrainingRows, callback: Callable[[Epoch], object] | None) -> None:
-        rows, positive, weight = data
+        rows, positive, weight, _ = data
         solver = self._solver(draw_seed(self.random_state))
         loss = RowAverage.of(Rows(rows), positive, AllPairs(weight))
         self.solution_ = solver.solve(loss, callback=callback)

@@ -1,11 +1,9 @@
 """SAUC-SVM's structure: penalise how far the scores spread within each class.
 
 SAUC-SVM adds ``structure * f'Sigma f`` to |f|^2, Sigma the covariance of the pair differences.
-On the rows that is a quadratic form s'R s in the scores s, with R known exactly:
-
-* all pairs, c_ij = a_i b_j: R = blkdiag(diag(a) - a a', diag(b) - b b'), the sum of the two class
-  covariances, [SAUC, Prop. 1, eq. (15)] (which holds with covariances divided by n, not n - 1);
-* a list of pairs with weights c: R = A'diag(c)A - (A'c)(A'c)'.
+On the rows that is a quadratic form s'R s in the scores s. Of all pairs, c_ij = a_i b_j, R is known
+exactly: R = blkdiag(diag(a) - a a', diag(b) - b b'), the sum of the two class covariances, [SAUC,
+Prop. 1, eq. (15)] (which holds with covariances divided by n, not n - 1).
 
 R is always singular (a constant per class has no spread), so the inverse of R + structure R K R
 printed in [SAUC, eq. (17)] never exists. Nothing here inverts it: features are whitened by the
@@ -43,7 +41,6 @@ from .spaces.rows import Rows, Space, squared
 from .tools.checks import check_choice, check_number
 from .tools.rounding import UNIT, Bound, gamma
 
-SOURCES = ("full", "sampled")  # whose covariances: those of all data, or of the listed pairs
 ROUTES = ("root", "pinv", "inv")  # of `middle`
 
 
@@ -95,60 +92,14 @@ class ClassScatter:
         return out
 
 
-@dataclass(frozen=True, eq=False)
-class PairScatter:
-    """R_w of a list of pairs, the covariance of their differences, with the same methods."""
-
-    pairs: PairList
-
-    @property
-    def chain(self) -> int:
-        return 2 * self.pairs.i.size + 8
-
-    def times(self, values: np.ndarray) -> np.ndarray:
-        """Return A'diag(c) t, t = A values less their mean c'A values."""
-        A, c = self.pairs.incidence(), self.pairs.c
-        t = A @ values
-        return A.T @ (_by_row(c, values) * (t - c @ t))
-
-    def root(self) -> np.ndarray:
-        """Return A'diag(sqrt c) (I - sqrt c sqrt c'), or a square root of R if that is smaller."""
-        if self.pairs.i.size > self.pairs.n:
-            R = self.times(np.eye(self.pairs.n))
-            values, vectors = np.linalg.eigh((R + R.T) / 2)
-            return vectors * np.sqrt(np.maximum(values, 0.0))
-        q = np.sqrt(self.pairs.c)
-        scaled = (self.pairs.incidence().T @ sp.diags(q)).toarray()
-        return scaled - np.outer(scaled @ q, q)
-
-    def centre(self, values: np.ndarray) -> np.ndarray:
-        """Return `values`: only their differences count, and those lose nothing."""
-        return values
-
-    def size(self, values: np.ndarray) -> np.ndarray:
-        """Return |A|'diag(c) (|t| + c'|t|), t = A values: (n,)."""
-        A, c = self.pairs.incidence(), self.pairs.c
-        t = np.abs(A @ values)
-        return abs(A).T @ (c * (t + c @ t))
-
-    def mass(self) -> np.ndarray:
-        """Return twice what the pairs of each row weigh: R <= A'diag(c)A <= diag(mass)."""
-        return 2 * self.pairs.row_mass()
-
-
-Scatter = ClassScatter | PairScatter
-
-
 def _by_row(weight: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return the weights in a shape that multiplies the rows of `values`."""
     return weight.reshape((-1,) + (1,) * (values.ndim - 1))
 
 
-def scatter_of(pairs: AllPairs | PairList, positive: np.ndarray, source: str = "full") -> Scatter:
-    """Return R: of the full data, or of the pairs actually used."""
-    check_choice("structure_source", source, SOURCES)
-    if source == "sampled" and isinstance(pairs, PairList):
-        return PairScatter(pairs.on(positive))
+def class_scatter(positive: np.ndarray, pairs: AllPairs | PairList | None = None) -> ClassScatter:
+    """Return R of all pairs, with row weights if `pairs` have some. [SAUC, eq. (15)] It is that of
+    the full data for listed pairs, too."""
     whole = pairs if isinstance(pairs, AllPairs) else AllPairs()
     return ClassScatter(positive, *whole.on(positive).normalised())
 
@@ -158,7 +109,7 @@ def check_structure(structure: float) -> float:
     return check_number("structure", structure, closed="low")
 
 
-def whitener(space: Rows, scatter: Scatter, structure: float) -> np.ndarray:
+def whitener(space: Rows, scatter: ClassScatter, structure: float) -> np.ndarray:
     """Return L (d, d), lower triangular, with L L' = I + structure F'R F. [SAUC, eq. (8)]: a
     machine with features F and the structure is a plain machine with features F L^{-T}."""
     if space.dim > SQUARE_LIMIT:
@@ -191,7 +142,7 @@ def _too_large(structure: float) -> InputError:
     )
 
 
-def whitened(space: Rows, scatter: Scatter, structure: float) -> Rows:
+def whitened(space: Rows, scatter: ClassScatter, structure: float) -> Rows:
     """Return the rows whose plain norm is the structured norm of the given ones."""
     if structure == 0:
         return space
@@ -293,7 +244,7 @@ class Structured(Space):
     def __init__(
         self,
         base: Space,
-        scatter: Scatter,
+        scatter: ClassScatter,
         structure: float,
         white: Rows | None = None,
         lift: Lift | None = None,
@@ -347,29 +298,23 @@ class Structured(Space):
         return self._lift(self._white.pull(c))
 
     def dual_norm2(self, c: np.ndarray) -> Bound:
-        """Return the base's bound at e and the spread structure y'R y, y the scores of the
-        representer, with the rounding of two products with R."""
+        """Return the base's bound at e and the spread, with the rounding of two products with R."""
         # Any y will do, so y is the computed one and has no error.
         y = self.scatter.centre(self._white.scores(self._white.pull(c)))
         moved, size = self.scatter.times(y), self.structure * self.scatter.size(y)
-        e, up = c - self.structure * moved, 1 + gamma(2 * self.n)
-        # A bound of the sum of the absolute errors in e, and one of the rounding in the spread.
-        lost = gamma(self.scatter.chain + 4) * float(size.sum()) + UNIT * float(np.abs(e).sum())
+        e, chain, more = c - self.structure * moved, self.scatter.chain, 1 + gamma(2 * self.n)
+        # A bound of the sum of the absolute errors in e.
+        off = gamma(chain + 4) * float(size.sum()) + UNIT * float(np.abs(e).sum())
         spread = self.structure * max(float(y @ moved), 0.0)
-        spread_error = gamma(2 * self.scatter.chain) * float(np.abs(y) @ size) * up
-        at, moved2 = self.base.dual_norm2(e), self.reach * lost * up
-        slip = moved2 * (2 * float(np.sqrt(at.value + at.error)) + moved2)
+        spread_error = gamma(2 * chain) * float(np.abs(y) @ size) * more
+        at, reach = self.base.dual_norm2(e), self.reach * off * more
+        slip = reach * (2 * float(np.sqrt(at.value + at.error)) + reach)
         return Bound(at.value + spread, at.error + slip + spread_error)
-
-
-def class_scatter(positive: np.ndarray) -> ClassScatter:
-    """Return R of all pairs without row weights. [SAUC, eq. (15)]"""
-    return ClassScatter(positive, *AllPairs().on(positive).normalised())
 
 
 def middle(
     K: np.ndarray,
-    scatter: Scatter,
+    scatter: ClassScatter,
     structure: float,
     route: str = "root",
     paper_literal: bool = False,
@@ -388,16 +333,13 @@ def middle(
     elif paper_literal:
         inverse = np.linalg.inv(inside)
     else:
-        raise InputError(
-            "R + structure R K R is singular for every kernel: "
-            "the printed inverse is only to be had with paper_literal=True"
-        )
+        raise InputError("R + structure R K R is singular for every kernel: see paper_literal")
     return structure * R @ inverse @ R
 
 
 def deformed_gram(
     K: np.ndarray,
-    scatter: Scatter,
+    scatter: ClassScatter,
     structure: float,
     route: str = "root",
     paper_literal: bool = False,
@@ -416,7 +358,7 @@ def deformed_gram(
     return (G + G.T) / 2
 
 
-def _half(K: np.ndarray, scatter: Scatter, structure: float, right: np.ndarray) -> np.ndarray:
+def _half(K: np.ndarray, scatter: ClassScatter, structure: float, right: np.ndarray) -> np.ndarray:
     """Return L^{-1} Q'right with Q Q' = R and L L' = I + structure Q'K Q."""
     Q = scatter.root()
     M = np.eye(Q.shape[1]) + structure * Q.T @ K @ Q
@@ -424,7 +366,7 @@ def _half(K: np.ndarray, scatter: Scatter, structure: float, right: np.ndarray) 
     return scipy.linalg.solve_triangular(lower, Q.T @ right, lower=True)
 
 
-def direct_gram(features: np.ndarray, scatter: Scatter, structure: float) -> np.ndarray:
+def direct_gram(features: np.ndarray, scatter: ClassScatter, structure: float) -> np.ndarray:
     """Return G = F (I + structure Sigma)^{-1} F' from explicit features (n, r). [SAUC, eq. (8), eq.
     (14)], Sigma = F'R F."""
     Sigma = features.T @ scatter.times(features)
@@ -435,7 +377,7 @@ def sauc_scores(
     K: np.ndarray,
     columns: np.ndarray,
     beta: np.ndarray,
-    scatter: Scatter,
+    scatter: ClassScatter,
     structure: float,
     paper_literal: bool = False,
 ) -> np.ndarray:

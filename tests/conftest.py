@@ -39,7 +39,7 @@ LOOPS = "hinge squared_hinge square counters laplacian _merge_halves _squared_me
 LOOPS += " _take_lower _add_upper _enter _below _walk _running _count"
 WALKED = (
     *("aucert.approx.spam.", "aucert.approx.logistic_thresholding.", "aucert.approx.oam."),
-    *("aucert.approx.solam.", "aucert.exact.subsets.dive."),
+    *("aucert.approx.solam.", "aucert.exact.subsets.branch_and_bound."),
     *(f"aucert.exact.sums.loops.{name}" for name in LOOPS.split()),
 )
 MANY = 5_000  # rows of an argument: so many are not walked

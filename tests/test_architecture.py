@@ -166,7 +166,7 @@ def planted() -> Iterator[tuple[Checker, str, str, bool]]:
     yield order, descent, "from ...exact import solvers", True
     yield order, descent, "from ...exact import solve", True
     yield order, descent, "from ...exact.api.certify import certify", True
-    yield order, descent, "from ...exact.subsets.dive import dive", True
+    yield order, descent, "from ...exact.subsets.branch_and_bound import dive", True
     yield order, descent, "import_module('aucert.exact.solvers.choose')", True
     yield order, descent, "from ...validation.bounds import theorem4", True
     yield order, descent, "from ...exact.pairs.all_pairs import AllPairs", False

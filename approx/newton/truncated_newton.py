@@ -254,17 +254,13 @@ class NewtonClassifier(AUCClassifier):
 
     def _solve(self, features: TrainingRows, callback: Callback | None) -> np.ndarray:
         """Solve the problem over the rows of features, keep the solution, and return w."""
-        rows, positive, weight = features
-        pairs = self._pairs(positive, weight)
+        rows, positive, weight, queries = features
+        pairs = AllPairs(weight) if queries is None else query_list(queries, positive, weight)
         request = Request.of(self.lam, SQUARED_HINGE, pairs=pairs, positive=True)
         task = formulate(rows, positive, request)
         found = self._solver().solve(task.work, callback=callback)
         keep_solution(self, task.judge(found, self.tol))
         return self.solution_.w
-
-    def _pairs(self, positive: np.ndarray, weight: np.ndarray | None) -> AllPairs | PairList:
-        """Return the pairs of these rows."""
-        return AllPairs(weight)
 
 
 @dataclass(eq=False, repr=False)
@@ -293,11 +289,6 @@ class RankSVM(QueryClassifier, NewtonClassifier):
 
     def _train(self, data: TrainingRows, callback: Callback | None) -> None:
         self._set_weights(self._solve(data, callback), data.rows, data.positive, data.weight)
-
-    def _pairs(self, positive: np.ndarray, weight: np.ndarray | None) -> AllPairs | PairList:
-        if self._queries is None:
-            return super()._pairs(positive, weight)
-        return query_list(self._queries, positive, weight)
 
 
 def query_list(qid: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None) -> PairList:

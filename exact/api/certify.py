@@ -58,7 +58,7 @@ def certify(
     Parameters
     ----------
     X, y, **asked
-        The problem, as in `solve`: `kernel`, `gamma`, `structure`, `structure_source`, `pairs`,
+        The problem, as in `solve`: `kernel`, `gamma`, `structure`, `pairs`,
         `positive`, `sample_weight`, `l1`, `groups`, `sign`, `qid`, `time`, `event`, `fpr_max`,
         `tpr_min`, `worst_of`. Scores without weights are judged only with the ridge,
         and neither for partial AUC nor with `worst_of`.
@@ -125,45 +125,6 @@ def certify_request(
 ) -> Audit:
     """Return what `certify` does, for a request that was made before, and perhaps a rival."""
     start = perf_counter()
-    _check_judged(X, request, w, scores, norm2, rival)
-    if scores is None:
-        w = match_weights(X, w) if request.is_linear else w
-        large = streamed_problem(X, y, request)
-        if large is not None:
-            audit = _audit_streamed(large, _weights(large, w), refine, rival, options)
-            if audit is not None:
-                return replace(audit, statement=audit.statement + cut_off(w, large.space.dim))
-            X, y, request = held_rows(cast(PartitionedRows, X), request)
-            options = replace(options, max_time=_left(options.max_time, start))
-            return certify_request(X, y, request, options, w, rival=rival)
-    tol, limit = options.tol, options.max_time
-    half = None if limit is None or w is None else limit / 2  # scores need all features
-    task = formulate(X, y, request, max_time=half)
-    problem, limit = task.meant, _left(limit, start)
-    if scores is None:
-        weights = _weights(problem, w)
-        witness = best_witness(task, problem.space.scores(weights), refine, tol, limit)
-        audit = audit_weights(problem, weights, witness, tol, rival)
-        audit = replace(audit, statement=audit.statement + cut_off(w, problem.space.dim))
-    else:
-        values = _scores(problem, scores)
-        witness = best_witness(task, values, refine, tol, limit)
-        audit = audit_scores(problem, values, fit_scores(task, values), witness, tol, norm2, rival)
-    if request.gives_matrix:
-        meant = as_meant(problem.space.meaning)
-        audit = replace(audit, statement=f"{audit.statement} {meant}")
-    return audit
-
-
-def _left(limit: float | None, start: float) -> float | None:
-    """Return the seconds that are left since the start, a tenth of the limit at least."""
-    return None if limit is None else max(limit - (perf_counter() - start), limit / 10)
-
-
-def _check_judged(
-    X: object, request: Request, w: object, scores: object, norm2: float | None, rival: Rival | None
-) -> None:
-    """Raise `InputError` unless what is to be judged goes with the problem."""
     if (w is None) == (scores is None):
         raise InputError("give either weights (w) or scores, one of the two")
     if hasattr(w, "fit"):
@@ -179,18 +140,52 @@ def _check_judged(
     if scores is not None and space_of(X).apart is not None:
         raise InputError("rows in partitions are certified with weights (w), not with scores")
 
+    def in_time() -> Options:
+        """The options with what is left of the time, a tenth of the limit at least."""
+        limit, spent = options.max_time, perf_counter() - start
+        left = None if limit is None else max(limit - spent, limit / 10)
+        return replace(options, max_time=left)
+
+    if scores is None:
+        w = match_weights(X, w) if request.is_linear else w
+        large = streamed_problem(X, y, request)
+        if large is not None:
+            audit = _audit_streamed(large, _weights(large, w), refine, rival, options)
+            if audit is not None:
+                return replace(audit, statement=audit.statement + cut_off(w, large.space.dim))
+            X, y, request = held_rows(cast(PartitionedRows, X), request)
+            return certify_request(X, y, request, in_time(), w, rival=rival)
+    half = None if options.max_time is None or w is None else options.max_time / 2
+    task = formulate(X, y, request, max_time=half)  # scores need all features
+    problem, left = task.meant, in_time()
+    if scores is None:
+        weights = _weights(problem, w)
+        witness = best_witness(task, problem.space.scores(weights), refine, left)
+        audit = audit_weights(problem, weights, witness, options.tol, rival)
+        audit = replace(audit, statement=audit.statement + cut_off(w, problem.space.dim))
+    else:
+        values = as_float64(scores, "scores")
+        check_scores(values, np.empty(problem.n))
+        if float(np.abs(values).max()) > LARGEST_SCORE:
+            raise InputError(f"a score is larger than {LARGEST_SCORE:g}: its square overflows")
+        witness, fit = best_witness(task, values, refine, left), fit_scores(task, values)
+        audit = audit_scores(problem, values, fit, witness, options.tol, norm2, rival)
+    if request.gives_matrix:
+        meant = as_meant(problem.space.meaning)
+        audit = replace(audit, statement=f"{audit.statement} {meant}")
+    return audit
+
 
 def _audit_streamed(
     problem: Problem, w: np.ndarray, refine: bool, rival: Rival | None, options: Options
 ) -> Audit | None:
     """Return the audit of weights over rows that are read in blocks. None where they lie in
-    partitions, the best lower bound was not found, and they can be held. The dual point of the
-    weights' own scores is made on a grid."""
+    partitions, the best lower bound was not found, and they can be held."""
     half = 2 if problem.loss == HINGE else 0  # others' slopes have no jump to smooth
     bins = 1 << 14  # a unit of score
     witness = problem.risk.minorant(Weights(w, bins, half))
     if refine:
-        solution = solved(problem, replace(options, method="descent"), max_time=options.max_time)
+        solution = solved(problem, replace(options, method="descent"))
         apart = problem.space.apart is not None and can_be_held(problem.space)
         if apart and solution.status == Status.STALLED:
             return None
@@ -198,20 +193,15 @@ def _audit_streamed(
     return audit_weights(problem, w, witness, options.tol, rival)
 
 
-def best_witness(
-    task: Formulation,
-    scores: np.ndarray,
-    refine: bool = True,
-    tol: float = 1e-9,
-    max_time: float | None = None,
-) -> Minorant:
+def best_witness(task: Formulation, scores: np.ndarray, refine: bool, options: Options) -> Minorant:
     """Return the better of the dual point of `scores` and, if refined, the solver's."""
     problem = task.meant
     own = Minorant.from_scores(problem, scores)
     if not refine:
         return own
-    solution = choose_solver(task.work, "auto", tol, max_time).solve(task.work)
-    return max(own, solution.witness, key=lambda witness: dual_value(problem, witness)[0])
+    solver = choose_solver(task.work, "auto", options.tol, options.max_time)
+    both = own, solver.solve(task.work).witness
+    return max(both, key=lambda witness: dual_value(problem, witness)[0])
 
 
 def _weights(problem: Problem, w: object) -> np.ndarray:
@@ -219,11 +209,3 @@ def _weights(problem: Problem, w: object) -> np.ndarray:
     if vector.size == problem.space.dim + 1:
         vector = vector[:-1]
     return problem.check_weights(vector)
-
-
-def _scores(problem: Problem, scores: object) -> np.ndarray:
-    values = as_float64(scores, "scores")
-    check_scores(values, np.empty(problem.n))
-    if float(np.abs(values).max()) > LARGEST_SCORE:
-        raise InputError(f"a score is larger than {LARGEST_SCORE:g}: its square overflows")
-    return values

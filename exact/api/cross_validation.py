@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -29,9 +30,9 @@ from ..pairs.ordered_pairs import OrderedPairs
 from ..problem.problem import split_labels
 from ..spaces.gram import Gram, blocked_product, chain_of
 from ..spaces.groups import fold_of_groups, starts_of_folds
-from ..spaces.kernels import Kernel, Linear
+from ..spaces.kernels import Kernel
 from ..spaces.partitions import PartitionedRows, fold_of
-from ..spaces.rows import check_matrix, space_of
+from ..spaces.rows import Rows, check_matrix, space_of
 from ..tools.checks import check_choice, check_count
 from ..tools.lossless import as_float64, check_labels
 from ..tools.rounding import gamma
@@ -127,7 +128,6 @@ def cross_validated_path(
     kernel: str | Kernel = "linear",
     gamma: float | None = None,
     structure: float = 0.0,
-    structure_source: str = "full",
     loss: str | Loss = "hinge",
     method: str = "auto",
     qid: object = None,
@@ -159,7 +159,7 @@ def cross_validated_path(
         >= 0; a weight means repetition, in training and in the AUC.
     max_time : float, optional
         Seconds for all folds.
-    kernel, gamma, structure, structure_source, loss, method, time, event, l1_ratio, groups, sign
+    kernel, gamma, structure, loss, method, time, event, l1_ratio, groups, sign
         As in `regularization_path`.
     qid : array (n,), optional
         The query of each row: pairs are within a query, in training and in the AUC. A number of
@@ -173,18 +173,17 @@ def cross_validated_path(
         After Ctrl-C: an incomplete set of folds is not comparable.
     """
     unit = unit_penalty(l1_ratio, groups, sign)
-    kind = {"kernel": kernel, "gamma": gamma, "structure_source": structure_source}
-    request = Request.of(None, loss, penalty=unit, structure=structure, **kind)
+    kind: dict[str, Any] = {"kernel": kernel, "gamma": gamma, "structure": structure}
+    request = Request.of(None, loss, penalty=unit, **kind)
     options = Options(method=method, tol=tol, max_time=max_time)
-    if space_of(X).apart is not None:
+    data: Any = space_of(X).apart
+    if data is not None:
         beside_rows(y, positive, sample_weight, pairs)
         if not (qid is None and time is None and event is None):
-            raise InputError(
-                "what orders rows in partitions lies there: leave qid, time, event out"
-            )
-        return cross_validate(X, None, request, options, lams, n_lams, cv, seed)
-    if qid is None and time is None and event is None:
-        mask, order, seen = split_labels(y, positive)[0], None, None
+            raise InputError("partitions hold their order: leave qid, time, event out")
+    elif qid is None and time is None and event is None:
+        mask = split_labels(y, positive)[0]
+        data = FoldedData.of(X, mask, request, sample_weight, pairs)
     else:
         if time is not None and positive is not None:
             raise InputError("survival takes time and event: leave positive None")
@@ -195,110 +194,49 @@ def cross_validated_path(
         order = ordered_pairs_of(grades, qid, time, event, sample_weight)
         if time is not None:
             seen = np.ones(order.n) if event is None else as_float64(event, "event")
-    return cross_validate(
-        X, mask, request, options, lams, n_lams, cv, seed, sample_weight, pairs, order, seen
-    )
+        data = FoldedData.of(X, mask, request, sample_weight, pairs, order, seen)
+    return cross_validate(data, request, options, lams, n_lams, cv, seed)
 
 
 def cross_validate(
-    X: object,
-    positive: np.ndarray | None,
+    data: FoldedData | PartitionedRows,
     request: Request,
     options: Options,
     lams: object,
     n_lams: int,
     cv: object,
     seed: int,
-    sample_weight: object = None,
-    pairs: PairMaker | None = None,
-    order: OrderedPairs | None = None,
-    event: np.ndarray | None = None,
 ) -> CVPath:
-    """Return what `cross_validated_path` does, for a request at lam = 1 and over any pairs: those
-    that `order` has of all rows, perhaps of survival with these events."""
-    start = time.perf_counter()
-    folds: Iterable[HeldFold | ApartFold]
-    rows = space_of(X).apart
-    if rows is not None:
+    """Return what `cross_validated_path` does, for a request at lam = 1."""
+    from joblib import Parallel, delayed, effective_n_jobs
+
+    end = None if options.max_time is None else time.perf_counter() + options.max_time
+    folds: Any
+    if isinstance(data, FoldedData):
+        folds = [HeldFold(data, *split) for split in split_rows(data, cv, seed)]
+        count = len(folds)
+        grid = data.grid(request, n_lams) if lams is None else check_lams(lams)
+    else:
         check_request(request)
         if not isinstance(cv, int | np.integer):
             raise InputError(f"rows in partitions take a number of folds (cv), not {brief(cv)}")
         count = check_count("cv", cv, 2)
-        grid = partitioned_grid(rows, n_lams) if lams is None else check_lams(lams)
-        folds = _parts(rows, count, seed)  # each is cut when the one before is done
-    else:
-        data = _folded(X, positive, request, sample_weight, pairs, order, event)
-        splits = split_rows(data, cv, seed)
-        for number, (train, test) in enumerate(splits):
-            data.check(number, train, test)
-        count, folds = len(splits), [HeldFold(data, *split) for split in splits]
-        if lams is None:
-            every = np.arange(data.rows.shape[0])
-            task = formulate(*data.asked(every, request), held=data.held(every))
-            grid = default_grid(task.work, n_lams)
-        else:
-            grid = check_lams(lams)
-    end = None if options.max_time is None else start + options.max_time
-    found = _judged_folds(folds, count, request, grid, options, end)
+        folds = _parts(data, count, seed)  # each is cut when the one before is done
+        grid = partitioned_grid(data, n_lams) if lams is None else check_lams(lams)
+    jobs = 1 if options.n_jobs is None else effective_n_jobs(options.n_jobs)
+
+    def asked(number: int) -> Options:
+        """One fold after the other has its share of the time that is left."""
+        rounds = count - number if jobs == 1 else -(-count // jobs)
+        left = None if end is None else max((end - time.perf_counter()) / rounds, 1e-3)
+        return replace(options, max_time=left)
+
+    found = Parallel(jobs, pre_dispatch="all")(
+        delayed(_judged)(fold, request, grid, asked(number)) for number, fold in enumerate(folds)
+    )
     k = min(fold.shape[1] for fold in found)
     shown, low, high, gap = np.array([fold[:, :k] for fold in found]).swapaxes(0, 1)
     return CVPath(grid[:k], shown, low, high, gap, complete=k == grid.size)
-
-
-def _folded(
-    X: object,
-    positive: np.ndarray | None,
-    request: Request,
-    sample_weight: object,
-    pairs: PairMaker | None,
-    order: OrderedPairs | None,
-    event: np.ndarray | None,
-) -> FoldedData:
-    """Return rows in memory, checked, to be cut into folds. A given kernel matrix is proved to be
-    semidefinite here, and not again in each fold."""
-    rows = check_matrix(X)
-    n = rows.shape[0]
-    if positive is not None and positive.size != n:
-        raise InputError(f"{n} rows, but {positive.size} labels")
-    weight = check_row_weights(sample_weight, n)
-    if order is not None and order.n != n:
-        raise InputError(f"{n} rows, but {order.n} grades or times")
-    if order is not None and pairs is not None:
-        raise InputError("qid makes the pairs: leave pairs out")
-    gram = None
-    if request.gives_matrix:
-        gram = Gram(rows)
-        rows = gram.K
-    elif request.kernel != "linear" and n <= SHARED_ROWS:
-        gram = Gram.of_kernel(kernel_of(request, rows), rows)
-    return FoldedData(rows, positive, weight, request.gives_matrix, gram, order, event, pairs)
-
-
-def _judged_folds(
-    folds: Iterable[HeldFold | ApartFold],
-    count: int,
-    request: Request,
-    grid: np.ndarray,
-    options: Options,
-    end: float | None,
-) -> list[np.ndarray]:
-    """Return what the folds give, one after another or in several processes."""
-    if options.n_jobs is not None and options.n_jobs != 1:
-        from joblib import Parallel, delayed, effective_n_jobs
-
-        share = None
-        if end is not None:
-            rounds = -(-count // effective_n_jobs(options.n_jobs))
-            share = max((end - time.perf_counter()) / rounds, 1e-3)
-        asked = replace(options, max_time=share)
-        work = delayed(_judged)
-        return list(Parallel(options.n_jobs)(work(fold, request, grid, asked) for fold in folds))
-    found = []
-    for number, fold in enumerate(folds):
-        left = None if end is None else end - time.perf_counter()
-        share = None if left is None else max(left / (count - number), 1e-3)
-        found.append(_judged(fold, request, grid, replace(options, max_time=share)))
-    return found
 
 
 def _judged(
@@ -367,65 +305,46 @@ class HeldFold:
 
     def shares(self, path: Path) -> Iterator[tuple[float, float, float]]:
         """Yield the AUC of the held-out rows at each lam, and its range."""
-        data, used = self.data, self.data.used(self.test)
-        rows: tuple[Any, Any, Any] = data.part(self.test, self.train)
-        X, positive, weight = rows
-        diagonal = np.asarray(data.rows[used, used]).ravel() if data.square else None
-        scorer, within = _scorer(path, X, data, self.train, used), data.pairs(self.test)
-        lengths, size = _new_lengths(path, X, diagonal, scorer)
+        data: Any = self.data
+        X, positive, weight = data.part(self.test, self.train)
+        within = data.pairs(self.test)
+        if path.task.base.held is not None:
+            rows = Rows(X, check=False)  # whatever its offset: pairs do not see it
+            scorer, lengths, error_of = rows.scores, rows.norms, rows.score_error
+        else:
+            scorer, lengths, error_of = self._by_kernel(path, X)
         for point in path.points:
-            radius, scores = point.certificate.radius, scorer(point.solution.w)
-            error = size * float(np.linalg.norm(point.solution.w, 1))
+            w, radius = point.solution.w, point.certificate.radius
+            scores = scorer(w)
             share = auc(scores, positive, weight) if within is None else right_share(within, scores)
             if radius is None:  # without the ridge the optimum may be anywhere
                 yield share, 0.0, 1.0
                 continue
-            ends = score_range(scores, lengths, radius, error)
+            ends = score_range(scores, lengths, radius, error_of(w))
             if within is None:
                 yield share, *auc_range(*ends, positive, weight)
             else:
                 yield share, *share_between(within, *ends)
 
-
-def _scorer(
-    path: Path, X: Any, data: FoldedData, train: np.ndarray, used: np.ndarray
-) -> Callable[[np.ndarray], np.ndarray]:
-    """Return the function from coordinates to scores of the held-out rows X, numbered `used`."""
-    base = path.task.base.held
-    if base is not None and isinstance(X, np.ndarray):
-        centred = X - base.offset  # once for all lam
-        return lambda w: centred @ w
-    if data.gram is None:
-        return lambda w: path.task.evaluate(w, X)
-    across = data.gram.K[np.ix_(used, data.used(train))]
-    return lambda w: blocked_product(across, w)
-
-
-def _new_lengths(
-    path: Path, X: Any, diagonal: np.ndarray | None, scorer: Callable[[np.ndarray], np.ndarray]
-) -> tuple[np.ndarray, np.ndarray | float]:
-    """Return |k_x - m| of new rows, and what |w|_1 is multiplied by to bound their rounding."""
-    rows, base = path.task.base.held, path.task.base.gram
-    if rows is not None:
-        lengths = np.sqrt(Linear().diagonal(X)) + float(np.linalg.norm(rows.offset))
-        if isinstance(X, np.ndarray):
-            centred = X - rows.offset
-            short = np.linalg.norm(centred, axis=1) * (1 + gamma(rows.dim + 8))
+    def _by_kernel(self, path: Path, X: Any) -> tuple[Any, np.ndarray, Any]:
+        """Return what scores the held-out rows X, their |k_x - m|, and what bounds the rounding."""
+        base, data, used = path.task.base.gram, self.data, self.data.used(self.test)
+        assert base is not None
+        scorer: Any = partial(path.task.evaluate, X=X)
+        if data.gram is not None:
+            across = data.gram.K[np.ix_(used, data.used(self.train))]
+            scorer = partial(blocked_product, across)
+        even = np.full(base.n, 1 / base.n)
+        means, mean = scorer(even), float(base.scores(even).mean())
+        if base.kernel is None:
+            own, noise, chain = np.asarray(data.rows[used, used]).ravel(), 0.0, base.n
         else:
-            short = lengths * (1 + gamma(rows.dim + 8))
-        return short, 2 * gamma(rows.dim + 8) * lengths
-    assert base is not None
-    even = np.full(base.n, 1 / base.n)
-    means, mean = scorer(even), float(base.scores(even).mean())
-    if base.kernel is None:
-        assert diagonal is not None
-        own, noise, chain = diagonal, 0.0, base.n
-    else:
-        own, noise = base.kernel.diagonal(X), max(base.noise, base.kernel.noise(X))
-        chain = chain_of(base.n)
-    top = max(float(own.max()), base.reach**2)
-    error = (gamma(chain + 8) + noise) * (1 + gamma(base.n + 8)) * top
-    return kernel_lengths(own, means, mean, base.n, noise * top), error
+            own, noise = base.kernel.diagonal(X), max(base.noise, base.kernel.noise(X))
+            chain = chain_of(base.n)
+        top = max(float(own.max()), base.reach**2)
+        error = (gamma(chain + 8) + noise) * (1 + gamma(base.n + 8)) * top
+        lengths = kernel_lengths(own, means, mean, base.n, noise * top)
+        return scorer, lengths, lambda w: error * float(np.linalg.norm(w, 1))
 
 
 # Folds of rows in memory, every part with pairs.
@@ -443,6 +362,41 @@ class FoldedData:
     order: OrderedPairs | None = None
     event: np.ndarray | None = None
     maker: PairMaker | None = None
+
+    @classmethod
+    def of(
+        cls,
+        X: object,
+        positive: np.ndarray | None,
+        request: Request,
+        sample_weight: object = None,
+        pairs: PairMaker | None = None,
+        order: OrderedPairs | None = None,
+        event: np.ndarray | None = None,
+    ) -> FoldedData:
+        """Return checked rows and the pairs that `order` has of all of them, perhaps of survival
+        with these events. A given kernel matrix is proved to be semidefinite once for all folds."""
+        rows = check_matrix(X)
+        n, weight = rows.shape[0], check_row_weights(sample_weight, rows.shape[0])
+        if positive is not None and positive.size != n:
+            raise InputError(f"{n} rows, but {positive.size} labels")
+        if order is not None and order.n != n:
+            raise InputError(f"{n} rows, but {order.n} grades or times")
+        if order is not None and pairs is not None:
+            raise InputError("qid makes the pairs: leave pairs out")
+        gram = None
+        if request.gives_matrix:
+            gram = Gram(rows)
+            rows = gram.K
+        elif request.kernel != "linear" and n <= SHARED_ROWS:
+            gram = Gram.of_kernel(kernel_of(request, rows), rows)
+        return cls(rows, positive, weight, request.gives_matrix, gram, order, event, pairs)
+
+    def grid(self, request: Request, n_lams: int) -> np.ndarray:
+        """Return the default grid, that of all rows."""
+        every = np.arange(self.rows.shape[0])
+        task = formulate(*self.asked(every, request), held=self.held(every))
+        return default_grid(task.work, n_lams)
 
     def part(
         self, index: np.ndarray, columns: np.ndarray
@@ -516,12 +470,22 @@ def split_rows(data: FoldedData, cv: object, seed: int) -> Splits:
     """Return (train, test) row numbers of each fold, as `make_splits` does, for any rows. Folds of
     survival have the same share of events where there are enough."""
     if data.event is None:
-        return make_splits(cv, data.rows, data.positive, seed, data.queries)
+        splits = make_splits(cv, data.rows, data.positive, seed, data.queries)
+    elif not isinstance(cv, int | np.integer):
+        splits = _splits(cv, data.rows, data.event.astype(int))
+    else:
+        splits = _by_events(data, cv, seed)
+    for number, (train, test) in enumerate(splits):
+        data.check(number, train, test)
+    return splits
+
+
+def _by_events(data: FoldedData, cv: int | np.integer, seed: int) -> Splits:
+    """Return at most so many folds, each with comparable rows where fewer folds have them."""
     from sklearn.model_selection import KFold, StratifiedKFold
 
-    event = data.event.astype(int)
-    if not isinstance(cv, int | np.integer):
-        return _splits(cv, data.rows, event)
+    assert data.event is not None
+    event, splits = data.event.astype(int), []
     seen = int(event.sum())
     why = f"there are {event.size} rows, {seen} of them with an event"
     count = _at_most(cv, min(seen, event.size // 2), why)

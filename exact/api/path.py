@@ -33,11 +33,9 @@ from ..formulation.partitioned import dask_too, partitioned_problem, refuse_meth
 from ..formulation.request import Options, Request
 from ..formulation.screening import with_zeros
 from ..pairs.concordance import right_share
-from ..problem.penalties import Penalty
 from ..problem.problem import Problem
 from ..spaces.gram import Gram
 from ..spaces.partitions import PartitionedRows
-from ..spaces.rows import space_of
 from ..tools.threads import small_in_one_thread
 from .solve import PLAIN_KERNELS, better, can_be_held, choose_solver, held_rows
 
@@ -150,8 +148,8 @@ def regularization_path(
     Parameters
     ----------
     X, y, **asked
-        The problem, as in `solve`: `kernel`, `gamma`, `structure`, `structure_source`, `loss`,
-        `pairs`, `positive`, `sample_weight`, `fpr_max`, `tpr_min`, `qid`, `time`, `event`; rows in
+        The problem, as in `solve`: `kernel`, `gamma`, `structure`, `loss`, `pairs`,
+        `positive`, `sample_weight`, `fpr_max`, `tpr_min`, `qid`, `time`, `event`; rows in
         partitions and dask collections too. Above a million of these rows, the AUC is known up to
         the pairs within one step of a fine grid.
     lams : array (k,), optional
@@ -199,79 +197,57 @@ def path_of(
     """Return what `regularization_path` does; the training AUC only if `judged`. `held` is the
     space of a kernel on these rows where it was made before, as in `formulate`."""
     start = time.perf_counter()
+    end = np.inf if options.max_time is None else start + options.max_time
+    method, tol = options.method, options.tol
     given = None if lams is None else check_lams(lams)
     apart = partitioned_problem(X, y, request)
     if apart is None:
-        plain = options.method in PLAIN_KERNELS
-        task = formulate(X, y, request, plain_kernel=plain, held=held)
+        task = formulate(X, y, request, plain_kernel=method in PLAIN_KERNELS, held=held)
     else:
-        if options.method not in ("auto", "descent"):
-            refuse_method(X, options.method)
+        if method not in ("auto", "descent"):
+            refuse_method(X, method)
         task = Formulation(apart, apart, np.copy)
     grid = default_grid(task.work, n_lams) if given is None else given
-    unit, task = request.penalty, task.with_penalty(strengthened(request.penalty, float(grid[0])))
-    points, interrupted = _follow(X, task, request, unit, grid, options, start, judged)
-    whole = len(points) == grid.size and not interrupted
-    complete = whole and not _stopped(points[-1].solution)
-    return Path(points, task, complete, time.perf_counter() - start, interrupted)
-
-
-def _follow(
-    X: object,
-    task: Formulation,
-    request: Request,
-    unit: Penalty,
-    grid: np.ndarray,
-    options: Options,
-    start: float,
-    judged: bool,
-) -> tuple[list[PathPoint], bool]:
-    """Solve at each lam of the grid, each started from the one before, unless interrupted. Where
-    sums over partitions stall, few rows are held in memory from there on."""
-    points: list[PathPoint] = []
-    w: np.ndarray | None = None
-    pairs, tol, callback = all_the_pairs(task.meant), options.tol, options.callback
-    end = np.inf if options.max_time is None else start + options.max_time
+    first = task = task.with_penalty(strengthened(request.penalty, float(grid[0])))
+    to_hold = method == "auto" and apart is not None and can_be_held(X)
+    gram = task.work.space.gram  # a kernel's values, held for all lam
+    shared = None if gram is None else gram.product(tol, lambda: time.perf_counter() > end)
 
     def solution_of(now: Formulation, w: np.ndarray | None) -> Solution:
         left = None if np.isinf(end) else max(end - time.perf_counter(), 1e-3)
-        return choose_solver(now.work, options.method, tol, left).solve(now.work, w)
+        return choose_solver(now.work, method, tol, left).solve(now.work, w)
 
-    to_hold = options.method == "auto" and space_of(X).apart is not None and can_be_held(X)
-    space = task.work.space
-    shared = None  # a kernel's values, held for all lam
-    if space.gram is not None:
-        shared = space.gram.product(tol, lambda: time.perf_counter() > end)
-    for lam in grid:
-        if time.perf_counter() >= end and points:
-            break
-        try:
-            now = task.with_penalty(strengthened(unit, float(lam)))
+    points: list[PathPoint] = []
+    w, interrupted = None, False
+    try:
+        for lam in grid:
+            if points and (_stopped(points[-1].solution) or time.perf_counter() >= end):
+                break
+            now = task.with_penalty(strengthened(request.penalty, float(lam)))
             found = solution_of(now, w)
-            stalled = found.status == Status.STALLED and time.perf_counter() < end
-            if to_hold and stalled:
+            if to_hold and found.status == Status.STALLED and time.perf_counter() < end:
+                # Where sums over partitions stall, few rows are held in memory from there on.
                 to_hold, task = False, formulate(*held_rows(cast(PartitionedRows, X), request))
-                now, pairs = task.with_penalty(now.meant.penalty), all_the_pairs(task.meant)
+                now = task.with_penalty(now.meant.penalty)
                 found = better(found, solution_of(now, found.w))
-            solution = with_zeros(now.meant, now.judge(found, tol))
-            share, apart = np.nan, now.meant.space.apart
-            if judged and apart is not None:
-                share = auc_of(apart, solution.w)
+            w, solution = found.w, with_zeros(now.meant, now.judge(found, tol))
+            share, rows = np.nan, now.meant.space
+            if judged and rows.apart is not None:
+                share = auc_of(rows.apart, solution.w)
             elif judged:
-                share = right_share(pairs, now.meant.space.scores(solution.w))
-            point = PathPoint(float(lam), solution, share)
-            points.append(point)
-            if callback is not None:
-                callback(point)
-        except KeyboardInterrupt:
-            if not points:
-                raise
-            return points, True
-        if _stopped(solution):
-            break
-        w = found.w
+                share = right_share(all_the_pairs(now.meant), rows.scores(solution.w))
+            points.append(PathPoint(float(lam), solution, share))
+            if options.callback is not None:
+                options.callback(points[-1])
+    except KeyboardInterrupt:
+        if not points:
+            raise
+        interrupted = True
     del shared
-    return points, points[-1].solution.status == Status.INTERRUPTED
+    last = points[-1].solution
+    interrupted |= last.status == Status.INTERRUPTED
+    complete = len(points) == grid.size and not interrupted and not _stopped(last)
+    return Path(points, first, complete, time.perf_counter() - start, interrupted)
 
 
 def _stopped(solution: Solution) -> bool:

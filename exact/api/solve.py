@@ -23,7 +23,7 @@ from ..losses.loss import Loss
 from ..losses.registry import HINGE, SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered_pairs import OrderedPairs
-from ..problem.penalties import Penalty, Ridge
+from ..problem.penalties import Penalty
 from ..problem.problem import Problem
 from ..solvers.choose import choose_solver
 from ..spaces.blocks import StreamedRows
@@ -50,7 +50,6 @@ def solve(
     kernel: str | Kernel = "linear",
     gamma: float | None = None,
     structure: float = 0.0,
-    structure_source: str = "full",
     loss: str | Loss = "hinge",
     pairs: AllPairs | PairList | OrderedPairs | None = None,
     positive: object = None,
@@ -90,9 +89,7 @@ def solve(
     gamma : float, optional
         > 0, of the Gaussian exp(-gamma |x - z|^2) or the Laplacian; 1 / d by default.
     structure : float
-        >= 0: the weight of SAUC-SVM's structure relative to |f|^2.
-    structure_source : {"full", "sampled"}
-        Whether the structure is that of all data or of the listed pairs.
+        >= 0: the weight of SAUC-SVM's structure relative to |f|^2, that of all data.
     loss : {"hinge", "squared_hinge", "square", "logistic", "smooth_hinge", "exponential"} or Loss
         Your own has the methods of `aucert.exact.losses.loss.Loss`.
     pairs : AllPairs, PairList or OrderedPairs, optional
@@ -155,9 +152,8 @@ def solve(
     """
     request = Request.of(
         lam, loss, pairs=pairs, positive=positive, kernel=kernel, gamma=gamma, structure=structure,
-        structure_source=structure_source, sample_weight=sample_weight, l1=l1, groups=groups,
-        sign=sign, penalty=penalty, fpr_max=fpr_max, tpr_min=tpr_min, y=y, qid=qid, time=time,
-        event=event, worst_of=worst_of,
+        sample_weight=sample_weight, l1=l1, groups=groups, sign=sign, penalty=penalty,
+        fpr_max=fpr_max, tpr_min=tpr_min, y=y, qid=qid, time=time, event=event, worst_of=worst_of,
     )  # fmt: skip
     options = Options(method=method, tol=tol, max_time=max_time, callback=callback, n_jobs=n_jobs)
     solution = solve_request(X, y, request, options)
@@ -198,20 +194,16 @@ def solve_problem(
     """
     options = Options(method=method, tol=tol, max_time=max_time, callback=callback, n_jobs=n_jobs)
     with limited(problem.n * problem.space.dim, n_jobs):
-        return solved(problem, options, w0, max_time)
+        return solved(problem, options, w0)
 
 
-def solved(
-    problem: Problem, options: Options, w0: np.ndarray | None = None, max_time: float | None = None
-) -> Solution:
-    """Return the solution from a start, in `max_time` seconds instead of those of the options."""
+def solved(problem: Problem, options: Options, w0: np.ndarray | None = None) -> Solution:
+    """Return the solution from a start."""
     if isinstance(problem.space, Structured):
         raise InputError("this norm has a structure: give the data to solve, with structure=")
     w0 = None if w0 is None else problem.check_weights(w0)
-    solver = choose_solver(problem, options.method, options.tol, max_time)
-    found = solver.solve(problem, w0, callback=options.callback)
-    ridge = isinstance(problem.penalty, Ridge)  # the one penalty that makes no weight zero
-    return found if ridge else with_zeros(problem, found)
+    solver = choose_solver(problem, options.method, options.tol, options.max_time)
+    return with_zeros(problem, solver.solve(problem, w0, callback=options.callback))
 
 
 def solve_request(X: object, y: object, request: Request, options: Options) -> Solution:
@@ -233,7 +225,7 @@ def solve_both(
     if large is None:
         return _whole(X, y, request, options, collapse)
     start = clock.monotonic()
-    found = solved(large, options, max_time=options.max_time)
+    found = solved(large, options)
     apart = space_of(X).apart
     kept = apart is not None and options.method != "auto"
     if kept or found.status != Status.STALLED or not can_be_held(X):
@@ -254,9 +246,8 @@ def solve_both(
 def _whole(
     X: object, y: object, request: Request, options: Options, collapse: bool
 ) -> tuple[Formulation, Solution]:
-    """Return the formulation of rows that are held, and its solution, in time for both. The
-    features of a large kernel may take half of the time; the certificate at the end is a pass over
-    all kernel values, which comes on top."""
+    """Return the formulation of rows that are held, and its solution, in time for both: features
+    of a large kernel may take half of it."""
     start, limit = clock.monotonic(), options.max_time
     half, cuts = None if limit is None else limit / 2, options.method in PLAIN_KERNELS
     task = formulate(X, y, request, collapse, half, plain_kernel=cuts)
@@ -266,14 +257,12 @@ def _whole(
     found = task.judge(solver.solve(task.work, callback=options.callback), options.tol)
     if limit is not None and spent > limit / 2 and found.status == Status.STALLED:
         found = replace(found, status=Status.TIME_LIMIT)  # it was the features that time cut short
-    ridge = isinstance(request.penalty, Ridge)
-    return task, found if ridge else with_zeros(task.meant, found)
+    return task, with_zeros(task.meant, found)
 
 
 def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
-    """Return the problem over rows that are read in blocks, or None where they are better held. In
-    blocks if X is a memory map, a `StreamedRows`, or an array that is hard to copy, or of many rows
-    that differ; only for the plain linear problem of the hinge or its square."""
+    """Return the problem over rows that are read in blocks: a memory map, `StreamedRows`, an array
+    of many numbers, or many rows that differ; None for others, and for any but plain hinges."""
     apart = partitioned_problem(X, y, request)
     if apart is not None:
         return apart

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Integral
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,18 +29,19 @@ from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import space_of
 from ..tools.lossless import as_float64, check_labels, check_matrix, frame_names
 from ..tools.threads import small_in_one_thread
-from ..tools.wording import at_most
+from ..tools.wording import at_most, warn_the_user
 from .thresholds import Rule, get_rule
 
 Matrix = np.ndarray | sp.csr_matrix
 
 
 class TrainingRows(NamedTuple):
-    """What a fit is given, checked: rows, the mask of the positive ones, row weights or None."""
+    """What a fit is given, checked: rows, which are positive, their weights and their queries."""
 
     rows: Matrix
     positive: np.ndarray
     weight: np.ndarray | None
+    queries: np.ndarray | None = None
 
 
 def check_rows(estimator: BaseEstimator, X: object, reset: bool = True) -> Matrix:
@@ -85,9 +85,7 @@ def check_row_weights(weight: object, n: int) -> np.ndarray | None:
         raise InputError(f"sample_weight has the shape {array.shape}, but X has {n} rows")
     bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if bad.size:
-        raise InputError(
-            f"sample_weight of row {bad[0]} is {array[bad[0]]}: weights are finite and >= 0"
-        )
+        raise InputError(f"sample_weight of row {bad[0]} is {array[bad[0]]}, not finite and >= 0")
     if not array.any():
         raise InputError("sample_weight is zero in every row: nothing is left to train on")
     return array
@@ -110,12 +108,38 @@ WEIGHTS = (
 )
 
 
+class Estimator(BaseEstimator):
+    """Base of all estimators here: a run that fell short of what was asked for says so."""
+
+    @property
+    def expected_failed_checks(self) -> dict[str, str]:
+        """Which of scikit-learn's checks fail with these parameters, and why.
+        ``check_estimator(model, expected_failed_checks=model.expected_failed_checks)`` passes."""
+        return {}
+
+    @abstractmethod
+    def _shortfall(self) -> str | None:
+        """Return what the run fell short of and what to do, as a warning says it, or None."""
+
+    def _warn(self) -> Self:
+        """Warn the caller of `fit` if the run fell short; raise the interrupt that ended it. A
+        search over parameters goes on after any fit that returns or warns."""
+        if vars(self).get("status_") == Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        shortfall = self._shortfall()
+        if shortfall is not None:
+            warn_the_user(shortfall, ConvergenceWarning)
+        return self
+
+
 @dataclass(eq=False, repr=False)
-class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
+class AUCClassifier(ClassifierMixin, Estimator, ABC):
     """Base of the estimators: a score, linear unless a subclass overrides `_scores`, and a cut. The
     larger label, `classes_[1]`, is the positive one, as everywhere in scikit-learn; its rows are
     meant to score high. A subclass says how to check its parameters, how to train, and what a run
     fell short of: `_check_parameters`, `_train` and `_shortfall`."""
+
+    _apart: ClassVar[bool] = False  # whether `_train_apart` trains on rows in partitions
 
     _: KW_ONLY
     threshold: str | Rule = "equal-error"
@@ -129,20 +153,30 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         return self._warn()
 
     @small_in_one_thread
-    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
+    def _fit(
+        self,
+        X: object,
+        y: object,
+        sample_weight: object,
+        callback: Progress | None,
+        qid: object = None,
+    ) -> None:
         """Do what `fit` promises, but for the warning."""
         self._check_parameters()
-        self._train(self._check_fit(X, y, sample_weight), callback)
-
-    def _warn(self) -> Self:
-        """Warn the caller of `fit` if the run fell short; raise the interrupt that ended it. A
-        search over parameters goes on after any fit that returns or warns."""
-        if vars(self).get("status_") == Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        shortfall = self._shortfall()
-        if shortfall is not None:
-            warnings.warn(shortfall, ConvergenceWarning, stacklevel=4)
-        return self
+        if not (self._apart and in_partitions(X)):
+            self._train(self._check_fit(X, y, sample_weight, qid), callback)
+            return
+        get_rule(self.threshold)
+        with opened(X, y, sample_weight, qid) as (rows, self.classes_):
+            w = self._train_apart(rows, callback)
+            scores, positive, weight = counted_scores(rows, w).as_rows()
+            self.coef_ = np.array(w, dtype=float).reshape(1, -1)
+            self._cut(scores, positive, weight, self.threshold)
+            self.n_features_in_ = rows.dim
+            if rows.columns is not None:
+                self.feature_names_in_ = np.array(rows.columns, dtype=object)
+            elif hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
 
     @abstractmethod
     def _check_parameters(self) -> None:
@@ -152,15 +186,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _train(self, data: TrainingRows, callback: Progress | None) -> None:
         """Train on the checked rows and set all attributes."""
 
-    @abstractmethod
-    def _shortfall(self) -> str | None:
-        """Return what the run fell short of and what to do, as a warning says it, or None."""
-
-    @property
-    def expected_failed_checks(self) -> dict[str, str]:
-        """Which of scikit-learn's checks fail with these parameters, and why.
-        ``check_estimator(model, expected_failed_checks=model.expected_failed_checks)`` passes."""
-        return {}
+    def _train_apart(self, rows: PartitionedRows, callback: Progress | None) -> np.ndarray:
+        """Train on rows in partitions, and return the weights."""
+        raise NotImplementedError
 
     def decision_function(self, X: object) -> np.ndarray:
         """Return the scores plus the intercept: (n,); > 0 where `predict` says `classes_[1]`."""
@@ -192,7 +220,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
             raise InputError(f"the label {shown!r} was not there when the model was trained")
         weight = check_row_weights(sample_weight, labels.size)
         chosen = self.threshold if rule is None else rule
-        self._cut(rows, labels == self.classes_[1], weight, chosen)
+        self._cut(self._scores(rows), labels == self.classes_[1], weight, chosen)
         return self
 
     def _scores(self, X: Matrix) -> np.ndarray:
@@ -205,7 +233,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         check_labels(y)
         return check_matrix(X), found[1]
 
-    def _check_fit(self, X: object, y: object, sample_weight: object = None) -> TrainingRows:
+    def _check_fit(
+        self, X: object, y: object, sample_weight: object = None, qid: object = None
+    ) -> TrainingRows:
         """Return what to train on, and set `classes_`. Rows of weight zero are dropped, because a
         weight means repetition."""
         get_rule(self.threshold)
@@ -221,28 +251,30 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
                 f"Only binary classification is supported. The type of the target is {kind}."
             )
         weight = check_row_weights(sample_weight, labels.size)
+        queries = None if qid is None else one_a_row(check_labels(qid), labels.size, "qid")
         if weight is not None:
             kept = weight > 0
             rows, labels, weight = rows[kept], labels[kept], weight[kept]
+            queries = None if queries is None else queries[kept]
         self.classes_ = kinds_of(labels)
         if self.classes_.size < 2:
             raise InputError(
                 f"y has one class only, {self.classes_.tolist()}: pairs need rows of two classes"
                 + (" of positive weight" if weight is not None else "")
             )
-        return TrainingRows(rows, labels == self.classes_[1], weight)
+        return TrainingRows(rows, labels == self.classes_[1], weight, queries)
 
     def _set_weights(
         self, w: np.ndarray, X: Matrix, positive: np.ndarray, weight: np.ndarray | None = None
     ) -> None:
         """Set `coef_`, and `intercept_` by the parameter `threshold`."""
         self.coef_ = np.array(w, dtype=float).reshape(1, -1)
-        self._cut(X, positive, weight, self.threshold)
+        self._cut(self._scores(X), positive, weight, self.threshold)
 
     def _cut(
-        self, X: Matrix, positive: np.ndarray, weight: np.ndarray | None, rule: object
+        self, scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None, rule: object
     ) -> None:
-        self.intercept_ = np.array([0.0 - get_rule(rule)(self._scores(X), positive, weight)])
+        self.intercept_ = np.array([0.0 - get_rule(rule)(scores, positive, weight)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -254,11 +286,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
 def keep_solution(model: Any, solution: Solution) -> None:
     """Set a certified solution and its parts as attributes of a model."""
     model.solution_, model.certificate_ = solution, solution.certificate
-    model.status_, model.history_, model.n_iter_ = (
-        solution.status,
-        solution.history,
-        solution.n_iter,
-    )
+    model.status_, model.n_iter_ = solution.status, solution.n_iter
+    model.history_ = solution.history
 
 
 def shortfall_of(solution: Solution, tol: float, of: str = "the objective") -> str | None:
@@ -274,9 +303,7 @@ def shortfall_of(solution: Solution, tol: float, of: str = "the objective") -> s
 
 @dataclass(eq=False, repr=False)
 class QueryClassifier(AUCClassifier):
-    """Base of the classifiers that take `qid`: `_queries` holds it while they are trained."""
-
-    _queries = None
+    """Base of the classifiers that take `qid`."""
 
     def fit(
         self,
@@ -287,24 +314,8 @@ class QueryClassifier(AUCClassifier):
         qid: object = None,
     ) -> Self:
         """Train the model on these rows."""
-        if qid is not None:
-            queries: Any = qid  # a dask collection stays where it is
-            self._queries = queries if in_partitions(X) else check_labels(qid)
-        try:
-            self._fit(X, y, sample_weight, callback)
-        finally:
-            self.__dict__.pop("_queries", None)
+        self._fit(X, y, sample_weight, callback, qid)
         return self._warn()
-
-    def _check_fit(self, X: object, y: object, sample_weight: object = None) -> TrainingRows:
-        """Return what to train on, and leave in `_queries` those of these rows."""
-        data = super()._check_fit(X, y, sample_weight)
-        if self._queries is not None:
-            n = len(np.asarray(y))
-            queries = one_a_row(self._queries, n, "qid")
-            weight = check_row_weights(sample_weight, n)
-            self._queries = queries if weight is None else queries[weight > 0]
-        return data
 
 
 def in_partitions(X: object) -> bool:
@@ -332,19 +343,6 @@ def opened(
         rows.engine.close()
 
 
-def set_linear(model: Any, rows: PartitionedRows, w: np.ndarray) -> None:
-    """Set the weights of a model, its intercept from counts of the scores, and its features."""
-    spread = counted_scores(rows, w)
-    model.coef_ = np.array(w, dtype=float).reshape(1, -1)
-    scores, positive, weight = spread.as_rows()
-    model.intercept_ = np.array([0.0 - get_rule(model.threshold)(scores, positive, weight)])
-    model.n_features_in_ = rows.dim
-    if rows.columns is not None:
-        model.feature_names_in_ = np.array(rows.columns, dtype=object)
-    elif hasattr(model, "feature_names_in_"):
-        del model.feature_names_in_
-
-
 def in_blocks(X: Any, dim: int | None = None, names: Sequence[str] | None = None) -> Any:
     """Return a collection as a dask array (n, d) whose blocks have all columns."""
     blocks = X.to_dask_array() if hasattr(X, "to_dask_array") else X
@@ -354,26 +352,6 @@ def in_blocks(X: Any, dim: int | None = None, names: Sequence[str] | None = None
     if names is not None and hasattr(X, "columns") and list(X.columns) != list(names):
         raise InputError("the columns of X are not those that were fitted")
     return blocks.rechunk({1: -1})
-
-
-def drawn_rows(X: Any, size: int, seed: int) -> np.ndarray:
-    """Return about `size` rows of a collection, drawn evenly and computed: (m, d)."""
-    blocks = in_blocks(X)
-    if np.isnan(blocks.shape[0]):
-        blocks = blocks.copy().compute_chunk_sizes()
-    n = int(blocks.shape[0])
-    if n == 0:
-        raise InputError("X has no rows")
-    if size < n:
-        drawn = np.random.default_rng(seed).choice(n, size=size, replace=False, shuffle=False)
-        blocks = blocks[np.sort(drawn)]
-    return as_float64(blocks.compute(), "X", "a matrix of numbers")
-
-
-def mapped(blocks: Any, function: Callable[[np.ndarray], np.ndarray], width: int) -> Any:
-    """Return the dask array (n, width) of a function of the rows of each block, not computed."""
-    chunks = (blocks.chunks[0], (width,))
-    return blocks.map_blocks(partial(of_numbers, function), chunks=chunks, dtype=float)
 
 
 def of_numbers(function: Callable[[np.ndarray], np.ndarray], rows: np.ndarray) -> np.ndarray:

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from ..api.cross_validation import CHOICES, cross_validate
+from ..api.cross_validation import CHOICES, FoldedData, cross_validate
 from ..api.solve import solve_both, solve_request
 from ..certificate.certificate import warn_if_trivial
 from ..certificate.solution import Callback
 from ..errors import InputError, brief
 from ..formulation.lam_grid import strengthened, unit_penalty
-from ..formulation.partitioned import check_request
 from ..formulation.request import WHOLE_CURVE, Options, Request
 from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.kinds import ordered_pairs_of
 from ..pairs.nearest_pairs import FILTERS, nearest_pairs
+from ..pairs.ordered_pairs import OrderedPairs
 from ..solvers.choose import check_method
 from ..spaces.kernels import PRECOMPUTED, Kernel, get_kernel
 from ..spaces.partitions import PartitionedRows
@@ -35,16 +35,15 @@ from .base import (
     draw_seed,
     in_partitions,
     keep_solution,
-    opened,
-    set_linear,
     shortfall_of,
 )
-from .thresholds import get_rule
 
 
 @dataclass(eq=False, repr=False)
 class ExactClassifier(QueryClassifier):
     """Base of the classifiers solved with proof: every parameter but lam."""
+
+    _apart = True
 
     _: KW_ONLY
     kernel: str | Kernel = "linear"
@@ -54,28 +53,35 @@ class ExactClassifier(QueryClassifier):
     anchor_filter: str = "none"
     tol: float = 1e-9
     method: str = "auto"
+    groups: object = None
+    sign: object = None
     n_jobs: int | None = None
 
     @abstractmethod
     def _request(self) -> Request:
         """Return the request that the parameters make, without the pairs."""
 
-    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
-        if in_partitions(X):
-            self._check_parameters()
-            self._fit_in_partitions(X, y, sample_weight, callback)
-        else:
-            super()._fit(X, y, sample_weight, callback)
-
-    def _solve(self, request: Request, data: TrainingRows, callback: Callback | None) -> None:
+    def _train(self, data: TrainingRows, callback: Callback | None) -> None:
         """Solve the request over these rows, and keep the model."""
-        rows, labels = data.rows, data.positive
-        task, found = solve_both(rows, labels, self._asked(request, data), self._options(callback))
+        rows, labels, weight, queries = data
+        request = self._final()
+        if queries is None:
+            request = replace(request, pairs=self._pairs(rows, labels, weight))
+        else:
+            pairs = self._ordered(labels, queries, weight)
+            request = replace(request, pairs=pairs, positive=None)
+        task, found = solve_both(rows, labels, request, self._options(callback))
         keep_solution(self, found)
         factor = None if task is None else task.factor
         linear = task is None or task.base.held is not None
         self._keep(rows, linear, None if factor is None else factor.pivots)
-        self._cut(rows, labels, data.weight, self.threshold)
+        self._cut(self._scores(rows), labels, weight, self.threshold)
+        if request.is_partial:
+            warn_if_trivial(request.loss, found.certificate, self.tol)
+
+    def _final(self, rows: PartitionedRows | None = None) -> Request:
+        """Return what is solved in the end, of rows in partitions if these are given."""
+        return self._request()
 
     def _options(self, callback: Callback | None = None) -> Options:
         return Options(
@@ -83,38 +89,19 @@ class ExactClassifier(QueryClassifier):
             n_jobs=self.n_jobs,
         )  # fmt: skip
 
-    def _fit_in_partitions(
-        self, X: Any, y: object, sample_weight: object, callback: Callback | None
-    ) -> None:
-        """Fit to a dask collection or `PartitionedRows`, the threshold from counts of the scores.
-        Labels of `PartitionedRows` lie with the rows: `classes_` is then False and True."""
+    def _train_apart(self, rows: PartitionedRows, callback: Callback | None) -> np.ndarray:
         if self.pairs != "all":
             raise InputError(f"rows in partitions go with pairs='all', not {brief(self.pairs)}")
-        check_request(self._request())
-        get_rule(self.threshold)
-        with opened(X, y, sample_weight, self._queries) as (rows, self.classes_):
-            callback = rows.engine.telling(callback)
-            request = replace(self._request_on(rows), positive=None)
-            found = solve_request(rows, None, request, self._options(callback))
-            set_linear(self, rows, found.w)
-        keep_solution(self, found)
+        request = replace(self._final(rows), positive=None)
+        options = self._options(rows.engine.telling(callback))
+        keep_solution(self, solve_request(rows, None, request, options))
+        return self.solution_.w
 
-    def _request_on(self, rows: PartitionedRows) -> Request:
-        """Return what is asked for of these rows."""
-        return self._request()
-
-    def _asked(self, request: Request, data: TrainingRows) -> Request:
-        """Return the request over these rows' pairs, within their queries if they have any."""
-        if self._queries is None:
-            return replace(request, pairs=self._pairs(*data))
-        self._check_queries()
-        grade = data.positive.astype(float)
-        pairs = ordered_pairs_of(grade, self._queries, None, None, data.weight)
-        return replace(request, pairs=pairs, positive=None)
-
-    def _check_queries(self) -> None:
+    def _ordered(self, positive: np.ndarray, queries: np.ndarray, weight: object) -> OrderedPairs:
+        """Return the pairs within queries."""
         if self.pairs != "all":
             raise InputError(f"qid makes the pairs: leave pairs='all', not {brief(self.pairs)}")
+        return ordered_pairs_of(positive.astype(float), queries, None, None, weight)
 
     def _pairs(
         self, rows: Matrix, positive: np.ndarray, weight: np.ndarray | None
@@ -136,8 +123,7 @@ class ExactClassifier(QueryClassifier):
     def _keep(self, rows: Matrix, linear: bool, spanning: np.ndarray | None = None) -> None:
         """Store what scores new rows: weights, or the rows that span the kernel machine."""
         for name in ("coef_", "dual_coef_", "support_", "_support_rows"):
-            if hasattr(self, name):
-                delattr(self, name)
+            vars(self).pop(name, None)
         if linear:
             self.coef_ = np.array(self.solution_.w, dtype=float).reshape(1, -1)
             return
@@ -244,8 +230,6 @@ class ROCSVM(ExactClassifier):
     l1: float = 0.0
     fpr_max: float = 1.0
     tpr_min: float = 0.0
-    groups: object = None
-    sign: object = None
 
     @property
     def expected_failed_checks(self) -> dict[str, str]:
@@ -253,12 +237,6 @@ class ROCSVM(ExactClassifier):
         if (self.fpr_max, self.tpr_min) == WHOLE_CURVE:
             return super().expected_failed_checks
         return dict.fromkeys(WEIGHTS, "partial AUC refuses weights")
-
-    def _train(self, data: TrainingRows, callback: Callback | None) -> None:
-        request = self._request()
-        self._solve(request, data, callback)
-        if request.is_partial:
-            warn_if_trivial(request.loss, self.solution_.certificate, self.tol)
 
     def _request(self) -> Request:
         names = ("kernel", "gamma", "l1", "fpr_max", "tpr_min", "groups", "sign")
@@ -287,8 +265,6 @@ class SAUCSVM(ROCSVM):
         > 0.
     structure : float
         >= 0, weight of the structure relative to |f|^2; 0 gives `ROCSVM`.
-    structure_source : {"full", "sampled"}
-        The covariances of all rows, as in the paper, or of the nearest pairs actually used.
     fpr_max, tpr_min, l1, groups, sign
         As in `ROCSVM`, with structure = 0 only: the structured norm turns the features, and what
         acts on single weights has no bound there.
@@ -302,16 +278,44 @@ class SAUCSVM(ROCSVM):
     """
 
     structure: float = 1.0
-    _: KW_ONLY
-    structure_source: str = "full"
 
     def _request(self) -> Request:
-        source = self.structure_source
-        return replace(super()._request(), structure=self.structure, structure_source=source)
+        return replace(super()._request(), structure=self.structure)
 
 
 @dataclass(eq=False, repr=False)
-class ROCSVMCV(ExactClassifier):
+class Searched:
+    """The parameters by which cross-validation chooses lam, for any model."""
+
+    lams: object = None
+    _: KW_ONLY
+    n_lams: int = 20
+    cv: object = 5
+    choice: str = "best"
+    l1_ratio: float = 0.0
+    cv_tol: float = 1e-6
+    random_state: object = None
+
+    def _chosen(
+        self, data: FoldedData | PartitionedRows, request: Request, options: Options
+    ) -> Request:
+        """Choose lam by cross-validation, and return the request at it."""
+        check_choice("choice", self.choice, CHOICES)
+        options = replace(options, tol=check_number("cv_tol", self.cv_tol), callback=None)
+        seed = draw_seed(self.random_state)
+        self.cv_path_ = cross_validate(
+            data, request, options, self.lams, self.n_lams, self.cv, seed
+        )
+        self.lam_ = self.cv_path_.lam_of(self.choice)
+        return self._at_lam(request)
+
+    def _at_lam(self, request: Request) -> Request:
+        """Return a request for lam = 1 at the lam chosen."""
+        return replace(request, penalty=strengthened(request.penalty, self.lam_))
+
+
+@dataclass(eq=False, repr=False)
+class ROCSVMCV(Searched, ExactClassifier):
     """A ROC-SVM with the lam of the highest cross-validated AUC, solved with proof.
 
     [ScalingUp, eq. (3), eq. (10); SAUC, eq. (12)], the penalty's weight chosen: along a path of
@@ -356,61 +360,36 @@ class ROCSVMCV(ExactClassifier):
     All others as in `ROCSVM`.
     """
 
-    lams: object = None
     _: KW_ONLY
-    n_lams: int = 20
-    cv: object = 5
-    choice: str = "best"
     structure: float = 0.0
-    l1_ratio: float = 0.0
-    groups: object = None
-    sign: object = None
-    cv_tol: float = 1e-6
-    random_state: object = None
 
     @small_in_one_thread
-    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
+    def _fit(
+        self,
+        X: object,
+        y: object,
+        sample_weight: object,
+        callback: Progress | None,
+        qid: object = None,
+    ) -> None:
         """Choose lam, with the weights as they are given, then do what `fit` promises."""
         if not in_partitions(X):
             self._check_parameters()
-            rows, positive, _ = self._check_fit(X, y)
-            pairs, order = self._pairs, None
-            if self._queries is not None:
-                self._check_queries()
-                grade, pairs = positive.astype(float), None
-                order = ordered_pairs_of(grade, self._queries, None, None, sample_weight)
-            self._choose(rows, positive, self._request(), sample_weight, pairs, order)
-        super()._fit(X, y, sample_weight, callback)
+            rows, positive, _, queries = self._check_fit(X, y, None, qid)
+            request, pairs, order = self._request(), self._pairs, None
+            if queries is not None:
+                pairs, order = None, self._ordered(positive, queries, sample_weight)
+            data = FoldedData.of(rows, positive, request, sample_weight, pairs, order)
+            self._chosen(data, request, self._options())
+        super()._fit(X, y, sample_weight, callback, qid)
 
-    def _choose(self, X: object, positive: np.ndarray | None, request: Request, *more: Any) -> None:
-        """Choose lam by cross-validation."""
-        options = replace(self._options(), tol=self.cv_tol)
-        seed = draw_seed(self.random_state)
-        self.cv_path_ = cross_validate(
-            X, positive, request, options, self.lams, self.n_lams, self.cv, seed, *more
-        )
-        self.lam_ = self.cv_path_.lam_of(self.choice)
-
-    def _request_on(self, rows: PartitionedRows) -> Request:
-        """Choose lam over rows in partitions, and return the request at it."""
-        self._choose(rows, None, replace(self._request(), positive=None))
-        return self._chosen()
-
-    def _train(self, data: TrainingRows, callback: Callback | None) -> None:
-        self._solve(self._chosen(), data, callback)
-
-    def _chosen(self) -> Request:
-        """Return what the parameters ask for at the lam chosen."""
-        request = self._request()
-        return replace(request, penalty=strengthened(request.penalty, self.lam_))
+    def _final(self, rows: PartitionedRows | None = None) -> Request:
+        if rows is None:
+            return self._at_lam(self._request())
+        return self._chosen(rows, replace(self._request(), positive=None), self._options())
 
     def _request(self) -> Request:
         """Return what the parameters ask for, at lam = 1."""
         asked = {"kernel": self.kernel, "gamma": self.gamma, "structure": self.structure}
         unit = unit_penalty(self.l1_ratio, self.groups, self.sign)
         return Request.of(None, self.loss, positive=True, penalty=unit, **asked)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("choice", self.choice, CHOICES)
-        check_number("cv_tol", self.cv_tol)

@@ -13,7 +13,6 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from importlib.metadata import version as installed
@@ -133,20 +132,11 @@ class Encoder:
         return {"model": name, "with": self._all(given, where), "found": self._all(found, where)}
 
 
-def _check_proofs(values: dict[str, Any]) -> None:
-    """Raise unless all that is named a certificate is one: each is marked as saved."""
-    for name, value in values.items():
-        if name.rstrip("_").endswith("certificate") and not isinstance(value, Certificate | None):
-            raise ValueError(f"{name} is not a certificate")
-
-
 class Decoder:
-    """Turns trees back into values."""
+    """Turns trees back into values; of schema 1 certificates are `older` ones."""
 
-    def __init__(
-        self, arrays: list[np.ndarray], older: dict[str, Callable[..., Any]] | None = None
-    ):
-        self.arrays, self.older = arrays, older or {}
+    def __init__(self, arrays: list[np.ndarray], older: bool = False):
+        self.arrays, self.older = arrays, older
 
     def decode(self, tree: Any) -> Any:
         """Return the value of a tree."""
@@ -175,10 +165,9 @@ class Decoder:
         if "enum" in tree:
             return self._type(tree["enum"], Enum)(tree["is"])
         if "value" in tree:
-            inside = self._all(tree["of"])
-            _check_proofs(inside)
             known = self._type(tree["value"], object)
-            value = (self.older.get(tree["value"]) or known)(**inside)
+            older = self.older and known is Certificate
+            value = (_certificate_of_schema_1 if older else known)(**self._all(tree["of"]))
             if hasattr(value, "as_saved"):  # what was proved, on the file's word alone
                 object.__setattr__(value, "as_saved", True)
             return value
@@ -202,13 +191,20 @@ class Decoder:
         return known
 
     def _all(self, trees: dict[str, Any]) -> dict[str, Any]:
-        return {name: self.decode(tree) for name, tree in trees.items()}
+        """Return values by name; what is named a certificate is one, and marked as saved."""
+        values = {name: self.decode(tree) for name, tree in trees.items()}
+        for name, value in values.items():
+            proof = name.rstrip("_").endswith("certificate")
+            if proof and not isinstance(value, Certificate | None):
+                raise ValueError(f"{name} is not a certificate")
+        return values
 
     def _model(self, tree: Any) -> Any:
-        known = self._type(tree["model"], BaseEstimator)
-        model, found = known(**self._all(tree["with"])), self._all(tree["found"])
-        _check_proofs(found)
-        for name, value in found.items():
+        known, asked = self._type(tree["model"], BaseEstimator), self._all(tree["with"])
+        if asked.get("structure_source") == "full":
+            del asked["structure_source"]  # files of version 0.2 could say "sampled"
+        model = known(**asked)
+        for name, value in self._all(tree["found"]).items():
             if not NAME.fullmatch(name) or hasattr(known, name):
                 raise ValueError(f"{name} is not a result of a fit")
             setattr(model, name, value)
@@ -292,8 +288,7 @@ def load_model(path: str | Path) -> Any:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     try:
         header, arrays = _opened(path, data)
-        older = {"Certificate": _certificate_of_schema_1} if header["schema"] == 1 else None
-        return Decoder(arrays, older).decode(header["model"])
+        return Decoder(arrays, header["schema"] == 1).decode(header["model"])
     except InputError as error:
         text = str(error)
         raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None
@@ -309,47 +304,30 @@ def _opened(path: str | Path, data: bytes) -> tuple[dict[str, Any], list[np.ndar
         raise InputError(other)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            names = archive.namelist()
-            if "header.npy" not in names:
-                raise InputError(other)
-            text = _entry(archive, "header.npy")
-            header = json.loads(text.tobytes().decode())
-            if not isinstance(header, dict) or header.get("format") != FORMAT:
-                raise InputError(other)
-            if header.get("schema") not in (1, SCHEMA):
-                says = (" ".join(str(header.get(key)).split()) for key in ("version", "schema"))
-                version, schema = (word[:40] for word in says)  # fit for one line of a message
-                raise InputError(
-                    f"{path}: written by aucert {version} in format {schema}, and this version "
-                    f"reads {SCHEMA}: update aucert, or fit and save the model again"
-                )
-            wanted = [f"a{k}.npy" for k in range(len(names) - 1)]
-            if header.get("arrays") != len(wanted) or set(names) != {"header.npy", *wanted}:
-                raise InputError(damaged)
-            arrays = [_entry(archive, name) for name in wanted]
-    except InputError:
-        raise
+            # What is stored as it is cannot be larger than the file.
+            if any(one.compress_type != zipfile.ZIP_STORED for one in archive.infolist()):
+                raise ValueError("compressed")
+        with np.load(io.BytesIO(data), allow_pickle=False) as entries:  # checks each CRC
+            found = {name: entries[name] for name in entries.files}
+        header = json.loads(found.pop("header").tobytes().decode()) if "header" in found else None
     except Exception:  # all that a damaged archive makes the readers raise
         raise InputError(damaged) from None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise InputError(other)
+    if header.get("schema") not in (1, SCHEMA):
+        says = (" ".join(str(header.get(key)).split()) for key in ("version", "schema"))
+        version, schema = (word[:40] for word in says)  # fit for one line of a message
+        raise InputError(
+            f"{path}: written by aucert {version} in format {schema}, and this version "
+            f"reads {SCHEMA}: update aucert, or fit and save the model again"
+        )
+    arrays = [found.get(f"a{k}") for k in range(len(found))]
+    fine = all(isinstance(one, np.ndarray) and one.dtype.kind in "biufU" for one in arrays)
+    if not fine or header.get("arrays") != len(arrays):
+        raise InputError(damaged)
     if header.pop("sha256", None) != _digest(header, arrays):
         raise InputError(damaged)
     return header, arrays
-
-
-def _entry(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    """Return an array of the archive that is not larger than the file says."""
-    info = archive.getinfo(name)
-    if info.compress_type != zipfile.ZIP_STORED:
-        raise ValueError("compressed")
-    raw = io.BytesIO(archive.read(info))  # checks the entry's CRC
-    read = np.lib.format
-    major, _ = read.read_magic(raw)
-    header = read.read_array_header_1_0 if major == 1 else read.read_array_header_2_0
-    shape, fortran, dtype = header(raw)
-    if dtype.kind not in "biufU":
-        raise ValueError("type")
-    flat = np.frombuffer(raw.read(), dtype=dtype)
-    return flat.reshape(shape, order="F" if fortran else "C").copy(order="K")
 
 
 def _digest(header: dict[str, Any], arrays: list[np.ndarray]) -> str:

@@ -17,7 +17,6 @@ from .base import keep_solution
 from .roc_svm import ROCSVM, SAUCSVM
 from .saving import load_model, register, save_model
 from .survival import RankingSVM, SurvivalSVM
-from .thresholds import get_rule
 
 __all__ = ["load_model", "recertify", "save_model"]
 
@@ -69,34 +68,30 @@ def solved_model(
     weight: np.ndarray | None = None,
 ) -> ROCSVM:
     """Return the estimator that a fit with these parameters would be, from an existing solution."""
-    asked = dict(parameters)
-    kind: type[ROCSVM] = SolvedSVM
+    asked, kind = dict(parameters), SolvedSVM
     if not str(asked["pairs"]).startswith("drawn") and asked.get("worst_of") is None:
-        del asked["seed"]
-        asked.pop("worst_of", None)
-        kind = SAUCSVM if asked["structure"] else ROCSVM
-        if kind is ROCSVM:
-            del asked["structure"]
-    model = kind(**asked)
+        kind, left_out = (SAUCSVM if asked["structure"] else ROCSVM), {"seed", "worst_of"}
+        left_out |= set() if asked["structure"] else {"structure"}
+        asked = {name: value for name, value in asked.items() if name not in left_out}
+    model = _keep(kind(**asked), solution, rows)
     model.classes_ = classes
-    _keep(model, solution, rows)
-    model.intercept_ = np.array([0.0 - get_rule(model.threshold)(scores, positive, weight)])
+    model._cut(scores, positive, weight, model.threshold)
     return model
 
 
 def solved_order(solution: Solution, rows: Any, parameters: dict[str, Any]) -> SolvedOrder:
     """Return the model of ordered pairs with these parameters, from an existing solution."""
-    model = SolvedOrder(**parameters)
-    _keep(model, solution, rows)
+    model = _keep(SolvedOrder(**parameters), solution, rows)
     model.intercept_ = np.zeros(1)
     return model
 
 
-def _keep(model: ROCSVM, solution: Solution, rows: Any) -> None:
+def _keep(model: Any, solution: Solution, rows: Any) -> Any:
     """Store the solution and what is needed to score new rows."""
     model.n_features_in_ = int(rows.shape[1])
     keep_solution(model, solution)
     model._keep(rows, model.kernel == "linear")
+    return model
 
 
 def recertify(
@@ -136,13 +131,10 @@ def recertify(
         For another model, or rows that cannot be those of the fit.
     """
     if type(model) not in (ROCSVM, SAUCSVM, SolvedSVM):
-        raise InputError(
-            f"recertify is for ROCSVM and SAUCSVM, not {type(model).__name__}: "
-            "call certify(X, y, lam, w=...) with its weights"
-        )
+        raise InputError(f"recertify is not for {type(model).__name__}: call certify with w=...")
     check_is_fitted(model)
     fresh = type(model)(**model.get_params())
-    rows, positive, weight = fresh._check_fit(X, y, sample_weight)
+    rows, positive, weight, _ = fresh._check_fit(X, y, sample_weight)
     if list(fresh.classes_) == list(model.classes_)[::-1]:
         positive = ~positive  # the smaller label was named as the positive one
     elif list(fresh.classes_) != list(model.classes_):

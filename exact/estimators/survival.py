@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ..api.cross_validation import CHOICES, cross_validate
-from ..api.solve import solved
-from ..certificate.solution import Callback, Status
+from ..api.cross_validation import FoldedData
+from ..api.solve import solve_request
+from ..certificate.solution import Callback
 from ..errors import InputError
-from ..formulation.formulation import ordered_problem
-from ..formulation.lam_grid import strengthened, unit_penalty
+from ..formulation.lam_grid import unit_penalty
 from ..formulation.request import Options, Request
 from ..losses.loss import Loss
 from ..pairs.concordance import concordance_index, right_share
 from ..pairs.kinds import as_survival, query_pairs, survival_pairs
-from ..pairs.ordered_pairs import one_a_row
-from ..problem.problem import Problem
-from ..tools.checks import check_choice, check_number
+from ..pairs.ordered_pairs import OrderedPairs, one_a_row
 from ..tools.lossless import check_labels
-from .base import check_rows, draw_seed, keep_solution, shortfall_of
+from .base import Estimator, check_rows, keep_solution, shortfall_of
+from .roc_svm import Searched
 
 
 @dataclass(eq=False, repr=False)
-class OrderedModel(BaseEstimator):
+class OrderedModel(Estimator, ABC):
     """Base of the models of ordered pairs: linear scores of a solved problem."""
 
     _: KW_ONLY
@@ -41,36 +36,34 @@ class OrderedModel(BaseEstimator):
     groups: object = None
     sign: object = None
 
-    @property
-    def expected_failed_checks(self) -> dict[str, str]:
-        """Which of scikit-learn's checks fail with these parameters, and why."""
-        return {}
+    @abstractmethod
+    def _request(self, rows: Any, pairs: OrderedPairs, seen: np.ndarray | None) -> Request:
+        """Return the request over the pairs of checked rows, of survival with these events."""
 
     def _fit(
-        self, X: object, y: object, stated: Callable[[Any], Problem], callback: Callback | None
+        self,
+        X: object,
+        y: object,
+        ordered: Callable[[int], tuple[OrderedPairs, np.ndarray | None]],
+        callback: Callback | None,
     ) -> Self:
-        """Solve the problem that `stated` returns of the checked rows."""
-        tol = check_number("tol", self.tol)
-        if self.max_time is not None:
-            check_number("max_time", self.max_time)
+        """Solve over the pairs that `ordered` makes of a number of rows, with their events."""
+        options = Options(tol=self.tol, max_time=self.max_time, callback=callback)
         if y is None:
             name = type(self).__name__
             raise InputError(f"{name} requires y to be passed, but the target y is None")
         rows = check_rows(self, X)
         if rows.shape[0] < 2:
             raise InputError("pairs need two rows, X has 1 sample")
-        problem = stated(rows)
-        options = Options(tol=tol, max_time=self.max_time, callback=callback)
-        solution = solved(problem, options, max_time=self.max_time)
+        request = self._request(rows, *ordered(rows.shape[0]))
+        solution = solve_request(rows, None, request, options)
         self.coef_ = np.array(solution.w, dtype=float)
         keep_solution(self, solution)
         self.n_iter_ = max(solution.n_iter, 1)
-        if solution.status == Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        shortfall = shortfall_of(solution, tol)
-        if shortfall is not None:
-            warnings.warn(shortfall, ConvergenceWarning, stacklevel=4)
-        return self
+        return self._warn()
+
+    def _shortfall(self) -> str | None:
+        return shortfall_of(self.solution_, self.tol)
 
     def predict(self, X: object) -> np.ndarray:
         """Return the score of each row, larger for a higher grade or risk: (n,)."""
@@ -85,12 +78,21 @@ class OrderedModel(BaseEstimator):
 
 
 @dataclass(eq=False, repr=False)
-class SurvivalModel(OrderedModel, ABC):
-    """Base of the survival models: their pairs are the comparable ones."""
+class AtLam(OrderedModel):
+    """Base of the models that are solved at one lam."""
 
-    @abstractmethod
-    def _problem(self, rows: Any, times: np.ndarray, seen: np.ndarray) -> Problem:
-        """Return the problem of checked rows, times and events."""
+    lam: float = 1e-3
+    _: KW_ONLY
+    l1: float = 0.0
+
+    def _request(self, rows: Any, pairs: OrderedPairs, seen: np.ndarray | None) -> Request:
+        parts = {"groups": self.groups, "sign": self.sign, "pairs": pairs}
+        return Request.of(self.lam, self.loss, l1=self.l1, **parts)
+
+
+@dataclass(eq=False, repr=False)
+class SurvivalModel(OrderedModel):
+    """Base of the survival models: their pairs are the comparable ones."""
 
     def fit(
         self, X: object, y: object, event: object = None, callback: Callback | None = None
@@ -119,7 +121,12 @@ class SurvivalModel(OrderedModel, ABC):
         ConvergenceWarning
             If the gap is not within `tol`; the gap in `certificate_` is valid all the same.
         """
-        return self._fit(X, y, lambda rows: self._problem(rows, *event_times(y, event)), callback)
+
+        def ordered(n: int) -> tuple[OrderedPairs, np.ndarray]:
+            times, seen = event_times(y, event)
+            return survival_pairs(times, seen), seen
+
+        return self._fit(X, y, ordered, callback)
 
     def score(self, X: object, y: object, event: object = None) -> float:
         """Return Harrell's C of the scores, as `concordance_index` does; y, event as in `fit`."""
@@ -128,7 +135,7 @@ class SurvivalModel(OrderedModel, ABC):
 
 
 @dataclass(eq=False, repr=False)
-class SurvivalSVM(SurvivalModel):
+class SurvivalSVM(AtLam, SurvivalModel):
     """The linear survival support vector machine, solved with a proof of optimality.
 
     [Van Belle, Pelckmans, Suykens and Van Huffel, "Support vector machines for survival analysis",
@@ -162,18 +169,9 @@ class SurvivalSVM(SurvivalModel):
         As in `ROCSVM`.
     """
 
-    lam: float = 1e-3
-    _: KW_ONLY
-    l1: float = 0.0
-
-    def _problem(self, rows: Any, times: np.ndarray, seen: np.ndarray) -> Problem:
-        parts: dict[str, Any] = {"l1": self.l1, "groups": self.groups, "sign": self.sign}
-        order = {"time": times, "event": seen}
-        return ordered_problem(rows, None, self.lam, loss=self.loss, **order, **parts)
-
 
 @dataclass(eq=False, repr=False)
-class SurvivalSVMCV(SurvivalModel):
+class SurvivalSVMCV(Searched, SurvivalModel):
     """A survival SVM with the lam of the highest cross-validated C, solved with proof.
 
     The objective is that of `SurvivalSVM`, the penalty's weight chosen as `ROCSVMCV` does: along a
@@ -196,14 +194,7 @@ class SurvivalSVMCV(SurvivalModel):
         As in `ROCSVMCV`, of held-out C; all others as in `SurvivalSVM`.
     """
 
-    lams: object = None
     _: KW_ONLY
-    l1_ratio: float = 0.0
-    n_lams: int = 20
-    cv: object = 5
-    choice: str = "best"
-    cv_tol: float = 1e-6
-    random_state: object = None
     n_jobs: int | None = None
 
     @property
@@ -212,20 +203,13 @@ class SurvivalSVMCV(SurvivalModel):
         why = "nine of its ten rows have one time: in any folds, one has no comparable rows"
         return {"check_fit2d_1feature": why}
 
-    def _problem(self, rows: Any, times: np.ndarray, seen: np.ndarray) -> Problem:
-        """Choose lam, and return the problem of all rows at it."""
-        check_choice("choice", self.choice, CHOICES)
-        penalty = unit_penalty(self.l1_ratio, self.groups, self.sign)
-        tol = check_number("cv_tol", self.cv_tol)
-        options = Options(tol=tol, max_time=self.max_time, n_jobs=self.n_jobs)
-        self.cv_path_ = cross_validate(
-            rows, None, Request.of(None, self.loss, penalty=penalty), options, self.lams,
-            self.n_lams, self.cv, draw_seed(self.random_state),
-            order=survival_pairs(times, seen), event=seen,
-        )  # fmt: skip
-        self.lam_ = self.cv_path_.lam_of(self.choice)
-        problem = ordered_problem(rows, None, 1.0, loss=self.loss, time=times, event=seen)
-        return replace(problem, penalty=strengthened(penalty, self.lam_))
+    def _request(self, rows: Any, pairs: OrderedPairs, seen: np.ndarray | None) -> Request:
+        """Choose lam, and return the request at it."""
+        unit = unit_penalty(self.l1_ratio, self.groups, self.sign)
+        asked = Request.of(None, self.loss, penalty=unit, pairs=pairs)
+        options = Options(max_time=self.max_time, n_jobs=self.n_jobs)
+        data = FoldedData.of(rows, None, asked, order=pairs, event=seen)
+        return self._chosen(data, asked, options)
 
 
 def event_times(y: object, event: object = None) -> tuple[np.ndarray, np.ndarray]:
@@ -249,7 +233,7 @@ def event_times(y: object, event: object = None) -> tuple[np.ndarray, np.ndarray
 
 
 @dataclass(eq=False, repr=False)
-class RankingSVM(OrderedModel):
+class RankingSVM(AtLam):
     """The linear ranking SVM for any number of grades, solved with a proof of optimality.
 
     [Joachims, "Optimizing search engines using clickthrough data", KDD 2002]: minimise over w
@@ -270,10 +254,6 @@ class RankingSVM(OrderedModel):
     certificate_, solution_, status_, n_iter_, history_, n_features_in_, feature_names_in_
         As in `ROCSVM`.
     """
-
-    lam: float = 1e-3
-    _: KW_ONLY
-    l1: float = 0.0
 
     def fit(
         self, X: object, y: object, qid: object = None, callback: Callback | None = None
@@ -296,13 +276,7 @@ class RankingSVM(OrderedModel):
         InputError
             If a parameter or the input cannot be used, or no query has two grades.
         """
-        names = ("loss", "l1", "groups", "sign")
-        parts: dict[str, Any] = {name: getattr(self, name) for name in names}
-
-        def stated(rows: Any) -> Problem:
-            return ordered_problem(rows, y, self.lam, qid=_queries(qid, rows.shape[0]), **parts)
-
-        return self._fit(X, y, stated, callback)
+        return self._fit(X, y, lambda n: (query_pairs(_queries(qid, n), y), None), callback)
 
     def score(self, X: object, y: object, qid: object = None) -> float:
         """Return the share of the pairs that the scores order rightly, a tie counting one half."""

@@ -8,9 +8,9 @@ from typing import cast
 
 import numpy as np
 
-from ..errors import InputError, brief, meant
+from ..errors import InputError
 from ..pairs.all_pairs import AllPairs
-from ..tools.checks import check_number, check_scores
+from ..tools.checks import check_choice, check_number, check_scores
 from ..tools.lossless import as_float64
 
 SLACK = 1e-12  # Differences of rates below this are rounding, because rates are sums of weights.
@@ -175,11 +175,4 @@ RULES: dict[str, Rule] = {
 
 def get_rule(rule: object) -> Rule:
     """Return the rule of that name; a function (scores, positive, weight) -> float is a rule."""
-    if callable(rule):
-        return cast(Rule, rule)
-    if not isinstance(rule, str) or rule not in RULES:
-        raise InputError(
-            f"threshold must be one of {', '.join(RULES)}, or a function of scores, positive "
-            f"and weight, not {brief(rule)}{meant(rule, RULES) if isinstance(rule, str) else ''}"
-        )
-    return RULES[rule]
+    return cast(Rule, rule) if callable(rule) else RULES[check_choice("threshold", rule, RULES)]

@@ -30,7 +30,7 @@ from ..spaces.factor import DENSE_LIMIT, GramFactor, Lift, rows_of, takes_many_f
 from ..spaces.gram import BLOCK_BYTES, Gram, blocked_product
 from ..spaces.kernels import Kernel, check_kernel, get_kernel
 from ..spaces.rows import Rows, Space, check_matrix
-from ..structured import Structured, scatter_of, whitened
+from ..structured import Structured, class_scatter, whitened
 from .equal_rows import Groups, equal_rows
 from .request import Request
 
@@ -131,7 +131,7 @@ def formulate(
     few = meant if groups is None else groups.problem(meant, base)
     if not isinstance(request.penalty, Ridge):  # it acts on the features, so these must stay
         return Formulation(meant, few, np.copy, kernel, rows, None, groups)
-    weight, source = float(request.structure), request.structure_source
+    weight = float(request.structure)
     cuts = plain_kernel and weight == 0 and groups is None and mask is not None
     cuts = cuts and isinstance(meant.risk, Mean) and meant.risk.loss == HINGE
     if cuts and isinstance(base, Gram) and takes_many_features(base):
@@ -143,7 +143,7 @@ def formulate(
     if weight == 0:
         work = few if features is few.space else few.over(features)
         return Formulation(meant, work, back, kernel, rows, factor, groups)
-    scatter = scatter_of(*_classes(meant.pairs), source)
+    scatter = class_scatter(*_classes(meant.pairs))
     white = whitened(features, scatter, weight)
 
     def lift(w: np.ndarray) -> np.ndarray:
@@ -153,15 +153,15 @@ def formulate(
     return Formulation(structured, meant.over(white), lift, kernel, rows, factor)
 
 
-def _classes(pairs: Any) -> tuple[AllPairs | PairList, np.ndarray]:
-    """Return pairs of the two classes that the structure is the scatter of, and the positive rows.
+def _classes(pairs: Any) -> tuple[np.ndarray, AllPairs | PairList]:
+    """Return the positive rows, and pairs of the two classes that the structure is the scatter of.
     Those of ordered pairs are their two grades, in any groups; a row weighs there what it weighs as
     the upper or the lower one of a pair."""
     if not isinstance(pairs, OrderedPairs):
-        return pairs, pairs.positive
+        return pairs.positive, pairs
     positive = np.asarray(pairs.key == pairs.key.max())
     sides = [np.ones(pairs.n) if side is None else side for side in (pairs.upper, pairs.lower)]
-    return AllPairs(np.where(positive, *sides)), positive
+    return positive, AllPairs(np.where(positive, *sides))
 
 
 def _features(

@@ -24,8 +24,7 @@ from ..problem.tail import Tail, check_rates, tail_risk
 from ..problem.worst import Worst
 from ..spaces.kernels import LINEAR, PRECOMPUTED, Kernel, check_kernel_name
 from ..spaces.rows import space_of
-from ..structured import SOURCES
-from ..tools.checks import check_callback, check_choice, check_number, check_tolerance
+from ..tools.checks import check_callback, check_number, check_tolerance
 from ..tools.threads import check_jobs
 
 WHOLE_CURVE = (1, 0)  # The rates `fpr_max` and `tpr_min` that leave out no part of the ROC curve.
@@ -61,7 +60,6 @@ class Request:
     kernel: str | Kernel = "linear"
     gamma: float | None = None
     structure: float = 0.0
-    structure_source: str = "full"
     fpr_max: float = 1.0
     tpr_min: float = 0.0
     worst_of: np.ndarray | None = None
@@ -75,7 +73,6 @@ class Request:
             check_kernel_name(self.kernel, self.gamma)
         structure = check_number("structure", self.structure, closed="low")
         object.__setattr__(self, "structure", structure)
-        check_choice("structure_source", self.structure_source, SOURCES)
         if not isinstance(self.penalty, Ridge) and not (self.is_linear and self.structure == 0):
             raise InputError(
                 "a penalty other than lam/2 |f|^2 acts on the weights of the features: it goes "

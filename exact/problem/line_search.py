@@ -7,16 +7,19 @@ does not. Loose is enough: minimising exactly along a line costs evaluations and
         while no slope is positive: go on to where the secant points, 2 to 10 times as far
         else: try the secant's root, kept away from both ends of the bracket
 
-`best_on_segment` searches between two points whose scores are known, so that a trial costs the sums
+`best_share` searches between two functions whose scores are known, so that a trial costs the sums
 over pairs and no product with the data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from ..errors import OverflowingError
+from ..sums.assembled import PairSums
 from .problem import Problem
 
 
@@ -67,6 +70,48 @@ def root_of_slope(
     return low if low > 0 else t
 
 
+def best_share(
+    problem: Problem,
+    scores: np.ndarray,
+    target: np.ndarray,
+    norms: tuple[float, float, float],
+    sums: PairSums | None = None,
+    loose: float = 0.02,
+    trials: int = 24,
+    *,
+    accept_any: bool = False,
+    stop: Callable[[], bool] = lambda: False,
+) -> tuple[float, float, PairSums]:
+    """Return the best share of the way between two functions that was tried, F there, and its sums.
+    `norms` are |f|^2, <f, d> and |d|^2, d the way. F is convex along it, so the sign of its slope
+    tells the side; where the loss overflows it rises. The target comes first."""
+    lam, shift, (norm2, cross, length2) = problem.lam, target - scores, norms
+    sums = problem.sums(scores) if sums is None else sums
+    best = 0.0, float(sums.value + lam / 2 * norm2), sums
+
+    def slope(t: float) -> float:
+        nonlocal best
+        try:
+            now = problem.sums(target if t == 1.0 else scores + t * shift)
+        except OverflowingError:
+            return np.inf
+        value = float(now.value + lam / 2 * max(norm2 + 2 * t * cross + t**2 * length2, 0.0))
+        if value < best[1]:
+            best = t, value, now
+        return lam * (cross + t * length2) - float(now.c @ shift)
+
+    first = lam * cross - float(sums.c @ shift)
+    if first < 0:
+        # Where the first slope is steep, a point that is flat next to it may still be a bad one.
+        accept: Any = (lambda t: True) if accept_any else (lambda t: t == best[0])
+        # 1e-3: a segment is searched to this bracket
+        limits: Any = {"accept": accept, "limit": 1.0, "narrow": 1e-3, "stop": stop}
+        root_of_slope(slope, first, loose, trials, **limits)
+    else:
+        slope(1.0)  # near the optimum the sign may be rounding
+    return best
+
+
 def best_on_segment(
     problem: Problem,
     w: np.ndarray,
@@ -75,35 +120,10 @@ def best_on_segment(
     trials: int = 24,
     stop: Callable[[], bool] = lambda: False,
 ) -> tuple[np.ndarray, float]:
-    """Return the best point found on the way from `w` to `target`, and its objective. F is convex
-    along the way, so the sign of its slope tells the side. The target comes first."""
-    space, lam = problem.space, problem.lam
-    direction, shift = target - w, space.scores(target) - scores
-    norm_w, norm_target, norm_shift = (space.norm2(v) for v in (w, target, direction))
-    cross = (norm_target - norm_w - norm_shift) / 2
-    best_value, best_step = np.inf, 0.0
-
-    def slope(step: float) -> float:
-        nonlocal best_value, best_step
-        sums = problem.sums(scores + step * shift)
-        value = sums.value + lam / 2 * (norm_w + 2 * step * cross + step**2 * norm_shift)
-        if value < best_value:
-            best_value, best_step = value, step
-        return lam * (cross + step * norm_shift) - float(sums.c @ shift)
-
-    first = slope(0.0)
-    if not first < 0:
-        slope(1.0)  # near the optimum the sign may be rounding
-    # Where the first slope is steep, a point that is flat next to it may still be a bad one.
-    root_of_slope(
-        slope,
-        first,
-        0.02,
-        trials,
-        accept=lambda t: t == best_step,
-        limit=1.0,
-        narrow=1e-3,  # a segment is searched to this share of its slope, or this bracket
-        stop=stop,
-    )
-    found = target if best_step == 1.0 else w + best_step * direction
+    """Return the best point found on the way from `w` to `target`, and its objective."""
+    space = problem.space
+    norm_w, norm_target, norm_shift = (space.norm2(v) for v in (w, target, target - w))
+    norms = norm_w, (norm_target - norm_w - norm_shift) / 2, norm_shift
+    share, *_ = best_share(problem, scores, space.scores(target), norms, trials=trials, stop=stop)
+    found = target if share == 1.0 else w + share * (target - w)
     return found, problem.objective(found)

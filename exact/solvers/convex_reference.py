@@ -52,10 +52,7 @@ def convex_reference(
         With more than 5000 features.
     """
     if problem.loss.dim > 5000:  # a d x d matrix is formed
-        raise TooLargeError(
-            f"{problem.loss.dim} features are more than the 5000 this reference can hold: "
-            "take an online method and its gap"
-        )
+        raise TooLargeError(f"{problem.loss.dim} features, more than 5000: take an online method")
     M, delta = row_moments(problem.loss).M, problem.loss.delta
     if problem.ball == "l1":
         w = _l1_ball(M, delta, problem.radius)

@@ -13,8 +13,8 @@ is where its maximum plus the ridge is least:
         theta = the best combination of the planes;  target = its function
         best = the best point on the way from the best one to target
         the next cut is at best; now and then, and where best has not moved, nearer to target
-        every sixty cuts: forget idle planes; stalled if the gap has hardly fallen
-        every LOOK cuts: if the rate of the gap promises many more, let `ActivePairs` try to finish
+        every sixty cuts: forget idle planes, and let `ActivePairs` try to finish; stalled if the
+            gap has hardly fallen
 
 Scores along the way are combinations of scores that are known, so that a cut takes one product to
 add it and, over rows, one for the target. The line search keeps the primal from jumping about.
@@ -33,17 +33,15 @@ from ..certificate.solution import INSIDE, Proof, Recorder, Solver, Status
 from ..errors import InputError, OverflowingError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
-from ..problem.line_search import root_of_slope
-from ..problem.minorant import Alpha, Minorant, Mix, Scores
+from ..problem.line_search import best_share
+from ..problem.minorant import Alpha, Mix, Scores
 from ..problem.problem import Problem
 from ..problem.tail import Tail
 from ..sums.assembled import PairSums
-from .finish import ActivePairs
-from .functions import Functions
+from .finish import ActivePairs, of_marginals
 from .hard_margin import offer_hard_margin
+from .points import Functions
 from .stall import STALL
-
-LOOK, MANY = 40, 150  # every so many cuts `ActivePairs` is tried if more than MANY are needed
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,6 @@ class CuttingPlane(Solver):
 
     tol: float = 1e-9
     max_iter: int = 1000
-    finish_from: float = 1e-2
     max_time: float | None = None
 
     name: ClassVar[str] = "cutting-plane"
@@ -136,8 +133,7 @@ class Cuts:
         return self.size * self.problem.n > 2**27
 
     def drop_idle(self) -> None:
-        """Forget the planes that have been out of use for a while; where memory is full, at
-        once."""
+        """Forget planes that have been out of use for a while; at once where memory is full."""
         # 30: a plane that no combination has used for so many cuts is forgotten
         stays = self.idle < (1 if self.full else 30)
         stays[0] = True
@@ -173,64 +169,7 @@ def combined(problem: Problem, parts: list[tuple[float, np.ndarray]]) -> Proof:
         total += x * made
     if listed:
         return problem.risk.minorant(Alpha(total))
-    u, v = total[problem.pairs.positive], -total[~problem.pairs.positive]
-    return Minorant.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))
-
-
-class Segment:
-    """The way from an evaluated place to a function."""
-
-    def __init__(
-        self, problem: Problem, functions: Functions, start: Place, f: np.ndarray, norm2: float
-    ):
-        self.problem, self.start, self.f, self.norm2 = problem, start, f, norm2
-        self.stop, inner = functions.stop, functions.inner(start.f, f)
-        # With d = f - start these are <start, d> and |d|^2: the whole way from three numbers.
-        self.cross = inner - start.norm2
-        self.length2 = max(start.norm2 + norm2 - 2 * inner, 0.0)
-        self.scores = functions.scores(f)
-        self.shift = self.scores - start.scores
-
-    def at(self, t: float) -> Place:
-        """Return the place at the share t of the way."""
-        if t == 1.0:
-            return Place.of(self.problem, self.f, self.scores, self.norm2)
-        a = self.start
-        norm2 = max(a.norm2 + 2 * t * self.cross + t**2 * self.length2, 0.0)
-        return Place.of(self.problem, a.f + t * (self.f - a.f), a.scores + t * self.shift, norm2)
-
-    def before(self, t: float) -> Place:
-        """Return the place at the share t, or nearer to the start where the loss overflows."""
-        while True:
-            try:
-                return self.at(t)
-            except OverflowingError:
-                t /= 10
-
-    def best(self) -> tuple[float, Place]:
-        """Return the best share of the way that was tried, 0 included, and its place."""
-        lam, best = self.problem.lam, (0.0, self.start)
-
-        def slope_at(t: float, sums: PairSums) -> float:
-            return lam * (self.cross + t * self.length2) - float(sums.c @ self.shift)
-
-        def slope(t: float) -> float:
-            nonlocal best
-            try:
-                now = self.at(t)
-            except OverflowingError:
-                return np.inf
-            if now.primal < best[1].primal:
-                best = t, now
-            return slope_at(t, now.sums)
-
-        first = slope_at(0.0, self.start.sums)
-        if first < 0:
-            # 0.1, 6, 1e-3: a search ends at this share of its slope, or this bracket
-            root_of_slope(slope, first, 0.1, 6, limit=1.0, narrow=1e-3, stop=self.stop)
-        else:
-            slope(1.0)  # near the optimum the sign may be rounding
-        return best
+    return of_marginals(problem, total)
 
 
 class _Run:
@@ -241,7 +180,7 @@ class _Run:
         self.functions = Functions(problem.space, solver.tol, lambda: recorder.out_of_time)
         self.cuts = Cuts(problem, self.functions)
         hinge_rows = problem.space.held is not None and not isinstance(problem.risk, Tail)
-        self.finish_at = solver.finish_from if hinge_rows else 0.0
+        self.finish_at = 1e-2 if hinge_rows else 0.0  # the gap from which `ActivePairs` tries
         self.best = self._recorded()
 
     def _recorded(self) -> Place:
@@ -255,7 +194,7 @@ class _Run:
 
     def run(self) -> Status | None:
         solver, recorder, goal = self.solver, self.recorder, INSIDE * self.solver.tol
-        stalled_from, looked_at, point = np.inf, np.inf, self.best
+        before, point = np.inf, self.best
         for k in range(1, solver.max_iter + 1):
             point = self._improved(point, k)
             recorder.step()
@@ -266,19 +205,16 @@ class _Run:
             look = k % STALL.cuts.patience == 0
             if look or self.cuts.full:
                 self.cuts.drop_idle()
-            slow = look and recorder.gap > STALL.cuts.shares[0] * stalled_from
-            if look:
-                stalled_from = recorder.gap
-            # A run that has hardly moved is left to `ActivePairs` before it is called stalled.
-            if k % LOOK == 0 or slow:
-                if self.finish_at and (slow or self._is_slow(looked_at)):
-                    reason = self._finished()
-                    if recorder.near(solver.tol) or recorder.out_of_time:
-                        return reason
-                    point = self.best
-                looked_at = recorder.gap
-            # `stalled_from` is the gap before that try, so that what the try has gained counts.
-            if slow and not recorder.gap <= STALL.cuts.shares[0] * stalled_from:
+            if not look:
+                continue
+            slow, before = recorder.gap > STALL.cuts.shares[0] * before, recorder.gap
+            # A run is left to `ActivePairs` before it has stalled, and what that gains counts.
+            if self.finish_at:
+                reason = self._finished()
+                if recorder.near(solver.tol) or recorder.out_of_time:
+                    return reason
+                point = self.best
+            if slow and not recorder.gap <= STALL.cuts.shares[0] * before:
                 return Status.STALLED
         return Status.ITERATION_LIMIT
 
@@ -291,27 +227,34 @@ class _Run:
         # 1e-14: shares below it are rounding. Most mixtures are overtaken and never added up.
         parts = [(float(x), made) for x, made in both if made is not None and x > 1e-14]
         recorder.offer(witness=partial(combined, self.problem, parts), dual=dual)
-        way = Segment(self.problem, self.functions, self.best, f, norm2)
-        share, found = way.best()
-        if share > 0:
-            self.best = found
-            recorder.offer(self.functions.weights(found.f), found.primal)
-        # The plane at a best point that has not moved is in the bundle already.
-        # Every third cut is a tenth of the way from best to target.
-        if share == 0 or k % 3 == 0:
-            return way.before(0.9 * share + 0.1)
-        return found
+        start, scores = self.best, self.functions.scores(f)
+        inner = self.functions.inner(start.f, f)
+        # With d = f - start these are <start, d> and |d|^2: the whole way from three numbers.
+        cross, length2 = inner - start.norm2, max(start.norm2 + norm2 - 2 * inner, 0.0)
+        share, primal, sums = best_share(
+            self.problem, start.scores, scores, (start.norm2, cross, length2), start.sums,
+            0.1, 6, accept_any=True, stop=self.functions.stop,
+        )  # fmt: skip
 
-    def _is_slow(self, gap_then: float) -> bool:
-        """Return whether many more cuts are needed if the last ones tell the rate."""
-        recorder = self.recorder
-        goal = INSIDE * self.solver.tol * recorder.best_primal
-        # At the first look the rate is unknown; later, the gap has not fallen since the last one.
-        if not recorder.gap < gap_then < np.inf:
-            return gap_then < np.inf
-        # If LOOK cuts always lower the gap by the same factor, this compares the cuts that are left
-        # with MANY.
-        return LOOK * np.log(recorder.gap / goal) > MANY * np.log(gap_then / recorder.gap)
+        def at(t: float) -> tuple[np.ndarray, np.ndarray, float]:
+            """The function, its scores and its norm at a share of the way."""
+            if t == 1.0:
+                return f, scores, norm2
+            length = max(start.norm2 + 2 * t * cross + t**2 * length2, 0.0)
+            return start.f + t * (f - start.f), start.scores + t * (scores - start.scores), length
+
+        if share > 0:
+            self.best = Place(*at(share), sums, primal)
+            recorder.offer(self.functions.weights(self.best.f), primal)
+        # The plane at a best point that has not moved is in the bundle already.
+        # Every third cut is a tenth of the way from best to target, or less where F overflows.
+        t = 0.9 * share + 0.1
+        while share == 0 or k % 3 == 0:
+            try:
+                return Place.of(self.problem, *at(t))
+            except OverflowingError:
+                t /= 10
+        return self.best
 
     def _finished(self) -> Status | None:
         """Let `ActivePairs` try; return why it stopped."""
@@ -331,9 +274,8 @@ class _Run:
 
 
 def best_weights(H: np.ndarray, m: np.ndarray, start: np.ndarray, tol: float) -> np.ndarray:
-    """Return x >= 0, sum x = 1, that minimises x'H x / 2 - m'x, to about `tol`. One cut more
-    changes the optimum little, so that the active set of the last answer needs a few linear
-    systems. Nothing relies on how good x is: any point of the simplex gives a valid bound."""
+    """Return x >= 0, sum x = 1, that minimises x'H x / 2 - m'x, to about `tol`, from the active set
+    of the last answer. Nothing relies on how good x is: any such point gives a valid bound."""
     x, inside = start.copy(), start > 0
     for _ in range(300):  # changes of the support in one call of `best_weights`
         at = np.flatnonzero(inside)

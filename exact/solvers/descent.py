@@ -42,32 +42,25 @@ from ..problem.tail import Tail
 from ..spaces.factor import rows_of
 from ..spaces.pair_matrices import factored, solved
 from .cutting_plane import CuttingPlane
-from .finish import MOST, ActivePairs
+from .finish import ActivePairs
 from .hard_margin import offer_hard_margin
-from .points import BlockPoints, KernelPoints, Point, Points, TailPoints, mean_of, tail_in_bins
-from .stall import STALL, Idle, Rule
+from .points import (
+    CAREFUL,
+    SHRINK,
+    BlockPoints,
+    Point,
+    Points,
+    TailPoints,
+    mean_of,
+    points_of,
+    tail_in_bins,
+)
+from .stall import Idle
 
 BIAS = 0.25  # share of the tolerance that a width may cost
-SHRINK, CAREFUL = 0.02, 0.2  # least factors from one width to the next
 ROOMY = 100  # pairs a coordinate that a window keeps at the first one
 WARM = 0.05  # the widest first width from a sample or a given start
 FEW_ROWS = 2000  # rows over which windows are of use at any gap
-
-
-@dataclass(frozen=True)
-class Rules:
-    """Where rows and kernels differ: a kernel has as many coordinates as rows, and no Hessian."""
-
-    stall: Rule = STALL.rows
-    memory: int = 30  # secants kept
-    hessians: bool = True
-    shrink: float = SHRINK  # least factor from one width to the next while its window stays roomy
-    warm: float = 0.05  # the widest first width from a sample
-
-
-OF_ROWS, OF_BLOCKS = Rules(), Rules(shrink=0.0)
-OF_KERNELS = Rules(STALL.kernels, memory=60, hessians=False)
-OF_TAILS = Rules(STALL.tails, shrink=CAREFUL, warm=0.3)
 
 
 def step_cost(n: int, dim: int) -> float:
@@ -124,10 +117,10 @@ class Run:
     """One run over `points`; its Hessians are drawn from `part`, some of the rows or all. `whole`
     is the number of rows of the largest problem, which a Hessian may serve."""
 
-    def __init__(self, points: Points, rules: Rules, seed: int, whole: int = 0):
-        self.points, self.problem, self.rules = points, points.problem, rules
-        self.memory, self.part = Memory(points, rules.memory), points.problem
-        self.rng, self.whole = np.random.default_rng(seed), whole or points.problem.n
+    def __init__(self, points: Points, whole: int = 0):
+        self.points, self.problem = points, points.problem
+        self.memory, self.part = Memory(points, points.memory), points.problem
+        self.rng, self.whole = np.random.default_rng(0), whole or points.problem.n
         self.dim = self.problem.space.dim
         # 0.2: the share of what an evaluation costs that is spent on drawing more
         paid = 0.2 * step_cost(self.whole, self.dim) / draw_cost(1, self.dim, 0)
@@ -145,7 +138,7 @@ class Run:
         now = self._paid(points.at(f, width if points.hinge else points.smooth_width()))
         if self.memory.factor is None:
             self._draw(now, same_width=False)
-        idle = Idle(self.rules.stall)
+        idle = Idle(self.points.stall)
         for _ in range(max_iter):
             if recorder.near(points.inside_share() * tol):
                 return None
@@ -176,8 +169,11 @@ class Run:
                 if narrower is None:
                     return Status.STALLED
                 if narrower < now.width:
-                    now = self._paid(self._narrowed(now, p, narrower))
-                    self._draw(now, same_width=False)
+                    try:
+                        now = points.at(now.f + p, narrower)
+                    except OverflowingError:
+                        now = points.at(now.f, narrower)
+                    self._draw(self._paid(now), same_width=False)
                     continue
             moved, full = self._searched(now, p)
             if moved is None:
@@ -198,16 +194,9 @@ class Run:
         self.spent += step_cost(self.problem.n, self.dim)
         return now
 
-    def _narrowed(self, now: Point, p: np.ndarray, width: float) -> Point:
-        """Return the point of the full step at a narrower width, or `now` where that overflows."""
-        try:
-            return self.points.at(now.f + p, width)
-        except OverflowingError:
-            return self.points.at(now.f, width)
-
     def _solved(self, now: Point, promised: float) -> bool:
         """Return whether a width is solved: with few pairs per row `promised` says nothing."""
-        if not self.rules.hessians:
+        if not self.points.hessians:
             # 0.5: of a kernel: once the gradient's part is less than this share of the bias
             return now.far <= 0.5 * now.bias
         # 0.3: a width is solved once a step promises less than this share of its bias
@@ -217,16 +206,16 @@ class Run:
         """Return the width that the tolerance needs, not too far at once, or None for few pairs."""
         points, width = self.points, now.width
         needed = points.width_of(points.allowed(BIAS))
-        if self.rules.hessians:
+        if self.points.hessians:
             roomy = points.inside(SHRINK * width) > ROOMY * self.dim
-            least = self.rules.shrink if roomy else CAREFUL
+            least = self.points.shrink if roomy else CAREFUL
         else:
             roomy = points.inside(CAREFUL * width) > 30 * self.dim
             least = CAREFUL if roomy else 0.5
         narrower = max(needed, least * width)
         few = 30 + (self.dim if self._hessians else 0)  # pairs: fewer are left to the finisher
         left = points.inside(narrower) < few and points.inside(width) < 10 * few
-        if self.rules.hessians and left:
+        if self.points.hessians and left:
             return None
         return narrower if narrower < 0.95 * width else None
 
@@ -235,12 +224,11 @@ class Run:
         """Whether Hessians are formed: of dense rows that are held, with few enough columns."""
         held = self.part.space.held
         dense = held is not None and not held.is_sparse and self.dim <= 5000  # 200 MB
-        return self.rules.hessians and dense and isinstance(mean_of(self.part).pairs, Curved)
+        return self.points.hessians and dense and isinstance(mean_of(self.part).pairs, Curved)
 
     def _draw(self, now: Point, same_width: bool) -> None:
         """Draw and factor a Hessian if the steps since the last draw have paid for it. The price
-        doubles with each draw at one width: where drawn pairs miss columns, steps must show what
-        they miss."""
+        doubles with each draw at one width: steps must show what drawn pairs miss."""
         if not self._hessians:
             return
         part, space = self.part, self.part.space
@@ -259,7 +247,7 @@ class Run:
         """Return the point at a good length of p, and whether that was the full step."""
         first = 1.0
         if self.memory.factor is None and not self.memory.kept:
-            first = self.points.first_length(now, p, self.rng)
+            first = self.points.first_length(now, p)
             p = first * p
         line = self.points.line(now, p)
         # 0.6: a search ends at this share of the first slope
@@ -270,41 +258,29 @@ class Run:
         return (None, False) if moved is None else (self._paid(moved), t == first == 1.0)
 
 
-def points_of(problem: Problem, recorder: Recorder, tol: float) -> tuple[Points, Rules]:
-    """Return the points of a problem, and the rules of runs over them."""
-    space = problem.space
-    if isinstance(problem.risk, Tail):
-        return TailPoints(problem, recorder, tol), OF_TAILS
-    if space.in_blocks:
-        return BlockPoints(problem, recorder, tol), OF_BLOCKS
-    if space.gram is not None:
-        return KernelPoints(problem, recorder, tol), OF_KERNELS
-    return Points(problem, recorder, tol), OF_ROWS
-
-
 def descend(
     problem: Problem,
     recorder: Recorder,
     tol: float,
-    seed: int,
     start: np.ndarray | None = None,
     rough: bool = False,
     max_iter: int = 1000,
     whole: int = 0,
 ) -> tuple[Run, Status | None]:
     """Return a run, many rows from the solution for a part of them, and why it stopped."""
-    points, rules = points_of(problem, recorder, tol)
-    run, dim, blocks = Run(points, rules, seed, whole), problem.space.dim, rules is OF_BLOCKS
+    points = points_of(problem, recorder, tol)
+    run, dim = Run(points, whole), problem.space.dim
+    blocks, tail = isinstance(points, BlockPoints), isinstance(points, TailPoints)
     part = held_part(problem) if blocks else part_of(problem)
     f, width = points.zero if start is None else points.of(start), WARM
     if part is not None and not (blocks and start is not None):
         silent = recorder.part()  # what is best on a sample proves nothing of all rows
         # 1e-3: a sample is solved to this relative gap, or to 20 dim / its rows
         enough = max(tol, min(1e-3, 20 * dim / part.n))
-        inner, _ = descend(part, silent, enough, seed, start, True, max_iter, run.whole)
-        points.spread, width = inner.points.spread, rules.warm
+        inner, _ = descend(part, silent, enough, start, True, max_iter, run.whole)
+        points.spread, width = inner.points.spread, points.warm
         f = f if silent.best_w is None else silent.best_w
-        if rules is not OF_TAILS and inner.points.density:
+        if inner.points.density and not tail:
             # The width that the tolerance needs, while its window is roomy.
             points.density = inner.points.density
             needed = points.width_of(BIAS * tol * max(silent.best_primal, 1e-7))
@@ -314,7 +290,8 @@ def descend(
                 needed = coarse  # costs less to count on
             width = float(np.clip(needed, min(ROOMY * dim / points.inside(1.0), WARM), WARM))
         # Of fewer rows of a class the pairs are too alike for a Hessian of all.
-        if rules is OF_ROWS and (not points.classes or min(part.n_pos, part.n_neg) >= 100 * dim):
+        alike = points.classes and min(part.n_pos, part.n_neg) < 100 * dim
+        if type(points) is Points and not alike:
             run.part, run.memory.factor = part, None if points.hinge else inner.memory.factor
     if blocks and part is not None:
         run.part, run.spent = part, np.inf  # a Hessian of rows that are held costs no pass
@@ -323,13 +300,10 @@ def descend(
 
 @dataclass(frozen=True)
 class Descent(Solver):
-    """Solve a problem over rows or a kernel matrix with the ridge, a mean of any loss over
-    pairs."""
+    """Solve for a mean of any loss over pairs, or partial AUC, with the ridge."""
 
     tol: float = 1e-9
     max_iter: int = 1000
-    finish: bool = True
-    seed: int = 0
     max_time: float | None = None
 
     name: ClassVar[str] = "descent"
@@ -337,10 +311,7 @@ class Descent(Solver):
     def check(self, problem: Problem) -> None:
         """Raise `InputError` unless the problem is one of a mean and the ridge over held rows."""
         if not isinstance(problem.risk, Mean | Tail) or not isinstance(problem.penalty, Ridge):
-            raise InputError(
-                "the descent is for a mean over pairs, or partial AUC, with the ridge: take the "
-                "proximal method"
-            )
+            raise InputError("the descent takes means or partial AUC with the ridge: take proximal")
         if isinstance(problem.risk, Tail):
             if problem.space.held is None:
                 raise InputError("partial AUC is descended over rows: factor the kernel first")
@@ -352,67 +323,57 @@ class Descent(Solver):
 
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
         """Descend, and finish with other solvers where that does not arrive."""
-        hinge = isinstance(problem.risk, Mean) and problem.loss == HINGE
-        if hinge:
+        if isinstance(problem.risk, Mean) and problem.loss == HINGE:
             # With so many coordinates all pairs can have margin one: that may be the optimum.
             offer_hard_margin(problem, recorder)
             if recorder.best_w is not None and recorder.near(INSIDE * self.tol):
                 return None
-        w0, limit = recorder.w0, self.max_iter
-        _, reason = descend(problem, recorder, self.tol, self.seed, w0, max_iter=limit)
-        if recorder.near(self.tol) or reason is Status.TIME_LIMIT or not self.finish:
+        _, reason = descend(problem, recorder, self.tol, recorder.w0, max_iter=self.max_iter)
+        if recorder.near(self.tol) or reason is Status.TIME_LIMIT:
             return reason
-        if isinstance(problem.risk, Tail) and reason is Status.STALLED:
-            return CuttingPlane(self.tol, max_time=recorder.time_left).run(problem, recorder)
-        if hinge and (problem.space.held or problem.space.gram):
-            return self._finished(problem, recorder, reason)
-        return reason
+        return self._finished(problem, recorder, self.tol, reason)
 
     def _finished(
-        self, problem: Problem, recorder: Recorder, reason: Status | None
+        self, problem: Problem, recorder: Recorder, tol: float, reason: Status | None
     ) -> Status | None:
-        """Go on with the hinge: its pairs near the margin, then cutting planes."""
-        pairs = problem.pairs
-        if not isinstance(pairs, AllPairs | PairList):
-            if problem.space.held is not None:
-                ActivePairs(self.tol, max_time=recorder.time_left).run(problem, recorder)
+        """Go on with the hinge's pairs near the margin, and of partial AUC, too, with cuts."""
+        space, few = problem.space, problem.n <= FEW_ROWS
+        if isinstance(problem.risk, Mean):
+            near = ActivePairs(tol, max_rounds=12, max_time=recorder.time_left)
+            if problem.loss != HINGE or not (space.held or space.gram):
+                return reason
+            if not isinstance(problem.pairs, AllPairs | PairList):
+                if space.held is not None:
+                    ActivePairs(tol, max_time=recorder.time_left).run(problem, recorder)
+                return reason
+            w, primal = recorder.best_w, recorder.best_primal
+            assert w is not None
+            if space.held is None:
+                if few:  # the factor of a kernel makes rows of it
+                    rows, lift, _ = rows_of(space)
+                    found = near.solve(problem.over(rows), rows.pull(w))
+                    w, witness = lift(found.w), found.witness
+                    dual, _ = dual_value(problem, witness)
+                    recorder.offer(w, problem.objective(w), witness, dual)
+                    recorder.step()
+            else:
+                # 0.1: rows are taken for separable if the loss is less than this share of F
+                if primal - problem.lam / 2 * space.norm2(w) <= 0.1 * primal:
+                    offer_hard_margin(problem, recorder, separable=True)
+                    if recorder.near(INSIDE * tol):
+                        return None
+                if few or not 0.5 * primal < recorder.gap < np.inf:  # promising, or forgotten
+                    reason = near.run(problem, recorder)
+            if recorder.near(tol) or recorder.out_of_time:
+                return reason
+        elif reason is not Status.STALLED:
             return reason
-        w = recorder.best_w
-        assert w is not None
-        rows = problem.space.held is not None
-        penalty = problem.lam / 2 * problem.space.norm2(w)
-        # 0.1: rows are taken for separable if the loss is less than this share of F
-        if rows and recorder.best_primal - penalty <= 0.1 * recorder.best_primal:
-            offer_hard_margin(problem, recorder, separable=True)
-            if recorder.near(INSIDE * self.tol):
-                return None
-        promising = problem.n <= FEW_ROWS or recorder.gap <= 0.5 * recorder.best_primal
-        if rows and promising:
-            reason = ActivePairs(self.tol, max_rounds=12, max_time=recorder.time_left).run(
-                problem, recorder
-            )
-        elif problem.n <= FEW_ROWS:
-            self._finished_on_features(problem, recorder)
-        if recorder.near(self.tol) or recorder.out_of_time:
-            return reason
-        return CuttingPlane(self.tol, max_time=recorder.time_left).run(problem, recorder)
-
-    def _finished_on_features(self, problem: Problem, recorder: Recorder) -> None:
-        """Go on with the pairs near the margin where a kernel's factor makes rows of it."""
-        w = recorder.best_w
-        assert w is not None
-        rows, lift, _ = rows_of(problem.space)
-        solver = ActivePairs(self.tol, max_rounds=12, max_time=recorder.time_left)
-        found = solver.solve(problem.over(rows), rows.pull(w))
-        w, witness = lift(found.w), found.witness
-        recorder.offer(w, problem.objective(w), witness, dual_value(problem, witness)[0])
-        recorder.step()
+        return CuttingPlane(tol, max_time=recorder.time_left).run(problem, recorder)
 
     def conclude(self, problem: Problem, recorder: Recorder, reason: Status | None) -> Solution:
-        """Return the solution; where only rounding is missing, with a better dual point. The
-        marginals of a narrow ramp over weighted rows round more than those of single pairs, and
-        smoothed row weights more than whole ones."""
-        tail, rows, form = isinstance(problem.risk, Tail), problem.space.held is not None, problem
+        """Return the solution; where only rounding is missing, with a better dual point: marginals
+        of a narrow ramp round more than those of single pairs."""
+        tail, space, form = isinstance(problem.risk, Tail), problem.space, problem
         if tail and recorder.best_witness is not None:
             made = recorder.best_witness
             made = recorder.best_witness = made() if callable(made) else made
@@ -421,22 +382,15 @@ class Descent(Solver):
         solution = recorder.finish(form, self.tol, reason)
         if form is not problem and solution.status is not Status.CERTIFIED:
             solution = recorder.finish(problem, self.tol, reason)
-        held = rows or problem.space.gram is not None
-        classes = held and isinstance(mean_of(problem).pairs, AllPairs | PairList)
-        ends = self.finish and (tail or (classes and problem.loss == HINGE))
+        classes = tail or isinstance(problem.pairs, AllPairs | PairList)
+        hinge = not tail and problem.loss == HINGE and bool(space.held or space.gram)
+        ends = classes and (tail or hinge)
         if not (ends and solution.status is Status.STALLED and recorder.near(self.tol)):
             return solution
         # Forgotten, so that a dual point that rounds too much cannot keep out a better one.
         recorder.best_dual, recorder.best_witness = -np.inf, None
-        # 0.25: share of the tolerance that a finisher aims at where only rounding was missing
-        finer, reason = 0.25 * self.tol, None
-        try:
-            if rows and not tail:
-                left = recorder.time_left  # of more pairs cutting planes see the sums only
-                solver = ActivePairs(finer, largest=MOST, max_rounds=12, max_time=left)
-                reason = solver.run(problem, recorder)
-            if not recorder.near(finer) and not recorder.out_of_time:
-                reason = CuttingPlane(finer, max_time=recorder.time_left).run(problem, recorder)
+        try:  # 0.25: share of the tolerance to aim at where only rounding was missing
+            reason = self._finished(problem, recorder, 0.25 * self.tol, Status.STALLED)
         except KeyboardInterrupt:
             reason = Status.INTERRUPTED
         again = recorder.finish(problem, self.tol, reason)

@@ -1,35 +1,371 @@
 """The hinge to rounding: a small problem over the pairs near their margin, repeated.
 
-Given a point, pairs far from the margin keep alpha in {0, 1}; the optimum over the others (the
-window) gives a new dual point, feasible by construction, and a new w. With few pairs the window is
-all of them, and one round is the whole problem. Each round is judged by the sums over ALL pairs.
+Near the optimum only about as many pairs as there are coordinates sit on the margin; the rest are
+decided. A window |z| < h around the margin carries all that is still open, and is small enough to
+list; the others keep alpha in {0, 1}. With few pairs the window is all of them, and one round is
+the whole problem. Each round is judged by the sums over ALL pairs.
 
     until the gap is inside the tolerance:
         open the window: the pairs nearest the margin at the best point, `limit` of them at most
         if there is none (ties): widen the limit
-        alpha, target = the optimum over the window
+        alpha, target = the optimum over the window, from the multipliers of the one before
         offer alpha's dual point, and the best point on the way to target
         if a round gained little: widen the limit; if three did and it is widest: stalled
+
+Over the open pairs k = (i, j) with weights c_k and d_k = x_i - x_j,
+
+    min over w of  lam/2 |w|^2 - g_frozen'w + sum_k c_k max(0, 1 - d_k'w)
+
+is solved by a few smooth problems: with multipliers a and a width sigma the slope of pair k is
+b_k = clip(a_k + (1 - d_k'w) / sigma, 0, 1), and b becomes the next a. Where smoothing alone needs
+sigma -> 0, multipliers converge at any sigma, so the last digits need no tiny one. Each smooth
+problem is piecewise quadratic: Newton steps end at its optimum after finitely many. Their matrix is
+lam I + X'L X with L the weighted Laplacian of the active pairs' graph; with fewer active pairs than
+coordinates the Woodbury identity turns it into a system of their number.
+
+At any (w, b) the window's gap is a sum of two terms >= 0, free of cancellation:
+
+    bias      sum_k c_k (max(0, z_k) - b_k z_k),    z_k = 1 - d_k'w,
+    residual  |lam w - g(b)|^2 / (2 lam).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
 
 from ..certificate.certificate import dual_value
 from ..certificate.solution import INSIDE, Recorder, Solver, Status
 from ..errors import InputError
 from ..losses.registry import HINGE
-from ..pairs.all_pairs import AllPairs
-from ..problem.line_search import best_on_segment
+from ..pairs.all_pairs import AllPairs, PairList
+from ..pairs.ordered_pairs import OrderedPairs
+from ..problem.line_search import best_on_segment, root_of_slope
+from ..problem.minorant import Alpha, Minorant
 from ..problem.problem import Problem
+from ..spaces.pair_matrices import PairGraph
+from ..tools.rounding import running_sum
 from .stall import STALL, Idle
-from .window import WarmMultipliers, listed_pairs, open_window
 
 MOST = 200_000  # pairs in the first window, of 100 a coordinate and 1000 at least
+FINEST = 1e-13  # half widths below this share of the range of the margins are rounding
+STEPS = 100  # Newton steps between two changes of multipliers
+EXPENSIVE = 1e9  # operations from which conjugate gradients are tried before a matrix is formed
+
+
+def listed_pairs(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Return rows i, j and weights of pairs that are listed, or can be; None for other pairs."""
+    pairs = problem.pairs
+    if isinstance(pairs, PairList):
+        return pairs.i, pairs.j, pairs.c
+    return pairs.listed() if isinstance(pairs, OrderedPairs) else None
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """The open pairs of a hinge problem."""
+
+    i: np.ndarray
+    j: np.ndarray
+    c: np.ndarray
+    frozen: np.ndarray
+    chosen: np.ndarray | None = None
+    frozen_alpha: np.ndarray | None = None
+
+    @property
+    def keys(self) -> np.ndarray:
+        """A number for each pair, the same in every window: (m,)."""
+        if self.chosen is not None:
+            return self.chosen
+        return self.i.astype(np.int64) * self.frozen.size + self.j
+
+    def witness(self, problem: Problem, alpha: np.ndarray) -> Minorant:
+        """Return the dual point of `alpha` (m,) in the window and the frozen pairs outside."""
+        if self.chosen is not None and self.frozen_alpha is not None:
+            whole = self.frozen_alpha.copy()
+            whole[self.chosen] = alpha
+            return problem.risk.minorant(Alpha(whole))
+        mass, n = self.c * alpha, problem.n
+        c = self.frozen + np.bincount(self.i, mass, n) - np.bincount(self.j, mass, n)
+        return of_marginals(problem, c)
+
+
+def of_marginals(problem: Problem, c: np.ndarray) -> Minorant:
+    """Return the dual point of the marginals c (n,), whose signs rounding may have turned."""
+    u, v = c[problem.pairs.positive], -c[~problem.pairs.positive]
+    return Minorant.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))
+
+
+def open_window(
+    problem: Problem,
+    scores: np.ndarray,
+    limit: int,
+    width: float = np.inf,
+    listed: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
+) -> Window | None:
+    """Return the widest window around the margin with at most `limit` pairs; `listed` are all. None
+    where more than `limit` pairs are tied at the margin itself."""
+    listed = listed_pairs(problem) if listed is None else listed
+    if listed is None:
+        return _all_window(problem, problem.pairs, scores, limit, width)
+    i, j, c = listed
+    z = 1.0 - (scores[i] - scores[j])
+    far = np.abs(z)
+    chosen = np.flatnonzero((far < width) & (c > 0))
+    if chosen.size > limit:
+        chosen = np.sort(chosen[np.argpartition(far[chosen], limit - 1)[:limit]])
+    alpha = (z > 0).astype(float)
+    alpha[chosen] = 0.0
+    mass, n = c * alpha, problem.n
+    frozen = np.bincount(i, mass, n) - np.bincount(j, mass, n)
+    return Window(i[chosen], j[chosen], c[chosen], frozen, chosen, alpha)
+
+
+def _all_window(
+    problem: Problem, pairs: AllPairs, scores: np.ndarray, limit: int, width: float
+) -> Window | None:
+    positive = problem.pairs.positive
+    a, b_weight = pairs.normalised()
+    # Rows without weight have no pairs.
+    rows_pos, rows_neg = np.flatnonzero(positive)[a > 0], np.flatnonzero(~positive)[b_weight > 0]
+    a, b_weight = a[a > 0], b_weight[b_weight > 0]
+    # In the order of their scores searches stay in the cache, and the pairs come out in order.
+    by_t = np.argsort(scores[rows_pos], kind="stable")
+    by_b = np.argsort(scores[rows_neg], kind="stable")
+    rows_pos, a = rows_pos[by_t], a[by_t]
+    rows_neg, b_weight = rows_neg[by_b], b_weight[by_b]
+    t, b = scores[rows_pos] - 1.0, scores[rows_neg]
+    half = _half_width(t, b, limit, width)
+    if half is None:
+        return None
+    low, high = t - half, t + half
+    start = np.searchsorted(b, low, side="right")
+    stop = np.maximum(np.searchsorted(b, high, side="left"), start)
+    counts = stop - start
+    i_at = np.repeat(np.arange(t.size), counts)
+    j_at = np.arange(i_at.size) + np.repeat(start - (np.cumsum(counts) - counts), counts)
+    # Long sums: what rounding leaves between the two sides is infeasible, and is paid for.
+    mass_b, mass_t = running_sum(b_weight[::-1])[::-1], running_sum(a)
+    frozen = np.zeros(problem.n)
+    # Pairs beyond the upper end of the window have alpha = 1, those below its lower end 0.
+    frozen[rows_pos] = a * mass_b[stop]
+    frozen[rows_neg] = -b_weight * mass_t[np.searchsorted(high, b, side="right")]
+    return Window(rows_pos[i_at], rows_neg[j_at], a[i_at] * b_weight[j_at], frozen)
+
+
+def _half_width(t: np.ndarray, b: np.ndarray, limit: int, width: float) -> float | None:
+    """Return a half width <= width whose window holds nearly `limit` pairs; t, b are sorted."""
+
+    def count(half: float) -> int:
+        stop = np.searchsorted(b, t + half, side="left")
+        start = np.searchsorted(b, t - half, side="right")
+        return int(np.maximum(stop - start, 0).sum())
+
+    # 1.01: a window this much wider than the range of the margins surely holds all pairs
+    top = float(max(abs(b[-1] - t[0]), abs(t[-1] - b[0]))) * 1.01 + np.finfo(float).tiny
+    low, high = FINEST * top, max(min(top, width), 2 * FINEST * top)
+    if count(high) <= limit:
+        return high
+    if count(low) > limit:
+        return None
+    for _ in range(60):
+        # Half widths range over many powers of ten, so it is their ratio that is halved.
+        middle = float(np.sqrt(low * high))
+        low, high = (middle, high) if count(middle) <= limit else (low, middle)
+        if high / low < 1.05:
+            break
+    return low
+
+
+@dataclass(frozen=True, eq=False)
+class WindowPoint:
+    """w, its slopes b, the shortfalls z, the gradient lam w - g(b) and the window's gap."""
+
+    w: np.ndarray
+    b: np.ndarray
+    z: np.ndarray
+    gradient: np.ndarray
+    bias: float
+    residual: float
+
+    @property
+    def gap(self) -> float:
+        """How far w and b are from the window's optimum, both together."""
+        return self.bias + self.residual
+
+
+@dataclass(frozen=True, eq=False)
+class OpenPairs:
+    """The window's problem in the rows (t, dim) that its pairs i, j touch."""
+
+    rows: Any
+    i: np.ndarray
+    j: np.ndarray
+    c: np.ndarray
+    lam: float
+    fixed: np.ndarray  # the pull of the frozen pairs
+
+    @classmethod
+    def of(cls, problem: Problem, window: Window) -> OpenPairs:
+        """Return the problem of a window."""
+        space = problem.space.held
+        assert space is not None
+        seen = np.zeros(space.n, dtype=bool)
+        seen[window.i] = seen[window.j] = True
+        place, rows = np.cumsum(seen) - 1, space.rows(np.flatnonzero(seen))
+        rows = rows if isinstance(rows, np.ndarray) else sp.csr_matrix(rows)
+        i, j = place[window.i], place[window.j]
+        return cls(rows, i, j, window.c, problem.lam, space.pull(window.frozen))
+
+    def differences(self, values: np.ndarray) -> np.ndarray:
+        """Return v_i - v_j of every pair, from values of the touched rows: (m,)."""
+        return values[self.i] - values[self.j]
+
+    def pull(self, b: np.ndarray) -> np.ndarray:
+        """Return g(b) = g_frozen + sum_k c_k b_k d_k: (dim,)."""
+        mass, t = self.c * b, self.rows.shape[0]
+        u = np.bincount(self.i, mass, t) - np.bincount(self.j, mass, t)
+        return self.fixed + self.rows.T @ u
+
+    def at(self, w: np.ndarray, alpha: np.ndarray, sigma: float) -> WindowPoint:
+        """Return what is known at w, with multipliers alpha and a width sigma."""
+        z = 1.0 - self.differences(self.rows @ w)
+        b = np.clip(alpha + z / sigma, 0.0, 1.0)
+        bias = self.c @ (np.maximum(z, 0.0) - b * z)
+        gradient = self.lam * w - self.pull(b)
+        return WindowPoint(
+            w, b, z, gradient, float(bias), float(gradient @ gradient) / (2 * self.lam)
+        )
+
+    def length(
+        self, point: WindowPoint, alpha: np.ndarray, sigma: float, step: np.ndarray
+    ) -> float:
+        """Return a length at which the slope along `step` has fallen to a tenth of what it was."""
+        change = self.differences(self.rows @ step)
+        along = self.lam * float(point.w @ step) - float(self.fixed @ step)
+        square = self.lam * float(step @ step)
+
+        def slope(t: float) -> float:
+            b = np.clip(alpha + (point.z - t * change) / sigma, 0.0, 1.0)
+            return along + t * square - float((self.c * change) @ b)
+
+        return root_of_slope(slope, float(point.gradient @ step), 0.1, 60)
+
+    def solve(self, active: np.ndarray, sigma: float, r: np.ndarray) -> np.ndarray:
+        """Return p (dim,) with (lam I + sum over active pairs of c_k / sigma d_k d_k') p = r."""
+        if active.size == 0:
+            return r / self.lam
+        weight = self.c[active] / sigma
+        few, (n, dim) = active.size, self.rows.shape
+        # Multiplications that it takes to form the one matrix or the other, and to factor it.
+        by_pairs = few**2 * (dim + few / 3)
+        by_coordinates = dim**2 * (2 * min(few, n) + dim / 3)
+        if min(by_pairs, by_coordinates) > EXPENSIVE:
+            # 0.1, 60: the residual they must reach then, in so many products
+            found, enough = self._by_products(active, weight, r, 0.1, 60)
+            if enough:
+                return found
+        if (few if by_pairs < by_coordinates else dim) < 12_000:  # the side of what is formed
+            solve = self._by_pairs if by_pairs < by_coordinates else self._by_coordinates
+            try:
+                return solve(active, weight, r)
+            except np.linalg.LinAlgError:
+                pass  # lost to rounding: conjugate gradients never form the matrix
+        return self._by_products(active, weight, r, 1e-6, 1000)[0]
+
+    def _differences(self, active: np.ndarray) -> Any:
+        return self.rows[self.i[active]] - self.rows[self.j[active]]
+
+    def _by_pairs(self, active: np.ndarray, weight: np.ndarray, r: np.ndarray) -> np.ndarray:
+        """Woodbury: (r - D'(lam W^-1 + D D')^-1 D r) / lam."""
+        D = self._differences(active)
+        product = D @ D.T
+        K = product if isinstance(product, np.ndarray) else product.toarray()
+        K.flat[:: active.size + 1] += self.lam / weight
+        solved = scipy.linalg.cho_solve(
+            scipy.linalg.cho_factor(K, lower=True, overwrite_a=True, check_finite=False),
+            np.asarray(D @ r),
+            check_finite=False,
+        )
+        return (r - np.asarray(D.T @ solved)) / self.lam
+
+    def _graph(self, active: np.ndarray, weight: np.ndarray) -> PairGraph:
+        return PairGraph(self.i[active], self.j[active], weight, self.rows.shape[0])
+
+    def _by_coordinates(self, active: np.ndarray, weight: np.ndarray, r: np.ndarray) -> np.ndarray:
+        """Form lam I + X'L X, or with few active pairs lam I + D'W D."""
+        # Of few pairs the differences are fewer than the rows; of many, the Laplacian is less work.
+        if active.size < self.rows.shape[0]:
+            D, root = self._differences(active), np.sqrt(weight)
+            scaled = root[:, None] * D if isinstance(D, np.ndarray) else sp.diags(root) @ D
+            product = scaled.T @ scaled
+        else:
+            product = self.rows.T @ self._graph(active, weight).times(self.rows)
+        H = product if isinstance(product, np.ndarray) else cast(Any, product).toarray()
+        H.flat[:: r.size + 1] += self.lam
+        factor = scipy.linalg.cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
+        return scipy.linalg.cho_solve(factor, r, check_finite=False)
+
+    def _by_products(
+        self, active: np.ndarray, weight: np.ndarray, r: np.ndarray, rtol: float, iterations: int
+    ) -> tuple[np.ndarray, bool]:
+        """Return what conjugate gradients found, and whether the residual is within `rtol`."""
+        graph = self._graph(active, weight)
+
+        def times(v: np.ndarray) -> np.ndarray:
+            v = np.ravel(v)
+            return self.lam * v + np.asarray(self.rows.T @ graph.times(self.rows @ v))
+
+        operator = sp.linalg.LinearOperator((r.size, r.size), matvec=times)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found, info = sp.linalg.cg(operator, r, rtol=rtol, maxiter=iterations)
+        if not np.isfinite(found).all():  # rows of so different sizes that products overflow
+            return np.zeros_like(r), False
+        return found, info == 0
+
+
+def multipliers(
+    pairs: OpenPairs,
+    w: np.ndarray,
+    alpha: np.ndarray,
+    sigma: float,
+    target: float,
+    stop: Callable[[], bool] = lambda: False,
+    max_rounds: int = 60,
+) -> WindowPoint:
+    """Return a point whose window gap is at most `target`, or the best one found."""
+    best, idle = pairs.at(w, alpha, sigma), Idle(STALL.window)
+    idle.after(best.gap)
+    for _ in range(max_rounds):
+        point = pairs.at(w, alpha, sigma)
+        for _ in range(STEPS):
+            # 0.1: a smooth problem is solved to this share of the bias, or of the target
+            if point.residual <= 0.1 * max(point.bias, target) or stop():
+                break
+            inside = (point.b > 0.0) & (point.b < 1.0)  # at 0 and 1 a pair's slope does not change
+            step = pairs.solve(np.flatnonzero(inside), sigma, -point.gradient)
+            length = pairs.length(point, alpha, sigma, step)
+            moved = point.w + length * step
+            if length == 0.0 or np.array_equal(moved, point.w):
+                break
+            after = pairs.at(moved, alpha, sigma)
+            if after.residual >= point.residual and length == 1.0 and point.residual < target:
+                break  # rounding
+            point = after
+        stalled = idle.after(point.gap)
+        best = point if point.gap < best.gap else best
+        if best.gap <= target or stalled or stop():
+            break
+        w, alpha = point.w, point.b
+        # 0.2: factor of the width from one set of multipliers to the next
+        # 1e-9: the narrowest width: below it the rounding of the scores would show
+        sigma = max(sigma * 0.2, 1e-9)
+    return best
 
 
 @dataclass(frozen=True)
@@ -37,7 +373,6 @@ class ActivePairs(Solver):
     """Solve a hinge problem over a window of pairs, again and again."""
 
     tol: float = 1e-9
-    limit: int | None = None
     largest: int = 2_000_000  # pairs that a window never exceeds by itself
     max_rounds: int = 40
     max_time: float | None = None
@@ -68,11 +403,9 @@ class _Run:
         self.solver, self.problem, self.recorder = solver, problem, recorder
         self.top = min(solver.largest, problem.n_pairs)
         start = min(max(1000, 100 * problem.space.dim), MOST)
-        self.limit = solver.limit or min(start, self.top)
-        # A limit that the caller gives is the last word: no window grows beyond it.
-        self.top = solver.limit or self.top
-        self.width = np.inf
-        self.warm, self.listed = WarmMultipliers(problem), listed_pairs(problem)
+        self.limit = min(start, self.top)
+        self.width, self.listed = np.inf, listed_pairs(problem)
+        self.keys, self.alpha = np.zeros(0, dtype=np.int64), np.zeros(0)  # of the last window
 
     def run(self) -> Status | None:
         recorder, near, idle = self.recorder, INSIDE * self.solver.tol, Idle(STALL.finish)
@@ -112,9 +445,6 @@ class _Run:
         space, w = problem.space, recorder.best_w
         assert w is not None
 
-        def late() -> bool:
-            return recorder.out_of_time
-
         scores = space.scores(w)
         window = open_window(problem, scores, self.limit, self.width, self.listed)
         if window is None or window.i.size == 0:
@@ -126,19 +456,39 @@ class _Run:
             window = open_window(problem, scores, self.limit, self.width, self.listed)
         if window is None or window.i.size == 0:
             return False
-        point = self.warm.solve(window, w, scores, self._target(), late)
+        point = self._solved(window, w, scores)
         target = point.w
         witness = window.witness(problem, point.b)
         dual, _ = dual_value(problem, witness)
         found, primal = target, problem.objective(target)
         # Where the target itself will do, no better point on the way is looked for.
         if not primal - dual <= INSIDE * self.solver.tol * primal:
-            found, primal = best_on_segment(problem, w, scores, target, stop=late)
+            found, primal = best_on_segment(problem, w, scores, target, stop=self._late)
         # Steps shrink from round to round: the next window is bounded by this one.
         reach = float(np.ptp(space.scores(target) - scores))
         self.width = 2 * reach if found is target and reach > 0 else np.inf
         recorder.offer(found, primal, witness, dual)
         return True
+
+    def _late(self) -> bool:
+        return self.recorder.out_of_time
+
+    def _solved(self, window: Window, w: np.ndarray, scores: np.ndarray) -> WindowPoint:
+        """Return the optimum over the window, from w and the multipliers of the window before."""
+        z = 1.0 - (scores[window.i] - scores[window.j])
+        # 1e-9: shortfalls below this count as this: the width must be above zero
+        half = max(float(np.abs(z).max()), 1e-9)
+        width = 2.0 * half
+        alpha, keys = np.clip(0.5 + z / width, 0.0, 1.0), window.keys
+        if self.keys.size:
+            place = np.minimum(np.searchsorted(self.keys, keys), self.keys.size - 1)
+            known = self.keys[place] == keys
+            alpha[known], width = self.alpha[place[known]], 0.03 * half
+        pairs = OpenPairs.of(self.problem, window)
+        point = multipliers(pairs, w, alpha, width, self._target(), self._late)
+        order = np.argsort(keys)  # the next window searches them
+        self.keys, self.alpha = keys[order], point.b[order]
+        return point
 
     def _target(self) -> float:
         """Return the gap to which the window is solved."""

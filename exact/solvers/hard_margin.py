@@ -28,9 +28,8 @@ SLACK = 1e-12  # conditions may be broken by so much of their scale: rounding
 
 
 def offer_hard_margin(problem: Problem, recorder: Recorder, separable: bool = False) -> None:
-    """Offer the hard-margin point of a hinge problem over all pairs to the recorder. Nothing is
-    offered where the problem is not one of few rows in many coordinates, or of rows that a caller
-    takes for separable."""
+    """Offer the hard-margin point of a hinge problem over all pairs of few rows, in many
+    coordinates or taken for separable, to the recorder."""
     space, pairs = problem.space.held, problem.pairs
     if space is None or not isinstance(pairs, AllPairs):
         return

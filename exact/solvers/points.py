@@ -4,7 +4,8 @@ At f, smoothed over a width, the sums give a pull g of the slopes and a bias >= 
 
     F(f) - dual = bias + |lam f - g|^2 / (2 lam).
 
-What f is, `functions` says.
+Over rows f is the vector of weights (dim,). Of a kernel it is the coefficients and the scores
+beneath them, (2, n), so that only a new function takes a product with the kernel matrix.
 """
 
 from __future__ import annotations
@@ -20,21 +21,58 @@ from ..certificate.solution import INSIDE, Recorder
 from ..errors import OverflowingError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs
-from ..pairs.near import Curved, drawn
+from ..pairs.near import drawn
 from ..pairs.ordered_pairs import OrderedPairs
 from ..problem.minorant import Evidence, Minorant, Scores, Weights
 from ..problem.problem import Problem
 from ..problem.risk import LONG_ROWS, Mean
 from ..problem.tail import Tail
 from ..spaces.pair_matrices import differences_gram
+from ..spaces.rows import Space
 from ..sums.assembled import PairSums
 from ..sums.binned import half_width
 from ..sums.convolved import FEW_PAIRS, WIDEST_BENT, bins_cost
-from .functions import Functions
+from .stall import STALL
 
 LEAST_BITS, PER_WIDTH, MOST_PER_WIDTH = 2, 2.0, 64.0  # bins: a unit at least, a width, most a width
 TAIL_SORTED = 40_000  # rows of partial AUC from which the hinge is counted in bins
+SHRINK, CAREFUL = 0.02, 0.2  # least factors from one width to the next
 MOMENT = 24.0  # a density of pairs at the margin times width^2 / 24 is the bias
+
+
+class Functions:
+    """The functions of a space; a kernel's product ends where `stop` says."""
+
+    def __init__(self, space: Space, tol: float, stop: Callable[[], bool]):
+        self.space, self.stop = space, stop
+        self.product = None if space.gram is None else space.gram.product(tol, stop)  # c to K c
+        self.zero = np.zeros(space.dim if space.gram is None else (2, space.n))
+
+    def of(self, w: np.ndarray) -> np.ndarray:
+        """Return the function of the coordinates w."""
+        if self.product is None:
+            return w
+        return self.pull(w) if w.any() else self.zero
+
+    def weights(self, f: np.ndarray) -> np.ndarray:
+        """Return the coordinates of a function."""
+        return f if self.product is None else f[0].copy()
+
+    def products(self, stack: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """Return the inner products of a stack of functions with f."""
+        return stack @ f if self.product is None else stack[:, 1] @ f[0]
+
+    def inner(self, one: np.ndarray, other: np.ndarray) -> float:
+        """Return the inner product of two functions."""
+        return float(one @ other if self.product is None else one[0] @ other[1])
+
+    def scores(self, f: np.ndarray) -> np.ndarray:
+        """Return f at every row."""
+        return self.space.scores(f) if self.product is None else f[1]
+
+    def pull(self, c: np.ndarray) -> np.ndarray:
+        """Return the function sum_i c_i k_i."""
+        return self.space.pull(c) if self.product is None else np.stack([c, self.product(c)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +101,10 @@ class Line:
 class Points(Functions):
     """The points of a problem over rows that are held, with the ridge."""
 
+    stall, memory, hessians = STALL.rows, 30, True  # so many secants; whether Hessians are drawn
+    # Least factor from one width to the next while its window is roomy; widest one from a sample.
+    shrink, warm = SHRINK, 0.05
+
     def __init__(self, problem: Problem, recorder: Recorder, tol: float):
         super().__init__(problem.space, tol, lambda: recorder.out_of_time)
         self.problem, self.recorder, self.tol = problem, recorder, tol
@@ -84,20 +126,13 @@ class Points(Functions):
         large = isinstance(pairs, OrderedPairs) and problem.n >= 40_000
         if self.hinge and large and pairs.form == "auto":
             self.forms[0] = replace(problem, risk=Mean(pairs.by("binned"), self.loss))
-        self.per_width = PER_WIDTH
-        if not self.fine:  # so many that |rough gradient|^2 / (2 lam) is below the bias
-            rough = 6 * self.mean_square() / (problem.n * problem.lam)
+        self.per_width, held = PER_WIDTH, problem.space.held
+        if held is not None:  # so many that |rough gradient|^2 / (2 lam) is below the bias
+            rough = 6 * float(np.square(held.norms).mean()) / (problem.n * problem.lam)
             self.per_width = float(np.clip(np.sqrt(rough), PER_WIDTH, MOST_PER_WIDTH))
 
-    def mean_square(self) -> float:
-        """Return the mean of |x|^2."""
-        space = self.problem.space.held
-        assert space is not None
-        return float(np.square(space.norms).mean())
-
     def inside_share(self) -> float:
-        """Return the share of the tolerance to reach, four roundings away: the certificate adds
-        them."""
+        """Return the share of the tolerance to reach: the certificate adds four roundings."""
         spare = 4.0 * self.rounding / (self.tol * max(self.recorder.best_primal, 1e-300))
         return float(np.clip(1 - spare, *self.shares))
 
@@ -190,8 +225,7 @@ class Points(Functions):
         return Minorant.from_scores(form, scores, now.width, scale)
 
     def finer(self, now: Point) -> Point | None:
-        """Evaluate anew with sorted sums, or return None where they are: bins have a rough
-        gradient."""
+        """Evaluate anew with sorted sums, or return None where they are."""
         if self.hinge and now.bins:
             self.fine = True
             return self.at(now.f, now.width, now.scores)
@@ -201,8 +235,7 @@ class Points(Functions):
         return self.at(now.f, 0.0, now.scores)
 
     def line(self, now: Point, p: np.ndarray) -> Line:
-        """Return F along p; a trial costs the sums alone. The full step has the scores of its point
-        to the last digit: it is the one that ends up in the certificate."""
+        """Return F along p; a trial costs the sums alone."""
         width = now.width if self.hinge else self.smooth_width()
         whole = self.scores(now.f + p)
         shift = whole - now.scores
@@ -230,29 +263,15 @@ class Points(Functions):
 
         return Line(self.inner(now.gradient, p), slope, at)
 
-    def first_length(self, now: Point, p: np.ndarray, rng: np.random.Generator) -> float:
-        """Return the length at which the slope along p ends if the loss bends as at zero. Without
-        secants nothing else is known of it: three moments of the scores along p."""
-        problem, pairs = self.problem, self.pairs
+    def first_length(self, now: Point, p: np.ndarray) -> float:
+        """Return the length at which the slope along p ends if every pair's loss is bent."""
         length = float(np.sqrt(self.inner(p, p)))  # squares of longer vectors may overflow
         if not 0 < length < np.inf:
             return 1.0
         p = p / length
-        shift = self.scores(p)
-        if isinstance(pairs, AllPairs):
-            mass, up = pairs.row_mass(), pairs.positive
-            means = float(mass[up] @ shift[up]), float(mass[~up] @ shift[~up])
-            square = float(mass @ shift**2) - 2 * means[0] * means[1]
-        elif isinstance(pairs, Curved):
-            i, j, c = pairs.some(2000, rng)
-            square = float(c @ (shift[i] - shift[j]) ** 2)
-        else:
-            square = float(np.ptp(shift)) ** 2 / 4
-        width = now.width if self.hinge else 1e-3
-        at = np.array([-width / 2, width / 2]) + self.hinge
-        fall = self.loss.alpha(at, width if self.hinge else 0.0)
-        bent = float(fall[0] - fall[1]) / width * square + problem.lam
-        return -self.inner(now.gradient, p) / bent / length if bent > 0 else 1.0
+        square = float(np.ptp(self.scores(p))) ** 2 / 4
+        bent = square / max(now.width, 1.0) + self.problem.lam
+        return -self.inner(now.gradient, p) / bent / length
 
     def hessian(
         self, part: Problem, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
@@ -265,6 +284,8 @@ class Points(Functions):
 
 class TailPoints(Points):
     """The points of partial AUC: a width smooths the row weights at the boundary, and the loss."""
+
+    stall, shrink, warm = STALL.tails, CAREFUL, 0.3
 
     def __init__(self, problem: Problem, recorder: Recorder, tol: float):
         super().__init__(problem, recorder, tol)
@@ -282,12 +303,6 @@ class TailPoints(Points):
     def evidence(self, now: Point, sums: PairSums, scale: float) -> Evidence:
         """Return what proves the lower bound of a point."""
         return Scores(self.scores(now.f), now.width, scale)
-
-    def first_length(self, now: Point, p: np.ndarray, rng: np.random.Generator) -> float:
-        """Return the length at which the slope along p ends if every pair's loss is bent."""
-        square = float(np.ptp(self.scores(p))) ** 2 / 4
-        bent = square / max(now.width, 1.0) + self.problem.lam * self.inner(p, p)
-        return -self.inner(now.gradient, p) / bent if 0 < bent < np.inf else 1.0
 
     def hessian(
         self, part: Problem, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
@@ -349,13 +364,12 @@ def tail_in_bins(problem: Problem, width: float) -> Problem:
 class KernelPoints(Points):
     """The points of a problem over a kernel matrix."""
 
+    # There are as many coordinates as rows, and no Hessian.
+    stall, memory, hessians = STALL.kernels, 60, False
+
     def __init__(self, problem: Problem, recorder: Recorder, tol: float):
         super().__init__(problem, recorder, tol)
         self.fine = True  # a product costs more than any sort
-
-    def mean_square(self) -> float:
-        """Sums of kernels are always sorted: nothing asks for it."""
-        return 0.0
 
     def evidence(self, now: Point, sums: PairSums, scale: float) -> Evidence | Minorant:
         """Return what proves the lower bound of a point."""
@@ -368,6 +382,8 @@ class BlockPoints(Points):
     """The points of a problem whose rows are read in blocks or lie in partitions: bins alone. An
     evaluation is one or two passes over the rows, and comes with bounds of its rounding."""
 
+    shrink = 0.0
+
     def __init__(self, problem: Problem, recorder: Recorder, tol: float):
         super().__init__(problem, recorder, tol)
         self.groups = problem.space.grouped is not None
@@ -375,10 +391,6 @@ class BlockPoints(Points):
         self.found: Evaluation | None = None  # at the last point
         self.evaluator = Evaluator(problem)
         self.doubt, self.order = self.evaluator.doubt, self.evaluator.order
-
-    def mean_square(self) -> float:
-        """Bins a width are few until they are seen to be too rough."""
-        return 0.0
 
     def smooth_width(self) -> float:
         """Set the bins of a smooth loss: what those of the last point cost says how many."""
@@ -464,7 +476,19 @@ class BlockPoints(Points):
 
         return Line(start, slope, at)
 
-    def first_length(self, now: Point, p: np.ndarray, rng: np.random.Generator) -> float:
+    def first_length(self, now: Point, p: np.ndarray) -> float:
         """Return the length at which no score moves by more than one."""
         length = float(np.linalg.norm(p)) * self.problem.space.reach
         return 1.0 / length if 0 < length < np.inf else 1.0
+
+
+def points_of(problem: Problem, recorder: Recorder, tol: float) -> Points:
+    """Return the points of a problem."""
+    space, kind = problem.space, Points
+    if isinstance(problem.risk, Tail):
+        kind = TailPoints
+    elif space.in_blocks:
+        kind = BlockPoints
+    elif space.gram is not None:
+        kind = KernelPoints
+    return kind(problem, recorder, tol)

@@ -27,7 +27,6 @@ from ..certificate.solution import INSIDE, Recorder, Solver, Status
 from ..errors import InputError, OverflowingError
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem
-from ..problem.risk import Mean
 from .stall import STALL, Idle
 
 NOISE = 1e-15  # relative rounding of g, which must not be taken for steepness
@@ -47,13 +46,6 @@ class Proximal(Solver):
         """Raise `InputError` unless the space has rows."""
         if problem.space.held is None:
             raise InputError("the proximal method needs rows: factor the kernel first")
-
-    def start(self, problem: Problem, recorder: Recorder) -> None:
-        """Offer the first point; of a mean over pairs no sums are needed at zero."""
-        if recorder.w0 is not None or not isinstance(problem.risk, Mean):
-            return super().start(problem, recorder)
-        recorder.w0 = np.zeros(problem.space.dim)
-        recorder.offer(recorder.w0, float(np.asarray(problem.loss.value(np.zeros(1)))[0]))
 
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
         """Improve on `recorder.w0`."""
@@ -107,7 +99,7 @@ def stepped(
         there, step = evaluated(problem, recorder, moved, width), moved - y
         length = float(np.linalg.norm(step))
         # How steep g is between the two points. Near the end values of F differ by rounding only.
-        bend = float((here.pull - there.pull) @ step) if there.finite else np.inf
+        bend = float((here.pull - there.pull) @ step) if np.isfinite(there.primal) else np.inf
         enough = bend <= (steepness * length + noise) * length
         if enough or recorder.out_of_time:
             return moved, there, steepness
@@ -128,11 +120,6 @@ class Evaluated:
     dual: float
     bias: float
 
-    @property
-    def finite(self) -> bool:
-        """Whether the loss is within the range of floating point there."""
-        return bool(np.isfinite(self.primal))
-
 
 def evaluated(problem: Problem, recorder: Recorder, w: np.ndarray, width: float) -> Evaluated:
     """Evaluate at `w`, and offer the point and its minorant to the recorder."""
@@ -144,17 +131,12 @@ def evaluated(problem: Problem, recorder: Recorder, w: np.ndarray, width: float)
         return Evaluated(w, np.zeros_like(w), np.inf, -np.inf, np.inf)
     pull = space.pull(sums.c)
     primal = sums.value + penalty.value(space, w).value
-    dual = lower_bound(problem, pull, sums.conjugate)
+    # About what the minorant proves, rounding aside.
+    dual = penalty.shrink(pull, 0.0) * sums.conjugate
+    if penalty.l2 > 0:
+        left = penalty.residual(pull)
+        dual = max(dual, sums.conjugate - float(left @ left) / (2 * penalty.l2))
     # Zero is a bound without any minorant: one that proves less is not worth its risk to overflow.
     made = partial(Minorant.from_scores, problem, scores, width, 1.0, sums)
     recorder.offer(w, primal, made, max(dual, 0.0))
     return Evaluated(w, pull, primal, dual, sums.value - sums.conjugate + float(pull @ w))
-
-
-def lower_bound(problem: Problem, pull: np.ndarray, value: float) -> float:
-    """Return about what a minorant of this pull and value proves, rounding aside."""
-    penalty, found = problem.penalty, 0.0
-    if penalty.l2 > 0:
-        left = penalty.residual(pull)
-        found = value - float(left @ left) / (2 * penalty.l2)
-    return max(found, penalty.shrink(pull, 0.0) * value)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..certificate.certificate import Minorant, dual_value
+from ..certificate.certificate import dual_value
 from ..certificate.solution import LEAST_TIME, Recorder, Solver, Status
 from ..errors import InputError, TooLargeError
 from ..losses.registry import HINGE
@@ -26,7 +26,7 @@ from ..problem.minorant import Alpha
 from ..problem.problem import Problem
 from ..spaces.factor import factor_gram
 from ..tools.checks import check_choice
-from .finish import ActivePairs
+from .finish import ActivePairs, of_marginals
 
 LIMITS = {"teaching": 5_000, "lifted": 200_000}  # pairs: the first writes every difference down
 ALONE = threading.Lock()  # solvers that handle interrupts put back each other's handler
@@ -71,9 +71,8 @@ class QP(Solver):
             raise InputError("the teaching QP needs rows or a Gram matrix")
         if problem.n_pairs > LIMITS[self.form]:
             raise TooLargeError(
-                f"{problem.n_pairs} pairs are more than the {LIMITS[self.form]} that the "
-                f"{self.form} QP can hold: use method='cutting-plane', which never writes a pair "
-                "down"
+                f"{problem.n_pairs} pairs are more than the {LIMITS[self.form]} of the {self.form} "
+                "QP: take cutting-plane, which never writes a pair down"
             )
 
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
@@ -82,11 +81,8 @@ class QP(Solver):
         # alpha = 1 is feasible for any data. Its F is a guess of the optimum, which scales the
         # program.
         _offer(problem, listed, np.ones(listed.i.size), recorder)
-        unit, left = recorder.best_primal, recorder.time_left
-        if self.form == "teaching":
-            alpha = teaching_dual(problem, listed, self.backend, self.solver_tol, left)
-        else:
-            alpha = lifted_dual(problem, listed, self.backend, self.solver_tol, unit, left)
+        made = teaching_dual if self.form == "teaching" else lifted_dual
+        alpha = self._solved(*made(problem, listed, recorder.best_primal), recorder.time_left)
         if alpha is not None and np.isfinite(alpha).all():
             _offer(problem, listed, np.clip(alpha, 0.0, 1.0), recorder)
         recorder.step()
@@ -94,6 +90,47 @@ class QP(Solver):
             finish = ActivePairs(tol=self.tol, max_time=recorder.time_left)
             return finish.run(problem, recorder)
         return Status.TIME_LIMIT if recorder.out_of_time else None
+
+    def _solved(
+        self, program: Any, variable: Any, box: Any, max_time: float | None
+    ) -> np.ndarray | None:
+        """Return the variable in units of its box after solving, or None where there is none."""
+        import cvxpy as cp
+
+        backend = self.backend
+        if backend not in cp.installed_solvers():
+            raise InputError(f"{backend} is not installed here: use CLARABEL or OSQP")
+        options: dict[str, Any] = dict.fromkeys(BACKENDS[backend], self.solver_tol)
+        if backend == "OSQP":
+            options["max_iter"] = 10_000  # of OSQP at most
+        if max_time is not None and backend != "ECOS":
+            options["time_limit"] = max(max_time, LEAST_TIME)  # zero would be no limit
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # inaccurate answers are judged by their gap
+            try:
+                data, chain, inverse = program.get_problem_data(backend, solver_opts=options)
+                with ALONE:
+                    answer = chain.solve_via_data(program, data, solver_opts=options)
+                hand_on_interrupt(backend, answer)
+                program.unpack_results(answer, chain, inverse)
+            except cp.SolverError:
+                return None
+        if variable.value is None:
+            return None
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(box > 0, np.asarray(variable.value) / box, 0.0)
+
+
+def hand_on_interrupt(backend: str, answer: Any) -> None:
+    """Raise KeyboardInterrupt if the solver swallowed one."""
+    stopped = backend == "OSQP" and answer.info.status == "interrupted"
+    # ECOS's exit flag after an interrupt is -4.
+    stopped |= backend == "ECOS" and answer["info"]["exitFlag"] == -4
+    if stopped:
+        handler = signal.getsignal(signal.SIGINT)
+        if callable(handler) and threading.current_thread() is threading.main_thread():
+            handler(signal.SIGINT, None)  # what Python would have called: commands count on it
+        raise KeyboardInterrupt
 
 
 def enumerate_pairs(pairs: AllPairs | PairList) -> PairList:
@@ -108,22 +145,14 @@ def enumerate_pairs(pairs: AllPairs | PairList) -> PairList:
     return PairList(i, j, np.outer(a, b).ravel(), positive)
 
 
-def teaching_dual(
-    problem: Problem,
-    listed: PairList,
-    backend: str,
-    solver_tol: float,
-    max_time: float | None = None,
-) -> np.ndarray | None:
-    """Return alpha (m,) of the dual as the papers print it. [SAUC, eq. (3), eq. (9), eq. (19)]
+def teaching_dual(problem: Problem, listed: PairList, unit: float) -> tuple[Any, Any, np.ndarray]:
+    """Return the dual as the papers print it, its variable, and C. [SAUC, eq. (3), (9), (19)]
 
     max  sum_k alpha_k - 1/2 sum_kl alpha_k alpha_l <d_k, d_l>,   0 <= alpha_k <= C_k,
 
     with d_k = x_i - x_j the k-th pair difference and C_k = c_k / lam (all pairs: C = 1 / (lam N)).
-    Returned in units of C, so within [0, 1].
-
     Over a `Gram` space the inner products are those of its kernel; with the deformed kernel of
-    `woodbury.deformed_gram` this is SAUC-SVM's dual.
+    `structured.deformed_gram` this is SAUC-SVM's dual.
 
     Differs from the paper: 1. k(x_i - x_j, x_u - x_v) is right for the linear kernel only; the
     right inner product has four terms.
@@ -140,23 +169,11 @@ def teaching_dual(
     C = listed.c / problem.lam
     alpha = cp.Variable(listed.i.size)
     objective = cp.Maximize(cp.sum(alpha) - 0.5 * cp.sum_squares(differences.T @ alpha))
-    program = cp.Problem(objective, [alpha >= 0, alpha <= C])
-    value = _solved(program, alpha, backend, solver_tol, max_time)
-    if value is None:
-        return None
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(C > 0, value / C, 0.0)
+    return cp.Problem(objective, [alpha >= 0, alpha <= C]), alpha, C
 
 
-def lifted_dual(
-    problem: Problem,
-    listed: PairList,
-    backend: str,
-    solver_tol: float,
-    unit: float = 1.0,
-    max_time: float | None = None,
-) -> np.ndarray | None:
-    """Return alpha (m,) in [0, 1] of the lifted dual.
+def lifted_dual(problem: Problem, listed: PairList, unit: float) -> tuple[Any, Any, float]:
+    """Return the lifted dual, its variable alpha, and 1.
 
     min |v|^2 / 2 - sum_k c_k alpha_k / F
     s.t.  u = A'(c alpha) / scale,  v = X'u scale / sqrt(lam F),
@@ -183,46 +200,7 @@ def lifted_dual(
         cp.Minimize(0.5 * cp.sum_squares(v) - (listed.c / primal) @ alpha),
         [incidence @ alpha == u, rows @ u == v, alpha >= 0, alpha <= 1],
     )
-    return _solved(program, alpha, backend, solver_tol, max_time)
-
-
-def _solved(
-    program: Any, variable: Any, backend: str, solver_tol: float, max_time: float | None = None
-) -> np.ndarray | None:
-    """Return the variable's value after solving, or None where the solver left none."""
-    import cvxpy as cp
-
-    if backend not in cp.installed_solvers():
-        raise InputError(f"{backend} is not installed here: use CLARABEL or OSQP")
-    options: dict[str, Any] = dict.fromkeys(BACKENDS[backend], solver_tol)
-    if backend == "OSQP":
-        options["max_iter"] = 10_000  # of OSQP at most
-    if max_time is not None and backend != "ECOS":
-        options["time_limit"] = max(max_time, LEAST_TIME)  # zero would be no limit
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # inaccurate answers are judged by their gap
-        try:
-            data, chain, inverse = program.get_problem_data(backend, solver_opts=options)
-            answer = _called(backend, chain, program, data, options)
-            program.unpack_results(answer, chain, inverse)
-        except cp.SolverError:
-            return None
-    return None if variable.value is None else np.asarray(variable.value)
-
-
-def _called(backend: str, chain: Any, program: Any, data: Any, options: dict[str, Any]) -> Any:
-    """Return what a solver's package returns; raise KeyboardInterrupt if it swallowed one."""
-    with ALONE:
-        answer = chain.solve_via_data(program, data, solver_opts=options)
-    stopped = backend == "OSQP" and answer.info.status == "interrupted"
-    # ECOS's exit flag after an interrupt is -4.
-    stopped |= backend == "ECOS" and answer["info"]["exitFlag"] == -4
-    if stopped:
-        handler = signal.getsignal(signal.SIGINT)
-        if callable(handler) and threading.current_thread() is threading.main_thread():
-            handler(signal.SIGINT, None)  # what Python would have called: commands count on it
-        raise KeyboardInterrupt
-    return answer
+    return program, alpha, 1.0
 
 
 def _offer(problem: Problem, listed: PairList, alpha: np.ndarray, recorder: Recorder) -> None:
@@ -231,8 +209,7 @@ def _offer(problem: Problem, listed: PairList, alpha: np.ndarray, recorder: Reco
     if isinstance(problem.pairs, PairList):
         witness = problem.risk.minorant(Alpha(alpha))
     else:
-        u, v = c[problem.pairs.positive], -c[~problem.pairs.positive]
-        witness = Minorant.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))
+        witness = of_marginals(problem, c)
     # At the optimum w is the pull over lam; until then the way there has a better point.
     target = problem.space.pull(c) / problem.lam
     start = recorder.best_w

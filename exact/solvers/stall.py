@@ -9,9 +9,8 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Rule:
-    """So many rounds in a row without progress end a run. A round makes progress if one of its
-    values falls below its share of what it was at the last progress, so that steady slow progress
-    counts."""
+    """So many rounds in a row without progress end a run. Progress is a value that falls below its
+    share of what it was at the last progress, so that steady slow progress counts."""
 
     patience: int
     shares: tuple[float, ...] = (0.9,)

@@ -34,6 +34,14 @@ class Judged(NamedTuple):
     error: float
     lower: float
 
+    @property
+    def gap(self) -> float:
+        """How far the value is from the optimum, at most."""
+        if not np.isfinite(self.error):
+            return np.inf
+        upper = (self.value + self.error) * (1 + 2 * UNIT)
+        return max(float(upper - self.lower) * (1 + UNIT), 0.0)
+
 
 @dataclass(frozen=True, eq=False)
 class ConvexSquare:
@@ -66,31 +74,26 @@ class ConvexSquare:
 
     def value(self, w: np.ndarray) -> float:
         """Return the objective at `w` (d,), whether it is in the ball or not."""
-        return self._value(w, square_parts(self.loss, w))[0]
+        return self.judged(w).value
 
     def lower_bound(self, w: np.ndarray) -> float:
         """Return a lower bound >= 0 of the optimum, rounding included; tighter for better `w`."""
-        return self._lower_bound(square_parts(self.loss, w))
+        return self.judged(w).lower
 
     def gap(self, w: np.ndarray) -> float:
         """Return how far `value(w)` is from the optimum, at most; inf outside the ball.
 
         Rounding is included, for the rows as `loss` has them.
         """
-        return self.gap_of(self.judged(w))
+        return self.judged(w).gap
 
     def judged(self, w: np.ndarray) -> Judged:
-        """Return what `gap_of` needs, and what a certificate is made of, from one evaluation."""
+        """Return both sides at `w`, from one evaluation."""
         parts = square_parts(self.loss, w)
-        value, error = self._value(w, parts)
-        return Judged(value, error + self._outside(w), self._lower_bound(parts))
-
-    def gap_of(self, judged: Judged) -> float:
-        """Return the gap of what was judged."""
-        if not np.isfinite(judged.error):
-            return np.inf
-        upper = (judged.value + judged.error) * (1 + 2 * UNIT)
-        return max(float(upper - judged.lower) * (1 + UNIT), 0.0)
+        penalty = self.l1 * float(np.abs(w).sum()) + self.loss.lam / 2 * float(w @ w)
+        error = parts.square_error + gamma(w.size + 8) * (penalty + parts.square)
+        lower = self._lower_bound(parts)
+        return Judged(parts.square + penalty, error + self._outside(w), lower)
 
     @property
     def in_words(self) -> str:
@@ -116,12 +119,6 @@ class ConvexSquare:
         if not size <= self.radius * (1 + 1e-12):
             return np.inf
         return max(float(size * (1 + gamma(w.size + 8)) / self.radius - 1), 0.0) * (1 + gamma(8))
-
-    def _value(self, w: np.ndarray, parts: SquareParts) -> tuple[float, float]:
-        """Return the objective and a bound of its rounding."""
-        penalty = self.l1 * float(np.abs(w).sum()) + self.loss.lam / 2 * float(w @ w)
-        error = parts.square_error + gamma(w.size + 8) * (penalty + parts.square)
-        return parts.square + penalty, error
 
     def _lower_bound(self, parts: SquareParts) -> float:
         l2, square = self.loss.lam, (parts.square + parts.square_error) * (1 + 2 * UNIT)

@@ -55,21 +55,15 @@ class ExactMoments:
         self._columns: dict[int, tuple] = {}
         self._entries: dict[tuple[int, int], int] = {}
 
-    def seconds(self, support: np.ndarray) -> float:
-        """Return about how many seconds this support takes; inf where there will be no answer."""
+    def affordable(self, support: np.ndarray, end: float = np.inf) -> bool:
+        """Return whether an answer will be ready before `end` (`time.perf_counter`)."""
         s, n = len(support), self._X.shape[0]
         pairs = ((int(i), int(j)) for a, i in enumerate(support) for j in support[a:])
         new = sum(pair not in self._entries for pair in pairs)
-        # 5e7: most products spent on one question; a question that needs more gets no answer
-        if new * n + s**3 > 5e7:
-            return np.inf
         # 1.5e-7, 1.5e-6: seconds of a product in a sum, and of one in elimination
-        return new * n * 1.5e-7 + (s + 1) ** 3 * 1.5e-6
-
-    def affordable(self, support: np.ndarray, end: float = np.inf) -> bool:
-        """Return whether an answer will be ready before `end` (`time.perf_counter`)."""
-        seconds = self.seconds(support)
-        return np.isfinite(seconds) and time.perf_counter() + seconds <= end
+        seconds = new * n * 1.5e-7 + (s + 1) ** 3 * 1.5e-6
+        # 5e7: most products spent on one question; a question that needs more gets no answer
+        return new * n + s**3 <= 5e7 and time.perf_counter() + seconds <= end
 
     def optimum(self, support: np.ndarray, upper: float = np.inf) -> ExactOptimum:
         """Return F*(S) = 1 / (1 + q_S), and a minimiser where that is below `upper`."""

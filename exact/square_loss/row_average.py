@@ -238,34 +238,26 @@ def square_parts(loss: RowAverage, w: np.ndarray) -> SquareParts:
     spread = float(short_sum(loss.mass * rho**2))
     astray = float(short_sum(loss.mass * error**2)) * (1 + gamma(short_chain(n) + 8))
     spread_error = gamma(short_chain(n) + 8) * spread + 2.01 * np.sqrt(spread * astray) + astray
-    pull, pull_error = _pulled(loss, rho, error)
-    slope = 2 * pull - 2 * line * delta
-    slope_error = 2 * pull_error + 2 * abs(line) * delta_error
+    chain, c = _chain(loss), loss.mass * rho
+    noise = gamma(chain) * np.abs(c) + loss.mass * error * (1 + gamma(8))
+    pull, rough = np.zeros(d), np.zeros(d)  # sum_j c_j (x_j - a centre of its class), and its error
+    for some, rows, centre in _blocks(loss):
+        pull += np.asarray(rows.T @ c[some])
+        rough += np.asarray(abs(rows).T @ noise[some])
+        for k in range(2):
+            chosen = side[some] == k
+            pull -= float(c[some][chosen].sum()) * centre[k]
+            rough += float(noise[some][chosen].sum()) * np.abs(centre[k])
+    slope_error = 2 * rough * (1 + gamma(chain)) + 2 * abs(line) * delta_error
     slope_error += 2 * line_error * (np.abs(delta) + delta_error)
     return SquareParts(
         spread + line**2,
         line,
-        slope,
+        2 * pull - 2 * line * delta,
         spread_error + 2 * abs(line) * line_error + line_error**2 + gamma(8) * (spread + line**2),
         line_error,
         slope_error + gamma(8) * (np.abs(pull) + abs(line) * np.abs(delta)),
     )
-
-
-def _pulled(loss: RowAverage, rho: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return sum_j mass_j rho_j (x_j - a centre of its class), and a bound of its rounding."""
-    d, chain = loss.dim, _chain(loss)
-    pull, rough = np.zeros(d), np.zeros(d)
-    c = loss.mass * rho
-    noise = gamma(chain) * np.abs(c) + loss.mass * error * (1 + gamma(8))
-    for some, rows, centre in _blocks(loss):
-        sides = loss.positive[some]
-        pull += np.asarray(rows.T @ c[some])
-        rough += np.asarray(abs(rows).T @ noise[some])
-        for k, chosen in enumerate((~sides, sides)):
-            pull -= float(c[some][chosen].sum()) * centre[k]
-            rough += float(noise[some][chosen].sum()) * np.abs(centre[k])
-    return pull, rough * (1 + gamma(chain))
 
 
 def _step(loss: RowAverage) -> int:

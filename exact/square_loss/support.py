@@ -123,7 +123,25 @@ class SupportLoss:
         """Return F*(S with i) for each feature i: (d,). F*(S) itself where i is in S. Features that
         hardly vary when S is known are looked at one by one, up to the time `end`
         (`time.perf_counter`); then they count as F*(S)."""
-        return self._additions(self._factor(_check_support(support, self.dim)), end)
+        factor = self._factor(_check_support(support, self.dim))
+        if np.isinf(factor.q):
+            return np.zeros(self.dim)
+        chosen, variance = factor.support, np.diag(self.scaled_sigma)
+        known = factor.basis.T @ self.scaled_sigma[chosen]
+        left = variance - (known**2).sum(axis=0)
+        news = self.scaled_delta - factor.solved @ self.scaled_sigma[chosen]
+        clear = left > UNCLEAR / factor.least
+        more = np.divide(news**2, left, out=np.zeros(self.dim), where=clear)
+        more[(variance == 0) & (self.scaled_delta != 0)] = np.inf
+        more[chosen] = 0.0
+        values = 1 / (1 + factor.q + more)
+        unclear = ~clear & (variance > 0)
+        unclear[chosen] = False
+        for i in np.flatnonzero(unclear):
+            if time.perf_counter() >= end:
+                break
+            values[i] = 1 / (1 + self._factor(np.sort(np.append(chosen, i))).q)
+        return values
 
     def swaps(self, support: Iterable[int], end: float = np.inf) -> np.ndarray:
         """Return F*(S without S_j, with i) for each place j in sorted S and feature i: (s, d). NaN
@@ -133,7 +151,7 @@ class SupportLoss:
         for place in np.flatnonzero(~sure):
             values[place] = np.nan
             if time.perf_counter() < end:
-                values[place] = self._additions(self._factor(np.delete(chosen, place)), end)
+                values[place] = self.additions(np.delete(chosen, place), end)
         values[:, chosen] = np.nan
         return values
 
@@ -166,26 +184,6 @@ class SupportLoss:
             np.inf if outside else float(coordinates @ coordinates),
             float(eigenvalues[kept].min(initial=1.0)),
         )
-
-    def _additions(self, factor: Factor, end: float = np.inf) -> np.ndarray:
-        if np.isinf(factor.q):
-            return np.zeros(self.dim)
-        support, variance = factor.support, np.diag(self.scaled_sigma)
-        known = factor.basis.T @ self.scaled_sigma[support]
-        left = variance - (known**2).sum(axis=0)
-        news = self.scaled_delta - factor.solved @ self.scaled_sigma[support]
-        clear = left > UNCLEAR / factor.least
-        more = np.divide(news**2, left, out=np.zeros(self.dim), where=clear)
-        more[(variance == 0) & (self.scaled_delta != 0)] = np.inf
-        more[support] = 0.0
-        values = 1 / (1 + factor.q + more)
-        unclear = ~clear & (variance > 0)
-        unclear[support] = False
-        for i in np.flatnonzero(unclear):
-            if time.perf_counter() >= end:
-                break
-            values[i] = 1 / (1 + self._factor(np.sort(np.append(support, i))).q)
-        return values
 
 
 def optimum_on(

@@ -37,13 +37,18 @@ from ..square_loss.support import (
     support_bounds_of,
     whole_ceilings,
 )
-from ..tools.checks import check_callback, check_choice, check_count, check_number
+from ..tools.checks import (
+    check_callback,
+    check_choice,
+    check_count,
+    check_number,
+    check_tolerance,
+)
 from ..tools.exact_numbers import float_above
 from ..tools.lossless import as_float64
 from ..tools.rounding import UNIT
 from ..tools.threads import small_in_one_thread
-from .branch_and_bound import SearchStep, SubsetSearch, run
-from .dive import compile_dive
+from .branch_and_bound import Search, SearchStep, SubsetSearch, compile_dive
 
 METHODS = ("auto", "branch-and-bound", "exhaustive")
 MOST_SUPPORTS, MOST_PAIRS = 2_000_000, 50_000_000  # most that are tried; pairs are cheap
@@ -186,10 +191,8 @@ def best_subset(
     k = check_count("k", k)
     check_callback(callback)
     ridge = check_number("ridge", ridge, closed="low")
-    check_number("tol", tol)
+    check_tolerance(tol, max_time)
     check_choice("method", method, METHODS)
-    if max_time is not None:
-        check_number("max_time", max_time)
     begin = time.perf_counter()
     space = Rows(X)
     mask, _, _ = split_labels(y, positive)
@@ -206,17 +209,13 @@ def best_subset(
     ready, limit = time.perf_counter(), np.inf if max_time is None else max_time
     # 0.3: share of the time that is spent on good supports to start from
     start = good_support(loss, k, starts, ready + 0.3 * limit)
-    if method == "exhaustive":
-        found = try_all(bounds, k, start, ready + limit, callback)
-    else:
-        search = SubsetSearch(bounds, k, start, tol, ready + limit)
-        status = run(search, callback)
-        found = (search.best, search.upper, search.lower, search.dependent, status, search.n_nodes)
-    best, upper, lower, dependent, status, n_nodes = found
-    seconds = time.perf_counter() - begin
+    kind = TryAll if method == "exhaustive" else SubsetSearch
+    search = kind(bounds, k, start, ready + limit)
+    status, best = search.run(callback), search.best.w
+    upper, lower = search.upper, search.lower
     return BestSubset(
-        np.flatnonzero(best.w), best.w, upper, lower, upper - lower <= tol, dependent, status,
-        k, ridge, n_nodes, seconds, bounds,
+        np.flatnonzero(best), best, upper, lower, upper - lower <= tol, search.dependent, status,
+        k, ridge, search.n_nodes, time.perf_counter() - begin, bounds,
     )  # fmt: skip
 
 
@@ -230,8 +229,6 @@ def _weights(name: str, w: object, dim: int, k: int) -> np.ndarray:
     return w
 
 
-# The best, upper, lower, whether features were dependent, status, number tried.
-Found = tuple[SupportOptimum, float, float, bool, str, int]
 # Supports (m, k), upper bounds of q on them, and lower bounds of their least eigenvalues.
 Batch = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -246,45 +243,56 @@ def better_tried(bounds: SupportBounds, k: int, n: int) -> bool:
     return hard and supports <= (MOST_PAIRS if k == 2 else MOST_SUPPORTS)
 
 
-def try_all(
-    bounds: SupportBounds,
-    k: int,
-    start: SupportOptimum,
-    end: float = np.inf,
-    callback: Callable[[SearchStep], object] | None = None,
-) -> Found:
-    """Try all supports of k features; the lower bound is zero where it is cut short."""
-    begin, used = time.perf_counter(), bounds.useful
-    k = min(k, used.size)
-    whole = math.comb(used.size, k)
-    if whole > (MOST_PAIRS if k == 2 else MOST_SUPPORTS):
-        raise TooLargeError(
-            f"{k} of {used.size} features make {whole} supports, too many to "
-            'try: take method="branch-and-bound"'
-        )
-    best, upper, lower, tries = start, bounds.ceiling(start.w, end), 1.0, 0
-    dependent, status = False, "done"
-    try:
-        for batch in _pairs(bounds, used) if k == 2 else _batches(bounds, used, k):
-            found, floor, regular, count = _judge(bounds, batch, (lower, upper), end)
-            tries, lower, dependent = tries + count, min(lower, floor), dependent or not regular
-            for other in found:
-                top = bounds.ceiling(other.w, end)
-                if top < upper:
-                    best, upper = other, top
-            if callback is not None:
-                # What was not tried may be as low as zero, for any result of the others.
-                known = min(upper, lower) if tries == whole else 0.0
-                seconds = time.perf_counter() - begin
-                callback(SearchStep(tries, whole - tries, upper, known, seconds))
-            if time.perf_counter() >= end and tries < whole:
-                status = "time_limit"
+class TryAll(Search):
+    """All supports of k features, in batches; the lower bound is zero until all are tried."""
+
+    def __init__(self, bounds: SupportBounds, k: int, start: SupportOptimum, end: float = np.inf):
+        used = bounds.useful
+        k = min(k, used.size)
+        self.whole, self._least = math.comb(used.size, k), 1.0
+        if self.whole > (MOST_PAIRS if k == 2 else MOST_SUPPORTS):
+            raise TooLargeError(f"{self.whole} supports are too many to try: take branch-and-bound")
+        self._batches = _pairs(bounds, used) if k == 2 else _batches(bounds, used, k)
+        super().__init__(bounds, k, start, end)
+
+    @property
+    def lower(self) -> float:
+        # What was not tried may be as low as zero, for any result of the others.
+        return min(self.upper, self._least) if self.done else 0.0
+
+    @property
+    def done(self) -> bool:
+        return self.n_nodes == self.whole
+
+    def step(self) -> int:
+        """Bound F* on a batch by floats, and one by one where these tell too little."""
+        bounds, (supports, q, least) = self.bounds, next(self._batches)
+        clear = (least >= UNCLEAR) & ~bounds.blurred[supports].any(axis=1)
+        q, least = np.where(clear, q, 0.0), np.where(clear, least, 1.0)
+        floors = objective_floor(q, supports.shape[1], least, bounds.error)
+        # Where rounding has made a good support seem better than it can be.
+        clear &= (floors >= self.upper - bounds.tol / 2) | (1 / (1 + q) - floors <= bounds.slack)
+        upper, count, judged = self.upper, len(supports), None
+        if clear.any():
+            some = np.flatnonzero(clear)
+            self._least = min(self._least, float(floors[some].min()))
+            self._offer(self.loss.optimum(supports[some[int(q[some].argmax())]]))
+        for at, i in enumerate(unclear := np.flatnonzero(~clear)):
+            if time.perf_counter() >= self.end:
+                count -= unclear.size - at
                 break
-    except KeyboardInterrupt:
-        status = "interrupted"
-    if tries == whole:
-        return best, upper, min(upper, lower), dependent, "done", tries
-    return best, upper, 0.0, dependent, "time_limit" if status == "done" else status, tries
+            if self._least > 0:
+                one, floor = bounds.leaf(supports[i], upper, self.end)
+                self._least = min(self._least, floor)
+            else:
+                one = self.loss.optimum(supports[i])
+            if one is not None and (judged is None or one.value < judged.value):
+                judged = one
+        if judged is not None:
+            self._offer(judged)
+        self.dependent |= not clear.all()
+        self.n_nodes += count
+        return self.whole - self.n_nodes
 
 
 def _batches(bounds: SupportBounds, used: np.ndarray, k: int) -> Iterator[Batch]:
@@ -303,33 +311,3 @@ def _pairs(bounds: SupportBounds, used: np.ndarray) -> Iterator[Batch]:
         # The numerator, at least |delta|^2 (1 - |rho|), rounds by ten units of 2 |delta|^2.
         slip = PAIR_SLIP / np.where(least > 0, least, 1.0)
         yield supports, np.where(least > 0, q * (1 + slip), np.inf), least * (1 - LEAST_SLIP)
-
-
-def _judge(
-    bounds: SupportBounds, batch: Batch, known: tuple[float, float], end: float
-) -> tuple[list[SupportOptimum], float, bool, int]:
-    """Bound F* on a batch by floats, and one by one where these tell too little."""
-    (supports, q, least), (lower, upper) = batch, known
-    clear = (least >= UNCLEAR) & ~bounds.blurred[supports].any(axis=1)
-    q, least = np.where(clear, q, 0.0), np.where(clear, least, 1.0)
-    floors = objective_floor(q, supports.shape[1], least, bounds.error)
-    # Where rounding has made a good support seem better than it can be.
-    clear &= (floors >= upper - bounds.tol / 2) | (1 / (1 + q) - floors <= bounds.slack)
-    found, count = [], len(supports)
-    if clear.any():
-        some = np.flatnonzero(clear)
-        lower = min(lower, float(floors[some].min()))
-        found.append(bounds.loss.optimum(supports[some[int(q[some].argmax())]]))
-    judged: SupportOptimum | None = None
-    for at, i in enumerate(unclear := np.flatnonzero(~clear)):
-        if time.perf_counter() >= end:
-            count -= unclear.size - at
-            break
-        if lower > 0:
-            one, floor = bounds.leaf(supports[i], upper, end)
-            lower = min(lower, floor)
-        else:
-            one = bounds.loss.optimum(supports[i])
-        if one is not None and (judged is None or one.value < judged.value):
-            judged = one
-    return found + ([] if judged is None else [judged]), lower, bool(clear.all()), count

@@ -132,34 +132,19 @@ def as_float64(values: object, name: str, what: str = "numbers") -> np.ndarray:
     """Return numbers as float64, themselves if they are an array of it in memory."""
     if sp.issparse(values):
         raise InputError(f"{name} must be {what}, not a sparse matrix")
-    _refuse_masked(values, name)
     columns = _mixed_columns(values)
-    if columns is not None:
-        names = frame_names(values) or range(len(columns))
-        titled = enumerate(zip(columns, names, strict=True))
-        parts = [_column(k, column, name, what, title) for k, (column, title) in titled]
-        return np.column_stack(parts) if parts else np.empty((len(values), 0))  # type: ignore[arg-type]
-    try:
-        given = np.asarray(values)
-        if isinstance(values, list | tuple) and given.dtype.kind == "f" and is_large(given).any():
-            given = np.array(values, dtype=object)  # numpy has rounded whole numbers already
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{name} must be {what}: {error}") from None
-    return in_memory(_float64(given, name, what))
-
-
-def _column(k: int, column: Any, name: str, what: str, title: Any) -> np.ndarray:
-    _refuse_masked(column, name)
-    try:
-        given = np.asarray(column)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{name} must be {what}: {error}") from None
-    try:
-        return _float64(given, name, what, k)
-    except InputError:
-        if any(isinstance(value, str) for value in given.flat):
-            raise InputError(f"column {title!r} of {name} holds text: encode or drop it") from None
-        raise
+    if columns is None:
+        return in_memory(_float64(values, name, what))
+    parts, names = [], frame_names(values) or range(len(columns))
+    for k, (column, title) in enumerate(zip(columns, names, strict=True)):
+        try:
+            parts.append(_float64(column, name, what, k))
+        except InputError:
+            if any(isinstance(value, str) for value in np.asarray(column, object).flat):
+                text = f"column {title!r} of {name} holds text: encode or drop it"
+                raise InputError(text) from None
+            raise
+    return np.column_stack(parts) if parts else np.empty((len(values), 0))  # type: ignore[arg-type]
 
 
 def _mixed_columns(values: Any) -> list[Any] | None:
@@ -194,26 +179,29 @@ def _refuse_masked(values: object, name: str) -> None:
             raise InputError(f"{name} is masked{place}: fill in or remove what is missing first")
 
 
-def _float64(given: np.ndarray, name: str, what: str, column: int | None = None) -> np.ndarray:
-    if given.dtype == np.float64:
-        return given
-    kind = given.dtype.kind
-    if kind == "c" or (
-        kind == "O" and any(isinstance(x, complex | np.complexfloating) for x in given.flat)
-    ):
-        raise InputError(f"{name} must be {what}; it holds complex ones")
-    if kind not in "biufOSU":
-        raise InputError(f"{name} must be {what}, not of {given.dtype}")
+def _float64(values: Any, name: str, what: str, column: int | None = None) -> np.ndarray:
+    """Return numbers, or those of a column, as float64."""
+    _refuse_masked(values, name)
 
     def place(at: int) -> str:
         where = tuple(int(k) for k in np.unravel_index(at, given.shape))
         return place_of(where if column is None else (*where, column))
 
     try:
-        return promoted_exactly(given, name, place)
+        given = np.asarray(values)
+        if isinstance(values, list | tuple) and given.dtype.kind == "f" and is_large(given).any():
+            given = np.array(values, dtype=object)  # numpy has rounded whole numbers already
+        kind = given.dtype.kind
+        if kind == "c" or (
+            kind == "O" and any(isinstance(x, complex | np.complexfloating) for x in given.flat)
+        ):
+            raise InputError(f"{name} must be {what}; it holds complex ones")
+        if kind not in "biufOSU":
+            raise InputError(f"{name} must be {what}, not of {given.dtype}")
+        return given if given.dtype == np.float64 else promoted_exactly(given, name, place)
+    except InputError:
+        raise
     except (TypeError, ValueError, OverflowError) as error:
-        if isinstance(error, InputError):
-            raise
         raise InputError(f"{name} must be {what}: {error}") from None
 
 
@@ -243,8 +231,7 @@ def on_disk(array: np.ndarray) -> bool:
 
 def check_matrix(X: object, name: str = "X") -> np.ndarray | sp.csr_matrix:
     """Return X as float64: dense, or CSR in canonical form. Sparse input is copied, and so are data
-    on disk, which may change between two readings. A dense float64 array in memory is returned as
-    it is."""
+    on disk, which may change; a dense float64 array in memory is returned as it is."""
     if sp.issparse(X):
         matrix: Any = canonical(X, name)
         values = matrix.data
@@ -284,7 +271,13 @@ def canonical(X: Any, name: str = "X") -> sp.csr_matrix:
         raise InputError(f"{name} must be a matrix of numbers; it holds complex ones")
     if kind not in "fiub":
         raise InputError(f"{name} must be a matrix of numbers, not of {X.dtype}")
-    copy = _own(X, name)
+    try:
+        # A copy has no flags that may be out of date.
+        copy = (X if X.format in ("csr", "csc") else X.tocoo()).copy()
+        if copy.format != "coo":
+            copy.check_format(full_check=True)
+    except (ValueError, IndexError) as error:
+        raise InputError(f"{name} is not a valid sparse matrix: {error}") from None
     if kind == "b":
         copy.sum_duplicates()
 
@@ -292,28 +285,12 @@ def canonical(X: Any, name: str = "X") -> sp.csr_matrix:
         entries = copy.tocoo()
         return place_of((int(entries.row[at]), int(entries.col[at])))
 
-    held = promoted_exactly(copy.data, name, place)
+    held: Any = promoted_exactly(copy.data, name, place)
     if copy.format == "coo":
         made = sp.coo_matrix((held, (copy.row, copy.col)), shape=copy.shape).tocsr()
     else:
-        made = type(copy)((held, copy.indices, copy.indptr), shape=copy.shape).tocsr()
+        make: Any = sp.csr_matrix if copy.format == "csr" else sp.csc_matrix
+        made = make((held, copy.indices, copy.indptr), shape=copy.shape).tocsr()
     made.sum_duplicates()
     made.eliminate_zeros()
     return made
-
-
-def _own(X: Any, name: str) -> Any:
-    """Return a copy with checked indices: CSR, CSC or, of the other formats, COO."""
-    given = X if X.format in ("csr", "csc") else X.tocoo()
-    try:
-        # Rebuilt from its arrays: the flags that a matrix caches may be out of date.
-        if given.format == "coo":
-            parts = (given.data, (given.row, given.col))
-            return sp.coo_matrix(parts, shape=given.shape, copy=True)
-        make = sp.csr_matrix if given.format == "csr" else sp.csc_matrix
-        parts = (given.data, given.indices, given.indptr)
-        copy = make(parts, shape=given.shape, copy=True)
-        copy.check_format(full_check=True)
-        return copy
-    except (ValueError, IndexError) as error:
-        raise InputError(f"{name} is not a valid sparse matrix: {error}") from None

@@ -63,9 +63,7 @@ def gamma_sum(n: float) -> float:
 
 def short_sum(values: np.ndarray) -> np.floating:
     """Return the sum of (n,) values, no term of which passes through more than `short_chain(n)`
-    additions, in any order. The order of `numpy.sum` is its own affair (pairwise, in blocks, where
-    it can; plain elsewhere). Here it is left only in sums of 32 terms: these become one, again and
-    again."""
+    additions: the order of `numpy.sum`, its own affair, is left only in sums of 32 terms."""
     while values.size > _FEW:
         whole = values.size // _FEW * _FEW
         heads = values[:whole].reshape(_FEW, -1).sum(axis=0)

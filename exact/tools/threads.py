@@ -12,7 +12,6 @@ import functools
 import os
 import sys
 import threading
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -65,12 +64,9 @@ def small_in_one_thread(work: Callable[P, T]) -> Callable[P, T]:
     """Let `work` run within `one_thread` if its matrix is small, and `at_most` its `n_jobs`.
 
     Where `n_jobs` is given it is the passes over rows that share so many threads; the linear
-    algebra takes one, whose numbers would depend on how many it has.
-
-    The matrix is the first argument of two dimensions; it counts as its kernel matrix if the
-    keyword `kernel`, or that attribute of the first argument, names one: its columns are the rows,
-    or the landmarks if the first argument has `n_landmarks`. What has no shape, such as a list of
-    lists, is small. `n_jobs` is a keyword or an attribute, too.
+    algebra takes one, whose numbers would depend on how many it has. The matrix is the first
+    argument of two dimensions, or its kernel matrix; `kernel`, `n_landmarks` and `n_jobs` are
+    keywords or attributes of the first argument.
     """
 
     @functools.wraps(work)
@@ -134,17 +130,15 @@ def check_jobs(n_jobs: object) -> int | None:
 
 
 def workers(numbers: int) -> int:
-    """Return how many threads a pass over so many numbers takes. What the caller asked for, else as
-    many as the processors and the bounds already set allow, as long as each has so much to do that
-    starting it costs little in comparison."""
+    """Return how many threads a pass over so many numbers takes: what the caller asked for, else as
+    many as pay, within the processors and the bounds already set."""
     asked = _ASKED.get()
     if asked is not None:
         return asked
     if numbers < WORTH:
         return 1
-    # 1e-9: seconds per number of the fastest loops here
-    # 4: a thread must save at least this multiple of its start-up time
-    pays = int(numbers * 1e-9 / (4 * _start_time()))
+    # 1e-9 s: a number of the fastest loops here; 4: a thread saves so many of its starts of 5e-5 s
+    pays = int(numbers * 1e-9 / (4 * 5e-5))
     return max(1, min(pays, processors(), _bound())) if pays > 1 else 1
 
 
@@ -171,26 +165,22 @@ def _bound() -> int:
     return min([bound, *blas])
 
 
-@functools.cache
-def _start_time() -> float:
-    """Return the seconds that starting a thread and waiting for it takes; inf if none starts."""
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        thread = threading.Thread(target=int)
-        try:
-            thread.start()
-        except RuntimeError:  # memory, or a limit on processes, leaves no room for one more
-            return float("inf")
-        thread.join()
-        times.append(time.perf_counter() - start)
-    return max(sorted(times)[2], 1e-5)
-
-
 def in_parts(work: Callable[[Part], T], parts: Sequence[Part], jobs: int) -> list[T]:
     """Return work(part) of each part, in their order, from so many threads at once."""
     jobs = min(jobs, len(parts))
-    if jobs <= 1 or _start_time() == float("inf"):
-        return [work(part) for part in parts]
-    with ThreadPoolExecutor(jobs) as pool:
-        return list(pool.map(work, parts))  # after an error the parts not begun are left out
+    if jobs > 1 and _can_start():
+        with ThreadPoolExecutor(jobs) as pool:
+            return list(pool.map(work, parts))  # after an error the parts not begun are left out
+    return [work(part) for part in parts]
+
+
+@functools.cache
+def _can_start() -> bool:
+    """Whether memory, or a limit on processes, leaves room for a thread."""
+    thread = threading.Thread(target=int)
+    try:
+        thread.start()
+    except RuntimeError:
+        return False
+    thread.join()
+    return True

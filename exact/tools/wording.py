@@ -23,9 +23,9 @@ def _rounded(value: float, digits: int, way: str) -> str:
     return f"{float(number):.{digits}g}" if digits <= 15 else str(number)
 
 
-def warn_the_user(text: str) -> None:
+def warn_the_user(text: str, category: type[Warning] = UserWarning) -> None:
     """Warn in the line of the user's call, of what a call that is under way found."""
     package, frame, level = __name__.partition(".")[0], sys._getframe(1), 2
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
         frame, level = frame.f_back, level + 1
-    warnings.warn(text, UserWarning, stacklevel=level)
+    warnings.warn(text, category, stacklevel=level)

@@ -24,11 +24,16 @@ from aucert.approx.landmarks import (
     leverage_scores,
     shares,
 )
-from aucert.approx.nystrom import Nystrom, NystromMap, against_true_kernel, nystrom_map
+from aucert.approx.nystrom import (
+    Nystrom,
+    NystromMap,
+    against_true_kernel,
+    drawn_rows,
+    nystrom_map,
+)
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Solution
 from aucert.exact.errors import InputError
-from aucert.exact.estimators.base import drawn_rows
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem

@@ -128,7 +128,7 @@ REFUSED: dict[Callable[..., Any], str] = {
     ROCSVM: "lam=0.0 lam=-1.0 lam=1e999 lam='small' lam=None loss='cubic' loss=None"
     " method='simplex' method=None method='quasi-newton' tol=0.0 tol='tight' max_time=0"
     " max_time='short' threshold='best' threshold=None l1=-1.0",
-    SAUCSVM: "structure=-1.0 structure='big' structure_source='half' kernel='poly'"
+    SAUCSVM: "structure=-1.0 structure='big' kernel='poly'"
     " pairs='nearest:0' pairs='some' anchor_filter='B'",
     ROCSVMCV: "lams=[] lams=['a'] cv=1 cv='many' cv=None choice='worst' n_lams=0 cv_tol=0.0"
     " structure=-1.0 random_state='seed'",

@@ -337,10 +337,8 @@ def kernel_solved(
     lam = float(10.0 ** rng.uniform(-5, 1)) if name != "linear" else hard_lam(rng, hard.true)
     loss, pairs = hard_loss(rng), hard_pairs(rng, hard.true, hard.y)
     gamma = None if name == "linear" else float(10.0 ** rng.uniform(-3, 1))
-    source = ["full", "sampled"][rng.integers(2)]
-    found.name = f"{hard.name}, {name}, gamma {gamma}, structure {structure:.2g} {source}"
+    found.name = f"{hard.name}, {name}, gamma {gamma}, structure {structure:.2g}"
     asked: Any = {"kernel": name, "gamma": gamma, "structure": structure}
-    asked["structure_source"] = source
     rows = naive.exact(hard.true) if gamma is None else true_gram(hard.true, name, gamma)
     judged_by(rng, found, hard, rows, lam, loss, pairs, asked)
 
@@ -362,9 +360,8 @@ def judged_by(
     solution = solve(hard.X, hard.y, tol=float(10.0 ** rng.integers(-11, -1)), **asked)
     found.judged(rewritten(hard.X, untouched))
     tight = solve(hard.true, hard.y, **asked, **TIGHT)
-    structure = (asked.get("structure", 0.0), asked.get("structure_source", "full"))
-    valued = asked["kernel"] != "linear"
-    truth = NaiveTruth(rows, valued, hard.positive, lam, loss, pairs, *structure)
+    structure, valued = asked.get("structure", 0.0), asked["kernel"] != "linear"
+    truth = NaiveTruth(rows, valued, hard.positive, lam, loss, pairs, structure)
     found.solved(truth, solution, tight)
 
 

@@ -364,14 +364,12 @@ class NaiveTruth:
         loss: str,
         pairs: AllPairs | PairList,
         structure: float = 0.0,
-        source: str = "full",
     ):
         self.rows, self.kernel, self.positive = rows, kernel, positive
         self.lam, self.loss, self.structure = Fraction(lam), loss, Fraction(structure)
         listed = naive.weighted_pairs(positive.tolist(), pairs)
         mass = sum(c for _, _, c in listed)
         self.pairs = [(i, j, c / mass) for i, j, c in listed]
-        self.spread = self.pairs if source == "sampled" and isinstance(pairs, PairList) else None
         whole = pairs if isinstance(pairs, AllPairs) else AllPairs()
         self.weight = naive.exact(np.ones(positive.size) if whole.weight is None else whole.weight)
 
@@ -394,8 +392,6 @@ class NaiveTruth:
         return norm2 + self.structure * self._variance(s) if self.structure else norm2
 
     def _variance(self, s: list[Fraction]) -> Fraction:
-        if self.spread is not None:
-            return variance([(s[i] - s[j], c) for i, j, c in self.spread])
         labels = self.positive.tolist()
         sides = [[k for k, label in enumerate(labels) if label == side] for side in (True, False)]
         return sum(

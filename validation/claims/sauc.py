@@ -22,7 +22,6 @@ from ...exact.solvers.qp import QP, enumerate_pairs
 from ...exact.spaces.factor import factor_gram
 from ...exact.spaces.kernels import Gaussian, Linear
 from ...exact.structured import (
-    PairScatter,
     class_scatter,
     deformed_gram,
     direct_gram,
@@ -103,6 +102,13 @@ def sauc_prop_1_needs_all_pairs(c: Context) -> Outcome:
     return differ(near, 0.1, {"relative difference, all pairs": both_sides(X, positive)}, EXACT)
 
 
+def pair_scatter(pairs: PairList, values: np.ndarray) -> np.ndarray:
+    """Return R_w values (n, k), R_w the covariance of listed differences: A'diag(c)A - A'c c'A."""
+    A, c = pairs.incidence(), pairs.c
+    t = A @ values
+    return A.T @ (c[:, None] * (t - c @ t))
+
+
 @at_most(EXACT)
 def sauc_covariance_of_listed_pairs(c: Context) -> Errors:
     data = toy(c)
@@ -115,8 +121,8 @@ def sauc_covariance_of_listed_pairs(c: Context) -> Errors:
         D = X[pairs.i] - X[pairs.j]
         D = D - pairs.c @ D
         direct = D.T @ (pairs.c[:, None] * D)
-        yield f"relative difference, {name}", apart(X.T @ PairScatter(pairs).times(X), direct)
-    found = apart(PairScatter(whole).times(unit), class_scatter(positive).times(unit))
+        yield f"relative difference, {name}", apart(X.T @ pair_scatter(pairs, X), direct)
+    found = apart(pair_scatter(whole, unit), class_scatter(positive).times(unit))
     yield "relative difference, R_w of all pairs against R", found
 
 

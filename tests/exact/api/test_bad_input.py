@@ -245,7 +245,6 @@ def refusals() -> Iterator[Refusal]:
         ("lam must be > 0", {"lams": [1.0, -1.0]}),
         ("lams must be numbers", {"lams": ["x"]}),
         ("n_lams must be", {"lams": None, "n_lams": 0}),
-        ("source must be", {"structure_source": "half"}),
         ("both", {"sample_weight": np.ones(N), "pairs": PairList(np.array([0]), np.array([1]))}),
         ("l1_ratio > 0", {"groups": [0, 0, 1]}),
         ("nonnegative", {"sign": "positive"}),
@@ -352,7 +351,7 @@ def test_scores_whose_squares_overflow_are_refused(loss: str, pairs: PairList | 
 def test_requests_and_options_are_checked_when_they_are_made() -> None:
     request = Request.of(0.1, kernel="rbf")
     assert request.at(0.2).lam == 0.2 and request.at(0.2).kernel == "rbf"
-    for bad in ({"structure": -1.0}, {"structure_source": "half"}, {"kernel": "poly"}):
+    for bad in ({"structure": -1.0}, {"kernel": "poly"}):
         with pytest.raises(InputError):
             Request.of(0.1, **bad)  # type: ignore[arg-type]
         with pytest.raises(InputError):

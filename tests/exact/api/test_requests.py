@@ -105,7 +105,6 @@ WISHES: list[dict[str, Any]] = [
     {"lam": 0.1, "worst_of": MEMBER},
     {"lam": 0.1, "l1": 0.05, "worst_of": MEMBER},
     {"lam": 0.1, "structure": 2.0},
-    {"lam": 0.1, "structure": 2.0, "structure_source": "sampled"},
     {"lam": 0.1, "kernel": "rbf", "gamma": 0.3},
     {"lam": 0.1, "kernel": "laplacian", "gamma": 0.3, "structure": 2.0},
     {"lam": 0.1, "kernel": Polynomial(2)},
@@ -117,10 +116,7 @@ def fits(pairs: str, wish: dict[str, Any]) -> bool:
     """Whether the request means something: others are refused in `test_bad_input`."""
     if "worst_of" in wish:
         return "pairs" not in PAIRS[pairs][1] and pairs != "weighted queries"
-    sampled = wish.get("structure_source") == "sampled"
-    return (pairs == "listed" or not sampled) and not (
-        "structure" in wish and PAIRS[pairs][3] is None
-    )
+    return not ("structure" in wish and PAIRS[pairs][3] is None)
 
 
 def kernel_matrix(wish: dict[str, Any]) -> np.ndarray | None:
@@ -132,12 +128,9 @@ def kernel_matrix(wish: dict[str, Any]) -> np.ndarray | None:
     return (1 + X @ X.T) ** 2
 
 
-def covariance(F: np.ndarray, pairs: str, wish: dict[str, Any]) -> np.ndarray:
-    """Return Sigma: both class covariances, or that of the listed differences."""
-    i, j = LISTED.T
-    parts = [(F[i] - F[j], SHARES)]
-    if wish.get("structure_source") != "sampled":
-        parts = [(F[side], PAIRS[pairs][3][side]) for side in (Y, ~Y)]
+def covariance(F: np.ndarray, pairs: str) -> np.ndarray:
+    """Return Sigma: both class covariances."""
+    parts = [(F[side], PAIRS[pairs][3][side]) for side in (Y, ~Y)]
     return np.sum([np.atleast_2d(np.cov(Z.T, aweights=c, ddof=0)) for Z, c in parts], axis=0)
 
 
@@ -151,7 +144,7 @@ def features(pairs: str, wish: dict[str, Any]) -> np.ndarray:
         F = vectors[:, kept] * np.sqrt(values[kept])
     if "structure" not in wish:
         return F
-    values, axes = np.linalg.eigh(covariance(F, pairs, wish))
+    values, axes = np.linalg.eigh(covariance(F, pairs))
     return (F @ axes) / np.sqrt(1 + wish["structure"] * values)
 
 
@@ -181,7 +174,7 @@ def objective(pairs: str, wish: dict[str, Any], loss: str, w: np.ndarray) -> flo
         return max(means) + float(penalty_value(penalty_of(wish), w)[0].value)
     norm2 = float(w @ (w if K is None else s))
     if "structure" in wish:
-        norm2 += wish["structure"] * float(covariance(s[:, None], pairs, wish)[0, 0])
+        norm2 += wish["structure"] * float(covariance(s[:, None], pairs)[0, 0])
     return max(means) + wish["lam"] / 2 * norm2
 
 
@@ -205,7 +198,7 @@ def check(pairs: str, wish: dict[str, Any], loss: Any) -> None:
     assert audit.dual <= best + room and value - best - room <= audit.gap
     assert audit.gap <= 1.5 * (value - best) + 1e-3
     assert audit.n_pairs == sum(map(len, lists_of(pairs, wish)))
-    if set(wish) <= {"lam", "structure", "structure_source"}:
+    if set(wish) <= {"lam", "structure"}:
         scored: Any = certify(given, y, scores=X @ off, tol=1e-5, **asked)
         assert scored.primal == pytest.approx(audit.primal, rel=1e-7)
     plain = set(wish) <= {"lam", "structure", "kernel", "gamma"}

@@ -22,7 +22,7 @@ from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.proof import check_proof
 from aucert.exact.spaces import partitions
 from aucert.exact.spaces.blocks import Fingerprints
-from aucert.exact.square_loss.convex_square import ConvexSquare
+from aucert.exact.square_loss.convex_square import ConvexSquare, Judged
 from fuzz_core import CORE, PAIRS, ROUTES
 from fuzz_kinds import KINDS
 from fuzz_partitions import PARTED, folds, partitioned
@@ -157,7 +157,7 @@ PLANTED: list[tuple[Any, Any, Faults]] = [
     }),
     (fuzz_kinds.online, range(80), {
         "a gap of an online method": (
-            ConvexSquare, "gap_of", returning(lambda gap: gap * 0.99 - 1e-9)),
+            Judged, "gap", lambda old: property(lambda at: old.fget(at) * 0.99 - 1e-9)),
         "a bound of an online method": (
             ConvexSquare, "judged", returning(lambda at: at._replace(lower=at.lower + 1e-6))),
         "an objective too low": (

@@ -29,20 +29,20 @@ from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.problem.subsample import part_of
 from aucert.exact.problem.tail import Tail, tail_risk
+from aucert.exact.solvers import finish as windows
 from aucert.exact.solvers import points
-from aucert.exact.solvers import window as windows
 from aucert.exact.solvers.choose import choose_solver
 from aucert.exact.solvers.cutting_plane import CuttingPlane
-from aucert.exact.solvers.descent import OF_ROWS, Descent, Memory, Run
-from aucert.exact.solvers.finish import ActivePairs
-from aucert.exact.solvers.hard_margin import RIDGES, marginals, offer_hard_margin
-from aucert.exact.solvers.points import Points, tail_in_bins
-from aucert.exact.solvers.window import (
+from aucert.exact.solvers.descent import Descent, Memory, Run
+from aucert.exact.solvers.finish import (
+    ActivePairs,
     OpenPairs,
     Window,
     multipliers,
     open_window,
 )
+from aucert.exact.solvers.hard_margin import RIDGES, marginals, offer_hard_margin
+from aucert.exact.solvers.points import Points, tail_in_bins
 from loops import each
 from problems import CLASSES, awkward
 
@@ -110,7 +110,7 @@ def test_correlated_columns_get_a_hessian_and_few_steps() -> None:
     X = rng.normal(size=(3000, 30)) @ np.diag(np.geomspace(1, 1e-3, 30)) @ rng.normal(size=(30, 30))
     y = X[:, 0] + 0.3 * rng.normal(size=3000) > 0
     problem, recorder = linear_problem(X, y, 1e-6), Recorder()
-    run = Run(Points(problem, recorder, 1e-3), OF_ROWS, 0)
+    run = Run(Points(problem, recorder, 1e-3))
     assert run.run(np.zeros(30), 4.0) is None
     assert run.memory.factor is not None and recorder.history[-1].n_iter < 150
 
@@ -120,7 +120,7 @@ def test_a_wrong_product_is_caught_by_the_certificate(monkeypatch: pytest.Monkey
     true, recorder = ActivePairs().solve(problem).certificate, Recorder()
     with monkeypatch.context() as patch:
         patch.setattr(Rows, "scores", lambda self, w: 1.2 * right(self, w))
-        Run(Points(problem, recorder, 1e-8), OF_ROWS, 0).run(np.zeros(4), 4.0, max_iter=60)
+        Run(Points(problem, recorder, 1e-8)).run(np.zeros(4), 4.0, max_iter=60)
     found = recorder.finish(problem, 1e-8, None)
     assert found.status is not Status.CERTIFIED
     assert found.certificate.dual <= true.primal and found.certificate.primal >= true.dual
@@ -139,7 +139,6 @@ def test_many_rows_start_from_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
         assert found.status is Status.CERTIFIED and found.n_iter <= 10
     few = awkward("survival", 1e-4, n=60)  # few pairs a coordinate: the last digits by windows
     assert Descent(1e-9).solve(few).status is Status.CERTIFIED
-    assert Descent(1e-9, finish=False).solve(few).status is Status.STALLED
 
 
 # The hard margin of few rows in many coordinates

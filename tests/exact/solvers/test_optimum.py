@@ -144,7 +144,7 @@ def answers(kind: str, lam: float, loss: str) -> Iterator[tuple[str, Solution]]:
     yield "kernel", Descent(1e-6).solve(problem.over(Gram(X @ X.T)))
     if loss == "hinge":
         yield "cuts", CuttingPlane(1e-7).solve(problem)
-        yield "bundle", CuttingPlane(1e-3, finish_from=0).solve(problem)
+        yield "bundle", CuttingPlane(1e-3).solve(problem)
         yield "window", ActivePairs(1e-10).solve(problem)
     else:
         yield "proximal", Proximal(1e-5, max_iter=2000, max_time=2.0).solve(problem)

@@ -21,19 +21,21 @@ from aucert.exact.spaces.kernels import Gaussian, Linear
 from aucert.exact.spaces.rows import Rows, Space
 from aucert.exact.structured import (
     ClassScatter,
-    PairScatter,
-    Scatter,
     SparseWhitened,
     Structured,
     class_scatter,
     deformed_gram,
     direct_gram,
-    scatter_of,
     whitened,
     whitener,
 )
 from loops import each, seeds
 from problems import some_labels, some_pairs
+
+
+def whole_pairs(rng: np.random.Generator, positive: np.ndarray) -> AllPairs:
+    pairs = some_pairs(rng, positive)
+    return pairs if isinstance(pairs, AllPairs) else AllPairs()
 
 
 def dense(pairs: AllPairs | PairList, positive: np.ndarray) -> np.ndarray:
@@ -46,8 +48,8 @@ def test_R_is_the_covariance_of_the_pair_differences(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 12))
     positive = some_labels(rng, n)
-    pairs = some_pairs(rng, positive)
-    scatter, R = scatter_of(pairs, positive, "sampled"), dense(pairs, positive)
+    pairs = whole_pairs(rng, positive)
+    scatter, R = class_scatter(positive, pairs), dense(pairs, positive)
     assert scatter.times(np.eye(n)) == pytest.approx(R, abs=1e-13)
     root = scatter.root()
     assert root @ root.T == pytest.approx(R, abs=1e-13)
@@ -58,30 +60,24 @@ def test_R_is_the_covariance_of_the_pair_differences(seed: int) -> None:
     assert np.linalg.eigvalsh(np.diag(scatter.mass()) - R)[0] >= -1e-13
 
 
-def test_the_structure_comes_from_all_rows_unless_the_sampled_ones_are_asked_for() -> None:
+def test_the_structure_of_listed_pairs_comes_from_all_rows() -> None:
     positive = np.arange(6) < 2
-    few = PairList(np.array([0, 1]), np.array([2, 3]))
-    assert isinstance(scatter_of(few, positive), ClassScatter)
-    assert isinstance(scatter_of(few, positive, "sampled"), PairScatter)
-    assert isinstance(scatter_of(AllPairs(), positive, "sampled"), ClassScatter)
-    with pytest.raises(InputError, match="full, sampled"):
-        scatter_of(few, positive, "some")
+    few, values = PairList(np.array([0, 1]), np.array([2, 3])), np.arange(6.0) ** 2
+    listed, every = class_scatter(positive, few), class_scatter(positive)
+    np.testing.assert_array_equal(listed.times(values), every.times(values))
 
 
 STRUCTURES = (1e-3, 0.3, 1.0, 50.0, 1e3)
 
 
-def rows_and_scatter(seed: int, sparse: bool) -> tuple[Rows, Scatter, np.ndarray, np.ndarray]:
+def rows_and_scatter(seed: int, sparse: bool) -> tuple[Rows, ClassScatter, np.ndarray, np.ndarray]:
     """Return rows, their scatter, the centred rows, and Sigma."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(40, 5)) * 10.0 ** rng.uniform(-2, 2, 5)
     X[rng.uniform(size=X.shape) < 0.5] = 0.0
     positive = np.arange(40) < 11
-    pairs, moved = some_pairs(rng, positive), X - X.mean(axis=0)
-    scatter, sigma = (
-        scatter_of(pairs, positive, "sampled"),
-        moved.T @ dense(pairs, positive) @ moved,
-    )
+    pairs, moved = whole_pairs(rng, positive), X - X.mean(axis=0)
+    scatter, sigma = class_scatter(positive, pairs), moved.T @ dense(pairs, positive) @ moved
     return Rows(sp.csr_matrix(X) if sparse else X), scatter, moved, sigma
 
 
@@ -115,7 +111,7 @@ def test_errors_of_whitened_rows_cover_the_solves(
     X[:, 2] = X[:, 1] * scale + X[:, 2]  # an ill-conditioned L
     positive = np.arange(7) < 3
     space = Rows(sp.csr_matrix(X))
-    white = whitened(space, scatter_of(AllPairs(), positive), structure)
+    white = whitened(space, class_scatter(positive), structure)
     assert isinstance(white, SparseWhitened)
     w, c = rng.normal(size=3), np.array([1.0, 2, 1, -1, -1, -1, -1])
     exact_L = [[Fraction(float(x)) for x in row] for row in white.L]
@@ -148,7 +144,7 @@ def test_a_structure_that_leaves_nothing_of_the_rows_is_named(structure, kernel,
     X, y = form(3 * rng.normal(size=(12, 3))), np.arange(12) % 2
     with pytest.raises(InputError, match=r"structure = 1e\+30. is too large .* lower it"):
         formulate(X, y, Request.of(0.1, kernel=kernel, structure=structure))
-    three = scatter_of(AllPairs(), np.array([True, False, False]))
+    three = class_scatter(np.array([True, False, False]))
     with pytest.raises(TooLargeError, match="10001 features"):
         whitener(Rows(sp.csr_matrix(np.eye(3, 10_001))), three, 1.0)
     with pytest.raises(InputError, match="scale the features"):
@@ -163,7 +159,7 @@ def exact_case(seed: int) -> tuple[Structured, list, list, np.ndarray, float]:
     X = np.round(rng.normal(size=(n, d)) * 8) / 8 * 2.0 ** rng.integers(-6, 7)
     if seed % 3 == 0:
         X += 2.0**14  # a common offset costs digits, and the bounds have to say how many
-    pairs = some_pairs(rng, positive)
+    pairs = whole_pairs(rng, positive)
     structure = float(2.0 ** rng.integers(-10, 11))
     spaces: list[Space] = [
         Rows(X),
@@ -172,7 +168,7 @@ def exact_case(seed: int) -> tuple[Structured, list, list, np.ndarray, float]:
         Rows(sp.csr_matrix(X)),
     ]
     base = spaces[seed % 4]
-    space = Structured(base, scatter_of(pairs, positive, "sampled"), structure)
+    space = Structured(base, class_scatter(positive, pairs), structure)
     rows = [[Fraction(float(x)) for x in row] for row in X]
     K = [[sum(x * z for x, z in zip(p, q, strict=True)) for q in rows] for p in rows]
     return space, K, naive.scatter(pairs, positive), X, structure

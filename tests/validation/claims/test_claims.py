@@ -428,7 +428,7 @@ def test_each_part_of_an_interval_can_be_wrong() -> None:
 
 def test_a_problem_that_is_not_solved_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     right = experiment.CuttingPlane
-    one_step = lambda tol: right(tol=tol, max_iter=1, finish_from=0.0)  # noqa: E731
+    one_step = lambda tol: right(tol=tol, max_iter=1)  # noqa: E731
     monkeypatch.setattr(experiment, "CuttingPlane", one_step)
     (row,) = suite.run(["norm-of-the-minimiser"]).rows
     assert row.verdict == "error" and "not solved" in str(row.measured)
