@@ -26,7 +26,7 @@ from aucert.exact import PartitionedRows, solve
 from aucert.exact.certificate.evaluation import Evaluator
 from aucert.exact.formulation.partitioned import partitioned_problem, rows_of_dask
 from aucert.exact.formulation.request import Request
-from aucert.validation.files.parquet_folder import ParquetFolder, read_parquet_folder
+from aucert.validation.files.tables import ParquetFolder, read_parquet_folder
 from aucert.validation.files.tables import Selection
 
 LAM = 1e-2

@@ -39,7 +39,9 @@ from ..files.tables import (
     Selection,
     as_numbers,
     check_room,
+    is_parquet_folder,
     option_of,
+    read_parquet_folder,
     read_raw,
     read_survival,
     read_table,
@@ -262,8 +264,6 @@ def open_data(name: str, options: Options, model: Any = None, vector: bool = Fal
     Of a `SavedModel` the columns are read, in its order, and scaled as it scales them. Raises
     `InputError` for data that cannot be used, and for options that do not go together.
     """
-    from ..files.parquet_folder import is_parquet_folder
-
     if not name.strip():
         raise InputError(f"{name!r} names no data: give a file, a folder, or {', '.join(names())}")
     built_in = name.split(":")[0] in names() and not Path(name).exists()
@@ -321,8 +321,6 @@ def _check_pairs(name: str, options: Options, built_in: bool, folder: bool) -> N
 
 def _folder_data(name: str, options: Options, model: Any) -> Data:
     """Return the rows of a folder of Parquet files, which stay there."""
-    from ..files.parquet_folder import read_parquet_folder
-
     if options.standardise or (model is not None and model.scaler is not None):
         raise InputError("--standardise is for one table: standardise the files of a folder first")
     asked, positive, qid = options.selection, options.positive, options.qid
