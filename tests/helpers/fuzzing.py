@@ -1,10 +1,7 @@
 """The fuzzer: a kind makes one hard problem from a seed and judges every claim about it.
 
     python tests/helpers/fuzzing.py 17 18 500:600       reruns these seeds and prints what they do
-    python tests/helpers/fuzzing.py core 0:1000         the same for the kinds of `CORE`
-    python tests/helpers/fuzzing.py pairs 0:300         and for those of `PAIRS`
-    python tests/helpers/fuzzing.py routes 0:1000       and for those of `ROUTES`
-    python tests/helpers/fuzzing.py parted 0:200        and for those of `PARTED`
+    python tests/helpers/fuzzing.py core 0:1000         the same for `CORE`; pairs, routes, parted
 
 A new kind is one function in a list of `KINDS`: it takes a random generator and returns the `Found`
 of what was claimed. Input that is refused with `InputError` is counted; anything else that is
@@ -21,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -145,27 +142,20 @@ def hard_labels(rng: np.random.Generator, n: int) -> np.ndarray:
 def hard_values(rng: np.random.Generator, y: np.ndarray, d: int, shape: str) -> np.ndarray:
     """Return rows (n, d) of the given shape."""
     X = rng.normal(size=(y.size, d)) + rng.uniform(0, 1.5) * y[:, None]
-    if shape == "ties":
-        X = np.round(X)
-    elif shape == "constant":
-        X[:, rng.integers(d)] = 3.7
-    elif shape == "duplicates":
-        X = X[rng.integers(0, max(1, y.size // 3), y.size)]
-    elif shape == "columns":
-        X = X * 10.0 ** rng.integers(-30, 30, d)
-    elif shape == "scale":
-        X = X * 10.0 ** float(rng.choice(SCALES))
-    elif shape == "offset":
-        X = X + 10.0 ** rng.integers(2, 9)
-    elif shape == "heavy":
-        X = X * np.exp(3 * rng.normal(size=(y.size, 1)))
-    elif shape == "far row":
+    changed: dict[str, Callable[[], Any]] = {
+        "ties": lambda: np.round(X),
+        "constant": lambda: np.where(np.arange(d) == rng.integers(d), 3.7, X),
+        "duplicates": lambda: X[rng.integers(0, max(1, y.size // 3), y.size)],
+        "columns": lambda: X * 10.0 ** rng.integers(-30, 30, d),
+        "scale": lambda: X * 10.0 ** float(rng.choice(SCALES)),
+        "offset": lambda: X + 10.0 ** rng.integers(2, 9),
+        "heavy": lambda: X * np.exp(3 * rng.normal(size=(y.size, 1))),
+        "separable": lambda: X + 8.0 * y[:, None],
+        "equal": lambda: np.tile(X[0], (y.size, 1)),
+    }
+    if shape == "far row":
         X[rng.integers(y.size)] *= 10.0 ** rng.integers(2, 10)
-    elif shape == "separable":
-        X = X + 8.0 * y[:, None]
-    elif shape == "equal":
-        X[:] = X[0]
-    return X
+    return changed.get(shape, lambda: X)()
 
 
 def hard_rows(
@@ -318,16 +308,6 @@ TIGHT: Any = {"tol": 1e-12, "max_time": 2.0}
 """How a strong point is looked for; how strong it is decides what is seen, not what is true."""
 
 
-class Truth(Protocol):
-    """F at any point, the squared distance |f - g|^2 of two, and lam, as fractions."""
-
-    lam: Fraction
-
-    def objective(self, w: np.ndarray) -> Fraction: ...
-    def distance2(self, w: np.ndarray, other: np.ndarray) -> Fraction: ...
-    def radius(self, tight: Any) -> float: ...
-
-
 class LinearTruth:
     """The exact mode on the numbers that were meant."""
 
@@ -405,6 +385,9 @@ def variance(values: list[tuple[Fraction, Fraction]]) -> Fraction:
     return Fraction(sum(c * (x - mean) ** 2 for x, c in values) / mass)
 
 
+Truth = LinearTruth | NaiveTruth
+
+
 def true_gram(X: np.ndarray, kernel: str, gamma: float) -> list[list[Fraction]]:
     """Return k(x_i, x_j) to 2^-160, from the definitions."""
     K = true_kernel({"rbf": Gaussian, "laplacian": Laplacian}[kernel](gamma), X)
@@ -461,9 +444,7 @@ def faults_next_to(truth: Truth, w: np.ndarray, certificate: Any, tight: Any) ->
 
 
 if __name__ == "__main__":
-    from fuzz_core import CORE, PAIRS, ROUTES
-    from fuzz_kinds import KINDS
-    from fuzz_partitions import PARTED
+    from fuzz_kinds import CORE, KINDS, PAIRS, PARTED, ROUTES
 
     begin = time.process_time()
     named = {"core": CORE, "pairs": PAIRS, "parted": PARTED, "routes": ROUTES}

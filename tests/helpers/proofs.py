@@ -154,42 +154,31 @@ def honest_proofs() -> dict[str, tuple[Columns, Stated, Any]]:
 def awkward(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
     """Small data (X, positive, repetitions, lam) of a kind that has broken certificates."""
     rng = np.random.default_rng(sum(map(ord, name)))
-    n = 24
-    X, positive, r, lam = rng.normal(size=(n, 2)), np.arange(n) % 3 == 0, np.ones(n, int), 0.05
+    X, positive = rng.normal(size=(24, 2)), np.arange(24) % 3 == 0
     X[positive] += 0.5
-    if name == "ties":
-        X = np.round(X)
-    elif name == "tiny lam":
-        lam = 1e-9
-    elif name == "large lam":
-        lam = 1e6
-    elif name == "offset":
-        X = X + np.array([1e8, -1e5])
-    elif name == "large":
-        X, lam = X * 1e6, 1e10
-    elif name == "small":
-        X, lam = X * 1e-7, 1e-16
-    elif name == "one positive":
-        positive = np.arange(n) == 5
-    elif name == "duplicates":
-        X, positive = np.repeat(X[:8], 3, axis=0), np.repeat(positive[:8], 3)
-    elif name == "repetitions":
-        r = rng.integers(0, 5, n)
-    elif name == "many repetitions":
-        r = rng.integers(0, 2**25, n)
-    elif name == "separable":
-        X[positive] += 8.0
-    elif name == "constant":
-        X[:, 1] = 7.0
-    elif name == "zero":
-        X = np.zeros((n, 2))
+    X = {
+        "ties": lambda: np.round(X),
+        "offset": lambda: X + np.array([1e8, -1e5]),
+        "large": lambda: X * 1e6,
+        "small": lambda: X * 1e-7,
+        "duplicates": lambda: np.repeat(X[:8], 3, axis=0),
+        "separable": lambda: X + 8.0 * positive[:, None],
+        "constant": lambda: np.column_stack([X[:, 0], np.full(24, 7.0)]),
+        "zero": lambda: 0 * X,
+    }.get(name, lambda: X)()
+    if name in ("one positive", "duplicates"):
+        one = name == "one positive"
+        positive = np.arange(24) == 5 if one else np.repeat(positive[:8], 3)
+    top = {"repetitions": 5, "many repetitions": 2**25}.get(name)
+    r = np.ones(24, int) if top is None else rng.integers(0, top, 24)
+    lam = {"tiny lam": 1e-9, "large lam": 1e6, "large": 1e10, "small": 1e-16}.get(name, 0.05)
     return X, positive, r, lam
 
 
 NAMES = (
-    "plain, ties, tiny lam, large lam, offset, large, small, one positive, duplicates, "
-    "repetitions, many repetitions, separable, constant, zero"
-).split(", ")
+    *("plain", "ties", "tiny lam", "large lam", "offset", "large", "small", "one positive"),
+    *("duplicates", "repetitions", "many repetitions", "separable", "constant", "zero"),
+)
 
 
 def changed(x: np.ndarray, at: Any, value: object) -> np.ndarray:

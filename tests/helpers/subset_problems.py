@@ -47,22 +47,9 @@ def draw(seed: int, kind: str = "plain", d: int | None = None, n: int | None = N
 
 
 AWKWARD = (
-    "plain",
-    "near copy",
-    "near sum",
-    "near copies of both",
-    "scaled copy",
-    "whole numbers",
-    "one positive",
-    "constants",
-    "few rows",
-    "far away",
-    "large and small",
-    "separating",
-    "all but constant",
-    "weighted",
-    "ridge",
-    "outlier",
+    *("plain", "near copy", "near sum", "near copies of both", "scaled copy", "whole numbers"),
+    *("one positive", "constants", "few rows", "far away", "large and small", "separating"),
+    *("all but constant", "weighted", "ridge", "outlier"),
 )
 
 

@@ -23,9 +23,7 @@ from aucert.exact.proof import check_proof
 from aucert.exact.spaces import partitions
 from aucert.exact.spaces.blocks import Fingerprints
 from aucert.exact.square_loss.convex_square import ConvexSquare, Judged
-from fuzz_core import CORE, PAIRS, ROUTES
-from fuzz_kinds import KINDS
-from fuzz_partitions import PARTED, folds, partitioned
+from fuzz_kinds import CORE, KINDS, PAIRS, PARTED, ROUTES, folds, partitioned
 from fuzzing import Found, Kind, LinearTruth, faults, one, run, seeds_of
 from loops import each
 
