@@ -7,11 +7,13 @@ and dark, and measures what it draws.
 from __future__ import annotations
 
 import html
+import importlib.util
 import json
+import os
 import re
-import runpy
 import shutil
 import subprocess
+import sys
 import tempfile
 from html.parser import HTMLParser
 from pathlib import Path
@@ -19,8 +21,6 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-
-from loops import each
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -126,41 +126,6 @@ def test_tutorials_have_pictures_formulas_and_the_library_s_lines(whole_site: Pa
         page = Page((whole_site / "_tutorials" / f"{script.stem}.html").read_text("utf-8"))
         assert any("sphx_glr" in address for address in page.fetched), script.name
         assert page.formulas > 0, script.name
-
-
-def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
-    (tmp_path / "good.html").write_text(
-        "<article id='top'><a href='#top'>up</a><a href='bad.html?x#here'>on</a>"
-        "<a href='https://example.org/x'>out</a><img src='x.png' alt='a picture'></article>"
-    )
-    (tmp_path / "bad.html").write_text(
-        "<article id='here'>few<br><a href='none.html'>a</a><a href='good.html#none'>b</a>"
-        "<a href='good.html'><code>good.md</code></a><img src='x.png'></article>"
-    )
-    assert faults(tmp_path) == [
-        "bad.html: no alternative text: x.png",
-        "bad.html: leads nowhere: none.html",
-        "bad.html: leads nowhere: good.html#none",
-        "bad.html: a file's name as text of a link: good.md",
-    ]
-
-
-@each(
-    ("docname", "written", "built"),
-    [
-        ("start", "[one](tutorials/01_a.py)", "[one](_tutorials/01_a)"),
-        ("index", "[all](tutorials)", "[all](_tutorials/index)"),
-        ("index", "[API](../exact/__init__.py)", "[API](_api/exact)"),
-        ("below/x", "[API](../../approx/__init__.py)", "[API](../_api/approx)"),
-        ("below/x", "[a](../notation.md#b)", "[a](../notation.md#b)"),
-        ("errata", "[how far](../validation/formal/README.md)",
-         "how far (`validation/formal/README.md` in the clone)"),
-        ("start", "[out](https://example.org/tutorials)", "[out](https://example.org/tutorials)"),
-    ],
-)  # fmt: skip
-def test_links_to_sources_become_links_to_pages(docname: str, written: str, built: str) -> None:
-    for_site = runpy.run_path(str(DOCS / "site_links.py"))["for_site"]
-    assert for_site(written, docname) == built
 
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -297,3 +262,34 @@ def test_a_browser_draws_every_page_whole(whole_site: Path, width: int, dark: bo
     assert all(seen["dark"] is dark for seen in found.values())
     scripts = {f"_tutorials/{script.stem}.html" for script in TUTORIALS}
     assert scripts <= set(pages) and all(found[page]["formulas"] for page in scripts)
+
+
+# The site, built once for all tests: with the tutorials run only for a release
+
+MADE = shutil.ignore_patterns("_build", "_api", "_tutorials", "_results", "__pycache__")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site without the tutorials' pictures."""
+    return _built(tmp_path_factory.mktemp("site"), "-D", "plot_gallery=0")
+
+
+@pytest.fixture(scope="session")
+def whole_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site as readers get it."""
+    return _built(tmp_path_factory.mktemp("whole-site"))
+
+
+def _built(work: Path, *options: str) -> Path:
+    for name in ("sphinx", "myst_parser", "sphinx_gallery", "furo", "latex2mathml", "ziamath"):
+        if importlib.util.find_spec(name) is None:
+            pytest.skip(f"{name} is not installed: pip install 'aucert[docs]'")
+    shutil.copytree(ROOT / "docs", work / "docs", ignore=MADE)
+    for room in ("exact", "approx", "validation"):
+        (work / room).symlink_to(ROOT / room)
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", *options, "docs", "html"]
+    environment = {**os.environ, "MPLBACKEND": "Agg"}
+    run = subprocess.run(command, cwd=work, capture_output=True, text=True, env=environment)
+    assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-4000:]
+    return work / "html"

@@ -1,0 +1,292 @@
+"""Public names explain themselves; formulas, links, tutorials and scripts of the docs work."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import importlib
+import inspect
+import itertools
+import re
+import runpy
+import subprocess
+import sys
+from enum import Enum
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aucert.validation.suite import claims
+from aucert.validation.tables.run import tables
+from loops import each
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+ROOMS = ("exact", "approx", "validation")
+SELF = ("self", "cls")
+
+
+PAGES = SimpleNamespace(**runpy.run_path(str(ROOT / "docs" / "site_pages.py")))
+PUBLIC = [
+    pytest.param(value, id=f"{room}.{name}")
+    for room in ROOMS
+    for name, value in PAGES.public_names(room).items()
+    if callable(value) and not inspect.ismodule(value)
+]
+
+
+def described(value: Any, *titles: str) -> dict[str, str]:
+    """What a docstring says of each parameter: type and text."""
+    found: dict[str, str] = {}
+    for title in titles:
+        for names, kind, text in PAGES.sections(value.__doc__).get(title, []):
+            found |= {name.strip(" *"): f"{kind} {text}".strip() for name in names.split(",")}
+    return found
+
+
+def parameters(value: Any) -> list[str]:
+    """Names of the parameters that a caller gives."""
+    if inspect.isclass(value) and issubclass(value, BaseException | Enum):
+        return []
+    return [
+        name for name in inspect.signature(value).parameters if name[0] != "_" and name not in SELF
+    ]
+
+
+def gaps_in(value: Any) -> list[str]:
+    """What the docstring of a public name leaves out."""
+    text = inspect.getdoc(value) or ""
+    wrong = [] if text else ["it has no docstring"]
+    known = described(value, "Parameters", "Attributes")
+    prose = re.sub(r"\s+", " ", text)
+    for name in parameters(value):
+        by_reference = re.search(rf"(^|\n)[^\n]*\b{name}\b[^\n]*(:|As )", text) is not None
+        whole = "rguments as" in prose or "parameters are those of" in prose
+        if name not in known and not by_reference and not whole:
+            wrong.append(f"{name} is not explained")
+        elif name in known and not known[name]:
+            wrong.append(f"{name} has neither a type nor a text")
+    return wrong
+
+
+def raises_input_error(value: Any) -> bool:
+    """Whether the function itself, not what it calls, raises `InputError`."""
+    tree = ast.parse(inspect.cleandoc("\n" + inspect.getsource(value)))
+    raised = [node.exc for node in ast.walk(tree) if isinstance(node, ast.Raise) and node.exc]
+    return any("InputError" in ast.unparse(exception) for exception in raised)
+
+
+@each("value", PUBLIC)
+def test_a_public_name_explains_itself_and_every_argument(value) -> None:
+    assert gaps_in(value) == []
+
+
+@each("value", [p for p in PUBLIC if inspect.isfunction(p.values[0])])
+def test_a_public_function_tells_its_errors(value) -> None:
+    text = inspect.getdoc(value) or ""
+    assert "Raises\n------" in text or "aises" in text or not raises_input_error(value)
+
+
+# Formulas
+
+PLAIN = runpy.run_path(str(DOCS / "plain_formulas.py"))
+CODE = re.compile(r"^```(?!\{glossary).*?^```$|`[^`]*`", re.MULTILINE | re.DOTALL)
+DOLLARS = re.compile(r"\$\$(.+?)\$\$|(?<!\\)\$(?!\$)([^$]+?)\$", re.DOTALL)
+ROLES = re.compile(r":math:`([^`]+)`|\.\. math::((?:.*\n(?=#? {5,}))*.*)")
+
+
+def resolve(target: str) -> object:
+    """Import a module, or an attribute of one, or of a class in it."""
+    parts = target.split(".")
+    for cut in range(len(parts), 0, -1):
+        name = ".".join(parts[:cut])
+        try:
+            found: object = importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if not f"{name}.".startswith(f"{error.name}."):
+                raise  # the module is there, and something it needs is not
+            continue
+        for part in parts[cut:]:
+            found = getattr(found, part)
+        return found
+    raise ModuleNotFoundError(target)
+
+
+def exists(target: str) -> bool:
+    """Whether `claim:NAME`, `table:NAME` or a dotted name of ours is there."""
+    kind, _, name = target.rpartition(":")
+    if kind:
+        return name in {"claim": {entry.name for entry in claims()}, "table": tables()}[kind]
+    try:
+        resolve(name)
+    except (ImportError, AttributeError):
+        return False
+    return name.startswith("aucert.")
+
+
+def test_every_place_of_a_formula_exists() -> None:
+    lines = (DOCS / "formulas.md").read_text("utf-8").splitlines()
+    rows = [re.split(r"(?<!\\)\|", line) for line in lines if line.startswith("|")]
+    places = {name for row in rows for name in re.findall(r"`([^`]+)`", row[3])}
+    assert places and sorted(name for name in places if not exists(name)) == []
+
+
+@each(
+    ("plain", "expected"),
+    [
+        ("lam/2 |f|^2", r"\lambda /2 \vert f\vert ^{2}"),
+        ("f^", r"\hat{f}"),
+        ("f~_B", r"\tilde{f}_{B}"),
+        ("n+ n-", "n^{+} n^{-}"),
+        ("sqrt(log(4/delta) / (2B))", r"\sqrt{\log (4/\delta ) / (2B)}"),
+        ("w_tau_k", r"w_{\tau _{k}}"),
+        ("theta~_B' E", r"\tilde{\theta }_{B}^{\prime } E"),
+        ("n x n", r"n \times n"),
+        ("<u, v> <= 1", r"\langle u, v\rangle \le 1"),
+        ("xbar_+", r"\bar{x}_{+}"),
+    ],
+)
+def test_plain_formulas_become_latex(plain: str, expected: str) -> None:
+    assert PLAIN["latex"](plain) == expected
+
+
+@each(
+    "plain",
+    ["ScalingUp", "eq. (4)", "claim:eq-17-as-printed", "aucert.exact", "tests/a.py", "some words",
+     "swap(w_l, w_i)", "f(", "x_", "^"],
+)  # fmt: skip
+def test_what_is_no_formula_stays_as_it_is(plain: str) -> None:
+    assert PLAIN["latex"](plain) is None
+    assert PLAIN["typeset"](f"a `{plain}` b") == f"a `{plain}` b"
+
+
+@each("page", PLAIN["PAGES"])
+def test_every_span_is_read_and_can_be_drawn(page: str) -> None:
+    convert = pytest.importorskip("latex2mathml.converter").convert
+    spans = PLAIN["SPAN"].findall((DOCS / f"{page}.md").read_text("utf-8"))
+    formulas = [span for span in spans if not PLAIN["NOT_A_FORMULA"].match(" ".join(span.split()))]
+    made = {span: PLAIN["latex"](" ".join(span.replace("\\|", "|").split())) for span in formulas}
+    assert [span for span, text in made.items() if text is None] == []
+    assert all(convert(text) for text in made.values())
+
+
+def in_pages() -> dict[str, list[str]]:
+    pages = {p.name: CODE.sub("", p.read_text("utf-8")) for p in sorted(DOCS.glob("*.md"))}
+    found = {name: DOLLARS.findall(text) for name, text in pages.items()}
+    return {name: ["".join(pair) for pair in pairs] for name, pairs in found.items() if pairs}
+
+
+def in_tutorials() -> dict[str, list[str]]:
+    found = {}
+    for script in sorted((DOCS / "tutorials").glob("[0-9]*.py")):
+        formulas = ["".join(pair) for pair in ROLES.findall(script.read_text("utf-8"))]
+        found[script.name] = [re.sub(r"\n#? *", " ", formula) for formula in formulas]
+    return found
+
+
+@each("where", [in_pages, in_tutorials], ids=["pages", "tutorials"])
+def test_every_formula_is_read_whole(where) -> None:
+    convert = pytest.importorskip("latex2mathml.converter").convert
+    left = {
+        (name, formula): convert(formula)
+        for name, formulas in where().items()
+        for formula in formulas
+        if "\\\\" not in formula and re.search(r"\\", re.sub(r"&#?\w+;", "", convert(formula)))
+    }
+    assert left == {}
+
+
+# Tutorials and links
+
+TUTORIALS = sorted((DOCS / "tutorials").glob("[0-9]*.py"))
+
+
+@pytest.mark.slow
+@each("script", TUTORIALS)
+def test_a_tutorial_runs_as_it_stands(
+    script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import matplotlib.pyplot as plt
+
+    plt.switch_backend("Agg")
+    monkeypatch.chdir(tmp_path)
+    shown: list[int] = []
+    monkeypatch.setattr(plt, "show", lambda: shown.extend(plt.get_fignums()))
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+        assert shown, "a tutorial has pictures"
+    finally:
+        plt.close("all")
+
+
+def test_relative_links_of_the_pages_lead_somewhere() -> None:
+    made = {"_tutorials", "_api", "_results"}
+    for page in [*DOCS.rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
+        if {"_build", *made} & set(page.relative_to(ROOT).parts):
+            continue
+        for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text("utf-8")):
+            if "://" in link or link.startswith("_results/"):  # made when the site is built
+                continue
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_the_whole_idea_on_one_page_agrees_with_the_library() -> None:
+    from aucert.exact import solve
+
+    page = runpy.run_path(str(DOCS / "tutorials" / "00_the_whole_idea.py"), run_name="page")
+    rng = np.random.default_rng(0)
+    plain, y = rng.normal(size=(200, 3)), np.arange(200) % 2 == 0
+    for X, labels, lam in [
+        (plain + y[:, None], y, 1e-2),
+        (np.rint(plain + y[:, None]), y, 1e-3),  # ties
+        (np.repeat(plain[:60], 2, axis=0), np.arange(120) % 3 == 0, 0.1),  # every row twice
+        (plain, np.arange(200) == 7, 1e-1),  # one positive
+        (plain, y, 1.0),
+    ]:
+        *_, (_, _, primal, dual) = page["solve"](X, labels, lam, tol=1e-8)
+        ours = solve(X, labels, lam).certificate
+        assert primal - dual <= 1e-8 * primal
+        assert dual <= ours.primal + 1e-12 and ours.dual <= primal + 1e-12
+
+
+# Scripts
+
+
+SCRIPTS = {
+    "scale": "--only threads",
+    "peers": "--only peers --only goals --only rows",
+    "partitions": "--only files --n 100000 --jobs 1",
+    "pair_problems": "--only survival",
+    "methods": "--only sets --set wdbc --method RankSVM --method ROCSVM",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_a_benchmark_runs_on_few_rows(script: str, tmp_path: Path) -> None:
+    asked = SCRIPTS[script].split()
+    parts = [word for before, word in itertools.pairwise(asked) if before == "--only"]
+    page = tmp_path / "page.md"
+    page.write_text("".join(f"<!-- table {part} -->\n\n```text\nold\n```\n" for part in parts))
+    command = [sys.executable, str(DOCS / "benchmarks" / f"{script}.py"), "--quick", *asked]
+    run = subprocess.run([*command, "--out", tmp_path, "--page", page], capture_output=True)
+    assert run.returncode == 0, run.stderr.decode()[-2000:]
+    for part in parts:
+        with (tmp_path / f"{part}.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        assert rows
+        assert all(title in page.read_text() for title in rows[0])
+    assert "old" not in page.read_text().split()
+
+
+@pytest.mark.slow
+def test_the_picture_of_the_readme_shows_what_its_script_finds(tmp_path: Path) -> None:
+    script = runpy.run_path(str(DOCS / "how_far.py"))
+    found = script["rows"]()
+    drawn = (DOCS / "_static" / "how-far.svg").read_text("utf-8")
+    assert all(name in drawn and f"AUC {area:.4f}" in drawn for name, area, _ in found)
+    script["draw"](found, tmp_path / "picture.svg")
+    assert (tmp_path / "picture.svg").stat().st_size > 1000
