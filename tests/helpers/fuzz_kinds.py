@@ -1319,7 +1319,7 @@ def lowered(rng: np.random.Generator) -> dict[str, Any]:
             "formulation.formulation.DENSE_LIMIT": 1,
             "spaces.gram.COLUMN_BLOCK": int(rng.integers(1, 5)),
             "spaces.gram.BLOCK_BYTES": 8 * int(rng.integers(1, 40)),
-            "spaces.gram.SIDE": int(rng.integers(1, 5)),
+            "spaces.gram.PAGE": int(rng.integers(1, 5)),
         }
     if rng.integers(2):
         found["sums.convolved.FEW_PAIRS"] = 0
@@ -1342,7 +1342,7 @@ def forced(rng: np.random.Generator) -> Iterator[None]:
             at = importlib.import_module(EXACT + module)
             stack.enter_context(mock.patch.object(at, attribute, value))
         stack.enter_context(mock.patch.object(StreamedRows, "__init__", made))
-        stack.enter_context(mock.patch.object(binned.hinge_ruler, "__defaults__", (0, grid)))
+        stack.enter_context(mock.patch.object(binned, "LARGEST_GRID", grid))
         yield
 
 

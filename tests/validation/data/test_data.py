@@ -192,7 +192,6 @@ def test_the_population_auc_is_that_of_fine_sums() -> None:
         (lambda: population_auc("cubic"), "model"),  # type: ignore[arg-type]
         (lambda: offset_for_share("linear", 1.0), "share_pos"),
         (lambda: population_auc("linear", math.nan), "share_pos"),
-        (lambda: population_auc("radial", 0.2, 0.0), "noise_sd"),
         (lambda: make_dataset("toy", X, [0] * 4, source="x"), "toy: 0 positive and 4 negative"),
         (lambda: data_sha256(X, np.array([None], dtype=object)), "Python objects"),
     ],
@@ -285,3 +284,10 @@ def test_numbers_are_read_from_what_is_printed() -> None:
     assert numbers("SHT", "Table I")["SHT-AUC"] == (0.551, 0.675, 0.766, 0.82)
     assert printed("ScalingUp", "Table 1")["50000"]["s, full"] == "-"
     assert numbers("Nonlinear", "Table 1")["covtype"] == (464_809, 116_203, 54, 10.65)
+    for table, row, column in (
+        ("Table 9", "iris", "LS"),
+        ("Table 3", "iris", "LS"),
+        ("Table 3", "wdbc", "Fisher"),
+    ):
+        with pytest.raises(KeyError):
+            printed("SAUC", table)[row][column]
