@@ -229,6 +229,8 @@ ROWS = 65_536  # Rows of numbers that are checked or read at a time.
 CELLS = 8192  # Cells of text that are held at a time.
 BYTES_A_FEATURE = 150  # A name, and about ten vectors of weights while a problem is solved.
 
+Fault = tuple[str, str]  # What is wrong with a column, and what to do about it.
+
 Blocks = Iterable[tuple[Sequence[int], Callable[[int], Cells], Callable[[int], Sequence[Any]]]]
 """Some rows after others: their numbers in the file, and their cells of the column at a place, to
 be checked and as they are."""
@@ -264,7 +266,7 @@ class Selection:
         if label and len(names) == 1:
             alone = f"no feature columns next to '{label[0][:40]}'"
             raise InputError(f"{path}: {alone}: separate columns by commas, semicolons or tabs")
-        refuse(path, unclear_names(names, special))
+        refuse_needed(path, unclear_names(names, special).values())
         if len(set(columns)) < len(columns):
             raise InputError(f"{path}: a column is asked for twice: name each one once")
         for name in special if self.labelled else []:
@@ -297,7 +299,7 @@ class Places(NamedTuple):
     features: list[int]
     extra: list[int]
     ignored: list[str]
-    unclear: dict[str, str]  # Features that their names do not tell apart, and why.
+    unclear: dict[str, Fault]  # Features that their names do not tell apart.
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,14 +321,16 @@ class Table:
 
 def as_numbers(values: np.ndarray, path: str | Path, what: str) -> np.ndarray:
     """Return a column of numbers, or of words for 1 and 0, as float64 (n,)."""
-    column = Numbers(Path(path), what, digits=True)
+    column = Numbers(what, digits=True)
     rows = range(1, len(values) + 1)
     held = column.of(values.tolist() if values.dtype.kind == "U" else values, rows)
-    if column.bad is not None:
-        at = int(np.argmin(np.isfinite(held)))
+    finite = np.isfinite(held)
+    if not finite.all():
+        at = int(np.argmin(finite))
         where = f"{path}: the {what} {str(values[at])!r} of data row {at + 1}"
         raise InputError(f"{where} cannot be used as a number")
     column.check_words(held)
+    refuse_needed(path, [column.bad])
     return held
 
 
@@ -450,14 +454,15 @@ def called(fields: Sequence[str]) -> list[str]:
     return [name or Unnamed(f"column {place}") for place, name in enumerate(fields, start=1)]
 
 
-def unclear_names(names: Sequence[str], used: Collection[str]) -> dict[str, str]:
-    """Return which of the used columns their names do not tell apart, and why."""
-    found: dict[str, str] = {}
+def unclear_names(names: Sequence[str], used: Collection[str]) -> dict[str, Fault]:
+    """Return which of the used columns their names do not tell apart."""
+    found: dict[str, Fault] = {}
+    do = "name each column once"
     for name, times in Counter(names).items():
         if name in used and isinstance(name, Unnamed):
-            found[name] = f"{name} has no name in row 1"
+            found[name] = f"{name} has no name in row 1", do
         elif name in used and times > 1:
-            found[name] = f"{'two' if times == 2 else times} columns are called '{name}'"
+            found[name] = f"{'two' if times == 2 else times} columns are called '{name}'", do
     return found
 
 
@@ -475,12 +480,12 @@ def option_of(names: Iterable[str]) -> str:
 
 
 class Numbers:
-    """Makes float64 of the cells of one column, and keeps its first bad cell. Text means numbers
+    """Makes float64 of the cells of one column, and keeps what is wrong first. Text means numbers
     where it is `digits`, else only words for 1 and 0 do."""
 
-    def __init__(self, path: Path, name: str, digits: bool = False) -> None:
-        self.path, self.name, self.digits = path, name, digits
-        self.bad: tuple[str, str] | None = None  # What is wrong, and what to do about it.
+    def __init__(self, name: str, digits: bool = False) -> None:
+        self.name, self.digits = name, digits
+        self.bad: Fault | None = None
         self._word: tuple[int, str] | None = None
 
     def of(self, cells: Cells, rows: Sequence[int]) -> np.ndarray:
@@ -491,12 +496,10 @@ class Numbers:
             held = self._of_text(cells, rows)
             large = np.flatnonzero(is_large(held)).tolist()
             lost = [k for k in large if loses_digits(cells[k], held[k])]
-        if lost:
-            where = (
-                f"{str(cells[lost[0]]).strip()[:40]} in column '{self.name}', row {rows[lost[0]]}"
-            )
-            do = "subtract an offset, round it, or drop the column"
-            raise InputError(f"{self.path}: {where} loses digits in float64: {do}")
+        if self.bad is None and lost:
+            number, row = str(cells[lost[0]]).strip()[:40], rows[lost[0]]
+            what = f"{number} in column '{self.name}', row {row} loses digits in float64"
+            self.bad = what, "subtract an offset or round it"
         finite = np.isfinite(held)
         if self.bad is None and not finite.all():
             at = int(np.argmin(finite))
@@ -521,14 +524,15 @@ class Numbers:
         return held
 
     def check_words(self, held: np.ndarray) -> None:
-        """Refuse words for 1 and 0 among other numbers."""
-        if self._word is not None and not np.isin(held, (0.0, 1.0)).all():
+        """Find words for 1 and 0 among other numbers of the whole column."""
+        mixed = self._word is not None and not np.isin(held, (0.0, 1.0)).all()
+        if self.bad is None and self._word is not None and mixed:
             words = f"words like {self._word[1].strip()[:20]!r} (row {self._word[0]})"
-            both = f"{words} and numbers other than 0 and 1: write one or the other"
-            raise InputError(f"{self.path}: column '{self.name}' holds {both}, or drop the column")
+            what = f"column '{self.name}' holds {words} and numbers other than 0 and 1"
+            self.bad = what, "write one or the other"
 
 
-def fault(text: str, digits: bool = True) -> tuple[str, str]:
+def fault(text: str, digits: bool = True) -> Fault:
     """Return what is wrong with a cell that is not a finite number, and what to do about it."""
     value = as_number(text) if digits else None
     if is_missing(text) or (value is not None and math.isnan(value)):
@@ -542,29 +546,30 @@ def fault(text: str, digits: bool = True) -> tuple[str, str]:
     return f"text {shown}", "encode text as numbers, or name it with --target if it is the label"
 
 
+class BadColumnsError(InputError):
+    """Features that cannot be used."""
+
+
 def refuse(
-    path: Path, unclear: Mapping[str, str], columns: Iterable[Numbers] = (), hint: str = ""
+    path: str | Path, faults: Mapping[str, Fault], columns: Iterable[Numbers] = (), hint: str = ""
 ) -> None:
-    """Raise one `InputError` on all columns that have no clear name or a bad cell, if any."""
+    """Raise one error on all features that have a fault, if any; `--drop` leaves them out."""
     bad = {column.name: column.bad for column in columns if column.bad is not None}
-    reasons = [*unclear.values(), *(what for what, _ in bad.values())]
-    if reasons:
-        advice = dict.fromkeys(["name each column once"] * bool(unclear))
-        advice |= dict.fromkeys(do for _, do in bad.values())
-        more = f" and {len(reasons) - SHOWN} more" if len(reasons) > SHOWN else ""
-        drop = shlex.quote(option_of({**unclear, **bad}))
-        raise InputError(
-            f"{path}: {'; '.join(reasons[:SHOWN])}{more}{hint}: {', '.join(advice)}, or leave "
-            f"columns out with --drop {drop}"
+    found = [*faults.values(), *bad.values()]
+    if found:
+        reasons = "; ".join(what for what, _ in found[:SHOWN])
+        more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+        advice = ", ".join(dict.fromkeys(do for _, do in found))
+        drop = shlex.quote(option_of({**faults, **bad}))
+        raise BadColumnsError(
+            f"{path}: {reasons}{more}{hint}: {advice}, or leave columns out with --drop {drop}"
         )
 
 
-def refuse_value(path: Path, column: str, row: int, text: str) -> NoReturn:
-    """Raise the sentence for a cell that is not a finite number; `row` counts from 1."""
-    refused = Numbers(path, column, digits=True)
-    refused.of([text], [row])
-    refuse(path, {}, [refused])
-    raise AssertionError
+def refuse_needed(path: str | Path, faults: Iterable[Fault | None]) -> None:
+    """Raise the first fault, if any, of columns that cannot be left out."""
+    for what, do in filter(None, faults):
+        raise InputError(f"{path}: {what}: {do}")
 
 
 def finite_rows(path: Path, X: np.ndarray, columns: list[str]) -> np.ndarray:
@@ -573,7 +578,7 @@ def finite_rows(path: Path, X: np.ndarray, columns: list[str]) -> np.ndarray:
         raise InputError(f"{path}: 'X' must hold numbers, not {X.dtype}")
     if 0 in X.shape:
         raise InputError(f"{path}: 'X' has shape {X.shape}: there is nothing to read")
-    found = [Numbers(path, name) for name in columns]
+    found = [Numbers(name) for name in columns]
     for start in range(0, len(X), ROWS):
         block = X[start : start + ROWS]
         if X.dtype != np.float64 or not np.isfinite(block).all():
@@ -591,7 +596,7 @@ def _table(
     kept: dict[int, list[Any]] = {} if special else {k: [] for k in places.extra}
     others: dict[int, list[Cells]] = {k: [] for k in special}
     digits, values, lines, seen = hint is not None, array("d"), array("q"), set[Any]()
-    features = [Numbers(path, names[k], digits) for k in places.features]
+    features = [Numbers(names[k], digits) for k in places.features]
     for rows, cells, as_they_are in blocks:
         lines.extend(rows)
         for k, some in others.items():  # each word is held once
@@ -606,7 +611,7 @@ def _table(
         values.frombytes(block.tobytes())
         if len(seen) > MAX_CLASSES:
             break  # which are refused below
-    if not values:
+    if not lines:
         raise InputError(f"{path}: no rows")
 
     def labels(k: int) -> Labels:
@@ -617,10 +622,10 @@ def _table(
         return Labels.of(held, where, limited=k == places.target, rows=lines)
 
     found = {k: labels(k) for k in special}
-    refuse(path, places.unclear, features, hint or "")
-    X = np.frombuffer(values).reshape(-1, len(features))
+    X = np.frombuffer(values).reshape(-1, max(1, len(features)))
     for at, column in enumerate(features):
         column.check_words(X[:, at])
+    refuse(path, places.unclear, features, hint or "")
     columns, target = [column.name for column in features], places.target
     if target is None:
         extra: dict[str, Any] = {names[k]: held for k, held in kept.items()}
@@ -791,7 +796,7 @@ def feature_names(arrays: dict[str, np.ndarray], d: int, path: Path | None = Non
         raise InputError(f"{path}: 'feature_names' has shape {names.shape}, X has {d} columns")
     found = [str(name) for name in names]
     if path is not None:
-        refuse(path, unclear_names(called(found), called(found)))
+        refuse_needed(path, unclear_names(called(found), called(found)).values())
     return found
 
 
@@ -813,7 +818,7 @@ def read_svmlight(path: Path, asked: Selection) -> Table:
     try:
         found = load_svmlight_file(str(path), dtype=np.float64, query_id=queries, zero_based=True)
     except (ValueError, OverflowError, OSError, EOFError, zlib.error) as error:
-        _refuse_line(path, queries)
+        _refuse_line(path, queries, asked)
         raise InputError(f"{path}: damaged, or not a readable svmlight file ({error})") from None
     X, y = found[:2]
     if X.shape[0] == 0:
@@ -824,7 +829,7 @@ def read_svmlight(path: Path, asked: Selection) -> Table:
         unusual = any(b"_" in line or b"q" in line for line in file)
     numbers = np.concatenate([X.data, y])
     if not np.isfinite(numbers).all() or is_large(numbers).any() or unusual:
-        _refuse_line(path, queries)
+        _refuse_line(path, queries, asked)
     what = f"{path}: its largest index makes {X.shape[1]:,} features"
     check_room(what, BYTES_A_FEATURE * X.shape[1], "number the features that occur from 1")
     X, base, assumed = _based(path, X, asked)
@@ -869,9 +874,10 @@ def may_count_from(path: str | Path, largest: int, width: int) -> str:
     )
 
 
-def _refuse_line(path: Path, queries: bool) -> None:
-    """Raise for the first line that is not as `read_svmlight` says, with finite numbers."""
+def _refuse_line(path: Path, queries: bool, asked: Selection) -> None:
+    """Raise for the first line that is not as `read_svmlight` says, and for features not finite."""
     named_so = " (by its name this is svmlight: the name of a table ends in .csv or .tsv)"
+    bad: dict[str, Numbers] = {}
     for row, line in enumerate(text_lines(path), start=1):
         where, last = f"{path}: row {row}", -1
         label, *pairs = line.partition("#")[0].split() or [""]
@@ -880,7 +886,9 @@ def _refuse_line(path: Path, queries: bool) -> None:
         number = as_number(label)
         if number is None or not math.isfinite(number):
             raise InputError(f"{where} starts with {label[:40]!r}, not with a number{named_so}")
-        Numbers(path, "label", digits=True).of([label], [row])
+        first = Numbers("label", digits=True)
+        first.of([label], [row])
+        refuse_needed(path, [first.bad])
         group = pairs.pop(0) if queries and pairs else ""
         if queries and not re.fullmatch("qid:[0-9]{1,18}", group):
             what = "not its query group, qid: and a whole number"
@@ -890,14 +898,17 @@ def _refuse_line(path: Path, queries: bool) -> None:
             if index == "qid":
                 do = "--qid qid ranks within groups; without, all rows would be one group"
                 raise InputError(f"{where} has a query group ({pair[:40]}): {do}")
-            if not (index.isascii() and index.isdigit()) or as_number(value) is None:
+            if not re.fullmatch("[0-9]{1,18}", index) or as_number(value) is None:
                 raise InputError(f"{where} holds {pair[:40]!r}, not index:value{named_so}")
-            feature = Numbers(path, index, digits=True)
+            feature = Numbers(str(int(index)), digits=True)
             feature.of([value], [row])
-            refuse(path, {}, [feature])
+            used = asked.columns is None or feature.name in asked.columns
+            if feature.bad is not None and used and feature.name not in asked.drop:
+                bad.setdefault(feature.name, feature)
             if int(index) <= last:
                 raise InputError(f"{where}: index {index} comes after {last}, sort the indices")
             last = int(index)
+    refuse(path, {}, bad.values())
 
 
 # Parquet
@@ -937,10 +948,14 @@ def read_parquet(path: Path, asked: Selection) -> Table:
     with open_parquet(str(path)) as file:
         names, kinds = called(file.schema_arrow.names), file.schema_arrow.types
         places = asked.places(path, names)
-        refuse(path, places.unclear)
         special = [] if places.target is None else [places.target, *places.extra]
-        for k in [*special, *places.features]:
-            check_type(path, names[k], kinds[k], label=k in special)
+        for k in special:
+            refuse_needed(path, faults_of_type(names[k], kinds[k], label=True).values())
+        faults = dict(places.unclear)
+        for k in places.features:
+            faults |= faults_of_type(names[k], kinds[k])
+        features = [k for k in places.features if names[k] not in faults]
+        places = places._replace(features=features, unclear=faults)
 
         def blocks() -> Blocks:
             start, read = 1, [names[k] for k in {*special, *places.extra, *places.features}]
@@ -955,13 +970,14 @@ def read_parquet(path: Path, asked: Selection) -> Table:
         return _table(path, names, places, blocks())
 
 
-def check_type(path: str | Path, name: str, kind: Any, label: bool) -> None:
-    """Raise `InputError` unless a column of this type can be a feature, or the label."""
+def faults_of_type(name: str, kind: Any, label: bool = False) -> dict[str, Fault]:
+    """Return nothing where a column of this type can be a feature, or the label."""
     from pyarrow import types
 
     numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
-    if not (numeric or is_words(kind) or (types.is_decimal(kind) and not label)):
-        raise InputError(f"{path}: column '{name}' holds {kind}, not numbers: drop or convert it")
+    if numeric or is_words(kind) or (types.is_decimal(kind) and not label):
+        return {}
+    return {name: (f"column '{name}' holds {kind}, not numbers", "convert it")}
 
 
 def is_words(kind: Any) -> bool:
@@ -1029,33 +1045,41 @@ class ParquetPartition:
         """Raise the sentence for a number of row `row` of the partition that cannot be used."""
         place = self.first + row + 1
         if column is not None:
-            refuse_value(Path(self.path), self.columns[column], place, str(value))
+            name, (what, do) = self.columns[column], fault(str(value))
+            refuse(self.path, {name: (f"{what} in column '{name}', row {place}", do)})
         where = f"the weight in column '{self.weight}', row {place}, is {value}"
         raise InputError(f"{self.path}: {where}: weights are >= 0, finite and of moderate size")
+
+    def batches(self, names: Sequence[str]) -> Iterator[tuple[Any, range]]:
+        """Yield these columns, batch after batch, with the numbers of the rows in the file."""
+        with open_parquet(self.path, pre_buffer=False) as file:
+            if self.groups[-1] >= file.num_row_groups:
+                raise InputError(f"{self.path} changed while it was being read: start again")
+            start, most = self.first + 1, max(1, NUMBERS // len(names))
+            for batch in file.iter_batches(most, self.groups, [*names], use_threads=False):
+                yield batch, range(start, start + batch.num_rows)
+                start += batch.num_rows
 
     def blocks(self) -> Iterator[Block]:
         """Yield its rows in order."""
         read = [*self.columns, *filter(None, (self.target, self.weight, self.qid))]
-        with open_parquet(self.path, pre_buffer=False) as file:
-            if self.groups[-1] >= file.num_row_groups:
-                raise InputError(f"{self.path} changed while it was being read: start again")
-            before, most = self.first, max(1, NUMBERS // len(read))
-            for batch in file.iter_batches(most, self.groups, read, use_threads=False):
-                yield from self._blocks_of(batch, before)
-                before += batch.num_rows
+        for batch, rows in self.batches(read):
+            yield from self._blocks_of(batch, rows)
 
-    def _blocks_of(self, batch: Any, before: int) -> Iterator[Block]:
-        """Yield the blocks of a batch whose first row is number `before` of the file."""
-        held = [self._numbers(batch, name, before) for name in self.columns]
+    def _blocks_of(self, batch: Any, places: range) -> Iterator[Block]:
+        """Yield the blocks of a batch."""
+        features = [Numbers(name) for name in self.columns]
+        held = [numbers_in(batch, column, places) for column in features]
+        refuse(self.path, {}, features)
         weight = group = key = None
         if self.weight is not None:
-            weight = self._numbers(batch, self.weight, before).astype(float)
+            weight = self._needed(batch, self.weight, places)
         if self.qid is None:
-            positive = self._positive(self._whole(batch, self.target, before))
+            positive = self._positive(whole(self.path, batch, self.target, places))
         else:
             positive = np.zeros(batch.num_rows, dtype=bool)
-            key = self._numbers(batch, self.target, before).astype(float)
-            column = self._whole(batch, self.qid, before)
+            key = self._needed(batch, self.target, places)
+            column = whole(self.path, batch, self.qid, places)
             cells = np.asarray(cells_of(column))
             group = cells if is_words(column.type) else named(cells, self.path)
         step = block_rows(len(held))
@@ -1067,24 +1091,12 @@ class ParquetPartition:
             more = (None if one is None else one[rows] for one in (weight, group, key))
             yield Block(columns, positive[rows], *more)
 
-    def _whole(self, batch: Any, name: str, before: int) -> Any:
-        """Return a column without missing values."""
-        column = batch.column(name)
-        if column.null_count:
-            refuse_value(Path(self.path), name, before + first_null(column) + 1, "")
-        return column
-
-    def _numbers(self, batch: Any, name: str, before: int) -> np.ndarray:
-        """Return a column as numbers; those of floating point as they are."""
-        from pyarrow import types
-
-        column = self._whole(batch, name, before)
-        if types.is_floating(column.type) and column.type.bit_width >= 32:
-            return numbers_of(column)
-        numbers = Numbers(Path(self.path), name)
-        held = numbers.of(cells_of(column), range(before + 1, before + 1 + len(column)))
-        refuse(Path(self.path), {}, [numbers])
-        return held
+    def _needed(self, batch: Any, name: str, places: range) -> np.ndarray:
+        """Return a column that is no feature as float64."""
+        column = Numbers(name)
+        held = numbers_in(batch, column, places)
+        refuse_needed(self.path, [column.bad])
+        return held.astype(float)
 
     def _positive(self, column: Any) -> np.ndarray:
         """Return which cells of the label column are positive."""
@@ -1097,9 +1109,37 @@ class ParquetPartition:
         return np.isin(numbers_of(column), [*self.positive])
 
 
-def first_null(column: Any) -> int:
-    """Return the first place of a column without a value."""
-    return column.is_null().index(True).as_py()
+def numbers_in(batch: Any, column: Numbers, places: range) -> np.ndarray:
+    """Return a column as numbers; whole ones of floating point as they are."""
+    from pyarrow import types
+
+    held = batch.column(column.name)
+    plain = types.is_floating(held.type) and held.type.bit_width >= 32 and not held.null_count
+    return numbers_of(held) if plain else column.of(cells_of(held), places)
+
+
+def whole(path: str, batch: Any, name: str, places: range) -> Any:
+    """Return a column without missing values."""
+    column = batch.column(name)
+    if column.null_count:
+        row = places[column.is_null().index(True).as_py()]
+        raise InputError(f"{path}, column '{name}', row {row}: missing value: drop the row")
+    return column
+
+
+def refuse_all(path: str, parts: Iterable[ParquetPartition], faults: dict[str, Fault]) -> None:
+    """Raise one error on all features with these faults, or with a bad cell in any partition."""
+    found = dict(faults)
+    for part in parts:
+        columns = [Numbers(name) for name in part.columns if name not in found]
+        for batch, places in part.batches([column.name for column in columns]) if columns else ():
+            for column in columns:
+                column.of(cells_of(batch.column(column.name)), places)
+        for column in columns:
+            if column.bad is not None:
+                what, do = column.bad
+                found[column.name] = f"{what} ({part.path})", do
+    refuse(path, found)
 
 
 def may_be_cut(metadata: Any, qid: str) -> list[bool]:
@@ -1121,6 +1161,7 @@ def may_be_cut(metadata: Any, qid: str) -> list[bool]:
 class ParquetFolder:
     """What a folder of n rows holds; labels are as in `Table`, None where rows have a query."""
 
+    path: str
     partitions: list[ParquetPartition]
     columns: list[str]
     target: str
@@ -1136,10 +1177,14 @@ class ParquetFolder:
         if jobs is None:  # a process takes seconds to start: few rows need no second one
             jobs = min(_processors(), 1 + self.n * len(self.columns) // NUMBERS)
         engine = LocalEngine(self.partitions, jobs, heard)
-        if self.qid is None:
-            return PartitionedRows(engine, self.columns)
         advice = f"sort the rows of the folder by '{self.qid}', and let no two files share a value"
-        return GroupedRows(engine, self.columns, advice)
+        try:
+            if self.qid is None:
+                return PartitionedRows(engine, self.columns)
+            return GroupedRows(engine, self.columns, advice)
+        except BadColumnsError:
+            refuse_all(self.path, self.partitions, {})
+            raise
 
 
 def read_parquet_folder(
@@ -1153,28 +1198,35 @@ def read_parquet_folder(
     extra = tuple(name for name in (weight, qid) if name is not None)
     asked = replace(asked, drop=(*asked.drop, *extra))
     paths, parts, n = parquet_paths(str(path)), list[ParquetPartition](), 0
-    whole, kinds = None, dict[str, Any]()
+    like, kinds, faults = None, dict[str, Any](), dict[str, Fault]()
     for name in paths:
         with open_parquet(name) as file:
             schema, metadata = file.schema_arrow, file.metadata
-        if whole is None:
+        if like is None:
             names, kinds = called(schema.names), dict(zip(schema.names, schema.types, strict=True))
             places = asked.places(Path(name), names)
             assert places.target is not None
-            refuse(Path(name), places.unclear)
+            faults |= places.unclear
             columns = tuple(names[k] for k in places.features)
-            whole = ParquetPartition(name, (), 0, columns, names[places.target], weight, qid)
-        for column in (*whole.columns, whole.target, *extra):
-            _check_column(name, paths[0], column, schema, kinds, column in (whole.target, qid))
+            like = ParquetPartition(name, (), 0, columns, names[places.target], weight, qid)
+        for column in (like.target, *extra):
+            label = column in (like.target, qid)
+            refuse_needed(name, faults_in(schema, column, kinds, paths[0], label).values())
+        for column in like.columns:
+            for what, do in faults_in(schema, column, kinds, paths[0]).values():
+                faults.setdefault(column, (f"{what} ({name})", do))
         n += metadata.num_rows
-        parts += _parts_of(replace(whole, path=name), metadata)
-    if whole is None or not n:
+        parts += _parts_of(replace(like, path=name), metadata)
+    if faults and like is not None:
+        columns = tuple(column for column in like.columns if column not in faults)
+        refuse_all(str(path), (replace(part, columns=columns) for part in parts), faults)
+    if like is None or not n:
         raise InputError(f"{path}: no rows")
     one = zero = None
     if qid is None:
-        meant, one, zero = _positive_cells(parts, positive, f"{path}, column '{whole.target}'")
+        meant, one, zero = _positive_cells(parts, positive, f"{path}, column '{like.target}'")
         parts = [replace(part, positive=meant) for part in parts]
-    return ParquetFolder(parts, [*whole.columns], whole.target, one, zero, n, qid)
+    return ParquetFolder(str(path), parts, [*like.columns], like.target, one, zero, n, qid)
 
 
 def is_parquet_folder(path: str) -> bool:
@@ -1205,19 +1257,19 @@ def parquet_paths(path: str) -> list[str]:
     return kept
 
 
-def _check_column(
-    name: str, first: str, column: str, schema: Any, kinds: dict[str, Any], label: bool
-) -> None:
-    """Raise `InputError` unless a file has a column, of a type that can be used, as the first."""
+def faults_in(
+    schema: Any, column: str, kinds: dict[str, Any], first: str, label: bool = False
+) -> dict[str, Fault]:
+    """Return nothing where a file has a column, of a type that can be used next to the first's."""
     if column not in schema.names:
-        raise InputError(f"{name}: no column '{column}', which {first} has")
+        return {column: (f"no column '{column}', which {first} has", "write the same columns")}
     if schema.names.count(column) > 1:
-        raise InputError(f"{name}: two columns are named '{column}': rename one of them")
+        return {column: (f"two columns are named '{column}'", "rename one of them")}
     kind = schema.field(column).type
-    check_type(name, column, kind, label)
     if label and kind != kinds[column] and not (is_words(kind) and is_words(kinds[column])):
-        both = f"holds {kind}, and in {first} it holds {kinds[column]}: write one or the other"
-        raise InputError(f"{name}: column '{column}' {both}")
+        both = f"column '{column}' holds {kind}, and in {first} it holds {kinds[column]}"
+        return {column: (both, "write one or the other")}
+    return faults_of_type(column, kind, label)
 
 
 def _parts_of(file: ParquetPartition, metadata: Any) -> list[ParquetPartition]:
@@ -1247,11 +1299,8 @@ def _positive_cells(
     for part in parts:
         with open_parquet(part.path, pre_buffer=False) as file:
             read = file.read_row_groups(list(part.groups), columns=[part.target], use_threads=False)
-        column = read.column(0)
-        if column.null_count:
-            place = f"column '{part.target}', row {part.first + first_null(column) + 1}"
-            raise InputError(f"{part.path}, {place}: missing value: drop the row")
-        for cell in cells_of(unique(column)):
+        rows = range(part.first + 1, part.first + 1 + read.num_rows)
+        for cell in cells_of(unique(whole(part.path, read, part.target, rows))):
             cells.setdefault(cell, part.first + 1)
         if len(cells) > MAX_CLASSES:  # which are refused below
             break

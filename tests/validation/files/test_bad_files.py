@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import pickle
+import shlex
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,11 @@ import numpy as np
 import pytest
 
 from aucert.exact.errors import InputError
+from aucert.validation.commands.inputs import split_names
+from aucert.validation.files.parquet_folder import read_parquet_folder
 from aucert.validation.files.tables import MAX_CLASSES, Selection, read_table
 from aucert.validation.files.vectors import read_model_of_another, read_scores, read_vector
+from loops import each
 from on_disk import LIBLINEAR, SVM_RANK, write
 
 BIG = 2**53 + 1
@@ -60,6 +64,7 @@ SVMLIGHT = {
     "1 1:2\n0 1:1_0\n": "row 2 holds '1:1_0'",
     "1 1:2\n0 -1:7\n": "row 2 holds '-1:7'",
     "1 1:2\n0 3:7 2:1\n": "row 2: index 2",
+    f"1 1:2\n0 {'9' * 5000}:1\n": "row 2 holds",
     "1 1:2\n# x\n0 2:nan\n": "missing value in column '2', row 3",
     "1 1:2\n0 1:1 2:inf\n": "infinite value in column '2', row 2",
     "1 1:2\n0 99999999999999:1\n": "damaged",
@@ -120,6 +125,7 @@ ARRAYS: list[tuple[Any, str]] = [
     (np.array([1, BIG]), "place 1"),
     (np.array([None, 1], dtype=object), "Python objects"),
 ]
+XGBOOST = '{"learner": {"gradient_booster": {"model": {"weights": [1.5]}, "name": "gblinear"}}}'
 MODELS = {
     LIBLINEAR.replace("w\n", ""): "the line 'w'",
     LIBLINEAR + "4\n": "4 weights where 3 are declared",
@@ -134,7 +140,9 @@ MODELS = {
     SVM_RANK + "1 1:2\n": "3 support vectors where 2",
     SVM_RANK.partition("3 # number")[0]: "not complete",
     '{"learner": {"gradient_booster": {"model": {}, "name": "gbtree"}}}': "is gbtree, which has no",
-    '{"learner": {"gradient_booster": {"model": {"weights": ["1"]}, "name": "gblinear"}}}': "list",
+    XGBOOST.replace("1.5", '"1"'): "list",
+    XGBOOST.replace("1.5", str(10**400)): "too large",
+    SVM_RANK.replace("3:1e-3", "\u00b2:1"): "not an index:value",
     "{}": "not a model of XGBoost",
     "{": "damaged, or not a readable JSON file",
     "tree\nversion=v4\nnum_class=1\n": "LightGBM's models are trees",
@@ -167,6 +175,54 @@ def refused(path: Path, said: str, read: Any = read_table, *more: Any) -> None:
     text = str(error.value)
     assert said in text and text.startswith(str(path)) and "\n" not in text, (path, text)
     assert "pickle" not in text
+
+
+# Files with one good feature, a, and the others that are refused.
+SPOILT: dict[str, tuple[Any, str]] = {
+    "a.csv": ("a,gap,word,mix,big,gap,,y\n1,,x,yes,9,1,1,0\n2,2,y,3,9007199254740993,1,1,1\n",
+              "gap,column 7,word,mix,big"),
+    "a.npz": ({"X": [[1, np.nan, np.inf], [2, 3, 4]], "y": [0, 1], "feature_names": list("abc")},
+              "b,c"),
+    "a.svm": ("0 1:1 2:nan 4:1\n1 1:2 2:1 3:inf 4:9007199254740993\n", "2,3,4"),
+    "a.parquet": ({"a": [1.0, 2], "gap": [None, 2.0], "nan": [np.nan, 1], "big": [1, BIG],
+                   "list": [[1], [2]], "word": ["x", "y"], "y": [0, 1]}, "list,gap,nan,big,word"),
+}  # fmt: skip
+PARTS = [
+    {
+        "a": [1.0, 2],
+        "gap": [None, 2.0],
+        "inf": [1.0, 2],
+        "list": [1, 2],
+        "y": [0, 1],
+        "gone": [1, 2],
+    },
+    {"a": [3.0, 4], "gap": [1.0, None], "inf": [np.inf, 2], "list": [[1], [2]], "y": [0, 1]},
+]
+
+
+def in_a_folder(path: Path, asked: Selection) -> Any:
+    found = read_parquet_folder(path, asked)
+    return found.rows(1), None, found
+
+
+@each("name", [*SPOILT, "folder"])
+def test_all_bad_columns_are_named_and_the_offered_drop_works(tmp_path: Path, name: str) -> None:
+    read, target = read_table, None if name.endswith("svm") else "y"
+    if name == "folder":
+        read, bad = in_a_folder, "list,gone,gap,inf"
+        (tmp_path / name).mkdir()
+        for k, part in enumerate(PARTS):
+            write(tmp_path / name / f"{k}.parquet", part)
+    else:
+        content, bad = SPOILT[name]
+        write(tmp_path / name, content)
+    with pytest.raises(InputError) as error:
+        read(tmp_path / name, Selection(target))
+    assert "\n" not in str(error.value)
+    drop = split_names(shlex.split(str(error.value).partition(" --drop ")[2])[0])
+    assert drop is not None and drop == split_names(bad)
+    table = read(tmp_path / name, Selection(target, drop=drop))[2]
+    assert len(table.columns) == 1
 
 
 @pytest.mark.parametrize(

@@ -129,14 +129,15 @@ def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
 
 # A column of the second file, what its sixth cell or all of it becomes, and what is said.
 BAD: list[tuple[str, Any, str]] = [
-    ("a", None, r"part-1.parquet: missing value in column 'a', row 6"),
-    ("a", np.nan, r"part-1.parquet: missing value in column 'a', row 6"),
-    ("a", np.inf, r"part-1.parquet: infinite value in column 'a', row 6"),
-    ("d", "maybe", r"part-1.parquet: text 'maybe' in column 'd', row 6"),
-    ("b", 2**53 + 1, r"9007199254740993 in column 'b', row 6 loses digits"),
+    ("a", None, r"missing value in column 'a', row 6 .*part-1.parquet"),
+    ("a", np.nan, r"missing value in column 'a', row 6 .*part-1.parquet"),
+    ("a", np.inf, r"infinite value in column 'a', row 6 .*part-1.parquet"),
+    ("d", "maybe", r"text 'maybe' in column 'd', row 6 .*part-1.parquet"),
+    ("b", 2**53 + 1, r"9007199254740993 in column 'b', row 6 loses digits.*part-1.parquet"),
+    ("w", None, r"part-1.parquet: missing value in column 'w', row 6"),
     ("y", None, r"part-1.parquet, column 'y', row 6: missing"),
     ("w", -1, r"part-1.parquet: the weight in column 'w', row 6"),
-    ("b", [], r"part-1.parquet: no column 'b', which .*part-0.parquet has"),
+    ("b", [], r"no column 'b', which .*part-0.parquet has .*part-1.parquet"),
     ("b", [[1]] * 900, r"column 'b' holds list"),
     ("y", [str(-k) for k in range(900)], r"more than 1000 different"),
 ]
