@@ -51,7 +51,7 @@ class Rival:
     scale: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Audit:
     """What is proved about somebody's model.
 
@@ -110,6 +110,10 @@ class Audit:
     rival_gap: float | None = None
     statement: str
     status: AuditStatus
+
+    def __repr__(self) -> str:
+        """The status and the statement."""
+        return f"Audit({self.status}: {self.statement})"
 
 
 def audit_without_gap(

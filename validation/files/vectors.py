@@ -334,7 +334,7 @@ def _svm_light(path: Path, n_features: int) -> LinearModel:
             index, colon, value = field.partition(":")
             if index in ("qid", "sid", "cost"):
                 continue
-            if not colon or not index.isdigit() or int(index) < 1:
+            if not colon or not re.fullmatch("[0-9]{1,18}", index) or int(index) < 1:
                 raise InputError(f"{path}: {field[:40]!r} is not an index:value, from 1 on")
             if int(index) > n_features:
                 raise InputError(f"{path}: feature {index}, but the data have {n_features}")
@@ -359,5 +359,7 @@ def _xgboost(path: Path) -> LinearModel:
     weights = model.get("weights")
     if not weights or not isinstance(weights, list) or {*map(type, weights)} - {int, float}:
         raise InputError(f"{path}: damaged, the booster has no list of weights")
+    with damage_reported(path, "list of weights", OverflowError):
+        w = np.array(weights, dtype=float)
     # The prediction of this objective is a time: large where the risk is small.
-    return LinearModel(np.array(weights, dtype=float), of_times=objective == "survival:aft")
+    return LinearModel(w, of_times=objective == "survival:aft")
