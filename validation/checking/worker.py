@@ -142,9 +142,11 @@ class Trace:
         return [(seconds, w.tolist()) for seconds, w in self._points]
 
 
+MOST_IN_C = 2**31 - 1  # iterations that a solver written in C may count at most
+
 # The arguments of runs of growing effort.
 EFFORTS: dict[str, list[dict[str, Any]]] = {
-    "max_iter": [{"max_iter": 1 << k} for k in range(31)],
+    "max_iter": [{"max_iter": 1 << k} for k in range(63)],
     "tol": [{"tol": float(f"1e-{k}")} for k in range(1, 13)],
     "once": [{}],
 }
@@ -174,6 +176,8 @@ def points_of(runner: Any, request: dict[str, Any], max_time: float) -> tuple[li
         if answer["kind"] == "timeout":
             too_long = f"one fit takes longer than {max_time:g} s: raise --max-time"
             return points, OUT_OF_TIME if points else too_long
+        if answer["kind"] == "error" and arguments.get("max_iter", 0) > MOST_IN_C:
+            break
         if answer["kind"] != "w":
             return points, str(answer["message"])
         w = np.array(answer["w"])
