@@ -261,7 +261,7 @@ _command(
     click.argument("solver", metavar="MODULE:FUNCTION", required=False),
     _option("--loss", "hinge", type=Word(FIRST)),
     _number("--tol", "Relative excess.", 1e-3),
-    _number("--max-time", "Seconds a problem.", 60.0),
+    _number("--max-time", "Seconds inside the fit, for each problem; then it is stopped.", 60.0),
     SEED,
     _option("--only", help="One of --list; repeatable.", **REPEATED),
     _flag(LIST, "List the problems and stop."),

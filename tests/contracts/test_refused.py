@@ -10,10 +10,12 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from time import sleep
 from typing import Any, cast
 
 import numpy as np
 import pytest
+from rich.progress import Progress
 from sklearn.base import clone
 
 from aucert import approx
@@ -91,6 +93,7 @@ from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.solvers.qp import LIMITS, QP
 from aucert.validation import theorem4
 from aucert.validation.commands import problems
+from aucert.validation.files.parquet_folder import ParquetPartition
 from command import Command
 from loops import each
 from on_disk import write
@@ -422,3 +425,29 @@ def test_progress_says_what_is_done_and_no_bar_stands_full(
     monkeypatch.setattr(problems, "FEWEST", 40)
     monkeypatch.setattr(problems, "ROWS_PER_COORDINATE", 1)
     assert "a sample of the 40 rows" in shown("solve few.npz --lam 0.1")
+    Path("data").mkdir()
+    for k in range(2):
+        write(f"data/{k}.parquet", {"a": SOME[:, 0], "y": MARKED.astype(int)})
+    full, update, blocks = [], Progress.update, ParquetPartition.blocks
+
+    def drawn(self: Progress, *given: Any, **more: Any) -> None:
+        update(self, *given, **more)
+        full.append(self.tasks[0].finished)
+
+    def slow(part: ParquetPartition) -> Any:
+        if len(full) < 3:
+            sleep(0.15)  # it is drawn ten times a second
+        return blocks(part)
+
+    monkeypatch.setattr(Progress, "update", drawn)
+    monkeypatch.setattr(ParquetPartition, "blocks", slow)
+    found = shown("solve data --lam 0.1")
+    for words in ("first pass, parts: 0 of 2", "first pass, parts: 1 of 2", "putting together"):
+        assert words in found
+    assert full and not any(full)
+
+
+def test_an_audit_is_printed_in_words() -> None:
+    audit = certify(SOME, MARKED, 0.1, w=np.zeros(2))
+    assert repr(audit) == str(audit) and audit.statement in repr(audit)
+    assert "array" not in repr(audit) and "\n" not in repr(audit)

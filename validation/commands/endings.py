@@ -3,7 +3,7 @@
 Exit status 0; 1 exactly when a verdict differs from the expected one; 2 for bad input, with one
 line that says what to do; 130 when interrupted: `solve` and `path` print and write their best point
 so far, and of any other work at hand nothing is written; 141 when what read the output, such as
-`head`, has stopped reading.
+`head`, has stopped reading; 143 when SIGTERM ends a command that writes into a folder.
 
 Nothing heavy is imported here: `--help` needs no numpy.
 """
@@ -252,6 +252,20 @@ def best_point_kept() -> Iterator[None]:
 
 
 @contextmanager
+def termination_heard() -> Iterator[None]:
+    """Within, SIGTERM ends the process as `sys.exit` does, so that what cleans up is run."""
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextmanager
 def held_back() -> Iterator[None]:
     """Within, no interrupt comes; one that was asked for comes at the end. For a few quick steps of
     which either all or none must happen."""
@@ -314,7 +328,8 @@ def output_folder(
         except OSError as error:
             why = error.strerror or error
             raise InputError(f"{option} {name}: cannot be written to ({why})") from None
-        yield hidden
+        with termination_heard():
+            yield hidden
         finish()
         with held_back():
             _move(hidden, folder, instead)

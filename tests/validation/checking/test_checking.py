@@ -298,11 +298,15 @@ def test_no_process_is_left_behind_by_a_time_limit_or_an_interrupt(
 
 
 @each(
-    ("words", "number"),
-    [("check-solver sleeps:fit", signal.SIGTERM), ("bench sleeps.py:fit", signal.SIGKILL)],
+    ("words", "number", "status"),
+    [
+        ("check-solver sleeps:fit", signal.SIGTERM, -signal.SIGTERM),
+        ("check-solver sleeps:fit --out out", signal.SIGTERM, 143),
+        ("bench sleeps.py:fit", signal.SIGKILL, -signal.SIGKILL),
+    ],
 )
-def test_no_process_outlives_a_command_that_is_killed(
-    tmp_path: Path, words: str, number: int
+def test_no_process_and_no_file_outlives_a_command_that_is_killed(
+    tmp_path: Path, words: str, number: int, status: int
 ) -> None:
     (tmp_path / "sleeps.py").write_text(SLEEPS)
     command = subprocess.Popen([sys.executable, "-m", "aucert", *words.split()], cwd=tmp_path)
@@ -310,7 +314,8 @@ def test_no_process_outlives_a_command_that_is_killed(
         assert command.poll() is None
         time.sleep(0.05)
     command.send_signal(number)
-    assert command.wait(10) == -number
+    assert command.wait(10) == status
+    assert not (tmp_path / "out").exists()
     await_end(tmp_path / "pids")
 
 

@@ -466,6 +466,38 @@ def test_words_are_those_of_the_library() -> None:
         assert words.split() == list(known)
 
 
+COVERED = {
+    "solve": "reading", "path": "folds", "certify": "reading", "check-solver": "fit",
+    "bench": "fit", "reproduce": "begun",
+}  # fmt: skip
+
+
+def test_the_help_says_what_max_time_covers() -> None:
+    found = {
+        name: option.help
+        for name, command in aucert.commands.items()
+        for option in command.params
+        if isinstance(option, click.Option) and option.name == "max_time"
+    }
+    assert found.keys() == COVERED.keys()
+    for name, text in found.items():
+        assert text is not None and "Seconds" in text and COVERED[name] in text
+
+
+@pytest.mark.slow
+def test_the_help_of_every_command_takes_hardly_any_time() -> None:
+    """0.3 CPU seconds, twice that where others use the processors."""
+    for words in ([], *([name] for name in aucert.commands)):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(
+            [sys.executable, "-m", "aucert", *words, "--help"], check=True, capture_output=True
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+        print(*words, f"{seconds:.2f}")
+        assert seconds < 0.6, words
+
+
 @pytest.mark.slow
 def test_every_command_has_help_and_takes_every_choice_of_every_option(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
