@@ -26,8 +26,7 @@ from aucert.exact import PartitionedRows, solve
 from aucert.exact.certificate.evaluation import Evaluator
 from aucert.exact.formulation.partitioned import partitioned_problem, rows_of_dask
 from aucert.exact.formulation.request import Request
-from aucert.validation.files.tables import ParquetFolder, read_parquet_folder
-from aucert.validation.files.tables import Selection
+from aucert.validation.files.tables import ParquetFolder, Selection, read_parquet_folder
 
 LAM = 1e-2
 FILES, GROUP = 8, 1 << 20  # files of the dataset, and rows of their row groups

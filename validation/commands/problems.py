@@ -36,8 +36,7 @@ from ...exact.proof.write import save_partitions, write_partitioned_proof, write
 from ...exact.spaces.gram import as_meant
 from ...exact.tools.checks import check_count, check_number, check_tolerance
 from ...exact.tools.wording import at_least, at_most
-from ..files.tables import is_parquet_folder
-from ..files.tables import may_count_from
+from ..files.tables import is_parquet_folder, may_count_from
 from ..files.vectors import (
     OF_STANDARDISED,
     LinearModel,

@@ -14,8 +14,7 @@ from aucert.exact.api.solve import solve
 from aucert.exact.errors import InputError
 from aucert.exact.proof.check_partitions import main
 from aucert.validation.files import tables
-from aucert.validation.files.tables import ParquetFolder, read_parquet_folder
-from aucert.validation.files.tables import Selection, read_table
+from aucert.validation.files.tables import ParquetFolder, Selection, read_parquet_folder, read_table
 from command import Command
 from loops import each
 from on_disk import write
