@@ -123,7 +123,7 @@ class ExactClassifier(QueryClassifier):
     def _keep(self, rows: Matrix, linear: bool, spanning: np.ndarray | None = None) -> None:
         """Store what scores new rows: weights, or the rows that span the kernel machine."""
         for name in ("coef_", "dual_coef_", "support_", "_support_rows"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         if linear:
             self.coef_ = np.array(self.solution_.w, dtype=float).reshape(1, -1)
             return

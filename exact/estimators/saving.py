@@ -321,7 +321,7 @@ def _opened(path: str | Path, data: bytes) -> tuple[dict[str, Any], list[np.ndar
             f"{path}: written by aucert {version} in format {schema}, and this version "
             f"reads {SCHEMA}: update aucert, or fit and save the model again"
         )
-    arrays = [found.get(f"a{k}") for k in range(len(found))]
+    arrays: list[Any] = [found.get(f"a{k}") for k in range(len(found))]
     fine = all(isinstance(one, np.ndarray) and one.dtype.kind in "biufU" for one in arrays)
     if not fine or header.get("arrays") != len(arrays):
         raise InputError(damaged)
