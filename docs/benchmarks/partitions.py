@@ -31,8 +31,6 @@ from aucert.validation.files.tables import ParquetFolder, Selection, read_parque
 LAM = 1e-2
 FILES, GROUP = 8, 1 << 20  # files of the dataset, and rows of their row groups
 BINS = 1 << 10  # per unit of score: the grid that a gap of 1e-6 needs
-CLUSTERS = (1e9, 1, 2), (1e10, 4, 16), (1e12, 100, 16)
-"""Rows, machines and cores a machine that a solve is projected to."""
 
 
 def watched(work: Callable[[], Any]) -> tuple[Any, tuple[float, float, float]]:
@@ -97,7 +95,7 @@ def read_once(found: ParquetFolder) -> None:
 def files(
     quick: bool, n: int, dim: int, jobs: tuple[int, ...], folder: Path, **_: Any
 ) -> Iterator[c.Row]:
-    """Yield what a first pass, an evaluation and a solve take, and what clusters would take."""
+    """Yield what a first pass, an evaluation and a solve take."""
     n = n // c.QUICK if quick else n
     with tempfile.TemporaryDirectory(dir=folder) as place:
         write_dataset(Path(place), n, dim)
@@ -113,7 +111,6 @@ def files(
         yield row("one bare reading", bare)
         yield row("finding the labels", labels)
         evaluation(split(drawn(0, 100, dim), 2))()  # compiles it
-        least = np.inf
         for count in jobs:
             who = f"{count} processes" if count > 1 else "this process"
             rows, first = watched(partial(found.rows, count))
@@ -121,13 +118,7 @@ def files(
             solution, solved = watched(partial(solve, rows, None, LAM, tol=1e-6))
             said = f"proved {c.proved(solution):.1e}, {solution.n_iter} evaluations"
             yield row(f"{who}: solve to 1e-6", solved, said)
-            least = min(least, (first[0] + solved[0]) / n)
             yield row(f"{who}: an evaluation", watched(evaluation(rows))[1])
-    for rows, machines, cores in CLUSTERS:
-        cpu = rows * least
-        yield {"n": rows, "what": f"projected, not run: {machines} x {cores} cores", "CPU s": cpu,
-               "readings": None, "clock s": cpu / machines / cores, "ns a row": 1e9 * least,
-               "GB": None, "result": f"{cpu / 3600:.3g} core hours"}  # fmt: skip
 
 
 # Dask
