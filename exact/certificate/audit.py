@@ -125,7 +125,7 @@ def audit_without_gap(
         problem,
         loss_value=loss.value,
         dual=dual.low,
-        rounding=above(2 * dual.error),
+        rounding=above(max(2 * dual.error, loss.error)),
         residual=residual,
         n_pairs=problem.n_pairs,
         statement=f"{why} The optimum is at least {at_least(dual.low)}, and the scores' own "

@@ -290,8 +290,9 @@ def descend(
                 needed = coarse  # costs less to count on
             width = float(np.clip(needed, min(ROOMY * dim / points.inside(1.0), WARM), WARM))
         # Of fewer rows of a class the pairs are too alike for a Hessian of all.
-        alike = points.classes and min(part.n_pos, part.n_neg) < 100 * dim
-        if type(points) is Points and not alike:
+        if type(points) is Points and not (
+            points.classes and min(part.n_pos, part.n_neg) < 100 * dim
+        ):
             run.part, run.memory.factor = part, None if points.hinge else inner.memory.factor
     if blocks and part is not None:
         run.part, run.spent = part, np.inf  # a Hessian of rows that are held costs no pass

@@ -215,9 +215,12 @@ def closed_hinge(ruler: Ruler, found: Gathered, half: int, whole: bool) -> PairS
     mass_a, mass_b = float(short_sum(masses_a)), float(short_sum(masses_b))
     K, mass = float(ruler.bins), mass_a * mass_b
     whole = whole and 2 * size * max(mass_a, mass_b) < 2.0**53
-    u, v = np.empty(size), np.empty(size)  # of whole numbers nothing rounds but a quotient
-    loops.ramps(masses_b, half, u)
-    loops.ramps(masses_a[::-1], half, v[::-1])
+    if whole:
+        u, v = _whole_ramps(masses_b, half), _whole_ramps(masses_a[::-1], half)[::-1]
+    else:
+        u, v = np.empty(size), np.empty(size)
+        loops.ramps(masses_b, half, u)
+        loops.ramps(masses_a[::-1], half, v[::-1])
     value, counted, residual = loops.summed(plus, minus)
     used = masses_a > 0
     total = float(short_sum(masses_a[used].astype(np.longdouble) * u[used])) / mass
@@ -235,6 +238,15 @@ def closed_hinge(ruler: Ruler, found: Gathered, half: int, whole: bool) -> PairS
     excess = float(doubtful) / K / mass * (1 + gamma(4))
     value_rounding = rounding / K / mass + gamma(8) * value
     return PairSums(value, table, total, total, value_rounding, 2 * lost, lost, excess=excess)
+
+
+def _whole_ramps(mass: np.ndarray, half: int) -> np.ndarray:
+    """Return what `loops.ramps` fills, of whole numbers: nothing rounds but the quotient."""
+    if half == 0:
+        return np.cumsum(mass[::-1])[::-1] - mass
+    padded = np.concatenate([np.zeros(half), mass, np.zeros(half + 1)])
+    ramp = np.cumsum(np.cumsum(padded[::-1]))[::-1]  # sum_b max(0, b - k + half + 1) mass[b]
+    return (ramp[1 : mass.size + 1] - ramp[2 * half + 1 :]) / (2.0 * half)
 
 
 def half_width(width: float, bins: int) -> int:

@@ -287,7 +287,7 @@ def _summed_up(X, start, rows, offset, factor, place, norms, step, first, held):
         held[place[i] * step + first + d] += abs(factor[i]) * norms[i]
 
 
-@compiled
+@compiled_later(plain.gather)
 def gather(X, offset, w, positive, weight, K, limits, cut, held, sums, extent):
     """Add each row's mass times 1, theta, theta^2, and one, to held[class, bin], as many as fit. X
     is (d, m); scores (x - offset) w are added up in the order of the columns. Rows beyond the
@@ -345,7 +345,7 @@ def gather(X, offset, w, positive, weight, K, limits, cut, held, sums, extent):
     return True
 
 
-@compiled
+@compiled_later(plain.look_up)
 def look_up(scores, positive, weight, K, limits, cut, table, out):
     """Fill out with the line table[class, bin] at each row's theta, times its weight."""
     weighted, sloped = weight.size > 0, table.shape[2] > 1
@@ -361,7 +361,7 @@ def look_up(scores, positive, weight, K, limits, cut, table, out):
         out[k] = weight[k] * c if weighted else c
 
 
-@compiled
+@compiled_later(plain.pull)
 def pull(X, offset, w, positive, weight, K, limits, cut, table, parts):
     """Add the rows times their marginals, as `look_up` has them, to `parts` (chains, d + 1, CHUNK):
     sums over `CHAIN` chunks of c (x - offset) and, last, of a size >= |c| times |x - offset|."""
@@ -410,7 +410,7 @@ def ramps(mass, half, out):
         out[k] = (high + (low - ramp[lower, 1])) / (2.0 * half)
 
 
-@compiled
+@compiled_later(plain.summed)
 def summed(plus, minus):
     """Return the upper bound of K times the summed hinge, its counted part, its residual part. The
     two parts are sums of absolute values; they enter the bound of the rounding."""

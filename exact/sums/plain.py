@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..tools.rounding import CHAIN
+
 
 def sweep(t, b, a_t, a_b, width, slip, squared, u, v):
     """Fill the marginals of sorted t and b; return the value, and what pairs z > -slip weigh."""
@@ -108,3 +110,94 @@ def spread(keys, bits, soft, hard, unit, scores, middle, c):
     terms = -sign * (hard.astype(float) * (scores[row] - middle))
     active = int((side * hard).sum())
     return compensated(terms), plain_sum(np.abs(terms)), active, compensated(mass * side)
+
+
+def placed(
+    scores: np.ndarray, positive: np.ndarray, K: float, limits: np.ndarray, cut: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return classes (0 or 1), places and theta of rows on the grid that `limits` name."""
+    side, scaled = positive.astype(np.int64), K * scores
+    floors = np.floor(scaled)
+    bins = np.minimum(np.maximum(floors, limits[side, 0]), limits[side, 1])
+    theta = scaled - bins
+    if cut:
+        theta[bins != floors] = 0.0
+    return side, (bins - limits[side, 2]).astype(np.int64), theta
+
+
+def _scored(X: np.ndarray, offset: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores and squared norms of columns, added up one column after the other."""
+    scores, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    for k in range(w.size):
+        x = X[k] - offset[k]
+        scores += x * w[k]
+        squares += x * x
+    return scores, squares
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def gather(X, offset, w, positive, weight, K, limits, cut, held, sums, extent):
+    """See `loops.gather`."""
+    d, m = X.shape
+    scores, squares = _scored(X, offset, w)
+    if not np.isfinite(K * scores).all():
+        return False
+    side, at, theta = placed(scores, positive, K, limits, cut)
+    place, columns = side * held.shape[1] + at, held.shape[2]
+    mass = weight if weight.size else np.ones(m)
+    first = mass * theta
+    for k, x in enumerate((mass, first, first * theta, np.ones(m))[:columns]):
+        np.add.at(held.reshape(-1), place * columns + k, x)
+    for q, factor in enumerate((mass, first)[: sums.shape[2] if sums.size else 0]):
+        to = (place * sums.shape[2] + q) * (d + 1)
+        for k in range(d):
+            np.add.at(sums.reshape(-1), to + k, factor * (X[k] - offset[k : k + 1]))
+        np.add.at(sums.reshape(-1), to + d, np.abs(factor) * np.sqrt(squares))
+    for k, own in enumerate((positive, ~positive)):
+        extent[2 * k] = min(extent[2 * k], scores[own].min(initial=np.inf))
+        extent[2 * k + 1] = max(extent[2 * k + 1], scores[own].max(initial=-np.inf))
+    return True
+
+
+def look_up(scores, positive, weight, K, limits, cut, table, out):
+    """See `loops.look_up`."""
+    side, at, theta = placed(scores, positive, K, limits, cut)
+    c = table[side, at, 0]
+    if table.shape[2] > 1:
+        c = c + table[side, at, 1] * theta
+    out[:] = weight * c if weight.size else c
+
+
+def pull(X, offset, w, positive, weight, K, limits, cut, table, parts):
+    """See `loops.pull`."""
+    (chains, _, lanes), (d, m) = parts.shape, X.shape
+    scores, squares = _scored(X, offset, w)
+    side, at, theta = placed(scores, positive, K, limits, cut)
+    level, mass = table[side, at, 0], weight if weight.size else 1.0
+    slope = table[side, at, 1] * theta if table.shape[2] > 1 else np.zeros(m)
+    rows = np.zeros((d + 1, chains, min(CHAIN, -(-m // lanes)), lanes))
+    flat = rows.reshape(d + 1, -1)
+    flat[:d, :m] = (mass * (level + slope)) * (X - offset[:, None])
+    flat[d, :m] = (mass * (np.abs(level) + np.abs(slope))) * np.sqrt(squares)
+    parts += rows.sum(axis=2).transpose(1, 0, 2)
+
+
+def summed(plus, minus):
+    """See `loops.summed`."""
+    # From the last bin to the first; what is read at a bin is the state before it.
+    (count, first), (q, q_first) = plus[::-1].T, minus[::-1].T
+    masses, mass_slips = two_sums(q)
+    thetas, theta_slips = two_sums(q_first)
+    mass, mass_carry = masses[:-1], running(mass_slips)
+    theta, theta_carry = thetas[:-1], running(theta_slips)[:-1]
+    spread = running(np.abs(q_first) + 2.0 * q)[:-1]
+    ramps, ramp_slips = two_sums(masses[1:])
+    both = np.column_stack([mass_carry[1:], ramp_slips]).ravel()
+    ramp, ramp_carry = ramps[:-1], running(both)[:-1:2]
+    steps = count * (ramp + ramp_carry)
+    shifts = count * (theta + theta_carry) - first * (mass + mass_carry[:-1])
+    shifts = shifts + np.maximum(q_first * (count - first), 0.0)
+    rest = count * spread + (np.abs(first) + 2.0 * count) * mass + 4.0 * count * q
+    used = count > 0.0
+    value = compensated(np.column_stack([steps, shifts])[used].ravel())
+    return value, plain_sum(steps[used]), plain_sum(rest[used])

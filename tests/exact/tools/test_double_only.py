@@ -25,6 +25,7 @@ def simulated(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_a_solution_is_certified_with_the_wider_rounding() -> None:
     code = """
 import double_only
+import numpy as np
 from aucert.exact import linear_problem, solve
 from aucert.exact.certificate.exact_certificate import exact_certificate
 from aucert.exact.tools.rounding import LONG_UNIT, UNIT

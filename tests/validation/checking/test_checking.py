@@ -153,7 +153,7 @@ def raising(X, y, lam):
 
 BAD = [
     ("not finite", lambda X, y, lam: np.full(X.shape[1], np.nan), "weight 0 is nan"),
-    ("error", raising, r"RuntimeError: bad lam: 0.1 \(test_check_solver.py, line \d+\)"),
+    ("error", raising, r"RuntimeError: bad lam: 0.1 \(test_checking.py, line \d+\)"),
     ("error", lambda X, y, lam: sys.exit(3), "SystemExit"),
     ("error", lambda X, y, lam: input(), "EOFError"),
     ("error", lambda X, y, lam: "words", "str"),
