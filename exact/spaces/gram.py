@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.linalg import get_blas_funcs
 
 from ..errors import InputError, TooLargeError
 from ..tools.rounding import LONG_UNIT, UNIT, Bound, gamma, short_chain, short_sum
@@ -127,7 +126,9 @@ def as_meant(meaning: str) -> str:
     return AS_STORED + (f" It is {meaning} that is meant." if meaning else "")
 
 
-PAGE = 512  # Numbers in a page of memory: a row of half a matrix may take so many more.
+SIDE = (
+    512  # Rows and columns of half a matrix that are multiplied at a time: they stay in the cache.
+)
 SPARE = 0.8  # Share of the free memory that half a matrix may take.
 PARTS = 8  # sums that a product is made of, with any number of threads: so its bits are the same
 MEMORY = Path("/proc/meminfo")  # Where Linux says how much memory is free.
@@ -145,7 +146,7 @@ def free_memory() -> float:
 
 def format_for(n: int, tol: float) -> type[np.floating]:
     """Return the format in which half a matrix of side n is held for a relative gap of `tol`."""
-    numbers, room = 0.5 * n * (n + PAGE), SPARE * free_memory()
+    numbers, room = 0.5 * n * (n + SIDE), SPARE * free_memory()
     # 1e-7: relative gap from which single precision is enough: it moves the optimum to second order
     if tol < 1e-7 and 8 * numbers <= room:
         return np.float64
@@ -154,6 +155,31 @@ def format_for(n: int, tol: float) -> type[np.floating]:
     takes = f"takes {4 * numbers / 1e9:.3g} GB and {room / 1e9:.3g} GB are free for it"
     advice = "take landmarks (aucert.approx.Nystrom) or fewer rows"
     raise TooLargeError(f"the kernel matrix of {n} rows {takes}: {advice}")
+
+
+class Half:
+    """The lower half of a symmetric matrix of side n: blocks of rows, to the end of the diagonal."""
+
+    def __init__(self, n: int, made: Callable[[slice], np.ndarray]):
+        self.n, parts = n, [slice(start, min(start + SIDE, n)) for start in range(0, n, SIDE)]
+        self.held = list(zip(parts, in_threads(made, parts, n**2 // 2), strict=True))
+
+    def product(self, c: np.ndarray) -> np.ndarray:
+        """Return K c (n,), to the precision of the half."""
+        c = c.astype(self.held[0][1].dtype)
+
+        def work(first: int) -> np.ndarray:
+            out = np.zeros(self.n)
+            for rows, block in self.held[first::PARTS]:
+                own = block[:, rows.start :] @ c[rows]
+                for start in range(0, rows.start, SIDE):
+                    some = slice(start, start + SIDE)
+                    own += block[:, some] @ c[some]
+                    out[some] += c[rows] @ block[:, some]
+                out[rows] += own
+            return out
+
+        return reduce(iadd, in_threads(work, range(PARTS), self.n**2 // 2))
 
 
 class Gram(Space):
@@ -240,7 +266,7 @@ class Gram(Space):
     def _begin(self, n: int) -> None:
         self.n = self.dim = int(n)
         self._recent: dict[bytes, np.ndarray] = {}
-        self._half: weakref.ref[np.ndarray] | None = None
+        self._half: weakref.ref[Half] | None = None
 
     def _measure(self, lengths: np.ndarray) -> None:
         self.lengths, self.reach = lengths, float(lengths.max())
@@ -342,23 +368,22 @@ class Gram(Space):
         self, tol: float, stop: Callable[[], bool] = lambda: False
     ) -> Callable[[np.ndarray], np.ndarray]:
         """Return the function c -> K c (n,) of solvers, for a relative gap and until `stop()`. No
-        bound of its rounding is stated: K may be held in single precision, its lower half alone.
+        bound of its rounding is stated: K may be held in single precision.
         Whoever asks while another still holds it gets the same."""
         if self.K is not None:
             return self.K.__matmul__
         half = None if self._half is None else self._half()
         if half is None:
-            # Of zeros no page takes memory before it is written to.
-            half = made = np.zeros((self.n, self.n), dtype=format_for(self.n, tol))
+            dtype = format_for(self.n, tol)
 
-            def fill(rows: slice) -> None:
-                if not stop():
-                    made[rows, : rows.stop] = self._formula(self.X[rows], self.X[: rows.stop])
+            def made(rows: slice) -> np.ndarray:
+                if stop():  # whoever stops uses no product
+                    return np.zeros((rows.stop - rows.start, rows.stop), dtype=dtype)
+                return self._formula(self.X[rows], self.X[: rows.stop]).astype(dtype)
 
-            in_threads(fill, list(self.blocks()), self.n**2 // 2)
+            half = Half(self.n, made)
             self._half = None if stop() else weakref.ref(half)
-        symv, (columns, dtype) = get_blas_funcs("symv", (half,)), (half.T, half.dtype)
-        return lambda c: symv(1.0, columns, c.astype(dtype)).astype(float)
+        return half.product
 
     def blocks(self) -> Iterator[slice]:
         """Yield the slices of rows whose kernel rows are held at a time: one where K is held."""

@@ -1319,7 +1319,7 @@ def lowered(rng: np.random.Generator) -> dict[str, Any]:
             "formulation.formulation.DENSE_LIMIT": 1,
             "spaces.gram.COLUMN_BLOCK": int(rng.integers(1, 5)),
             "spaces.gram.BLOCK_BYTES": 8 * int(rng.integers(1, 40)),
-            "spaces.gram.PAGE": int(rng.integers(1, 5)),
+            "spaces.gram.SIDE": int(rng.integers(1, 5)),
         }
     if rng.integers(2):
         found["sums.convolved.FEW_PAIRS"] = 0
