@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,7 +31,7 @@ from ..spaces.gram import BLOCK_BYTES, Gram, blocked_product
 from ..spaces.kernels import Kernel, check_kernel, get_kernel
 from ..spaces.rows import Rows, Space, check_matrix
 from ..structured import Structured, class_scatter, whitened
-from .equal_rows import Groups, equal_rows
+from .equal_rows import Groups, Spread, equal_rows
 from .request import Request
 
 Matrix = np.ndarray | sp.csr_matrix
@@ -123,8 +123,7 @@ def formulate(
     meant = Problem(base, request.risk(mask), request.penalty)
     groups = None
     whole = isinstance(request.pairs, AllPairs) and not request.is_partial
-    # Equal rows may be of two groups; and a structure is the scatter of all rows.
-    whole = whole and request.worst_of is None and request.structure == 0
+    whole = whole and request.worst_of is None  # equal rows may be of two groups
     if collapse and rows is not None and whole and mask is not None:
         groups = equal_rows(rows, mask)
     # `few` is what is meant on one row of each group; the rest makes its space one of rows.
@@ -143,14 +142,15 @@ def formulate(
     if weight == 0:
         work = few if features is few.space else few.over(features)
         return Formulation(meant, work, back, kernel, rows, factor, groups)
-    scatter = class_scatter(*_classes(meant.pairs))
-    white = whitened(features, scatter, weight)
+    white = whitened(features, class_scatter(*_classes(few.pairs)), weight)
 
     def lift(w: np.ndarray) -> np.ndarray:
         return back(white.to_input(w))
 
-    structured = meant.over(Structured(base, scatter, weight, white, lift))
-    return Formulation(structured, meant.over(white), lift, kernel, rows, factor)
+    seen = white if groups is None else cast(Rows, Spread(white, groups))
+    scatter = class_scatter(*_classes(meant.pairs))
+    meant = meant.over(Structured(base, scatter, weight, seen, lift))
+    return Formulation(meant, few.over(white), lift, kernel, rows, factor, groups)
 
 
 def _classes(pairs: Any) -> tuple[np.ndarray, AllPairs | PairList]:

@@ -158,7 +158,7 @@ def format_for(n: int, tol: float) -> type[np.floating]:
 
 
 class Half:
-    """The lower half of a symmetric matrix of side n: blocks of rows, to the end of the diagonal."""
+    """The lower half of a symmetric matrix of side n: blocks of rows, to the diagonal."""
 
     def __init__(self, n: int, made: Callable[[slice], np.ndarray]):
         self.n, parts = n, [slice(start, min(start + SIDE, n)) for start in range(0, n, SIDE)]

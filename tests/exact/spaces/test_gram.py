@@ -196,7 +196,7 @@ def streamed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(formulation, "DENSE_LIMIT", 10)
     monkeypatch.setattr(factor, "PLAIN_FROM", 2)
     monkeypatch.setattr(factor, "PLAIN_RANK", 3.0)
-    monkeypatch.setattr(gram, "PAGE", 16)
+    monkeypatch.setattr(gram, "SIDE", 16)
     monkeypatch.setattr(gram, "BLOCK_BYTES", 8 * 90 * 13)
 
 
