@@ -49,6 +49,8 @@ def arguments(name: str, kind: str, seed: int) -> tuple[Any, ...]:
         weights = rng.uniform(0.5, 2, t.size), rng.uniform(0.5, 2, b.size)
         width, out = (0.0, 0.7)[seed % 2], (np.zeros(t.size), np.zeros(b.size))
         return t, b, *weights, width, 1e-15, seed % 3 == 0, *out
+    if name not in ("count", "spread"):
+        return of_bins(name, scores, positive, rng, seed)
     order = SortedRows.of(scores, positive, 1.0)
     assert order is not None
     half, (soft, hard) = order.half(0.9), np.zeros((2, scores.size), np.int64)
@@ -58,6 +60,28 @@ def arguments(name: str, kind: str, seed: int) -> tuple[Any, ...]:
     plain.count(order.keys, order.bits, half, order.n_neg, soft, hard)
     unit, c = 2.0 * half * 7.0, np.zeros(scores.size)
     return order.keys, order.bits, soft, hard, unit, scores, order.middle, c
+
+
+def of_bins(
+    name: str, scores: np.ndarray, positive: np.ndarray, rng: np.random.Generator, seed: int
+) -> tuple[Any, ...]:
+    """Return arguments of a loop over bins: rows of three columns, some of them beyond the grid."""
+    X, offset = rng.normal(size=(3, scores.size)), rng.normal(size=3)
+    X[0], w, powers = scores, rng.normal(size=3), 1 + seed % 2
+    first, weight = np.floor(-8.0 * abs(w[0])), rng.uniform(0.5, 2, scores.size * (seed % 3 > 0))
+    limits = np.array([[first, first + 40, first], [first + 3, first + 30, first - 2]])
+    held, sums = np.zeros((2, 50, 2 + seed % 3)), np.zeros((2, 50, powers, 4))
+    grid = 8.0, limits, seed % 4 == 0
+    given = X, offset, w, positive, weight, *grid, held, sums, np.array([np.inf, -np.inf] * 2)
+    if name == "gather":
+        return given
+    table = rng.normal(size=(2, 50, powers)) * (rng.random((2, 50, 1)) < 0.8)
+    if name == "look_up":
+        return scores, positive, weight, *grid, table, np.zeros(scores.size)
+    if name == "pull":
+        return *given[:8], table, np.zeros((1, 4, 256))
+    plain.gather(*given[:8], held, sums, given[-1])
+    return held[1, :, :2], held[0, :, :2]
 
 
 def loops() -> dict[str, Loop]:
