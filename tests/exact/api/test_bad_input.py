@@ -188,7 +188,7 @@ def refusals() -> Iterator[Refusal]:
         ("no two rows of group True", {"worst_of": np.arange(N) == 0}),
         ("worst_of cannot be combined with", {"worst_of": HALF, "fpr_max": 0.5}),
         ("makes the pairs", {"worst_of": HALF, "pairs": PairList(np.array([0]), np.array([2]))}),
-        ("mean over pairs", {"worst_of": HALF, "method": "descent"}),
+        ("means or partial AUC", {"worst_of": HALF, "method": "descent"}),
     )
     yield from of(
         graded,
