@@ -257,7 +257,7 @@ def test_the_whole_idea_on_one_page_agrees_with_the_library() -> None:
 
 SCRIPTS = {
     "scale": "--only threads",
-    "peers": "--only peers --only goals --only rows",
+    "peers": "--only logistic",
     "partitions": "--only files --n 100000 --jobs 1",
     "pair_problems": "--only survival",
     "methods": "--only sets --set wdbc --method RankSVM --method ROCSVM",
