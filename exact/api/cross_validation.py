@@ -309,7 +309,7 @@ class HeldFold:
         X, positive, weight = data.part(self.test, self.train)
         within = data.pairs(self.test)
         if path.task.base.held is not None:
-            rows = Rows(X, check=False)  # whatever its offset: pairs do not see it
+            rows = Rows(X, check=False)  # at any offset: pairs cancel it
             scorer, lengths, error_of = rows.scores, rows.norms, rows.score_error
         else:
             scorer, lengths, error_of = self._by_kernel(path, X)

@@ -1092,7 +1092,7 @@ class ParquetPartition:
             yield Block(columns, positive[rows], *more)
 
     def _needed(self, batch: Any, name: str, places: range) -> np.ndarray:
-        """Return a column that is no feature as float64."""
+        """Return a column that is not a feature as float64."""
         column = Numbers(name)
         held = numbers_in(batch, column, places)
         refuse_needed(self.path, [column.bad])

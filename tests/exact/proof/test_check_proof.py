@@ -486,7 +486,7 @@ def test_no_proof_is_written_of_rows_that_change(honest: Any, tmp_path: Path) ->
 
 
 def test_what_cannot_be_read_has_status_2(honest: Any, checked: Any, tmp_path, capsys) -> None:
-    """What is no proof, or no table of rows: `test_cases_gram_and_proof`."""
+    """What is not a proof, or not a table of rows: `test_cases_gram_and_proof`."""
     for options in (
         *(("--lam",), ("--lam", "much"), ("--lam", "--positive", "True"), ("--penalty", "1")),
     ):
