@@ -1,4 +1,4 @@
-"""`check_solver` and gap curves: right solvers pass, wrong ones do not, gaps are proved, limits kept."""
+"""`check_solver` and gap curves: wrong solvers are found out, gaps are proved, limits kept."""
 
 from __future__ import annotations
 
