@@ -30,7 +30,6 @@ from ..pairs.partitioned_pairs import pairs_in
 from ..problem.minorant import Alpha, Evidence, Minorant, Scores, Weights
 from ..problem.problem import Problem, Ridge, split_labels
 from ..problem.risk import Mean
-from ..spaces.blocks import Source
 from ..spaces.partitions import Block, PartitionedRows
 from ..spaces.rows import space_of
 from ..tools.atomic_files import write_atomically
@@ -78,7 +77,7 @@ def write_proof(
     path : str or Path
         Where to write; a file of that name is replaced only by a complete one.
     X : array (n, d)
-        Dense rows, also memory-mapped or any `Source`.
+        Dense rows, also memory-mapped or any with `shape` and row slices.
     y : array (n,) or None
         Two kinds of labels; grades with `qid`; None with `time`.
     lam : float
@@ -352,7 +351,7 @@ class RowBlocks:
 
     ndim = 2
 
-    def __init__(self, source: Source):
+    def __init__(self, source: Any):
         self.source, self.shape = source, tuple(source.shape)
 
     def __len__(self) -> int:

@@ -60,7 +60,6 @@ from .stall import Idle
 BIAS = 0.25  # share of the tolerance that a width may cost
 ROOMY = 100  # pairs a coordinate that a window keeps at the first one
 WARM = 0.05  # the widest first width from a sample or a given start
-FEW_ROWS = 2000  # rows over which windows are of use at any gap
 
 
 def step_cost(n: int, dim: int) -> float:
@@ -76,8 +75,8 @@ def draw_cost(pairs: int, dim: int, n: int) -> float:
 class Memory:
     """The last steps and changes of the gradient around a first inverse (None: the identity)."""
 
-    def __init__(self, points: Points, most: int):
-        self.inner, self.most = points.inner, most
+    def __init__(self, points: Points):
+        self.inner, self.most = points.inner, points.memory
         self.factor: np.ndarray | None = None
         self.kept: list[tuple[np.ndarray, np.ndarray, float]] = []
 
@@ -119,7 +118,7 @@ class Run:
 
     def __init__(self, points: Points, whole: int = 0):
         self.points, self.problem = points, points.problem
-        self.memory, self.part = Memory(points, points.memory), points.problem
+        self.memory, self.part = Memory(points), points.problem
         self.rng, self.whole = np.random.default_rng(0), whole or points.problem.n
         self.dim = self.problem.space.dim
         # 0.2: the share of what an evaluation costs that is spent on drawing more
@@ -160,11 +159,11 @@ class Run:
             # A sample's optimum is only a start, so that a promised gain does for a proved one.
             if rough and promised + now.bias <= tol * recorder.best_primal:
                 return None
-            if (
-                points.hinge
-                and now.bias > 1.5 * points.allowed(BIAS)
-                and self._solved(now, promised)
-            ):
+            # 0.3: a width is solved once a step promises less than this share of its bias
+            # 0.5: that of a kernel, whose pairs per row are few, once its gradient's part is
+            kernel = not points.hessians
+            solved = now.far <= 0.5 * now.bias if kernel else promised <= 0.3 * now.bias
+            if points.hinge and solved and now.bias > 1.5 * points.allowed(BIAS):
                 narrower = self._narrower(now)
                 if narrower is None:
                     return Status.STALLED
@@ -193,14 +192,6 @@ class Run:
         """Count what an evaluation has cost."""
         self.spent += step_cost(self.problem.n, self.dim)
         return now
-
-    def _solved(self, now: Point, promised: float) -> bool:
-        """Return whether a width is solved: with few pairs per row `promised` says nothing."""
-        if not self.points.hessians:
-            # 0.5: of a kernel: once the gradient's part is less than this share of the bias
-            return now.far <= 0.5 * now.bias
-        # 0.3: a width is solved once a step promises less than this share of its bias
-        return promised <= 0.3 * now.bias
 
     def _narrower(self, now: Point) -> float | None:
         """Return the width that the tolerance needs, not too far at once, or None for few pairs."""
@@ -249,12 +240,13 @@ class Run:
         if self.memory.factor is None and not self.memory.kept:
             first = self.points.first_length(now, p)
             p = first * p
-        line = self.points.line(now, p)
+        slope, at = self.points.line(now, p)
         # 0.6: a search ends at this share of the first slope
-        t = root_of_slope(line.slope, line.start, 0.6, 20, stop=self.points.stop)
+        start = self.points.inner(now.gradient, p)
+        t = root_of_slope(slope, start, 0.6, 20, stop=self.points.stop)
         if t == 0.0 or np.array_equal(now.f + t * p, now.f):
             return None, False
-        moved = line.at(t)
+        moved = at(t)
         return (None, False) if moved is None else (self._paid(moved), t == first == 1.0)
 
 
@@ -338,7 +330,7 @@ class Descent(Solver):
         self, problem: Problem, recorder: Recorder, tol: float, reason: Status | None
     ) -> Status | None:
         """Go on with the hinge's pairs near the margin, and of partial AUC, too, with cuts."""
-        space, few = problem.space, problem.n <= FEW_ROWS
+        space, few = problem.space, problem.n <= 2000  # rows over which windows always help
         if isinstance(problem.risk, Mean):
             near = ActivePairs(tol, max_rounds=12, max_time=recorder.time_left)
             if problem.loss != HINGE or not (space.held or space.gram):

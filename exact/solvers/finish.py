@@ -53,7 +53,6 @@ from ..tools.rounding import running_sum
 from .stall import STALL, Idle
 
 MOST = 200_000  # pairs in the first window, of 100 a coordinate and 1000 at least
-FINEST = 1e-13  # half widths below this share of the range of the margins are rounding
 STEPS = 100  # Newton steps between two changes of multipliers
 EXPENSIVE = 1e9  # operations from which conjugate gradients are tried before a matrix is formed
 
@@ -168,7 +167,8 @@ def _half_width(t: np.ndarray, b: np.ndarray, limit: int, width: float) -> float
 
     # 1.01: a window this much wider than the range of the margins surely holds all pairs
     top = float(max(abs(b[-1] - t[0]), abs(t[-1] - b[0]))) * 1.01 + np.finfo(float).tiny
-    low, high = FINEST * top, max(min(top, width), 2 * FINEST * top)
+    finest = 1e-13 * top  # half widths below this share of the range of the margins are rounding
+    low, high = finest, max(min(top, width), 2 * finest)
     if count(high) <= limit:
         return high
     if count(low) > limit:
@@ -336,12 +336,11 @@ def multipliers(
     sigma: float,
     target: float,
     stop: Callable[[], bool] = lambda: False,
-    max_rounds: int = 60,
 ) -> WindowPoint:
     """Return a point whose window gap is at most `target`, or the best one found."""
     best, idle = pairs.at(w, alpha, sigma), Idle(STALL.window)
     idle.after(best.gap)
-    for _ in range(max_rounds):
+    for _ in range(60):  # changes of multipliers at most
         point = pairs.at(w, alpha, sigma)
         for _ in range(STEPS):
             # 0.1: a smooth problem is solved to this share of the bias, or of the target
@@ -485,15 +484,12 @@ class _Run:
             known = self.keys[place] == keys
             alpha[known], width = self.alpha[place[known]], 0.03 * half
         pairs = OpenPairs.of(self.problem, window)
-        point = multipliers(pairs, w, alpha, width, self._target(), self._late)
+        gap, primal = self.recorder.gap, self.recorder.best_primal
+        # 0.01: share of the tolerance to which a window is solved in the end
+        target = 0.01 * self.solver.tol * primal
+        if gap > 1e-3 * primal:  # 1e-2: until then to this part of the gap
+            target = max(1e-2 * min(gap, primal), target)
+        point = multipliers(pairs, w, alpha, width, target, self._late)
         order = np.argsort(keys)  # the next window searches them
         self.keys, self.alpha = keys[order], point.b[order]
         return point
-
-    def _target(self) -> float:
-        """Return the gap to which the window is solved."""
-        gap, primal = self.recorder.gap, self.recorder.best_primal
-        # 0.01: share of the tolerance to which a window is solved in the end
-        finest = 0.01 * self.solver.tol * primal
-        # 1e-2, 1e-3: a window is solved to this part of the gap while the gap is above the latter
-        return finest if gap <= 1e-3 * primal else max(1e-2 * min(gap, primal), finest)

@@ -89,13 +89,8 @@ class Point:
     far: float
 
 
-@dataclass(frozen=True, eq=False)
-class Line:
-    """F along f + t p: `slope(t)`, and `at(t)`, the point there, offered; None if it overflows."""
-
-    start: float
-    slope: Callable[[float], float]
-    at: Callable[[float], Point | None]
+# F along f + t p: the slope at t, and the point there, offered; None if it overflows.
+Line = tuple[Callable[[float], float], Callable[[float], Point | None]]
 
 
 class Points(Functions):
@@ -261,7 +256,7 @@ class Points(Functions):
             scores, found = last[t]
             return self.at(now.f + t * p, width, scores, found)
 
-        return Line(self.inner(now.gradient, p), slope, at)
+        return slope, at
 
     def first_length(self, now: Point, p: np.ndarray) -> float:
         """Return the length at which the slope along p ends if every pair's loss is bent."""
@@ -457,7 +452,6 @@ class BlockPoints(Points):
     def line(self, now: Point, p: np.ndarray) -> Line:
         """Return F along p; a trial is a pass over the rows."""
         lam, width = self.problem.lam, now.width
-        start = float(now.gradient @ p)
         if not self.hinge:
             self.smooth_width()
         tried: dict[float, Evaluation] = {}
@@ -474,7 +468,7 @@ class BlockPoints(Points):
                 return None
             return self.at(now.f + t * p, width, None, tried[t])
 
-        return Line(start, slope, at)
+        return slope, at
 
     def first_length(self, now: Point, p: np.ndarray) -> float:
         """Return the length at which no score moves by more than one."""

@@ -1,14 +1,13 @@
-"""When a run has stalled: the rules of all solvers, in one object."""
+"""When a run has stalled: the rules of all solvers."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """So many rounds in a row without progress end a run. Progress is a value that falls below its
     share of what it was at the last progress, so that steady slow progress counts."""
 
@@ -16,21 +15,17 @@ class Rule:
     shares: tuple[float, ...] = (0.9,)
 
 
-@dataclass(frozen=True)
-class StallRules:
+class STALL:
     """The rules, by what they are for; values are the gap unless said otherwise."""
 
-    rows: Rule = Rule(30, (0.9, 0.25, 0.99))  # gap, |gradient|^2, F; 12 stopped healthy runs
-    tails: Rule = Rule(12, (0.9, 0.25, 0.99))  # partial AUC has mixtures to go on with
-    kernels: Rule = Rule(100, (0.9, 0.25, 0.99))  # more patience replaces cuts, which cost more
-    window: Rule = Rule(6)  # changes of multipliers
-    finish: Rule = Rule(3, (0.5,))  # windows: each should gain much
-    cuts: Rule = Rule(60)  # the gap falls in bursts
-    proximal: Rule = Rule(3000, (0.99,))  # a step costs little, and acceleration oscillates
-    pivots: Rule = Rule(3, (1.0,))  # rows to move; afterwards one at a time
-
-
-STALL = StallRules()
+    rows = Rule(30, (0.9, 0.25, 0.99))  # gap, |gradient|^2, F; 12 stopped healthy runs
+    tails = Rule(12, (0.9, 0.25, 0.99))  # partial AUC has mixtures to go on with
+    kernels = Rule(100, (0.9, 0.25, 0.99))  # more patience replaces cuts, which cost more
+    window = Rule(6)  # changes of multipliers
+    finish = Rule(3, (0.5,))  # windows: each should gain much
+    cuts = Rule(60)  # the gap falls in bursts
+    proximal = Rule(3000, (0.99,))  # a step costs little, and acceleration oscillates
+    pivots = Rule(3, (1.0,))  # rows to move; afterwards one at a time
 
 
 class Idle:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from copy import copy
 from functools import reduce
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -128,21 +128,6 @@ FEW_COLUMNS = 8  # up to which compiled counts, which keep no scores, beat matri
 _READING = threading.Lock()
 
 
-class Source(Protocol):
-    """Where rows are read from: an array, a memory map, or an object with these two members. Such
-    an object is asked by one thread at a time. Nobody may change an array in memory while it is
-    computed with: it is read several times, and is not copied or compared."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Rows and columns."""
-        ...
-
-    def __getitem__(self, rows: slice, /) -> np.ndarray:
-        """Return some rows, as numbers."""
-        ...
-
-
 STRETCH_NUMBERS = 1 << 20  # numbers of the rows from which another sum pays
 
 
@@ -151,10 +136,10 @@ class StreamedRows(FeatureWeights):
 
     Parameters
     ----------
-    source : Source
-        Array, memory map, or any object with `shape` and row slices; numbers of any format,
-        promoted to float64 block by block. All but an array in memory is compared, at each
-        reading, with what it was at the first.
+    source : array, memory map, or any object with `shape` and row slices
+        Numbers of any format, promoted to float64 block by block. All but an array in memory is
+        compared, at each reading, with what it was at the first; nobody may change that array
+        while it is computed with. An object is asked by one thread at a time.
     block : int, optional
         Rows per block; by default about 2^18 numbers.
 
@@ -166,7 +151,7 @@ class StreamedRows(FeatureWeights):
 
     in_blocks = True
 
-    def __init__(self, source: Source, block: int | None = None):
+    def __init__(self, source: Any, block: int | None = None):
         shape = tuple(source.shape)
         if len(shape) != 2 or 0 in shape:
             raise InputError(f"the rows must form a non-empty matrix; the shape is {shape}")

@@ -223,13 +223,6 @@ class DaskEngine(Engine):
                 )
 
 
-# What is to be done where a group of a dask collection is split.
-SHUFFLED = (
-    "shuffle the rows by it (`frame.shuffle(column)` of dask dataframes), or sort them by their "
-    "group and cut them between groups"
-)
-
-
 def dask_rows(
     X: Any, y: Any, weight: Any, split: Callable[[np.ndarray], tuple[Any, Any]] | None, qid: Any
 ) -> tuple[PartitionedRows, np.ndarray]:
@@ -261,9 +254,11 @@ def dask_rows(
         engine = DaskEngine(client, parts, close)
         given = frame_names(X)
         names = given if given and all(isinstance(name, str) for name in given) else None
-        rows = (
-            PartitionedRows(engine, names) if qid is None else GroupedRows(engine, names, SHUFFLED)
+        advice = (
+            "shuffle the rows by it (`frame.shuffle(column)` of dask dataframes), or sort them by "
+            "their group and cut them between groups"
         )
+        rows = PartitionedRows(engine, names) if qid is None else GroupedRows(engine, names, advice)
         engine.numbers = rows.n * rows.dim
         return rows, np.array([other, positive])
     except BaseException:

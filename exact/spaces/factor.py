@@ -184,7 +184,6 @@ def rows_of(
     if gram.K is not None:
         factor = factor_gram(gram.K)
     else:
-        assert gram.kernel is not None
         most = SQUARE_LIMIT if few and max_time is not None else None  # fewer than all will do
         factor = factor_kernel(gram.kernel, gram.X, max_rank=most, max_time=max_time)
     return Rows(factor.features, check=False), factor.coefficients, factor

@@ -92,9 +92,10 @@ COLUMN_BLOCK = 128  # Number of columns that a product with K sums at a time.
 BLOCK_BYTES = 64 * 2**20  # Memory that a block of a streamed Gram matrix may take.
 
 
-def blocked_product(K: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return K w in the format of w, with chains of additions of `chain_of` the columns."""
-    total = np.zeros(K.shape[0], dtype=w.dtype)
+def blocked_product(K: np.ndarray, w: np.ndarray, total: np.ndarray | None = None) -> np.ndarray:
+    """Return K w in the format of w, or added to `total`, `COLUMN_BLOCK` columns at a time: with
+    chains of additions of `chain_of` the columns."""
+    total = np.zeros(K.shape[0], dtype=w.dtype) if total is None else total
     for start in range(0, K.shape[1], COLUMN_BLOCK):
         columns = slice(start, start + COLUMN_BLOCK)
         total += K[:, columns].astype(w.dtype, copy=False) @ w[columns]
@@ -236,7 +237,7 @@ class Gram(Space):
     precise = True
     K: Any = None
     X: Any = None
-    kernel: Kernel | None = None
+    kernel: Any = None
     noise, shift = 0.0, 0.0
 
     def __init__(self, K: object, check: bool = True):
@@ -288,7 +289,7 @@ class Gram(Space):
     def part(self, index: np.ndarray) -> Gram:
         """Return the space of some of the rows, with the same matrix meant."""
         if self.K is None:
-            return Gram.of_kernel(self._formula, self.X[index], held=False)
+            return Gram.of_kernel(self.kernel, self.X[index], held=False)
         gram = copy.copy(self)
         gram._begin(index.size)
         gram._measure(self.lengths[index])
@@ -300,21 +301,16 @@ class Gram(Space):
     def gram(self) -> Gram:
         return self
 
-    @property
-    def _formula(self) -> Kernel:
-        assert self.kernel is not None
-        return self.kernel
-
     def values(self, rows: np.ndarray | slice, columns: np.ndarray | slice) -> np.ndarray:
         """Return the values of K at some rows and columns."""
         if self.K is None:
-            return self._formula(self.X[rows], self.X[columns])
+            return self.kernel(self.X[rows], self.X[columns])
         if isinstance(rows, slice) or isinstance(columns, slice):
             return self.K[rows][:, columns]
         return self.K[np.ix_(rows, columns)]
 
     def diagonal(self) -> np.ndarray:
-        return self._formula.diagonal(self.X) if self.K is None else np.diag(self.K)
+        return self.kernel.diagonal(self.X) if self.K is None else np.diag(self.K)
 
     def plain(self) -> Gram:
         """Return the same space with all sums in float64: quick, and with more rounding."""
@@ -379,7 +375,7 @@ class Gram(Space):
             def made(rows: slice) -> np.ndarray:
                 if stop():  # whoever stops uses no product
                     return np.zeros((rows.stop - rows.start, rows.stop), dtype=dtype)
-                return self._formula(self.X[rows], self.X[: rows.stop]).astype(dtype)
+                return self.kernel(self.X[rows], self.X[: rows.stop]).astype(dtype)
 
             half = Half(self.n, made)
             self._half = None if stop() else weakref.ref(half)
@@ -467,11 +463,12 @@ class Gram(Space):
             return
         used = np.flatnonzero(np.any(new, axis=0))
         products = np.zeros((len(new), self.n), dtype=np.longdouble)
+        weights = [w.astype(np.longdouble) if self.precise else w for w in new]
         # 0.5: share of nonzero coefficients up to which only their columns of K are made
         if used.size <= 0.5 * self.n:
-            self._through_columns(new, used, products)
+            self._through_columns(weights, used, products)
         else:
-            self._through_half(new, products)
+            self._through_half(weights, products)
         if not np.isfinite(products).all():
             raise InputError("the kernel has values that are not finite on these rows: rescale X")
         products.flags.writeable = False
@@ -488,9 +485,9 @@ class Gram(Space):
         columns, weights = self.X[used], [w[used] for w in vectors]
 
         def work(rows: slice) -> None:
-            block = self._formula(self.X[rows], columns)
+            block = self.kernel(self.X[rows], columns)
             for w, product in zip(weights, products, strict=True):
-                self._add(block, w, product[rows])
+                blocked_product(block, w, product[rows])
 
         in_threads(work, list(self.blocks()), self.n * used.size)
 
@@ -501,20 +498,13 @@ class Gram(Space):
         def work(first: int) -> np.ndarray:
             mine = np.zeros_like(products)
             for rows in blocks[first::PARTS]:
-                block = self._formula(self.X[rows], self.X[: rows.stop])
+                block = self.kernel(self.X[rows], self.X[: rows.stop])
                 for w, product in zip(vectors, mine, strict=True):
-                    self._add(block, w[: rows.stop], product[rows])
-                    self._add(block[:, : rows.start].T, w[rows], product[: rows.start])
+                    blocked_product(block, w[: rows.stop], product[rows])
+                    blocked_product(block[:, : rows.start].T, w[rows], product[: rows.start])
             return mine
 
         products += reduce(iadd, in_threads(work, range(PARTS), self.n * self.n // 2))
-
-    def _add(self, block: np.ndarray, w: np.ndarray, product: np.ndarray) -> None:
-        """Add block @ w to a product, `COLUMN_BLOCK` columns at a time."""
-        weights = w.astype(np.longdouble) if self.precise else w
-        for start in range(0, block.shape[1], COLUMN_BLOCK):
-            some = slice(start, start + COLUMN_BLOCK)
-            product += block[:, some].astype(weights.dtype, copy=False) @ weights[some]
 
 
 def _is_float32(matrix: np.ndarray) -> bool:

@@ -141,20 +141,18 @@ def check_groups_whole(names: dict[int, np.ndarray], advice: str) -> int:
     return int(every.size)
 
 
-STEPS = 1 << 30  # A share is one of so many steps.
-
-
 def share_of_groups(
     share: float, whole: bool, block: Block, seen: np.ndarray, index: int
 ) -> np.ndarray:
     """Return a share of the groups, the same ones however the rows are cut; or of the rows."""
-    most, group = int(share * STEPS), np.asarray(block.group)
+    steps = 1 << 30  # a share is one of so many steps
+    most, group = int(share * steps), np.asarray(block.group)
     if share >= 1:
         return np.arange(group.size)
     if not whole:
-        return np.flatnonzero(hashed_numbers(index, int(seen.sum()), group.size, 0, STEPS) < most)
+        return np.flatnonzero(hashed_numbers(index, int(seen.sum()), group.size, 0, steps) < most)
     names, at = np.unique(group, return_inverse=True)
-    return np.flatnonzero((hashed_names(names, 0) % np.uint64(STEPS) < most)[at])
+    return np.flatnonzero((hashed_names(names, 0) % np.uint64(steps) < most)[at])
 
 
 # What is to be done where a group is split.

@@ -118,35 +118,6 @@ def chunk_sums(X: np.ndarray, c: np.ndarray, size: int) -> np.ndarray:
     return parts if whole == n else np.vstack([parts, c[whole:] @ X[whole:]])
 
 
-def long_product(X: np.ndarray | sp.csr_matrix, offset: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return (X - offset) w in the long format: (n,)."""
-    long, out = w.astype(np.longdouble), np.empty(X.shape[0], dtype=np.longdouble)
-    for rows, block in _long_blocks(X, offset):
-        out[rows] = block @ long
-    return out if isinstance(X, np.ndarray) else out - (offset * long).sum()
-
-
-def long_pull(X: np.ndarray | sp.csr_matrix, offset: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Return (X - offset)'c in the long format: (d,)."""
-    long, out = c.astype(np.longdouble), np.zeros(X.shape[1], dtype=np.longdouble)
-    for rows, block in _long_blocks(X, offset):
-        out += block.T @ long[rows]
-    return out if isinstance(X, np.ndarray) else out - offset * long.sum()
-
-
-def _long_blocks(X: np.ndarray | sp.csr_matrix, offset: np.ndarray) -> Iterator[tuple[slice, Any]]:
-    """Yield blocks that stay in the cache in the long format; sparse ones are not centred."""
-    (n, d), dense = X.shape, isinstance(X, np.ndarray)
-    wide, room = d, BLOCK_NUMBERS
-    if not isinstance(X, np.ndarray):
-        wide, room = X.nnz // n, max(BLOCK_NUMBERS, d)
-    size = max(1, room // max(1, wide))
-    for start in range(0, n, size):
-        rows = slice(start, start + size)
-        block: Any = X[rows].astype(np.longdouble)
-        yield rows, block - offset if dense else block
-
-
 SMALLEST_REACH = 1e-140  # Smallest norm of a row: squares of smaller ones lose digits to underflow.
 LARGEST_REACH = 1e100  # Largest norm of a row: products of larger ones may overflow.
 
@@ -178,46 +149,22 @@ class Space:
     apart: PartitionedRows | None = None  # the rows, where they lie in partitions with their labels
     grouped: GroupedRows | None = None  # these, where they have a group and a key instead
 
+    scores: Callable[[np.ndarray], np.ndarray]  # f at every row, up to a common constant: (n,)
+    pull: Callable[[np.ndarray], np.ndarray]  # coordinates of sum_i c_i k_i, c of sum zero: (dim,)
+    norm2: Callable[[np.ndarray], float]  # |f|^2
+    norm2_error: Callable[[np.ndarray], float]  # a bound of its rounding
+    inner: Callable[[np.ndarray, np.ndarray], float]  # the inner product of two functions
+    # The scores in the long format, and a bound of their rounding: (n,) each.
+    careful_scores: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+    # |sum_i c_i k_i|^2 as accurately as possible, or a tight upper bound of it.
+    dual_norm2: Callable[[np.ndarray], Bound]
+    rows: Callable[[np.ndarray], Any]  # the named rows, centred where that costs no sparsity
+    labelled: Callable[[Any], Any]  # the rows with the labels of pairs, for sums over blocks
+
     @property
     def unstructured(self) -> Space:
         """The space without the structure in its norm."""
         return self
-
-    def scores(self, w: np.ndarray) -> np.ndarray:
-        """Return f at every row, up to one common constant: (n,)."""
-        raise NotImplementedError
-
-    def pull(self, c: np.ndarray) -> np.ndarray:
-        """Return the coordinates of sum_i c_i k_i, for c that sums to zero: (dim,)."""
-        raise NotImplementedError
-
-    def norm2(self, w: np.ndarray) -> float:
-        """Return |f|^2."""
-        raise NotImplementedError
-
-    def inner(self, w: np.ndarray, other: np.ndarray) -> float:
-        """Return the inner product of two functions."""
-        raise NotImplementedError
-
-    def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores in the long format, and a bound of their rounding: (n,) each."""
-        raise NotImplementedError
-
-    def norm2_error(self, w: np.ndarray) -> float:
-        """Return a bound of the rounding in `norm2`."""
-        raise NotImplementedError
-
-    def dual_norm2(self, c: np.ndarray) -> Bound:
-        """Return |sum_i c_i k_i|^2 as accurately as possible, or a tight upper bound of it."""
-        raise NotImplementedError
-
-    def rows(self, index: np.ndarray) -> Any:
-        """Return the named rows, centred where that costs no sparsity."""
-        raise NotImplementedError
-
-    def labelled(self, pairs: Any) -> Any:
-        """Return the rows with the labels of `pairs`, for sums over blocks."""
-        raise NotImplementedError
 
     def plain(self) -> Space:
         """Return the same space with quicker sums that round more, or itself if it has none."""
@@ -345,8 +292,24 @@ class Rows(FeatureWeights):
 
     def _long_pull(self, c: np.ndarray) -> tuple[np.ndarray, float]:
         """Return pull(c) of the rows as given, in the long format, and a bound of its error."""
-        pulled = long_pull(self._given(), self.offset, c)
+        long, pulled = c.astype(np.longdouble), np.zeros(self.dim, dtype=np.longdouble)
+        for rows, block in self._long_blocks():
+            pulled += block.T @ long[rows]
+        pulled = pulled - self.offset * long.sum() if self.is_sparse else pulled
         return pulled, gamma(self.n + 8, LONG_UNIT) * self._size(c)
+
+    def _long_blocks(self) -> Iterator[tuple[slice, Any]]:
+        """Yield blocks of the rows as given, which stay in the cache in the long format; sparse
+        ones are not centred."""
+        X: Any = self._given()
+        wide, room = self.dim, BLOCK_NUMBERS
+        if self.is_sparse:
+            wide, room = X.nnz // self.n, max(BLOCK_NUMBERS, self.dim)
+        size = max(1, room // max(1, wide))
+        for start in range(0, self.n, size):
+            rows = slice(start, start + size)
+            block = X[rows].astype(np.longdouble)
+            yield rows, block if self.is_sparse else block - self.offset
 
     @property
     def _block(self) -> int:
@@ -450,7 +413,10 @@ class Rows(FeatureWeights):
         length = float(np.linalg.norm(w)) * (1 + gamma(self.dim + 4))
         size = float(np.abs(w) @ self.sizes) * (1 + gamma(self.dim + 4))
         error = gamma(2 * self.dim + 8, LONG_UNIT) * np.minimum(length * self.norms, size)
-        return long_product(self._given(), self.offset, w), error
+        long, out = w.astype(np.longdouble), np.empty(self.n, dtype=np.longdouble)
+        for rows, block in self._long_blocks():
+            out[rows] = block @ long
+        return out - (self.offset * long).sum() if self.is_sparse else out, error
 
     def rows(self, index: np.ndarray) -> np.ndarray | sp.csr_matrix:
         return self.X[index]

@@ -23,8 +23,6 @@ from ..tools.checks import check_choice, check_number
 from ..tools.rounding import UNIT, gamma
 from .row_average import RowAverage, SquareParts, square_parts
 
-BALLS = ("none", "l1", "l2")
-
 
 class Judged(NamedTuple):
     """The objective at some weights, a bound of its rounding, and a lower bound of the optimum. The
@@ -66,7 +64,7 @@ class ConvexSquare:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "l1", check_number("l1", self.l1, closed="low"))
-        check_choice("ball", self.ball, BALLS)
+        check_choice("ball", self.ball, ("none", "l1", "l2"))
         if self.ball != "none":
             object.__setattr__(self, "radius", check_number("radius", self.radius))
             if self.l1 > 0 or self.loss.lam > 0:

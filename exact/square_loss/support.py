@@ -146,26 +146,28 @@ class SupportLoss:
     def swaps(self, support: Iterable[int], end: float = np.inf) -> np.ndarray:
         """Return F*(S without S_j, with i) for each place j in sorted S and feature i: (s, d). NaN
         where i is already in S, and for places j not evaluated before the time `end`."""
-        chosen = _check_support(support, self.dim)
-        values, sure = swapped(self._factor(chosen), self.scaled_sigma, self.scaled_delta)
+        chosen, sigma = _check_support(support, self.dim), self.scaled_sigma
+        factor, s, d = self._factor(chosen), chosen.size, self.dim
+        values, sure = np.ones((s, d)), np.zeros(s, dtype=bool)  # which rows have their digits
+        # 1e-4: least eigenvalue of Sigma_SS, at variance one a feature, to use its inverse
+        if factor.basis.shape[1] == s and np.isfinite(factor.q) and factor.least > 1e-4:
+            rows, P, variance = sigma[chosen], factor.basis @ factor.basis.T, np.diag(sigma)
+            A, own = P @ rows, np.diag(P)[:, None]
+            x, share = factor.solved[:, None], A / own
+            left = variance - ((factor.basis.T @ rows) ** 2).sum(axis=0) + A * share
+            news = self.scaled_delta - factor.solved @ rows + x * share
+            more = np.divide(news**2, left, out=np.zeros((s, d)), where=left > 0)
+            more[:, (variance == 0) & (self.scaled_delta != 0)] = np.inf
+            asked = variance > 0
+            asked[chosen] = False
+            sure = (left[:, asked] > UNCLEAR / factor.least).all(axis=1)
+            values = 1 / (1 + np.maximum(factor.q - x**2 / own, 0.0) + more)
         for place in np.flatnonzero(~sure):
             values[place] = np.nan
             if time.perf_counter() < end:
                 values[place] = self.additions(np.delete(chosen, place), end)
         values[:, chosen] = np.nan
         return values
-
-    def best_swap(self, support: Iterable[int], end: float = np.inf) -> Swap | None:
-        """Return the swap after which F*(S) is lowest; None where no swap is possible. Whether it
-        lowers F*(S) is for the caller to see; `end` as in `swaps`."""
-        chosen = _check_support(support, self.dim)
-        if chosen.size in (0, self.dim) or time.perf_counter() >= end:
-            return None
-        values = self.swaps(chosen, end)
-        if np.isnan(values).all():
-            return None
-        place, into = np.unravel_index(int(np.nanargmin(values)), values.shape)
-        return Swap(int(chosen[place]), int(into), float(values[place, into]))
 
     def _factor(self, support: np.ndarray) -> Factor:
         sigma, delta = self.scaled_sigma[np.ix_(support, support)], self.scaled_delta[support]
@@ -217,15 +219,6 @@ def _check_support(support: Iterable[int], dim: int) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Swap:
-    """One feature removed, one added, and the minimum afterwards."""
-
-    out: int
-    into: int
-    value: float
-
-
-@dataclass(frozen=True, eq=False)
 class Factor:
     """Sigma_SS of scaled features: its eigenvectors with and without variance, and q."""
 
@@ -237,36 +230,21 @@ class Factor:
     least: float  # the smallest eigenvalue that is not zero
 
 
-def swapped(factor: Factor, sigma: np.ndarray, delta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return F* after each swap, (s, d), and whether each row of it has its digits, bool (s,)."""
-    support, s, d = factor.support, factor.support.size, delta.size
-    # 1e-4: least eigenvalue of Sigma_SS, at variance one a feature, to use its inverse
-    if factor.basis.shape[1] < s or np.isinf(factor.q) or factor.least <= 1e-4:
-        return np.ones((s, d)), np.zeros(s, dtype=bool)
-    rows, P, variance = sigma[support], factor.basis @ factor.basis.T, np.diag(sigma)
-    A, own = P @ rows, np.diag(P)[:, None]
-    x, share = factor.solved[:, None], A / own
-    left = variance - ((factor.basis.T @ rows) ** 2).sum(axis=0) + A * share
-    news = delta - factor.solved @ rows + x * share
-    more = np.divide(news**2, left, out=np.zeros((s, d)), where=left > 0)
-    more[:, (variance == 0) & (delta != 0)] = np.inf
-    asked = variance > 0
-    asked[support] = False
-    sure = (left[:, asked] > UNCLEAR / factor.least).all(axis=1)
-    return 1 / (1 + np.maximum(factor.q - x**2 / own, 0.0) + more), sure
-
-
-def swap_descent(
-    loss: SupportLoss, support: Iterable[int], max_swaps: int = 1000, end: float = np.inf
-) -> SupportOptimum:
+def swap_descent(loss: SupportLoss, support: Iterable[int], end: float = np.inf) -> SupportOptimum:
     """Return the minimum on a support after the best swaps, until none lowers it."""
     here = loss.optimum(support)
-    for _ in range(max_swaps):
-        swap = loss.best_swap(here.support, end)
-        # 1e-12: a swap that lowers F* by less than this times F* is rounding
-        if swap is None or not swap.value < here.value * (1 - 1e-12):
+    for _ in range(1000):  # swaps at most
+        chosen = here.support
+        if chosen.size in (0, loss.dim) or time.perf_counter() >= end:
             break
-        after = loss.optimum({*here.support.tolist(), swap.into} - {swap.out})
+        values = loss.swaps(chosen, end)
+        if np.isnan(values).all():
+            break
+        place, into = np.unravel_index(int(np.nanargmin(values)), values.shape)
+        # 1e-12: a swap that lowers F* by less than this times F* is rounding
+        if not values[place, into] < here.value * (1 - 1e-12):
+            break
+        after = loss.optimum({*chosen.tolist(), int(into)} - {int(chosen[place])})
         if not after.value < here.value:  # the swap's gain was rounding
             break
         here = after

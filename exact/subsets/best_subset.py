@@ -52,8 +52,6 @@ from .branch_and_bound import Search, SearchStep, SubsetSearch, compile_dive
 
 METHODS = ("auto", "branch-and-bound", "exhaustive")
 MOST_SUPPORTS, MOST_PAIRS = 2_000_000, 50_000_000  # most that are tried; pairs are cheap
-PAIR_SLIP = 32 * UNIT  # what rounding takes off the q of two features of least eigenvalue one
-LEAST_SLIP = 4 * UNIT  # what it takes off that eigenvalue
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,5 +307,6 @@ def _pairs(bounds: SupportBounds, used: np.ndarray) -> Iterator[Batch]:
     for a, b, q, least in pair_blocks(loss, used):
         supports = np.stack([used[a], used[b]], axis=1)
         # The numerator, at least |delta|^2 (1 - |rho|), rounds by ten units of 2 |delta|^2.
-        slip = PAIR_SLIP / np.where(least > 0, least, 1.0)
-        yield supports, np.where(least > 0, q * (1 + slip), np.inf), least * (1 - LEAST_SLIP)
+        # 32, 4: units that rounding takes off q for a least eigenvalue of one, and off that
+        slip = 32 * UNIT / np.where(least > 0, least, 1.0)
+        yield supports, np.where(least > 0, q * (1 + slip), np.inf), least * (1 - 4 * UNIT)

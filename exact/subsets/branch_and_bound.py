@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import heapq
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -44,7 +43,6 @@ from ..tools.compiling import compiled
 OUT, CANDIDATE, IN = 0, 1, 2  # what a node says of a feature; the dive has them as numbers
 _ULP = 1.01 * 2.0**-53
 WORK = 4e7  # operations of a dive, some hundredths of a second
-DEPENDENT = 10 * REGULAR  # eigenvalues below this tell which features depend on each other
 
 # A support that was found, the lowest bound of what is closed, and open nodes with their bounds.
 Opened = tuple[SupportOptimum | None, float, list[tuple[float, np.ndarray]]]
@@ -65,28 +63,18 @@ class SearchStep:
     seconds: float
 
 
-class Search(ABC):
+class Search:
     """One search from a support of k features; `end` reads `time.perf_counter`."""
+
+    lower: float  # a lower bound of F over all supports of k features; it never falls
+    done: bool  # whether nothing is left to decide
+    step: Callable[[], int]  # decides something; returns how much waits
 
     def __init__(self, bounds: SupportBounds, k: int, start: SupportOptimum, end: float = np.inf):
         self.bounds, self.loss, self.k, self.end = bounds, bounds.loss, k, end
         self.best, self.upper = start, np.inf
         self.dependent, self.n_nodes = False, 0
         self._offer(start)
-
-    @property
-    @abstractmethod
-    def lower(self) -> float:
-        """A lower bound of F over all supports of k features; it never falls."""
-
-    @property
-    @abstractmethod
-    def done(self) -> bool:
-        """Whether nothing is left to decide."""
-
-    @abstractmethod
-    def step(self) -> int:
-        """Decide something; return how much waits."""
 
     def _offer(self, found: SupportOptimum) -> None:
         upper = self.bounds.ceiling(found.w, self.end)
@@ -229,8 +217,8 @@ class SubsetSearch(Search):
         weak = self.bounds.blurred[members].astype(float)
         if not weak[free].any():
             values, vectors = np.linalg.eigh(sigma)
-            # 2: so do those up to this multiple of the least one
-            near = values < max(DEPENDENT, 2 * values[0])
+            # 10, 2: eigenvalues below this share tell it, and up to this multiple of the least
+            near = values < max(10 * REGULAR, 2 * values[0])
             weak = np.square(vectors[:, near]).sum(axis=1)
         at = members[free[int(np.argmax(weak[free]))]]
         without, within = state.copy(), state.copy()

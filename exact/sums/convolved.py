@@ -197,7 +197,10 @@ def convolved(pairs: Any, scores: np.ndarray, loss: Any, width: float) -> PairSu
     used = np.ones(n, dtype=bool) if weight is None else weight > 0
     extent = Extent()
     extent.add(floats[used], positive[used])
-    ruler = smooth_ruler(extent.ends, bins_for(pairs, width), loss, 0.0)
+    bins = float(pairs.bins)
+    if width > 0:  # a power of two, at least 1 / width
+        bins = float(2.0 ** np.ceil(np.log2(1.0 / min(max(width, 2.0**-40), 2.0**40))))
+    ruler = smooth_ruler(extent.ends, bins, loss, 0.0)
     found = Gathered.over(ruler, 0, 3 if weight is None else 4)
     whole = weight is None or (whole_numbers(weight) and float(weight.sum()) < 2.0**50)
     found.add(ruler, (floats[None], positive, weight), np.zeros(1), np.ones(1))
@@ -216,13 +219,6 @@ def convolved(pairs: Any, scores: np.ndarray, loss: Any, width: float) -> PairSu
     slips += gamma(8) * (abs(value) + sums.value + abs(sums.conjugate)) + 4 * LONG_UNIT
     slips, excess = float(slips) * (1 + 1e-9), sums.excess * (1 + gamma(4))
     return replace(sums, value=max(value, 0.0), c=c, value_rounding=slips, excess=excess)
-
-
-def bins_for(pairs: Any, width: float) -> float:
-    """Return the bins per unit: a power of two, at least 1 / width where a width is given."""
-    if width <= 0:
-        return float(pairs.bins)
-    return float(2.0 ** np.ceil(np.log2(1.0 / min(max(width, 2.0**-40), 2.0**40))))
 
 
 def bins_cost(loss: Any) -> tuple[float, int]:

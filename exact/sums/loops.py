@@ -38,11 +38,7 @@ from . import plain
 
 CHUNK = 256  # Rows that are scored at a time.
 BITS = 4  # Bits of a bin's number that one level of the tree of counters is for.
-
 FAN = 1 << BITS
-
-_MASK = 0xFFFFFFFF
-
 _BEYOND = 1 << 62  # Above every score on the grid, also when a shift is added.
 
 
@@ -121,17 +117,11 @@ def spread(keys, bits, soft, hard, unit, scores, middle, c):
         mass = float(soft[k]) / unit
         c[row] = sign * mass
         mass *= float(side)
-        new = total + mass
-        part = new - total
-        total_carry += (total - (new - part)) + (mass - part)
-        total = new
+        total, total_carry = _add(total, total_carry, mass)
         active += side * hard[k]
         term = -sign * (float(hard[k]) * (scores[row] - middle))
         size += abs(term)
-        new = value + term
-        part = new - value
-        carry += (value - (new - part)) + (term - part)
-        value = new
+        value, carry = _add(value, carry, term)
     return value + carry, size, active, total + total_carry
 
 
@@ -476,7 +466,7 @@ def _running(values, weight, mass, moment):
 def _count(to, at, sums):
     """Add a whole number in two parts, neither of which can overflow."""
     to[at] += sums >> 32
-    to[at + 1] += sums & _MASK
+    to[at + 1] += sums & 0xFFFFFFFF
 
 
 @compiled

@@ -39,8 +39,6 @@ from ..tools.threads import in_parts, workers
 from . import loops, plain
 from .assembled import PairSums, SideSums
 
-COMPILED_FROM = 100  # Rows from which the loop is quicker than numpy's passes.
-
 
 def centred(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """Return t = s - 1 of the positives, b = s of the negatives, and their largest magnitude. The
@@ -72,7 +70,8 @@ def swept(
     squared: bool = False,
 ) -> SideSums:
     """Return the summed hinge, alpha = clip(z / width + 1/2, 0, 1), or its square, alpha = 2 z."""
-    fast = t.size + b.size >= COMPILED_FROM and not is_long(t)
+    # 100: rows from which the loop is quicker than numpy's passes
+    fast = t.size + b.size >= 100 and not is_long(t)
     run = loops.sweep if fast else plain.sweep
     t_order, b_order = both_orders(t, b)
     a = weight_t[t_order].astype(t.dtype, copy=False)

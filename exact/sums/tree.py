@@ -450,26 +450,6 @@ def _total(weights: PairWeights, counts: list[HingeCounts], which: int) -> float
     return sum(term.coefficient * found.total(which) for term, found in pairs) / weights.mass
 
 
-def _squared_hinge_sums(
-    at: Arrangement, s: np.ndarray, a: np.ndarray, b: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the net sums of alpha = 2 max(0, 1 - (s_i - s_j)); of alpha and loss by group."""
-    rank, net, totals = at.by_score(s), np.zeros(s.size), np.zeros((at.group_ends.size, 2))
-    loops.squared_hinge(at.merges, rank, s[rank], a[rank], b[rank], net, totals)
-    return net, totals
-
-
-def _square_sums(
-    at: Arrangement, s: np.ndarray, a: np.ndarray, b: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the same of the square loss, alpha = 2 (1 - (s_i - s_j)), from prefix moments."""
-    (upper, lower), totals = np.zeros((2, s.size)), np.zeros((at.group_ends.size, 2))
-    loops.square(at.group_ends, at.block, at.block_ends, s, a, b, upper, totals)
-    s, a, b = (np.ascontiguousarray(x[::-1]) for x in (-s, b, a))
-    loops.square(*at.turned, s, a, b, lower, np.zeros_like(totals))
-    return upper - lower[::-1], totals
-
-
 def ordered_quadratic(
     at: Arrangement, weights: PairWeights, scores: np.ndarray, square: bool
 ) -> PairSums:
@@ -483,8 +463,17 @@ def ordered_quadratic(
         s = s - (float(scores.min()) + float(scores.max())) / 2
     net, signed, absolute = np.zeros(n), np.zeros(2), np.zeros(2)  # of total and value
     for term in weights.whole:
-        given = s, term.a.astype(float), term.b.astype(float)
-        part, totals = (_square_sums if square else _squared_hinge_sums)(at, *given)
+        a, b = term.a.astype(float), term.b.astype(float)
+        part, totals = np.zeros(n), np.zeros((at.group_ends.size, 2))  # of alpha, and of the loss
+        if square:  # alpha = 2 (1 - (s_i - s_j)), from prefix moments
+            loops.square(at.group_ends, at.block, at.block_ends, s, a, b, part, totals)
+            back, back_a, back_b = (np.ascontiguousarray(x[::-1]) for x in (-s, b, a))
+            lower = np.zeros(n)
+            loops.square(*at.turned, back, back_a, back_b, lower, np.zeros_like(totals))
+            part -= lower[::-1]
+        else:  # alpha = 2 max(0, 1 - (s_i - s_j))
+            rank = at.by_score(s)
+            loops.squared_hinge(at.merges, rank, s[rank], a[rank], b[rank], part, totals)
         net += term.coefficient * weights.factor[at.group] * part
         masses = np.array([short_sum(weights.factor * x) for x in totals.T], dtype=float)
         signed, absolute = signed + term.coefficient * masses, absolute + masses

@@ -83,7 +83,7 @@ def test_all_near_pairs_make_the_derivative_of_the_gradient(kind: str, loss: str
 def test_the_two_loops_are_the_inverse_of_bfgs() -> None:
     rng = np.random.default_rng(0)
     A = np.diag([1.0, 3.0, 10.0, 0.5]) + 0.1
-    memory = Memory(Points(awkward("plain", 1e-2), Recorder(), 1e-9), 30)
+    memory = Memory(Points(awkward("plain", 1e-2), Recorder(), 1e-9))
     for factor in (None, np.linalg.cholesky(np.diag([2.0, 1.0, 4.0, 1.0])).T):
         memory.factor, memory.kept = factor, []
         inverse = np.eye(4) if factor is None else np.linalg.inv(factor.T @ factor)
