@@ -157,17 +157,15 @@ def made_of(problem: Problem, place: Place) -> np.ndarray:
 def combined(problem: Problem, parts: list[tuple[float, np.ndarray]]) -> Proof:
     """Return the combination of planes that are made of these, with shares that add up to one at
     most, or its evidence, where the certificate goes through every part again."""
-    tail = isinstance(problem.risk, Tail)
-    if tail or not isinstance(problem.pairs, AllPairs | PairList):
+    pairs = None if isinstance(problem.risk, Tail) else problem.pairs
+    if not isinstance(pairs, AllPairs | PairList):
         # 4e-16: shares of a mixture are made smaller by this times their number: sums round
         less = 1 - 4e-16 * len(parts)
         return Mix(tuple((less * x, Scores(s)) for x, s in parts))
-    pairs = problem.pairs
-    listed = isinstance(pairs, PairList)
     total = np.zeros(pairs.i.size if isinstance(pairs, PairList) else problem.n)
     for x, made in parts:
         total += x * made
-    if listed:
+    if isinstance(pairs, PairList):
         return problem.risk.minorant(Alpha(total))
     return of_marginals(problem, total)
 

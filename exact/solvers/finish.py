@@ -387,7 +387,6 @@ class ActivePairs(Solver):
 
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
         """Improve on the recorder's best point; return why it stopped."""
-        self.check(problem)
         run = _Run(self, problem, recorder)
         # Of ordered pairs only few are listed: there smoothing stalls, as a handful decide all.
         if run.listed is None and not isinstance(problem.pairs, AllPairs):
@@ -400,6 +399,7 @@ class _Run:
 
     def __init__(self, solver: ActivePairs, problem: Problem, recorder: Recorder):
         self.solver, self.problem, self.recorder = solver, problem, recorder
+        self.late = lambda: recorder.out_of_time
         self.top = min(solver.largest, problem.n_pairs)
         start = min(max(1000, 100 * problem.space.dim), MOST)
         self.limit = min(start, self.top)
@@ -462,15 +462,12 @@ class _Run:
         found, primal = target, problem.objective(target)
         # Where the target itself will do, no better point on the way is looked for.
         if not primal - dual <= INSIDE * self.solver.tol * primal:
-            found, primal = best_on_segment(problem, w, scores, target, stop=self._late)
+            found, primal = best_on_segment(problem, w, scores, target, stop=self.late)
         # Steps shrink from round to round: the next window is bounded by this one.
         reach = float(np.ptp(space.scores(target) - scores))
         self.width = 2 * reach if found is target and reach > 0 else np.inf
         recorder.offer(found, primal, witness, dual)
         return True
-
-    def _late(self) -> bool:
-        return self.recorder.out_of_time
 
     def _solved(self, window: Window, w: np.ndarray, scores: np.ndarray) -> WindowPoint:
         """Return the optimum over the window, from w and the multipliers of the window before."""
@@ -489,7 +486,7 @@ class _Run:
         target = 0.01 * self.solver.tol * primal
         if gap > 1e-3 * primal:  # 1e-2: until then to this part of the gap
             target = max(1e-2 * min(gap, primal), target)
-        point = multipliers(pairs, w, alpha, width, target, self._late)
+        point = multipliers(pairs, w, alpha, width, target, self.late)
         order = np.argsort(keys)  # the next window searches them
         self.keys, self.alpha = keys[order], point.b[order]
         return point

@@ -127,9 +127,7 @@ def as_meant(meaning: str) -> str:
     return AS_STORED + (f" It is {meaning} that is meant." if meaning else "")
 
 
-SIDE = (
-    512  # Rows and columns of half a matrix that are multiplied at a time: they stay in the cache.
-)
+SIDE = 512  # Rows and columns of half a matrix that are multiplied at a time, for the cache.
 SPARE = 0.8  # Share of the free memory that half a matrix may take.
 PARTS = 8  # sums that a product is made of, with any number of threads: so its bits are the same
 MEMORY = Path("/proc/meminfo")  # Where Linux says how much memory is free.

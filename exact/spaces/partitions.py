@@ -521,9 +521,6 @@ class PartitionedRows(FeatureWeights):
     def kept_numbers(self) -> int:
         return self.engine.kept_numbers
 
-    def labelled(self, pairs: object) -> Self:
-        return self
-
     def as_classes(self) -> Self:
         return self
 

@@ -159,11 +159,14 @@ class Space:
     # |sum_i c_i k_i|^2 as accurately as possible, or a tight upper bound of it.
     dual_norm2: Callable[[np.ndarray], Bound]
     rows: Callable[[np.ndarray], Any]  # the named rows, centred where that costs no sparsity
-    labelled: Callable[[Any], Any]  # the rows with the labels of pairs, for sums over blocks
 
     @property
     def unstructured(self) -> Space:
         """The space without the structure in its norm."""
+        return self
+
+    def labelled(self, pairs: Any) -> Any:
+        """Return the rows with the labels of `pairs`, for sums over blocks."""
         return self
 
     def plain(self) -> Space:
@@ -238,9 +241,8 @@ class Rows(FeatureWeights):
             norms = np.sqrt(squares)
         else:
             self.offset = _finite(np.asarray(matrix.T @ np.ones(self.n)) / self.n)
-            squared_rows = sp.csr_matrix(
-                (matrix.data**2, matrix.indices, matrix.indptr), matrix.shape
-            )
+            parts = matrix.data**2, matrix.indices, matrix.indptr
+            squared_rows = sp.csr_matrix(parts, matrix.shape)
             norms = np.sqrt(squared_rows @ np.ones(self.dim)) + np.linalg.norm(self.offset)
         if not np.isfinite(norms).all():
             raise InputError("X has values whose squares overflow: rescale it")
@@ -278,9 +280,6 @@ class Rows(FeatureWeights):
         return np.asarray(self.X.T @ c) - self.offset * float(c.sum(dtype=np.longdouble))
 
     keeps = True
-
-    def labelled(self, pairs: object) -> Rows:
-        return self
 
     def pulled(self, c: np.ndarray) -> tuple[np.ndarray, float, float]:
         """Return pull(c), a bound of its error, and sum |c_i| |x_i|."""

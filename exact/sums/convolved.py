@@ -113,11 +113,8 @@ def class_sums(bins: Bins, loss: Any) -> ClassSums:
     of_kernels, norms = _kernels(loss, bins.per_unit, bins.shift, half, length, bent)
     (slopes, duals), (norm, dual_norm) = of_kernels[:2], norms[:2]
     seen_a, seen_b = np.fft.rfft(bins.count_a, length), np.fft.rfft(bins.count_b, length)
-    to_u, to_v, to_dual = (
-        seen_b * slopes,
-        seen_a * np.conj(slopes),
-        np.conj(seen_a) * seen_b * duals,
-    )
+    to_u, to_v = seen_b * slopes, seen_a * np.conj(slopes)
+    to_dual = np.conj(seen_a) * seen_b * duals
     mass_a, mass_b = bins.masses
     mass = mass_a * mass_b
     error = 3 * gamma(BUTTERFLY * (length.bit_length() + 2 + bent)) * (1 + 1e-9)

@@ -286,11 +286,9 @@ def hinge_counts(
     at: Arrangement, places: np.ndarray, a: np.ndarray, b: np.ndarray, margin: int, half: int
 ) -> HingeCounts:
     """Return the whole-number sums of the hinge."""
-    n, rank = places.size, at.by_score(places)
-    soft, hard = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-    totals = np.zeros((at.group_ends.size, 6), dtype=np.int64)
-    sums = soft, hard, totals
-    tree = at.merges, at.turns, at.below
+    soft, hard = np.zeros((2, places.size), dtype=np.int64)
+    sums = soft, hard, np.zeros((at.group_ends.size, 6), dtype=np.int64)
+    tree, rank = (at.merges, at.turns, at.below), at.by_score(places)
     loops.hinge(*tree, rank, places, a, b, margin, half, sums)
     return HingeCounts(*sums)
 
