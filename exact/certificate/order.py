@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from operator import add
 from typing import Any
 
@@ -175,25 +174,20 @@ def counted_ends(
     margin = min(radius * rows.reach, top - bottom)
     bottom, top = bottom - margin, top + margin
     step = (top - bottom) / ENDS or 1.0
-    error = rows.score_slip(w) + slip
-    return rows.total(
-        partial(_ends_here, rows.offset, w, radius, error, bottom, step, weighted), add
-    )
+    offset, error = rows.offset, rows.score_slip(w) + slip  # tasks are sent: `rows` must not be
 
+    def counted(blocks: Iterator[Block], index: int) -> np.ndarray:
+        counts = np.zeros((2, 2, ENDS + 1), dtype=float if weighted else np.int64)
+        for columns, positive, weight, *_ in blocks:
+            lengths, scores = _lengths(columns, offset), added_up(columns, offset, w)
+            ends = score_range(scores, lengths, radius, error)
+            for k, (end, outwards) in enumerate(zip(ends, (-1, 1), strict=True)):
+                # One step further than the quotient says, which may round.
+                at = np.floor((end - bottom) / step) + outwards
+                counts[:, k] += _by_step(at, ENDS, positive, weight if weighted else None)
+        return counts
 
-def _ends_here(
-    offset: np.ndarray, w: np.ndarray, radius: float, error: float, bottom: float, step: float,
-    weighted: bool, blocks: Iterator[Block], index: int,
-) -> np.ndarray:  # fmt: skip
-    counts = np.zeros((2, 2, ENDS + 1), dtype=float if weighted else np.int64)
-    for columns, positive, weight, *_ in blocks:
-        lengths, scores = _lengths(columns, offset), added_up(columns, offset, w)
-        ends = score_range(scores, lengths, radius, error)
-        for k, (end, outwards) in enumerate(zip(ends, (-1, 1), strict=True)):
-            # One step further than the quotient says, which may round.
-            at = np.floor((end - bottom) / step) + outwards
-            counts[:, k] += _by_step(at, ENDS, positive, weight if weighted else None)
-    return counts
+    return rows.total(counted, add)
 
 
 def _lengths(columns: np.ndarray, offset: np.ndarray) -> np.ndarray:
@@ -244,29 +238,17 @@ def counted_scores(rows: PartitionedRows, w: np.ndarray) -> CountedScores:
     ends = _ends_at(rows, w, classes)
     bottom, top = float(ends.min()), float(ends.max())
     step = (top - bottom) / (STEPS - 1) or 1.0  # all scores may be equal
-    mass = classes.total(partial(_spread_here, rows.offset, w, bottom, step), add)
-    at = bottom + step * (np.arange(STEPS) + 0.5) + float(w @ rows.offset)
-    return CountedScores(at, mass)
+    offset = rows.offset
 
+    def spread(blocks: Iterator[Block], index: int) -> np.ndarray:
+        mass = np.zeros((2, STEPS))
+        for columns, positive, weight, *_ in blocks:
+            at = np.floor((added_up(columns, offset, w) - bottom) / step)
+            mass += _by_step(at, STEPS - 1, positive, weight)
+        return mass
 
-def _spread_here(
-    offset: np.ndarray, w: np.ndarray, bottom: float, step: float, blocks: Iterator[Block],
-    index: int,
-) -> np.ndarray:  # fmt: skip
-    mass = np.zeros((2, STEPS))
-    for columns, positive, weight, *_ in blocks:
-        at = np.floor((added_up(columns, offset, w) - bottom) / step)
-        mass += _by_step(at, STEPS - 1, positive, weight)
-    return mass
-
-
-def _scores_here(
-    offset: np.ndarray, w: np.ndarray, blocks: Iterator[Block], index: int
-) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
-    return [
-        (added_up(columns, offset, w), positive.copy(), weight)
-        for columns, positive, weight, *_ in blocks
-    ]
+    at = bottom + step * (np.arange(STEPS) + 0.5) + float(w @ offset)
+    return CountedScores(at, classes.total(spread, add))
 
 
 def auc_of(rows: PartitionedRows, w: np.ndarray) -> float:
@@ -275,7 +257,12 @@ def auc_of(rows: PartitionedRows, w: np.ndarray) -> float:
         return group_concordance(rows.grouped, w)
     if rows.n > FETCHED_ROWS:
         return sum(counted_scores(rows, w).auc_range()) / 2
-    found = rows.total(partial(_scores_here, rows.offset, w), add)
+    offset = rows.offset
+
+    def scored(blocks: Iterator[Block], index: int) -> list[Any]:
+        return [(added_up(x, offset, w), up.copy(), weight) for x, up, weight, *_ in blocks]
+
+    found = rows.total(scored, add)
     scores, positive = (np.concatenate([part[k] for part in found]) for k in (0, 1))
     weights = [part[2] for part in found if part[2] is not None]
     return auc(scores, positive, np.concatenate(weights) if weights else None)
@@ -284,7 +271,12 @@ def auc_of(rows: PartitionedRows, w: np.ndarray) -> float:
 def auc_within(rows: PartitionedRows, w: np.ndarray, radius: float) -> tuple[float, float]:
     """Return bounds of the AUC, or concordance, of all weights no farther from `w` than that."""
     if rows.grouped is not None:
-        least, most = _surely(rows.grouped, _shares, w, radius) / rows.grouped.order.mass
+
+        def shares(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> list[float]:
+            """What the pairs weigh that are right for all scores within the bounds, or some."""
+            return [share * pairs.mass for share in share_between(pairs, low, high)]
+
+        least, most = _surely(rows.grouped, shares, w, radius) / rows.grouped.order.mass
         return max(least - SLACK, 0.0), min(most + SLACK, 1.0)
     counts = counted_ends(rows, w, radius, weighted=rows.facts.weighted)
     return share_above(counts, 1), 1.0 - share_above(counts, 0)
@@ -293,56 +285,50 @@ def auc_within(rows: PartitionedRows, w: np.ndarray, radius: float) -> tuple[flo
 # Rows in blocks: ordered pairs.
 
 
-def _with_pairs(work: Callable[..., Any], none: Any, blocks: Iterator[Any], index: int) -> Any:
-    """Return `work(pairs, rows)` of one partition, `none` where it has no pairs."""
-    whole = whole_partition(blocks)
-    pairs = None if whole is None else pairs_here(whole)
-    return none if pairs is None else work(pairs, whole)
+def _of_pairs(
+    rows: GroupedRows, work: Callable[[OrderedPairs, Whole], Any], none: Any, joined: Any = add
+) -> Any:
+    """Return the sum of `work(pairs, rows)` over partitions, `none` where one has no pairs."""
+
+    def here(blocks: Iterator[Any], index: int) -> Any:
+        whole = whole_partition(blocks)
+        pairs = None if whole is None else pairs_here(whole)
+        return none if whole is None or pairs is None else work(pairs, whole)
+
+    return rows.total(here, joined)
 
 
 def _surely(
-    rows: GroupedRows, counted: Callable[..., tuple[Any, Any]], w: np.ndarray, radius: float,
-    slip: float = 0.0,
-) -> np.ndarray:  # fmt: skip
+    rows: GroupedRows, counted: Callable[..., Any], w: np.ndarray, radius: float, slip: float = 0.0
+) -> np.ndarray:
     """Return the two sums over all groups of what `counted` says of pairs with bounds of scores."""
-    error = rows.score_slip(w) + slip
-    work = partial(_bounds, counted, rows.offset, w, radius, error)
-    none = np.zeros(2, dtype=object)  # whole numbers of any size
-    return rows.total(partial(_with_pairs, work, none), add)
+    offset, error = rows.offset, rows.score_slip(w) + slip
 
+    def bounds(pairs: OrderedPairs, whole: Whole) -> np.ndarray:
+        lengths = np.concatenate([_lengths(columns, offset) for columns in whole.columns])
+        ends = score_range(whole.scores(offset, w), lengths, radius, error)
+        return np.array(counted(pairs, *ends), dtype=object)  # whole numbers of any size
 
-def _bounds(
-    counted: Callable[..., tuple[Any, Any]], offset: np.ndarray, w: np.ndarray, radius: float,
-    error: float, pairs: OrderedPairs, whole: Whole,
-) -> np.ndarray:  # fmt: skip
-    lengths = np.concatenate([_lengths(columns, offset) for columns in whole.columns])
-    ends = score_range(whole.scores(offset, w), lengths, radius, error)
-    return np.array(counted(pairs, *ends), dtype=object)
-
-
-def _shares(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
-    """Return what the pairs weigh that are right for all scores within the bounds, and for some."""
-    least, most = share_between(pairs, low, high)
-    return least * pairs.mass, most * pairs.mass
+    return _of_pairs(rows, bounds, np.zeros(2, dtype=object))
 
 
 def group_concordance(rows: GroupedRows, w: np.ndarray) -> float:
     """Return the share of the pairs, by weight, that `w` orders rightly, a tie counting half."""
-    right = rows.total(partial(_with_pairs, partial(_concordance, rows.offset, w), 0.0), add)
-    return min(right / rows.order.mass, 1.0)
+    offset = rows.offset
 
+    def right(pairs: OrderedPairs, whole: Whole) -> float:
+        return concordance(pairs, whole.scores(offset, w)).value * pairs.mass
 
-def _concordance(offset: np.ndarray, w: np.ndarray, pairs: OrderedPairs, whole: Whole) -> float:
-    return concordance(pairs, whole.scores(offset, w)).value * pairs.mass
+    return min(_of_pairs(rows, right, 0.0) / rows.order.mass, 1.0)
 
 
 def paired_range(rows: GroupedRows, w: np.ndarray) -> tuple[float, float]:
     """Return the range of the scores of all rows that are in a pair."""
-    work = partial(_with_pairs, partial(_reaches, rows.offset, w), np.full(2, -np.inf))
-    least, most = rows.total(work, np.maximum)
+    offset = rows.offset
+
+    def reaches(pairs: OrderedPairs, whole: Whole) -> np.ndarray:
+        scores = whole.scores(offset, w)[pairs.row_mass() > 0]
+        return np.array([-scores.min(), scores.max()])
+
+    least, most = _of_pairs(rows, reaches, np.full(2, -np.inf), np.maximum)
     return -least, most
-
-
-def _reaches(offset: np.ndarray, w: np.ndarray, pairs: OrderedPairs, whole: Whole) -> np.ndarray:
-    scores = whole.scores(offset, w)[pairs.row_mass() > 0]
-    return np.array([-scores.min(), scores.max()])
