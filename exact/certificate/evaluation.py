@@ -113,8 +113,7 @@ class Evaluation:
 # of the rows, the labels, w and the grid alone, and has bounds of all its roundings. Each one that
 # is made here is written down as a copy, under the bytes of w; what a solver does with the one that
 # it was handed changes nothing, and what it claims is never looked at. The same holds for the last
-# sums over pairs in memory, under the scores themselves. See
-# `docs/decisions.md`.
+# sums over pairs in memory, under the scores themselves. See `docs/decisions.md`.
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,7 +342,16 @@ class Evaluator:
             uncounted = self.hinge and not self.whole
             pull = found.weighed(sums.c, found.rows if uncounted else found.longest)
         else:
-            pull = rows.total(partial(pull_by_lines, rows.offset, w, ruler, sums.c))
+            offset, table = rows.offset, sums.c
+
+            def by_lines(blocks: Iterator[Block], index: int) -> Pull:
+                """Read the rows again, and sum them by the marginals that the table gives them."""
+                into = Pull.of(w.size)
+                for block in blocks:
+                    ruler.pull(block, offset, w, table, into)
+                return into
+
+            pull = rows.total(by_lines)
         pulled = pull.value, pull.bound(), pull.size
         return self._of_lines(w, ruler.bins, half, sums, pulled)
 
@@ -448,7 +456,27 @@ class Evaluator:
     def _grouped(self, w: np.ndarray, bins: int, half: int) -> Evaluation:
         """Evaluate ordered pairs: each partition sums over its own groups, at the width alone."""
         rows, mass, width = self.rows, float(self.rows.order.mass), 2 * half / bins
-        found = rows.total(partial(group_sums, rows.offset, w, self.loss, width))
+        offset, loss = rows.offset, self.loss
+
+        def here(blocks: Iterator[Any], index: int) -> GroupSums:
+            """The sums of one partition, times what its pairs weigh."""
+            pull, whole = Pull.of(w.size), whole_partition(blocks)
+            pairs = None if whole is None else pairs_here(whole)
+            if whole is None or pairs is None:
+                return GroupSums(pull, 0 if whole is None else whole.key.size, 0, np.zeros(6))
+            sums, mass = pairs.sums(whole.scores(offset, w), loss, width), float(pairs.mass)
+            c, start = mass * sums.c, 0
+            for columns in whole.columns:
+                own = c[start : start + columns.shape[1]]
+                start += own.size
+                pull.add_columns(columns - offset[:, None], own, np.abs(own))
+            pull.slip += 4 * UNIT * pull.size
+            size = abs(sums.value) + abs(sums.conjugate) + abs(sums.total)
+            errors = sums.value_rounding, sums.conjugate_rounding, sums.rounding
+            numbers = mass * np.array([sums.value, sums.conjugate, size, *errors])
+            return GroupSums(pull, whole.key.size, pairs.mass, numbers)
+
+        found = rows.total(here)
         self._counted(found, found.mass)
         chain = gamma(rows.parts + 16)
         value, conjugate, size, value_error, conjugate_error, c_error = found.numbers / mass
@@ -493,7 +521,15 @@ def score_extent(rows: Any, w: np.ndarray) -> np.ndarray:
 
 def score_ends(rows: Any, w: np.ndarray) -> np.ndarray:
     """Return the range of each class's scores, as `Extent.ends`: a pass over the rows."""
-    return rows.total(partial(extent_of, rows.offset, w), widest).ends
+    offset = rows.offset
+
+    def extent(blocks: Iterator[Block], index: int) -> np.ndarray:
+        found = Extent()
+        for columns, positive, *_ in blocks:
+            found.add(w @ (columns - offset[:, None]), positive)
+        return found.ends * OUTWARDS  # of several the maximum is the widest
+
+    return rows.total(extent, np.maximum) * OUTWARDS
 
 
 def widened(ends: np.ndarray, share: float) -> np.ndarray:
@@ -506,20 +542,6 @@ def widened(ends: np.ndarray, share: float) -> np.ndarray:
 # What is asked of some blocks, wherever they lie: `total` adds the answers up.
 
 
-def extent_of(offset: np.ndarray, w: np.ndarray, blocks: Iterator[Block], index: int) -> Extent:
-    """Return the range of each class's scores."""
-    found = Extent()
-    for columns, positive, *_ in blocks:
-        found.add(w @ (columns - offset[:, None]), positive)
-    return found
-
-
-def widest(first: Extent, second: Extent) -> Extent:
-    """Return the range of both."""
-    first.merge(second)
-    return first
-
-
 def gather(
     offset: np.ndarray, w: np.ndarray, ruler: Ruler, moments: int, kept: bool,
     blocks: Iterator[Block], index: int,
@@ -529,17 +551,6 @@ def gather(
     for block in blocks:
         found.add(ruler, block, offset, w)
     return found
-
-
-def pull_by_lines(
-    offset: np.ndarray, w: np.ndarray, ruler: Ruler, table: np.ndarray, blocks: Iterator[Block],
-    index: int,
-) -> Pull:  # fmt: skip
-    """Read the rows again, and sum them by the marginals that the table gives them."""
-    into = Pull.of(w.size)
-    for block in blocks:
-        ruler.pull(block, offset, w, table, into)
-    return into
 
 
 @dataclass(eq=False)
@@ -623,24 +634,3 @@ class GroupSums:
         for name in ("rows", "mass", "numbers", "parts"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         return self
-
-
-def group_sums(
-    offset: np.ndarray, w: np.ndarray, loss: Any, width: float, blocks: Iterator[Any], index: int
-) -> GroupSums:
-    """Return the sums of one partition, times what its pairs weigh."""
-    pull, whole = Pull.of(w.size), whole_partition(blocks)
-    pairs = None if whole is None else pairs_here(whole)
-    if whole is None or pairs is None:
-        return GroupSums(pull, 0 if whole is None else whole.key.size, 0, np.zeros(6))
-    sums, mass = pairs.sums(whole.scores(offset, w), loss, width), float(pairs.mass)
-    c, start = mass * sums.c, 0
-    for columns in whole.columns:
-        own = c[start : start + columns.shape[1]]
-        start += own.size
-        pull.add_columns(columns - offset[:, None], own, np.abs(own))
-    pull.slip += 4 * UNIT * pull.size
-    size = abs(sums.value) + abs(sums.conjugate) + abs(sums.total)
-    errors = sums.value_rounding, sums.conjugate_rounding, sums.rounding
-    numbers = mass * np.array([sums.value, sums.conjugate, size, *errors])
-    return GroupSums(pull, whole.key.size, pairs.mass, numbers)
