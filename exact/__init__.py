@@ -50,8 +50,7 @@ from .problem.penalties import ElasticNet, GroupLasso, Sign
 from .problem.problem import Problem, Ridge, linear_problem, pair_problem
 from .problem.risk import Mean
 from .problem.scalings import C_from_lam, lam_from_C
-from .problem.tail import Tail, tail_risk
-from .problem.worst import Worst
+from .problem.tail import Tail, Worst, tail_risk
 from .spaces.blocks import StreamedRows
 from .spaces.gram import Gram
 from .spaces.groups import GroupedRows

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import astuple, dataclass
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 
@@ -12,8 +11,7 @@ from ..pairs.ordered_pairs import OrderedPairs
 from ..pairs.partitioned_pairs import PartitionedOrder
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem
-from ..problem.tail import Tail
-from ..problem.worst import Worst
+from ..problem.tail import Tail, Worst
 from ..tools.rounding import Bound, above
 from ..tools.wording import at_least, at_most
 from .certificate import Certificate, dual_value
@@ -121,8 +119,9 @@ def audit_without_gap(
 ) -> Audit:
     """Return the audit of scores whose objective in this space does not exist or is not known."""
     dual = lower_bound(problem, witness)
-    return _audit(
-        problem,
+    return Audit(
+        lam=problem.penalty.l2,
+        loss=problem.loss.name,
         loss_value=loss.value,
         dual=dual.low,
         rounding=above(max(2 * dual.error, loss.error)),
@@ -132,10 +131,6 @@ def audit_without_gap(
         f"mean loss is at most {at_most(loss.high, 10)}.",
         status=AuditStatus.NO_GAP,
     )
-
-
-def _audit(problem: Problem, **found: Any) -> Audit:
-    return Audit(lam=problem.penalty.l2, loss=problem.loss.name, **found)
 
 
 def lower_bound(problem: Problem, witness: Minorant) -> Bound:
@@ -181,8 +176,9 @@ def audit_of(
     ordered = isinstance(problem.pairs, OrderedPairs | PartitionedOrder)
     upper = "upper" if ordered else "positive"
     names = ("primal", "dual", "gap", "relative_gap", "radius", "rounding")
-    return _audit(
-        problem,
+    return Audit(
+        lam=problem.penalty.l2,
+        loss=problem.loss.name,
         **{name: getattr(certificate, name) for name in names},
         **vars(order),
         loss_value=loss_value,

@@ -135,7 +135,10 @@ def formulate(
     cuts = cuts and isinstance(meant.risk, Mean) and meant.risk.loss == HINGE
     if cuts and isinstance(base, Gram) and takes_many_features(base):
         return Formulation(meant, meant, np.copy, kernel, rows)
-    features, back, factor = _features(few.space, weight > 0, max_time)
+    features: Any = few.space.held
+    back, factor = np.copy, None
+    if features is None or features.dim > features.n:
+        features, back, factor = rows_of(few.space, few=weight > 0, max_time=max_time)
     if groups is not None and factor is not None:
         factor = groups.factor(factor)
         back = factor.coefficients
@@ -164,15 +167,6 @@ def _classes(pairs: Any) -> tuple[np.ndarray, AllPairs | PairList]:
     return positive, AllPairs(np.where(positive, *sides))
 
 
-def _features(
-    space: Space, few: bool, max_time: float | None
-) -> tuple[Rows, Lift, GramFactor | None]:
-    """Return rows to work on, as `rows_of` does: rows of fewer features than rows as they are."""
-    if space.held is not None and space.dim <= space.n:
-        return space.held, np.copy, None
-    return rows_of(space, few=few, max_time=max_time)
-
-
 def _true_space(
     X: object, request: Request, held: Gram | None = None
 ) -> tuple[Rows | Gram, Kernel | None, Matrix | None]:
@@ -186,8 +180,7 @@ def _true_space(
         return rows, None, rows.raw
     matrix = check_matrix(X)
     kernel = kernel_of(request, matrix)
-    space = Gram.of_kernel(kernel, matrix, held=matrix.shape[0] <= DENSE_LIMIT)
-    return space, kernel, matrix
+    return true_space(kernel, matrix), kernel, matrix
 
 
 def kernel_of(request: Request, rows: Matrix) -> Kernel:

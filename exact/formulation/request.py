@@ -20,8 +20,7 @@ from ..pairs.partitioned_pairs import pairs_in
 from ..problem.penalties import Penalty, Ridge, penalty_from
 from ..problem.risk import Mean
 from ..problem.scalings import convention_name, lam_from_C, objective_scale
-from ..problem.tail import Tail, check_rates, tail_risk
-from ..problem.worst import Worst
+from ..problem.tail import Tail, Worst, check_rates, tail_risk
 from ..spaces.kernels import LINEAR, PRECOMPUTED, Kernel, check_kernel_name
 from ..spaces.rows import space_of
 from ..tools.checks import check_callback, check_number, check_tolerance
@@ -183,14 +182,10 @@ class Request:
         """Whether only a part of the ROC curve is meant."""
         return check_rates(self.fpr_max, self.tpr_min) != WHOLE_CURVE
 
-    @property
-    def is_ordered(self) -> bool:
-        """Whether the pairs hold the order of their rows, so that rows have no classes."""
-        return isinstance(self.pairs, OrderedPairs)
-
     def mask(self, y: object) -> np.ndarray | None:
         """Return the positive rows, bool (n,), or None for ordered pairs, which have none."""
-        return None if self.is_ordered else split_labels(y, self.positive)[0]
+        ordered = isinstance(self.pairs, OrderedPairs)
+        return None if ordered else split_labels(y, self.positive)[0]
 
     def pairs_on(self, positive: np.ndarray | None) -> AllPairs | PairList | OrderedPairs:
         """Return the pairs of rows whose positive ones are `positive`, within groups if given."""

@@ -19,7 +19,7 @@ from ..tools.lossless import as_float64
 from .minorant import Risk
 from .penalties import OURS, Penalty, Ridge, check_penalty
 from .risk import Mean
-from .worst import Worst
+from .tail import Worst
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """What is minimised next to the penalty: a convex function U of the scores, here a mean over pairs.
 
-`minorant.Risk` says what any U must have; `tail.Tail` and `worst.Worst` are the others.
+`minorant.Risk` says what any U must have; `tail.Tail` and `tail.Worst` are the others.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Partial AUC: the mean loss of the worst pairs, a maximum over weights of the rows.
+"""Maxima of means over pairs: partial AUC, and the worst of several groups.
+
+*Partial AUC* is the mean loss of the worst pairs, a maximum over weights of the rows:
 
     U(s) = max over 0 <= p, q <= 1, sum p <= kp, sum q <= kq of
            (1 / (kp kq)) sum_ij p_i q_j loss(s_i - s_j)
@@ -8,15 +10,25 @@ highest negatives, with any ties, so that U is the mean over all pairs of these 
 maximum of convex functions it is convex. kp = n_pos is one-way partial AUC, and kq = 1 with it the
 loss of TopPush. Every feasible p, q makes a minorant: U(s) is at least the mean of the pairs that
 they weigh, and so at least any minorant of that.
+
+*The worst group* is the largest of several means over pairs of the same rows,
+
+    U(s) = max over groups g of U_g(s) = max over q >= 0, sum q <= 1 of sum_g q_g U_g(s),
+
+because no loss is negative. So for any such q the mixture of the groups' minorants is a minorant.
+For solvers the weights are smoothed: q is the projection of U / width onto the simplex, in whole
+multiples of 2^-40, which is feasible exactly. The value is never smoothed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -27,8 +39,10 @@ from ..sums.assembled import PairSums
 from ..sums.largest_rows import Chosen, candidates, exact_sum, highest
 from ..tools.checks import as_float_scores, check_scores
 from ..tools.exact_numbers import float_below
-from ..tools.rounding import UNIT, gamma
+from ..tools.rounding import UNIT, Bound, gamma
 from .risk import LONG_ROWS, Mean, PairRisk
+
+STEPS = 2**40  # weights of groups are whole multiples of 1 / STEPS
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +121,10 @@ class Tail(PairRisk):
         scores = as_float_scores(scores)
         if self.kp + self.kq == self.n:
             return self.mean.pairs.sums(scores, self.loss, width)
-        near = self._near(scores, max(width, 0.0))
+        near = [
+            rows[candidates(sign * scores[rows], k, max(width, 0.0))]
+            for rows, k, sign in self._sides
+        ]
         found = self._weighted(scores, self.chosen(scores, 0.0, near), width)
         if width <= 0:
             return found
@@ -122,9 +139,6 @@ class Tail(PairRisk):
         """The rows of each class, how many count, and the sign that makes large scores worst."""
         up, low = np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
         return (up, self.kp, -1), (low, self.kq, 1)
-
-    def _near(self, scores: np.ndarray, width: float) -> list[np.ndarray]:
-        return [rows[candidates(sign * scores[rows], k, width)] for rows, k, sign in self._sides]
 
     def chosen(
         self, scores: np.ndarray, width: float, near: list[np.ndarray] | None = None
@@ -231,3 +245,96 @@ def _rate(name: str, value: float | Fraction) -> Fraction:
         return Fraction(Decimal(str(value)))
     except (ValueError, ArithmeticError, OverflowError) as error:
         raise InputError(f"{name} = {brief(value)} is not a number") from error
+
+
+@dataclass(frozen=True, eq=False)
+class Worst(PairRisk):
+    """The largest of several means: of groups of rows, say, as fairness asks for.
+
+    Parameters
+    ----------
+    means : tuple of Mean
+        Over pairs of the same rows, with one loss.
+
+    Raises
+    ------
+    InputError
+        If there are none, or they differ in their rows or their loss.
+    """
+
+    means: tuple[Mean, ...]
+
+    def __post_init__(self) -> None:
+        if not self.means or not all(isinstance(mean, Mean) for mean in self.means):
+            raise InputError("the worst group needs means over pairs: Worst((Mean(...), ...))")
+        if len({mean.n for mean in self.means}) > 1:
+            raise InputError("all means of the worst group must be over the same rows")
+        if any(mean.loss != self.loss for mean in self.means):
+            raise InputError("all means of the worst group must have one loss")
+
+    def __repr__(self) -> str:
+        return f"the worst of {len(self.means)} groups ({self.loss.name})"
+
+    @property
+    def n(self) -> int:
+        return self.means[0].n
+
+    @property
+    def loss(self) -> Loss:
+        return self.means[0].loss
+
+    @property
+    def plain(self) -> bool:
+        return self.n > LONG_ROWS or all(mean.plain for mean in self.means)
+
+    def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
+        """Return U and the minorant of a mixture of the groups, its weights smoothed too."""
+        found = [mean.sums(scores, width) for mean in self.means]
+        values = np.array([float(part.value) for part in found])
+        q = group_weights(values, width)
+        top = max(part.value + part.value_rounding for part in found)
+        low = max(part.value - part.value_rounding - part.excess for part in found)
+        value, chain = float(values.max()), gamma(q.size + 4)
+
+        def mixture(of: Callable[[PairSums], Any]) -> Any:
+            return sum(k * of(part) for k, part in zip(q.tolist(), found, strict=True))
+
+        rounding, size = mixture(lambda x: x.rounding), mixture(lambda x: float(np.abs(x.c).sum()))
+        slip, heavy = mixture(lambda x: x.conjugate_rounding), mixture(lambda x: abs(x.conjugate))
+        return PairSums(
+            value,
+            mixture(lambda x: x.c),
+            mixture(lambda x: x.conjugate),
+            mixture(lambda x: x.total),
+            (top - value) * (1 + gamma(4)) + gamma(4) * abs(value),
+            (rounding + chain * size) * (1 + gamma(self.n + 8)),
+            (slip + chain * heavy) * (1 + chain),
+            excess=max(value - low, 0.0) * (1 + gamma(4)),
+        )
+
+    def upper(self, scores: np.ndarray, error: np.ndarray, sums: PairSums | None = None) -> Bound:
+        bounds = [mean.upper(scores, error) for mean in self.means]
+        value = max(bound.value for bound in bounds)
+        top = max(bound.value + bound.error for bound in bounds)
+        low = max(bound.low for bound in bounds)
+        above = (top - value) * (1 + gamma(4)) + gamma(4) * abs(top)
+        return Bound(value, above, max(value - low, 0.0))
+
+
+def group_weights(values: np.ndarray, width: float) -> np.ndarray:
+    """Return weights >= 0 of sum one, multiples of 1 / `STEPS`, that tend to the largest value.
+    They are the projection of values / width onto the simplex, to the rounding down; what is lost
+    goes to the largest value, as does all at width 0."""
+    top = int(np.argmax(values))
+    whole = np.zeros(values.size, dtype=np.int64)
+    if width > 0:
+        x = np.maximum(values - values[top], -2 * width) / width  # below -1 all weigh nothing
+        ranked = np.sort(x)[::-1]
+        least = (np.cumsum(ranked) - 1) / np.arange(1, x.size + 1)
+        level = least[np.flatnonzero(ranked > least)[-1]]
+        whole = np.floor(np.clip(x - level, 0.0, 1.0) * STEPS).astype(np.int64)
+        whole[top] = 0
+    whole[top] = STEPS - int(whole.sum())
+    if whole[top] < 0:  # the others' rounding cannot take more than there is
+        whole = np.where(np.arange(values.size) == top, STEPS, 0)
+    return whole / STEPS

@@ -490,7 +490,9 @@ def write_partitioned_proof(
     parts = [found[k] for k in range(space.parts)]
     minus, plus = check_partitions.merged([cells[-1] for _, _, cells in parts])
     tables = check_partitions.table(minus, plus, evidence.bins, evidence.half)
-    places = _places(space)
+    # How finely the numbers of each column are read: about 2^-60 of the largest.
+    most = np.maximum(np.abs(space.facts.low), np.abs(space.facts.high))
+    places = np.clip(60 - np.frexp(most)[1], -1000, 1000).astype(np.int64)
     pulls = space.total(partial(_pulls, space.offset, dual, units, shift, tables, places), or_)
     fields: dict[str, Any] = {
         "format": np.int64(1),
@@ -543,9 +545,3 @@ def _units(problem: Problem, points: list[np.ndarray], bins: int) -> int:
     mass = int(facts.mass.sum()) if facts.weighted else max(n for n, _ in facts.sizes.values())
     spread = 61 - int(np.frexp(1.01 * far + 1)[1])  # scores, and sums, are below 2^61
     return min(spread, 61 - mass.bit_length() + bins.bit_length() - 1)
-
-
-def _places(space: PartitionedRows) -> np.ndarray:
-    """Return how finely the numbers of each column are read: about 2^-60 of the largest."""
-    most = np.maximum(np.abs(space.facts.low), np.abs(space.facts.high))
-    return np.clip(60 - np.frexp(most)[1], -1000, 1000).astype(np.int64)

@@ -47,7 +47,10 @@ def check_number(
     """Return `value` as a float between `low` and `high`."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InputError(f"{name} must be a number, not {brief(value)}")
-    number = as_float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number beyond all floats
+        number = math.inf
     above = number >= low if closed in ("low", "both") else number > low
     below = number <= high if closed in ("high", "both") else number < high
     if not (math.isfinite(number) and above and below):
@@ -57,14 +60,6 @@ def check_number(
             f"{name} must be {left}{right if high < math.inf else ''}, not {brief(value)}"
         )
     return number
-
-
-def as_float(value: Any) -> float:
-    """Return a number as a float; a whole number beyond all floats is infinite."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
 
 
 def check_count(name: str, value: object, low: int = 1) -> int:

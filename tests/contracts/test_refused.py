@@ -87,8 +87,7 @@ from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.exact.problem.minorant import Alpha
 from aucert.exact.problem.risk import Mean
 from aucert.exact.problem.scalings import C_from_lam
-from aucert.exact.problem.tail import Tail, tail_risk
-from aucert.exact.problem.worst import Worst
+from aucert.exact.problem.tail import Tail, Worst, tail_risk
 from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.solvers.qp import LIMITS, QP
 from aucert.validation import theorem4

@@ -48,8 +48,7 @@ from aucert.exact.problem.minorant import Alpha, Evidence, Marginals, Mix, Score
 from aucert.exact.problem.penalties import GroupLasso, Sign, penalty_from
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
-from aucert.exact.problem.tail import Tail, tail_risk
-from aucert.exact.problem.worst import Worst
+from aucert.exact.problem.tail import Tail, Worst, tail_risk
 from aucert.exact.proof import check_partitions, check_proof
 from aucert.exact.proof.write import columns_of, write_partitioned_proof
 from aucert.exact.solvers.choose import choose_solver

@@ -18,8 +18,7 @@ from aucert.exact.problem.minorant import Scores
 from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Sign
 from aucert.exact.problem.problem import Problem, pair_problem
 from aucert.exact.problem.risk import Mean
-from aucert.exact.problem.tail import Tail, tail_risk
-from aucert.exact.problem.worst import group_weights
+from aucert.exact.problem.tail import Tail, group_weights, tail_risk
 from aucert.exact.tools.rounding import Bound
 from loops import each
 from own_parts import Box, WeightedL1

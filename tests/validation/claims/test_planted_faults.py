@@ -328,7 +328,7 @@ BY_HAND: list[tuple[str, str, Callable[[Any], Any]]] = [
     ("smooth-hinge-interval-holds-the-optimum", f"{LOSSES}.SmoothHinge.dual", of_result(more)),
     ("exponential-interval-holds-the-optimum", f"{LOSSES}.exponential_sums",
      of(value=lambda x: 1.001 * x)),
-    ("worst-group-interval-holds-the-optimum", "exact.problem.worst.group_weights", times(1.01)),
+    ("worst-group-interval-holds-the-optimum", "exact.problem.tail.group_weights", times(1.01)),
     ("penalty-interval-holds-the-optimum", f"{PENALTIES}.ElasticNet", overrated),
     ("sign-interval-holds-the-optimum", f"{PENALTIES}.Sign.residual",
      lambda right: lambda self, g: right(self, 0.9 * g)),
