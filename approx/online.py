@@ -21,7 +21,6 @@ from ..exact.certificate.certificate import Certificate
 from ..exact.certificate.solution import Status
 from ..exact.errors import InputError, OverflowingError
 from ..exact.estimators.base import AUCClassifier, Matrix, Progress, TrainingRows, draw_seed
-from ..exact.estimators.saving import is_whole
 from ..exact.estimators.thresholds import get_rule
 from ..exact.spaces.rows import LARGEST_REACH
 from ..exact.square_loss.convex_square import ConvexSquare, Judged
@@ -320,7 +319,7 @@ class OnlineClassifier(AUCClassifier):
         first = not self._begun()
         if first and classes is None:
             raise InputError("give both labels as `classes` in the first call of partial_fit")
-        if not first and not is_whole(self):
+        if not first and not all(hasattr(self, name) for name in self._unsaved):
             raise InputError("a loaded model of this kind cannot go on: its run was not saved")
         rows, labels = self._check_data(X, y, reset=first)
         check_classification_targets(labels)
@@ -369,6 +368,7 @@ class SquareClassifier(OnlineClassifier):
     max_passes: int = 20
 
     _method: ClassVar[type[Any]]
+    _unsaved = ("_walk",)
 
     def _solver(self, seed: int = 0) -> RowMethod:
         names = [field.name for field in fields(self._method) if field.name != "seed"]

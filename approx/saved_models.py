@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.kernel_approximation import RBFSampler
 
-from ..exact.estimators.saving import leave_out, load_model, register, save_model
+from ..exact.estimators.saving import load_model, register, save_model
 from .fsauc import FSAUC
 from .incomplete import IncompleteROCSVM, IncompleteSAUCSVM
 from .newton.nbauc import NBAUC, SubsampledRankSVM
@@ -23,6 +23,3 @@ register(IncompleteROCSVM, RankSVM, NBAUC, NSAUC, NSVMSGD2, OAM, SHTAUC)
 register(IncompleteSAUCSVM, SubsampledRankSVM)
 register(SPAM, SOLAM, FSAUC, OnlineSolution, Pass)
 register(Nystrom, NystromMap, RBFSampler, Stream, Walk, SparseSolution, Epoch, Stop)
-
-for walker in (SPAM, SOLAM, FSAUC):
-    leave_out(walker, "_walk")  # it holds the training rows

@@ -60,7 +60,7 @@ class ClassScatter:
 
     def times(self, values: np.ndarray) -> np.ndarray:
         """Return R values: each class centred, then weighted."""
-        return _by_row(self.mass(), values) * self.centre(values)
+        return self.mass().reshape((-1,) + (1,) * (values.ndim - 1)) * self.centre(values)
 
     def root(self) -> np.ndarray:
         """Return blkdiag of diag(sqrt a) (I - sqrt a sqrt a') and the same for b: (n, n)."""
@@ -90,11 +90,6 @@ class ClassScatter:
         out = np.empty(self.positive.size)
         out[self.positive], out[~self.positive] = self.a, self.b
         return out
-
-
-def _by_row(weight: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the weights in a shape that multiplies the rows of `values`."""
-    return weight.reshape((-1,) + (1,) * (values.ndim - 1))
 
 
 def class_scatter(positive: np.ndarray, pairs: AllPairs | PairList | None = None) -> ClassScatter:

@@ -111,6 +111,8 @@ WEIGHTS = (
 class Estimator(BaseEstimator):
     """Base of all estimators here: a run that fell short of what was asked for says so."""
 
+    _unsaved: ClassVar[tuple[str, ...]] = ()  # attributes with training rows, not in model files
+
     @property
     def expected_failed_checks(self) -> dict[str, str]:
         """Which of scikit-learn's checks fail with these parameters, and why.

@@ -41,7 +41,6 @@ NAME = re.compile(r"_[a-z][A-Za-z0-9_]*|[a-z][A-Za-z0-9_]*_")  # results of a fi
 NUMBERS = re.compile(r"[<>|=]?[biuf]\d{1,2}")
 
 KNOWN: dict[str, type] = {}  # types that may occur in a tree, by name; `register` adds to them
-LEFT_OUT: dict[type, tuple[str, ...]] = {}  # attributes that hold the data a run would go on with
 
 
 def register(*classes: type) -> None:
@@ -49,16 +48,6 @@ def register(*classes: type) -> None:
     for known in classes:
         if KNOWN.setdefault(known.__name__, known) is not known:
             raise InputError(f"another type named {known.__name__} is registered already")
-
-
-def leave_out(known: type, *names: str) -> None:
-    """Leave attributes of an estimator out of model files."""
-    LEFT_OUT[known] = names
-
-
-def is_whole(model: object) -> bool:
-    """Return whether a model has all that its run needs to go on, which a loaded one may not."""
-    return all(hasattr(model, name) for name in LEFT_OUT.get(type(model), ()))
 
 
 class Encoder:
@@ -127,7 +116,7 @@ class Encoder:
 
     def _model(self, value: BaseEstimator, where: str) -> Any:
         name, given = self.known(value, where), value.get_params(deep=False)
-        hidden = {*given, *LEFT_OUT.get(type(value), ())}
+        hidden = {*given, *getattr(value, "_unsaved", ())}
         found = {k: v for k, v in vars(value).items() if k not in hidden}
         return {"model": name, "with": self._all(given, where), "found": self._all(found, where)}
 

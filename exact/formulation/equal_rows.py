@@ -117,9 +117,8 @@ def _hashes(X: np.ndarray | sp.csr_matrix) -> np.ndarray:
         return np.asarray(X @ factors)
     hashed = np.zeros(X.shape[0])
     with np.errstate(over="ignore", invalid="ignore"):
-        for column, factor in zip(
-            X.T, factors, strict=True
-        ):  # a matrix product adds up as it likes
+        # Not by a matrix product, which adds up as it likes.
+        for column, factor in zip(X.T, factors, strict=True):
             hashed += column * factor
     return hashed
 

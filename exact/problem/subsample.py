@@ -82,7 +82,8 @@ def held_part(problem: Problem) -> Problem:
         return held
     size = max(problem.n // THINNING, 4 * LEAST_ROWS, 10 * ROWS_PER_COORDINATE * space.dim)
     size = min(size, 50_000_000 // space.dim)  # numbers in the rows of a sample of groups (400 MB)
-    for drawn in (space.drawn_groups(size),) if 2 * size < problem.n else ():
+    if 2 * size < problem.n:
+        drawn = space.drawn_groups(size)
         if drawn.key.size:
             with suppress(NoPairError):
                 return _of_groups(problem, drawn)

@@ -68,8 +68,6 @@ class Loop:
 
     def pays(self) -> bool:
         """Whether the plain form has cost as much as the compiled one will."""
-        if self._fast is not None:
-            return True
         if "numba" not in sys.modules and _SPENT[0] < IMPORT_PRICE:
             return False
         if self.spent >= COMPILE_PRICE:
