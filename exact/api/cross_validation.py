@@ -357,7 +357,6 @@ class FoldedData:
     rows: Any
     positive: np.ndarray | None
     weight: np.ndarray | None
-    square: bool
     gram: Gram | None = None
     order: OrderedPairs | None = None
     event: np.ndarray | None = None
@@ -390,7 +389,7 @@ class FoldedData:
             rows = gram.K
         elif request.kernel != "linear" and n <= SHARED_ROWS:
             gram = Gram.of_kernel(kernel_of(request, rows), rows)
-        return cls(rows, positive, weight, request.gives_matrix, gram, order, event, pairs)
+        return cls(rows, positive, weight, gram, order, event, pairs)
 
     def grid(self, request: Request, n_lams: int) -> np.ndarray:
         """Return the default grid, that of all rows."""
@@ -404,7 +403,7 @@ class FoldedData:
         """Return the named rows, labels and weights; of a Gram matrix the used training columns."""
         index = self.used(index)
         rows = self.rows[index]
-        if self.square:
+        if self.gram is not None and self.gram.kernel is None:
             rows = rows[:, self.used(columns)]
         positive, weight = (None if x is None else x[index] for x in (self.positive, self.weight))
         return rows, positive, weight

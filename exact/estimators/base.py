@@ -175,10 +175,9 @@ class AUCClassifier(ClassifierMixin, Estimator, ABC):
             self.coef_ = np.array(w, dtype=float).reshape(1, -1)
             self._cut(scores, positive, weight, self.threshold)
             self.n_features_in_ = rows.dim
+            vars(self).pop("feature_names_in_", None)
             if rows.columns is not None:
                 self.feature_names_in_ = np.array(rows.columns, dtype=object)
-            elif hasattr(self, "feature_names_in_"):
-                del self.feature_names_in_
 
     @abstractmethod
     def _check_parameters(self) -> None:

@@ -43,26 +43,19 @@ def strengthened(penalty: object, strength: float) -> Known:
     raise InputError(f"a path is for the penalties of this library, not {brief(penalty)}")
 
 
-def largest_strength(problem: Problem) -> float | None:
-    """Return the strength from which on zero is optimal, or None for a penalty without l1. At zero
-    scores the pull g of the dual point is the one subgradient there (no pair of a hinge has its
-    margin), and zero is optimal where g lies in strength * C."""
+def lam_grid(problem: Problem, n_lams: int = 20) -> np.ndarray:
+    """Return falling lam, evenly spaced in their logarithm, from the largest to a share of it. A
+    penalty with l1 begins where zero becomes optimal: at zero scores the pull g of the dual point
+    is the one subgradient there (no pair of a hinge has its margin), and g lies in lam C."""
     penalty = problem.penalty
     l1 = penalty.penalty if isinstance(penalty, Sign) else penalty
     if not isinstance(l1, ElasticNet | GroupLasso) or l1.l1 == 0:
-        return None
+        return _spaced(largest_lam(problem), n_lams)
     g = problem.space.pull(problem.sums(np.zeros(problem.n)).c)
     g = penalty.cut(g) if isinstance(penalty, Sign) else g
     parts = np.abs(g) / l1.l1 if isinstance(l1, ElasticNet) else l1.norms(g) / l1.radii
-    top = float(parts.max(initial=0.0))
-    return top if top > 0 else 1.0
-
-
-def lam_grid(problem: Problem, n_lams: int = 20) -> np.ndarray:
-    """Return falling lam, evenly spaced in their logarithm, from the largest to a share of it."""
-    top = largest_strength(problem)
     # 1e-3: a penalty with l1 ends at this share of its largest strength
-    return _spaced(largest_lam(problem), n_lams) if top is None else _spaced(top, n_lams, 1e-3)
+    return _spaced(float(parts.max(initial=0.0)) or 1.0, n_lams, 1e-3)
 
 
 def grid_below(widest: float, reach: float, n_lams: int) -> np.ndarray:

@@ -292,10 +292,6 @@ def ordered_pairs_of(
 ) -> OrderedPairs:
     """Return the pairs by query, or those of survival."""
     heavy = "" if sample_weight is None else ", both of weight"
-
-    def weights(n: int) -> np.ndarray | None:
-        return None if sample_weight is None else check_weights("sample_weight", sample_weight, n)
-
     if time is None:
         if event is not None:
             raise InputError("event needs time: give both")
@@ -304,17 +300,16 @@ def ordered_pairs_of(
         if y is None:
             raise InputError("ranking by query needs y, the grades")
         grades = as_grades(y)
-        weight = weights(grades.size)
+        weight = check_weights("sample_weight", sample_weight, grades.size)
         with no_pair_means(NO_GRADES + heavy):
             return OrderedPairs(column_of(qid), grades, weight, weight)
     if qid is not None or y is not None:
         raise InputError("survival takes time and event: leave y and qid None")
     values = as_float64(time, "time")
     times, seen = as_survival(values, np.ones(values.shape) if event is None else event)
-    weight = weights(times.size)
-    upper = seen if weight is None else weight * seen
+    weight = check_weights("sample_weight", sample_weight, times.size)
     with no_pair_means(NO_DEATH + heavy):
-        return OrderedPairs(None, survival_key(times, seen), upper, weight)
+        return OrderedPairs(None, survival_key(times, seen), weight * seen, weight)
 
 
 def pairs_of_members(pairs: AllPairs | OrderedPairs, member: np.ndarray) -> list[OrderedPairs]:

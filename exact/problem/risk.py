@@ -240,7 +240,13 @@ def of_marginals(pairs: Any, loss: Loss, evidence: Marginals) -> Minorant:
             f"marginals of {sizes[0]} rows as upper or positive ones and of {sizes[1]} rows as "
             f"lower or negative ones are needed, not of shapes {u.shape} and {v.shape}"
         )
-    _check_marginals(u, v)
+    for name, side in (("u", u), ("v", v)):
+        if not np.isfinite(side).all() or (side < 0).any():
+            at = int(np.flatnonzero(~(np.isfinite(side) & (side >= 0)))[0])
+            raise InputError(f"marginal {name}[{at}] is {side[at]}: marginals are >= 0")
+        # 1e100: marginals add up to one at most: squares of such large ones could overflow
+        if side.max(initial=0.0) > 1e100:
+            raise InputError(f"a marginal {name} is {side.max():g}: all of them add up to one")
     if ordered:
         flow, missing, rounding = pairs.deficiency(u, v)
         c = u - v
@@ -250,17 +256,6 @@ def of_marginals(pairs: Any, loss: Loss, evidence: Marginals) -> Minorant:
         c, c_error = np.empty(pairs.n), rounding
         c[pairs.positive], c[~pairs.positive] = u, -v
     return Minorant(c, flow, missing, c_error, rounding, Marginals(u, v))
-
-
-def _check_marginals(u: np.ndarray, v: np.ndarray) -> None:
-    """Raise `InputError` unless all marginals are finite and >= 0."""
-    for name, side in (("u", u), ("v", v)):
-        if not np.isfinite(side).all() or (side < 0).any():
-            at = int(np.flatnonzero(~(np.isfinite(side) & (side >= 0)))[0])
-            raise InputError(f"marginal {name}[{at}] is {side[at]}: marginals are >= 0")
-        # 1e100: marginals add up to one at most: squares of such large ones could overflow
-        if side.max(initial=0.0) > 1e100:
-            raise InputError(f"a marginal {name} is {side.max():g}: all of them add up to one")
 
 
 def of_alpha(pairs: Any, loss: Loss, evidence: Alpha) -> Minorant:

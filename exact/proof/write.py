@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from hashlib import sha256
 from operator import or_
 from pathlib import Path
@@ -388,57 +387,6 @@ def middle(X: np.ndarray | RowBlocks) -> np.ndarray:
     return total
 
 
-def _cells(
-    offset: np.ndarray, points: list[np.ndarray], units: int, shift: int, blocks: Iterator[Block],
-    index: int,
-) -> dict[int, Any]:  # fmt: skip
-    """Return hash, size, and the cells of each point, of one partition."""
-    digest, sizes, sides, weights = sha256(), [0.0], [np.zeros(0, bool)], [np.zeros(0, "i8")]
-    held: list[list[np.ndarray]] = [[np.zeros(0, np.int64)] for _ in points]
-    for columns, positive, weight, *_ in blocks:
-        digest.update(np.ascontiguousarray(columns.T, dtype="<f8").tobytes())
-        sides.append(positive.copy())  # blocks may reuse their memory
-        weights.append(repetitions(weight, positive.size, "a row weight"))
-        for k, w in enumerate(points):
-            S, far = _checked(check_partitions.scores, columns, offset, w, units)
-            held[k].append(S)
-            sizes += [far] * (k == 0)
-    positive, r = np.concatenate(sides), np.concatenate(weights)
-    digest.update(positive.tobytes() + r.astype("<i8").tobytes())
-    cells = [_checked(check_partitions.cells, np.concatenate(S), positive, r, shift) for S in held]
-    return {index: (digest.hexdigest(), max(sizes), cells)}
-
-
-def _pulls(
-    offset: np.ndarray, w: np.ndarray, units: int, shift: int, tables: Any, places: np.ndarray,
-    blocks: Iterator[Block], index: int,
-) -> dict[int, list[int]]:  # fmt: skip
-    """Return the sum of each column of one partition."""
-    total = [0] * w.size
-    for columns, positive, weight, *_ in blocks:
-        S, _ = _checked(check_partitions.scores, columns, offset, w, units)
-        r = repetitions(weight, positive.size, "a row weight")
-        given = columns, S >> shift, positive, r, tables, places
-        part = _checked(check_partitions.pulls, *given)
-        total = [a + b for a, b in zip(total, part, strict=True)]
-    return {index: total}
-
-
-def _saved_here(folder: str, dim: int, blocks: Iterator[Block], index: int) -> dict[int, str]:
-    """Return the name of the file."""
-    rows, sides, weights = [], [np.zeros(0, bool)], []
-    for columns, positive, weight, *_ in blocks:
-        rows.append(columns.T.copy())  # blocks may reuse their memory
-        sides.append(positive.copy())
-        weights += [] if weight is None else [weight.copy()]
-    X = np.concatenate([np.zeros((0, dim)), *rows])
-    data = {"X": X, "y": np.concatenate(sides)}
-    data |= {"weight": np.concatenate(weights)} if weights else {}
-    path = Path(folder) / f"partition-{index:06d}.npz"
-    write_atomically(path, lambda file: np.savez(file, **data))
-    return {index: str(path)}
-
-
 def _checked(work: Any, *given: Any) -> Any:
     """Return what a function of the checker does; its refusals are sentences to the user."""
     try:
@@ -485,15 +433,45 @@ def write_partitioned_proof(
     w, dual = problem.check_weights(solution.w), problem.check_weights(evidence.w)
     points = [w] if np.array_equal(w, dual) else [w, dual]
     units = _units(problem, points, evidence.bins)
-    shift = units + 1 - int(evidence.bins).bit_length()
-    found = space.total(partial(_cells, space.offset, points, units, shift), or_)
+    shift, offset = units + 1 - int(evidence.bins).bit_length(), space.offset
+
+    def scored(blocks: Iterator[Block], index: int) -> dict[int, Any]:
+        """Hash, size, and the cells of each point, of one partition."""
+        digest, sizes, sides, weights = sha256(), [0.0], [np.zeros(0, bool)], [np.zeros(0, "i8")]
+        held: list[list[np.ndarray]] = [[np.zeros(0, np.int64)] for _ in points]
+        for columns, positive, weight, *_ in blocks:
+            digest.update(np.ascontiguousarray(columns.T, dtype="<f8").tobytes())
+            sides.append(positive.copy())  # blocks may reuse their memory
+            weights.append(repetitions(weight, positive.size, "a row weight"))
+            for k, w in enumerate(points):
+                S, far = _checked(check_partitions.scores, columns, offset, w, units)
+                held[k].append(S)
+                sizes += [far] * (k == 0)
+        up, r = np.concatenate(sides), np.concatenate(weights)
+        digest.update(up.tobytes() + r.astype("<i8").tobytes())
+        cells = [_checked(check_partitions.cells, np.concatenate(S), up, r, shift) for S in held]
+        return {index: (digest.hexdigest(), max(sizes), cells)}
+
+    found = space.total(scored, or_)
     parts = [found[k] for k in range(space.parts)]
     minus, plus = check_partitions.merged([cells[-1] for _, _, cells in parts])
     tables = check_partitions.table(minus, plus, evidence.bins, evidence.half)
     # How finely the numbers of each column are read: about 2^-60 of the largest.
     most = np.maximum(np.abs(space.facts.low), np.abs(space.facts.high))
     places = np.clip(60 - np.frexp(most)[1], -1000, 1000).astype(np.int64)
-    pulls = space.total(partial(_pulls, space.offset, dual, units, shift, tables, places), or_)
+
+    def pulled(blocks: Iterator[Block], index: int) -> dict[int, list[int]]:
+        """The sum of each column of one partition."""
+        total = [0] * dual.size
+        for columns, positive, weight, *_ in blocks:
+            S, _ = _checked(check_partitions.scores, columns, offset, dual, units)
+            r = repetitions(weight, positive.size, "a row weight")
+            given = columns, S >> shift, positive, r, tables, places
+            part = _checked(check_partitions.pulls, *given)
+            total = [a + b for a, b in zip(total, part, strict=True)]
+        return {index: total}
+
+    pulls = space.total(pulled, or_)
     fields: dict[str, Any] = {
         "format": np.int64(1),
         "kind": "partitions",
@@ -501,7 +479,7 @@ def write_partitioned_proof(
         "lam": np.float64(problem.lam),
         "w": w,
         **_of_weights(evidence, dual),
-        "offset": space.offset,
+        "offset": offset,
         "units": np.int64(units),
         "places": places,
         "sha256": [digest for digest, _, _ in parts],
@@ -532,7 +510,21 @@ def save_partitions(rows: PartitionedRows, folder: str | Path) -> list[Path]:
         Of the machines that hold the rows, each of which writes its own. The files hold `X`, `y`,
         true on positive rows, and `weight` where rows have weights.
     """
-    made = rows.total(partial(_saved_here, str(folder), rows.dim), or_)
+    where, dim = str(folder), rows.dim
+
+    def saved(blocks: Iterator[Block], index: int) -> dict[int, str]:
+        held, sides, weights = [np.zeros((0, dim))], [np.zeros(0, bool)], []
+        for columns, positive, weight, *_ in blocks:
+            held.append(columns.T.copy())  # blocks may reuse their memory
+            sides.append(positive.copy())
+            weights += [] if weight is None else [weight.copy()]
+        data = {"X": np.concatenate(held), "y": np.concatenate(sides)}
+        data |= {"weight": np.concatenate(weights)} if weights else {}
+        path = Path(where) / f"partition-{index:06d}.npz"
+        write_atomically(path, lambda file: np.savez(file, **data))
+        return {index: str(path)}
+
+    made = rows.total(saved, or_)
     return [Path(made[k]) for k in range(rows.parts)]
 
 
