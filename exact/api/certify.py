@@ -189,7 +189,7 @@ def _audit_streamed(
         apart = problem.space.apart is not None and can_be_held(problem.space)
         if apart and solution.status == Status.STALLED:
             return None
-        witness = max(witness, solution.witness, key=lambda one: dual_value(problem, one)[0])
+        witness = max(witness, solution.witness, key=lambda one: dual_value(problem, one).value)
     return audit_weights(problem, w, witness, options.tol, rival)
 
 
@@ -201,7 +201,7 @@ def best_witness(task: Formulation, scores: np.ndarray, refine: bool, options: O
         return own
     solver = choose_solver(task.work, "auto", options.tol, options.max_time)
     both = own, solver.solve(task.work).witness
-    return max(both, key=lambda witness: dual_value(problem, witness)[0])
+    return max(both, key=lambda witness: dual_value(problem, witness).value)
 
 
 def _weights(problem: Problem, w: object) -> np.ndarray:

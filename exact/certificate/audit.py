@@ -135,7 +135,7 @@ def audit_without_gap(
 
 def lower_bound(problem: Problem, witness: Minorant) -> Bound:
     """Return the lower bound of the optimum that a witness proves, and its rounding."""
-    dual = Bound(*dual_value(problem, witness.renewed(problem)))
+    dual = dual_value(problem, witness.renewed(problem))
     return dual if dual.low > 0 else Bound(0.0, 0.0)  # F >= 0 needs no witness
 
 

@@ -69,7 +69,7 @@ def evaluated_with(
                 shared = risk.sums(scores, width) if shared is None else shared
         renewed = made(shared)
         upper = risk.upper(scores, rows.score_error(w), shared)
-        quick = _primal(problem, w, upper), Bound(*_dual(problem, renewed, careful=False))
+        quick = _primal(problem, w, upper), _dual(problem, renewed, careful=False)
     if quick is not None and _enough(quick, tol):
         return quick, renewed
     if rows is not None and shared is not None and not risk.plain:
@@ -90,7 +90,7 @@ def _evaluated_carefully(problem: Problem, w: np.ndarray, witness: Minorant) -> 
     """Return both bounds from the space's most careful sums."""
     if isinstance(problem.penalty, Ridge):
         problem.space.together(w, witness.c)  # both products in one pass over a kernel's values
-    dual = Bound(*dual_value(problem, witness))
+    dual = dual_value(problem, witness)
     return careful_primal(problem, w), dual
 
 
@@ -123,56 +123,51 @@ def _evaluated_in_bins(problem: Problem, w: np.ndarray, evidence: Weights) -> Bo
     close = within_a_solve() or evidence.bins >= fine_bins(problem)
     same = np.array_equal(w, weights) and close
     primal = dual if same else loss_at(problem, w, evidence.bins)
-    scale = evidence.scale
-    return (
-        Bound(primal.primal(lam), primal.primal_rounding(lam), primal.excess),
-        Bound(dual.dual(lam, scale), dual.dual_rounding(lam, scale)),
-    )
+    return primal.primal(lam), dual.dual(lam, evidence.scale)
 
 
-def dual_value(problem: Problem, witness: Minorant) -> tuple[float, float]:
+def dual_value(problem: Problem, witness: Minorant) -> Bound:
     """Return the lower bound that a (renewed) minorant proves, and its rounding."""
     evidence = witness.evidence
     if isinstance(evidence, Weights):
         found = binned_at(problem, evidence.w, evidence.bins, evidence.half)
-        scale, lam = evidence.scale, problem.lam
-        return found.dual(lam, scale), found.dual_rounding(lam, scale)
+        return found.dual(problem.lam, evidence.scale)
     return _dual(problem, witness, careful=True)
 
 
-def _dual(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, float]:
+def _dual(problem: Problem, witness: Minorant, careful: bool) -> Bound:
     """Return V - dist(pull(c), C)^2 / (2 l2) and its rounding, or s V of a shrunk minorant, or
     zero, which needs no minorant, where that overflows. The deficiency of infeasible marginals
     enters the bound itself: the true pull is at most reach * deficiency away, and the distance to C
     moves by no more than the pull."""
-    l2, found = problem.penalty.l2, (0.0, 0.0)
+    l2, found = problem.penalty.l2, Bound(0.0, 0.0)
     shrunk = _shrunk_dual(problem, witness, careful)
     if l2 > 0:
-        size, slip = _squared_distance(problem, witness, careful)
-        dual, size = witness.value - size / (2 * l2), size / (2 * l2)
-        rounding = witness.value_error + slip / (2 * l2)
-        found = dual, (rounding + gamma(10) * (abs(witness.value) + size)) * (1 + gamma(16))
+        square = _squared_distance(problem, witness, careful)
+        size = square.value / (2 * l2)
+        rounding = witness.value_error + square.error / (2 * l2)
+        rounding = (rounding + gamma(10) * (abs(witness.value) + size)) * (1 + gamma(16))
+        found = Bound(witness.value - size, rounding)
     # Both are lower bounds, so that the better one is.
-    if shrunk is not None and (l2 == 0 or shrunk[0] - shrunk[1] > found[0] - found[1]):
+    if shrunk is not None and (l2 == 0 or shrunk.low > found.low):
         found = shrunk
-    return found if np.isfinite(found).all() else (0.0, 0.0)
+    return found if np.isfinite(found.value + found.error) else Bound(0.0, 0.0)
 
 
-def _squared_distance(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, float]:
+def _squared_distance(problem: Problem, witness: Minorant, careful: bool) -> Bound:
     """Return dist(pull(c), C)^2, what is missing in c included, and its rounding."""
     penalty, space = problem.penalty, problem.space
     if careful and type(penalty) is Ridge and space.given is not None:  # column by column
         given = witness.c, witness.deficiency, witness.c_error, witness.c_relative
-        norm2 = space.given.careful_norm2(*given)
-        return norm2.value, norm2.error
+        return space.given.careful_norm2(*given)
     distance = penalty.distance if careful else penalty.quick_distance
     apart = distance(space, witness.c)
     paid = apart.value + space.reach * witness.deficiency
     slip = apart.error + space.reach * witness.c_error
-    return paid**2, slip * (2 * paid + slip)
+    return Bound(paid**2, slip * (2 * paid + slip))
 
 
-def _shrunk_dual(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, float] | None:
+def _shrunk_dual(problem: Problem, witness: Minorant, careful: bool) -> Bound | None:
     """Return s V and its rounding, s so small that C holds the pull of s c, all errors included.
     Omega*(s g) is 0 there for any l2. A shrunk minorant is still a minorant, as U is never
     negative."""
@@ -186,7 +181,7 @@ def _shrunk_dual(problem: Problem, witness: Minorant, careful: bool) -> tuple[fl
     if not 0 <= scale <= 1:
         raise CertificateError(f"a penalty shrinks by {scale!r}, which is not between 0 and 1")
     value = scale * witness.value
-    return value, (scale * witness.value_error + gamma(2) * abs(value)) * (1 + gamma(8))
+    return Bound(value, (scale * witness.value_error + gamma(2) * abs(value)) * (1 + gamma(8)))
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ from ..sums.binned import (
     whole_numbers,
 )
 from ..sums.convolved import bins_cost, closed_smooth, smooth_ruler
-from ..tools.rounding import UNIT, Pull, above, gamma
+from ..tools.rounding import UNIT, Bound, Pull, above, gamma
 
 EXACT = 2.0**52  # whole weights add up exactly while their sum is below this
 CONVOLVED = (Logistic, SmoothHinge)  # losses that are summed by a convolution
@@ -81,32 +81,26 @@ class Evaluation:
         """The cost of smoothing: the mean of max(0, z) - alpha z, >= 0 up to rounding."""
         return max(self.loss - self.total + float(self.w @ self.pull), 0.0)
 
-    def primal(self, lam: float) -> float:
-        """Return F(w)."""
-        return self.loss + lam / 2 * float(self.w @ self.w)
-
-    def primal_rounding(self, lam: float) -> float:
-        """Return a bound of the rounding in `primal`."""
+    def primal(self, lam: float) -> Bound:
+        """Return F(w), and a bound of its rounding."""
         size = float(self.w @ self.w)
         sums = gamma(self.w.size + 8) * (lam * size + abs(self.loss))
-        return (self.loss_rounding + sums) * (1 + gamma(8))
+        rounding = (self.loss_rounding + sums) * (1 + gamma(8))
+        return Bound(self.loss + lam / 2 * size, rounding, self.excess)
 
     def scale(self, lam: float) -> float:
         """Return the best factor in [0, 1] by which to shrink alpha."""
         norm2 = float(self.pull @ self.pull)
         return min(1.0, lam * self.total / norm2) if norm2 > 0 else 1.0
 
-    def dual(self, lam: float, scale: float = 1.0) -> float:
-        """Return the lower bound that scale * alpha proves."""
-        return scale * self.total - scale**2 * float(self.pull @ self.pull) / (2 * lam)
-
-    def dual_rounding(self, lam: float, scale: float = 1.0) -> float:
-        """Return a bound of the rounding in `dual`."""
+    def dual(self, lam: float, scale: float = 1.0) -> Bound:
+        """Return the lower bound that scale * alpha proves, and a bound of its rounding."""
+        value = scale * self.total - scale**2 * float(self.pull @ self.pull) / (2 * lam)
         norm, error = float(np.linalg.norm(self.pull)), self.pull_error
         square = error * (2 * norm + error) + gamma(self.w.size + 8) * norm**2
         size = scale * self.total + scale**2 * norm**2 / (2 * lam)
         rounding = scale * self.total_rounding + scale**2 * square / (2 * lam) + gamma(8) * size
-        return rounding * (1 + gamma(16))
+        return Bound(value, rounding * (1 + gamma(16)))
 
 
 # Notes, so that no certificate makes again what a solver has just made. An evaluation is a function

@@ -346,7 +346,7 @@ class Descent(Solver):
                     rows, lift, _ = rows_of(space)
                     found = near.solve(problem.over(rows), rows.pull(w))
                     w, witness = lift(found.w), found.witness
-                    dual, _ = dual_value(problem, witness)
+                    dual = dual_value(problem, witness).value
                     recorder.offer(w, problem.objective(w), witness, dual)
                     recorder.step()
             else:

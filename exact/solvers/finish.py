@@ -458,7 +458,7 @@ class _Run:
         point = self._solved(window, w, scores)
         target = point.w
         witness = window.witness(problem, point.b)
-        dual, _ = dual_value(problem, witness)
+        dual = dual_value(problem, witness).value
         found, primal = target, problem.objective(target)
         # Where the target itself will do, no better point on the way is looked for.
         if not primal - dual <= INSIDE * self.solver.tol * primal:

@@ -53,7 +53,7 @@ def offer_hard_margin(problem: Problem, recorder: Recorder, separable: bool = Fa
     )
     # 1e-12: w is made longer by this part: rounding must leave no margin just below one
     w = (1 + 1e-12) * space.pull(witness.c) / problem.lam
-    recorder.offer(w, problem.objective(w), witness, dual_value(problem, witness)[0])
+    recorder.offer(w, problem.objective(w), witness, dual_value(problem, witness).value)
     recorder.step()
 
 

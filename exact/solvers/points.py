@@ -418,15 +418,16 @@ class BlockPoints(Points):
         """Evaluate at f, or take what was found there, and offer both sides to the recorder."""
         problem, lam = self.problem, self.problem.lam
         found = self.evaluation(f, width) if found is None else found
-        self.found, self.rounding = found, found.primal_rounding(lam) + found.dual_rounding(lam)
+        primal, dual = found.primal(lam), found.dual(lam)
+        self.found, self.rounding = found, primal.error + dual.error
         scale = found.scale(lam) if self.hinge and not self.groups else 1.0
         if self.hinge:
             self.density = MOMENT * found.bias / found.width**2
         self.recorder.offer(
             found.w,
-            found.primal(lam),
+            primal.value,
             lambda: problem.risk.minorant(Weights(found.w, found.bins, found.half, scale)),
-            found.dual(lam, scale),
+            found.dual(lam, scale).value,
         )
         self.recorder.step()
         gradient = lam * found.w - found.pull

@@ -215,4 +215,4 @@ def _offer(problem: Problem, listed: PairList, alpha: np.ndarray, recorder: Reco
     start = recorder.best_w
     assert start is not None
     found, primal = best_on_segment(problem, start, problem.space.scores(start), target)
-    recorder.offer(found, primal, witness, dual_value(problem, witness)[0])
+    recorder.offer(found, primal, witness, dual_value(problem, witness).value)

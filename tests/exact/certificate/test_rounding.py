@@ -419,7 +419,8 @@ def test_a_lower_bound_pays_for_each_of_its_steps(part: str, monkeypatch) -> Non
     monkeypatch.setattr(Ridge, "distance", lambda self, space, c: Bound(far, error))
 
     def proved(value: float, **errors: Any) -> tuple[float, float]:
-        return module._dual(problem, Minorant(np.zeros(5), value, **errors), careful=True)
+        found = module._dual(problem, Minorant(np.zeros(5), value, **errors), careful=True)
+        return found.value, found.error
 
     for _ in range(50):
         far, value = float(RNG.uniform(0.1, 1)), float(RNG.uniform(0.5, 1))
