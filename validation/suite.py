@@ -158,6 +158,7 @@ def _write(report: Report, folder: Path, log: Log | None, entries: list[Claim]) 
 def run_claim(entry: Claim, seed: int, profile: str) -> Row:
     """Run one claim; what its function raises becomes a row, and is never swallowed."""
     start, expected = time.perf_counter(), str(entry.expected_verdict)
+    context = Context(entry.name, seed, profile)
 
     def row(verdict: str, expected: str, outcome: Outcome) -> Row:
         taken = {
@@ -168,7 +169,7 @@ def run_claim(entry: Claim, seed: int, profile: str) -> Row:
         }
         taken |= {"verdict": str(verdict), "expected_verdict": str(expected)}
         taken |= {"seed": seed, "profile": profile, "version": __version__}
-        taken |= {"seconds": time.perf_counter() - start, "data": [*map(asdict, outcome.used)]}
+        taken |= {"seconds": time.perf_counter() - start, "data": [*map(asdict, context.used)]}
         for name in ("printed", "turned_by"):
             taken[name] = getattr(outcome, name) or getattr(entry, name)
         taken["figures"] = [*map(asdict, outcome.figures)]
@@ -181,9 +182,7 @@ def run_claim(entry: Claim, seed: int, profile: str) -> Row:
         return row(absent, absent, Outcome(absent, missing))
     try:
         with stopped_at_once(), threadpool_limits(1):
-            context = Context(entry.name, seed, profile)
             outcome = entry.run(context)
-            outcome = replace(outcome, data=(*context.used, *outcome.data))
         _refuse_nan(outcome)
         if outcome.verdict not in vocabulary(entry.kind):
             raise ValueError(f"{outcome.verdict} is not a verdict of a {entry.kind}")

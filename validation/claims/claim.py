@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from ..data import datasets
 from ..data.datasets import FOLDER_VARIABLE, Dataset, real_data_folder
 from ..plots import Figure
 
-Kind = Literal["theorem", "finding", "corrected", "convergence", "suite"]
 PAPERS = ("ScalingUp", "SAUC", "SHT", "Nonlinear")
 FILED = (*PAPERS, "aucert")  # what we state of our own work is filed under none of the papers
 SEVERITIES = {
@@ -53,10 +52,7 @@ class Verdict(StrEnum):
     NOT_TESTABLE = "not-testable"  # cannot be run here; the measured column says why
 
 
-# Verdicts of findings.
 FINDINGS = (Verdict.BORNE_OUT, Verdict.CONTRADICTED, Verdict.UNDECIDED, Verdict.NOT_TESTABLE)
-
-# Verdicts of all other kinds.
 STATEMENTS = (Verdict.HOLDS, Verdict.FAILS, Verdict.VACUOUS, Verdict.LOOSE, Verdict.NOT_TESTABLE)
 
 
@@ -72,10 +68,6 @@ class DataUsed:
     sha256: str
     source: str = ""
 
-    @classmethod
-    def of(cls, dataset: Dataset) -> DataUsed:
-        return cls(dataset.name, dataset.sha256, dataset.source)
-
 
 @dataclass(frozen=True)
 class Outcome:
@@ -85,17 +77,11 @@ class Outcome:
     measured: str | float
     printed: str | None = None
     details: dict[str, Any] = field(default_factory=dict)
-    data: Iterable[Dataset | DataUsed] = ()
     tolerance: str | None = None
     figures: tuple[Figure, ...] = ()
     turned_by: str = ""
     effects: tuple[dict[str, Any], ...] = ()
     protocol: tuple[dict[str, str], ...] = ()
-
-    @property
-    def used(self) -> tuple[DataUsed, ...]:
-        found = (d if isinstance(d, DataUsed) else DataUsed.of(d) for d in self.data)
-        return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True)
@@ -126,7 +112,10 @@ class Context:
         return int(self._sequence(stream).generate_state(1)[0])
 
     def use(self, data: Dataset) -> Dataset:
-        self.used.append(DataUsed.of(data))
+        """Note that the claim uses these rows; return them."""
+        used = DataUsed(data.name, data.sha256, data.source)
+        if used not in self.used:
+            self.used.append(used)
         return data
 
     def load(self, name: str, stream: str = "data") -> Dataset:
@@ -144,7 +133,7 @@ class Claim:
     name: str
     paper: str
     place: str
-    kind: Kind
+    kind: str
     statement: str
     expected_verdict: Verdict
     run: Run

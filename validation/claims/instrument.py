@@ -9,7 +9,6 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import wraps
 from itertools import product
@@ -57,25 +56,16 @@ Pairs = list[tuple[int, int]]
 WINDOW = np.stack(np.meshgrid(*[np.linspace(-1, 1, 11)] * 2), axis=-1).reshape(-1, 2)
 
 
-@dataclass(frozen=True)
-class Case:
-    """What one certificate came to."""
-
-    wrong_sum: float
-    below: float
-    gap: float
-
-    @property
-    def right(self) -> bool:
-        """Whether the interval is that of the enumerated problem, and tight."""
-        return self.wrong_sum <= SAME and self.below <= 0 and self.gap <= TIGHT
-
-
-def case(
-    w: Any, upper: float, lower: float, gap: float, objective: Objective, rounding: float = 0.0
-) -> Case:
-    """Return what the bounds come to: F(w) lies between `upper` - `rounding` and `upper`."""
-    w = np.asarray(w)
+def right(
+    w: np.ndarray,
+    upper: float,
+    lower: float,
+    gap: float,
+    objective: Objective,
+    rounding: float = 0.0,
+) -> bool:
+    """Whether the interval is tight and that of the objective F, whose F(w) lies between `upper` -
+    `rounding` and `upper`."""
     at = least = float(objective(w))
     # F is convex: a window around its best point, which holds w and 0 at first, narrows on it.
     best, width = w, 1.0 + 2 * np.abs(w).max()
@@ -87,12 +77,13 @@ def case(
     # The enumerated sums have a rounding of their own, far below SAME.
     low = lower - SAME * 1e-3 * abs(at)
     outside = highest(at - upper, upper - rounding - at, 0.0)
-    return Case(outside / at, (low - least) / at, gap)
+    return bool(outside <= SAME * at and low <= least and gap <= TIGHT)
 
 
-def outcome(cases: Iterable[Case]) -> Outcome:
+def outcome(cases: Iterable[bool]) -> Outcome:
+    """Judge intervals by whether each is right."""
     found = list(cases)
-    wrong = sum(not one.right for one in found)
+    wrong = found.count(False)
     measured = f"{wrong} of {len(found)} intervals are wrong"
     return judged(not wrong, measured, details={"cases": len(found)})
 
@@ -100,11 +91,11 @@ def outcome(cases: Iterable[Case]) -> Outcome:
 def interval(solved: Callable[..., Iterator[tuple[Solution, Objective]]]) -> Run:
     """Return the judge of the claim that each certificate holds the optimum of its objective."""
 
-    def judge(c: Context, *given: Any) -> Iterator[Case]:
+    def judge(c: Context, *given: Any) -> Iterator[bool]:
         for solution, objective in solved(c, *given):
             found = solution.certificate
             gap = np.inf if found.relative_gap is None else found.relative_gap
-            yield case(solution.w, found.primal, found.dual, gap, objective, found.rounding)
+            yield right(solution.w, found.primal, found.dual, gap, objective, found.rounding)
 
     return wraps(solved)(lambda c, *given: outcome(judge(c, *given)))
 
@@ -277,7 +268,7 @@ def proof_file_of_ordered_pairs_holds_the_optimum(c: Context) -> Outcome:
             # What is not verified proves nothing.
             relative = gap / primal if verified(proof, X, kind, columns) else 1.0
             value = penalised(mean_loss(X, pairs, "hinge"))
-            found.append(case(proof["w"], primal, dual, relative, value))
+            found.append(right(proof["w"], primal, dual, relative, value))
             damaged = [
                 (proof | {"gap": np.asarray(0.0)}, X),
                 (proof | {"dual": np.asarray(dual + 1e-9 * primal)}, X),

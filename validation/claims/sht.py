@@ -529,7 +529,7 @@ DRAWS, RARE = 3, (0.05, 0.15, 0.5)  # shares so far apart that noise does not or
 
 
 def sht_fig_1_with_the_step_of_the_theory(c: Context) -> Outcome:
-    shared, epochs = Context("sht-fig-1", c.seed, c.profile), []
+    shared, epochs = Context("sht-fig-1", c.seed, c.profile, c.used), []
     n, d = (600, 300) if c.quick else (1000, 1000)
     solver = StochasticHardThresholding(K, block_size=50, max_epochs=150, tol=0.0, keep="last")
     for r in SHARES:
@@ -538,7 +538,7 @@ def sht_fig_1_with_the_step_of_the_theory(c: Context) -> Outcome:
         left = (values - values.min()) / (values[0] - values.min())  # share of the descent
         epochs.append(int(np.argmax(left <= 1 - DONE)))
     shown = f"{', '.join(map(str, epochs))} epochs at r = {', '.join(f'{r:g}' for r in SHARES)}"
-    return judged(epochs[0] / highest(epochs[-1], 1) >= SLOWER, shown, data=shared.used)
+    return judged(epochs[0] / highest(epochs[-1], 1) >= SLOWER, shown)
 
 
 def sht_tolerance_grows_with_the_imbalance(c: Context) -> Outcome:

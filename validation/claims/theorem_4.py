@@ -337,6 +337,12 @@ def drawn_cases(seed: int, profile: str) -> tuple[Case, ...]:
     return tuple(cases)
 
 
+def used(c: Context, drawn: Sequence[Case | Cell]) -> None:
+    """Note the rows of draws that several claims share."""
+    for one in drawn:
+        c.use(one.data)
+
+
 def three_rows(lam: float = 0.05) -> DrawnPair:
     """Return the smallest case where (20) fails: rows 9 and 0 positive, 1 negative.
 
@@ -357,12 +363,13 @@ Side = Callable[[Case], float]
 def judge_step(c: Context, step: Callable[[Case], Step], slack: Side, delta: float = 0) -> Outcome:
     """Compare both sides in every draw; at most a share delta may violate beyond the slack."""
     cases = drawn_cases(c.seed, c.profile)
+    used(c, cases)
     left, right = np.array([[found.left, found.right] for found in map(step, cases)]).T
     hits = int(above(left, right + [slack(case) for case in cases]).sum())
     excess, least = (left - right).max(), (right[left > 0] / left[left > 0]).min()
     found = f", by up to {excess:.3f}" if hits else f"; right / left {least:.2g} at least"
-    measured, data = f"violated in {hits} of {len(cases)} draws{found}", [x.data for x in cases]
-    return judged(no_more_often(hits, len(cases), delta), measured, data=data)
+    measured = f"violated in {hits} of {len(cases)} draws{found}"
+    return judged(no_more_often(hits, len(cases), delta), measured)
 
 
 def theorem_4_hoeffding_step(c: Context) -> Outcome:
@@ -548,6 +555,7 @@ def part(c: Context, name: str, prior: str | None = None) -> Outcome:
     another fails where the draws of one cell, or of all, put the probability above delta.
     """
     made, unit = list(grid(c.seed, c.profile)), "draws"
+    used(c, made)
     if prior is None:
         few = [cell for cell in made if cell.B == len(cell.data.y)]
         made, unit = [replace(cell, draws=cell.draws[:1]) for cell in few], "problems"
@@ -569,8 +577,7 @@ def part(c: Context, name: str, prior: str | None = None) -> Outcome:
         )
     measured = f"violated in {sum(hits)} of {sum(counts)} {unit}; bound / error "
     measured += f"{lowest(ratios):.2g} at best, median {np.median(ratios):.2g}"
-    data = [cell.data for cell in made]
-    return sandwich(false, ratios, measured, vacuous, data=data, figures=figures)
+    return sandwich(false, ratios, measured, vacuous, figures=figures)
 
 
 def middle_draws(made: Sequence[Cell], data: Dataset) -> tuple[list[Draw], str]:
@@ -582,8 +589,9 @@ def middle_draws(made: Sequence[Cell], data: Dataset) -> tuple[list[Draw], str]:
     return draws, f"{data.name}: lam = {lam:g}, {middle} landmarks"
 
 
-def next_to_errors(made: Sequence[Cell], name: str) -> Outcome:
+def next_to_errors(c: Context, made: Sequence[Cell], name: str) -> Outcome:
     """Judge Theorem 4 by the draws: violated, never below 1 where d < n, never below ten errors?"""
+    used(c, made)
     draws = [draw for cell in made for draw in cell.draws]
     readings = {name, bounds.REALISED} if name == bounds.PRINTED else {name}
     violated = sum(not readings.isdisjoint(draw.violated) for draw in draws)
@@ -592,24 +600,24 @@ def next_to_errors(made: Sequence[Cell], name: str) -> Outcome:
     ratios = [draw.bounds[name].at_least / draw.loss_difference for draw in fewer]
     shown = f"violated in {violated} of {len(draws)} draws; with d < n never below {least:.3g}, "
     shown += f"median bound / error {np.median(ratios):.2g}"
-    return sandwich(violated > 0, ratios, shown, least >= 1, data=[cell.data for cell in made])
+    return sandwich(violated > 0, ratios, shown, least >= 1)
 
 
 def theorem_4_against_true_errors(c: Context) -> Outcome:
     made = grid(c.seed, c.profile)
     figure = bound_figure(*middle_draws(made, made[-1].data), "bound-against-error-3")
-    return replace(next_to_errors(made, bounds.PRINTED), figures=(figure,))
+    return replace(next_to_errors(c, made, bounds.PRINTED), figures=(figure,))
 
 
 def theorem_4_on_ordinary_data(c: Context) -> Outcome:
     made = grid(c.seed, c.profile)
     wdbc = made[0].data
     few = [cell for cell in made if cell.data is wdbc and cell.B == len(wdbc.y)]
-    return next_to_errors(few, bounds.PRINTED)
+    return next_to_errors(c, few, bounds.PRINTED)
 
 
 def theorem_4_five_halves_against_true_errors(c: Context) -> Outcome:
-    return next_to_errors(grid(c.seed, c.profile), bounds.REPAIRED)
+    return next_to_errors(c, grid(c.seed, c.profile), bounds.REPAIRED)
 
 
 # Theorem 4' over a wide grid.
@@ -645,12 +653,13 @@ def cells(seed: int, profile: str) -> tuple[Cell, ...]:
 
 def theorem_4_prime_over_a_wide_grid(c: Context) -> Outcome:
     made, parts = cells(c.seed, c.profile), (bounds.NYSTROM, bounds.EXCESS, bounds.POSTERIOR)
+    used(c, made)
     count = sum(len(cell.draws) for cell in made)
     hits = sum(name in draw.violated for cell in made for draw in cell.draws for name in parts)
     limit = highest(limit_by_cells(name, made) for name in parts)
     name = f"upper limit of a part's probability of a violation, level {DOUBT:g}"
-    shown, data = f"{hits} violations in {count} draws of {len(made)} cells", [x.data for x in made]
-    return judged(not hits, shown, {name: limit}, data=data)
+    shown = f"{hits} violations in {count} draws of {len(made)} cells"
+    return judged(not hits, shown, {name: limit})
 
 
 def limit_by_cells(name: str, made: Sequence[Cell]) -> float:

@@ -44,7 +44,8 @@ from aucert.validation.claims.claim import (
     vocabulary,
 )
 from aucert.validation.claims.counting import Counted
-from aucert.validation.claims.instrument import Case, outcome
+from aucert.validation.claims.instrument import outcome, right
+from aucert.validation.data.datasets import linear
 from aucert.validation.effects import (
     FINDINGS,
     OURS,
@@ -414,16 +415,18 @@ def test_the_printed_bound_gets_the_verdict_that_its_size_earns(bound: float, ve
         bounds={PRINTED: side, REALISED: side},
     )
     cells: Any = [
-        SimpleNamespace(draws=[draw], all_rows=whole, data="rows") for whole in (True, False)
+        SimpleNamespace(draws=[draw], all_rows=whole, data=linear(20)) for whole in (True, False)
     ]
-    assert theorem_4.next_to_errors(cells, PRINTED).verdict == verdict
+    assert theorem_4.next_to_errors(Context("c", 0), cells, PRINTED).verdict == verdict
 
 
 def test_each_part_of_an_interval_can_be_wrong() -> None:
-    right = Case(0.0, -1.0, 0.0)
-    assert outcome([right]).verdict == Verdict.HOLDS
-    for case in (Case(1e-6, -1.0, 0.0), Case(0.0, 1e-9, 0.0), Case(0.0, -1.0, 1e-3)):
-        assert outcome([right, case]).verdict == Verdict.FAILS
+    objective = lambda w: 1.0 + np.square(w).sum(axis=-1)  # noqa: E731
+    honest = {"upper": 1.0, "lower": 1.0 - 1e-6, "gap": 1e-6}
+    assert right(np.zeros(2), **honest, objective=objective)
+    for lie in ({"upper": 1.0 - 1e-6}, {"upper": 1.0 + 1e-6}, {"lower": 1.0 + 1e-9}, {"gap": 1e-3}):
+        assert not right(np.zeros(2), **honest | lie, objective=objective)
+    assert [outcome(of).verdict for of in ([True], [True, False])] == ["holds", "fails"]
 
 
 def test_a_problem_that_is_not_solved_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
