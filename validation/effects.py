@@ -22,6 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
@@ -258,7 +259,7 @@ class Finding:
     def protocol(self) -> tuple[dict[str, str], ...]:
         """The letters of the departures from the printed protocol, with what they stand for."""
         known = document()["departures"][tables()[self.table].paper]
-        letters = dict(zip(known, LETTERS, strict=False))
+        letters = dict(zip(known, ascii_lowercase, strict=False))
         return tuple(
             {"letter": letters[key], "says": known[key]["says"] + WAYS[known[key]["way"]]}
             for key in self.departures
@@ -433,8 +434,6 @@ class Finding:
         )
 
 
-ALPHABET = "abcdefghijklmnopqrstuvwxyz"
-LETTERS = [*ALPHABET, *(f"{x}{y}" for x in ALPHABET for y in ALPHABET)]  # a, b, ..., z, aa, ...
 WAYS = {
     "for": " (Can only help the statement.)",
     "against": " (Can only hurt the statement.)",

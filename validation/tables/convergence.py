@@ -53,16 +53,13 @@ LAMS = [1.0, 0.3, 0.1, 0.03, 0.01]
 STEPPED, EPOCHS, TOLERANCES = [10, 30, 100, 300, 1000], [1, 4, 16, 64], [1e-2, 1e-4, 1e-8, 1e-12]
 SGD_LAMS = [1e-1, 1e-2, 1e-3]
 WALKED = [1, *range(4, STEPS + 1, 4)]
-OF_TWO = ("lam", "steps", "newton")
 
 
 def parts(budget: Mapping[str, Any]) -> list[Part]:
-    where = {"pairs": SETS, "landmarks": (*TWO, "identity")} | dict.fromkeys(OF_TWO, TWO)
-    where |= dict.fromkeys(("active", "theory", "published"), ("own",))
     found = [
         {"kind": kind, "set": name, "rep": rep}
         for rep in range(budget["repetitions"])
-        for kind, sets in where.items()
+        for kind, (_, sets) in MEASURES.items()
         for name in sets
     ]
     return [Part("{kind},{set},rep={rep}".format(**each), each) for each in found]
@@ -77,7 +74,8 @@ def parts(budget: Mapping[str, Any]) -> list[Part]:
     quick_minutes=0.7,
 )
 def compute(job: Job) -> dict[str, Any]:
-    return MEASURES[job["kind"]](job, Context(f"convergence {job.part.key}", job.run.seed))
+    measure, _ = MEASURES[job["kind"]]
+    return measure(job, Context(f"convergence {job.part.key}", job.run.seed))
 
 
 def rows(name: str, c: Context, n: int = N) -> Dataset:
@@ -108,14 +106,14 @@ def in_landmarks(job: Job, c: Context) -> dict[str, Any]:
     name, kernel = KERNELS[job["set"]]
     data, made, found = rows(name, c), None, {}
     for rule in RULES if job["set"] in TWO else RULES[:1]:
-        losses, bounds = found[rule] = [], []
+        found[rule] = {"loss": [], "bound": []}
         for d in LANDMARKS:
             asked = (data.X, d, kernel, data.is_positive, c.draw_seed(f"{d}"))
             points = np.asarray(choose_landmarks(rule, *asked).rows)
             made = prepare(data.X, data.y, kernel, LAM, points, tol=TOL, solved=made)
-            losses.append(made.nystrom)
-            bounds.append(made.draw(N, c.rng("pairs")).bounds[NYSTROM].at_least)
-    return {rule: {"loss": losses, "bound": bounds} for rule, (losses, bounds) in found.items()}
+            found[rule]["loss"].append(made.nystrom)
+            found[rule]["bound"].append(made.draw(N, c.rng("pairs")).bounds[NYSTROM].at_least)
+    return found
 
 
 def in_lam(job: Job, c: Context) -> dict[str, Any]:
@@ -201,15 +199,17 @@ def as_published(job: Job, c: Context) -> dict[str, Any]:
     return {"excess": values[:100] - values.min()}
 
 
-MEASURES: dict[str, Callable[[Job, Context], dict[str, Any]]] = {
-    "pairs": in_pairs,
-    "landmarks": in_landmarks,
-    "lam": in_lam,
-    "steps": in_steps,
-    "newton": in_newton,
-    "active": all_active,
-    "theory": in_theory,
-    "published": as_published,
+OWN = ("own",)
+Measure = Callable[[Job, Context], dict[str, Any]]
+MEASURES: dict[str, tuple[Measure, tuple[str, ...]]] = {  # and the sets that it is made on
+    "pairs": (in_pairs, SETS),
+    "landmarks": (in_landmarks, (*TWO, "identity")),
+    "lam": (in_lam, TWO),
+    "steps": (in_steps, TWO),
+    "newton": (in_newton, TWO),
+    "active": (all_active, OWN),
+    "theory": (in_theory, OWN),
+    "published": (as_published, OWN),
 }
 
 

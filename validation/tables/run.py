@@ -75,29 +75,26 @@ def cpu_minutes(experiment: Experiment, profile: str) -> float | None:
     return sum(document["cpu_seconds"] for document in kept) / 60 if kept else None
 
 
-def in_order(plan: Plan, run: Run) -> list[tuple[Experiment, Part]]:
-    """Return all parts in the order to run them: cheap experiments end first, all begin soon.
-
-    A part comes when its experiment, run alone, would have reached its end. So where time runs
-    out, the most expensive experiments lack their last repetitions and nothing else.
-    """
-    found: list[tuple[float, Experiment, Part]] = []
-    for experiment, parts in plan.values():
-        minutes = (cpu_minutes(experiment, run.profile) or 0.0) / max(len(parts), 1)
-        found += [(minutes * at, experiment, part) for at, part in enumerate(parts, start=1)]
-    found.sort(key=lambda item: item[0])
-    return [(experiment, part) for _, experiment, part in found]
-
-
 @dataclass
 class Gathered:
     """What became of the parts of one experiment; late if the limit was used up."""
 
+    experiment: Experiment
+    parts: tuple[Part, ...]
     log: Log
     done: dict[str, Document] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     late: bool = False
+
+    def left(self, profile: str) -> list[tuple[float, Experiment, Part]]:
+        """Return the parts to run, each with the minutes when it would end if run alone."""
+        each = (cpu_minutes(self.experiment, profile) or 0.0) / max(len(self.parts), 1)
+        return [
+            (each * at, self.experiment, part)
+            for at, part in enumerate(self.parts, start=1)
+            if part.key not in self.done | self.missing
+        ]
 
 
 def begun(
@@ -108,19 +105,19 @@ def begun(
     out: str | Path,
     registry: Mapping[str, Table] | None,
     evidence: str | Path | None,
-) -> tuple[list[Table], Run, Plan, EvidenceFolder, dict[str, Gathered]]:
-    """Return tables, options, parts, evidence, and what that and the folder have of each part."""
+) -> tuple[list[Table], Run, EvidenceFolder, dict[str, Gathered]]:
+    """Return tables, options, evidence, and what that and the folder have of each experiment."""
     entries, data = chosen(names, tables() if registry is None else registry), real_data_folder()
     if data_dir is not None:
         data = Path(data_dir).expanduser().resolve()
         if not data.is_dir():
             raise InputError(f"--data-dir {data_dir}: no such folder")
     run = Run(profile, check_count("seed", seed, 0), data)
-    plan, gathered = planned(entries, run), {}
+    gathered = {}
     kept = EvidenceFolder(None if evidence is None else Path(evidence).expanduser().resolve(), run)
-    for name, (experiment, parts) in plan.items():
+    for name, (experiment, parts) in planned(entries, run).items():
         log = Log(evidence_path(Path(out) / "parts", name, profile, run.seed))
-        item = gathered[name] = Gathered(log)
+        item = gathered[name] = Gathered(experiment, parts, log)
         for part in parts:
             reason, document = missing_data(part, run), kept.find(experiment, part)
             if document is None and reason is None:
@@ -131,7 +128,7 @@ def begun(
                 item.done[part.key] = document
             elif reason is not None:
                 item.missing[part.key] = reason
-    return entries, run, plan, kept, gathered
+    return entries, run, kept, gathered
 
 
 def reproduce(
@@ -150,18 +147,15 @@ def reproduce(
 ) -> list[Shown]:
     """Run tables and write OUT/NAME.md, .csv, .svg and OUT/index.md, when `first` has heard."""
     # Damaged evidence ends here, and the pages stay.
-    entries, run, plan, kept, gathered = begun(
-        names, profile, seed, data_dir, out, registry, evidence
-    )
+    entries, run, kept, gathered = begun(names, profile, seed, data_dir, out, registry, evidence)
     check_count("jobs", jobs)
     limit = limit_of(profile, max_time)
     deadline = None if limit is None else time.monotonic() + limit
     folder = made_folder(out).resolve()
-    todo = [
-        (experiment, part, run, deadline)
-        for experiment, part in in_order(plan, run)
-        if part.key not in gathered[experiment.name].done | gathered[experiment.name].missing
-    ]
+    # A part comes when its experiment, run alone, would have reached its end: where time runs out,
+    # the most expensive experiments lack their last repetitions and nothing else.
+    left = [each for item in gathered.values() for each in item.left(profile)]
+    todo = [(*each, run, deadline) for _, *each in sorted(left, key=lambda each: each[0])]
     try:
         with closing(finished(run_part, todo, jobs)) as results:
             for count, (name, key, result) in enumerate(results, start=1):
@@ -179,11 +173,10 @@ def reproduce(
     finally:  # an interrupt included: what is finished is shown
         shown = []
         for table in entries:
-            experiment, parts = plan[table.experiment.name]
-            item = gathered[experiment.name]
+            item = gathered[table.experiment.name]
             done = {key: document["result"] for key, document in item.done.items()}
             reached = (done, item.missing, item.failed, limit if item.late else None)
-            found = Results(run, experiment.spent(profile), parts, *reached)
+            found = Results(run, table.experiment.spent(profile), item.parts, *reached)
             shown.append(Shown.of(table, found, item.done, judge))
         if first is not None:
             first(shown)
@@ -255,15 +248,15 @@ def estimate(
     evidence: str | Path | None = None,
 ) -> list[Estimate]:
     """Return what `reproduce` with these arguments would still take; nothing is run or written."""
-    begin = begun(names, profile, seed, data_dir, out, registry, evidence)
-    (entries, _, plan, _, gathered), found = begin, []
+    entries, _, _, gathered = begun(names, profile, seed, data_dir, out, registry, evidence)
+    found = []
     for name, item in gathered.items():
-        experiment, parts = plan[name]
         made = tuple(table.name for table in entries if table.experiment.name == name)
-        minutes, done, missing = cpu_minutes(experiment, profile), len(item.done), len(item.missing)
-        if minutes is not None and parts:
-            minutes *= (len(parts) - done - missing) / len(parts)
-        found.append(Estimate(made, len(parts), done, missing, minutes))
+        count, done, missing = len(item.parts), len(item.done), len(item.missing)
+        minutes = cpu_minutes(item.experiment, profile)
+        if minutes is not None and count:
+            minutes *= (count - done - missing) / count
+        found.append(Estimate(made, count, done, missing, minutes))
     return found
 
 
