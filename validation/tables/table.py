@@ -494,7 +494,7 @@ class Table:
 
 
 SAID: dict[str, dict[str, Any]] = {
-    name: {"paper": paper, **said}
+    name: {"paper": paper, **each.get(said.get("like", ""), {}), **said}
     for paper, each in tomllib.loads(FILE.read_text(encoding="utf-8")).items()
     for name, said in each.items()
 }
