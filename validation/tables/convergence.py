@@ -27,7 +27,7 @@ from ...exact.spaces.kernels import Gaussian, Kernel, Laplacian
 from ...exact.spaces.rows import Rows
 from ..bounds.experiment import EXCESS, NYSTROM, POSTERIOR, PRINTED, hinge_problem, optimum, prepare
 from ..claims.claim import Context
-from ..claims.common import wdbc_sample
+from ..claims.common import differences, wdbc_sample
 from ..claims.sht import CASES, STEPS, walks
 from ..data import datasets
 from ..data.datasets import Dataset, sparse_mean_shift
@@ -131,8 +131,7 @@ def in_lam(job: Job, c: Context) -> dict[str, Any]:
 def all_active(job: Job, c: Context) -> dict[str, Any]:
     """Return the mean excess where every hinge is active, over tr Cov(Delta) / (2 lam B)."""
     data, lam, rng = rows("linear", c), 1e3, c.rng("pairs")
-    plus, minus = data.X[data.is_positive], data.X[~data.is_positive]
-    apart = (plus[:, None] - minus[None]).reshape(-1, data.X.shape[1])
+    apart = differences(data)
     trace, mean = float(apart.var(axis=0).sum()), apart.mean(axis=0)
 
     def excess(B: int) -> float:

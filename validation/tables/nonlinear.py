@@ -20,12 +20,7 @@ from ...approx.online import from_rows
 from ...approx.solam import SaddleWalk, StochasticSaddle
 from ...exact.api.cross_validation import cross_validated_path, make_splits
 from ...exact.api.solve import choose_solver
-from ...exact.formulation.formulation import formulate
-from ...exact.formulation.request import Request
-from ...exact.losses.registry import get_loss
-from ...exact.pairs.all_pairs import AllPairs
 from ...exact.pairs.auc import auc
-from ...exact.problem.problem import Problem, Ridge, pair_problem
 from ...exact.spaces.kernels import get_kernel
 from ...exact.spaces.rows import Rows
 from ..data.datasets import TASKS, load_real
@@ -33,6 +28,7 @@ from ..data.printed_numbers import printed
 from .table import (
     Budget,
     Curves,
+    Features,
     Job,
     Page,
     Part,
@@ -94,10 +90,6 @@ def split(job: Job) -> tuple[Sample, Sample]:
     kept = spread > 0
     one, two = ((X[rows][:, kept] - mean[kept]) / spread[kept] for rows in (first, second))
     return Sample(one, y[first]), Sample(two, y[second])
-
-
-def in_features(features: Features, rows: Sample) -> Sample:
-    return Sample(features(rows.X), rows.positive)
 
 
 @experiment(
@@ -189,13 +181,10 @@ def compute_batch(job: Job) -> dict[str, Any]:
     best = (-np.inf, 0.0)
     for width in job.budget["width, RFAUC"]:
         features = _fourier(job, train, width)
-        tuning = in_features(features, few(job, train))
+        tuning = few(job, train).mapped(features)
         best = max(best, (tuned(job, tuning, train.positive)[1], width))
     fourier = timed(lambda: _fourier(job, train, best[1]))
     return {"width": best[1], **_linear(job, train, test, *fourier)}
-
-
-Features = Callable[[np.ndarray], np.ndarray]
 
 
 def nystrom(job: Job, train: Sample) -> Features:
@@ -230,7 +219,7 @@ def tuned(job: Job, tuning: Sample, positive: np.ndarray) -> tuple[float, float]
     """Return the lam of the highest held-out AUC along the certified path, and that AUC."""
 
     def fold(train: np.ndarray, test: np.ndarray) -> Iterator[float]:
-        problem, held = pairwise(tuning.part(train), "squared_hinge"), tuning.part(test)
+        problem, held = tuning.part(train).problem("squared_hinge"), tuning.part(test)
         for solution in TruncatedNewton(PATH_TOL).path(problem, grid):
             yield 100 * held.auc(solution.w)
 
@@ -255,21 +244,17 @@ def _best(grid: list[float], folds: Sequence[Iterator[float]]) -> tuple[float, f
     return best[1], best[0]
 
 
-def pairwise(rows: Sample, loss: str, lam: float = 1.0) -> Problem:
-    return pair_problem(Rows(rows.X), rows.positive, AllPairs(), get_loss(loss), Ridge(lam))
-
-
 def _linear(
     job: Job, train: Sample, test: Sample, features: Features, before: float
 ) -> dict[str, Any]:
-    lam, _ = tuned(job, in_features(features, few(job, train)), train.positive)
+    lam, _ = tuned(job, few(job, train).mapped(features), train.positive)
 
     def fit() -> Any:
-        problem = pairwise(in_features(features, train), "squared_hinge", lam)
+        problem = train.mapped(features).problem("squared_hinge", lam)
         return TruncatedNewton(TOL).solve(problem)
 
     solution, seconds = timed(fit)
-    value, gap = in_features(features, test).auc(solution.w), solution.certificate.relative_gap
+    value, gap = test.mapped(features).auc(solution.w), solution.certificate.relative_gap
     found = {"auc": 100 * value, "seconds": seconds + before, "gap": gap, "lam": lam}
     return found | {"n_train": train.positive.size}
 
@@ -283,7 +268,8 @@ def _whole_kernel(job: Job, train: Sample, test: Sample, subsample: bool) -> dic
     folds, best = make_splits(budget["folds"], tuning.X, tuning.positive, 0), (-np.inf, 0.0, 0.0)
 
     def fold(gamma: float, rows: np.ndarray, held: np.ndarray) -> Iterator[float]:
-        task, test = _kernel_task(tuning.part(rows), 1.0, gamma), tuning.part(held)
+        task = tuning.part(rows).kernel_machine("squared_hinge", 1.0, gamma)
+        test = tuning.part(held)
         for solution in TruncatedNewton(PATH_TOL).path(task.work, grid):
             yield 100 * auc(task.evaluate(task.lift(solution.w), test.X), test.positive)
 
@@ -293,18 +279,13 @@ def _whole_kernel(job: Job, train: Sample, test: Sample, subsample: bool) -> dic
     _, gamma, lam = best
 
     def fit() -> tuple[Any, Any]:
-        task = _kernel_task(train, lam, gamma)
+        task = train.kernel_machine("squared_hinge", lam, gamma)
         return task, task.judge(TruncatedNewton(TOL).solve(task.work), TOL)
 
     (task, solution), seconds = timed(fit)
     value, gap = auc(task.evaluate(solution.w, test.X), test.positive), solution.certificate
     found = {"auc": 100 * value, "seconds": seconds, "gap": gap.relative_gap, "lam": lam}
     return found | {"gamma": gamma, "n_train": n}
-
-
-def _kernel_task(rows: Sample, lam: float, gamma: float) -> Any:
-    request = Request.of(lam, "squared_hinge", kernel="rbf", gamma=gamma)
-    return formulate(rows.X, rows.positive.astype(int), request)
 
 
 BATCH_COMPARED = (("nbauc", "rfauc"), ("nbauc", "linear"), ("nbauc", "rbf"), ("rbf", "linear"))
@@ -380,10 +361,10 @@ def compute_online(job: Job) -> dict[str, Any]:
 
     def embedded() -> tuple[Features, Sample]:
         features = nystrom(job, train)
-        return features, in_features(features, train)
+        return features, train.mapped(features)
 
     (features, learnt), seconds = timed(embedded)
-    test, tuning = in_features(features, test), few(job, learnt)
+    test, tuning = test.mapped(features), few(job, learnt)
     found: dict[str, Any] = {"embedding_seconds": seconds}
     fitted = _linear(job, learnt, test, lambda X: X, 0.0)
     found |= {f"NBAUC_{what}": fitted[what] for what in ("auc", "seconds")}
@@ -412,7 +393,7 @@ def _optimum(job: Job, train: Sample, tuning: Sample, test: Sample) -> dict[str,
     lam = cross_validated_path(tuning.X, y, grid, cv=job.budget["folds"], tol=1e-3).lam_of("best")
 
     def fit() -> Any:
-        problem = pairwise(train, "hinge", lam)
+        problem = train.problem("hinge", lam)
         return choose_solver(problem, "auto", 1e-4, None).solve(problem)
 
     solution, seconds = timed(fit)
@@ -466,7 +447,7 @@ def saddle(train: Sample, choice: Choice, epochs: int, seed: int) -> Iterator[np
 
 def pair_steps(train: Sample, lam: float, epochs: int, seed: int) -> Iterator[Walk]:
     """Yield the walk after each epoch: NSAUC is its mean, NSVMSGD2 its last point."""
-    solver, problem, rows = PairSGD(max_epochs=epochs), pairwise(train, "hinge", lam), Rows(train.X)
+    solver, problem, rows = PairSGD(max_epochs=epochs), train.problem("hinge", lam), Rows(train.X)
     t0 = starting_time("scaled", lam, mean_square_size(rows))
     walk, rng = Walk.of(np.zeros(rows.dim)), np.random.default_rng(seed)
     for _ in range(epochs):

@@ -639,11 +639,10 @@ def fig_5(page: Page) -> None:
                 for lam, values in found.items()
             ]
             points = [(at, *mean) for at, mean in enumerate(means) if mean]
-        if not found[0.0].size:
-            continue
-        if first:
             title, labels = f"{name}, {NAMES[kernel]}", ("lambda", "AUC")
             page.draw(title, labels, {STRUCTURED: points}, ticks=ticks)
+        if not found[0.0].size:
+            continue
         best = max(lambdas[1:], key=lambda lam, found=found: found[lam].mean())
         inside = [lam for lam in lambdas if 1e-3 <= lam <= 1e3]
         parts = (inside, [lam for lam in lambdas if lam not in inside])

@@ -18,18 +18,23 @@ from ...approx.subgradient import Adamax
 from ...exact.api.cross_validation import cross_validated_path
 from ...exact.api.solve import choose_solver
 from ...exact.certificate.certificate import Certificate, full_certificate
-from ...exact.formulation.formulation import formulate
-from ...exact.formulation.request import Request
-from ...exact.losses.registry import get_loss
-from ...exact.pairs.all_pairs import AllPairs
 from ...exact.pairs.auc import auc
-from ...exact.problem.problem import Problem, Ridge, pair_problem
-from ...exact.spaces.blocks import StreamedRows
+from ...exact.problem.problem import Problem
 from ...exact.spaces.kernels import get_kernel
-from ...exact.spaces.rows import Rows
-from ..data.datasets import TASKS, Dataset, linear, load_real, population_auc, radial, share_for_auc
+from ..data.datasets import TASKS, linear, load_real, population_auc, radial, share_for_auc
 from ..data.printed_numbers import printed
-from .table import Budget, Job, Page, Part, Sample, every_part, experiment, table, timed
+from .table import (
+    Budget,
+    Features,
+    Job,
+    Page,
+    Part,
+    Sample,
+    every_part,
+    experiment,
+    table,
+    timed,
+)
 
 # What the tables of ScalingUp share: the choice of lam, and the fits with their times.
 
@@ -48,7 +53,7 @@ class Mapped:
     """Rows in features that are made when they are read, a block at a time: never all there."""
 
     X: np.ndarray
-    transform: Callable[[np.ndarray], np.ndarray]
+    transform: Features
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -82,11 +87,6 @@ def numbers_of(
         found[f"{name}_auc"] = 100 * test.auc(fit.w)
         found[f"{name}_excess"] = fit.excess(fits[full])
     return found
-
-
-def hinge(X: Any, positive: np.ndarray, lam: float) -> Problem:
-    space = StreamedRows(X) if isinstance(X, Mapped) else Rows(X)
-    return pair_problem(space, positive, AllPairs(), get_loss("hinge"), Ridge(lam))
 
 
 def full_fit(problem: Problem, tol: float = 1e-6) -> Fit:
@@ -163,14 +163,14 @@ def loop_numbers(
 
 def mapped(
     job: Job, way: str, train: Sample, gamma: float, seed: int, streamed: bool = False
-) -> tuple[Callable[[np.ndarray], np.ndarray], Any, float]:
+) -> tuple[Features, Any, float]:
     """Return a map to Nyström features, the rows in them, and the seconds that both took."""
     X, y = train.X, train.positive.astype(int)
     kernel, count = get_kernel("rbf", gamma, X.shape[1]), min(job.budget["landmarks"], y.size)
 
-    def made() -> tuple[Callable[[np.ndarray], np.ndarray], Any]:
-        transform = nystrom_map(kernel, choose_landmarks(way, X, count, kernel, y, seed).rows)
-        transform = transform.transform
+    def made() -> tuple[Features, Any]:
+        landmarks = choose_landmarks(way, X, count, kernel, y, seed).rows
+        transform = nystrom_map(kernel, landmarks).transform
         return transform, Mapped(X, transform) if streamed else transform(X)
 
     (transform, rows), seconds = timed(made)
@@ -260,7 +260,7 @@ def compute_1(job: Job) -> dict[str, Any]:
     few = train.part(slice(budget["rows that choose lam, at most"]))
     lam, cv_seconds, _ = chosen_lam(few, budget, rep)
     found: dict[str, Any] = {"lam": lam, "cv_seconds": cv_seconds, "sha256": data.sha256}
-    problem, seed = hinge(data.X, data.is_positive, lam), job.draw_seed(f"pairs {n} {rep}")
+    problem, seed = train.problem("hinge", lam), job.draw_seed(f"pairs {n} {rep}")
     fits = {"full": full_fit(problem)}
     if n <= max(PRINTED_1):
         fits["incomplete"] = incomplete_fit(problem, seed, adamax(job))
@@ -337,8 +337,8 @@ def compute_2(job: Job) -> dict[str, Any]:
     """Fit all models to one draw, with the gamma and lam that the exact path chooses."""
     n, rep, budget = job["n"], job["rep"], job.budget
     data = radial(n, job.draw_seed(f"train {n} {rep}"))
-    test = radial(budget["test rows"], job.draw_seed("test"))
-    train = Sample(data.X, data.is_positive)
+    new = radial(budget["test rows"], job.draw_seed("test"))
+    train, test = (Sample(one.X, one.is_positive) for one in (data, new))
     gamma, lam = chosen_width(job, train, budget["gamma"], "landmarks of the choice", rep)
     found: dict[str, Any] = {"lam": lam, "gamma": gamma, "sha256": data.sha256}
     beyond = n > max(PRINTED_2)
@@ -347,30 +347,28 @@ def compute_2(job: Job) -> dict[str, Any]:
     for way in (drawn, *([] if beyond else others)):
         end = "" if way == drawn else f" {way}"
         transform, rows, seconds = mapped(job, way, train, gamma, seed_of_landmarks, beyond)
-        problem = hinge(rows, data.is_positive, lam)
+        problem = Sample(rows, train.positive).problem("hinge", lam)
         fits = {f"full_nystrom{end}": full_fit(problem)}
         if not beyond:
             fits[f"nystrom{end}"] = incomplete_fit(problem, seed, adamax(job))
-        new = Sample(transform(test.X), test.is_positive)
-        found |= numbers_of(fits, f"full_nystrom{end}", new, seconds)
+        found |= numbers_of(fits, f"full_nystrom{end}", test.mapped(transform), seconds)
     if n <= budget["rows with the whole kernel, at most"]:
-        found |= _whole_kernel(data, test, gamma, lam, seed, adamax(job))
-    found["true_auc"] = 100 * auc(np.square(test.X).sum(axis=1), test.is_positive)
+        found |= _whole_kernel(train, test, gamma, lam, seed, adamax(job))
+    found["true_auc"] = 100 * auc(np.square(test.X).sum(axis=1), test.positive)
     return found
 
 
 def _whole_kernel(
-    data: Dataset, test: Dataset, gamma: float, lam: float, seed: int, solver: Adamax
+    train: Sample, test: Sample, gamma: float, lam: float, seed: int, solver: Adamax
 ) -> dict[str, Any]:
     """Fit the incomplete model and the full one over the whole kernel, through its factor."""
-    request = Request.of(lam, kernel="rbf", gamma=gamma)
-    task, factoring = timed(lambda: formulate(data.X, data.y, request))
+    task, factoring = timed(lambda: train.kernel_machine("hinge", lam, gamma))
     fits = {"kernel": incomplete_fit(task.work, seed, solver), "full_kernel": full_fit(task.work)}
     found: dict[str, Any] = {"kernel_excess": fits["kernel"].excess(fits["full_kernel"])}
     for name, fit in fits.items():
         scores = task.evaluate(task.lift(fit.w), test.X)
         found[f"{name}_seconds"] = fit.seconds + factoring
-        found[f"{name}_auc"] = 100 * auc(np.asarray(scores), test.is_positive)
+        found[f"{name}_auc"] = 100 * auc(np.asarray(scores), test.positive)
     return found
 
 
@@ -434,9 +432,9 @@ def compute_3(job: Job) -> dict[str, Any]:
     seed = job.draw_seed(f"landmarks {job.part.key}")
     for at, way in enumerate(budget.get("landmarks are", ["uniform"])):
         transform, X, seconds = mapped(job, way, train, gamma, seed)
-        rows, new = Sample(X, train.positive), Sample(transform(test.X), test.positive)
         name = "radial" if at == 0 else f"radial {way}"
-        found |= _fits(job, name, rows, new, lam, seconds)
+        rows = Sample(X, train.positive)
+        found |= _fits(job, name, rows, test.mapped(transform), lam, seconds)
     return found
 
 
@@ -459,7 +457,7 @@ def _split(job: Job) -> tuple[Sample, Sample]:
 def _fits(
     job: Job, name: str, train: Sample, test: Sample, lam: float, before: float
 ) -> dict[str, Any]:
-    problem, seed = hinge(train.X, train.positive, lam), job.draw_seed(f"pairs {job.part.key}")
+    problem, seed = train.problem("hinge", lam), job.draw_seed(f"pairs {job.part.key}")
     fits = {f"{name}_incomplete": incomplete_fit(problem, seed, adamax(job))}
     fits[f"{name}_full"] = full_fit(problem, 1e-5)
     found: dict[str, Any] = {}

@@ -21,7 +21,14 @@ import numpy as np
 from scipy import stats
 
 from ...exact.errors import InputError
+from ...exact.formulation.formulation import Formulation, formulate
+from ...exact.formulation.request import Request
+from ...exact.losses.registry import get_loss
+from ...exact.pairs.all_pairs import AllPairs
 from ...exact.pairs.auc import auc
+from ...exact.problem.problem import Problem, Ridge, pair_problem
+from ...exact.spaces.blocks import StreamedRows
+from ...exact.spaces.rows import Rows
 from ..claims.claim import Context
 from ..plots import Figure, Series, as_svg, draw
 
@@ -120,6 +127,7 @@ def race(
 
 
 Found = TypeVar("Found")
+Features = Callable[[np.ndarray], np.ndarray]
 
 
 def timed(work: Callable[[], Found]) -> tuple[Found, float]:
@@ -138,6 +146,19 @@ class Sample:
 
     def part(self, rows: Any) -> Sample:
         return Sample(self.X[rows], self.positive[rows])
+
+    def mapped(self, features: Features) -> Sample:
+        return Sample(features(self.X), self.positive)
+
+    def problem(self, loss: str, lam: float = 1.0) -> Problem:
+        """Return the problem over all pairs; rows that are made when they are read are streamed."""
+        space = Rows(self.X) if isinstance(self.X, np.ndarray) else StreamedRows(self.X)
+        return pair_problem(space, self.positive, AllPairs(), get_loss(loss), Ridge(lam))
+
+    def kernel_machine(self, loss: str, lam: float, gamma: float) -> Formulation:
+        """Return the problem over all pairs in the Gaussian kernel, through its factor."""
+        request = Request.of(lam, loss, kernel="rbf", gamma=gamma)
+        return formulate(self.X, self.positive.astype(int), request)
 
     def auc(self, w: np.ndarray) -> float:
         """Return the AUC of the scores X w; one half where they are not finite."""

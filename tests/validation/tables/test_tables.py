@@ -36,7 +36,7 @@ from aucert.validation.tables import run as runs
 from aucert.validation.tables.pages import NOTHING, TOO_LITTLE, Shown, as_csv, cell, markdown
 from aucert.validation.tables.run import estimate, planned, reproduce, tables
 from aucert.validation.tables.sauc import ALL, EXACT, PLAIN, RAW, STRUCTURED, SVM, Grid, Sides
-from aucert.validation.tables.scaling_up import full_fit, hinge
+from aucert.validation.tables.scaling_up import full_fit
 from aucert.validation.tables.sht import METHODS, STARS, by_trial
 from aucert.validation.tables.table import (
     EXPERIMENTS,
@@ -120,7 +120,8 @@ def test_the_optimum_is_below_the_incomplete_fit_on_the_linear_model() -> None:
     assert 85 < found["full_auc"] < 95
     data = linear(400, 0)
     loops = scaling_up.loops(data.X, data.is_positive, 1e-2, 0, 200)
-    best, w = full_fit(hinge(data.X, data.is_positive, 1e-2)).w, loops["listed"][0]
+    problem = Sample(data.X, data.is_positive).problem("hinge", 1e-2)
+    best, w = full_fit(problem).w, loops["listed"][0]
     assert w @ best > 0.99 * np.linalg.norm(w) * np.linalg.norm(best)
     assert loops["listed"][2] > 10 * loops["drawn"][2] > 0
 
