@@ -458,14 +458,14 @@ def nystrom_error_order(c: Context) -> Outcome:
     return sandwich(lowest(ratios) < 1, ratios, shown)
 
 
-def orders(E2: float, power: float) -> tuple[float, float]:
+def orders(power: float) -> tuple[float, float]:
     """Return the powers of log n, and of n, in the larger part of the second term.
 
-    N_max = log n, B = n, d = n / log n, |E| = sqrt(n) (log n)^E2; everything else constant.
+    N_max = log n, B = n, d = n / log n, |E| = sqrt(n log n); everything else constant.
     """
     parts = []
     for L in (1e6, 1e9):  # L = log n: log of A_2's and of A_3's part, in exact powers
-        log_E = L / 2 + E2 * math.log(L)
+        log_E = L / 2 + math.log(L) / 2
         second = math.log(L) - L + log_E + L / 2
         third = math.log(L) - L + (math.log(L) + log_E + power * L - L) / 2
         parts.append(highest(second, third))
@@ -476,12 +476,12 @@ def orders(E2: float, power: float) -> tuple[float, float]:
 
 
 def second_term_order_as_printed(c: Context) -> Outcome:
-    power, n_power = orders(0.5, 1.5)
+    power, n_power = orders(1.5)
     return judged(power <= 1.5 + 1e-3 and n_power == 0, f"(log n)^{power:.3f}")
 
 
 def second_term_order_corrected(c: Context) -> Outcome:
-    power, n_power = orders(0.5, 2.5)
+    power, n_power = orders(2.5)
     return judged(abs(power - 1.75) <= 1e-3 and n_power == 0, f"(log n)^{power:.3f}")
 
 
