@@ -95,16 +95,15 @@ def overlap(first: Solution, second: Solution) -> bool:
 
 def certified(problem: Problem, tol: float) -> Solution:
     """Return the optimum up to a certified gap of `tol`, or raise `RuntimeError`."""
-    solution = solved(choose_solver(problem, "auto", tol, None), problem)
-    check_gap(solution, tol)
+    return within(solved(choose_solver(problem, "auto", tol, None), problem), tol)
+
+
+def within(solution: Solution, tol: float) -> Solution:
+    """Return the solution, or raise `RuntimeError` if a certified gap above `tol` is left."""
+    gap = solution.certificate.gap
+    if gap > tol:
+        raise RuntimeError(f"a gap of {gap:.1g} is left: {solution.status.advice}")
     return solution
-
-
-def check_gap(solution: Solution, tol: float) -> None:
-    """Raise `RuntimeError` if a certified gap above `tol` is left."""
-    certificate = solution.certificate
-    if certificate.gap > tol:
-        raise RuntimeError(f"a gap of {certificate.gap:.1g} is left: {solution.status.advice}")
 
 
 # The experiment
@@ -208,11 +207,10 @@ def prepare(
     landmarks: int | np.ndarray,
     seed: int = 0,
     tol: float = 1e-9,
-    positive: object = None,
     solved: Experiment | None = None,
 ) -> Experiment:
     """Solve the full and the projected problem of a data set, with proof."""
-    mask, _, _ = split_labels(y, positive)
+    mask, _, _ = split_labels(y)
     points = uniform(X, int(landmarks), seed).rows if isinstance(landmarks, Integral) else landmarks
     approximation = Approximation.of_landmarks(kernel, X, points, mask)
     if approximation.truth.K is None:
@@ -224,8 +222,7 @@ def prepare(
     task = kernel_problem(approximation.truth, mask, lam, HINGE)
     rows = task.work.space.held
     assert rows is not None
-    f = task.judge(certified(task.work, tol), tol)
-    check_gap(f, tol)
+    f = within(task.judge(certified(task.work, tol), tol), tol)
     return Experiment(approximation, lam, tol, task.meant, projected, f, f_P, rows)
 
 
@@ -275,7 +272,7 @@ def _against_B(
     ]
     series.append(Series.of(top, sizes, [1.0] * len(sizes), True))
     counts = sorted({len(group) for group in groups})
-    many = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+    many = " to ".join(dict.fromkeys((str(counts[0]), str(counts[-1]))))
     of = "one draw each" if counts == [1] else f"median of {many} draws"
     return Figure(
         *labels[:2],

@@ -62,18 +62,13 @@ class Approximation:
 
     @classmethod
     def of_landmarks(
-        cls,
-        kernel: Kernel,
-        X: object,
-        landmarks: object,
-        positive: np.ndarray,
-        rcond: float = 1e-12,
+        cls, kernel: Kernel, X: object, landmarks: object, positive: np.ndarray
     ) -> Approximation:
         """Return the Nystrom approximation of these landmarks. [ScalingUp, eq. (11)]"""
         rows: Any = check_matrix(X)
         low_rank = isinstance(kernel, Linear) and rows.shape[1] < rows.shape[0]
         singular = low_rank or _repeated(rows)
-        features = nystrom_map(kernel, landmarks, rcond).transform(rows)
+        features = nystrom_map(kernel, landmarks).transform(rows)
         return cls(true_space(kernel, rows), features, positive, singular)
 
     @classmethod
@@ -136,8 +131,8 @@ class Approximation:
         and not proved here. Of a matrix that is not held, the smallest eigenvalue of its first
         rows is an upper bound.
         """
-        held, some = self.truth.K is not None, slice(SAMPLE)
-        K = self.truth.K if held else self.truth.values(some, some)
+        held = self.truth.K is not None
+        K = self.truth.K if held else self.truth.values(slice(SAMPLE), slice(SAMPLE))
         if self.singular or _repeated(K):
             return Interval(0.0, 0.0)
         values = np.linalg.eigvalsh(K)

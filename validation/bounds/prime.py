@@ -227,9 +227,9 @@ class _Sizes:
         return float(2 * r * self.R2 / np.sqrt(self.B) + tail)
 
 
-def sampling_term(lam: float, B: int, R: float, delta: float = 0.05) -> float:
+def sampling_term(lam: float, B: int, R: float) -> float:
     """Return what (I) has for drawing B pairs where R is all that is known of the kernel."""
-    sizes = _Sizes.of(lam, B, delta, R, R, R)
+    sizes = _Sizes.of(lam, B, 0.05, R, R, R)
     return lowest(sizes.fast(), sizes.slow())
 
 

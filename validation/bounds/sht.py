@@ -6,15 +6,15 @@ and [SHT, Assumption 1, Assumption 2] speak of
     rho-_s = 2 min over |S| = s of the least eigenvalue of the mean (M)_SS,
     rho+_s = 2 max over i and |S| = s of the largest eigenvalue of (M_i)_SS.
 
-All supports are tried where they are few. Elsewhere there are bounds: the least value that a search
-met is not a lower bound of rho-, so it is never returned.
+All supports are tried, where they are few: the least value that a search met is not a lower bound
+of rho-, so it is never returned.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,21 +31,17 @@ _CHUNK = 4096
 
 @dataclass(frozen=True)
 class RestrictedConstants:
-    """The constants of [SHT, Assumption 1, Assumption 2, eq. (7), eq. (8)] for s features.
-
-    minus : rho-_s, twice the least eigenvalue of a mean M_SS, or a lower bound of it
-    plus : rho+_s, twice the largest eigenvalue of a block's (M_i)_SS, or an upper bound of it
-    exact : whether they are the constants themselves
+    """The constants of [SHT, Assumption 1, Assumption 2, eq. (7), eq. (8)] for s features: rho-_s,
+    twice the least eigenvalue of a mean M_SS, and rho+_s, twice the largest of a block's (M_i)_SS.
     """
 
     s: int
     minus: float
     plus: float
-    exact: bool = True
 
     @property
     def ratio(self) -> float:
-        """rho_s = rho+ / rho-, infinite where rho- is zero; an upper bound unless exact."""
+        """rho_s = rho+ / rho-, infinite where rho- is zero."""
         return self.plus / self.minus if self.minus > 0 else math.inf
 
 
@@ -60,37 +56,21 @@ def block_matrices(blocks: Sequence[RowAverage]) -> np.ndarray:
     return np.stack(found)
 
 
-def restricted_constants(M_blocks: np.ndarray, s: int) -> RestrictedConstants:
-    """Return rho-_s and rho+_s by trying every support, or bounds of them where there are too many.
-
-    The bounds: rho- is at least twice the least eigenvalue of all of M, by interlacing; zero, and
-    no information, where features are dependent. For rho+ see `largest_restricted`.
-    """
-    M_blocks = check_blocks(M_blocks)
-    m, d, _ = M_blocks.shape
-    s = lowest(check_count("s", s), d)
-    if math.comb(d, s) * (m + 1) <= MOST:
-        return restricted_constants_exact(M_blocks, s)
-    mean = M_blocks.mean(axis=0)
-    least = float(np.linalg.eigvalsh(mean)[0]) - _rounding(mean)
-    plus = highest(largest_restricted(M, s) for M in M_blocks)
-    return RestrictedConstants(s, 2 * highest(least, 0.0), 2 * plus, exact=False)
-
-
 def restricted_constants_exact(M_blocks: np.ndarray, s: int) -> RestrictedConstants:
     """Return rho-_s and rho+_s by trying every support of s features."""
     M_blocks = check_blocks(M_blocks)
     m, d, _ = M_blocks.shape
     s = lowest(check_count("s", s), d)
-    tries = math.comb(d, s) * (m + 1)
-    if tries > MOST:
+    if math.comb(d, s) * (m + 1) > MOST:
         raise TooLargeError(
             f"{math.comb(d, s)} supports of {s} of {d} features in {m} blocks are too many to try: "
             "keep fewer features or blocks (a search would give no bound)"
         )
     mean = M_blocks.mean(axis=0)
     least, largest = math.inf, 0.0
-    for supports in _supports(d, s):
+    every = itertools.combinations(range(d), s)
+    while chunk := list(itertools.islice(every, _CHUNK)):
+        supports = np.array(chunk)
         rows, columns = supports[:, :, None], supports[:, None, :]
         least = lowest(least, float(np.linalg.eigvalsh(mean[rows, columns])[:, 0].min()))
         for some in np.array_split(M_blocks, -(-m * len(supports) // _CHUNK)):
@@ -110,19 +90,8 @@ def largest_restricted(M: np.ndarray, s: int) -> float:
     whole = float(np.linalg.eigvalsh(M)[-1])
     trace = float(np.sort(np.diag(M))[len(M) - s :].sum())
     row = float(np.sort(np.abs(M), axis=1)[:, len(M) - s :].sum(axis=1).max())
-    return lowest(whole, trace, row) + _rounding(M)
-
-
-def _rounding(M: np.ndarray) -> float:
-    """Return a generous bound of the error of an eigenvalue of M."""
-    return 64 * len(M) * np.finfo(float).eps * float(np.abs(M).sum(axis=1).max())
-
-
-def _supports(d: int, s: int) -> Iterator[np.ndarray]:
-    """Yield all supports in chunks: (chunk, s)."""
-    every = itertools.combinations(range(d), s)
-    while chunk := list(itertools.islice(every, _CHUNK)):
-        yield np.array(chunk)
+    rounding = 64 * len(M) * np.finfo(float).eps * float(np.abs(M).sum(axis=1).max())
+    return lowest(whole, trace, row) + rounding  # generously
 
 
 def check_blocks(M_blocks: np.ndarray) -> np.ndarray:

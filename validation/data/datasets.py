@@ -141,12 +141,11 @@ _HASH_ROWS = 16_384
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Rows, labels, and where they come from."""
+    """Rows, labels that are 1 on the positive rows, and where they come from."""
 
     name: str
     X: np.ndarray
     y: np.ndarray
-    positive: object
     source: str
     sha256: str
     support: np.ndarray | None = None
@@ -154,7 +153,7 @@ class Dataset:
     @property
     def is_positive(self) -> np.ndarray:
         """Array (n,) of bool."""
-        return np.asarray(self.y == self.positive)
+        return np.asarray(self.y == 1)
 
     @property
     def n_pos(self) -> int:
@@ -168,20 +167,14 @@ class Dataset:
 
 
 def make_dataset(
-    name: str,
-    X: Any,
-    y: Any,
-    *,
-    positive: object = 1,
-    source: str,
-    support: np.ndarray | None = None,
+    name: str, X: Any, y: Any, *, source: str, support: np.ndarray | None = None
 ) -> Dataset:
     """Put a data set together: float64 rows in C order, both classes present, fingerprint."""
     rows = np.ascontiguousarray(as_float64(X, f"{name}: X"))
     labels = check_labels(y, f"{name}: y")
     if rows.ndim != 2 or labels.shape != rows.shape[:1]:
         raise InputError(f"{name}: X has shape {rows.shape} and y has shape {labels.shape}")
-    data = Dataset(name, rows, labels, positive, source, data_sha256(rows, labels), support)
+    data = Dataset(name, rows, labels, source, data_sha256(rows, labels), support)
     if data.n_pos == 0 or data.n_neg == 0:
         raise InputError(
             f"{name}: {data.n_pos} positive and {data.n_neg} negative rows, but both classes are "
@@ -517,8 +510,14 @@ def load_npz(
         X, y = X[complete], y[complete]
     rows = finite_rows(found, X, [columns[k] for k in kept])
     if "scale" in arrays:
-        rows = rows * _one_number(path, arrays["scale"])
-    labels = _positive_rows(path, y, positive)
+        scale = arrays["scale"]
+        if scale.size != 1 or scale.dtype.kind not in "iuf" or not np.isfinite(scale).all():
+            raise InputError(f"{path}: 'scale' must be one finite number")
+        rows = rows * float(scale.item())
+    where, several = f"{path}, array 'y'", isinstance(positive, tuple | list)
+    kinds = Labels.of(y, where)
+    sides = [two_classes(kinds, one, where)[0] for one in (positive if several else [positive])]
+    labels = np.sum(sides, axis=0)  # one or several labels against the rest
     name = found.stem if part == "all" else f"{found.stem}-{part}"
     return make_dataset(name, rows, labels, source=f"file {found.name}, {part} rows")
 
@@ -542,17 +541,3 @@ def _part(
     if part not in rows:
         raise InputError(f"part must be one of {', '.join(rows)}, not {part!r}")
     return X[rows[part]], y[rows[part]]
-
-
-def _one_number(path: str | Path, scale: np.ndarray) -> float:
-    if scale.size != 1 or scale.dtype.kind not in "iuf" or not np.isfinite(scale).all():
-        raise InputError(f"{path}: 'scale' must be one finite number")
-    return float(scale.item())
-
-
-def _positive_rows(path: str | Path, y: np.ndarray, positive: object) -> np.ndarray:
-    """0 and 1: one or several labels against the rest."""
-    labels, where = Labels.of(y, f"{path}, array 'y'"), f"{path}, array 'y'"
-    if not isinstance(positive, tuple | list):
-        return two_classes(labels, positive, where)[0]
-    return np.sum([two_classes(labels, label, where)[0] for label in positive], axis=0)
