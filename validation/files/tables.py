@@ -46,21 +46,16 @@ CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limi
 def room() -> int | None:
     """Return the bytes of memory that this process can have at most; None where nobody says."""
     found = []
-    if hasattr(os, "sysconf") and {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= set(os.sysconf_names):
+    with suppress(AttributeError, ValueError):  # not every system knows both
         found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    for path in map(Path, CGROUP_LIMITS):
-        try:
-            text = path.read_text().strip()
-        except OSError:
-            continue
-        found += [int(text)] if text.isdigit() else []  # "max" means without a limit
+    for path in CGROUP_LIMITS:
+        with suppress(OSError, ValueError):  # "max" means without a limit
+            found.append(int(Path(path).read_text()))
     if sys.platform != "win32":
         import resource
 
-        limits = [
-            resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA)
-        ]
-        found += [limit for limit in limits if limit != resource.RLIM_INFINITY]
+        limits = (resource.RLIMIT_AS, resource.RLIMIT_DATA)
+        found += [resource.getrlimit(kind)[0] for kind in limits]  # -1 means without
     return min((size for size in found if size > 0), default=None)
 
 
@@ -76,9 +71,7 @@ def check_room(what: str, size: int, do: str) -> None:
 def _bytes(size: int) -> str:
     """Return bytes as people write them."""
     units = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
-    power = 0
-    while size >= 1024 ** (power + 1) and power < len(units) - 1:
-        power += 1
+    power = min(max(size.bit_length() - 1, 0) // 10, len(units) - 1)
     return f"{size / 1024**power:.{3 if power else 4}g} {units[power]}"
 
 
@@ -949,11 +942,9 @@ def read_parquet(path: Path, asked: Selection) -> Table:
         names, kinds = called(file.schema_arrow.names), file.schema_arrow.types
         places = asked.places(path, names)
         special = [] if places.target is None else [places.target, *places.extra]
-        for k in special:
-            refuse_needed(path, faults_of_type(names[k], kinds[k], label=True).values())
-        faults = dict(places.unclear)
-        for k in places.features:
-            faults |= faults_of_type(names[k], kinds[k])
+        refuse_needed(path, [fault_of_type(names[k], kinds[k], label=True) for k in special])
+        found = {names[k]: fault_of_type(names[k], kinds[k]) for k in places.features}
+        faults = places.unclear | {name: bad for name, bad in found.items() if bad is not None}
         features = [k for k in places.features if names[k] not in faults]
         places = places._replace(features=features, unclear=faults)
 
@@ -970,14 +961,14 @@ def read_parquet(path: Path, asked: Selection) -> Table:
         return _table(path, names, places, blocks())
 
 
-def faults_of_type(name: str, kind: Any, label: bool = False) -> dict[str, Fault]:
-    """Return nothing where a column of this type can be a feature, or the label."""
+def fault_of_type(name: str, kind: Any, label: bool = False) -> Fault | None:
+    """Return what keeps a column of this type from being a feature, or the label."""
     from pyarrow import types
 
     numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
     if numeric or is_words(kind) or (types.is_decimal(kind) and not label):
-        return {}
-    return {name: (f"column '{name}' holds {kind}, not numbers", "convert it")}
+        return None
+    return f"column '{name}' holds {kind}, not numbers", "convert it"
 
 
 def is_words(kind: Any) -> bool:
@@ -1008,8 +999,7 @@ def numbers_of(column: Any) -> np.ndarray:
     return np.from_dlpack(column)
 
 
-_TEXT: dict[str, Callable[[Path, Selection], Table]] = {".csv": read_csv, ".tsv": read_csv}
-_TEXT |= dict.fromkeys(SVMLIGHT, read_svmlight)
+_TEXT = {".csv": read_csv, ".tsv": read_csv} | dict.fromkeys(SVMLIGHT, read_svmlight)
 _READERS: dict[str, Callable[[Path, Selection], Table]] = {
     name: read for ending, read in _TEXT.items() for name in (ending, f"{ending}.gz")
 } | {".npz": read_npz, ".parquet": read_parquet}
@@ -1063,33 +1053,27 @@ class ParquetPartition:
     def blocks(self) -> Iterator[Block]:
         """Yield its rows in order."""
         read = [*self.columns, *filter(None, (self.target, self.weight, self.qid))]
-        for batch, rows in self.batches(read):
-            yield from self._blocks_of(batch, rows)
-
-    def _blocks_of(self, batch: Any, places: range) -> Iterator[Block]:
-        """Yield the blocks of a batch."""
-        features = [Numbers(name) for name in self.columns]
-        held = [numbers_in(batch, column, places) for column in features]
-        refuse(self.path, {}, features)
-        weight = group = key = None
-        if self.weight is not None:
-            weight = self._needed(batch, self.weight, places)
-        if self.qid is None:
-            positive = self._positive(whole(self.path, batch, self.target, places))
-        else:
-            positive = np.zeros(batch.num_rows, dtype=bool)
-            key = self._needed(batch, self.target, places)
-            column = whole(self.path, batch, self.qid, places)
-            cells = np.asarray(cells_of(column))
-            group = cells if is_words(column.type) else named(cells, self.path)
-        step = block_rows(len(held))
-        for start in range(0, batch.num_rows, step):
-            rows = slice(start, start + step)
-            columns = np.empty((len(held), positive[rows].size))
-            for k, column in enumerate(held):
-                columns[k] = column[rows]
-            more = (None if one is None else one[rows] for one in (weight, group, key))
-            yield Block(columns, positive[rows], *more)
+        step = block_rows(len(self.columns))
+        for batch, places in self.batches(read):
+            features = [Numbers(name) for name in self.columns]
+            held = [numbers_in(batch, column, places) for column in features]
+            refuse(self.path, {}, features)
+            weight = group = key = None
+            if self.weight is not None:
+                weight = self._needed(batch, self.weight, places)
+            if self.qid is None:
+                positive = self._positive(whole(self.path, batch, self.target, places))
+            else:
+                positive = np.zeros(batch.num_rows, dtype=bool)
+                key = self._needed(batch, self.target, places)
+                column = whole(self.path, batch, self.qid, places)
+                cells = np.asarray(cells_of(column))
+                group = cells if is_words(column.type) else named(cells, self.path)
+            for start in range(0, batch.num_rows, step):
+                rows = slice(start, start + step)
+                columns = np.stack([column[rows] for column in held], dtype=float)
+                more = (None if one is None else one[rows] for one in (weight, group, key))
+                yield Block(columns, positive[rows], *more)
 
     def _needed(self, batch: Any, name: str, places: range) -> np.ndarray:
         """Return a column that is not a feature as float64."""
@@ -1215,10 +1199,10 @@ def read_parquet_folder(
             like = ParquetPartition(name, (), 0, columns, names[places.target], weight, qid)
         for column in (like.target, *extra):
             label = column in (like.target, qid)
-            refuse_needed(name, faults_in(schema, column, kinds, paths[0], label).values())
+            refuse_needed(name, [fault_in(schema, column, kinds, paths[0], label)])
         for column in like.columns:
-            for what, do in faults_in(schema, column, kinds, paths[0]).values():
-                faults.setdefault(column, (f"{what} ({name})", do))
+            if bad := fault_in(schema, column, kinds, paths[0]):
+                faults.setdefault(column, (f"{bad[0]} ({name})", bad[1]))
         n += metadata.num_rows
         parts += _parts_of(replace(like, path=name), metadata)
     if faults and like is not None:
@@ -1261,19 +1245,19 @@ def parquet_paths(path: str) -> list[str]:
     return kept
 
 
-def faults_in(
+def fault_in(
     schema: Any, column: str, kinds: dict[str, Any], first: str, label: bool = False
-) -> dict[str, Fault]:
-    """Return nothing where a file has a column, of a type that can be used next to the first's."""
+) -> Fault | None:
+    """Return why a file's column cannot be used next to the first file's, if it cannot."""
     if column not in schema.names:
-        return {column: (f"no column '{column}', which {first} has", "write the same columns")}
+        return f"no column '{column}', which {first} has", "write the same columns"
     if schema.names.count(column) > 1:
-        return {column: (f"two columns are named '{column}'", "rename one of them")}
+        return f"two columns are named '{column}'", "rename one of them"
     kind = schema.field(column).type
     if label and kind != kinds[column] and not (is_words(kind) and is_words(kinds[column])):
         both = f"column '{column}' holds {kind}, and in {first} it holds {kinds[column]}"
-        return {column: (both, "write one or the other")}
-    return faults_of_type(column, kind, label)
+        return both, "write one or the other"
+    return fault_of_type(column, kind, label)
 
 
 def _parts_of(file: ParquetPartition, metadata: Any) -> list[ParquetPartition]:
