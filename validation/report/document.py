@@ -8,7 +8,6 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -106,21 +105,6 @@ WORDS: dict[str, tuple[str, str]] = {  # verdict to its word for readers, and it
     ERROR: ("Error", "bad"),
 }
 MOST_PARTS = 8  # effects that a forest shows below their mean, at most
-
-
-@cache
-def printed() -> dict[str, dict[str, str]]:
-    """Return what is wrong in print, by claim: severity, place, printed and repaired form."""
-    return {
-        name: {
-            "severity": entry["severity"],
-            "place": f"{entry['paper']}, {entry['place']}",
-            "printed": entry.get("printed_form") or escape(entry["printed"]),
-            "repaired": entry.get("repaired_form") or escape(entry["corrected"]),
-        }
-        for name, entry in statements().items()
-        if "severity" in entry
-    }
 
 
 # Pictures
@@ -231,8 +215,7 @@ def forest(
                 *zip(*known, strict=True), s=26, c="none", marker="D", edgecolors=BAD, zorder=4
             )
     axes.set(xlim=(low - pad, high + pad), ylim=(0.6 - len(lines), 0.6))
-    names = [name if named else "" for name, *_ in lines]
-    axes.set_yticks([-k for k in range(len(lines))], names)
+    axes.set_yticks([-k for k in range(len(lines))], [name if named else "" for name, *_ in lines])
     axes.tick_params(axis="y", length=0, labelsize=8)
     axes.locator_params(axis="x", nbins=5 if axes.figure.get_figwidth() > 4 else 3)
 
@@ -566,8 +549,8 @@ def _hats(text: str) -> str:
     return text.replace("f^", "f\u0302").replace("f~", "f\u0303")
 
 
-def forests(rows: Sequence[Row]) -> list[tuple[str, str, str, list[Row]]]:
-    """Return table, unit, picture and findings: one forest plot a table and unit."""
+def forests(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
+    """Return table, unit and picture: one forest plot of findings a table and unit."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         if row.kind == "finding" and row.effects:
@@ -582,7 +565,7 @@ def forests(rows: Sequence[Row]) -> list[tuple[str, str, str, list[Row]]]:
         name = re.sub(r"\W+", "-", f"forest-{table}-{unit}")
         label, draw = f"Effects of {table}", lambda axes, lines=lines: forest(axes, lines)
         svg = picture(draw, name, label, size, 3.4, 0.3)
-        found.append((table, unit, svg, some))
+        found.append((table, unit, svg))
     return found
 
 
@@ -672,10 +655,7 @@ class Report:
             lstrip_blocks=True,
         )
         jinja.filters.update(
-            shown=shown,
-            seconds=shown_seconds,
-            repeat=repeat,
-            svg=lambda figure: Markup(of_figure(figure)),
+            shown=shown, seconds=shown_seconds, svg=lambda figure: Markup(of_figure(figure))
         )
         rows = {row.name: row for row in self.rows}
         figures = {figure.name: figure for row in self.rows for figure in row.figures}
@@ -687,11 +667,10 @@ class Report:
             forests=forests(self.rows),
             figures=[figures[name] for name in FIGURES if name in figures],
             part_1=part_1(),
-            wrong={name: form for name, form in printed().items() if name in rows},
+            wrong={n: form for n, form in statements().items() if n in rows and "severity" in form},
             severities=SEVERITIES,
             words=WORDS,
             recorded=record(),
-            kinds=KINDS,
             sizes=SIZES,
             safe=Markup,
         )
@@ -723,12 +702,6 @@ LAMS = (0.1, 0.01, 0.001, 0.0001, 0.00001)
 def part_1() -> dict[float, list[float]]:
     """Return what (I) of Theorem 4' has for B = n drawn pairs, where k(x, x) = 1: R^2 = 2."""
     return {lam: [sampling_term(lam, n, 2**0.5) for n in SIZES] for lam in LAMS}
-
-
-def repeat(row: Row) -> str:
-    """Return the command that runs this row's claim again."""
-    profile = "" if row.profile == "quick" else f" --profile {row.profile}"
-    return f"aucert validate --only {row.name} --seed {row.seed}{profile}"
 
 
 def shown(value: object) -> str:

@@ -98,21 +98,8 @@ def gap_curves(
 ) -> Figure:
     """Draw how the relative gap of one or more solutions fell.
 
-    What a solver knew on the way is not certified; the last point, marked, is. A gap at or below
-    its rounding is drawn at the rounding.
-
-    Parameters
-    ----------
-    solutions : Solution, or mapping of names to solutions
-        Of one problem, to be compared.
-    by : {"seconds", "n_iter"}
-        What to draw against.
-    axes : matplotlib Axes, optional
-
-    Raises
-    ------
-    InputError
-        If `by` is unknown or no solution is given.
+    They are of one problem, drawn against "seconds" or "n_iter". What a solver knew on the way is
+    not certified; the last point, marked, is. A gap at or below its rounding is drawn there.
     """
     check_choice("by", by, tuple(COUNTS))
     many = {solutions.method: solutions} if isinstance(solutions, Solution) else dict(solutions)
