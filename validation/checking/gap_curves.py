@@ -235,7 +235,8 @@ def _judged(
 ) -> Curve:
     """Return the curve of the points; one that is not a set of finite weights ends it."""
     found = []
-    for seconds, w in points:
+    for seconds, weights in points:
+        w = np.array(weights)
         if w.shape != (problem.space.dim,) or not np.isfinite(w).all():
             ended = f"no finite weights ({problem.space.dim},) after {seconds:.3g} s"
             break

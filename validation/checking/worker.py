@@ -22,13 +22,13 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout, suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -50,7 +50,19 @@ def load_function(name: str) -> Callable[..., Any]:
     """Return the function that `name` stands for, the current folder searched first."""
     check_name(name)
     module_name, _, path = name.partition(":")
-    found: Any = (_of_file if module_name.endswith(".py") else _imported)(module_name)
+    found: Any
+    if module_name.endswith(".py"):
+        file = Path(module_name).resolve()
+        if not file.is_file():
+            raise InputError(f"{module_name}: no such file")
+        sys.path.insert(0, str(file.parent))  # what it imports from its own folder is found
+        found = _imported(file.stem)
+        if Path(getattr(found, "__file__", None) or "").resolve() != file:
+            raise InputError(
+                f"{module_name}: another module is called {file.stem}; rename the file"
+            )
+    else:
+        found = _imported(module_name)
     for part in path.split("."):
         if not hasattr(found, part):
             hint = meant(part, (k for k, value in vars(found).items() if callable(value)))
@@ -59,18 +71,6 @@ def load_function(name: str) -> Callable[..., Any]:
     if not callable(found):
         raise InputError(f"{name} is not a function")
     return found
-
-
-def _of_file(name: str) -> ModuleType:
-    """Return the module that the file holds; what it imports from its own folder is found."""
-    file = Path(name).resolve()
-    if not file.is_file():
-        raise InputError(f"{name}: no such file")
-    sys.path.insert(0, str(file.parent))
-    module = _imported(file.stem)
-    if Path(getattr(module, "__file__", None) or "").resolve() != file:
-        raise InputError(f"{name}: another module is called {file.stem}; rename the file")
-    return module
 
 
 def _imported(name: str) -> ModuleType:
@@ -104,11 +104,7 @@ OUT_OF_TIME = "out of time"
 GRACE = 2.0  # seconds beyond the limit that a fit with a callback has to come to its next call
 
 
-class Point(NamedTuple):
-    """Weights (d,) and the seconds after which the fit had them."""
-
-    seconds: float
-    w: np.ndarray
+Point = tuple[float, Sequence[float]]  # Seconds of the fit, and the weights (d,) it had then.
 
 
 class TimeOver(Exception):
@@ -119,17 +115,16 @@ class Trace:
     """The callback that a fit is given: it keeps weights, and its own time is not counted."""
 
     def __init__(self, max_time: float):
-        self._points: list[tuple[float, np.ndarray]] = []
+        self.points: list[Point] = []
         self._start, self._limit, self._own = time.perf_counter(), max_time, 0.0
 
     def __call__(self, w: Any, *_: Any) -> None:
         """Keep `w`, in place of the last one where that came soon after the one before."""
         now = time.perf_counter()
-        seconds = self.seconds(now)
-        kept = self._points
+        seconds, kept = self.seconds(now), self.points
         if len(kept) > 1 and kept[-1][0] < SPACING * kept[-2][0]:
             del kept[-1]
-        kept.append((seconds, np.array(w, dtype=float).ravel()))
+        kept.append((seconds, np.array(w, dtype=float).ravel().tolist()))
         if seconds > self._limit:
             raise TimeOver
         self._own += time.perf_counter() - now
@@ -137,9 +132,6 @@ class Trace:
     def seconds(self, now: float) -> float:
         """Return the seconds of the fit itself."""
         return now - self._start - self._own
-
-    def all_points(self) -> list[tuple[float, list[float]]]:
-        return [(seconds, w.tolist()) for seconds, w in self._points]
 
 
 MOST_IN_C = 2**31 - 1  # iterations that a solver written in C may count at most
@@ -160,7 +152,7 @@ def points_of(runner: Any, request: dict[str, Any], max_time: float) -> tuple[li
     way = way_of(runner.takes)
     if way == "callback":
         answer = runner.ask(request | {"trace": max_time}, max_time + GRACE)
-        points = [Point(seconds, np.array(w)) for seconds, w in answer.get("points", [])]
+        points = answer.get("points", [])
         if answer["kind"] == "timeout":
             silent = f"no call came back in {max_time + GRACE:g} s: call callback more often"
             return points, silent
@@ -180,10 +172,9 @@ def points_of(runner: Any, request: dict[str, Any], max_time: float) -> tuple[li
             break
         if answer["kind"] != "w":
             return points, str(answer["message"])
-        w = np.array(answer["w"])
-        if way == "max_iter" and len(points) > 1 and np.array_equal(w, points[-1].w):
+        if way == "max_iter" and len(points) > 1 and answer["w"] == points[-1][1]:
             break  # it had come to its end by itself
-        points.append(Point(answer["seconds"], w))
+        points.append((answer["seconds"], answer["w"]))
     return points, "finished"
 
 
@@ -227,13 +218,13 @@ def call(
         answer = read_weights(found, X.shape[1])
         if trace is not None and answer["kind"] == "w":
             last = (trace.seconds(end), answer["w"])
-            answer = {"kind": "points", "points": [*trace.all_points(), last]}
+            answer = {"kind": "points", "points": [*trace.points, last]}
     except BaseException as error:  # `sys.exit` in a fit is its failure, not ours
         if is_interrupt(error):
             raise
         answer = {"kind": "error", "message": described(error)}
         if trace is not None and isinstance(error, TimeOver):
-            answer = {"kind": "points", "points": trace.all_points(), "stopped": True}
+            answer = {"kind": "points", "points": trace.points, "stopped": True}
     seconds = (time.perf_counter() if end is None else end) - start
     after = zip("Xy", (X, y), before, strict=True)
     changed = [name for name, now, then in after if not np.array_equal(now, then)]
