@@ -146,12 +146,39 @@ def theorem4_prime(
     if check_count("tuned_over", tuned_over) > 1:
         notes = (*notes, f"one of {tuned_over} settings was chosen by D_B: delta / {tuned_over}")
     radii = approximation.R, approximation.Rp, approximation.R2
-    sizes = _Sizes.of(lam, check_count("B", B), delta / tuned_over, *radii)
-    given = {"left_side": left_side, "notes": (*notes, COMPARED) if part == "I" else notes}
+    s = _Sizes.of(lam, check_count("B", B), delta / tuned_over, *radii)
+    given: dict[str, Any] = {"left_side": left_side, "quantities": vars(s)}
     if part == "I":
-        return _part_1(name, sizes, loss, eps, given)
-    slack = sizes.R * np.sqrt(2 * gap_full / lam) + sizes.Rp * np.sqrt(2 * eps / lam)
-    return _part_2(name, sizes, loss, norms or Norms(), float(slack), given)
+        forms = {"fast": s.fast(eps), "slow": s.slow(eps)}
+        exact, sampling = lowest(s.fast(), s.slow()), lowest(forms.values())
+        inexact = sampling - exact + eps + loss.gap
+        terms = {"sampling": exact, "nystrom": loss.nystrom, "inexact": inexact}
+        totals = {form: value + eps + loss.total for form, value in forms.items()}
+        return _rounded_up(name, terms, totals, notes=(*notes, COMPARED), **given)
+    norms = norms or Norms()
+    full, f_P, f_B = (
+        most if norm is None else norm
+        for norm, most in (
+            (norms.full, s.S),
+            (norms.projected, s.Sp),
+            (norms.drawn_projected, s.Sp),
+        )
+    )
+    slack = float(s.R * np.sqrt(2 * gap_full / lam) + s.Rp * np.sqrt(2 * eps / lam))
+    away = np.sqrt(2 * loss.total / lam)  # >= |f^_P - f^|
+    H = (1 + s.Rp * f_P) * np.sqrt(np.log(4 / s.delta) / (2 * s.B))
+    branches = {
+        "penalties": {
+            "objectives": highest(s.z**2 / (2 * lam), loss.total),
+            "penalties": 0.5 * (full + f_B) * (s.z + lam * away),
+        },
+        "lipschitz": {"full change": s.R * away, "drawn change": s.Rp * s.z / lam},
+    }
+    totals = {key: float(H + slack + sum(value.values())) for key, value in branches.items()}
+    best = branches[lowest(totals, key=lambda key: totals[key])]
+    terms = {"hoeffding": H, **best, "inexact": slack}
+    given["quantities"] = vars(s) | {"q": 2 * lam * loss.nystrom}
+    return _rounded_up(name, terms, totals, notes=notes, **given)
 
 
 def sandwich(
@@ -231,34 +258,3 @@ def sampling_term(lam: float, B: int, R: float) -> float:
     """Return what (I) has for drawing B pairs where R is all that is known of the kernel."""
     sizes = _Sizes.of(lam, B, 0.05, R, R, R)
     return lowest(sizes.fast(), sizes.slow())
-
-
-def _part_1(name: str, s: _Sizes, loss: _Loss, eps: float, given: dict[str, Any]) -> Bound:
-    forms = {"fast": s.fast(eps), "slow": s.slow(eps)}
-    exact, sampling = lowest(s.fast(), s.slow()), lowest(forms.values())
-    inexact = sampling - exact + eps + loss.gap
-    terms = {"sampling": exact, "nystrom": loss.nystrom, "inexact": inexact}
-    totals = {form: value + eps + loss.total for form, value in forms.items()}
-    return _rounded_up(name, terms, totals, quantities=dict(vars(s)), **given)
-
-
-def _part_2(
-    name: str, s: _Sizes, loss: _Loss, norms: Norms, slack: float, given: dict[str, Any]
-) -> Bound:
-    full = s.S if norms.full is None else norms.full
-    projected = s.Sp if norms.projected is None else norms.projected
-    drawn = s.Sp if norms.drawn_projected is None else norms.drawn_projected
-    away = np.sqrt(2 * loss.total / s.lam)  # >= |f^_P - f^|
-    H = (1 + s.Rp * projected) * np.sqrt(np.log(4 / s.delta) / (2 * s.B))
-    branches = {
-        "penalties": {
-            "objectives": highest(s.z**2 / (2 * s.lam), loss.total),
-            "penalties": 0.5 * (full + drawn) * (s.z + s.lam * away),
-        },
-        "lipschitz": {"full change": s.R * away, "drawn change": s.Rp * s.z / s.lam},
-    }
-    totals = {key: float(H + slack + sum(value.values())) for key, value in branches.items()}
-    best = branches[lowest(totals, key=lambda key: totals[key])]
-    quantities = vars(s) | {"q": 2 * s.lam * loss.nystrom}
-    terms = {"hoeffding": H, **best, "inexact": slack}
-    return _rounded_up(name, terms, totals, quantities=quantities, **given)

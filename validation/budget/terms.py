@@ -49,6 +49,7 @@ from ...exact.spaces.rows import check_matrix
 from ...exact.tools.checks import check_number, check_scores
 from ...exact.tools.rounding import above, gamma
 from ..bounds.experiment import kernel_problem
+from ..bounds.experiment import solved as answered
 from ..bounds.kernel import Approximation
 from ..bounds.prime import Projected, theorem4_prime
 from ..bounds.printed import Bound
@@ -192,16 +193,6 @@ class FittedModel:
     stopped_at: float | None
     stated: float | None = None
 
-    def check_objective(self, value: float) -> None:
-        """Raise `InputError` unless the model was fitted to the objective that has this value. Row
-        weights are not kept by a model, nor are the rows: what they were shows only here."""
-        if self.stated is not None and abs(value - self.stated) > 1e-6 * abs(self.stated):
-            raise InputError(
-                f"the model's own objective is {self.stated:.6g}, on these rows it is {value:.6g}: "
-                "it was fitted to other rows, with row weights or with a structure, and the "
-                "budget supports none of these"
-            )
-
 
 def read_model(model: Any, positive: np.ndarray) -> FittedModel:
     """Return the parts of a fitted linear or Nyström classifier, or of a pipeline that ends in
@@ -313,9 +304,7 @@ def error_budget(
     fitted = read_model(model, positive)
 
     def solved(problem: Problem, task: Formulation | None = None) -> Solution:
-        solution = choose_solver(problem, "auto", tol, max_time).solve(problem)
-        if solution.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
+        solution = answered(choose_solver(problem, "auto", tol, max_time), problem)
         solution = solution if task is None else task.judge(solution, tol)
         if not solution.certificate.reaches(max(tol, 1e-6)):
             raise RuntimeError(f"an optimum is not certified: {solution.status.advice}")
@@ -325,7 +314,14 @@ def error_budget(
     if rows.dim != fitted.w.size or rows.n != positive.size:
         raise InputError(f"the model has {fitted.w.size} weights, the rows {rows.dim} features")
     full = pair_problem(rows, positive, AllPairs(), fitted.loss, Ridge(fitted.lam))
-    fitted.check_objective(full.objective(fitted.w))
+    stated, objective = fitted.stated, full.objective(fitted.w)
+    # Row weights are not kept by a model, nor are the rows: what they were shows only here.
+    if stated is not None and abs(objective - stated) > 1e-6 * abs(stated):
+        raise InputError(
+            f"the model's own objective is {stated:.6g}, on these rows it is {objective:.6g}: "
+            "it was fitted to other rows, with row weights or with a structure, and the "
+            "budget supports none of these"
+        )
     own = full if fitted.pairs is None else full.with_pairs(fitted.pairs)
     f_P = solved(full)
     f_B = f_P if fitted.pairs is None else solved(own)
@@ -338,7 +334,7 @@ def error_budget(
         gram = Gram.of_kernel(fitted.kernel, fitted.inputs(X))
         task = kernel_problem(gram, positive, fitted.lam, fitted.loss)
         best = solved(task.work, task)
-    values = [full.objective(w) for w in (fitted.w, f_B.w, f_P.w)]
+    values = [objective, full.objective(f_B.w), full.objective(f_P.w)]
     values.append(values[2] if task is None else best.certificate.primal)
     bound = _bound(fitted, gram, full, f_P, delta)
     tested, finite = None, None

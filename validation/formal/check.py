@@ -111,9 +111,9 @@ def without_comments(text: str) -> str:
     return "".join(kept)
 
 
-def sources(folder: Path = FOLDER) -> list[Source]:
-    """Return the Coq files of a folder, each after those that it needs."""
-    found = {f.stem: Source(f.stem, f.read_text(encoding="utf-8")) for f in folder.glob("*.v")}
+def sources() -> list[Source]:
+    """Return the Coq files of this folder, each after those that it needs."""
+    found = {f.stem: Source(f.stem, f.read_text(encoding="utf-8")) for f in FOLDER.glob("*.v")}
     graph = {name: sorted(found[name].needs) for name in sorted(found)}
     return [found[name] for name in graphlib.TopologicalSorter(graph).static_order()]
 
@@ -220,8 +220,9 @@ def _fraction(text: str) -> str:
 # The check
 
 
-def compile_file(folder: Path, name: str) -> subprocess.CompletedProcess[str]:
-    """Run `coqc` on `folder/name.v`, with everything in the folder known as `Formal`."""
+def compile_file(folder: Path, name: str, text: str) -> subprocess.CompletedProcess[str]:
+    """Write `folder/name.v` and run `coqc` on it, with all in the folder known as `Formal`."""
+    (folder / f"{name}.v").write_text(text, encoding="utf-8")
     command = ["coqc", "-q", "-w", "none", "-R", ".", LIBRARY, f"{name}.v"]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
@@ -231,9 +232,8 @@ def compile_all(found: list[Source], folder: Path, say: Say) -> None:
     for source in found:
         if source.unproved:
             raise Refused(f"{source.name}.v leaves something unproved: {source.unproved}")
-        (folder / f"{source.name}.v").write_text(source.text, encoding="utf-8")
         started = time.perf_counter()
-        run = compile_file(folder, source.name)
+        run = compile_file(folder, source.name, source.text)
         if run.returncode:
             raise Refused(f"{source.name}.v does not compile:\n{run.stdout}{run.stderr}")
         say(f"{source.name}.v  {time.perf_counter() - started:.1f} s")
@@ -246,8 +246,7 @@ def axioms_of(names: list[str], folder: Path) -> dict[str, list[str]]:
     for name in names:
         lines += [f'Goal True. idtac "=== {name}". Abort.', f"Check @{LIBRARY}.{name}."]
         lines += ['Goal True. idtac "---". Abort.', f"Print Assumptions {LIBRARY}.{name}."]
-    (folder / "Assumptions.v").write_text("\n".join(lines), encoding="utf-8")
-    run = compile_file(folder, "Assumptions")
+    run = compile_file(folder, "Assumptions", "\n".join(lines))
     if run.returncode:
         raise Refused(f"the axioms cannot be listed:\n{run.stdout}{run.stderr}")
     return parsed_axioms(run.stdout)
@@ -282,8 +281,7 @@ def check_planted(case: Planted, source: Source, folder: Path) -> str:
     """Return where Coq stops at a false statement; raise `Refused` where it does not. The proof
     that fits the true statement is tried on the false one: Coq has to stop inside it."""
     changed = Source(f"Planted_{case.key}", case.applied(source.text))
-    (folder / f"{changed.name}.v").write_text(changed.text, encoding="utf-8")
-    run = compile_file(folder, changed.name)
+    run = compile_file(folder, changed.name, changed.text)
     if run.returncode == 0:
         raise Refused(f"{case.theorem}: Coq accepts a false statement, {case.false!r}")
     at = re.search(r"line (\d+), characters", run.stderr)
@@ -293,7 +291,7 @@ def check_planted(case: Planted, source: Source, folder: Path) -> str:
     return f"{case.file}.{case.theorem} with {case.false!r}: refused, line {at[1]}"
 
 
-def run_all(folder: Path, say: Say, jobs: int = 2) -> int:
+def run_all(folder: Path, say: Say) -> int:
     """Check everything in an empty folder and return the number of theorems."""
     found = sources()
     say("# compiled")
@@ -302,16 +300,14 @@ def run_all(folder: Path, say: Say, jobs: int = 2) -> int:
     names = [f"{source.name}.{theorem}" for source in found for theorem in source.theorems]
     check_axioms(axioms_of(names, folder), say)
     say("# test vectors, as exact/proof/check_proof.py evaluates them")
-    (folder / "Vectors.v").write_text(coq_text(), encoding="utf-8")
-    run = compile_file(folder, "Vectors")
+    run = compile_file(folder, "Vectors", coq_text())
     if run.returncode:
         raise Refused(f"the two readings of the formula differ:\n{run.stderr}")
     say("all equal")
     say("# statements that are false")
     by_name = {source.name: source for source in found}
-    with ThreadPoolExecutor(jobs) as pool:
-        cases = planted()
-        for line in pool.map(lambda c: check_planted(c, by_name[c.file], folder), cases):
+    with ThreadPoolExecutor(2) as pool:
+        for line in pool.map(lambda c: check_planted(c, by_name[c.file], folder), planted()):
             say(line)
     return len(names)
 

@@ -139,13 +139,10 @@ def test_all_proofs_hold_and_all_planted_statements_are_refused(tmp_path: Path) 
 
     changed = vectors()[:1]
     changed[0]["found"]["missing"] += 1
-    (tmp_path / "Changed.v").write_text(coq_text(changed), encoding="utf-8")
-    assert check.compile_file(tmp_path, "Changed").returncode != 0
+    assert check.compile_file(tmp_path, "Changed", coq_text(changed)).returncode != 0
 
-    (tmp_path / "Cheat.v").write_text(
-        "Axiom cheat : False.\nTheorem one : 1 = 2.\nProof. destruct cheat. Qed.", "utf-8"
-    )
-    assert check.compile_file(tmp_path, "Cheat").returncode == 0
+    cheat = "Axiom cheat : False.\nTheorem one : 1 = 2.\nProof. destruct cheat. Qed."
+    assert check.compile_file(tmp_path, "Cheat", cheat).returncode == 0
     (axiom,) = check.axioms_of(["Cheat.one"], tmp_path)["Cheat.one"]
     assert axiom.endswith("cheat") and axiom not in check.ALLOWED
 
