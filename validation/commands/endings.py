@@ -10,6 +10,7 @@ Nothing heavy is imported here: `--help` needs no numpy.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import secrets
@@ -378,6 +379,11 @@ def result_first(say: Callable[[Any], object]) -> Iterator[list[Any]]:
             say(each)
         raise
     say(*found)
+
+
+def say_json(document: Any) -> None:
+    """Print one JSON document."""
+    click.echo(json.dumps(document, allow_nan=False, indent=2))
 
 
 # Progress on standard error, on a terminal only

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import shlex
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -47,7 +46,7 @@ from ..files.tables import (
     read_table,
 )
 from ..store import plain
-from .endings import counted_progress, finish
+from .endings import counted_progress, finish, say_json
 
 SCHEMA_VERSION = 1
 ALL = "nonnegative"
@@ -663,7 +662,7 @@ def print_document(document: dict[str, Any], as_json: bool) -> None:
     """Print a result, lines of text or one JSON document; an interrupt comes too late now."""
     finish()
     if as_json:
-        click.echo(json.dumps(plain(document), allow_nan=False, indent=2))
+        say_json(plain(document))
         return
     shown = (
         "n positive n_pos n_neg n_pairs lam loss pairs method primal dual gap relative_gap radius "

@@ -29,20 +29,16 @@ from .endings import (
     named_folder,
     output_folder,
     result_first,
+    say_json,
     solver_progress,
 )
 
 if TYPE_CHECKING:
-    from ..claims.claim import Claim
     from ..report.document import Report
     from ..tables.pages import Shown
     from ..tables.run import Estimate
 
 Words = tuple[str, ...]
-
-
-def _say_json(document: Any) -> None:
-    click.echo(json.dumps(document, allow_nan=False, indent=2))
 
 
 # validate
@@ -54,12 +50,26 @@ def run_validate(list_only: bool, out: str | None, as_json: bool, **asked: Any) 
     from ..suite import claims, run
 
     if list_only:
-        _list_claims(claims(only=asked["only"]), as_json)
+        entries = claims(only=asked["only"])
+        if as_json:
+            keys = ("name", "paper", "place", "kind", "statement", "expected_verdict")
+            say_json({"claims": [{key: str(getattr(one, key)) for key in keys} for one in entries]})
+            return 0
+        if not sys.stdout.isatty():
+            for one in entries:  # a line a claim, so that names can be cut out
+                click.echo(f"{one.name}\t{one.paper}, {one.place}\t{one.statement}")
+            return 0
+        lines = [
+            (one.name, f"{one.paper}, {one.place}", one.kind, one.expected_verdict, one.statement)
+            for one in entries
+        ]
+        titles = ("claim", "place", "kind", "recorded", "statement")
+        Console(highlight=False).print(_table(titles, lines))
         return 0
     folder = named_folder(out) or "aucert-report"
 
     def say(report: Report) -> None:
-        _say_json(report.as_json()) if as_json else _print_report(report)
+        say_json(report.as_json()) if as_json else _print_report(report)
 
     with (
         result_first(say) as found,
@@ -80,24 +90,6 @@ def _table(titles: Iterable[str], rows: Iterable[Iterable[Text | str]], right: W
     for row in rows:
         table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
     return table
-
-
-def _list_claims(entries: Sequence[Claim], as_json: bool) -> None:
-    if as_json:
-        names = ("name", "paper", "place", "kind", "statement", "expected_verdict")
-        document = [{name: str(getattr(entry, name)) for name in names} for entry in entries]
-        _say_json({"claims": document})
-        return
-    lines = [
-        (one.name, f"{one.paper}, {one.place}", one.kind, one.expected_verdict, one.statement)
-        for one in entries
-    ]
-    if sys.stdout.isatty():
-        titles = ("claim", "place", "kind", "recorded", "statement")
-        Console(highlight=False).print(_table(titles, lines))
-        return
-    for name, place, *_, statement in lines:  # a line a claim, so that names can be cut out
-        click.echo(f"{name}\t{place}\t{statement}")
 
 
 FEW = 20  # claims that are listed one by one; of more the headlines and the counts are shown
@@ -155,7 +147,7 @@ def run_check_solver(
         listed = reference_problems(only or None)
         width = max(len(problem.name) for problem in listed)
         if as_json:
-            _say_json({"problems": [problem.name for problem in listed]})
+            say_json({"problems": [problem.name for problem in listed]})
             return 0
         for p in listed:
             click.echo(f"{p.name:{width}}  {p.y.size:4} x {p.X.shape[1]:<3}  {p.tests}")
@@ -209,7 +201,7 @@ def run_bench(
 
     def say(document: dict[str, Any]) -> None:
         finish()
-        _say_json(document) if as_json else click.echo(text)
+        say_json(document) if as_json else click.echo(text)
 
     with (
         result_first(say) as done,
@@ -384,7 +376,7 @@ def run_reproduce(
             document = {"schema_version": SCHEMA_VERSION, "version": __version__}
             document |= {key: work[key] for key in ("seed", "profile")}
             document["complete"] = not any(item.results.unfinished for item in shown)
-            _say_json(document | {"tables": [item.as_json() for item in shown]})
+            say_json(document | {"tables": [item.as_json() for item in shown]})
             return
         for item in shown:
             click.echo(f"{item.table.name}: {item.conclusion}")
@@ -417,7 +409,7 @@ def _check_evidence(
             for line in found[paper]["differences"]:
                 click.echo(f"  {line}")
     if as_json:
-        _say_json({"schema_version": SCHEMA_VERSION, "checks": found})
+        say_json({"schema_version": SCHEMA_VERSION, "checks": found})
     if target is not None:
         target.mkdir(parents=True, exist_ok=True)
         write_json(target / "checked.json", found)
@@ -435,7 +427,7 @@ def _list_tables(entries: Sequence[Any], as_json: bool) -> None:
         fields = ("name", "paper", "place", "title")
         lines.append({name: getattr(table, name) for name in fields} | {"minutes": minutes})
     if as_json:
-        _say_json({"tables": lines})
+        say_json({"tables": lines})
         return
     for line in lines:  # one line per table, so that names can be cut out
         times = ", ".join(f"{name} {m:g} min" for name, m in line["minutes"].items())
@@ -450,7 +442,7 @@ def _say_estimate(found: list[Estimate], jobs: int, limit: float | None, as_json
     hours = minutes / 60 / jobs
     if as_json:
         document = {"experiments": [*map(asdict, found)], "cpu_minutes": minutes}
-        _say_json(document | {"jobs": jobs, "hours": hours, "max_time": limit})
+        say_json(document | {"jobs": jobs, "hours": hours, "max_time": limit})
         return
     for item in found:
         time = "not measured" if item.cpu_minutes is None else f"{item.cpu_minutes:.1f} CPU min"

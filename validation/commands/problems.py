@@ -52,6 +52,7 @@ from .endings import (
     interrupted,
     output_folder,
     result_first,
+    say_json,
     solver_progress,
 )
 from .inputs import (
@@ -97,10 +98,8 @@ def run_solve(name: str, **given: Any) -> None:
     if options.proof_rows is not None and not options.proof:
         raise InputError("--proof-rows writes what --proof is checked against: give --proof, too")
 
-    def check_empty(
-        folder: Path,
-    ) -> None:  # the checker would find files that are not of this proof
-        if any(folder.iterdir()):
+    def check_empty(folder: Path) -> None:
+        if any(folder.iterdir()):  # the checker would find files that are not of this proof
             raise InputError(f"--proof-rows {folder}: this folder is not empty: choose another one")
 
     with (
@@ -265,8 +264,7 @@ def run_path(name: str, **given: Any) -> None:
 
     def say(document: dict[str, Any]) -> None:
         finish()
-        text = json.dumps(document, allow_nan=False, indent=2) if options.as_json else None
-        click.echo(text or _table(document))
+        say_json(document) if options.as_json else click.echo(_table(document))
 
     with result_first(say) as done, output_folder(options.out, instead=(PATH_WEIGHTS,)) as folder:
         data = open_data(name, options)
@@ -416,15 +414,15 @@ def run_certify(name: str, **given: Any) -> None:
 
 def _turned(order: dict[str, Any], data: Data) -> str:
     """Return the hint for an AUC below one half, which most often is a mixed-up class."""
-    if not data.has_classes:
-        share = order["concordance"]
-        hint = f"A concordance of {share:.3g} ranks the lower rows higher: if that is what was "
-        return "" if share >= 0.5 else f"{hint}meant, change the sign of the scores."
-    share = order["auc"]
+    share = order["auc" if data.has_classes else "concordance"]
     if share >= 0.5:
         return ""
+    what, which = f"An AUC of {share:.3g}", "other class"
     do = "change their sign" if data.label is None else "name that class with --positive"
-    return f"An AUC of {share:.3g} ranks the other class higher: if that is what was meant, {do}."
+    if not data.has_classes:
+        what, which = f"A concordance of {share:.3g}", "lower rows"
+        do = "change the sign of the scores"
+    return f"{what} ranks the {which} higher: if that is what was meant, {do}."
 
 
 def _read_weights(options: Options, data: Data) -> np.ndarray:
@@ -490,7 +488,19 @@ def _checked(options: Options) -> Options:
     if options.norm2 is not None and options.scores is None:
         raise InputError("--norm2 goes with --scores")
     if options.exact:
-        _check_exact(options)
+        given = {
+            "--scores": options.scores is not None,
+            "--kernel": options.kernel != "linear",
+            "--structure": options.structure != 0,
+            "--qid, --time and --event": options.ordered,
+            "--worst-of": options.worst_of is not None,
+            "--fpr-max and --tpr-min": options.fpr_max != 1 or options.tpr_min != 0,
+        }
+        for words in (option for option, is_given in given.items() if is_given):
+            raise InputError(
+                "--exact is for linear weights, given by --weights or --model, over all pairs of "
+                f"two classes: leave {words} out"
+            )
     convention, C = options.convention, options.C
     if options.lam is not None:
         if convention is not None or C is not None:
@@ -523,23 +533,6 @@ def _of_model(options: Options) -> tuple[SavedModel, Options]:
             f"{options.model}: a {kind} does not say which problem is meant: give --lam"
         )
     return model, replace(options, **{k: x for k, x in asked.items() if left_out(k)})
-
-
-def _check_exact(options: Options) -> None:
-    """Raise `InputError` where the options ask for what the exact mode does not know."""
-    given = {
-        "--scores": options.scores is not None,
-        "--kernel": options.kernel != "linear",
-        "--structure": options.structure != 0,
-        "--qid, --time and --event": options.ordered,
-        "--worst-of": options.worst_of is not None,
-        "--fpr-max and --tpr-min": options.fpr_max != 1 or options.tpr_min != 0,
-    }
-    for words in (option for option, is_given in given.items() if is_given):
-        raise InputError(
-            "--exact is for linear weights, given by --weights or --model, over all pairs of two "
-            f"classes: leave {words} out"
-        )
 
 
 def _exact_interval(
