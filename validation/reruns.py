@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -171,8 +171,18 @@ def check(
         )
         left_out += f"; of {', '.join(some)} no part that needs {', '.join(lacking)}: these data "
         left_out += "are not here, or not those of the evidence"
-    if not ran:
-        return _nothing_run(evidence.values(), left_out)
+    if not ran:  # for want of data, which data that changed are no excuse for
+        known = evidence.values()
+        if changed := sorted({f"{name}.npz" for each in known for name in each.changed}):
+            why = f"the evidence was made of other data: {', '.join(changed)}"
+            raise InputError(f"nothing can be run again: {why}")
+        absent = sorted({f"data:{name}" for each in known for name in each.absent})
+        return Outcome(
+            Verdict.NOT_TESTABLE,
+            f"no part of the evidence can be run again here{left_out}",
+            # no excuse where parts could be run, but for their length
+            details={"absent": [] if any(each.parts for each in known) else absent},
+        )
     if tied > max(1, OTHERWISE * len(ran)):
         wrong.append(f"cross-validation chose otherwise in {tied} of {len(ran)} parts")
     return Outcome(
@@ -182,22 +192,6 @@ def check(
         + left_out,
         details={"parts": ran, "differences": wrong[:10]},
         tolerance=TOLERANCE,
-    )
-
-
-def _nothing_run(evidence: Iterable[Recorded], left_out: str) -> Outcome:
-    """Say that nothing can be run again for want of data; data that changed are no such excuse."""
-    evidence = list(evidence)
-    absent = sorted({name for known in evidence for name in known.absent})
-    changed = sorted({name for known in evidence for name in known.changed})
-    if changed:
-        files = ", ".join(f"{name}.npz" for name in changed)
-        raise InputError(f"nothing can be run again: the evidence was made of other data: {files}")
-    return Outcome(
-        Verdict.NOT_TESTABLE,
-        f"no part of the evidence can be run again here{left_out}",
-        # no excuse where parts could be run, but for their length
-        details={"absent": [f"data:{n}" for n in absent if not any(e.parts for e in evidence)]},
     )
 
 

@@ -267,11 +267,10 @@ def data_sha256() -> str | None:
         return "no such folder"
     if folder is None:
         return None
-    return sha256_of({p.name: _content(p) for p in folder.glob("*.npz")})
-
-
-def _content(path: Path) -> str:
-    try:
-        return file_sha256(str(path)) if path.is_file() else "no file"
-    except OSError as error:  # claims that need the file say so
-        return f"cannot be read: {error}"
+    found = {}
+    for path in folder.glob("*.npz"):
+        try:
+            found[path.name] = file_sha256(str(path)) if path.is_file() else "no file"
+        except OSError as error:  # claims that need the file say so
+            found[path.name] = f"cannot be read: {error}"
+    return sha256_of(found)

@@ -199,7 +199,13 @@ def theorem4(
     check_number("delta", delta, 0.0, 1.0)
     check_number("p", p)
     check_number("power", power)
-    B = _count_of(B, pairs)
+    if B is None:
+        if pairs is None:
+            raise InputError("give B, the number of drawn pairs, or the pairs")
+        if np.ptp(pairs.c) > 1e-12 * pairs.c.max():
+            raise InputError("the pairs have weights of their own: give B, the number of draws")
+        B = int(pairs.i.size)
+    B = check_count("B", B)
     notes = ["D_B: B pairs drawn uniformly, with replacement", IN_FLOATS]
     if pairs is None and N_max is None:
         N_max, tail = often(*approximation.sizes, B)
@@ -239,17 +245,6 @@ def _squares(C: str, lam: float, norms: Norms | None) -> tuple[float, float, flo
             'C = "realised" needs the norms full, drawn and drawn_projected: give `norms`'
         )
     return full**2, drawn**2, projected**2
-
-
-def _count_of(B: int | None, pairs: PairList | None) -> int:
-    """Return B, or the number of pairs where it is not given; raise `InputError` on neither."""
-    if B is not None:
-        return check_count("B", B)
-    if pairs is None:
-        raise InputError("give B, the number of drawn pairs, or the pairs")
-    if np.ptp(pairs.c) > 1e-12 * pairs.c.max():
-        raise InputError("the pairs have weights of their own: give B, the number of draws")
-    return int(pairs.i.size)
 
 
 def often(n_pos: float, n_neg: float, B: float, level: float = RARELY) -> tuple[float, float]:

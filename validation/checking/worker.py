@@ -402,21 +402,16 @@ class OwnProcess:
         try:
             if self._pipe.poll(max(limit, 0.0)):
                 return json.loads(self._pipe.recv_bytes())
-        except (EOFError, ConnectionResetError):
-            return self._ended()
+        except (EOFError, ConnectionResetError):  # it has ended by itself
+            code = os.waitstatus_to_exitcode(self._kill())
+            how = f"exit status {code}" if code >= 0 else signal.Signals(-code).name
+            self._printed.seek(max(self._printed.seek(0, os.SEEK_END) - KEPT_OUTPUT, 0))
+            text = self._printed.read().decode("utf-8", "replace").strip()
+            self._printed.close()
+            last = text.splitlines()[-1].strip() if text else "it printed nothing"
+            return {"kind": "crash", "message": f"its process ended ({how}): {last[:300]}"}
         self.close()
         return {"kind": "timeout", "message": f"stopped after {limit:g} s"}
-
-    def _ended(self) -> Answer:
-        """Return how the process ended by itself, with the last line it printed."""
-        code = os.waitstatus_to_exitcode(self._kill())
-        how = f"exit status {code}" if code >= 0 else signal.Signals(-code).name
-        self._printed.seek(max(self._printed.seek(0, os.SEEK_END) - KEPT_OUTPUT, 0))
-        text = self._printed.read().decode("utf-8", "replace")
-        self._printed.close()
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-        last = lines[-1] if lines else "it printed nothing"
-        return {"kind": "crash", "message": f"its process ended ({how}): {last[:300]}"}
 
 
 def start(fit: Callable[..., Any] | str, seed: int, isolate: bool) -> OwnProcess | SameProcess:

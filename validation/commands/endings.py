@@ -339,7 +339,19 @@ def output_folder(
             yield hidden
         finish()
         with held_back():
-            _move(hidden, folder, instead)
+            written = sorted(hidden.iterdir())
+            moves = {path: Path(os.path.realpath(folder / path.name)) for path in written}
+            for final in moves.values():  # links are followed
+                if final.is_dir():
+                    raise InputError(f"{final}: this is a folder, a file is to be written there")
+            for old in {*instead} - {path.name for path in written}:
+                (folder / old).unlink(missing_ok=True)
+            for path, final in moves.items():
+                if final.exists():
+                    shutil.copymode(final, path)
+                here = final.parent == folder.resolve()
+                os.replace(path, final) if here else shutil.move(path, final)
+            hidden.rmdir()
     except BaseException as error:  # an interrupt too
         shutil.rmtree(hidden, ignore_errors=True)
         if made:
@@ -348,22 +360,6 @@ def output_folder(
         if isinstance(error, InputError):  # it is about the named folder
             raise type(error)(str(error).replace(f"{hidden.name}{os.sep}", "")) from error
         raise
-
-
-def _move(hidden: Path, folder: Path, instead: tuple[str, ...]) -> None:
-    from ...exact.errors import InputError
-
-    moves = {path: Path(os.path.realpath(folder / path.name)) for path in sorted(hidden.iterdir())}
-    for final in moves.values():  # links are followed
-        if final.is_dir():
-            raise InputError(f"{final}: this is a folder, a file is to be written there")
-    for name in {*instead} - {path.name for path in moves}:
-        (folder / name).unlink(missing_ok=True)
-    for path, final in moves.items():
-        if final.exists():
-            shutil.copymode(final, path)
-        shutil.move(path, final) if final.parent != folder.resolve() else os.replace(path, final)
-    hidden.rmdir()
 
 
 @contextmanager

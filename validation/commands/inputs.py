@@ -281,6 +281,8 @@ def open_data(name: str, options: Options, model: Any = None, vector: bool = Fal
         scaler = fit_scaling(data.X, None, options) if model is None else model.scaler
         y = data.is_positive.astype(np.int64)
         return Data(name, scaled(scaler, data.X), y, data.sha256, scaler=scaler)
+    if options.positive is None and model is not None:
+        options = replace(options, positive=model.label)
     if folder:
         return _folder_data(name, options, model)
     base = name.split(":")[0]
@@ -322,11 +324,10 @@ def _folder_data(name: str, options: Options, model: Any) -> Data:
     """Return the rows of a folder of Parquet files, which stay there."""
     if options.standardise or (model is not None and model.scaler is not None):
         raise InputError("--standardise is for one table: standardise the files of a folder first")
-    asked, positive, qid = options.selection, options.positive, options.qid
-    if model is not None:
-        positive = model.label if positive is None else positive
-        asked = asked if model.columns is None else replace(asked, columns=model.columns)
-    found = read_parquet_folder(name, asked, positive, options.row_weights, qid)
+    asked, qid = options.selection, options.qid
+    if model is not None and model.columns is not None:
+        asked = replace(asked, columns=model.columns)
+    found = read_parquet_folder(name, asked, options.positive, options.row_weights, qid)
     then = "putting together what they hold"
     with counted_progress("first pass, parts", then, options.as_json) as heard:
         if heard is not None:
@@ -359,9 +360,7 @@ def _file_data(name: str, options: Options, model: Any) -> Data:
         table, y, extra = read_survival(name, options.time, options.event, asked)
         pairs = ordered_pairs_of(None, None, y, extra)
     else:
-        label = options.positive
-        label = model.label if label is None and model is not None else label
-        _, y, table = read_table(name, asked, label)
+        _, y, table = read_table(name, asked, options.positive)
     columns, sha = true_names(table.columns), data_sha256(table.X, y)
     if model is None:
         _warn_of_counters(name, table.X, columns)
@@ -530,10 +529,12 @@ def penalty_keys(penalty: Any) -> dict[str, Any]:
     return found
 
 
-def penalty_in_words(penalty: Any, columns: list[str] | None = None) -> str:
+def penalty_in_words(request: Request, columns: list[str] | None) -> str:
     """Return the penalty as a formula, and which weights are >= 0, by the names of the columns."""
-    keys = penalty_keys(penalty)
-    parts = [f"{keys['l2']:g}/2 |f|^2"] if keys["l2"] > 0 else []
+    keys, size = penalty_keys(request.penalty), "|f|^2"
+    if request.structure != 0:
+        size = f"({size} + {request.structure:g} times the spread of f within each class)"
+    parts = [f"{keys['l2']:g}/2 {size}"] if keys["l2"] > 0 else []
     if keys["l1"]:
         grouped = "sum of sqrt(size) |w_group|" if "groups" in keys else "|w|_1"
         parts.append(f"{keys['l1']:g} {grouped}")
@@ -565,11 +566,9 @@ def scores_of(data: Data, request: Request, w: np.ndarray) -> Any:
 
 def common_keys(data: Data, options: Options, request: Request) -> dict[str, Any]:
     """Return the keys that every result carries."""
-    if data.partitioned:
-        n, n_pos = data.X.n, data.X.facts.n_pos if data.has_classes else None
-    else:
-        n = int(data.y.size)
-        n_pos = None if data.ordered is not None else int(data.positive.sum())
+    n, n_pos = int(data.X.n) if data.partitioned else int(data.y.size), None
+    if data.has_classes:
+        n_pos = data.X.facts.n_pos if data.partitioned else int(data.positive.sum())
     named = {"loss": request.loss.name, "kernel": name_of(request.kernel)}
     over = options.pairs if options.worst_of is None else f"worst-of:{options.worst_of}"
     if options.ordered:
@@ -649,13 +648,9 @@ def objective_in_words(data: Data, request: Request, options: Options) -> str:
     if request.is_partial:
         which += f", false positive rates up to {options.fpr_max:g}"
         which += f" and true positive rates from {options.tpr_min:g}"
-    penalty, loss = penalty_in_words(request.penalty, data.columns), request.loss.name
-    first, _, last = penalty.partition(" with ")
-    if request.structure != 0:  # then the penalty is the ridge
-        first = f"{request.lam:g}/2 (|f|^2 + {request.structure:g} times the spread of f within"
-        first += " each class)"
+    first, _, last = penalty_in_words(request, data.columns).partition(" with ")
     where = f", {last}" if last else ""
-    return f" The objective is {first} + mean {loss} loss over {which}{where}."
+    return f" The objective is {first} + mean {request.loss.name} loss over {which}{where}."
 
 
 def print_document(document: dict[str, Any], as_json: bool) -> None:

@@ -107,8 +107,44 @@ def run_solve(name: str, **given: Any) -> None:
         output_folder(options.out, _check_ours, (PROOF, MODEL, DATA)) as folder,
         output_folder(options.proof_rows, check_empty, option="--proof-rows") as rows,
     ):
-        _solve(name, options, folder, rows, found)
-    if found[0]["status"] == Status.INTERRUPTED:
+        start = time.perf_counter()
+        data = open_data(name, options)
+        if rows is not None and not data.partitioned:
+            raise InputError("--proof-rows is for a folder of Parquet files: leave it out")
+        request, method = request_of(options, data), options.method
+        if data.partitioned and options.proof and method == "auto":
+            method = "descent"  # whose dual point is made of bins, as the proof file's is
+        limits = {"method": method, "tol": options.tol, "max_time": options.max_time}
+        with _progress(data, request, options) as say, best_point_kept():
+
+            def show(step: Step) -> None:
+                say(f"step {step.n_iter}  objective {step.primal:.6g}  gap {step.gap:.2g}")
+
+            asked = Limits(**limits, callback=show)
+            solution = solve_request(data.X, data.labels, request, asked)
+        scores = scores_of(data, request, solution.w)
+        seconds = time.perf_counter() - start
+        document = common_keys(data, options, request) | _judged(solution, data, request, options)
+        document |= {"seconds": seconds} | order_keys(data, scores)
+        found.append(document)
+        if folder is not None:
+            linear = request.kernel == "linear"
+            title = "weight" if linear else "coefficient"
+            title = title if data.scaler is None else OF_STANDARDISED + title
+            write_vector(folder / WEIGHTS, solution.w, title, data.columns if linear else None)
+            document["proof"] = _proof(folder / PROOF, data, request, solution, options.proof)
+            if document["proof"] and not (data.partitioned or options.no_data):
+                columns = data.for_checker
+                write_atomically(folder / DATA, lambda file: np.savez(file, X=data.X, **columns))
+            if rows is not None:
+                save_partitions(data.X, rows)
+            with _or_said("model"):  # a loss or a kernel of one's own has none
+                write_model(folder / MODEL, data, options, solution, scores)
+            # What the solver knew on its way, which `aucert plot` draws, is not certified.
+            history = [plain(asdict(step)) for step in solution.history]
+            files = {n: file_sha256(str(folder / n)) for n in OURS if (folder / n).exists()}
+            write_json(folder / SOLUTION, document | {"history": history, "files": files})
+    if solution.status is Status.INTERRUPTED:
         interrupted()
 
 
@@ -134,50 +170,6 @@ def _check_ours(folder: Path) -> None:
             raise InputError(
                 f"--out {folder}: {name} is not the one that aucert has written there: {do}"
             )
-
-
-def _solve(
-    name: str, options: Options, folder: Path | None, rows: Path | None, found: list[Any]
-) -> None:
-    """Solve, put what is printed into `found`, and write into `folder` and `rows`."""
-    start = time.perf_counter()
-    data = open_data(name, options)
-    if rows is not None and not data.partitioned:
-        raise InputError("--proof-rows is for a folder of Parquet files: leave it out")
-    request, method = request_of(options, data), options.method
-    if data.partitioned and options.proof and method == "auto":
-        method = "descent"  # whose dual point is made of bins, as the proof file's is
-    limits = {"method": method, "tol": options.tol, "max_time": options.max_time}
-    with _progress(data, request, options) as say, best_point_kept():
-
-        def show(step: Step) -> None:
-            say(f"step {step.n_iter}  objective {step.primal:.6g}  gap {step.gap:.2g}")
-
-        asked = Limits(**limits, callback=show)
-        solution = solve_request(data.X, data.labels, request, asked)
-    scores = scores_of(data, request, solution.w)
-    seconds = time.perf_counter() - start
-    document = common_keys(data, options, request) | _judged(solution, data, request, options)
-    document |= {"seconds": seconds} | order_keys(data, scores)
-    found.append(document)
-    if folder is None:
-        return
-    linear = request.kernel == "linear"
-    title = "weight" if linear else "coefficient"
-    title = title if data.scaler is None else OF_STANDARDISED + title
-    write_vector(folder / WEIGHTS, solution.w, title, data.columns if linear else None)
-    document["proof"] = _proof(folder / PROOF, data, request, solution, options.proof)
-    if document["proof"] and not (data.partitioned or options.no_data):
-        columns = data.for_checker
-        write_atomically(folder / DATA, lambda file: np.savez(file, X=data.X, **columns))
-    if rows is not None:
-        save_partitions(data.X, rows)
-    with _or_said("model"):  # a loss or a kernel of one's own has none
-        write_model(folder / MODEL, data, options, solution, scores)
-    # What the solver knew on its way, which `aucert plot` draws, is not certified.
-    history = [plain(asdict(step)) for step in solution.history]
-    files = {n: file_sha256(str(folder / n)) for n in OURS if (folder / n).exists()}
-    write_json(folder / SOLUTION, document | {"history": history, "files": files})
 
 
 def _progress(
@@ -329,9 +321,7 @@ def _path_document(
         document["cv"] = plain({key: getattr(folds, key) for key in keys.split()})
         best, one_se = map(folds.lam_of, ("best", "one-se"))
         document["cv"] |= {"best": best, "one_se": one_se, "complete": folds.complete}
-    form = penalty_in_words(request.penalty, data.columns)
-    if request.structure != 0:
-        form = f"1/2 (|f|^2 + {request.structure:g} times the spread of f within each class)"
+    form = penalty_in_words(request, data.columns)
     document["statement"] = (
         "At each lam the weights have the objective that is shown, and no weights have less than "
         f"its lower bound. The objective is lam ({form}) + mean {request.loss.name} loss over "

@@ -607,14 +607,11 @@ def _table(
     if not lines:
         raise InputError(f"{path}: no rows")
 
-    def labels(k: int) -> Labels:
-        some, where = others[k], f"{path}, column '{names[k]}'"
-        whole: Any = np.concatenate if isinstance(some[0], np.ndarray) else chain.from_iterable
-        held = whole(some)
-        held = held if isinstance(held, np.ndarray) else [*held]
-        return Labels.of(held, where, limited=k == places.target, rows=lines)
-
-    found = {k: labels(k) for k in special}
+    found = {}
+    for k, some in others.items():
+        words = not isinstance(some[0], np.ndarray)
+        held = [*chain.from_iterable(some)] if words else np.concatenate(some)
+        found[k] = Labels.of(held, f"{path}, column '{names[k]}'", k == places.target, lines)
     X = np.frombuffer(values).reshape(-1, max(1, len(features)))
     for at, column in enumerate(features):
         column.check_words(X[:, at])
@@ -660,23 +657,18 @@ def csv_columns(path: Path, header: bool | None = None) -> tuple[list[str], bool
     if any("\0" in field for field in first):
         raise InputError(f"{path}: zero bytes in row 1: no text, save it as CSV in UTF-8")
     fields = [field.strip() for field in first]
-    if not (_looks_like_names(path, fields) if header is None else header):
-        return [str(k) for k in range(1, len(fields) + 1)], False
-    return called(fields), True
+    if header is None:  # see `read_csv`: a text label must not turn the first row into names
+        numbers = [field for field in fields if as_number(field) is not None]
+        if numbers and len(numbers) == len(fields) < 3 and are_places(fields):
+            either = f"row 1 ({','.join(fields)}) may be names of columns or data"
+            raise InputError(f"{path}: {either}: say --header yes or --header no")
+        header = not numbers or (len(numbers) > 1 and are_places(numbers))
+    return (called(fields) if header else [str(k + 1) for k in range(len(fields))]), header
 
 
 def are_places(fields: list[str]) -> bool:
     """Return whether each cell is its own position, as in the header 0, 1, 2 that pandas writes."""
     return fields == [str(k) for k in range(len(fields))]
-
-
-def _looks_like_names(path: Path, fields: list[str]) -> bool:
-    """See `read_csv`: a text label must not turn the first row of data into names."""
-    numbers = [field for field in fields if as_number(field) is not None]
-    if numbers and len(numbers) == len(fields) < 3 and are_places(fields):
-        either = f"row 1 ({','.join(fields)}) may be names of columns or data"
-        raise InputError(f"{path}: {either}: say --header yes or --header no")
-    return not numbers or (len(numbers) > 1 and are_places(numbers))
 
 
 def read_csv(path: Path, asked: Selection) -> Table:

@@ -39,13 +39,7 @@ def write_vector(
 ) -> None:
     """Write one finite vector as a CSV file that reads back bit for bit, below its title. With
     names, one a number, they stand before the numbers, below the title `feature`."""
-    numbers = np.asarray(values, dtype=np.float64)
-    fits = numbers.ndim == 1 if names is None else numbers.shape == (len(names),)
-    if not fits or not np.isfinite(numbers).all():
-        raise InputError(
-            f"{path}: {title} to write must be one vector of finite numbers, one for each name"
-        )
-    columns = [[title, *map(repr, numbers.tolist())]]
+    columns = [[title, *map(repr, values.tolist())]]
     columns = columns if names is None else [["feature", *names], *columns]
     write_text(path, csv_text(zip(*columns, strict=True)))
 
