@@ -218,7 +218,7 @@ def closed_hinge(ruler: Ruler, found: Gathered, half: int, whole: bool) -> PairS
     if whole:
         u, v = _whole_ramps(masses_b, half), _whole_ramps(masses_a[::-1], half)[::-1]
     else:
-        u, v = np.empty(size), np.empty(size)
+        u, v = np.empty(size), np.empty(size)[::-1]  # `ramps` compiles once: v[::-1] is as u
         loops.ramps(masses_b, half, u)
         loops.ramps(masses_a[::-1], half, v[::-1])
     value, counted, residual = loops.summed(plus, minus)

@@ -70,7 +70,7 @@ def test_the_gradient_is_brought_down_to_what_is_asked() -> None:
     X = rng.normal(size=(60_000, 4)) * np.geomspace(1, 0.01, 4) + 0.3 * y[:, None]
     problem = linear_problem(X, y, 1e-4, SQUARED_HINGE)
     assert isinstance(problem.space, Rows)
-    for asked in (1e-7, 1e-10, 1e-13):
+    for asked in (1e-7, 1e-13):
         w = TruncatedNewton(tol=0.5, gradient_tol=asked).solve(problem).w
         sums = problem.sums(problem.space.scores(w).astype(np.longdouble))
         gradient = problem.lam * w - problem.space.pull(sums.c)

@@ -164,6 +164,7 @@ def test_solams_expected_step_is_the_gradient_of_the_saddle_function(kind) -> No
     np.testing.assert_allclose(moved, slopes, atol=1e-9)
 
 
+@pytest.mark.slow
 @each("share", ["running", "exact"])
 @each(
     ("radius", "step", "steps", "leaves"),
@@ -196,6 +197,7 @@ ODD = {
 }
 
 
+@pytest.mark.slow
 @each("kind", KINDS)
 @each("odd", ODD)
 def test_odd_rows_a_start_elsewhere_and_short_parts_give_the_naive_steps(odd, kind) -> None:
@@ -258,8 +260,8 @@ def test_the_optimum_is_between_the_bounds_of_every_certificate(name) -> None:
     "solver",
     [
         StochasticProximal(schedule="constant", step=1e3, max_passes=30),
-        StochasticProximal(0.01, schedule="constant", step=1e3, max_passes=125),
         MultiStageSaddle(1e300, 1e100, max_passes=20),
+        StochasticProximal(0.01, schedule="constant", step=1e3, max_passes=125),
     ],
 )
 def test_steps_that_diverge_are_refused(kind, solver) -> None:
@@ -327,6 +329,7 @@ def test_spam_in_batches_steps_with_the_means_of_all_rows_so_far() -> None:
     np.testing.assert_allclose(model.coef_[0], second, atol=1e-12)
 
 
+@pytest.mark.slow
 @each("kind", KINDS)
 @each("cuts", [[1], [45], [30, 31, 300, 1200]])
 def test_fsauc_in_batches_goes_through_the_stages_of_one_call(kind, cuts) -> None:

@@ -168,13 +168,13 @@ def test_out_of_time_and_interrupted_the_points_so_far_are_returned_with_valid_g
 # Rows in partitions.
 
 
-@each("places", [[], [500, 500, 900]])
+@each("places", [[], [60, 60, 120]])
 @each("weighted", [False, True])
 @each("loss", ["hinge", "logistic"])
 def test_queries_have_the_path_in_memory(places: list[int], weighted: bool, loss: str) -> None:
-    X, query, grade, weight = queried_rows(1200, 20, weighted)
-    grade[500:900] = 1.0  # a partition without a pair
-    X[[540, 720]] += 100.0  # these are in no pair, and the grid knows nothing of them
+    X, query, grade, weight = queried_rows(160, 20, weighted)
+    grade[60:120] = 1.0  # a partition without a pair
+    X[[64, 100]] += 100.0  # these are in no pair, and the grid knows nothing of them
     rows = GroupedRows(cut_groups(X, query, grade, weight, places))
     how: dict[str, Any] = {"n_lams": 4, "loss": loss}
     apart = regularization_path(rows, None, tol=1e-6, **how)
@@ -250,10 +250,8 @@ def test_the_auc_of_the_optimum_of_each_fold_is_within_its_range(kind: str, loss
     rough = cross_validated_path(CV_X, lams=CV_LAMS, cv=splits, tol=0.05, loss=loss, **asked)
     tight = cross_validated_path(CV_X, lams=CV_LAMS, cv=splits, tol=1e-6, loss=loss, **asked)
     for k, (train, test) in enumerate(splits):
-        held, kernel = (
-            of_rows(asked, test),
-            {k: asked[k] for k in ("kernel", "gamma") if k in asked},
-        )
+        held = of_rows(asked, test)
+        kernel = {k: asked[k] for k in ("kernel", "gamma") if k in asked}
         for at, lam in enumerate(CV_LAMS):
             w = solve(CV_X[train], lam=lam, loss=loss, tol=1e-8, **of_rows(asked, train)).w
             scores = CV_X[test] @ w if kernel == {} else np.zeros(0)
@@ -344,10 +342,8 @@ def test_lam_is_that_of_a_plain_loop_over_folds_and_grid(choice: str) -> None:
     assert model.lam_ == lams[best]
     np.testing.assert_array_equal(model.coef_, ROCSVM(lams[best]).fit(CV_X, CV_Y).coef_)
     assert model.certificate_.reaches(1e-9)
-    near, (train, test) = (
-        ROCSVMCV([0.1], cv=splits, pairs="nearest:2").fit(CV_X, CV_Y),
-        splits[0],
-    )
+    near = ROCSVMCV([0.1], cv=splits, pairs="nearest:2").fit(CV_X, CV_Y)
+    train, test = splits[0]
     alone = ROCSVM(0.1, pairs="nearest:2").fit(CV_X[train], CV_Y[train])  # found in each fold
     expected = roc_auc_score(CV_Y[test], alone.decision_function(CV_X[test]))
     assert near.cv_path_.fold_auc[0, 0] == pytest.approx(expected, rel=1e-12)
@@ -407,7 +403,7 @@ def test_folds_of_one_matrix_are_those_alone(monkeypatch, structure: float, weig
 
 
 @each("weighted", [False, True])
-@each("queries", [False, True])
+@each("queries", first_fast([False, True]))
 def test_folds_are_the_same_however_rows_are_cut(queries: bool, weighted: bool) -> None:
     """`parted` of the fuzzer judges each fold in memory, and that no row is on both sides."""
     X, y = some_rows()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
 from sklearn.base import clone
@@ -207,6 +207,7 @@ def samples(draw) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.array(scores) / 2, positive, weight.astype(float)
 
 
+@settings(max_examples=50)
 @given(samples())
 def test_equal_error_is_within_one_score_of_equality(sample) -> None:
     scores, positive, weight = sample
@@ -255,6 +256,7 @@ def test_neighbouring_floats_are_still_told_apart(low: float) -> None:
         assert rates(scores, positive, rule(scores, positive)) == (1.0, 1.0)
 
 
+@settings(max_examples=30)
 @given(samples())
 def test_the_cuts_are_all_there_are_and_the_rules_take_the_best(sample) -> None:
     scores, positive, weight = sample

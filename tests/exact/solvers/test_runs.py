@@ -128,7 +128,7 @@ def test_one_more_sum_is_taken_when_the_time_is_up(name: str, loss: str, monkeyp
         problem = replace(problem, risk=Tail(problem.risk, Fraction(20), Fraction(10)))
     solver = Descent() if name == "descent" else CuttingPlane()
     solver.solve(problem)
-    for at in range(1, min(spent, 60), 4):
+    for at in range(1, min(spent, 60), 9):
         spent, limit = 0, at
         found = solver.solve(problem)
         mixed = len(getattr(found.witness.evidence, "parts", ()))

@@ -297,6 +297,7 @@ def test_no_process_is_left_behind_by_a_time_limit_or_an_interrupt(
     await_end(tmp_path / "pids")
 
 
+@pytest.mark.slow
 @each(
     ("words", "number", "status"),
     [

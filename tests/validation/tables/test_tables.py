@@ -277,6 +277,7 @@ def rows() -> Sample:
     return Sample(X / np.sqrt(12), positive)
 
 
+@pytest.mark.slow  # it compiles FSAUC
 def test_every_method_ranks_an_easy_problem_and_diverging_steps_give_zero(rows: Sample) -> None:
     for method in METHODS:
         assert rows.auc(sht.fit(method, rows, sht.grid(method, SPEND)[-1], SPEND)) > 0.7
