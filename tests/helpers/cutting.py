@@ -44,6 +44,27 @@ def queried_rows(n: int, each: int, weighted: bool) -> tuple[Any, ...]:
     return X, query, grade, rng.integers(1, 4, n).astype(float) if weighted else None
 
 
+def far_rows(n: int, d: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """n rows far from the origin, and which are positive: about three in ten."""
+    rng = np.random.default_rng(seed)
+    positive = rng.random(n) < 0.3
+    positive[:2] = True, False
+    return rng.normal(size=(n, d)) + positive[:, None] * 0.5 + 7.0, positive
+
+
+def short_rows(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """n rows in float32, and which are positive."""
+    rng = np.random.default_rng(0)
+    y = rng.random(n) < 0.3
+    return (rng.normal(size=(n, 3)) + 0.6 * y[:, None]).astype(np.float32), y
+
+
+def meet(one: Any, other: Any) -> None:
+    """Both solutions are of one optimum, as far as is proved of either."""
+    room = one.certificate.gap + other.certificate.gap
+    assert abs(one.certificate.primal - other.certificate.primal) <= room
+
+
 class Changing:
     """Rows of which the first `after` readings are X, and all later ones another matrix."""
 

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.exact import PairList, PartitionedRows, StreamedRows, certify, solve
+from aucert.exact import PairList, PartitionedRows, StreamedRows, certify, lam_from_C, solve
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.scores import printed_error
+from aucert.exact.problem.scalings import convention_loss, objective_scale
 from aucert.exact.spaces.gram import AS_STORED, Gram
 from cutting import cut
 from fuzzing import LinearTruth
@@ -65,27 +66,17 @@ def test_scores_outside_the_class_get_a_lower_bound_and_no_gap(data):
     assert AS_STORED not in certify(K, y, 0.1, w=np.zeros(12)).statement
 
 
-RIVALS = {
-    "liblinear-ranksvm": ("squared_hinge", lambda C, N: 1 / (C * N), lambda C, N: C * N),
-    "dlib": ("hinge", lambda C, N: 1 / C, lambda C, N: C),
-    "roclab": ("hinge", lambda C, N: C, lambda C, N: 1.0),
-    "svm-rank": ("hinge", lambda C, N: 1 / (C * N), lambda C, N: C * N),
-    "scikit-learn": ("squared_hinge", lambda C, N: 1 / (C * N), lambda C, N: C * N),
-    "torch": ("hinge", lambda C, N: C, lambda C, N: 1.0),
-}
-
-
-@each("rival", RIVALS)
+@each("rival", ["liblinear-ranksvm", "dlib", "roclab", "svm-rank", "scikit-learn", "torch"])
 def test_a_rivals_constant_names_the_problem_its_loss_included(data, rival):
+    """`test_scalings` has the formulas."""
     X, y = data
-    loss, lam, scale = RIVALS[rival]
-    w, C, N = [0.3, 0.1, 0.2], 0.02, 20 * 60
-    theirs = certify(X, y, w=w, rival=rival, C=C)
-    ours = certify(X, y, lam(C, N), w=w, loss=loss)
-    assert (theirs.lam, theirs.loss) == (pytest.approx(lam(C, N), rel=1e-14), loss)
+    w, of = [0.3, 0.1, 0.2], (0.02, 20 * 60, rival)
+    lam, loss, scale = lam_from_C(*of), convention_loss(rival), objective_scale(*of)
+    theirs, ours = certify(X, y, w=w, rival=rival, C=0.02), certify(X, y, lam, w=w, loss=loss)
+    assert (theirs.lam, theirs.loss) == (lam, loss)
     assert theirs.gap == pytest.approx(ours.gap, rel=1e-7)
-    assert theirs.rival_primal == pytest.approx(scale(C, N) * ours.primal, rel=1e-12)
-    assert theirs.rival_gap == pytest.approx(scale(C, N) * ours.gap, rel=1e-7)
+    assert theirs.rival_primal == pytest.approx(scale * ours.primal, rel=1e-12)
+    assert theirs.rival_gap == pytest.approx(scale * ours.gap, rel=1e-7)
     assert f"in the units of {rival} at C = 0.02" in theirs.statement
     assert ours.rival_primal is None and "units" not in ours.statement
 

@@ -25,9 +25,9 @@ from aucert.exact.losses.registry import (
 )
 from aucert.exact.pairs import all_pairs
 from aucert.exact.problem.risk import Mean
-from decimal_losses import power_of_e
+from decimal_losses import loss_of, power_of_e
 from loops import each
-from naive import exact, loss_alpha, loss_dual, loss_value
+from naive import exact, loss_alpha, loss_dual
 from own_parts import RoundedHinge
 
 SMOOTH = [*SMOOTH_LOSSES.values(), SmoothHinge(0.25)]
@@ -35,23 +35,12 @@ EVERY = [*ALL_LOSSES.values(), SmoothHinge(0.25)]
 MARGINS = np.concatenate([np.linspace(-30, 40, 141), [0.0, 1.0, 1 - 1e-12, 1e-300, -1e-12]])
 
 
-def written(loss: Any, t: float) -> float:
-    """Return the loss as a reader would write it."""
-    if loss.name == "logistic":
-        return math.log1p(math.exp(-t))
-    if loss.name == "exponential":
-        return math.exp(-t)
-    if loss.name in LOSSES:
-        return float(loss_value(loss.name, Fraction(t)))
-    if t >= 1:
-        return 0.0
-    return (1 - t) ** 2 / (2 * loss.corner) if t > 1 - loss.corner else 1 - t - loss.corner / 2
-
-
 @each("loss", EVERY, ids=str)
 def test_value_slope_and_dual_belong_together(loss: Any) -> None:
     value, alpha = loss.value(MARGINS), loss.alpha(MARGINS)
-    assert value == pytest.approx([written(loss, t) for t in MARGINS], rel=1e-14, abs=1e-300)
+    corner = Fraction(getattr(loss, "corner", 1))
+    true = [float(loss_of(loss.name, Fraction(t), corner)) for t in MARGINS]
+    assert value == pytest.approx(true, rel=1e-14, abs=1e-300)
     size = 1e-14 * (1 + value + np.abs(alpha) * (1 + np.abs(MARGINS)))
     assert (np.abs(value - (loss.dual(alpha) - alpha * MARGINS)) <= size).all()
     assert float(loss.dual(np.zeros(1))[0]) == 0 and check_loss(loss) is loss

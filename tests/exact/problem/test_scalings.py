@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 import pytest
 
 from aucert.exact import (
+    AllPairs,
     Certificate,
     InputError,
     certify,
@@ -26,7 +26,9 @@ from aucert.exact.problem.scalings import (
     convention_name,
     objective_scale,
 )
+from decimal_losses import mean_of
 from loops import each
+from naive import exact, products, weighted_pairs
 
 
 def data():
@@ -35,37 +37,21 @@ def data():
     return rng.normal(size=(20, 2)) + 0.8 * y[:, None], y
 
 
-def losses_of_all_pairs(X: np.ndarray, y: np.ndarray, w: np.ndarray, loss: str) -> list[float]:
-    """The loss of w'(x_i - x_j), one pair after the other."""
-    of = {
-        "hinge": lambda margin: max(0.0, 1.0 - margin),
-        "squared_hinge": lambda margin: max(0.0, 1.0 - margin) ** 2,
-        "logistic": lambda margin: math.log(1.0 + math.exp(-margin)),
-        "square": lambda margin: (1.0 - margin) ** 2,
-    }[loss]
-    found = []
-    for i in range(len(y)):
-        for j in range(len(y)):
-            if y[i] and not y[j]:
-                found.append(of(sum(w * (X[i] - X[j]))))
-    return found
-
-
 def own_objective(
     convention: str, loss: str, C: float, X: np.ndarray, y: np.ndarray, w: np.ndarray
 ) -> float:
-    """The objective as its authors write it, by a double loop over rows."""
-    half, share = 0.5 * sum(w * w), sum(y) / len(y)
-    every = losses_of_all_pairs(X, y, w, loss)
-    mean = sum(every) / len(every)
+    """The objective as its authors write it, over the pairs one by one."""
+    half, share, pairs = 0.5 * sum(w * w), sum(y) / len(y), weighted_pairs(y.tolist(), AllPairs())
+    mean = float(mean_of(loss, products(exact(X), exact(w)), pairs))
+    total = len(pairs) * mean
     return {
-        "prsvm": half + C / 2 * sum(every),
-        "scikit-survival": half + C / 2 * sum(every),
+        "prsvm": half + C / 2 * total,
+        "scikit-survival": half + C / 2 * total,
         "dlib": half + C * mean,
         "roclab": C * half + mean,  # gradient: lambda beta - column means of the slopes
         "torch": C * half + mean,  # weight_decay adds C w to the gradient
         "sht-authors": share * (1 - share) * mean + C * half,
-    }.get(convention, half + C * sum(every))
+    }.get(convention, half + C * total)
 
 
 CASES = [(name, loss) for name, scaling in SCALINGS.items() for loss in scaling.losses]

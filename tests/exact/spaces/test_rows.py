@@ -30,7 +30,7 @@ from aucert.exact.spaces.partitions import (
     new_key,
 )
 from aucert.exact.spaces.rows import Rows, check_matrix, held_rows
-from cutting import Changing, cut
+from cutting import Changing, cut, far_rows
 from loops import each, seeds
 
 DRAW = np.random.default_rng(3)
@@ -240,12 +240,6 @@ def test_the_laplacian_of_pairs_is_the_sum_over_the_pairs(seed: int) -> None:
     np.testing.assert_allclose((sparse.T @ graph.times(sparse)).toarray(), true, atol=1e-13)
 
 
-def some_rows(n: int = 3000, d: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    positive = rng.random(n) < 0.3
-    return rng.normal(size=(n, d)) + positive[:, None] * 0.5 + 7.0, positive
-
-
 def mapped(path: Path, X: np.ndarray, mode: Any = "r") -> np.memmap:
     np.save(path / "X.npy", X)
     return np.load(path / "X.npy", mmap_mode=mode)
@@ -280,7 +274,7 @@ class Reader:
 
 
 def test_a_source_that_is_no_array_is_asked_by_one_thread_at_a_time() -> None:
-    X, positive = some_rows(600)
+    X, positive = far_rows(600)
     source = Reader(X)
     found = solve(StreamedRows(source, 50), positive, 0.1, tol=1e-3, n_jobs=4)
     assert source.crossed == 0
@@ -289,7 +283,7 @@ def test_a_source_that_is_no_array_is_asked_by_one_thread_at_a_time() -> None:
 
 
 def test_a_certificate_is_refused_at_whatever_reading_the_rows_change() -> None:
-    X, positive = some_rows()
+    X, positive = far_rows(3000)
     other, w = X.copy(), np.ones(3)
     i, j = np.flatnonzero(positive)[0], np.flatnonzero(~positive)[-1]
     other[[i, j]] = X[[j, i]]  # a positive row is exchanged with a negative one
@@ -319,7 +313,7 @@ def test_few_mapped_rows_are_finished_in_memory(tmp_path: Path) -> None:
 @each("kind", [np.float64, np.float32])
 @each("call", ["solve", "certify"])
 def test_a_file_that_changes_during_a_solve_is_named(tmp_path: Path, kind: Any, call: str) -> None:
-    X, positive = some_rows()
+    X, positive = far_rows(3000)
     source = mapped(tmp_path, X.astype(kind))
     other = np.load(tmp_path / "X.npy", mmap_mode="r+")
 
@@ -377,7 +371,7 @@ def test_every_change_is_seen(name: str) -> None:
 
 
 def test_labels_and_weights_on_disk_are_read_once(tmp_path: Path) -> None:
-    positive = some_rows()[1]
+    positive = far_rows(3000)[1]
     (tmp_path / "weight").mkdir()
     y = mapped(tmp_path, positive.astype(int), "r+")
     weight = mapped(tmp_path / "weight", np.ones(3000), "r+")

@@ -18,7 +18,7 @@ from aucert.exact.estimators.roc_svm import ROCSVM, ROCSVMCV
 from aucert.exact.formulation.partitioned import rows_of_dask
 from aucert.exact.spaces.groups import GroupedRows
 from aucert.exact.spaces.partitions import PartitionedRows
-from cutting import cut, cut_groups
+from cutting import cut, cut_groups, meet, short_rows
 from loops import each
 
 pytest.importorskip("distributed")
@@ -40,14 +40,8 @@ def client() -> Iterator[Any]:
         yield client
 
 
-def some_rows(n: int = 3000) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(0)
-    y = rng.random(n) < 0.3
-    return (rng.normal(size=(n, 3)) + 0.6 * y[:, None]).astype(np.float32), y
-
-
 def frame(names: bool = True) -> Any:
-    X, y = some_rows()
+    X, y = short_rows(3000)
     table = pd.DataFrame(X, columns=list("abc"))
     table["a"] = table["a"].astype(float)  # two formats
     table["y"] = np.where(y, "p", "n") if names else y
@@ -55,7 +49,7 @@ def frame(names: bool = True) -> Any:
 
 
 def test_arrays_give_what_the_same_cuts_give_in_this_process() -> None:
-    X, y = some_rows()
+    X, y = short_rows(3000)
     found = solve(da.from_array(X, chunks=(700, 2)), da.from_array(y, chunks=450), 0.1, tol=1e-4)
     here = solve(PartitionedRows(cut(X, y, None, [700, 1400, 2100, 2800])), None, 0.1, tol=1e-4)
     room = 1e-9
@@ -80,7 +74,7 @@ def test_dataframes_and_their_names(kept: bool, monkeypatch: pytest.MonkeyPatch)
     np.testing.assert_allclose(model.intercept_, held.intercept_, atol=0.02)
     labels: Any = model.predict(table[["a", "b", "c"]])
     np.testing.assert_array_equal(labels.compute(), model.predict(frame()[["a", "b", "c"]]))
-    scores: Any = model.decision_function(da.from_array(some_rows()[0], chunks=(500, 2)))
+    scores: Any = model.decision_function(da.from_array(short_rows(3000)[0], chunks=(500, 2)))
     np.testing.assert_allclose(
         scores.compute(), model.decision_function(frame()[["a", "b", "c"]]), atol=1e-12
     )
@@ -89,7 +83,7 @@ def test_dataframes_and_their_names(kept: bool, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_model_of_partitions_with_labels_of_their_own() -> None:
-    X, y = some_rows()
+    X, y = short_rows(3000)
     model = ROCSVM(0.1, tol=1e-4).fit(PartitionedRows(cut(X, y, None, [100])), None)
     assert list(model.classes_) == [False, True]
     assert (model.predict(X) == y).mean() > 0.65
@@ -100,7 +94,7 @@ def test_a_model_of_partitions_with_labels_of_their_own() -> None:
 
 @pytest.mark.slow
 def test_partitions_of_unknown_size_of_one_class_and_empty() -> None:
-    X, y = some_rows()
+    X, y = short_rows(3000)
     order = np.argsort(y, kind="stable")
     table = dd.from_pandas(pd.DataFrame(X[order]), npartitions=5, sort=False)
     labels = dd.from_pandas(pd.Series(y[order]), npartitions=5, sort=False)
@@ -113,7 +107,7 @@ def test_partitions_of_unknown_size_of_one_class_and_empty() -> None:
 
 def refused() -> dict[str, tuple[Any, Any, dict[str, Any]]]:
     """Rows, labels and more that cannot be used, by a word of the message."""
-    X, y = some_rows()
+    X, y = short_rows(3000)
     table, words_of, marked = frame(), np.where(y, "p", "n").astype(object), y.astype(float)
     held, weight = X.copy(), np.ones(3000)
     held[600, 2] = marked[600] = np.nan
@@ -157,7 +151,7 @@ def test_what_cannot_be_used_is_said() -> None:
 
 def test_a_collection_that_changes_when_it_is_made_again_is_noticed(client: Any) -> None:
     """As after the death of a worker: dask makes its partitions again."""
-    X, y = some_rows()
+    X, y = short_rows(3000)
     rows, _ = rows_of_dask(da.from_array(X, chunks=(600, 3)), y, None, None)
     block, mask, weight = rows.engine._parts[2].result()
     block = block.copy()
@@ -169,7 +163,7 @@ def test_a_collection_that_changes_when_it_is_made_again_is_noticed(client: Any)
 
 @pytest.mark.slow
 def test_the_steps_are_events_of_dask(client: Any) -> None:
-    X, y = some_rows()
+    X, y = short_rows(3000)
     stated: list[Any] = []
     seen: list[Any] = []
     client.subscribe_topic("aucert", lambda event: stated.append(event[1]))
@@ -190,7 +184,7 @@ def test_the_steps_are_events_of_dask(client: Any) -> None:
 
 
 def test_a_partition_that_answers_twice_is_noticed() -> None:
-    X, y = some_rows()
+    X, y = short_rows(3000)
     rows, _ = rows_of_dask(da.from_array(X, chunks=(600, 3)), y, None, None)
     for places, match in (
         ([[0, 1], [2, 3, 4], [0]], "partition 0 was counted twice"),
@@ -206,11 +200,6 @@ def ranked() -> Any:
     query, grade = np.sort(rng.integers(0, 100, 3000)), rng.integers(0, 3, 3000)
     X = rng.normal(size=(3000, 2)) + 0.5 * grade[:, None]
     return pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "q": query, "better": grade > 1})
-
-
-def meet(one: Any, other: Any) -> None:
-    room = sum(s.certificate.gap for s in (one, other))
-    assert abs(one.certificate.primal - other.certificate.primal) <= room
 
 
 @pytest.mark.slow
@@ -265,7 +254,7 @@ def test_a_query_that_dask_has_split_is_refused() -> None:
 
 
 def test_a_refusal_leaves_no_traceback_in_the_workers_log(caplog: pytest.LogCaptureFixture) -> None:
-    X, y = some_rows()
+    X, y = short_rows(3000)
     X[600, 2] = np.nan
     with caplog.at_level("DEBUG", logger="distributed.worker"):
         with pytest.raises(InputError, match="not finite in partition 1"):
