@@ -15,12 +15,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 
-from aucert.exact import InputError, solve
+from aucert.exact import solve
 from aucert.exact.losses.registry import LOSSES
-from aucert.validation.files.written import write_atomically
 from rational_bounds import ExactProblem
 from recipes import RECIPES, Recipe
 
@@ -42,17 +42,6 @@ NOTES = {
 }
 
 
-def interval(
-    X: np.ndarray, y: np.ndarray, weight: np.ndarray | None, lam: float, loss: str
-) -> tuple[Fraction, Fraction]:
-    """Return a lower and an upper bound of the optimum, in exact arithmetic."""
-    solution = solve(X, y, lam, loss=loss, sample_weight=weight, tol=SOLVE_TO, max_time=60.0)
-    problem = ExactProblem.of(X, y, weight, lam, loss)
-    if loss != "hinge":
-        return problem.dual_of_scores(solution.w), problem.primal(solution.w)
-    return problem.dual_of_marginals(solution.witness.c), problem.primal(solution.w)
-
-
 def rounded(value: Fraction, way: str) -> str:
     """Return `value` with `DIGITS` significant digits, rounded the way of the `decimal` module."""
     context = Context(prec=DIGITS, rounding=way)
@@ -66,13 +55,9 @@ def generate(recipes: Sequence[Recipe] = RECIPES) -> Iterator[str]:
     for key, note in NOTES.items():
         yield f"{json.dumps(key)}: {json.dumps(note)},\n"
     yield '"data": [\n'
-    yield ",\n".join(_data_text(recipe) for recipe in recipes)
+    yield ",\n".join(map(_data_text, recipes))
     yield '\n],\n"problems": [\n'
-    first = True
-    for recipe in recipes:
-        for lam in recipe.lams:
-            yield ("" if first else ",\n") + _problem_text(recipe, lam)
-            first = False
+    yield ",\n".join(_problem_text(recipe, lam) for recipe in recipes for lam in recipe.lams)
     yield "\n]\n}\n"
 
 
@@ -100,11 +85,15 @@ def _problem_text(recipe: Recipe, lam: float) -> str:
     name = recipe.name if len(recipe.lams) == 1 else f"{recipe.name}:{lam:g}"
     optimum, at_ones = [], []
     for loss in LOSSES:
-        lower, upper = interval(X, y, weight, lam, loss)
-        low, high = rounded(lower, ROUND_FLOOR), rounded(upper, ROUND_CEILING)
+        solution = solve(X, y, lam, loss=loss, sample_weight=weight, tol=SOLVE_TO, max_time=60.0)
+        problem, w = ExactProblem.of(X, y, weight, lam, loss), solution.w
+        hinge = loss == "hinge"
+        lower = (
+            problem.dual_of_marginals(solution.witness.c) if hinge else problem.dual_of_scores(w)
+        )
+        low, high = rounded(lower, ROUND_FLOOR), rounded(problem.primal(w), ROUND_CEILING)
         optimum.append(f'"{loss}": [{low}, {high}]')
-        value = ExactProblem.of(X, y, weight, lam, loss).primal(np.ones(X.shape[1]))
-        at_ones.append(f'"{loss}": {rounded(value, ROUND_HALF_EVEN)}')
+        at_ones.append(f'"{loss}": {rounded(problem.primal(np.ones(w.size)), ROUND_HALF_EVEN)}')
     return (
         f'{{"name": {json.dumps(name)}, "data": {json.dumps(recipe.name)}, "lam": {lam!r},\n'
         f' "optimum": {{{", ".join(optimum)}}},\n "at_ones": {{{", ".join(at_ones)}}}}}'
@@ -114,15 +103,8 @@ def _problem_text(recipe: Recipe, lam: float) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the file that `--out` names; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", required=True, help="the file to write")
-    options = parser.parse_args(arguments)
-    try:
-        write_atomically(
-            options.out, lambda file: file.writelines(piece.encode() for piece in generate())
-        )
-    except InputError as error:
-        print(f"aucert: {error}", file=sys.stderr)
-        return 2
+    parser.add_argument("--out", required=True, type=Path, help="the file to write")
+    parser.parse_args(arguments).out.write_text("".join(generate()), encoding="utf-8")
     return 0
 
 

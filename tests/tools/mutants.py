@@ -6,7 +6,7 @@ it. Kept is which test functions fail: those are its killers. What fails without
 mutants that stop the tests from being collected, count for nothing.
 
     --area NAME      draw and run this area's mutants that the results lack; repeatable; `all`
-    --summary        the killed share of each area, and test functions that kill all that is killed
+    --summary        the killed share of each area
     --again NAME     run the recorded mutants of an area once more: none that was killed may survive
     --sample N       N mutants of all areas, drawn anew each day; nothing is kept
 
@@ -289,12 +289,9 @@ class Copy:
             "PYTHONDONTWRITEBYTECODE": "1",
             **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
         }
-        there = [path for path in paths if (self.root / path.split("::")[0]).exists()]
-        if not there:  # pytest would run all tests there are
-            return {}, [], 0, False
         asked = ["-n", "0", "-q", "-p", "mutants", "-p", "no:cacheprovider", "--tb=no", *more]
         process = subprocess.Popen(
-            [sys.executable, "-m", "pytest", *asked, *there],
+            [sys.executable, "-m", "pytest", *asked, *paths],
             cwd=self.root,
             env=environment,
             stdout=subprocess.DEVNULL,
@@ -325,10 +322,9 @@ class Copy:
 
 
 @contextlib.contextmanager
-def copied(asked: argparse.Namespace) -> Iterator[Copy]:
-    """Yield a copy in the folder that was asked for, or in one that is gone at the end."""
-    with tempfile.TemporaryDirectory() as temporary:
-        yield Copy((asked.folder or Path(temporary)).resolve())
+def copied() -> Iterator[Copy]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield Copy(Path(folder).resolve())
 
 
 def reached(copy: Copy, mutant: Mutant, compiled: bool, paths: tuple[str, ...]) -> tuple[str, ...]:
@@ -401,10 +397,7 @@ def baseline(copy: Copy, area: Area) -> tuple[dict, set[str], float]:
 def results(path: Path) -> list[dict[str, Any]]:
     """Return the lines of the results; the first one holds the seed."""
     if not path.exists():
-        commit = subprocess.run(
-            ["git", "-C", str(ROOT), "rev-parse", "HEAD"], capture_output=True, text=True
-        ).stdout.strip()
-        append(path, {"seed": SEED, "commit": commit})
+        append(path, {"seed": SEED})
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
@@ -424,13 +417,11 @@ def run_area(name: str, asked: argparse.Namespace) -> None:
     lines = results(asked.results)
     done = {line["key"] for line in lines if line.get("area") == name and "key" in line}
     area = AREAS[name]
-    if asked.tests:
-        area = area._replace(tests=tuple(asked.tests), last=())
     left = [m for m in drawn(ROOT, name, asked.number, lines[0]["seed"]) if m.key not in done]
     print(f"{name}: {len(done)} mutants are known, {len(left)} to run", flush=True)
     if not left:
         return
-    with copied(asked) as copy:
+    with copied() as copy:
         stated, known, seconds = baseline(copy, area)
         append(asked.results, {"area": name, "tests": [*area.tests, *area.last], **stated})
         for mutant in left:
@@ -446,7 +437,7 @@ def run_again(name: str, asked: argparse.Namespace) -> int:
     same = [line for line in lines if line["key"] in here and line["result"] == "killed"]
     print(f"{name}: {len(same)} that were killed stand as they did", flush=True)
     alive = 0
-    with copied(asked) as copy:
+    with copied() as copy:
         _, known, seconds = baseline(copy, AREAS[name])
         for line in same:
             found = judged(copy, AREAS[name], here[line["key"]], known, seconds)
@@ -461,7 +452,7 @@ def run_sample(asked: argparse.Namespace) -> int:
     rng = random.Random(time.strftime("%Y-%m-%d"))
     names = [rng.choice([*AREAS]) for _ in range(asked.sample)]
     said: Counter[str] = Counter()
-    with copied(asked) as copy:
+    with copied() as copy:
         for name, number in Counter(names).items():
             area = AREAS[name]._replace(last=())
             _, known, seconds = baseline(copy, area)
@@ -486,21 +477,8 @@ def shares(lines: list[dict[str, Any]]) -> dict[str, tuple[float, int]]:
     return found
 
 
-def cover(lines: list[dict[str, Any]]) -> list[tuple[str, int]]:
-    """Return test functions that kill all that is killed: the most for a second first."""
-    left = {x["key"]: x["killers"] for x in lines if x.get("result") == "killed"}
-    chosen = []
-    while left:
-        kills: Counter[str] = Counter(name for killers in left.values() for name in killers)
-        cost = {name: took for killers in left.values() for name, took in killers.items()}
-        best = max(sorted(kills), key=lambda name: kills[name] / (0.1 + cost[name]))
-        chosen.append((best, kills[best]))
-        left = {key: killers for key, killers in left.items() if best not in killers}
-    return chosen
-
-
 def summary(asked: argparse.Namespace) -> None:
-    """Print the shares and a cover."""
+    """Print the shares."""
     lines = results(asked.results)
     print(f"{'area':18s} {'mutants':>7s} {'killed':>7s} {'by one function':>16s} {'CPU s':>7s}")
     for name, (share, count) in shares(lines).items():
@@ -508,10 +486,6 @@ def summary(asked: argparse.Namespace) -> None:
         alone = sum(len(x["killers"]) == 1 for x in own)
         cpu = sum(x["cpu"] for x in own)
         print(f"{name:18s} {count:7d} {share:7.1%} {alone:16d} {cpu:7.0f}")
-    chosen = cover(lines)
-    print(f"\n{len(chosen)} test functions kill all that is killed:")
-    for name, count in chosen:
-        print(f"{count:4d} {name}")
 
 
 def main() -> int:
@@ -523,8 +497,6 @@ def main() -> int:
     parser.add_argument("--sample", type=int)
     parser.add_argument("--summary", action="store_true")
     parser.add_argument("--number", type=int, default=NUMBER, help="mutants of an area")
-    parser.add_argument("--tests", nargs="+", help="these tests instead of the area's")
-    parser.add_argument("--folder", type=Path, help="for the copy and its cache; kept")
     parser.add_argument("--results", type=Path, default=RESULTS)
     asked = parser.parse_args()
     for name in AREAS if "all" in asked.area else asked.area:

@@ -30,13 +30,8 @@ from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.row_average import RowAverage
+from aucert.validation.bounds import printed, sht
 from aucert.validation.bounds.experiment import (
-    EXCESS,
-    EXCESS_PRIOR,
-    NYSTROM,
-    POSTERIOR,
-    PRIOR,
-    Experiment,
     approximation_errors,
     certified,
     prepare,
@@ -48,40 +43,11 @@ from aucert.validation.bounds.kernel import (
     spectral_norm,
 )
 from aucert.validation.bounds.prime import Projected, sandwich, theorem4_prime
-from aucert.validation.bounds.printed import (
-    Bound,
-    DrawnPair,
-    Norms,
-    eq_17,
-    eq_17_objectives,
-    eq_18,
-    eq_19,
-    eq_20,
-    eq_21,
-    hoeffding,
-    least_norm,
-    most_often,
-    often,
-    theorem4,
-)
-from aucert.validation.bounds.sht import (
-    RestrictedConstants,
-    block_matrices,
-    largest_restricted,
-    least_curvature,
-    least_sparsity,
-    nu_lemma2,
-    nu_printed,
-    restricted_constants_exact,
-    sht_theorem1,
-    sht_theorem2,
-)
 from aucert.validation.data import datasets
 from decimal_losses import DIGITS, decimal, true_kernel
 from loops import each, seeds
 from sparse_signal import draw
 
-CORRECTED = {NYSTROM, EXCESS, EXCESS_PRIOR, POSTERIOR, PRIOR}
 TOL = 1e-9
 KERNELS = (Linear(), Gaussian(2.0), Laplacian(0.7))
 KERNEL = KERNELS[1]
@@ -102,11 +68,12 @@ def matrices(a: Approximation) -> tuple[np.ndarray, np.ndarray]:
 
 # Ingredients, and the bounds made of them.
 
+Table = list[list[Decimal]]
 FIXED = (0.05, 0.02, 0.03)  # delta, the gap of the dual point, that of the full problem
 
 
-def in_decimals(seed: int) -> tuple[Approximation, list[list[Decimal]], list[list[Decimal]]]:
-    """Return an approximation, the true K, and K~ = V V' of its features, in 60 digits."""
+def in_decimals(seed: int) -> tuple[Approximation, Table, Table, Table]:
+    """Return an approximation; K, K~ = V V' of its features, and E = K - K~, in 60 digits."""
     rng = np.random.default_rng([31, seed])
     n, p = int(rng.integers(5, 9)), int(rng.integers(1, 4))
     X = rng.normal(size=(n, p)) * 10.0 ** rng.integers(-2, 3) + rng.choice([0.0, 100.0])
@@ -117,22 +84,25 @@ def in_decimals(seed: int) -> tuple[Approximation, list[list[Decimal]], list[lis
     truth = Gram.of_kernel(kernel, X, held=False) if seed % 2 else Gram.of_kernel(kernel, X)
     V = naive.exact(features)
     near = [[decimal(sum(a * b for a, b in zip(x, z, strict=True))) for z in V] for x in V]
-    return Approximation(truth, features, positive), true_kernel(kernel, X), near
+    K = true_kernel(kernel, X)
+    with localcontext(DIGITS):
+        E = [[x - y for x, y in zip(p, q, strict=True)] for p, q in zip(K, near, strict=True)]
+    return Approximation(truth, features, positive), K, near, E
 
 
-def exact_distances(K: list[list[Decimal]], positive: np.ndarray) -> tuple[Decimal, Decimal]:
+def exact_distances(K: Table, positive: np.ndarray) -> tuple[Decimal, Decimal]:
     """Return the largest distance over pairs, and the root mean square."""
     plus, minus = np.flatnonzero(positive).tolist(), np.flatnonzero(~positive).tolist()
     squares = [K[i][i] + K[j][j] - 2 * K[i][j] for i in plus for j in minus]
     return max(squares).sqrt(), (sum(squares, Decimal(0)) / len(squares)).sqrt()
 
 
-def form(E: list[list[Decimal]], v: list[Decimal]) -> Decimal:
+def form(E: Table, v: list[Decimal]) -> Decimal:
     rows = [sum(e * x for e, x in zip(row, v, strict=True)) for row in E]
     return sum((x * y for x, y in zip(v, rows, strict=True)), Decimal(0))
 
 
-def top_of(E: list[list[Decimal]]) -> Decimal:
+def top_of(E: Table) -> Decimal:
     """Return a lower bound of the spectral norm, good to nearly all digits of a double."""
     v = np.linalg.eigh(np.array(E, dtype=float))[1]
     vectors = [[Decimal(float(x)) for x in v[:, at]] for at in (0, -1)]
@@ -141,12 +111,11 @@ def top_of(E: list[list[Decimal]]) -> Decimal:
 
 @each("seed", seeds(30))
 def test_distances_and_norms_are_rounded_up(seed: int) -> None:
-    a, K, near = in_decimals(seed)
+    a, K, near, E = in_decimals(seed)
     with localcontext(DIGITS):
         assert Decimal(a.R) >= exact_distances(K, a.positive)[0]
         far, mean = exact_distances(near, a.positive)
         assert Decimal(a.Rp) >= far and Decimal(a.R2) >= mean
-        E = [[x - y for x, y in zip(p, q, strict=True)] for p, q in zip(K, near, strict=True)]
         assert Decimal(a.E2) >= top_of(E)
         assert Decimal(a.K_max) ** 2 >= max(K[i][i] for i in range(a.n))
         size = max(K[i][i] for i in range(a.n))
@@ -155,13 +124,12 @@ def test_distances_and_norms_are_rounded_up(seed: int) -> None:
 
 @each("seed", seeds(30))
 def test_the_cost_of_a_dual_point_lies_in_its_interval(seed: int) -> None:
-    a, K, near = in_decimals(seed)
+    a, *_, E = in_decimals(seed)
     rng = np.random.default_rng(seed)
     share = float(rng.uniform(0, 1))
     c = np.where(a.positive, share / a.sizes[0], -share / a.sizes[1])
     found = a.error_interval(c)
     with localcontext(DIGITS):
-        E = [[x - y for x, y in zip(p, q, strict=True)] for p, q in zip(K, near, strict=True)]
         true = form(E, [Decimal(float(x)) for x in c])
         assert Decimal(found.low) <= max(true, Decimal(0)) <= Decimal(found.high)
     low, high = sandwich(a, 0.1, Projected(c, 1e-9), Projected(c, 1e-9))
@@ -174,7 +142,7 @@ def test_the_cost_of_a_dual_point_lies_in_its_interval(seed: int) -> None:
 @each(("eps", "informed"), [(0.0, False), (1e-3, False), (1e-3, True)])
 def test_the_totals_are_at_least_the_right_sides(seed: int, eps: float, informed: bool) -> None:
     """Theorem 4', a priori and not, evaluated in 60 digits from exact ingredients."""
-    a, K, near = in_decimals(seed)
+    a, K, near, E = in_decimals(seed)
     rng = np.random.default_rng(seed)
     lam, B, delta, gap, late = (
         float(10.0 ** rng.uniform(-3, 1)),
@@ -185,7 +153,7 @@ def test_the_totals_are_at_least_the_right_sides(seed: int, eps: float, informed
     c = np.where(a.positive, share / a.sizes[0], -share / a.sizes[1])
     sizes = rng.uniform(0, 1, 3)
     known: dict[str, Any] = {"projected": Projected(c, gap)} if informed else {}
-    norms = Norms(full=sizes[0], projected=sizes[1], drawn_projected=sizes[2])
+    norms = printed.Norms(full=sizes[0], projected=sizes[1], drawn_projected=sizes[2])
     more: dict[str, Any] = {"norms": norms, "gap_full": late} if informed else {}
     found = {
         part: theorem4_prime(
@@ -194,7 +162,6 @@ def test_the_totals_are_at_least_the_right_sides(seed: int, eps: float, informed
         for part in ("A", "I", "II")
     }
     with localcontext(DIGITS):
-        E = [[x - y for x, y in zip(p, q, strict=True)] for p, q in zip(K, near, strict=True)]
         R, (Rp, R2) = exact_distances(K, a.positive)[0], exact_distances(near, a.positive)
         la, b, e, d = decimal(lam), Decimal(B), decimal(eps), decimal(delta)
         L, n_pos, n_neg = (2 / d).ln(), *map(Decimal, a.sizes)
@@ -300,11 +267,11 @@ def test_of_a_singular_kernel_the_bound_is_undefined(kernel: Kernel) -> None:
     a = Approximation.of_landmarks(kernel, X, X[5:8], positive)
     assert a.lam_min == Interval(0.0, 0.0)
     assert Approximation.of_matrices(*matrices(a), positive).lam_min.low == 0.0
-    bound = theorem4(a, 0.1, 1000)
+    bound = printed.theorem4(a, 0.1, 1000)
     assert bound.total == bound.at_least == np.inf and bound.vacuous
     assert np.isfinite(bound.terms["A1"]) and np.isfinite(bound.terms["A2"])
     near = made(Gaussian(0.01), n=60)  # an eigenvalue below rounding
-    bound = theorem4(near, 0.1, 1000)
+    bound = printed.theorem4(near, 0.1, 1000)
     assert near.lam_min.low == 0.0 < near.lam_min.high
     assert bound.total == np.inf and 1.0 < bound.at_least < np.inf
 
@@ -318,8 +285,8 @@ def test_of_a_singular_kernel_the_bound_is_undefined(kernel: Kernel) -> None:
 def test_the_terms_are_those_of_the_printed_formula(C: str, p: float, power: float) -> None:
     a = made()
     pairs = draw_pairs(a.positive, 37, 3)
-    norms = Norms(full=1.3, drawn=1.7, projected=9.0, drawn_projected=0.8)
-    bound = theorem4(a, 0.2, pairs=pairs, C=C, norms=norms, p=p, power=power, delta=0.1)
+    norms = printed.Norms(full=1.3, drawn=1.7, projected=9.0, drawn_projected=0.8)
+    bound = printed.theorem4(a, 0.2, pairs=pairs, C=C, norms=norms, p=p, power=power, delta=0.1)
     K, near = matrices(a)
     n, B, lam = 14, 37, 0.2
     squares = {"1/lam": [5.0] * 3, "2/lam": [10.0] * 3, "realised": [1.69, 2.89, 0.64]}[C]
@@ -338,39 +305,45 @@ def test_the_terms_are_those_of_the_printed_formula(C: str, p: float, power: flo
 
 def test_without_pairs_the_largest_count_is_exceeded_as_rarely_as_is_said() -> None:
     a = made()
-    bound = theorem4(a, 0.2, 50)
-    assert (bound.quantities["N_max"], True) == (often(*a.sizes, 50)[0], often(4, 9, 50)[1] <= 1e-3)
-    t, tail = often(4, 9, 50, level=0.3)
+    bound = printed.theorem4(a, 0.2, 50)
+    assert (bound.quantities["N_max"], True) == (
+        printed.often(*a.sizes, 50)[0],
+        printed.often(4, 9, 50)[1] <= 1e-3,
+    )
+    t, tail = printed.often(4, 9, 50, level=0.3)
     counts = np.random.default_rng(0).multinomial(50, [1 / 4] * 4, size=2000).max(axis=1)
     # a union over the rows: a little too large; five standard errors are 0.05
     assert tail <= 0.3 and tail / 3 < (counts > t).mean() < tail + 0.05
-    single = theorem4(a, 0.2, pairs=draw_pairs(a.positive, 400, 1))
-    merged = theorem4(a, 0.2, 400, pairs=draw_pairs(a.positive, 400, 1, merge=True))
+    single = printed.theorem4(a, 0.2, pairs=draw_pairs(a.positive, 400, 1))
+    merged = printed.theorem4(a, 0.2, 400, pairs=draw_pairs(a.positive, 400, 1, merge=True))
     assert merged.total == pytest.approx(single.total)
 
 
 def test_a_bound_stands_next_to_the_true_error_and_is_vacuous_from_its_limit_on() -> None:
-    bound = Bound("a", {"x": 0.3, "y": 0.3}, left_side=0.2)
+    bound = printed.Bound("a", {"x": 0.3, "y": 0.3}, left_side=0.2)
     assert bound.ratio == pytest.approx(3.0) and bound.violated is False and not bound.vacuous
     assert replace(bound, left_side=0.7).violated
     assert replace(bound, left_side=0.0).ratio == np.inf
     unknown = replace(bound, left_side=None)
     assert unknown.ratio is None and unknown.violated is None
     assert str(bound) == "a: 0.2 <= 0.6 = 0.3 (x) + 0.3 (y)"
-    assert Bound("a", {"x": 0.5, "y": 0.5}).vacuous and Bound("a", {"x": float("nan")}).vacuous
-    assert not Bound("a", {"x": 1.5}, limit=2.0).vacuous
+    assert (
+        printed.Bound("a", {"x": 0.5, "y": 0.5}).vacuous
+        and printed.Bound("a", {"x": float("nan")}).vacuous
+    )
+    assert not printed.Bound("a", {"x": 1.5}, limit=2.0).vacuous
 
 
 def test_the_largest_count_of_a_row_is_rarely_above_its_bound() -> None:
     n, B, count, rng = 200, 5000, 400, np.random.default_rng(1)
-    t, tail = most_often(n, B)
+    t, tail = printed.most_often(n, B)
     assert 0.02 < tail <= 0.1
     largest = rng.multinomial(B, np.full(n // 2, 2 / n), size=(count, 2)).max(axis=(1, 2))
     assert tail / 3 < (largest > t).mean() < tail + 5 * np.sqrt(tail / count)
     for share in (1.0, 7.0):  # of rows so many that counts are Poisson's: Chernoff's bound
-        t, bound = most_often(2e12, share * 2e12)
+        t, bound = printed.most_often(2e12, share * 2e12)
         assert 2e12 * stats.poisson.sf(t, 2 * share) <= bound <= 0.1
-        near, exact = most_often(1e12, share * 1e12)
+        near, exact = printed.most_often(1e12, share * 1e12)
         assert near <= t <= near + 3 and exact <= 0.1
 
 
@@ -379,12 +352,8 @@ def test_the_largest_count_of_a_row_is_rarely_above_its_bound() -> None:
 
 def hinge(problem: Problem, scores: np.ndarray) -> float:
     """The mean hinge over the listed or over all pairs, by a loop."""
-    positive = problem.pairs.positive
-    if isinstance(problem.pairs, PairList):
-        pairs = list(zip(problem.pairs.i, problem.pairs.j, strict=True))
-    else:
-        pairs = [(i, j) for i in np.flatnonzero(positive) for j in np.flatnonzero(~positive)]
-    return sum(max(0.0, 1 - scores[i] + scores[j]) for i, j in pairs) / len(pairs)
+    listed = naive.weighted_pairs(problem.pairs.positive.tolist(), problem.pairs, float)
+    return naive.sums(scores, listed, "hinge").value
 
 
 def linear(lam: float, seed: int) -> tuple[Problem, Problem, np.ndarray, np.ndarray]:
@@ -403,13 +372,15 @@ def test_eq_17_and_hoeffding_by_hand(seed: int) -> None:
     full, drawn, w, w_B = linear(1.0, seed)
     X: Any = full.space
     U, U_B = [[hinge(p, X.raw @ at) for at in (w, w_B)] for p in (full, drawn)]
-    step, objectives = (form(full, drawn, w, w_B) for form in (eq_17, eq_17_objectives))
+    step, objectives = (
+        form(full, drawn, w, w_B) for form in (printed.eq_17, printed.eq_17_objectives)
+    )
     largest = max(abs(U[0] - U_B[0]), abs(U[1] - U_B[1]))
     assert step.left == pytest.approx(abs(U[0] - U_B[1]))
     assert step.right == objectives.right == pytest.approx(largest)
     assert step.corrected == pytest.approx(largest + abs(w_B @ w_B - w @ w) / 2)
     assert objectives.left == pytest.approx(abs(U[0] + w @ w / 2 - U_B[1] - w_B @ w_B / 2))
-    bound = hoeffding(full, drawn, w, w_B, 60, 3.0, 10.0, 0.1)
+    bound = printed.hoeffding(full, drawn, w, w_B, 60, 3.0, 10.0, 0.1)
     assert bound.left == pytest.approx(largest) and bound.holds and bound.corrected is None
     assert bound.right == pytest.approx((1 + 6 * 10**0.5) * (np.log(40) / 120) ** 0.5)
 
@@ -426,23 +397,23 @@ def test_eqs_18_19_20_21_by_hand() -> None:
     a = case.approximation
     K, near = matrices(a)
     hat = np.linalg.solve(K, case.factor.raw @ exact)
-    tilde = least_norm(a.features, near_w)
+    tilde = printed.least_norm(a.features, near_w)
     drawn = pair_problem(case.full.space, positive, pairs, HINGE, Ridge(lam))
-    pair = DrawnPair(a, drawn, B, hat, tilde)
+    pair = printed.DrawnPair(a, drawn, B, hat, tilde)
     N, E2 = np.bincount(np.r_[pairs.i, pairs.j]).max(), np.linalg.norm(K - near, 2)
     change = np.sqrt((hat - tilde) @ K @ (hat - tilde))
     lengths = np.linalg.norm(hat) + np.linalg.norm(tilde)
 
     at_hat, at_tilde = hinge(drawn, K @ hat), hinge(drawn, near @ tilde)
     size = n * change + np.sqrt(n) * E2 * np.linalg.norm(tilde)
-    assert eq_18(pair).left == pytest.approx(abs(at_hat - at_tilde))
-    assert eq_18(pair).right == pytest.approx(N / B * size)
-    assert eq_18(pair, U_full=0.9).left == pytest.approx(abs(0.9 - at_tilde))
+    assert printed.eq_18(pair).left == pytest.approx(abs(at_hat - at_tilde))
+    assert printed.eq_18(pair).right == pytest.approx(N / B * size)
+    assert printed.eq_18(pair, U_full=0.9).left == pytest.approx(abs(0.9 - at_tilde))
 
     def objective(theta: np.ndarray) -> float:
         return hinge(drawn, K @ theta) + lam / 2 * float(theta @ K @ theta)
 
-    first, last = eq_20(pair), eq_20(pair, "last")
+    first, last = printed.eq_20(pair), printed.eq_20(pair, "last")
     assert first.left == last.left == pytest.approx(objective(tilde) - objective(hat))
     sums = hinge(drawn, K @ tilde) - at_tilde + hinge(drawn, near @ hat) - at_hat
     assert first.right == pytest.approx(sums)
@@ -450,34 +421,26 @@ def test_eqs_18_19_20_21_by_hand() -> None:
     assert first.corrected == pytest.approx(sums + penalty)
     assert last.right == pytest.approx(N * E2 * np.sqrt(n) / B * lengths)
 
-    assert eq_19(pair).left == pytest.approx(lam / 2 * change**2)
-    assert eq_19(pair).right == first.left and eq_19(pair).holds
+    assert printed.eq_19(pair).left == pytest.approx(lam / 2 * change**2)
+    assert printed.eq_19(pair).right == first.left and printed.eq_19(pair).holds
 
     root = np.sqrt(2 * N * E2 * np.sqrt(n) / (B * lam))
-    assert eq_21(pair).left == pytest.approx(change)
-    assert eq_21(pair).right == eq_21(pair).corrected == pytest.approx(root * np.sqrt(lengths))
-    assert eq_21(pair, p=1.0).right == pytest.approx(root * lengths)
+    assert printed.eq_21(pair).left == pytest.approx(change)
+    assert (
+        printed.eq_21(pair).right
+        == printed.eq_21(pair).corrected
+        == pytest.approx(root * np.sqrt(lengths))
+    )
+    assert printed.eq_21(pair, p=1.0).right == pytest.approx(root * lengths)
     with pytest.raises(InputError, match="theta_tilde must have one number per row: 40"):
-        DrawnPair(a, drawn, B, hat, tilde[:4])
+        printed.DrawnPair(a, drawn, B, hat, tilde[:4])
 
 
 # Theorem 4'.
 
 
-def experiment(kernel: Kernel, lam: float, d: int, n: int = 60, seed: int = 0) -> Experiment:
-    data = datasets.load(f"{('linear', 'radial')[seed % 2]}:{n}", seed)
-    y = np.random.default_rng(seed).permutation(data.y) if seed % 4 >= 2 else data.y  # pure noise
-    return prepare(data.X, y, kernel, lam, d, seed, TOL)
-
-
-@pytest.fixture(scope="module")
-def case() -> Experiment:
-    """A problem whose bounds are near the truth: a kernel of narrow width, lam = 1."""
-    return experiment(Gaussian(50.0), 1.0, 12)
-
-
-def test_terms_and_alternatives_add_up_and_tuning_divides_delta(case: Experiment) -> None:
-    a = case.approximation
+def test_alternatives_are_those_of_the_part_and_tuning_divides_delta() -> None:
+    a = made()
     for part, forms in (("I", {"fast", "slow"}), ("II", {"penalties", "lipschitz"})):
         for lam in (0.02, 1.0, 50.0):
             bound = theorem4_prime(a, lam, 50, part=part)
@@ -486,45 +449,6 @@ def test_terms_and_alternatives_add_up_and_tuning_divides_delta(case: Experiment
         tuned = theorem4_prime(a, 1.0, 1000, part=part, delta=0.05, tuned_over=10)
         assert tuned.total == theorem4_prime(a, 1.0, 1000, part=part, delta=0.005).total
         assert any("10 settings" in note for note in tuned.notes)
-
-
-def test_the_sandwich_is_equality_while_every_hinge_is_active() -> None:
-    active, whole = experiment(Gaussian(5.0), 20.0, 6), experiment(Gaussian(5.0), 0.1, 60)
-    found, none = (
-        sandwich(case.approximation, case.lam, Projected.of(case.f), case.posterior)
-        for case in (active, whole)
-    )
-    assert found == pytest.approx((active.nystrom, active.nystrom), rel=1e-6)
-    assert none[1] < 1e-9  # every row is a landmark
-    assert whole.draw(600, 0).bounds[EXCESS].terms["nystrom"] < 1e-9
-
-
-def test_the_corrected_bound_vanishes_with_b_and_the_printed_one_does_not(
-    case: Experiment,
-) -> None:
-    a, near = experiment(Gaussian(50.0), 1.0, 60).approximation, case.approximation
-    for part in ("I", "II"):
-        few, many = (theorem4_prime(a, 1.0, 10**k, part=part).total for k in (10, 12))
-        assert many < few / 8 and many < 1e-4
-    assert theorem4(near, 1.0, 10**12).total > 1 > theorem4_prime(near, 1.0, 10**12).total
-
-
-def test_the_left_side_of_part_1_can_exceed_one_and_those_of_the_others_cannot() -> None:
-    """One feature, one positive row on the wrong side, near zero: a pair of it turns f round."""
-    X = np.concatenate([np.ones(9), [-0.1], 1e-3 * np.arange(10)])[:, None]
-    case = prepare(X, np.repeat([1, 0], 10), Linear(), 1e-3, X, tol=TOL)
-    rng = np.random.default_rng(0)
-    few = [case.draw(1, rng) for _ in range(30)]
-    largest, s = max(draw.excess for draw in few), few[0].bounds[EXCESS].quantities
-    assert 9 < largest <= 1.5 + s["Rp"] * s["Sp"]
-    assert max(draw.loss_difference for draw in few) <= 1 and -1e-12 <= case.nystrom <= 1
-    assert not any(set(draw.violated) & CORRECTED for draw in few)
-    zero = case.full.objective(np.zeros_like(case.f.w))
-    assert zero == 1 and 0 <= zero - case.f.certificate.dual <= 1
-    for B in (1, 100_000):
-        bound = theorem4_prime(case.approximation, 1.0, B, part="I")
-        assert any("f = 0" in note for note in bound.notes)
-        assert bound.vacuous == (bound.total >= 1)
 
 
 # True errors next to the bounds.
@@ -575,10 +499,10 @@ def refusals() -> list[tuple[Any, dict[str, Any], list[tuple[dict[str, Any], str
     ]
     bound = {"approximation": a, "lam": 0.1, "B": 10}
     return [
-        (theorem4, bound, [
+        (printed.theorem4, bound, [
             *common, ({"B": None}, "give B"), ({"C": "3/lam"}, "C must be one of"),
             ({"C": "realised"}, "needs the norms"), ({"p": -1.0}, "p must"),
-            ({"C": "realised", "norms": Norms(1.0, 1.0)}, "needs the norms"),
+            ({"C": "realised", "norms": printed.Norms(1.0, 1.0)}, "needs the norms"),
             ({"N_max": 0.0}, "N_max"), ({"pairs": merged, "B": None}, "weights of their"),
             ({"pairs": PairList(np.array([0]), np.array([0]))}, "not a"),
         ]),
@@ -592,10 +516,12 @@ def refusals() -> list[tuple[Any, dict[str, Any], list[tuple[dict[str, Any], str
             *common[::2], ({"landmarks": 0}, "n_landmarks"), ({"landmarks": 99}, "99 landmarks"),
             ({"n_draws": 0}, "n_draws"), ({"y": np.ones(50)}, "two classes"),
         ]),
-        (eq_17, steps, [({"drawn": other}, "share their space"), ({"w": w[:1]}, "weights shape")]),
-        (hoeffding, {**steps, "B": 60, "K_max": 1.0, "C_max": 1.0}, common[2:4]),
+        (printed.eq_17, steps, [
+            ({"drawn": other}, "share their space"), ({"w": w[:1]}, "weights shape"),
+        ]),
+        (printed.hoeffding, {**steps, "B": 60, "K_max": 1.0, "C_max": 1.0}, common[2:4]),
         (Projected, {"marginals": np.zeros(60)}, [({"gap": -1.0}, "gap")]),
-        (Norms, {}, [({"full": -1.0}, "`full`")]),
+        (printed.Norms, {}, [({"full": -1.0}, "`full`")]),
         (Approximation.of_matrices, held, [
             ({"K_tilde": K + np.eye(14)}, "from below"), ({"K_tilde": np.eye(3)}, "rows"),
             ({"K_tilde": 0 * K}, "zero"), ({"positive": a.positive[:5]}, "boolean"),
@@ -625,7 +551,7 @@ def drawn_blocks(seed: int, m: int = 3, n: int = 60, d: int = 7) -> list[RowAver
 
 def best_single(blocks: list[RowAverage]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The blocks' matrices, delta, and the best vector with one nonzero, by trying all features."""
-    M, delta = block_matrices(blocks), blocks[0].delta
+    M, delta = sht.block_matrices(blocks), blocks[0].delta
     diagonal = np.diag(M.mean(axis=0))
     at = int((delta**2 / diagonal).argmax())
     return M, delta, delta[at] / diagonal[at] * np.eye(delta.size)[at]
@@ -636,7 +562,7 @@ def best_single(blocks: list[RowAverage]) -> tuple[np.ndarray, np.ndarray, np.nd
 
 def test_block_matrices_are_half_the_hessians() -> None:
     blocks, rng = blocks_of(m=3, n=60), np.random.default_rng(2)
-    for block, M in zip(blocks, block_matrices(blocks), strict=True):
+    for block, M in zip(blocks, sht.block_matrices(blocks), strict=True):
         w, v = rng.normal(size=(2, 8))
         assert block.gradient(w + v) - block.gradient(w) == pytest.approx(2 * M @ v)
         assert block.gradient(w) == pytest.approx(2 * M @ w - 2 * block.delta)
@@ -644,35 +570,48 @@ def test_block_matrices_are_half_the_hessians() -> None:
 
 @each("seed", seeds(12))
 @each("m", [1, 3, 6])
-def test_constants_are_those_of_all_supports_and_below_the_bound(seed: int, m: int) -> None:
-    M = block_matrices(drawn_blocks(seed, m))
+def test_constants_are_those_of_all_supports_and_bounds_hold_them(
+    monkeypatch: pytest.MonkeyPatch, seed: int, m: int
+) -> None:
+    blocks = drawn_blocks(seed, m)
+    M = sht.block_matrices(blocks)
     for s in (1, 3, 7, 20):
         every = [np.ix_(S, S) for S in itertools.combinations(range(7), min(s, 7))]
         least = min(np.linalg.eigvalsh(M.mean(axis=0)[S])[0] for S in every)
         largest = max(np.linalg.eigvalsh(B[S])[-1] for S in every for B in M)
-        exact = restricted_constants_exact(M, s)
-        assert exact.s == min(s, 7)
+        exact = sht.restricted_constants_exact(M, s)
+        assert exact.exact and exact.s == min(s, 7)
         assert exact.minus == pytest.approx(2 * least)
         assert exact.plus == pytest.approx(2 * largest)
         assert exact.ratio == pytest.approx(largest / least)
-        assert exact.plus <= 2 * max(largest_restricted(block, s) for block in M)
+        with monkeypatch.context() as patch:
+            patch.setattr(sht, "MOST", 0)
+            bound = sht.restricted_constants_exact(M, s)
+        assert not bound.exact and bound.minus <= exact.minus and bound.plus >= exact.plus
+        assert bound.ratio >= exact.ratio
 
 
-def test_too_many_supports_are_refused_and_dependent_features_have_no_curvature() -> None:
+def test_where_trying_is_impossible_rho_minus_is_a_bound_and_no_search() -> None:
+    M = sht.block_matrices(drawn_blocks(0, m=2, n=400, d=40))
+    found = sht.restricted_constants_exact(M, 12)
+    assert not found.exact
+    assert found.minus == pytest.approx(2 * np.linalg.eigvalsh(M.mean(axis=0))[0], rel=1e-9)
+    few = sht.restricted_constants_exact(sht.block_matrices(drawn_blocks(0, 2, 30, 40)), 12)
+    assert (few.minus, few.ratio) == (0.0, math.inf)
     with pytest.raises(TooLargeError, match="a search"):
-        restricted_constants_exact(np.eye(60)[None], 20)
+        sht.restricted_constants_exact(np.eye(60)[None], 20)
     rng = np.random.default_rng(6)
     for x in rng.normal(size=(20, 6)):  # dependent features
-        single = restricted_constants_exact(np.outer(x, x)[None], 2)
+        single = sht.restricted_constants_exact(np.outer(x, x)[None], 2)
         assert (single.minus, single.ratio) == (0.0, math.inf)
 
 
 def test_the_bounds_of_rho_plus_are_attained() -> None:
     ones = np.ones((5, 5))
-    assert largest_restricted(np.diag([3.0, 1, 1, 1, 1]), 2) == pytest.approx(3.0)  # the whole
-    assert largest_restricted(ones, 2) == pytest.approx(2.0)  # the trace
+    assert sht.largest_restricted(np.diag([3.0, 1, 1, 1, 1]), 2) == pytest.approx(3.0)  # the whole
+    assert sht.largest_restricted(ones, 2) == pytest.approx(2.0)  # the trace
     sparse = np.eye(6) + 0.4 * (np.eye(6, k=1) + np.eye(6, k=-1))
-    assert largest_restricted(sparse, 2) == pytest.approx(1.4)  # a row
+    assert sht.largest_restricted(sparse, 2) == pytest.approx(1.4)  # a row
 
 
 # Theorem 1.
@@ -683,28 +622,28 @@ def test_the_bounds_of_rho_plus_are_attained() -> None:
     [(1.2, 0.24, 0.312), (1.5, 0.75, 1.0), (2.0, 2.0, 2.618), (5.0, 20.0, 23.31), (10, 90, 98.2)],
 )
 def test_the_least_k_in_both_readings(rho: float, lemma2: float, printed: float) -> None:
-    assert least_sparsity(rho, 1) == pytest.approx(lemma2)
-    assert least_sparsity(rho, 1, "printed") == pytest.approx(printed, rel=2e-3)
+    assert sht.least_sparsity(rho, 1) == pytest.approx(lemma2)
+    assert sht.least_sparsity(rho, 1, "printed") == pytest.approx(printed, rel=2e-3)
     for nu in ("lemma2", "printed"):
-        k = least_sparsity(rho, 10**6, nu)
+        k = sht.least_sparsity(rho, 10**6, nu)
         rest = (10**9,) if nu == "lemma2" else ()
-        factor = nu_lemma2 if nu == "lemma2" else nu_printed
+        factor = sht.nu_lemma2 if nu == "lemma2" else sht.nu_printed
         for at in (int(k * 1.001), int(k * 0.999)):
             if at >= 10**6:
                 assert (factor(at, 10**6, *rest) * (1 - 1 / rho) < 1) == (at > k)
-        assert (least_sparsity(1.0, 3, nu), least_sparsity(np.inf, 3, nu)) == (0.0, np.inf)
+        assert (sht.least_sparsity(1.0, 3, nu), sht.least_sparsity(np.inf, 3, nu)) == (0.0, np.inf)
     for d, k_star in itertools.product((5, 20, 1000), range(1, 6)):
         for at in range(k_star, min(d, 40) + 1):
-            assert 1 <= nu_lemma2(at, k_star, d) <= nu_printed(at, k_star) + 1e-15
+            assert 1 <= sht.nu_lemma2(at, k_star, d) <= sht.nu_printed(at, k_star) + 1e-15
 
 
 @each("nu", ["printed", "lemma2"])
 def test_the_terms_are_those_of_the_formula(nu: str) -> None:
     blocks = blocks_of()
     M, delta, target = best_single(blocks)
-    bound = sht_theorem1(M, delta, target, np.zeros(8), 3, 7, nu=nu)
-    constants = restricted_constants_exact(M, 7)
-    factor = 1 + 1 / 3 + 3**-0.5 if nu == "printed" else nu_lemma2(3, 1, 8)
+    bound = sht.sht_theorem1(M, delta, target, np.zeros(8), 3, 7, nu=nu)
+    constants = sht.restricted_constants_exact(M, 7)
+    factor = 1 + 1 / 3 + 3**-0.5 if nu == "printed" else sht.nu_lemma2(3, 1, 8)
     kappa = np.sqrt(factor * (1 - constants.minus / constants.plus))
     tops = [np.sort(np.abs(block.gradient(target)))[-7:] for block in blocks]
     sigma = np.sqrt(factor) / constants.plus * np.mean([np.linalg.norm(top) for top in tops])
@@ -715,22 +654,22 @@ def test_the_terms_are_those_of_the_formula(nu: str) -> None:
     wanted = {"kappa": kappa, "sigma": sigma, "step": 1 / constants.plus}
     assert {name: bound.quantities[name] for name in wanted} == pytest.approx(wanted)
     assert bound.notes[0].endswith("holds")
-    assert sht_theorem1(M, delta, target, np.zeros(8), 3, 0).vacuous
-    assert not sht_theorem1(M[:1], delta, target, np.ones(8) * np.eye(8)[0] * 9, 3, 60).vacuous
+    assert sht.sht_theorem1(M, delta, target, np.zeros(8), 3, 0).vacuous
+    assert not sht.sht_theorem1(M[:1], delta, target, np.ones(8) * np.eye(8)[0] * 9, 3, 60).vacuous
 
 
 def test_where_kappa_is_one_or_more_the_bound_is_infinite() -> None:
     M, delta, target = best_single(blocks_of(n=60, r=0.2))
-    bound = sht_theorem1(M, delta, target, np.zeros(8), 3, 5)
+    bound = sht.sht_theorem1(M, delta, target, np.zeros(8), 3, 5)
     assert bound.quantities["kappa"] >= 1 and bound.notes[0].endswith("does not hold")
     assert bound.total == np.inf and bound.vacuous
     # rho = 2: the printed condition is k > 2 k*, the displayed nu needs k > 2.618 k*.
     M, target = np.diag([1.0] * 60 + [2.0] * 60)[None], np.repeat([1.0, 0.0], [10, 110])
     given = (M, M[0] @ target, target, np.zeros(120), 25, 5)
-    constants = RestrictedConstants(60, 2.0, 4.0)
-    printed = sht_theorem1(*given, constants=constants)
+    constants = sht.RestrictedConstants(60, 2.0, 4.0)
+    printed = sht.sht_theorem1(*given, constants=constants)
     assert printed.notes[0].endswith("holds") and printed.total == np.inf
-    right = sht_theorem1(*given, constants=constants, nu="lemma2")
+    right = sht.sht_theorem1(*given, constants=constants, nu="lemma2")
     assert right.quantities["kappa"] < 1 and right.total < np.inf
 
 
@@ -742,7 +681,7 @@ def test_eqs_12_and_13_by_hand() -> None:
         share, unit = 60 * LOG / (r * n), 60 * LOG / r
         right = (0.5 - 6 * math.sqrt(2) * math.sqrt(share)) ** 2 - 32 / 3 * share
         printed, corrected = (
-            sht_theorem2(n, 1000, 60, r, 50, form=form) for form in ("printed", "corrected")
+            sht.sht_theorem2(n, 1000, 60, r, 50, form=form) for form in ("printed", "corrected")
         )
         assert printed.minus == pytest.approx(right)
         assert printed.plus == pytest.approx(16 * unit * (math.log(50) / 2 + LOG))
@@ -754,39 +693,39 @@ def test_eqs_12_and_13_by_hand() -> None:
         else:
             assert corrected.minus == printed.minus
     for r, value in ((0.05, 484.0), (0.5, 43.4)):
-        assert sht_theorem2(1000, 1000, 60, r, 50).minus == pytest.approx(value, rel=2e-3)
+        assert sht.sht_theorem2(1000, 1000, 60, r, 50).minus == pytest.approx(value, rel=2e-3)
 
 
 def test_the_least_curvature_by_hand_and_below_the_truth_with_a_signal() -> None:
     logs = 60 * math.log(math.e * 1000 / 60) + math.log(20)
     base = 1 - math.sqrt(60 / 949) - math.sqrt(2 * logs / 949)
-    found = least_curvature((50, 950), 1000, 60)
+    found = sht.least_curvature((50, 950), 1000, 60)
     assert found == pytest.approx(2 * 949 / 950 * base**2) == pytest.approx(0.005, abs=5e-4)
     X, y = np.random.default_rng(0).standard_normal((3000, 8)), np.arange(3000) < 900
     X[y] += 1.0
-    M = block_matrices([sparse_problem(X, y)])[0]
-    assert 0 < least_curvature((900, 2100), 8, 8) < 2 * np.linalg.eigvalsh(M)[0]
+    M = sht.block_matrices([sparse_problem(X, y)])[0]
+    assert 0 < sht.least_curvature((900, 2100), 8, 8) < 2 * np.linalg.eigvalsh(M)[0]
 
 
 ROUND = {"delta": np.ones(3), "w_star": np.eye(3)[0], "w0": np.zeros(3)}
 REFUSALS: list[tuple[Any, dict[str, Any], list[tuple[dict[str, Any], str]]]] = [
-    (restricted_constants_exact, {"M_blocks": np.eye(3)[None], "s": 2}, [
+    (sht.restricted_constants_exact, {"M_blocks": np.eye(3)[None], "s": 2}, [
         *(({"s": s}, "s must be") for s in (0, -1, 1.5)),
         ({"M_blocks": np.eye(3)}, r"shape \(m, d, d\)"),
         ({"M_blocks": np.triu(np.ones((1, 3, 3)))}, "symmetric"),
     ]),
-    (sht_theorem1, {"M_blocks": np.eye(3)[None], "k": 1, "n_iter": 3, **ROUND}, [
+    (sht.sht_theorem1, {"M_blocks": np.eye(3)[None], "k": 1, "n_iter": 3, **ROUND}, [
         ({"M_blocks": np.eye(3)}, r"shape \(m, d, d\)"), ({"nu": "other"}, "nu must be one of"),
         ({"M_blocks": np.zeros((1, 3, 3))}, "no curvature"), ({"delta": np.ones(4)}, "3 finite"),
         *(({name: np.ones(3)}, "k = 1 must be at least") for name in ("w_star", "w0")),
         ({"k": 0}, "k must be a whole number"), ({"n_iter": -1}, "n_iter"),
-        ({"constants": RestrictedConstants(2, 1.0, 1.0)}, "s = 2k \\+ k\\* = 3 is needed"),
+        ({"constants": sht.RestrictedConstants(2, 1.0, 1.0)}, "s = 2k \\+ k\\* = 3 is needed"),
     ]),
-    (sht_theorem2, {"n": 100, "d": 10, "s": 2, "r": 0.5, "b": 10}, [
+    (sht.sht_theorem2, {"n": 100, "d": 10, "s": 2, "r": 0.5, "b": 10}, [
         ({name: value}, f"{name} must be")
         for name, value in (("r", 0.6), ("r", 1), ("lam", 0.0), ("d", 1), ("form", "a"))
     ]),
-    (least_curvature, {"sizes": (10, 10), "d": 3}, [({"s": 4}, "s must lie")]),
+    (sht.least_curvature, {"sizes": (10, 10), "d": 3}, [({"s": 4}, "s must lie")]),
 ]  # fmt: skip
 
 
