@@ -570,34 +570,21 @@ def test_block_matrices_are_half_the_hessians() -> None:
 
 @each("seed", seeds(12))
 @each("m", [1, 3, 6])
-def test_constants_are_those_of_all_supports_and_bounds_hold_them(
-    monkeypatch: pytest.MonkeyPatch, seed: int, m: int
-) -> None:
-    blocks = drawn_blocks(seed, m)
-    M = sht.block_matrices(blocks)
+def test_constants_are_those_of_all_supports_and_below_the_bound(seed: int, m: int) -> None:
+    M = sht.block_matrices(drawn_blocks(seed, m))
     for s in (1, 3, 7, 20):
         every = [np.ix_(S, S) for S in itertools.combinations(range(7), min(s, 7))]
         least = min(np.linalg.eigvalsh(M.mean(axis=0)[S])[0] for S in every)
         largest = max(np.linalg.eigvalsh(B[S])[-1] for S in every for B in M)
         exact = sht.restricted_constants_exact(M, s)
-        assert exact.exact and exact.s == min(s, 7)
+        assert exact.s == min(s, 7)
         assert exact.minus == pytest.approx(2 * least)
         assert exact.plus == pytest.approx(2 * largest)
         assert exact.ratio == pytest.approx(largest / least)
-        with monkeypatch.context() as patch:
-            patch.setattr(sht, "MOST", 0)
-            bound = sht.restricted_constants_exact(M, s)
-        assert not bound.exact and bound.minus <= exact.minus and bound.plus >= exact.plus
-        assert bound.ratio >= exact.ratio
+        assert exact.plus <= 2 * max(sht.largest_restricted(block, s) for block in M)
 
 
-def test_where_trying_is_impossible_rho_minus_is_a_bound_and_no_search() -> None:
-    M = sht.block_matrices(drawn_blocks(0, m=2, n=400, d=40))
-    found = sht.restricted_constants_exact(M, 12)
-    assert not found.exact
-    assert found.minus == pytest.approx(2 * np.linalg.eigvalsh(M.mean(axis=0))[0], rel=1e-9)
-    few = sht.restricted_constants_exact(sht.block_matrices(drawn_blocks(0, 2, 30, 40)), 12)
-    assert (few.minus, few.ratio) == (0.0, math.inf)
+def test_too_many_supports_are_refused_and_dependent_features_have_no_curvature() -> None:
     with pytest.raises(TooLargeError, match="a search"):
         sht.restricted_constants_exact(np.eye(60)[None], 20)
     rng = np.random.default_rng(6)
