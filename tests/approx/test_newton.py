@@ -22,7 +22,6 @@ from aucert.approx.nystrom import Nystrom
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Status, Step
 from aucert.exact.errors import InputError
-from aucert.exact.estimators.roc_svm import ROCSVM
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
@@ -166,20 +165,6 @@ def kernel_optimum(**parameters) -> float:
     return exact.certificate.dual
 
 
-# RankSVM
-
-
-def test_rank_svm_is_the_exact_squared_hinge_machine() -> None:
-    model, exact = RankSVM(LAM).fit(X, Y), ROCSVM(LAM, loss="squared_hinge").fit(X, Y)
-    assert model.status_ == Status.CERTIFIED and model.certificate_.reaches(1e-9)
-    np.testing.assert_allclose(model.coef_, exact.coef_, rtol=1e-4)
-    objective = linear_problem(X, Y, LAM, "squared_hinge").objective(model.coef_[0])
-    assert model.certificate_.primal == pytest.approx(objective, rel=1e-13)
-    assert objective <= exact.certificate_.dual * (1 + 1e-8)
-    assert model.n_iter_ == len(model.history_)
-
-
-# NBAUC
 @each("landmarks", LANDMARKS)
 def test_nbauc_is_rank_svm_on_the_nystrom_features(landmarks: str) -> None:
     model = make(landmarks=landmarks).fit(X, Y)

@@ -86,7 +86,7 @@ def run(seeds: Iterable[int], kinds: list[Kind]) -> Tally:
 
 def one(seed: int, kind: Kind) -> Found:
     """Return what the problem of one seed shows."""
-    found = Found("not made")
+    found = Found("")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -174,41 +174,36 @@ def hard_rows(
 
 def in_form(X: np.ndarray, form: str) -> tuple[Any, np.ndarray]:
     """Return X as a caller might have it, and the numbers that these are."""
-    if form in ("float16", "int8", "bool", "int64", "float32"):
+    narrow: dict[str, Callable[[], np.ndarray]] = {
+        "bool": lambda: X > np.median(X),
+        "int8": lambda: np.clip(np.round(2 * X), -100, 100).astype(form),
+        "int64": lambda: np.clip(np.round(2 * X), -100, 100).astype(form),
+        "float16": lambda: np.clip(X, -6e4, 6e4).astype(form),
+        "float32": lambda: np.clip(X, -1e38, 1e38).astype(form),
+    }
+    if form in narrow:
         with np.errstate(over="ignore", under="ignore"):
-            small = _narrowed(X, form)
+            small = narrow[form]()
         return small, small.astype(float)
-    if form == "fortran":
-        return np.asfortranarray(X), X
     if form == "strided":
         wide = np.full((2 * X.shape[0], 2 * X.shape[1]), np.nan)
         wide[::2, 1::2] = X
         return wide[::2, 1::2], X
-    if form == "reversed":
-        return X[::-1, ::-1].copy()[::-1, ::-1], X
     if form == "read-only":
         X = X.copy()
         X.flags.writeable = False
-        return X, X
-    if form == "list":
-        return X.tolist(), X
-    if form == "longdouble":
-        return X.astype(np.longdouble), X
     if form == "memory map":
         with tempfile.TemporaryFile() as file:
             X.tofile(file)
             file.flush()
             return np.memmap(file, dtype=float, mode="r", shape=X.shape), X
-    return X, X
-
-
-def _narrowed(X: np.ndarray, form: str) -> np.ndarray:
-    if form == "bool":
-        return X > np.median(X)
-    if form in ("int8", "int64"):
-        return np.clip(np.round(2 * X), -100, 100).astype(form)
-    top = 6e4 if form == "float16" else 1e38
-    return np.clip(X, -top, top).astype(form)
+    same: dict[str, Callable[[], Any]] = {
+        "fortran": lambda: np.asfortranarray(X),
+        "reversed": lambda: X[::-1, ::-1].copy()[::-1, ::-1],
+        "list": X.tolist,
+        "longdouble": lambda: X.astype(np.longdouble),
+    }
+    return same.get(form, lambda: X)(), X
 
 
 def hard_sparse(rng: np.random.Generator, largest: int = 40) -> Hard:
@@ -258,37 +253,51 @@ def hard_lam(rng: np.random.Generator, X: np.ndarray) -> float:
 
 def hard_weight(rng: np.random.Generator, y: np.ndarray) -> np.ndarray:
     """Return row weights: counts, zeros and 1e8, or numbers of far sizes."""
-    kind = rng.integers(4)
-    if kind == 0:
-        weight = rng.integers(0, 4, y.size).astype(float)
-    elif kind == 1:
-        weight = rng.choice([0.0, 1e8], y.size)
-    elif kind == 2:
-        weight = rng.choice([0.0, 1.0, 1e8], y.size)
-    else:
-        weight = 10.0 ** rng.uniform(-9, 9, y.size)
-    for label in (0, 1):
-        weight[np.flatnonzero(y == label)[0]] = 1.5
+    kinds: list[Callable[[], np.ndarray]] = [
+        lambda: rng.integers(0, 4, y.size).astype(float),
+        lambda: rng.choice([0.0, 1e8], y.size),
+        lambda: rng.choice([0.0, 1.0, 1e8], y.size),
+        lambda: 10.0 ** rng.uniform(-9, 9, y.size),
+    ]
+    weight = kinds[rng.integers(4)]()
+    weight[[np.flatnonzero(y == label)[0] for label in (0, 1)]] = 1.5
     return weight
 
 
 def hard_pairs(rng: np.random.Generator, X: np.ndarray, y: np.ndarray) -> AllPairs | PairList:
     """Return all pairs, with row weights or not, or pairs drawn or nearest."""
-    choice, plus, minus = rng.uniform(), np.flatnonzero(y == 1), np.flatnonzero(y == 0)
+    choice = rng.uniform()
     if choice < 0.5:
         return AllPairs()
     if choice < 0.75:
         return AllPairs(hard_weight(rng, y))
     if choice < 0.85 and float(np.abs(X).max()) < 1e100:
         return nearest_pairs(X, y == 1, int(rng.integers(1, 4)))
-    m = int(rng.integers(1, 80))
-    weight = 10.0 ** rng.uniform(-6, 6, m) if rng.integers(2) else None
-    return PairList(rng.choice(plus, m), rng.choice(minus, m), weight)
+    return listed_pairs(rng, y, int(rng.integers(1, 80)), bool(rng.integers(2)))
+
+
+def listed_pairs(
+    rng: np.random.Generator, y: np.ndarray, m: int, weighted: bool = False
+) -> PairList:
+    """Return m pairs, drawn with repetition."""
+    i, j = (rng.choice(np.flatnonzero(y == label), m) for label in (1, 0))
+    return PairList(i, j, 10.0 ** rng.uniform(-6, 6, m) if weighted else None)
 
 
 def hard_loss(rng: np.random.Generator) -> str:
-    losses = ["hinge", "hinge", "hinge", "squared_hinge", "square"]
-    return losses[rng.integers(5)]
+    return pick(rng, "hinge", "hinge", "hinge", "squared_hinge", "square")
+
+
+def pick(rng: np.random.Generator, *of: str) -> str:
+    return str(rng.choice(of))
+
+
+def power(rng: np.random.Generator, low: float, high: float) -> float:
+    return float(10.0 ** rng.uniform(low, high))
+
+
+def unit_of(X: np.ndarray) -> float:
+    return float(np.abs(X - X[0]).max()) or 1.0
 
 
 def stored(X: Any) -> list[np.ndarray]:
@@ -365,24 +374,17 @@ class NaiveTruth:
         return tight.certificate.radius
 
     def _norm2(self, w: list[Fraction]) -> Fraction:
-        """Return |f|^2 + structure f'Sigma f."""
+        """Return |f|^2 + structure f'Sigma f, Sigma being that of both classes."""
         s = naive.products(self.rows, w)
-        both = zip(w, s if self.kernel else w, strict=True)
-        norm2 = sum((x * y for x, y in both), Fraction(0))
-        return norm2 + self.structure * self._variance(s) if self.structure else norm2
-
-    def _variance(self, s: list[Fraction]) -> Fraction:
-        labels = self.positive.tolist()
-        sides = [[k for k, label in enumerate(labels) if label == side] for side in (True, False)]
-        return sum(
-            (variance([(s[k], self.weight[k]) for k in rows]) for rows in sides), Fraction(0)
-        )
-
-
-def variance(values: list[tuple[Fraction, Fraction]]) -> Fraction:
-    mass = sum(c for _, c in values)
-    mean = sum(c * x for x, c in values) / mass
-    return Fraction(sum(c * (x - mean) ** 2 for x, c in values) / mass)
+        norm2 = sum((x * y for x, y in zip(w, s if self.kernel else w, strict=True)), Fraction(0))
+        for side in (True, False) if self.structure else ():
+            held = [
+                (x, c) for x, c, p in zip(s, self.weight, self.positive, strict=True) if p == side
+            ]
+            mass = sum(c for _, c in held)
+            mean = sum(c * x for x, c in held) / mass
+            norm2 += self.structure * sum(c * (x - mean) ** 2 for x, c in held) / mass
+        return norm2
 
 
 Truth = LinearTruth | NaiveTruth

@@ -139,26 +139,12 @@ def pytest_collectreport(report: Any) -> None:
 
 # -------------------------------------------------------------------------------------- the mutants
 
-OPERATORS: dict[type, type] = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Mult,
-    ast.LShift: ast.RShift,
-    ast.RShift: ast.LShift,
-}
-COMPARISONS: dict[type, type] = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-}
-NAMES = {"maximum": "minimum", "minimum": "maximum", "max": "min", "min": "max"}
+PAIRS: list[tuple[Any, Any]] = [
+    *((ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.LShift, ast.RShift), (ast.And, ast.Or)),
+    *((ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot)),
+    *(("maximum", "minimum"), ("max", "min")),
+]
+OTHER = {ast.FloorDiv: ast.Mult, **dict(PAIRS), **{b: a for a, b in PAIRS}}
 CHECKERS = ("check_proof.py", "check_partitions.py")  # they have vectors and a formal proof
 
 
@@ -181,23 +167,19 @@ class Mutant(NamedTuple):
 def turned(node: ast.AST) -> tuple[str, ast.AST] | None:
     """Return a kind and the node that takes the place of this one, or None."""
     new: Any = copy.deepcopy(node)
-    if isinstance(node, ast.BinOp | ast.AugAssign) and type(node.op) in OPERATORS:
-        new.op = OPERATORS[type(node.op)]()
-        return f"{type(node.op).__name__} to {type(new.op).__name__}", new
-    if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
-        new.ops[0] = COMPARISONS[type(node.ops[0])]()
-        return f"{type(node.ops[0]).__name__} to {type(new.ops[0]).__name__}", new
-    if isinstance(node, ast.BoolOp):
-        new.op = ast.Or() if isinstance(node.op, ast.And) else ast.And()
-        return f"{type(node.op).__name__} to {type(new.op).__name__}", new
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.Not):
+    old: Any = None
+    if isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp) and type(node.op) in OTHER:
+        old, new.op = type(node.op), OTHER[type(node.op)]()
+    elif isinstance(node, ast.Compare) and type(node.ops[0]) in OTHER:
+        old, new.ops[0] = type(node.ops[0]), OTHER[type(node.ops[0])]()
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.Not):
         return f"without {type(node.op).__name__}", new.operand
-    if isinstance(node, ast.Call):
-        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-        if name in NAMES:
-            setattr(new.func, "attr" if isinstance(node.func, ast.Attribute) else "id", NAMES[name])
-            return f"{name} to {NAMES[name]}", new
-    return None
+    elif isinstance(node, ast.Call):
+        what = "attr" if isinstance(node.func, ast.Attribute) else "id"
+        if (name := getattr(node.func, what, "")) in OTHER:
+            setattr(new.func, what, OTHER[name])
+            return f"{name} to {OTHER[name]}", new
+    return None if old is None else (f"{old.__name__} to {OTHER[old].__name__}", new)
 
 
 def nodes_of(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:

@@ -187,19 +187,6 @@ def test_objects_and_row_vectors_are_read() -> None:
     assert check_solver(lambda X, y, lam: list(exact(X, y, lam)), only="ties").passed
 
 
-@pytest.mark.slow
-def test_the_gap_is_that_of_certify_but_never_smaller() -> None:
-    report = check_solver(
-        lambda X, y, lam: 0.9 * exact(X, y, lam), only=["overlap:0.1", "imbalance", "ties"]
-    )
-    for row in report.rows:
-        audit = certify(row.problem.X, row.problem.y, row.problem.lam, w=row.w)
-        assert row.gap is not None and row.objective is not None
-        assert row.objective == audit.primal
-        assert row.gap == pytest.approx(audit.gap, rel=1e-6)
-        assert row.gap >= row.objective - row.upper
-
-
 def test_below_1e6_the_optimum_is_no_scale_and_below_a_bound_is_our_defect() -> None:
     def verdict(w: float, best: float) -> str:
         rows = np.array([[1.0], [0.0]]), np.array([1, 0])
@@ -212,9 +199,8 @@ def test_below_1e6_the_optimum_is_no_scale_and_below_a_bound_is_our_defect() -> 
         verdict(1.0, 0.5)
 
 
-@each(
-    ("change", "words"),
-    [
+REFUSED: dict[str, list[tuple[Any, str]]] = {
+    "check_solver": [
         ({"tol": 0.0}, "tol must be > 0"),
         ({"max_time": -1.0}, "max_time must be > 0"),
         ({"loss": "logistic"}, "loss must be one of"),
@@ -224,11 +210,27 @@ def test_below_1e6_the_optimum_is_no_scale_and_below_a_bound_is_our_defect() -> 
         ({"fit": "no_such_module:fit"}, "cannot import no_such_module"),
         ({"fit": "json:no_such_function"}, "json has no no_such_function"),
     ],
-)
-def test_bad_arguments_are_refused_in_one_sentence(change, words) -> None:
-    arguments = {"fit": exact, "only": "ties"} | change
-    with pytest.raises(InputError, match=words):
-        check_solver(arguments.pop("fit"), **arguments)
+    "gap_curves": [
+        ({"y": None, "lam": None}, "X, y and lam together"),
+        ({"fits": {}}, "mapping of names"),
+        ({"fits": {"a": 3}}, "a fit is a function"),
+        ({"fits": {"aucert": exact}}, "choose another"),
+        ({"lam": -1.0}, "lam"),
+        ({"y": np.ones(60)}, "class"),
+        ({"fits": {"a": "no_such_module:fit"}}, "no_such_module"),
+    ],
+}
+
+
+@each("name", REFUSED)
+def test_bad_arguments_are_refused_in_one_sentence(name: str) -> None:
+    for change, words in REFUSED[name]:
+        if name == "check_solver":
+            call, given = check_solver, {"fit": exact, "only": "ties"}
+        else:
+            call, given = gap_curves, {"fits": {"a": exact}, "X": X, "y": Y, "lam": LAM}
+        with pytest.raises(InputError, match=words):
+            call(**(given | change))
 
 
 # A fit may print, crash, change things, and never end.
@@ -547,23 +549,6 @@ def test_each_way_gives_proved_points_and_what_goes_wrong_costs_nobody_else(foun
     (line,) = [row for row in found.table.splitlines() if row.split()[0] == "best"]
     objective = certify(X, Y, LAM, w=best(X, Y, LAM)).primal
     assert float(line.split()[2]) == pytest.approx(objective, rel=1e-5)
-
-
-@each(
-    ("arguments", "words"),
-    [
-        (({"a": best}, X), "X, y and lam together"),
-        (({}, X, Y, LAM), "mapping of names"),
-        (({"a": 3}, X, Y, LAM), "a fit is a function"),
-        (({"aucert": best}, X, Y, LAM), "choose another"),
-        (({"a": best}, X, Y, -1.0), "lam"),
-        (({"a": best}, X, np.ones(60), LAM), "class"),
-        (({"a": "no_such_module:fit"}, X, Y, LAM), "no_such_module"),
-    ],
-)
-def test_bad_arguments_are_refused(arguments, words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        gap_curves(*arguments, max_time=0.5)
 
 
 CLOCKED = """

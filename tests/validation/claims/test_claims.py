@@ -106,16 +106,11 @@ def test_an_interval_is_students_and_shared_by_many() -> None:
         ([9.0], {"not_run": "Another was."}, "undecided"),
         ([-9.0], {"turned": "Elsewhere."}, "undecided"),
         ([9.0, 9.0], {"also": ["0"]}, "borne-out"),
+        ([9.0, 9.0, -1.0], {"also": ["2"]}, "undecided"),  # another reading differs
     ],
 )
 def test_whole_intervals_decide(estimates: list[float], keys: dict[str, Any], verdict: str) -> None:
     assert judged(estimates, **keys) == verdict
-
-
-def test_another_reading_that_differs_leaves_it_undecided() -> None:
-    tests = {"a": effect(9.0), "b": effect(0.0)}
-    finding = Finding("f", "sauc-fig-1", "", "", "a", also=["b"])
-    assert finding.answer(Numbers("t", "here", {}, tests)).verdict == Verdict.UNDECIDED
 
 
 def test_a_difference_of_cells_has_welchs_freedom() -> None:
@@ -285,13 +280,10 @@ def test_claims_carry_what_a_referee_asks_for() -> None:
     """The words, the place, the regime, what would turn it; how much it matters if wrong."""
     judged = {entry.name for entry in suite.claims() if entry.kind != "finding"}
     assert set(recorded.statements()) == judged
-    graded = {entry.name for entry in suite.claims() if entry.severity}
-    fails = {e.name for e in suite.claims() if e.expected_verdict == Verdict.FAILS}
-    assert graded == fails | {"algorithm-3-printed-step-solves-another-problem"}
-    assert sum(entry.severity == "A" for entry in suite.claims()) == 5
     for entry in suite.claims():
         assert entry.expected_verdict in vocabulary(entry.kind), entry.name
         assert (entry.kind == "suite") == (entry.paper == "aucert"), entry.name
+        assert entry.severity or entry.expected_verdict != Verdict.FAILS, entry.name
         if entry.kind in PAPER_KINDS:
             assert entry.quote and entry.place and entry.regime and entry.tuning, entry.name
         else:

@@ -311,7 +311,7 @@ def test_a_proof_that_is_refused_leaves_the_solution_and_says_why(
     assert "no proof of these numbers" in command.notes
 
 
-# Paths and their folds, of a file or of a folder of Parquet files.
+# Paths and their folds.
 
 PATH_RNG = np.random.default_rng(0)
 PATH_Y = PATH_RNG.random(1200) < 0.3
@@ -320,28 +320,13 @@ LAMS = [0.3, 0.003]
 ASKED = f"--lam 0.3 --lam 0.003 {TARGET}"
 
 
-def columns(order: np.ndarray) -> dict[str, np.ndarray]:
-    """The rows in this order, with a query and a time that hardly tell anything."""
-    a, b, y = *PATH_X[order].T, PATH_Y[order].astype(int)
-    return {"a": a, "b": b, "y": y, "q": np.arange(1200) // 50, "t": np.round(np.exp(-a), 3)}
-
-
 @pytest.fixture
 def table(command: Command) -> Command:
-    """The command in a folder with the rows in one file, in their order."""
-    write("rows.csv", columns(np.arange(1200)))
+    """The command in a folder with the rows, a query and a time that hardly tell anything."""
+    a, b = PATH_X.T
+    held = {"a": a, "b": b, "y": PATH_Y.astype(int), "q": np.arange(1200) // 50}
+    write("rows.csv", held | {"t": np.round(np.exp(-a), 3)})
     return command
-
-
-@pytest.fixture
-def folder(table: Command) -> Command:
-    """With them in four files, too, one of them without rows, and one with one class alone."""
-    held = columns(np.argsort(PATH_Y, kind="stable"))
-    Path("data").mkdir()
-    for k, rows in enumerate(map(slice, (0, 500, 500, 900), (500, 500, 900, 1200))):
-        part = {name: values[rows] for name, values in held.items() if name != "t"}
-        write(f"data/{k}.parquet", part, row_group_size=150)
-    return table
 
 
 def test_the_path_of_a_file_is_that_of_the_library(table: Command) -> None:
@@ -355,21 +340,6 @@ def test_the_path_of_a_file_is_that_of_the_library(table: Command) -> None:
     assert stated["cv"]["best"] == folds.lam_of("best")
     assert stated["n_pairs"] == PATH_Y.sum() * (~PATH_Y).sum() and stated["positive"] == 1
     assert stated["complete"] and "lam" not in stated
-
-
-def test_a_folder_has_the_path_of_its_rows_in_one_file(folder: Command) -> None:
-    many, one = (
-        folder.json(f"path {name} {ASKED} --cv 3 --tol 1e-6") for name in ("data", "rows.csv")
-    )
-    for apart, held in zip(many["path"], one["path"], strict=True):
-        assert abs(apart["primal"] - held["primal"]) <= apart["gap"] + held["gap"]
-        assert apart["status"] == "certified"
-        assert apart["auc"] == pytest.approx(held["auc"], abs=1e-3)
-    low, auc, high = (np.array(many["cv"][f"fold_{key}"]) for key in ("low", "auc", "high"))
-    assert auc.shape == (3, 2) and (low <= auc).all() and (auc <= high).all()
-    for key in ("n", "n_pos", "n_neg", "n_pairs", "positive"):
-        assert many[key] == one[key]
-    assert many["data_sha256"] is None
 
 
 def test_what_is_written_is_whole_and_can_be_drawn(table: Command) -> None:

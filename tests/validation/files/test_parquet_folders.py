@@ -216,6 +216,15 @@ def test_a_folder_is_solved_as_its_rows_in_one_file_are(
     if "qid" not in asked:
         lines = command.json("predict out/model.npz whole.parquet")
         assert {"good", "bad"} == set(lines["labels"])
+        words = f"--columns a,b {asked} --lam 0.3 --lam 0.003 --cv 3 --tol 1e-6"
+        many, one = (command.json(f"path {name} {words}") for name in ("data", "whole.parquet"))
+        for apart, held in zip(many["path"], one["path"], strict=True):
+            assert abs(apart["primal"] - held["primal"]) <= apart["gap"] + held["gap"]
+            assert apart["status"] == "certified"
+            assert apart["auc"] == pytest.approx(held["auc"], abs=1e-3)
+        low, area, high = (np.array(many["cv"][f"fold_{key}"]) for key in ("low", "auc", "high"))
+        assert area.shape == (3, 2) and (low <= area).all() and (area <= high).all()
+        assert all(many[key] == one[key] for key in ("n", "n_pos", "n_neg", "n_pairs", "positive"))
 
 
 @each("tol", ["1e-4", "1e-9"])  # the bins reach the first alone
