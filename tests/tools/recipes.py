@@ -80,11 +80,6 @@ def changed(
     return made
 
 
-def four_rows(draws: Draws) -> Made:
-    X = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
-    return X, np.array([1, 1, 0, 1]), None
-
-
 def mirrored(draws: Draws) -> Made:
     rows = _decimals(draws.table(15, 3))
     return np.repeat(rows, 2, axis=0), np.tile([1, 0], 15), None
@@ -103,17 +98,12 @@ def integers(n: int, n_pos: int, d: int, k: int) -> Callable[[Draws], Made]:
 
 def few_distinct(draws: Draws) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     X, y, _ = shifted(20, 8, 3, 0.7)(draws)
-    return X, y, np.array([1 + draws.below(4) for _ in range(20)])
+    return X, y, np.array([1.0 + draws.below(4) for _ in range(20)])
 
 
 def duplicates(draws: Draws) -> Made:
     X, y, times = few_distinct(draws)
-    return np.repeat(X, times, axis=0), np.repeat(y, times), None
-
-
-def weights_for_duplicates(draws: Draws) -> Made:
-    X, y, times = few_distinct(draws)
-    return X, y, times.astype(float)
+    return np.repeat(X, times.astype(int), axis=0), np.repeat(y, times.astype(int)), None
 
 
 def both_labels(draws: Draws) -> Made:
@@ -185,11 +175,12 @@ class Recipe:
         return MAKERS[self.name](Draws(self.seed))
 
 
+SQUARE = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
 LARGE = changed(overlap, lambda X: np.rint(X * 1000) * 1000 + 0.0)
 # What makes the rows of each data set, in the order of the table.
 MAKERS: dict[str, Callable[[Draws], Made]] = {
     "two-rows": lambda draws: (np.array([[1.5], [-0.5]]), np.array([1, 0]), None),
-    "four-rows": four_rows,
+    "four-rows": lambda draws: (SQUARE, np.array([1, 1, 0, 1]), None),
     "overlap": overlap,
     "sorted-rows": sorted_rows,
     "one-feature": shifted(30, 12, 1, 1.0),
@@ -221,7 +212,7 @@ MAKERS: dict[str, Callable[[Draws], Made]] = {
     "outlier": outlier,
     "weights": fractional_weights,
     "zero-weights": zero_weights,
-    "weights-for-rows": weights_for_duplicates,
+    "weights-for-rows": few_distinct,
     "larger": shifted(2000, 800, 10, 0.4),
 }
 
