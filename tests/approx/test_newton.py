@@ -26,7 +26,6 @@ from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.problem.risk import Mean
-from aucert.exact.problem.scalings import lam_from_C
 from aucert.exact.solvers.descent import Descent
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows
@@ -113,38 +112,25 @@ def test_value_marginals_and_laplacian_are_those_of_the_explicit_pairs(
 ) -> None:
     problem = small_problem(kind, seed)
     scores, n = tied_scores(problem, seed), problem.n
-    value, c, laplacian, active = 0.0, np.zeros(n), np.zeros((n, n)), np.zeros((n, n))
-    for i, j, share in naive.weighted_pairs(problem.pairs.positive.tolist(), problem.pairs, float):
-        z = max(0.0, 1 - (scores[i] - scores[j]))
-        value += share * z**2
-        c[[i, j]] += 2 * share * z * np.array([1, -1])
-        if z > 0:
+    laplacian, active = np.zeros((n, n)), np.zeros((n, n))
+    listed = naive.weighted_pairs(problem.pairs.positive.tolist(), problem.pairs, float)
+    wanted = naive.sums(scores, listed, "squared_hinge")
+    for i, j, share in listed:
+        if scores[i] - scores[j] < 1:
             laplacian[[i, j, i, j], [i, j, j, i]] += share * np.array([1, 1, -1, -1])
             active[i, j] += share
     found, X = curvature(problem, scores), np.asarray(problem.space.X)  # type: ignore[attr-defined]
-    assert found.value == pytest.approx(value, rel=1e-13)
-    np.testing.assert_allclose(found.c, c, atol=1e-14)
+    assert found.value == pytest.approx(wanted.value, rel=1e-13)
+    np.testing.assert_allclose(found.c, wanted.c, atol=1e-14)
     many = np.random.default_rng(seed).normal(size=(n, 3))
     np.testing.assert_allclose(found.times(many), laplacian @ many, atol=1e-14)
     np.testing.assert_allclose(found.times(many[:, 0]), laplacian @ many[:, 0], atol=1e-14)
-    wanted = 0.01 * np.eye(3) + 2 * X.T @ laplacian @ X
-    np.testing.assert_allclose(hessian(problem, found), wanted, atol=1e-13)
+    whole = 0.01 * np.eye(3) + 2 * X.T @ laplacian @ X
+    np.testing.assert_allclose(hessian(problem, found), whole, atol=1e-13)
     i, j, share = found.drawn(10_000, np.random.default_rng(0))  # all, where they are few
     mass = np.zeros((n, n))
     np.add.at(mass, (i, j), share)
     np.testing.assert_allclose(mass, active, atol=1e-15)
-
-
-def test_full_steps_cycle_with_period_three_on_four_rows() -> None:
-    """[Nonlinear, eq. (5)] with p = 2 and C = 10."""
-    X, lam = [[3.0, 1.0], [-4.0, 4.0], [-4.0, 3.0], [2.0, 1.0]], lam_from_C(10.0, 4, "nonlinear-2")
-    full = TruncatedNewton(forcing=1e-12, line_search=False, max_iter=60)
-    solution = full.solve(linear_problem(np.array(X), [1, 1, 0, 0], lam, "squared_hinge"))
-    values = [step.primal / lam for step in solution.history]
-    np.testing.assert_allclose(values[-3:], values[-6:-3], rtol=1e-9)
-    np.testing.assert_allclose(sorted(values[-3:]), [3.02653, 4.59846, 461.2925], rtol=1e-5)
-    assert solution.status == Status.ITERATION_LIMIT
-    assert solution.certificate.primal / lam == pytest.approx(values[-1], rel=1e-9)
 
 
 RNG = np.random.default_rng(0)

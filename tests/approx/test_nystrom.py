@@ -24,13 +24,7 @@ from aucert.approx.landmarks import (
     leverage_scores,
     shares,
 )
-from aucert.approx.nystrom import (
-    Nystrom,
-    NystromMap,
-    against_true_kernel,
-    drawn_rows,
-    nystrom_map,
-)
+from aucert.approx.nystrom import Nystrom, NystromMap, against_true_kernel, drawn_rows, nystrom_map
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Solution
 from aucert.exact.errors import InputError
@@ -82,31 +76,6 @@ def test_every_centre_is_the_mean_of_the_rows_nearest_to_it() -> None:
 
 def choose(method: str, rows: object = X, count: int = 8, seed: int = 1) -> Landmarks:
     return choose_landmarks(method, rows, count, KERNEL, Y, seed)
-
-
-WRONG: list[tuple[str, Callable[[], object]]] = [
-    ("only 60 rows", lambda: choose("kmeans", count=61)),
-    ("whole number", lambda: choose_landmarks("pivoted", X, 2.5, KERNEL, Y)),  # type: ignore[arg-type]
-    ("whole number", lambda: choose("uniform", count=0)),
-    (
-        "row 3, column 1",
-        lambda: choose("uniform", np.where(np.arange(180).reshape(60, 3) == 10, np.nan, X)),
-    ),
-    ("each of the 2 classes", lambda: draw_by_class(X, 1, Y)),
-    ("labels of shape", lambda: draw_by_class(X, 3, Y[:5])),
-    ("requires y", lambda: choose_landmarks("stratified", X, 3, KERNEL)),
-    ("zero on every row", lambda: draw_by_pivots(np.zeros((4, 2)), 2, Linear())),
-    ("one of uniform", lambda: choose_landmarks("grid", X, 3, KERNEL)),
-    ("ridge must be > 0", lambda: leverage_scores(X, KERNEL, 0.0)),
-    ("n_pilot must be", lambda: leverage_scores(X, KERNEL, 0.1, 0)),
-    ("zero on every row", lambda: leverage_scores(np.zeros((4, 2)), Linear(), 0.1)),
-]
-
-
-@each(("word", "call"), WRONG)
-def test_what_cannot_be_chosen_from_is_refused(word: str, call: Callable[[], object]) -> None:
-    with pytest.raises(InputError, match=word):
-        call()
 
 
 def naive_pivots(K: np.ndarray, count: int, seed: int) -> list[int]:
@@ -223,32 +192,6 @@ def test_the_cut_off_drops_eigenvalues_up_to_its_share_of_the_largest() -> None:
         assert np.sqrt(found.residual(X).max()) <= dropped * (1 + 1e-6)
 
 
-def test_landmarks_that_span_nothing_are_refused() -> None:
-    with pytest.raises(InputError, match="span nothing"):
-        nystrom_map(Linear(), np.zeros((3, 2)))
-    with pytest.raises(InputError, match="landmarks has a value that is not finite"):
-        nystrom_map(Linear(), [[np.inf]])
-
-    class Overflowing(Linear):
-        def __call__(self, X: object, Z: object) -> np.ndarray:
-            return np.full((60, 60), np.inf)
-
-    with pytest.raises(InputError, match="not finite on the landmarks"):
-        nystrom_map(Overflowing(), X)
-    for rcond in (0.0, 1.0, -1e-3, np.nan):
-        with pytest.raises(InputError, match="rcond"):
-            nystrom_map(Gaussian(0.3), X, rcond)
-    found = nystrom_map(Gaussian(0.3), X[:10])
-    problem = hinge_problem(found.transform(X), Y, 0.01)
-    with pytest.raises(InputError, match="20 rows of the kernel"):
-        against_true_kernel(problem, found, X[:20])
-    with pytest.raises(InputError, match="over the rows"):
-        against_true_kernel(problem.over(Gram(np.eye(60))), found, X)
-    for rows, reading in ((np.ones((4, 2)), "d2/b"), (X, "d")):
-        with pytest.raises(InputError):
-            gamma_mean_distance(rows, reading)
-
-
 def hinge_problem(features: np.ndarray, positive: np.ndarray, lam: float) -> Problem:
     return pair_problem(Rows(features), positive, AllPairs(), HINGE, Ridge(lam))
 
@@ -330,20 +273,6 @@ def test_the_sample_is_the_same_however_rows_are_cut(monkeypatch: pytest.MonkeyP
     np.testing.assert_allclose(features.compute(), model.transform(X))
 
 
-def test_what_dask_cannot_do_is_said() -> None:
-    X = np.random.default_rng(0).normal(size=(900, 2))
-    with pytest.raises(InputError, match="stratified landmarks need the labels"):
-        Nystrom(landmarks="stratified").fit(da.from_array(X, chunks=(300, 2)), X[:, 0] > 0)
-    model = Nystrom(n_landmarks=3).fit(dd.from_pandas(pd.DataFrame(X, columns=["a", "b"])))
-    with pytest.raises(InputError, match="2 columns, one for each feature"):
-        model.transform(da.ones((5, 3)))
-    with pytest.raises(InputError, match="not those that were fitted"):
-        model.transform(dd.from_pandas(pd.DataFrame(X, columns=["b", "a"])))
-    with pytest.raises(InputError, match="not finite"):
-        refused: Any = model.transform(da.from_array(np.full((5, 2), np.nan)))
-        refused.compute()
-
-
 @each("kernel", [*KERNELS, Gaussian(0.01), Gaussian(10.0)], ids=str)
 @each("seed", seeds(12))
 def test_no_row_or_function_is_longer_in_the_true_space(kernel: Kernel, seed: int) -> None:
@@ -361,3 +290,52 @@ def test_no_row_or_function_is_longer_in_the_true_space(kernel: Kernel, seed: in
     eigenvalues = np.linalg.eigvalsh(found.projection.T @ kernel(Z, Z) @ found.projection)
     assert eigenvalues[-1] <= 1 + 1e-12
     assert eigenvalues[0] >= 0.9  # and it is hardly shorter, even where W is nearly singular
+
+
+class Overflowing(Linear):
+    def __call__(self, X: object, Z: object) -> np.ndarray:
+        return np.full((60, 60), np.inf)
+
+
+HOLED = np.where(np.arange(180).reshape(60, 3) == 10, np.nan, X)
+MAP = nystrom_map(Gaussian(0.3), X[:10])
+SPAN = hinge_problem(MAP.transform(X), Y, 0.01)
+IN_ORDER, ASIDE = (dd.from_pandas(pd.DataFrame(BX, columns=list(x))) for x in ("abc", "acb"))
+
+
+def of_dask() -> Any:
+    return Nystrom(n_landmarks=3).fit(IN_ORDER)
+
+
+WRONG: list[tuple[str, Callable[[], Any]]] = [
+    ("only 60 rows", lambda: choose("kmeans", count=61)),
+    ("whole number", lambda: choose_landmarks("pivoted", X, 2.5, KERNEL, Y)),  # type: ignore[arg-type]
+    ("whole number", lambda: choose("uniform", count=0)),
+    ("row 3, column 1", lambda: choose("uniform", HOLED)),
+    ("each of the 2 classes", lambda: draw_by_class(X, 1, Y)),
+    ("labels of shape", lambda: draw_by_class(X, 3, Y[:5])),
+    ("requires y", lambda: choose_landmarks("stratified", X, 3, KERNEL)),
+    ("zero on every row", lambda: draw_by_pivots(np.zeros((4, 2)), 2, Linear())),
+    ("one of uniform", lambda: choose_landmarks("grid", X, 3, KERNEL)),
+    ("ridge must be > 0", lambda: leverage_scores(X, KERNEL, 0.0)),
+    ("n_pilot must be", lambda: leverage_scores(X, KERNEL, 0.1, 0)),
+    ("zero on every row", lambda: leverage_scores(np.zeros((4, 2)), Linear(), 0.1)),
+    ("span nothing", lambda: nystrom_map(Linear(), np.zeros((3, 2)))),
+    ("landmarks has a value that is not finite", lambda: nystrom_map(Linear(), [[np.inf]])),
+    ("not finite on the landmarks", lambda: nystrom_map(Overflowing(), X)),
+    *(("rcond", lambda r=r: nystrom_map(KERNEL, X, r)) for r in (0.0, 1.0, -1e-3, np.nan)),
+    ("20 rows of the kernel", lambda: against_true_kernel(SPAN, MAP, X[:20])),
+    ("over the rows", lambda: against_true_kernel(SPAN.over(Gram(np.eye(60))), MAP, X)),
+    (".", lambda: gamma_mean_distance(np.ones((4, 2)))),
+    ("reading", lambda: gamma_mean_distance(X, "d")),
+    ("stratified landmarks need", lambda: Nystrom(landmarks="stratified").fit(da.from_array(X), Y)),
+    ("3 columns, one for each", lambda: of_dask().transform(da.ones((5, 2)))),
+    ("not those that were fitted", lambda: of_dask().transform(ASIDE)),
+    ("not finite", lambda: of_dask().transform(da.from_array(HOLED)).compute()),
+]
+
+
+@each(("word", "call"), WRONG)
+def test_what_cannot_be_used_is_refused(word: str, call: Callable[[], object]) -> None:
+    with pytest.raises(InputError, match=word):
+        call()

@@ -29,7 +29,7 @@ from aucert.exact.certificate.exact_certificate import ExactCertificate
 from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.exact.problem.minorant import Minorant
 from aucert.exact.spaces.kernels import Gaussian, Laplacian
-from decimal_losses import true_kernel
+from decimal_losses import mean_of, true_kernel
 
 
 @dataclass
@@ -341,31 +341,22 @@ def differences(w: np.ndarray, other: np.ndarray) -> list[Fraction]:
     return [x - y for x, y in zip(naive.exact(w), naive.exact(other), strict=True)]
 
 
+@dataclass(frozen=True, eq=False)
 class NaiveTruth:
     """Double loops over the pairs, for a Gram matrix (`kernel`) or rows, with structure."""
 
-    def __init__(
-        self,
-        rows: list[list[Fraction]],
-        kernel: bool,
-        positive: np.ndarray,
-        lam: float,
-        loss: str,
-        pairs: AllPairs | PairList,
-        structure: float = 0.0,
-    ):
-        self.rows, self.kernel, self.positive = rows, kernel, positive
-        self.lam, self.loss, self.structure = Fraction(lam), loss, Fraction(structure)
-        listed = naive.weighted_pairs(positive.tolist(), pairs)
-        mass = sum(c for _, _, c in listed)
-        self.pairs = [(i, j, c / mass) for i, j, c in listed]
-        whole = pairs if isinstance(pairs, AllPairs) else AllPairs()
-        self.weight = naive.exact(np.ones(positive.size) if whole.weight is None else whole.weight)
+    rows: list[list[Fraction]]
+    kernel: bool
+    positive: np.ndarray
+    lam: float
+    loss: str
+    pairs: AllPairs | PairList
+    structure: float = 0.0
 
     def objective(self, w: np.ndarray) -> Fraction:
         s = naive.products(self.rows, naive.exact(w))
-        mean = sum(c * naive.loss_value(self.loss, s[i] - s[j]) for i, j, c in self.pairs)
-        return mean + self.lam / 2 * self._norm2(naive.exact(w))
+        listed = naive.weighted_pairs(self.positive.tolist(), self.pairs)
+        return mean_of(self.loss, s, listed) + Fraction(self.lam) / 2 * self._norm2(naive.exact(w))
 
     def distance2(self, w: np.ndarray, other: np.ndarray) -> Fraction:
         return self._norm2(differences(w, other))
@@ -377,13 +368,13 @@ class NaiveTruth:
         """Return |f|^2 + structure f'Sigma f, Sigma being that of both classes."""
         s = naive.products(self.rows, w)
         norm2 = sum((x * y for x, y in zip(w, s if self.kernel else w, strict=True)), Fraction(0))
+        given = self.pairs.weight if isinstance(self.pairs, AllPairs) else None
+        weight = naive.exact(np.ones(len(s)) if given is None else given)
         for side in (True, False) if self.structure else ():
-            held = [
-                (x, c) for x, c, p in zip(s, self.weight, self.positive, strict=True) if p == side
-            ]
+            held = [(x, c) for x, c, p in zip(s, weight, self.positive, strict=True) if p == side]
             mass = sum(c for _, c in held)
             mean = sum(c * x for x, c in held) / mass
-            norm2 += self.structure * sum(c * (x - mean) ** 2 for x, c in held) / mass
+            norm2 += Fraction(self.structure) * sum(c * (x - mean) ** 2 for x, c in held) / mass
         return norm2
 
 

@@ -31,11 +31,7 @@ SOLVE_TO = 1e-14  # relative gap asked of the solver: below the last digit
 NOTES = {
     "objective": "F(w) = lam/2 |w|^2 + sum_ij a_i b_j loss(w'x_i - w'x_j), over the rows i with "
     "y = 1 and j with y = 0; a and b are the row weights (1 without any), each divided by its sum",
-    "losses": {
-        "hinge": "max(0, 1 - t)",
-        "squared_hinge": "max(0, 1 - t)^2",
-        "square": "(1 - t)^2",
-    },
+    "losses": {"hinge": "max(0, 1 - t)", "squared_hinge": "max(0, 1 - t)^2", "square": "(1 - t)^2"},
     "numbers": "X, y, sample_weight and lam mean the IEEE doubles nearest to what is written",
     "optimum": "[lower, upper]: the least value of F lies between them, proved in exact arithmetic",
     "at_ones": "F(w) at w = (1, ..., 1), rounded to twelve digits, to compare objectives",

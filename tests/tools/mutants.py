@@ -69,8 +69,7 @@ AREAS: dict[str, Area] = {
     "proof": within("exact/proof"),
     "solvers": within("exact/solvers"),
     "square-loss": Area(
-        ("exact/square_loss", "exact/subsets"),
-        ("tests/exact/square_loss", "tests/exact/subsets"),
+        ("exact/square_loss", "exact/subsets"), ("tests/exact/square_loss", "tests/exact/subsets")
     ),
     "asking": within("exact/formulation", "exact/api", "exact/estimators"),
     "tools": within("exact/tools"),

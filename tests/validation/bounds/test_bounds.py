@@ -31,11 +31,7 @@ from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.row_average import RowAverage
 from aucert.validation.bounds import printed, sht
-from aucert.validation.bounds.experiment import (
-    approximation_errors,
-    certified,
-    prepare,
-)
+from aucert.validation.bounds.experiment import approximation_errors, certified, prepare
 from aucert.validation.bounds.kernel import (
     Approximation,
     Interval,

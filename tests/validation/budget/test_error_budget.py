@@ -25,7 +25,7 @@ from aucert.approx import (
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.errors import InputError
 from aucert.exact.estimators.roc_svm import ROCSVM
-from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
+from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.pairs.auc import auc
 from aucert.exact.problem.penalties import Ridge
@@ -90,11 +90,8 @@ def parts(kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
 
 
 def naive_objective(features: np.ndarray, w: np.ndarray, pairs: Any, loss: str) -> float:
-    total = LAM / 2 * float(w @ w)
-    for i, j, c in naive.weighted_pairs((Y == 1).tolist(), pairs, float):
-        z = max(0.0, 1 - float(w @ (features[i] - features[j])))
-        total += c * (z if loss == "hinge" else z**2)
-    return total
+    listed = naive.weighted_pairs((Y == 1).tolist(), pairs, float)
+    return naive.primal_value(features, listed, loss, LAM, w)
 
 
 @each("kind", ["all three", "no kernel", "no draw", "steps", "exact"])
@@ -231,13 +228,5 @@ def test_means_are_those_of_the_explicit_pairs(block: int, monkeypatch: pytest.M
         assert found.error == pytest.approx(np.sqrt(spread), rel=1e-12)
     found = pair_mean(scores, positive, in_order).value
     assert found == pytest.approx(auc(scores, positive), rel=1e-13)
-
-
-@each("h", [in_order, HINGE.value, SQUARED_HINGE.value])
-def test_the_standard_error_is_the_spread_over_fresh_samples(h: Any) -> None:
-    rng = np.random.default_rng(1)
-    found = [pair_mean(*sample(rng, 60, 90), h) for _ in range(600)]
-    true = np.std([mean.value for mean in found])
-    assert np.median([mean.error for mean in found]) == pytest.approx(true, rel=0.12)
-    scores, positive = sample(rng, 1, 9)
+    scores, positive = sample(np.random.default_rng(1), 1, 9)
     assert np.isnan(pair_mean(scores, positive, in_order).error)  # one row of a class has none

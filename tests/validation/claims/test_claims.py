@@ -31,9 +31,7 @@ from aucert.validation.bounds import experiment
 from aucert.validation.bounds.experiment import PRINTED, REALISED, optimum
 from aucert.validation.bounds.printed import ClusterInstance
 from aucert.validation.claims import judge, nonlinear, recorded, sauc, sht, theorem_4
-from aucert.validation.claims.claim import (
-    FINDINGS as VOCABULARY,
-)
+from aucert.validation.claims.claim import FINDINGS as VOCABULARY
 from aucert.validation.claims.claim import (
     PAPER_KINDS,
     REGISTRY,
@@ -209,10 +207,7 @@ def test_a_planted_number_turns_what_the_page_says() -> None:
 
 
 def test_a_page_and_a_finding_of_one_run_have_the_same_numbers() -> None:
-    entries = [
-        Entry("a", "AUC", "0.9 (0.01)", 0.8, 0.1, 10),
-        Entry("a", "best", None, "k = 5"),
-    ]
+    entries = [Entry("a", "AUC", "0.9 (0.01)", 0.8, 0.1, 10), Entry("a", "best", None, "k = 5")]
     exact = (1.2504321, 0.00021, 1e-05, 50)
     tests = [
         NamedTest("n = 5,000: x minus y", *exact, "points"),

@@ -209,8 +209,7 @@ def interrupted(command: str, wait: float, folder: Path, group: bool) -> tuple[i
 @pytest.mark.alone
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize(
-    "times",
-    [pytest.param(1, marks=pytest.mark.slow), pytest.param(4, marks=pytest.mark.release)],
+    "times", [pytest.param(1, marks=pytest.mark.slow), pytest.param(4, marks=pytest.mark.release)]
 )
 def test_every_command_ends_with_130_at_every_moment(name: str, times: int, tmp_path: Path) -> None:
     command, longest = COMMANDS[name]
