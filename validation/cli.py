@@ -99,7 +99,12 @@ METHODS = "auto closed-form cutting-plane descent qp lifted proximal"
 KERNELS = "linear rbf laplacian precomputed"
 RULES = "equal-error midpoint youden accuracy"
 DATA = click.argument("name", metavar="DATA")
-METHOD = _option("--method", "auto", type=Word(METHODS))
+METHOD = _option(
+    "--method",
+    "auto",
+    "qp and lifted first write every pair down, which --max-time does not cut short.",
+    type=Word(METHODS),
+)
 LOSS = _option("--loss", "hinge", type=Word(LOSSES))
 SEED = _option("--seed", 0, type=click.IntRange(min=0))
 JOBS = _option("--jobs", 1, type=click.IntRange(min=1))

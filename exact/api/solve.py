@@ -122,7 +122,8 @@ def solve(
         Relative gap to reach, > 0.
     max_time : float, optional
         Seconds; the best certified point so far is returned. With a kernel of many rows, the
-        certificate takes additional time: a pass over all kernel values.
+        certificate takes additional time: a pass over all kernel values. So does writing the pairs
+        of a QP down.
     callback : callable, optional
         Called with each `Step`.
     fpr_max : float

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..certificate.certificate import dual_value
-from ..certificate.solution import LEAST_TIME, Recorder, Solver, Status
+from ..certificate.solution import Recorder, Solver, Status
 from ..errors import InputError, TooLargeError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
@@ -81,18 +81,22 @@ class QP(Solver):
         # alpha = 1 is feasible for any data. Its F is a guess of the optimum, which scales the
         # program.
         _offer(problem, listed, np.ones(listed.i.size), recorder)
+        if recorder.out_of_time:
+            recorder.step()
+            return Status.TIME_LIMIT
         made = teaching_dual if self.form == "teaching" else lifted_dual
-        alpha = self._solved(*made(problem, listed, recorder.best_primal), recorder.time_left)
+        alpha = self._solved(*made(problem, listed, recorder.best_primal), recorder)
         if alpha is not None and np.isfinite(alpha).all():
             _offer(problem, listed, np.clip(alpha, 0.0, 1.0), recorder)
         recorder.step()
+        if recorder.out_of_time:
+            return Status.TIME_LIMIT
         if self.finish and problem.space.held is not None and not recorder.near(self.tol / 2):
-            finish = ActivePairs(tol=self.tol, max_time=recorder.time_left)
-            return finish.run(problem, recorder)
-        return Status.TIME_LIMIT if recorder.out_of_time else None
+            return ActivePairs(tol=self.tol).run(problem, recorder)
+        return None
 
     def _solved(
-        self, program: Any, variable: Any, box: Any, max_time: float | None
+        self, program: Any, variable: Any, box: Any, recorder: Recorder
     ) -> np.ndarray | None:
         """Return the variable in units of its box after solving, or None where there is none."""
         import cvxpy as cp
@@ -103,12 +107,12 @@ class QP(Solver):
         options: dict[str, Any] = dict.fromkeys(BACKENDS[backend], self.solver_tol)
         if backend == "OSQP":
             options["max_iter"] = 10_000  # of OSQP at most
-        if max_time is not None and backend != "ECOS":
-            options["time_limit"] = max(max_time, LEAST_TIME)  # zero would be no limit
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # inaccurate answers are judged by their gap
             try:
                 data, chain, inverse = program.get_problem_data(backend, solver_opts=options)
+                if recorder.max_time is not None and backend != "ECOS":
+                    options["time_limit"] = recorder.time_left  # after the program was set up
                 with ALONE:
                     answer = chain.solve_via_data(program, data, solver_opts=options)
                 hand_on_interrupt(backend, answer)
@@ -214,5 +218,7 @@ def _offer(problem: Problem, listed: PairList, alpha: np.ndarray, recorder: Reco
     target = problem.space.pull(c) / problem.lam
     start = recorder.best_w
     assert start is not None
-    found, primal = best_on_segment(problem, start, problem.space.scores(start), target)
+    found, primal = best_on_segment(
+        problem, start, problem.space.scores(start), target, stop=lambda: recorder.out_of_time
+    )
     recorder.offer(found, primal, witness, dual_value(problem, witness).value)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +12,19 @@ import numpy as np
 import pytest
 from cvxpy.reductions.solvers import defines
 
-from aucert.exact import AllPairs, InputError, Ridge, Rows, solve, solve_problem
+from aucert.exact import (
+    AllPairs,
+    InputError,
+    PartitionedRows,
+    Ridge,
+    Rows,
+    Solution,
+    regularization_path,
+    solve,
+    solve_problem,
+)
+from aucert.exact.api import path as path_module
+from aucert.exact.api import solve as solve_module
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Recorder, Status, Step
 from aucert.exact.errors import OverflowingError
@@ -97,42 +108,66 @@ def test_an_interruption_returns_a_valid_certificate(name: str, after: int) -> N
     assert found.certificate.primal >= full.certificate.dual
 
 
-@each(
-    ("name", "loss"),
-    [
-        ("descent", "partial AUC"),
-        ("descent", "hinge"),
-        ("descent", "logistic"),
-        ("cutting-plane", "hinge"),
-        ("cutting-plane", "partial AUC"),
-    ],
-)
-def test_one_more_sum_is_taken_when_the_time_is_up(name: str, loss: str, monkeypatch) -> None:
-    """The clock here counts sums over pairs, so that it runs out within line searches, too."""
-    spent, limit = 0, 10**9
+PARTS = [(X[k::3], Y[k::3]) for k in range(3)]
+LAMS = [1.0, 0.1, 1e-2, 1e-3]
+ROUTES: dict[str, Callable[[float | None], Any]] = {
+    "hinge": lambda limit: solve(X, Y, 1e-4, max_time=limit),
+    "squared hinge": lambda limit: solve(X, Y, 1e-4, loss="squared_hinge", max_time=limit),
+    "logistic": lambda limit: solve(X, Y, 1e-4, loss="logistic", max_time=limit),
+    "square": lambda limit: solve(X, Y, 1e-4, loss="square", max_time=limit),
+    "partial AUC": lambda limit: solve(X, Y, 1e-4, fpr_max=0.5, max_time=limit),
+    "l1": lambda limit: solve(X, Y, 1e-4, l1=1e-2, max_time=limit),
+    "cuts": lambda limit: solve(X, Y, 1e-4, method="cutting-plane", max_time=limit),
+    "qp": lambda limit: solve(X[:80], Y[:80], 1e-4, method="qp", max_time=limit),
+    "lifted": lambda limit: solve(X[:80], Y[:80], 1e-4, method="lifted", max_time=limit),
+    "kernel": lambda limit: solve(X, Y, 1e-4, kernel="rbf", max_time=limit),
+    "a map": lambda limit: solve(StreamedRows(X), Y, 1e-4, max_time=limit),
+    "a folder": lambda limit: solve(PartitionedRows(PARTS), None, 1e-4, max_time=limit),
+    "a path": lambda limit: regularization_path(X, Y, LAMS, max_time=limit),
+    "a path over a folder": lambda limit: regularization_path(
+        PartitionedRows(PARTS), None, LAMS, max_time=limit
+    ),
+}
+READ: list[tuple[type, str]] = [
+    (Mean, "sums"),
+    (Tail, "sums"),
+    (PartitionedRows, "total"),
+    (StreamedRows, "total"),
+    (StreamedRows, "scores"),
+    (StreamedRows, "pulled"),
+]
 
-    def counted(sums: Any) -> Any:
-        def counting(*arguments: Any) -> Any:
+
+@pytest.mark.filterwarnings("ignore:The weights zero are optimal")
+@each("name", ROUTES)
+def test_one_pass_and_a_certificate_are_what_comes_after_the_limit(name: str, monkeypatch) -> None:
+    """The clock counts sums over pairs and passes over blocks, so that it runs out in searches."""
+    spent, run = 0, ROUTES[name]
+
+    def counted(read: Any) -> Any:
+        def counting(*given: Any, **more: Any) -> Any:
             nonlocal spent
             spent += 1
-            return sums(*arguments)
+            return read(*given, **more)
 
         return counting
 
-    for risk in (Mean, Tail):
-        monkeypatch.setattr(risk, "sums", counted(risk.sums))
-    monkeypatch.setattr(Recorder, "out_of_time", property(lambda self: spent > limit))
-    problem = problem_of("hinge" if loss == "partial AUC" else loss)
-    if loss == "partial AUC":
-        assert isinstance(problem.risk, Mean)
-        problem = replace(problem, risk=Tail(problem.risk, Fraction(20), Fraction(10)))
-    solver = Descent() if name == "descent" else CuttingPlane()
-    solver.solve(problem)
-    for at in range(1, min(spent, 60), 9):
-        spent, limit = 0, at
-        found = solver.solve(problem)
-        mixed = len(getattr(found.witness.evidence, "parts", ()))
-        assert spent <= limit + 5 + mixed  # a certificate goes through each part of a mixture
+    for of, read in READ:
+        monkeypatch.setattr(of, read, counted(getattr(of, read)))
+    began: dict[Any, int] = {}  # by recorder: a solver within another has the time that is left
+    seconds = property(lambda self: float(spent - began.setdefault(self, spent)))
+    monkeypatch.setattr(Recorder, "seconds", seconds)
+    clock = SimpleNamespace(perf_counter=lambda: float(spent), monotonic=lambda: float(spent))
+    monkeypatch.setattr(path_module, "time", clock)
+    monkeypatch.setattr(solve_module, "clock", clock)
+    run(None)
+    for at in range(1, min(spent, 40), 4):
+        spent = 0
+        found = run(at + 0.5)
+        found = found if isinstance(found, Solution) else found.points[-1].solution
+        # The sum that crosses the limit, at most two more, and four of a certificate, which goes
+        # through each part of a mixture.
+        assert spent <= at + 7 + len(getattr(found.witness.evidence, "parts", ()))
 
 
 def lasso() -> Problem:
