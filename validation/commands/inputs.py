@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -33,7 +35,9 @@ from ...exact.spaces.kernels import PRECOMPUTED, get_kernel, name_of
 from ...exact.spaces.rows import space_of
 from ..data.datasets import data_sha256, load, names
 from ..files.tables import (
+    OFFER,
     SVMLIGHT,
+    BadColumnsError,
     Labels,
     Selection,
     as_numbers,
@@ -283,13 +287,27 @@ def open_data(name: str, options: Options, model: Any = None, vector: bool = Fal
         return Data(name, scaled(scaler, data.X), y, data.sha256, scaler=scaler)
     if options.positive is None and model is not None:
         options = replace(options, positive=model.label)
+    columns = None if model is None else model.columns
     if folder:
-        return _folder_data(name, options, model)
+        with needed(columns):
+            return _folder_data(name, options, model)
     base = name.split(":")[0]
     if not Path(name).exists() and not Path(name).suffix:
         hint = meant(base, names()) or f" (built in: {', '.join(names())})"
         raise InputError(f"{name}: no such file, and no built-in data of that name{hint}")
-    return _file_data(name, options, model)
+    with needed(columns):
+        return _file_data(name, options, model)
+
+
+@contextmanager
+def needed(columns: tuple[str, ...] | None) -> Iterator[None]:
+    """Within, no error offers to leave out columns that a model needs by their names."""
+    try:
+        yield
+    except BadColumnsError as error:
+        if columns is None or not true_names([*columns]):
+            raise
+        raise InputError(str(error).partition(OFFER)[0]) from None
 
 
 def _check_pairs(name: str, options: Options, built_in: bool, folder: bool) -> None:

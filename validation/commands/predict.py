@@ -24,7 +24,7 @@ from ..data.datasets import load, names
 from ..files.tables import Selection, check_room, column_names, listed, read_raw
 from ..files.written import csv_text, finite_json, write_text
 from .endings import finish
-from .inputs import SCHEMA_VERSION, Data, Options, penalty_options, split_names, true_names
+from .inputs import SCHEMA_VERSION, Data, Options, needed, penalty_options, split_names, true_names
 
 # Options of the problem that a model file holds.
 ASKED = (
@@ -232,7 +232,8 @@ def _read_rows(
     kept: dict[str, list[Any]] = {}
     if taken := [one for one in keep if one in ("score", "label")]:
         raise InputError(f"--keep {taken[0]}: the output has a column of this name: rename yours")
-    if name.split(":")[0] in names() and not Path(name).exists():
+    built_in = name.split(":")[0] in names() and not Path(name).exists()
+    if built_in:
         if keep:
             raise InputError(f"{name} is built in: --keep is for files")
         X, columns, ignored = load(name, 0).X, None, []
@@ -248,16 +249,18 @@ def _read_rows(
                     f"{listed(missing)}"
                 )
             asked, drop = replace(asked, columns=wanted, drop=()), ()
-        table = read_raw(name, model.read_as(asked))
+        with needed(asked.columns):
+            table = read_raw(name, model.read_as(asked))
         X, columns = table.X, true_names(table.columns)
         ignored = [k for k in table.ignored if k not in drop]
         kept = {key: table.extra[key] for key in keep}
     d = int(model.whole.n_features_in_)
     if X.shape[1] != d:
         hint = "" if columns is None else f" ({', '.join(columns[:5])}, ...)"
+        fewer = ": leave out others, such as the label, with --drop"
+        do = fewer if X.shape[1] > d and not built_in else ""
         raise InputError(
-            f"{name}: {X.shape[1]} feature columns{hint}, the model {model.path} has {d}: leave "
-            "out others, such as the label, with --drop"
+            f"{name}: {X.shape[1]} feature columns{hint}, the model {model.path} has {d}{do}"
         )
     if sp.issparse(X) and getattr(model.scaler, "with_mean", False):
         what = f"{name}: the rows as a dense table, since the model takes means off its columns"

@@ -540,7 +540,10 @@ def fault(text: str, digits: bool = True) -> Fault:
 
 
 class BadColumnsError(InputError):
-    """Features that cannot be used."""
+    """Features that cannot be used; the message ends with an `OFFER`."""
+
+
+OFFER = ", or leave columns out with --drop "
 
 
 def refuse(
@@ -554,9 +557,7 @@ def refuse(
         more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
         advice = ", ".join(dict.fromkeys(do for _, do in found))
         drop = shlex.quote(option_of({**faults, **bad}))
-        raise BadColumnsError(
-            f"{path}: {reasons}{more}{hint}: {advice}, or leave columns out with --drop {drop}"
-        )
+        raise BadColumnsError(f"{path}: {reasons}{more}{hint}: {advice}{OFFER}{drop}")
 
 
 def refuse_needed(path: str | Path, faults: Iterable[Fault | None]) -> None:

@@ -264,7 +264,9 @@ def test_predict_writes_a_file_or_nothing_and_reads_sparse_rows(command: Command
     command("predict out/model.npz t.csv --out s.csv")
     before = Path("s.csv").read_bytes()
     written("t.csv", ("a", "b", "y"), a=np.array(["x"] * N))
-    assert "'x'" in command.refused("predict out/model.npz t.csv --out s.csv")
+    for words in ("predict out/model.npz t.csv --out s.csv", "certify t.csv --model out/model.npz"):
+        refused = command.refused(words)
+        assert "'x'" in refused and "--drop" not in refused  # the model needs the column
     assert Path("s.csv").read_bytes() == before
     lines = [f"{y} 1:{a!r} 2:{b!r}" for (a, b), y in zip(X.tolist(), Y, strict=True)]
     Path("s.svmlight").write_text("\n".join(lines) + "\n")
@@ -273,6 +275,8 @@ def test_predict_writes_a_file_or_nothing_and_reads_sparse_rows(command: Command
     assert sparse == pytest.approx(dense)
     np.savetxt("plain.csv", np.c_[X, X], delimiter=",")
     assert "--drop" in command.refused("predict out/model.npz plain.csv")
+    np.savetxt("narrow.csv", X[:, :1], delimiter=",")
+    assert "--drop" not in command.refused("predict out/model.npz narrow.csv")
     command("predict out/model.npz plain.csv --drop 3,4")
 
 
