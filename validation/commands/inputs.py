@@ -348,8 +348,7 @@ def _folder_data(name: str, options: Options, model: Any) -> Data:
     found = read_parquet_folder(name, asked, options.positive, options.row_weights, qid)
     then = "putting together what they hold"
     with counted_progress("first pass, parts", then, options.as_json) as heard:
-        if heard is not None:
-            heard(0, len(found.partitions))
+        heard(0, len(found.partitions))
         rows = found.rows(heard=heard)
     rows.engine.heard = None
     columns, order = true_names(found.columns), None if qid is None else "qid"
