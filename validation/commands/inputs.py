@@ -35,7 +35,6 @@ from ...exact.spaces.kernels import PRECOMPUTED, get_kernel, name_of
 from ...exact.spaces.rows import space_of
 from ..data.datasets import data_sha256, load, names
 from ..files.tables import (
-    OFFER,
     SVMLIGHT,
     BadColumnsError,
     Labels,
@@ -307,7 +306,7 @@ def needed(columns: tuple[str, ...] | None) -> Iterator[None]:
     except BadColumnsError as error:
         if columns is None or not true_names([*columns]):
             raise
-        raise InputError(str(error).partition(OFFER)[0]) from None
+        raise InputError(error.wrong) from None
 
 
 def _check_pairs(name: str, options: Options, built_in: bool, folder: bool) -> None:

@@ -540,10 +540,11 @@ def fault(text: str, digits: bool = True) -> Fault:
 
 
 class BadColumnsError(InputError):
-    """Features that cannot be used; the message ends with an `OFFER`."""
+    """Features that cannot be used: what is wrong, and what `--drop` would leave out."""
 
-
-OFFER = ", or leave columns out with --drop "
+    def __init__(self, wrong: str, drop: str) -> None:
+        super().__init__(f"{wrong}, or leave columns out with --drop {drop}")
+        self.wrong = wrong
 
 
 def refuse(
@@ -557,7 +558,7 @@ def refuse(
         more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
         advice = ", ".join(dict.fromkeys(do for _, do in found))
         drop = shlex.quote(option_of({**faults, **bad}))
-        raise BadColumnsError(f"{path}: {reasons}{more}{hint}: {advice}{OFFER}{drop}")
+        raise BadColumnsError(f"{path}: {reasons}{more}{hint}: {advice}", drop)
 
 
 def refuse_needed(path: str | Path, faults: Iterable[Fault | None]) -> None:
