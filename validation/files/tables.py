@@ -518,8 +518,7 @@ class Numbers:
 
     def check_words(self, held: np.ndarray) -> None:
         """Find words for 1 and 0 among other numbers of the whole column."""
-        mixed = self._word is not None and not np.isin(held, (0.0, 1.0)).all()
-        if self.bad is None and self._word is not None and mixed:
+        if self.bad is None and self._word is not None and not np.isin(held, (0.0, 1.0)).all():
             words = f"words like {self._word[1].strip()[:20]!r} (row {self._word[0]})"
             what = f"column '{self.name}' holds {words} and numbers other than 0 and 1"
             self.bad = what, "write one or the other"
@@ -760,16 +759,16 @@ def read_npz(path: Path, asked: Selection) -> Table:
     inside = tuple(name for name in asked.extra if name in columns)
     places = replace(asked, extra=inside).places(path, columns, apart=True)
     kept = [columns[k] for k in places.features]
-    return Table(
-        finite_rows(path, X if kept == columns else X[:, places.features], kept),
-        NO_LABELS if y is None else Labels.of(y, f"{path}, array '{target}'"),
-        kept,
-        target,
-        [n for n in held if n not in (*needed, "feature_names", *asked.extra)] + places.ignored,
-        {k: v.tolist() for k, v in others.items()}
-        if y is None
-        else {k: _of_rows(Labels.of(v, f"{path}, column '{k}'", False)) for k, v in others.items()},
-    )
+    rows = finite_rows(path, X if kept == columns else X[:, places.features], kept)
+    ignored = [n for n in held if n not in (*needed, "feature_names", *asked.extra)]
+    ignored += places.ignored
+    if y is None:
+        extra = {name: values.tolist() for name, values in others.items()}
+        return Table(rows, NO_LABELS, kept, target, ignored, extra)
+    labels = Labels.of(y, f"{path}, array '{target}'")
+    for name, values in others.items():
+        others[name] = _of_rows(Labels.of(values, f"{path}, column '{name}'", False))
+    return Table(rows, labels, kept, target, ignored, others)
 
 
 def feature_names(arrays: dict[str, np.ndarray], d: int, path: Path | None = None) -> list[str]:
