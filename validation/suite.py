@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from .. import __version__
 from ..exact.errors import InputError
-from ..exact.tools.checks import check_count
+from ..exact.tools.checks import check_choice, check_count
 from . import effects, reruns
 from .claims import recorded
 from .claims.claim import (
@@ -89,8 +89,7 @@ def run(
     alike; else it is written next to it, to OUT/only.
     """
     chosen = claims(registry, only)
-    if profile not in PROFILES:
-        raise InputError(f"profile must be one of {', '.join(PROFILES)}, not {profile!r}")
+    check_choice("profile", profile, PROFILES)
     seed, jobs = check_count("seed", seed, 0), check_count("jobs", jobs)
     folder = None if out is None else made_folder(out)
     start = time.perf_counter()

@@ -30,6 +30,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from ...exact.errors import InputError, brief, meant
+from ...exact.tools.checks import check_choice
 from ...exact.tools.lossless import as_float64, check_labels
 from ..files.tables import (
     Labels,
@@ -67,8 +68,7 @@ _LAWS: dict[str, Law] = {
 
 
 def _check(model: str, share_pos: float) -> Law:
-    if model not in _LAWS:
-        raise InputError(f"model must be one of {', '.join(_LAWS)}, not {model!r}")
+    check_choice("model", model, _LAWS)
     if not 0.0 < share_pos < 1.0:
         raise InputError(f"share_pos must lie strictly between 0 and 1, not {brief(share_pos)}")
     return _LAWS[model]
@@ -538,6 +538,5 @@ def _part(
     else:
         raise InputError(f"{path}: no published split: part must be 'all', not {part!r}")
     rows = {"all": slice(None), "train": slice(n_train), "test": slice(n_train, None)}
-    if part not in rows:
-        raise InputError(f"part must be one of {', '.join(rows)}, not {part!r}")
-    return X[rows[part]], y[rows[part]]
+    chosen = rows[check_choice("part", part, rows)]
+    return X[chosen], y[chosen]
