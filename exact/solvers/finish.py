@@ -1,9 +1,8 @@
 """The hinge to rounding: a small problem over the pairs near their margin, repeated.
 
-Near the optimum only about as many pairs as there are coordinates sit on the margin; the rest are
-decided. A window |z| < h around the margin carries all that is still open, and is small enough to
-list; the others keep alpha in {0, 1}. With few pairs the window is all of them, and one round is
-the whole problem. Each round is judged by the sums over ALL pairs.
+Near the optimum only about as many pairs as there are coordinates sit on the margin. A window
+|z| < h around it carries all that is still open, and is small enough to list; the others keep alpha
+in {0, 1}. Each round is judged by the sums over ALL pairs.
 
     until the gap is inside the tolerance:
         open the window: the pairs nearest the margin at the best point, `limit` of them at most
@@ -17,11 +16,10 @@ Over the open pairs k = (i, j) with weights c_k and d_k = x_i - x_j,
     min over w of  lam/2 |w|^2 - g_frozen'w + sum_k c_k max(0, 1 - d_k'w)
 
 is solved by a few smooth problems: with multipliers a and a width sigma the slope of pair k is
-b_k = clip(a_k + (1 - d_k'w) / sigma, 0, 1), and b becomes the next a. Where smoothing alone needs
-sigma -> 0, multipliers converge at any sigma, so the last digits need no tiny one. Each smooth
-problem is piecewise quadratic: Newton steps end at its optimum after finitely many. Their matrix is
-lam I + X'L X with L the weighted Laplacian of the active pairs' graph; with fewer active pairs than
-coordinates the Woodbury identity turns it into a system of their number.
+b_k = clip(a_k + (1 - d_k'w) / sigma, 0, 1), and b becomes the next a; they converge at any sigma.
+Each smooth problem is piecewise quadratic: Newton steps end at its optimum after finitely many.
+Their matrix is lam I + X'L X with L the weighted Laplacian of the active pairs' graph; with fewer
+active pairs than coordinates the Woodbury identity turns it into a system of their number.
 
 At any (w, b) the window's gap is a sum of two terms >= 0, free of cancellation:
 
@@ -238,9 +236,8 @@ class OpenPairs:
         b = np.clip(alpha + z / sigma, 0.0, 1.0)
         bias = self.c @ (np.maximum(z, 0.0) - b * z)
         gradient = self.lam * w - self.pull(b)
-        return WindowPoint(
-            w, b, z, gradient, float(bias), float(gradient @ gradient) / (2 * self.lam)
-        )
+        residual = float(gradient @ gradient) / (2 * self.lam)
+        return WindowPoint(w, b, z, gradient, float(bias), residual)
 
     def length(
         self, point: WindowPoint, alpha: np.ndarray, sigma: float, step: np.ndarray

@@ -48,9 +48,8 @@ def offer_hard_margin(problem: Problem, recorder: Recorder, separable: bool = Fa
     c[counted] = problem.lam * found
     if not c.max() <= problem.n:
         return  # marginals add up to one at most: far outside, nothing is feasible
-    witness = Minorant.from_marginals(
-        problem, c[problem.pairs.positive], c[~problem.pairs.positive]
-    )
+    upper = problem.pairs.positive
+    witness = Minorant.from_marginals(problem, c[upper], c[~upper])
     # 1e-12: w is made longer by this part: rounding must leave no margin just below one
     w = (1 + 1e-12) * space.pull(witness.c) / problem.lam
     recorder.offer(w, problem.objective(w), witness, dual_value(problem, witness).value)

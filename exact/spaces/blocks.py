@@ -122,6 +122,8 @@ def merged(first: Any, second: Any) -> Any:
     return first.merge(second)
 
 
+Work = Callable[[Iterator[Any], int], Any]  # what is done with the blocks of a part, by number
+
 FEW_COLUMNS = 8  # up to which compiled counts, which keep no scores, beat matrix products
 
 # Held while an object that is not an array reads rows: it may move to a place in a file first.
@@ -218,9 +220,7 @@ class StreamedRows(FeatureWeights):
         other.last_range, other.sample = None, Drawn(rows, pairs.positive[index], None)
         return other
 
-    def total(
-        self, work: Callable[[Iterator[Any], int], Any], add: Callable[[Any, Any], Any] = merged
-    ) -> Any:
+    def total(self, work: Work, add: Callable[[Any, Any], Any] = merged) -> Any:
         """Return the sum of `work(blocks, k)` over stretches of blocks, in their order. The
         stretches are the same for any number of threads."""
 

@@ -269,9 +269,8 @@ def dask_rows(
 def _kinds(client: Any, labels: list[Future]) -> np.ndarray:
     """Return the distinct labels of all blocks."""
     with one_sentence():
-        found = raised(
-            client.gather([client.submit(_distinct, y, k) for k, y in enumerate(labels)])
-        )
+        asked = [client.submit(_distinct, y, k) for k, y in enumerate(labels)]
+        found = raised(client.gather(asked))
     some = {f"partition {k}": kind for k, kind in enumerate(found) if kind.size}
     if not some:
         raise NoRowsError("all partitions are empty: there are no rows")

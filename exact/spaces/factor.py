@@ -242,9 +242,8 @@ class Columns:
         mixed = np.hstack([np.eye(self.basis.size), self.C])
         whole = w[self.basis] + self.C @ w[self.others]
         out = np.empty_like(w)
-        out[np.concatenate([self.basis, self.others])] = mixed.T @ np.linalg.solve(
-            mixed @ mixed.T, whole
-        )
+        place = np.concatenate([self.basis, self.others])
+        out[place] = mixed.T @ np.linalg.solve(mixed @ mixed.T, whole)
         return out
 
     def apart(self, w: np.ndarray) -> float:

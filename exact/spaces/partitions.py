@@ -22,7 +22,7 @@ from ..errors import CertificateError, InputError, NoRowsError
 from ..tools.checks import check_count
 from ..tools.lossless import as_float64, check_labels
 from ..tools.rounding import gamma
-from .blocks import BLOCK_NUMBERS, Block, Drawn, fingerprint, merged, new_key
+from .blocks import BLOCK_NUMBERS, Block, Drawn, Work, fingerprint, merged, new_key
 from .rows import FeatureWeights, check_reach
 
 # Formats that need no look before they become float64.
@@ -152,7 +152,7 @@ class Task(NamedTuple):
     `run(blocks, index)` returns the answer of partition number `index`; `merge(first, second)` the
     sum of two, in any order. It may change both."""
 
-    run: Callable[[Iterator[Any], int], Any]
+    run: Work
     merge: Callable[[Any, Any], Any]
 
 
@@ -524,9 +524,7 @@ class PartitionedRows(FeatureWeights):
     def as_classes(self) -> Self:
         return self
 
-    def total(
-        self, work: Callable[[Iterator[Any], int], Any], add: Callable[[Any, Any], Any] = merged
-    ) -> Any:
+    def total(self, work: Work, add: Callable[[Any, Any], Any] = merged) -> Any:
         """Return the sum of `work(blocks, index)` over all partitions, as `add` makes it; refuse a
         partition that is not what it was when it was read first."""
         run = partial(_on_chosen, work, self.chosen) if self.chosen else work
@@ -624,9 +622,8 @@ def rows_of_fold(seed: int, folds: int, fold: int, side: int, start: int, count:
 
 def fold_of(rows: PartitionedRows, fold: int, folds: int, seed: int) -> tuple[Any, Any]:
     """Return the rows without one fold, and that fold."""
-    return split_by(
-        rows, partial(by_class, rows.before(), partial(rows_of_fold, seed, folds, fold))
-    )
+    taken = partial(rows_of_fold, seed, folds, fold)
+    return split_by(rows, partial(by_class, rows.before(), taken))
 
 
 def split_by(rows: PartitionedRows, places: Places) -> tuple[Any, Any]:

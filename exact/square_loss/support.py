@@ -16,13 +16,11 @@ has the features `inside` has
     q_S <= w'(delta + r) - sum over T less S of (D_j w_j^2 + 2 r_j w_j) + sum over S of r_j^2/D_j,
 
 since q_S = max_u 2 delta'u - u'Sigma u over u on S, and u'Sigma u >= w'Sigma w + 2 w'Sigma (u - w)
-+ (u - w)'D(u - w). At w = Sigma_TT^-1 delta_T the vector r is rounding. This is the relaxation by
-perspectives at one point.
++ (u - w)'D(u - w). At w = Sigma_TT^-1 delta_T the vector r is rounding.
 
-Floats know the moments to a few units of the features' spread. That is not information about what
-varies less: the difference of a feature and its near copy, or a feature that is all but constant.
-There F*(S) is computed in whole numbers; see `exact_moments.py`. Where that would be too slow the
-bound is zero, which holds for any F.
+Floats know the moments to a few units of the features' spread, which says nothing of what varies
+less: the difference of a feature and its near copy, or a feature that is all but constant. There
+F*(S) is computed in whole numbers (`exact_moments.py`); where that is too slow the bound is zero.
 """
 
 from __future__ import annotations
@@ -251,9 +249,7 @@ def swap_descent(loss: SupportLoss, support: Iterable[int], end: float = np.inf)
     return here
 
 
-def forward(
-    loss: SupportLoss, k: int, start: Iterable[int] = (), end: float = np.inf
-) -> np.ndarray:
+def forward(loss: SupportLoss, k: int, start: Iterable[int], end: float = np.inf) -> np.ndarray:
     """Return k features: those of `start`, then greedily the one that lowers F* most."""
     chosen = [int(j) for j in start]
     while len(chosen) < k and time.perf_counter() < end:

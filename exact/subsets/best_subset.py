@@ -1,13 +1,7 @@
 """The best k features for AUC with the square loss, proved: certified sparse AUC. [SHT, eq. (3)]
 
-By branch and bound, or by trying all supports of k features in batches, two features by the closed
-form of their q:
-
-for each batch of supports:
-    bound F* on all of them by floats
-    where floats tell too little, decide one support after the other
-    keep the best support, and the lowest bound
-all tried: the lowest bound holds; cut short: zero does
+By branch and bound, or by trying all supports of k features in batches: F* is bounded by floats on
+a whole batch, and where they tell too little on one support after the other.
 """
 
 from __future__ import annotations

@@ -11,12 +11,11 @@ one of lowest bound first. So whenever the search stops, this bound holds for al
             if its features are nearly dependent or blurred: split it on one, for it has no bound
             else: dive below it, depth first, for a while; push what the dive leaves
 
-The dive is compiled. Its nodes are a set I of features that are in and a set C of candidates; the
-supports of a node are the S of k features between I and T = I + C. The bound of q_S over them is
-that of `square_loss/support.py`, at w = Sigma_TT^-1 delta_T. The residual r is computed afresh each
-time and its rounding added, so that the bound holds for any errors that the updates of w and of the
-inverse have piled up. Sorts, sums and copies are loops: numpy's forms, and `solve`, take the
-compiler seconds each.
+The dive is compiled. The supports of a node are the S of k features between I, those that are in,
+and T, the candidates as well; the bound of q_S over them is that of `square_loss/support.py` at
+w = Sigma_TT^-1 delta_T. The residual r is computed afresh each time, so that the bound holds for
+any errors of w and of the inverse. Sorts, sums and copies are loops: numpy's forms, and `solve`,
+take the compiler seconds each.
 """
 
 from __future__ import annotations

@@ -14,10 +14,9 @@ too large by about (density of pairs at the margin) / (12 K^2).
 *Squared hinge.* With alpha_ij = 2 z_ij where m_ij >= 1, and 0 elsewhere, all sums over pairs
 factorise into the moments sum theta^p of the bins (p = 0, 1, 2), and the marginal of a row is a
 straight line in its own theta. Pairs with m = 0 add at most theta_j^2 (1 - theta_i)^2 / K^2 each.
-Rows too far out to be near any row of the other class share the last bin. Their theta is then below
-0 or above 1, and the formulas hold as they are. Every term of a sum over m >= 1 is made of masses
-and thetas by additions and products, and each passes through at most `chain` roundings: the error
-of a sum is at most gamma(chain) times the same sum of the magnitudes, computed next to it.
+Rows too far out to be near any row of the other class share the last bin, with theta below 0 or
+above 1. Every term of a sum over m >= 1 passes through at most `chain` roundings: the error of a
+sum is at most gamma(chain) times the same sum of the magnitudes, computed next to it.
 
 *The pull in the same pass.* All rows of a class in one bin have marginals on one line in theta, per
 unit of weight c = table[class, bin, 0] + table[class, bin, 1] theta, so that
@@ -25,8 +24,7 @@ unit of weight c = table[class, bin, 0] + table[class, bin, 1] theta, so that
     sum_i c_i (x_i - offset) = sum over classes and bins of table[.., 0] S0 + table[.., 1] S1,
 
 S0 the sum of the weighted rows x_i - offset of a bin and S1 the same times theta, which are
-gathered while the counts are. A row's term passes through as many additions as its bin has rows,
-and one for each part that is added.
+gathered while the counts are.
 """
 
 from __future__ import annotations

@@ -4,28 +4,20 @@ Functions that call each other stay in this one file: the on-disk cache does not
 callee elsewhere. Sums of floats are compensated, so that their rounding does not grow with n.
 
 *Bins.* A grid is named by limits (2, 3): for the negatives, then the positives, the least and the
-largest bin, and the bin at place zero. Places are such that a positive bin at k and a negative one
-at l have m = l - k. Rows are taken `CHUNK` at a time, and each step is a loop of its own over the
-chunk, which the processor does for several rows at once; the last one goes row by row. The sum of
-each bin is added up in the order of the rows.
+largest bin, and the bin at place zero; a positive bin at place k and a negative one at l have
+m = l - k. Rows are taken `CHUNK` at a time, and each step is a loop of its own over the chunk,
+which the processor does for several rows at once.
 
-*Hinge in a tree.* At a merge of `upper` and `lower` rows, sorted, one walk along both halves shows
-how many rows of the other half lie below a row's score and a shift:
+*Hinge in a tree.* At a merge of `upper` and `lower` rows, sorted, walks along both halves count the
+rows with lower[q] < upper[p] + shift, for three shifts at once: the two ends of the ramp and its
+middle. Sums over the rows below are then running sums.
 
-    lower[q] < upper[p] + shift    or    upper[p] + shift <= lower[q].
-
-Three walks go on at once, for the two ends of the ramp and its middle, and no step of theirs is a
-branch that depends on the scores. Sums over the rows below are then running sums.
-
-*Hinge on a coarse grid.* Rows are gone through in the order of their keys. What the rows so far
-weigh below any bin is kept in a tree of counters: its node at a level holds, for each of its `FAN`
-children, the weight of the rows in the children before it. With R(y) = sum of b_j max(0, y - S_j)
-over the rows so far and x = S_i - 2^k,
+*Hinge on a coarse grid.* Rows are gone through in the order of their keys, and what they weigh
+below any bin is kept in a tree of counters: a node holds, for each of its `FAN` children, the
+weight of the rows in the children before it. With R(y) = sum of b_j max(0, y - S_j) over the rows
+so far and x = S_i - 2^k,
 
     sum_j b_j clip(S_j - x + half, 0, 2 half) = 2 half sum_j b_j - R(x + half) + R(x - half).
-
-The sums of the lower rows are those of the upper ones, with the order, the scores and the roles
-turned round. So are those of the square loss.
 """
 
 from __future__ import annotations

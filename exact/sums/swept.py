@@ -2,13 +2,10 @@
 
 *Floats.* Write t_i = s_i - 1 for a positive row and b_j = s_j for a negative one; the pair's
 shortfall is ``z_ij = 1 - (s_i - s_j) = b_j - t_i``, so it is active exactly if ``b_j > t_i``. After
-sorting the t and the b, the active partners of a row are a prefix or a suffix, and every sum over
-them is a running sum of masses, of first or of second moments. The same floats t_i and b_j are
-compared for both sides: two different comparisons (t_i < b_j here, s_i < b_j + 1 there) round
-differently at ties and would give marginals that belong to no alpha. Running sums are compensated,
-so that their rounding does not grow with n, and begin at the end at which pairs are active.
-`plain.sweep` is the reference in numpy's passes, for any format of floats. [Nonlinear, Algorithm 2]
-uses such sums for the squared hinge; they hold for the hinge just as well.
+sorting, the active partners of a row are a prefix or a suffix, and every sum over them is a running
+sum of moments [Nonlinear, Algorithm 2], compensated, so that its rounding does not grow with n. The
+same floats t_i and b_j are compared for both sides: two comparisons that round differently at ties
+would give marginals that belong to no alpha. `plain.sweep` is the reference for any format.
 
 *The hinge by counting.* Scores go to a grid of 2^k steps per unit: a positive row to
 T_i = floor(2^k s_i), a negative one to B_j = floor(2^k s_j) + 2^k, both exact. The whole number
@@ -23,8 +20,7 @@ m <= -1 means z < 0. Two things follow.
 
   and each of the latter adds between 0 and one step, or nothing where all scores lie on the grid.
 
-The rows of both classes are sorted together, as keys that hold place, class and row at once, so
-that only the scores are gathered, and every sum is one scan.
+Rows are sorted as keys that hold place, class and row at once, so that every sum is one scan.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Sums over ordered pairs without the pairs: a merge tree over the blocks of equal keys.
 
 Rows of one group and one key make a block. In a binary tree over the blocks of a group every pair
-(i, j) with key_i > key_j lies in exactly one merge, that of its lowest common ancestor, and there
-row i stands in the upper half. So the pairs are a disjoint union of products "every row of a run
-with every row of the next run", of total size n log2(blocks of a group).
+(i, j) with key_i > key_j lies in exactly one merge, that of its lowest common ancestor, where row i
+stands in the upper half: n log2(blocks of a group) steps for all.
 
 *Weights.* The pair (i, j) weighs sum over terms of coefficient * a_i * b_j, divided by the mass of
 all pairs, or of its group's. One term is enough for weights a_i b_j of moderate size. Weights of
@@ -17,9 +16,8 @@ marginals are whole numbers but for one division, and with hard counts u_i, v_j
 
     sum a_i b_j max(0, z_ij) = sum hard - sum_i u_i s_i + sum_j v_j s_j + (pairs with m = 0),
 
-where each of the latter adds between 0 and one step times its weight. Weights that are split give
-several whole numbers per row; their sum rounds as the upper and the lower sums of the row do, not
-as their difference, and sum u = sum v = the total.
+where each of the latter adds between 0 and one step times its weight. The sum of the parts of a
+split weight rounds as the upper and the lower sums of the row do, not as their difference.
 
 *Squared hinge.* With t_i = s_i - 1 every sum is one of products >= 0 of z = s_j - t_i > 0, in
 compensated running sums: relative errors do not grow with n. The errors of t do what errors of
