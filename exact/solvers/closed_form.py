@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.linalg
@@ -38,8 +38,7 @@ class SquaredLossSolver(Solver):
 
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
         """Solve the system in the form that suits the pairs and the coordinates."""
-        space = problem.space.held
-        assert space is not None
+        space: Any = problem.space.held
         # Rows that are an operator have no entries to take moments of.
         entries = not isinstance(space.X, sp.linalg.LinearOperator)
         dim, pairs = space.dim, problem.pairs

@@ -21,7 +21,7 @@ judges. [Liu & Nocedal, Math. Program. 1989, for the two loops]
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -48,11 +48,11 @@ from .points import (
     CAREFUL,
     SHRINK,
     BlockPoints,
+    KernelPoints,
     Point,
     Points,
     TailPoints,
     mean_of,
-    points_of,
     tail_in_bins,
 )
 from .stall import Idle
@@ -240,14 +240,27 @@ class Run:
         if self.memory.factor is None and not self.memory.kept:
             first = self.points.first_length(now, p)
             p = first * p
-        slope, at = self.points.line(now, p)
+        trial, blocks = self.points.line(now, p), self.problem.space.in_blocks
+        tried: dict[float, Any] = {}
+
+        def slope(t: float) -> float:
+            if not blocks:  # the scores of one trial are kept, not those of all
+                tried.clear()
+            try:
+                value, tried[t] = trial(t)
+            except OverflowingError:
+                return np.inf  # so far out that the loss overflows, F rises
+            return value
+
         # 0.6: a search ends at this share of the first slope
         start = self.points.inner(now.gradient, p)
         t = root_of_slope(slope, start, 0.6, 20, stop=self.points.stop)
         if t == 0.0 or np.array_equal(now.f + t * p, now.f):
             return None, False
-        moved = at(t)
-        return (None, False) if moved is None else (self._paid(moved), t == first == 1.0)
+        # The search may end at a length that it has not tried.
+        if t not in tried and not np.isfinite(slope(t)):
+            return None, False
+        return self._paid(self.points.at(now.f + t * p, *tried[t])), t == first == 1.0
 
 
 def descend(
@@ -260,8 +273,10 @@ def descend(
     whole: int = 0,
 ) -> tuple[Run, Status | None]:
     """Return a run, many rows from the solution for a part of them, and why it stopped."""
-    points = points_of(problem, recorder, tol)
-    run, dim = Run(points, whole), problem.space.dim
+    space, dim = problem.space, problem.space.dim
+    kind = BlockPoints if space.in_blocks else KernelPoints if space.gram is not None else Points
+    points = (TailPoints if isinstance(problem.risk, Tail) else kind)(problem, recorder, tol)
+    run = Run(points, whole)
     blocks, tail = isinstance(points, BlockPoints), isinstance(points, TailPoints)
     part = held_part(problem) if blocks else part_of(problem)
     f, width = points.zero if start is None else points.of(start), WARM

@@ -211,8 +211,7 @@ class OpenPairs:
     @classmethod
     def of(cls, problem: Problem, window: Window) -> OpenPairs:
         """Return the problem of a window."""
-        space = problem.space.held
-        assert space is not None
+        space: Any = problem.space.held
         seen = np.zeros(space.n, dtype=bool)
         seen[window.i] = seen[window.j] = True
         place, rows = np.cumsum(seen) - 1, space.rows(np.flatnonzero(seen))
@@ -437,10 +436,8 @@ class _Run:
         return grown
 
     def _round(self) -> bool:
-        problem, recorder = self.problem, self.recorder
-        space, w = problem.space, recorder.best_w
-        assert w is not None
-
+        problem, recorder, space = self.problem, self.recorder, self.problem.space
+        w: Any = recorder.best_w
         scores = space.scores(w)
         window = open_window(problem, scores, self.limit, self.width, self.listed)
         if window is None or window.i.size == 0:

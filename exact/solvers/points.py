@@ -18,7 +18,6 @@ import numpy as np
 
 from ..certificate.evaluation import Evaluation, Evaluator, sums_at
 from ..certificate.solution import INSIDE, Recorder
-from ..errors import OverflowingError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs
 from ..pairs.near import drawn
@@ -89,10 +88,6 @@ class Point:
     far: float
 
 
-# F along f + t p: the slope at t, and the point there, offered; None if it overflows.
-Line = tuple[Callable[[float], float], Callable[[float], Point | None]]
-
-
 class Points(Functions):
     """The points of a problem over rows that are held, with the ridge."""
 
@@ -114,7 +109,8 @@ class Points(Functions):
         self.coarsest = np.inf  # a smooth loss's bins never widen: steps would undo one another
         self.density: float | None = None  # of pairs at the margin, as a share of all pairs
         self.spread = 2.0  # the range of the scores and one more
-        self.fine = not (self.hinge and self.classes)  # whether sums are sorted from now on
+        # Whether sums are sorted from now on: a product with a kernel costs more than any sort.
+        self.fine = self.product is not None or not (self.hinge and self.classes)
         self.forms = {0: problem}
         pairs = self.pairs
         # 40_000: rows from which ordered pairs are first summed on a coarser grid
@@ -229,34 +225,24 @@ class Points(Functions):
         self.coarsest = 0.0  # few pairs of a smooth loss are visited one by one
         return self.at(now.f, 0.0, now.scores)
 
-    def line(self, now: Point, p: np.ndarray) -> Line:
-        """Return F along p; a trial costs the sums alone."""
+    def line(self, now: Point, p: np.ndarray) -> Callable[[float], tuple[float, Any]]:
+        """Return a trial of a length of p: the slope there, for the sums alone, and what `at` takes
+        besides the point."""
         width = now.width if self.hinge else self.smooth_width()
         whole = self.scores(now.f + p)
         shift = whole - now.scores
         lam, along, length2 = self.problem.lam, self.inner(now.f, p), self.inner(p, p)
-        last: dict[float, tuple[np.ndarray, tuple[PairSums, float, int]]] = {}
 
-        def slope(t: float) -> float:
+        def trial(t: float) -> tuple[float, Any]:
             # Far beyond a short step, its rounding would be as large as what it moves.
             beyond = t > 4.0  # a trial beyond so many steps takes a product of its own
             scores = whole if t == 1.0 else now.scores + t * shift
             scores = self.scores(now.f + t * p) if beyond else scores
-            last.clear()
-            try:
-                last[t] = scores, self.sums(scores, width)
-            except OverflowingError:
-                return np.inf
-            return lam * (along + t * length2) - float(last[t][1][0].c @ shift)
+            found = self.sums(scores, width)
+            slope = lam * (along + t * length2) - float(found[0].c @ shift)
+            return slope, (width, scores, found)
 
-        def at(t: float) -> Point | None:
-            # The search may end at a length that it has not tried.
-            if t not in last and not np.isfinite(slope(t)):
-                return None
-            scores, found = last[t]
-            return self.at(now.f + t * p, width, scores, found)
-
-        return slope, at
+        return trial
 
     def first_length(self, now: Point, p: np.ndarray) -> float:
         """Return the length at which the slope along p ends if every pair's loss is bent."""
@@ -342,8 +328,7 @@ def mean_of(problem: Problem) -> Mean:
 
 def tail_in_bins(problem: Problem, width: float) -> Problem:
     """Return partial AUC of many rows with the hinge counted in bins for a width, or as it is."""
-    risk = problem.risk
-    assert isinstance(risk, Tail)
+    risk: Any = problem.risk
     if problem.n <= TAIL_SORTED or risk.mean.loss != HINGE or risk.mean.pairs.form != "auto":
         return problem
     # 32 bins a width, or 16, cost less than the width.
@@ -361,10 +346,6 @@ class KernelPoints(Points):
 
     # There are as many coordinates as rows, and no Hessian.
     stall, memory, hessians = STALL.kernels, 60, False
-
-    def __init__(self, problem: Problem, recorder: Recorder, tol: float):
-        super().__init__(problem, recorder, tol)
-        self.fine = True  # a product costs more than any sort
 
     def evidence(self, now: Point, sums: PairSums, scale: float) -> Evidence | Minorant:
         """Return what proves the lower bound of a point."""
@@ -450,40 +431,19 @@ class BlockPoints(Points):
         self.per_width = min(4 * self.per_width, MOST_PER_WIDTH)
         return self.at(now.f, now.width)
 
-    def line(self, now: Point, p: np.ndarray) -> Line:
-        """Return F along p; a trial is a pass over the rows."""
+    def line(self, now: Point, p: np.ndarray) -> Callable[[float], tuple[float, Any]]:
+        """Return a trial of a length of p, which is a pass over the rows."""
         lam, width = self.problem.lam, now.width
         if not self.hinge:
             self.smooth_width()
-        tried: dict[float, Evaluation] = {}
 
-        def slope(t: float) -> float:
-            try:
-                tried[t] = found = self.evaluation(now.f + t * p, width)
-            except OverflowingError:
-                return np.inf  # so far out that the loss overflows, F rises
-            return float(p @ (lam * found.w - found.pull))
+        def trial(t: float) -> tuple[float, Any]:
+            found = self.evaluation(now.f + t * p, width)
+            return float(p @ (lam * found.w - found.pull)), (width, None, found)
 
-        def at(t: float) -> Point | None:
-            if t not in tried and not np.isfinite(slope(t)):
-                return None
-            return self.at(now.f + t * p, width, None, tried[t])
-
-        return slope, at
+        return trial
 
     def first_length(self, now: Point, p: np.ndarray) -> float:
         """Return the length at which no score moves by more than one."""
         length = float(np.linalg.norm(p)) * self.problem.space.reach
         return 1.0 / length if 0 < length < np.inf else 1.0
-
-
-def points_of(problem: Problem, recorder: Recorder, tol: float) -> Points:
-    """Return the points of a problem."""
-    space, kind = problem.space, Points
-    if isinstance(problem.risk, Tail):
-        kind = TailPoints
-    elif space.in_blocks:
-        kind = BlockPoints
-    elif space.gram is not None:
-        kind = KernelPoints
-    return kind(problem, recorder, tol)

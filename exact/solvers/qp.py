@@ -163,12 +163,8 @@ def teaching_dual(problem: Problem, listed: PairList, unit: float) -> tuple[Any,
     """
     import cvxpy as cp
 
-    rows, gram = problem.space.held, problem.space.gram
-    if rows is not None:
-        X = rows.dense()
-    else:
-        assert gram is not None
-        X = factor_gram(gram.K).features
+    space: Any = problem.space
+    X = factor_gram(space.gram.K).features if space.held is None else space.held.dense()
     differences = X[listed.i] - X[listed.j]
     C = listed.c / problem.lam
     alpha = cp.Variable(listed.i.size)
@@ -188,8 +184,8 @@ def lifted_dual(problem: Problem, listed: PairList, unit: float) -> tuple[Any, A
     import cvxpy as cp
 
     # 1e-300: the lifted form is divided by F, or by this where F is zero
-    space, m, primal = problem.space.held, listed.i.size, max(unit, 1e-300)
-    assert space is not None
+    space: Any = problem.space.held
+    m, primal = listed.i.size, max(unit, 1e-300)
     touched, place = np.unique(np.concatenate([listed.i, listed.j]), return_inverse=True)
     ratio = listed.c / float(listed.c.max())
     # The most that the pairs of one row can carry: divided by it marginals are of order one.
@@ -216,8 +212,7 @@ def _offer(problem: Problem, listed: PairList, alpha: np.ndarray, recorder: Reco
         witness = of_marginals(problem, c)
     # At the optimum w is the pull over lam; until then the way there has a better point.
     target = problem.space.pull(c) / problem.lam
-    start = recorder.best_w
-    assert start is not None
+    start: Any = recorder.best_w
     found, primal = best_on_segment(
         problem, start, problem.space.scores(start), target, stop=lambda: recorder.out_of_time
     )

@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from operator import add
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, cast
 
 import numpy as np
 
@@ -243,8 +243,7 @@ class GroupedRows(PartitionedRows):
     def drawn(self, share_neg: float, share_pos: float) -> NoReturn:
         raise InputError("rows with groups have no class: drawn pairs are for two classes")
 
-    def named(self, negative: np.ndarray, positive: np.ndarray) -> NoReturn:
-        self.drawn(0.0, 0.0)
+    named = cast(Any, drawn)
 
 
 def group_hashes(seed: int, blocks: Iterator[Any], index: int) -> np.ndarray:

@@ -266,11 +266,7 @@ KERNELS: dict[str, Any] = {LINEAR: Linear, "rbf": Gaussian, "laplacian": Laplaci
 
 # Takes the place of a kernel's name where the data are the kernel matrix itself.
 PRECOMPUTED = "precomputed"
-
-
-def kernel_names() -> tuple[str, ...]:
-    """Return the names that a caller may use."""
-    return (*KERNELS, PRECOMPUTED)
+KERNEL_NAMES = (*KERNELS, PRECOMPUTED)  # what a caller may use
 
 
 def get_kernel(kernel: str | Kernel, gamma: float | None = None, dim: int | None = None) -> Kernel:
@@ -291,7 +287,7 @@ def get_kernel(kernel: str | Kernel, gamma: float | None = None, dim: int | None
 def check_kernel_name(kernel: object, gamma: float | None = None) -> None:
     """Raise `InputError` unless `kernel` is one of the names, or has the methods of a kernel."""
     if isinstance(kernel, str):
-        check_choice("kernel", kernel, kernel_names())
+        check_choice("kernel", kernel, KERNEL_NAMES)
         return
     wanted = ("__call__", "diagonal", "noise")
     missing = [part for part in wanted if not callable(getattr(kernel, part, None))]

@@ -26,6 +26,7 @@ Rows are sorted as keys that hold place, class and row at once, so that every su
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -192,21 +193,16 @@ class SortedRows:
         chain = gamma(8) + 2 * gamma(n) ** 2
         rounding = chain * 1.001 * (terms + active) / whole + open_ties
         rounding += gamma(8) * abs(value)
-        if blurred:
-            value, rounding = self._swept(scores)
+        if blurred:  # a float sweep
+            positive = np.empty(n, dtype=bool)
+            positive[self.keys & ((1 << self.bits) - 1)] = (self.keys >> self.bits) & 1
+            t, b, size = centred(scores, positive)
+            side: Any = swept(t, b, np.ones(t.size), np.ones(b.size))
+            value, near = (float(x) / whole for x in (side.value, side.near))
+            rounding = hinge_roundings(n, size, 0.0, unit_of(scores))[0]
+            rounding = rounding * min(near * (1 + 1e-9), 1.0) + gamma(4) * abs(value)
         slip = gamma(32) * total
         return PairSums(max(value, 0.0), c, total, total, rounding, slip, slip, gamma(8))
-
-    def _swept(self, scores: np.ndarray) -> tuple[float, float]:
-        """Return the mean hinge by a float sweep, and a bound of its rounding."""
-        positive = np.empty(self.keys.size, dtype=bool)
-        positive[self.keys & ((1 << self.bits) - 1)] = (self.keys >> self.bits) & 1
-        t, b, size = centred(scores, positive)
-        side = swept(t, b, np.ones(t.size), np.ones(b.size))
-        assert side.near is not None
-        value, near = (float(x) / (t.size * b.size) for x in (side.value, side.near))
-        rounding = hinge_roundings(scores.size, size, 0.0, unit_of(scores))[0]
-        return value, rounding * min(near * (1 + 1e-9), 1.0) + gamma(4) * abs(value)
 
     def windows(self, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return positive rows, evenly spread, the negative rows by score, and the windows. Those

@@ -22,7 +22,7 @@ import pytest
 from aucert.exact.estimators.thresholds import RULES
 from aucert.exact.losses.registry import ALL_LOSSES, LOSSES
 from aucert.exact.solvers.choose import NAMES
-from aucert.exact.spaces.kernels import kernel_names
+from aucert.exact.spaces.kernels import KERNEL_NAMES
 from aucert.exact.tools import atomic_files
 from aucert.validation import cli
 from aucert.validation.cli import aucert, main
@@ -463,7 +463,7 @@ def status(arguments: list[str]) -> int:
 def test_words_are_those_of_the_library() -> None:
     lists = (
         (cli.FIRST, LOSSES), (cli.LOSSES, ALL_LOSSES), (cli.METHODS, NAMES),
-        (cli.KERNELS, kernel_names()), (cli.RULES, RULES),
+        (cli.KERNELS, KERNEL_NAMES), (cli.RULES, RULES),
     )  # fmt: skip
     for words, known in lists:
         assert words.split() == list(known)
