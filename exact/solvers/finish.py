@@ -74,13 +74,6 @@ class Window:
     chosen: np.ndarray | None = None
     frozen_alpha: np.ndarray | None = None
 
-    @property
-    def keys(self) -> np.ndarray:
-        """A number for each pair, the same in every window: (m,)."""
-        if self.chosen is not None:
-            return self.chosen
-        return self.i.astype(np.int64) * self.frozen.size + self.j
-
     def witness(self, problem: Problem, alpha: np.ndarray) -> Minorant:
         """Return the dual point of `alpha` (m,) in the window and the frozen pairs outside."""
         if self.chosen is not None and self.frozen_alpha is not None:
@@ -469,7 +462,9 @@ class _Run:
         # 1e-9: shortfalls below this count as this: the width must be above zero
         half = max(float(np.abs(z).max()), 1e-9)
         width = 2.0 * half
-        alpha, keys = np.clip(0.5 + z / width, 0.0, 1.0), window.keys
+        alpha, keys = np.clip(0.5 + z / width, 0.0, 1.0), window.chosen
+        if keys is None:  # a number for each pair, the same in every window
+            keys = window.i.astype(np.int64) * window.frozen.size + window.j
         if self.keys.size:
             place = np.minimum(np.searchsorted(self.keys, keys), self.keys.size - 1)
             known = self.keys[place] == keys

@@ -27,12 +27,8 @@ from .rows import Rows, Space
 
 DENSE_LIMIT = 4000  # Rows up to which the Gram matrix is held and factored at once.
 SQUARE_LIMIT = 10_000  # Side of the largest square matrix that may be formed from sparse rows.
-
-# Largest size of a kernel's features, rows times features: 2 GB, and copies of it.
-FEATURE_NUMBERS = 250_000_000
-
-# A factor ends where no diagonal entry left is more than this share of the largest one.
-RELATIVE_TOL = 1e-14
+FEATURE_NUMBERS = 250_000_000  # most rows times features of a kernel: 2 GB, and copies of it
+RELATIVE_TOL = 1e-14  # a factor ends where no diagonal entry left is a larger share of the largest
 
 Lift = Callable[[np.ndarray], np.ndarray]
 

@@ -15,11 +15,8 @@ from ..tools.checks import check_choice, check_number
 from ..tools.lossless import as_float64, canonical
 from ..tools.rounding import UNIT, gamma
 
-# Number of features summed at a time, so that long sums have short chains of roundings.
-FEATURE_BLOCK = 64
-
-# Units in the last place by which numpy's exp may be wrong. Tests measure less than 1.5.
-EXP_UNITS = 4
+FEATURE_BLOCK = 64  # features summed at a time: long sums have short chains of roundings
+EXP_UNITS = 4  # units in the last place by which numpy's exp may be wrong; tests measure 1.5
 LEAST_SQUARE = 1e-290  # Added to k(x, x) in bounds of lengths, to cover underflow.
 
 
@@ -149,8 +146,7 @@ class Linear:
         return gamma((k if sp.issparse(X) else chain_of(k)) + 4)
 
 
-# A distance by products below this share of |x|^2 + |z|^2 is computed again by differences.
-CLOSE = 0.25
+CLOSE = 0.25  # distances by products below this share of |x|^2 + |z|^2 are taken by differences
 
 
 @dataclass(frozen=True)

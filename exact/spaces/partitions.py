@@ -25,8 +25,7 @@ from ..tools.rounding import gamma
 from .blocks import BLOCK_NUMBERS, Block, Drawn, Work, fingerprint, merged, new_key
 from .rows import FeatureWeights, check_reach
 
-# Formats that need no look before they become float64.
-PLAIN = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
+PLAIN = frozenset({np.dtype(np.float32), np.dtype(np.float64)})  # they become float64 unseen
 
 
 class Unusable(Exception):
@@ -205,8 +204,7 @@ def replied_in_order(
     return reduce(partial(joined, task), (replied(task, part, k, key) for part, k in pairs))
 
 
-# Sums by bin are kept up to so many numbers (32 MB); where they have more, rows are read twice.
-KEPT_NUMBERS = 1 << 22
+KEPT_NUMBERS = 1 << 22  # most sums by bin that are kept (32 MB); with more, rows are read twice
 
 
 class Engine:

@@ -27,19 +27,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Numbers in a block that stays in the cache between two uses, or in the long format.
-BLOCK_NUMBERS = 1 << 16
-
-
-# Numbers in X from which products with it are shared among threads, and into how many parts.
-SHARED, PARTS = 4_000_000, 8
-
-# Largest number of columns for which products of small blocks are made in one call.
-FEW_COLUMNS = 100
-
-# Numbers (8 MB) from which a copy is made in memory, and costs three products with a vector: rows
-# that need not be centred are then taken as they are.
-LARGE = 1_000_000
+BLOCK_NUMBERS = 1 << 16  # of a block that stays in the cache, or in the long format
+SHARED, PARTS = 4_000_000, 8  # numbers in X from which threads share its products, and the parts
+FEW_COLUMNS = 100  # most columns for which products of small blocks are made in one call
+LARGE = 1_000_000  # numbers (8 MB) from which a copy costs much: rows are not centred needlessly
 
 
 def held_rows(X: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

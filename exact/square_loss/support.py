@@ -370,13 +370,11 @@ def cholesky_slip(rest: np.ndarray, tried: np.ndarray) -> float:
     return 1.001 * gamma(side + 2) * trace + 2 * UNIT * float(tried.max())
 
 
-def ceiling(
-    sigma: np.ndarray, delta: np.ndarray, diagonal: Diagonal, k: int, inside: np.ndarray
-) -> float:
+def ceiling(sigma: np.ndarray, delta: np.ndarray, diagonal: Diagonal, k: int) -> float:
     """Return an upper bound of q_S over the S of at most k features, rounding included."""
     w, D, size = diagonal.inverse @ delta, diagonal.entries, len(delta)
     top = float(_whole_ceiling(sigma, delta, w, D))
-    dropped = np.sort((D * w * w)[~inside])[: max(size - k, 0)]
+    dropped = np.sort(D * w * w)[: max(size - k, 0)]
     return top - float(dropped.sum()) * (1 - gamma(size + 8))
 
 
@@ -518,13 +516,6 @@ class SupportBounds:
             found = replace(found, q=q, value=value, w=w)
         return found, max(floor, value)
 
-    def redundant(self, support: np.ndarray, end: float = np.inf) -> bool:
-        """Return whether a feature is proved to add nothing to the others: no F* is lost by it.
-        False where q is infinite, or it would take too long to see."""
-        if not self.exact.affordable(support, end):
-            return False
-        return self.exact.optimum(support, 0.0).redundant
-
     def floor_by_floats(self, S: np.ndarray, k: int) -> tuple[float, float]:
         """Return a lower bound of F* on any k of these features, and what it may have lost."""
         if self.blurred[S].any():
@@ -533,7 +524,7 @@ class SupportBounds:
         diagonal = certified_diagonal(sigma)
         if diagonal is None:
             return 0.0, np.inf
-        q = ceiling(sigma, delta, diagonal, k, np.zeros(S.size, dtype=bool))
+        q = ceiling(sigma, delta, diagonal, k)
         floor = float(objective_floor(q, k, diagonal.least, self.error))
         return floor, 1 / (1 + max(float(delta @ diagonal.inverse @ delta), 0.0)) - floor
 

@@ -210,7 +210,8 @@ class SubsetSearch(Search):
             own = self.loss.scaled_sigma[np.ix_(inside, inside)]
             # Floats hardly tell that what is inside is independent.
             weak = self.bounds.blurred[inside].any() or np.linalg.eigvalsh(own)[0] < REGULAR
-            if weak and self.bounds.redundant(inside, self.end):
+            exact = self.bounds.exact
+            if weak and exact.affordable(inside, self.end) and exact.optimum(inside, 0.0).redundant:
                 return None, np.inf, []
         free = np.flatnonzero(state[members] == CANDIDATE)
         weak = self.bounds.blurred[members].astype(float)

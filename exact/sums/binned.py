@@ -43,9 +43,7 @@ from .assembled import PairSums
 from .plain import running
 
 LARGEST_GRID = 1 << 22  # Largest number of bins; each takes 32 bytes in the two histograms.
-
-# Bin numbers stay below this, so that floats hold all their sums and differences exactly.
-LARGEST_BIN = 2.0**51
+LARGEST_BIN = 2.0**51  # bin numbers stay below it: floats hold their sums and differences exactly
 
 
 class Extent:

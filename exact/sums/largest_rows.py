@@ -7,9 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-# Weights in whole numbers add up to less than this, so that sums of them are exact.
-LARGEST_WHOLE = 2**50
-
+LARGEST_WHOLE = 2**50  # weights in whole numbers add up to less, so that sums of them are exact
 RAMP = 2**24  # Steps of a smoothed row weight between zero and one.
 
 Chosen = tuple[np.ndarray, np.ndarray]  # Rows that weigh something, ascending, and their weights.
