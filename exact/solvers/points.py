@@ -281,10 +281,6 @@ class TailPoints(Points):
         """Return the sums; those of many rows are counted in bins for this width."""
         return tail_in_bins(self.problem, width).risk.sums(scores, width), width, 0
 
-    def evidence(self, now: Point, sums: PairSums, scale: float) -> Evidence:
-        """Return what proves the lower bound of a point."""
-        return Scores(self.scores(now.f), now.width, scale)
-
     def hessian(
         self, part: Problem, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
     ) -> tuple[np.ndarray, int]:
