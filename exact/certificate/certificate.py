@@ -253,26 +253,17 @@ class Certificate:
     def with_minorant(
         cls, problem: Problem, w: np.ndarray, witness: Minorant | Evidence, tol: float = 0.0
     ) -> tuple[Certificate, Minorant]:
-        """Return what `of` does, and the minorant that was made for it.
-
-        For callers that have only evidence, this makes the minorant once and returns it too.
-        """
+        """Return what `of` does, of evidence too, and the minorant that was made for it."""
         (primal, dual), made = evaluated_with(problem, w, witness, tol)
         l2, meaning = problem.penalty.l2, problem.space.meaning
         return cls.from_bounds(primal, dual, l2, meaning), made
 
     @classmethod
     def from_bounds(cls, primal: Bound, dual: Bound, l2: float, objective: str = "") -> Certificate:
-        """Return the certificate of F at a point and of a lower bound of the optimum.
-
-        `l2` is the penalty's weight of |f|^2 / 2; a radius needs one. An infinite
-        `primal` is that of weights which break a constraint.
-
-        Raises
-        ------
-        CertificateError
-            If the numbers themselves, before they are rounded outward, exclude each other.
-        """
+        """Return the certificate of F at a point and of a lower bound of the optimum; `l2` is the
+        penalty's weight of |f|^2 / 2, which a radius needs. An infinite primal is that of weights
+        that break a constraint. Numbers that exclude each other before they are rounded outward
+        raise `CertificateError`."""
         difference, slip = primal.value - dual.value, primal.error + dual.error
         if not difference >= -slip:
             raise CertificateError(

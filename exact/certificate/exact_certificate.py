@@ -103,13 +103,8 @@ class ExactCertificate:
 
     @classmethod
     def of(cls, problem: Problem, w: np.ndarray, witness: Minorant) -> ExactCertificate:
-        """Return the exact certificate of the weights `w` (dim,) and of any dual point.
-
-        Raises
-        ------
-        InputError
-            As `exact_certificate`.
-        """
+        """Return the exact certificate of the weights `w` (dim,) and of any dual point; it raises
+        what `exact_certificate` does."""
         check_exact(problem)
         assert problem.space.given is not None
         rows = ExactColumns(problem.space.given.raw)

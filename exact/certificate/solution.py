@@ -310,7 +310,6 @@ class Solver(ABC):
         return self._from_larger_lam(problem, recorder, self._once(run, problem, recorder))
 
     def _once(self, run: Run | None, problem: Problem, recorder: Recorder) -> Solution:
-        """Start, run and conclude."""
         with noting():
             try:
                 self.start(problem, recorder)

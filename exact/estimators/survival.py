@@ -262,19 +262,12 @@ class RankingSVM(AtLam):
 
         Parameters
         ----------
-        X : array or sparse matrix (n, d)
-            Finite numbers.
+        X, callback
+            As in `SurvivalSVM.fit`, which raises the same errors.
         y : array (n,)
-            Grades, the larger the better.
+            Grades, the larger the better: some query has two.
         qid : array (n,), optional
             The query of each row, not the sizes of groups; by default all rows are one query.
-        callback : function of a `Step`, optional
-            Called after each step of the solver.
-
-        Raises
-        ------
-        InputError
-            If a parameter or the input cannot be used, or no query has two grades.
         """
         return self._fit(X, y, lambda n: (query_pairs(_queries(qid, n), y), None), callback)
 

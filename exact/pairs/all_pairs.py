@@ -107,11 +107,9 @@ class AllPairs(Labelled, Curved):
     def near(
         self, loss: Loss, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
     ) -> Near:
-        """See `Curved.near`."""
         return near_of_classes(self, loss, scores, width, size, rng)
 
     def some(self, size: int, rng: np.random.Generator) -> Near:
-        """See `Curved.some`."""
         sides = np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
         i, j = (
             rows[drawn(mass, size, rng, self.weight is None)]
@@ -251,11 +249,9 @@ class PairList(Labelled, Curved):
     def near(
         self, loss: Loss, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
     ) -> Near:
-        """See `Curved.near`."""
         return near_of_list(self.i, self.j, self.c, loss, scores, width, size, rng)
 
     def some(self, size: int, rng: np.random.Generator) -> Near:
-        """See `Curved.some`: all of them."""
         return self.i, self.j, self.c
 
     def sums(self, scores: np.ndarray, loss: Loss, width: float = 0.0) -> PairSums:

@@ -375,12 +375,9 @@ def group_auc(
 
     Parameters
     ----------
-    group : array (n,)
-    y : array (n,)
-        Two kinds of labels, the larger one positive.
+    group, y, share
+        As in `group_auc_pairs`.
     scores : array (n,)
-    share : "equal", "rows" or array (n,)
-        What each group weighs: one, its number of rows, or a number that its rows repeat.
     units : {"rows", "groups"}
         As in `concordance`.
 

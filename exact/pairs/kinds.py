@@ -154,12 +154,9 @@ def query_pairs(
 
 
 def ordinal_pairs(grade: object, gain: bool = False) -> OrderedPairs:
-    """Return rows above all rows of a smaller grade; arguments as in `query_pairs`.
+    """Return rows above all rows of a smaller grade.
 
-    Raises
-    ------
-    InputError
-        As `query_pairs`.
+    Arguments as in `query_pairs`, which raises the same errors.
     """
     grades = as_grades(grade)
     with no_pair_means("all rows have one grade"):

@@ -421,12 +421,10 @@ class OrderedPairs(Curved):
         return np.add.reduce([a[place] * (b[end] - b[first]) for a, b in self._slopes])
 
     def some(self, size: int, rng: np.random.Generator) -> Near:
-        """See `Curved.some`: all pairs where there are no more."""
         found = self.listed(size)
         return (*self.draw(size, rng), np.full(size, 1 / size)) if found is None else found
 
     def near(
         self, loss: Loss, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
     ) -> Near:
-        """See `Curved.near`: drawn by weight, then those that are curved."""
         return near_of_list(*self.some(size, rng), loss, scores, width, size, rng)

@@ -121,7 +121,8 @@ def write_proof_of(problem: Problem, solution: Solution, path: str | Path) -> Pr
     """Write the proof file of a solution of `problem`.
 
     The data's labels are True and False. Those of ordered pairs are the columns `key`, `group`,
-    `upper`, `lower` and `share` instead, as in `OrderedPairs`, where a row's weight is its own.
+    `upper`, `lower` and `share` instead, as in `OrderedPairs`, where a row's weight is its own. It
+    raises what `write_proof` does.
 
     [ScalingUp, eq. (3)]
 
@@ -131,11 +132,6 @@ def write_proof_of(problem: Problem, solution: Solution, path: str | Path) -> Pr
         Hinge over all or ordered pairs of dense rows, in memory or streamed.
     solution : Solution
     path : str or Path
-
-    Raises
-    ------
-    InputError
-        As `write_proof`.
     """
     pairs = problem.pairs
     if problem.loss != HINGE or not isinstance(pairs, AllPairs | OrderedPairs):
