@@ -16,7 +16,6 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
-from enum import StrEnum
 from typing import Any, Self
 
 import numpy as np
@@ -38,6 +37,7 @@ from ..exact.square_loss.support import (
 )
 from ..exact.tools.checks import check_choice, check_count, check_number
 from ..exact.tools.rounding import Bound, above
+from ..exact.tools.wording import Advised
 from .online import PROVED, check_step, start_at
 from .thresholding import hard_threshold, largest
 
@@ -261,29 +261,22 @@ def _promising(loss: RowAverage, w: np.ndarray, pool: int) -> np.ndarray:
 DIVERGED = 10.0  # a run ends where F exceeds this times max(1, F at the start)
 
 
-class Stop(StrEnum):
+class Stop(Advised):
     """Why a run stopped. No reason says that the support is the best one."""
 
-    STATIONARY = "stationary"
-    EPOCH_LIMIT = "epoch_limit"
-    TIME_LIMIT = "time_limit"
-    INTERRUPTED = "interrupted"
-    DIVERGED = "diverged"
-
-    @property
-    def advice(self) -> str:
-        """What it means and what to do, in one sentence."""
-        return _ADVICE[self]
-
-
-_ADVICE = {
-    Stop.STATIONARY: "A fixed point of hard thresholding: a local answer, maybe not the best.",
-    Stop.EPOCH_LIMIT: "The epochs ran out: raise max_epochs; with several blocks the iterates "
-    "never settle, take one block for that.",
-    Stop.TIME_LIMIT: "The time ran out: raise max_time.",
-    Stop.INTERRUPTED: "You stopped it: the point so far is returned.",
-    Stop.DIVERGED: 'The step is too long for these features: take step="auto" or scale them.',
-}
+    STATIONARY = (
+        "stationary", "A fixed point of hard thresholding: a local answer, maybe not the best."
+    )  # fmt: skip
+    EPOCH_LIMIT = (
+        "epoch_limit",
+        "The epochs ran out: raise max_epochs; with several blocks the iterates never settle, take "
+        "one block for that.",
+    )
+    TIME_LIMIT = "time_limit", "The time ran out: raise max_time."
+    INTERRUPTED = "interrupted", "You stopped it: the point so far is returned."
+    DIVERGED = (
+        "diverged", 'The step is too long for these features: take step="auto" or scale them.'
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

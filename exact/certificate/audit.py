@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
-from enum import StrEnum
 
 import numpy as np
 
@@ -13,31 +12,24 @@ from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..problem.tail import Tail, Worst
 from ..tools.rounding import Bound, above
-from ..tools.wording import at_least, at_most
+from ..tools.wording import Advised, at_least, at_most
 from .certificate import Certificate, dual_value
 from .order import CertifiedOrder, certified_order
 
 
-class AuditStatus(StrEnum):
+class AuditStatus(Advised):
     """The result of an audit."""
 
-    CERTIFIED = "certified"
-    ABOVE_TOLERANCE = "above_tolerance"
-    NO_GAP = "no_gap"
-
-    @property
-    def advice(self) -> str:
-        """What it means, in one sentence."""
-        return _ADVICE[self]
-
-
-_ADVICE = {
-    AuditStatus.CERTIFIED: "The model is optimal to the tolerance: the relative gap is within it.",
-    AuditStatus.ABOVE_TOLERANCE: "The gap is valid, and relative to the objective it is above the "
-    "tolerance: the model is not shown to be optimal.",
-    AuditStatus.NO_GAP: "There is a lower bound of the optimum, and no objective of the model to "
-    "compare with it.",
-}
+    CERTIFIED = "certified", "The model is optimal to the tolerance: the relative gap is within it."
+    ABOVE_TOLERANCE = (
+        "above_tolerance",
+        "The gap is valid, and relative to the objective it is above the tolerance: the model is "
+        "not shown to be optimal.",
+    )
+    NO_GAP = (
+        "no_gap",
+        "There is a lower bound of the optimum, and no objective of the model to compare with it.",
+    )
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from html import escape
 from typing import ClassVar
 
@@ -18,7 +17,7 @@ from ..problem.penalties import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Mean, least_margin
 from ..tools.checks import check_callback, check_count, check_number
-from ..tools.wording import at_least, at_most
+from ..tools.wording import Advised, at_least, at_most
 from .certificate import Certificate, Minorant
 from .evaluation import noting
 
@@ -27,31 +26,20 @@ LEAST_TIME = 1e-3  # seconds that are left at least: solvers need a positive lim
 Proof = Minorant | Evidence  # what proves a lower bound
 
 
-class Status(StrEnum):
+class Status(Advised):
     """Why a solver stopped, judged by the certificate and never by the solver's own word."""
 
-    CERTIFIED = "certified"
-    ITERATION_LIMIT = "iteration_limit"
-    TIME_LIMIT = "time_limit"
-    INTERRUPTED = "interrupted"
-    STALLED = "stalled"
-
-    @property
-    def advice(self) -> str:
-        """What the status means and what to do, in one sentence."""
-        return _ADVICE[self]
-
-
-_ADVICE = {
-    Status.CERTIFIED: "The relative gap is within the tolerance: nothing more to do.",
-    Status.ITERATION_LIMIT: "The iterations ran out: the gap shown is valid; "
-    "raise max_iter or lam.",
-    Status.TIME_LIMIT: "The time ran out: the gap shown is valid; raise max_time or lam.",
-    Status.INTERRUPTED: "You stopped it: the gap shown is valid for the best point so far.",
-    Status.STALLED: "The solver makes no further progress, and the relative gap is above the "
-    "tolerance: the gap shown is valid; scale the features to order one, raise lam, or accept this "
-    "gap.",
-}
+    CERTIFIED = "certified", "The relative gap is within the tolerance: nothing more to do."
+    ITERATION_LIMIT = (
+        "iteration_limit", "The iterations ran out: the gap shown is valid; raise max_iter or lam."
+    )  # fmt: skip
+    TIME_LIMIT = "time_limit", "The time ran out: the gap shown is valid; raise max_time or lam."
+    INTERRUPTED = "interrupted", "You stopped it: the gap shown is valid for the best point so far."
+    STALLED = (
+        "stalled",
+        "The solver makes no further progress, and the relative gap is above the tolerance: the "
+        "gap shown is valid; scale the features to order one, raise lam, or accept this gap.",
+    )
 
 
 @dataclass(frozen=True)

@@ -175,7 +175,7 @@ class AUCClassifier(ClassifierMixin, Estimator, ABC):
             self.coef_ = np.array(w, dtype=float).reshape(1, -1)
             self._cut(scores, positive, weight, self.threshold)
             self.n_features_in_ = rows.dim
-            vars(self).pop("feature_names_in_", None)
+            self.__dict__.pop("feature_names_in_", None)
             if rows.columns is not None:
                 self.feature_names_in_ = np.array(rows.columns, dtype=object)
 

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import InputError
 from ..pairs.all_pairs import AllPairs
-from ..problem.minorant import Alpha, Minorant, Scores
+from ..problem.minorant import Minorant, Scores
 from ..problem.problem import Problem
 from ..spaces.factor import GramFactor
 from ..spaces.gram import Gram
@@ -52,8 +51,6 @@ class Groups:
         """Return the rows' dual point of a dual point of the groups. Scores go to every row of a
         group; marginals are shared out in proportion to weights."""
         evidence = witness.evidence
-        if isinstance(evidence, Alpha) or not isinstance(meant.pairs, AllPairs):
-            raise InputError("groups of rows have no dual points of pair lists")
         if isinstance(evidence, Scores):
             scores = evidence.scores[self.group]
             return Minorant.from_scores(meant, scores, evidence.width, evidence.scale)

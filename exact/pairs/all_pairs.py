@@ -231,12 +231,6 @@ class PairList(Labelled, Curved):
         both = np.concatenate([self.i, self.j])
         return np.bincount(both, weights=np.tile(self.c, 2), minlength=self.n)
 
-    def named(self) -> np.ndarray:
-        """Return which rows are in a pair: bool (n,)."""
-        found = np.zeros(self.n, dtype=bool)
-        found[self.i] = found[self.j] = True
-        return found
-
     def among(self, named: np.ndarray) -> PairList:
         """Return the same pairs, their rows numbered among those of the mask `named` (n,)."""
         place = np.cumsum(named) - 1

@@ -113,7 +113,8 @@ class Problem:
         rows = self.space.given
         if not isinstance(self.pairs, PairList) or rows is None:
             return self
-        named = self.pairs.named()
+        named = np.zeros(self.n, dtype=bool)
+        named[self.pairs.i] = named[self.pairs.j] = True
         if 2 * int(named.sum()) > self.n:
             return self
         try:

@@ -5,6 +5,19 @@ from __future__ import annotations
 import sys
 import warnings
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from enum import StrEnum
+from typing import Self
+
+
+class Advised(StrEnum):
+    """Words, each with what it means and what to do, in one sentence: its `advice`."""
+
+    advice: str
+
+    def __new__(cls, word: str, advice: str) -> Self:
+        made = str.__new__(cls, word)
+        made._value_, made.advice = word, advice
+        return made
 
 
 def at_least(value: float, digits: int = 10) -> str:
