@@ -242,7 +242,7 @@ class Finding:
     margin: float = 0.0
     unit: str = RATIO
     printed: float | None = None
-    independent: str = ""
+    independent: str = "set"
     spread: str = ""
     least: str = ""
     how: str = "all"

@@ -56,9 +56,15 @@ def record() -> dict[str, Any]:
     return tomllib.loads((FOLDER / "recorded.toml").read_text(encoding="utf-8"))
 
 
+def usual_verdict(name: str) -> Verdict:
+    """Return the verdict of a claim that the record does not name."""
+    if name not in statements():
+        return Verdict.UNDECIDED
+    return Verdict.FAILS if "severity" in statements()[name] else Verdict.HOLDS
+
+
 def recorded_verdict(name: str) -> Verdict:
-    rest = Verdict.HOLDS if name in statements() else Verdict.UNDECIDED
-    return Verdict(record()["verdicts"].get(name, rest))
+    return Verdict(record()["verdicts"].get(name, usual_verdict(name)))
 
 
 def enter(judges: Mapping[str, Run]) -> None:
@@ -97,9 +103,10 @@ def write(document: Mapping[str, Any], date: str, folder: Path = FOLDER) -> None
     run = {"date": date, "version": document["version"]}
     run["profile"] = document["parameters"]["profile"]
     text = "".join(f'{name} = "{value}"\n' for name, value in run.items())
-    text += "\n# All other statements hold, all other findings are undecided.\n[verdicts]\n"
+    text += "\n# All other statements hold but those with a severity, which fail, and all other "
+    text += "findings are undecided.\n[verdicts]\n"
     for name, verdict in verdicts.items():
-        if verdict != (Verdict.HOLDS if name in statements() else Verdict.UNDECIDED):
+        if verdict != usual_verdict(name):
             text += f'{name} = "{verdict}"\n'
     (folder / "recorded.toml").write_text(text, encoding="utf-8")
 
