@@ -40,7 +40,7 @@ FILE = Path(__file__).with_name("findings.toml")
 LEVEL = 0.95  # of every interval
 SHARED = {"place", "unit", "margin", "independent", "overlap", "counts", "departures", "each"}
 FIXED = 1000  # repetitions that stand for a number without error
-RATIO = "log10 of a ratio of seconds"  # the unit where none is given
+RATIO = "log10 of a ratio of seconds"
 MOST = 10_000  # splits beyond which none are asked for
 NOT_RUN = "What has been run does not suffice to judge it."
 QUICK = "a quick run, whose budget stands below, is far from the paper's protocol"
@@ -240,7 +240,7 @@ class Finding:
     side: str = "above"
     than: float = 0.0
     margin: float = 0.0
-    unit: str = RATIO
+    unit: str = "AUC"
     printed: float | None = None
     independent: str = "set"
     spread: str = ""
@@ -512,7 +512,7 @@ def _spelled(keys: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys of an entry as those of `Finding`: see `per` and `loses` in findings.toml."""
     found = dict(keys)
     if "per" in found:
-        found |= {"b": found.pop("per"), "ratio": True}
+        found = {"unit": RATIO, "b": found.pop("per"), "ratio": True} | found
     if "loses" in found:
         found |= {"than": -found["loses"], "margin": found.pop("loses")}
     return found
