@@ -82,3 +82,35 @@ def some_pairs(
     if weight is not None:
         weight[[plus[0], minus[0]]] = 1.5
     return AllPairs(weight)
+
+
+SCORED = (
+    *("plain", "tenths", "far", "outliers", "one positive", "equal", "zeros", "apart"),
+    *("separated", "crowded", "nearly tied"),
+)
+
+
+def scored(kind: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Scores and classes of a few rows; by turns no weights, whole ones, and fractions."""
+    rng = np.random.default_rng([len(kind), seed])
+    n = int(rng.integers(2, 30))
+    scores, positive = rng.normal(size=n) * 2, np.arange(n) < rng.integers(1, n)
+    rng.shuffle(positive)
+    if kind == "tenths":
+        scores = np.round(scores, 1)
+    elif kind == "far":
+        scores += 1e5
+    elif kind == "outliers":
+        scores[0], scores[-1] = 1e6, -300.0
+    elif kind == "one positive":
+        positive = np.arange(n) == 0
+    elif kind in ("equal", "zeros"):
+        scores = np.full(n, 123.25) if kind == "equal" else np.where(positive, -0.0, 0.0)
+    elif kind in ("apart", "separated"):
+        scores += 50.0 * (positive if kind == "apart" else ~positive)
+    elif kind == "crowded":
+        scores[1:] = 0.3 + 1e-9 * scores[1:]
+    elif kind == "nearly tied":
+        scores = np.where(positive, 1.0, 0.0) + 1e-15 * rng.integers(-9, 9, n)
+    weights = [None, rng.integers(1, 4, n).astype(float), rng.uniform(0.01, 5, n)]
+    return scores, positive, weights[seed % 3]

@@ -272,12 +272,6 @@ def test_features_that_do_not_fit_are_refused_or_cut(structure: float, monkeypat
     assert found.certificate.gap > whole.gap
 
 
-def many_rows(n: int = 400, d: int = 12) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(0)
-    y = np.arange(n) % 3 == 0
-    return rng.normal(size=(n, d)) + 0.5 * y[:, None], y
-
-
 LARGE_CALLS: dict[str, dict[str, Any]] = {
     "hinge": {},
     "squared hinge": {"loss": "squared_hinge"},
@@ -309,7 +303,8 @@ def test_many_tied_rows_are_solved_to_the_last_digits() -> None:
 def test_answers_are_the_same_for_any_number_of_threads(name: str, form: str) -> None:
     if form == "blocks" and name not in ("hinge", "squared hinge"):
         pytest.skip("only these read rows in blocks")
-    X, y = many_rows()
+    rng, y = np.random.default_rng(0), np.arange(400) % 3 == 0
+    X = rng.normal(size=(400, 12)) + 0.5 * y[:, None]
     found, w = [], np.linspace(0, 1, X.shape[1])
     for jobs in (1, 2, 4):
         with threadpool_limits(min(jobs, 2), user_api="blas"):  # for any setting of the user

@@ -177,33 +177,6 @@ def test_newton_steps_end_where_lam_is_tiny_and_classes_are_apart(seed: int) -> 
         assert solve(X, y, lam, loss="squared_hinge").status is Status.CERTIFIED
 
 
-@each("loss", ["hinge", "squared_hinge", "square"])
-@each("seed", seeds(4))
-def test_weights_and_lists_mean_repetition(seed: int, loss: str) -> None:
-    rng = np.random.default_rng(seed)
-    X, y, times = rng.normal(size=(30, 3)), np.arange(30) % 3 == 0, rng.integers(0, 4, 30)
-    times[:2] = 2
-    i, j = rng.choice(np.flatnonzero(y), 25), rng.choice(np.flatnonzero(~y), 25)
-    of = times[:25] + 1
-    both = np.meshgrid(np.flatnonzero(y), np.flatnonzero(~y), indexing="ij")
-    asked: Any = {"lam": 1e-2, "loss": loss, "tol": 1e-10}
-    for one, two in (
-        (
-            solve(X, y, sample_weight=times, **asked),
-            solve(np.repeat(X, times, axis=0), np.repeat(y, times), **asked),
-        ),
-        (
-            solve(X, y, pairs=PairList(np.repeat(i, of), np.repeat(j, of)), **asked),
-            solve(X, y, pairs=PairList(i, j, of), **asked),
-        ),
-        (solve(X, y, **asked), solve(X, y, pairs=PairList(*(k.ravel() for k in both)), **asked)),
-    ):
-        a, b = one.certificate, two.certificate
-        assert a.reaches(1e-9) and b.reaches(1e-9)
-        assert abs(a.primal - b.primal) <= a.gap + b.gap + 1e-12
-        assert np.linalg.norm(one.w - two.w) <= a.radius + b.radius
-
-
 REACHED = {"CLARABEL": 1e-7, "ECOS": 1e-4, "OSQP": 1e-2}
 """Relative gaps that each solver reaches unaided: they differ, and that is the point."""
 

@@ -18,32 +18,13 @@ from aucert.exact.sums.swept import SortedRows
 from aucert.exact.tools import compiling
 from aucert.exact.tools.compiling import Loop
 from loops import each
-
-KINDS = ("plain", "tenths", "wide", "one positive", "equal", "crowded", "zeros")
-
-
-def rows(kind: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
-    """Scores and classes of a few rows, with ties, far ones, and a class of one."""
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, 60))
-    scores, positive = rng.normal(size=n) * 2, np.arange(n) < rng.integers(1, n)
-    rng.shuffle(positive)
-    if kind == "tenths":
-        scores = np.round(scores, 1)
-    elif kind == "wide":
-        scores[0] = 1e6
-    elif kind == "one positive":
-        positive = np.arange(n) == 0
-    elif kind == "crowded":
-        scores[1:] = 0.3 + 1e-9 * scores[1:]
-    elif kind in ("zeros", "equal"):
-        scores = np.where(positive, -0.0, 0.0) if kind == "zeros" else np.full(n, 0.1)
-    return scores, positive, rng
+from problems import SCORED, scored
 
 
 def arguments(name: str, kind: str, seed: int) -> tuple[Any, ...]:
     """Return arguments of a loop that has a plain form."""
-    scores, positive, rng = rows(kind, seed)
+    scores, positive, _ = scored(kind, seed)
+    rng = np.random.default_rng(seed)
     if name == "sweep":
         t, b = np.sort(scores[positive] - 1), np.sort(scores[~positive])
         weights = rng.uniform(0.5, 2, t.size), rng.uniform(0.5, 2, b.size)
@@ -101,7 +82,7 @@ def bits(values: Any) -> list[bytes]:
 @each("name", sorted(loops()))
 def test_the_plain_form_returns_the_bits_of_the_compiled_one(name: str) -> None:
     loop = loops()[name]
-    for kind, seed in itertools.product(KINDS, range(12)):
+    for kind, seed in itertools.product(SCORED, range(12)):
         found, given = [], arguments(name, kind, seed)
         for form in (loop.plain, loop.compiled):
             assert form is not None
