@@ -35,6 +35,10 @@ def exact(values: Any) -> Any:
     return [exact(value) for value in values]
 
 
+def l1(found: Any, true: Any) -> Fraction:
+    return sum((abs(x - y) for x, y in zip(exact(found), true, strict=True)), Fraction(0))
+
+
 def weighted_pairs(
     positive: Sequence[bool], pairs: AllPairs | PairList, number: type = Fraction
 ) -> list[Pair]:
@@ -101,6 +105,12 @@ def sums(
         marginals(alpha, pairs, len(scores)),
         sum(c * loss_dual(loss, a) for (_, _, c), a in zip(pairs, alpha, strict=True)),
     )
+
+
+def moved(X: Any, offset: Any) -> list[list[Fraction]]:
+    """Return the rows less an offset, in fractions."""
+    o = exact(offset)
+    return [[x - m for x, m in zip(row, o, strict=True)] for row in exact(X)]
 
 
 def products(matrix: Sequence[Sequence[Number]], w: Sequence[Number]) -> list[Number]:

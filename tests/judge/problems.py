@@ -44,16 +44,10 @@ class Problem(NamedTuple):
 # ---------------------------------------------------------------------------------------- answers
 
 
-def interval(certificate: Any) -> tuple[float, float]:
-    """Return [dual, primal]: both are rounded outward."""
-    return certificate.dual, certificate.primal
-
-
 def answer(w: Any, certificate: Any, stated: Stated, c: Any = ()) -> dict[str, Any]:
     """Return what is kept of an answer: numbers alone."""
-    dual, primal = interval(certificate)
     w = np.asarray(w, dtype=float)
-    claimed = {"dual": dual, "primal": primal, "w": w, "radius": certificate.radius}
+    claimed = {name: getattr(certificate, name) for name in ("dual", "primal", "radius")} | {"w": w}
     if stated.get("kernel") is None and certificate.radius is not None:
         claimed["scores"] = new_rows(w.size) @ w
     plain = stated["loss"] == "hinge" and not {"pairs", "rates"} & set(stated)
@@ -331,12 +325,8 @@ def places() -> Iterator[Problem]:
     def partitions(stated: Stated) -> dict[str, Any]:
         X, y = np.array(stated["X"]), np.array(stated["y"]) == 1
         cuts = [slice(0, 20), slice(20, None)]
-        try:
-            rows = exact.PartitionedRows([(X[cut], y[cut]) for cut in cuts])  # type: ignore[list-item]
-        except (TypeError, AttributeError):  # what held a part of the rows at first
-            part: Any = exact.ArrayPartition
-            rows = exact.PartitionedRows([part(X[cut], y[cut]) for cut in cuts])
-        return {"X": rows, "y": None}
+        parts: Any = [(X[cut], y[cut]) for cut in cuts]
+        return {"X": exact.PartitionedRows(parts), "y": None}
 
     coarse = np.float32(SMALL["X"]).astype(float).tolist()
     few = like(X=[[x * (abs(x) > 0.8) for x in row] for row in SMALL["X"]])

@@ -21,9 +21,12 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 HERE = Path(__file__).resolve()
 ROOT = HERE.parents[2]
@@ -37,9 +40,9 @@ Job = Callable[[], object]
 
 
 class Work(NamedTuple):
-    """A job made for a size, the size, and that of the call that comes first (0: none)."""
+    """A job made with `aucert.exact` for a size, the size, and that of the first call (0: none)."""
 
-    make: Callable[[int], Job]
+    make: Callable[[Any, int], Job]
     size: int
     first: int
     long: bool = False
@@ -50,8 +53,6 @@ class Work(NamedTuple):
 
 def rows(n: int, d: int, share: float = 0.3, shift: float = 0.5, seed: int = 0) -> tuple[Any, Any]:
     """Return normal rows of two classes."""
-    import numpy as np
-
     rng = np.random.default_rng(seed)
     y = rng.random(n) < share
     y[:2] = True, False
@@ -60,32 +61,23 @@ def rows(n: int, d: int, share: float = 0.3, shift: float = 0.5, seed: int = 0) 
     return X, y.astype(int)
 
 
-def plain(d: int, lam: float = 1e-3, share: float = 0.3, **asked: Any) -> Callable[[int], Job]:
+def plain(d: int, lam: float = 1e-3, share: float = 0.3, **asked: Any) -> Callable[[Any, int], Job]:
     """Return `solve` on normal rows."""
 
-    def make(n: int) -> Job:
-        from aucert.exact import solve
-
+    def make(exact: Any, n: int) -> Job:
         X, y = rows(n, d, share)
-        return lambda: solve(X, y, lam, **asked)
+        return lambda: exact.solve(X, y, lam, **asked)
 
     return make
 
 
-def correlated(n: int) -> Job:
-    import numpy as np
-
-    from aucert.exact import solve
-
+def correlated(exact: Any, n: int) -> Job:
     X, y = rows(n, 40)
-    return lambda: solve(np.cumsum(X, axis=1), y, 1e-3)
+    return lambda: exact.solve(np.cumsum(X, axis=1), y, 1e-3)
 
 
-def sparse(n: int) -> Job:
-    import numpy as np
+def sparse(exact: Any, n: int) -> Job:
     import scipy.sparse
-
-    from aucert.exact import solve
 
     rng, d, each = np.random.default_rng(0), 5000, 12
     columns = (d * rng.random((n, each)) ** 2).astype(int)
@@ -94,65 +86,45 @@ def sparse(n: int) -> Job:
     )
     X.sum_duplicates()
     y = (columns[:, 0] % 3 == 0) ^ (rng.random(n) < 0.2)
-    return lambda: solve(X, y, 1e-2)
+    return lambda: exact.solve(X, y, 1e-2)
 
 
-def one_hot(n: int) -> Job:
-    import numpy as np
-
-    from aucert.exact import solve
-
+def one_hot(exact: Any, n: int) -> Job:
     rng = np.random.default_rng(0)
     levels = rng.integers(0, 8, (n, 5))
     X = np.hstack([levels[:, [k]] == np.arange(8) for k in range(5)]).astype(float)
     y = (levels[:, 0] + levels[:, 1] + rng.integers(0, 8, n)) > 12
-    return lambda: solve(X, y, 1e-3)
+    return lambda: exact.solve(X, y, 1e-3)
 
 
-def ranking(n: int) -> Job:
-    import numpy as np
-
-    from aucert.exact import solve
-
+def ranking(exact: Any, n: int) -> Job:
     rng, (X, _) = np.random.default_rng(1), rows(n, 10)
     grade = np.clip(np.rint(X[:, 0] + rng.standard_normal(n) + 1), 0, 4)
-    return lambda: solve(X, grade, 1e-2, qid=np.arange(n) // 50)
+    return lambda: exact.solve(X, grade, 1e-2, qid=np.arange(n) // 50)
 
 
-def survival(n: int) -> Job:
-    import numpy as np
-
-    from aucert.exact import solve
-
+def survival(exact: Any, n: int) -> Job:
     rng, (X, _) = np.random.default_rng(1), rows(n, 10)
     time, event = rng.exponential(np.exp(-X[:, 0])), rng.random(n) < 0.6
-    return lambda: solve(X, None, 1e-2, time=time, event=event)
+    return lambda: exact.solve(X, None, 1e-2, time=time, event=event)
 
 
-def cross_validated(n: int) -> Job:
-    from aucert.exact import ROCSVMCV
-
+def cross_validated(exact: Any, n: int) -> Job:
     X, y = rows(n, 10)
-    return lambda: ROCSVMCV().fit(X, y)
+    return lambda: exact.ROCSVMCV().fit(X, y)
 
 
-def path(n: int) -> Job:
-    from aucert.exact import regularization_path
-
+def path(exact: Any, n: int) -> Job:
     X, y = rows(n, 20)
-    return lambda: regularization_path(X, y, n_lams=12)
+    return lambda: exact.regularization_path(X, y, n_lams=12)
 
 
-def blocks(n: int) -> Job:
-    from aucert.exact import StreamedRows, solve
-
+def blocks(exact: Any, n: int) -> Job:
     X, y = rows(n, 10)
-    return lambda: solve(StreamedRows(X), y, 1e-3, tol=1e-6)
+    return lambda: exact.solve(exact.StreamedRows(X), y, 1e-3, tol=1e-6)
 
 
-def partitions(n: int) -> Job:
-    from aucert import exact
-
+def partitions(exact: Any, n: int) -> Job:
     X, y = rows(n, 10)
     cuts = [slice(k, k + n // 4) for k in range(0, n, n // 4)]
 
@@ -167,40 +139,30 @@ def partitions(n: int) -> Job:
     return job
 
 
-def best_subset(d: int) -> Job:
-    from aucert.exact import best_subset
-
+def best_subset(exact: Any, d: int) -> Job:
     X, y = rows(400, d)
-    return lambda: best_subset(X, y, 5, 1e-3)
+    return lambda: exact.best_subset(X, y, 5, 1e-3)
 
 
-def first_answer(n: int) -> Job:
-    from aucert.exact import ROCSVM
-
+def first_answer(exact: Any, n: int) -> Job:
     X, y = rows(n, 30)
-    return lambda: ROCSVM(lam=1e-3).fit(X, y)
+    return lambda: exact.ROCSVM(lam=1e-3).fit(X, y)
 
 
-def many_small(n: int) -> Job:
-    from aucert.exact import solve
-
+def many_small(exact: Any, n: int) -> Job:
     X, y = rows(1000, 10)
-    return lambda: [solve(X, y, 10.0 ** -(1 + k % 4)) for k in range(n)]
+    return lambda: [exact.solve(X, y, 10.0 ** -(1 + k % 4)) for k in range(n)]
 
 
-def real(name: str, positive: object, lam: float, most: int) -> Callable[[int], Job]:
+def real(name: str, positive: object, lam: float, most: int) -> Callable[[Any, int], Job]:
     """Return `solve` on the rows of a real data set."""
 
-    def make(n: int) -> Job:
-        import numpy as np
-
-        from aucert.exact import solve
-
+    def make(exact: Any, n: int) -> Job:
         held = np.load(Path(os.environ["AUCERT_DATA"]) / f"{name}.npz", allow_pickle=False)
         step = max(1, len(held["y"]) // min(n, most))
         X, y = held["X"][::step].astype(float), held["y"][::step] == positive
         X = (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1)
-        return lambda: solve(X, y, lam)
+        return lambda: exact.solve(X, y, lam)
 
     return make
 
@@ -244,20 +206,19 @@ WORK: dict[str, Work] = {
 
 def measured(name: str, folder: str) -> None:
     """Do the work once in this process, and print its CPU seconds."""
-    import warnings
-
     warnings.simplefilter("ignore")
+    import aucert
+    from aucert import exact
+
     work = WORK[name]
     if work.first:
-        work.make(work.first)()
-    job = work.make(work.size)
+        work.make(exact, work.first)()
+    job = work.make(exact, work.size)
     if work.first and not work.long:
         job()
     begin = time.process_time() if work.first else 0.0
     job()
     seconds = time.process_time() - begin
-    import aucert
-
     if not Path(aucert.__file__).resolve().is_relative_to(Path(folder).resolve()):
         raise SystemExit(f"measured {aucert.__file__}, not the library in {folder}")
     print(json.dumps(seconds))
@@ -305,15 +266,8 @@ def run(side: Path, name: str) -> float | str:
     return float(json.loads(done.stdout.splitlines()[-1]))
 
 
-def quantile(values: list[float], share: float) -> float:
-    values, place = sorted(values), share * (len(values) - 1)
-    low = int(place)
-    high = min(low + 1, len(values) - 1)
-    return values[low] + (place - low) * (values[high] - values[low])
-
-
 def verdict(ratios: list[float]) -> str:
-    middle, low, high = (quantile(ratios, share) for share in (0.5, 0.25, 0.75))
+    low, middle, high = np.quantile(ratios, (0.25, 0.5, 0.75))
     if middle > MEDIAN and low > QUARTILE:
         return "SLOWER"
     return "faster" if middle < 1 / MEDIAN and high < 1 / QUARTILE else "level"
@@ -333,10 +287,8 @@ def compared(name: str, old: Path, new: Path, pairs: int) -> tuple[str, str]:
             return "CANNOT", f"{name:20s} CANNOT: {found[old]} / {found[new]}"
         times.append((found[old], found[new]))  # type: ignore[arg-type]
     ratios = [b / a for a, b in times]
-    before, after = (quantile([pair[k] for pair in times], 0.5) for k in (0, 1))
-    spread = (
-        f"{quantile(ratios, 0.25):5.2f} {quantile(ratios, 0.5):5.2f} {quantile(ratios, 0.75):5.2f}"
-    )
+    before, after = np.median(times, axis=0)
+    spread = " ".join(f"{x:5.2f}" for x in np.quantile(ratios, (0.25, 0.5, 0.75)))
     said = verdict(ratios)
     return said, f"{name:20s} {before:9.3f} {after:9.3f}   {spread}   {said}"
 

@@ -37,6 +37,7 @@ from aucert.exact.tools.rounding import Bound
 from loops import each, seeds
 from naive import exact
 from own_parts import GradientDescent
+from problems import some_pairs
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(30, 3))
@@ -85,12 +86,13 @@ def test_the_radius_is_never_less_than_the_bounds_prove() -> None:
     for _ in range(1000):
         primal = float(10.0 ** rng.uniform(-12, 3))
         dual = primal * float(1 - 10.0 ** rng.uniform(-16, 0))
-        rounding, lam = float(10.0 ** rng.uniform(-20, -3)), float(10.0 ** rng.uniform(-9, 3))
-        found = Certificate.from_bounds(Bound(primal, rounding), Bound(dual, 0.0), lam)
-        proved = Fraction(primal) - Fraction(dual) + Fraction(rounding)
-        assert Fraction(lam) / 2 * Fraction(found.radius) ** 2 >= proved
-        assert Fraction(found.primal) >= Fraction(primal) + Fraction(rounding)
-        assert Fraction(found.gap) >= Fraction(found.primal) - Fraction(found.dual) >= proved
+        over, under, lam = (10.0 ** rng.uniform([-20, -20, -9], [-3, -3, 3])).tolist()
+        found = Certificate.from_bounds(Bound(primal, over), Bound(dual, under), lam)
+        upper = Fraction(primal) + Fraction(over)
+        lower = max(Fraction(dual) - Fraction(under), Fraction(0))
+        assert Fraction(lam) / 2 * Fraction(found.radius) ** 2 >= upper - lower
+        assert Fraction(found.primal) >= upper and Fraction(found.dual) <= lower
+        assert Fraction(found.gap) >= Fraction(found.primal) - Fraction(found.dual)
         assert found.radius <= float(np.sqrt(2 * found.gap / lam)) * (1 + 1e-15)
 
 
@@ -217,17 +219,7 @@ def drawn(seed: int, listed: bool = False) -> tuple[np.ndarray, np.ndarray, floa
     X = np.round(X) if kind == 1 else X
     X = X + 1e6 * (kind == 2)
     X = X * 10.0 ** rng.integers(-30, 30, size=d) if kind == 3 else X
-    plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
-    lists = [None, rng.integers(0, 4, n).astype(float), 10.0 ** rng.uniform(-9, 9, n)]
-    choice, lam = int(rng.integers(4)), float(10.0 ** rng.uniform(-4, 2))
-    if listed or choice == 3:
-        m = int(rng.integers(1, 9))
-        weight = None if rng.integers(2) else rng.uniform(0.1, 3, m)
-        return X, positive, lam, PairList(rng.choice(plus, m), rng.choice(minus, m), weight)
-    weight = lists[choice]
-    if weight is not None:
-        weight[[plus[0], minus[0]]] = 1.5
-    return X, positive, lam, AllPairs(weight)
+    return X, positive, float(10.0 ** rng.uniform(-4, 2)), some_pairs(rng, positive, listed or None)
 
 
 def exact_weights(pairs: AllPairs | PairList, positive: np.ndarray) -> list[naive.Pair]:

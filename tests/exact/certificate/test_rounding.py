@@ -46,8 +46,8 @@ from aucert.exact.tools.rounding import (
 )
 from decimal_losses import root
 from loops import each, seeds
-from naive import exact
-from problems import some_pairs
+from naive import exact, l1
+from problems import some_labels, some_pairs
 
 # Added to one, this is lost, in the format whose unit roundoff is the argument.
 LOST = {unit: unit * (1 - 2.0**-20) for unit in (UNIT, LONG_UNIT)}
@@ -57,10 +57,6 @@ Y = np.array([True, False, True, False, False])
 
 def off(found: Any, true: Fraction | int) -> Fraction:
     return abs(exact(found) - true)
-
-
-def l1(found: np.ndarray, true: Any) -> Fraction:
-    return sum((off(x, y) for x, y in zip(found, true, strict=True)), Fraction(0))
 
 
 def some_scores(rng: np.random.Generator, n: int) -> np.ndarray:
@@ -101,8 +97,7 @@ def exact_sums(
 def test_sums_primal_dual_and_gap(seed: int, loss: str, listed: bool) -> None:
     rng = np.random.default_rng([4, seed, listed])
     n, d = int(rng.integers(2, 9)), int(rng.integers(1, 5))
-    positive = np.zeros(n, dtype=bool)
-    positive[rng.permutation(n)[: rng.integers(1, n)]] = True
+    positive = some_labels(rng, n)
     X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-6, 7) + rng.choice([0, 1e3, 1e8])
     pairs, lam = some_pairs(rng, positive, listed), float(10.0 ** rng.uniform(-6, 2))
     scores = some_scores(rng, n)

@@ -19,6 +19,7 @@ from aucert.validation.data.datasets import load
 from decimal_losses import mean_of
 from loops import each
 from naive import exact, weighted_pairs
+from problems import some_labels
 
 POSITIVE = np.array([True, False, True, False, False])
 WEIGHT = np.array([1.0, 2.0, 3.0, 4.0, 2.0])
@@ -126,8 +127,7 @@ def test_every_rule_is_its_double_loop(seed: int, rule: str, grid: bool) -> None
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 16))
     X = rng.integers(-2, 3, (n, 2)).astype(float) if grid else rng.normal(size=(n, 2))
-    positive = np.zeros(n, dtype=bool)
-    positive[rng.permutation(n)[: rng.integers(1, n)]] = True
+    positive = some_labels(rng, n)
     k = int(rng.integers(1, n + 2))
     options = {"rule": "union"} if rule == "union" else {"anchor_filter": rule}
     expected = naive_pairs(X, positive, k, options.get("rule", "anchor"), rule)

@@ -49,9 +49,7 @@ def uneven(seed: int, sparse: bool) -> tuple[Rows, list[list[Fraction]], np.rand
         X[rng.random(X.shape) < rng.choice([0.1, 0.5, 0.95])] = 0.0
         X[0] = rng.normal(size=d)
     space = Rows(sp.csr_matrix(X) if sparse else X)
-    offset = naive.exact(space.offset)
-    moved = [[x - m for x, m in zip(row, offset, strict=True)] for row in naive.exact(X)]
-    return space, moved, rng
+    return space, naive.moved(X, space.offset), rng
 
 
 @each("sparse", [False, True])
@@ -252,9 +250,7 @@ def test_pulls_round_no_more_than_they_say(seed: int, d: int) -> None:
     X, c = rng.normal(size=(700, d)) * 10.0 ** rng.integers(-3, 6, d), rng.normal(size=700)
     space = StreamedRows(X, 100)
     value, error, size = space.pulled(c)
-    offset = naive.exact(space.offset)
-    moved = [[x - o for x, o in zip(row, offset, strict=True)] for row in naive.exact(X)]
-    true = naive.pulled(moved, naive.exact(c))
+    true = naive.pulled(naive.moved(X, space.offset), naive.exact(c))
     slip = naive.norm2([a - b for a, b in zip(naive.exact(value), true, strict=True)])
     assert slip <= Fraction(error + 2.0**-53 * float(np.linalg.norm(value))) ** 2
     assert size >= np.abs(c) @ np.linalg.norm(X - space.offset, axis=1) * (1 - 1e-12)

@@ -113,26 +113,19 @@ def test_errors_of_whitened_rows_cover_the_solves(
     white = whitened(space, class_scatter(positive), structure)
     assert isinstance(white, SparseWhitened)
     w, c = rng.normal(size=3), np.array([1.0, 2, 1, -1, -1, -1, -1])
-    exact_L = [[Fraction(float(x)) for x in row] for row in white.L]
-    offset = [Fraction(float(x)) for x in space.offset]
-    rows = [[Fraction(float(x)) - o for x, o in zip(row, offset, strict=True)] for row in X]
+    exact_L, rows = naive.exact(white.L), naive.moved(X, space.offset)
     back = naive.solved(list(map(list, zip(*exact_L, strict=True))), w)
     scores, error = white.careful_scores(w)
-    for k, row in enumerate(rows):
-        true = sum(x * v for x, v in zip(row, back, strict=True))
-        assert abs(Fraction(float(scores[k])) - true) <= Fraction(float(error[k])) + Fraction(
-            2.0**-52
-        ) * abs(true)
-    pulled = [sum(Fraction(float(c[k])) * rows[k][d] for k in range(7)) for d in range(3)]
-    g = naive.solved(exact_L, pulled)
-    slip = sum((Fraction(float(x)) - y) ** 2 for x, y in zip(white.pull(c), g, strict=True))
+    for found, bound, true in zip(scores, error, naive.products(rows, back), strict=True):
+        slip = Fraction(float(bound)) + Fraction(2.0**-52) * abs(true)
+        assert abs(Fraction(float(found)) - true) <= slip
+    g = naive.solved(exact_L, naive.pulled(rows, naive.exact(c)))
+    slip = naive.norm2([Fraction(float(x)) - y for x, y in zip(white.pull(c), g, strict=True)])
     assert slip <= Fraction(white.pull_error(c)) ** 2
-    norm2 = sum(x * x for x in g)
     square = white.dual_norm2(c)
-    assert abs(Fraction(square.value) - norm2) <= Fraction(square.error)
-    for k, row in enumerate(rows):
-        image = naive.solved(exact_L, row)
-        assert sum(x * x for x in image) <= Fraction(float(white.norms[k])) ** 2
+    assert abs(Fraction(square.value) - naive.norm2(g)) <= Fraction(square.error)
+    for row, norm in zip(rows, white.norms, strict=True):
+        assert naive.norm2(naive.solved(exact_L, row)) <= Fraction(float(norm)) ** 2
 
 
 @each("structure", [1e300, 1e308])
@@ -168,8 +161,8 @@ def exact_case(seed: int) -> tuple[Structured, list, list, np.ndarray, float]:
     ]
     base = spaces[seed % 4]
     space = Structured(base, class_scatter(positive, pairs), structure)
-    rows = [[Fraction(float(x)) for x in row] for row in X]
-    K = [[sum(x * z for x, z in zip(p, q, strict=True)) for q in rows] for p in rows]
+    rows = naive.exact(X)
+    K = [naive.products(rows, row) for row in rows]
     return space, K, naive.scatter(pairs, positive), X, structure
 
 
@@ -180,8 +173,7 @@ def test_norms_and_dual_bounds_are_within_their_stated_rounding(seed: int) -> No
     w = rng.normal(size=space.dim) / max(float(np.abs(X).max()), 1e-9)
     exact_w = naive.exact(w)
     if isinstance(space.base, Rows):
-        offset = naive.exact(space.base.offset)
-        rows = [[x - o for x, o in zip(row, offset, strict=True)] for row in naive.exact(X)]
+        rows = naive.moved(X, space.base.offset)
         scores, norm2 = naive.products(rows, exact_w), naive.norm2(exact_w)
     else:
         scores = naive.products(K, exact_w)
@@ -191,8 +183,7 @@ def test_norms_and_dual_bounds_are_within_their_stated_rounding(seed: int) -> No
     assert abs(Fraction(space.norm2(w)) - true) <= Fraction(space.norm2_error(w))
     c = naive.exact(np.round(rng.normal(size=n) * 16) / 16)
     c[-1] -= sum(c)
-    columns = list(zip(*K, strict=True))
-    RK = [[sum(a * b for a, b in zip(row, column, strict=True)) for column in columns] for row in R]
+    RK = [naive.products(K, row) for row in R]  # K is symmetric
     system = (np.eye(n, dtype=int) + Fraction(structure) * np.array(RK)).tolist()
     theta = naive.solved(system, c)
     true = sum(a * b for a, b in zip(c, naive.products(K, theta), strict=True))

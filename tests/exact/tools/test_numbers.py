@@ -38,6 +38,7 @@ from aucert.exact.tools.lossless import as_float64, check_matrix
 from aucert.exact.tools.wording import at_least, at_most
 from aucert.validation.checking.worker import read_weights
 from loops import each
+from naive import exact, products, pulled
 
 
 def test_numbers_of_every_kind_are_taken_and_nothing_else() -> None:
@@ -96,8 +97,7 @@ def test_products_with_a_matrix_lose_nothing() -> None:
     X[rng.uniform(size=X.shape) < 0.4] = 0.0
     w = rng.normal(size=4) * 10.0 ** rng.integers(-60, 60, size=4)
     c = np.array([1, -2, 3, 10**30, 0, 7], dtype=object)
-    truth = [sum(Fraction(x) * Fraction(a) for x, a in zip(row, w, strict=True)) for row in X]
-    expected = [sum(Fraction(x) * a for x, a in zip(column, c, strict=True)) for column in X.T]
+    truth, expected = products(exact(X), exact(w)), pulled(exact(X), c)
     for rows in (ExactColumns(X), ExactColumns(sp.csr_matrix(X))):
         scores, e = rows.scores(w)
         assert e <= 0 and [x * power_of_two(e) for x in scores.tolist()] == truth
