@@ -82,7 +82,7 @@ from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import HINGE, SQUARE, SQUARED_HINGE
 from aucert.exact.pairs.auc import auc
-from aucert.exact.pairs.concordance import compare_models, delong
+from aucert.exact.pairs.concordance import compare_models, delong, uno_concordance
 from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.exact.problem.minorant import Alpha
 from aucert.exact.problem.risk import Mean
@@ -234,6 +234,7 @@ STATISTICS: list[tuple[str, Call]] = [
     ("finite", lambda: concordance_index(FOUR, DIED, [0, 1, np.nan, 2])),
     ("tied_tol", lambda: concordance_index(FOUR, DIED, np.zeros(4), -1.0)),
     ("no pair", lambda: concordance_index(FOUR, ~DIED, np.zeros(4))),
+    ("sign", lambda: uno_concordance(-FOUR, DIED, FOUR)),
     ("gain", lambda: concordance(OrderedPairs(None, FOUR, gain=FOUR), np.zeros(4))),
     ("groups as units", lambda: concordance(OrderedPairs(None, FOUR), FOUR, units="groups")),
     ("units", lambda: concordance(OrderedPairs(None, FOUR), FOUR, units="queries")),
@@ -244,6 +245,8 @@ STATISTICS: list[tuple[str, Call]] = [
 ]
 PAIRS: list[tuple[str, Call]] = [
     ("no pair is ordered", ordered([1, 1])),
+    *(("no pair", ordered([0, 1], [0, 1], upper=[w, w], lower=[w, w]))
+      for w in (0.1, 1e300, 2.0**60, 3.0)),
     ("key of row 1", ordered([1, np.nan])),
     ("one number per row", ordered([])),
     ("upper of row 1", ordered([1, 2], upper=[1, -1])),
@@ -326,6 +329,7 @@ OTHERS: list[tuple[str, Call]] = [
     *(
         (word, lambda problem=problem: exact_certificate(problem, SOLUTION))
         for word, problem in (
+            ("exact mode", Problem(Rows(EYE), Mean(OrderedPairs(None, FOUR), HINGE), Ridge(1.0))),
             ("kernel", pair_problem(Gram(EYE), LABELS == 1, AllPairs(), HINGE, Ridge(1.0))),
             ("structure", STRUCTURED.meant),
             ("structure", STRUCTURED.work),

@@ -138,7 +138,7 @@ def honest_proofs() -> dict[str, tuple[Columns, Stated, Any]]:
     found = {}
     for kind in ("classes", *ORDERED):
         stated = some_rows(kind)
-        solution = stated.solve(LAM, tol=1e-6 if kind == "long" else 1e-12)
+        solution = stated.solve(LAM, tol={"long": 1e-6, "classes": 1e-12}.get(kind, 1e-9))
         found[kind] = stated.written(LAM, solution), stated, solution
     marginals, stated, solution = found.pop("classes")
     weights = {k: x for k, x in marginals.items() if k not in ("u", "v", "cap")}

@@ -25,18 +25,14 @@ from aucert.exact import (
     Problem,
     Ridge,
     Rows,
-    StreamedRows,
     certify,
-    cross_validated_path,
-    exact_certificate,
     lam_from_C,
     load_model,
-    query_pairs,
     save_model,
     solve,
     uno_pairs,
 )
-from aucert.exact.certificate.solution import Recorder, Status
+from aucert.exact.certificate.solution import Status
 from aucert.exact.estimators.saving import _digest
 from aucert.exact.losses.registry import SQUARED_HINGE
 from aucert.exact.pairs.ordered_pairs import OrderedPairs
@@ -129,11 +125,6 @@ def test_the_excess_of_the_hinge_over_many_rows_is_in_the_rounding() -> None:
     assert kept.primal - kept.rounding <= true <= kept.primal
 
 
-def test_a_recorder_without_points_is_near_nothing() -> None:
-    recorder = Recorder()
-    assert not recorder.near(1e-3) and not recorder.near(np.inf)
-
-
 N = 12
 RNG = np.random.default_rng(5)
 GRADE = np.arange(N) % 2
@@ -199,12 +190,6 @@ def test_weights_that_are_held_are_exact() -> None:
             assert shares[pair] == pytest.approx(float(share), rel=1e-14)
 
 
-def test_weights_without_a_pair_are_no_pair_whatever_they_are() -> None:
-    for weight in (0.1, 1e300, 2.0**60, 3.0):
-        with pytest.raises(InputError, match="no pair"):
-            OrderedPairs(np.arange(N), GRADE, np.full(N, weight), np.full(N, weight))
-
-
 def test_unos_weights_are_the_ones_that_it_shows() -> None:
     """They are rounded where they are made: `upper` is what pairs weigh, exactly."""
     for seed in range(20):
@@ -247,24 +232,6 @@ def test_labels_and_groups_of_partitions_are_of_one_type(tmp_path: Path) -> None
         read_parquet_folder(tmp_path, Selection("y"))
 
 
-def test_the_exact_mode_refuses_ordered_pairs() -> None:
-    pairs = query_pairs(QUERY, GRADE)
-    found = solve(X, GRADE, 0.1, qid=QUERY)
-    with pytest.raises(InputError, match="exact mode"):
-        exact_certificate(Problem(Rows(X), Mean(pairs, HINGE), Ridge(0.1)), found)
-
-
-def test_marginals_far_above_one_are_refused() -> None:
-    pairs = AllPairs().on(GRADE == 1)
-    u, v = np.full(N // 2, 1e300), np.ones(N // 2)
-    for space in (Rows(X), StreamedRows(X)):
-        problem = Problem(space, Mean(pairs, HINGE), Ridge(0.1))
-        for sides in ((u, v), (v, u)):
-            stated = Minorant(np.zeros(0), 0.0, evidence=Marginals(*sides))
-            with pytest.raises(InputError, match="add up to one"):
-                Certificate.of(problem, np.zeros(2), stated)
-
-
 def test_marginals_that_overflow_with_their_rows_prove_nothing_and_nothing_false() -> None:
     """Solvers offer such ones for tiny lam."""
     far = Minorant(np.zeros(0), 0.0, evidence=Marginals(np.full(6, 1e90), np.full(6, 1e91)))
@@ -272,16 +239,6 @@ def test_marginals_that_overflow_with_their_rows_prove_nothing_and_nothing_false
         problem = Problem(Rows(size * X), Mean(AllPairs().on(GRADE == 1), HINGE), Ridge(1e-90))
         with np.errstate(over="ignore", invalid="ignore"):
             assert Certificate.of(problem, np.zeros(2), far).dual == 0
-
-
-def test_a_fold_without_rows_is_refused() -> None:
-    every, none = np.arange(N), np.arange(0)
-    both: Any = ({"qid": QUERY}, {})
-    for asked in both:
-        for fold in ((every, none), (none, every)):
-            cv = [fold, (every[:6], every[6:])]
-            with pytest.raises(InputError, match="fold 0"):
-                cross_validated_path(X, GRADE, [0.1], cv=cv, **asked)
 
 
 LIE: dict[str, Any] = dict.fromkeys(("primal", "dual", "gap", "relative_gap", "radius"), 0.0)

@@ -84,6 +84,8 @@ def fitted(model: Any, X: Any = MANY, y: Any = LABEL, *more: Any, **asked: Any) 
 
 W = [1.0, 0.0, 0.0]
 RIVAL = {"w": W, "lam": None, "rival": "dlib", "C": 1.0}
+SIGNED = np.where(EVENT, TIME, -TIME)
+NO_RATES, NONE, ALL = (True, "0.1", np.True_, None), np.arange(0), np.arange(N)
 NO_KERNELS = (None, 3, Polynomial, SimpleNamespace(noise=abs))
 
 
@@ -183,6 +185,7 @@ def refusals() -> Iterator[Refusal]:
         ("structure", {"structure": 1.0, "fpr_max": 0.5}),
         ("without weights", {"sample_weight": np.ones(N), "fpr_max": 0.5}),
         ("fpr_max", {"fpr_max": 0.0}),
+        *((name, {name: rate}) for name in ("fpr_max", "tpr_min") for rate in NO_RATES),
         ("but worst_of of shape", {"worst_of": HALF[:-1]}),
         ("label per row", {"worst_of": HALF[:, None]}),
         ("no two rows of group True", {"worst_of": np.arange(N) == 0}),
@@ -208,6 +211,7 @@ def refusals() -> Iterator[Refusal]:
     yield from of(
         timed,
         ("time of row 0", {"time": np.full(N, np.nan)}),
+        ("sign", {"time": SIGNED, "event": None}),
         ("3 times, but events", {"time": np.ones(3)}),
         ("pair", {"time": np.ones(N), "event": np.ones(N)}),
         ("0 or 1", {"event": np.full(N, 2)}),
@@ -256,6 +260,8 @@ def refusals() -> Iterator[Refusal]:
         in_folds,
         ("whole number", {"cv": True}),
         ("cv must be a number of folds", {"cv": 2.5}),
+        *(("fold 0", more | {"cv": [fold, (ALL[:30], ALL[30:])]})
+          for fold in ((ALL, NONE), (NONE, ALL)) for more in ({}, {"y": GRADE, "qid": QID})),
         ("at least two folds", {"cv": [(np.flatnonzero(HALF), np.flatnonzero(~HALF))]}),
         ("rows of one class", {"cv": [(np.flatnonzero(LABEL), np.flatnonzero(1 - LABEL))] * 2}),
         ("rows of one class", {"sample_weight": 1.0 - LABEL}),
@@ -273,7 +279,7 @@ def refusals() -> Iterator[Refusal]:
         ("event", {"y": None, "time": TIME[:-1], "event": EVENT}),
         ("no row has an event", {"y": None, "time": np.ones(N), "event": TIME > 0, "cv": 4}),
         ("no two folds", {"y": None, "time": TIME, "event": np.arange(N) < 1}),
-    )
+    )  # fmt: skip
     yield from of(
         in_parts,
         ("take a number of folds", {"cv": [(np.arange(5), np.arange(5, 9))]}),
@@ -299,6 +305,7 @@ def refusals() -> Iterator[Refusal]:
     yield from of(
         lambda model=plain, y=TIME, event=EVENT: fitted(model, MANY, y, event),
         ("rows", {"y": TIME[1:], "event": None}),
+        ("sign", {"y": SIGNED, "event": None}),
         ("truth values", {"y": wrong, "event": None}),
         ("l1_ratio > 0", {"model": SurvivalSVMCV(groups=[0, 0, 1])}),
         ("l1_ratio", {"model": SurvivalSVMCV(l1_ratio=2.0)}),

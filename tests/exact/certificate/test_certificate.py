@@ -152,6 +152,7 @@ def test_the_certificate_decides_the_status(given: dict[str, Any], status: Statu
 
 def test_a_deadline_holds_for_the_parts_too() -> None:
     assert Recorder().time_left is None and Recorder().part().max_time is None
+    assert not Recorder().near(1e-3) and not Recorder().near(np.inf)  # it has no point yet
     recorder = Recorder(10.0)
     time.sleep(0.01)
     left = recorder.part().max_time

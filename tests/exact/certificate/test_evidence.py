@@ -90,6 +90,8 @@ REFUSED: list[tuple[Any, Any, Any]] = [
     (None, Minorant(changed(MADE, 4, np.nan), 1.0), r"u\[1\] is"),
     (None, Minorant(changed(MADE, 4, np.inf), 1.0), r"marginal u\[1\] is"),
     *((None, Minorant(np.zeros(shape), 0.0), "rows") for shape in ((3,), (19,), (21,), (20, 1))),
+    *((None, Minorant(np.zeros(0), 0.0, evidence=Marginals(np.full(5, u), np.full(15, v))),
+       "add up to one") for u, v in ((1e300, 1.0), (1.0, 1e300))),
     (None, Alpha(np.zeros(75)), "belongs to a pair list"),
     (LISTED, Alpha(np.zeros(4)), "5 pairs, but alpha"),
     (LISTED, Alpha(changed(np.zeros(5), 2, np.nan)), "pair 2 is nan"),
