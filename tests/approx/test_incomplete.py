@@ -190,13 +190,19 @@ WRONG: list[tuple[str, Callable[[], object]]] = [
     ("n_pairs", lambda: draw_pairs(POSITIVE, 0)),
     ("n_pairs", lambda: draw_pairs(POSITIVE, 2.0)),  # type: ignore[arg-type]
     ("with replacement", lambda: make(replace=False).fit(X, Y, sample_weight=1.0 + Y)),
+    ("whose rows have no weights", lambda: make().fit(in_parts([9], np.ones(800)), None)),
+    ("give none", lambda: make().fit(in_parts([9]), some_rows()[1])),
+    ("take a sample of the rows", lambda: make_sauc().fit(in_parts([9]), None)),
 ]
 
 
-@each(("word", "call"), WRONG)
-def test_what_cannot_be_drawn_from_is_refused(word: str, call: Callable[[], object]) -> None:
-    with pytest.raises(InputError, match=word):
-        call()
+def test_what_cannot_be_drawn_from_is_refused(monkeypatch) -> None:
+    for word, call in WRONG:
+        with pytest.raises(InputError, match=word):
+            call()
+    monkeypatch.setattr(incomplete, "MOST_NUMBERS", 300)
+    with pytest.raises(InputError, match="draw at most 50 pairs"):
+        make().fit(in_parts([9]), None)
 
 
 def make(**parameters) -> IncompleteROCSVM:
@@ -311,9 +317,8 @@ def some_rows(n: int = 800) -> tuple[np.ndarray, np.ndarray]:
     return rng.normal(size=(n, 3)) + 0.7 * y[:, None], y
 
 
-def in_parts(places: list[int]) -> PartitionedRows:
-    X, y = some_rows()
-    return PartitionedRows(cut(X, y, None, places))
+def in_parts(places: list[int], weight: Any = None) -> PartitionedRows:
+    return PartitionedRows(cut(*some_rows(), weight, places))
 
 
 @each("places", [[], [5, 5, 300], list(range(0, 800, 7))])
@@ -348,20 +353,6 @@ def test_the_model_is_that_in_memory_and_its_certificate_holds(loss: str) -> Non
     stated = certificate_over_all(in_parts([50]), LOSSES[loss], 0.1, w)
     wanted = linear_problem(X, y, 0.1, loss).objective(w)
     assert stated.primal == pytest.approx(wanted, abs=1e-6)
-
-
-def test_what_cannot_be_drawn_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = some_rows()
-    weighted = PartitionedRows(cut(X, y, np.ones(800), [9]))
-    with pytest.raises(InputError, match="whose rows have no weights"):
-        IncompleteROCSVM().fit(weighted, None)
-    with pytest.raises(InputError, match="give none"):
-        IncompleteROCSVM().fit(in_parts([9]), y)
-    with pytest.raises(InputError, match="take a sample of the rows"):
-        IncompleteSAUCSVM().fit(in_parts([9]), None)
-    monkeypatch.setattr(incomplete, "MOST_NUMBERS", 300)
-    with pytest.raises(InputError, match=r"draw at most 50 pairs"):
-        IncompleteROCSVM().fit(in_parts([9]), None)
 
 
 def test_all_pairs_drawn_once_are_all_pairs_and_merged_ones_the_same_problem() -> None:

@@ -47,7 +47,7 @@ from aucert.exact.square_loss.row_average import RowAverage
 from aucert.exact.square_loss.support import optimum_on
 from loops import each, seeds
 from pairwise import differences, least_mean_square, mean_square
-from sparse_signal import draw
+from subset_problems import with_signal
 
 KINDS = [np.asarray, sp.csr_matrix]
 
@@ -116,7 +116,7 @@ def steepest(loss: RowAverage) -> float:
 
 
 def test_three_steps_are_those_of_algorithm_1() -> None:
-    X, y = draw()
+    X, y = with_signal()
     loss = sparse_problem(X, y)
     solver = StochasticHardThresholding(2, step=0.07, max_epochs=3, keep="last", tol=0)
     w = np.zeros(8)
@@ -129,7 +129,7 @@ def test_three_steps_are_those_of_algorithm_1() -> None:
 
 @each("sizes", [{"n_blocks": 7}, {"block_size": 9}, {"n_blocks": 60}, {}])
 def test_the_expected_step_is_along_the_gradient_of_the_objective(sizes) -> None:
-    loss, w = sparse_problem(*draw()), np.linspace(-1, 1, 8)  # 60 rows: 7 blocks are unequal
+    loss, w = sparse_problem(*with_signal()), np.linspace(-1, 1, 8)  # 60 rows: 7 blocks are unequal
     solver = StochasticHardThresholding(2, max_epochs=1, **sizes)
     # The blocks are those of the run: the same seed makes them.
     blocks = solver.blocks(loss, np.random.default_rng(solver.seed).spawn(1)[0])
@@ -142,7 +142,7 @@ def test_the_expected_step_is_along_the_gradient_of_the_objective(sizes) -> None
 @each("seed", seeds(6))
 @each("k", [1, 2, 3])
 def test_one_block_comes_to_a_fixed_point(seed, k) -> None:
-    X, y = draw(seed)
+    X, y = with_signal(seed)
     loss = sparse_problem(X, y)
     found = StochasticHardThresholding(k, tol=1e-9, max_epochs=2000).solve(loss)
     assert found.status == Stop.STATIONARY
@@ -154,7 +154,7 @@ def test_one_block_comes_to_a_fixed_point(seed, k) -> None:
 
 
 def test_a_problem_brings_its_penalty_with_it() -> None:
-    X, y = draw()
+    X, y = with_signal()
     problem = linear_problem(X, y, 0.7, "square")
     found = StochasticHardThresholding(3).solve(problem)
     expected = mean_square(X, y == 1, found.w) + 0.35 * found.w @ found.w
@@ -165,7 +165,7 @@ def test_a_problem_brings_its_penalty_with_it() -> None:
 
 
 def test_the_authors_step_is_scaled_by_the_class_shares_and_the_last_block_is_longer() -> None:
-    X, y = draw(r=0.25)
+    X, y = with_signal(r=0.25)
     loss = sparse_problem(0.1 * X, y)
     solver = StochasticHardThresholding(4, mode="authors", max_epochs=1)
     found = solver.solve(loss)
@@ -185,7 +185,7 @@ def test_the_authors_step_is_scaled_by_the_class_shares_and_the_last_block_is_lo
 
 
 def test_what_is_reported_belongs_to_the_weights_returned() -> None:
-    X, y = draw()
+    X, y = with_signal()
     loss = sparse_problem(X, y)
     for keep in ("best", "last"):
         found = StochasticHardThresholding(3, n_blocks=6, keep=keep).solve(loss)
@@ -211,7 +211,7 @@ def test_what_is_reported_belongs_to_the_weights_returned() -> None:
 @each("form", KINDS)
 @each("pool", [4, 300])
 def test_after_swaps_no_exchange_of_one_feature_helps(form, pool) -> None:
-    X, y = draw(2, d=12, mu=(0.3, 0.3, 0.2))
+    X, y = with_signal(2, d=12, mu=(0.3, 0.3, 0.2))
     loss = sparse_problem(form(X), y)
     w = refine_weights(loss, np.zeros(12), 3, "swaps", pool)
     S = np.flatnonzero(w)
@@ -225,7 +225,7 @@ def test_after_swaps_no_exchange_of_one_feature_helps(form, pool) -> None:
 
 
 def test_a_judge_tightens_the_bound_and_may_prove_the_answer() -> None:
-    X, y = draw(5, n=200, d=12)
+    X, y = with_signal(5, n=200, d=12)
     model = SHTAUC(k=3, refine="swaps").fit(X, y)
     before, w = model.lower_bound_, model.coef_.copy()
     best = best_subset(X, y, 3)
@@ -238,7 +238,7 @@ def test_a_judge_tightens_the_bound_and_may_prove_the_answer() -> None:
     for other in (best_subset(X, y, 2), best_subset(X, y, 3, ridge=0.1)):
         with pytest.raises(InputError, match="this model needs"):
             model.judge(other)
-    for rows in ((2 * X, y), draw(6)):
+    for rows in ((2 * X, y), with_signal(6)):
         with pytest.raises((InputError, CertificateError)):
             model.judge(best_subset(*rows, 3))
 
@@ -247,7 +247,7 @@ def test_a_judge_tightens_the_bound_and_may_prove_the_answer() -> None:
 @each("weight", WEIGHTS, ids=["plain", "weighted"])
 def test_its_certificate_holds_among_all_supports(kind, weight) -> None:
     for seed in range(3):
-        X, y = draw(seed)
+        X, y = with_signal(seed)
         names = np.where(y == 1, "ill", "healthy")  # "ill" is the larger label: the positive one
         model = SHTAUC(k=2, max_epochs=3000).fit(kind(X), names, weight)
         best, held = best_subset(X, y, 2, sample_weight=weight), model.certificate_
@@ -269,7 +269,7 @@ def test_its_certificate_holds_among_all_supports(kind, weight) -> None:
 def test_where_moments_take_too_long_the_rows_bound_the_objective(
     kind, weight, monkeypatch
 ) -> None:
-    X, y = draw()
+    X, y = with_signal()
     X = X + 1e3  # far from the origin: what centring has lost is charged
     loss = RowAverage.of(Rows(kind(X)), y == 1, AllPairs(weight))
     w = np.r_[np.zeros(4), 0.3, 0.2, 0.1, 0.0]
@@ -280,7 +280,7 @@ def test_where_moments_take_too_long_the_rows_bound_the_objective(
 
 
 def test_time_interruption_and_divergence_end_a_run_with_a_valid_point_and_advice() -> None:
-    X, y = draw()
+    X, y = with_signal()
     loss, solver = sparse_problem(X, y), StochasticHardThresholding(3, n_blocks=6)
 
     def stop(line) -> None:
@@ -340,7 +340,7 @@ def test_of_tied_features_the_first_are_kept(kind) -> None:
 
 @pytest.mark.slow
 def test_without_thresholding_it_reaches_the_convex_optimum() -> None:
-    rows, y = draw(n=200)
+    rows, y = with_signal(n=200)
     best = LogisticRegression(C=1e9, tol=1e-12, max_iter=10_000).fit(rows, y)
     found = stoiht(rows, y, 8, max_epochs=2000)
     np.testing.assert_allclose(found.w, best.coef_[0], atol=1e-4)
@@ -393,7 +393,7 @@ def test_the_authors_batches_begin_anew_in_each_pass_and_stay_small() -> None:
 
 # Baselines
 
-BX, BY = draw(n=200, mu=(2.0, 1.5, 1.2))
+BX, BY = with_signal(n=200, mu=(2.0, 1.5, 1.2))
 
 
 @each("kind", KINDS)

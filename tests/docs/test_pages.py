@@ -160,9 +160,7 @@ def test_every_formula_is_read_whole() -> None:
 
 @pytest.mark.slow
 @each("script", TUTORIALS)
-def test_a_tutorial_runs_as_it_stands(
-    script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tutorial_runs_as_it_stands(script: Path, tmp_path: Path, monkeypatch) -> None:
     import matplotlib.pyplot as plt
 
     plt.switch_backend("Agg")

@@ -22,20 +22,13 @@ import numpy as np
 from aucert.exact import solve
 from aucert.exact.losses.registry import LOSSES
 from rational_bounds import ExactProblem
-from recipes import RECIPES, Recipe
+from recipes import RECIPES, SHIPPED, Recipe
 
-SCHEMA_VERSION = 1
 DIGITS = 12
 SOLVE_TO = 1e-14  # relative gap asked of the solver: below the last digit
 
-NOTES = {
-    "objective": "F(w) = lam/2 |w|^2 + sum_ij a_i b_j loss(w'x_i - w'x_j), over the rows i with "
-    "y = 1 and j with y = 0; a and b are the row weights (1 without any), each divided by its sum",
-    "losses": {"hinge": "max(0, 1 - t)", "squared_hinge": "max(0, 1 - t)^2", "square": "(1 - t)^2"},
-    "numbers": "X, y, sample_weight and lam mean the IEEE doubles nearest to what is written",
-    "optimum": "[lower, upper]: the least value of F lies between them, proved in exact arithmetic",
-    "at_ones": "F(w) at w = (1, ..., 1), rounded to twelve digits, to compare objectives",
-}
+# What the numbers mean stands in the file itself.
+HEAD = {key: value for key, value in SHIPPED.items() if key not in ("data", "problems")}
 
 
 def rounded(value: Fraction, way: str) -> str:
@@ -47,9 +40,7 @@ def rounded(value: Fraction, way: str) -> str:
 
 def generate(recipes: Sequence[Recipe] = RECIPES) -> Iterator[str]:
     """Yield the text of the JSON file, piece by piece."""
-    yield f'{{\n"schema_version": {SCHEMA_VERSION},\n'
-    for key, note in NOTES.items():
-        yield f"{json.dumps(key)}: {json.dumps(note)},\n"
+    yield "{\n" + "".join(f"{json.dumps(key)}: {json.dumps(x)},\n" for key, x in HEAD.items())
     yield '"data": [\n'
     yield ",\n".join(map(_data_text, recipes))
     yield '\n],\n"problems": [\n'

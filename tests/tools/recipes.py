@@ -216,7 +216,7 @@ MAKERS: dict[str, Callable[[Draws], Made]] = {
     "larger": shifted(2000, 800, 10, 0.4),
 }
 
-_SHIPPED = json.loads(FILE.read_text(encoding="utf-8"))
+SHIPPED = json.loads(FILE.read_text(encoding="utf-8"))
 # The words, the seed and the values of lam of each data set stand in the file itself.
 RECIPES = tuple(
     Recipe(
@@ -224,7 +224,7 @@ RECIPES = tuple(
         data["tests"],
         data["rows"],
         data["seed"],
-        tuple(p["lam"] for p in _SHIPPED["problems"] if p["data"] == data["name"]),
+        tuple(p["lam"] for p in SHIPPED["problems"] if p["data"] == data["name"]),
     )
-    for data in _SHIPPED["data"]
+    for data in SHIPPED["data"]
 )

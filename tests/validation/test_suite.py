@@ -203,9 +203,7 @@ FILES = {
 }
 
 
-def test_a_file_that_changed_leads_to_a_new_judgement(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_changed_leads_to_a_new_judgement(tmp_path: Path, monkeypatch) -> None:
     (registry, runs), root = counted(), tmp_path / "library"
     monkeypatch.setattr(suite, "library_sha256", lambda: files_sha256(root))
 
@@ -233,9 +231,7 @@ def test_a_file_that_changed_leads_to_a_new_judgement(
 
 
 @pytest.mark.slow
-def test_other_data_lead_to_a_new_judgement(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_data_lead_to_a_new_judgement(tmp_path: Path, monkeypatch) -> None:
     """Not set, set, a file more, a byte of it changed: and each again is known."""
     (registry, runs), folder = counted(), tmp_path / "data"
     folder.mkdir()

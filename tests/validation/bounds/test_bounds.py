@@ -42,7 +42,7 @@ from aucert.validation.bounds.prime import Projected, sandwich, theorem4_prime
 from aucert.validation.data import datasets
 from decimal_losses import DIGITS, decimal, true_kernel
 from loops import each, seeds
-from sparse_signal import draw
+from subset_problems import with_signal
 
 TOL = 1e-9
 KERNELS = (Linear(), Gaussian(2.0), Laplacian(0.7))
@@ -227,9 +227,7 @@ def test_the_eigenvalues_are_those_of_numpy() -> None:
 
 
 @each("kernel", KERNELS)
-def test_a_kernel_in_blocks_gives_the_same_numbers(
-    kernel: Kernel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kernel_in_blocks_gives_the_same_numbers(kernel: Kernel, monkeypatch) -> None:
     held = made(kernel, n=30)
     X, positive = np.random.default_rng(0).normal(size=(30, 3)), held.positive
     monkeypatch.setattr("aucert.validation.bounds.kernel.BLOCK_BYTES", 8 * 20 * 3)
@@ -540,7 +538,7 @@ def blocks_of(m: int = 4, n: int = 4000, d: int = 8, r: float = 0.5) -> list[Row
 
 
 def drawn_blocks(seed: int, m: int = 3, n: int = 60, d: int = 7) -> list[RowAverage]:
-    X, y = draw(seed, n=n, d=d)
+    X, y = with_signal(seed, n=n, d=d)
     solver = StochasticHardThresholding(k=2, n_blocks=m)
     return solver.blocks(sparse_problem(X, y), np.random.default_rng(seed))
 

@@ -143,15 +143,16 @@ UNLOADED = [
         "    try: main([*name, '--help'])\n    except SystemExit: pass",
         "numpy aucert.exact rich",
     ),
-    (
+    pytest.param(
         "sys.argv[1:] = 'solve xor --lam 1 --json'.split()\n"
         "try: __import__('aucert.__main__').__main__.program()\nexcept SystemExit: pass",
         "sklearn pandas cvxpy matplotlib",
+        marks=pytest.mark.slow,
     ),
 ]
 
 
-@each(("code", "names"), UNLOADED)
+@pytest.mark.parametrize(("code", "names"), UNLOADED)
 def test_what_need_not_be_loaded_is_not(code: str, names: str, tmp_path: Path) -> None:
     look = f"import sys\n{code}\nprint([x for x in {names.split()} if x in sys.modules])"
     done = python(look, tmp_path)
@@ -337,9 +338,7 @@ def test_an_interrupt_that_was_swallowed_or_turned_ends_the_block(
                 raise made_of_it from None
 
 
-def test_what_cleans_up_is_not_disturbed_before_the_third_interrupt(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_cleans_up_is_not_disturbed_before_the_third_interrupt(monkeypatch) -> None:
     monkeypatch.setattr(module, "AGAIN", 0.05)
     steps = []
     with pytest.raises(KeyboardInterrupt), stopped_at_once():

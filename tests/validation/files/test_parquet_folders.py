@@ -58,9 +58,7 @@ def held(found: ParquetFolder) -> tuple[np.ndarray, np.ndarray]:
 
 
 @each("numbers", [200, 1 << 22])
-def test_a_folder_holds_the_numbers_of_a_table(
-    tmp_path: Path, numbers: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_holds_the_numbers_of_a_table(tmp_path: Path, numbers: int, monkeypatch) -> None:
     """Words, truth values, dictionaries and half precision, in small batches or in large ones."""
     monkeypatch.setattr(tables, "NUMBERS", numbers)
     table, asked = columns(), Selection("y", drop=("w",))
@@ -241,9 +239,7 @@ def test_a_folder_has_a_proof_where_it_is_asked_for(
     assert stated["primal"] != command.json(words)["primal"]
 
 
-def test_a_file_is_cut_only_between_its_queries(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_cut_only_between_its_queries(folder: Path, monkeypatch) -> None:
     monkeypatch.setattr(tables, "NUMBERS", 600)
     table, asked = pq.read_table("whole.parquet"), Selection("grade", columns=("a", "b"))
     at = np.searchsorted(table["q"].to_numpy(), np.arange(0, 60, 5))

@@ -616,9 +616,7 @@ def test_faults_of_experiments() -> None:
 # The command and its pages
 
 
-def test_what_has_no_data_is_listed_and_said(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_has_no_data_is_listed_and_said(command: Command, monkeypatch) -> None:
     listed = command.json("reproduce --list")["tables"]
     assert [table["name"] for table in listed] == list(TABLES)
     assert {"quick", "full", "printed"} == set(listed[0]["minutes"])
@@ -801,9 +799,7 @@ def test_a_check_of_other_evidence_does_not_count(tmp_path: Path) -> None:
         reruns.last_check("SHT", folder)
 
 
-def test_the_command_says_what_differs_and_keeps_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_says_what_differs_and_keeps_it(monkeypatch, tmp_path: Path, capsys) -> None:
     def status(*words: str) -> object:
         with pytest.raises(SystemExit) as ended:
             main(["reproduce", "--check", *words])
