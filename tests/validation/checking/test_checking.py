@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from array import array
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,7 @@ from aucert.validation.checking.check_solver import check_solver, judged
 from aucert.validation.checking.gap_curves import GapCurves
 from aucert.validation.checking.worker import load_function
 from aucert.validation.reference.problems import ReferenceProblem, reference_problems
-from command import Command
 from loops import each, first_fast
-from realdata import require_real
 
 
 def exact(X, y, lam, *, sample_weight=None):
@@ -527,47 +526,32 @@ def test_each_way_gives_proved_points_and_what_goes_wrong_costs_nobody_else(foun
     assert float(line.split()[2]) == pytest.approx(objective, rel=1e-5)
 
 
-CLOCKED = """
-import os, time
-from array import array
-import numpy as np
-clock = os.open("clock", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
-def fit(X, y, lam, max_iter=1):
-    start = time.perf_counter()
-    w = np.zeros(X.shape[1])
-    for _ in range(max_iter):
-        w[0] += 1e-6 * (X[:, 0] @ X[:, 0] > 0)  # about 50 microseconds
-    os.write(clock, f"{len(y)} {time.perf_counter() - start}\\n".encode())
-    return w
 def idle(X, y, lam, max_iter=1):
-    w = np.zeros(X.shape[1])
-    w[0] = max_iter * 1e-6
-    return w
+    return np.array([max_iter * 1e-6, 0.0, 0.0])
+
+
 def in_c(X, y, lam, max_iter=1):
     return idle(X, y, lam, array("i", [max_iter])[0])
-"""
+
+
+def waits(X, y, lam, max_iter=1):
+    time.sleep(5e-4 * max_iter)
+    return idle(X, y, lam, max_iter)
 
 
 @pytest.mark.slow
 @pytest.mark.alone
-def test_points_come_until_the_time_is_up_by_the_fits_own_clock(command: Command) -> None:
-    data, limit = require_real("ijcnn1"), 1.0
-    Path("clocked.py").write_text(CLOCKED)
-    fits = "clocked.py:fit clocked.py:idle"
-    (found,) = command.json(f"bench {fits} --data {data} --max-time {limit}")["bench"]
-    curve, idle, _ = found["curves"]
-    lines = [line.split() for line in Path("clock").read_text().splitlines()]
-    own = np.array([float(seconds) for n, seconds in lines if int(n) == found["n"]])
-    seconds = np.array(curve["seconds"])
-    assert curve["ended"] == "out of time" and 3.5 * seconds[-1] + sum(seconds) > limit
-    assert len(own) == len(seconds) > 8
-    assert sum(seconds) == pytest.approx(sum(own), rel=0.05)
-    counted = own > 5e-3  # where writing a line is nothing
-    np.testing.assert_allclose(seconds[counted], own[counted], rtol=0.05)
+def test_points_come_until_the_time_is_up_by_the_fits_own_clock() -> None:
+    fits = {"waits": waits, "idle": idle, "in_c": in_c}
+    found = gap_curves(fits, X, Y, LAM, max_time=1.0, ours=False)
+    seconds = np.array(curve(found, "waits").seconds)
+    own = 5e-4 * 2.0 ** np.arange(seconds.size)
+    assert curve(found, "waits").ended == "out of time" and seconds.size > 8
+    assert 3.5 * seconds[-1] + sum(seconds) > 1.0
+    np.testing.assert_allclose(seconds, own, rtol=0.05, atol=2e-3)
     # Efforts that cost nothing end where no number counts them: 2^62, or 2^30 in C.
-    assert (idle["ended"], len(idle["seconds"])) == ("finished", 63)
-    (in_c,) = gap_curves({"in_c": "clocked.py:in_c"}, X, Y, LAM, max_time=1, ours=False).curves
-    assert (in_c.ended, len(in_c.seconds)) == ("finished", 31)
+    for name, count in (("idle", 63), ("in_c", 31)):
+        assert (curve(found, name).ended, len(curve(found, name).seconds)) == ("finished", count)
 
 
 def never(X, y, lam):

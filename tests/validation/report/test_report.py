@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
 from dataclasses import replace
 from functools import partial
 from html import unescape
-from pathlib import Path
 from typing import Any
 
 import matplotlib.figure
@@ -120,16 +118,6 @@ def test_the_counts_add_up_to_all_claims() -> None:
     for columns in counts.values():
         assert sum(columns.values()) == 2 * columns["all"]
     assert counts["all"]["all"] == 6 and counts["theorem"]["fall"] == 1
-
-
-def test_writing_leaves_two_whole_files(tmp_path: Path) -> None:
-    made = report(row("first"))
-    made.write(tmp_path)
-    document = json.loads((tmp_path / "claims.json").read_text())
-    assert [entry["name"] for entry in document["claims"]] == ["first"]
-    assert document["claims"][0]["data"][0]["sha256"] == "ab" * 32
-    assert (tmp_path / "report.html").read_text() == made.html()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["claims.json", "report.html"]
 
 
 def test_a_curve_leaves_out_what_a_logarithmic_axis_cannot_show() -> None:

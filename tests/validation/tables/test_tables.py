@@ -581,16 +581,6 @@ def test_after_a_kill_the_same_run_goes_on_and_gives_the_same_numbers(tmp_path: 
     assert (killed / "one.csv").read_bytes() == (whole / "one.csv").read_bytes()
 
 
-def test_after_the_limit_nothing_is_begun_and_the_page_says_what_and_why(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    shown = reproduce(out=tmp_path, registry=planted(log), max_time=1e-9)
-    assert not log.exists() and entry(shown).ours is None
-    text = (tmp_path / "one.md").read_text()
-    assert "Time limit of 1e-09 s reached: 4 of 4 parts are not done" in text
-    assert "They are: rep=0; rep=1; rep=2; rep=3." in text
-    assert shown[0].as_json()["unfinished"] == ["rep=0", "rep=1", "rep=2", "rep=3"]
-
-
 def test_the_estimate_counts_what_is_done_and_what_has_no_data(tmp_path: Path) -> None:
     registry = changed(quick_minutes=40.0)
     (before,) = estimate(out=tmp_path, registry=registry)
