@@ -261,7 +261,8 @@ def proof_fields(rng: np.random.Generator, found: Found, kind: str = "classes") 
             proof |= scalars(kind="scores", scores=whole)
 
     def bounds(changed: dict[str, Any]) -> tuple[Fraction, Fraction, Any]:
-        return other.check(check_proof.bounds, changed)
+        upper, lower, digest = other.check(check_proof.bounds, changed)
+        return upper, lower, {"sha256": digest}
 
     def judge(changed: dict[str, Any]) -> list[str]:
         verdict = other.check(check_proof.check, changed)
@@ -280,7 +281,7 @@ def proof_fields(rng: np.random.Generator, found: Found, kind: str = "classes") 
             else:
                 columns = {name: rng.permutation(stated.columns[name])}
                 other = replace(stated, columns=stated.columns | columns)
-        damaged(rng, found, proof, [x for x in FIELDS if x in proof], text, bounds, judge)
+        damaged(rng, found, proof, [x for x in FIELDS if x in proof], (bounds, judge), text)
 
 
 def ordered_proof(rng: np.random.Generator, found: Found) -> None:
@@ -288,30 +289,29 @@ def ordered_proof(rng: np.random.Generator, found: Found) -> None:
     proof_fields(rng, found, pick(rng, "query", "survival", "ordered"))
 
 
+Checker = tuple[Any, ...]
+"""The bounds that fields verify, with a digest; what is false in a verdict; how one is refused."""
+
+
 def damaged(
-    rng: np.random.Generator,
-    found: Found,
-    proof: Any,
-    names: list[str],
-    text: str,
-    bounds: Callable[[Any], Any],
-    judge: Callable[[Any], list[str]],
-    *refusals: type[Exception],
+    rng: np.random.Generator, found: Found, proof: Any, names: list[str], checker: Checker, text=""
 ) -> None:
-    """Judge what is said of a proof with changed fields, and with the claims that then hold."""
-    changed, done = mutated(rng, proof, names)
+    """Judge what is said of a proof with one or two fields changed, and with claims to fit."""
+    (bounds, judge, *refusals), changed = checker, dict(proof)
+    for name in rng.choice(names, int(rng.integers(1, 3)), replace=False):
+        changed[name], how = _other(rng, changed[name])
+        text += f"{name} {how}, "
     try:
         if rng.uniform() < 0.7:  # whoever changes a field claims what can be verified then
             upper, lower, digest = bounds(changed)
             claims = {"primal": float_above(upper), "dual": float_below(lower)}
-            changed |= scalars(**claims, gap=float_above(upper - lower))
-            changed |= scalars(sha256=digest) if isinstance(digest, str) else {}
-            done += ", claims as tight as can be"
+            changed |= scalars(**claims, gap=float_above(upper - lower), **digest)
+            text += "claims as tight as can be"
         wrong = judge(changed)
     except (ValueError, *refusals):
         found.refused += 1
     else:
-        found.judged([f"{text}{done}: {fault}" for fault in wrong])
+        found.judged([f"{text}: {fault}" for fault in wrong])
 
 
 def verified_faults(
@@ -464,36 +464,6 @@ def own_loss(rng: np.random.Generator, found: Found) -> None:
         hard.true, lambda s: mean_of("smooth_hinge", s, every, Fraction(corner)), Ridge(lam)
     )
     both_judged(objective, Ridge(lam), rough, solve(hard.true, hard.y, **asked, **TIGHT), found)
-
-
-def casts(rng: np.random.Generator, found: Found) -> None:
-    """Numbers that float64 does not hold: to be refused, or to be right."""
-    n = int(rng.integers(4, 12))
-    y = hard_labels(rng, n)
-    kind = pick(rng, "int64", "uint64", "masked", "complex", "objects", "longdouble")
-    small = rng.integers(0, 4000, size=(n, 2)) + 300 * y[:, None]
-    found.name = f"cast of {kind}, n {n}"
-    if kind == "masked":
-        X: Any = np.ma.masked_array(small.astype(float), mask=rng.uniform(size=small.shape) < 0.3)
-        X.mask[0, 0] = True
-        rows = None
-    elif kind == "complex":
-        X, rows = small + 1j * rng.normal(size=small.shape), None
-    elif kind == "longdouble":
-        X = small.astype(np.longdouble) / 7 + np.longdouble(2) ** 52
-        rows = naive.exact(X)
-    else:
-        whole = [[int(x) + 1_700_000_000_000_000_000 for x in row] for row in small.tolist()]
-        X = np.array(whole, dtype=object if kind == "objects" else kind)
-        rows = [[Fraction(x) for x in row] for row in whole]
-    lam = power(rng, 0, 6)
-    solution = solve(X, y, lam)
-    if rows is None:
-        found.judged([f"a certificate of {kind} numbers"])
-        return
-    tight = solve(small.astype(float), y, lam, **TIGHT)
-    truth = NaiveTruth(rows, False, y == 1, lam, "hinge", AllPairs())
-    found.solved(truth, solution, tight)
 
 
 def online(rng: np.random.Generator, found: Found) -> None:
@@ -1390,14 +1360,14 @@ def partition_proof(rng: np.random.Generator, found: Found) -> None:
     names = sorted(set(proof) - {"kind", "positive", "format"})
 
     def bounds(changed: Any) -> Any:
-        return *check_partitions.whole(changed)[:2], None
+        return *check_partitions.whole(changed)[:2], {}
 
     def judge(changed: Any) -> list[str]:
         return _pass(changed, made, tight)
 
-    refusals = (TypeError, OverflowError, IndexError, KeyError)
+    refused = (TypeError, OverflowError, IndexError, KeyError)
     for _ in range(6):
-        damaged(rng, found, proof, names, "", bounds, judge, *refusals)
+        damaged(rng, found, proof, names, (bounds, judge, *refused))
 
 
 def _pass(proof: Any, made: Parted, tight: np.ndarray) -> list[str]:
@@ -1419,7 +1389,7 @@ def _pass(proof: Any, made: Parted, tight: np.ndarray) -> list[str]:
 
 KINDS: list[Kind] = [
     *(linear, sparse, scores, linear, kernel, in_blocks, sparse, weights, subset, linear),
-    *(structured, scores, proof_fields, linear, own_loss, estimator, kernel, casts, path),
+    *(structured, scores, proof_fields, linear, own_loss, estimator, kernel, path),
     *(precomputed, linear, sparse_auc, sparse, structured, scores),
     *(online, changing, no_kernel, odd_weights),
 ]
