@@ -6,7 +6,7 @@ it. Kept is which test functions fail: those are its killers. What fails without
 mutants that stop the tests from being collected, count for nothing.
 
     --area NAME      draw and run this area's mutants that the results lack; repeatable; `all`
-    --summary        the killed share of each area
+    --summary        the killed share of each area, and test functions that kill all that is killed
     --again NAME     run the recorded mutants of an area once more: none that was killed may survive
     --sample N       N mutants of all areas, drawn anew each day; nothing is kept
 
@@ -378,7 +378,10 @@ def baseline(copy: Copy, area: Area) -> tuple[dict, set[str], float]:
 def results(path: Path) -> list[dict[str, Any]]:
     """Return the lines of the results; the first one holds the seed."""
     if not path.exists():
-        append(path, {"seed": SEED})
+        commit = subprocess.run(
+            ["git", "-C", str(ROOT), "rev-parse", "HEAD"], capture_output=True, text=True
+        ).stdout.strip()
+        append(path, {"seed": SEED, "commit": commit})
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
@@ -458,8 +461,21 @@ def shares(lines: list[dict[str, Any]]) -> dict[str, tuple[float, int]]:
     return found
 
 
+def cover(lines: list[dict[str, Any]]) -> list[tuple[str, int]]:
+    """Return test functions that kill all that is killed: the most for a second first."""
+    left = {x["key"]: x["killers"] for x in lines if x.get("result") == "killed"}
+    chosen = []
+    while left:
+        kills: Counter[str] = Counter(name for killers in left.values() for name in killers)
+        cost = {name: took for killers in left.values() for name, took in killers.items()}
+        best = max(sorted(kills), key=lambda name: kills[name] / (0.1 + cost[name]))
+        chosen.append((best, kills[best]))
+        left = {key: killers for key, killers in left.items() if best not in killers}
+    return chosen
+
+
 def summary(asked: argparse.Namespace) -> None:
-    """Print the shares."""
+    """Print the shares and a cover."""
     lines = results(asked.results)
     print(f"{'area':18s} {'mutants':>7s} {'killed':>7s} {'by one function':>16s} {'CPU s':>7s}")
     for name, (share, count) in shares(lines).items():
@@ -467,6 +483,10 @@ def summary(asked: argparse.Namespace) -> None:
         alone = sum(len(x["killers"]) == 1 for x in own)
         cpu = sum(x["cpu"] for x in own)
         print(f"{name:18s} {count:7d} {share:7.1%} {alone:16d} {cpu:7.0f}")
+    chosen = cover(lines)
+    print(f"\n{len(chosen)} test functions kill all that is killed:")
+    for name, count in chosen:
+        print(f"{count:4d} {name}")
 
 
 def main() -> int:
