@@ -545,7 +545,7 @@ def penalty_keys(penalty: Any) -> dict[str, Any]:
     return found
 
 
-def penalty_in_words(request: Request, columns: list[str] | None) -> str:
+def penalty_in_words(request: Request, columns: list[str] | None) -> tuple[str, str]:
     """Return the penalty as a formula, and which weights are >= 0, by the names of the columns."""
     keys, size = penalty_keys(request.penalty), "|f|^2"
     if request.structure != 0:
@@ -557,10 +557,10 @@ def penalty_in_words(request: Request, columns: list[str] | None) -> str:
     sign, where = keys.get("sign"), ""
     if sign is not None and sign != ALL:
         named = [str(k) if columns is None else f"'{columns[k]}'" for k in sign]
-        where = f" with w_k >= 0 for {', '.join(named) or 'no column'}"
+        where = f"w_k >= 0 for {', '.join(named) or 'no column'}"
     elif sign is not None:
-        where = " with w >= 0"
-    return " + ".join(parts) + where
+        where = "w >= 0"
+    return " + ".join(parts), where
 
 
 # The result
@@ -664,9 +664,9 @@ def objective_in_words(data: Data, request: Request, options: Options) -> str:
     if request.is_partial:
         which += f", false positive rates up to {options.fpr_max:g}"
         which += f" and true positive rates from {options.tpr_min:g}"
-    first, _, last = penalty_in_words(request, data.columns).partition(" with ")
-    where = f", {last}" if last else ""
-    return f" The objective is {first} + mean {request.loss.name} loss over {which}{where}."
+    formula, signs = penalty_in_words(request, data.columns)
+    where = f", {signs}" if signs else ""
+    return f" The objective is {formula} + mean {request.loss.name} loss over {which}{where}."
 
 
 def print_document(document: dict[str, Any], as_json: bool) -> None:

@@ -321,7 +321,7 @@ def _path_document(
         document["cv"] = plain({key: getattr(folds, key) for key in keys.split()})
         best, one_se = map(folds.lam_of, ("best", "one-se"))
         document["cv"] |= {"best": best, "one_se": one_se, "complete": folds.complete}
-    form = penalty_in_words(request, data.columns)
+    form = " with ".join(filter(None, penalty_in_words(request, data.columns)))
     document["statement"] = (
         "At each lam the weights have the objective that is shown, and no weights have less than "
         f"its lower bound. The objective is lam ({form}) + mean {request.loss.name} loss over "
