@@ -306,7 +306,7 @@ _command(
 _command(
     "plot",
     "others.run_plot",
-    "Draw RESULT: the file or folder that solve, certify or bench wrote, or a path's.",
+    "Draw RESULT: the folder of solve, path or bench --out, or a file of certify --json.",
     click.argument("result"),
     _folder("--out", "Picture: .svg, .png or .pdf.", required=True),
 )
