@@ -286,16 +286,12 @@ def open_data(name: str, options: Options, model: Any = None, vector: bool = Fal
         return Data(name, scaled(scaler, data.X), y, data.sha256, scaler=scaler)
     if options.positive is None and model is not None:
         options = replace(options, positive=model.label)
-    columns = None if model is None else model.columns
-    if folder:
-        with needed(columns):
-            return _folder_data(name, options, model)
-    base = name.split(":")[0]
-    if not Path(name).exists() and not Path(name).suffix:
-        hint = meant(base, names()) or f" (built in: {', '.join(names())})"
+    if not (folder or Path(name).exists() or Path(name).suffix):
+        hint = meant(name.split(":")[0], names()) or f" (built in: {', '.join(names())})"
         raise InputError(f"{name}: no such file, and no built-in data of that name{hint}")
-    with needed(columns):
-        return _file_data(name, options, model)
+    with needed(None if model is None else model.columns):
+        read = _folder_data if folder else _file_data
+        return read(name, options, model)
 
 
 @contextmanager
