@@ -122,8 +122,7 @@ def solve(
         Relative gap to reach, > 0.
     max_time : float, optional
         Seconds; the best certified point so far is returned. With a kernel of many rows, the
-        certificate takes additional time: a pass over all kernel values. So does writing the pairs
-        of a QP down.
+        certificate takes additional time: a pass over all kernel values; so does listing a QP.
     callback : callable, optional
         Called with each `Step`.
     fpr_max : float
@@ -234,7 +233,7 @@ def solve_both(
     if options.max_time is not None:
         left = options.max_time - (clock.monotonic() - start)
         if left <= 0:
-            return None, found
+            return None, replace(found, status=Status.TIME_LIMIT)
         options = replace(options, max_time=left)
     if apart is not None:
         X, y, request = held_rows(apart, request)
@@ -317,6 +316,6 @@ def held_rows(
     return X, positive, replace(request, pairs=AllPairs(weight), positive=True)
 
 
-def better(one: Solution, other: Solution) -> Solution:
-    """Return the solution with the smaller proved gap."""
-    return one if one.certificate.gap < other.certificate.gap else other
+def better(one: Solution, last: Solution) -> Solution:
+    """Return the solution with the smaller proved gap; why the last one stopped is why both did."""
+    return replace(one, status=last.status) if one.certificate.gap < last.certificate.gap else last
