@@ -117,13 +117,12 @@ def best_on_segment(
     w: np.ndarray,
     scores: np.ndarray,
     target: np.ndarray,
-    trials: int = 24,
     stop: Callable[[], bool] = lambda: False,
 ) -> tuple[np.ndarray, float]:
     """Return the best point found on the way from `w` to `target`, and its objective."""
     space = problem.space
     norm_w, norm_target, norm_shift = (space.norm2(v) for v in (w, target, target - w))
     norms = norm_w, (norm_target - norm_w - norm_shift) / 2, norm_shift
-    share, *_ = best_share(problem, scores, space.scores(target), norms, trials=trials, stop=stop)
+    share, *_ = best_share(problem, scores, space.scores(target), norms, stop=stop)
     found = target if share == 1.0 else w + share * (target - w)
     return found, problem.objective(found)

@@ -261,8 +261,7 @@ class _Run:
         if not (recorder.near(self.finish_at) or recorder.gap <= recorder.best_primal):
             return None
         # 12: rounds of `ActivePairs` in one try
-        finish = ActivePairs(solver.tol, max_rounds=12, max_time=recorder.time_left)
-        reason = finish.run(self.problem, recorder)
+        reason = ActivePairs(solver.tol, max_rounds=12).run(self.problem, recorder)
         if recorder.near(self.finish_at):
             # 0.1, 10.0: after a failed try the gap must fall to this share, or to so many tol
             self.finish_at = max(0.1 * self.finish_at, 10.0 * solver.tol)

@@ -449,7 +449,7 @@ class _Run:
         found, primal = target, problem.objective(target)
         # Where the target itself will do, no better point on the way is looked for.
         if not primal - dual <= INSIDE * self.solver.tol * primal:
-            found, primal = best_on_segment(problem, w, scores, target, stop=self.late)
+            found, primal = best_on_segment(problem, w, scores, target, self.late)
         # Steps shrink from round to round: the next window is bounded by this one.
         reach = float(np.ptp(space.scores(target) - scores))
         self.width = 2 * reach if found is target and reach > 0 else np.inf

@@ -81,19 +81,16 @@ class QP(Solver):
         # alpha = 1 is feasible for any data. Its F is a guess of the optimum, which scales the
         # program.
         _offer(problem, listed, np.ones(listed.i.size), recorder)
-        if recorder.out_of_time:
-            recorder.step()
-            return Status.TIME_LIMIT
-        made = teaching_dual if self.form == "teaching" else lifted_dual
-        alpha = self._solved(*made(problem, listed, recorder.best_primal), recorder)
-        if alpha is not None and np.isfinite(alpha).all():
-            _offer(problem, listed, np.clip(alpha, 0.0, 1.0), recorder)
+        if not recorder.out_of_time:
+            made = teaching_dual if self.form == "teaching" else lifted_dual
+            alpha = self._solved(*made(problem, listed, recorder.best_primal), recorder)
+            if alpha is not None and np.isfinite(alpha).all():
+                _offer(problem, listed, np.clip(alpha, 0.0, 1.0), recorder)
         recorder.step()
-        if recorder.out_of_time:
-            return Status.TIME_LIMIT
-        if self.finish and problem.space.held is not None and not recorder.near(self.tol / 2):
+        ends = recorder.near(self.tol / 2) or recorder.out_of_time
+        if self.finish and problem.space.held is not None and not ends:
             return ActivePairs(tol=self.tol).run(problem, recorder)
-        return None
+        return Status.TIME_LIMIT if recorder.out_of_time else None
 
     def _solved(
         self, program: Any, variable: Any, box: Any, recorder: Recorder
@@ -213,7 +210,6 @@ def _offer(problem: Problem, listed: PairList, alpha: np.ndarray, recorder: Reco
     # At the optimum w is the pull over lam; until then the way there has a better point.
     target = problem.space.pull(c) / problem.lam
     start: Any = recorder.best_w
-    found, primal = best_on_segment(
-        problem, start, problem.space.scores(start), target, stop=lambda: recorder.out_of_time
-    )
+    scores = problem.space.scores(start)
+    found, primal = best_on_segment(problem, start, scores, target, lambda: recorder.out_of_time)
     recorder.offer(found, primal, witness, dual_value(problem, witness).value)

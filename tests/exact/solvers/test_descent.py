@@ -450,7 +450,7 @@ def test_the_line_search_returns_the_best_of_a_grid() -> None:
     for seed in range(3):
         problem, rng = some_problem(), np.random.default_rng(seed)
         w, target = rng.normal(size=4), rng.normal(size=4) * 3
-        found, value = best_on_segment(problem, w, problem.space.scores(w), target, trials=40)
+        found, value = best_on_segment(problem, w, problem.space.scores(w), target)
         assert value == pytest.approx(problem.objective(found), rel=1e-14)
         grid = [problem.objective(w + s * (target - w)) for s in np.linspace(0, 1, 201)]
         assert value <= min(grid) + 1e-3 * (max(grid) - min(grid)) and value <= grid[0]
