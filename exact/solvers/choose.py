@@ -24,10 +24,8 @@ from .descent import Descent
 from .proximal import Proximal
 from .qp import QP
 
-NOW = "descent"
 # Methods of version 0.2, and the name that says today what each did.
-OLD = {"newton": NOW, "quasi-newton": NOW, "pair-newton": NOW, "tail-newton": NOW}
-
+OLD = dict.fromkeys(("newton", "quasi-newton", "pair-newton", "tail-newton"), "descent")
 
 # How each method is made, from the tolerance and the seconds.
 METHODS: dict[str, Callable[[float, float | None], Solver]] = {

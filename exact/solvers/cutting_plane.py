@@ -111,7 +111,14 @@ class Cuts:
         products = self.functions.products(self.held[: size + 1], f)
         gram[size] = gram[:, size] = products / self.problem.lam
         self.gram = gram
-        self.made.append(made_of(self.problem, place))
+        # What the plane is made of: alpha of listed pairs, row weights, or the scores.
+        made = place.scores
+        pairs = None if isinstance(self.problem.risk, Tail) else self.problem.pairs
+        if isinstance(pairs, PairList):
+            made = self.problem.loss.alpha(pairs.margins(place.scores)) > 0
+        elif isinstance(pairs, AllPairs):
+            made = place.sums.c
+        self.made.append(made)
         self.masses = np.append(self.masses, place.sums.conjugate)
         self.weights, self.idle = np.append(self.weights, 0.0), np.append(self.idle, 0)
 
@@ -143,15 +150,6 @@ class Cuts:
         self.made = [self.made[k] for k in kept]
         self.masses, self.gram = self.masses[kept], self.gram[np.ix_(kept, kept)]
         self.weights, self.idle = self.weights[kept], self.idle[kept]
-
-
-def made_of(problem: Problem, place: Place) -> np.ndarray:
-    """Return what a plane is made of: alpha of listed pairs, row weights, or the scores."""
-    if isinstance(problem.risk, Tail):
-        return place.scores
-    if isinstance(problem.pairs, PairList):
-        return problem.loss.alpha(problem.pairs.margins(place.scores)) > 0
-    return place.sums.c if isinstance(problem.pairs, AllPairs) else place.scores
 
 
 def combined(problem: Problem, parts: list[tuple[float, np.ndarray]]) -> Proof:

@@ -390,8 +390,7 @@ class _Run:
         self.solver, self.problem, self.recorder = solver, problem, recorder
         self.late = lambda: recorder.out_of_time
         self.top = min(solver.largest, problem.n_pairs)
-        start = min(max(1000, 100 * problem.space.dim), MOST)
-        self.limit = min(start, self.top)
+        self.limit = min(max(1000, 100 * problem.space.dim), MOST, self.top)
         self.width, self.listed = np.inf, listed_pairs(problem)
         self.keys, self.alpha = np.zeros(0, dtype=np.int64), np.zeros(0)  # of the last window
 
