@@ -19,7 +19,6 @@ from aucert.exact import (
     AllPairs,
     Certificate,
     InputError,
-    Minorant,
     Rows,
     TooLargeError,
     certify,
@@ -33,8 +32,8 @@ from aucert.exact.formulation import equal_rows as reduction
 from aucert.exact.formulation.equal_rows import Groups, equal_rows
 from aucert.exact.formulation.formulation import Formulation, formulate
 from aucert.exact.formulation.request import Request
-from aucert.exact.formulation.screening import pair_spread, zeros_proved
-from aucert.exact.losses.registry import SQUARED_HINGE, get_loss
+from aucert.exact.formulation.screening import pair_spread
+from aucert.exact.losses.registry import SQUARED_HINGE
 from aucert.exact.pairs.kinds import ordinal_pairs
 from aucert.exact.problem.minorant import Weights
 from aucert.exact.problem.penalties import ElasticNet
@@ -371,20 +370,6 @@ def test_sparse_rows_and_ordered_pairs_have_zeros_too() -> None:
     for sparse, ordered in ((True, False), (False, True), (True, True)):
         proved, false = false_zeros("squared_hinge", "l1", sparse, ordered)
         assert proved > 0 and false == 0
-
-
-@pytest.mark.slow
-@each("loss", ["squared_hinge", "hinge"])
-def test_points_far_from_the_optimum_prove_nothing_false(loss: str) -> None:
-    """A rule that takes a smaller gap, ball or spread proves zeros there that are none."""
-    X, y = drawn(1)
-    problem = Problem(Rows(X), Mean(AllPairs().on(y == 1), get_loss(loss)), ElasticNet(0.01, 0.1))
-    best = solve(X, y, lam=0.01, l1=0.1, loss=loss, tol=1e-8)
-    for k in range(60):
-        w = best.w * np.random.default_rng(k).uniform(-1, 2, size=9) * (k % 4) / 3
-        minorant = Minorant.from_scores(problem, problem.space.scores(w))
-        stated = zeros_proved(problem, w, minorant, Certificate.of(problem, w, minorant))
-        assert stated is not None and not (stated & (np.abs(best.w) > 1e-3)).any()
 
 
 @each("weighted", [False, True])
