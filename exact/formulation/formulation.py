@@ -29,7 +29,7 @@ from ..problem.risk import Mean
 from ..spaces.factor import DENSE_LIMIT, GramFactor, Lift, rows_of, takes_many_features
 from ..spaces.gram import BLOCK_BYTES, Gram, blocked_product
 from ..spaces.kernels import Kernel, check_kernel, get_kernel
-from ..spaces.rows import Rows, Space, check_matrix
+from ..spaces.rows import Rows, Space, check_matrix, space_of
 from ..structured import Structured, class_scatter, whitened
 from .equal_rows import Groups, Spread, equal_rows
 from .request import Request
@@ -171,6 +171,11 @@ def _true_space(
     X: object, request: Request, held: Gram | None = None
 ) -> tuple[Rows | Gram, Kernel | None, Matrix | None]:
     """Return the space meant, the formula of a kernel, and the rows: None for a given matrix."""
+    if space_of(X).in_blocks:
+        raise InputError(
+            "rows in blocks are for the hinge or the squared hinge over all pairs with the ridge, "
+            "solved by descent: for anything else, pass the array itself"
+        )
     if held is not None:
         return held, held.kernel, None if request.gives_matrix else check_matrix(X)
     if request.gives_matrix:

@@ -28,30 +28,38 @@ class Loss(Protocol):
     @property
     def name(self) -> str:
         """The loss's name on the command line."""
+        ...
 
     @property
     def lipschitz(self) -> float:
         """A bound of |loss'|; infinite where there is none."""
+        ...
 
     @property
     def smoothness(self) -> float:
         """A bound of loss''; infinite where the loss has a kink."""
+        ...
 
     @property
     def nonincreasing(self) -> bool:
         """Whether a larger margin never costs more: alpha >= 0."""
+        ...
 
     def value(self, t: np.ndarray) -> np.ndarray:
         """Return loss(t)."""
+        ...
 
     def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
         """Return -loss'(t), smoothed over `width` where the loss has a kink."""
+        ...
 
     def dual(self, alpha: np.ndarray) -> np.ndarray:
         """Return -loss*(-alpha), the least value of loss(t) + alpha t, for feasible alpha."""
+        ...
 
     def clip(self, alpha: np.ndarray) -> np.ndarray:
         """Return the nearest feasible alpha."""
+        ...
 
 
 def kinked(loss: Loss) -> bool:

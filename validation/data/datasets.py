@@ -514,9 +514,9 @@ def load_npz(
         if scale.size != 1 or scale.dtype.kind not in "iuf" or not np.isfinite(scale).all():
             raise InputError(f"{path}: 'scale' must be one finite number")
         rows = rows * float(scale.item())
-    where, several = f"{path}, array 'y'", isinstance(positive, tuple | list)
-    kinds = Labels.of(y, where)
-    sides = [two_classes(kinds, one, where)[0] for one in (positive if several else [positive])]
+    where, kinds = f"{path}, array 'y'", Labels.of(y, f"{path}, array 'y'")
+    wanted = positive if isinstance(positive, tuple | list) else [positive]
+    sides = [two_classes(kinds, one, where)[0] for one in wanted]
     labels = np.sum(sides, axis=0)  # one or several labels against the rest
     name = found.stem if part == "all" else f"{found.stem}-{part}"
     return make_dataset(name, rows, labels, source=f"file {found.name}, {part} rows")
