@@ -362,6 +362,7 @@ def test_what_is_written_is_whole_and_can_be_drawn(table: Command) -> None:
     assert [file.name for file in Path("out").iterdir()] == ["path.json"]
 
 
+@pytest.mark.slow
 def test_ordered_pairs_have_a_path_and_folds(table: Command) -> None:
     for order in ("--qid q --target y", "--time t --event y"):
         stated = table.json(f"path rows.csv {order} --columns a,b --lam 0.1 --cv 2 --tol 1e-4")
