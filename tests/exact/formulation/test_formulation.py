@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -24,6 +25,7 @@ from aucert.exact import (
     certify,
     regularization_path,
     solve,
+    solve_problem,
 )
 from aucert.exact.api import solve as solving
 from aucert.exact.api.solve import choose_solver
@@ -32,8 +34,8 @@ from aucert.exact.formulation import equal_rows as reduction
 from aucert.exact.formulation.equal_rows import Groups, equal_rows
 from aucert.exact.formulation.formulation import Formulation, formulate
 from aucert.exact.formulation.request import Request
-from aucert.exact.formulation.screening import pair_spread
-from aucert.exact.losses.registry import SQUARED_HINGE
+from aucert.exact.formulation.screening import pair_spread, zeros_proved
+from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
 from aucert.exact.pairs.kinds import ordinal_pairs
 from aucert.exact.problem.minorant import Weights
 from aucert.exact.problem.penalties import ElasticNet
@@ -370,6 +372,25 @@ def test_sparse_rows_and_ordered_pairs_have_zeros_too() -> None:
     for sparse, ordered in ((True, False), (False, True), (True, True)):
         proved, false = false_zeros("squared_hinge", "l1", sparse, ordered)
         assert proved > 0 and false == 0
+
+
+def test_the_ball_of_the_hinge_is_no_smaller_than_it_must_be() -> None:
+    """At shrunk weights the pull looks as if weights were zero that are not; the radius says no."""
+    false: Counter[float] = Counter()
+    for seed in range(4):
+        X, y = drawn(seed)
+        problem = Problem(Rows(X / 3), Mean(AllPairs().on(y == 1), HINGE), ElasticNet(1.0, 0.1))
+        best = solve_problem(problem, tol=1e-9)
+        nonzero = np.abs(best.w) > best.certificate.radius
+        for share in (0.0, 0.7, 1.3, 2.0):
+            w = share * best.w
+            found = Certificate.of(problem, w, best.witness, 1e-9)
+            for part in (1.0, 0.1):
+                ball = replace(found, radius=part * found.radius)
+                zeros = zeros_proved(problem, w, best.witness, ball)
+                assert zeros is not None
+                false[part] += int((zeros & nonzero).sum())
+    assert false[1.0] == 0 and false[0.1] > 0
 
 
 @each("weighted", [False, True])
