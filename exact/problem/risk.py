@@ -146,7 +146,8 @@ class Mean(PairRisk):
         if zero and isinstance(self.loss, Hinge | SquaredHinge | SmoothHinge):
             # The loss is zero where all margins are at least one, errors included.
             moved = error.astype(scores.dtype)
-            slack = 8 * unit_of(scores) * (1 + float(np.abs(scores).max()) + float(moved.max()))
+            # In the format of the scores: in float64, 1 + slack may be 1.
+            slack = 8 * unit_of(scores) * (1 + np.abs(scores).max() + moved.max())
             if least_margin(self.pairs, scores - moved, scores + moved) >= 1 + slack:
                 return Bound(0.0, 0.0)
         return super().upper(scores, error, sums)
@@ -172,15 +173,16 @@ class Mean(PairRisk):
         return super().minorant(evidence, sums)
 
 
-def least_margin(pairs: Any, low: np.ndarray, high: np.ndarray) -> float:
-    """Return the least low_i - high_j of classes' or listed pairs that count; else -inf."""
+def least_margin(pairs: Any, low: np.ndarray, high: np.ndarray) -> Any:
+    """Return the least low_i - high_j of classes' or listed pairs that count, in their format; else
+    -inf."""
     if isinstance(pairs, PairList):
         counted = pairs.c > 0
-        return float((low[pairs.i[counted]] - high[pairs.j[counted]]).min())
+        return (low[pairs.i[counted]] - high[pairs.j[counted]]).min()
     if not isinstance(pairs, AllPairs):
         return -np.inf
     a, b = pairs.sides()
-    return float(low[pairs.positive][a > 0].min() - high[~pairs.positive][b > 0].max())
+    return low[pairs.positive][a > 0].min() - high[~pairs.positive][b > 0].max()
 
 
 def check_own_sums(loss: Loss) -> None:

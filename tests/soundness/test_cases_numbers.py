@@ -132,6 +132,14 @@ X = RNG.normal(size=(N, 2)) + GRADE[:, None]
 QUERY = np.arange(N) // 6
 
 
+def test_a_hinge_below_the_last_digit_of_its_margin_counts() -> None:
+    """A margin of 1 - 2^-60 was read as one, and F was above its primal."""
+    x, w, lam = 1 + 2.0**-30, 1 - 2.0**-30, 2.0**-20
+    found = certify(np.array([[x], [0.0]]), [1, 0], w=[w], lam=lam)
+    F = Fraction(lam) / 2 * Fraction(w) ** 2 + 1 - Fraction(x) * Fraction(w)
+    assert F <= Fraction(found.primal) <= F * (1 + Fraction(1, 10**9))
+
+
 def test_weights_of_rows_in_no_pair_do_not_set_the_unit() -> None:
     """The lonely row of 2^52 + 1 had the others rounded; w = 0 was certified, and 1 is optimal."""
     k, lam = 2.0**22, 2e-7
