@@ -317,5 +317,7 @@ def held_rows(
 
 
 def better(one: Solution, last: Solution) -> Solution:
-    """Return the solution with the smaller proved gap; why the last one stopped is why both did."""
-    return replace(one, status=last.status) if one.certificate.gap < last.certificate.gap else last
+    """Return the one with the smaller proved gap; if time ended the last one, it ended both."""
+    if one.certificate.gap >= last.certificate.gap:
+        return last
+    return replace(one, status=last.status) if last.status == Status.TIME_LIMIT else one

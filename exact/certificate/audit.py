@@ -196,14 +196,15 @@ def _in_words(
     what, others = "weights", "weights have"
     if scores:
         what, others = "scores", "function of this class has"
-    sure = "is too far away for the order of any pair to be certain"
+    sure = "is too large to prove the order of any pair"
     if order.n_certified:
+        right, wrong = order.n_sure_right, order.n_sure_wrong
         sure = (
-            f"is sure to order {order.n_certified} of the pairs as they do, {order.n_sure_right} "
-            f"with the {upper} row above and {order.n_sure_wrong} with it below"
+            f"proves that the optimum orders {order.n_certified} of the pairs as they do: {right} "
+            f"with the {upper} row above and {wrong} with it below"
         )
     return (
         f"The {what} have an objective of at most {at_most(held.primal, 10)}{units} over "
-        f"{order.n_pairs} pairs, and no {others} less than {at_least(held.dual)}: they are at most "
-        f"{at_most(held.gap)}{share} above the optimum, which {sure}."
+        f"{order.n_pairs} pairs, and no {others} less than {at_least(held.dual)}. The gap, at most "
+        f"{at_most(held.gap)}{share}, {sure}."
     )

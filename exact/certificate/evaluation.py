@@ -452,7 +452,7 @@ class Evaluator:
         rows, mass, width = self.rows, float(self.rows.order.mass), 2 * half / bins
         offset, loss = rows.offset, self.loss
 
-        def here(blocks: Iterator[Any], index: int) -> GroupSums:
+        def group_sums(blocks: Iterator[Any], index: int) -> GroupSums:
             """The sums of one partition, times what its pairs weigh."""
             pull, whole = Pull.of(w.size), whole_partition(blocks)
             pairs = None if whole is None else pairs_here(whole)
@@ -470,7 +470,7 @@ class Evaluator:
             numbers = mass * np.array([sums.value, sums.conjugate, size, *errors])
             return GroupSums(pull, whole.key.size, pairs.mass, numbers)
 
-        found = rows.total(here)
+        found = rows.total(group_sums)
         self._counted(found, found.mass)
         chain = gamma(rows.parts + 16)
         value, conjugate, size, value_error, conjugate_error, c_error = found.numbers / mass

@@ -290,12 +290,12 @@ def _of_pairs(
 ) -> Any:
     """Return the sum of `work(pairs, rows)` over partitions, `none` where one has no pairs."""
 
-    def here(blocks: Iterator[Any], index: int) -> Any:
+    def pairs_work(blocks: Iterator[Any], index: int) -> Any:
         whole = whole_partition(blocks)
         pairs = None if whole is None else pairs_here(whole)
         return none if whole is None or pairs is None else work(pairs, whole)
 
-    return rows.total(here, joined)
+    return rows.total(pairs_work, joined)
 
 
 def _surely(

@@ -16,7 +16,7 @@ from ..tools.lossless import as_float64, canonical
 from ..tools.rounding import UNIT, gamma
 
 FEATURE_BLOCK = 64  # features summed at a time: long sums have short chains of roundings
-EXP_UNITS = 4  # units in the last place by which numpy's exp may be wrong; tests measure 1.5
+EXP_UNITS = 4  # units in the last place by which numpy's exp may be wrong; tests measure below 1.5
 LEAST_SQUARE = 1e-290  # Added to k(x, x) in bounds of lengths, to cover underflow.
 
 

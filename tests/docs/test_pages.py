@@ -39,15 +39,36 @@ PUBLIC = [
 ]
 
 
-def unexplained(value: Any) -> list[str]:
-    """The parameters of a public name of which its docstring says nothing."""
-    text = inspect.getdoc(value) or ""
+def described(value: Any, *titles: str) -> dict[str, str]:
+    """What a docstring says of each parameter: type and text."""
+    found: dict[str, str] = {}
+    for title in titles:
+        for names, kind, text in PAGES.sections(value.__doc__).get(title, []):
+            found |= {name.strip(" *"): f"{kind} {text}".strip() for name in names.split(",")}
+    return found
+
+
+def parameters(value: Any) -> list[str]:
+    """Names of the parameters that a caller gives."""
     if inspect.isclass(value) and issubclass(value, BaseException | Enum):
         return []
-    if re.search(r"rguments as|parameters are those of", re.sub(r"\s+", " ", text)):
-        return []
-    names = [name for name in inspect.signature(value).parameters if name[0] != "_"]
-    return [name for name in names if not re.search(rf"\b{name}\b[^\n]*(:|As )", text)]
+    return [name for name in inspect.signature(value).parameters if name[0] != "_"]
+
+
+def gaps_in(value: Any) -> list[str]:
+    """What the docstring of a public name leaves out."""
+    text = inspect.getdoc(value) or ""
+    wrong = [] if text else ["it has no docstring"]
+    known = described(value, "Parameters", "Attributes")
+    prose = re.sub(r"\s+", " ", text)
+    for name in parameters(value):
+        by_reference = re.search(rf"(^|\n)[^\n]*\b{name}\b[^\n]*(:|As )", text) is not None
+        whole = "rguments as" in prose or "parameters are those of" in prose
+        if name not in known and not by_reference and not whole:
+            wrong.append(f"{name} is not explained")
+        elif name in known and not known[name]:
+            wrong.append(f"{name} has neither a type nor a text")
+    return wrong
 
 
 def raises_input_error(value: Any) -> bool:
@@ -59,7 +80,7 @@ def raises_input_error(value: Any) -> bool:
 
 @each("value", PUBLIC)
 def test_a_public_name_explains_itself_and_every_argument(value) -> None:
-    assert inspect.getdoc(value) and unexplained(value) == []
+    assert gaps_in(value) == []
 
 
 @each("value", [p for p in PUBLIC if inspect.isfunction(p.values[0])])

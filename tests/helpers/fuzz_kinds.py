@@ -264,8 +264,10 @@ def proof_fields(rng: np.random.Generator, found: Found, kind: str = "classes") 
         upper, lower, digest = other.check(check_proof.bounds, changed)
         return upper, lower, {"sha256": digest}
 
-    def judge(changed: dict[str, Any]) -> list[str]:
-        verdict = other.check(check_proof.check, changed)
+    def passes(changed: dict[str, Any]) -> str:
+        return other.check(check_proof.check, changed)
+
+    def faults(changed: dict[str, Any], verdict: str) -> list[str]:
         pairs, penalty = other.pairs(), Ridge(float(changed["lam"]))
         objective = whole_of(other.X, lambda s: mean_of("hinge", s, pairs), penalty)
         rival = other.solve(penalty.l2, tol=1e-9, max_time=0.2).w
@@ -281,7 +283,9 @@ def proof_fields(rng: np.random.Generator, found: Found, kind: str = "classes") 
             else:
                 columns = {name: rng.permutation(stated.columns[name])}
                 other = replace(stated, columns=stated.columns | columns)
-        damaged(rng, found, proof, [x for x in FIELDS if x in proof], (bounds, judge), text)
+        damaged(
+            rng, found, proof, [x for x in FIELDS if x in proof], (bounds, passes, faults), text
+        )
 
 
 def ordered_proof(rng: np.random.Generator, found: Found) -> None:
@@ -290,14 +294,14 @@ def ordered_proof(rng: np.random.Generator, found: Found) -> None:
 
 
 Checker = tuple[Any, ...]
-"""The bounds that fields verify, with a digest; what is false in a verdict; how one is refused."""
+"""The bounds that fields verify, with a digest; their verdict; what is false in it; refusals."""
 
 
 def damaged(
     rng: np.random.Generator, found: Found, proof: Any, names: list[str], checker: Checker, text=""
 ) -> None:
     """Judge what is said of a proof with one or two fields changed, and with claims to fit."""
-    (bounds, judge, *refusals), changed = checker, dict(proof)
+    (bounds, passes, faults, *refusals), changed = checker, dict(proof)
     for name in rng.choice(names, int(rng.integers(1, 3)), replace=False):
         changed[name], how = _other(rng, changed[name])
         text += f"{name} {how}, "
@@ -307,11 +311,11 @@ def damaged(
             claims = {"primal": float_above(upper), "dual": float_below(lower)}
             changed |= scalars(**claims, gap=float_above(upper - lower), **digest)
             text += "claims as tight as can be"
-        wrong = judge(changed)
+        verdict = passes(changed)
     except (ValueError, *refusals):
         found.refused += 1
     else:
-        found.judged([f"{text}: {fault}" for fault in wrong])
+        found.judged([f"{text}: {fault}" for fault in faults(changed, verdict)])
 
 
 def verified_faults(
@@ -1356,22 +1360,25 @@ def partition_proof(rng: np.random.Generator, found: Found) -> None:
     solution = solve(made.rows, None, lam, method="descent", tol=tol, max_time=2.0)
     proof = written(write_partitioned_proof, made.rows, lam, solution)
     tight = solve(made.rows, None, lam, tol=1e-9, max_time=0.5).w
-    found.judged(_pass(proof, made, tight))
+    found.judged(_false(proof, _passes(proof, made), made, tight))
     names = sorted(set(proof) - {"kind", "positive", "format"})
 
     def bounds(changed: Any) -> Any:
         return *check_partitions.whole(changed)[:2], {}
 
-    def judge(changed: Any) -> list[str]:
-        return _pass(changed, made, tight)
+    def passes(changed: Any) -> str:
+        return _passes(changed, made)
+
+    def faults(changed: Any, verdict: str) -> list[str]:
+        return _false(changed, verdict, made, tight)
 
     refused = (TypeError, OverflowError, IndexError, KeyError)
     for _ in range(6):
-        damaged(rng, found, proof, names, (bounds, judge, *refused))
+        damaged(rng, found, proof, names, (bounds, passes, faults, *refused))
 
 
-def _pass(proof: Any, made: Parted, tight: np.ndarray) -> list[str]:
-    """Return what is false in the verdict over all partitions, or raise what refuses them."""
+def _passes(proof: Any, made: Parted) -> str:
+    """Return the verdict over all partitions, or raise what refuses them."""
     verdict = check_partitions.check_whole(proof)
     seen: set[int] = set()
     for part in made.rows.engine.partitions:
@@ -1380,6 +1387,11 @@ def _pass(proof: Any, made: Parted, tight: np.ndarray) -> list[str]:
         seen.update(check_partitions.check_part(proof, *of))
     if len(seen) != len(proof["sha256"]):
         raise ValueError("a partition is left")
+    return verdict
+
+
+def _false(proof: Any, verdict: str, made: Parted, tight: np.ndarray) -> list[str]:
+    """Return what is false in a verdict over all partitions."""
     penalty = Ridge(float(proof["lam"]))
     objective = whole_of(made.X, lambda s: mean_of("hinge", s, made.pairs), penalty)
     return verified_faults(proof, verdict, objective, [tight, np.zeros(tight.size)])

@@ -295,12 +295,12 @@ def open_data(name: str, options: Options, model: Any = None, vector: bool = Fal
 
 
 @contextmanager
-def needed(columns: tuple[str, ...] | None) -> Iterator[None]:
-    """Within, no error offers to leave out columns that a model needs by their names."""
+def needed(model: Any) -> Iterator[None]:
+    """Within, no error offers to leave out columns that a model needs."""
     try:
         yield
     except BadColumnsError as error:
-        if columns is None or not true_names([*columns]):
+        if model is None:
             raise
         raise InputError(error.wrong) from None
 

@@ -541,9 +541,7 @@ def fault(text: str, digits: bool = True) -> Fault:
 class BadColumnsError(InputError):
     """Features that cannot be used: what is wrong, and what `--drop` would leave out."""
 
-    def __init__(self, wrong: str, drop: str) -> None:
-        super().__init__(f"{wrong}, or leave columns out with --drop {drop}")
-        self.wrong = wrong
+    wrong = ""
 
 
 def refuse(
@@ -557,7 +555,10 @@ def refuse(
         more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
         advice = ", ".join(dict.fromkeys(do for _, do in found))
         drop = shlex.quote(option_of({**faults, **bad}))
-        raise BadColumnsError(f"{path}: {reasons}{more}{hint}: {advice}", drop)
+        wrong = f"{path}: {reasons}{more}{hint}: {advice}"
+        error = BadColumnsError(f"{wrong}, or leave columns out with --drop {drop}")
+        error.wrong = wrong
+        raise error
 
 
 def refuse_needed(path: str | Path, faults: Iterable[Fault | None]) -> None:

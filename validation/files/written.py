@@ -37,7 +37,7 @@ def made_folder(out: str | Path) -> Path:
 def write_vector(
     path: str | Path, values: np.ndarray, title: str, names: Sequence[str] | None = None
 ) -> None:
-    """Write one finite vector as a CSV file that reads back bit for bit, below its title. With
+    """Write one vector as a CSV file that reads back bit for bit, below its title. With
     names, one a number, they stand before the numbers, below the title `feature`."""
     columns = [[title, *map(repr, values.tolist())]]
     columns = columns if names is None else [["feature", *names], *columns]

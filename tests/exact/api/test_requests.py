@@ -214,7 +214,7 @@ CASES = [(*both, LOSSES[k % len(LOSSES)]) for k, both in FITTING]
 
 
 def test_a_request_has_the_optimum_of_its_listed_pairs() -> None:
-    for case in CASES[10::19]:  # of each kind of pairs, the worst of two groups among them
+    for case in {case[0]: case for case in CASES}.values():  # one of each kind of pairs
         check(*case)
 
 

@@ -47,15 +47,9 @@ scaling_up.optimum 0.5 incomplete-u-suboptimality-rate
 scaling_up.share_for_auc 3 population-auc-of-the-linear-model
 scaling_up.nystrom_map 0.0001 overall-cost-is-linear-in-n
 scaling_up.two_sided 0.0001 incomplete-u-constant-at-b-equal-n
-scaling_up.Adamax 0.5 adamax-is-the-published-update
-scaling_up.delong 3 population-auc-by-monte-carlo
-scaling_up.drawn_losses 3 incomplete-u-variance-without-replacement
 scaling_up.AllPairs.sums 3 incomplete-u-keeps-the-rate-uniformly
 theorem_4.highest 3 second-term-order-as-printed second-term-order-corrected
 theorem_4.Gaussian.noise 3 second-term-with-its-eigenvalues
-theorem_4.lowest 0.0001 nystrom-error-order
-theorem_4.eq_20 -1 eq-20-as-printed
-theorem_4.ClusterInstance 0.0001 theorem-4-with-exponent-five-halves
 theorem_4.pair_problem 3 eq-21-for-the-square-root-of-the-norms cluster-instance-in-closed-form
 theorem_4.optimum 0.5 eq-17-as-printed
 theorem_4.optimum 1000 eq-17-for-the-objectives
@@ -71,7 +65,6 @@ sauc.means 3 sauc-eq-22-slacks-and-means
 sauc.means -1 sauc-prop-2-as-printed
 sauc.delong 3 sauc-eq-23-auc-of-gaussians
 sauc.highest 3 sauc-eq-16-for-a-nonsingular-b
-sauc.highest -1 sauc-eq-20-as-printed
 sauc.chebyshev 1.1 sauc-eq-24-chebyshev
 sauc.lowest 0.5 sauc-eq-4-has-no-breakdown-point
 sauc.AllPairs.sums 0.5 sauc-slacks-bound-the-misranked-pairs
@@ -97,9 +90,8 @@ sht.highest 3 sht-lemma-4 sht-smoothness-from-the-data
 sht.highest -1 sht-eq-14-as-printed
 sht.ratio_coefficients 3 sht-eq-14-with-the-logarithm-outside
 common.make_dataset 1000 algorithm-1-map-as-printed
-common.make_dataset 3 gradient-as-printed
+nonlinear.highest -1 gradient-as-printed
 nonlinear.highest 3 gradient-with-the-factor-two hessian-product-cost-without-the-pairs
-nonlinear.highest 0.5 protein-is-linearly-separable
 nonlinear.pair_problem 3 printed-gradient-solves-for-half-of-c
 nonlinear.growth 3 sgd-step-cost-as-printed sgd-step-costs-its-nonzeros
 nonlinear.nystrom_map 3 nsauc-reaches-the-optimum-where-lam-t-is-large
@@ -265,6 +257,7 @@ BY_HAND: list[tuple[str, str, Callable[[Any], Any]]] = [
      of_result(lambda loss: loss._replace(nystrom=loss.nystrom / 2))),
     ("theorem-4-prime-over-a-wide-grid", "bounds.kernel.Approximation.error_interval",
      of_result(lambda found: found._replace(high=0.01 * found.high))),
+    ("theorem-4-with-exponent-five-halves", "theorem_4.FIVE_HALVES", instead(1.5)),
     ("theorem-4-first-term", "theorem_4.two_atoms",
      of_result(lambda pair: (pair[0], 2 * pair[1]))),
     ("eq-18-as-printed", "bounds.printed.DrawnPair.N_max", times(0.01)),
@@ -272,10 +265,24 @@ BY_HAND: list[tuple[str, str, Callable[[Any], Any]]] = [
     ("eq-19-strong-convexity", "theorem_4.eq_19", of(left=lambda x: 10 * x)),
     ("eq-20-with-the-penalties", "theorem_4.eq_20",
      of_result(lambda step: replace(step, corrected=step.right))),
+    ("eq-20-as-printed", "theorem_4.eq_20",
+     of_result(lambda step: replace(step, right=step.corrected))),
+    ("nystrom-error-order", "theorem_4.uniform",
+     lambda right: lambda X, d, seed: right(X, 1, seed)),
     ("n-max-under-the-printed-condition", "theorem_4.largest_count",
      lambda right: lambda n, n_pos, *rest: right(n, 10, *rest)),
+    ("adamax-is-the-published-update", "scaling_up.Adamax",
+     lambda right: lambda **rest: right(beta2=0.99, **rest)),
     ("population-auc-of-the-radial-model", "scaling_up.PRINTED",
      lambda right: {**right, "radial": 96.471}),
+    ("population-auc-by-monte-carlo", "data.datasets.Dataset.is_positive",
+     instead(property(lambda self: self.y != 1))),
+    ("incomplete-u-variance-without-replacement", "scaling_up.draw_pairs",
+     lambda right: lambda positive, B, rng, replace: right(positive, B, rng, not replace)),
+    ("sauc-eq-20-as-printed", "sauc.sauc_scores",
+     lambda right: lambda *given: right(*given[:5], paper_literal=False)),
+    ("protein-is-linearly-separable", "nonlinear.TABLE_2",
+     lambda right: {**right, "protein": (80.97, 77.6, 85.0, 58.43, 84.33)}),
     ("full-newton-steps-converge", "nonlinear.C", instead(Fraction(1, 1000))),
     ("sauc-table-3-gain-over-svm", "sauc.PRINTED_GAIN", instead(2.17)),
     ("sauc-pair-counts-by-the-printed-rule", "sauc.nearest_pairs",

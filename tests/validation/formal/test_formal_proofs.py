@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from fractions import Fraction
 from pathlib import Path
@@ -25,6 +26,13 @@ def stated() -> set[str]:
 def test_nothing_is_left_unproved() -> None:
     found = sources()
     assert [(source.name, source.unproved) for source in found if source.unproved] == []
+
+
+def test_the_pages_name_every_theorem_and_no_other() -> None:
+    root = Path(__file__).resolve().parents[3]
+    pages = [*root.glob("docs/*.md"), root / "validation/formal/README.md"]
+    text = " ".join(page.read_text("utf-8") for page in pages)
+    assert set(re.findall(r"`formal:(\w+\.\w+)`", text)) == stated()
 
 
 def test_a_planted_gap_in_a_proof_is_seen() -> None:
