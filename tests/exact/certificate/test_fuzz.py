@@ -165,11 +165,12 @@ PLANTED: list[tuple[Any, Any, Faults]] = [
         "a flow in the checker": (check_proof, "largest_flow", lambda _: all_of_u),
     }),
     (fuzz_kinds.weights, ANY, {
-        "a sure order of weights": (
-            fuzz_kinds, "certify", field("n_sure_right", lambda n: n + 1)),
+        **{f"{name} of weights": (fuzz_kinds, "certify", field(name, lambda n: n + 1))
+           for name in ("n_sure_right", "n_sure_wrong")},
     }),
     (fuzz_kinds.scores, range(20), {
-        "a gap of scores": (fuzz_kinds, "certify", field("gap", lambda x: x * 0.999)),
+        **{f"{name} of scores": (fuzz_kinds, "certify", field(name, lambda x: x * 0.999))
+           for name in ("gap", "loss_value", "primal")},
     }),
     (fuzz_kinds.subset, ANY, {
         "a bound of subsets": (fuzz_kinds, "best_subset", field("lower", lambda x: x + 1e-6)),
@@ -187,7 +188,8 @@ PLANTED: list[tuple[Any, Any, Faults]] = [
 NAMES = {name: (kind, of, *fault) for kind, of, faults in PLANTED for name, fault in faults.items()}
 EXPENSIVE = (  # those of online methods compile FSAUC
     *("no range of an AUC", "rows in two folds", "a flow in the checker", "a pull in bins"),
-    *("a bound too high", "a gap of an online method"),
+    *("a bound too high", "a gap of an online method", "n_sure_wrong of weights"),
+    *("loss_value of scores", "primal of scores"),
 )
 
 

@@ -62,6 +62,7 @@ SOLVE = {
     "solve one.csv --lam 1": "class",
     "solve words.csv --lam 1 --target x": "--target",
     "solve bad.csv --lam 1": f"--drop {','.join(f'c{k}' for k in range(25))}\n",
+    "solve bad.csv --lam 1 --out new": "--drop",
     "solve t.csv --lam 1 --out taken": "taken",
     "solve t.csv --lam 1 --out ''": "--out",
     "solve t.csv --lam 1 --out taken/x": "--out taken/x",

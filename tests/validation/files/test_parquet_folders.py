@@ -122,6 +122,9 @@ def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
     one, two = (solve(found.rows(jobs), None, 0.1, tol=1e-3) for jobs in (1, 2))
     np.testing.assert_array_equal(one.w, two.w)
     assert one.certificate == two.certificate
+    write(tmp_path / "part-1.parquet", columns(200) | {"a": [np.nan] * 200})
+    with pytest.raises(InputError, match=r"column 'a'.*--drop a"):
+        read_parquet_folder(tmp_path, TARGET, weight="w").rows(2)
 
 
 # A column of the second file, what its sixth cell or all of it becomes, and what is said.
