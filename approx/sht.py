@@ -509,13 +509,13 @@ class SHTAUC(AUCClassifier):
         if abs(best.lower + gap - self.objective_) > 1e-6 * (1 + self.objective_):
             raise InputError("the bound is of other data than the model was trained on")
         if best.lower > self.lower_bound_ or self.solution_.as_saved:
-            self._set_bound(best.lower, best.lower + gap)
+            self._set_bound(best.lower, above(best.lower + gap))
         return self
 
     def _set_bound(self, lower: float, upper: float) -> None:
         """Set what is proved by bounds of the optimum and of the objective, rounding included."""
         self.lower_bound_ = lower
-        self.gap_ = (upper if np.isfinite(upper) else self.objective_) - lower
+        self.gap_ = above((upper if np.isfinite(upper) else self.objective_) - lower)
         # The upper bound is of the rows as given; the objective is of the centred ones.
         error = max(above(upper - self.objective_), 0.0)
         words = f"the mean square loss over all pairs among weights with {self.k} nonzeros at most"
