@@ -42,7 +42,7 @@ from ..problem.tail import Tail
 from ..spaces.factor import rows_of
 from ..spaces.pair_matrices import factored, solved
 from .cutting_plane import CuttingPlane
-from .finish import ActivePairs
+from .finish import MOST, ActivePairs
 from .hard_margin import offer_hard_margin
 from .points import (
     CAREFUL,
@@ -342,12 +342,13 @@ class Descent(Solver):
         return self._finished(problem, recorder, self.tol, reason)
 
     def _finished(
-        self, problem: Problem, recorder: Recorder, tol: float, reason: Status | None
-    ) -> Status | None:
+        self, problem: Problem, recorder: Recorder, tol: float, reason: Status | None,
+        largest: int = ActivePairs.largest,
+    ) -> Status | None:  # fmt: skip
         """Go on with the hinge's pairs near the margin, and of partial AUC, too, with cuts."""
         space, few = problem.space, problem.n <= 2000  # rows over which windows always help
         if isinstance(problem.risk, Mean):
-            near = ActivePairs(tol, max_rounds=12, max_time=recorder.time_left)
+            near = ActivePairs(tol, largest, max_rounds=12, max_time=recorder.time_left)
             if problem.loss != HINGE or not (space.held or space.gram):
                 return reason
             if not isinstance(problem.pairs, AllPairs | PairList):
@@ -398,7 +399,8 @@ class Descent(Solver):
         # Forgotten, so that a dual point that rounds too much cannot keep out a better one.
         recorder.best_dual, recorder.best_witness = -np.inf, None
         try:  # 0.25: share of the tolerance to aim at where only rounding was missing
-            reason = self._finished(problem, recorder, 0.25 * self.tol, Status.STALLED)
+            # MOST: of more pairs, cutting planes see the sums only
+            reason = self._finished(problem, recorder, 0.25 * self.tol, Status.STALLED, MOST)
         except KeyboardInterrupt:
             reason = Status.INTERRUPTED
         again = recorder.finish(problem, self.tol, reason)
