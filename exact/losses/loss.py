@@ -23,7 +23,7 @@ class Loss(Protocol):
     and returns one, elementwise, right to a few units in the last place of its largest term. A loss
     may also have ``all_pairs(pairs, scores, width)``, its sums over all pairs without the pairs, or
     None where it leaves them to be summed pair by pair; so are those of other losses, for up to
-    some 1e8 pairs."""
+    4e8 pairs."""
 
     @property
     def name(self) -> str:

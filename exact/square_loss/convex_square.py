@@ -20,7 +20,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..tools.checks import check_choice, check_number
-from ..tools.rounding import UNIT, gamma
+from ..tools.rounding import UNIT, above, gamma
 from .row_average import RowAverage, SquareParts, square_parts
 
 
@@ -37,8 +37,8 @@ class Judged(NamedTuple):
         """How far the value is from the optimum, at most."""
         if not np.isfinite(self.error):
             return np.inf
-        upper = (self.value + self.error) * (1 + 2 * UNIT)
-        return max(float(upper - self.lower) * (1 + UNIT), 0.0)
+        apart = above(self.value + self.error) - self.lower
+        return above(apart) if apart > 0 else 0.0
 
 
 @dataclass(frozen=True, eq=False)
