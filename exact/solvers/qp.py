@@ -87,7 +87,8 @@ class QP(Solver):
             if alpha is not None and np.isfinite(alpha).all():
                 _offer(problem, listed, np.clip(alpha, 0.0, 1.0), recorder)
         recorder.step()
-        if self.finish and problem.space.held is not None and not recorder.near(self.tol / 2):
+        ends = recorder.near(self.tol / 2) or recorder.out_of_time
+        if self.finish and problem.space.held is not None and not ends:
             return ActivePairs(tol=self.tol).run(problem, recorder)
         return Status.TIME_LIMIT if recorder.out_of_time else None
 

@@ -2,8 +2,7 @@
 
 Compiling takes seconds, and a first answer should not wait for it. So a loop may come with a plain
 form, made of numpy's passes, which returns the same bits. The plain form answers until it has cost
-about as much as compiling would; the compiled one takes over then. Whoever needs one answer never
-compiles, and nobody spends more than twice what the better choice would have cost. Since the
+half a second; the compiled one takes over then. Whoever needs one answer never compiles. Since the
 bits are the same, no result depends on when this happens.
 """
 
