@@ -204,7 +204,8 @@ class Run:
             roomy = points.inside(CAREFUL * width) > 30 * self.dim
             least = CAREFUL if roomy else 0.5
         narrower = max(needed, least * width)
-        few = 30 + (self.dim if self._hessians else 0)  # pairs: fewer are left to the finisher
+        # Fewer pairs are left to the finisher. 300: of more columns, its steps cost more.
+        few = 30 + (min(self.dim, 300) if self._hessians else 0)
         left = points.inside(narrower) < few and points.inside(width) < 10 * few
         if self.points.hessians and left:
             return None
