@@ -171,7 +171,7 @@ def check(
         )
         left_out += f"; of {', '.join(some)} no part that needs {', '.join(lacking)}: these data "
         left_out += "are not here, or not those of the evidence"
-    if not ran:  # for want of data, which data that changed are no excuse for
+    if not ran:  # the data are missing, or were changed, which is an error
         known = evidence.values()
         if changed := sorted({f"{name}.npz" for each in known for name in each.changed}):
             why = f"the evidence was made of other data: {', '.join(changed)}"

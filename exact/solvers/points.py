@@ -227,7 +227,7 @@ class Points(Functions):
 
     def line(self, now: Point, p: np.ndarray) -> Callable[[float], tuple[float, Any]]:
         """Return a trial of a length of p: the slope there, for the sums alone, and what `at` takes
-        besides the point."""
+        in addition to the point."""
         width = now.width if self.hinge else self.smooth_width()
         whole = self.scores(now.f + p)
         shift = whole - now.scores
