@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import csv
 import math
+import os
 import re
+import subprocess
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -189,6 +191,14 @@ def as_text(rows: list[Row]) -> str:
     return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
 
 
+def where() -> str:
+    """Return the commit, the date and the processor of this run."""
+    git = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--abbrev=8", "--dirty"]
+    commit = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+    cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    return f"commit {commit}, {time.strftime('%F')}, {os.cpu_count()} cores of {cpu and cpu[1]}"
+
+
 def into_page(page: Path, name: str, text: str) -> None:
     """Replace the block that follows `<!-- table NAME -->` in a page."""
     pattern = rf"(<!-- table {re.escape(name)} -->\n+```text\n).*?(\n```)"
@@ -216,30 +226,24 @@ def command(parts: dict[str, Part], doc: str | None, *more: Any) -> click.Comman
     ) -> None:
         compile_at_once()
         try:
-            with threadpool_limits(1), warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the gaps say more
+            with threadpool_limits(1), warnings.catch_warnings(action="ignore"):  # gaps say more
                 for name in only or parts:
                     rows = MADE[name] = []
                     for row in parts[name](quick, **asked):
                         rows.append(row)
                         click.echo("  ".join(map(_shown, row.values())), err=True)
                         if out is not None:
-                            into_csv(rows, out / f"{name}.csv")
+                            with (out / f"{name}.csv").open("w", newline="") as file:
+                                writer = csv.DictWriter(file, list(row), lineterminator="\n")
+                                writer.writeheader()
+                                writer.writerows(rows)
                     if rows:
                         click.echo(f"\n{name}\n{as_text(rows)}")
                         if page is not None:
-                            into_page(page, name, as_text(rows))
+                            into_page(page, name, f"{as_text(rows)}\n\n{where()}")
         except InputError as error:
             raise click.UsageError(str(error)) from error
 
     for option in more:
         main = option(main)
     return main
-
-
-def into_csv(rows: list[Row], path: Path) -> None:
-    """Write the rows so far."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
