@@ -196,7 +196,7 @@ def _in_words(
     what, others = "weights", "weights have"
     if scores:
         what, others = "scores", "function of this class has"
-    sure = "is too large to prove the order of any pair"
+    sure = "is too large to prove how the optimum orders any pair"
     if order.n_certified:
         right, wrong = order.n_sure_right, order.n_sure_wrong
         sure = (
@@ -205,6 +205,6 @@ def _in_words(
         )
     return (
         f"The {what} have an objective of at most {at_most(held.primal, 10)}{units} over "
-        f"{order.n_pairs} pairs, and no {others} less than {at_least(held.dual)}. The gap, at most "
+        f"{order.n_pairs} pairs, and no {others} one below {at_least(held.dual)}. The gap, at most "
         f"{at_most(held.gap)}{share}, {sure}."
     )
