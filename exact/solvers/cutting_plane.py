@@ -29,7 +29,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.linalg
 
-from ..certificate.solution import INSIDE, Proof, Recorder, Solver, Status
+from ..certificate.solution import INSIDE, STALL, Proof, Recorder, Solver, Status
 from ..errors import InputError, OverflowingError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
@@ -41,7 +41,6 @@ from ..sums.assembled import PairSums
 from .finish import ActivePairs, of_marginals
 from .hard_margin import offer_hard_margin
 from .points import Functions
-from .stall import STALL
 
 
 @dataclass(frozen=True)

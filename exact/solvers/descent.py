@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..certificate.certificate import dual_value
-from ..certificate.solution import INSIDE, Recorder, Solution, Solver, Status
+from ..certificate.solution import INSIDE, Idle, Recorder, Solution, Solver, Status
 from ..errors import InputError, OverflowingError
 from ..losses.loss import kinked
 from ..losses.registry import HINGE
@@ -55,7 +55,6 @@ from .points import (
     mean_of,
     tail_in_bins,
 )
-from .stall import Idle
 
 BIAS = 0.25  # share of the tolerance that a width may cost
 ROOMY = 100  # pairs a coordinate that a window keeps at the first one

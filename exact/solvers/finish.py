@@ -38,7 +38,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from ..certificate.certificate import dual_value
-from ..certificate.solution import INSIDE, Recorder, Solver, Status
+from ..certificate.solution import INSIDE, STALL, Idle, Recorder, Solver, Status
 from ..errors import InputError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
@@ -48,7 +48,6 @@ from ..problem.minorant import Alpha, Minorant
 from ..problem.problem import Problem
 from ..spaces.pair_matrices import PairGraph
 from ..tools.rounding import running_sum
-from .stall import STALL, Idle
 
 MOST = 200_000  # pairs in the first window, of 100 a coordinate and 1000 at least
 STEPS = 100  # Newton steps between two changes of multipliers

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..certificate.evaluation import Evaluation, Evaluator, sums_at
-from ..certificate.solution import INSIDE, Recorder
+from ..certificate.solution import INSIDE, STALL, Recorder
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs
 from ..pairs.near import drawn
@@ -31,7 +31,6 @@ from ..spaces.rows import Space
 from ..sums.assembled import PairSums
 from ..sums.binned import half_width
 from ..sums.convolved import FEW_PAIRS, WIDEST_BENT, bins_cost
-from .stall import STALL
 
 LEAST_BITS, PER_WIDTH, MOST_PER_WIDTH = 2, 2.0, 64.0  # bins: a unit at least, a width, most a width
 TAIL_SORTED = 40_000  # rows of partial AUC from which the hinge is counted in bins

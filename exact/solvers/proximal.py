@@ -23,11 +23,10 @@ from typing import ClassVar
 import numpy as np
 
 from ..certificate.evaluation import sums_at
-from ..certificate.solution import INSIDE, Recorder, Solver, Status
+from ..certificate.solution import INSIDE, STALL, Idle, Recorder, Solver, Status
 from ..errors import InputError, OverflowingError
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem
-from .stall import STALL, Idle
 
 NOISE = 1e-15  # relative rounding of g, which must not be taken for steepness
 
