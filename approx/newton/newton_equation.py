@@ -26,9 +26,8 @@ from ...exact.certificate.solution import Recorder
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.pairs.near import Near as Drawn
 from ...exact.pairs.near import draw_from_ranges
-from ...exact.problem.line_search import root_of_slope
 from ...exact.problem.minorant import Scores
-from ...exact.problem.problem import Problem
+from ...exact.problem.problem import Problem, root_of_slope
 from ...exact.problem.subsample import starting_sample
 from ...exact.spaces.pair_matrices import differences_gram, factored, solved
 from ...exact.sums.loops import laplacian

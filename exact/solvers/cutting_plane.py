@@ -33,14 +33,12 @@ from ..certificate.solution import INSIDE, STALL, Proof, Recorder, Solver, Statu
 from ..errors import InputError, OverflowingError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
-from ..problem.line_search import best_share
 from ..problem.minorant import Alpha, Mix, Scores
-from ..problem.problem import Problem
+from ..problem.problem import Functions, Problem, best_share
 from ..problem.tail import Tail
 from ..sums.assembled import PairSums
 from .finish import ActivePairs, of_marginals
 from .hard_margin import offer_hard_margin
-from .points import Functions
 
 
 @dataclass(frozen=True)

@@ -32,10 +32,9 @@ from ..losses.loss import kinked
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.near import Curved
-from ..problem.line_search import root_of_slope
 from ..problem.minorant import Scores
 from ..problem.penalties import Ridge
-from ..problem.problem import Problem
+from ..problem.problem import Problem, root_of_slope
 from ..problem.risk import Mean
 from ..problem.subsample import held_part, part_of
 from ..problem.tail import Tail

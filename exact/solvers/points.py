@@ -23,11 +23,10 @@ from ..pairs.all_pairs import AllPairs
 from ..pairs.near import drawn
 from ..pairs.ordered_pairs import OrderedPairs
 from ..problem.minorant import Evidence, Minorant, Scores, Weights
-from ..problem.problem import Problem
+from ..problem.problem import Functions, Problem
 from ..problem.risk import LONG_ROWS, Mean
 from ..problem.tail import Tail
 from ..spaces.pair_matrices import differences_gram
-from ..spaces.rows import Space
 from ..sums.assembled import PairSums
 from ..sums.binned import half_width
 from ..sums.convolved import FEW_PAIRS, WIDEST_BENT, bins_cost
@@ -36,41 +35,6 @@ LEAST_BITS, PER_WIDTH, MOST_PER_WIDTH = 2, 2.0, 64.0  # bins: a unit at least, a
 TAIL_SORTED = 40_000  # rows of partial AUC from which the hinge is counted in bins
 SHRINK, CAREFUL = 0.02, 0.2  # least factors from one width to the next
 MOMENT = 24.0  # a density of pairs at the margin times width^2 / 24 is the bias
-
-
-class Functions:
-    """The functions of a space; a kernel's product ends where `stop` says."""
-
-    def __init__(self, space: Space, tol: float, stop: Callable[[], bool]):
-        self.space, self.stop = space, stop
-        self.product = None if space.gram is None else space.gram.product(tol, stop)  # c to K c
-        self.zero = np.zeros(space.dim if space.gram is None else (2, space.n))
-
-    def of(self, w: np.ndarray) -> np.ndarray:
-        """Return the function of the coordinates w."""
-        if self.product is None:
-            return w
-        return self.pull(w) if w.any() else self.zero
-
-    def weights(self, f: np.ndarray) -> np.ndarray:
-        """Return the coordinates of a function."""
-        return f if self.product is None else f[0].copy()
-
-    def products(self, stack: np.ndarray, f: np.ndarray) -> np.ndarray:
-        """Return the inner products of a stack of functions with f."""
-        return stack @ f if self.product is None else stack[:, 1] @ f[0]
-
-    def inner(self, one: np.ndarray, other: np.ndarray) -> float:
-        """Return the inner product of two functions."""
-        return float(one @ other if self.product is None else one[0] @ other[1])
-
-    def scores(self, f: np.ndarray) -> np.ndarray:
-        """Return f at every row."""
-        return self.space.scores(f) if self.product is None else f[1]
-
-    def pull(self, c: np.ndarray) -> np.ndarray:
-        """Return the function sum_i c_i k_i."""
-        return self.space.pull(c) if self.product is None else np.stack([c, self.product(c)])
 
 
 @dataclass(frozen=True, eq=False)

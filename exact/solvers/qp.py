@@ -21,9 +21,8 @@ from ..certificate.solution import Recorder, Solver, Status
 from ..errors import InputError, TooLargeError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
-from ..problem.line_search import best_on_segment
 from ..problem.minorant import Alpha
-from ..problem.problem import Problem
+from ..problem.problem import Problem, best_on_segment
 from ..spaces.factor import factor_gram
 from ..tools.checks import check_choice
 from .finish import ActivePairs, of_marginals
