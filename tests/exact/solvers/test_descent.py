@@ -28,11 +28,11 @@ from aucert.exact.problem.problem import Problem, best_on_segment, linear_proble
 from aucert.exact.problem.risk import Mean
 from aucert.exact.problem.subsample import part_of
 from aucert.exact.problem.tail import Tail, tail_risk
+from aucert.exact.solvers import descent
 from aucert.exact.solvers import finish as windows
-from aucert.exact.solvers import points
 from aucert.exact.solvers.choose import choose_solver
 from aucert.exact.solvers.cutting_plane import CuttingPlane
-from aucert.exact.solvers.descent import Descent, Memory, Run
+from aucert.exact.solvers.descent import Descent, Memory, Points, Run, tail_in_bins
 from aucert.exact.solvers.finish import (
     ActivePairs,
     OpenPairs,
@@ -41,7 +41,6 @@ from aucert.exact.solvers.finish import (
     open_window,
 )
 from aucert.exact.solvers.hard_margin import RIDGES, marginals, offer_hard_margin
-from aucert.exact.solvers.points import Points, tail_in_bins
 from loops import each
 from problems import CLASSES, awkward
 
@@ -277,7 +276,7 @@ def test_many_rows_start_from_some_of_them() -> None:
 def test_steps_in_bins_reach_the_same_optimum(tpr: float, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = partial(3, "hinge", 1e-2, 0.2, tpr, n=3000)
     plain = Descent(1e-4).solve(problem)
-    monkeypatch.setattr(points, "TAIL_SORTED", 1600)
+    monkeypatch.setattr(descent, "TAIL_SORTED", 1600)
     binned = tail_in_bins(problem, 0.1)
     assert tail(binned).mean.pairs.form == "binned"
     assert tail_in_bins(problem, 0.0) is problem
