@@ -37,9 +37,8 @@ from ..pairs.near import Curved, drawn
 from ..pairs.ordered_pairs import OrderedPairs
 from ..problem.minorant import Evidence, Minorant, Scores, Weights
 from ..problem.penalties import Ridge
-from ..problem.problem import Functions, Problem, root_of_slope
+from ..problem.problem import Functions, Problem, held_part, part_of, root_of_slope
 from ..problem.risk import LONG_ROWS, Mean
-from ..problem.subsample import held_part, part_of
 from ..problem.tail import Tail
 from ..spaces.factor import rows_of
 from ..spaces.pair_matrices import differences_gram, factored, solved

@@ -29,9 +29,8 @@ from ...exact.formulation.request import Request, in_units_of
 from ...exact.losses.registry import SQUARE
 from ...exact.pairs.ordered_pairs import OrderedPairs
 from ...exact.problem.penalties import Ridge, penalty_from
-from ...exact.problem.problem import linear_problem
+from ...exact.problem.problem import FEWEST, ROWS_PER_COORDINATE, linear_problem
 from ...exact.problem.scalings import convention_loss, convention_name
-from ...exact.problem.subsample import FEWEST, ROWS_PER_COORDINATE
 from ...exact.proof.write import save_partitions, write_partitioned_proof, write_proof
 from ...exact.spaces.gram import as_meant
 from ...exact.tools.checks import check_count, check_number, check_tolerance

@@ -31,7 +31,7 @@ from aucert.exact.formulation.partitioned import partitioned_problem
 from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import ALL_LOSSES, HINGE, SmoothHinge
 from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.problem import subsample
+from aucert.exact.problem import problem as problems
 from aucert.exact.problem.minorant import Weights
 from aucert.exact.problem.penalties import Ridge
 from aucert.exact.problem.problem import Problem, linear_problem, pair_problem
@@ -379,7 +379,7 @@ def test_sums_over_groups_that_cannot_be_right_are_refused(monkeypatch) -> None:
 @each("loss", ["hinge", "squared_hinge", "square"])
 def test_a_sample_of_whole_groups_starts_many_rows(loss: str, monkeypatch) -> None:
     """Here rows in partitions solve it: few are held, and none after."""
-    monkeypatch.setattr(subsample, "LEAST_ROWS", 500)
+    monkeypatch.setattr(problems, "LEAST_ROWS", 500)
     monkeypatch.setattr("aucert.exact.api.solve.HELD_NUMBERS", 1)
     monkeypatch.setattr(GroupedRows, "all_rows", lambda _: pytest.fail("all rows were fetched"))
     X, group, grade = some_groups(30_000, 1500)

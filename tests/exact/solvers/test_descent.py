@@ -21,12 +21,11 @@ from aucert.exact.certificate.solution import Recorder, Solver, Status
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import HINGE, get_loss
-from aucert.exact.problem import subsample
+from aucert.exact.problem import problem as problems
 from aucert.exact.problem.minorant import Alpha, Marginals
 from aucert.exact.problem.penalties import ElasticNet, Ridge
-from aucert.exact.problem.problem import Problem, best_on_segment, linear_problem
+from aucert.exact.problem.problem import Problem, best_on_segment, linear_problem, part_of
 from aucert.exact.problem.risk import Mean
-from aucert.exact.problem.subsample import part_of
 from aucert.exact.problem.tail import Tail, tail_risk
 from aucert.exact.solvers import descent
 from aucert.exact.solvers import finish as windows
@@ -118,8 +117,8 @@ def test_correlated_columns_get_a_hessian_and_few_steps() -> None:
 
 @pytest.mark.slow
 def test_many_rows_start_from_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subsample, "FEWEST", 1000)
-    monkeypatch.setattr(subsample, "LEAST_ROWS", 300)
+    monkeypatch.setattr(problems, "FEWEST", 1000)
+    monkeypatch.setattr(problems, "LEAST_ROWS", 300)
     for kind, loss in (("survival", "hinge"), ("survival", "squared_hinge"), ("plain", "hinge")):
         problem = awkward(kind, 1e-2, loss, n=2000)
         found = Descent(1e-5).solve(problem)
