@@ -37,9 +37,8 @@ from ..exact.formulation.request import Request
 from ..exact.losses.registry import HINGE, LOSSES, get_loss
 from ..exact.pairs.all_pairs import AllPairs, PairList
 from ..exact.pairs.partitioned_pairs import pairs_in
-from ..exact.problem.minorant import Weights
 from ..exact.problem.problem import Problem, Ridge, pair_problem
-from ..exact.problem.risk import Mean
+from ..exact.problem.risk import Mean, Weights
 from ..exact.spaces.partitions import PartitionedRows
 from ..exact.spaces.rows import Rows, Space
 from ..exact.structured import check_structure

@@ -23,8 +23,8 @@ from ..exact.certificate.solution import Recorder, Solver, Status
 from ..exact.errors import InputError
 from ..exact.losses.registry import HINGE
 from ..exact.pairs.all_pairs import PairList
-from ..exact.problem.minorant import Alpha
 from ..exact.problem.problem import Problem
+from ..exact.problem.risk import Alpha
 from ..exact.sums.assembled import PairSums
 from ..exact.tools.checks import check_choice, check_number
 

@@ -45,10 +45,9 @@ from .pairs.kinds import (
     uno_pairs,
 )
 from .pairs.ordered_pairs import OrderedPairs
-from .problem.minorant import Minorant
 from .problem.penalties import ElasticNet, GroupLasso, Sign
 from .problem.problem import Problem, Ridge, linear_problem, pair_problem
-from .problem.risk import Mean
+from .problem.risk import Mean, Minorant
 from .problem.scalings import C_from_lam, lam_from_C
 from .problem.tail import Tail, Worst, tail_risk
 from .spaces.blocks import StreamedRows

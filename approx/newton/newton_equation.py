@@ -26,8 +26,8 @@ from ...exact.certificate.solution import Recorder
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.pairs.near import Near as Drawn
 from ...exact.pairs.near import draw_from_ranges
-from ...exact.problem.minorant import Scores
 from ...exact.problem.problem import Problem, root_of_slope, starting_sample
+from ...exact.problem.risk import Scores
 from ...exact.spaces.pair_matrices import differences_gram, factored, solved
 from ...exact.sums.loops import laplacian
 from ...exact.sums.swept import both_orders, centred

@@ -19,9 +19,9 @@ from ..formulation.request import Options, Request, in_units_of
 from ..formulation.scores import audit_scores, fit_scores
 from ..losses.loss import Loss
 from ..losses.registry import HINGE
-from ..problem.minorant import Weights
 from ..problem.penalties import Penalty
 from ..problem.problem import Problem
+from ..problem.risk import Weights
 from ..problem.scalings import convention_loss
 from ..spaces.gram import as_meant
 from ..spaces.partitions import PartitionedRows

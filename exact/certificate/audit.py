@@ -8,8 +8,8 @@ import numpy as np
 
 from ..pairs.ordered_pairs import OrderedPairs
 from ..pairs.partitioned_pairs import PartitionedOrder
-from ..problem.minorant import Minorant
 from ..problem.problem import Problem
+from ..problem.risk import Minorant
 from ..problem.tail import Tail, Worst
 from ..tools.rounding import Bound, above
 from ..tools.wording import Advised, at_least, at_most

@@ -21,10 +21,9 @@ import numpy as np
 from ..errors import CertificateError, InputError
 from ..losses.loss import Loss
 from ..losses.registry import HINGE
-from ..problem.minorant import Evidence, Minorant, Scores, Weights
 from ..problem.penalties import Ridge
 from ..problem.problem import Problem
-from ..problem.risk import LONG_ROWS, check_width
+from ..problem.risk import LONG_ROWS, Evidence, Minorant, Scores, Weights, check_width
 from ..spaces.rows import Space
 from ..sums.assembled import PairSums
 from ..tools.exact_numbers import float_above, root_above

@@ -22,8 +22,8 @@ from ..errors import CertificateError, InputError, TooLargeError
 from ..losses.loss import Loss
 from ..losses.registry import HINGE, SQUARE, SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs, PairList
-from ..problem.minorant import Alpha, Minorant, Scores, Weights
 from ..problem.problem import Problem
+from ..problem.risk import Alpha, Minorant, Scores, Weights
 from ..tools.exact_numbers import (
     ExactColumns,
     decimal_above,

@@ -12,10 +12,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ..losses.registry import HINGE
-from ..problem.minorant import Alpha, Evidence, Marginals, Mix, Scores, Weights
 from ..problem.penalties import Ridge
 from ..problem.problem import Problem
-from ..problem.risk import Mean, least_margin
+from ..problem.risk import Alpha, Evidence, Marginals, Mean, Mix, Scores, Weights, least_margin
 from ..tools.checks import check_callback, check_count, check_number
 from ..tools.wording import Advised, at_least, at_most
 from .certificate import Certificate, Minorant

@@ -31,7 +31,7 @@ from ... import __version__
 from ..certificate.certificate import Certificate
 from ..certificate.solution import Solution, Status, Step
 from ..errors import InputError
-from ..problem.minorant import Alpha, Marginals, Minorant, Mix, Scores, Weights
+from ..problem.risk import Alpha, Marginals, Minorant, Mix, Scores, Weights
 from ..spaces.kernels import Gaussian, Laplacian, Linear
 from ..tools.atomic_files import write_atomically
 from ..tools.rounding import Bound

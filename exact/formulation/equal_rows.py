@@ -14,8 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..pairs.all_pairs import AllPairs
-from ..problem.minorant import Minorant, Scores
 from ..problem.problem import Problem
+from ..problem.risk import Minorant, Scores
 from ..spaces.factor import GramFactor
 from ..spaces.gram import Gram
 from ..spaces.rows import Rows

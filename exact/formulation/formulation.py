@@ -22,10 +22,9 @@ from ..losses.registry import HINGE, get_loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.kinds import ordered_pairs_of
 from ..pairs.ordered_pairs import OrderedPairs
-from ..problem.minorant import Minorant, Weights
 from ..problem.penalties import Penalty, Ridge, penalty_from
 from ..problem.problem import Problem
-from ..problem.risk import Mean
+from ..problem.risk import Mean, Minorant, Weights
 from ..spaces.factor import DENSE_LIMIT, GramFactor, Lift, rows_of, takes_many_features
 from ..spaces.gram import BLOCK_BYTES, Gram, blocked_product
 from ..spaces.kernels import Kernel, check_kernel, get_kernel

@@ -24,9 +24,8 @@ from ..certificate.audit import Audit, Rival, audit_of, audit_without_gap, lower
 from ..certificate.certificate import Certificate
 from ..certificate.order import certified_order
 from ..errors import InputError
-from ..problem.minorant import Minorant
 from ..problem.problem import Problem
-from ..problem.risk import PairRisk
+from ..problem.risk import Minorant, PairRisk
 from ..spaces.factor import DENSE_LIMIT, Columns, independent_columns
 from ..spaces.rows import Rows, Space
 from ..structured import Structured

@@ -28,9 +28,8 @@ from ..certificate.solution import Solution
 from ..errors import InputError
 from ..losses.registry import Hinge
 from ..pairs.all_pairs import AllPairs
-from ..problem.minorant import Minorant
 from ..problem.problem import Problem
-from ..problem.risk import Mean
+from ..problem.risk import Mean, Minorant
 from ..spaces.rows import Rows
 from ..tools.rounding import UNIT, gamma
 

@@ -21,9 +21,8 @@ from ..spaces.rows import Rows, Space
 from ..sums.assembled import PairSums
 from ..tools.checks import adapted
 from ..tools.lossless import as_float64
-from .minorant import Risk
 from .penalties import OURS, Penalty, Ridge, check_penalty
-from .risk import Mean
+from .risk import Mean, Risk
 from .tail import Tail, Worst
 
 THINNING = 20  # a large problem is first solved on one row in this many

@@ -26,9 +26,8 @@ from ..pairs.all_pairs import AllPairs
 from ..pairs.kinds import ordered_pairs_of
 from ..pairs.ordered_pairs import OrderedPairs
 from ..pairs.partitioned_pairs import pairs_in
-from ..problem.minorant import Alpha, Evidence, Minorant, Scores, Weights
 from ..problem.problem import Problem, Ridge, split_labels
-from ..problem.risk import Mean
+from ..problem.risk import Alpha, Evidence, Mean, Minorant, Scores, Weights
 from ..spaces.partitions import Block, PartitionedRows
 from ..spaces.rows import space_of
 from ..tools.atomic_files import write_atomically

@@ -33,8 +33,8 @@ from ..certificate.solution import INSIDE, STALL, Proof, Recorder, Solver, Statu
 from ..errors import InputError, OverflowingError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
-from ..problem.minorant import Alpha, Mix, Scores
 from ..problem.problem import Functions, Problem, best_share
+from ..problem.risk import Alpha, Mix, Scores
 from ..problem.tail import Tail
 from ..sums.assembled import PairSums
 from .finish import ActivePairs, of_marginals

@@ -35,10 +35,9 @@ from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.near import Curved, drawn
 from ..pairs.ordered_pairs import OrderedPairs
-from ..problem.minorant import Evidence, Minorant, Scores, Weights
 from ..problem.penalties import Ridge
 from ..problem.problem import Functions, Problem, held_part, part_of, root_of_slope
-from ..problem.risk import LONG_ROWS, Mean
+from ..problem.risk import LONG_ROWS, Evidence, Mean, Minorant, Scores, Weights
 from ..problem.tail import Tail
 from ..spaces.factor import rows_of
 from ..spaces.pair_matrices import differences_gram, factored, solved

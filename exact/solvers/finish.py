@@ -43,8 +43,8 @@ from ..errors import InputError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered_pairs import OrderedPairs
-from ..problem.minorant import Alpha, Minorant
 from ..problem.problem import Problem, best_on_segment, root_of_slope
+from ..problem.risk import Alpha, Minorant
 from ..spaces.pair_matrices import PairGraph
 from ..tools.rounding import running_sum
 

@@ -19,8 +19,8 @@ import scipy.linalg
 from ..certificate.certificate import dual_value
 from ..certificate.solution import STALL, Idle, Recorder
 from ..pairs.all_pairs import AllPairs
-from ..problem.minorant import Minorant
 from ..problem.problem import Problem
+from ..problem.risk import Minorant
 
 RIDGES = (1.0, 0.1, 1e-2, 1e-3, 1e-5, 1e-8, 0.0)  # with fewer coordinates the first is singular
 SLACK = 1e-12  # conditions may be broken by so much of their scale: rounding

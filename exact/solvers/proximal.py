@@ -25,8 +25,8 @@ import numpy as np
 from ..certificate.evaluation import sums_at
 from ..certificate.solution import INSIDE, STALL, Idle, Recorder, Solver, Status
 from ..errors import InputError, OverflowingError
-from ..problem.minorant import Minorant
 from ..problem.problem import Problem
+from ..problem.risk import Minorant
 
 NOISE = 1e-15  # relative rounding of g, which must not be taken for steepness
 

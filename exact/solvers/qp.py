@@ -21,8 +21,8 @@ from ..certificate.solution import Recorder, Solver, Status
 from ..errors import InputError, TooLargeError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
-from ..problem.minorant import Alpha
 from ..problem.problem import Problem, best_on_segment
+from ..problem.risk import Alpha
 from ..spaces.factor import factor_gram
 from ..tools.checks import check_choice
 from .finish import ActivePairs, of_marginals

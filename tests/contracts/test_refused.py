@@ -84,8 +84,7 @@ from aucert.exact.losses.registry import HINGE, SQUARE, SQUARED_HINGE
 from aucert.exact.pairs.auc import auc
 from aucert.exact.pairs.concordance import compare_models, delong, uno_concordance
 from aucert.exact.pairs.nearest_pairs import nearest_pairs
-from aucert.exact.problem.minorant import Alpha
-from aucert.exact.problem.risk import Mean
+from aucert.exact.problem.risk import Alpha, Mean
 from aucert.exact.problem.scalings import C_from_lam
 from aucert.exact.problem.tail import Tail, Worst, tail_risk
 from aucert.exact.solvers.closed_form import SquaredLossSolver

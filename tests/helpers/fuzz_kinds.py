@@ -44,10 +44,9 @@ from aucert.exact.losses.registry import ALL_LOSSES, SmoothHinge
 from aucert.exact.pairs.concordance import concordance
 from aucert.exact.pairs.kinds import cross_group_pairs, survival_pairs, uno_pairs
 from aucert.exact.pairs.ordered_pairs import OrderedPairs
-from aucert.exact.problem.minorant import Alpha, Evidence, Marginals, Mix, Scores, Weights
 from aucert.exact.problem.penalties import GroupLasso, Sign, penalty_from
 from aucert.exact.problem.problem import Problem
-from aucert.exact.problem.risk import Mean
+from aucert.exact.problem.risk import Alpha, Evidence, Marginals, Mean, Mix, Scores, Weights
 from aucert.exact.problem.tail import Tail, Worst, tail_risk
 from aucert.exact.proof import check_partitions, check_proof
 from aucert.exact.proof.write import columns_of, write_partitioned_proof

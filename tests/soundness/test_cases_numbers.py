@@ -36,8 +36,8 @@ from aucert.exact.certificate.solution import Status
 from aucert.exact.estimators.saving import _digest
 from aucert.exact.losses.registry import SQUARED_HINGE
 from aucert.exact.pairs.ordered_pairs import OrderedPairs
-from aucert.exact.problem.minorant import Marginals, Minorant
 from aucert.exact.problem.problem import pair_problem
+from aucert.exact.problem.risk import Marginals, Minorant
 from aucert.exact.spaces.groups import GroupedRows
 from cutting import cut_groups
 from fuzzing import true_gram

@@ -28,8 +28,8 @@ from aucert.exact.certificate.solution import Recorder, Status
 from aucert.exact.errors import CertificateError, InputError
 from aucert.exact.losses.registry import LOSSES
 from aucert.exact.pairs.auc import auc
-from aucert.exact.problem.minorant import Alpha, Evidence, Marginals, Scores, Weights
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
+from aucert.exact.problem.risk import Alpha, Evidence, Marginals, Scores, Weights
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.exact.spaces.rows import Rows

@@ -32,9 +32,9 @@ from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import ALL_LOSSES, HINGE, SmoothHinge
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem import problem as problems
-from aucert.exact.problem.minorant import Weights
 from aucert.exact.problem.penalties import Ridge
 from aucert.exact.problem.problem import Problem, linear_problem, pair_problem
+from aucert.exact.problem.risk import Weights
 from aucert.exact.proof.write import write_partitioned_proof
 from aucert.exact.spaces import partitions as engine
 from aucert.exact.spaces.blocks import StreamedRows

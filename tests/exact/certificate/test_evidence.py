@@ -14,8 +14,8 @@ from aucert.exact import AllPairs, Gram, InputError, PairList, StreamedRows, sol
 from aucert.exact.certificate.certificate import Certificate, Minorant
 from aucert.exact.certificate.exact_certificate import ExactCertificate
 from aucert.exact.certificate.solution import Recorder, Solver
-from aucert.exact.problem.minorant import Alpha, Marginals, Mix, Scores, Weights
 from aucert.exact.problem.problem import Problem, linear_problem
+from aucert.exact.problem.risk import Alpha, Marginals, Mix, Scores, Weights
 from loops import each
 from proofs import changed
 

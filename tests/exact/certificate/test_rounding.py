@@ -23,10 +23,18 @@ from aucert.exact.losses.registry import HINGE, LOGISTIC, LOSSES
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.pairs.marginals import deficiency
 from aucert.exact.pairs.ordered_pairs import OrderedPairs
-from aucert.exact.problem.minorant import Alpha, Marginals, Minorant, Mix, Scores, mixed
 from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Ridge
 from aucert.exact.problem.problem import Problem, linear_problem, pair_problem
-from aucert.exact.problem.risk import Mean, of_scores
+from aucert.exact.problem.risk import (
+    Alpha,
+    Marginals,
+    Mean,
+    Minorant,
+    Mix,
+    Scores,
+    mixed,
+    of_scores,
+)
 from aucert.exact.problem.tail import Tail
 from aucert.exact.spaces.gram import Gram, chain_of
 from aucert.exact.spaces.rows import Rows

@@ -37,10 +37,9 @@ from aucert.exact.formulation.request import Request
 from aucert.exact.formulation.screening import pair_spread, zeros_proved
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
 from aucert.exact.pairs.kinds import ordinal_pairs
-from aucert.exact.problem.minorant import Weights
 from aucert.exact.problem.penalties import ElasticNet
 from aucert.exact.problem.problem import Problem
-from aucert.exact.problem.risk import Mean
+from aucert.exact.problem.risk import Mean, Weights
 from aucert.exact.spaces import rows as row_blocks
 from aucert.exact.spaces.kernels import Gaussian, Laplacian
 from loops import each, seeds

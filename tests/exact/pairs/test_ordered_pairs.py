@@ -26,10 +26,9 @@ from aucert.exact.pairs import ordered_pairs
 from aucert.exact.pairs.kinds import censoring_weights
 from aucert.exact.pairs.marginals import largest_flow
 from aucert.exact.pairs.ordered_pairs import WEIGHT_UNITS, OrderedPairs
-from aucert.exact.problem.minorant import Alpha
 from aucert.exact.problem.penalties import Ridge
 from aucert.exact.problem.problem import Problem
-from aucert.exact.problem.risk import Mean
+from aucert.exact.problem.risk import Alpha, Mean
 from aucert.exact.solvers.finish import ActivePairs
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.tools.rounding import gamma, short_chain

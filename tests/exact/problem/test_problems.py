@@ -14,10 +14,9 @@ from aucert.approx import draw_pairs
 from aucert.exact import AllPairs, Certificate, InputError, Minorant, Ridge, Rows
 from aucert.exact.losses.registry import HINGE, LOGISTIC, SQUARE, SQUARED_HINGE, get_loss
 from aucert.exact.pairs.all_pairs import PairList
-from aucert.exact.problem.minorant import Scores
 from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Sign
 from aucert.exact.problem.problem import Problem, pair_problem
-from aucert.exact.problem.risk import Mean
+from aucert.exact.problem.risk import Mean, Scores
 from aucert.exact.problem.tail import Tail, group_weights, tail_risk
 from aucert.exact.tools.rounding import Bound
 from loops import each

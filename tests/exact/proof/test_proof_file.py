@@ -24,9 +24,8 @@ from aucert.exact.certificate.solution import Solution, Status
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import PairList
-from aucert.exact.problem.minorant import Weights
 from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem
-from aucert.exact.problem.risk import Mean
+from aucert.exact.problem.risk import Mean, Weights
 from aucert.exact.proof import check_partitions, check_proof
 from aucert.exact.proof.write import write_proof, write_proof_of
 from aucert.exact.spaces.blocks import StreamedRows

@@ -22,10 +22,9 @@ from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import HINGE, get_loss
 from aucert.exact.problem import problem as problems
-from aucert.exact.problem.minorant import Alpha, Marginals
 from aucert.exact.problem.penalties import ElasticNet, Ridge
 from aucert.exact.problem.problem import Problem, best_on_segment, linear_problem, part_of
-from aucert.exact.problem.risk import Mean
+from aucert.exact.problem.risk import Alpha, Marginals, Mean
 from aucert.exact.problem.tail import Tail, tail_risk
 from aucert.exact.solvers import descent
 from aucert.exact.solvers import finish as windows

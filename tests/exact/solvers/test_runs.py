@@ -32,10 +32,9 @@ from aucert.exact.errors import OverflowingError
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import HINGE, LOGISTIC, SQUARE, SQUARED_HINGE, get_loss
-from aucert.exact.problem.minorant import Weights
 from aucert.exact.problem.penalties import ElasticNet
 from aucert.exact.problem.problem import Problem, linear_problem
-from aucert.exact.problem.risk import Mean
+from aucert.exact.problem.risk import Mean, Weights
 from aucert.exact.problem.tail import Tail
 from aucert.exact.solvers.choose import METHODS, choose_solver
 from aucert.exact.solvers.closed_form import SquaredLossSolver
