@@ -100,7 +100,7 @@ plt.show()
 # :math:`g = \sum u_i x_i - \sum v_j x_j`. A proof over :math:`n_+ n_-` pairs is :math:`n` numbers.
 # Whether some :math:`\alpha` has given sums is a question of network flow, and this is the answer:
 #
-# .. literalinclude:: /../exact/pairs/marginals.py
+# .. literalinclude:: /../exact/pairs/all_pairs.py
 #    :language: python
 #    :pyobject: largest_flow
 #

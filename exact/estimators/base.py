@@ -23,7 +23,7 @@ from ..certificate.order import counted_scores
 from ..certificate.solution import Solution, Status
 from ..errors import InputError, brief
 from ..formulation.partitioned import is_dask, rows_of_dask
-from ..pairs.labels import kinds_of
+from ..pairs.all_pairs import kinds_of
 from ..pairs.ordered_pairs import one_a_row
 from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import space_of

@@ -11,8 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..losses.registry import ALL_LOSSES, OURS
-from ..pairs.all_pairs import AllPairs
-from ..pairs.labels import split_labels
+from ..pairs.all_pairs import AllPairs, split_labels
 from ..pairs.partitioned_pairs import PartitionedOrder, pairs_in
 from ..problem.problem import Problem
 from ..problem.risk import Mean

@@ -12,9 +12,8 @@ from ..certificate.audit import Rival
 from ..errors import InputError, brief
 from ..losses.loss import Loss
 from ..losses.registry import HINGE, get_loss
-from ..pairs.all_pairs import AllPairs, PairList
+from ..pairs.all_pairs import AllPairs, PairList, split_labels
 from ..pairs.kinds import column_of, ordered_pairs_of, pairs_of_members, pairs_within
-from ..pairs.labels import split_labels
 from ..pairs.ordered_pairs import OrderedPairs
 from ..pairs.partitioned_pairs import pairs_in
 from ..problem.penalties import Penalty, Ridge, penalty_from

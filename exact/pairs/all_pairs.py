@@ -1,29 +1,151 @@
-"""Which pairs count, and how much: all of them, or a list.
+"""The two classes, and which pairs of them count, and how much: all of them, or a list.
 
 Pair weights c_ij always add up to one, so every loss here is a mean over pairs.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import InputError, TooLargeError
+from ..errors import InputError, TooLargeError, brief
 from ..losses.loss import Loss, steepness
 from ..losses.registry import HINGE
 from ..sums.assembled import PairSums
 from ..tools.checks import as_float_scores, check_choice, check_scores, own, rescale_weights
-from ..tools.lossless import as_float64, in_memory
-from ..tools.rounding import gamma, short_chain, short_sum, unit_of
-from .labels import Labelled, check_weights
+from ..tools.lossless import as_float64, check_labels, in_memory, why_unsorted
+from ..tools.rounding import (
+    gamma,
+    gamma_sum,
+    remaining_sum,
+    running_sum,
+    short_chain,
+    short_sum,
+    unit_of,
+)
 from .near import Curved, Near, drawn, near_of_classes, near_of_list
 
 LARGEST = 400_000_000  # most pairs to sum one by one: about ten seconds
+LABELS = 1 << 16  # labels that are looked at at a time
 BLOCK = 1 << 14  # pairs that are summed at a time: what is made of them stays in the cache
+
+
+class Labelled(ABC):
+    """Base of the sets of pairs that own the labels of their rows. A set without labels is a
+    description ("all pairs"); `on` turns it into the pairs of given rows."""
+
+    labels: np.ndarray | None
+
+    @property
+    def positive(self) -> np.ndarray:
+        """The positive rows: bool (n,)."""
+        if self.labels is None:
+            raise InputError("these pairs have no labels yet: call on(positive) first")
+        return self.labels
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.positive.size)
+
+    @property
+    def n_pos(self) -> int:
+        """Number of positive rows."""
+        return int(np.count_nonzero(self.positive))
+
+    @property
+    def n_neg(self) -> int:
+        """Number of negative rows."""
+        return self.n - self.n_pos
+
+    def on(self, positive: np.ndarray) -> Self:
+        """Return the same pairs of rows whose positive ones are `positive`."""
+        positive = in_memory(np.asarray(positive))
+        if positive.dtype != bool or positive.ndim != 1:
+            raise InputError("positive must be a boolean array, True on the positive rows")
+        if not positive.any() or positive.all():
+            present = "positive" if positive.all() else "negative"
+            raise InputError(f"all {positive.size} rows are {present}: pairs need both classes")
+        labelled = copy(self)  # not `replace`, which would normalise weights once more
+        object.__setattr__(labelled, "labels", positive)
+        labelled.check()
+        return labelled
+
+    @abstractmethod
+    def check(self) -> None:
+        """Raise `InputError` unless the labels fit the pairs."""
+
+
+def check_rows(fine: np.ndarray, values: np.ndarray, what: str, rule: str) -> None:
+    """Raise `InputError` that names the first row whose value is not fine."""
+    if not fine.all():
+        row = int(np.argmin(fine))
+        raise InputError(f"{what} of row {row} is {values[row]}: {rule}")
+
+
+def check_weights(name: str, values: object, n: int | None = None) -> np.ndarray:
+    """Return row weights (n,), finite and >= 0; one each for None."""
+    weight = np.ones(n or 0) if values is None else as_float64(values, name)
+    if weight.ndim != 1 or n not in (None, weight.size):
+        rows = "" if n is None else f" ({n} rows)"
+        raise InputError(f"{name} must have one number per row{rows}, not shape {weight.shape}")
+    fine = np.isfinite(weight) & (weight >= 0)
+    check_rows(fine, weight, name, "it must be finite and >= 0")
+    return weight
+
+
+def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object, object]:
+    """Return the mask of the positive rows, the positive label and the other one."""
+    labels = check_labels(y)
+    if labels.ndim != 1:
+        found = "it is None" if y is None else f"its shape is {labels.shape}"
+        raise InputError(f"y must have one label per row; {found}")
+    if labels.dtype.kind == "f":
+        rule = "remove the row or set a label"
+        check_rows(np.isfinite(labels), labels, "the label", rule)
+    try:
+        kinds = kinds_of(labels)
+    except TypeError:
+        raise InputError(why_unsorted(labels)) from None
+    if kinds.size != 2:
+        shown = ", ".join([repr(kind) for kind in kinds[:6].tolist()] + ["..."] * (kinds.size > 6))
+        raise InputError(f"y must have exactly two classes, it has {kinds.size}: {shown}")
+    if positive is None:
+        chosen = kinds[1]
+    else:
+        wanted = _plain(positive)  # as numpy compares, 2.0**53 is the label 2**53 + 1
+        match = [kind for kind in kinds if _plain(kind) == wanted or str(kind) == str(positive)]
+        if not match:
+            known = kinds.tolist()
+            raise InputError(f"the positive label {brief(positive)} does not occur in y: {known}")
+        chosen = match[0]
+    other = kinds[0] if chosen == kinds[1] else kinds[1]
+    return labels == chosen, _plain(chosen), _plain(other)
+
+
+def kinds_of(labels: np.ndarray) -> np.ndarray:
+    """Return the different labels, ascending: a block at a time, as sorting many takes long."""
+    kinds = np.unique(labels[:LABELS])
+    for start in range(LABELS, labels.size, LABELS):
+        block = labels[start : start + LABELS]
+        if kinds.size == 2 and bool(((block == kinds[0]) | (block == kinds[1])).all()):
+            continue
+        kinds = np.unique(np.concatenate([kinds, np.unique(block)]))
+        if kinds.size > 6:
+            break
+    return kinds
+
+
+def _plain(label: object) -> object:
+    """Return a label as a plain Python object."""
+    return label.item() if isinstance(label, np.generic) else label
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +288,45 @@ def one_by_one(
     chain = gamma(2 * n + 64)
     error = chain * size + moved
     return PairSums(value, c, conjugate, total, error, chain * 2 * size, error)
+
+
+# Are these numbers the marginals of some alpha? Gale-Ryser with row weights.
+#
+# For the hinge over all pairs a dual point matters only through its marginals: u_i, what the pairs
+# of a positive row carry together, and v_j. With caps c_ij = a_i b_j the largest mass that any
+# 0 <= flow_ij <= c_ij can carry with row sums <= u and column sums <= v is, by max-flow/min-cut,
+#
+#     M = min_k [ sum u - (u of the first k rows) + sum_j min(v_j, b_j A_k) ],
+#
+# rows sorted by u_i / a_i descending, A_k the sum of the first k of the a. The ratio matters:
+# sorting by u itself accepts infeasible points. See `docs/certificates.md` for the proof.
+
+
+def largest_flow(u: np.ndarray, v: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
+    """Return M, the largest mass of a flow within the caps a_i b_j and the marginals u, v."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        row_ratio = np.where(a > 0, u / a, np.where(u > 0, np.inf, 0.0))
+        column_ratio = np.where(b > 0, v / b, np.where(v > 0, np.inf, 0.0))
+    order = np.argsort(-row_ratio, kind="stable")
+    left_u, chosen_a = remaining_sum(u[order]), running_sum(a[order])
+    by_ratio = np.argsort(column_ratio, kind="stable")
+    filled, open_caps = running_sum(v[by_ratio]), remaining_sum(b[by_ratio])
+    # Columns with v_j <= b_j A_k give v_j, the others b_j A_k.
+    full = np.searchsorted(column_ratio[by_ratio], chosen_a.astype(float), side="right")
+    through = filled[full] + open_caps[full] * chosen_a
+    return float((left_u + through).min())
+
+
+def deficiency(
+    u: np.ndarray, v: np.ndarray, a: np.ndarray, b: np.ndarray
+) -> tuple[float, float, float]:
+    """Return M, eta = sum u + sum v - 2 M, and a bound of the rounding in either. Some feasible
+    flow has marginals u' <= u, v' <= v of mass M, so |u' - u|_1 + |v' - v|_1 = eta: zero exactly if
+    (u, v) are marginals themselves."""
+    mass = float(u.sum(dtype=np.longdouble)) + float(v.sum(dtype=np.longdouble))
+    flow = largest_flow(u, v, a, b)
+    rounding = (4 * gamma_sum(u.size + v.size) + gamma(16)) * mass
+    return flow, max(mass - 2 * flow, 0.0), rounding
 
 
 @dataclass(frozen=True, eq=False)

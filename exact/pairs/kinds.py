@@ -22,8 +22,7 @@ import numpy as np
 from ..errors import InputError, NoPairError
 from ..tools.checks import check_number
 from ..tools.lossless import as_float64, check_labels
-from .all_pairs import AllPairs
-from .labels import check_rows, check_weights, split_labels
+from .all_pairs import AllPairs, check_rows, check_weights, split_labels
 from .ordered_pairs import BITS, OrderedPairs
 
 NO_GRADES = "no query has two rows of different grades"

@@ -12,7 +12,7 @@ With u_i, v_j what rows carry as upper and as lower ones, max-flow/min-cut gives
 T_l(k) the sum of the k largest u of level l and K_l = k_1 + ... + k_(l-1): a cut keeps some upper
 rows on its source's side, of each level those of the largest u, and each lower row is on the
 cheaper side. The minimum is found level by level, over K: O(n^2) for n upper rows of a group. Two
-levels are the theorem of `pairs.marginals`.
+levels are the theorem of `all_pairs.largest_flow`.
 """
 
 from __future__ import annotations
@@ -40,8 +40,7 @@ from ..sums.tree import (
 from ..tools.checks import as_float_scores, check_choice, check_scores
 from ..tools.lossless import as_float64, check_labels
 from ..tools.rounding import UNIT, above, gamma, running_sum
-from .all_pairs import BLOCK, PairBlock, one_by_one
-from .labels import check_rows, check_weights
+from .all_pairs import BLOCK, PairBlock, check_rows, check_weights, one_by_one
 from .near import Curved, Near, near_of_list
 
 BITS = 52  # of the whole numbers that hold row weights: floats are exact below 2^53
@@ -340,7 +339,7 @@ class OrderedPairs(Curved):
         return same
 
     def deficiency(self, u: np.ndarray, v: np.ndarray) -> tuple[float, float, float]:
-        """Return M, eta and rounding as `pairs.marginals.deficiency`. What rows carry on a side on
+        """Return M, eta and rounding as `all_pairs.deficiency`. What rows carry on a side on
         which they have no weight is part of eta."""
         at, weights, term = self.arrangement, self.weights, self.weights.whole[0]
         if len(weights.whole) > 1 or max(int(term.a.max()), int(term.b.max())) > 1:

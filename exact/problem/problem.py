@@ -13,8 +13,7 @@ import numpy as np
 from ..errors import InputError, NoPairError, OverflowingError, brief
 from ..losses.loss import Loss
 from ..losses.registry import get_loss
-from ..pairs.all_pairs import AllPairs, PairList
-from ..pairs.labels import Labelled, split_labels
+from ..pairs.all_pairs import AllPairs, Labelled, PairList, split_labels
 from ..pairs.ordered_pairs import OrderedPairs
 from ..spaces.partitions import Drawn, marks
 from ..spaces.rows import Rows, Space

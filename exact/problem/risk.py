@@ -28,9 +28,7 @@ from ..losses.registry import (
     SquaredHinge,
     get_loss,
 )
-from ..pairs.all_pairs import AllPairs, PairList, enumerated
-from ..pairs.labels import Labelled
-from ..pairs.marginals import deficiency
+from ..pairs.all_pairs import AllPairs, Labelled, PairList, deficiency, enumerated
 from ..pairs.ordered_pairs import WEIGHT_UNITS, OrderedPairs
 from ..pairs.partitioned_pairs import PartitionedOrder, PartitionedPairs
 from ..sums.assembled import PairSums

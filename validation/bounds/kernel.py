@@ -22,7 +22,7 @@ from ...approx import nystrom_map
 from ...exact import Gram
 from ...exact.errors import InputError, brief
 from ...exact.formulation.formulation import true_space
-from ...exact.pairs.marginals import deficiency
+from ...exact.pairs.all_pairs import deficiency
 from ...exact.spaces.gram import shortfall
 from ...exact.spaces.kernels import Kernel, Linear
 from ...exact.spaces.rows import check_matrix

@@ -20,8 +20,7 @@ from aucert.exact.certificate import certificate as module
 from aucert.exact.certificate.certificate import Certificate, evaluated_with
 from aucert.exact.certificate.evaluation import Evaluator
 from aucert.exact.losses.registry import HINGE, LOGISTIC, LOSSES
-from aucert.exact.pairs.all_pairs import AllPairs, PairList
-from aucert.exact.pairs.marginals import deficiency
+from aucert.exact.pairs.all_pairs import AllPairs, PairList, deficiency
 from aucert.exact.pairs.ordered_pairs import OrderedPairs
 from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Ridge
 from aucert.exact.problem.problem import Problem, linear_problem, pair_problem

@@ -23,8 +23,8 @@ from aucert.exact.losses.registry import (
     SmoothHinge,
 )
 from aucert.exact.pairs import ordered_pairs
+from aucert.exact.pairs.all_pairs import largest_flow
 from aucert.exact.pairs.kinds import censoring_weights
-from aucert.exact.pairs.marginals import largest_flow
 from aucert.exact.pairs.ordered_pairs import WEIGHT_UNITS, OrderedPairs
 from aucert.exact.problem.penalties import Ridge
 from aucert.exact.problem.problem import Problem
