@@ -25,10 +25,9 @@ import scipy.sparse.linalg
 from ...exact.certificate.solution import Recorder
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.pairs.near import Near as Drawn
-from ...exact.pairs.near import draw_from_ranges
+from ...exact.pairs.near import differences_gram, draw_from_ranges, factored, solved
 from ...exact.problem.problem import Problem, root_of_slope, starting_sample
 from ...exact.problem.risk import Scores
-from ...exact.spaces.pair_matrices import differences_gram, factored, solved
 from ...exact.sums.loops import laplacian
 from ...exact.sums.swept import both_orders, centred
 from ...exact.tools.checks import check_scores

@@ -33,14 +33,13 @@ from ..errors import InputError, OverflowingError
 from ..losses.loss import kinked
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
-from ..pairs.near import Curved, drawn
+from ..pairs.near import Curved, differences_gram, drawn, factored, solved
 from ..pairs.ordered_pairs import OrderedPairs
 from ..problem.penalties import Ridge
 from ..problem.problem import Functions, Problem, held_part, part_of, root_of_slope
 from ..problem.risk import LONG_ROWS, Evidence, Mean, Minorant, Scores, Weights
 from ..problem.tail import Tail
 from ..spaces.factor import rows_of
-from ..spaces.pair_matrices import differences_gram, factored, solved
 from ..sums.assembled import PairSums
 from ..sums.binned import half_width
 from ..sums.convolved import FEW_PAIRS, WIDEST_BENT, bins_cost

@@ -42,10 +42,10 @@ from ..certificate.solution import INSIDE, STALL, Idle, Recorder, Solver, Status
 from ..errors import InputError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
+from ..pairs.near import PairGraph
 from ..pairs.ordered_pairs import OrderedPairs
 from ..problem.problem import Problem, best_on_segment, root_of_slope
 from ..problem.risk import Alpha, Minorant
-from ..spaces.pair_matrices import PairGraph
 from ..tools.rounding import running_sum
 
 MOST = 200_000  # pairs in the first window, of 100 a coordinate and 1000 at least

@@ -18,11 +18,11 @@ from aucert.exact import GroupedRows, InputError, PartitionedRows, certify, solv
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
+from aucert.exact.pairs.near import PairGraph
 from aucert.exact.problem.problem import Ridge, pair_problem, split_labels
 from aucert.exact.problem.risk import Weights
 from aucert.exact.spaces.blocks import STRETCH, Fingerprints, StreamedRows
 from aucert.exact.spaces.kernels import Gaussian, Laplacian, Linear
-from aucert.exact.spaces.pair_matrices import PairGraph
 from aucert.exact.spaces.partitions import (
     ArrayPartition,
     LocalEngine,
