@@ -25,7 +25,7 @@ from ..exact.losses.registry import HINGE
 from ..exact.pairs.all_pairs import PairList
 from ..exact.problem.problem import Problem
 from ..exact.problem.risk import Alpha
-from ..exact.sums.assembled import PairSums
+from ..exact.sums.swept import PairSums
 from ..exact.tools.checks import check_choice, check_number
 
 DIVERGED = 1e30  # a run ends where the objective exceeds this; every loss here has F(0) = 1

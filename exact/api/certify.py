@@ -17,8 +17,7 @@ from ..formulation.named_weights import cut_off, match_weights
 from ..formulation.partitioned import dask_too
 from ..formulation.request import Options, Request, in_units_of
 from ..formulation.scores import audit_scores, fit_scores
-from ..losses.loss import Loss
-from ..losses.registry import HINGE
+from ..losses.registry import HINGE, Loss
 from ..problem.penalties import Penalty
 from ..problem.problem import Problem
 from ..problem.risk import Weights

@@ -21,7 +21,7 @@ from ..formulation.formulation import formulate, kernel_of
 from ..formulation.lam_grid import check_lams, unit_penalty
 from ..formulation.partitioned import beside_rows, check_request, dask_too
 from ..formulation.request import Options, Request
-from ..losses.loss import Loss
+from ..losses.registry import Loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.auc import auc
 from ..pairs.concordance import right_share, share_between

@@ -19,8 +19,7 @@ from ..formulation.formulation import Formulation, formulate
 from ..formulation.partitioned import dask_too, partitioned_problem, refuse_method
 from ..formulation.request import Options, Request
 from ..formulation.screening import with_zeros
-from ..losses.loss import Loss
-from ..losses.registry import HINGE, SQUARED_HINGE
+from ..losses.registry import HINGE, SQUARED_HINGE, Loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered_pairs import OrderedPairs
 from ..problem.penalties import Penalty
@@ -91,7 +90,7 @@ def solve(
     structure : float
         >= 0: the weight of SAUC-SVM's structure relative to |f|^2, that of all data.
     loss : {"hinge", "squared_hinge", "square", "logistic", "smooth_hinge", "exponential"} or Loss
-        Your own has the methods of `aucert.exact.losses.loss.Loss`.
+        Your own has the methods of `aucert.exact.losses.registry.Loss`.
     pairs : AllPairs, PairList or OrderedPairs, optional
         All pairs by default.
     positive : label, optional

@@ -19,13 +19,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import CertificateError, InputError
-from ..losses.loss import Loss
-from ..losses.registry import HINGE
+from ..losses.registry import HINGE, Loss
 from ..problem.penalties import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import LONG_ROWS, Evidence, Minorant, Scores, Weights, check_width
 from ..spaces.rows import Space
-from ..sums.assembled import PairSums
+from ..sums.swept import PairSums
 from ..tools.exact_numbers import float_above, root_above
 from ..tools.rounding import UNIT, Bound, above, gamma
 from ..tools.wording import at_least, at_most, warn_the_user

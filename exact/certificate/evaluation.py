@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import CertificateError, InputError, OverflowingError
-from ..losses.loss import loss_slip
 from ..losses.registry import (
     HINGE,
     LARGEST_EXPONENT,
@@ -34,12 +33,12 @@ from ..losses.registry import (
     SmoothHinge,
     Square,
     SquaredHinge,
+    loss_slip,
 )
 from ..pairs.partitioned_pairs import PartitionedPairs, pairs_here
 from ..problem.problem import Problem
 from ..spaces.blocks import Block
 from ..spaces.groups import whole_partition
-from ..sums.assembled import PairSums
 from ..sums.binned import (
     Extent,
     Gathered,
@@ -52,6 +51,7 @@ from ..sums.binned import (
     whole_numbers,
 )
 from ..sums.convolved import bins_cost, closed_smooth, smooth_ruler
+from ..sums.swept import PairSums
 from ..tools.rounding import UNIT, Bound, Pull, above, gamma
 
 EXACT = 2.0**52  # whole weights add up exactly while their sum is below this

@@ -19,8 +19,7 @@ from itertools import accumulate
 import numpy as np
 
 from ..errors import CertificateError, InputError, TooLargeError
-from ..losses.loss import Loss
-from ..losses.registry import HINGE, SQUARE, SQUARED_HINGE
+from ..losses.registry import HINGE, SQUARE, SQUARED_HINGE, Loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem
 from ..problem.risk import Alpha, Minorant, Scores, Weights

@@ -15,7 +15,7 @@ from ..certificate.solution import Callback
 from ..errors import InputError, brief
 from ..formulation.lam_grid import strengthened, unit_penalty
 from ..formulation.request import WHOLE_CURVE, Options, Request
-from ..losses.loss import Loss
+from ..losses.registry import Loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.kinds import ordered_pairs_of
 from ..pairs.nearest_pairs import FILTERS, nearest_pairs

@@ -16,7 +16,7 @@ from ..certificate.solution import Callback
 from ..errors import InputError
 from ..formulation.lam_grid import unit_penalty
 from ..formulation.request import Options, Request
-from ..losses.loss import Loss
+from ..losses.registry import Loss
 from ..pairs.concordance import concordance_index, right_share
 from ..pairs.kinds import as_survival, query_pairs, survival_pairs
 from ..pairs.ordered_pairs import OrderedPairs, one_a_row

@@ -17,8 +17,7 @@ import scipy.sparse as sp
 from ..certificate.certificate import Certificate
 from ..certificate.solution import Solution, Status
 from ..errors import InputError
-from ..losses.loss import Loss
-from ..losses.registry import HINGE, get_loss
+from ..losses.registry import HINGE, Loss, get_loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.kinds import ordered_pairs_of
 from ..pairs.ordered_pairs import OrderedPairs

@@ -10,8 +10,7 @@ import numpy as np
 
 from ..certificate.audit import Rival
 from ..errors import InputError, brief
-from ..losses.loss import Loss
-from ..losses.registry import HINGE, get_loss
+from ..losses.registry import HINGE, Loss, get_loss
 from ..pairs.all_pairs import AllPairs, PairList, split_labels
 from ..pairs.kinds import column_of, ordered_pairs_of, pairs_of_members, pairs_within
 from ..pairs.ordered_pairs import OrderedPairs

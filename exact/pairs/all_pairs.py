@@ -16,9 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError, TooLargeError, brief
-from ..losses.loss import Loss, steepness
-from ..losses.registry import HINGE
-from ..sums.assembled import PairSums
+from ..losses.registry import HINGE, Loss, steepness
+from ..sums.swept import PairSums
 from ..tools.checks import as_float_scores, check_choice, check_scores, own, rescale_weights
 from ..tools.lossless import as_float64, check_labels, in_memory, why_unsorted
 from ..tools.rounding import (

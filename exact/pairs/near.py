@@ -20,8 +20,7 @@ import scipy.sparse as sp
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..errors import InputError
-from ..losses.loss import Loss, kinked
-from ..losses.registry import HINGE
+from ..losses.registry import HINGE, Loss, kinked
 from ..spaces.rows import Rows, in_threads
 from ..sums.swept import SortedRows
 

@@ -26,9 +26,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, TooLargeError, brief
-from ..losses.loss import Loss, loss_slip
-from ..losses.registry import Hinge, Square, SquaredHinge
-from ..sums.assembled import PairSums
+from ..losses.registry import Hinge, Loss, Square, SquaredHinge, loss_slip
+from ..sums.swept import PairSums
 from ..sums.tree import (
     Arrangement,
     PairWeights,

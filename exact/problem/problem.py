@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, NoPairError, OverflowingError, brief
-from ..losses.loss import Loss
-from ..losses.registry import get_loss
+from ..losses.registry import Loss, get_loss
 from ..pairs.all_pairs import AllPairs, Labelled, PairList, split_labels
 from ..pairs.ordered_pairs import OrderedPairs
 from ..spaces.partitions import Drawn, marks
 from ..spaces.rows import Rows, Space
-from ..sums.assembled import PairSums
+from ..sums.swept import PairSums
 from ..tools.checks import adapted
 from ..tools.lossless import as_float64
 from .penalties import OURS, Penalty, Ridge, check_penalty

@@ -17,22 +17,24 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, OverflowingError
-from ..losses.loss import Loss, loss_slip, shrunk_dual
 from ..losses.registry import (
     ALL_LOSSES,
     HINGE,
     OURS,
     SQUARED_HINGE,
     Hinge,
+    Loss,
     SmoothHinge,
     SquaredHinge,
     get_loss,
+    loss_slip,
+    shrunk_dual,
 )
 from ..pairs.all_pairs import AllPairs, Labelled, PairList, deficiency, enumerated
 from ..pairs.ordered_pairs import WEIGHT_UNITS, OrderedPairs
 from ..pairs.partitioned_pairs import PartitionedOrder, PartitionedPairs
-from ..sums.assembled import PairSums
 from ..sums.convolved import LARGEST_SCORE
+from ..sums.swept import PairSums
 from ..tools.checks import check_count, check_number
 from ..tools.rounding import UNIT, Bound, gamma, short_chain, short_sum, unit_of
 
@@ -232,7 +234,7 @@ class PairRisk(Risk):
 
     def slip(self, error: np.ndarray, upper: float) -> float:
         """Return what errors (n,) of the scores can do to U, which is at most `upper`; sums
-        over rows round too. See `losses.loss.loss_slip`."""
+        over rows round too. See `loss_slip`."""
         mass, terms = self._weighed(error)
         up = 1 + gamma(terms + 16)
         slip = loss_slip(self.loss, mass, error * up, max(upper, 0.0) * up)

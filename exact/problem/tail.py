@@ -33,10 +33,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, brief
-from ..losses.loss import Loss
+from ..losses.registry import Loss
 from ..pairs.all_pairs import AllPairs
-from ..sums.assembled import PairSums
 from ..sums.largest_rows import Chosen, candidates, exact_sum, highest
+from ..sums.swept import PairSums
 from ..tools.checks import as_float_scores, check_scores
 from ..tools.exact_numbers import float_below
 from ..tools.rounding import UNIT, Bound, gamma

@@ -9,8 +9,7 @@ from collections.abc import Callable
 
 from ..certificate.solution import Solver
 from ..errors import InputError
-from ..losses.loss import kinked
-from ..losses.registry import Hinge, Square
+from ..losses.registry import Hinge, Square, kinked
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered_pairs import OrderedPairs
 from ..problem.penalties import Ridge

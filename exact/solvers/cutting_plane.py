@@ -36,7 +36,7 @@ from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Functions, Problem, best_share
 from ..problem.risk import Alpha, Mix, Scores
 from ..problem.tail import Tail
-from ..sums.assembled import PairSums
+from ..sums.swept import PairSums
 from .finish import ActivePairs, of_marginals
 from .hard_margin import offer_hard_margin
 

@@ -30,8 +30,7 @@ from ..certificate.certificate import dual_value
 from ..certificate.evaluation import Evaluation, Evaluator, sums_at
 from ..certificate.solution import INSIDE, STALL, Idle, Recorder, Solution, Solver, Status
 from ..errors import InputError, OverflowingError
-from ..losses.loss import kinked
-from ..losses.registry import HINGE
+from ..losses.registry import HINGE, kinked
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.near import Curved, differences_gram, drawn, factored, solved
 from ..pairs.ordered_pairs import OrderedPairs
@@ -40,9 +39,9 @@ from ..problem.problem import Functions, Problem, held_part, part_of, root_of_sl
 from ..problem.risk import LONG_ROWS, Evidence, Mean, Minorant, Scores, Weights
 from ..problem.tail import Tail
 from ..spaces.factor import rows_of
-from ..sums.assembled import PairSums
 from ..sums.binned import half_width
 from ..sums.convolved import FEW_PAIRS, WIDEST_BENT, bins_cost
+from ..sums.swept import PairSums
 from .cutting_plane import CuttingPlane
 from .finish import MOST, ActivePairs
 from .hard_margin import offer_hard_margin

@@ -39,8 +39,8 @@ from ..spaces.rows import chunk_sums
 from ..tools.compiling import sealed
 from ..tools.rounding import CHAIN, LONG_UNIT, UNIT, Pull, gamma, short_chain, short_sum
 from . import loops
-from .assembled import PairSums
 from .plain import running
+from .swept import PairSums
 
 LARGEST_GRID = 1 << 22  # Largest number of bins; each takes 32 bytes in the two histograms.
 LARGEST_BIN = 2.0**51  # bin numbers stay below it: floats hold their sums and differences exactly

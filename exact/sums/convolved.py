@@ -47,8 +47,8 @@ import numpy as np
 
 from ..errors import InputError, OverflowingError
 from ..tools.rounding import LONG_UNIT, UNIT, gamma, is_long, short_chain, short_sum
-from .assembled import PairSums
 from .binned import LARGEST_BIN, Extent, Gathered, Ruler, whole_numbers
+from .swept import PairSums
 
 LARGEST_GRID = 1 << 21  # Largest number of bins: their width is doubled until the scores fit.
 LARGEST_SCORE = 1e150  # its square is representable, also that of a distance, with room to spare

@@ -34,7 +34,31 @@ from ..tools.compiling import sealed
 from ..tools.rounding import LONG_UNIT, UNIT, gamma, is_long, short_chain, short_sum, unit_of
 from ..tools.threads import in_parts, workers
 from . import loops, plain
-from .assembled import PairSums, SideSums
+
+
+@dataclass(frozen=True, eq=False)
+class PairSums:
+    """The result of one evaluation at given scores."""
+
+    value: float
+    c: np.ndarray
+    conjugate: float
+    total: float
+    value_rounding: float
+    rounding: float
+    conjugate_rounding: float
+    relative: float | None = None
+    excess: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class SideSums:
+    """Value and marginals of the two classes, in their own order, before normalisation."""
+
+    value: np.floating | float
+    u: np.ndarray
+    v: np.ndarray
+    near: float | None = None  # Hinge: the mass of all pairs that may be active, with rounding.
 
 
 def centred(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
@@ -94,6 +118,33 @@ def square_sides(
     value = mass_t * mass_b * ((mean_b - mean_t) ** 2 + spread_t + spread_b)
     u = 2 * weight_t * mass_b * (mean_b - t)
     return SideSums(value, u, 2 * weight_b * mass_t * (b - mean_t))
+
+
+def assembled(
+    pairs: Any, side: SideSums, value_rounding: float, rounding: float | None, linear: bool
+) -> PairSums:
+    """Return the sums of both classes in the order of the rows, normalised."""
+    positive, mass = pairs.positive, pairs.mass
+    c = np.empty(positive.size)
+    c[positive] = side.u / mass
+    c[~positive] = -side.v / mass
+    value, total = float(side.value / mass), side.u.sum(dtype=np.longdouble) / mass
+    conjugate = float(total if linear else total - side.value / mass)
+    # The mean of a loss >= 0 is below zero by rounding only.
+    value = max(value, 0.0)
+    if side.near is not None:
+        # Only pairs that may be active have rounded: the bound shrinks with their share.
+        value_rounding *= min(float(side.near / mass) * (1 + 1e-9), 1.0)
+    value_rounding += gamma(4) * abs(value)
+    relative = gamma(8) if rounding is None else None
+    if rounding is None:
+        rounding = 2 * gamma(8) * float(total)
+    rounding += gamma(4) * float(np.abs(c).sum())
+    conjugate_rounding = rounding + gamma(4) * (abs(float(total)) + abs(value))
+    if not linear:
+        conjugate_rounding += value_rounding
+    roundings = value_rounding, rounding, conjugate_rounding
+    return PairSums(value, c, conjugate, float(total), *roundings, relative)
 
 
 def hinge_roundings(n: int, size: float, width: float, unit: float = UNIT) -> tuple[float, float]:

@@ -39,7 +39,7 @@ import numpy as np
 from ..errors import InputError, NoPairError
 from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
 from . import loops
-from .assembled import PairSums
+from .swept import PairSums
 
 SMALL = 32  # Up to so many rows, visiting the pairs one by one takes fewer steps than merging.
 MERGE, LIST, SKIP = 0, 1, 2  # What a loop does at a merge; see `Arrangement.turns`.

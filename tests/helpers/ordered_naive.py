@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from aucert.exact.losses.loss import Loss
+from aucert.exact.losses.registry import Loss
 
 
 @dataclass

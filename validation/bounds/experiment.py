@@ -33,7 +33,7 @@ from ...exact.certificate.certificate import careful_primal
 from ...exact.certificate.solution import Solver
 from ...exact.formulation.formulation import Formulation, formulate
 from ...exact.formulation.request import Request
-from ...exact.losses.loss import Loss
+from ...exact.losses.registry import Loss
 from ...exact.problem.problem import split_labels
 from ...exact.solvers.cutting_plane import CuttingPlane
 from ...exact.spaces.kernels import Kernel

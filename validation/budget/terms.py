@@ -40,8 +40,7 @@ from ...exact import (
 )
 from ...exact.api.solve import choose_solver
 from ...exact.formulation.formulation import Formulation
-from ...exact.losses.loss import Loss
-from ...exact.losses.registry import get_loss
+from ...exact.losses.registry import Loss, get_loss
 from ...exact.problem.problem import split_labels
 from ...exact.spaces.factor import DENSE_LIMIT
 from ...exact.spaces.kernels import Kernel, Linear

@@ -38,9 +38,8 @@ from aucert.exact.problem.tail import Tail
 from aucert.exact.spaces.gram import Gram, chain_of
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.support import cholesky_slip
-from aucert.exact.sums.assembled import PairSums
 from aucert.exact.sums.binned import Extent, hinge_of_scores
-from aucert.exact.sums.swept import SortedRows, hinge_roundings, squared_roundings
+from aucert.exact.sums.swept import PairSums, SortedRows, hinge_roundings, squared_roundings
 from aucert.exact.tools.rounding import (
     LONG_UNIT,
     UNIT,

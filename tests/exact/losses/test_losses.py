@@ -12,7 +12,6 @@ import pytest
 
 from aucert.exact import AllPairs, Certificate, Minorant, PairList, linear_problem
 from aucert.exact.errors import InputError, TooLargeError
-from aucert.exact.losses.loss import check_loss, loss_slip, shrunk_dual, steepness
 from aucert.exact.losses.registry import (
     ALL_LOSSES,
     HINGE,
@@ -21,7 +20,11 @@ from aucert.exact.losses.registry import (
     Exponential,
     Hinge,
     SmoothHinge,
+    check_loss,
     get_loss,
+    loss_slip,
+    shrunk_dual,
+    steepness,
 )
 from aucert.exact.pairs import all_pairs
 from aucert.exact.problem.risk import Mean

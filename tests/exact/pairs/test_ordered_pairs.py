@@ -12,7 +12,6 @@ from scipy.optimize import linprog
 
 from aucert.exact.certificate.solution import Recorder, Status
 from aucert.exact.errors import InputError
-from aucert.exact.losses.loss import Loss, steepness
 from aucert.exact.losses.registry import (
     ALL_LOSSES,
     HINGE,
@@ -20,7 +19,9 @@ from aucert.exact.losses.registry import (
     LOSSES,
     SQUARE,
     SQUARED_HINGE,
+    Loss,
     SmoothHinge,
+    steepness,
 )
 from aucert.exact.pairs import ordered_pairs
 from aucert.exact.pairs.all_pairs import largest_flow
