@@ -44,7 +44,6 @@ RATIO = "log10 of a ratio of seconds"
 MOST = 10_000  # splits beyond which none are asked for
 NOT_RUN = "What has been run does not suffice to judge it."
 QUICK = "a quick run, whose budget stands below, is far from the paper's protocol"
-PROGRAMS = " (programs)"  # follows what a budget has from the authors' programs
 
 
 @dataclass(frozen=True)
@@ -260,10 +259,7 @@ class Finding:
         """The letters of the departures from the printed protocol, with what they stand for."""
         known = document()["departures"][tables()[self.table].paper]
         letters = dict(zip(known, ascii_lowercase, strict=False))
-        return tuple(
-            {"letter": letters[key], "says": known[key]["says"] + WAYS[known[key]["way"]]}
-            for key in self.departures
-        )
+        return tuple({"letter": letters[key], **known[key]} for key in self.departures)
 
     def _rows(self, numbers: Numbers, a: str) -> Iterator[tuple[dict[str, str], Effect]]:
         """Yield what the names in braces stand for, and the effect."""
@@ -365,11 +361,12 @@ class Finding:
         return Outcome(
             Verdict.UNDECIDED if why else verdict,
             f"{measured}. {why}" if why else measured,
-            printed=None if whole.printed is None else f"{whole.printed:.3g} {self.unit}",
+            printed=None if whole.printed is None else in_unit(whole.printed, self.unit),
             details={
                 "judged from": f"{self.table}: {numbers.source}",
                 "table": self.table,
                 "answer": word,
+                **{key: getattr(self, key) for key in ("side", "than", "margin")},
             },
             tolerance=self.test(parts),
             turned_by=self.turn(whole, why),
@@ -387,17 +384,16 @@ class Finding:
         each = (
             ", and none of them on the other side" if len(parts) > 1 and self.how == "all" else ""
         )
-        margin = f"; margin {self.margin:g}" if self.margin else ""
-        return (
-            f"{of}{by} {sign} {limit:g} {self.unit}{each}{also}; Student's interval of 95 %{margin}"
-        )
+        margin = self.margin * shown_unit(self.unit)[0]
+        rule = f"{of}{by} {sign} {in_unit(limit, self.unit)}{each}{also}"
+        return f"{rule}; Student's interval of 95 %" + (f"; margin {margin:g}" if margin else "")
 
     def turn(self, whole: Effect, why: str) -> str:
         """Return by how much the estimate would have to change to be answered otherwise."""
         ends = np.array(whole.interval()) - self.than
         edges = [0.0] if self.side == "above" else [-self.margin, self.margin]
         by = float(min(abs(end - edge) for end in ends for edge in edges))
-        change = f"a change of {by:.2g} {self.unit}".rstrip() + " in the estimate"
+        change = f"a change of {in_unit(by, self.unit, '.2g')} in the estimate"
         return f"none while this stands: {why} Without it {change}" if why else change
 
     def needed(self, whole: Effect, parts: Sequence[Effect]) -> str:
@@ -420,6 +416,7 @@ class Finding:
     def entered(self) -> Claim:
         """Return it as a claim."""
         table = tables()[self.table]
+        departures = [line["says"] + WAYS[line["way"]] for line in self.protocol]
         return Claim(
             name=self.name,
             paper=table.paper,
@@ -429,7 +426,7 @@ class Finding:
             expected_verdict=recorded_verdict(self.name),
             run=lambda _: self.answer(numbers_of(self.table)),
             quote=self.quote,
-            regime=" ".join([f"{regime(table)}.", *(line["says"] for line in self.protocol)]),
+            regime=" ".join([f"{regime(table)}.", *departures]),
             tuning=table.experiment.search or "Nothing is tuned.",
         )
 
@@ -472,8 +469,20 @@ def _least(effects: Sequence[Effect], name: str) -> Effect:
 
 def shown(effect: Effect, m: int = 1) -> str:
     """Return an estimate with its interval and its unit."""
-    low, high = effect.interval(m=m)
-    return f"{effect.estimate:+.3g} [{low:.3g}, {high:.3g}] {effect.unit}".rstrip()
+    (scale, unit), ends = shown_unit(effect.unit), effect.interval(m=m)
+    low, high = (scale * end for end in ends)
+    return f"{scale * effect.estimate:+.3g} [{low:.3g}, {high:.3g}] {unit}".rstrip()
+
+
+def shown_unit(unit: str) -> tuple[float, str]:
+    """Return the unit that a reader sees, and how many of it make one: AUC is in points."""
+    return (100, "points of AUC") if unit == "AUC" else (1, unit)
+
+
+def in_unit(value: float, unit: str, digits: str = ".3g") -> str:
+    """Return a number in the unit that a reader sees."""
+    scale, name = shown_unit(unit)
+    return f"{scale * value:{digits}} {name}".rstrip()
 
 
 def regime(table: Table) -> str:
@@ -484,22 +493,20 @@ def regime(table: Table) -> str:
 
 def _departure(line: Budget) -> str:
     """Return a line of the budget in words; a list is counted, the page of the table has it."""
-    paper, here = _spent(line.paper), _spent(line.full)
-    if paper.startswith("not printed"):  # so that there is nothing to hold a range against
-        return f"{line.what}: {paper}, {here.partition(' from ')[0]} here"
-    theirs = paper.removesuffix(PROGRAMS)
-    where = "in print" if theirs == paper else "in the authors' programs"
-    return f"{line.what}: {theirs} {where}, {here} here"
+    if line.paper is None:  # so that there is nothing to hold a range against
+        return f"{line.what}: {line.theirs}, {_spent(line.full, False)} here"
+    where = "in the authors' programs" if line.programs else "in print"
+    return f"{line.what}: {_spent(line.paper)} {where}, {_spent(line.full)} here"
 
 
-def _spent(value: Any) -> str:
+def _spent(value: Any, ends: bool = True) -> str:
     """Return what is spent: of a list longer than two, how many and from where to where."""
     if not isinstance(value, list | tuple):
         return shown_value(value)
     if len(value) < 3:
         return " and ".join(map(shown_value, value))
     low, high = (shown_value(end(value)) for end in (min, max))
-    return f"{len(value)} values from {low} to {high}"
+    return f"{len(value)} values" + f" from {low} to {high}" * ends
 
 
 @cache

@@ -123,7 +123,7 @@ class Shown:
             "missing": self.missing,
             "unfinished": list(self.results.unfinished),
             "budget": [
-                {"what": b.what, "paper": b.paper, "spent": b.spent(profile)}
+                {"what": b.what, "paper": b.theirs, "spent": b.spent(profile)}
                 for b in table.experiment.budget
                 if b.spent(profile) is not None
             ],
@@ -231,17 +231,15 @@ def number(value: float, digits: int) -> str:
 
 
 def departs(line: Budget, profile: str) -> bool:
-    """Return whether the profile spends other than the paper; "50 (programs)" in print is 50."""
-    spent = line.spent(profile)
-    same = spent == line.paper or str(line.paper).startswith(f"{shown_value(spent)} (")
-    return spent is not None and not same
+    """Return whether the profile spends other than the paper."""
+    return line.spent(profile) not in (None, line.paper)
 
 
 def _budget(budget: Sequence[Budget], profile: str) -> list[str]:
     lines = ["| | paper | here | |", "|---|---|---|---|"]
     for line in budget:
         if line.spent(profile) is not None:
-            values = " | ".join(map(shown_value, (line.paper, line.spent(profile))))
+            values = " | ".join(map(shown_value, (line.theirs, line.spent(profile))))
             differs = "differs" if departs(line, profile) else ""
             lines.append(f"| {line.what} | {values} | {differs} |")
     return lines

@@ -171,7 +171,8 @@ class Sample:
 class Budget:
     """One line of what is spent: the paper's, and ours in each profile, None where it has none.
 
-    The profile "printed" is the full one, but where the paper's own protocol is affordable.
+    The profile "printed" is the full one, but where the paper's own protocol is affordable. What is
+    not printed may be known from the authors' `programs`; else it is None.
     """
 
     what: str
@@ -179,6 +180,13 @@ class Budget:
     quick: Any
     full: Any
     printed: Any = None
+    programs: bool = False
+
+    @property
+    def theirs(self) -> Any:
+        """What the paper spends, as pages show it."""
+        known = "not printed" if self.paper is None else self.paper
+        return f"{known} (programs)" if self.programs else known
 
     def spent(self, profile: str) -> Any:
         own = getattr(self, profile)
