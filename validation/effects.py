@@ -29,7 +29,7 @@ import numpy as np
 from scipy import stats
 
 from ..exact.errors import InputError
-from .claims.claim import REGISTRY, Claim, Outcome, Verdict
+from .claims.claim import REGISTRY, Claim, Outcome, Verdict, shown_unit
 from .claims.recorded import enter, recorded_verdict
 from .store import EVIDENCE, EvidenceFolder
 from .tables.pages import Said, departs, shown_value
@@ -366,6 +366,7 @@ class Finding:
                 "judged from": f"{self.table}: {numbers.source}",
                 "table": self.table,
                 "answer": word,
+                "protocol": bool(why),
                 **{key: getattr(self, key) for key in ("side", "than", "margin")},
             },
             tolerance=self.test(parts),
@@ -472,11 +473,6 @@ def shown(effect: Effect, m: int = 1) -> str:
     (scale, unit), ends = shown_unit(effect.unit), effect.interval(m=m)
     low, high = (scale * end for end in ends)
     return f"{scale * effect.estimate:+.3g} [{low:.3g}, {high:.3g}] {unit}".rstrip()
-
-
-def shown_unit(unit: str) -> tuple[float, str]:
-    """Return the unit that a reader sees, and how many of it make one: AUC is in points."""
-    return (100, "points of AUC") if unit == "AUC" else (1, unit)
 
 
 def in_unit(value: float, unit: str, digits: str = ".3g") -> str:

@@ -69,6 +69,11 @@ class DataUsed:
     source: str = ""
 
 
+def shown_unit(unit: str) -> tuple[float, str]:
+    """Return how many of what a reader sees are one of an effect's unit: AUC is in points."""
+    return (100, "points of AUC") if unit == "AUC" else (1, unit)
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a claim's function returns."""

@@ -124,11 +124,12 @@ READINGS = (
 
 def theorem_4_as_printed(c: Context) -> Outcome:
     found = {f"n = {x.n:g}, B = {x.B:g}, power {x.root:g}": x.sides() for x in CASES}
-    left, right, violated = next(iter(found.values()))
-    details = {f"{name}: left side": sides[0] for name, sides in found.items()}
-    details |= {f"{name}: right side": sides[1] for name, sides in found.items()}
+    details = {}
+    for k, what in enumerate(("left side", "right side", "probability")):
+        details |= {f"{name}: {what}": sides[k] for name, sides in found.items()}
     good = highest(chance for *_, chance in found.values()) <= DELTA
-    shown = f"left {left:.4f} > right {right:.4f} with probability at least {violated:.3f}"
+    case, (left, right, violated) = next(iter(found.items()))
+    shown = f"left {left:.4f} > right {right:.4f} with probability at least {violated:.3f}, {case}"
     return judged(good, shown, details, figures=(against_n(),))
 
 

@@ -104,7 +104,7 @@ def test_markup_in_any_text_is_escaped() -> None:
         verdict="borne-out",
         details={"table": MARKUP},
         effects=(Effect(MARKUP, 1.0, 0.1, 9, unit=MARKUP).document(),),
-        protocol=({"letter": "a", "says": MARKUP},),
+        protocol=({"letter": "a", "says": MARKUP, "way": "either"},),
         figures=(replace(figure(title=MARKUP), caption=MARKUP, x_label=MARKUP),),
     )
     text = report(bad).html()
