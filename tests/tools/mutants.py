@@ -6,6 +6,7 @@ it. Kept is which test functions fail: those are its killers. What fails without
 mutants that stop the tests from being collected, count for nothing.
 
     --area NAME      draw and run this area's mutants that the results lack; repeatable; `all`
+    --rest NAME      ask all tests about the mutants that the area's own tests leave alive
     --summary        the killed share of each area, and test functions that kill all that is killed
     --again NAME     run the recorded mutants of an area once more: none that was killed may survive
     --sample N       N mutants of all areas, drawn anew each day; nothing is kept
@@ -378,13 +379,15 @@ def baseline(copy: Copy, area: Area) -> tuple[dict, set[str], float]:
 
 
 def results(path: Path) -> list[dict[str, Any]]:
-    """Return the lines of the results; the first one holds the seed."""
+    """Return the lines of the results, the last one of each mutant; the first holds the seed."""
     if not path.exists():
         commit = subprocess.run(
             ["git", "-C", str(ROOT), "rev-parse", "HEAD"], capture_output=True, text=True
         ).stdout.strip()
         append(path, {"seed": SEED, "commit": commit})
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    last = {line["key"]: line for line in lines if "key" in line}
+    return [line for line in lines if "key" not in line or last[line["key"]] is line]
 
 
 def append(path: Path, line: dict[str, Any]) -> None:
@@ -414,6 +417,23 @@ def run_area(name: str, asked: argparse.Namespace) -> None:
             result = judged(copy, area, mutant, known, seconds)
             append(asked.results, {"area": name, **result})
             print(f"{result['result']:13s} {mutant.file}:{mutant.line} {mutant.kind}", flush=True)
+
+
+def run_rest(name: str, asked: argparse.Namespace) -> None:
+    """Ask the tests of other rooms that enter its function about each mutant that lives, until one
+    fails. What is compiled enters nothing that can be traced, and is left out."""
+    lines = [x for x in results(asked.results) if x.get("area") == name and "key" in x]
+    here = {mutant.key: mutant for mutant in mutants_of(ROOT, AREAS[name])}
+    alive = [x for x in lines if x["result"] == "survived" and "rest" not in x and x["key"] in here]
+    everywhere = Area(AREAS[name].files, (), ("tests",))
+    with copied() as copy:
+        _, known, _ = baseline(copy, everywhere)
+        for line in alive:
+            source = (copy.root / here[line["key"]].file).read_text(encoding="utf-8")
+            if "numba" not in source and "compiled" not in source:
+                result = judged(copy, everywhere, here[line["key"]], known, 0.0)
+                append(asked.results, {"area": name, **result, "rest": True})
+                print(f"{result['result']:13s} {line['key']}", flush=True)
 
 
 def run_again(name: str, asked: argparse.Namespace) -> int:
@@ -496,6 +516,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--area", action="append", choices=[*AREAS, "all"], default=[])
+    parser.add_argument("--rest", action="append", choices=[*AREAS], default=[])
     parser.add_argument("--again", action="append", choices=[*AREAS], default=[])
     parser.add_argument("--sample", type=int)
     parser.add_argument("--summary", action="store_true")
@@ -504,6 +525,8 @@ def main() -> int:
     asked = parser.parse_args()
     for name in AREAS if "all" in asked.area else asked.area:
         run_area(name, asked)
+    for name in asked.rest:
+        run_rest(name, asked)
     alive = sum(run_again(name, asked) for name in asked.again)
     low = run_sample(asked) if asked.sample else 0
     if asked.summary:
