@@ -11,7 +11,7 @@ import numpy as np
 from ..exact.errors import InputError
 from ..exact.spaces.kernels import Linear
 from ..exact.spaces.rows import check_matrix
-from ..exact.tools.checks import check_choice, check_count
+from ..exact.tools.arrays import check_choice, check_count
 
 READINGS = ("d2/b", "d2/2b", "d2/2b2", "d2*b")
 

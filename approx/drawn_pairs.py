@@ -16,7 +16,7 @@ import numpy as np
 
 from ..exact.errors import InputError
 from ..exact.pairs.all_pairs import AllPairs, PairList
-from ..exact.tools.checks import check_count
+from ..exact.tools.arrays import check_count
 
 # Largest number of pairs that can be numbered; a billion rows in each class have fewer.
 LARGEST = 2**62

@@ -33,7 +33,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..exact.square_loss.row_average import RowAverage
-from ..exact.tools.checks import check_count
+from ..exact.tools.arrays import check_count
 from ..exact.tools.compiling import compiled
 from .online import RowWalk
 from .solam import SaddleClassifier, SaddleMethod

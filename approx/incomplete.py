@@ -42,7 +42,7 @@ from ..exact.problem.risk import Mean, Weights
 from ..exact.spaces.partitions import PartitionedRows
 from ..exact.spaces.rows import Rows, Space
 from ..exact.structured import check_structure
-from ..exact.tools.checks import check_choice, check_count
+from ..exact.tools.arrays import check_choice, check_count
 from .drawn_pairs import draw_codes, draw_pairs
 from .nystrom import Nystrom
 from .subgradient import Adamax, Descent, GradientDescent

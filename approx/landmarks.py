@@ -38,8 +38,7 @@ import scipy.sparse as sp
 from ..exact.errors import InputError
 from ..exact.spaces.kernels import Kernel
 from ..exact.spaces.rows import LARGEST_REACH, check_matrix
-from ..exact.tools.checks import check_choice, check_count, check_number
-from ..exact.tools.lossless import check_labels
+from ..exact.tools.arrays import check_choice, check_count, check_labels, check_number
 
 Matrix = np.ndarray | sp.csr_matrix
 Seed = int | np.random.Generator | None

@@ -22,7 +22,7 @@ from ..exact.errors import InputError
 from ..exact.problem.problem import split_labels
 from ..exact.spaces.rows import check_matrix
 from ..exact.square_loss.row_average import top_eigenvalue
-from ..exact.tools.checks import check_choice, check_count, check_number
+from ..exact.tools.arrays import check_choice, check_count, check_number
 from ..exact.tools.compiling import compiled
 from .online import RowArrays, check_step
 

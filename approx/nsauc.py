@@ -28,7 +28,7 @@ from ..exact.losses.registry import HINGE
 from ..exact.pairs.all_pairs import AllPairs, PairList
 from ..exact.problem.problem import Problem, Ridge, pair_problem
 from ..exact.spaces.rows import Rows
-from ..exact.tools.checks import check_choice, check_count, check_number
+from ..exact.tools.arrays import check_choice, check_count, check_number
 from ..exact.tools.compiling import compiled
 from .drawn_pairs import by_weight
 from .nystrom import NystromClassifier

@@ -46,8 +46,7 @@ from ..exact.problem.problem import Problem
 from ..exact.spaces.kernels import KERNELS, Kernel, get_kernel, lengths_of
 from ..exact.spaces.rows import Rows, Space, check_matrix
 from ..exact.structured import Structured
-from ..exact.tools.checks import check_choice, check_count, check_number
-from ..exact.tools.lossless import as_float64
+from ..exact.tools.arrays import as_float64, check_choice, check_count, check_number
 from ..exact.tools.rounding import LONG_UNIT, UNIT, Bound, gamma
 from ..exact.tools.threads import small_in_one_thread
 from .landmarks import LANDMARKS, choose_landmarks

@@ -31,7 +31,7 @@ from ..exact.pairs.all_pairs import AllPairs
 from ..exact.problem.penalties import LARGEST_LAM, SMALLEST_LAM
 from ..exact.problem.problem import Ridge, pair_problem
 from ..exact.spaces.rows import LARGEST_REACH, Rows
-from ..exact.tools.checks import check_choice, check_count, check_number
+from ..exact.tools.arrays import check_choice, check_count, check_number
 from ..exact.tools.compiling import compiled
 from .online import OnlineClassifier
 

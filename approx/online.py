@@ -25,8 +25,7 @@ from ..exact.estimators.thresholds import get_rule
 from ..exact.spaces.rows import LARGEST_REACH
 from ..exact.square_loss.convex_square import ConvexSquare, Judged
 from ..exact.square_loss.row_average import RowAverage
-from ..exact.tools.checks import check_choice, check_count, check_number
-from ..exact.tools.lossless import as_float64, check_labels
+from ..exact.tools.arrays import as_float64, check_choice, check_count, check_labels, check_number
 from ..exact.tools.rounding import UNIT, Bound
 from ..exact.tools.threads import small_in_one_thread
 

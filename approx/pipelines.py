@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from ..exact.tools.checks import check_choice, check_count, check_number
+from ..exact.tools.arrays import check_choice, check_count, check_number
 from .newton.truncated_newton import RankSVM
 from .nystrom import Nystrom
 from .oam import OAM

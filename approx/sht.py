@@ -35,7 +35,7 @@ from ..exact.square_loss.support import (
     sparse_floor,
     swap_descent,
 )
-from ..exact.tools.checks import check_choice, check_count, check_number
+from ..exact.tools.arrays import check_choice, check_count, check_number
 from ..exact.tools.rounding import Bound, above
 from ..exact.tools.wording import Advised
 from .online import PROVED, check_step, start_at

@@ -45,7 +45,7 @@ from ..exact.errors import InputError
 from ..exact.estimators.base import Matrix, TrainingRows
 from ..exact.square_loss.convex_square import ConvexSquare
 from ..exact.square_loss.row_average import RowAverage
-from ..exact.tools.checks import check_choice, check_number
+from ..exact.tools.arrays import check_choice, check_number
 from ..exact.tools.compiling import compiled
 from .online import Look, RowMethod, RowWalk, SquareClassifier, check_step
 

@@ -13,7 +13,7 @@ from ..exact.problem.problem import split_labels
 from ..exact.spaces.rows import Rows
 from ..exact.square_loss.row_average import RowAverage
 from ..exact.square_loss.support import optimum_on
-from ..exact.tools.checks import check_count
+from ..exact.tools.arrays import check_count
 from .thresholding import hard_threshold, largest
 
 

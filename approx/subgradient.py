@@ -26,7 +26,7 @@ from ..exact.pairs.all_pairs import PairList
 from ..exact.problem.problem import Problem
 from ..exact.problem.risk import Alpha
 from ..exact.sums.swept import PairSums
-from ..exact.tools.checks import check_choice, check_number
+from ..exact.tools.arrays import check_choice, check_number
 
 DIVERGED = 1e30  # a run ends where the objective exceeds this; every loss here has F(0) = 1
 ROCLAB_STEP_TOL = 1e-4  # where roclab's steps end

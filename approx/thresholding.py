@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..exact.errors import InputError
-from ..exact.tools.checks import check_count
-from ..exact.tools.lossless import as_float64
+from ..exact.tools.arrays import as_float64, check_count
 
 
 def largest(w: np.ndarray, k: int) -> np.ndarray:

@@ -38,7 +38,7 @@ from .pairs.all_pairs import AllPairs, PairList
 from .spaces.factor import SQUARE_LIMIT, Lift, rows_of
 from .spaces.kernels import Kernel
 from .spaces.rows import Rows, Space, squared
-from .tools.checks import check_choice, check_number
+from .tools.arrays import check_choice, check_number
 from .tools.rounding import UNIT, Bound, gamma
 
 ROUTES = ("root", "pinv", "inv")  # of `middle`

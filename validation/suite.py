@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from .. import __version__
 from ..exact.errors import InputError
-from ..exact.tools.checks import check_choice, check_count
+from ..exact.tools.arrays import check_choice, check_count
 from . import effects, reruns
 from .claims import recorded
 from .claims.claim import (

@@ -28,7 +28,7 @@ from ...exact.losses.registry import SQUARED_HINGE
 from ...exact.pairs.all_pairs import AllPairs
 from ...exact.problem.problem import Ridge, pair_problem
 from ...exact.spaces.rows import Rows
-from ...exact.tools.checks import check_count, check_number
+from ...exact.tools.arrays import check_count, check_number
 from ..nystrom import NystromClassifier, against_true_kernel
 from .truncated_newton import NewtonClassifier
 

@@ -30,7 +30,7 @@ from ...exact.problem.problem import Problem, root_of_slope, starting_sample
 from ...exact.problem.risk import Scores
 from ...exact.sums.loops import laplacian
 from ...exact.sums.swept import both_orders, centred
-from ...exact.tools.checks import check_scores
+from ...exact.tools.arrays import check_scores
 from ...exact.tools.rounding import UNIT
 
 Rough = Callable[[np.ndarray], np.ndarray]  # about H's inverse times a vector

@@ -46,7 +46,7 @@ from ...exact.losses.registry import SQUARED_HINGE
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.pairs.ordered_pairs import as_codes
 from ...exact.problem.problem import Problem, Ridge
-from ...exact.tools.checks import check_count, check_number
+from ...exact.tools.arrays import check_count, check_number
 from .newton_equation import (
     SLACK,
     Conditioning,

@@ -26,8 +26,7 @@ from ..spaces.gram import as_meant
 from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import space_of
 from ..sums.convolved import LARGEST_SCORE
-from ..tools.checks import check_scores
-from ..tools.lossless import as_float64
+from ..tools.arrays import as_float64, check_scores
 from ..tools.threads import small_in_one_thread
 from .solve import can_be_held, choose_solver, held_rows, solved, streamed_problem
 

@@ -33,8 +33,7 @@ from ..spaces.groups import fold_of_groups, starts_of_folds
 from ..spaces.kernels import Kernel
 from ..spaces.partitions import PartitionedRows, fold_of
 from ..spaces.rows import Rows, check_matrix, space_of
-from ..tools.checks import check_choice, check_count
-from ..tools.lossless import as_float64, check_labels
+from ..tools.arrays import as_float64, check_choice, check_count, check_labels
 from ..tools.rounding import gamma
 from ..tools.wording import warn_the_user
 from .path import Path, default_grid, partitioned_grid, path_of

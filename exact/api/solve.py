@@ -30,7 +30,7 @@ from ..spaces.kernels import Kernel
 from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import space_of
 from ..structured import Structured
-from ..tools.lossless import on_disk
+from ..tools.arrays import on_disk
 from ..tools.threads import limited, small_in_one_thread
 
 PLAIN_KERNELS = ("auto", "descent", "cutting-plane")  # solve a kernel machine without features

@@ -15,7 +15,7 @@ from ..losses.registry import HINGE
 from ..problem.penalties import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Alpha, Evidence, Marginals, Mean, Mix, Scores, Weights, least_margin
-from ..tools.checks import check_callback, check_count, check_number
+from ..tools.arrays import check_callback, check_count, check_number
 from ..tools.wording import Advised, at_least, at_most
 from .certificate import Certificate, Minorant
 from .evaluation import noting

@@ -27,7 +27,7 @@ from ..pairs.all_pairs import kinds_of
 from ..pairs.ordered_pairs import one_a_row
 from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import space_of
-from ..tools.lossless import as_float64, check_labels, check_matrix, frame_names
+from ..tools.arrays import as_float64, check_labels, check_matrix, frame_names
 from ..tools.threads import small_in_one_thread
 from ..tools.wording import at_most, warn_the_user
 from .thresholds import Rule, get_rule

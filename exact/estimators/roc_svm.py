@@ -23,7 +23,7 @@ from ..pairs.ordered_pairs import OrderedPairs
 from ..solvers.choose import check_method
 from ..spaces.kernels import PRECOMPUTED, Kernel, get_kernel
 from ..spaces.partitions import PartitionedRows
-from ..tools.checks import check_choice, check_number
+from ..tools.arrays import check_choice, check_number
 from ..tools.threads import small_in_one_thread
 from .base import (
     REPETITION,

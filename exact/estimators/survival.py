@@ -20,7 +20,7 @@ from ..losses.registry import Loss
 from ..pairs.concordance import concordance_index, right_share
 from ..pairs.kinds import as_survival, query_pairs, survival_pairs
 from ..pairs.ordered_pairs import OrderedPairs, one_a_row
-from ..tools.lossless import check_labels
+from ..tools.arrays import check_labels
 from .base import Estimator, check_rows, keep_solution, shortfall_of
 from .roc_svm import Searched
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..pairs.all_pairs import AllPairs
-from ..tools.checks import check_choice, check_number, check_scores
-from ..tools.lossless import as_float64
+from ..tools.arrays import as_float64, check_choice, check_number, check_scores
 
 SLACK = 1e-12  # Differences of rates below this are rounding, because rates are sums of weights.
 

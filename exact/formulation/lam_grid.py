@@ -14,8 +14,7 @@ from ..problem.penalties import ElasticNet, GroupLasso, Sign, penalty_from
 from ..problem.problem import Problem, Ridge
 from ..problem.risk import least_margin
 from ..problem.tail import Tail
-from ..tools.checks import check_count, check_number
-from ..tools.lossless import as_float64
+from ..tools.arrays import as_float64, check_count, check_number
 
 SMALLEST_SHARE = 1e-5  # the default grid ends at this share of its largest lam
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..tools.lossless import as_float64, frame_names
+from ..tools.arrays import as_float64, frame_names
 
 # What an intercept is called, which cancels in every pair.
 INTERCEPTS = frozenset({"intercept", "(intercept)", "intercept_", "const", "bias", "_intercept"})

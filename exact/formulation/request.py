@@ -21,7 +21,7 @@ from ..problem.scalings import convention_name, lam_from_C, objective_scale
 from ..problem.tail import Tail, Worst, check_rates, tail_risk
 from ..spaces.kernels import LINEAR, PRECOMPUTED, Kernel, check_kernel_name
 from ..spaces.rows import space_of
-from ..tools.checks import check_callback, check_number, check_tolerance
+from ..tools.arrays import check_callback, check_number, check_tolerance
 from ..tools.threads import check_jobs
 
 WHOLE_CURVE = (1, 0)  # The rates `fpr_max` and `tpr_min` that leave out no part of the ROC curve.

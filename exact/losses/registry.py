@@ -26,7 +26,7 @@ from ..sums.swept import (
     squared_roundings,
     swept,
 )
-from ..tools.checks import check_choice
+from ..tools.arrays import check_choice
 from ..tools.rounding import unit_of
 
 LARGEST_EXPONENT = 700.0  # exp(-t) is taken for t >= -700: below, it leaves the range of floats.

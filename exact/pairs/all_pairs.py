@@ -18,8 +18,17 @@ import scipy.sparse as sp
 from ..errors import InputError, TooLargeError, brief
 from ..losses.registry import HINGE, Loss, steepness
 from ..sums.swept import PairSums
-from ..tools.checks import as_float_scores, check_choice, check_scores, own, rescale_weights
-from ..tools.lossless import as_float64, check_labels, in_memory, why_unsorted
+from ..tools.arrays import (
+    as_float64,
+    as_float_scores,
+    check_choice,
+    check_labels,
+    check_scores,
+    in_memory,
+    own,
+    rescale_weights,
+    why_unsorted,
+)
 from ..tools.rounding import (
     gamma,
     gamma_sum,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tools.checks import check_number, check_scores
-from ..tools.lossless import as_float64
+from ..tools.arrays import as_float64, check_number, check_scores
 from .all_pairs import AllPairs
 
 

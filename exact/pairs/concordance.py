@@ -10,8 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..sums.tree import placements
-from ..tools.checks import check_choice, check_number, check_scores
-from ..tools.lossless import as_float64
+from ..tools.arrays import as_float64, check_choice, check_number, check_scores
 from .all_pairs import AllPairs
 from .auc import auc
 from .kinds import as_survival, group_auc_pairs, survival_pairs, uno_pairs

@@ -20,8 +20,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from ..errors import InputError, NoPairError
-from ..tools.checks import check_number
-from ..tools.lossless import as_float64, check_labels
+from ..tools.arrays import as_float64, check_labels, check_number
 from .all_pairs import AllPairs, check_rows, check_weights, split_labels
 from .ordered_pairs import BITS, OrderedPairs
 

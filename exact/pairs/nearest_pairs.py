@@ -18,7 +18,7 @@ from scipy.spatial.distance import cdist
 
 from ..errors import InputError, brief
 from ..spaces.rows import check_matrix
-from ..tools.checks import check_choice
+from ..tools.arrays import check_choice
 from .all_pairs import PairList
 
 _BLOCK_BYTES = 32 * 2**20  # of the distances that are held at a time

@@ -36,8 +36,7 @@ from ..sums.tree import (
     partners,
     rows_above,
 )
-from ..tools.checks import as_float_scores, check_choice, check_scores
-from ..tools.lossless import as_float64, check_labels
+from ..tools.arrays import as_float64, as_float_scores, check_choice, check_labels, check_scores
 from ..tools.rounding import UNIT, above, gamma, running_sum
 from .all_pairs import BLOCK, PairBlock, check_rows, check_weights, one_by_one
 from .near import Curved, Near, near_of_list

@@ -16,8 +16,7 @@ import numpy as np
 
 from ..errors import InputError, brief
 from ..spaces.rows import Rows, Space
-from ..tools.checks import check_number
-from ..tools.lossless import check_labels
+from ..tools.arrays import check_labels, check_number
 from ..tools.rounding import Bound, gamma
 
 SMALLEST_LAM = 1e-100  # dividing by less overflows

@@ -17,8 +17,7 @@ from ..pairs.ordered_pairs import OrderedPairs
 from ..spaces.partitions import Drawn, marks
 from ..spaces.rows import Rows, Space
 from ..sums.swept import PairSums
-from ..tools.checks import adapted
-from ..tools.lossless import as_float64
+from ..tools.arrays import adapted, as_float64
 from .penalties import OURS, Penalty, Ridge, check_penalty
 from .risk import Mean, Risk
 from .tail import Tail, Worst

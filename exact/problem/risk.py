@@ -35,7 +35,7 @@ from ..pairs.ordered_pairs import WEIGHT_UNITS, OrderedPairs
 from ..pairs.partitioned_pairs import PartitionedOrder, PartitionedPairs
 from ..sums.convolved import LARGEST_SCORE
 from ..sums.swept import PairSums
-from ..tools.checks import check_count, check_number
+from ..tools.arrays import check_count, check_number
 from ..tools.rounding import UNIT, Bound, gamma, short_chain, short_sum, unit_of
 
 NEGLIGIBLE = 1e-13  # share of U below which the largest error of a score alone bounds the change

@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import InputError, brief
-from ..tools.checks import check_choice, check_number
+from ..tools.arrays import check_choice, check_number
 
 _SUM, _MEAN, _PENALTY = "sum", "mean", "penalty"
 

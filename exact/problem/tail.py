@@ -37,7 +37,7 @@ from ..losses.registry import Loss
 from ..pairs.all_pairs import AllPairs
 from ..sums.largest_rows import Chosen, candidates, exact_sum, highest
 from ..sums.swept import PairSums
-from ..tools.checks import as_float_scores, check_scores
+from ..tools.arrays import as_float_scores, check_scores
 from ..tools.exact_numbers import float_below
 from ..tools.rounding import UNIT, Bound, gamma
 from .risk import LONG_ROWS, Mean, PairRisk

@@ -30,8 +30,8 @@ from ..problem.problem import Problem, Ridge, split_labels
 from ..problem.risk import Alpha, Evidence, Mean, Minorant, Scores, Weights
 from ..spaces.partitions import Block, PartitionedRows
 from ..spaces.rows import space_of
+from ..tools.arrays import as_float64
 from ..tools.atomic_files import write_atomically
-from ..tools.lossless import as_float64
 from . import check_partitions, check_proof
 
 FORMAT = 2  # of the files written here; the checkers read older ones too

@@ -16,7 +16,7 @@ from ..problem.penalties import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..problem.tail import Tail
-from ..tools.checks import check_choice
+from ..tools.arrays import check_choice
 from .closed_form import SquaredLossSolver
 from .cutting_plane import CuttingPlane
 from .descent import Descent

@@ -24,7 +24,7 @@ from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem, best_on_segment
 from ..problem.risk import Alpha
 from ..spaces.factor import factor_gram
-from ..tools.checks import check_choice
+from ..tools.arrays import check_choice
 from .finish import ActivePairs, of_marginals
 
 LIMITS = {"teaching": 5_000, "lifted": 200_000}  # pairs: the first writes every difference down

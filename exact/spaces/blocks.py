@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
+from ..tools.arrays import as_float64, on_disk
 from ..tools.compiling import compiled
-from ..tools.lossless import as_float64, on_disk
 from ..tools.rounding import CHAIN, Bound, Pull, gamma
 from ..tools.threads import in_parts, workers
 from .rows import FeatureWeights, check_reach, chunk_sums, in_threads, squared

@@ -24,7 +24,7 @@ from distributed import Client, Future, KilledWorker, LocalCluster, get_client, 
 from distributed.comm import CommClosedError
 
 from ..errors import CertificateError, InputError, NoRowsError
-from ..tools.lossless import as_float64, check_labels, check_one_type, frame_names, why_unsorted
+from ..tools.arrays import as_float64, check_labels, check_one_type, frame_names, why_unsorted
 from .groups import GroupedRows
 from .partitions import (
     ArrayPartition,

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import InputError, NoPairError
 from ..sums.tree import NO_PAIR, Arrangement, partners
-from ..tools.lossless import check_one_type
+from ..tools.arrays import check_one_type
 from .blocks import Block, Drawn, added_up
 from .partitions import (
     Engine,

@@ -11,8 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError, brief
-from ..tools.checks import check_choice, check_number
-from ..tools.lossless import as_float64, canonical
+from ..tools.arrays import as_float64, canonical, check_choice, check_number
 from ..tools.rounding import UNIT, gamma
 
 FEATURE_BLOCK = 64  # features summed at a time: long sums have short chains of roundings

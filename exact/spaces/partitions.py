@@ -19,8 +19,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol, Self, cast, runtime_chec
 import numpy as np
 
 from ..errors import CertificateError, InputError, NoRowsError
-from ..tools.checks import check_count
-from ..tools.lossless import as_float64, check_labels
+from ..tools.arrays import as_float64, check_count, check_labels
 from ..tools.rounding import gamma
 from .blocks import BLOCK_NUMBERS, Block, Drawn, Work, fingerprint, merged, new_key
 from .rows import FeatureWeights, check_reach

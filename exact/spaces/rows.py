@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
-from ..tools.lossless import check_matrix
+from ..tools.arrays import check_matrix
 from ..tools.rounding import LONG_UNIT, UNIT, Bound, gamma
 from ..tools.threads import in_parts, one_thread, workers
 

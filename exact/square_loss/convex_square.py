@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import InputError
-from ..tools.checks import check_choice, check_number
+from ..tools.arrays import check_choice, check_number
 from ..tools.rounding import UNIT, above, gamma
 from .row_average import RowAverage, SquareParts, square_parts
 

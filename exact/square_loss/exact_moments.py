@@ -19,7 +19,7 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
-from ..tools.checks import check_number
+from ..tools.arrays import check_number
 from ..tools.exact_numbers import power_of_two, whole_numbers_of
 
 

@@ -24,7 +24,7 @@ from ..losses.registry import SQUARE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem
 from ..spaces.rows import Rows, space_of
-from ..tools.checks import check_number
+from ..tools.arrays import check_number
 from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
 
 DENSE = 500  # largest side of a matrix whose largest eigenvalue is computed rather than bounded

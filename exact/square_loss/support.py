@@ -36,9 +36,8 @@ import scipy.sparse as sp
 from ..errors import InputError
 from ..pairs.all_pairs import AllPairs
 from ..spaces.rows import Rows
-from ..tools.checks import check_number
+from ..tools.arrays import as_float64, check_number
 from ..tools.exact_numbers import float_above, float_below
-from ..tools.lossless import as_float64
 from ..tools.rounding import UNIT, gamma
 from .exact_moments import ExactMoments
 from .row_average import (

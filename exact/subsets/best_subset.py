@@ -31,7 +31,8 @@ from ..square_loss.support import (
     support_bounds_of,
     whole_ceilings,
 )
-from ..tools.checks import (
+from ..tools.arrays import (
+    as_float64,
     check_callback,
     check_choice,
     check_count,
@@ -39,7 +40,6 @@ from ..tools.checks import (
     check_tolerance,
 )
 from ..tools.exact_numbers import float_above
-from ..tools.lossless import as_float64
 from ..tools.rounding import UNIT
 from ..tools.threads import small_in_one_thread
 from .branch_and_bound import Search, SearchStep, SubsetSearch, compile_dive

@@ -38,7 +38,7 @@ from ...exact.problem.problem import split_labels
 from ...exact.solvers.cutting_plane import CuttingPlane
 from ...exact.spaces.kernels import Kernel
 from ...exact.spaces.rows import Space
-from ...exact.tools.checks import check_count
+from ...exact.tools.arrays import check_count
 from ...exact.tools.rounding import above
 from ..data.datasets import Dataset
 from ..extremes import highest, lowest

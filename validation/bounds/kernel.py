@@ -26,7 +26,7 @@ from ...exact.pairs.all_pairs import deficiency
 from ...exact.spaces.gram import shortfall
 from ...exact.spaces.kernels import Kernel, Linear
 from ...exact.spaces.rows import check_matrix
-from ...exact.tools.checks import check_number
+from ...exact.tools.arrays import check_number
 from ...exact.tools.rounding import UNIT, above, gamma
 from ..extremes import highest, lowest
 

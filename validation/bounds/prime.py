@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...exact import InputError, Solution
-from ...exact.tools.checks import check_choice, check_count, check_number
+from ...exact.tools.arrays import check_choice, check_count, check_number
 from ...exact.tools.rounding import gamma
 from ..extremes import highest, lowest
 from .kernel import Approximation, check_approximation

@@ -16,7 +16,7 @@ from scipy import stats
 from ...exact import Problem
 from ...exact.errors import InputError
 from ...exact.pairs.all_pairs import PairList
-from ...exact.tools.checks import check_choice, check_count, check_number
+from ...exact.tools.arrays import check_choice, check_count, check_number
 from ..extremes import above, highest, lowest
 from .kernel import Approximation, check_approximation
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from ...exact.errors import InputError, TooLargeError
 from ...exact.square_loss.row_average import RowAverage
-from ...exact.tools.checks import check_choice, check_count, check_number
+from ...exact.tools.arrays import check_choice, check_count, check_number
 from ..extremes import highest, lowest
 from .printed import IN_FLOATS, Bound
 

@@ -45,7 +45,7 @@ from ...exact.problem.problem import split_labels
 from ...exact.spaces.factor import DENSE_LIMIT
 from ...exact.spaces.kernels import Kernel, Linear
 from ...exact.spaces.rows import check_matrix
-from ...exact.tools.checks import check_number, check_scores
+from ...exact.tools.arrays import check_number, check_scores
 from ...exact.tools.rounding import above, gamma
 from ..bounds.experiment import kernel_problem
 from ..bounds.experiment import solved as answered

@@ -25,7 +25,7 @@ from ...exact.errors import CertificateError, InputError
 from ...exact.losses.registry import LOSSES
 from ...exact.pairs.all_pairs import AllPairs
 from ...exact.problem.problem import Problem, linear_problem
-from ...exact.tools.checks import check_choice, check_count, check_number
+from ...exact.tools.arrays import check_choice, check_count, check_number
 from ...exact.tools.rounding import above
 from ..extremes import highest, lowest
 from ..reference.problems import ReferenceProblem, reference_problems

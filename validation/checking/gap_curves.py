@@ -18,7 +18,7 @@ from ...exact.certificate.solution import Solution
 from ...exact.errors import InputError
 from ...exact.losses.registry import ALL_LOSSES
 from ...exact.problem.problem import Problem, linear_problem
-from ...exact.tools.checks import check_choice, check_number
+from ...exact.tools.arrays import check_choice, check_number
 from ...exact.tools.rounding import above
 from ..report import pictures
 from .worker import OUT_OF_TIME, Point, points_of, start, way_of

@@ -34,7 +34,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...exact.errors import InputError, meant
-from ...exact.tools.lossless import as_float64
+from ...exact.tools.arrays import as_float64
 from ..commands.endings import is_interrupt
 
 HOW = "write MODULE:FUNCTION, say mysolver:fit, or FILE.py:FUNCTION"

@@ -20,8 +20,8 @@ from rich.text import Text
 
 from ... import __version__
 from ...exact.errors import InputError
+from ...exact.tools.arrays import check_number
 from ...exact.tools.atomic_files import target_of
-from ...exact.tools.checks import check_number
 from ..files.written import write_atomically, write_json, write_text
 from .endings import (
     counted_progress,

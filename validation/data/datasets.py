@@ -30,8 +30,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from ...exact.errors import InputError, brief, meant
-from ...exact.tools.checks import check_choice
-from ...exact.tools.lossless import as_float64, check_labels
+from ...exact.tools.arrays import as_float64, check_choice, check_labels
 from ..files.tables import (
     Labels,
     existing_file,

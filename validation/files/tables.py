@@ -34,7 +34,7 @@ import scipy.sparse as sp
 from ...exact.errors import InputError, TooLargeError, meant
 from ...exact.spaces.groups import GroupedRows
 from ...exact.spaces.partitions import Block, LocalEngine, PartitionedRows, block_rows, named
-from ...exact.tools.lossless import is_large, loses_digits, lost_digits
+from ...exact.tools.arrays import is_large, loses_digits, lost_digits
 from .written import csv_text
 
 # What a file declares, or an option asks for, is measured before anything of it is made

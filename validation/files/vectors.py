@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ...exact.errors import InputError
-from ...exact.tools.lossless import as_float64, loses_digits
+from ...exact.tools.arrays import as_float64, loses_digits
 from .tables import (
     Selection,
     are_places,

@@ -18,7 +18,7 @@ from ...exact.estimators.thresholds import RULES, Rule, all_cuts
 from ...exact.pairs.auc import auc
 from ...exact.problem.problem import split_labels
 from ...exact.spaces.kernels import Linear, get_kernel
-from ...exact.tools.checks import check_choice, check_count
+from ...exact.tools.arrays import check_choice, check_count
 from ..bounds.experiment import Draw, bound_figure
 from ..budget.terms import ErrorBudget, draw_budget
 from ..plots import STYLES, draw, legend_below

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from ... import __version__
 from ...exact.errors import InputError, brief
-from ...exact.tools.checks import check_count
+from ...exact.tools.arrays import check_count
 from ..commands.endings import finish, stopped_at_once
 from ..data.datasets import real_data_folder
 from ..files.written import check_name, made_folder

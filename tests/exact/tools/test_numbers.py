@@ -21,8 +21,14 @@ from aucert.exact.pairs.auc import auc
 from aucert.exact.problem.problem import linear_problem, split_labels
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.exact.structured import check_structure
+from aucert.exact.tools.arrays import (
+    as_float64,
+    check_choice,
+    check_count,
+    check_matrix,
+    check_number,
+)
 from aucert.exact.tools.atomic_files import write_atomically
-from aucert.exact.tools.checks import check_choice, check_count, check_number
 from aucert.exact.tools.exact_numbers import (
     ExactColumns,
     decimal_above,
@@ -34,7 +40,6 @@ from aucert.exact.tools.exact_numbers import (
     sum_of_squares,
     whole_numbers_of,
 )
-from aucert.exact.tools.lossless import as_float64, check_matrix
 from aucert.exact.tools.wording import at_least, at_most
 from aucert.validation.checking.worker import read_weights
 from loops import each
