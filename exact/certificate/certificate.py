@@ -25,8 +25,7 @@ from ..problem.problem import Problem
 from ..problem.risk import LONG_ROWS, Evidence, Minorant, Scores, Weights, check_width
 from ..spaces.rows import Space
 from ..sums.swept import PairSums
-from ..tools.exact_numbers import float_above, root_above
-from ..tools.rounding import UNIT, Bound, above, gamma
+from ..tools.rounding import UNIT, Bound, above, float_above, gamma, root_above
 from ..tools.wording import at_least, at_most, warn_the_user
 from .evaluation import binned_at, fine_bins, loss_at, noted_scores, noted_sums, within_a_solve
 

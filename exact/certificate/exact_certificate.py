@@ -23,7 +23,7 @@ from ..losses.registry import HINGE, SQUARE, SQUARED_HINGE, Loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem
 from ..problem.risk import Alpha, Minorant, Scores, Weights
-from ..tools.exact_numbers import (
+from ..tools.rounding import (
     ExactColumns,
     decimal_above,
     decimal_below,

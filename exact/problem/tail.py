@@ -38,8 +38,7 @@ from ..pairs.all_pairs import AllPairs
 from ..sums.largest_rows import Chosen, candidates, exact_sum, highest
 from ..sums.swept import PairSums
 from ..tools.arrays import as_float_scores, check_scores
-from ..tools.exact_numbers import float_below
-from ..tools.rounding import UNIT, Bound, gamma
+from ..tools.rounding import UNIT, Bound, float_below, gamma
 from .risk import LONG_ROWS, Mean, PairRisk
 
 STEPS = 2**40  # weights of groups are whole multiples of 1 / STEPS

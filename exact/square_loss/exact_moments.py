@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..tools.arrays import check_number
-from ..tools.exact_numbers import power_of_two, whole_numbers_of
+from ..tools.rounding import power_of_two, whole_numbers_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,8 +37,7 @@ from ..errors import InputError
 from ..pairs.all_pairs import AllPairs
 from ..spaces.rows import Rows
 from ..tools.arrays import as_float64, check_number
-from ..tools.exact_numbers import float_above, float_below
-from ..tools.rounding import UNIT, gamma
+from ..tools.rounding import UNIT, float_above, float_below, gamma
 from .exact_moments import ExactMoments
 from .row_average import (
     MomentError,

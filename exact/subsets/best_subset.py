@@ -39,8 +39,7 @@ from ..tools.arrays import (
     check_number,
     check_tolerance,
 )
-from ..tools.exact_numbers import float_above
-from ..tools.rounding import UNIT
+from ..tools.rounding import UNIT, float_above
 from ..tools.threads import small_in_one_thread
 from .branch_and_bound import Search, SearchStep, SubsetSearch, compile_dive
 

@@ -57,8 +57,7 @@ from aucert.exact.spaces.groups import fold_of_groups, starts_of_folds
 from aucert.exact.spaces.partitions import fold_of
 from aucert.exact.square_loss.convex_square import ConvexSquare
 from aucert.exact.square_loss.row_average import RowAverage
-from aucert.exact.tools.exact_numbers import float_above, float_below
-from aucert.exact.tools.rounding import Bound
+from aucert.exact.tools.rounding import Bound, float_above, float_below
 from aucert.validation.checking.check_solver import check_solver
 from aucert.validation.reference.problems import reference_problems
 from cutting import Changing, cut, cut_groups

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ...exact.tools.exact_numbers import float_above, float_below
+from ...exact.tools.rounding import float_above, float_below
 from ..files.written import check_name
 
 FILE = Path(__file__).with_name("problems.json")

@@ -29,7 +29,7 @@ from aucert.exact.tools.arrays import (
     check_number,
 )
 from aucert.exact.tools.atomic_files import write_atomically
-from aucert.exact.tools.exact_numbers import (
+from aucert.exact.tools.rounding import (
     ExactColumns,
     decimal_above,
     decimal_below,
