@@ -41,7 +41,7 @@ from ..exact.estimators.base import (
     of_numbers,
 )
 from ..exact.formulation.formulation import true_space
-from ..exact.formulation.partitioned import is_dask
+from ..exact.formulation.request import is_dask
 from ..exact.problem.problem import Problem
 from ..exact.spaces.kernels import KERNELS, Kernel, get_kernel, lengths_of
 from ..exact.spaces.rows import Rows, Space, check_matrix

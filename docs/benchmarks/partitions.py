@@ -24,8 +24,7 @@ import numpy as np
 import common as c
 from aucert.exact import PartitionedRows, solve
 from aucert.exact.certificate.evaluation import Evaluator
-from aucert.exact.formulation.partitioned import partitioned_problem, rows_of_dask
-from aucert.exact.formulation.request import Request
+from aucert.exact.formulation.request import Request, partitioned_problem, rows_of_dask
 from aucert.validation.files.tables import ParquetFolder, Selection, read_parquet_folder
 
 LAM = 1e-2

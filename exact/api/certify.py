@@ -14,8 +14,7 @@ from ..certificate.solution import Status
 from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.named_weights import cut_off, match_weights
-from ..formulation.partitioned import dask_too
-from ..formulation.request import Options, Request, in_units_of
+from ..formulation.request import Options, Request, dask_too, in_units_of
 from ..formulation.scores import audit_scores, fit_scores
 from ..losses.registry import HINGE, Loss
 from ..problem.penalties import Penalty

@@ -19,8 +19,7 @@ from ..errors import InputError, NoPairError, NoRowsError, brief
 from ..estimators.base import check_row_weights
 from ..formulation.formulation import formulate, kernel_of
 from ..formulation.lam_grid import check_lams, unit_penalty
-from ..formulation.partitioned import beside_rows, check_request, dask_too
-from ..formulation.request import Options, Request
+from ..formulation.request import Options, Request, beside_rows, check_request, dask_too
 from ..losses.registry import Loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.auc import auc

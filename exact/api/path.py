@@ -29,8 +29,7 @@ from ..formulation.lam_grid import (
     strengthened,
     unit_penalty,
 )
-from ..formulation.partitioned import dask_too, partitioned_problem, refuse_method
-from ..formulation.request import Options, Request
+from ..formulation.request import Options, Request, dask_too, partitioned_problem, refuse_method
 from ..formulation.screening import with_zeros
 from ..pairs.concordance import right_share
 from ..problem.problem import Problem

@@ -16,8 +16,7 @@ from ..certificate.certificate import warn_if_trivial
 from ..certificate.solution import Callback, Solution, Status
 from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
-from ..formulation.partitioned import dask_too, partitioned_problem, refuse_method
-from ..formulation.request import Options, Request
+from ..formulation.request import Options, Request, dask_too, partitioned_problem, refuse_method
 from ..formulation.screening import with_zeros
 from ..losses.registry import HINGE, SQUARED_HINGE, Loss
 from ..pairs.all_pairs import AllPairs, PairList

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..certificate.order import counted_scores
 from ..certificate.solution import Solution, Status
 from ..errors import InputError, brief
-from ..formulation.partitioned import is_dask, rows_of_dask
+from ..formulation.request import is_dask, rows_of_dask
 from ..pairs.all_pairs import kinds_of
 from ..pairs.ordered_pairs import one_a_row
 from ..spaces.partitions import PartitionedRows

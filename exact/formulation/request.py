@@ -1,28 +1,38 @@
-"""What the caller asks for, and how it is to be solved: checked once, frozen, passed on whole."""
+"""What the caller asks for, and how it is to be solved: checked once, frozen, passed on whole.
+
+Rows in partitions, dask's collections among them, take a part of the requests: see the end.
+"""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from ..certificate.audit import Rival
 from ..errors import InputError, brief
-from ..losses.registry import HINGE, Loss, get_loss
+from ..losses.registry import ALL_LOSSES, HINGE, OURS, Loss, get_loss
 from ..pairs.all_pairs import AllPairs, PairList, split_labels
 from ..pairs.kinds import column_of, ordered_pairs_of, pairs_of_members, pairs_within
 from ..pairs.ordered_pairs import OrderedPairs
-from ..pairs.partitioned_pairs import pairs_in
+from ..pairs.partitioned_pairs import PartitionedOrder, pairs_in
 from ..problem.penalties import Penalty, Ridge, penalty_from
+from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..problem.scalings import convention_name, lam_from_C, objective_scale
 from ..problem.tail import Tail, Worst, check_rates, tail_risk
 from ..spaces.kernels import LINEAR, PRECOMPUTED, Kernel, check_kernel_name
+from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import space_of
 from ..tools.arrays import check_callback, check_number, check_tolerance
 from ..tools.threads import check_jobs
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 WHOLE_CURVE = (1, 0)  # The rates `fpr_max` and `tpr_min` that leave out no part of the ROC curve.
 
@@ -175,10 +185,12 @@ class Request:
         whole = not self.is_partial and self.worst_of is None and self.structure == 0
         return whole and self.is_linear and isinstance(self.penalty, Ridge)
 
-    @property
+    @cached_property
     def is_partial(self) -> bool:
         """Whether only a part of the ROC curve is meant."""
-        return check_rates(self.fpr_max, self.tpr_min) != WHOLE_CURVE
+        given = self.fpr_max, self.tpr_min
+        plainly_whole = {*map(type, given)} <= {float, int} and given == WHOLE_CURVE
+        return not plainly_whole and check_rates(*given) != WHOLE_CURVE
 
     def mask(self, y: object) -> np.ndarray | None:
         """Return the positive rows, bool (n,), or None for ordered pairs, which have none."""
@@ -232,3 +244,93 @@ def _pair_mass(pairs: Any) -> tuple[float, float | None]:
         return pairs.i.size, pairs.n_pos / pairs.n
     a, b = (float(side.sum()) for side in pairs.sides())
     return a * b, a / (a + b)
+
+
+def partitioned_problem(X: object, y: object, request: Request) -> Problem | None:
+    """Return the problem over rows in partitions, or None if `X` is anything else."""
+    rows = space_of(X).apart
+    if rows is None:
+        return None
+    check_request(request)
+    assert isinstance(request.pairs, AllPairs)
+    beside_rows(y, request.positive, request.pairs.weight)
+    pairs: Any = pairs_in(rows.facts) if rows.grouped is None else PartitionedOrder(rows.grouped)
+    return Problem(rows, Mean(pairs, request.loss), request.penalty)
+
+
+def check_request(request: Request) -> None:
+    """Raise `InputError` unless rows in partitions support the request."""
+    if not request.is_plain:
+        raise InputError(
+            "rows in partitions are for linear problems over all pairs, or those within a query, "
+            "with the ridge: take a sample of the rows for anything else"
+        )
+    if type(request.loss) not in OURS:
+        raise InputError(
+            f"rows in partitions have no sums of the loss {request.loss.name!r}: choose one of "
+            f"{', '.join(ALL_LOSSES)}"
+        )
+
+
+def beside_rows(*given: object) -> None:
+    """Raise `InputError` if labels or weights are given: they belong to the partitions."""
+    if any(one is not None for one in given):
+        raise InputError(
+            "labels and weights lie with the rows in their partitions: leave y, positive and "
+            "sample_weight out"
+        )
+
+
+def refuse_method(X: object, method: str) -> None:
+    """Raise `InputError` if `X` is rows in partitions: `method` does not read them."""
+    if space_of(X).apart is not None:
+        raise InputError(f"rows in partitions are solved by descent, not by {method!r}")
+
+
+def is_dask(X: object) -> bool:
+    """Return whether `X` is a dask array, a dask dataframe or another collection of dask."""
+    return hasattr(X, "__dask_graph__") and hasattr(X, "to_delayed")
+
+
+def rows_of_dask(
+    X: Any, y: Any, weight: Any, positive: object, qid: Any = None, graded: bool = False
+) -> tuple[PartitionedRows, Any]:
+    """Return the rows of a dask collection, and both labels: the negative and the positive one.
+    With `qid` their pairs are those within a query; with `graded`, too, y are the grades, and there
+    are not labels."""
+    try:
+        from ..spaces.dask_rows import dask_rows
+    except ImportError as error:
+        raise InputError(f"dask collections need aucert[dask]: {error}") from None
+
+    def split(labels: np.ndarray) -> tuple[Any, Any]:
+        _, one, other = split_labels(labels, positive)
+        return one, other
+
+    return dask_rows(X, y, weight, None if graded else split, qid=qid)
+
+
+def dask_too(work: Callable[P, T]) -> Callable[P, T]:
+    """Let `work`, a function of X, y and more, take dask collections as rows in partitions."""
+    names = list(inspect.signature(work).parameters)
+
+    @wraps(work)
+    def taken(*args: Any, **kwargs: Any) -> T:
+        given = dict(zip(names, args, strict=False)) | kwargs
+        if not is_dask(given.get("X")):
+            return work(*args, **kwargs)
+        weight, positive, qid = (given.pop(k, None) for k in ("sample_weight", "positive", "qid"))
+        if qid is not None and positive is not None:
+            raise InputError("ordered pairs have no positive label: leave positive out")
+        rows, _ = rows_of_dask(
+            given["X"], given.get("y"), weight, positive, qid, graded=qid is not None
+        )
+        try:
+            given |= {"X": rows, "y": None}
+            if "callback" in names and "lams" not in names:  # those of a path hear of each lam
+                given["callback"] = rows.engine.telling(given.get("callback"))
+            return work(**given)  # type: ignore[call-arg]
+        finally:
+            rows.engine.close()
+
+    return taken

@@ -27,8 +27,7 @@ from aucert.exact.certificate.order import certified_order, group_concordance
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import CertificateError, InputError
 from aucert.exact.estimators.roc_svm import ROCSVM
-from aucert.exact.formulation.partitioned import partitioned_problem
-from aucert.exact.formulation.request import Request
+from aucert.exact.formulation.request import Request, partitioned_problem
 from aucert.exact.losses.registry import ALL_LOSSES, HINGE, SmoothHinge
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem import problem as problems

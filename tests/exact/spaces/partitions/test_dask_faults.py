@@ -20,7 +20,7 @@ import pytest
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Solution, Step
 from aucert.exact.errors import InputError
-from aucert.exact.formulation.partitioned import rows_of_dask
+from aucert.exact.formulation.request import rows_of_dask
 from aucert.exact.spaces.partitions import LocalEngine, PartitionedRows, new_key
 from cutting import cut, meet, short_rows
 from loops import each

@@ -15,7 +15,7 @@ from aucert.exact.api.path import regularization_path
 from aucert.exact.api.solve import solve
 from aucert.exact.errors import CertificateError, InputError
 from aucert.exact.estimators.roc_svm import ROCSVM, ROCSVMCV
-from aucert.exact.formulation.partitioned import rows_of_dask
+from aucert.exact.formulation.request import rows_of_dask
 from aucert.exact.spaces.groups import GroupedRows
 from aucert.exact.spaces.partitions import PartitionedRows
 from cutting import cut, cut_groups, meet, short_rows
