@@ -30,13 +30,12 @@ from ..formulation.lam_grid import (
     unit_penalty,
 )
 from ..formulation.request import Options, Request, dask_too, partitioned_problem, refuse_method
-from ..formulation.screening import with_zeros
 from ..pairs.concordance import right_share
 from ..problem.problem import Problem
 from ..spaces.gram import Gram
 from ..spaces.partitions import PartitionedRows
 from ..tools.threads import small_in_one_thread
-from .solve import PLAIN_KERNELS, better, can_be_held, choose_solver, held_rows
+from .solve import PLAIN_KERNELS, better, can_be_held, choose_solver, held_rows, with_zeros
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,11 +17,11 @@ from ..certificate.solution import Callback, Solution, Status
 from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.request import Options, Request, dask_too, partitioned_problem, refuse_method
-from ..formulation.screening import with_zeros
+from ..formulation.screening import zeros_proved
 from ..losses.registry import HINGE, SQUARED_HINGE, Loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered_pairs import OrderedPairs
-from ..problem.penalties import Penalty
+from ..problem.penalties import Penalty, Ridge
 from ..problem.problem import Problem
 from ..solvers.choose import choose_solver
 from ..spaces.blocks import StreamedRows
@@ -89,7 +89,7 @@ def solve(
     structure : float
         >= 0: the weight of SAUC-SVM's structure relative to |f|^2, that of all data.
     loss : {"hinge", "squared_hinge", "square", "logistic", "smooth_hinge", "exponential"} or Loss
-        Your own has the methods of `aucert.exact.losses.registry.Loss`.
+        Your own has the methods of `aucert.exact.losses.loss.Loss`.
     pairs : AllPairs, PairList or OrderedPairs, optional
         All pairs by default.
     positive : label, optional
@@ -202,6 +202,14 @@ def solved(problem: Problem, options: Options, w0: np.ndarray | None = None) -> 
     w0 = None if w0 is None else problem.check_weights(w0)
     solver = choose_solver(problem, options.method, options.tol, options.max_time)
     return with_zeros(problem, solver.solve(problem, w0, callback=options.callback))
+
+
+def with_zeros(problem: Problem, solution: Solution) -> Solution:
+    """Return the solution with `zeros_proved`; the ridge makes no weight zero."""
+    if isinstance(problem.penalty, Ridge):
+        return solution
+    zeros = zeros_proved(problem, solution.w, solution.witness, solution.certificate)
+    return replace(solution, zeros_proved=zeros)
 
 
 def solve_request(X: object, y: object, request: Request, options: Options) -> Solution:

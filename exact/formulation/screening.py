@@ -18,13 +18,10 @@ surely below their margin, and no more than those that may be; the pull lies bet
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..certificate.certificate import Certificate
 from ..certificate.order import score_range
-from ..certificate.solution import Solution
 from ..errors import InputError
 from ..losses.registry import Hinge
 from ..pairs.all_pairs import AllPairs
@@ -34,20 +31,14 @@ from ..spaces.rows import Rows
 from ..tools.rounding import UNIT, gamma
 
 
-def with_zeros(problem: Problem, solution: Solution) -> Solution:
-    """Return the solution with `zeros_proved`, where the penalty has zeros and a rule is known."""
-    zeros = zeros_proved(problem, solution.w, solution.witness, solution.certificate)
-    return solution if zeros is None else replace(solution, zeros_proved=zeros)
-
-
 def zeros_proved(
     problem: Problem, w: np.ndarray, minorant: Minorant, certificate: Certificate
 ) -> np.ndarray | None:
     """Return which weights are zero in every optimal model: bool (dim,), or None without a rule."""
-    none = np.zeros(problem.space.dim)
+    zero = np.zeros(problem.space.dim)
     if problem.space.given is None or not isinstance(problem.risk, Mean):
         return None
-    if problem.penalty.zeros(none, none) is None:
+    if problem.penalty.zeros(zero, zero) is None:  # a caller's own penalty, without a rule
         return None
     if np.isfinite(problem.loss.smoothness):
         return _by_strong_concavity(problem, minorant, certificate)

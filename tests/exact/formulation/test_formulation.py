@@ -30,9 +30,8 @@ from aucert.exact import (
 from aucert.exact.api import solve as solving
 from aucert.exact.api.solve import choose_solver
 from aucert.exact.certificate.solution import Solution, Status
-from aucert.exact.formulation import equal_rows as reduction
-from aucert.exact.formulation.equal_rows import Groups, equal_rows
-from aucert.exact.formulation.formulation import Formulation, formulate
+from aucert.exact.formulation import formulation as reduction
+from aucert.exact.formulation.formulation import Formulation, Groups, equal_rows, formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.formulation.screening import pair_spread, zeros_proved
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
