@@ -14,7 +14,7 @@ from typing import Any
 import click
 import numpy as np
 
-from ...exact.api.certify import certify_request
+from ...exact.api.certify import INTERCEPTS, certify_request, in_column_order
 from ...exact.api.path import Path as FoundPath
 from ...exact.api.path import PathPoint, path_of
 from ...exact.api.solve import solve_request
@@ -23,7 +23,6 @@ from ...exact.certificate.exact_certificate import ExactCertificate, check_exact
 from ...exact.certificate.solution import LEAST_TIME, Solution, Status, Step
 from ...exact.errors import InputError, WriteError
 from ...exact.formulation.lam_grid import check_lams, unit_penalty
-from ...exact.formulation.named_weights import INTERCEPTS, in_column_order
 from ...exact.formulation.request import Options as Limits
 from ...exact.formulation.request import Request, in_units_of
 from ...exact.losses.registry import SQUARE

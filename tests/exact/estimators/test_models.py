@@ -33,6 +33,7 @@ from aucert.exact import (
     save_model,
     solve,
 )
+from aucert.exact.api.certify import in_column_order, match_weights
 from aucert.exact.certificate.solution import Status
 from aucert.exact.estimators.thresholds import (
     RULES,
@@ -43,7 +44,6 @@ from aucert.exact.estimators.thresholds import (
     threshold_for_specificity,
     threshold_youden,
 )
-from aucert.exact.formulation.named_weights import in_column_order, match_weights
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.pairs.concordance import right_share
 from aucert.exact.problem.problem import linear_problem
