@@ -9,6 +9,7 @@ A pass over many rows is divided here, into parts that do not depend on the numb
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import sys
 import threading
@@ -17,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -38,7 +39,8 @@ _LIMIT: Any = None
 
 @functools.lru_cache(maxsize=1)
 def _controller(modules: int) -> ThreadpoolController:
-    """Return the controller of the libraries that are loaded: looking for them takes a while."""
+    """Return the controller of the libraries that are loaded: looking for them takes a while. The
+    number of modules only tells the cache when there may be others."""
     return ThreadpoolController()
 
 
@@ -66,13 +68,20 @@ def small_in_one_thread(work: Callable[P, T]) -> Callable[P, T]:
     Where `n_jobs` is given it is the passes over rows that share so many threads; the linear
     algebra takes one, whose numbers would depend on how many it has. The matrix is the first
     argument of two dimensions, or its kernel matrix; `kernel`, `n_landmarks` and `n_jobs` are
-    keywords or attributes of the first argument.
+    keywords, or attributes of the `self` of a method.
     """
+    is_method = "self" in inspect.signature(work).parameters
 
     @functools.wraps(work)
     def bounded(*args: P.args, **kwargs: P.kwargs) -> T:
-        asked = cast(Any, _option("n_jobs", None, args, kwargs))
-        with limited(_numbers(args, kwargs), asked):
+        def option(name: str, default: Any) -> Any:
+            own = getattr(args[0], name, default) if is_method else default
+            return kwargs.get(name, own)
+
+        numbers = _numbers(
+            [*args, kwargs.get("X")], option("kernel", "linear"), option("n_landmarks", None)
+        )
+        with limited(numbers, option("n_jobs", None)):
             return work(*args, **kwargs)
 
     return bounded
@@ -89,22 +98,14 @@ def limited(numbers: int, n_jobs: int | None) -> Iterator[None]:
             yield
 
 
-def _option(name: str, default: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
-    """Return the keyword of this name, or that attribute of the first argument."""
-    own = getattr(args[0], name, default) if args else default
-    return kwargs.get(name, own)
-
-
-def _numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
-    """Return how many numbers the largest matrix of the call holds."""
-    here = (v for v in (*args, kwargs.get("X")) if not hasattr(v, "__dask_graph__"))
+def _numbers(given: list[Any], kernel: object, landmarks: object) -> int:
+    """Return how many numbers the largest matrix of a call holds, X being one of the `given`."""
+    here = (value for value in given if not hasattr(value, "__dask_graph__"))
     shapes = (getattr(value, "shape", ()) for value in here)
     n, d = next((shape for shape in shapes if len(shape) == 2), (0, 0))
-    kernel = _option("kernel", "linear", args, kwargs)
-    landmarks = _option("n_landmarks", None, args, kwargs)
-    columns = landmarks if isinstance(landmarks, int) else n
-    linear = isinstance(kernel, str) and kernel == "linear"
-    return int(n) * int(d if linear else max(columns, d))
+    if isinstance(kernel, str) and kernel == "linear":
+        return int(n) * int(d)
+    return int(n) * int(max(landmarks if isinstance(landmarks, int) else n, d))
 
 
 _ASKED: ContextVar[int | None] = ContextVar("n_jobs", default=None)

@@ -69,6 +69,14 @@ def test_large_ones_and_large_kernels_take_all(two, monkeypatch: pytest.MonkeyPa
     assert work([[1.0]]) == {1}
 
 
+def test_columns_of_data_are_not_taken_for_options() -> None:
+    class Frame(np.ndarray):
+        n_jobs = kernel = n_landmarks = X[:, 0]
+
+    found = solve(X.view(Frame), Y, 0.1)
+    assert found.certificate.gap == solve(X, Y, 0.1).certificate.gap
+
+
 def test_parts_come_back_in_order_from_any_number_of_threads(monkeypatch) -> None:
     seen = set()
 
