@@ -23,11 +23,11 @@ from ..problem.risk import Weights
 from ..problem.scalings import convention_loss
 from ..spaces.gram import as_meant
 from ..spaces.partitions import PartitionedRows
-from ..spaces.rows import space_of
+from ..spaces.rows import partitions_of
 from ..sums.convolved import LARGEST_SCORE
 from ..tools.arrays import as_float64, check_scores, frame_names
 from ..tools.threads import small_in_one_thread
-from .solve import can_be_held, choose_solver, held_rows, solved, streamed_problem
+from .solve import can_be_held, choose_solver, loaded, solved, streamed_problem
 
 # What an intercept is called, which cancels in every pair.
 INTERCEPTS = frozenset({"intercept", "(intercept)", "intercept_", "const", "bias", "_intercept"})
@@ -139,7 +139,7 @@ def certify_request(
         raise InputError("partial AUC (fpr_max, tpr_min) of scores has no gap: give the weights")
     if request.worst_of is not None and (rival is not None or scores is not None):
         raise InputError("the worst of several groups needs weights and lam: no scores, no rival")
-    if scores is not None and space_of(X).apart is not None:
+    if scores is not None and partitions_of(X) is not None:
         raise InputError("rows in partitions are certified with weights (w), not with scores")
 
     def in_time() -> Options:
@@ -155,7 +155,7 @@ def certify_request(
             audit = _audit_streamed(large, _weights(large, w), refine, rival, options)
             if audit is not None:
                 return replace(audit, statement=audit.statement + cut_off(w, large.space.dim))
-            X, y, request = held_rows(cast(PartitionedRows, X), request)
+            X, y, request = loaded(cast(PartitionedRows, X), request)
             return certify_request(X, y, request, in_time(), w, rival=rival)
     half = None if options.max_time is None or w is None else options.max_time / 2
     task = formulate(X, y, request, max_time=half)  # scores need all features

@@ -31,7 +31,7 @@ from ..spaces.gram import Gram, blocked_product, chain_of
 from ..spaces.groups import fold_of_groups, starts_of_folds
 from ..spaces.kernels import Kernel
 from ..spaces.partitions import PartitionedRows, fold_of
-from ..spaces.rows import Rows, check_matrix, space_of
+from ..spaces.rows import Rows, check_matrix, partitions_of
 from ..tools.arrays import as_float64, check_choice, check_count, check_labels
 from ..tools.rounding import gamma
 from ..tools.wording import warn_the_user
@@ -174,7 +174,7 @@ def cross_validated_path(
     kind: dict[str, Any] = {"kernel": kernel, "gamma": gamma, "structure": structure}
     request = Request.of(None, loss, penalty=unit, **kind)
     options = Options(method=method, tol=tol, max_time=max_time)
-    data: Any = space_of(X).apart
+    data: Any = partitions_of(X)
     if data is not None:
         beside_rows(y, positive, sample_weight, pairs)
         if not (qid is None and time is None and event is None):

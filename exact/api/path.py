@@ -35,7 +35,7 @@ from ..problem.problem import Problem
 from ..spaces.gram import Gram
 from ..spaces.partitions import PartitionedRows
 from ..tools.threads import small_in_one_thread
-from .solve import PLAIN_KERNELS, better, can_be_held, choose_solver, held_rows, with_zeros
+from .solve import PLAIN_KERNELS, better, can_be_held, choose_solver, loaded, with_zeros
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +225,7 @@ def path_of(
             found = solution_of(now, w)
             if to_hold and found.status == Status.STALLED and time.perf_counter() < end:
                 # Where sums over partitions stall, few rows are held in memory from there on.
-                to_hold, task = False, formulate(*held_rows(cast(PartitionedRows, X), request))
+                to_hold, task = False, formulate(*loaded(cast(PartitionedRows, X), request))
                 now = task.with_penalty(now.meant.penalty)
                 found = better(found, solution_of(now, found.w))
             w, solution = found.w, with_zeros(now.meant, now.judge(found, tol))

@@ -23,18 +23,21 @@ from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered_pairs import OrderedPairs
 from ..problem.penalties import Penalty, Ridge
 from ..problem.problem import Problem
-from ..solvers.choose import choose_solver
+from ..solvers.choose import check_method, choose_solver
 from ..spaces.blocks import StreamedRows
 from ..spaces.kernels import Kernel
 from ..spaces.partitions import PartitionedRows
-from ..spaces.rows import space_of
+from ..spaces.rows import Space, partitions_of
 from ..structured import Structured
-from ..tools.arrays import on_disk
+from ..tools.arrays import as_float64, on_disk
 from ..tools.threads import limited, small_in_one_thread
 
 PLAIN_KERNELS = ("auto", "descent", "cutting-plane")  # solve a kernel machine without features
-HELD_NUMBERS = 8_000_000  # numbers in X from which rows are read in blocks, not copied and centred
-HELD_ROWS = 200_000  # rows from which they are read in blocks: bins cost less than sorting
+STREAM_FROM_NUMBERS = 8_000_000  # numbers in X from which blocks cost less than a centred copy
+STREAM_FROM_ROWS = 200_000  # rows from which bins cost less than sorting
+# Columns from which rows in memory are quicker: wide rows take many products, each a pass over the
+# blocks, and the squared hinge two, by bin and by theta.
+WIDE = {HINGE.name: 500, SQUARED_HINGE.name: 100}
 MOSTLY_DIFFERENT = 0.95  # share of different ones for blocks: bins cannot tell tied scores apart
 
 
@@ -119,8 +122,9 @@ def solve(
     tol : float
         Relative gap to reach, > 0.
     max_time : float, optional
-        Seconds; the best certified point so far is returned. With a kernel of many rows, the
-        certificate takes additional time: a pass over all kernel values; so does listing a QP.
+        Seconds; the best certified point so far is returned. The solver has at least a tenth of
+        it, however long its data took. With a kernel of many rows, the certificate takes
+        additional time: a pass over all kernel values; so does listing a QP.
     callback : callable, optional
         Called with each `Step`.
     fpr_max : float
@@ -214,27 +218,29 @@ def with_zeros(problem: Problem, solution: Solution) -> Solution:
 
 def solve_request(X: object, y: object, request: Request, options: Options) -> Solution:
     """Return what `solve` does, for a request that was made before."""
-    return solve_both(X, y, request, options, collapse=True)[1]
+    return formulate_and_solve(X, y, request, options, collapse=True)[1]
 
 
-def solve_both(
+def formulate_and_solve(
     X: object, y: object, request: Request, options: Options, collapse: bool = False
 ) -> tuple[Formulation | None, Solution]:
-    """Return the formulation, None where the rows were read in blocks, and the solution. Rows that
-    could be held are, if the bins cannot prove what is asked for; but for partitions with method
-    "descent", because proof files over partitions are made of bins."""
-    large = None
+    """Return the formulation, None where the rows were read in blocks, and the solution. With
+    `collapse` equal rows are solved as one. Rows in blocks are summed by bin: where that stalls and
+    the rows fit into memory, they are solved there too; but not partitions with method "descent",
+    as proof files over partitions are made of bins."""
+    check_method(options.method)
+    streamed = None
     if options.method in ("auto", "descent"):
-        large = streamed_problem(X, y, request)
+        streamed = streamed_problem(X, y, request)
     else:
         refuse_method(X, options.method)
-    if large is None:
-        return _whole(X, y, request, options, collapse)
+    if streamed is None:
+        return _in_memory(X, y, request, options, collapse)
     start = clock.monotonic()
-    found = solved(large, options)
-    apart = space_of(X).apart
-    kept = apart is not None and options.method != "auto"
-    if kept or found.status != Status.STALLED or not can_be_held(X):
+    found = solved(streamed, options)
+    apart = partitions_of(X)
+    for_proof = apart is not None and options.method == "descent"
+    if for_proof or found.status != Status.STALLED or not can_be_held(X):
         return None, found
     if options.max_time is not None:
         left = options.max_time - (clock.monotonic() - start)
@@ -242,74 +248,76 @@ def solve_both(
             return None, replace(found, status=Status.TIME_LIMIT)
         options = replace(options, max_time=left)
     if apart is not None:
-        X, y, request = held_rows(apart, request)
+        X, y, request = loaded(apart, request)
     elif isinstance(X, np.ndarray) and on_disk(X):  # blocks are compared with the first reading
-        space: Any = large.space
+        space: Any = streamed.space
         X = np.concatenate([space.block(rows) for rows in space.blocks()])
-    return None, better(found, _whole(X, y, request, options, collapse=True)[1])
+    return None, better(found, _in_memory(X, y, request, options, collapse=True)[1])
 
 
-def _whole(
+def _in_memory(
     X: object, y: object, request: Request, options: Options, collapse: bool
 ) -> tuple[Formulation, Solution]:
-    """Return the formulation of rows that are held, and its solution, in time for both: features
-    of a large kernel may take half of it."""
+    """Return the formulation of rows in memory, and its solution, in time for both: the features of
+    a large kernel may take half of it, and a tenth is left for the solver in any case."""
     start, limit = clock.monotonic(), options.max_time
-    half, cuts = None if limit is None else limit / 2, options.method in PLAIN_KERNELS
-    task = formulate(X, y, request, collapse, half, plain_kernel=cuts)
+    half, plain_kernel = None if limit is None else limit / 2, options.method in PLAIN_KERNELS
+    task = formulate(X, y, request, collapse, half, plain_kernel)
     spent = clock.monotonic() - start
     left = None if limit is None else max(limit - spent, limit / 10)
     solver = choose_solver(task.work, options.method, options.tol, left)
     found = task.judge(solver.solve(task.work, callback=options.callback), options.tol)
-    if limit is not None and spent > limit / 2 and found.status == Status.STALLED:
-        found = replace(found, status=Status.TIME_LIMIT)  # it was the features that time cut short
+    cut_short = task.factor is not None and limit is not None and spent > limit / 2
+    if cut_short and found.status == Status.STALLED:  # there was no time for all features
+        found = replace(found, status=Status.TIME_LIMIT)
     return task, with_zeros(task.meant, found)
 
 
 def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
-    """Return the problem over rows that are read in blocks: a memory map, `StreamedRows`, an array
-    of many numbers, or many rows that differ; None for others, and for any but plain hinges."""
+    """Return the problem over rows that are read in blocks: partitions, a memory map,
+    `StreamedRows`, an array of many numbers, or many rows that differ; None for others, and for any
+    but plain hinges."""
     apart = partitioned_problem(X, y, request)
     if apart is not None:
         return apart
     if not (request.is_plain and request.loss in (HINGE, SQUARED_HINGE)):
         return None
     if isinstance(X, np.ndarray) and X.ndim == 2 and not np.ma.isMaskedArray(X):
-        # Columns from which few rows are held: products decide; blocks of smooth losses sum rows by
-        # bin and again by theta.
-        wide = 500 if request.loss == HINGE else 100
-        X = StreamedRows(X) if isinstance(X, np.memmap) or _better_in_blocks(X, wide) else X
-    space = space_of(X)
-    if not space.in_blocks or space.apart is not None:
+        X = _in_blocks(X, request.loss)
+    if not (isinstance(X, Space) and X.in_blocks):
         return None
-    return Problem(space, request.risk(request.mask(y)), request.penalty)
+    return Problem(X, request.risk(request.mask(y)), request.penalty)
 
 
 def can_be_held(X: object) -> bool:
     """Return whether rows are few enough to be held."""
-    rows = space_of(X).apart
+    rows = partitions_of(X)
     if rows is not None:
-        return rows.n * rows.dim < HELD_NUMBERS
-    return isinstance(X, np.ndarray) and X.size < HELD_NUMBERS
+        return rows.n * rows.dim < STREAM_FROM_NUMBERS
+    return isinstance(X, np.ndarray) and X.size < STREAM_FROM_NUMBERS
 
 
-def _better_in_blocks(X: np.ndarray, wide: int) -> bool:
+def _in_blocks(X: np.ndarray, loss: Loss) -> np.ndarray | StreamedRows:
+    """Return an array that is better read in blocks as such rows, and any other as it is."""
+    if isinstance(X, np.memmap):
+        return StreamedRows(X)
     n, dim = X.shape
-    if dim >= wide and X.size <= 200_000_000:  # 1.6 GB
-        # Without a Hessian there are many products, and those with held rows are quicker.
-        return False
-    if X.size >= HELD_NUMBERS:
-        return True
-    # 100_000, 5: the same for rows of few numbers, whose products are cheap
-    least = min(HELD_ROWS, 100_000) if dim <= 5 else HELD_ROWS
-    if n < least or X.dtype.kind not in "biuf" or not X.size:
-        return n >= least  # `StreamedRows` says what is wrong
+    if dim >= WIDE[loss.name] and X.size <= 200_000_000:  # 1.6 GB
+        return X
+    # 5: columns up to which products are so cheap that bins pay for half as many rows
+    least = STREAM_FROM_ROWS // 2 if dim <= 5 else STREAM_FROM_ROWS
+    many = X.size >= STREAM_FROM_NUMBERS
+    if not X.size or (not many and n < least):
+        return X
+    if X.dtype.kind not in "biuf":
+        X = as_float64(X, "X", "a matrix of numbers")  # once, not in every pass
     # 1024: rows that are looked at, to see whether they differ
     at = np.unique(np.random.default_rng(0).integers(0, n, 1024))
-    return len(np.unique(X[at], axis=0)) >= MOSTLY_DIFFERENT * at.size
+    differ = many or len(np.unique(X[at], axis=0)) >= MOSTLY_DIFFERENT * at.size
+    return StreamedRows(X) if differ else X
 
 
-def held_rows(
+def loaded(
     rows: PartitionedRows, request: Request
 ) -> tuple[np.ndarray, np.ndarray | None, Request]:
     """Return all rows in their order, their labels, and the request for them: a pass over them.

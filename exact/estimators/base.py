@@ -26,7 +26,7 @@ from ..formulation.request import is_dask, rows_of_dask
 from ..pairs.all_pairs import kinds_of
 from ..pairs.ordered_pairs import one_a_row
 from ..spaces.partitions import PartitionedRows
-from ..spaces.rows import space_of
+from ..spaces.rows import partitions_of
 from ..tools.arrays import as_float64, check_labels, check_matrix, frame_names
 from ..tools.threads import small_in_one_thread
 from ..tools.wording import at_most, warn_the_user
@@ -321,7 +321,7 @@ class QueryClassifier(AUCClassifier):
 
 def in_partitions(X: object) -> bool:
     """Return whether `X` is a dask collection or `PartitionedRows`."""
-    return is_dask(X) or space_of(X).apart is not None
+    return is_dask(X) or partitions_of(X) is not None
 
 
 @contextmanager
@@ -330,7 +330,7 @@ def opened(
 ) -> Iterator[tuple[PartitionedRows, np.ndarray]]:
     """Yield rows in partitions and both labels; what was made for a dask collection ends after.
     Labels of `PartitionedRows` lie with the rows: they are then False and True."""
-    own = space_of(X).apart
+    own = partitions_of(X)
     if own is not None:
         if not (y is None and sample_weight is None and qid is None):
             raise InputError("labels and weights lie with the rows in their partitions: give none")

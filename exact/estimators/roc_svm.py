@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..api.cross_validation import CHOICES, FoldedData, cross_validate
-from ..api.solve import solve_both, solve_request
+from ..api.solve import formulate_and_solve, solve_request
 from ..certificate.certificate import warn_if_trivial
 from ..certificate.solution import Callback
 from ..errors import InputError, brief
@@ -70,7 +70,7 @@ class ExactClassifier(QueryClassifier):
         else:
             pairs = self._ordered(labels, queries, weight)
             request = replace(request, pairs=pairs, positive=None)
-        task, found = solve_both(rows, labels, request, self._options(callback))
+        task, found = formulate_and_solve(rows, labels, request, self._options(callback))
         keep_solution(self, found)
         factor = None if task is None else task.factor
         linear = task is None or task.base.held is not None

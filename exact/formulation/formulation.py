@@ -32,7 +32,7 @@ from ..problem.risk import Mean, Minorant, Scores, Weights
 from ..spaces.factor import DENSE_LIMIT, GramFactor, Lift, rows_of, takes_many_features
 from ..spaces.gram import BLOCK_BYTES, Gram, blocked_product
 from ..spaces.kernels import Kernel, check_kernel, get_kernel
-from ..spaces.rows import Rows, Space, space_of
+from ..spaces.rows import Rows, Space
 from ..structured import Structured, class_scatter, whitened
 from ..tools.arrays import check_matrix
 from .request import Request
@@ -177,7 +177,7 @@ def _true_space(
     X: object, request: Request, held: Gram | None = None
 ) -> tuple[Rows | Gram, Kernel | None, Matrix | None]:
     """Return the space meant, the formula of a kernel, and the rows: None for a given matrix."""
-    if space_of(X).in_blocks:
+    if isinstance(X, Space) and X.in_blocks:
         raise InputError(
             "rows in blocks are for the hinge or the squared hinge over all pairs with the ridge, "
             "solved by descent: for anything else, pass the array itself"

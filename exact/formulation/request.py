@@ -27,7 +27,7 @@ from ..problem.scalings import convention_name, lam_from_C, objective_scale
 from ..problem.tail import Tail, Worst, check_rates, tail_risk
 from ..spaces.kernels import LINEAR, PRECOMPUTED, Kernel, check_kernel_name
 from ..spaces.partitions import PartitionedRows
-from ..spaces.rows import space_of
+from ..spaces.rows import partitions_of
 from ..tools.arrays import check_callback, check_number, check_tolerance
 from ..tools.threads import check_jobs
 
@@ -222,7 +222,7 @@ def in_units_of(
     """Return a rival with its scale, and the request at the lam that its constant C means."""
     name = convention_name(rival)
     C = check_number("C", C)
-    rows = space_of(X).apart
+    rows = partitions_of(X)
     if rows is not None and rows.grouped is not None:
         count, share = float(rows.grouped.order.mass), None
     else:
@@ -248,7 +248,7 @@ def _pair_mass(pairs: Any) -> tuple[float, float | None]:
 
 def partitioned_problem(X: object, y: object, request: Request) -> Problem | None:
     """Return the problem over rows in partitions, or None if `X` is anything else."""
-    rows = space_of(X).apart
+    rows = partitions_of(X)
     if rows is None:
         return None
     check_request(request)
@@ -283,7 +283,7 @@ def beside_rows(*given: object) -> None:
 
 def refuse_method(X: object, method: str) -> None:
     """Raise `InputError` if `X` is rows in partitions: `method` does not read them."""
-    if space_of(X).apart is not None:
+    if partitions_of(X) is not None:
         raise InputError(f"rows in partitions are solved by descent, not by {method!r}")
 
 

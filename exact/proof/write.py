@@ -29,7 +29,7 @@ from ..pairs.partitioned_pairs import pairs_in
 from ..problem.problem import Problem, Ridge, split_labels
 from ..problem.risk import Alpha, Evidence, Mean, Minorant, Scores, Weights
 from ..spaces.partitions import Block, PartitionedRows
-from ..spaces.rows import space_of
+from ..spaces.rows import partitions_of
 from ..tools.arrays import as_float64
 from ..tools.atomic_files import write_atomically
 from . import check_partitions, check_proof
@@ -415,7 +415,7 @@ def write_partitioned_proof(
     InputError
         If the solution is one of another problem, or the sums do not support its certificate.
     """
-    if space_of(rows).apart is None:
+    if partitions_of(rows) is None:
         raise InputError("these rows are not in partitions: use write_proof")
     if rows.grouped is not None:
         raise InputError("there are no proof files over partitions for the pairs within queries")

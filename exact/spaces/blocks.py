@@ -171,7 +171,7 @@ class StreamedRows(FeatureWeights):
         self.kept_numbers = 0 if held else self.n * self.dim // self.parts
         name = getattr(source, "filename", None) or "the source of the rows"
         self._fingerprints = None if held else Fingerprints(str(name))
-        self.keeps = self.dim > FEW_COLUMNS  # a score is a small part of a wide row
+        self.keeps = self.dim > FEW_COLUMNS  # scores for all rows: they are small next to wide rows
         self.labels: tuple[np.ndarray, np.ndarray | None] = np.zeros(0, dtype=bool), None
         self.sample: Drawn | None = None
         self.last_range: tuple[np.ndarray, np.ndarray] | None = None

@@ -118,7 +118,7 @@ class ArrayPartition:
             yield Block(columns, *given)  # type: ignore[arg-type]
 
 
-def held_rows(
+def array_partition(
     name: str, X: Any, positive: Any = None, weight: Any = None, group: Any = None, key: Any = None
 ) -> ArrayPartition:
     """Return a partition of what a caller gave: anything that makes arrays (m, d), (m,), (m,)."""
@@ -492,7 +492,7 @@ class PartitionedRows(FeatureWeights):
                 if not isinstance(part, tuple) or len(part) - len(self.arrays) not in (0, 1):
                     raise InputError(f"partition {k} must be ({names}) or ({names}, weight)")
                 words = dict(zip((*self.arrays, "weight"), part, strict=False))
-                part = held_rows(f"partition {k}", **words)
+                part = array_partition(f"partition {k}", **words)
             parts.append(part)
         return parts
 

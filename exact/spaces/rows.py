@@ -33,20 +33,20 @@ FEW_COLUMNS = 100  # most columns for which products of small blocks are made in
 LARGE = 1_000_000  # numbers (8 MB) from which a copy costs much: rows are not centred needlessly
 
 
-def held_rows(X: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def centred_rows(X: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the rows to compute with, their squared norms (n,) and what was taken off them (d,).
     Any offset will do: it cancels in every pair, and saves digits where a column's mean is large
     next to its spread."""
-    none = np.zeros(X.shape[1])
+    zero = np.zeros(X.shape[1])
     if centred:
-        return X, np.einsum("ij,ij->i", X, X), none
+        return X, np.einsum("ij,ij->i", X, X), zero
     with np.errstate(over="ignore", invalid="ignore"):
         mean = X.mean(axis=0)
     if X.size >= LARGE and X.flags.c_contiguous:
         with np.errstate(over="ignore", invalid="ignore"):
             moment = np.einsum("ij,ij->j", X, X) / X.shape[0]
         if (np.abs(mean) <= np.sqrt(moment / 2)).all():
-            return X, np.einsum("ij,ij->i", X, X), none
+            return X, np.einsum("ij,ij->i", X, X), zero
     out = X - _finite(mean)
     return out, np.einsum("ij,ij->i", out, out), mean
 
@@ -135,10 +135,10 @@ class Space:
     source: Any = None  # the rows as they were given, or where they are read from in slices
 
     held: Rows | None = None  # the rows, where they are in memory
-    given: Rows | None = None  # these, where they are as they were given: not whitened
+    given: Rows | None = None  # the rows, where they are in memory and were not whitened
     gram: Gram | None = None  # the space itself, where it is that of a kernel matrix
     apart: PartitionedRows | None = None  # the rows, where they lie in partitions with their labels
-    grouped: GroupedRows | None = None  # these, where they have a group and a key instead
+    grouped: GroupedRows | None = None  # the rows, where they lie there with a group and a key
 
     scores: Callable[[np.ndarray], np.ndarray]  # f at every row, up to a common constant: (n,)
     pull: Callable[[np.ndarray], np.ndarray]  # coordinates of sum_i c_i k_i, c of sum zero: (dim,)
@@ -172,9 +172,9 @@ class Space:
         yield slice(0, self.n)
 
 
-def space_of(X: object) -> Space:
-    """Return `X` if it is a space that a caller made; for any other data one that holds nothing."""
-    return X if isinstance(X, Space) else Space()
+def partitions_of(X: object) -> PartitionedRows | None:
+    """Return `X` if it is rows in partitions, or None for any other data."""
+    return X.apart if isinstance(X, Space) else None
 
 
 def squared(norm2: float, error: float, rounding: float) -> Bound:
@@ -207,8 +207,8 @@ class Rows(FeatureWeights):
     Parameters
     ----------
     X : array or sparse matrix (n, d)
-        Dense rows are centred explicitly (it halves no pair difference and saves digits), unless
-        they are many and need it little; sparse rows implicitly, so that they stay sparse.
+        Dense rows are centred explicitly, which changes no difference of two rows and saves
+        digits, unless they are many and need it little; sparse rows implicitly: they stay sparse.
     check : bool
         Whether to check X as incoming data. If False, X must have been checked, or made from
         checked data.
@@ -224,11 +224,11 @@ class Rows(FeatureWeights):
     def __init__(self, X: object, check: bool = True, centred: bool = False):
         matrix = check_matrix(X) if check else cast(np.ndarray, X)
         self.n, self.dim = matrix.shape
-        self.X: np.ndarray | sp.csr_matrix = matrix
-        self.raw: np.ndarray | sp.csr_matrix = matrix
+        self.X: np.ndarray | sp.csr_matrix = matrix  # to compute with: centred, if that was needed
+        self.raw: np.ndarray | sp.csr_matrix = matrix  # as it was given
         self.source = matrix
         if isinstance(matrix, np.ndarray):
-            self.X, squares, self.offset = held_rows(matrix, centred)
+            self.X, squares, self.offset = centred_rows(matrix, centred)
             norms = np.sqrt(squares)
         else:
             self.offset = _finite(np.asarray(matrix.T @ np.ones(self.n)) / self.n)
@@ -270,7 +270,7 @@ class Rows(FeatureWeights):
             return pull_of(self.X, c, self._block)
         return np.asarray(self.X.T @ c) - self.offset * float(c.sum(dtype=np.longdouble))
 
-    keeps = True
+    keeps = True  # a score for each row, as `StreamedRows.keeps` says of rows in blocks
 
     def pulled(self, c: np.ndarray) -> tuple[np.ndarray, float, float]:
         """Return pull(c), a bound of its error, and sum |c_i| |x_i|."""
@@ -291,7 +291,7 @@ class Rows(FeatureWeights):
     def _long_blocks(self) -> Iterator[tuple[slice, Any]]:
         """Yield blocks of the rows as given, which stay in the cache in the long format; sparse
         ones are not centred."""
-        X: Any = self._given()
+        X: Any = self._raw_unchanged()
         wide, room = self.dim, BLOCK_NUMBERS
         if self.is_sparse:
             wide, room = X.nnz // self.n, max(BLOCK_NUMBERS, self.dim)
@@ -306,7 +306,7 @@ class Rows(FeatureWeights):
         """Rows summed at a time: about sqrt(n), for the shortest chain of additions."""
         return max(64, int(np.sqrt(self.n)))
 
-    def _given(self) -> np.ndarray | sp.csr_matrix:
+    def _raw_unchanged(self) -> np.ndarray | sp.csr_matrix:
         """Return the rows as they were given; refuse an array that was changed since."""
         if isinstance(self.raw, np.ndarray) and self.raw is not self.X:
             for start in range(0, self.n, self._block):

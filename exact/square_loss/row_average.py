@@ -23,7 +23,7 @@ from ..errors import InputError
 from ..losses.registry import SQUARE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem
-from ..spaces.rows import Rows, space_of
+from ..spaces.rows import Rows
 from ..tools.arrays import check_number
 from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
 
@@ -70,7 +70,7 @@ class RowAverage:
     ) -> RowAverage:
         """Return F of all pairs of these rows, with the pairs' row weights."""
         pairs = pairs or AllPairs()
-        if space_of(space).held is None or not isinstance(pairs, AllPairs):
+        if getattr(space, "held", None) is None or not isinstance(pairs, AllPairs):
             raise InputError("the average over rows is for all pairs of rows")
         positive = np.asarray(positive)
         if positive.dtype != bool or positive.shape != (space.n,):

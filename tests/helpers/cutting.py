@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from aucert.exact.spaces.partitions import held_rows
+from aucert.exact.spaces.partitions import array_partition
 
 
 def _cut(places: list[int], X: np.ndarray, **labels: Any) -> list[Any]:
     given = {name: held for name, held in labels.items() if held is not None}
     return [
-        held_rows(f"partition {k}", X[a:b], **{name: held[a:b] for name, held in given.items()})
+        array_partition(
+            f"partition {k}", X[a:b], **{name: held[a:b] for name, held in given.items()}
+        )
         for k, (a, b) in enumerate(pairwise([0, *places, X.shape[0]]))
     ]
 

@@ -1158,7 +1158,7 @@ def lowered(rng: np.random.Generator) -> dict[str, Any]:
         return int(rng.integers(low, high))
 
     ways: list[dict[str, Any]] = [
-        {"api.solve.HELD_ROWS": 1, "api.solve.HELD_NUMBERS": 1},
+        {"api.solve.STREAM_FROM_ROWS": 1, "api.solve.STREAM_FROM_NUMBERS": 1},
         {"api.solve.MOSTLY_DIFFERENT": float(whole(0, 2))},
         {"spaces.rows.LARGE": 1, "problem.risk.LONG_ROWS": 0, "problem.risk.NEGLIGIBLE": 1.0},
         {"spaces.blocks.FEW_COLUMNS": whole(1, 8)},

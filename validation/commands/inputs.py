@@ -32,7 +32,7 @@ from ...exact.pairs.ordered_pairs import OrderedPairs
 from ...exact.pairs.partitioned_pairs import PartitionedOrder, pairs_in
 from ...exact.problem.penalties import GroupLasso, Ridge, Sign
 from ...exact.spaces.kernels import PRECOMPUTED, get_kernel, name_of
-from ...exact.spaces.rows import space_of
+from ...exact.spaces.rows import partitions_of
 from ..data.datasets import data_sha256, load, names
 from ..files.tables import (
     SVMLIGHT,
@@ -252,7 +252,7 @@ class Data:
     @property
     def partitioned(self) -> bool:
         """Whether the rows, and their labels with them, stay in a folder of files."""
-        return space_of(self.X).apart is not None
+        return partitions_of(self.X) is not None
 
     @property
     def in_units(self) -> str:
@@ -565,11 +565,9 @@ def penalty_in_words(request: Request, columns: list[str] | None) -> tuple[str, 
 def scores_of(data: Data, request: Request, w: np.ndarray) -> Any:
     """Return the scores of weights, or of kernel coefficients: (n,). Of a folder return their
     counts; where its rows have queries, their concordance."""
-    grouped = space_of(data.X).grouped
-    if grouped is not None:
-        return group_concordance(grouped, w[: data.X.dim])
     if data.partitioned:
-        return counted_scores(data.X, w[: data.X.dim])
+        grouped, w = data.X.grouped, w[: data.X.dim]
+        return counted_scores(data.X, w) if grouped is None else group_concordance(grouped, w)
     if request.kernel == "linear" or request.gives_matrix:
         return np.asarray(data.X @ w[: data.X.shape[1]])
     kernel = get_kernel(request.kernel, request.gamma, int(data.X.shape[1]))
@@ -607,11 +605,9 @@ def common_keys(data: Data, options: Options, request: Request) -> dict[str, Any
 
 def pairs_of(data: Data, request: Request) -> Any:
     """Return the pairs of the rows, those of all the curve for partial AUC."""
-    grouped = space_of(data.X).grouped
-    if grouped is not None:
-        return PartitionedOrder(grouped)
     if data.partitioned:
-        return pairs_in(data.X.facts)
+        grouped = data.X.grouped
+        return pairs_in(data.X.facts) if grouped is None else PartitionedOrder(grouped)
     return request.pairs_on(None if data.ordered is not None else data.positive)
 
 
@@ -624,7 +620,7 @@ def order_keys(data: Data, scores: Any) -> dict[str, Any]:
     AUC is known from counts, and `auc_within` says how far the true one may be from it.
     """
     none = {"auc": None, "auc_interval": None, "concordance": None, "concordance_interval": None}
-    if space_of(data.X).grouped is not None:
+    if data.partitioned and data.X.grouped is not None:
         return none | {"concordance": scores}
     if data.partitioned:
         low, high = scores.auc_range()

@@ -311,7 +311,7 @@ def test_few_rows_are_proved_as_in_memory_if_they_fit(lam: float, monkeypatch) -
     gap = certify(rows, None, lam, w=found.w).gap
     assert found.status == Status.CERTIFIED and gap is not None and gap <= 2e-9
     if lam == 1e-5:
-        monkeypatch.setattr("aucert.exact.api.solve.HELD_NUMBERS", 1000)
+        monkeypatch.setattr("aucert.exact.api.solve.STREAM_FROM_NUMBERS", 1000)
         assert solve(rows, None, lam).status == Status.STALLED
 
 
@@ -379,7 +379,7 @@ def test_sums_over_groups_that_cannot_be_right_are_refused(monkeypatch) -> None:
 def test_a_sample_of_whole_groups_starts_many_rows(loss: str, monkeypatch) -> None:
     """Here rows in partitions solve it: few are held, and none after."""
     monkeypatch.setattr(problems, "LEAST_ROWS", 500)
-    monkeypatch.setattr("aucert.exact.api.solve.HELD_NUMBERS", 1)
+    monkeypatch.setattr("aucert.exact.api.solve.STREAM_FROM_NUMBERS", 1)
     monkeypatch.setattr(GroupedRows, "all_rows", lambda _: pytest.fail("all rows were fetched"))
     X, group, grade = some_groups(30_000, 1500)
     found = solve(groups_in(X, group, grade, 20), None, LAM, loss=loss, tol=1e-6)

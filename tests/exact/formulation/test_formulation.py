@@ -285,7 +285,7 @@ def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     """Rows that are held, their products made in parts, or rows read in blocks."""
     monkeypatch.setattr(row_blocks, "SHARED", 1)
     if request.param == "blocks":
-        monkeypatch.setattr(solving, "HELD_ROWS", 10)
+        monkeypatch.setattr(solving, "STREAM_FROM_ROWS", 10)
     return request.param
 
 
@@ -296,6 +296,13 @@ def test_many_tied_rows_are_solved_to_the_last_digits() -> None:
     y = X @ [1.0, 0.5] + rng.normal(size=len(X)) > 0.8
     found = solve(X.round(), y, 1e-3, tol=1e-9)
     assert found.status == Status.CERTIFIED
+
+
+def test_many_rows_of_objects_become_numbers_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solving, "STREAM_FROM_ROWS", 10)
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    made = solving.streamed_problem(X.astype(object), X[:, 0] > 0, Request.of(0.1))
+    assert made is not None and made.space.source.dtype == float
 
 
 @each("name", LARGE_CALLS)

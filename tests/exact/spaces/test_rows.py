@@ -29,7 +29,7 @@ from aucert.exact.spaces.partitions import (
     Task,
     new_key,
 )
-from aucert.exact.spaces.rows import Rows, check_matrix, held_rows
+from aucert.exact.spaces.rows import Rows, centred_rows, check_matrix
 from cutting import Changing, cut, far_rows
 from loops import each, seeds
 
@@ -116,7 +116,7 @@ def test_many_rows_are_taken_as_they_are_unless_a_mean_is_large(monkeypatch) -> 
         assert other.dual <= one.primal and one.dual <= other.primal and other.gap < 1e-8
     for far in (0.0, 0.5, 1.5, 1e9):
         moved = X - X.mean(axis=0) + far
-        made, squares, offset = held_rows(moved, False)
+        made, squares, offset = centred_rows(moved, False)
         assert offset == pytest.approx(far * (far > 1)) and squares.min() > 0
         assert made == pytest.approx(moved - offset) and abs(made.mean(axis=0)).max() < 1
         assert squares == pytest.approx((made**2).sum(axis=1))

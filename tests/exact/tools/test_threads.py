@@ -144,7 +144,7 @@ def test_n_jobs_reaches_the_passes_or_is_refused(name: str, monkeypatch) -> None
             CALLS[name](wrong)
     seen = []
     monkeypatch.setattr(blocks, "workers", lambda n: seen.append(workers(n)) or 1)
-    monkeypatch.setattr(solving, "HELD_ROWS", 10)
+    monkeypatch.setattr(solving, "STREAM_FROM_ROWS", 10)
     CALLS[name](3)
     # A path holds rows that are so few: no pass over blocks shares them.
     assert set(seen) == (set() if name == "path" else {3})
