@@ -204,7 +204,7 @@ def path_of(
     else:
         if method not in ("auto", "descent"):
             refuse_method(X, method)
-        task = Formulation(apart, apart, np.copy)
+        task = Formulation(apart, apart)
     grid = default_grid(task.work, n_lams) if given is None else given
     first = task = task.with_penalty(strengthened(request.penalty, float(grid[0])))
     to_hold = method == "auto" and apart is not None and can_be_held(X)

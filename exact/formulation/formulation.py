@@ -45,15 +45,15 @@ SAMPLE = 4000  # rows that are checked first: if no two are equal, few of all ro
 
 @dataclass(frozen=True, eq=False)
 class Formulation:
-    """The problem meant, the problem solved, and the way back."""
+    """The problem meant, the problem that solvers work on, and the way back."""
 
     meant: Problem
     work: Problem
-    lift: Lift
-    kernel: Kernel | None = None
-    X: Matrix | None = None
-    factor: GramFactor | None = None
-    groups: Groups | None = None
+    lift: Lift = np.copy  # the coordinates in `meant` of those in `work`; by default the same
+    kernel: Kernel | None = None  # the formula k(x, z), where there is one
+    X: Matrix | None = None  # the rows as they were given, unless a Gram matrix was
+    factor: GramFactor | None = None  # the features that `work` has of a kernel matrix
+    merged: EqualRows | None = None  # the equal rows that `work` takes as one
 
     @property
     def base(self) -> Space:
@@ -102,8 +102,8 @@ class Formulation:
             of, bins = witness.evidence, witness.evidence.bins
             scores = self.work.space.scores(of.w)
             witness = Minorant.from_scores(self.work, scores, 2 * of.half / bins, of.scale)
-        if self.groups is not None:
-            witness = self.groups.witness(self.meant, witness)
+        if self.merged is not None:
+            witness = self.merged.witness(self.meant, witness)
         certificate = Certificate.of(self.meant, w, witness, tol)
         status = solution.status
         if certificate.reaches(tol):
@@ -123,43 +123,48 @@ def formulate(
     held: Gram | None = None,
 ) -> Formulation:
     """Return the formulation of a data matrix (or a Gram matrix) and its labels. [SAUC, eq. (8),
-    eq. (12)] with a structure; [ScalingUp, Prop. 3] with a kernel."""
-    mask = request.mask(y)
+    eq. (12)] with a structure; [ScalingUp, Prop. 3] with a kernel. With `collapse` equal rows are
+    worked on as one, `max_time` bounds the features made of a kernel, and with `plain_kernel` a
+    kernel of too many has none. `held` is the space of a kernel that was made before."""
+    mask, structure = request.mask(y), float(request.structure)
     base, kernel, rows = _true_space(X, request, held)
-    meant = Problem(base, request.risk(mask), request.penalty)
-    groups = None
-    whole = isinstance(request.pairs, AllPairs) and not request.is_partial
-    whole = whole and request.worst_of is None  # equal rows may be of two groups
-    if collapse and rows is not None and whole and mask is not None:
-        groups = equal_rows(rows, mask)
-    # `few` is what is meant on one row of each group; the rest makes its space one of rows.
-    few = meant if groups is None else groups.problem(meant, base)
-    if not isinstance(request.penalty, Ridge):  # it acts on the features, so these must stay
-        return Formulation(meant, few, np.copy, kernel, rows, None, groups)
-    weight = float(request.structure)
-    cuts = plain_kernel and weight == 0 and groups is None and mask is not None
-    cuts = cuts and isinstance(meant.risk, Mean) and meant.risk.loss == HINGE
-    if cuts and isinstance(base, Gram) and takes_many_features(base):
-        return Formulation(meant, meant, np.copy, kernel, rows)
-    features: Any = few.space.held
-    back, factor = np.copy, None
-    if features is None or features.dim > features.n:
-        features, back, factor = rows_of(few.space, few=weight > 0, max_time=max_time)
-    if groups is not None and factor is not None:
-        factor = groups.factor(factor)
-        back = factor.coefficients
-    if weight == 0:
-        work = few if features is few.space else few.over(features)
-        return Formulation(meant, work, back, kernel, rows, factor, groups)
-    white = whitened(features, class_scatter(*_classes(few.pairs)), weight)
+    work = meant = Problem(base, request.risk(mask), request.penalty)
+    merged = None
+    every_pair = isinstance(request.pairs, AllPairs) and not request.is_partial
+    one_group = request.worst_of is None  # else equal rows may be of two groups
+    if collapse and every_pair and one_group and rows is not None and mask is not None:
+        merged = equal_rows(rows, mask)
+    if merged is not None:
+        work = merged.problem(meant, base)
 
-    def lift(w: np.ndarray) -> np.ndarray:
-        return back(white.to_input(w))
+    features = work.space.held
+    narrow = features is not None and features.dim <= features.n
+    # A penalty other than the ridge acts on the features, so these must stay.
+    if not isinstance(request.penalty, Ridge) or (narrow and structure == 0):
+        return Formulation(meant, work, kernel=kernel, X=rows, merged=merged)
+    hinge = isinstance(meant.risk, Mean) and meant.risk.loss == HINGE and mask is not None
+    plain = plain_kernel and structure == 0 and merged is None and hinge
+    if plain and isinstance(base, Gram) and takes_many_features(base):
+        return Formulation(meant, meant, kernel=kernel, X=rows)
 
-    seen = white if groups is None else cast(Rows, Spread(white, groups))
+    lift, factor = np.copy, None
+    if features is None or not narrow:
+        features, lift, factor = rows_of(work.space, few=structure > 0, max_time=max_time)
+    if merged is not None and factor is not None:
+        factor = merged.factor(factor)
+        lift = factor.coefficients
+    if structure == 0:
+        work = work if features is work.space else work.over(features)
+        return Formulation(meant, work, lift, kernel, rows, factor, merged)
+    white = whitened(features, class_scatter(*_classes(work.pairs)), structure)
+
+    def unwhitened(w: np.ndarray) -> np.ndarray:
+        return lift(white.to_input(w))
+
+    seen = white if merged is None else cast(Rows, Spread(white, merged))
     scatter = class_scatter(*_classes(meant.pairs))
-    meant = meant.over(Structured(base, scatter, weight, seen, lift))
-    return Formulation(meant, few.over(white), lift, kernel, rows, factor, groups)
+    meant = meant.over(Structured(base, scatter, structure, seen, unwhitened))
+    return Formulation(meant, work.over(white), unwhitened, kernel, rows, factor, merged)
 
 
 def _classes(pairs: Any) -> tuple[np.ndarray, AllPairs | PairList]:
@@ -257,11 +262,11 @@ def ordered_problem(
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
-    """Equal rows of one class."""
+class EqualRows:
+    """Groups of equal rows of one class."""
 
-    first: np.ndarray
-    group: np.ndarray
+    first: np.ndarray  # the first row of each group: (k,)
+    group: np.ndarray  # the group of each row: (n,)
 
     def total(self, values: np.ndarray) -> np.ndarray:
         """Return the sums over the groups: (k,), from values (n,)."""
@@ -297,20 +302,20 @@ class Groups:
 class Spread:
     """Scores and pulls of all rows, computed by a space that holds one row of each group."""
 
-    def __init__(self, space: Rows, groups: Groups):
-        self.space, self.groups = space, groups
-        self.n, self.dim = groups.group.size, space.dim
+    def __init__(self, space: Rows, equal: EqualRows):
+        self.space, self.equal = space, equal
+        self.n, self.dim = equal.group.size, space.dim
 
     def scores(self, w: np.ndarray) -> np.ndarray:
         """Return the scores: (n,)."""
-        return self.space.scores(w)[self.groups.group]
+        return self.space.scores(w)[self.equal.group]
 
     def pull(self, c: np.ndarray) -> np.ndarray:
         """Return the pull of row weights c (n,): (dim,)."""
-        return self.space.pull(self.groups.total(c))
+        return self.space.pull(self.equal.total(c))
 
 
-def equal_rows(X: Matrix, positive: np.ndarray) -> Groups | None:
+def equal_rows(X: Matrix, positive: np.ndarray) -> EqualRows | None:
     """Return the groups of exactly equal rows of one class, or None if merging would not pay."""
     n = positive.size
     if n > 2 * SAMPLE:
@@ -336,7 +341,7 @@ def equal_rows(X: Matrix, positive: np.ndarray) -> Groups | None:
     number = np.argsort(by_row)
     group = np.empty(n, dtype=np.int64)
     group[order] = number[np.cumsum(starts) - 1]
-    return Groups(first[by_row], group)
+    return EqualRows(first[by_row], group)
 
 
 def _hashes(X: Matrix) -> np.ndarray:

@@ -31,7 +31,7 @@ from aucert.exact.api import solve as solving
 from aucert.exact.api.solve import choose_solver
 from aucert.exact.certificate.solution import Solution, Status
 from aucert.exact.formulation import formulation as reduction
-from aucert.exact.formulation.formulation import Formulation, Groups, equal_rows, formulate
+from aucert.exact.formulation.formulation import EqualRows, Formulation, equal_rows, formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.formulation.screening import pair_spread, zeros_proved
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
@@ -139,7 +139,7 @@ def repeated(seed: int = 0, levels: bool = False) -> tuple[np.ndarray, np.ndarra
     return kinds[which] + 0.0, y
 
 
-def groups_of(X: np.ndarray | sp.csr_matrix, y: np.ndarray) -> Groups:
+def groups_of(X: np.ndarray | sp.csr_matrix, y: np.ndarray) -> EqualRows:
     found = equal_rows(X, y)
     assert found is not None
     return found
@@ -174,7 +174,7 @@ def test_a_binned_dual_point_is_judged_on_all_rows(asked: dict[str, Any]) -> Non
     """As solvers make it where there are many groups: it holds weights, and no marginals."""
     X, y = repeated()
     task = formulate(X, y, Request.of(0.1, **asked), collapse=True)
-    assert task.groups is not None
+    assert task.merged is not None
     best = choose_solver(task.work, "auto", 1e-9, None).solve(task.work)
     for half in (0, 40):
         binned = task.work.risk.minorant(Weights(best.w, 1 << 14, half))
@@ -197,7 +197,7 @@ def test_an_optimum_in_groups_is_that_of_rows(loss: str, kernel: str) -> None:
     chosen: dict[str, Any] = {"kernel": kernel, "gamma": 0.5}
     plain = solved(formulate(X, y, Request.of(0.02, loss, **chosen)))
     task = formulate(X, y, Request.of(0.02, loss, **chosen), collapse=True)
-    assert task.groups is not None and isinstance(task.work.space, Rows) and task.meant.n == 200
+    assert task.merged is not None and isinstance(task.work.space, Rows) and task.meant.n == 200
     found = solved(task)
     assert found.status == plain.status == Status.CERTIFIED
     assert found.w.shape == plain.w.shape
