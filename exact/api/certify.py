@@ -142,12 +142,6 @@ def certify_request(
     if scores is not None and partitions_of(X) is not None:
         raise InputError("rows in partitions are certified with weights (w), not with scores")
 
-    def in_time() -> Options:
-        """The options with what is left of the time, a tenth of the limit at least."""
-        limit, spent = options.max_time, perf_counter() - start
-        left = None if limit is None else max(limit - spent, limit / 10)
-        return replace(options, max_time=left)
-
     if scores is None:
         w = match_weights(X, w) if request.is_linear else w
         large = streamed_problem(X, y, request)
@@ -156,10 +150,11 @@ def certify_request(
             if audit is not None:
                 return replace(audit, statement=audit.statement + cut_off(w, large.space.dim))
             X, y, request = loaded(cast(PartitionedRows, X), request)
-            return certify_request(X, y, request, in_time(), w, rival=rival)
+            left = options.after(perf_counter() - start)
+            return certify_request(X, y, request, left, w, rival=rival)
     half = None if options.max_time is None or w is None else options.max_time / 2
     task = formulate(X, y, request, max_time=half)  # scores need all features
-    problem, left = task.meant, in_time()
+    problem, left = task.meant, options.after(perf_counter() - start)
     if scores is None:
         weights = _weights(problem, w)
         witness = best_witness(task, problem.space.scores(weights), refine, left)
@@ -251,8 +246,7 @@ def match_weights(X: object, w: object) -> object:
     names = weight_names(w)
     if columns is None or names is None:
         return w
-    values = np.ravel(as_float64(w, "the weights"))
-    return in_column_order(values, names, columns)
+    return in_column_order(np.ravel(as_float64(w, "the weights")), names, columns)
 
 
 def cut_off(w: Any, d: int) -> str:
@@ -268,16 +262,11 @@ def weight_names(w: object) -> list[str] | None:
     shape = getattr(w, "shape", ())
     if len(shape) == 2 and shape[0] == 1 and shape[1] > 1:
         names = getattr(w, "columns", None)
-    found = None if callable(names) else text_names(names)
+    found = text_names(names)
     return found if found is not None and len(found) == int(np.prod(shape)) else None
 
 
 def text_names(names: object) -> list[str] | None:
     """Return names as a list if there are some and all of them are text, else None."""
-    if names is None or callable(names):
-        return None
-    try:
-        found = list(names)  # type: ignore[call-overload]
-    except TypeError:
-        return None
+    found = list(names) if hasattr(names, "__iter__") else []  # type: ignore[call-overload]
     return found if found and all(isinstance(name, str) for name in found) else None

@@ -6,6 +6,7 @@ its problem, in blocks or whole, and `solve_problem` solves any problem that is 
 
 from __future__ import annotations
 
+import math
 import time as clock
 from dataclasses import replace
 from typing import Any
@@ -260,14 +261,14 @@ def _in_memory(
 ) -> tuple[Formulation, Solution]:
     """Return the formulation of rows in memory, and its solution, in time for both: the features of
     a large kernel may take half of it, and a tenth is left for the solver in any case."""
-    start, limit = clock.monotonic(), options.max_time
-    half, plain_kernel = None if limit is None else limit / 2, options.method in PLAIN_KERNELS
-    task = formulate(X, y, request, collapse, half, plain_kernel)
+    start = clock.monotonic()
+    half = None if options.max_time is None else options.max_time / 2
+    task = formulate(X, y, request, collapse, half, plain_kernel=options.method in PLAIN_KERNELS)
     spent = clock.monotonic() - start
-    left = None if limit is None else max(limit - spent, limit / 10)
+    left = options.after(spent).max_time
     solver = choose_solver(task.work, options.method, options.tol, left)
     found = task.judge(solver.solve(task.work, callback=options.callback), options.tol)
-    cut_short = task.factor is not None and limit is not None and spent > limit / 2
+    cut_short = task.factor is not None and half is not None and spent > half
     if cut_short and found.status == Status.STALLED:  # there was no time for all features
         found = replace(found, status=Status.TIME_LIMIT)
     return task, with_zeros(task.meant, found)
@@ -289,12 +290,10 @@ def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
     return Problem(X, request.risk(request.mask(y)), request.penalty)
 
 
-def can_be_held(X: object) -> bool:
+def can_be_held(X: Any) -> bool:
     """Return whether rows are few enough to be held."""
-    rows = partitions_of(X)
-    if rows is not None:
-        return rows.n * rows.dim < STREAM_FROM_NUMBERS
-    return isinstance(X, np.ndarray) and X.size < STREAM_FROM_NUMBERS
+    known = isinstance(X, np.ndarray) or partitions_of(X) is not None
+    return known and math.prod(X.shape) < STREAM_FROM_NUMBERS
 
 
 def _in_blocks(X: np.ndarray, loss: Loss) -> np.ndarray | StreamedRows:

@@ -12,7 +12,6 @@ out by weight. Many equal rows also mean many pairs tied at the margin; in group
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -67,7 +66,8 @@ class Formulation:
         return replace(self, work=work, meant=meant)
 
     def evaluate(self, w: np.ndarray, X: object) -> np.ndarray:
-        """Return the scores (m,) of other rows, from coordinates of `meant`: see `scorer`."""
+        """Return f at other rows, (m,), from its coordinates w of `meant`."""
+        w = self.meant.check_weights(w)
         base: Any = self.base.held or self.base.apart
         if base is not None:
             rows = _new_rows(X, base.dim, "features")
@@ -86,11 +86,6 @@ class Formulation:
                 some = slice(start, start + step)
                 scores[some] = blocked_product(self.kernel(rows[some], self.X[used]), w[used])
         return scores
-
-    def scorer(self, w: np.ndarray) -> Callable[[object], np.ndarray]:
-        """Return the function f(x) of the coordinates `w` of `meant`, for any rows."""
-        weights = self.meant.check_weights(w)
-        return lambda X: self.evaluate(weights, X)
 
     def judge(self, solution: Solution, tol: float) -> Solution:
         """Return a solution of `work` as one of `meant`, certified there."""

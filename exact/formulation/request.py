@@ -54,6 +54,11 @@ class Options:
         check_callback(self.callback)
         check_jobs(self.n_jobs)
 
+    def after(self, seconds: float) -> Options:
+        """Return the same with what is left of the time, a tenth of the limit at least."""
+        limit = self.max_time
+        return self if limit is None else replace(self, max_time=max(limit - seconds, limit / 10))
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Request:
@@ -322,9 +327,8 @@ def dask_too(work: Callable[P, T]) -> Callable[P, T]:
         weight, positive, qid = (given.pop(k, None) for k in ("sample_weight", "positive", "qid"))
         if qid is not None and positive is not None:
             raise InputError("ordered pairs have no positive label: leave positive out")
-        rows, _ = rows_of_dask(
-            given["X"], given.get("y"), weight, positive, qid, graded=qid is not None
-        )
+        graded = qid is not None
+        rows, _ = rows_of_dask(given["X"], given.get("y"), weight, positive, qid, graded)
         try:
             given |= {"X": rows, "y": None}
             if "callback" in names and "lams" not in names:  # those of a path hear of each lam

@@ -36,9 +36,8 @@ def zeros_proved(
 ) -> np.ndarray | None:
     """Return which weights are zero in every optimal model: bool (dim,), or None without a rule."""
     zero = np.zeros(problem.space.dim)
-    if problem.space.given is None or not isinstance(problem.risk, Mean):
-        return None
-    if problem.penalty.zeros(zero, zero) is None:  # a caller's own penalty, without a rule
+    ours = problem.space.given is not None and isinstance(problem.risk, Mean)
+    if not ours or problem.penalty.zeros(zero, zero) is None:  # a caller's own has no rule
         return None
     if np.isfinite(problem.loss.smoothness):
         return _by_strong_concavity(problem, minorant, certificate)

@@ -222,7 +222,7 @@ def sauc_eq_3_as_printed(c: Context) -> Outcome:
     scores = (columns[:, pairs.i] - columns[:, pairs.j]) @ theta
     task = machine(train, 1 / pairs.i.size, 0.0, "rbf", pairs=pairs)
     solution = answer(task, 1e-7)
-    moved = float(np.abs(scores - task.scorer(solution.w)(test.X)).max())
+    moved = float(np.abs(scores - task.evaluate(solution.w, test.X)).max())
     # |f(x) - g(x)| <= |f - g| sqrt(k(x, x)), and each is within its radius of the optimum.
     radius = dual.certificate.radius + solution.certificate.radius
     literal = literal_pair_kernel(Linear(), train.X, pairs.i, pairs.j)

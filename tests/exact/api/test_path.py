@@ -257,7 +257,7 @@ def test_the_auc_of_the_optimum_of_each_fold_is_within_its_range(kind: str, loss
             scores = CV_X[test] @ w if kernel == {} else np.zeros(0)
             if kernel:
                 request = Request.of(lam, **kernel)
-                scores = formulate(CV_X[train], CV_Y[train], request).scorer(w)(CV_X[test])
+                scores = formulate(CV_X[train], CV_Y[train], request).evaluate(w, CV_X[test])
             right = share_right(scores, held)
             for found in (rough, tight):
                 assert found.fold_low[k, at] - 1e-12 <= right <= found.fold_high[k, at] + 1e-12

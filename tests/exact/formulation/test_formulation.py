@@ -66,12 +66,12 @@ def best(task: Formulation) -> Solution:
 @each("structure", STRUCTURES)
 @each("kernel", KERNELS)
 def test_scores_in_and_out_of_sample_agree(kernel: str, structure: float, sparse: bool) -> None:
-    """Of the optimum: by the space meant, by the scorer, and by the rows that solvers see."""
+    """Of the optimum: by the space meant, by its formula, and by the rows that solvers see."""
     task, train = case(kernel, structure, sparse)
     solution = choose_solver(task.work, "auto", 1e-9, None).solve(task.work)
     w = task.lift(solution.w)
     inside = task.meant.space.scores(w)
-    assert task.scorer(w)(train) == pytest.approx(inside, abs=1e-11)
+    assert task.evaluate(w, train) == pytest.approx(inside, abs=1e-11)
     worked = task.work.space.scores(solution.w)
     assert worked - worked.mean() == pytest.approx(inside - inside.mean(), abs=1e-10)
 
@@ -82,13 +82,13 @@ def test_scores_in_and_out_of_sample_agree(kernel: str, structure: float, sparse
 )
 def test_new_rows_of_another_width_are_refused(kernel: str, message: str) -> None:
     task, _ = case(kernel, 0.0)
-    score = task.scorer(np.ones(task.meant.space.dim))
+    w = np.ones(task.meant.space.dim)
     with pytest.raises(InputError, match=message + ".* new rows have 5"):
-        score(np.ones((2, 5)))
+        task.evaluate(w, np.ones((2, 5)))
     with pytest.raises(InputError, match="not finite"):
-        score(np.full((2, 3), np.nan))
+        task.evaluate(w, np.full((2, 3), np.nan))
     with pytest.raises(InputError, match="coordinates"):
-        task.scorer(np.ones(7))
+        task.evaluate(np.ones(7), np.ones((2, 3)))
 
 
 @each("structure", [0.0, 3.0])
@@ -204,7 +204,7 @@ def test_an_optimum_in_groups_is_that_of_rows(loss: str, kernel: str) -> None:
     assert found.certificate.primal == pytest.approx(plain.certificate.primal, rel=2e-9)
     again = Certificate.of(task.meant, found.w, found.witness, 1e-9)
     assert again.gap == found.certificate.gap, "the witness returned is the one of the rows"
-    assert task.scorer(found.w)(X) == pytest.approx(task.meant.space.scores(found.w), abs=1e-9)
+    assert task.evaluate(found.w, X) == pytest.approx(task.meant.space.scores(found.w), abs=1e-9)
     if task.factor is not None:
         F = task.factor.features
         K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
