@@ -25,7 +25,7 @@ import scipy.sparse.linalg
 from ...exact.certificate.solution import Recorder
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.pairs.near import Near as Drawn
-from ...exact.pairs.near import differences_gram, draw_from_ranges, factored, solved
+from ...exact.pairs.near import cholesky_solve, differences_gram, draw_from_ranges, factored
 from ...exact.problem.problem import Problem, root_of_slope, starting_sample
 from ...exact.problem.risk import Scores
 from ...exact.sums.loops import laplacian
@@ -311,7 +311,7 @@ def preconditioner(point: NewtonPoint, per_coordinate: int, rng: np.random.Gener
     else:
         i, j, share = point.curved.drawn(size, rng)  # without bias
         H = _ridged(differences_gram(space, i, j, 2 * share), problem.lam)
-    return partial(solved, factored(H))
+    return partial(cholesky_solve, factored(H))
 
 
 def direction(

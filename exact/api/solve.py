@@ -93,7 +93,7 @@ def solve(
     structure : float
         >= 0: the weight of SAUC-SVM's structure relative to |f|^2, that of all data.
     loss : {"hinge", "squared_hinge", "square", "logistic", "smooth_hinge", "exponential"} or Loss
-        Your own has the methods of `aucert.exact.losses.loss.Loss`.
+        Your own has the methods of `aucert.exact.losses.registry.Loss`.
     pairs : AllPairs, PairList or OrderedPairs, optional
         All pairs by default.
     positive : label, optional

@@ -216,6 +216,6 @@ def factored(H: np.ndarray) -> np.ndarray:
     raise InputError("the features are so large that their curvature overflows: rescale them")
 
 
-def solved(factor: np.ndarray, r: np.ndarray) -> np.ndarray:
-    """Return H^-1 r for the factor of H, and r (dim,)."""
+def cholesky_solve(factor: np.ndarray, r: np.ndarray) -> np.ndarray:
+    """Return H^-1 r, (dim,), from the factor of H."""
     return np.asarray(dpotrs(factor, np.ravel(r))[0])

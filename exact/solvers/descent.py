@@ -32,7 +32,7 @@ from ..certificate.solution import INSIDE, STALL, Idle, Recorder, Solution, Solv
 from ..errors import InputError, OverflowingError
 from ..losses.registry import HINGE, kinked
 from ..pairs.all_pairs import AllPairs, PairList
-from ..pairs.near import Curved, differences_gram, drawn, factored, solved
+from ..pairs.near import Curved, cholesky_solve, differences_gram, drawn, factored
 from ..pairs.ordered_pairs import OrderedPairs
 from ..problem.penalties import Ridge
 from ..problem.problem import Functions, Problem, held_part, part_of, root_of_slope
@@ -459,7 +459,7 @@ class Memory:
             shares.append(self.inner(step, p) / curvature)
             p = p - shares[-1] * change
         if self.factor is not None:
-            p = solved(self.factor, p)
+            p = cholesky_solve(self.factor, p)
         elif self.kept:
             _, change, curvature = self.kept[-1]
             p = p * (curvature / self.inner(change, change))
@@ -471,7 +471,7 @@ class Memory:
         """Return whether a full step left more of the gradient, in H^-1 norm, than it should."""
         if self.factor is None:
             return True
-        sizes = [float(r @ solved(self.factor, r)) for r in (before, after)]
+        sizes = [float(r @ cholesky_solve(self.factor, r)) for r in (before, after)]
         # 0.4: a Hessian is poor once a full step leaves more of the gradient, in its own norm
         return sizes[1] > 0.4**2 * sizes[0]
 

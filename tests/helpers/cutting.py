@@ -13,9 +13,7 @@ from aucert.exact.spaces.partitions import array_partition
 def _cut(places: list[int], X: np.ndarray, **labels: Any) -> list[Any]:
     given = {name: held for name, held in labels.items() if held is not None}
     return [
-        array_partition(
-            f"partition {k}", X[a:b], **{name: held[a:b] for name, held in given.items()}
-        )
+        array_partition(f"partition {k}", X[a:b], **{name: of[a:b] for name, of in given.items()})
         for k, (a, b) in enumerate(pairwise([0, *places, X.shape[0]]))
     ]
 
