@@ -1,4 +1,10 @@
-"""The pairwise AUC problem, stated exactly and solved with a proof of optimality."""
+"""The pairwise AUC problem, stated exactly and solved with a proof of optimality.
+
+[ScalingUp]: Bae and Shin, Scaling Up ROC-Optimizing Support Vector Machines.
+[SAUC]: Wang, Chen and Xue, Structure-embedded AUC-SVM.
+[SHT]: Yang, Zhou, Lei and Ying, Stochastic Hard Thresholding Algorithms for AUC Maximization.
+[Nonlinear]: Khalid, Ray and Chitsaz, Scalable Nonlinear AUC Maximization Methods.
+"""
 
 from __future__ import annotations
 

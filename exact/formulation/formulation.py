@@ -38,7 +38,7 @@ from .request import Request
 
 Matrix = np.ndarray | sp.csr_matrix
 
-WORTH = 0.9  # groups are used if their number is at most this share of the rows
+WORTH = 0.9  # equal rows are merged if at most this share of the rows is left
 SAMPLE = 4000  # rows that are checked first: if no two are equal, few of all rows are
 
 

@@ -105,7 +105,7 @@ def check_labels(y: object, name: str = "y") -> np.ndarray:
     except ValueError:  # a list of lists of several lengths
         raise InputError(f"{name} must have one entry each, not a list of lists") from None
     if isinstance(y, list | tuple) and labels.dtype.kind == "f":
-        as_float64(y, name)
+        as_float64(y, name)  # refuses what numpy has rounded
     return labels
 
 
