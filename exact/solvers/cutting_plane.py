@@ -37,8 +37,7 @@ from ..problem.problem import Functions, Problem, best_share
 from ..problem.risk import Alpha, Mix, Scores
 from ..problem.tail import Tail
 from ..sums.swept import PairSums
-from .finish import ActivePairs, of_marginals
-from .hard_margin import offer_hard_margin
+from .finish import ActivePairs, of_marginals, offer_hard_margin
 
 
 @dataclass(frozen=True)

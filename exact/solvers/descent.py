@@ -43,8 +43,7 @@ from ..sums.binned import half_width
 from ..sums.convolved import FEW_PAIRS, WIDEST_BENT, bins_cost
 from ..sums.swept import PairSums
 from .cutting_plane import CuttingPlane
-from .finish import MOST, ActivePairs
-from .hard_margin import offer_hard_margin
+from .finish import MOST, ActivePairs, offer_hard_margin
 
 LEAST_BITS, PER_WIDTH, MOST_PER_WIDTH = 2, 2.0, 64.0  # bins: a unit at least, a width, most a width
 TAIL_SORTED = 40_000  # rows of partial AUC from which the hinge is counted in bins

@@ -32,13 +32,15 @@ from aucert.exact.solvers.choose import choose_solver
 from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.solvers.descent import Descent, Memory, Points, Run, tail_in_bins
 from aucert.exact.solvers.finish import (
+    RIDGES,
     ActivePairs,
     OpenPairs,
     Window,
+    hard_marginals,
     multipliers,
+    offer_hard_margin,
     open_window,
 )
-from aucert.exact.solvers.hard_margin import RIDGES, marginals, offer_hard_margin
 from loops import each
 from problems import CLASSES, awkward
 
@@ -163,7 +165,7 @@ def test_more_rows_than_coordinates_have_a_hard_margin() -> None:
         X = rng.normal(size=(120, 80))
         y = X @ rng.normal(size=80) > 0.3
         X -= X.mean(axis=0)
-        found = marginals(X @ X.T, y, RIDGES)
+        found = hard_marginals(X @ X.T, y, RIDGES)
         assert found is not None and (found >= 0).all()
         margins = X @ (X.T @ np.where(y, found, -found))
         assert margins[y].min() - margins[~y].max() == pytest.approx(1.0, abs=1e-6)
