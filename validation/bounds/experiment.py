@@ -289,9 +289,9 @@ def part_figure(
     """Return the picture of one part of Theorem 4': its left side, the bound, and that a priori."""
     first, prior = parts
     curves: dict[str, Callable[[Draw], float]] = {
-        "true value": lambda draw: draw.bounds[first].left_side or 0.0,
-        "bound": lambda draw: draw.bounds[first].total,
-        "bound, a priori": lambda draw: draw.bounds[prior].total,
+        "true excess": lambda draw: draw.bounds[first].left_side or 0.0,
+        "Theorem 4'": lambda draw: draw.bounds[first].total,
+        "Theorem 4', a priori": lambda draw: draw.bounds[prior].total,
     }
     return _against_B(draws, (name, title, left), curves, "largest possible value")
 

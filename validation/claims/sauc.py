@@ -170,7 +170,8 @@ def sauc_eq_17_as_printed(c: Context) -> Outcome:
         except np.linalg.LinAlgError:
             shown.append("refused")
     regular = highest(kept) > EXACT
-    singular = f"singular; numpy's inverse errs by {', '.join(shown)}"
+    at = ", ".join(f"{s:g}" for s in STRUCTURES)
+    singular = f"singular; numpy's inverse errs by {', '.join(shown)} at lambda = {at}"
     return judged(regular, "nonsingular" if regular else singular)
 
 

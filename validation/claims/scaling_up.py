@@ -23,6 +23,7 @@ from ..bounds.prime import theorem4_prime
 from ..data.datasets import Model, make_dataset, population_auc, share_for_auc
 from ..data.printed_numbers import numbers
 from ..extremes import highest, lowest
+from ..plots import Series
 from ..store import plain
 from ..tables import convergence
 from ..tables.table import Job, Run
@@ -108,8 +109,20 @@ def variance(c: Context, replace: bool) -> Outcome:
     factor = 1.0 if replace else (pairs - B) / (pairs - 1)
     ratio, df = float(values.var(ddof=1)) * B / float(losses.var()), values.size - 1
     low, high = (factor * stats.chi2.ppf(q, df) / df for q in (LEVEL / 2, 1 - LEVEL / 2))
-    measured = f"B var / sigma^2 = {ratio:.3f}, interval {low:.3f} to {high:.3f}"
+    measured = f"B var / sigma^2 = {ratio:.3f}, at level {LEVEL:g} {low:.3f} to {high:.3f}"
     return judged(low <= ratio <= high, measured)
+
+
+def rate(
+    what: tuple[str, str], theory: str, slope: Any, agrees: bool, reference: str, at: Any, y: Any
+) -> dict[str, Any]:
+    """Return the details of a claim about a rate: what is to be read, and its curve."""
+    level = f", level {LEVEL:g}" if isinstance(slope, Slope) else ""
+    measured = str(slope).replace("+-", "±") + level
+    said = theory, measured, reference, "", "yes" if agrees else "no"
+    series = (Series.of("", at, y),)
+    panel = convergence.Panel(what[0], what[1], "", series, True, True)
+    return {"rates": [asdict(convergence.Line(what[0], "", *said))], "panels": [asdict(panel)]}
 
 
 def incomplete_u_loss_rate(c: Context) -> Outcome:
@@ -127,8 +140,9 @@ def incomplete_u_loss_rate(c: Context) -> Outcome:
     rms = np.sqrt((errors**2).mean(axis=1))
     slope = Slope.fit(sizes, rms, np.full(sizes.size, 1 / np.sqrt(2 * count)))
     low, high = slope.interval
-    details = {"B": sizes, "root mean square error": rms, "exponent interval": [low, high]}
-    return judged(low <= -0.5 <= high, f"exponent of B: {slope}", details)
+    good, what = low <= -0.5 <= high, ("one fixed score: its loss over drawn pairs", "B")
+    details = rate(what, "−1/2", slope, good, "the loss over all pairs", sizes, rms)
+    return judged(good, f"exponent of B: {slope}", details)
 
 
 def incomplete_u_suboptimality_rate(c: Context) -> Outcome:
@@ -151,7 +165,8 @@ def incomplete_u_suboptimality_rate(c: Context) -> Outcome:
     asked: Any = {"part": "I", "delta": LEVEL / found.size}
     bounds = [theorem4_prime(same, problem.lam, int(B), **asked).total for B in sizes]
     proved = bool((found <= np.array(bounds)[:, None]).all())
-    details = {"B": sizes, "mean of F(f_B) - p*": mean, "exponent interval": [low, high]}
+    what, agrees = ("excess of the objective, linear machine", "B"), low <= -1.0 <= high
+    details = rate(what, "−1", slope, agrees, "certified optimum", sizes, mean)
     return judged(low <= -1.0 and high < -0.5 and proved, f"exponent of B: {slope}", details)
 
 
@@ -193,7 +208,9 @@ def incomplete_u_keeps_the_rate_uniformly(c: Context) -> Outcome:
     slope = float(np.polyfit(np.log(sizes), np.log(worst), 1)[0])
     ratios = worst / np.sqrt(np.log(sizes) / sizes)
     shown = f"falls like n^{slope:.2f}; {ratios.min():.2f} to {ratios.max():.2f} times "
-    details = {"n": list(sizes), "mean of the largest error": worst}
+    what, reference = ("all linear scores at once, B = n", "n"), "the loss over all pairs"
+    theory, rough = "like √(log n / n)", f"{slope:.2f}, no interval"
+    details = rate(what, theory, rough, slope <= -0.35, reference, sizes, worst)
     # log n costs about a tenth of the root.
     return judged(slope <= -0.35, f"{shown}sqrt(log(n) / n)", details)
 
@@ -262,7 +279,8 @@ def from_evidence(
 ) -> Outcome:
     """Judge by the evidence, which counts as far as a drawn part of it repeats."""
     _, part, wrong = kept(c.seed, c.profile)
-    measured += f"; {part} run again" + (f" differs in {len(wrong)} numbers" if wrong else "")
+    differs = f"differs in {len(wrong)} numbers" if wrong else "repeats"
+    measured += f"; of the evidence {part}, run again, {differs}"
     return judged(good and not wrong, measured, details=details)
 
 

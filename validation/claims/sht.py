@@ -107,7 +107,7 @@ def curvature(c: Context, factor: float) -> Outcome:
             there, back, here = (pair_loss(X, positive, w + t * v) for t in (1.0, -1.0, 0.0))
             ratios.append((there + back - 2 * here) / float(v @ M @ v))
     worst = highest(abs(r / factor - 1) for r in ratios)
-    measured = f"v'(Hessian)v / v'Mv between {lowest(ratios):.6f} and {highest(ratios):.6f}"
+    measured = f"v'(Hessian)v / v'Mv = {np.mean(ratios):g}, to a share of {worst:.0e}"
     return judged(worst <= 1e-6, measured, {"largest relative difference": worst})
 
 

@@ -114,7 +114,7 @@ def _print_report(report: Report) -> None:
         target.print(_table(titles, rows, right=("s",)))
     else:
         styles = {"good": "green", "bad": "red", "warn": "yellow", "open": "blue"}
-        ten = headlines({row.name: row for row in report.rows}, drawn=False)
+        ten = headlines({row.name: row for row in report.rows})
         said = [(Text(h.word, styles[h.colour]), f"{h.sentence}\n{h.number} {h.what}") for h in ten]
         counts = report.counts()
         titles = tuple(counts[0][1])

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 import platform
-import re
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -20,7 +17,7 @@ from ..bounds.prime import sampling_term
 from ..claims.claim import ERROR, KINDS, SEVERITIES, DataUsed, Verdict, shown_unit
 from ..claims.recorded import record, statements
 from ..files.written import write_json, write_text
-from ..plots import Figure, as_svg, draw
+from ..plots import Figure
 
 
 @dataclass(frozen=True)
@@ -94,11 +91,6 @@ class Row:
 # whose row is not in the run, or raised, is left out.
 
 
-# Colours of pictures, which the page's style sheet fills in.
-INK, SOFT, GOOD, BAD, WARN, OPEN = (f"#0{k}0{k}0{k}" for k in range(1, 7))
-NAMED = {"ink": INK, "soft": SOFT, "good": GOOD, "bad": BAD, "warn": WARN, "open": OPEN}
-VARIABLES = {colour: name for name, colour in NAMED.items()}
-VARIABLES |= {"#000000": "ink", "#555555": "soft", "#dddddd": "line", "#0072b2": "blue"}
 WORDS: dict[str, tuple[str, str]] = {  # verdict to its word for readers, and its colour
     Verdict.HOLDS: ("True", "good"),
     Verdict.BORNE_OUT: ("True", "good"),
@@ -111,6 +103,8 @@ WORDS: dict[str, tuple[str, str]] = {  # verdict to its word for readers, and it
     ERROR: ("Error", "bad"),
 }
 MOST_PARTS = 8  # effects that a forest shows below their mean, at most
+# Curves of Theorem 4 and 4' in one colour wherever they are drawn.
+OBJECTS = {"Theorem 4, at least": 1, "Theorem 4'": 2, "Theorem 4', a priori": 3}
 PLACES = ("estimate", "low", "high", "printed")
 SIGNS = {"for": "+", "against": "−", "either": "±", "neither": ""}  # which way a departure works
 
@@ -118,82 +112,78 @@ SIGNS = {"for": "+", "against": "−", "either": "±", "neither": ""}  # which w
 # Pictures
 
 
-def picture(
-    draw: Callable[[Any], object],
-    name: str,
-    label: str,
-    size: tuple[float, float],
-    left: float = 0.45,
-    below: float = 0.4,
-) -> str:
-    """Return what `draw` puts on axes as inline SVG: its text is text, its colours the page's.
+def ticks(
+    low: float, high: float, log: bool, most: int = 5, integer: bool = False
+) -> list[tuple[float, str]]:
+    """Return places on an axis, `most` of them at most, with their labels; low, high and places of
+    a logarithmic one are logarithms."""
+    from matplotlib.ticker import LogLocator, MaxNLocator
 
-    `left` and `below` are inches for labels; a layout that measures them takes a second a picture.
-    """
-
-    def put(figure: Any) -> None:
-        from matplotlib.ticker import LogLocator
-
-        (width, height), right, above = size, left + 0.15, below + 0.1
-        axes = figure.add_axes(
-            (left / width, below / height, 1 - right / width, 1 - above / height)
-        )
-        axes.spines[["top", "right", "left"]].set_visible(False)
-        draw(axes)
-        for axis in (axes.xaxis, axes.yaxis):
-            if axis.get_scale() == "log":
-                low, high = axis.get_view_interval()
-                few = high < 100 * low  # powers of ten alone would leave one label, or none
-                axis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
-                axis.set_major_formatter(_short)
-
-    settings: Any = {"text.color": INK, "xtick.color": SOFT, "ytick.color": SOFT}
-    settings |= {"axes.edgecolor": SOFT, "axes.labelcolor": SOFT, "axes.facecolor": "none"}
-    text = as_svg(put, name, size, **settings, **{"figure.facecolor": "none"})
-    text = text[text.index("<svg") :]
-    for noise in (
-        r"<metadata>.*?</metadata>",
-        r"<!--.*?-->",
-        r"<style.*?</style>",
-        r'\sxmlns(:\w+)?="[^"]*"',  # HTML knows these names
-        r' clip-path="[^"]*"',
-        r"<clipPath.*?</clipPath>",
-        r' transform="rotate\(-0[^"]*"',
-        r"font-family: [^;\"]*(; )?",
-        r"; stroke-line(join|cap): \w+",
-        r'<path d="[^"]*" style="fill: none"/>',
-    ):
-        text = re.sub(noise, "", text, flags=re.DOTALL)
-    used = set(re.findall(r"#(\w+)", text))
-    short = f"{zlib.crc32(name.encode()):x}"
-    for k, old in enumerate(dict.fromkeys(re.findall(r' id="([^"]+)"', text))):
-        text = text.replace(f' id="{old}"', f' id="i{short}-{k}"' if old in used else "")
-        text = re.sub(rf"#{re.escape(old)}\b", f"#i{short}-{k}", text)
-    for colour, variable in VARIABLES.items():
-        text = text.replace(colour, f"var(--{variable})")
-    # Of coordinates a tenth of a point is enough; labels are text and stay.
-    text = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d+\.\d)\d+", r"\1", tag[0]), text)
-    text = re.sub(r"\s*\n\s*", " ", text).replace("<defs> </defs>", "").replace("> <", "><")
-    found = 1
-    while found:  # groups that say nothing
-        text, found = re.subn(r"<g>((?:(?!</?g\b).)*)</g>", r"\1", text)
-    box = re.search(r'viewBox="[^"]+"', text)
-    head = f'<svg {box[0] if box else ""} role="img" aria-label="{escape(label)}">'
-    return head + text[text.index(">") + 1 :]
+    if log:
+        every = LogLocator(subs=(1,) if high - low > 2 else (1, 2, 5))
+        found = [(math.log10(x), _short(x)) for x in every.tick_values(10**low, 10**high)]
+    else:
+        places = MaxNLocator(4, integer=integer).tick_values(low, high)
+        digits = max(0, -math.floor(math.log10(places[1] - places[0]) + 1e-9))
+        found = [(x, f"{round(x, digits) + 0.0:.{digits}f}") for x in places]
+    pad = 0.03 * (high - low)
+    kept = [(float(x), text.replace("-", "−")) for x, text in found if low + pad < x < high - pad]
+    return kept[:: -(-len(kept) // most)] if kept else []
 
 
-def _short(value: float, _: object) -> str:
-    """Return a label of a logarithmic axis."""
+def _short(value: float) -> str:
     far = not 1e-3 <= value < 1e4
     return f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e") if far else f"{value:g}"
 
 
-def of_figure(figure: Figure) -> str:
-    """Return the picture that a claim brings."""
-    untitled = replace(figure, title="")
-    return picture(
-        lambda axes: draw(axes, untitled), figure.name, figure.title, (6.0, 4.4), 0.8, 1.5
-    )
+def chart(
+    curves: Mapping[str, Sequence[Sequence[float]]],
+    labels: tuple[str, str],
+    logs: str = "xy",
+    size: tuple[int, int] = (340, 200),
+    references: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Return what the template draws of curves (x, y) by name: places in a box of this size.
+
+    What an axis of `logs` cannot show is left out, as an exact zero, which is one to rounding.
+    """
+    scales = [math.log10 if axis in logs else float for axis in "xy"]
+    kept = {
+        name: [(scales[0](x), scales[1](y)) for x, y in zip(*of, strict=True) if y > 1e-12]
+        for name, of in curves.items()
+    }
+    (left, right), (bottom, top), marks = (44, size[0] - 12), (size[1] - 34, 18), []
+    ends = [
+        [f((p[k] for of in kept.values() for p in of), default=0.0) for f in (min, max)]
+        for k in (0, 1)
+    ]
+    for k, (low, high) in enumerate(ends):
+        pad = 0.04 * (high - low or 1.0)
+        ends[k] = [low - pad, high + pad]
+
+    def at(k: int, value: float) -> float:
+        start, end = ((left, right), (bottom, top))[k]
+        low, high = ends[k]
+        return round(start + (end - start) * (value - low) / (high - low), 1)
+
+    for k, axis in enumerate("xy"):
+        whole = k == 0 and all(x == int(x) for of in kept.values() for x, _ in of)
+        most = (right - left) // 50 if k == 0 else (bottom - top) // 14
+        marks.append([(at(k, x), text) for x, text in ticks(*ends[k], axis in logs, most, whole)])
+    drawn = []
+    for k, (name, of) in enumerate(kept.items()):
+        points = [(at(0, x), at(1, y)) for x, y in of]
+        style = "ref" if name in references else f"c{OBJECTS.get(name, k)}"
+        drawn.append({"name": name, "points": points, "style": style})
+    box = {"left": left, "right": right, "bottom": bottom, "top": top, "size": size}
+    return box | {"curves": drawn, "x": marks[0], "y": marks[1], "labels": labels}
+
+
+def of_figure(figure: Figure) -> dict[str, Any]:
+    """Return the chart that a claim brings."""
+    curves = {series.name: (series.x, series.y) for series in figure.series}
+    references = [series.name for series in figure.series if series.reference]
+    return chart(curves, (figure.x_label, figure.y_label), "xy", (340, 220), references)
 
 
 @dataclass(frozen=True)
@@ -218,8 +208,6 @@ def forest(lines: Sequence[Line]) -> dict[str, Any]:
 
     What the sentence claims is shaded; an interval that leaves the axis is cut at its end.
     """
-    from matplotlib.ticker import LogLocator, MaxNLocator
-
     scale, unit = shown_unit(lines[0].effect["unit"])
     power, reach = unit.startswith("log10 of "), [0.0]
     for line in lines:
@@ -237,13 +225,6 @@ def forest(lines: Sequence[Line]) -> dict[str, Any]:
             shown = f"×{10**value:,.0f}" if value >= 2 else f"×{10**value:.2g}"
         return shown.replace("-", "−")
 
-    if power:
-        every = LogLocator(subs=(1,) if high - low > 2 else (1, 2, 5))
-        ticks = np.log10(every.tick_values(10**low, 10**high)).tolist()
-    else:
-        ticks = MaxNLocator(4).tick_values(low, high).tolist()
-    step = max(0, -math.floor(math.log10(ticks[1] - ticks[0]) + 1e-9))
-    ticks = [x for x in ticks if low + pad / 2 < x < high - pad / 2]
     found = []
     for line in lines:
         known = {k: scale * x for k, x in line.effect.items() if k in PLACES and x is not None}
@@ -261,31 +242,9 @@ def forest(lines: Sequence[Line]) -> dict[str, Any]:
         at_ends = {"low": 0, "high": 100} | {k: at(x) for k, x in known.items()}
         found.append({"of": line, "at": at_ends, "shown": shown, "claim": claim})
         found[-1]["shade"] = tuple(map(at, shade))
-    marks = [(at(x), text(x, step)) for x in ticks]
+    marks = [(at(x), "×" * power + label) for x, label in ticks(low, high, power)]
     name = unit.removeprefix("log10 of ")
     return {"unit": name, "ticks": marks, "zero": at(0), "lines": found}
-
-
-def curves(
-    axes: Any,
-    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]],
-    x: str,
-    logs: str,
-    y: str = "",
-) -> None:
-    """Draw curves on axes of which `logs` are logarithmic; several have a legend."""
-    colours = (INK, "#0072b2", SOFT, "#d55e00", "#cc79a7")  # none of them a verdict's
-    for k, (name, (at, values)) in enumerate(lines.items()):
-        kept = [(a, v) for a, v in zip(at, values, strict=True) if "y" not in logs or v > 0]
-        style, color = ("-", "--", "-.", ":", "-")[k % 5], colours[k % 5]
-        axes.plot(*zip(*kept, strict=True), style, color=color, marker="o", ms=3, label=name)
-    axes.set(**{f"{axis}scale": "log" for axis in logs}, xlabel=x, ylabel=y)
-    if "x" not in logs:
-        whole = all(x == int(x) for at, _ in lines.values() for x in at)
-        axes.locator_params(axis="x", integer=whole)
-    axes.minorticks_off()
-    if len(lines) > 1:
-        axes.legend(frameon=False, fontsize=8)
 
 
 # The ten sentences
@@ -302,22 +261,23 @@ class Headline:
     letter: str  # how much the error matters, if there is one in print
     number: str
     what: str
-    svg: str = ""
     forest: Mapping[str, Any] = field(default_factory=dict)
+    chart: Mapping[str, Any] = field(default_factory=dict)
 
 
 Rows = Mapping[str, Row]
-Drawn = tuple[str, str, "list[Line] | Callable[[Any], object]"]
+Drawn = tuple[str, str, "list[Line] | dict[str, Any]"]  # number, what it is, lines or a chart
+SMALL = (270, 96)  # the box of a chart next to a sentence
 TEN: dict[str, tuple[Any, ...]] = {}  # by the claim that decides, in their order
 
 
 def headline(
-    name: str, sentence: str, *word: str, wrong: str = "", left: float = 0.6
+    name: str, sentence: str, *word: str, wrong: str = ""
 ) -> Callable[[Callable[[Row, Rows], Drawn]], Callable[[Row, Rows], Drawn]]:
     """Enter a headline; `word` and its colour if not those of the verdict, `wrong` in print."""
 
     def entered(made: Callable[[Row, Rows], Drawn]) -> Callable[[Row, Rows], Drawn]:
-        TEN[name] = sentence, word, wrong or name, left, made
+        TEN[name] = sentence, word, wrong or name, made
         return made
 
     return entered
@@ -390,7 +350,7 @@ def _theorem_4(row: Row, rows: Rows) -> Drawn:
         "true error against the printed bound, at n = 1e10 and B = 1e16. The landmark is where "
         "this happens in one draw of two; delta = 0.05 allows one of twenty. Picture: B = 1000 n."
     )
-    return f"{left:.2f} > {right:.2f}", what, lambda axes: curves(axes, lines, "rows, n", "x")
+    return f"{left:.2f} > {right:.2f}", what, chart(lines, ("rows, n", ""), "x", SMALL)
 
 
 @headline(
@@ -408,10 +368,10 @@ def _score(row: Row, rows: Rows) -> Drawn:
         if key.endswith(end)
     }
     at = sorted(x for x in points if x > 0)
-    lines = {"error of the score": (at, [points[x] for x in at])}
+    lines = {"": (at, [points[x] for x in at])}
     what = f"error of the printed score at lambda = {max(at):g}; it is right at lambda = 1 only."
-    draw = lambda axes: curves(axes, lines, "lambda", "xy", "relative error")  # noqa: E731
-    return f"{points[max(at)]:.0%}", what, draw
+    drawn = chart(lines, ("lambda", "relative error"), "xy", SMALL)
+    return f"{points[max(at)]:.0%}", what, drawn
 
 
 @headline(
@@ -445,21 +405,20 @@ KERNELS = ("linear", "gaussian")
     "False, repaired",
     "bad",
     wrong="sht-theorem-1-condition-as-printed",
-    left=0.9,
 )
 def _condition(row: Row, rows: Rows) -> Drawn:
     start = "one block, rho at least, "
     found = {k.removeprefix(start): x for k, x in row.details.items() if k.startswith(start)}
-
-    def draw(axes: Any) -> None:
-        names = sorted(found, key=found.__getitem__)
-        axes.barh(names, [found[name] - 1 for name in names], left=1, color=SOFT)
-        axes.axvline(1.618, color=INK, ls=":")
-        axes.tick_params(axis="y", labelsize=6, length=0)
-        axes.set(xlabel="rho; dotted: 1.618")
-
     what = "is the least rho measured, in eight settings; with k = k* it must be below 1.618."
-    return f"{min(found.values()):.1f}", what, draw
+    asked = replace(row, details={"side": "within", "margin": 1.618})
+    names = sorted(found, key=found.__getitem__)
+    return f"{found[names[0]]:.1f}", what, [_point(name, found[name], asked) for name in names]
+
+
+def _point(name: str, value: float, row: Row) -> Line:
+    """Return a number without an interval as a line."""
+    places = dict.fromkeys(PLACES, value) | {"printed": None, "unit": ""}
+    return Line(name, places, row, False)
 
 
 @headline(
@@ -467,17 +426,17 @@ def _condition(row: Row, rows: Rows) -> Drawn:
     "SHT-AUC as published picks the features whose class means differ most, and no more.",
     "Only screening",
     "warn",
-    left=0.9,
 )
 def _screening(row: Row, rows: Rows) -> Drawn:
     least, mean = row.details["cosine, least and mean"]
-
-    def draw(axes: Any) -> None:
-        axes.barh(["mean", "largest"], np.degrees(np.arccos([mean, least])), color=SOFT)
-        axes.set(xlim=(0, 90), xticks=(0, 30, 60, 90), xlabel="degrees between the two weights")
-
-    what = "least cosine between its weights and those of screening; 1 would be the same weights."
-    return f"{least:.3f}", what, draw
+    what = (
+        "least cosine between its weights and those of screening; 1 would be the same weights. "
+        "The picture has the angle in degrees."
+    )
+    angles = np.degrees(np.arccos([mean, least, 0.0])).tolist()
+    bare = replace(row, details={"side": "within", "margin": 0})
+    names = ("mean", "largest", "unrelated")
+    return f"{least:.3f}", what, [_point(*of, bare) for of in zip(names, angles, strict=True)]
 
 
 @headline(
@@ -493,8 +452,7 @@ def _sgd(row: Row, rows: Rows) -> Drawn:
     epochs = [float(key.split(" ")[0]) for key in row.details]
     lines = {"repaired": (epochs, list(row.details.values())), "as printed": (epochs, [excess] * 3)}
     what = "above the optimum is where the step as printed comes to rest."
-    draw = lambda axes: curves(axes, lines, "epochs", "xy", "relative excess")  # noqa: E731
-    return f"{excess:.0%}", what, draw
+    return f"{excess:.0%}", what, chart(lines, ("epochs", "relative excess"), "xy", SMALL)
 
 
 @headline(
@@ -510,121 +468,33 @@ def _kernel_machine(row: Row, rows: Rows) -> Drawn:
     return f"{first['estimate']:+.1f}", what, lines_of(row, "mean of 8 sets", 0)
 
 
-def headlines(rows: Rows, drawn: bool = True) -> list[Headline]:
-    """Return the headlines whose rows are there, with pictures if they are to be drawn."""
+def headlines(rows: Rows) -> list[Headline]:
+    """Return the headlines whose rows are there."""
     found = []
-    for name, (sentence, word, wrong, left, made) in TEN.items():
+    for name, (sentence, word, wrong, made) in TEN.items():
         if name not in rows or rows[name].verdict == ERROR:
             continue
         with suppress(KeyError):  # another row that it needs is not in the run
             number, what, shown = made(rows[name], rows)
             own = word and rows[name].as_expected
             head = (*(word if own else WORDS[rows[name].verdict]), rows[wrong].severity)
-            drawing: Any = ()
-            if drawn and isinstance(shown, list):
-                drawing = ("", forest(shown))
-            elif drawn:
-                drawing = (picture(shown, f"ten-{name}", sentence, (3.3, 1.3), left),)
-            found.append(Headline(name, sentence, *head, number, what, *drawing))
+            of = (forest(shown), {}) if isinstance(shown, list) else ({}, shown)
+            found.append(Headline(name, sentence, *head, number, what, *of))
     return found
 
 
-# Convergence
-
-
-@dataclass(frozen=True)
-class Rate:
-    """How fast something converges: claim, theory, what was fitted, and the exact reference."""
-
-    name: str
-    what: str
-    theory: str
-    measured: str
-    reference: str
-    svg: str
-
-
-# Claim: what converges, theory, ends of the names of x and y, reference.
-RATES = {
-    "incomplete-u-loss-rate": (
-        "One fixed score: its loss over drawn pairs",
-        "B<sup>−1/2</sup>",
-        ("B", "root mean square error"),
-        "the loss over all pairs",
-    ),
-    "incomplete-u-suboptimality-rate": (
-        "Excess of the objective, linear machine",
-        "B<sup>−1</sup>",
-        ("B", "mean of F(f_B) - p*"),
-        "certified optimum",
-    ),
-    "incomplete-u-keeps-the-rate-uniformly": (
-        "All linear scores at once, B = n",
-        "(log n / n)<sup>1/2</sup>",
-        ("n", "mean of the largest error"),
-        "the loss over all pairs",
-    ),
-}
-
-
-def rate_picture(lines: Mapping[str, Any], x: str, name: str, label: str, logs: str = "xy") -> str:
-    return picture(lambda axes: curves(axes, lines, x, logs), name, label, (4.6, 2.9))
-
-
-def rates(rows: Rows) -> list[Rate]:
-    """Return a line and a picture of each claim about a rate that is in the run."""
+def panels(row: Row) -> list[tuple[str, dict[str, Any]]]:
+    """Return the charts of a claim about rates, with what they show."""
     found = []
-    for name, (what, theory, ends, reference) in RATES.items():
-        if name not in rows or rows[name].verdict == ERROR:
-            continue
-        details = rows[name].details
-        lines, slopes = {}, []
-        for key, at in details.items():
-            case = key.removesuffix(ends[0])
-            if not key.endswith(ends[0]) or f"{case}{ends[1]}" not in details:
-                continue
-            values = details[f"{case}{ends[1]}"]
-            # An exact zero is one to rounding, which no logarithm shows.
-            kept = [(x, y) for x, y in zip(at, values, strict=True) if y > 1e-12]
-            lines[case.strip(": ") or what] = tuple(zip(*kept, strict=True))
-            slopes.append(_slope(kept, details.get(f"{case}exponent interval")))
-        if lines:
-            svg = rate_picture(lines, ends[0], f"rate-{name}", what)
-            found.append(Rate(name, what, theory, "; ".join(slopes), reference, svg))
-    return found + rates_of_evidence(rows)
-
-
-def _slope(points: Sequence[tuple[float, float]], interval: Any) -> str:
-    x, y = np.array(points).T
-    if interval is None:
-        return f"slope {np.polyfit(np.log(x), np.log(y), 1)[0]:.2f}"
-    low, high = interval
-    return f"slope {(low + high) / 2:.2f} ± {(high - low) / 2:.2f}"
-
-
-EVIDENCE = "incomplete-nystrom-converges-to-the-exact-answer"  # has the lines of `convergence`
-
-
-def rates_of_evidence(rows: Rows) -> list[Rate]:
-    """Return the lines of the experiment `convergence`, one for all sets, and its pictures."""
-    details = rows[EVIDENCE].details if EVIDENCE in rows else {}
-    groups: dict[str, list[dict[str, str]]] = {}
-    for line in details.get("rates", ()):
-        groups.setdefault(_hats(line["what"]), []).append(line)
-    found = []
-    for what, some in groups.items():
-        measured = "; ".join(f"{line['where']} {line['measured']}" for line in some)
-        note = _hats(f"{some[0]['reference']}. {some[0]['note']}")
-        found.append(Rate(EVIDENCE, what, some[0]["theory"], measured, note, ""))
-    for at, panel in enumerate(details.get("panels", ())):
-        lines = {series["name"]: (series["x"], series["y"]) for series in panel["series"]}
-        logs, label = "x" * panel["log_x"] + "y", panel["y_label"]
-        svg = rate_picture(lines, panel["x_label"], f"panel-{at}", label, logs)
-        found.append(Rate("", _hats(f"{panel['y_label']}, {panel['title']}"), "", "", "", svg))
+    for panel in row.details.get("panels", ()):
+        curves = {series["name"]: (series["x"], series["y"]) for series in panel["series"]}
+        title = ", ".join(filter(None, (panel["y_label"], panel["title"])))
+        logs = "x" * panel["log_x"] + "y"
+        found.append((hats(title), chart(curves, (panel["x_label"], ""), logs)))
     return found
 
 
-def _hats(text: str) -> str:
+def hats(text: str) -> str:
     return text.replace("f^", "f\u0302").replace("f~", "f\u0303")
 
 
@@ -705,7 +575,9 @@ class Report:
         for kind in (*KINDS, "all"):
             rows = [row for row in self.rows if kind in (row.kind, "all")]
             columns = {
-                name: sum(row.verdict in some for row in rows) for name, some in COLUMNS.items()
+                name: sum(row.verdict in some for row in rows)
+                for name, some in COLUMNS.items()
+                if name != "not run" or any(row.verdict in some for row in self.rows)
             }
             if rows:
                 found.append((kind, columns | {"all": len(rows)}))
@@ -724,7 +596,7 @@ class Report:
             lstrip_blocks=True,
         )
         jinja.filters.update(
-            shown=shown, seconds=shown_seconds, svg=lambda figure: Markup(of_figure(figure))
+            shown=shown, seconds=shown_seconds, chart=of_figure, panels=panels, hats=hats
         )
         rows = {row.name: row for row in self.rows}
         figures = {figure.name: figure for row in self.rows for figure in row.figures}
@@ -732,7 +604,7 @@ class Report:
             report=self,
             rows=rows,
             ten=headlines(rows),
-            rates=rates(rows),
+            rates=[row for row in self.rows if "rates" in row.details],
             forests=forests(self.rows),
             figures=[figures[name] for name in FIGURES if name in figures],
             part_1=part_1(),

@@ -227,15 +227,27 @@ class Line:
     measured: str
     reference: str
     note: str = ""
+    agrees: str = ""
 
 
 def interval(values: Sequence[float] | np.ndarray, digits: int = 2) -> str:
     """Return a mean over repetitions and half of Student's interval of 95 %."""
+    middle, half = middle_and_half(values)
+    return f"{middle:.{digits}f}" + (f" ± {half:.{digits}f}" if half else "")
+
+
+def middle_and_half(values: Sequence[float] | np.ndarray) -> tuple[float, float]:
     values = np.asarray(values, dtype=float)
     if values.size < 2:
-        return f"{values.mean():.{digits}f}"
+        return float(values.mean()), 0.0
     half = stats.t.ppf(0.975, values.size - 1) * values.std(ddof=1) / np.sqrt(values.size)
-    return f"{values.mean():.{digits}f} ± {half:.{digits}f}"
+    return float(values.mean()), float(half)
+
+
+def agrees(values: Sequence[float] | np.ndarray, theory: float) -> str:
+    """Return whether the interval has the exponent of theory, or on which side of it it lies."""
+    middle, half = middle_and_half(values)
+    return "yes" if abs(middle - theory) <= half else "faster" if middle < theory else "slower"
 
 
 def slopes(x: Sequence[float], values: Any) -> np.ndarray:
@@ -277,17 +289,21 @@ def lines(records: Records) -> Iterator[Line]:
         above = times(by_d(records, where, -1, "bound II"), lost)
         what = "loss difference U(f^) − U_B(f~_B) in B, all landmarks"
         note = f"d = n/20 stops at {floor:.2g}; Theorem 4′ (II) {above}"
-        yield Line(what, where, "−1/2", interval(slopes(DRAWN, lost)), "certified f^", note)
+        slope = slopes(DRAWN, lost)
+        said = interval(slope), "certified f^", note, agrees(slope, -0.5)
+        yield Line(what, where, "−1/2", *said)
         found, bound = sampling(records, where), by_d(records, where, 1, "bound I")
         what = "F(f~_B) − p*_P in B, d = n/5"
         note = f"Theorem 4′ (I) {interval(slopes(DRAWN, bound))}, {times(bound, found)}"
-        yield Line(what, where, "−1", interval(slopes(DRAWN, found)), "certified p*_P", note)
+        slope = slopes(DRAWN, found)
+        yield Line(what, where, "−1", interval(slope), "certified p*_P", note, agrees(slope, -1))
     if active := of(records, "active"):
         found = [one["excess"] for one in active]
         scaled = np.mean([np.array(r["excess"]) * DRAWN / r["trace"] for r in active], axis=0)
         what, note = "the same, every hinge active", f"{scaled.min():.2f} to {scaled.max():.2f}"
-        slope = interval(slopes(DRAWN, found))
-        yield Line(what, "linear", "−1", slope, "tr Cov Δ / (2 λB)", f"{note} times it")
+        slope = slopes(DRAWN, found)
+        said = interval(slope), "tr Cov Δ / (2 λB)", f"{note} times it", agrees(slope, -1)
+        yield Line(what, "linear", "−1", *said)
     for where, rule in product((*TWO, "identity"), RULES):
         if found := [r[rule] for r in of(records, "landmarks", where) if rule in r]:
             lost = np.maximum([one["loss"] for one in found], SMALL)
@@ -300,8 +316,9 @@ def lines(records: Records) -> Iterator[Line]:
         if made := of(records, "lam", where):
             found, bound = ([r[name] for r in made] for name in ("excess", "bound"))
             note = f"Theorem 4′ (I) {interval(slopes(LAMS, bound))}, {times(bound, found)}"
-            what, slope = "F(f~_B) − p*_P in λ, B = 10 n", interval(slopes(LAMS, found))
-            yield Line(what, where, "−1 at worst", slope, "certified p*_P", note)
+            slope, kept = slopes(LAMS, found), "certified p*_P"
+            said = interval(slope), kept, note, "no" if agrees(slope, -1) == "faster" else "yes"
+            yield Line("F(f~_B) − p*_P in λ, B = 10 n", where, "−1 at worst", *said)
     yield from of_solvers(records)
 
 
@@ -309,12 +326,13 @@ def of_solvers(records: Records) -> Iterator[Line]:
     for where in TWO:
         if made := of(records, "steps", where):
             slope = interval(slopes(STEPPED, [r["Adamax"] for r in made]))
-            yield Line("excess in steps, Adamax", where, "", slope, "certified optimum")
+            yield Line("excess in steps, Adamax", where, "not in print", slope, "certified optimum")
         for lam in SGD_LAMS if made else ():
             what, slope = f"NSAUC {lam:g}", slopes(EPOCHS, [r[f"NSAUC {lam:g}"] for r in made])
             note = f"λT from {lam * N:g} to {lam * N * EPOCHS[-1]:g}"
             theory, reference = "−1 where λT ≫ 1", "certified optimum"
-            yield Line(f"excess in epochs, {what}", where, theory, interval(slope), reference, note)
+            said = interval(slope), reference, note, agrees(slope, -1)
+            yield Line(f"excess in epochs, {what}", where, theory, *said)
         made = of(records, "newton", where)
         for n in [key for key in (made[0] if made else {}) if key.isdigit()]:
             gaps = [r[n] for r in made]
@@ -322,20 +340,22 @@ def of_solvers(records: Records) -> Iterator[Line]:
                 max(next(k for k, gap in enumerate(one) if gap <= tol) for one in gaps)
                 for tol in TOLERANCES
             ]
-            what, orders = f"truncated Newton, order, n = {n}", interval([order(g) for g in gaps])
+            what, orders = f"truncated Newton, order, n = {n}", [order(g) for g in gaps]
             note = f"{', '.join(map(str, steps))} steps to gaps of 1e-2, 1e-4, 1e-8, 1e-12"
-            yield Line(what, where, "above 1", orders, "its own certificate", note)
+            said = interval(orders), "its own certificate", note, "yes" if min(orders) > 1 else "no"
+            yield Line(what, where, "above 1", *said)
     if made := of(records, "theory"):
         ends, allowed = ([r[name][-1] for r in made] for name in ("distance", "bound"))
-        theory, measured = f"plateau {np.mean(allowed):.3f}", f"plateau {interval(ends, 3)}"
+        theory, measured = f"at most {np.mean(allowed):.3f}", f"plateau {interval(ends, 3)}"
+        below = "yes" if max(ends) < min(allowed) else "no"
         note = f"kappa {np.mean([r['kappa'] for r in made]):.2f} a step"
         what = "SHT, distance to w*, Theorem 1’s step"
-        yield Line(what, "20,000 × 10", theory, measured, "exact sparse optimum", note)
+        yield Line(what, "20,000 × 10", theory, measured, "exact sparse optimum", note, below)
     if made := of(records, "published"):
         left = np.maximum([r["excess"] for r in made], SMALL)
-        rate = interval(np.exp(np.polyfit(np.arange(left.shape[1]), np.log(left).T, 1)[0]), 3)
-        what = "SHT-AUC as published, factor an epoch"
-        yield Line(what, "500 × 200", "linear", rate, "where it ends")
+        rate = np.exp(np.polyfit(np.arange(left.shape[1]), np.log(left).T, 1)[0])
+        said = interval(rate, 3), "where it ends", "", "yes" if rate.max() < 1 else "no"
+        yield Line("SHT-AUC as published, factor an epoch", "500 × 200", "below 1", *said)
 
 
 def panels(records: Records) -> list[Panel]:
