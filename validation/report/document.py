@@ -153,13 +153,11 @@ def chart(
         for name, of in curves.items()
     }
     (left, right), (bottom, top), marks = (44, size[0] - 12), (size[1] - 34, 18), []
-    ends = [
-        [f((p[k] for of in kept.values() for p in of), default=0.0) for f in (min, max)]
-        for k in (0, 1)
-    ]
-    for k, (low, high) in enumerate(ends):
-        pad = 0.04 * (high - low or 1.0)
-        ends[k] = [low - pad, high + pad]
+    ends = []
+    for k in (0, 1):
+        values = [point[k] for of in kept.values() for point in of] or [0.0]
+        pad = 0.04 * (max(values) - min(values) or 1.0)
+        ends.append((min(values) - pad, max(values) + pad))
 
     def at(k: int, value: float) -> float:
         start, end = ((left, right), (bottom, top))[k]

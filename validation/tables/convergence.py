@@ -230,24 +230,24 @@ class Line:
     agrees: str = ""
 
 
+def half(values: Sequence[float] | np.ndarray) -> float:
+    """Return half of Student's interval of 95 % of a mean over repetitions; 0 for one."""
+    count = len(values)
+    return float(stats.sem(values) * stats.t.ppf(0.975, count - 1)) if count > 1 else 0.0
+
+
 def interval(values: Sequence[float] | np.ndarray, digits: int = 2) -> str:
-    """Return a mean over repetitions and half of Student's interval of 95 %."""
-    middle, half = middle_and_half(values)
-    return f"{middle:.{digits}f}" + (f" ± {half:.{digits}f}" if half else "")
+    error = f" ± {half(values):.{digits}f}" if len(values) > 1 else ""
+    return f"{np.mean(values):.{digits}f}{error}"
 
 
-def middle_and_half(values: Sequence[float] | np.ndarray) -> tuple[float, float]:
-    values = np.asarray(values, dtype=float)
-    if values.size < 2:
-        return float(values.mean()), 0.0
-    half = stats.t.ppf(0.975, values.size - 1) * values.std(ddof=1) / np.sqrt(values.size)
-    return float(values.mean()), float(half)
-
-
-def agrees(values: Sequence[float] | np.ndarray, theory: float) -> str:
-    """Return whether the interval has the exponent of theory, or on which side of it it lies."""
-    middle, half = middle_and_half(values)
-    return "yes" if abs(middle - theory) <= half else "faster" if middle < theory else "slower"
+def exponent(
+    what: str, where: str, theory: str, values: np.ndarray, reference: str, note: str, one: float
+) -> Line:
+    """Return a line of an exponent of which theory has this one."""
+    away = float(np.mean(values)) - one
+    agrees = "yes" if abs(away) <= half(values) else "faster" if away < 0 else "slower"
+    return Line(what, where, theory, interval(values), reference, note, agrees)
 
 
 def slopes(x: Sequence[float], values: Any) -> np.ndarray:
@@ -289,21 +289,17 @@ def lines(records: Records) -> Iterator[Line]:
         above = times(by_d(records, where, -1, "bound II"), lost)
         what = "loss difference U(f^) − U_B(f~_B) in B, all landmarks"
         note = f"d = n/20 stops at {floor:.2g}; Theorem 4′ (II) {above}"
-        slope = slopes(DRAWN, lost)
-        said = interval(slope), "certified f^", note, agrees(slope, -0.5)
-        yield Line(what, where, "−1/2", *said)
+        yield exponent(what, where, "−1/2", slopes(DRAWN, lost), "certified f^", note, -0.5)
         found, bound = sampling(records, where), by_d(records, where, 1, "bound I")
         what = "F(f~_B) − p*_P in B, d = n/5"
         note = f"Theorem 4′ (I) {interval(slopes(DRAWN, bound))}, {times(bound, found)}"
-        slope = slopes(DRAWN, found)
-        yield Line(what, where, "−1", interval(slope), "certified p*_P", note, agrees(slope, -1))
+        yield exponent(what, where, "−1", slopes(DRAWN, found), "certified p*_P", note, -1)
     if active := of(records, "active"):
         found = [one["excess"] for one in active]
         scaled = np.mean([np.array(r["excess"]) * DRAWN / r["trace"] for r in active], axis=0)
-        what, note = "the same, every hinge active", f"{scaled.min():.2f} to {scaled.max():.2f}"
-        slope = slopes(DRAWN, found)
-        said = interval(slope), "tr Cov Δ / (2 λB)", f"{note} times it", agrees(slope, -1)
-        yield Line(what, "linear", "−1", *said)
+        slope, note = slopes(DRAWN, found), f"{scaled.min():.2f} to {scaled.max():.2f} times it"
+        what = "the same, every hinge active"
+        yield exponent(what, "linear", "−1", slope, "tr Cov Δ / (2 λB)", note, -1)
     for where, rule in product((*TWO, "identity"), RULES):
         if found := [r[rule] for r in of(records, "landmarks", where) if rule in r]:
             lost = np.maximum([one["loss"] for one in found], SMALL)
@@ -316,9 +312,9 @@ def lines(records: Records) -> Iterator[Line]:
         if made := of(records, "lam", where):
             found, bound = ([r[name] for r in made] for name in ("excess", "bound"))
             note = f"Theorem 4′ (I) {interval(slopes(LAMS, bound))}, {times(bound, found)}"
-            slope, kept = slopes(LAMS, found), "certified p*_P"
-            said = interval(slope), kept, note, "no" if agrees(slope, -1) == "faster" else "yes"
-            yield Line("F(f~_B) − p*_P in λ, B = 10 n", where, "−1 at worst", *said)
+            what, slope = "F(f~_B) − p*_P in λ, B = 10 n", slopes(LAMS, found)
+            said = interval(slope), "certified p*_P", note, "yes" if min(slope) > -1 else "no"
+            yield Line(what, where, "−1 at worst", *said)
     yield from of_solvers(records)
 
 
@@ -331,8 +327,7 @@ def of_solvers(records: Records) -> Iterator[Line]:
             what, slope = f"NSAUC {lam:g}", slopes(EPOCHS, [r[f"NSAUC {lam:g}"] for r in made])
             note = f"λT from {lam * N:g} to {lam * N * EPOCHS[-1]:g}"
             theory, reference = "−1 where λT ≫ 1", "certified optimum"
-            said = interval(slope), reference, note, agrees(slope, -1)
-            yield Line(f"excess in epochs, {what}", where, theory, *said)
+            yield exponent(f"excess in epochs, {what}", where, theory, slope, reference, note, -1)
         made = of(records, "newton", where)
         for n in [key for key in (made[0] if made else {}) if key.isdigit()]:
             gaps = [r[n] for r in made]
