@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..exact.certificate.certificate import Certificate
-from ..exact.errors import InputError
+from ..exact.errors import Advised, InputError
 from ..exact.estimators.base import AUCClassifier, TrainingRows, draw_seed
 from ..exact.pairs.all_pairs import AllPairs
 from ..exact.problem.problem import Problem, split_labels
@@ -37,7 +37,6 @@ from ..exact.square_loss.support import (
 )
 from ..exact.tools.arrays import check_choice, check_count, check_number
 from ..exact.tools.rounding import Bound, above
-from ..exact.tools.wording import Advised
 from .online import PROVED, check_step, start_at
 from .thresholding import hard_threshold, largest
 

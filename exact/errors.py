@@ -1,9 +1,13 @@
-"""The errors that the library raises."""
+"""The errors that the library raises, warnings, and words with advice."""
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
+from enum import StrEnum
+from typing import Self
 
 
 class InputError(ValueError):
@@ -52,3 +56,22 @@ def meant(word: object, names: Iterable[str]) -> str:
     """Return " (did you mean ...?)" with the nearest names, or nothing."""
     near = get_close_matches(str(word), list(names), 3, 0.5)
     return f" (did you mean {' or '.join(near)}?)" if near else ""
+
+
+class Advised(StrEnum):
+    """Words, each with what it means and what to do, in one sentence: its `advice`."""
+
+    advice: str
+
+    def __new__(cls, word: str, advice: str) -> Self:
+        made = str.__new__(cls, word)
+        made._value_, made.advice = word, advice
+        return made
+
+
+def warn_the_user(text: str, category: type[Warning] = UserWarning) -> None:
+    """Warn in the line of the user's call, of what a call that is under way found."""
+    package, frame, level = __name__.partition(".")[0], sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)

@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..certificate.order import auc_of, auc_range, auc_within, kernel_lengths, score_range
-from ..errors import InputError, NoPairError, NoRowsError, brief
+from ..errors import InputError, NoPairError, NoRowsError, brief, warn_the_user
 from ..estimators.base import check_row_weights
 from ..formulation.formulation import formulate, kernel_of
 from ..formulation.lam_grid import check_lams, unit_penalty
@@ -34,7 +34,6 @@ from ..spaces.partitions import PartitionedRows, fold_of
 from ..spaces.rows import Rows, check_matrix, partitions_of
 from ..tools.arrays import as_float64, check_choice, check_count, check_labels
 from ..tools.rounding import gamma
-from ..tools.wording import warn_the_user
 from .path import Path, default_grid, partitioned_grid, path_of
 
 Splits = Sequence[tuple[np.ndarray, np.ndarray]]

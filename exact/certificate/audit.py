@@ -6,13 +6,13 @@ from dataclasses import astuple, dataclass
 
 import numpy as np
 
+from ..errors import Advised
 from ..pairs.ordered_pairs import OrderedPairs
 from ..pairs.partitioned_pairs import PartitionedOrder
 from ..problem.problem import Problem
 from ..problem.risk import Minorant
 from ..problem.tail import Tail, Worst
-from ..tools.rounding import Bound, above
-from ..tools.wording import Advised, at_least, at_most
+from ..tools.rounding import Bound, above, at_least, at_most
 from .certificate import Certificate, dual_value
 from .order import CertifiedOrder, certified_order
 

@@ -18,15 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import CertificateError, InputError
+from ..errors import CertificateError, InputError, warn_the_user
 from ..losses.registry import HINGE, Loss
 from ..problem.penalties import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import LONG_ROWS, Evidence, Minorant, Scores, Weights, check_width
 from ..spaces.rows import Space
 from ..sums.swept import PairSums
-from ..tools.rounding import UNIT, Bound, above, float_above, gamma, root_above
-from ..tools.wording import at_least, at_most, warn_the_user
+from ..tools.rounding import UNIT, Bound, above, at_least, at_most, float_above, gamma, root_above
 from .evaluation import binned_at, fine_bins, loss_at, noted_scores, noted_sums, within_a_solve
 
 Bounds = tuple[Bound, Bound]  # F and the lower bound.

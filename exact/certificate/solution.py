@@ -11,12 +11,13 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from ..errors import Advised
 from ..losses.registry import HINGE
 from ..problem.penalties import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Alpha, Evidence, Marginals, Mean, Mix, Scores, Weights, least_margin
 from ..tools.arrays import check_callback, check_count, check_number
-from ..tools.wording import Advised, at_least, at_most
+from ..tools.rounding import at_least, at_most
 from .certificate import Certificate, Minorant
 from .evaluation import noting
 

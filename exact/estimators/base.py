@@ -21,15 +21,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..certificate.order import counted_scores
 from ..certificate.solution import Solution, Status
-from ..errors import InputError, brief
+from ..errors import InputError, brief, warn_the_user
 from ..formulation.request import is_dask, rows_of_dask
 from ..pairs.all_pairs import kinds_of
 from ..pairs.ordered_pairs import one_a_row
 from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import partitions_of
 from ..tools.arrays import as_float64, check_labels, check_matrix, frame_names
+from ..tools.rounding import at_most
 from ..tools.threads import small_in_one_thread
-from ..tools.wording import at_most, warn_the_user
 from .thresholds import Rule, get_rule
 
 Matrix = np.ndarray | sp.csr_matrix

@@ -29,8 +29,7 @@ from ..problem.risk import Minorant, PairRisk
 from ..spaces.factor import DENSE_LIMIT, Columns, independent_columns
 from ..spaces.rows import Rows, Space
 from ..structured import Structured
-from ..tools.rounding import LONG_UNIT, UNIT, Bound, gamma
-from ..tools.wording import at_least, at_most
+from ..tools.rounding import LONG_UNIT, UNIT, Bound, at_least, at_most, gamma
 from .formulation import Formulation
 
 OPEN_SHARE = 1e-6  # largest share of F that what scores leave open may cost; beyond, no gap

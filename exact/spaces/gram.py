@@ -20,9 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, TooLargeError
-from ..tools.rounding import LONG_UNIT, UNIT, Bound, gamma, short_chain, short_sum
-from ..tools.wording import at_most, warn_the_user
+from ..errors import InputError, TooLargeError, warn_the_user
+from ..tools.rounding import LONG_UNIT, UNIT, Bound, at_most, gamma, short_chain, short_sum
 from .kernels import Kernel, lengths_of
 from .rows import LARGEST_REACH, SMALLEST_REACH, Space, check_matrix, in_threads
 

@@ -1,1 +1,1 @@
-"""Checks of arguments, bounds of rounding, the one door to numba, writing files."""
+"""The one door for data, bounds of rounding, threads, the one door to numba, writing files."""

@@ -260,6 +260,22 @@ def root_above(value: Fraction) -> Fraction:
     return Fraction(root + (root * root < product << 2 * more), value.denominator << more)
 
 
+def at_least(value: float, digits: int = 10) -> str:
+    """Return the largest number of so many digits that is at most `value`."""
+    return _rounded(value, digits, ROUND_FLOOR)
+
+
+def at_most(value: float, digits: int = 3) -> str:
+    """Return the smallest number of so many digits that is at least `value`."""
+    return _rounded(value, digits, ROUND_CEILING)
+
+
+def _rounded(value: float, digits: int, way: str) -> str:
+    number = Context(prec=digits, rounding=way).create_decimal(Decimal(float(value)))
+    # Fifteen digits pass through a float as they are.
+    return f"{float(number):.{digits}g}" if digits <= 15 else str(number)
+
+
 def decimal_above(value: Fraction) -> str:
     """Return the decimal number of 25 digits that is not below `value`, next to it."""
     return _decimal(value, ROUND_CEILING)

@@ -33,7 +33,7 @@ from ...exact.problem.scalings import convention_loss, convention_name
 from ...exact.proof.write import save_partitions, write_partitioned_proof, write_proof
 from ...exact.spaces.gram import as_meant
 from ...exact.tools.arrays import check_count, check_number, check_tolerance
-from ...exact.tools.wording import at_least, at_most
+from ...exact.tools.rounding import at_least, at_most
 from ..files.tables import is_parquet_folder, may_count_from
 from ..files.vectors import (
     OF_STANDARDISED,

@@ -31,6 +31,8 @@ from aucert.exact.tools.arrays import (
 from aucert.exact.tools.atomic_files import write_atomically
 from aucert.exact.tools.rounding import (
     ExactColumns,
+    at_least,
+    at_most,
     decimal_above,
     decimal_below,
     float_above,
@@ -40,7 +42,6 @@ from aucert.exact.tools.rounding import (
     sum_of_squares,
     whole_numbers_of,
 )
-from aucert.exact.tools.wording import at_least, at_most
 from aucert.validation.checking.worker import read_weights
 from loops import each
 from naive import exact, products, pulled
