@@ -1,4 +1,4 @@
-"""What estimators are given, checked: rows, row weights and the seed."""
+"""Base classes of the estimators, and checks of what they are given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fitting a classifier to rows in partitions: a dask collection, or `PartitionedRows`."""
+"""The ROC-SVM and SAUC-SVM as classifiers of scikit-learn, solved with a proof of optimality."""
 
 from __future__ import annotations
 
