@@ -63,11 +63,11 @@ class Effect:
         if not (math.isfinite(self.estimate) and self.se >= 0 and self.df >= 0):
             raise ValueError(f"{self}: this is not an estimate with its standard error")
 
-    def interval(self, level: float = LEVEL, m: int = 1) -> tuple[float, float]:
+    def interval(self, m: int = 1) -> tuple[float, float]:
         """Return the ends of Student's interval, of one of m that hold together (Bonferroni)."""
         if self.df < 1 or self.se == math.inf:
             return -math.inf, math.inf
-        half = float(stats.t.isf((1 - level) / (2 * m), self.df)) * self.se
+        half = float(stats.t.isf((1 - LEVEL) / (2 * m), self.df)) * self.se
         return self.estimate - half, self.estimate + half
 
     def document(self, m: int = 1) -> dict[str, Any]:
@@ -379,12 +379,11 @@ class Finding:
         """Return the estimand and the rule, in words."""
         sign = ">" if self.side == "above" else "within"
         limit = self.than if self.side == "above" else self.margin
-        of = f"the mean of {len(parts)} effects" if len(parts) > 1 else "the effect"
+        several = len(parts) > 1
+        of = f"the mean of {len(parts)} effects" if several else "the effect"
         by = f", with the {self.least} that speaks against it most," if self.least else ""
         also = " and in another reading of the protocol" if self.also else ""
-        each = (
-            ", and none of them on the other side" if len(parts) > 1 and self.how == "all" else ""
-        )
+        each = ", and none of them on the other side" * (several and self.how == "all")
         margin = self.margin * shown_unit(self.unit)[0]
         rule = f"{of}{by} {sign} {in_unit(limit, self.unit)}{each}{also}"
         return f"{rule}; Student's interval of 95 %" + (f"; margin {margin:g}" if margin else "")
@@ -408,8 +407,7 @@ class Finding:
             room = max(room, self.margin - room)
         if not math.isfinite(low) or not room:
             return f"no number of {self.counts} is known to"
-        shared = self.overlap
-        left = (1 / count + shared) * (room / ((high - low) / 2)) ** 2 - shared
+        left = (1 / count + self.overlap) * (room / ((high - low) / 2)) ** 2 - self.overlap
         if left <= 1 / MOST:
             return f"no number of {self.counts} of these rows can"
         return f"about {math.ceil(1 / left):,} {self.counts} could, for {round(count):,} here"
@@ -417,6 +415,8 @@ class Finding:
     def entered(self) -> Claim:
         """Return it as a claim."""
         table = tables()[self.table]
+        lines = [line for line in table.experiment.budget if departs(line, "full")]
+        regime = "; ".join(map(_departure, lines)) or "As printed"
         departures = [line["says"] + WAYS[line["way"]] for line in self.protocol]
         return Claim(
             name=self.name,
@@ -427,7 +427,7 @@ class Finding:
             expected_verdict=recorded_verdict(self.name),
             run=lambda _: self.answer(numbers_of(self.table)),
             quote=self.quote,
-            regime=" ".join([f"{regime(table)}.", *departures]),
+            regime=" ".join([f"{regime}.", *departures]),
             tuning=table.experiment.search or "Nothing is tuned.",
         )
 
@@ -460,17 +460,13 @@ def _expanded(text: str, each: Mapping[str, Any], numbers: Numbers) -> Iterator[
 
 def _least(effects: Sequence[Effect], name: str) -> Effect:
     """Return the effect that speaks against the sentence most: first those wholly below zero."""
-
-    def speaks(effect: Effect) -> tuple[bool, float]:
-        low, high = effect.interval()
-        return high >= 0, low
-
-    return replace(min(effects, key=speaks), name=name)
+    ends = [(one.interval()[1] >= 0, one.interval()[0], one) for one in effects]
+    return replace(min(ends, key=lambda end: end[:2])[2], name=name)
 
 
-def shown(effect: Effect, m: int = 1) -> str:
+def shown(effect: Effect) -> str:
     """Return an estimate with its interval and its unit."""
-    (scale, unit), ends = shown_unit(effect.unit), effect.interval(m=m)
+    (scale, unit), ends = shown_unit(effect.unit), effect.interval()
     low, high = (scale * end for end in ends)
     return f"{scale * effect.estimate:+.3g} [{low:.3g}, {high:.3g}] {unit}".rstrip()
 
@@ -479,12 +475,6 @@ def in_unit(value: float, unit: str, digits: str = ".3g") -> str:
     """Return a number in the unit that a reader sees."""
     scale, name = shown_unit(unit)
     return f"{scale * value:{digits}} {name}".rstrip()
-
-
-def regime(table: Table) -> str:
-    """Return where our protocol departs from the paper's: from the table's budget, in words."""
-    lines = [line for line in table.experiment.budget if departs(line, "full")]
-    return "; ".join(map(_departure, lines)) or "As printed"
 
 
 def _departure(line: Budget) -> str:

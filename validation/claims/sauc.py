@@ -170,8 +170,7 @@ def sauc_eq_17_as_printed(c: Context) -> Outcome:
         except np.linalg.LinAlgError:
             shown.append("refused")
     regular = highest(kept) > EXACT
-    at = ", ".join(f"{s:g}" for s in STRUCTURES)
-    singular = f"singular; numpy's inverse errs by {', '.join(shown)} at lambda = {at}"
+    singular = f"singular; numpy's inverse errs by {', '.join(shown)} at lambda in {STRUCTURES}"
     return judged(regular, "nonsingular" if regular else singular)
 
 

@@ -23,7 +23,6 @@ from ..bounds.prime import theorem4_prime
 from ..data.datasets import Model, make_dataset, population_auc, share_for_auc
 from ..data.printed_numbers import numbers
 from ..extremes import highest, lowest
-from ..plots import Series
 from ..store import plain
 from ..tables import convergence
 from ..tables.table import Job, Run
@@ -113,16 +112,11 @@ def variance(c: Context, replace: bool) -> Outcome:
     return judged(low <= ratio <= high, measured)
 
 
-def rate(
-    what: tuple[str, str], theory: str, slope: Any, agrees: bool, reference: str, at: Any, y: Any
-) -> dict[str, Any]:
-    """Return the details of a claim about a rate: what is to be read, and its curve."""
-    level = f", level {LEVEL:g}" if isinstance(slope, Slope) else ""
-    measured = str(slope).replace("+-", "±") + level
-    said = theory, measured, reference, "", "yes" if agrees else "no"
-    series = (Series.of("", at, y),)
-    panel = convergence.Panel(what[0], what[1], "", series, True, True)
-    return {"rates": [asdict(convergence.Line(what[0], "", *said))], "panels": [asdict(panel)]}
+def rate(what: str, theory: str, slope: Any, agrees: bool, reference: str) -> dict[str, Any]:
+    """Return the details of a claim about a rate: a line like those of `convergence`."""
+    shown = f"{slope}, level {LEVEL:g}" if isinstance(slope, Slope) else slope
+    said = theory, shown.replace("+-", "±"), reference, "", "yes" if agrees else "no"
+    return {"rates": [asdict(convergence.Line(what, "", *said))]}
 
 
 def incomplete_u_loss_rate(c: Context) -> Outcome:
@@ -140,8 +134,8 @@ def incomplete_u_loss_rate(c: Context) -> Outcome:
     rms = np.sqrt((errors**2).mean(axis=1))
     slope = Slope.fit(sizes, rms, np.full(sizes.size, 1 / np.sqrt(2 * count)))
     low, high = slope.interval
-    good, what = low <= -0.5 <= high, ("one fixed score: its loss over drawn pairs", "B")
-    details = rate(what, "−1/2", slope, good, "the loss over all pairs", sizes, rms)
+    good, what = low <= -0.5 <= high, "one fixed score: its loss over drawn pairs"
+    details = rate(what, "−1/2", slope, good, "the loss over all pairs")
     return judged(good, f"exponent of B: {slope}", details)
 
 
@@ -165,8 +159,8 @@ def incomplete_u_suboptimality_rate(c: Context) -> Outcome:
     asked: Any = {"part": "I", "delta": LEVEL / found.size}
     bounds = [theorem4_prime(same, problem.lam, int(B), **asked).total for B in sizes]
     proved = bool((found <= np.array(bounds)[:, None]).all())
-    what, agrees = ("excess of the objective, linear machine", "B"), low <= -1.0 <= high
-    details = rate(what, "−1", slope, agrees, "certified optimum", sizes, mean)
+    what, agrees = "excess of the objective, linear machine", low <= -1.0 <= high
+    details = rate(what, "−1", slope, agrees, "certified optimum")
     return judged(low <= -1.0 and high < -0.5 and proved, f"exponent of B: {slope}", details)
 
 
@@ -208,11 +202,10 @@ def incomplete_u_keeps_the_rate_uniformly(c: Context) -> Outcome:
     slope = float(np.polyfit(np.log(sizes), np.log(worst), 1)[0])
     ratios = worst / np.sqrt(np.log(sizes) / sizes)
     shown = f"falls like n^{slope:.2f}; {ratios.min():.2f} to {ratios.max():.2f} times "
-    what, reference = ("all linear scores at once, B = n", "n"), "the loss over all pairs"
-    theory, rough = "like √(log n / n)", f"{slope:.2f}, no interval"
-    details = rate(what, theory, rough, slope <= -0.35, reference, sizes, worst)
-    # log n costs about a tenth of the root.
-    return judged(slope <= -0.35, f"{shown}sqrt(log(n) / n)", details)
+    good = slope <= -0.35  # log n costs about a tenth of the root
+    said = "like √(log n / n)", f"{slope:.2f}, no interval", good, "the loss over all pairs"
+    details = rate("all linear scores at once, B = n", *said)
+    return judged(good, f"{shown}sqrt(log(n) / n)", details)
 
 
 # The AUC, and that of the simulated models [eq. (2), Tables 1 and 2].

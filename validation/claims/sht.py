@@ -543,7 +543,14 @@ def sht_fig_1_with_the_step_of_the_theory(c: Context) -> Outcome:
 
 def sht_tolerance_grows_with_the_imbalance(c: Context) -> Outcome:
     falls, finite = 0, 0
-    rows = lru_cache(lambda *key: shifted_rows(c, *key))  # settings differ in k and m alone
+
+    @lru_cache  # settings differ in k and m alone
+    def rows(n: int, d: int, mu: float, r: float, at: int) -> tuple[RowAverage, np.ndarray]:
+        loss = drawn(c, f"{n} {d} {mu} {r} {at}", n, d=d, k_star=1, r=r, mu=mu)[1]
+        curve = diagonal(loss)
+        best = int(np.argmax(loss.delta**2 / curve))  # F falls by delta^2 / M_jj from 1
+        return loss, loss.delta[best] / curve[best] * np.eye(d)[best]
+
     for n, d, k, m, mu in SETTINGS:
         mean = [
             float(np.mean([tolerance(*rows(n, d, mu, r, at), k, m) for at in range(DRAWS)]))
@@ -553,15 +560,6 @@ def sht_tolerance_grows_with_the_imbalance(c: Context) -> Outcome:
         falls, finite = falls + sum(steps), finite + len(steps)
     shown = f"falls with r in {falls} of {finite} steps from one share to the next"
     return judged(falls >= finite, shown, empty=not finite)
-
-
-def shifted_rows(
-    c: Context, n: int, d: int, mu: float, r: float, at: int
-) -> tuple[RowAverage, np.ndarray]:
-    loss = drawn(c, f"{n} {d} {mu} {r} {at}", n, d=d, k_star=1, r=r, mu=mu)[1]
-    curve = diagonal(loss)
-    best = int(np.argmax(loss.delta**2 / curve))  # F falls by delta^2 / M_jj from 1
-    return loss, loss.delta[best] / curve[best] * np.eye(d)[best]
 
 
 def tolerance(loss: RowAverage, w: np.ndarray, k: int, m: int) -> float:

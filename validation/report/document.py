@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import platform
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +18,7 @@ from ..bounds.prime import sampling_term
 from ..claims.claim import ERROR, KINDS, SEVERITIES, DataUsed, Verdict, shown_unit
 from ..claims.recorded import record, statements
 from ..files.written import write_json, write_text
-from ..plots import Figure
+from ..plots import Figure, Series
 
 
 @dataclass(frozen=True)
@@ -59,11 +60,6 @@ class Row:
     def as_expected(self) -> bool:
         """Whether the verdict is the expected one; never for a claim that raised."""
         return self.verdict == self.expected_verdict
-
-    @property
-    def by_protocol(self) -> bool:
-        """Whether what was run, not the width of an interval, leaves it undecided."""
-        return bool(self.details.get("protocol"))
 
     @property
     def public(self) -> dict[str, Any]:
@@ -112,18 +108,17 @@ SIGNS = {"for": "+", "against": "−", "either": "±", "neither": ""}  # which w
 # Pictures
 
 
-def ticks(
-    low: float, high: float, log: bool, most: int = 5, integer: bool = False
-) -> list[tuple[float, str]]:
+def ticks(low: float, high: float, log: bool, most: int = 5) -> list[tuple[float, str]]:
     """Return places on an axis, `most` of them at most, with their labels; low, high and places of
     a logarithmic one are logarithms."""
     from matplotlib.ticker import LogLocator, MaxNLocator
 
     if log:
         every = LogLocator(subs=(1,) if high - low > 2 else (1, 2, 5))
-        found = [(math.log10(x), _short(x)) for x in every.tick_values(10**low, 10**high)]
+        places = every.tick_values(10**low, 10**high)
+        found = [(math.log10(x), f"{x:g}" if 1e-3 <= x < 1e4 else f"{x:.0e}") for x in places]
     else:
-        places = MaxNLocator(4, integer=integer).tick_values(low, high)
+        places = MaxNLocator(4, steps=[1, 2, 5, 10]).tick_values(low, high)
         digits = max(0, -math.floor(math.log10(places[1] - places[0]) + 1e-9))
         found = [(x, f"{round(x, digits) + 0.0:.{digits}f}") for x in places]
     pad = 0.03 * (high - low)
@@ -131,57 +126,37 @@ def ticks(
     return kept[:: -(-len(kept) // most)] if kept else []
 
 
-def _short(value: float) -> str:
-    far = not 1e-3 <= value < 1e4
-    return f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e") if far else f"{value:g}"
-
-
 def chart(
-    curves: Mapping[str, Sequence[Sequence[float]]],
-    labels: tuple[str, str],
-    logs: str = "xy",
-    size: tuple[int, int] = (340, 200),
-    references: Sequence[str] = (),
+    curves: Sequence[Series], labels: tuple[str, str], logs: str = "xy", size: Any = (340, 200)
 ) -> dict[str, Any]:
-    """Return what the template draws of curves (x, y) by name: places in a box of this size.
+    """Return what the template draws of curves: places in a box of this size.
 
-    What an axis of `logs` cannot show is left out, as an exact zero, which is one to rounding.
+    What a logarithm cannot show is left out, as an exact zero, which is one to rounding.
     """
-    scales = [math.log10 if axis in logs else float for axis in "xy"]
-    kept = {
-        name: [(scales[0](x), scales[1](y)) for x, y in zip(*of, strict=True) if y > 1e-12]
-        for name, of in curves.items()
-    }
-    (left, right), (bottom, top), marks = (44, size[0] - 12), (size[1] - 34, 18), []
-    ends = []
-    for k in (0, 1):
-        values = [point[k] for of in kept.values() for point in of] or [0.0]
-        pad = 0.04 * (max(values) - min(values) or 1.0)
-        ends.append((min(values) - pad, max(values) + pad))
+    start, end = np.array([44, size[1] - 34]), np.array([size[0] - 12, 18])  # of the two axes
+    of_x, of_y = (math.log10 if axis in logs else float for axis in "xy")
+    kept = [
+        [(of_x(x), of_y(y)) for x, y in zip(one.x, one.y, strict=True) if y > 1e-12]
+        for one in curves
+    ]
+    every = np.array([*itertools.chain(*kept)] or [(0.0, 0.0)])
+    low, high = every.min(axis=0), every.max(axis=0)
+    pad = 0.04 * np.where(high > low, high - low, 1.0)
+    low, high = low - pad, high + pad
 
-    def at(k: int, value: float) -> float:
-        start, end = ((left, right), (bottom, top))[k]
-        low, high = ends[k]
-        return round(start + (end - start) * (value - low) / (high - low), 1)
+    def at(points: Any) -> Any:
+        shares = (np.reshape(points, (-1, 2)) - low) / (high - low)
+        return np.round(start + shares * (end - start), 1).tolist()
 
+    most, marks = abs(end - start) // (50, 14), []
     for k, axis in enumerate("xy"):
-        whole = k == 0 and all(x == int(x) for of in kept.values() for x, _ in of)
-        most = (right - left) // 50 if k == 0 else (bottom - top) // 14
-        marks.append([(at(k, x), text) for x, text in ticks(*ends[k], axis in logs, most, whole)])
-    drawn = []
-    for k, (name, of) in enumerate(kept.items()):
-        points = [(at(0, x), at(1, y)) for x, y in of]
-        style = "ref" if name in references else f"c{OBJECTS.get(name, k)}"
-        drawn.append({"name": name, "points": points, "style": style})
-    box = {"left": left, "right": right, "bottom": bottom, "top": top, "size": size}
-    return box | {"curves": drawn, "x": marks[0], "y": marks[1], "labels": labels}
-
-
-def of_figure(figure: Figure) -> dict[str, Any]:
-    """Return the chart that a claim brings."""
-    curves = {series.name: (series.x, series.y) for series in figure.series}
-    references = [series.name for series in figure.series if series.reference]
-    return chart(curves, (figure.x_label, figure.y_label), "xy", (340, 220), references)
+        some = ticks(low[k], high[k], axis in logs, int(most[k]))
+        marks.append([(at([x, x])[0][k], text) for x, text in some])
+    drawn = [
+        (one.name, "ref" if one.reference else f"c{OBJECTS.get(one.name, k)}", at(points))
+        for k, (one, points) in enumerate(zip(curves, kept, strict=True))
+    ]
+    return {"curves": drawn, "x": marks[0], "y": marks[1], "labels": labels, "size": size}
 
 
 @dataclass(frozen=True)
@@ -194,11 +169,11 @@ class Line:
     whole: bool = True
 
 
-def lines_of(row: Row, name: str = "", most: int = MOST_PARTS) -> list[Line]:
+def lines_of(row: Row) -> list[Line]:
     """Return the lines of a forest of a finding: its mean, and what this is the mean of."""
     first, *parts = row.effects
-    shown = [Line(part["name"], part, row, False) for part in parts if len(parts) <= most]
-    return [Line(name, first, row), *shown]
+    shown = [Line(part["name"], part, row, False) for part in parts if len(parts) <= MOST_PARTS]
+    return [Line("", first, row), *shown]
 
 
 def forest(lines: Sequence[Line]) -> dict[str, Any]:
@@ -235,11 +210,11 @@ def forest(lines: Sequence[Line]) -> dict[str, Any]:
             claim = f"within ±{margin:g}"
         elif margin and than >= 0:
             claim += f", none within ±{margin:g}"
-        shade = (-margin, margin) if side == "within" else (than, math.inf)
+        start, end = (-margin, margin) if side == "within" else (than, math.inf)
         shown = {k: text(x, digits) for k, x in known.items()}
         at_ends = {"low": 0, "high": 100} | {k: at(x) for k, x in known.items()}
-        found.append({"of": line, "at": at_ends, "shown": shown, "claim": claim})
-        found[-1]["shade"] = tuple(map(at, shade))
+        places = {"at": at_ends, "shade": (at(start), at(end))}
+        found.append({"of": line, "shown": shown, "claim": claim} | places)
     marks = [(at(x), "×" * power + label) for x, label in ticks(low, high, power)]
     name = unit.removeprefix("log10 of ")
     return {"unit": name, "ticks": marks, "zero": at(0), "lines": found}
@@ -259,8 +234,7 @@ class Headline:
     letter: str  # how much the error matters, if there is one in print
     number: str
     what: str
-    forest: Mapping[str, Any] = field(default_factory=dict)
-    chart: Mapping[str, Any] = field(default_factory=dict)
+    picture: Mapping[str, Any]  # a forest, or a chart
 
 
 Rows = Mapping[str, Row]
@@ -299,8 +273,9 @@ def _pairs(row: Row, rows: Rows) -> Drawn:
         f"real sets {lost}. A point of AUC is 0.01."
     )
     kernel = rows["competitive-auc-of-the-kernel-on-real-sets"]
-    lines = lines_of(row, "linear model", 0) + lines_of(real, "real sets, linear", 0)
-    return f"{-first['estimate']:.3f}", what, lines + lines_of(kernel, "real sets, radial", 0)
+    named = (("linear model", row), ("real sets, linear", real), ("real sets, radial", kernel))
+    lines = [Line(name, of.effects[0], of) for name, of in named]
+    return f"{-first['estimate']:.3f}", what, lines
 
 
 @headline(
@@ -309,10 +284,10 @@ def _pairs(row: Row, rows: Rows) -> Drawn:
 )
 def _sorted(row: Row, rows: Rows) -> Drawn:
     first, *parts = row.effects
-    low, high = (10 ** first[key] for key in ("low", "high"))
     what = (
-        f"as long [{low:.0f}, {high:.0f}] do drawn pairs take as the certified fit of all, linear "
-        "model. The paper's full model, which sums pairs one by one, was not run."
+        f"as long [{10 ** first['low']:.0f}, {10 ** first['high']:.0f}] do drawn pairs take as the "
+        "certified fit of all, linear model. The paper's full model, which sums pairs one by one, "
+        "was not run."
     )
     lines = [Line(f"n = {p['name']}", p | {"printed": None}, row, False) for p in parts]
     return f"{10 ** first['estimate']:.0f}×", what, lines
@@ -342,8 +317,7 @@ def _landmarks(row: Row, rows: Rows) -> Drawn:
 def _theorem_4(row: Row, rows: Rows) -> Drawn:
     case = "n = 1e+10, B = 1e+16, power 0.5"
     left, right = (row.details[f"{case}: {side} side"] for side in ("left", "right"))
-    names = ("true error", "Theorem 4")
-    lines = {n: (s.x, s.y) for n, s in zip(names, row.figures[0].series, strict=False)}
+    lines = row.figures[0].series[:2]
     what = (
         "true error against the printed bound, at n = 1e10 and B = 1e16. The landmark is where "
         "this happens in one draw of two; delta = 0.05 allows one of twenty. Picture: B = 1000 n."
@@ -359,14 +333,9 @@ def _theorem_4(row: Row, rows: Rows) -> Drawn:
     "bad",
 )
 def _score(row: Row, rows: Rows) -> Drawn:
-    end = ": relative error"
-    points = {
-        float(key.removesuffix(end).removeprefix("lambda ")): value
-        for key, value in row.details.items()
-        if key.endswith(end)
-    }
+    points = {float(key.split()[1].rstrip(":")): x for key, x in row.details.items()}
     at = sorted(x for x in points if x > 0)
-    lines = {"": (at, [points[x] for x in at])}
+    lines = [Series.of("", at, [points[x] for x in at])]
     what = f"error of the printed score at lambda = {max(at):g}; it is right at lambda = 1 only."
     drawn = chart(lines, ("lambda", "relative error"), "xy", SMALL)
     return f"{points[max(at)]:.0%}", what, drawn
@@ -380,10 +349,10 @@ def _score(row: Row, rows: Rows) -> Drawn:
     "warn",
 )
 def _structure(row: Row, rows: Rows) -> Drawn:
-    cases = [(machine, kernel) for machine in ("AUC-SVM", "SVM") for kernel in KERNELS]
-    found = [rows[f"sauc-table-3-lead-over-{m.lower()}-{kernel}"] for m, kernel in cases]
-    labels = [f"{machine}, {kernel}" for machine, kernel in cases]
-    lines = [lines_of(*one, 0)[0] for one in zip(found, labels, strict=True)]
+    names = [f"{machine}, {kernel}" for machine in ("AUC-SVM", "SVM") for kernel in KERNELS]
+    start = "sauc-table-3-lead-over-"
+    found = [rows[start + name.lower().replace(", ", "-")] for name in names]
+    lines = [Line(name, of.effects[0], of) for name, of in zip(names, found, strict=True)]
     first, last = (one.effects[0] for one in (row, found[-1]))
     what = (
         f"points of AUC over AUC-SVM, Gaussian kernel {_between(first, 1, 100)}, printed "
@@ -405,8 +374,7 @@ KERNELS = ("linear", "gaussian")
     wrong="sht-theorem-1-condition-as-printed",
 )
 def _condition(row: Row, rows: Rows) -> Drawn:
-    start = "one block, rho at least, "
-    found = {k.removeprefix(start): x for k, x in row.details.items() if k.startswith(start)}
+    found = {key.partition(" at least, ")[2]: x for key, x in row.details.items()}
     what = "is the least rho measured, in eight settings; with k = k* it must be below 1.618."
     asked = replace(row, details={"side": "within", "margin": 1.618})
     names = sorted(found, key=found.__getitem__)
@@ -448,7 +416,8 @@ def _sgd(row: Row, rows: Rows) -> Drawn:
     other = rows["algorithm-3-printed-step-solves-another-problem"].details
     excess = other["relative excess of the hinge objective"]
     epochs = [float(key.split(" ")[0]) for key in row.details]
-    lines = {"repaired": (epochs, list(row.details.values())), "as printed": (epochs, [excess] * 3)}
+    sides = (("repaired", row.details.values()), ("as printed", [excess] * len(epochs)))
+    lines = [Series.of(name, epochs, [*values]) for name, values in sides]
     what = "above the optimum is where the step as printed comes to rest."
     return f"{excess:.0%}", what, chart(lines, ("epochs", "relative excess"), "xy", SMALL)
 
@@ -463,7 +432,7 @@ def _kernel_machine(row: Row, rows: Rows) -> Drawn:
         f"points of AUC {_between(first, 1)} over one held to 3,000 rows, and "
         f"{10 ** -speed['estimate']:.1f} times slower, on up to 80,000: not the paper's comparison."
     )
-    return f"{first['estimate']:+.1f}", what, lines_of(row, "mean of 8 sets", 0)
+    return f"{first['estimate']:+.1f}", what, [Line("mean of 8 sets", first, row)]
 
 
 def headlines(rows: Rows) -> list[Headline]:
@@ -476,19 +445,8 @@ def headlines(rows: Rows) -> list[Headline]:
             number, what, shown = made(rows[name], rows)
             own = word and rows[name].as_expected
             head = (*(word if own else WORDS[rows[name].verdict]), rows[wrong].severity)
-            of = (forest(shown), {}) if isinstance(shown, list) else ({}, shown)
-            found.append(Headline(name, sentence, *head, number, what, *of))
-    return found
-
-
-def panels(row: Row) -> list[tuple[str, dict[str, Any]]]:
-    """Return the charts of a claim about rates, with what they show."""
-    found = []
-    for panel in row.details.get("panels", ()):
-        curves = {series["name"]: (series["x"], series["y"]) for series in panel["series"]}
-        title = ", ".join(filter(None, (panel["y_label"], panel["title"])))
-        logs = "x" * panel["log_x"] + "y"
-        found.append((hats(title), chart(curves, (panel["x_label"], ""), logs)))
+            picture = forest(shown) if isinstance(shown, list) else shown
+            found.append(Headline(name, sentence, *head, number, what, picture))
     return found
 
 
@@ -515,8 +473,8 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "cvxpy", "osqp", "clarab
 
 def environment() -> dict[str, str]:
     """Return the versions that numbers may depend on: Python, the system, the libraries."""
-    found = {"python": platform.python_version(), "system": platform.system()}
-    found["machine"] = platform.machine()
+    found = {"python": platform.python_version()}
+    found |= {"system": platform.system(), "machine": platform.machine()}
     for name in LIBRARIES:
         try:
             found[name] = version(name)
@@ -594,7 +552,15 @@ class Report:
             lstrip_blocks=True,
         )
         jinja.filters.update(
-            shown=shown, seconds=shown_seconds, chart=of_figure, panels=panels, hats=hats
+            shown=shown,
+            seconds=shown_seconds,
+            chart=lambda figure: chart(figure.series, (figure.x_label, figure.y_label)),
+            panel=lambda one: chart(
+                [Series(**curve) for curve in one["series"]],
+                (one["x_label"], ""),
+                "x" * one["log_x"] + "y",
+            ),
+            hats=hats,
         )
         rows = {row.name: row for row in self.rows}
         figures = {figure.name: figure for row in self.rows for figure in row.figures}
@@ -644,19 +610,9 @@ def part_1() -> dict[float, list[float]]:
     return {lam: [sampling_term(lam, n, 2**0.5) for n in SIZES] for lam in LAMS}
 
 
-def shown(value: object) -> str:
-    """Return a number with six digits, a list with commas, text as it is, None as a dash."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    if isinstance(value, dict):
-        return "; ".join(f"{key}: {shown(part)}" for key, part in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(map(shown, value))
-    return str(value)
+def shown(value: str | float) -> str:
+    """Return a number with six digits, text as it is."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def shown_seconds(value: float) -> str:

@@ -185,8 +185,8 @@ class Budget:
     @property
     def theirs(self) -> Any:
         """What the paper spends, as pages show it."""
-        known = "not printed" if self.paper is None else self.paper
-        return f"{known} (programs)" if self.programs else known
+        known = f"{self.paper} (programs)" if self.programs else self.paper
+        return "not printed" if known is None else known
 
     def spent(self, profile: str) -> Any:
         own = getattr(self, profile)
