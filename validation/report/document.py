@@ -441,9 +441,10 @@ def headlines(rows: Rows) -> list[Headline]:
         with suppress(KeyError):  # another row that it needs is not in the run
             number, what, shown = made(rows[name], rows)
             own = word and rows[name].as_expected
-            head = (*(word if own else WORDS[rows[name].verdict]), rows[wrong].severity)
+            said, colour = word if own else WORDS[rows[name].verdict]
             picture = forest(shown) if isinstance(shown, list) else shown
-            found.append(Headline(name, sentence, *head, number, what, picture))
+            letter = rows[wrong].severity
+            found.append(Headline(name, sentence, said, colour, letter, number, what, picture))
     return found
 
 
