@@ -27,7 +27,15 @@ from aucert.validation.claims.theorem_4 import CASES
 from aucert.validation.data.datasets import load
 from aucert.validation.effects import Effect
 from aucert.validation.plots import Figure, Series
-from aucert.validation.report.document import SIZES, Report, Row, environment, part_1
+from aucert.validation.report.document import (
+    SIZES,
+    Report,
+    Row,
+    environment,
+    forest,
+    lines_of,
+    part_1,
+)
 from aucert.validation.report.pictures import (
     bound_against_error,
     budget_bars,
@@ -109,6 +117,22 @@ def test_markup_in_any_text_is_escaped() -> None:
     )
     text = report(bad).html()
     assert "<script" not in text and "<svg" in text and "one <b>" not in text
+
+
+def test_a_forest_shades_what_is_claimed_and_keeps_every_number_on_its_axis() -> None:
+    effects = [Effect("a", 0.02, se, 9, "AUC", printed=0.03) for se in (0.001, 1.0)]
+    for side, above in (("above", True), ("within", False)):
+        claim = {"side": side, "than": 0.0, "margin": 0.01}
+        made = row("a", details=claim, effects=tuple(one.document() for one in effects))
+        drawn = forest(lines_of(made))
+        whole, part = drawn["lines"]
+        places = [whole["at"][name] for name in ("low", "estimate", "high", "printed")]
+        assert places == sorted(places) and 0 < places[0] and places[-1] < 100
+        assert (part["at"]["low"], part["at"]["high"]) == (0, 100), "cut at the ends of the axis"
+        assert drawn["unit"] == "points of AUC" and whole["shown"]["estimate"] == "2.00"
+        start, end = whole["shade"]
+        assert start == drawn["zero"] if above else start < drawn["zero"] < end < places[0]
+        assert whole["claim"] == ("above 0, none within ±1" if above else "within ±1")
 
 
 def test_the_counts_add_up_to_all_claims() -> None:
