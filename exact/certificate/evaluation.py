@@ -1,5 +1,6 @@
-"""One evaluation at given weights, wherever the rows lie: loss, mass of the marginals, and pull.
+"""One evaluation at given weights, of rows in blocks or partitions, and notes of the last ones.
 
+Notes spare the certificate what a solver has just evaluated. All else here sums what is not held.
 Rows are a sequence of blocks. They are scored and counted into bins; the closed bins give each row
 its marginal, and the marginals pull the rows. Where scores are kept, that is all of it. Where they
 are not, the sums of each bin's rows are gathered while they are counted, so that one pass is
@@ -9,8 +10,6 @@ A smoothed hinge of width delta has alpha = clip(z / delta + 1/2, 0, 1). With g 
 smoothed objective has gradient lam w - g, and the gap splits into
 
     primal - dual = bias + |lam w - g|^2 / (2 lam),   bias = mean of max(0, z) - alpha z >= 0.
-
-For other losses `total` is the mean of dual(alpha), and width and half are zero.
 """
 
 from __future__ import annotations
@@ -62,14 +61,15 @@ OUTWARDS = np.array([-1.0, 1.0, -1.0, 1.0])
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What one evaluation at the weights `w` tells."""
+    """What one evaluation at the weights `w` tells: the mean loss, that of dual(alpha), which is
+    `conjugate`, and the pull of alpha. Only the hinge has a width, 2 `half` / `bins`."""
 
     w: np.ndarray
     loss: float
-    total: float
+    conjugate: float
     pull: np.ndarray
     loss_rounding: float
-    total_rounding: float
+    conjugate_rounding: float
     pull_error: float
     width: float
     bins: int = 0
@@ -79,7 +79,7 @@ class Evaluation:
     @property
     def bias(self) -> float:
         """The cost of smoothing: the mean of max(0, z) - alpha z, >= 0 up to rounding."""
-        return max(self.loss - self.total + float(self.w @ self.pull), 0.0)
+        return max(self.loss - self.conjugate + float(self.w @ self.pull), 0.0)
 
     def primal(self, lam: float) -> Bound:
         """Return F(w), and a bound of its rounding."""
@@ -91,15 +91,15 @@ class Evaluation:
     def scale(self, lam: float) -> float:
         """Return the best factor in [0, 1] by which to shrink alpha."""
         norm2 = float(self.pull @ self.pull)
-        return min(1.0, lam * self.total / norm2) if norm2 > 0 else 1.0
+        return min(1.0, lam * self.conjugate / norm2) if norm2 > 0 else 1.0
 
     def dual(self, lam: float, scale: float = 1.0) -> Bound:
         """Return the lower bound that scale * alpha proves, and a bound of its rounding."""
-        value = scale * self.total - scale**2 * float(self.pull @ self.pull) / (2 * lam)
+        value = scale * self.conjugate - scale**2 * float(self.pull @ self.pull) / (2 * lam)
         norm, error = float(np.linalg.norm(self.pull)), self.pull_error
         square = error * (2 * norm + error) + gamma(self.w.size + 8) * norm**2
-        size = scale * self.total + scale**2 * norm**2 / (2 * lam)
-        rounding = scale * self.total_rounding + scale**2 * square / (2 * lam) + gamma(8) * size
+        size = scale * self.conjugate + scale**2 * norm**2 / (2 * lam)
+        rounding = scale * self.conjugate_rounding + scale**2 * square / (2 * lam) + gamma(8) * size
         return Bound(value, rounding * (1 + gamma(16)))
 
 

@@ -78,7 +78,8 @@ def compensated(x: np.ndarray) -> Any:
 
 
 def count(keys, bits, half, n_neg, soft, hard):
-    """See `loops.count`."""
+    """Fill, for each key in order, `hard` with the number of its pairs that have m >= 1, and `soft`
+    with the sum of clip(m + half, 0, 2 half). Return the number of pairs with m = 0."""
     place, side = keys >> (bits + 1), (keys >> bits) & 1
     is_pos = side == 1
     pos, neg = running(side), running(1 - side)

@@ -38,7 +38,19 @@ from . import loops, plain
 
 @dataclass(frozen=True, eq=False)
 class PairSums:
-    """The result of one evaluation at given scores."""
+    """The result of one evaluation at given scores: means over pairs, and what each row carries.
+
+    Attributes
+    ----------
+    value, value_rounding : float
+        The mean loss, and a bound of its rounding. Bins may make it larger by `excess` more.
+    c : array (n,)
+        Signed marginals: the summed alpha of a row's pairs above, minus that of those below.
+    rounding, relative : float, float or None
+        A bound of the rounding of c (sum of absolute errors), and, where known, of each relatively.
+    conjugate, conjugate_rounding, total : float
+        The mean of dual(alpha), a bound of its rounding, and the mean of alpha.
+    """
 
     value: float
     c: np.ndarray
@@ -143,8 +155,10 @@ def assembled(
     conjugate_rounding = rounding + gamma(4) * (abs(float(total)) + abs(value))
     if not linear:
         conjugate_rounding += value_rounding
-    roundings = value_rounding, rounding, conjugate_rounding
-    return PairSums(value, c, conjugate, float(total), *roundings, relative)
+    return PairSums(
+        value, c, conjugate, float(total), value_rounding=value_rounding, rounding=rounding,
+        conjugate_rounding=conjugate_rounding, relative=relative,
+    )  # fmt: skip
 
 
 def hinge_roundings(n: int, size: float, width: float, unit: float = UNIT) -> tuple[float, float]:
@@ -176,12 +190,12 @@ def _chain(n: int, unit: float) -> float:
 class SortedRows:
     """The rows in the order of T_i and B_j, equal ones with the negatives first."""
 
-    keys: np.ndarray
+    keys: np.ndarray  # the row in the lowest `bits`, then its class (1: positive), then its place
     bits: int
-    k: int
+    k: int  # the grid has 2^k steps per unit
     n_neg: int
-    middle: float
-    reach: float
+    middle: float  # of the range of the scores
+    reach: float  # how far the scores are from it at most
 
     @classmethod
     def of(cls, scores: np.ndarray, positive: np.ndarray, width: float) -> SortedRows | None:
@@ -218,15 +232,16 @@ class SortedRows:
         return bool((steps == np.floor(steps)).all())
 
     def sums(self, scores: np.ndarray, width: float) -> PairSums | None:
-        """Return the sums at the same scores, or None where the grid is too coarse for them. Scores
-        of the long format may be given: then the value is theirs, from a float sweep."""
+        """Return the sums at the same scores. Hard counts give the value, unless too much of it is
+        in pairs with m = 0 (`blurred`) or the scores have the long format: a float sweep gives it
+        then. None where the width is below one step, or none and the value blurred."""
         n, half = self.keys.size, self.half(width)
         if width > 0 and half < 1:
             return None
         soft, hard, c = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n)
         ties = loops.count(self.keys, self.bits, half, self.n_neg, soft, hard)
         whole = float(self.n_neg) * float(n - self.n_neg)
-        open_ties = float(np.ldexp(ties / whole, -self.k))
+        open_ties = float(np.ldexp(ties / whole, -self.k))  # what these pairs may add to the value
         # 4.0: the largest accepted doubt about pairs at the margin, in roundoffs of the scores
         blurred = open_ties > 4.0 * UNIT * (self.reach + 1)
         # 1e-12: largest share of pairs with m = 0 that hard counts may leave out
@@ -235,9 +250,9 @@ class SortedRows:
             open_ties, blurred = 0.0, False  # such pairs are at their margin exactly
         if blurred and half == 0:
             return None
-        soft, unit = (soft, 2.0 * half * whole) if half else (hard, whole)
+        soft, per_one = (soft, 2.0 * half * whole) if half else (hard, whole)
         floats = sealed(scores.astype(float, copy=False))
-        found = loops.spread(self.keys, self.bits, soft, hard, unit, floats, self.middle, c)
+        found = loops.spread(self.keys, self.bits, soft, hard, per_one, floats, self.middle, c)
         sums, terms, active, total = (float(x) for x in found)
         value = (sums + active) / whole  # ties count as zero, which most of them are
         # Each term: the shift by the middle, the count, the product; the sum is compensated.
@@ -253,7 +268,10 @@ class SortedRows:
             rounding = hinge_roundings(n, size, 0.0, unit_of(scores))[0]
             rounding = rounding * min(near * (1 + 1e-9), 1.0) + gamma(4) * abs(value)
         slip = gamma(32) * total
-        return PairSums(max(value, 0.0), c, total, total, rounding, slip, slip, gamma(8))
+        return PairSums(
+            max(value, 0.0), c, conjugate=total, total=total, value_rounding=rounding,
+            rounding=slip, conjugate_rounding=slip, relative=gamma(8),
+        )  # fmt: skip
 
     def windows(self, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return positive rows, evenly spread, the negative rows by score, and the windows. Those
@@ -271,7 +289,7 @@ class SortedRows:
 
 
 def counted_hinge(scores: np.ndarray, positive: np.ndarray, width: float) -> PairSums | None:
-    """Return the hinge's sums over all pairs of rows of weight one, or None."""
+    """Return the hinge's sums over all pairs of rows of weight one, or None for the float sweep."""
     scores = np.ascontiguousarray(scores)
     order = SortedRows.of(scores.astype(float, copy=False), positive, width)
     return None if order is None else order.sums(scores, width)

@@ -105,7 +105,7 @@ def test_what_a_solver_does_with_its_evaluation_changes_no_certificate() -> None
         held = noted(problem, w, 64, 3)
         assert held is not None and not (held.pull.flags.writeable or held.w.flags.writeable)
     with noting(), pytest.raises(CertificateError):
-        note(problem, replace(true, total=5.0))
+        note(problem, replace(true, conjugate=5.0))
         Certificate.of(problem, w, witness)
 
 
@@ -114,7 +114,7 @@ def test_scores_beyond_the_guess_are_counted_again(monkeypatch: pytest.MonkeyPat
     fresh = Evaluator(problem).at(w, 64, 3)
     monkeypatch.setattr(evaluation, "score_extent", lambda *_: np.array([0.0, 0.1, 0.0, 0.1]))
     found = Evaluator(problem).at(w, 64, 3)
-    assert found.loss == pytest.approx(fresh.loss, abs=1e-9) and found.total == fresh.total
+    assert found.loss == pytest.approx(fresh.loss, abs=1e-9) and found.conjugate == fresh.conjugate
 
 
 # Partitions of two classes.
@@ -165,9 +165,10 @@ def test_two_classes_pair_by_pair(
     s, r, Z = scores[positive], scores[~positive], X - space.offset
     alpha = alpha_by_hand(loss, s, r, float(found.bins), found.half)
     tiny = 1e-13 * (1 + float((share * np.abs(alpha)).sum()) * float(np.abs(scores).max()))
-    below = float((share * loss.dual(alpha)).sum()) - found.total
+    below = float((share * loss.dual(alpha)).sum()) - found.conjugate
     lost = found.excess if loss.name == "logistic" else 0.0
-    assert -tiny <= below + found.total_rounding and below <= found.total_rounding + tiny + lost
+    room = found.conjugate_rounding + tiny
+    assert -room <= below <= room + lost
     u, v = (share * alpha).sum(axis=1), (share * alpha).sum(axis=0)
     pull = (u @ Z[positive] - v @ Z[~positive]).astype(float)
     assert np.linalg.norm(pull - found.pull) <= found.pull_error + tiny * (1 + space.reach)
@@ -182,8 +183,8 @@ def test_two_classes_pair_by_pair(
         if loss.name == "exponential" and float(margins.min()) < -50:
             continue
         U = float((share * loss.value(margins)).sum())
-        room = found.total_rounding + found.pull_error * float(np.linalg.norm(other))
-        assert found.total - float(found.pull @ other) - room <= U * (1 + 1e-12) + tiny
+        room = found.conjugate_rounding + found.pull_error * float(np.linalg.norm(other))
+        assert found.conjugate - float(found.pull @ other) - room <= U * (1 + 1e-12) + tiny
 
 
 @each("loss", ["hinge", *(pytest.param(s, marks=pytest.mark.slow) for s in ("logistic", "square"))])
@@ -355,8 +356,8 @@ def test_the_hinge_over_groups_pair_by_pair(
         scores = naive.products(exact(X), exact(other))
         pairs = zip(true.i, true.j, true.weight, strict=True)
         value = sum(c * max(1 - scores[i] + scores[j], Fraction(0)) for i, j, c in pairs)
-        room = found.total_rounding + found.pull_error * float(np.linalg.norm(other)) + 1e-14
-        assert found.total - float(found.pull @ other) - room <= value
+        room = found.conjugate_rounding + found.pull_error * float(np.linalg.norm(other)) + 1e-14
+        assert found.conjugate - float(found.pull @ other) - room <= value
         if other is w:
             assert abs(Fraction(found.loss) - value) <= Fraction(found.loss_rounding)
     assert found.bias <= half / 128 + 1e-9  # a sixteenth of the width
