@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import Advised
 from ..losses.registry import HINGE
-from ..problem.penalties import Ridge
+from ..problem.penalties import LARGEST_LAM, Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Alpha, Evidence, Marginals, Mean, Mix, Scores, Weights, least_margin
 from ..tools.arrays import check_callback, check_count, check_number
@@ -360,7 +360,9 @@ class Solver(ABC):
         w0 = best.w
         for level in (1e-3, 1e-5, 1e-7, 1e-9):  # objectives at which the hard margin is looked for
             lam = 2 * level / norm2
-            if not 4 * problem.lam < lam < np.inf:
+            if lam > LARGEST_LAM:
+                continue
+            if not 4 * problem.lam < lam:
                 break
             part = recorder.part()
             part.w0 = w0

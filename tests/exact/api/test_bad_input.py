@@ -109,6 +109,7 @@ def refusals() -> Iterator[Refusal]:
         "0, 1, 2": [0, 1, 2, 0],
         "label of row 2": [0, 1, np.nan, 0],
         "two classes, it has 0": [],
+        "two classes, it has more than 6: 0, 1, 2, 3, 4, 5, ...": list(range(10)),
         "one label per row": np.zeros((4, 1)),
         "label of row 2 is missing": np.array(["a", "b", None, "a"], dtype=object),
         "mixed types": np.array([0, "a", None, 0], dtype=object),

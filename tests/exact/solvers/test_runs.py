@@ -229,6 +229,9 @@ def test_large_features_at_a_small_lam_end_without_an_error() -> None:
     for loss in ("squared_hinge", "square"):
         found = solve(features, Y[:40], 1e-12, loss=loss, max_time=5)
         assert found.certificate.gap >= 0
+    apart = np.array([[-2e60], [-1e60], [1e60], [2.5e60]])  # a larger lam might be above the limit
+    found = solve(apart, [0, 0, 1, 1], 1e90, tol=1e-17)
+    assert found.status in (Status.CERTIFIED, Status.STALLED)
     rows, y = np.random.default_rng(0).normal(size=(30, 3)) * 1e6, np.arange(30) % 3 == 0
     ended = CuttingPlane().solve(linear_problem(rows, y, 1e-2))  # no cuts without progress
     assert ended.status in (Status.CERTIFIED, Status.STALLED) and ended.n_iter < 500
