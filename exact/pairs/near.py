@@ -80,14 +80,14 @@ def near_of_classes(
         i, j = np.repeat(plus, minus.size), np.tile(minus, plus.size)
         c = np.outer(*pairs.normalised()).ravel()
         return near_of_list(i, j, c, loss, scores, width, size, rng)
-    low, high = 1.0 - width / 2, 1.0 + width / 2  # the margins between which the loss is curved
+    low, high = -np.inf, np.inf  # the margins between which the loss is curved
     if loss != HINGE:
         curved = np.flatnonzero(bend(loss, MARGINS, width) > 0)
-        ends = np.concatenate([[-np.inf], MARGINS[:-1]]), np.append(MARGINS[1:], np.inf)
-        low, high = (ends[0][curved[0]], ends[1][curved[-1]]) if curved.size else (-np.inf, np.inf)
-    if low == -np.inf and high == np.inf:
-        i, j, share = pairs.some(size, rng)
-        return i, j, bend(loss, scores[i] - scores[j], width) * share
+        ends = np.concatenate([[low], MARGINS[:-1]]), np.append(MARGINS[1:], high)
+        low, high = (ends[0][curved[0]], ends[1][curved[-1]]) if curved.size else (low, high)
+        if low == -np.inf and high == np.inf:
+            i, j, share = pairs.some(size, rng)
+            return i, j, bend(loss, scores[i] - scores[j], width) * share
     # No margin is larger than the range of the scores, and a window has two sides.
     top = 2.02 * (float(np.ptp(scores)) + 1.0)
     enough = min(size, plus.size * minus.size) // ENOUGH
@@ -97,6 +97,8 @@ def near_of_classes(
         if order is not None:
             rows, others, first, counts = order.windows(width)
         else:
+            if loss == HINGE:
+                low, high = 1.0 - width / 2, 1.0 + width / 2
             t, below = scores[plus], scores[others]
             first = np.searchsorted(below, t - high, side="right")
             counts = np.maximum(np.searchsorted(below, t - low, side="left") - first, 0)

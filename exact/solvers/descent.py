@@ -88,7 +88,6 @@ class Points(Functions):
         self.shares = (INSIDE, INSIDE) if self.hinge else (0.25, 0.5)
         self.coarsest = np.inf  # a smooth loss's bins never widen: steps would undo one another
         self.density: float | None = None  # of pairs at the margin, as a share of all pairs
-        self.spread = 2.0  # the range of the scores and one more
         # Whether sums are sorted from now on: a product with a kernel costs more than any sort.
         self.fine = self.product is not None or not (self.hinge and self.classes)
         self.forms = {0: problem}
@@ -135,14 +134,12 @@ class Points(Functions):
         """Return the sums, the width that they have, and the bins per unit (0: sorted)."""
         n, pairs = self.problem.n, self.pairs
         whole = isinstance(pairs, AllPairs) and pairs.weight is None
-        bins = 0
-        if not self.fine:
-            bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(self.per_width / width))))
         # 3000: with fewer rows that weigh one each, sorting is as quick as bins, and exact
+        if self.fine or (whole and n < 3000):
+            return sums_at(self.forms[0], scores, width), width, 0
+        bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(self.per_width / width))))
         # 6: sorting rows with weights costs as much as this many bins per row
-        if bins * self.spread > (1 if whole else 6) * n or (whole and n < 3000):
-            bins = 0
-        if not bins:
+        if bins * (float(np.ptp(scores)) + 1.0) > (1 if whole else 6) * n:
             return sums_at(self.forms[0], scores, width), width, 0
         if bins not in self.forms:
             assert isinstance(pairs, AllPairs)
@@ -587,11 +584,10 @@ class Run:
         if not self._hessians:
             return
         part, space = self.part, self.part.space
-        scores = now.scores if part is self.problem else space.scores(now.f)
-        self.points.spread = float(np.ptp(scores)) + 1.0
         self.price = self.price if same_width else 1.0
         if self.spent < self.price * draw_cost(self.size, self.dim, part.n):
             return
+        scores = now.scores if part is self.problem else space.scores(now.f)
         H, seen = self.points.hessian(part, scores, now.width, self.size, self.rng)
         H.flat[:: self.dim + 1] += part.lam
         self.memory.factor, self.spent = factored(H), 0.0
@@ -649,7 +645,7 @@ def descend(
         # 1e-3: a sample is solved to this relative gap, or to 20 dim / its rows
         enough = max(tol, min(1e-3, 20 * dim / part.n))
         inner, _ = descend(part, silent, enough, start, True, max_iter, run.whole)
-        points.spread, width = inner.points.spread, points.warm
+        width = points.warm
         f = f if silent.best_w is None else silent.best_w
         if inner.points.density and not tail:
             # The width that the tolerance needs, while its window is roomy.

@@ -78,6 +78,17 @@ def test_all_near_pairs_make_the_derivative_of_the_gradient(kind: str, loss: str
             assert (np.abs(1 - scores[i] + scores[j]) < width / 2).all()
 
 
+def test_wide_scores_are_sorted_and_the_window_that_holds_pairs_is_the_one_that_counts() -> None:
+    rng = np.random.default_rng(0)
+    problem = linear_problem(rng.normal(size=(4000, 2)), np.arange(4000) % 2, 1.0)
+    points, scores = Points(problem, Recorder(), 1e-6), rng.normal(size=4000)
+    assert points.sums(scores, 0.05)[2] > 0 == points.sums(100 * scores, 0.05)[2]
+    scores[0] = 2.0**41  # too wide for the grid of the sorted rows
+    i, j, c = problem.pairs.near(HINGE, scores, 1e-9, 10**5, rng)
+    width, far = i.size / (c.sum() * problem.n_pairs), np.abs(1 - scores[i] + scores[j]).max()
+    assert i.size > 10**4 and 2 * far <= width * (1 + 1e-9) <= 10 * far
+
+
 def test_the_two_loops_are_the_inverse_of_bfgs() -> None:
     rng = np.random.default_rng(0)
     A = np.diag([1.0, 3.0, 10.0, 0.5]) + 0.1
