@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 
@@ -50,13 +50,15 @@ TAIL_SORTED = 40_000  # rows of partial AUC from which the hinge is counted in b
 SHRINK, CAREFUL = 0.02, 0.2  # least factors from one width to the next
 MOMENT = 24.0  # a density of pairs at the margin times width^2 / 24 is the bias
 BIAS = 0.25  # share of the tolerance that a width may cost
+LEAST_F = 1e-7  # the least objective of which a share is aimed at: below it a width only rounds
 ROOMY = 100  # pairs a coordinate that a window keeps at the first one
 WARM = 0.05  # the widest first width from a sample or a given start
 
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """What is known at f: its scores (n,), sums at a width, pull, gradient, and what both cost."""
+    """What is known at f: its scores (n,), the width and the bins per unit (0: sorted) of the sums,
+    pull and gradient; `bias` and `far`, the gradient's part, add up to the gap."""
 
     f: np.ndarray
     scores: np.ndarray  # empty where rows are not held
@@ -73,28 +75,28 @@ class Points(Functions):
 
     stall, memory, hessians = STALL.rows, 30, True  # so many secants; whether Hessians are drawn
     # Least factor from one width to the next while its window is roomy; widest one from a sample.
-    shrink, warm = SHRINK, 0.05
+    shrink, warm = SHRINK, WARM
 
     def __init__(self, problem: Problem, recorder: Recorder, tol: float):
         super().__init__(problem.space, tol, lambda: recorder.out_of_time)
         self.problem, self.recorder, self.tol = problem, recorder, tol
         mean = mean_of(problem)
         self.pairs, self.loss = mean.pairs, mean.loss
-        self.hinge = self.loss == HINGE  # whether a width smooths
+        self.uses_width = self.loss == HINGE  # whether a width smooths: it does in any tail
         self.classes = isinstance(self.pairs, AllPairs)
         self.far = np.inf  # the gradient's part of the gap, at the last point
         self.rounding = 0.0  # of both sides there
         # How much of the tolerance may be used: sums of smooth losses round, as far as is known.
-        self.shares = (INSIDE, INSIDE) if self.hinge else (0.25, 0.5)
+        self.shares = (INSIDE, INSIDE) if self.uses_width else (0.25, 0.5)
         self.coarsest = np.inf  # a smooth loss's bins never widen: steps would undo one another
         self.density: float | None = None  # of pairs at the margin, as a share of all pairs
         # Whether sums are sorted from now on: a product with a kernel costs more than any sort.
-        self.fine = self.product is not None or not (self.hinge and self.classes)
+        self.fine = self.product is not None or not (self.uses_width and self.classes)
         self.forms = {0: problem}
         pairs = self.pairs
         # 40_000: rows from which ordered pairs are first summed on a coarser grid
         large = isinstance(pairs, OrderedPairs) and problem.n >= 40_000
-        if self.hinge and large and pairs.form == "auto":
+        if self.uses_width and large and pairs.form == "auto":
             self.forms[0] = replace(problem, risk=Mean(pairs.by("binned"), self.loss))
         self.per_width, held = PER_WIDTH, problem.space.held
         if held is not None:  # so many that |rough gradient|^2 / (2 lam) is below the bias
@@ -108,7 +110,7 @@ class Points(Functions):
 
     def allowed(self, share: float) -> float:
         """Return the bias that a share of the tolerance leaves room for."""
-        return share * self.tol * max(self.recorder.best_primal, 1e-7)
+        return share * self.tol * max(self.recorder.best_primal, LEAST_F)
 
     def inside(self, width: float) -> float:
         """Return about how many pairs a window of this width has."""
@@ -165,11 +167,11 @@ class Points(Functions):
         bias = max(sums.value - sums.conjugate + self.inner(f, pull), 0.0)
         self.far = max(self.inner(gradient, gradient), 0.0) / (2 * lam)
         now = Point(f, scores, width, bins, pull, gradient, bias, self.far)
-        if self.hinge:
+        if self.uses_width:
             self.density = MOMENT * bias / width**2
         norm2 = max(self.inner(pull, pull), 0.0)
         # alpha may be shrunk: s V - s^2 |g|^2 / (2 lam) is largest at this s.
-        scale = min(1.0, lam * sums.conjugate / norm2) if self.hinge and norm2 > 0 else 1.0
+        scale = min(1.0, lam * sums.conjugate / norm2) if self.uses_width and norm2 > 0 else 1.0
         dual = scale * sums.conjugate - scale**2 * norm2 / (2 * lam)
         primal = sums.value + lam / 2 * max(self.inner(f, f), 0.0)
         self.recorder.offer(
@@ -179,14 +181,16 @@ class Points(Functions):
         return now
 
     def evidence(self, now: Point, sums: PairSums, scale: float) -> Evidence | Minorant:
-        """Return what proves the lower bound of a point."""
+        """Return what proves the lower bound of a point. The certificate compares the scores of w
+        bit by bit with those of the evidence, and those along a line differ by rounding: so they
+        are made anew."""
         problem, form, w = self.problem, self.forms[0], self.weights(now.f)
         if now.bins and problem.n > LONG_ROWS:
             return Weights(w, now.bins, half_width(now.width, now.bins), scale)
         if now.bins:  # at the rounded scores the slopes are those that the bins gave
             return Scores(np.floor(now.bins * now.scores) / now.bins, now.width, scale)
         scores = problem.space.scores(w)
-        if self.hinge and self.classes:
+        if self.uses_width and self.classes:
             return Scores(scores, now.width, scale)
         if np.array_equal(scores, now.scores):
             return Minorant.from_scores(form, scores, now.width, scale, sums)
@@ -194,18 +198,18 @@ class Points(Functions):
 
     def finer(self, now: Point) -> Point | None:
         """Evaluate anew with sorted sums, or return None where they are."""
-        if self.hinge and now.bins:
+        if self.uses_width and now.bins:
             self.fine = True
             return self.at(now.f, now.width, now.scores)
-        if self.hinge or not self.coarsest or self.pairs.count() > FEW_PAIRS:
+        if self.uses_width or not self.coarsest or self.pairs.count() > FEW_PAIRS:
             return None
         self.coarsest = 0.0  # few pairs of a smooth loss are visited one by one
         return self.at(now.f, 0.0, now.scores)
 
     def line(self, now: Point, p: np.ndarray) -> Callable[[float], tuple[float, Any]]:
-        """Return a trial of a length of p: the slope there, for the sums alone, and what `at` takes
-        in addition to the point."""
-        width = now.width if self.hinge else self.smooth_width()
+        """Return a function of a length t of p. It returns the slope along p there, which costs the
+        sums and no product, and what `at` takes beyond the point."""
+        width = now.width if self.uses_width else self.smooth_width()
         whole = self.scores(now.f + p)
         shift = whole - now.scores
         lam, along, length2 = self.problem.lam, self.inner(now.f, p), self.inner(p, p)
@@ -222,7 +226,7 @@ class Points(Functions):
         return trial
 
     def first_length(self, now: Point, p: np.ndarray) -> float:
-        """Return the length at which the slope along p ends if every pair's loss is bent."""
+        """Return the length at which the slope along p is zero if every pair is in the window."""
         length = float(np.sqrt(self.inner(p, p)))  # squares of longer vectors may overflow
         if not 0 < length < np.inf:
             return 1.0
@@ -236,7 +240,7 @@ class Points(Functions):
     ) -> tuple[np.ndarray, int]:
         """Return the Hessian of about `size` pairs of `part`, and how many these are."""
         assert part.space.held is not None
-        i, j, c = part.pairs.near(part.loss, scores, width if self.hinge else 0.0, size, rng)
+        i, j, c = part.pairs.near(part.loss, scores, width if self.uses_width else 0.0, size, rng)
         return differences_gram(part.space.held, i, j, c), i.size
 
 
@@ -247,7 +251,7 @@ class TailPoints(Points):
 
     def __init__(self, problem: Problem, recorder: Recorder, tol: float):
         super().__init__(problem, recorder, tol)
-        self.hinge = self.fine = True
+        self.uses_width = self.fine = True
         self.shares = INSIDE, INSIDE
 
     def inside(self, width: float) -> float:
@@ -322,7 +326,7 @@ class KernelPoints(Points):
 
     def evidence(self, now: Point, sums: PairSums, scale: float) -> Evidence | Minorant:
         """Return what proves the lower bound of a point."""
-        if self.hinge:
+        if self.uses_width:
             return Scores(now.scores, now.width, scale)
         return Minorant.from_scores(self.problem, now.scores, now.width, scale, sums)
 
@@ -344,7 +348,7 @@ class BlockPoints(Points):
     def smooth_width(self) -> float:
         """Set the bins of a smooth loss: what those of the last point cost says how many."""
         primal = min(self.recorder.best_primal, 1.0)
-        allowed = 0.1 * self.tol * max(primal, 1e-7)  # what bins may cost
+        allowed = 0.1 * self.tol * max(primal, LEAST_F)  # what bins may cost
         bits = -np.log2(allowed * self.doubt) / self.order
         now = self.found
         if now is not None and now.bins >= 1 << self.bits:
@@ -364,7 +368,7 @@ class BlockPoints(Points):
 
     def evaluation(self, w: np.ndarray, width: float) -> Evaluation:
         """Return the evaluation at w, not offered yet."""
-        if self.hinge:
+        if self.uses_width:
             return self.evaluator.at(w, *self.grid(width))
         return self.evaluator.at(w, 1 << self.bits)
 
@@ -374,8 +378,8 @@ class BlockPoints(Points):
         found = self.evaluation(f, width) if found is None else found
         primal, dual = found.primal(lam), found.dual(lam)
         self.found, self.rounding = found, primal.error + dual.error
-        scale = found.scale(lam) if self.hinge and not self.groups else 1.0
-        if self.hinge:
+        scale = found.scale(lam) if self.uses_width and not self.groups else 1.0
+        if self.uses_width:
             self.density = MOMENT * found.bias / found.width**2
         self.recorder.offer(
             found.w,
@@ -395,7 +399,7 @@ class BlockPoints(Points):
         """Evaluate anew with more bins, or return None where they are as many as they get."""
         if self.groups:
             return None
-        if not self.hinge:
+        if not self.uses_width:
             before = self.bits
             self.smooth_width()
             return self.at(now.f, now.width) if self.bits > before else None
@@ -407,7 +411,7 @@ class BlockPoints(Points):
     def line(self, now: Point, p: np.ndarray) -> Callable[[float], tuple[float, Any]]:
         """Return a trial of a length of p, which is a pass over the rows."""
         lam, width = self.problem.lam, now.width
-        if not self.hinge:
+        if not self.uses_width:
             self.smooth_width()
 
         def trial(t: float) -> tuple[float, Any]:
@@ -472,6 +476,11 @@ class Memory:
         return sizes[1] > 0.4**2 * sizes[0]
 
 
+# So few pairs are near the margin that the finisher takes over from the descent.
+HAND_OVER: Final = "hand over"
+Ending = Status | Literal["hand over"] | None  # why a descent stopped; None: it has arrived
+
+
 class Run:
     """One run over `points`; its Hessians are drawn from `part`, some of the rows or all. `whole`
     is the number of rows of the largest problem, which a Hessian may serve."""
@@ -483,18 +492,17 @@ class Run:
         self.dim = self.problem.space.dim
         # 0.2: the share of what an evaluation costs that is spent on drawing more
         paid = 0.2 * step_cost(self.whole, self.dim) / draw_cost(1, self.dim, 0)
-        # 40 pairs a coordinate, at least 5000, or 500 a coordinate, and as many as are paid for.
+        # So many pairs: 40 a coordinate, or more where the evaluations pay for more, up to
+        # 200_000, but of few coordinates no less than 500 a coordinate up to 5000.
         drawn = max(min(5000, 500 * self.dim), 40 * self.dim, min(paid, 200_000))
         self.size = int(min(drawn, points.pairs.count()))
         self.spent, self.price = 0.0, 1.0
         self.newton = False  # whether each Hessian stands alone, without secants
 
-    def run(
-        self, f: np.ndarray, width: float, rough: bool = False, max_iter: int = 1000
-    ) -> Status | None:
-        """Return why it stopped; None if the gap is inside the tolerance."""
+    def run(self, f: np.ndarray, width: float, rough: bool = False, max_iter: int = 1000) -> Ending:
+        """Return why it stopped; None if the gap, which a rough run guesses, is small enough."""
         points, recorder, tol = self.points, self.points.recorder, self.points.tol
-        now = self._paid(points.at(f, width if points.hinge else points.smooth_width()))
+        now = self._paid(points.at(f, width if points.uses_width else points.smooth_width()))
         if self.memory.factor is None:
             self._draw(now, same_width=False)
         idle = Idle(self.points.stall)
@@ -523,17 +531,16 @@ class Run:
             # 0.5: that of a kernel, whose pairs per row are few, once its gradient's part is
             kernel = not points.hessians
             solved = now.far <= 0.5 * now.bias if kernel else promised <= 0.3 * now.bias
-            if points.hinge and solved and now.bias > 1.5 * points.allowed(BIAS):
+            if points.uses_width and solved and now.bias > 1.5 * points.allowed(BIAS):
                 narrower = self._narrower(now)
                 if narrower is None:
-                    return Status.STALLED
-                if narrower < now.width:
-                    try:
-                        now = points.at(now.f + p, narrower)
-                    except OverflowingError:
-                        now = points.at(now.f, narrower)
-                    self._draw(self._paid(now), same_width=False)
-                    continue
+                    return HAND_OVER
+                try:
+                    now = points.at(now.f + p, narrower)
+                except OverflowingError:
+                    now = points.at(now.f, narrower)
+                self._draw(self._paid(now), same_width=False)
+                continue
             moved, full = self._searched(now, p)
             if moved is None:
                 # Old secants, or rough sums, may have misled the direction.
@@ -554,22 +561,24 @@ class Run:
         return now
 
     def _narrower(self, now: Point) -> float | None:
-        """Return the width that the tolerance needs, not too far at once, or None for few pairs."""
+        """Return the width that the tolerance needs, or the narrowest that one step may take, or
+        None where the next window would have so few pairs that the finisher takes them all."""
         points, width = self.points, now.width
         needed = points.width_of(points.allowed(BIAS))
         if self.points.hessians:
             roomy = points.inside(SHRINK * width) > ROOMY * self.dim
             least = self.points.shrink if roomy else CAREFUL
         else:
+            # 30: pairs a row that a roomy window keeps; with fewer, a width is halved at most
             roomy = points.inside(CAREFUL * width) > 30 * self.dim
             least = CAREFUL if roomy else 0.5
         narrower = max(needed, least * width)
-        # Fewer pairs are left to the finisher. 300: of more columns, its steps cost more.
+        # 30: pairs that are few for the finisher; a Hessian's coordinates each allow one more
+        # 300: of more columns, its steps cost more
         few = 30 + (min(self.dim, 300) if self._hessians else 0)
+        # 10: a window of many more pairs is narrowed first, as the finisher starts better then
         left = points.inside(narrower) < few and points.inside(width) < 10 * few
-        if self.points.hessians and left:
-            return None
-        return narrower if narrower < 0.95 * width else None
+        return None if self.points.hessians and left else narrower
 
     @property
     def _hessians(self) -> bool:
@@ -580,7 +589,7 @@ class Run:
 
     def _draw(self, now: Point, same_width: bool) -> None:
         """Draw and factor a Hessian if the steps since the last draw have paid for it. The price
-        doubles with each draw at one width: steps must show what drawn pairs miss."""
+        doubles with each full draw at one width: steps must show what drawn pairs miss."""
         if not self._hessians:
             return
         part, space = self.part, self.part.space
@@ -631,7 +640,7 @@ def descend(
     rough: bool = False,
     max_iter: int = 1000,
     whole: int = 0,
-) -> tuple[Run, Status | None]:
+) -> tuple[Run, Ending]:
     """Return a run, many rows from the solution for a part of them, and why it stopped."""
     space, dim = problem.space, problem.space.dim
     kind = BlockPoints if space.in_blocks else KernelPoints if space.gram is not None else Points
@@ -650,7 +659,7 @@ def descend(
         if inner.points.density and not tail:
             # The width that the tolerance needs, while its window is roomy.
             points.density = inner.points.density
-            needed = points.width_of(BIAS * tol * max(silent.best_primal, 1e-7))
+            needed = points.width_of(BIAS * tol * max(silent.best_primal, LEAST_F))
             # 2.5e-6: relative bias of the first width over blocks, where much less is needed
             coarse = points.width_of(2.5e-6 * silent.best_primal)
             if blocks and needed < 0.1 * coarse:
@@ -660,9 +669,10 @@ def descend(
         if type(points) is Points and not (
             points.classes and min(part.n_pos, part.n_neg) < 100 * dim
         ):
-            run.part, run.memory.factor = part, None if points.hinge else inner.memory.factor
+            run.part, run.memory.factor = part, None if points.uses_width else inner.memory.factor
     if blocks and part is not None:
         run.part, run.spent = part, np.inf  # a Hessian of rows that are held costs no pass
+    # 4.0: at zero all pairs have z = 1, inside a window |z| < 2
     return run, run.run(f, width if f.any() else 4.0, rough, max_iter)
 
 
@@ -677,7 +687,8 @@ class Descent(Solver):
     name: ClassVar[str] = "descent"
 
     def check(self, problem: Problem) -> None:
-        """Raise `InputError` unless the problem is one of a mean and the ridge over held rows."""
+        """Raise `InputError` unless it is a mean over pairs of any rows or kernel, or partial AUC
+        over rows that are held, with the ridge; of losses with a kink the hinge alone."""
         if not isinstance(problem.risk, Mean | Tail) or not isinstance(problem.penalty, Ridge):
             raise InputError("the descent takes means or partial AUC with the ridge: take proximal")
         if isinstance(problem.risk, Tail):
@@ -696,19 +707,23 @@ class Descent(Solver):
             offer_hard_margin(problem, recorder)
             if recorder.best_w is not None and recorder.near(INSIDE * self.tol):
                 return None
-        _, reason = descend(problem, recorder, self.tol, recorder.w0, max_iter=self.max_iter)
+        _, ending = descend(problem, recorder, self.tol, recorder.w0, max_iter=self.max_iter)
+        # Without a finisher that takes over, the descent has stalled.
+        reason = Status.STALLED if ending == HAND_OVER else ending
         if recorder.near(self.tol) or reason is Status.TIME_LIMIT:
             return reason
-        return self._finished(problem, recorder, self.tol, reason)
+        return self._run_finishers(problem, recorder, self.tol, reason)
 
-    def _finished(
+    def _run_finishers(
         self, problem: Problem, recorder: Recorder, tol: float, reason: Status | None,
         largest: int = ActivePairs.largest,
     ) -> Status | None:  # fmt: skip
-        """Go on with the hinge's pairs near the margin, and of partial AUC, too, with cuts."""
+        """Go on with the hinge over classes: with windows of the pairs near the margin, and then
+        with cutting planes, which take stalled partial AUC, too. Return why the last one stopped,
+        or `reason` where none was run."""
         space, few = problem.space, problem.n <= 2000  # rows over which windows always help
         if isinstance(problem.risk, Mean):
-            near = ActivePairs(tol, largest, max_rounds=12, max_time=recorder.time_left)
+            windows = ActivePairs(tol, largest, max_rounds=12, max_time=recorder.time_left)
             if problem.loss != HINGE or not (space.held or space.gram):
                 return reason
             if not isinstance(problem.pairs, AllPairs | PairList):
@@ -720,7 +735,7 @@ class Descent(Solver):
             if space.held is None:
                 if few:  # the factor of a kernel makes rows of it
                     rows, lift, _ = rows_of(space)
-                    found = near.solve(problem.over(rows), rows.pull(w))
+                    found = windows.solve(problem.over(rows), rows.pull(w))
                     w, witness = lift(found.w), found.witness
                     dual = dual_value(problem, witness).value
                     recorder.offer(w, problem.objective(w), witness, dual)
@@ -731,8 +746,10 @@ class Descent(Solver):
                     offer_hard_margin(problem, recorder, separable=True)
                     if recorder.near(INSIDE * tol):
                         return None
-                if few or not 0.5 * primal < recorder.gap < np.inf:  # promising, or forgotten
-                    reason = near.run(problem, recorder)
+                # 0.5: share of F from which a gap of many rows is left to cuts; infinite it is
+                # where `conclude` has forgotten the lower bound
+                if few or not 0.5 * primal < recorder.gap < np.inf:
+                    reason = windows.run(problem, recorder)
             if recorder.near(tol) or recorder.out_of_time:
                 return reason
         elif reason is not Status.STALLED:
@@ -760,7 +777,7 @@ class Descent(Solver):
         recorder.best_dual, recorder.best_witness = -np.inf, None
         try:  # 0.25: share of the tolerance to aim at where only rounding was missing
             # MOST: of more pairs, cutting planes see the sums only
-            reason = self._finished(problem, recorder, 0.25 * self.tol, Status.STALLED, MOST)
+            reason = self._run_finishers(problem, recorder, 0.25 * self.tol, Status.STALLED, MOST)
         except KeyboardInterrupt:
             reason = Status.INTERRUPTED
         again = recorder.finish(problem, self.tol, reason)
