@@ -37,7 +37,7 @@ from ..problem.problem import Functions, Problem, best_share
 from ..problem.risk import Alpha, Mix, Scores
 from ..problem.tail import Tail
 from ..sums.swept import PairSums
-from .finish import ActivePairs, of_marginals, offer_hard_margin
+from .finish import ActivePairs, clipped_minorant, offer_hard_margin
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def combined(problem: Problem, parts: list[tuple[float, np.ndarray]]) -> Proof:
         total += x * made
     if isinstance(pairs, PairList):
         return problem.risk.minorant(Alpha(total))
-    return of_marginals(problem, total)
+    return clipped_minorant(problem, total)
 
 
 class _Run:

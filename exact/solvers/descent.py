@@ -492,8 +492,7 @@ class Run:
         self.dim = self.problem.space.dim
         # 0.2: the share of what an evaluation costs that is spent on drawing more
         paid = 0.2 * step_cost(self.whole, self.dim) / draw_cost(1, self.dim, 0)
-        # So many pairs: 40 a coordinate, or more where the evaluations pay for more, up to
-        # 200_000, but of few coordinates no less than 500 a coordinate up to 5000.
+        # 40 a coordinate; at least 5000, or 500 a coordinate if less; more if evaluations pay.
         drawn = max(min(5000, 500 * self.dim), 40 * self.dim, min(paid, 200_000))
         self.size = int(min(drawn, points.pairs.count()))
         self.spent, self.price = 0.0, 1.0
@@ -576,7 +575,7 @@ class Run:
         # 30: pairs that are few for the finisher; a Hessian's coordinates each allow one more
         # 300: of more columns, its steps cost more
         few = 30 + (min(self.dim, 300) if self._hessians else 0)
-        # 10: a window of many more pairs is narrowed first, as the finisher starts better then
+        # 10: a window of many more pairs is narrowed once more
         left = points.inside(narrower) < few and points.inside(width) < 10 * few
         return None if self.points.hessians and left else narrower
 

@@ -65,14 +65,14 @@ def listed_pairs(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray] 
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """The open pairs of a hinge problem."""
+    """The open pairs i, j (m,) of a hinge problem, their weights, and what the others carry."""
 
     i: np.ndarray
     j: np.ndarray
     c: np.ndarray
-    frozen: np.ndarray
-    chosen: np.ndarray | None = None
-    frozen_alpha: np.ndarray | None = None
+    frozen: np.ndarray  # signed marginals (n,) of the other pairs, whose alpha is 0 or 1
+    chosen: np.ndarray | None = None  # of listed pairs: the places of the open ones in the list,
+    frozen_alpha: np.ndarray | None = None  # and alpha of all, zero at those
 
     def witness(self, problem: Problem, alpha: np.ndarray) -> Minorant:
         """Return the dual point of `alpha` (m,) in the window and the frozen pairs outside."""
@@ -82,10 +82,10 @@ class Window:
             return problem.risk.minorant(Alpha(whole))
         mass, n = self.c * alpha, problem.n
         c = self.frozen + np.bincount(self.i, mass, n) - np.bincount(self.j, mass, n)
-        return of_marginals(problem, c)
+        return clipped_minorant(problem, c)
 
 
-def of_marginals(problem: Problem, c: np.ndarray) -> Minorant:
+def clipped_minorant(problem: Problem, c: np.ndarray) -> Minorant:
     """Return the dual point of the marginals c (n,), whose signs rounding may have turned."""
     u, v = c[problem.pairs.positive], -c[~problem.pairs.positive]
     return Minorant.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))
@@ -95,18 +95,19 @@ def open_window(
     problem: Problem,
     scores: np.ndarray,
     limit: int,
-    width: float = np.inf,
+    half: float = np.inf,
     listed: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
 ) -> Window | None:
-    """Return the widest window around the margin with at most `limit` pairs; `listed` are all. None
-    where more than `limit` pairs are tied at the margin itself."""
+    """Return the widest window |z| < half with at most `limit` pairs; `listed` are all pairs. None
+    where more than `limit` of all pairs of two classes are tied at the margin itself. Of listed
+    pairs some of those that tie are taken."""
     listed = listed_pairs(problem) if listed is None else listed
     if listed is None:
-        return _all_window(problem, problem.pairs, scores, limit, width)
+        return _all_window(problem, problem.pairs, scores, limit, half)
     i, j, c = listed
     z = 1.0 - (scores[i] - scores[j])
     far = np.abs(z)
-    chosen = np.flatnonzero((far < width) & (c > 0))
+    chosen = np.flatnonzero((far < half) & (c > 0))
     if chosen.size > limit:
         chosen = np.sort(chosen[np.argpartition(far[chosen], limit - 1)[:limit]])
     alpha = (z > 0).astype(float)
@@ -117,7 +118,7 @@ def open_window(
 
 
 def _all_window(
-    problem: Problem, pairs: AllPairs, scores: np.ndarray, limit: int, width: float
+    problem: Problem, pairs: AllPairs, scores: np.ndarray, limit: int, largest: float
 ) -> Window | None:
     positive = problem.pairs.positive
     a, b_weight = pairs.normalised()
@@ -130,7 +131,7 @@ def _all_window(
     rows_pos, a = rows_pos[by_t], a[by_t]
     rows_neg, b_weight = rows_neg[by_b], b_weight[by_b]
     t, b = scores[rows_pos] - 1.0, scores[rows_neg]
-    half = _half_width(t, b, limit, width)
+    half = _half_width(t, b, limit, largest)
     if half is None:
         return None
     low, high = t - half, t + half
@@ -148,8 +149,8 @@ def _all_window(
     return Window(rows_pos[i_at], rows_neg[j_at], a[i_at] * b_weight[j_at], frozen)
 
 
-def _half_width(t: np.ndarray, b: np.ndarray, limit: int, width: float) -> float | None:
-    """Return a half width <= width whose window holds nearly `limit` pairs; t, b are sorted."""
+def _half_width(t: np.ndarray, b: np.ndarray, limit: int, largest: float) -> float | None:
+    """Return a half width <= largest whose window holds nearly `limit` pairs; t, b are sorted."""
 
     def count(half: float) -> int:
         stop = np.searchsorted(b, t + half, side="left")
@@ -159,7 +160,7 @@ def _half_width(t: np.ndarray, b: np.ndarray, limit: int, width: float) -> float
     # 1.01: a window this much wider than the range of the margins surely holds all pairs
     top = float(max(abs(b[-1] - t[0]), abs(t[-1] - b[0]))) * 1.01 + np.finfo(float).tiny
     finest = 1e-13 * top  # half widths below this share of the range of the margins are rounding
-    low, high = finest, max(min(top, width), 2 * finest)
+    low, high = finest, max(min(top, largest), 2 * finest)
     if count(high) <= limit:
         return high
     if count(low) > limit:
@@ -318,7 +319,7 @@ class OpenPairs:
         return found, info == 0
 
 
-def multipliers(
+def solve_window(
     pairs: OpenPairs,
     w: np.ndarray,
     alpha: np.ndarray,
@@ -391,10 +392,11 @@ class _Run:
         self.late = lambda: recorder.out_of_time
         self.top = min(solver.largest, problem.n_pairs)
         self.limit = min(max(1000, 100 * problem.space.dim), MOST, self.top)
-        self.width, self.listed = np.inf, listed_pairs(problem)
+        self.half, self.listed = np.inf, listed_pairs(problem)  # a window holds |z| < half
         self.keys, self.alpha = np.zeros(0, dtype=np.int64), np.zeros(0)  # of the last window
 
     def run(self) -> Status | None:
+        """Solve over window after window; return why it stopped, None for a gap that will do."""
         recorder, near, idle = self.recorder, INSIDE * self.solver.tol, Idle(STALL.finish)
         idle.after(recorder.gap)
         for _ in range(self.solver.max_rounds):
@@ -421,24 +423,26 @@ class _Run:
 
     def _widen(self) -> bool:
         """Make room for more pairs; return whether there is any."""
-        self.width = np.inf
+        self.half = np.inf
         grown = self.limit < self.top
         # 4: factor by which a window that gains little may grow
         self.limit = min(4 * self.limit, self.top)
         return grown
 
     def _round(self) -> bool:
+        """Open a window, solve over it, and offer its dual point and the best point on the way to
+        its optimum. Return whether there was a window."""
         problem, recorder, space = self.problem, self.recorder, self.problem.space
         w: Any = recorder.best_w
         scores = space.scores(w)
-        window = open_window(problem, scores, self.limit, self.width, self.listed)
+        window = open_window(problem, scores, self.limit, self.half, self.listed)
         if window is None or window.i.size == 0:
             # All margins are alike, as at w = 0: step along the slope and look again.
             target = space.pull(problem.sums(scores).c) / problem.lam
             w, primal = best_on_segment(problem, w, scores, target)
             recorder.offer(w, primal)
             scores = space.scores(w)
-            window = open_window(problem, scores, self.limit, self.width, self.listed)
+            window = open_window(problem, scores, self.limit, self.half, self.listed)
         if window is None or window.i.size == 0:
             return False
         point = self._solved(window, w, scores)
@@ -451,7 +455,7 @@ class _Run:
             found, primal = best_on_segment(problem, w, scores, target, self.late)
         # Steps shrink from round to round: the next window is bounded by this one.
         reach = float(np.ptp(space.scores(target) - scores))
-        self.width = 2 * reach if found is target and reach > 0 else np.inf
+        self.half = 2 * reach if found is target and reach > 0 else np.inf
         recorder.offer(found, primal, witness, dual)
         return True
 
@@ -460,21 +464,22 @@ class _Run:
         z = 1.0 - (scores[window.i] - scores[window.j])
         # 1e-9: shortfalls below this count as this: the width must be above zero
         half = max(float(np.abs(z).max()), 1e-9)
-        width = 2.0 * half
-        alpha, keys = np.clip(0.5 + z / width, 0.0, 1.0), window.chosen
+        sigma = 2.0 * half  # at 0.5 + z / sigma no slope of the window is cut off
+        alpha, keys = np.clip(0.5 + z / sigma, 0.0, 1.0), window.chosen
         if keys is None:  # a number for each pair, the same in every window
             keys = window.i.astype(np.int64) * window.frozen.size + window.j
         if self.keys.size:
             place = np.minimum(np.searchsorted(self.keys, keys), self.keys.size - 1)
             known = self.keys[place] == keys
-            alpha[known], width = self.alpha[place[known]], 0.03 * half
+            # 0.03: share of the window that is smoothed where multipliers are known
+            alpha[known], sigma = self.alpha[place[known]], 0.03 * half
         pairs = OpenPairs.of(self.problem, window)
         gap, primal = self.recorder.gap, self.recorder.best_primal
         # 0.01: share of the tolerance to which a window is solved in the end
         target = 0.01 * self.solver.tol * primal
         if gap > 1e-3 * primal:  # 1e-2: until then to this part of the gap
             target = max(1e-2 * min(gap, primal), target)
-        point = multipliers(pairs, w, alpha, width, target, self.late)
+        point = solve_window(pairs, w, alpha, sigma, target, self.late)
         order = np.argsort(keys)  # the next window searches them
         self.keys, self.alpha = keys[order], point.b[order]
         return point

@@ -25,7 +25,7 @@ from ..problem.problem import Problem, best_on_segment
 from ..problem.risk import Alpha
 from ..spaces.factor import factor_gram
 from ..tools.arrays import check_choice
-from .finish import ActivePairs, of_marginals
+from .finish import ActivePairs, clipped_minorant
 
 LIMITS = {"teaching": 5_000, "lifted": 200_000}  # pairs: the first writes every difference down
 ALONE = threading.Lock()  # solvers that handle interrupts put back each other's handler
@@ -205,7 +205,7 @@ def _offer(problem: Problem, listed: PairList, alpha: np.ndarray, recorder: Reco
     if isinstance(problem.pairs, PairList):
         witness = problem.risk.minorant(Alpha(alpha))
     else:
-        witness = of_marginals(problem, c)
+        witness = clipped_minorant(problem, c)
     # At the optimum w is the pull over lam; until then the way there has a better point.
     target = problem.space.pull(c) / problem.lam
     start: Any = recorder.best_w

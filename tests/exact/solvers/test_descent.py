@@ -37,9 +37,9 @@ from aucert.exact.solvers.finish import (
     OpenPairs,
     Window,
     hard_marginals,
-    multipliers,
     offer_hard_margin,
     open_window,
+    solve_window,
 )
 from loops import each
 from problems import CLASSES, awkward
@@ -389,7 +389,7 @@ def test_expensive_systems_need_no_matrix_and_overflowing_ones_make_no_step(monk
         monkeypatch.setattr(OpenPairs, way, lambda *given: pytest.fail("a matrix was formed"))
     problem = some_problem("wide", 1e-2)
     pairs = OpenPairs.of(problem, window_of(problem, problem.n_pairs))
-    point = multipliers(pairs, np.zeros(90), np.full(pairs.c.size, 0.5), 2.0, 1e-4)
+    point = solve_window(pairs, np.zeros(90), np.full(pairs.c.size, 0.5), 2.0, 1e-4)
     assert point.gap <= 1e-4
     rows = np.array([[1e99, 0.0], [0.0, 1e99], [1e99, 1e99]])
     i, j, c = np.array([0, 1]), np.array([2, 2]), np.array([0.5, 0.5])
