@@ -50,9 +50,9 @@ def evaluated_with(
         return _evaluated_in_bins(problem, w, renewed.evidence), renewed
     rows, quick, shared = space.given, None, None
     if rows is None:
-        renewed, plain = made(), space.plain()
-        if plain is not space:
-            quick = _evaluated_carefully(problem.over(plain), w, renewed)
+        renewed, in_floats = made(), space.plain()
+        if in_floats is not space:
+            quick = _evaluated_carefully(problem.over(in_floats), w, renewed)
     else:
         known = noted_scores(problem, w)
         scores = space.scores(w) if known is None else known
@@ -157,9 +157,9 @@ def _squared_distance(problem: Problem, witness: Minorant, careful: bool) -> Bou
         given = witness.c, witness.deficiency, witness.c_error, witness.c_relative
         return space.given.careful_norm2(*given)
     distance = penalty.distance if careful else penalty.quick_distance
-    apart = distance(space, witness.c)
-    paid = apart.value + space.reach * witness.deficiency
-    slip = apart.error + space.reach * witness.c_error
+    found = distance(space, witness.c)
+    paid = found.value + space.reach * witness.deficiency
+    slip = found.error + space.reach * witness.c_error
     return Bound(paid**2, slip * (2 * paid + slip))
 
 
@@ -275,10 +275,10 @@ class Certificate:
         if not np.isfinite(upper):
             radius = None if l2 == 0 else np.inf
             return cls(upper, lower, np.inf, None, radius, rounding, objective=objective)
-        apart = Fraction(upper) - Fraction(lower)
-        relative = float_above(apart / Fraction(upper)) if upper > 0 else None
-        radius = None if l2 == 0 else float_above(root_above(2 * apart / Fraction(float(l2))))
-        gap = float_above(apart)
+        exact = Fraction(upper) - Fraction(lower)
+        relative = float_above(exact / Fraction(upper)) if upper > 0 else None
+        radius = None if l2 == 0 else float_above(root_above(2 * exact / Fraction(float(l2))))
+        gap = float_above(exact)
         return cls(upper, lower, gap, relative, radius, rounding, objective=objective)
 
     def __format__(self, digits: str) -> str:

@@ -23,7 +23,7 @@ from .evaluation import noting
 
 LEAST_TIME = 1e-3  # seconds that are left at least: solvers need a positive limit
 
-Proof = Minorant | Evidence  # what proves a lower bound
+Proof = Minorant | Evidence  # what proves a lower bound: a minorant, or what makes it
 
 
 class Status(Advised):
@@ -283,7 +283,7 @@ class Idle:
 
 INSIDE = 0.5  # solvers aim at this share of the tolerance: the certificate adds rounding
 
-Run = Callable[[Problem, Recorder], Status | None]
+RunMethod = Callable[[Problem, Recorder], Status | None]
 
 
 class Solver(ABC):
@@ -325,7 +325,7 @@ class Solver(ABC):
 
     def solve(
         self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None,
-        run: Run | None = None,
+        run: RunMethod | None = None,
     ) -> Solution:  # fmt: skip
         """Return the certified solution; `run` replaces `self.run` where a method carries more from
         run to run."""
@@ -334,7 +334,8 @@ class Solver(ABC):
         recorder.w0 = None if w0 is None else problem.check_weights(w0)
         return self._from_larger_lam(problem, recorder, self._once(run, problem, recorder))
 
-    def _once(self, run: Run | None, problem: Problem, recorder: Recorder) -> Solution:
+    def _once(self, run: RunMethod | None, problem: Problem, recorder: Recorder) -> Solution:
+        """Start, run and conclude, also where an interrupt ends the run."""
         with noting():
             try:
                 self.start(problem, recorder)

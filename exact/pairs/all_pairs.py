@@ -63,7 +63,7 @@ class Labelled(ABC):
         """Number of rows."""
         return int(self.positive.size)
 
-    @property
+    @cached_property
     def n_pos(self) -> int:
         """Number of positive rows."""
         return int(np.count_nonzero(self.positive))
@@ -82,6 +82,8 @@ class Labelled(ABC):
             present = "positive" if positive.all() else "negative"
             raise InputError(f"all {positive.size} rows are {present}: pairs need both classes")
         labelled = copy(self)  # not `replace`, which would normalise weights once more
+        for known in ("n_pos", "mass"):  # of other labels
+            vars(labelled).pop(known, None)
         object.__setattr__(labelled, "labels", positive)
         labelled.check()
         return labelled
@@ -231,8 +233,8 @@ class AllPairs(Labelled, Curved):
         the hinge's slope; the value is never smoothed."""
         check_scores(scores, self.positive)
         scores = as_float_scores(scores)
-        own = getattr(loss, "all_pairs", None)
-        found = None if own is None else own(self, scores, width)
+        quick = getattr(loss, "all_pairs", None)
+        found = None if quick is None else quick(self, scores, width)
         return enumerated(self, scores, loss, width) if found is None else found
 
     def near(

@@ -25,7 +25,7 @@ from .tail import Tail, Worst
 THINNING = 20  # a large problem is first solved on one row in this many
 LEAST_ROWS = 5000  # rows of a sample: fewer say too little
 ROWS_PER_COORDINATE = 20  # rows of a sample: fewer say too little of a coordinate
-LARGE = 10  # rows of a large problem, in least samples: below, sampling saves nothing
+LARGE = 10  # a large problem has so many times the rows of its smallest sample, or saves nothing
 FEWEST = LARGE * LEAST_ROWS  # rows of a large problem, however few its coordinates
 
 
@@ -217,7 +217,8 @@ def linear_problem(
 
 
 class Functions:
-    """The functions of a space; a kernel's product ends where `stop` says."""
+    """The functions f of a space: over rows vectors of weights (dim,); of a kernel coefficients and
+    the scores beneath them (2, n), so that only a new one takes a product, which `stop` may end."""
 
     def __init__(self, space: Space, tol: float, stop: Callable[[], bool]):
         self.space, self.stop = space, stop
@@ -269,7 +270,9 @@ def root_of_slope(
 ) -> float:
     """Return a length t > 0 at which |slope(t)| <= loose * |start|, or the best bracket's end.
 
-    `stop` is asked after each trial: the time may be up, and the length that was tried will do.
+    `start` is the slope at 0; where it is not below 0, so is the length. A flat length must also be
+    one that `accept` takes. None is above `limit`, and a bracket of this share of its upper end is
+    `narrow`. `stop` is asked after each trial: the length that was tried will do.
 
         try t = 1; then, until the slope is flat enough or the bracket is narrow:
             while no slope is positive: go on to where the secant points, 2 to 10 times as far

@@ -133,12 +133,15 @@ class Risk(ABC):
 class Minorant:
     """A number V and a vector c with U(s) >= V - c's for all scores s, and its evidence.
 
-    Risks make them; `from_scores` and `from_marginals` are short forms.
+    Risks make them; `from_scores` and `from_marginals` are short forms. A *witness* is the minorant
+    of a solution, a *dual point* the alpha or scores that evidence holds: any of them proves a
+    lower bound of the optimum, and `value`, the signed slopes `c` and `evidence` are all there is.
 
     Attributes
     ----------
     c : array (n,)
-        Signed marginals, adding up to zero. Empty where `Weights` are the evidence.
+        Signed marginals, adding up to zero; what `Marginals` lack for that, the deficiency pays.
+        Empty where `Weights` are the evidence.
     value : float
         V. For a mean over pairs sum_ij c_ij dual(alpha_ij).
     deficiency : float

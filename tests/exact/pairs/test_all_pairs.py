@@ -30,6 +30,9 @@ def test_counts_weights_and_incidence_are_those_of_the_pairs() -> None:
     assert AllPairs().on(POSITIVE).count() == 6 and LISTED.count() == 3
     assert AllPairs().on(np.arange(4_000_000) < 2_000_000).count() == 4_000_000_000_000
     pairs = AllPairs(WEIGHT).on(POSITIVE)
+    few = AllPairs(WEIGHT).on(np.arange(POSITIVE.size) == 0)
+    assert pairs.n_pos > 1 and pairs.mass != few.mass  # both are kept, but not for other labels
+    assert pairs.on(few.positive).n_pos == 1 and pairs.on(few.positive).mass == few.mass
     assert [side.tolist() for side in pairs.normalised()] == [[0.25, 0.75], [0.25, 0.5, 0.25]]
     assert pairs.row_mass().tolist() == [0.25, 0.25, 0.75, 0.5, 0.25]
     assert LISTED.row_mass().tolist() == [0.75, 0.75, 0.25, 0.25, 0.0]
