@@ -23,7 +23,7 @@ from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import HINGE, get_loss
 from aucert.exact.problem import problem as problems
 from aucert.exact.problem.penalties import ElasticNet, Ridge
-from aucert.exact.problem.problem import Problem, best_on_segment, linear_problem, part_of
+from aucert.exact.problem.problem import Problem, best_on_segment, linear_problem
 from aucert.exact.problem.risk import Alpha, Marginals, Mean
 from aucert.exact.problem.tail import Tail, tail_risk
 from aucert.exact.solvers import descent
@@ -271,16 +271,6 @@ def test_other_methods_penalties_and_evidence_are_refused_or_suited() -> None:
     sparse = replace(partial(0, "logistic", 0.1, 0.3, 0.0), penalty=ElasticNet(0.1, 0.05))
     other = choose_solver(sparse, "auto", 1e-3, None).solve(sparse)
     assert other.method == "proximal" and other.certificate.gap <= 2e-3
-
-
-@pytest.mark.slow
-def test_many_rows_start_from_some_of_them() -> None:
-    problem = partial(0, "hinge", 0.01, 0.1, 0.0, 45_000, 1.0)
-    few = part_of(problem)
-    assert few is not None and 19_000 < few.n < 21_000
-    assert float(tail(few).kq) == pytest.approx(0.1 * few.n * 2 / 3, rel=0.01)
-    found = Descent(1e-5).solve(problem)
-    assert found.status == Status.CERTIFIED and found.n_iter < 40
 
 
 @each("tpr", [0.0, 0.5])

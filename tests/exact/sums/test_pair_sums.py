@@ -185,14 +185,6 @@ def test_many_rows_agree_with_a_histogram_of_pairs() -> None:
         assert float(np.abs(one.c - two.c).sum()) <= one.rounding + two.rounding
 
 
-def test_small_widths_cost_no_accuracy() -> None:
-    """Floating-point sums lose range / width digits; whole numbers lose none."""
-    rng = np.random.default_rng(1)
-    scores, positive = rng.normal(size=400) * 10, np.arange(400) % 2 == 0
-    assert AllPairs().on(positive).sums(scores, HINGE, 1e-6).rounding < 1e-14
-    assert AllPairs(np.ones(400)).on(positive).sums(scores, HINGE, 1e-6).rounding > 1e-12
-
-
 def test_losses_too_small_for_the_grid_are_in_the_rounding() -> None:
     scores, positive = np.array([1.0, 2.0**-52, -3.0, -3.0]), np.arange(4) == 0
     found = counted_hinge(scores, positive, 0.1)  # the only active pair has m = 0
