@@ -296,11 +296,9 @@ class TailPoints(Points):
 
 def mean_of(problem: Problem) -> Mean:
     """Return the mean over pairs that a problem is about, or partial AUC about a part of."""
-    risk = problem.risk
-    if isinstance(risk, Tail):
-        return risk.mean
-    assert isinstance(risk, Mean)
-    return risk
+    mean = problem.risk.mean if isinstance(problem.risk, Tail) else problem.risk
+    assert isinstance(mean, Mean)
+    return mean
 
 
 def tail_in_bins(problem: Problem, width: float) -> Problem:
@@ -528,8 +526,7 @@ class Run:
                 return None
             # 0.3: a width is solved once a step promises less than this share of its bias
             # 0.5: that of a kernel, whose pairs per row are few, once its gradient's part is
-            kernel = not points.hessians
-            solved = now.far <= 0.5 * now.bias if kernel else promised <= 0.3 * now.bias
+            solved = promised <= 0.3 * now.bias if points.hessians else now.far <= 0.5 * now.bias
             if points.uses_width and solved and now.bias > 1.5 * points.allowed(BIAS):
                 narrower = self._narrower(now)
                 if narrower is None:

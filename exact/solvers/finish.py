@@ -503,14 +503,12 @@ def offer_hard_margin(problem: Problem, recorder: Recorder, separable: bool = Fa
     space, pairs = problem.space.held, problem.pairs
     if space is None or not isinstance(pairs, AllPairs):
         return
-    if problem.n > 4000:  # rows, whose products are formed and factored
-        return
     many = problem.n - 1 <= space.dim
-    if not (many or separable):
+    if problem.n > 4000 or not (many or separable):  # rows, whose products are formed and factored
         return
     # A row without weight is in no pair, so that no margin is asked of it.
-    counted = np.flatnonzero(problem.pairs.row_mass() > 0)
-    K, positive = space.products(), problem.pairs.positive[counted]
+    counted = np.flatnonzero(pairs.row_mass() > 0)
+    K, positive = space.products(), pairs.positive[counted]
     found = hard_marginals(K[np.ix_(counted, counted)], positive, (0.0,) if many else RIDGES)
     if found is None:
         return
@@ -518,8 +516,7 @@ def offer_hard_margin(problem: Problem, recorder: Recorder, separable: bool = Fa
     c[counted] = problem.lam * found
     if not c.max() <= problem.n:
         return  # marginals add up to one at most: far outside, nothing is feasible
-    upper = problem.pairs.positive
-    witness = Minorant.from_marginals(problem, c[upper], c[~upper])
+    witness = Minorant.from_marginals(problem, c[pairs.positive], c[~pairs.positive])
     # 1e-12: w is made longer by this part: rounding must leave no margin just below one
     w = (1 + 1e-12) * space.pull(witness.c) / problem.lam
     recorder.offer(w, problem.objective(w), witness, dual_value(problem, witness).value)
