@@ -249,7 +249,8 @@ def sht_theorem_1_condition_as_printed(c: Context) -> Outcome:
         if k >= k_star:
             kappas.append(math.sqrt(nu_printed(k, k_star) * (1 - 1 / rho)))
     worst, needed = highest(kappas), least_sparsity(2.0, 1, "printed")
-    return judged(worst < 1, f"kappa up to {worst:.3f}; rho = 2 needs k > {needed:.3f} k*")
+    said = f"at rho = 2 print needs k > {needed:.3f} k*, the repair k > 2 k*"
+    return judged(worst < 1, f"kappa up to {worst:.3f}; {said}")
 
 
 def sht_theorem_1_condition_with_the_nu_of_lemma_2(c: Context) -> Outcome:

@@ -306,6 +306,7 @@ def lines(records: Records) -> Iterator[Line]:
             per_ten = interval(-1 / np.polyfit(LANDMARKS, np.log10(lost).T, 1)[0], 0)
             above = np.median(np.array([one["bound"] for one in found]) / lost)
             slope, note = f"{per_ten} landmarks for a factor of 10", f"Theorem 4′ (A) {above:.2g}"
+            slope = "no rate" if where == "identity" else slope
             what = f"p*_P − p* in d, {rule}"
             yield Line(what, where, "no power of d", slope, "both certified", f"{note} times")
     for where in TWO:
