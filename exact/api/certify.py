@@ -268,5 +268,6 @@ def weight_names(w: object) -> list[str] | None:
 
 def text_names(names: object) -> list[str] | None:
     """Return names as a list if there are some and all of them are text, else None."""
-    found = list(names) if hasattr(names, "__iter__") else []  # type: ignore[call-overload]
+    some = hasattr(names, "__iter__") and getattr(names, "ndim", 1)  # a 0-d array has the method
+    found = list(names) if some else []  # type: ignore[call-overload]
     return found if found and all(isinstance(name, str) for name in found) else None

@@ -230,14 +230,13 @@ def formulate_and_solve(
     the rows fit into memory, they are solved there too; but not partitions with method "descent",
     as proof files over partitions are made of bins."""
     check_method(options.method)
-    streamed = None
+    start, streamed = clock.monotonic(), None
     if options.method in ("auto", "descent"):
         streamed = streamed_problem(X, y, request)
     else:
         refuse_method(X, options.method)
     if streamed is None:
-        return _in_memory(X, y, request, options, collapse)
-    start = clock.monotonic()
+        return _in_memory(X, y, request, options.after(clock.monotonic() - start), collapse)
     found = solved(streamed, options)
     apart = partitions_of(X)
     for_proof = apart is not None and options.method == "descent"
