@@ -129,8 +129,7 @@ def watching() -> Iterator[Used]:
 
 def proved(found: Any) -> float:
     """Return the relative gap that a solution's certificate proves, rounding included."""
-    held = found.certificate
-    return (held.gap + held.rounding) / held.primal
+    return found.certificate.gap / found.certificate.primal
 
 
 def plane(n: int, seed: int = 0) -> Labelled:
@@ -182,10 +181,13 @@ def _shown(value: Any) -> str:
 
 
 def as_text(rows: list[Row]) -> str:
-    """Return rows as aligned columns: text on the left, numbers on the right, `-` for None."""
+    """Return rows as aligned columns: text on the left, numbers on the right, `-` for None. Columns
+    of nothing else are left out."""
     columns = []
     for title in rows[0]:
         cells = [title, *(_shown(row[title]) for row in rows)]
+        if set(cells[1:]) == {"-"}:
+            continue
         text, width = any(isinstance(row[title], str) for row in rows), max(map(len, cells))
         columns.append([cell.ljust(width) if text else cell.rjust(width) for cell in cells])
     return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))

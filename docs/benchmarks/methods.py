@@ -22,7 +22,6 @@ import click
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import roc_auc_score
-from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import scale
 
@@ -185,19 +184,12 @@ DRAWN: dict[str, Fit] = {
 
 
 def objectives(rows: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Yield wdbc, drawn rows, Nyström features and those of a kernel's whole matrix."""
+    """Yield wdbc and Nyström features."""
     data = load("wdbc")
-    X, y = scale(data.X), data.is_positive
-    yield "wdbc", X, y
-    drawn = load(f"linear:{rows}")
-    yield "linear", drawn.X, drawn.is_positive
+    yield "wdbc", scale(data.X), data.is_positive
     radial = load(f"radial:{max(rows // 10, 300)}")
     features = approx.Nystrom(gamma=0.5, n_landmarks=40, landmarks="kmeans", random_state=0)
     yield "radial, 40 landmarks", features.fit_transform(radial.X), radial.is_positive
-    few = np.random.default_rng(0).permutation(len(X))[:250]
-    values, vectors = np.linalg.eigh(rbf_kernel(X[few], gamma=1 / 30))
-    kept = values > 1e-12 * values[-1]
-    yield "wdbc 250, Gaussian", vectors[:, kept] * np.sqrt(values[kept]), y[few]
 
 
 def counterparts(quick: bool, **_: Any) -> Iterator[c.Row]:

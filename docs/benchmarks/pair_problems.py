@@ -68,13 +68,13 @@ def solved(
     found, seconds = c.timed(call, enough=2.0)
     return {"problem": f"{what}, {c.short(tol)}", "n": X.shape[0], "d": X.shape[1], "s": seconds,
             "in R": None if R is None else seconds / R, "proved": c.proved(found),
-            "steps": found.n_iter, "method": found.method, "note": ""}, found  # fmt: skip
+            "steps": found.n_iter, "note": ""}, found  # fmt: skip
 
 
 def rival(what: str, X: np.ndarray, seconds: float | None, note: str) -> c.Row:
     """Return the row of a rival."""
     return {"problem": f"  {what}", "n": X.shape[0], "d": X.shape[1], "s": seconds,
-            **dict.fromkeys(("in R", "proved", "steps", "method")), "note": note}  # fmt: skip
+            **dict.fromkeys(("in R", "proved", "steps")), "note": note}  # fmt: skip
 
 
 def survival(quick: bool) -> Iterator[c.Row]:
