@@ -315,7 +315,7 @@ def _landmarks(row: Row, rows: Rows) -> Drawn:
 @headline(
     "theorem-4-as-printed",
     "Theorem 4 is false as printed. With its exponent put right it exceeds 1, so it is empty. "
-    "Theorem 4′ is proved and takes its place; a priori it too exceeds 1 at every B drawn below.",
+    "Theorem 4′ is proved and takes its place; where λB is small it says nothing either.",
     "Paper: false",
     "bad",
 )
@@ -348,7 +348,7 @@ def _score(row: Row, rows: Rows) -> Drawn:
 
 @headline(
     "sauc-table-3-lead-over-auc-svm-gaussian",
-    "SAUC gains about 1.6 points over AUC-SVM with either kernel; whether few pairs are the reason "
+    "SAUC gains over AUC-SVM with either kernel; whether few pairs are the reason "
     "is open. It does not pass plain SVM.",
     "We find: mixed",
     "warn",

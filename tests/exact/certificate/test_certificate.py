@@ -45,16 +45,6 @@ Y = X[:, 0] + RNG.normal(size=30) > 0
 PROBLEM = linear_problem(X, Y, 0.1, "square")
 
 
-@each("loss", LOSSES)
-@each("n", [10, 1000])
-@pytest.mark.long_digits
-def test_rounding_is_small_on_ordinary_data(n: int, loss: str) -> None:
-    rng = np.random.default_rng(1)
-    problem = linear_problem(rng.normal(size=(n, 3)), np.arange(n) % 3 == 0, 0.1, loss)
-    witness = Minorant.from_scores(problem, rng.normal(size=n))
-    assert Certificate.of(problem, rng.normal(size=3), witness).rounding < 1e-10
-
-
 @each(
     ("primal", "dual", "reached", "missed", "relative"),
     [
