@@ -194,9 +194,9 @@ def as_text(rows: list[Row]) -> str:
 
 
 def where() -> str:
-    """Return the commit, the date and the processor of this run."""
+    """Return the commit (`unknown` outside a clone), the date and the processor of this run."""
     git = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--abbrev=8", "--dirty"]
-    commit = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+    commit = subprocess.run(git, capture_output=True, text=True).stdout.strip() or "unknown"
     cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     return f"commit {commit}, {time.strftime('%F')}, {os.cpu_count()} cores of {cpu and cpu[1]}"
 
