@@ -209,8 +209,7 @@ def test_a_benchmark_runs_on_few_rows(script: str, tmp_path: Path) -> None:
         with (tmp_path / f"{part}.csv").open() as file:
             rows = list(csv.DictReader(file))
         filled = [title for title in rows[0] if any(row[title] for row in rows)]
-        assert filled
-        assert all(title in page.read_text() for title in filled)
+        assert filled and all(title in page.read_text() for title in filled)
     assert "old" not in page.read_text().split()
 
 
