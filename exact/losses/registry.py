@@ -158,7 +158,7 @@ class _Bounded:
     lipschitz, nonincreasing = 1.0, True
 
     def clip(self, alpha: np.ndarray) -> np.ndarray:
-        return np.clip(alpha, 0.0, 1.0)
+        return np.minimum(np.maximum(alpha, 0.0), 1.0)
 
 
 class _Convolved(_Bounded):
@@ -185,7 +185,7 @@ class Hinge(_Bounded):
 
     def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
         if width > 0:
-            return np.clip((1.0 - t) / width + 0.5, 0.0, 1.0)
+            return np.minimum(np.maximum((1.0 - t) / width + 0.5, 0.0), 1.0)
         return (t < 1.0).astype(float)
 
     def dual(self, alpha: np.ndarray) -> np.ndarray:
@@ -373,7 +373,7 @@ class SmoothHinge(_Curved, _Convolved):
         return rounded * (rounded / (2.0 * self.corner)) + (z - rounded)
 
     def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
-        return np.clip((1.0 - t) / self.corner, 0.0, 1.0)
+        return np.minimum(np.maximum((1.0 - t) / self.corner, 0.0), 1.0)
 
     def beside_step(self, x: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return alpha - step and dual(alpha) - dual(1) step at t = centre + x."""

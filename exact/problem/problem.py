@@ -301,12 +301,12 @@ def root_of_slope(
             # 1.2: an outward trial goes this many times as far as the secant says
             reach = 1.2 * t * start / (start - now) if now > start else np.inf
             # At least twice and at most ten times as far as before: secants can be off.
-            t = min(float(np.clip(reach, 2.0 * t, 10.0 * t)), limit)
+            t = min(max(reach, 2.0 * t), 10.0 * t, limit)
             continue
         root = low - at_low * (high - low) / (at_high - at_low)
         # 0.05: share of the bracket that a trial keeps from its ends: at a kink a secant is off
         margin = 0.05 * (high - low)
-        t = float(np.clip(root, low + margin, high - margin))
+        t = min(max(root, low + margin), high - margin)
     return low if low > 0 else t
 
 

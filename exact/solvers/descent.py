@@ -101,12 +101,12 @@ class Points(Functions):
         self.per_width, held = PER_WIDTH, problem.space.held
         if held is not None:  # so many that |rough gradient|^2 / (2 lam) is below the bias
             rough = 6 * float(np.square(held.norms).mean()) / (problem.n * problem.lam)
-            self.per_width = float(np.clip(np.sqrt(rough), PER_WIDTH, MOST_PER_WIDTH))
+            self.per_width = min(max(np.sqrt(rough), PER_WIDTH), MOST_PER_WIDTH)
 
     def inside_share(self) -> float:
         """Return the share of the tolerance to reach: the certificate adds four roundings."""
         spare = 4.0 * self.rounding / (self.tol * max(self.recorder.best_primal, 1e-300))
-        return float(np.clip(1 - spare, *self.shares))
+        return min(max(1 - spare, self.shares[0]), self.shares[1])
 
     def allowed(self, share: float) -> float:
         """Return the bias that a share of the tolerance leaves room for."""

@@ -226,7 +226,7 @@ class OpenPairs:
     def at(self, w: np.ndarray, alpha: np.ndarray, sigma: float) -> WindowPoint:
         """Return what is known at w, with multipliers alpha and a width sigma."""
         z = 1.0 - self.differences(self.rows @ w)
-        b = np.clip(alpha + z / sigma, 0.0, 1.0)
+        b = np.minimum(np.maximum(alpha + z / sigma, 0.0), 1.0)
         bias = self.c @ (np.maximum(z, 0.0) - b * z)
         gradient = self.lam * w - self.pull(b)
         residual = float(gradient @ gradient) / (2 * self.lam)
@@ -241,7 +241,7 @@ class OpenPairs:
         square = self.lam * float(step @ step)
 
         def slope(t: float) -> float:
-            b = np.clip(alpha + (point.z - t * change) / sigma, 0.0, 1.0)
+            b = np.minimum(np.maximum(alpha + (point.z - t * change) / sigma, 0.0), 1.0)
             return along + t * square - float((self.c * change) @ b)
 
         return root_of_slope(slope, float(point.gradient @ step), 0.1, 60)
