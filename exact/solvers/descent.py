@@ -502,7 +502,7 @@ class Run:
         now = self._paid(points.at(f, width if points.uses_width else points.smooth_width()))
         if self.memory.factor is None:
             self._draw(now, same_width=False)
-        idle = Idle(self.points.stall)
+        idle, wider = Idle(self.points.stall), (0.0, 0.0)  # the last width's bias, and width
         for _ in range(max_iter):
             if recorder.near(points.inside_share() * tol):
                 return None
@@ -531,6 +531,10 @@ class Run:
                 narrower = self._narrower(now)
                 if narrower is None:
                     return HAND_OVER
+                # A bias falls with the width or its square: one that does neither is rounding.
+                if wider[1] > now.width and now.bias > wider[0] * np.sqrt(now.width / wider[1]):
+                    return Status.STALLED
+                wider = now.bias, now.width
                 try:
                     now = points.at(now.f + p, narrower)
                 except OverflowingError:

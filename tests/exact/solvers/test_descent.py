@@ -15,7 +15,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from aucert.exact import AllPairs, Certificate, InputError, PairList, Rows, solve
+from aucert.exact import AllPairs, Certificate, InputError, PairList, Rows, StreamedRows, solve
 from aucert.exact.certificate.certificate import zero_is_optimal
 from aucert.exact.certificate.solution import Recorder, Solver, Status
 from aucert.exact.formulation.formulation import formulate
@@ -399,6 +399,14 @@ def test_the_gap_ends_at_rounding(kind: str, lam: float) -> None:
     certificate = Certificate.of(problem, found.w, found.witness)
     separable = certificate.primal <= 1e-6  # the gap is then absolute, as in `reaches`
     assert certificate.gap <= max(1e-11 * certificate.primal, 1e-12 * separable), found.history
+
+
+def test_widths_of_blocks_end_at_rounding() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 20))
+    y = X[:, 0] + rng.normal(size=20_000) > 1
+    found = solve(StreamedRows(X), y, 0.1, tol=1e-14)
+    assert found.status == Status.STALLED and found.certificate.relative_gap < 1e-11
 
 
 @pytest.mark.slow
