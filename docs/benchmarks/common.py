@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any, TypeVar
@@ -193,6 +194,7 @@ def as_text(rows: list[Row]) -> str:
     return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
 
 
+@cache  # its first table makes the page differ from the commit
 def where() -> str:
     """Return the commit (`unknown` outside a clone), the date and the processor of this run."""
     git = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--abbrev=8", "--dirty"]
