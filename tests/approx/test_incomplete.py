@@ -96,6 +96,7 @@ def test_best_is_kept_unless_last_is_asked_for() -> None:
 
 @pytest.mark.slow
 def test_the_scalar_variant_stops_by_step_size_and_the_textbook_does_not() -> None:
+    more: Any
     for more, status in (
         ({"variant": "scalar-norm"}, Status.STALLED),
         ({}, Status.ITERATION_LIMIT),

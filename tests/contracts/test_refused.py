@@ -280,6 +280,7 @@ THRESHOLDS: list[tuple[str, Call]] = [
         ("positive weight", (np.zeros(2), BOTH, np.array([1.0, 0.0]))),
     )
 ]
+bad: Any
 for bad in (0.0, 1.1, np.nan, "all", True):
     THRESHOLDS += [
         ("sensitivity", lambda x=bad: threshold_for_sensitivity(SIX, PLUS, sensitivity=x)),

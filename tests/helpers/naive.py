@@ -16,6 +16,7 @@ import numpy as np
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 
 Number = Any  # float or Fraction
+Numbers = Any  # a sequence or an array of them, or of rows of them
 Pair = tuple[int, int, Number]
 
 
@@ -80,13 +81,11 @@ def loss_dual(loss: str, alpha: Number) -> Number:
     return alpha if loss == "hinge" else alpha - alpha * alpha / 4
 
 
-def alphas(
-    scores: Sequence[Number], pairs: Sequence[Pair], loss: str, width: Number = 0
-) -> list[Number]:
+def alphas(scores: Numbers, pairs: Sequence[Pair], loss: str, width: Number = 0) -> list[Number]:
     return [loss_alpha(loss, scores[i] - scores[j], width) for i, j, _ in pairs]
 
 
-def marginals(alpha: Sequence[Number], pairs: Sequence[Pair], n: int) -> list[Number]:
+def marginals(alpha: Numbers, pairs: Sequence[Pair], n: int) -> list[Number]:
     """Return the signed row sums of c_ij alpha_ij: (n,)."""
     out = [0 * pairs[0][2]] * n
     for (i, j, c), a in zip(pairs, alpha, strict=True):
@@ -95,9 +94,7 @@ def marginals(alpha: Sequence[Number], pairs: Sequence[Pair], n: int) -> list[Nu
     return out
 
 
-def sums(
-    scores: Sequence[Number], pairs: Sequence[Pair], loss: str, width: Number = 0
-) -> NaiveSums:
+def sums(scores: Numbers, pairs: Sequence[Pair], loss: str, width: Number = 0) -> NaiveSums:
     """Return what `Pairs.sums` should."""
     alpha = alphas(scores, pairs, loss, width)
     return NaiveSums(
@@ -113,42 +110,42 @@ def moved(X: Any, offset: Any) -> list[list[Fraction]]:
     return [[x - m for x, m in zip(row, o, strict=True)] for row in exact(X)]
 
 
-def products(matrix: Sequence[Sequence[Number]], w: Sequence[Number]) -> list[Number]:
+def products(matrix: Numbers, w: Numbers) -> list[Number]:
     return [sum(x * y for x, y in zip(row, w, strict=True)) for row in matrix]
 
 
-def pulled(X: Sequence[Sequence[Number]], c: Sequence[Number]) -> list[Number]:
+def pulled(X: Numbers, c: Numbers) -> list[Number]:
     return products(list(zip(*X, strict=True)), c)
 
 
-def norm2(w: Sequence[Number]) -> Number:
+def norm2(w: Numbers) -> Number:
     return sum(x * x for x in w)
 
 
 def primal_value(
-    X: Sequence[Sequence[Number]],
+    X: Numbers,
     pairs: Sequence[Pair],
     loss: str,
     lam: Number,
-    w: Sequence[Number],
+    w: Numbers,
 ) -> Number:
     """Return F(w) of the linear problem of the rows X."""
     return lam * norm2(w) / 2 + sums(products(X, w), pairs, loss).value
 
 
 def dual_value(
-    X: Sequence[Sequence[Number]],
+    X: Numbers,
     pairs: Sequence[Pair],
     loss: str,
     lam: Number,
-    alpha: Sequence[Number],
+    alpha: Numbers,
 ) -> Number:
     """Return sum c dual(alpha) - |sum c alpha (x_i - x_j)|^2 / (2 lam)."""
     gain = sum(c * loss_dual(loss, a) for (_, _, c), a in zip(pairs, alpha, strict=True))
     return gain - norm2(pulled(X, marginals(alpha, pairs, len(X)))) / (2 * lam)
 
 
-def solved(matrix: Sequence[Sequence[Number]], right: Sequence[Number]) -> list[Fraction]:
+def solved(matrix: Numbers, right: Numbers) -> list[Fraction]:
     """Return the solution of a square system in fractions, which is not singular."""
     rows = [[*map(Fraction, line), Fraction(b)] for line, b in zip(matrix, right, strict=True)]
     for k in range(len(rows)):

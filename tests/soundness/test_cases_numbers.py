@@ -137,7 +137,7 @@ def test_a_hinge_below_the_last_digit_of_its_margin_counts() -> None:
     x, w, lam = 1 + 2.0**-30, 1 - 2.0**-30, 2.0**-20
     found = certify(np.array([[x], [0.0]]), [1, 0], w=[w], lam=lam)
     F = Fraction(lam) / 2 * Fraction(w) ** 2 + 1 - Fraction(x) * Fraction(w)
-    assert F <= Fraction(found.primal) <= F * (1 + Fraction(1, 10**9))
+    assert found.primal is not None and F <= Fraction(found.primal) <= F * (1 + Fraction(1, 10**9))
 
 
 def test_weights_of_rows_in_no_pair_do_not_set_the_unit() -> None:

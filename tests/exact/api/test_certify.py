@@ -73,6 +73,7 @@ def test_a_rivals_constant_names_the_problem_its_loss_included(data, rival):
     w, of = [0.3, 0.1, 0.2], (0.02, 20 * 60, rival)
     lam, loss, scale = lam_from_C(*of), convention_loss(rival), objective_scale(*of)
     theirs, ours = certify(X, y, w=w, rival=rival, C=0.02), certify(X, y, lam, w=w, loss=loss)
+    assert ours.primal is not None and ours.gap is not None
     assert (theirs.lam, theirs.loss) == (lam, loss)
     assert theirs.gap == pytest.approx(ours.gap, rel=1e-7)
     assert theirs.rival_primal == pytest.approx(scale * ours.primal, rel=1e-12)

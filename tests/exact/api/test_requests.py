@@ -63,7 +63,10 @@ PAIRS: dict[str, tuple[Any, dict[str, Any], Pairs, Any]] = {
     "classes": (Y, {}, pairs_of(naive_ordered(None, Y, None, None)), ONES),
     "other class": (Y, {"positive": False}, pairs_of(naive_ordered(None, ~Y, None, None)), ONES),
     "weights": (
-        *(Y, {"sample_weight": WEIGHT}, pairs_of(naive_ordered(None, Y, WEIGHT, WEIGHT)), WEIGHT),
+        Y,
+        {"sample_weight": WEIGHT},
+        pairs_of(naive_ordered(None, Y, WEIGHT, WEIGHT)),
+        WEIGHT,
     ),
     "listed": (
         *(Y, {"pairs": PairList(*LISTED.T, SHARES)}),

@@ -79,8 +79,8 @@ def test_what_is_noted_is_of_this_very_problem_and_point() -> None:
         Evaluator(problem).at(w, 64, 3)
         sums_at(problem, s, 0.1)
         assert noted(problem, w, 64) is not None and noted_sums(problem, s, 0.1) is not None
-        for wrong in ((problem, np.nextafter(w, 1), 64), (problem, w, 128), (problem, w, 64, 2)):
-            assert noted(*wrong) is None
+        for other, bins, half in ((np.nextafter(w, 1), 64, None), (w, 128, None), (w, 64, 2)):
+            assert noted(problem, other, bins, half) is None
         assert noted(replace(problem), w, 64) is None  # another object, maybe of other rows
         for of in ((replace(problem), s, 0.1), (problem, 2 * s, 0.1), (problem, s, 0.2)):
             assert noted_sums(*of) is None
@@ -426,7 +426,7 @@ def test_what_cannot_be_ordered_is_refused() -> None:
     words, at = np.array([f"q{g:03d}" for g in group], dtype=object), np.arange(400)
     mixed, middle = np.random.default_rng(0).permutation(400), int(np.flatnonzero(group == 3)[1])
     ones, types = np.ones(400), np.array([1, "a"] * 200, dtype=object)
-    refused: list[tuple[str, tuple[Any, ...], list[int], Any]] = [
+    refused: list[tuple[str, tuple[Any, Any, Any], list[int], Any]] = [
         ("partition 0 and in partition 1", (X, group, grade), [middle], None),
         ("is split: .* sort", (X[mixed], words[mixed], grade[mixed]), [100, 200, 300], None),
         ("row 7 of partition 1 is nan", (X, group, np.where(at == 17, np.nan, 1)), [10], None),

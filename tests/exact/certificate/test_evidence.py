@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -101,11 +101,11 @@ REFUSED: list[tuple[Any, Any, Any]] = [
     (None, Mix(((1.0, Scores(X[:, 0])), (2.0**-60, Scores(X[:, 0])))), "more than one"),
     (None, Mix(()), "needs parts"),
     *((loss, Scores(scores), "rows, but scores")
-      for loss in LOSSES for scores in (np.zeros(21), np.float64(1.0))),
+      for loss in LOSSES for scores in (np.zeros(21), np.ones(()))),
     *((loss, Scores(np.where(Y, wrong, 0.0)), "score")
       for loss in LOSSES for wrong in (np.nan, np.inf)),
     *((loss, Scores(X[:, 0], 0.0, scale), "scale")
-      for loss in LOSSES for scale in (1 + 2.0**-52, np.nan, np.ones(20))),
+      for loss in LOSSES for scale in (1 + 2.0**-52, np.nan, cast(float, np.ones(20)))),
     *((loss, Scores(X[:, 0], width), "width must be")
       for loss in ("hinge", "square") for width in WIDTHS),
 ]  # fmt: skip

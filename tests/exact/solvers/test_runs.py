@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -338,7 +338,7 @@ def test_the_method_that_suits_is_taken_and_the_others_refuse() -> None:
         lambda: ActivePairs().solve(kernel),
         lambda: SquaredLossSolver().solve(problem(SQUARED_HINGE)),
         *(lambda of=of: streamed.risk.minorant(Weights(np.ones(3), 8, *of))
-          for of in ((2,), (0, 0.5))),
+          for of in ((2,), (0, cast(int, 0.5)))),
     ):  # fmt: skip
         with pytest.raises(InputError):
             refuse()

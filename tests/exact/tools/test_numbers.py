@@ -55,7 +55,11 @@ def test_numbers_of_every_kind_are_taken_and_nothing_else() -> None:
     refused: list[tuple[str, Any, tuple[Any, ...]]] = [
         ("step", check_number, (True, "1", None, 1j, [1.0], np.nan, np.inf, 0.0, -1, 10**400)),
         ("max_iter", check_count, (0, 2.0, "3", True, None, 10**30)),
-        ("keep", lambda *of: check_choice(*of, ("best", "last")), ("first", None, 1, ["best"])),
+        (
+            "keep",
+            lambda name, of: check_choice(name, of, ("best", "last")),
+            ("first", None, 1, ["best"]),
+        ),
     ]
     for name, check, values in refused:
         for bad in values:

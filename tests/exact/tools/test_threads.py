@@ -67,7 +67,9 @@ def test_large_ones_and_large_kernels_take_all(two, monkeypatch: pytest.MonkeyPa
     assert work(np.vstack([X, X])) == {2}
     assert work(X, kernel="rbf") == {2}  # its matrix has 60 times 60
     assert work([[1.0]]) == {1}
-    columns = dict.fromkeys(("n_jobs", "kernel", "n_landmarks"), X[:, 0])  # no options
+    columns: dict[str, Any] = dict.fromkeys(
+        ("n_jobs", "kernel", "n_landmarks"), X[:, 0]
+    )  # no options
     assert work(X.view(type("Frame", (np.ndarray,), columns))) == {1}
 
 

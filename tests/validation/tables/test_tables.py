@@ -650,7 +650,9 @@ def test_the_paired_test_is_students_and_widened_for_overlapping_splits() -> Non
     assert same is not None and same[2] == 1.0
 
 
-def shown(name: str, count: int = 0, profile: str = "quick", judge=said_on, **record) -> Shown:
+def shown(
+    name: str, count: int = 0, profile: Any = "quick", judge: Any = said_on, **record: Any
+) -> Shown:
     """The page where only the first parts were run, and gave these numbers."""
     table = TABLES[name]
     spent = table.experiment.spent(profile)
