@@ -59,14 +59,14 @@ def pairs_of(naive: Naive) -> Pairs:
 
 
 # The labels, the words of the request, the pairs meant, and how the structure weighs the rows.
-PAIRS: dict[str, tuple[Any, ...]] = {
+PAIRS: dict[str, tuple[Any, dict[str, Any], Pairs, Any]] = {
     "classes": (Y, {}, pairs_of(naive_ordered(None, Y, None, None)), ONES),
     "other class": (Y, {"positive": False}, pairs_of(naive_ordered(None, ~Y, None, None)), ONES),
     "weights": (
         *(Y, {"sample_weight": WEIGHT}, pairs_of(naive_ordered(None, Y, WEIGHT, WEIGHT)), WEIGHT),
     ),
     "listed": (
-        *(Y, {"pairs": PairList(*LISTED.T, SHARES)}),
+        *(Y, {"pairs": PairList(LISTED[:, 0], LISTED[:, 1], SHARES)}),
         *([(i, j, c / SHARES.sum()) for (i, j), c in zip(LISTED, SHARES, strict=True)], ONES),
     ),
     "queries": (Y, {"qid": QID}, pairs_of(naive_ordered(QID, Y, None, None)), ONES),
