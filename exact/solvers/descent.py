@@ -227,7 +227,7 @@ class Points(Functions):
 
     def first_length(self, now: Point, p: np.ndarray) -> float:
         """Return the length at which the slope along p is zero if every pair is in the window."""
-        length = float(np.sqrt(self.inner(p, p)))  # squares of longer vectors may overflow
+        length = np.sqrt(max(self.inner(p, p), 0.0))  # squares of longer vectors may overflow
         if not 0 < length < np.inf:
             return 1.0
         p = p / length

@@ -40,7 +40,7 @@ from aucert.exact import (
     solve,
 )
 from aucert.exact.certificate.exact_certificate import ExactCertificate
-from aucert.exact.losses.registry import ALL_LOSSES, SmoothHinge
+from aucert.exact.losses.registry import ALL_LOSSES, SmoothHinge, get_loss
 from aucert.exact.pairs.concordance import concordance
 from aucert.exact.pairs.kinds import cross_group_pairs, survival_pairs, uno_pairs
 from aucert.exact.pairs.ordered_pairs import OrderedPairs
@@ -586,7 +586,11 @@ def _solved(rng: np.random.Generator, hard: Hard, found: Found) -> None:
     if isinstance(evidence, Weights):  # the exact mode takes no bins, and has another alpha
         return
     if loss != "hinge" or isinstance(evidence, Alpha) or getattr(evidence, "width", 1.0) == 0:
-        exact = ExactCertificate.of(truth.problem, solution.w, solution.witness).dual
+        if isinstance(pairs, PairList) and isinstance(evidence, Scores):  # its margins are rounded
+            margins = evidence.scores[pairs.i] - evidence.scores[pairs.j]
+            evidence = Alpha(evidence.scale * get_loss(loss).alpha(margins, evidence.width))
+        witness = replace(solution.witness, evidence=evidence)
+        exact = ExactCertificate.of(truth.problem, solution.w, witness).dual
         stated = solution.certificate.dual
         found.judged(over("the dual is above that of its evidence", stated, exact))
 
