@@ -39,7 +39,7 @@ from ..problem.problem import Functions, Problem, held_part, part_of, root_of_sl
 from ..problem.risk import LONG_ROWS, Evidence, Mean, Minorant, Scores, Weights
 from ..problem.tail import Tail
 from ..spaces.factor import rows_of
-from ..sums.binned import half_width
+from ..sums.binned import LARGEST_BIN, half_width
 from ..sums.convolved import FEW_PAIRS, WIDEST_BENT, bins_cost
 from ..sums.swept import PairSums
 from .cutting_plane import CuttingPlane
@@ -358,7 +358,7 @@ class BlockPoints(Points):
         """Return the hinge's bins per unit for a width, and its half width in bins."""
         if self.groups:  # whole groups have no bins: a unit of 2^-30 says the width
             return 1 << 30, max(1, round(width * (1 << 29)))
-        bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(PER_WIDTH / width))))
+        bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(min(PER_WIDTH / width, LARGEST_BIN)))))
         if bins > 1 << LEAST_BITS:  # the same width from half as many bins, where two make it
             bins //= half_width(width, bins)
         bins *= int(self.per_width / PER_WIDTH)
@@ -502,7 +502,8 @@ class Run:
         now = self._paid(points.at(f, width if points.uses_width else points.smooth_width()))
         if self.memory.factor is None:
             self._draw(now, same_width=False)
-        idle, wider = Idle(self.points.stall), (0.0, 0.0)  # the last width's bias, and width
+        idle, blocks = Idle(points.stall), isinstance(points, BlockPoints)
+        wider = np.inf, 1.0  # the last width's bias, and width
         for _ in range(max_iter):
             if recorder.near(points.inside_share() * tol):
                 return None
@@ -531,8 +532,9 @@ class Run:
                 narrower = self._narrower(now)
                 if narrower is None:
                     return HAND_OVER
-                # A bias falls with the width or its square: one that does neither is rounding.
-                if wider[1] > now.width and now.bias > wider[0] * np.sqrt(now.width / wider[1]):
+                # A bias falls with the width or its square; in blocks, one that does not rounds.
+                constant = now.bias > wider[0] * np.sqrt(now.width / wider[1])
+                if blocks and constant and now.width < wider[1]:
                     return Status.STALLED
                 wider = now.bias, now.width
                 try:
