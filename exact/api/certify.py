@@ -237,14 +237,17 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def match_weights(X: object, w: object) -> object:
-    """Return `w` in the order of the columns of X where both have names, else as it is."""
+    """Return `w` in the order of the columns of X where both have names, else as it is: names of a
+    dict, a pandas Series, or a frame of one row or one column."""
     columns = text_names(frame_names(X))
     if isinstance(w, Mapping):
         if columns is None:
             raise InputError("weights by name need data with names: X is not a frame")
         return in_column_order(as_float64([*w.values()], "the weights"), [*map(str, w)], columns)
-    names = weight_names(w)
-    if columns is None or names is None:
+    shape: Any = getattr(w, "shape", ())
+    by_column = len(shape) == 2 and shape[0] == 1 and shape[1] > 1  # a frame of one row
+    names = text_names(getattr(w, "columns" if by_column else "index", None))
+    if columns is None or names is None or len(names) != int(np.prod(shape)):
         return w
     return in_column_order(np.ravel(as_float64(w, "the weights")), names, columns)
 
@@ -254,16 +257,6 @@ def cut_off(w: Any, d: int) -> str:
     if np.size(w) != d + 1:
         return ""
     return f" The last of the {d + 1} numbers was taken as an intercept, which no pair sees."
-
-
-def weight_names(w: object) -> list[str] | None:
-    """Return the names of a pandas Series, or of a frame of one row or one column; or None."""
-    names = getattr(w, "index", None)
-    shape = getattr(w, "shape", ())
-    if len(shape) == 2 and shape[0] == 1 and shape[1] > 1:
-        names = getattr(w, "columns", None)
-    found = text_names(names)
-    return found if found is not None and len(found) == int(np.prod(shape)) else None
 
 
 def text_names(names: object) -> list[str] | None:

@@ -18,7 +18,7 @@ from ..certificate.order import auc_of, auc_range, auc_within, kernel_lengths, s
 from ..errors import InputError, NoPairError, NoRowsError, brief, warn_the_user
 from ..estimators.base import check_row_weights
 from ..formulation.formulation import formulate, kernel_of
-from ..formulation.lam_grid import check_lams, unit_penalty
+from ..formulation.lam_grid import check_lams, lam_grid, unit_penalty
 from ..formulation.request import Options, Request, beside_rows, check_request, dask_too
 from ..losses.registry import Loss
 from ..pairs.all_pairs import AllPairs, PairList
@@ -34,7 +34,7 @@ from ..spaces.partitions import PartitionedRows, fold_of
 from ..spaces.rows import Rows, check_matrix, partitions_of
 from ..tools.arrays import as_float64, check_choice, check_count, check_labels
 from ..tools.rounding import gamma
-from .path import Path, default_grid, partitioned_grid, path_of
+from .path import Path, partitioned_grid, path_of
 
 Splits = Sequence[tuple[np.ndarray, np.ndarray]]
 PairMaker = Callable[[Any, np.ndarray, np.ndarray | None], AllPairs | PairList]
@@ -170,8 +170,7 @@ def cross_validated_path(
         After Ctrl-C: an incomplete set of folds is not comparable.
     """
     unit = unit_penalty(l1_ratio, groups, sign)
-    kind: dict[str, Any] = {"kernel": kernel, "gamma": gamma, "structure": structure}
-    request = Request.of(None, loss, penalty=unit, **kind)
+    request = Request.of(None, loss, penalty=unit, kernel=kernel, gamma=gamma, structure=structure)
     options = Options(method=method, tol=tol, max_time=max_time)
     data: Any = partitions_of(X)
     if data is not None:
@@ -180,7 +179,7 @@ def cross_validated_path(
             raise InputError("partitions hold their order: leave qid, time, event out")
     elif qid is None and time is None and event is None:
         mask = split_labels(y, positive)[0]
-        data = FoldedData.of(X, mask, request, sample_weight, pairs)
+        data = FoldedData(X, mask, request, sample_weight, pairs)
     else:
         if time is not None and positive is not None:
             raise InputError("survival takes time and event: leave positive None")
@@ -191,7 +190,7 @@ def cross_validated_path(
         order = ordered_pairs_of(grades, qid, time, event, sample_weight)
         if time is not None:
             seen = np.ones(order.n) if event is None else as_float64(event, "event")
-        data = FoldedData.of(X, mask, request, sample_weight, pairs, order, seen)
+        data = FoldedData(X, mask, request, sample_weight, pairs, order, seen)
     return cross_validate(data, request, options, lams, n_lams, cv, seed)
 
 
@@ -347,21 +346,13 @@ class HeldFold:
 # Folds of rows in memory, every part with pairs.
 
 
-@dataclass(frozen=True, eq=False)
 class FoldedData:
-    """Rows, labels and weights, to be cut into folds; rows of weight zero are left out."""
+    """Checked rows, labels and weights, to be cut into folds; rows of weight zero are left out.
+    `order` are the pairs of all rows, perhaps of survival with these events. A given kernel matrix
+    is proved to be semidefinite once for all folds."""
 
-    rows: Any
-    positive: np.ndarray | None
-    weight: np.ndarray | None
-    gram: Gram | None = None
-    order: OrderedPairs | None = None
-    event: np.ndarray | None = None
-    maker: PairMaker | None = None
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         X: object,
         positive: np.ndarray | None,
         request: Request,
@@ -369,30 +360,29 @@ class FoldedData:
         pairs: PairMaker | None = None,
         order: OrderedPairs | None = None,
         event: np.ndarray | None = None,
-    ) -> FoldedData:
-        """Return checked rows and the pairs that `order` has of all of them, perhaps of survival
-        with these events. A given kernel matrix is proved to be semidefinite once for all folds."""
-        rows = check_matrix(X)
-        n, weight = rows.shape[0], check_row_weights(sample_weight, rows.shape[0])
+    ):
+        rows: Any = check_matrix(X)
+        n, self.weight = rows.shape[0], check_row_weights(sample_weight, rows.shape[0])
         if positive is not None and positive.size != n:
             raise InputError(f"{n} rows, but {positive.size} labels")
         if order is not None and order.n != n:
             raise InputError(f"{n} rows, but {order.n} grades or times")
         if order is not None and pairs is not None:
             raise InputError("qid makes the pairs: leave pairs out")
-        gram = None
+        self.gram: Gram | None = None
         if request.gives_matrix:
-            gram = Gram(rows)
-            rows = gram.K
+            self.gram = Gram(rows)
+            rows = self.gram.K
         elif request.kernel != "linear" and n <= SHARED_ROWS:
-            gram = Gram.of_kernel(kernel_of(request, rows), rows)
-        return cls(rows, positive, weight, gram, order, event, pairs)
+            self.gram = Gram.of_kernel(kernel_of(request, rows), rows)
+        self.rows, self.positive, self.order, self.event = rows, positive, order, event
+        self.maker = pairs
 
     def grid(self, request: Request, n_lams: int) -> np.ndarray:
         """Return the default grid, that of all rows."""
         every = np.arange(self.rows.shape[0])
         task = formulate(*self.asked(every, request), held=self.held(every))
-        return default_grid(task.work, n_lams)
+        return lam_grid(task.work, n_lams)
 
     def part(
         self, index: np.ndarray, columns: np.ndarray

@@ -31,7 +31,6 @@ from ..formulation.lam_grid import (
 )
 from ..formulation.request import Options, Request, dask_too, partitioned_problem, refuse_method
 from ..pairs.concordance import right_share
-from ..problem.problem import Problem
 from ..spaces.gram import Gram
 from ..spaces.partitions import PartitionedRows
 from ..tools.threads import small_in_one_thread
@@ -197,7 +196,7 @@ def path_of(
     start = time.perf_counter()
     end = np.inf if options.max_time is None else start + options.max_time
     method, tol = options.method, options.tol
-    given = None if lams is None else check_lams(lams)
+    grid: Any = None if lams is None else check_lams(lams)
     apart = partitioned_problem(X, y, request)
     if apart is None:
         task = formulate(X, y, request, plain_kernel=method in PLAIN_KERNELS, held=held)
@@ -205,7 +204,9 @@ def path_of(
         if method not in ("auto", "descent"):
             refuse_method(X, method)
         task = Formulation(apart, apart)
-    grid = default_grid(task.work, n_lams) if given is None else given
+    if grid is None:
+        rows: Any = task.work.space
+        grid = lam_grid(task.work, n_lams) if apart is None else partitioned_grid(rows, n_lams)
     first = task = task.with_penalty(strengthened(request.penalty, float(grid[0])))
     to_hold = method == "auto" and apart is not None and can_be_held(X)
     gram = task.work.space.gram  # a kernel's values, held for all lam
@@ -250,12 +251,6 @@ def path_of(
 
 def _stopped(solution: Solution) -> bool:
     return solution.status in (Status.TIME_LIMIT, Status.INTERRUPTED)
-
-
-def default_grid(problem: Problem, n_lams: int) -> np.ndarray:
-    """Return the default grid of a problem, wherever its rows lie."""
-    rows: Any = problem.space
-    return partitioned_grid(rows, n_lams) if rows.apart is not None else lam_grid(problem, n_lams)
 
 
 def partitioned_grid(rows: PartitionedRows, n_lams: int) -> np.ndarray:

@@ -12,8 +12,8 @@ from ..pairs.partitioned_pairs import PartitionedOrder
 from ..problem.problem import Problem
 from ..problem.risk import Minorant
 from ..problem.tail import Tail, Worst
-from ..tools.rounding import Bound, above, at_least, at_most
-from .certificate import Certificate, dual_value
+from ..tools.rounding import above, at_least, at_most
+from .certificate import Certificate
 from .order import CertifiedOrder, certified_order
 
 
@@ -104,31 +104,6 @@ class Audit:
     def __repr__(self) -> str:
         """The status and the statement."""
         return f"Audit({self.status}: {self.statement})"
-
-
-def audit_without_gap(
-    problem: Problem, loss: Bound, witness: Minorant, residual: float, why: str
-) -> Audit:
-    """Return the audit of scores whose objective in this space does not exist or is not known."""
-    dual = lower_bound(problem, witness)
-    return Audit(
-        lam=problem.penalty.l2,
-        loss=problem.loss.name,
-        loss_value=loss.value,
-        dual=dual.low,
-        rounding=above(max(2 * dual.error, loss.error)),
-        residual=residual,
-        n_pairs=problem.n_pairs,
-        statement=f"{why} The optimum is at least {at_least(dual.low)}, and the scores' own "
-        f"mean loss is at most {at_most(loss.high, 10)}.",
-        status=AuditStatus.NO_GAP,
-    )
-
-
-def lower_bound(problem: Problem, witness: Minorant) -> Bound:
-    """Return the lower bound of the optimum that a witness proves, and its rounding."""
-    dual = dual_value(problem, witness.renewed(problem))
-    return dual if dual.low > 0 else Bound(0.0, 0.0)  # F >= 0 needs no witness
 
 
 def audit_weights(

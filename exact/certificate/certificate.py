@@ -45,9 +45,18 @@ def evaluated_with(
         return risk.minorant(witness, sums)
 
     if isinstance(evidence, Weights):
+        # Binned sums, those noted at these points or new. The loss is that of a fine grid outside
+        # of a solve: a coarse one is for the solver that knows what it costs, and that another
+        # pass would slow down.
         renewed = made()
-        assert isinstance(renewed.evidence, Weights)
-        return _evaluated_in_bins(problem, w, renewed.evidence), renewed
+        used: Any = renewed.evidence
+        weights = problem.check_weights(used.w)
+        at_dual = binned_at(problem, weights, used.bins, used.half)
+        close = within_a_solve() or used.bins >= fine_bins(problem)
+        same = np.array_equal(w, weights) and close
+        at_w = at_dual if same else loss_at(problem, w, used.bins)
+        lam = problem.lam
+        return (at_w.primal(lam), at_dual.dual(lam, used.scale)), renewed
     rows, quick, shared = space.given, None, None
     if rows is None:
         renewed, in_floats = made(), space.plain()
@@ -61,25 +70,21 @@ def evaluated_with(
         if isinstance(evidence, Scores) and (risk.plain or tol > 0):
             width = check_width(evidence.width)
             if np.array_equal(scores, evidence.scores):
-                shared = noted_sums(problem, scores, width)
-                shared = risk.sums(scores, width) if shared is None else shared
+                shared = noted_sums(problem, scores, width) or risk.sums(scores, width)
         renewed = made(shared)
         upper = risk.upper(scores, rows.score_error(w), shared)
         quick = _primal(problem, w, upper), _dual(problem, renewed, careful=False)
-    if quick is not None and _enough(quick, tol):
-        return quick, renewed
+    if quick is not None:
+        primal, dual = quick
+        rounding, gap = primal.error + dual.error, primal.value - dual.value
+        # Whether less rounding would tell little more, or more than is asked for.
+        # 0.25: share of the gap that rounding has where the long format is worth its cost
+        # 0.9: share of the tolerance that must be proved for the plain form to be enough
+        if rounding <= 0.25 * gap or max(gap, 0.0) + rounding <= 0.9 * tol * primal.value:
+            return quick, renewed
     if rows is not None and shared is not None and not risk.plain:
         renewed = made()  # the minorant was made of plain sums, and is made again with care
     return _evaluated_carefully(problem, w, renewed), renewed
-
-
-def _enough(bounds: Bounds, tol: float) -> bool:
-    """Return whether less rounding would tell little more, or more than is asked for."""
-    primal, dual = bounds
-    rounding, gap = primal.error + dual.error, primal.value - dual.value
-    # 0.25: share of the gap that rounding has where the long format is worth its cost
-    # 0.9: share of the tolerance that must be proved for the plain form to be enough
-    return rounding <= 0.25 * gap or max(gap, 0.0) + rounding <= 0.9 * tol * primal.value
 
 
 def _evaluated_carefully(problem: Problem, w: np.ndarray, witness: Minorant) -> Bounds:
@@ -108,18 +113,6 @@ def _primal(problem: Problem, w: np.ndarray, upper: Bound) -> Bound:
     rounding = upper.error + penalty.error
     error = float((rounding + gamma(6) * primal) * (1 + gamma(16)))
     return Bound(float(primal), error, float(upper.excess))
-
-
-def _evaluated_in_bins(problem: Problem, w: np.ndarray, evidence: Weights) -> Bounds:
-    """Return both bounds from binned sums, those noted at these points or new. The
-    loss is that of a fine grid outside of a solve: a coarse one is for the solver that knows what
-    it costs, and that another pass would slow down."""
-    lam, weights = problem.lam, problem.check_weights(evidence.w)
-    dual = binned_at(problem, weights, evidence.bins, evidence.half)
-    close = within_a_solve() or evidence.bins >= fine_bins(problem)
-    same = np.array_equal(w, weights) and close
-    primal = dual if same else loss_at(problem, w, evidence.bins)
-    return primal.primal(lam), dual.dual(lam, evidence.scale)
 
 
 def dual_value(problem: Problem, witness: Minorant) -> Bound:

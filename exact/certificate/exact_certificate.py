@@ -182,14 +182,13 @@ def _point(problem: Problem, rows: ExactColumns, sums: _Sums, witness: Minorant)
         alpha, exponent = whole_numbers_of(evidence.alpha)
         return sums.of_alpha(alpha, power_of_two(exponent), problem.n)
     if isinstance(evidence, Weights):
-        grid = _grid(*rows.scores(problem.check_weights(evidence.w)))
-        return sums.point(*_halved(*grid, Fraction(2 * evidence.half, evidence.bins)))
+        exact, width = rows.scores(problem.check_weights(evidence.w)), 2 * evidence.half
+        return sums.point(*_halved(*exact, Fraction(width, evidence.bins)))
     if isinstance(evidence, Scores):
         scores = np.asarray(evidence.scores, dtype=float)
         if scores.shape != (problem.n,) or not np.isfinite(scores).all():
             raise InputError(f"the evidence must be {problem.n} finite scores")
-        grid = _grid(*whole_numbers_of(scores))
-        return sums.point(*_halved(*grid, Fraction(evidence.width)))
+        return sums.point(*_halved(*whole_numbers_of(scores), Fraction(evidence.width)))
     witness.renewed(problem)  # it refuses marginals that are none of this problem
     assert isinstance(sums, _AllPairs)
     positive = problem.pairs.positive
@@ -198,27 +197,22 @@ def _point(problem: Problem, rows: ExactColumns, sums: _Sums, witness: Minorant)
 
 def _dual(rows: ExactColumns, point: _ExactPoint, lam: Fraction) -> Fraction:
     """Return the lower bound of the optimum that a dual point proves at its best scale."""
+    pull, norm2 = rows.pull(point.c), Fraction(0)
     if point.missing:
-        norm2 = _norm2_at_most(rows, point)
+        # A bound for the feasible marginals next to `point.c`. They are `missing` away (sum of
+        # absolute differences), so coordinate k of g is off by at most that times the largest
+        # |x_ik - o_k|, for any o; o is the middle of the column.
+        total = int(point.c.sum()) * point.unit
+        for (m, e), (low, high) in zip(pull, rows.ranges(), strict=True):
+            pulled = m * Fraction(2) ** e * point.unit - (low + high) / 2 * total
+            norm2 += (abs(pulled) + point.missing * (high - low) / 2) ** 2
     else:
-        norm2 = sum_of_squares(rows.pull(point.c)) * point.unit**2
+        norm2 = sum_of_squares(pull) * point.unit**2
     curvature = 2 * point.square + norm2 / lam
     if point.total <= 0:
         return Fraction(0)  # F >= 0 needs no evidence
     scale = min(Fraction(1), point.total / curvature) if curvature else Fraction(1)
     return max(scale * point.total - scale**2 * curvature / 2, Fraction(0))
-
-
-def _norm2_at_most(rows: ExactColumns, point: _ExactPoint) -> Fraction:
-    """Return a bound of |g|^2 for the feasible marginals next to `point.c`. They are `missing` away
-    (sum of absolute differences), so coordinate k of g is off by at most that times the largest
-    |x_ik - o_k|, for any o; o is the middle of the column."""
-    total = int(point.c.sum()) * point.unit
-    norm2 = Fraction(0)
-    for (m, e), (low, high) in zip(rows.pull(point.c), rows.ranges(), strict=True):
-        pulled = m * Fraction(2) ** e * point.unit - (low + high) / 2 * total
-        norm2 += (abs(pulled) + point.missing * (high - low) / 2) ** 2
-    return norm2
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,6 +234,7 @@ def _grid(scores: np.ndarray, exponent: int) -> tuple[np.ndarray, int]:
 
 def _halved(scores: np.ndarray, exponent: int, width: Fraction) -> tuple[np.ndarray, int, int]:
     """Return a grid that holds half the width, a power of two as its unit, and that half."""
+    scores, exponent = _grid(scores, exponent)
     more = max(0, width.denominator.bit_length() + exponent)
     exponent -= more
     return scores << more, exponent, int(width / 2 * (1 << -exponent))

@@ -379,7 +379,7 @@ class ROCSVMCV(Searched, ExactClassifier):
             request, pairs, order = self._request(), self._pairs, None
             if queries is not None:
                 pairs, order = None, self._ordered(positive, queries, sample_weight)
-            data = FoldedData.of(rows, positive, request, sample_weight, pairs, order)
+            data = FoldedData(rows, positive, request, sample_weight, pairs, order)
             self._chosen(data, request, self._options())
         super()._fit(X, y, sample_weight, callback, qid)
 

@@ -208,7 +208,7 @@ class SurvivalSVMCV(Searched, SurvivalModel):
         unit = unit_penalty(self.l1_ratio, self.groups, self.sign)
         asked = Request.of(None, self.loss, penalty=unit, pairs=pairs)
         options = Options(max_time=self.max_time, n_jobs=self.n_jobs)
-        data = FoldedData.of(rows, None, asked, order=pairs, event=seen)
+        data = FoldedData(rows, None, asked, order=pairs, event=seen)
         return self._chosen(data, asked, options)
 
 

@@ -20,8 +20,8 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from ..certificate.audit import Audit, Rival, audit_of, audit_without_gap, lower_bound
-from ..certificate.certificate import Certificate
+from ..certificate.audit import Audit, AuditStatus, Rival, audit_of
+from ..certificate.certificate import Certificate, dual_value
 from ..certificate.order import certified_order
 from ..errors import InputError
 from ..problem.problem import Problem
@@ -29,7 +29,7 @@ from ..problem.risk import Minorant, PairRisk
 from ..spaces.factor import DENSE_LIMIT, Columns, independent_columns
 from ..spaces.rows import Rows, Space
 from ..structured import Structured
-from ..tools.rounding import LONG_UNIT, UNIT, Bound, at_least, at_most, gamma
+from ..tools.rounding import LONG_UNIT, UNIT, Bound, above, at_least, at_most, gamma
 from .formulation import Formulation
 
 OPEN_SHARE = 1e-6  # largest share of F that what scores leave open may cost; beyond, no gap
@@ -269,10 +269,21 @@ def audit_scores(
     payment = loss_bound.error + slip + problem.lam / 2 * off
     # A large norm must not make scores count as those of functions with another loss: F(0) = 1.
     unit = min(primal, max(loss, 1.0))
+    dual = dual_value(problem, witness.renewed(problem))
+    dual = dual if dual.low > 0 else Bound(0.0, 0.0)  # F >= 0 needs no witness
     if not (payment <= OPEN_SHARE * primal and slip <= OPEN_SHARE * unit):
-        why = _why(fit)
-        return audit_without_gap(problem, loss_bound, witness, fit.residual, why)
-    dual = lower_bound(problem, witness)
+        return Audit(
+            lam=problem.penalty.l2,
+            loss=problem.loss.name,
+            loss_value=loss,
+            dual=dual.low,
+            rounding=above(max(2 * dual.error, loss_bound.error)),
+            residual=fit.residual,
+            n_pairs=problem.n_pairs,
+            statement=f"{_why(fit)} The optimum is at least {at_least(dual.low)}, and the scores' "
+            f"own mean loss is at most {at_most(loss_bound.high, 10)}.",
+            status=AuditStatus.NO_GAP,
+        )
     error = payment * (1 + gamma(8)) + gamma(8) * primal
     if norm2 is not None and primal - dual.value < -(error + dual.error):
         raise InputError(

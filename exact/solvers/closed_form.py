@@ -14,7 +14,6 @@ from ..errors import InputError
 from ..losses.registry import SQUARE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem
-from ..spaces.rows import Rows
 from ..square_loss.row_average import moments
 from .descent import Descent
 
@@ -51,21 +50,16 @@ class SquaredLossSolver(Solver):
             except np.linalg.LinAlgError:  # lost to rounding: the least-norm solution
                 w = np.linalg.lstsq(matrix, right, rcond=None)[0]
         elif isinstance(pairs, PairList) and (pairs.i.size + dim) * dim <= LISTED_NUMBERS:
-            w = _least_squares(space, pairs, problem.lam)
+            # One least-squares problem, which squares no condition number.
+            unit = 2.0 ** int(np.frexp(space.reach)[1])
+            apart = space.rows(pairs.i) - space.rows(pairs.j)
+            apart = apart if isinstance(apart, np.ndarray) else apart.toarray()
+            root, ridge = np.sqrt(2 * pairs.c), np.sqrt(problem.lam) / unit * np.eye(dim)
+            stacked = np.vstack([root[:, None] * (apart / unit), ridge])
+            right = np.concatenate([root, np.zeros(dim)])
+            w = np.linalg.lstsq(stacked, right, rcond=None)[0] / unit
         else:
             return Descent(self.tol, max_time=recorder.time_left).run(problem, recorder)
         recorder.offer(w, problem.objective(w))  # zero stays the best where rounding has spoilt it
         recorder.step()
         return None
-
-
-def _least_squares(space: Rows, pairs: PairList, lam: float) -> np.ndarray:
-    """Return the minimiser as one least-squares problem, which squares no condition number."""
-    unit = 2.0 ** int(np.frexp(space.reach)[1])
-    apart = space.rows(pairs.i) - space.rows(pairs.j)
-    apart = apart if isinstance(apart, np.ndarray) else apart.toarray()
-    root = np.sqrt(2 * pairs.c)
-    ridge = np.sqrt(lam) / unit * np.eye(space.dim)
-    right = np.concatenate([root, np.zeros(space.dim)])
-    stacked = np.vstack([root[:, None] * (apart / unit), ridge])
-    return np.linalg.lstsq(stacked, right, rcond=None)[0] / unit

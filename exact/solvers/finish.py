@@ -102,26 +102,20 @@ def open_window(
     where more than `limit` of all pairs of two classes are tied at the margin itself. Of listed
     pairs some of those that tie are taken."""
     listed = listed_pairs(problem) if listed is None else listed
-    if listed is None:
-        return _all_window(problem, problem.pairs, scores, limit, half)
-    i, j, c = listed
-    z = 1.0 - (scores[i] - scores[j])
-    far = np.abs(z)
-    chosen = np.flatnonzero((far < half) & (c > 0))
-    if chosen.size > limit:
-        chosen = np.sort(chosen[np.argpartition(far[chosen], limit - 1)[:limit]])
-    alpha = (z > 0).astype(float)
-    alpha[chosen] = 0.0
-    mass, n = c * alpha, problem.n
-    frozen = np.bincount(i, mass, n) - np.bincount(j, mass, n)
-    return Window(i[chosen], j[chosen], c[chosen], frozen, chosen, alpha)
-
-
-def _all_window(
-    problem: Problem, pairs: AllPairs, scores: np.ndarray, limit: int, largest: float
-) -> Window | None:
+    if listed is not None:
+        i, j, c = listed
+        z = 1.0 - (scores[i] - scores[j])
+        far = np.abs(z)
+        chosen = np.flatnonzero((far < half) & (c > 0))
+        if chosen.size > limit:
+            chosen = np.sort(chosen[np.argpartition(far[chosen], limit - 1)[:limit]])
+        alpha = (z > 0).astype(float)
+        alpha[chosen] = 0.0
+        mass, n = c * alpha, problem.n
+        frozen = np.bincount(i, mass, n) - np.bincount(j, mass, n)
+        return Window(i[chosen], j[chosen], c[chosen], frozen, chosen, alpha)
     positive = problem.pairs.positive
-    a, b_weight = pairs.normalised()
+    a, b_weight = problem.pairs.normalised()
     # Rows without weight have no pairs.
     rows_pos, rows_neg = np.flatnonzero(positive)[a > 0], np.flatnonzero(~positive)[b_weight > 0]
     a, b_weight = a[a > 0], b_weight[b_weight > 0]
@@ -131,10 +125,10 @@ def _all_window(
     rows_pos, a = rows_pos[by_t], a[by_t]
     rows_neg, b_weight = rows_neg[by_b], b_weight[by_b]
     t, b = scores[rows_pos] - 1.0, scores[rows_neg]
-    half = _half_width(t, b, limit, largest)
-    if half is None:
+    width = _half_width(t, b, limit, half)
+    if width is None:
         return None
-    low, high = t - half, t + half
+    low, high = t - width, t + width
     start = np.searchsorted(b, low, side="right")
     stop = np.maximum(np.searchsorted(b, high, side="left"), start)
     counts = stop - start
@@ -547,10 +541,22 @@ def _pivoted(signed: np.ndarray, sign: np.ndarray, free: np.ndarray) -> np.ndarr
     positive = sign > 0
     idle = Idle(STALL.pivots)
     for _ in range(60):  # the most guesses; runs that succeed need about five
-        solved = _equal_margins(signed, sign, free)
-        if solved is None:
+        # x and the threshold t for which the free rows all have their margin, others x = 0.
+        at = np.flatnonzero(free)
+        # Along `sign` the matrix of centred rows is singular; there x is fixed at zero anyway.
+        G = signed[np.ix_(at, at)] + np.outer(sign[at], sign[at])
+        try:
+            factor = scipy.linalg.cho_factor(G, lower=True, overwrite_a=True, check_finite=False)
+        except np.linalg.LinAlgError:
             return None
-        x, t = solved
+        right = np.column_stack([sign[at] > 0, sign[at]]).astype(float)
+        a, b = scipy.linalg.cho_solve(factor, right, check_finite=False).T
+        across = float(sign[at] @ b)
+        if not across > 0:
+            return None
+        t = -float(sign[at] @ a) / across
+        x = np.zeros(free.size)
+        x[at] = a + t * b
         slack = signed @ x - sign * t - positive
         broken = (free & (x < -SLACK * np.abs(x).max())) | (~free & (slack < -SLACK))
         count = int(broken.sum())
@@ -567,25 +573,3 @@ def _pivoted(signed: np.ndarray, sign: np.ndarray, free: np.ndarray) -> np.ndarr
             if not free[side].any():
                 free[side] = True
     return None
-
-
-def _equal_margins(
-    signed: np.ndarray, sign: np.ndarray, free: np.ndarray
-) -> tuple[np.ndarray, float] | None:
-    """Return x (n,), zero off the free rows, which all have their margin, and the threshold t."""
-    at = np.flatnonzero(free)
-    # Along `sign` the matrix of centred rows is singular; there x is fixed at zero anyway.
-    G = signed[np.ix_(at, at)] + np.outer(sign[at], sign[at])
-    try:
-        factor = scipy.linalg.cho_factor(G, lower=True, overwrite_a=True, check_finite=False)
-    except np.linalg.LinAlgError:
-        return None
-    right = np.column_stack([sign[at] > 0, sign[at]]).astype(float)
-    a, b = scipy.linalg.cho_solve(factor, right, check_finite=False).T
-    across = float(sign[at] @ b)
-    if not across > 0:
-        return None
-    t = -float(sign[at] @ a) / across
-    x = np.zeros(free.size)
-    x[at] = a + t * b
-    return x, t

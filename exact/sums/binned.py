@@ -61,12 +61,6 @@ class Extent:
             self.ends[2 * k] = min(self.ends[2 * k], own.min(initial=np.inf))
             self.ends[2 * k + 1] = max(self.ends[2 * k + 1], own.max(initial=-np.inf))
 
-    def widened(self, share: float) -> np.ndarray:
-        """Return the ends, moved outwards by `share` of each range."""
-        low, high = self.ends[[0, 2]], self.ends[[1, 3]]
-        margin = share * (high - low) + 1e-9
-        return np.ravel(np.column_stack([low - margin, high + margin]))
-
     def merge(self, other: Extent) -> None:
         for k, of_two in enumerate((min, max, min, max)):
             self.ends[k] = of_two(self.ends[k], other.ends[k])

@@ -26,10 +26,13 @@ def write_atomically(path: str | Path, write: Callable[[BinaryIO], object]) -> N
         else:
             _replace(final, write)
     except Exception as error:
-        cause = _first_of_system(error)
-        if cause is None:
+        found, link = None, error  # the first error of the system in the chain
+        while link is not None:
+            found = link if isinstance(link, OSError) else found
+            link = link.__cause__ or link.__context__
+        if found is None:
             raise
-        raise WriteError(f"{path}: cannot be written ({cause.strerror or cause})") from error
+        raise WriteError(f"{path}: cannot be written ({found.strerror or found})") from error
 
 
 def target_of(path: str | Path) -> Path:
@@ -40,15 +43,6 @@ def target_of(path: str | Path) -> Path:
     if not final.parent.is_dir():
         raise InputError(f"{path}: no folder {final.parent}: make it first")
     return final
-
-
-def _first_of_system(error: BaseException | None) -> OSError | None:
-    """Return the first `OSError` of a chain of errors, or None."""
-    found = None
-    while error is not None:
-        found = error if isinstance(error, OSError) else found
-        error = error.__cause__ or error.__context__
-    return found
 
 
 def _replace(final: Path, write: Callable[[BinaryIO], object]) -> None:

@@ -71,10 +71,15 @@ class Loop:
             return False
         if self.spent >= COMPILE_PRICE:
             return True
-        if not self._known:
-            self._known = True
-            return _on_disk(self.function, self.compiled)
-        return False
+        if self._known:
+            return False
+        # Whether the cache on disk seems to hold the compiled form, which is quick to load.
+        self._known, dispatcher = True, self.compiled
+        folder = getattr(getattr(dispatcher, "_cache", None), "cache_path", None)
+        code, name = self.function.__code__, self.function.__qualname__
+        return folder is not None and any(
+            Path(folder).glob(f"{Path(code.co_filename).stem}.{name}-*.nbi")
+        )
 
 
 def compiled(function: Function) -> Function:
@@ -126,12 +131,3 @@ def _jitted(function: Callable[..., Any]) -> Any:
         return numba.njit(cache=True, fastmath=False, nogil=True)(function)
     except RuntimeError:  # numba finds no folder that it may write its cache to
         return numba.njit(fastmath=False, nogil=True)(function)
-
-
-def _on_disk(function: Callable[..., Any], dispatcher: Any) -> bool:
-    """Whether the cache on disk seems to hold the compiled form, which is quick to load."""
-    folder = getattr(getattr(dispatcher, "_cache", None), "cache_path", None)
-    if folder is None:
-        return False
-    name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}-*.nbi"
-    return any(Path(folder).glob(name))

@@ -298,7 +298,7 @@ def test_folds_are_stratified_follow_the_seed_and_share_the_events_out() -> None
     assert any(not np.array_equal(a, b) for (_, a), (_, b) in zip(first, other, strict=True))
     for event, even in ((np.arange(N) < 6, True), (np.ones(N, dtype=bool), False)):
         order = survival_pairs(TIME, event)
-        data = FoldedData(CV_X, None, None, order=order, event=event)
+        data = FoldedData(CV_X, None, Request.of(1.0), order=order, event=event)
         splits = split_rows(data, 3, 0)
         assert sorted(np.concatenate([test for _, test in splits])) == list(range(N))
         assert not even or {int(event[test].sum()) for _, test in splits} == {2}
