@@ -24,8 +24,9 @@ from ..formulation.formulation import Formulation, formulate
 from ..formulation.lam_grid import (
     all_the_pairs,
     check_lams,
-    grid_below,
+    lam_below,
     lam_grid,
+    spaced,
     strengthened,
     unit_penalty,
 )
@@ -261,8 +262,8 @@ def partitioned_grid(rows: PartitionedRows, n_lams: int) -> np.ndarray:
         problem = partitioned_problem(rows, None, Request.of(1.0))
         assert problem is not None
         low, high = paired_range(rows.grouped, loss_at(problem, none, 1).pull)
-        return grid_below(high - low, rows.reach, n_lams)
-    sums = rows.total(partial(class_sums, rows.offset, none, None))
-    means = sums.vectors[:, 0] / sums.numbers[:, :1]
-    ends = score_ends(rows, means[1] - means[0])
-    return grid_below(float(ends[1] - ends[2]), rows.reach, n_lams)
+    else:
+        sums = rows.total(partial(class_sums, rows.offset, none, None))
+        means = sums.vectors[:, 0] / sums.numbers[:, :1]
+        _, high, low, _ = score_ends(rows, means[1] - means[0])
+    return spaced(lam_below(float(high - low), rows.reach), n_lams)

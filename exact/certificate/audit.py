@@ -139,9 +139,26 @@ def audit_of(
     residual: float | None = None,
     meant: str = "",
 ) -> Audit:
-    """Return the audit made from a certificate and a count of pairs."""
+    """Return the audit made from a certificate and a count of pairs. In words, numbers are rounded
+    to the side where they hold."""
     ordered = isinstance(problem.pairs, OrderedPairs | PartitionedOrder)
-    upper = "upper" if ordered else "positive"
+    held, upper, share, units = certificate, "upper" if ordered else "positive", "", ""
+    if held.relative_gap is not None:
+        percent = min(above(100 * held.relative_gap), 100.0)
+        share = f" ({at_most(percent)} % of the objective)"
+    if rival is not None:
+        own = at_most(above(held.primal * rival.scale), 10)
+        units = f" ({own} in the units of {rival.name} at C = {rival.C:g})"
+    what, others = "weights", "weights have"
+    if residual is not None:
+        what, others = "scores", "function of this class has"
+    sure = "is too large to prove how the optimum orders any pair"
+    if order.n_certified:
+        sure = (
+            f"proves that the optimum orders {order.n_certified} of the pairs as they do: "
+            f"{order.n_sure_right} with the {upper} row above and {order.n_sure_wrong} with it "
+            "below"
+        )
     names = ("primal", "dual", "gap", "relative_gap", "radius", "rounding")
     return Audit(
         lam=problem.penalty.l2,
@@ -152,34 +169,8 @@ def audit_of(
         residual=residual,
         rival_primal=None if rival is None else above(certificate.primal * rival.scale),
         rival_gap=None if rival is None else above(certificate.gap * rival.scale),
-        statement=_in_words(certificate, order, rival, residual is not None, upper) + meant,
-        status=AuditStatus.CERTIFIED if certificate.reaches(tol) else AuditStatus.ABOVE_TOLERANCE,
-    )
-
-
-def _in_words(
-    held: Certificate, order: CertifiedOrder, rival: Rival | None, scores: bool, upper: str
-) -> str:
-    """Return the sentence of a certificate; numbers are rounded to the side where they hold."""
-    share = units = ""
-    if held.relative_gap is not None:
-        percent = min(above(100 * held.relative_gap), 100.0)
-        share = f" ({at_most(percent)} % of the objective)"
-    if rival is not None:
-        own = at_most(above(held.primal * rival.scale), 10)
-        units = f" ({own} in the units of {rival.name} at C = {rival.C:g})"
-    what, others = "weights", "weights have"
-    if scores:
-        what, others = "scores", "function of this class has"
-    sure = "is too large to prove how the optimum orders any pair"
-    if order.n_certified:
-        right, wrong = order.n_sure_right, order.n_sure_wrong
-        sure = (
-            f"proves that the optimum orders {order.n_certified} of the pairs as they do: {right} "
-            f"with the {upper} row above and {wrong} with it below"
-        )
-    return (
-        f"The {what} have an objective of at most {at_most(held.primal, 10)}{units} over "
+        statement=f"The {what} have an objective of at most {at_most(held.primal, 10)}{units} over "
         f"{order.n_pairs} pairs, and no {others} one below {at_least(held.dual)}. The gap, at most "
-        f"{at_most(held.gap)}{share}, {sure}."
+        f"{at_most(held.gap)}{share}, {sure}.{meant}",
+        status=AuditStatus.CERTIFIED if certificate.reaches(tol) else AuditStatus.ABOVE_TOLERANCE,
     )

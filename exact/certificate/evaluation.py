@@ -581,17 +581,6 @@ def class_sums(
     """Sum numbers of each class and, with other factors, its rows. Without `levels` mass, mass |s|,
     mass s and mass s^2, and the rows times mass and mass s; with them mass, f and f |x|, f = mass
     exp(x): x = level - s of positives, s - level of others."""
-
-    def factors(
-        scores: np.ndarray, mass: np.ndarray, positive: bool
-    ) -> tuple[np.ndarray, np.ndarray]:
-        if levels is None:
-            first = mass * scores
-            return np.stack([mass, np.abs(first), first, first * scores]), np.stack([mass, first])
-        x = levels[1] - scores if positive else scores - levels[0]
-        factor = mass * np.exp(np.where(mass > 0, x, 0.0))
-        return np.stack([mass, factor, factor * np.abs(x)]), factor[None]
-
     k, m = (4, 2) if levels is None else (3, 1)
     found = ClassSums(np.zeros((2, k)), np.zeros((2, m, w.size)), np.zeros((2, m)), Extent())
     for columns, positive, weight, *_ in blocks:
@@ -602,7 +591,15 @@ def class_sums(
         for side in (0, 1):
             own = positive == bool(side)
             mass = np.ones(int(own.sum())) if weight is None else weight[own]
-            numbers, vectors = factors(scores[own], mass, bool(side))
+            s = scores[own]
+            if levels is None:
+                first = mass * s
+                numbers = np.stack([mass, np.abs(first), first, first * s])
+                vectors = np.stack([mass, first])
+            else:
+                x = levels[1] - s if side else s - levels[0]
+                factor = mass * np.exp(np.where(mass > 0, x, 0.0))
+                numbers, vectors = np.stack([mass, factor, factor * np.abs(x)]), factor[None]
             found.numbers[side] += numbers.sum(axis=1)
             found.vectors[side] += vectors @ centred[:, own].T
             found.norms[side] += np.abs(vectors) @ norms[own]

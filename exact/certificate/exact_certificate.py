@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 from itertools import accumulate
 
@@ -25,8 +26,7 @@ from ..problem.problem import Problem
 from ..problem.risk import Alpha, Minorant, Scores, Weights
 from ..tools.rounding import (
     ExactColumns,
-    decimal_above,
-    decimal_below,
+    decimal,
     float_above,
     float_below,
     power_of_two,
@@ -95,9 +95,9 @@ class ExactCertificate:
     def in_digits(self) -> dict[str, str]:
         """Return primal, dual and gap as decimal numbers, rounded outward."""
         return {
-            "primal": decimal_above(self.primal),
-            "dual": decimal_below(self.dual),
-            "gap": decimal_above(self.gap),
+            "primal": decimal(self.primal, ROUND_CEILING),
+            "dual": decimal(self.dual, ROUND_FLOOR),
+            "gap": decimal(self.gap, ROUND_CEILING),
         }
 
     @classmethod

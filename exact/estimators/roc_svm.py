@@ -13,6 +13,7 @@ from ..api.solve import formulate_and_solve, solve_request
 from ..certificate.certificate import warn_if_trivial
 from ..certificate.solution import Callback
 from ..errors import InputError, brief
+from ..formulation.formulation import kernel_scores
 from ..formulation.lam_grid import strengthened, unit_penalty
 from ..formulation.request import WHOLE_CURVE, Options, Request
 from ..losses.registry import Loss
@@ -138,12 +139,7 @@ class ExactClassifier(QueryClassifier):
         if self.kernel == PRECOMPUTED:
             return np.asarray(X[:, self.support_] @ self.dual_coef_)
         kernel = get_kernel(self.kernel, self.gamma, int(X.shape[1]))
-        scores = np.empty(X.shape[0])
-        step = max(1, 2**22 // self.support_.size)
-        for start in range(0, X.shape[0], step):
-            block = slice(start, start + step)
-            scores[block] = kernel(X[block], self._support_rows) @ self.dual_coef_
-        return scores
+        return kernel_scores(kernel, X, self._support_rows, self.dual_coef_)
 
     def _shortfall(self) -> str | None:
         return shortfall_of(self.solution_, self.tol)

@@ -13,7 +13,8 @@ out by weight. Many equal rows also mean many pairs tied at the margin; in group
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -77,15 +78,8 @@ class Formulation:
         if self.kernel is None or self.X is None:
             what = "kernel values, one for each training row,"
             return np.asarray(_new_rows(X, self.meant.n, what) @ w)
-        rows = _new_rows(X, int(self.X.shape[1]), "features")
-        used = np.flatnonzero(w)
-        scores, m = np.zeros(rows.shape[0]), rows.shape[0]
-        if used.size:
-            step = max(1, BLOCK_BYTES // (8 * used.size))
-            for start in range(0, m, step):
-                some = slice(start, start + step)
-                scores[some] = blocked_product(self.kernel(rows[some], self.X[used]), w[used])
-        return scores
+        rows, used = _new_rows(X, int(self.X.shape[1]), "features"), np.flatnonzero(w)
+        return kernel_scores(self.kernel, rows, self.X[used], w[used])
 
     def judge(self, solution: Solution, tol: float) -> Solution:
         """Return a solution of `work` as one of `meant`, certified there."""
@@ -156,7 +150,12 @@ def formulate(
     def unwhitened(w: np.ndarray) -> np.ndarray:
         return lift(white.to_input(w))
 
-    seen = white if merged is None else cast(Rows, Spread(white, merged))
+    seen: Any = white
+    if merged is not None:  # scores and pulls of all rows, by one row of each group
+        group, total = merged.group, merged.total
+        seen = SimpleNamespace(
+            scores=lambda w: white.scores(w)[group], pull=lambda c: white.pull(total(c))
+        )
     scatter = class_scatter(*_classes(meant.pairs))
     meant = meant.over(Structured(base, scatter, structure, seen, unwhitened))
     return Formulation(meant, work.over(white), unwhitened, kernel, rows, factor, merged)
@@ -206,6 +205,16 @@ def true_space(kernel: Kernel, X: object) -> Gram:
     """Return the kernel's own space on the rows: held where it fits, else streamed."""
     matrix = check_matrix(X)
     return Gram.of_kernel(kernel, matrix, held=matrix.shape[0] <= DENSE_LIMIT)
+
+
+def kernel_scores(kernel: Kernel, X: Matrix, support: Matrix, w: np.ndarray) -> np.ndarray:
+    """Return the sums of w k(x, .) over the rows `support`, a block of rows x at a time: (m,)."""
+    scores = np.zeros(X.shape[0])
+    step = max(1, BLOCK_BYTES // (8 * max(w.size, 1)))
+    for start in range(0, X.shape[0] if w.size else 0, step):
+        some = slice(start, start + step)
+        scores[some] = blocked_product(kernel(X[some], support), w)
+    return scores
 
 
 def _new_rows(X: object, columns: int, what: str) -> Matrix:
@@ -294,22 +303,6 @@ class EqualRows:
         return Minorant.from_marginals(meant, np.maximum(u, 0.0), np.maximum(v, 0.0))
 
 
-class Spread:
-    """Scores and pulls of all rows, computed by a space that holds one row of each group."""
-
-    def __init__(self, space: Rows, equal: EqualRows):
-        self.space, self.equal = space, equal
-        self.n, self.dim = equal.group.size, space.dim
-
-    def scores(self, w: np.ndarray) -> np.ndarray:
-        """Return the scores: (n,)."""
-        return self.space.scores(w)[self.equal.group]
-
-    def pull(self, c: np.ndarray) -> np.ndarray:
-        """Return the pull of row weights c (n,): (dim,)."""
-        return self.space.pull(self.equal.total(c))
-
-
 def equal_rows(X: Matrix, positive: np.ndarray) -> EqualRows | None:
     """Return the groups of exactly equal rows of one class, or None if merging would not pay."""
     n = positive.size
@@ -326,8 +319,13 @@ def equal_rows(X: Matrix, positive: np.ndarray) -> EqualRows | None:
     one, other = order[:-1], order[1:]
     # Stable: the first of a run of equal rows is the one with the smallest number.
     same = (hashed[one] == hashed[other]) & (positive[one] == positive[other])
-    at = np.flatnonzero(same)
-    same[at] = _equal(X, one[at], other[at])
+    at, step = np.flatnonzero(same), max(1, 2**22 // X.shape[1])
+    for start in range(0, at.size, step):  # equal hashes may be those of different rows
+        some = at[start : start + step]
+        differs = X[one[some]] != X[other[some]]
+        if not isinstance(differs, np.ndarray):
+            differs = np.asarray(differs.sum(axis=1)).ravel()[:, None]
+        same[some] = ~differs.any(axis=1)
     starts = np.concatenate([[True], ~same])
     if int(starts.sum()) > WORTH * n:
         return None
@@ -350,18 +348,3 @@ def _hashes(X: Matrix) -> np.ndarray:
         for column, factor in zip(X.T, factors, strict=True):
             hashed += column * factor
     return hashed
-
-
-def _equal(X: Matrix, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return whether the named rows are equal, pair by pair."""
-    if one.size == 0:
-        return np.zeros(0, dtype=bool)
-    found = np.empty(one.size, dtype=bool)
-    step = max(1, 2**22 // X.shape[1])
-    for start in range(0, one.size, step):
-        some = slice(start, start + step)
-        differs = X[one[some]] != X[other[some]]
-        if not isinstance(differs, np.ndarray):
-            differs = np.asarray(differs.sum(axis=1)).ravel()[:, None]
-        found[some] = ~differs.any(axis=1)
-    return found

@@ -34,8 +34,7 @@ def strengthened(penalty: object, strength: float) -> Known:
     if isinstance(penalty, Ridge):
         return Ridge(penalty.lam * strength)
     if isinstance(penalty, Sign):
-        inner = strengthened(penalty.penalty, strength)
-        assert not isinstance(inner, Sign)
+        inner: Any = strengthened(penalty.penalty, strength)
         return replace(penalty, penalty=inner)
     if isinstance(penalty, ElasticNet | GroupLasso):
         return replace(penalty, l2=penalty.l2 * strength, l1=penalty.l1 * strength)
@@ -49,20 +48,16 @@ def lam_grid(problem: Problem, n_lams: int = 20) -> np.ndarray:
     penalty = problem.penalty
     l1 = penalty.penalty if isinstance(penalty, Sign) else penalty
     if not isinstance(l1, ElasticNet | GroupLasso) or l1.l1 == 0:
-        return _spaced(largest_lam(problem), n_lams)
+        return spaced(largest_lam(problem), n_lams)
     g = problem.space.pull(problem.sums(np.zeros(problem.n)).c)
     g = penalty.cut(g) if isinstance(penalty, Sign) else g
     parts = np.abs(g) / l1.l1 if isinstance(l1, ElasticNet) else l1.norms(g) / l1.radii
     # 1e-3: a penalty with l1 ends at this share of its largest strength
-    return _spaced(float(parts.max(initial=0.0)) or 1.0, n_lams, 1e-3)
+    return spaced(float(parts.max(initial=0.0)) or 1.0, n_lams, 1e-3)
 
 
-def grid_below(widest: float, reach: float, n_lams: int) -> np.ndarray:
-    """Return the default grid for the widest difference along the mean one; see `largest_lam`."""
-    return _spaced(_largest(widest, reach), n_lams)
-
-
-def _spaced(top: float, n_lams: int, share: float = SMALLEST_SHARE) -> np.ndarray:
+def spaced(top: float, n_lams: int, share: float = SMALLEST_SHARE) -> np.ndarray:
+    """Return the default grid below its largest lam."""
     return np.geomspace(1.0, share, check_count("n_lams", n_lams)) * top
 
 
@@ -80,10 +75,11 @@ def largest_lam(problem: Problem) -> float:
     else:
         scores = space.scores(space.pull(np.where(pairs.positive, mass, -mass)))
         widest = -least_margin(pairs, -scores, -scores)
-    return _largest(widest, space.reach)
+    return lam_below(widest, space.reach)
 
 
-def _largest(widest: float, reach: float) -> float:
+def lam_below(widest: float, reach: float) -> float:
+    """Return the largest lam for the widest difference along the mean one; see `largest_lam`."""
     if widest > 1e-14 * reach**2:
         return widest
     return reach**2 if reach > 0 else 1.0

@@ -299,7 +299,16 @@ def ordered_evidence(
 ) -> tuple[str, dict[str, Any]]:
     """Return the kind of evidence and its fields, in whole numbers."""
     if isinstance(evidence, Alpha):
-        return "marginals", _marginals(evidence, pairs)
+        # What each copy of a row carries above and below, in parts of what a pair can carry.
+        listed = pairs.listed()
+        assert listed is not None  # there would be no alpha otherwise
+        (i, j, _), (a, b) = listed, pairs.by_row()
+        cap = 1 << max(60 - pairs.mass.bit_length(), 0)
+        whole = np.floor(np.clip(evidence.alpha, 0.0, 1.0) * float(cap)).astype(np.int64)
+        u, v = np.zeros((2, pairs.n), dtype=np.int64)
+        np.add.at(u, i, whole * b[j])
+        np.add.at(v, j, whole * a[i])
+        return "marginals", {"u": u, "v": v, "cap": np.int64(cap), "scale": np.float64(1.0)}
     if not isinstance(evidence, Scores):
         kind = type(evidence).__name__
         raise InputError(f"a proof file of ordered pairs takes scores or alphas, not {kind}")
@@ -319,20 +328,6 @@ def ordered_evidence(
         "half": np.int64(round(float(np.ldexp(width, k - 1)))),
         "scale": np.float64(evidence.scale),
     }
-
-
-def _marginals(evidence: Alpha, pairs: OrderedPairs) -> dict[str, Any]:
-    """Return what each copy of a row carries above and below, in parts of what a pair can carry."""
-    listed = pairs.listed()
-    assert listed is not None  # there would be no alpha otherwise
-    i, j, _ = listed
-    a, b = pairs.by_row()
-    cap = 1 << max(60 - pairs.mass.bit_length(), 0)
-    whole = np.floor(np.clip(evidence.alpha, 0.0, 1.0) * float(cap)).astype(np.int64)
-    u, v = np.zeros((2, pairs.n), dtype=np.int64)
-    np.add.at(u, i, whole * b[j])
-    np.add.at(v, j, whole * a[i])
-    return {"u": u, "v": v, "cap": np.int64(cap), "scale": np.float64(1.0)}
 
 
 def _bits(size: float) -> int:
@@ -427,8 +422,14 @@ def write_partitioned_proof(
     _check_label(positive)
     w, dual = problem.check_weights(solution.w), problem.check_weights(evidence.w)
     points = [w] if np.array_equal(w, dual) else [w, dual]
-    units = _units(problem, points, evidence.bins)
-    shift, offset = units + 1 - int(evidence.bins).bit_length(), space.offset
+    facts, offset, bits = space.facts, space.offset, int(evidence.bins).bit_length()
+    # The largest q so that scores in units 2^-q, and sums of their residuals, fit below 2^61.
+    reach = np.maximum(offset - facts.low, facts.high - offset)
+    far = max(float(np.abs(w) @ reach) for w in points)
+    mass = int(facts.mass.sum()) if facts.weighted else max(n for n, _ in facts.sizes.values())
+    spread = 61 - int(np.frexp(1.01 * far + 1)[1])
+    units = min(spread, 61 - mass.bit_length() + bits - 1)
+    shift = units + 1 - bits
 
     def scored(blocks: Iterator[Block], index: int) -> dict[int, Any]:
         """Hash, size, and the cells of each point, of one partition."""
@@ -452,7 +453,7 @@ def write_partitioned_proof(
     minus, plus = check_partitions.merged([cells[-1] for _, _, cells in parts])
     tables = check_partitions.table(minus, plus, evidence.bins, evidence.half)
     # How finely the numbers of each column are read: about 2^-60 of the largest.
-    most = np.maximum(np.abs(space.facts.low), np.abs(space.facts.high))
+    most = np.maximum(np.abs(facts.low), np.abs(facts.high))
     places = np.clip(60 - np.frexp(most)[1], -1000, 1000).astype(np.int64)
 
     def pulled(blocks: Iterator[Block], index: int) -> dict[int, list[int]]:
@@ -521,14 +522,3 @@ def save_partitions(rows: PartitionedRows, folder: str | Path) -> list[Path]:
 
     made = rows.total(saved, or_)
     return [Path(made[k]) for k in range(rows.parts)]
-
-
-def _units(problem: Problem, points: list[np.ndarray], bins: int) -> int:
-    """Return the largest q so that scores in units 2^-q, and sums of their residuals, fit."""
-    space: Any = problem.space
-    facts = space.facts
-    below, above = space.offset - facts.low, facts.high - space.offset
-    far = max(float(np.abs(w) @ np.maximum(below, above)) for w in points)
-    mass = int(facts.mass.sum()) if facts.weighted else max(n for n, _ in facts.sizes.values())
-    spread = 61 - int(np.frexp(1.01 * far + 1)[1])  # scores, and sums, are below 2^61
-    return min(spread, 61 - mass.bit_length() + bins.bit_length() - 1)

@@ -202,7 +202,17 @@ class _Run:
             slow, before = recorder.gap > STALL.cuts.shares[0] * before, recorder.gap
             # A run is left to `ActivePairs` before it has stalled, and what that gains counts.
             if self.finish_at:
-                reason = self._finished()
+                reason = None
+                # A gap above F means that nothing is proved yet: too early for a window of pairs.
+                if recorder.near(self.finish_at) or recorder.gap <= recorder.best_primal:
+                    # 12: rounds of `ActivePairs` in one try
+                    reason = ActivePairs(solver.tol, max_rounds=12).run(self.problem, recorder)
+                    if recorder.near(self.finish_at):
+                        # 0.1, 10.0: after a failed try the gap must fall to this share, or to so
+                        # many tol
+                        self.finish_at = max(0.1 * self.finish_at, 10.0 * solver.tol)
+                    if recorder.best_w is not self.best.f:  # a better point, to go on from
+                        self.best = self._recorded()
                 if recorder.near(solver.tol) or recorder.out_of_time:
                     return reason
                 point = self.best
@@ -247,21 +257,6 @@ class _Run:
             except OverflowingError:
                 t /= 10
         return self.best
-
-    def _finished(self) -> Status | None:
-        """Let `ActivePairs` try; return why it stopped."""
-        recorder, solver = self.recorder, self.solver
-        # A gap above F means that nothing is proved yet: too early for a window of pairs.
-        if not (recorder.near(self.finish_at) or recorder.gap <= recorder.best_primal):
-            return None
-        # 12: rounds of `ActivePairs` in one try
-        reason = ActivePairs(solver.tol, max_rounds=12).run(self.problem, recorder)
-        if recorder.near(self.finish_at):
-            # 0.1, 10.0: after a failed try the gap must fall to this share, or to so many tol
-            self.finish_at = max(0.1 * self.finish_at, 10.0 * solver.tol)
-        if recorder.best_w is not self.best.f:  # a better point, from which the cuts go on
-            self.best = self._recorded()
-        return reason
 
 
 def best_weights(H: np.ndarray, m: np.ndarray, start: np.ndarray, tol: float) -> np.ndarray:

@@ -276,16 +276,7 @@ def _rounded(value: float, digits: int, way: str) -> str:
     return f"{float(number):.{digits}g}" if digits <= 15 else str(number)
 
 
-def decimal_above(value: Fraction) -> str:
-    """Return the decimal number of 25 digits that is not below `value`, next to it."""
-    return _decimal(value, ROUND_CEILING)
-
-
-def decimal_below(value: Fraction) -> str:
-    """Return the decimal number of 25 digits that is not above `value`, next to it."""
-    return _decimal(value, ROUND_FLOOR)
-
-
-def _decimal(value: Fraction, rounding: str) -> str:
+def decimal(value: Fraction, rounding: str) -> str:
+    """Return the decimal number of 25 digits next to `value`, on the side that `rounding` says."""
     context = Context(prec=25, rounding=rounding)  # digits of an exact number in print
     return str(context.divide(Decimal(value.numerator), Decimal(value.denominator)))

@@ -74,14 +74,17 @@ def small_in_one_thread(work: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(work)
     def bounded(*args: P.args, **kwargs: P.kwargs) -> T:
-        def option(name: str, default: Any) -> Any:
-            own = getattr(args[0], name, default) if is_method else default
-            return kwargs.get(name, own)
+        def option(name: str) -> Any:
+            return kwargs.get(name, getattr(args[0], name, None) if is_method else None)
 
-        numbers = _numbers(
-            [*args, kwargs.get("X")], option("kernel", "linear"), option("n_landmarks", None)
-        )
-        with limited(numbers, option("n_jobs", None)):
+        here = (x for x in [*args, kwargs.get("X")] if not hasattr(x, "__dask_graph__"))
+        shapes: Any = (getattr(x, "shape", ()) for x in here)
+        n, d = next((shape for shape in shapes if len(shape) == 2), (0, 0))
+        kernel, landmarks = option("kernel"), option("n_landmarks")
+        # Of a kernel other than the linear one it is the matrix of its values.
+        if kernel is not None and not (isinstance(kernel, str) and kernel == "linear"):
+            d = max(landmarks if isinstance(landmarks, int) else n, d)
+        with limited(int(n) * int(d), option("n_jobs")):
             return work(*args, **kwargs)
 
     return bounded
@@ -96,16 +99,6 @@ def limited(numbers: int, n_jobs: int | None) -> Iterator[None]:
             return
         with one_thread():
             yield
-
-
-def _numbers(given: list[Any], kernel: object, landmarks: object) -> int:
-    """Return how many numbers the largest matrix of a call holds, X being one of the `given`."""
-    here = (value for value in given if not hasattr(value, "__dask_graph__"))
-    shapes = (getattr(value, "shape", ()) for value in here)
-    n, d = next((shape for shape in shapes if len(shape) == 2), (0, 0))
-    if isinstance(kernel, str) and kernel == "linear":
-        return int(n) * int(d)
-    return int(n) * int(max(landmarks if isinstance(landmarks, int) else n, d))
 
 
 _ASKED: ContextVar[int | None] = ContextVar("n_jobs", default=None)

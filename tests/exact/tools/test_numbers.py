@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -33,8 +33,7 @@ from aucert.exact.tools.rounding import (
     ExactColumns,
     at_least,
     at_most,
-    decimal_above,
-    decimal_below,
+    decimal,
     float_above,
     float_below,
     power_of_two,
@@ -121,7 +120,7 @@ def test_a_fraction_lies_between_its_neighbours_and_a_root_is_not_below() -> Non
         low, high = float_below(value), float_above(value)
         assert Fraction(low) <= value <= Fraction(high) and high <= np.nextafter(low, np.inf)
         assert (low == high) == (Fraction(float(value)) == value)
-        below, above = Fraction(decimal_below(value)), Fraction(decimal_above(value))
+        below, above = (Fraction(decimal(value, way)) for way in (ROUND_FLOOR, ROUND_CEILING))
         assert below <= value <= above <= below + Fraction(1, 10**24)
     for value in (Fraction(2), Fraction(1, 10**300), Fraction(9, 4), Fraction(0)):
         assert value <= root_above(value) ** 2 <= value * (1 + Fraction(1, 2**70))
