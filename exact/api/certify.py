@@ -168,8 +168,7 @@ def certify_request(
         witness, fit = best_witness(task, values, refine, left), fit_scores(task, values)
         audit = audit_scores(problem, values, fit, witness, options.tol, norm2, rival)
     if request.gives_matrix:
-        meant = as_meant(problem.space.meaning)
-        audit = replace(audit, statement=f"{audit.statement} {meant}")
+        audit = replace(audit, statement=f"{audit.statement} {as_meant(problem.space.meaning)}")
     return audit
 
 
@@ -179,8 +178,7 @@ def _audit_streamed(
     """Return the audit of weights over rows that are read in blocks. None where they lie in
     partitions, the best lower bound was not found, and they can be held."""
     half = 2 if problem.loss == HINGE else 0  # others' slopes have no jump to smooth
-    bins = 1 << 14  # a unit of score
-    witness = problem.risk.minorant(Weights(w, bins, half))
+    witness = problem.risk.minorant(Weights(w, 1 << 14, half))  # so many bins a unit of score
     if refine:
         solution = solved(problem, replace(options, method="descent"))
         apart = problem.space.apart is not None and can_be_held(problem.space)

@@ -77,8 +77,7 @@ class CVPath:
     @property
     def standard_error(self) -> np.ndarray:
         """Standard deviation over the folds (divided by folds - 1) over the root of folds: (k,)."""
-        folds = self.fold_auc.shape[0]
-        return self.fold_auc.std(axis=0, ddof=1) / np.sqrt(folds)
+        return self.fold_auc.std(axis=0, ddof=1) / np.sqrt(self.fold_auc.shape[0])
 
     @property
     def best(self) -> int:
@@ -99,8 +98,7 @@ class CVPath:
         All others are rejected: wherever the optima lie in their ranges, another lam has a larger
         mean.
         """
-        low, high = self.fold_low.mean(axis=0), self.fold_high.mean(axis=0)
-        return high >= low.max()
+        return self.fold_high.mean(axis=0) >= self.fold_low.mean(axis=0).max()
 
     def lam_of(self, choice: str) -> float:
         """Return the lam of "best" or of "one-se", the one-standard-error rule."""
@@ -242,9 +240,8 @@ def _judged(
     path = fold.path(request, grid, options)
     if path.interrupted:
         raise KeyboardInterrupt  # the other folds could take long
-    relative = [point.certificate.relative_gap for point in path.points]
-    gaps = [np.nan if gap is None else gap for gap in relative]
-    return np.array([(*share, gap) for share, gap in zip(fold.shares(path), gaps, strict=True)]).T
+    gaps = np.array([point.certificate.relative_gap for point in path.points], dtype=float)
+    return np.vstack([np.array(list(fold.shares(path))).T, gaps])  # None becomes NaN
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,8 +325,7 @@ class HeldFold:
         assert base is not None
         scorer: Any = partial(path.task.evaluate, X=X)
         if data.gram is not None:
-            across = data.gram.K[np.ix_(used, data.used(self.train))]
-            scorer = partial(blocked_product, across)
+            scorer = partial(blocked_product, data.gram.K[np.ix_(used, data.used(self.train))])
         even = np.full(base.n, 1 / base.n)
         means, mean = scorer(even), float(base.scores(even).mean())
         if base.kernel is None:
@@ -532,8 +528,8 @@ def _splits(cv: object, X: Any, labels: np.ndarray, queries: np.ndarray | None =
     takes = hasattr(cv, "split") or hasattr(cv, "__iter__")
     if cv is None or isinstance(cv, str | np.ndarray) or not takes:
         raise InputError(f"cv must be a number of folds, a splitter or splits, not {brief(cv)}")
-    splitter = check_cv(cast(Iterable[Any], cv))
-    splits = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, labels, queries)]
+    found = check_cv(cast(Iterable[Any], cv)).split(X, labels, queries)
+    splits = [(np.asarray(a), np.asarray(b)) for a, b in found]
     if len(splits) < 2:
         raise InputError("cv must give at least two folds")
     return splits

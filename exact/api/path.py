@@ -174,8 +174,7 @@ def regularization_path(
     InputError
         If the input cannot be used; the message says what and where.
     """
-    unit = unit_penalty(l1_ratio, groups, sign)
-    request = Request.of(None, penalty=unit, y=y, **asked)
+    request = Request.of(None, penalty=unit_penalty(l1_ratio, groups, sign), y=y, **asked)
     if request.worst_of is not None:
         raise InputError("a path is not for the worst of several groups: solve at each lam")
     options = Options(method=method, tol=tol, max_time=max_time, callback=callback, n_jobs=n_jobs)

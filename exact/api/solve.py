@@ -264,8 +264,7 @@ def _in_memory(
     half = None if options.max_time is None else options.max_time / 2
     task = formulate(X, y, request, collapse, half, plain_kernel=options.method in PLAIN_KERNELS)
     spent = clock.monotonic() - start
-    left = options.after(spent).max_time
-    solver = choose_solver(task.work, options.method, options.tol, left)
+    solver = choose_solver(task.work, options.method, options.tol, options.after(spent).max_time)
     found = task.judge(solver.solve(task.work, callback=options.callback), options.tol)
     cut_short = task.factor is not None and half is not None and spent > half
     if cut_short and found.status == Status.STALLED:  # there was no time for all features

@@ -144,8 +144,7 @@ def audit_of(
     ordered = isinstance(problem.pairs, OrderedPairs | PartitionedOrder)
     held, upper, share, units = certificate, "upper" if ordered else "positive", "", ""
     if held.relative_gap is not None:
-        percent = min(above(100 * held.relative_gap), 100.0)
-        share = f" ({at_most(percent)} % of the objective)"
+        share = f" ({at_most(min(above(100 * held.relative_gap), 100.0))} % of the objective)"
     if rival is not None:
         own = at_most(above(held.primal * rival.scale), 10)
         units = f" ({own} in the units of {rival.name} at C = {rival.C:g})"

@@ -55,8 +55,7 @@ def evaluated_with(
         close = within_a_solve() or used.bins >= fine_bins(problem)
         same = np.array_equal(w, weights) and close
         at_w = at_dual if same else loss_at(problem, w, used.bins)
-        lam = problem.lam
-        return (at_w.primal(lam), at_dual.dual(lam, used.scale)), renewed
+        return (at_w.primal(problem.lam), at_dual.dual(problem.lam, used.scale)), renewed
     rows, quick, shared = space.given, None, None
     if rows is None:
         renewed, in_floats = made(), space.plain()
@@ -97,8 +96,7 @@ def _evaluated_carefully(problem: Problem, w: np.ndarray, witness: Minorant) -> 
 
 def careful_primal(problem: Problem, w: np.ndarray) -> Bound:
     """Return F(w) and a bound of its error, from scores in the long format while n is moderate."""
-    space = problem.space
-    scores, error = space.careful_scores(w)
+    scores, error = problem.space.careful_scores(w)
     if problem.n > LONG_ROWS:
         scores, error = scores.astype(float), error + UNIT * np.abs(scores).astype(float)
     return _primal(problem, w, problem.risk.upper(scores, error))
@@ -244,8 +242,7 @@ class Certificate:
     ) -> tuple[Certificate, Minorant]:
         """Return what `of` does, of evidence too, and the minorant that was made for it."""
         (primal, dual), made = evaluated_with(problem, w, witness, tol)
-        l2, meaning = problem.penalty.l2, problem.space.meaning
-        return cls.from_bounds(primal, dual, l2, meaning), made
+        return cls.from_bounds(primal, dual, problem.penalty.l2, problem.space.meaning), made
 
     @classmethod
     def from_bounds(cls, primal: Bound, dual: Bound, l2: float, objective: str = "") -> Certificate:

@@ -127,8 +127,7 @@ def row_lengths(space: Space) -> np.ndarray:
         return np.sqrt(np.maximum(squares - 2 * cross + square, 0.0) + slip) * (1 + gamma(4))
     if gram is None:
         return np.full(n, base.reach)
-    means = gram.scores(np.full(n, 1 / n))
-    noise = gram.noise * gram.reach**2
+    means, noise = gram.scores(np.full(n, 1 / n)), gram.noise * gram.reach**2
     return kernel_lengths(gram.diagonal(), means, float(means.mean()), n, noise)
 
 

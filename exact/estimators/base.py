@@ -198,8 +198,7 @@ class AUCClassifier(ClassifierMixin, Estimator, ABC):
             blocks = in_blocks(X, self.n_features_in_, getattr(self, "feature_names_in_", None))
             scored = blocks.map_blocks(partial(of_numbers, self._scores), drop_axis=1, dtype=float)
             return scored + float(self.intercept_[0])
-        rows = check_rows(self, X, reset=False)
-        return self._scores(rows) + self.intercept_[0]
+        return self._scores(check_rows(self, X, reset=False)) + self.intercept_[0]
 
     def predict(self, X: object) -> np.ndarray:
         """Return the label of each row: (n,)."""

@@ -298,10 +298,8 @@ class Searched:
         """Choose lam by cross-validation, and return the request at it."""
         check_choice("choice", self.choice, CHOICES)
         options = replace(options, tol=check_number("cv_tol", self.cv_tol), callback=None)
-        seed = draw_seed(self.random_state)
-        self.cv_path_ = cross_validate(
-            data, request, options, self.lams, self.n_lams, self.cv, seed
-        )
+        given = self.lams, self.n_lams, self.cv, draw_seed(self.random_state)
+        self.cv_path_ = cross_validate(data, request, options, *given)
         self.lam_ = self.cv_path_.lam_of(self.choice)
         return self._at_lam(request)
 

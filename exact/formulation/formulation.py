@@ -261,8 +261,7 @@ def ordered_problem(
         If neither or both of `qid` and `time` are given, or the input cannot be used.
     """
     pairs = ordered_pairs_of(y, qid, time, event)
-    penalty = penalty_from(lam, l1, groups, sign)
-    return Problem(Rows(X), Mean(pairs, get_loss(loss)), penalty)
+    return Problem(Rows(X), Mean(pairs, get_loss(loss)), penalty_from(lam, l1, groups, sign))
 
 
 @dataclass(frozen=True, eq=False)

@@ -135,8 +135,7 @@ def write_proof_of(problem: Problem, solution: Solution, path: str | Path) -> Pr
     pairs = problem.pairs
     if problem.loss != HINGE or not isinstance(pairs, AllPairs | OrderedPairs):
         raise InputError("a proof file is for the hinge, not another loss or a list of pairs")
-    space = problem.space
-    source: object = space.source
+    source: object = problem.space.source
     if source is None:
         raise InputError(
             "a proof file is for linear rows: write the features of a kernel or a structure as "
@@ -215,8 +214,7 @@ def _supports(solution: Solution, gap: Fraction) -> bool:
     """Whether the evidence proves about as much as the solution's certificate says."""
     reported = solution.certificate
     # The checker's own rounding is about 1e-12 for any objective.
-    allowed = 2 * reported.gap + 1e-6 * reported.primal + 1e-11
-    return float(gap) <= allowed
+    return float(gap) <= 2 * reported.gap + 1e-6 * reported.primal + 1e-11
 
 
 def evidence_of(
@@ -229,8 +227,9 @@ def evidence_of(
     if isinstance(evidence, Weights):
         return "weights", _of_weights(evidence, np.asarray(evidence.w, dtype=float))
     if witness.c.shape != mask.shape:
-        sizes = f"{witness.c.size} rows does not belong to data of {mask.size}"
-        raise InputError(f"a witness of {sizes}")
+        raise InputError(
+            f"a witness of {witness.c.size} rows does not belong to data of {mask.size}"
+        )
     u, v, cap = integer_marginals(witness.c, mask, repeats)
     return "marginals", {"u": u, "v": v, "cap": np.int64(cap), "scale": np.float64(1.0)}
 
@@ -253,8 +252,7 @@ def integer_marginals(
     whole = []
     for side, sign, others in ((mask, 1, sums[1]), (~mask, -1, sums[0])):
         mass = np.maximum(sign * c[side], 0.0).astype(np.longdouble)
-        copies = np.maximum(repeats[side], 1)
-        number = np.floor(mass / copies * units)
+        number = np.floor(mass / np.maximum(repeats[side], 1) * units)
         whole.append(np.minimum(number, np.longdouble(cap * others)).astype(np.int64))
     return whole[0], whole[1], cap
 
@@ -448,8 +446,7 @@ def write_partitioned_proof(
         cells = [_checked(check_partitions.cells, np.concatenate(S), up, r, shift) for S in held]
         return {index: (digest.hexdigest(), max(sizes), cells)}
 
-    found = space.total(scored, or_)
-    parts = [found[k] for k in range(space.parts)]
+    parts = [part for _, part in sorted(space.total(scored, or_).items())]
     minus, plus = check_partitions.merged([cells[-1] for _, _, cells in parts])
     tables = check_partitions.table(minus, plus, evidence.bins, evidence.half)
     # How finely the numbers of each column are read: about 2^-60 of the largest.
@@ -520,5 +517,4 @@ def save_partitions(rows: PartitionedRows, folder: str | Path) -> list[Path]:
         write_atomically(path, lambda file: np.savez(file, **data))
         return {index: str(path)}
 
-    made = rows.total(saved, or_)
-    return [Path(made[k]) for k in range(rows.parts)]
+    return [Path(name) for _, name in sorted(rows.total(saved, or_).items())]

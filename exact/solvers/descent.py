@@ -345,8 +345,8 @@ class BlockPoints(Points):
 
     def smooth_width(self) -> float:
         """Set the bins of a smooth loss: what those of the last point cost says how many."""
-        primal = min(self.recorder.best_primal, 1.0)
-        allowed = 0.1 * self.tol * max(primal, LEAST_F)  # what bins may cost
+        # 0.1: share of the tolerance that bins may cost
+        allowed = 0.1 * self.tol * max(min(self.recorder.best_primal, 1.0), LEAST_F)
         bits = -np.log2(allowed * self.doubt) / self.order
         now = self.found
         if now is not None and now.bins >= 1 << self.bits:
@@ -388,10 +388,8 @@ class BlockPoints(Points):
         self.recorder.step()
         gradient = lam * found.w - found.pull
         self.far = float(gradient @ gradient) / (2 * lam)
-        nothing = np.empty(0)
-        return Point(
-            found.w, nothing, found.width, found.bins, found.pull, gradient, found.bias, self.far
-        )
+        grid = np.empty(0), found.width, found.bins
+        return Point(found.w, *grid, found.pull, gradient, found.bias, self.far)
 
     def finer(self, now: Point) -> Point | None:
         """Evaluate anew with more bins, or return None where they are as many as they get."""

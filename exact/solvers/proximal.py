@@ -99,8 +99,7 @@ def stepped(
         length = float(np.linalg.norm(step))
         # How steep g is between the two points. Near the end values of F differ by rounding only.
         bend = float((here.pull - there.pull) @ step) if np.isfinite(there.primal) else np.inf
-        enough = bend <= (steepness * length + noise) * length
-        if enough or recorder.out_of_time:
+        if bend <= (steepness * length + noise) * length or recorder.out_of_time:
             return moved, there, steepness
         # So short a step tells rounding only, and doubling would never end.
         if length <= NOISE * float(np.linalg.norm(y)):

@@ -65,8 +65,7 @@ def _lost(given: np.ndarray, held: np.ndarray) -> np.ndarray:
     kind, size = given.dtype.kind, given.dtype.itemsize
     if kind in "OSU":
         suspects = range(held.size) if kind == "O" else np.flatnonzero(is_large(held))
-        found = [k for k in suspects if loses_digits(given.flat[k], held.flat[k])]
-        return np.array(found, dtype=int)
+        return np.array([k for k in suspects if loses_digits(given.flat[k], held.flat[k])], int)
     if kind == "f" and size > 8:
         return np.flatnonzero((held != given) & ~np.isnan(given))
     if kind in "iu" and size == 8:
