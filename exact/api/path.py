@@ -258,8 +258,7 @@ def partitioned_grid(rows: PartitionedRows, n_lams: int) -> np.ndarray:
     over pairs within queries is the pull of the hinge at zero."""
     none = np.zeros(rows.dim)
     if rows.grouped is not None:
-        problem = partitioned_problem(rows, None, Request.of(1.0))
-        assert problem is not None
+        problem: Any = partitioned_problem(rows, None, Request.of(1.0))
         low, high = paired_range(rows.grouped, loss_at(problem, none, 1).pull)
     else:
         sums = rows.total(partial(class_sums, rows.offset, none, None))

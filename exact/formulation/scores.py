@@ -79,13 +79,20 @@ def fit_scores(task: Formulation, scores: np.ndarray) -> ScoreFit:
     centred, top = (long - long.mean()).astype(float), float(np.abs(scores).max())
     deviation, root = float(np.linalg.norm(centred)), float(np.sqrt(scores.size))
     slip = gamma(scores.size + 8) * deviation + gamma(scores.size + 8, LONG_UNIT) * top * root
+    moved, z = np.inf, apart + miss  # the norm of a function whose scores differ by at most z
+    if np.isfinite(known.stretch):
+        moved = known.stretch * z * root + known.apart
+        if isinstance(space, Structured):
+            spread = space.structure * float(space.scatter.mass().sum()) * z**2
+            moved = float(np.sqrt(moved**2 + spread * (1 + gamma(problem.n + 8))))
+        moved *= 1 + gamma(16)
     return ScoreFit(
         known.w,
         float(np.linalg.norm(left)) / deviation if deviation > 0 else 0.0,
         known.left_at_least / (deviation + slip) * (1 - gamma(8)) if deviation > 0 else 0.0,
         miss,
         apart,
-        _moved(problem, known, apart + miss),
+        moved,
     )
 
 
@@ -141,18 +148,6 @@ def _left(space: Space, w: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, 
     return left.astype(float), slip * (1 + gamma(8))
 
 
-def _moved(problem: Problem, known: _Known, z: float) -> float:
-    """Return how far in the norm a function is whose scores differ by at most z."""
-    if not np.isfinite(known.stretch):
-        return np.inf
-    space = problem.space
-    moved = known.stretch * z * float(np.sqrt(problem.n)) + known.apart
-    if isinstance(space, Structured):
-        spread = space.structure * float(space.scatter.mass().sum()) * z**2
-        moved = float(np.sqrt(moved**2 + spread * (1 + gamma(problem.n + 8))))
-    return moved * (1 + gamma(16))
-
-
 def _by_columns(space: Rows, scores: np.ndarray, found: Columns) -> _Known:
     """Return the fit through nearly orthonormal columns, refined."""
     w, left, error = np.zeros(space.dim), scores - scores.mean(), 0.0
@@ -196,8 +191,7 @@ def _centred_products(space: Space) -> tuple[np.ndarray, float]:
         K = rows @ rows.T
         error = gamma(2 * space.dim + 8) * float((space.held.norms**2).sum())
     else:
-        gram = space.gram
-        assert gram is not None
+        gram: Any = space.gram
         K = gram.K
         off = gram.noise * float((gram.lengths**2).sum()) + gram.shift
         error = off * (1 + gamma(n + 8))
@@ -262,8 +256,7 @@ def audit_scores(
             raise InputError(f"norm2 = {norm2:g} is impossible: the least |f|^2 here is {square:g}")
         if not (abs(norm2 - square) <= NORM_SHARE * square and off <= NORM_SHARE * square):
             square, off, kind = float(norm2), 0.0, f"with |f|^2 = {norm2:.10g}, as given,"
-    risk = problem.risk
-    assert isinstance(risk, PairRisk)
+    risk: Any = problem.risk
     slip = risk.slip(np.full(problem.n, fit.apart), loss)
     primal = loss + problem.lam / 2 * square
     payment = loss_bound.error + slip + problem.lam / 2 * off

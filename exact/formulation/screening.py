@@ -18,6 +18,8 @@ surely below their margin, and no more than those that may be; the pull lies bet
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..certificate.certificate import Certificate
@@ -77,8 +79,7 @@ def _inside(
     """Return where C holds g for any error of it and distance to the optimum's pull."""
     whole = max(gap, 0.0) + gamma(16) * (size + abs(gap))
     off = spread * (np.sqrt(whole) * (1 + gamma(4))) + error + 4 * UNIT * np.abs(g)
-    zeros = problem.penalty.zeros(g, off * (1 + gamma(4)))
-    assert zeros is not None
+    zeros: Any = problem.penalty.zeros(g, off * (1 + gamma(4)))
     return zeros
 
 

@@ -169,7 +169,12 @@ def _write(
     else:
         kind, evidence = ordered_evidence(solution.witness.evidence, pairs, order, repeats)
     fields: dict[str, Any] = {"format": np.int64(FORMAT), "kind": kind, **named}
-    fields |= {"lam": np.float64(lam), "w": w, "offset": middle(X), **evidence}
+    offset = np.zeros(d)  # the mean row, about: any offset is right, a central one saves digits
+    for start in range(0, n, BLOCK):
+        block = np.asarray(X[start : start + BLOCK], dtype=float)
+        # What is not finite is for the checker to refuse, by its right name.
+        offset += np.nan_to_num(block, posinf=0.0, neginf=0.0).sum(axis=0) / n
+    fields |= {"lam": np.float64(lam), "w": w, "offset": offset, **evidence}
     arrays = {name: np.asarray(value) for name, value in fields.items()}
     upper, lower, digest = _checked(check_proof.bounds, arrays, X, order, repeats, np.float64)
     gap = upper - lower
@@ -363,16 +368,6 @@ def as_rows(X: Any) -> np.ndarray | RowBlocks:
     if len(rows.shape) != 2 or 0 in rows.shape:
         raise InputError(f"X must be a non-empty matrix; its shape is {rows.shape}")
     return rows
-
-
-def middle(X: np.ndarray | RowBlocks) -> np.ndarray:
-    """Return the mean of the rows, about: any offset is right, a central one saves digits."""
-    total = np.zeros(X.shape[1])
-    for start in range(0, len(X), BLOCK):
-        block = np.asarray(X[start : start + BLOCK], dtype=float)
-        # What is not finite is for the checker to refuse, by its right name.
-        total += np.nan_to_num(block, posinf=0.0, neginf=0.0).sum(axis=0) / len(X)
-    return total
 
 
 def _checked(work: Any, *given: Any) -> Any:

@@ -103,11 +103,6 @@ class Points(Functions):
             rough = 6 * float(np.square(held.norms).mean()) / (problem.n * problem.lam)
             self.per_width = min(max(np.sqrt(rough), PER_WIDTH), MOST_PER_WIDTH)
 
-    def inside_share(self) -> float:
-        """Return the share of the tolerance to reach: the certificate adds four roundings."""
-        spare = 4.0 * self.rounding / (self.tol * max(self.recorder.best_primal, 1e-300))
-        return min(max(1 - spare, self.shares[0]), self.shares[1])
-
     def allowed(self, share: float) -> float:
         """Return the bias that a share of the tolerance leaves room for."""
         return share * self.tol * max(self.recorder.best_primal, LEAST_F)
@@ -503,7 +498,9 @@ class Run:
         idle, blocks = Idle(points.stall), isinstance(points, BlockPoints)
         wider = np.inf, 1.0  # the last width's bias, and width
         for _ in range(max_iter):
-            if recorder.near(points.inside_share() * tol):
+            # The share of the tolerance to reach: the certificate adds four roundings.
+            spare = 4.0 * points.rounding / (tol * max(recorder.best_primal, 1e-300))
+            if recorder.near(min(max(1 - spare, points.shares[0]), points.shares[1]) * tol):
                 return None
             if recorder.out_of_time:
                 return Status.TIME_LIMIT

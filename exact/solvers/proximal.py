@@ -65,7 +65,21 @@ class Proximal(Solver):
             if not here.primal <= 1e3 * recorder.best_primal:
                 here, momentum = evaluated(problem, recorder, x, width), 1.0
             y = here.w
-            moved, there, steepness = stepped(problem, recorder, here, width, steepness)
+            noise, penalty = NOISE * float(np.linalg.norm(here.pull)), problem.penalty
+            while True:  # until g is not steeper than L between y and the next point
+                moved = penalty.residual(steepness * y + here.pull) / (steepness + penalty.l2)
+                there, step = evaluated(problem, recorder, moved, width), moved - y
+                length = float(np.linalg.norm(step))
+                # Near the end values of F differ by rounding only.
+                finite = np.isfinite(there.primal)
+                bend = float((here.pull - there.pull) @ step) if finite else np.inf
+                if bend <= (steepness * length + noise) * length or recorder.out_of_time:
+                    break
+                # So short a step tells rounding only, and doubling would never end.
+                if length <= NOISE * float(np.linalg.norm(y)):
+                    moved, there = y, here
+                    break
+                steepness *= 2
             recorder.step()
             if recorder.near(INSIDE * self.tol):
                 return None
@@ -85,26 +99,6 @@ class Proximal(Solver):
             # 0.95: factor of L after each step, so that it follows a curvature that falls
             x, steepness = moved, steepness * 0.95
         return Status.ITERATION_LIMIT
-
-
-def stepped(
-    problem: Problem, recorder: Recorder, here: Evaluated, width: float, steepness: float
-) -> tuple[np.ndarray, Evaluated, float]:
-    """Return the proximal step from `here`, what is seen there, and how steep g may be for it."""
-    y, penalty = here.w, problem.penalty
-    noise = NOISE * float(np.linalg.norm(here.pull))
-    while True:
-        moved = penalty.residual(steepness * y + here.pull) / (steepness + penalty.l2)
-        there, step = evaluated(problem, recorder, moved, width), moved - y
-        length = float(np.linalg.norm(step))
-        # How steep g is between the two points. Near the end values of F differ by rounding only.
-        bend = float((here.pull - there.pull) @ step) if np.isfinite(there.primal) else np.inf
-        if bend <= (steepness * length + noise) * length or recorder.out_of_time:
-            return moved, there, steepness
-        # So short a step tells rounding only, and doubling would never end.
-        if length <= NOISE * float(np.linalg.norm(y)):
-            return y, here, steepness
-        steepness *= 2
 
 
 @dataclass(frozen=True, eq=False)

@@ -245,15 +245,10 @@ def check_matrix(X: object, name: str = "X") -> np.ndarray | sp.csr_matrix:
     if 0 in matrix.shape:
         raise InputError(f"{name} is empty: its shape is {matrix.shape}")
     if not np.isfinite(values).all():
-        if isinstance(matrix, np.ndarray):
-            row, column = np.argwhere(~np.isfinite(matrix))[0]
-        else:
-            coo, at = matrix.tocoo(), int(np.flatnonzero(~np.isfinite(matrix.tocoo().data))[0])
-            row, column = coo.row[at], coo.col[at]
-        raise InputError(
-            f"{name} has a value that is not finite in row {row}, column {column} (from 0): "
-            "remove or impute it first"
-        )
+        coo: Any = sp.coo_matrix(matrix)
+        at = int(np.argmin(np.isfinite(coo.data)))
+        place = place_of((int(coo.row[at]), int(coo.col[at])))
+        raise InputError(f"{name} has a value that is not finite{place}: remove or impute it first")
     return matrix
 
 
