@@ -304,8 +304,7 @@ class Evaluator:
         """Return the hinge's evaluation from scores of all rows, kept for the pull."""
         pairs, extent, scores = self.problem.pairs, Extent(), self.rows.scores(w)
         extent.add(scores, pairs.positive)
-        given = scores, pairs.positive, pairs.weight
-        sums, c = hinge_of_scores(extent.ends, *given, bins, half)
+        sums, c = hinge_of_scores(extent.ends, scores, pairs.positive, pairs.weight, bins, half)
         return self._of_lines(w, bins, half, sums, self.rows.pulled(c))
 
     def _binned(self, w: np.ndarray, bins: int, half: int) -> Evaluation:
@@ -346,8 +345,7 @@ class Evaluator:
                 return into
 
             pull = rows.total(by_lines)
-        pulled = pull.value, pull.bound(), pull.size
-        return self._of_lines(w, ruler.bins, half, sums, pulled)
+        return self._of_lines(w, ruler.bins, half, sums, (pull.value, pull.bound(), pull.size))
 
     def _of_lines(
         self, w: np.ndarray, bins: int, half: int, sums: PairSums,

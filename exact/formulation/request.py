@@ -327,8 +327,7 @@ def dask_too(work: Callable[P, T]) -> Callable[P, T]:
         weight, positive, qid = (given.pop(k, None) for k in ("sample_weight", "positive", "qid"))
         if qid is not None and positive is not None:
             raise InputError("ordered pairs have no positive label: leave positive out")
-        graded = qid is not None
-        rows, _ = rows_of_dask(given["X"], given.get("y"), weight, positive, qid, graded)
+        rows, _ = rows_of_dask(given["X"], given.get("y"), weight, positive, qid, qid is not None)
         try:
             given |= {"X": rows, "y": None}
             if "callback" in names and "lams" not in names:  # those of a path hear of each lam

@@ -121,8 +121,7 @@ class Cuts:
     def combine(self, gap: float, primal: float) -> tuple[np.ndarray, float, float]:
         """Find the best combination; return its function, the squared norm and the dual value."""
         # 1e-3: the combination is found to this share of the gap: the next cut changes it
-        tol = 1e-3 * min(gap, primal)
-        self.weights = best_weights(self.gram, self.masses, self.weights, tol)
+        self.weights = best_weights(self.gram, self.masses, self.weights, 1e-3 * min(gap, primal))
         self.idle = np.where(self.weights > 1e-9, 0, self.idle + 1)  # below, it is out of use
         lam, used = self.problem.lam, np.flatnonzero(self.weights)
         f = np.tensordot(self.weights[used] / lam, self.held[used], 1)

@@ -141,8 +141,7 @@ class Points(Functions):
         if bins not in self.forms:
             assert isinstance(pairs, AllPairs)
             self.forms[bins] = self.problem.with_pairs(replace(pairs, form="binned", bins=bins))
-        found = self.forms[bins].risk.sums(scores, width)
-        return found, 2 * half_width(width, bins) / bins, bins
+        return self.forms[bins].risk.sums(scores, width), 2 * half_width(width, bins) / bins, bins
 
     @np.errstate(over="ignore")  # a bound that overflows is infinitely bad
     def at(
