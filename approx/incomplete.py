@@ -41,8 +41,7 @@ from ..exact.problem.problem import Problem, Ridge, pair_problem
 from ..exact.problem.risk import Mean, Weights
 from ..exact.spaces.partitions import PartitionedRows
 from ..exact.spaces.rows import Rows, Space
-from ..exact.structured import check_structure
-from ..exact.tools.arrays import check_choice, check_count
+from ..exact.tools.arrays import check_choice, check_count, check_number
 from .drawn_pairs import draw_codes, draw_pairs
 from .nystrom import Nystrom
 from .subgradient import Adamax, Descent, GradientDescent
@@ -220,7 +219,7 @@ class IncompleteSAUCSVM(IncompleteROCSVM):
     structure: float = 1.0
 
     def _check_parameters(self) -> None:
-        check_structure(self.structure)
+        check_number("structure", self.structure, closed="low")
         super()._check_parameters()
 
     def _train_apart(self, rows: PartitionedRows, callback: Progress | None) -> np.ndarray:

@@ -99,11 +99,6 @@ def class_scatter(positive: np.ndarray, pairs: AllPairs | PairList | None = None
     return ClassScatter(positive, *whole.on(positive).normalised())
 
 
-def check_structure(structure: float) -> float:
-    """Return `structure` as a float >= 0, or raise `InputError`."""
-    return check_number("structure", structure, closed="low")
-
-
 def whitener(space: Rows, scatter: ClassScatter, structure: float) -> np.ndarray:
     """Return L (d, d), lower triangular, with L L' = I + structure F'R F. [SAUC, eq. (8)]: a
     machine with features F and the structure is a plain machine with features F L^{-T}."""
@@ -244,7 +239,8 @@ class Structured(Space):
         white: Rows | None = None,
         lift: Lift | None = None,
     ):
-        self.base, self.scatter, self.structure = base, scatter, check_structure(structure)
+        self.base, self.scatter = base, scatter
+        self.structure = check_number("structure", structure, closed="low")
         self.n, self.dim, self.reach = base.n, base.dim, base.reach
         self.meaning = base.meaning
         if white is None or lift is None:
@@ -316,7 +312,7 @@ def middle(
 ) -> np.ndarray:
     """Return structure R (R + structure R K R)^- R, the matrix between the kernels of G. [SAUC, eq.
     (16), eq. (17)]"""
-    structure = check_structure(structure)
+    structure = check_number("structure", structure, closed="low")
     check_choice("route", route, ROUTES)
     if route == "root":
         half = _half(K, scatter, structure, np.eye(K.shape[0]))
@@ -345,7 +341,7 @@ def deformed_gram(
     2. Formed from n x n matrices; from the pair matrices K^+ - K^- it would cost O(n^5).
     """
     if route == "root":
-        structure = check_structure(structure)
+        structure = check_number("structure", structure, closed="low")
         half = _half(K, scatter, structure, K)  # fewer digits cancel than with `middle`
         G = K - structure * half.T @ half
     else:
@@ -381,7 +377,7 @@ def sauc_scores(
     Differs from the paper: 1. the correction carries a factor `structure`, which (20) lacks: as
     printed it is right at structure = 1 only, and does not reduce to AUC-SVM at 0.
     """
-    structure = check_structure(structure)
+    structure = check_number("structure", structure, closed="low")
     if not paper_literal:
         half = _half(K, scatter, structure, np.column_stack([K @ beta, columns]))
         return beta @ columns - structure * half[:, 0] @ half[:, 1:]

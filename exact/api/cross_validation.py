@@ -266,12 +266,11 @@ def _parts(rows: PartitionedRows, folds: int, seed: int) -> Iterator[ApartFold]:
     """Yield the folds: the same rows however they are cut, for `seed` and names or numbers decide.
     Groups stay whole; folds of two classes have the same number of each, or one less."""
     grouped = rows.grouped
-    starts = None if grouped is None else starts_of_folds(grouped, folds, seed)
+    starts: Any = None if grouped is None else starts_of_folds(grouped, folds, seed)
     for number in range(folds):
         lacking = "training or held-out rows of one class only"
         try:
             if grouped is not None:
-                assert starts is not None
                 lacking = "no pair of rows"
                 train, test = fold_of_groups(grouped, starts, number, seed)
             else:
@@ -380,9 +379,7 @@ class FoldedData:
         task = formulate(*self.asked(every, request), held=self.held(every))
         return lam_grid(task.work, n_lams)
 
-    def part(
-        self, index: np.ndarray, columns: np.ndarray
-    ) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
+    def part(self, index: np.ndarray, columns: np.ndarray) -> tuple[Any, Any, Any]:
         """Return the named rows, labels and weights; of a Gram matrix the used training columns."""
         index = self.used(index)
         rows = self.rows[index]
@@ -414,7 +411,6 @@ class FoldedData:
         within = self.pairs(index)
         if within is not None:
             return rows, positive, replace(request, pairs=within, positive=None)
-        assert positive is not None
         made = AllPairs(weight) if self.maker is None else self.maker(rows, positive, weight)
         return rows, positive, replace(request, pairs=made)
 

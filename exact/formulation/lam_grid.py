@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import InputError, brief
 from ..losses.registry import HINGE
 from ..pairs.ordered_pairs import OrderedPairs
-from ..problem.penalties import ElasticNet, GroupLasso, Sign, penalty_from
+from ..problem.penalties import ElasticNet, GroupLasso, Penalty, Sign, penalty_from
 from ..problem.problem import Problem, Ridge
 from ..problem.risk import least_margin
 from ..problem.tail import Tail
@@ -18,18 +18,16 @@ from ..tools.arrays import as_float64, check_count, check_number
 
 SMALLEST_SHARE = 1e-5  # the default grid ends at this share of its largest lam
 
-Known = Ridge | ElasticNet | GroupLasso | Sign
 
-
-def unit_penalty(l1_ratio: float, groups: object = None, sign: object = None) -> Known:
+def unit_penalty(l1_ratio: float, groups: object = None, sign: object = None) -> Penalty:
     """Return (1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1, of groups or signs where these are given."""
     share = check_number("l1_ratio", l1_ratio, 0.0, 1.0, closed="both")
     if groups is not None and share == 0:
         raise InputError("groups need l1_ratio > 0: it is the weight of their norms")
-    return penalty_from(1.0 - share, share, groups, sign)  # type: ignore[return-value]
+    return penalty_from(1.0 - share, share, groups, sign)
 
 
-def strengthened(penalty: object, strength: float) -> Known:
+def strengthened(penalty: object, strength: float) -> Penalty:
     """Return a penalty of ours times `strength` > 0."""
     if isinstance(penalty, Ridge):
         return Ridge(penalty.lam * strength)

@@ -27,7 +27,7 @@ from ..pairs.kinds import ordered_pairs_of
 from ..pairs.ordered_pairs import OrderedPairs
 from ..pairs.partitioned_pairs import pairs_in
 from ..problem.problem import Problem, Ridge, split_labels
-from ..problem.risk import Alpha, Evidence, Mean, Minorant, Scores, Weights
+from ..problem.risk import Alpha, Evidence, Mean, Scores, Weights
 from ..spaces.partitions import Block, PartitionedRows
 from ..spaces.rows import partitions_of
 from ..tools.arrays import as_float64
@@ -164,8 +164,17 @@ def _write(
     repeats = repetitions(weight, n)
     if pairs is None:
         _check_label(named["positive"])
-        named = {"pairs": "classes", **named}
-        kind, evidence = evidence_of(solution.witness, order, repeats)
+        named, c = {"pairs": "classes", **named}, solution.witness.c
+        found = solution.witness.evidence
+        if isinstance(found, Alpha):
+            raise InputError("a proof file is for all pairs: this solution is one of a pair list")
+        if isinstance(found, Weights):
+            kind, evidence = "weights", _of_weights(found, np.asarray(found.w, dtype=float))
+        elif c.shape != order.shape:
+            raise InputError(f"a witness of {c.size} rows does not belong to data of {order.size}")
+        else:
+            kind, (u, v, cap) = "marginals", integer_marginals(c, order, repeats)
+            evidence = {"u": u, "v": v, "cap": np.int64(cap), "scale": np.float64(1.0)}
     else:
         kind, evidence = ordered_evidence(solution.witness.evidence, pairs, order, repeats)
     fields: dict[str, Any] = {"format": np.int64(FORMAT), "kind": kind, **named}
@@ -220,23 +229,6 @@ def _supports(solution: Solution, gap: Fraction) -> bool:
     reported = solution.certificate
     # The checker's own rounding is about 1e-12 for any objective.
     return float(gap) <= 2 * reported.gap + 1e-6 * reported.primal + 1e-11
-
-
-def evidence_of(
-    witness: Minorant, mask: np.ndarray, repeats: np.ndarray
-) -> tuple[str, dict[str, Any]]:
-    """Return the kind of evidence and its fields."""
-    evidence = witness.evidence
-    if isinstance(evidence, Alpha):
-        raise InputError("a proof file is for all pairs: this solution is one of a pair list")
-    if isinstance(evidence, Weights):
-        return "weights", _of_weights(evidence, np.asarray(evidence.w, dtype=float))
-    if witness.c.shape != mask.shape:
-        raise InputError(
-            f"a witness of {witness.c.size} rows does not belong to data of {mask.size}"
-        )
-    u, v, cap = integer_marginals(witness.c, mask, repeats)
-    return "marginals", {"u": u, "v": v, "cap": np.int64(cap), "scale": np.float64(1.0)}
 
 
 def _of_weights(evidence: Weights, w: np.ndarray) -> dict[str, Any]:

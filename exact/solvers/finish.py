@@ -439,22 +439,7 @@ class _Run:
             window = open_window(problem, scores, self.limit, self.half, self.listed)
         if window is None or window.i.size == 0:
             return False
-        point = self._solved(window, w, scores)
-        target = point.w
-        witness = window.witness(problem, point.b)
-        dual = dual_value(problem, witness).value
-        found, primal = target, problem.objective(target)
-        # Where the target itself will do, no better point on the way is looked for.
-        if not primal - dual <= INSIDE * self.solver.tol * primal:
-            found, primal = best_on_segment(problem, w, scores, target, self.late)
-        # Steps shrink from round to round: the next window is bounded by this one.
-        reach = float(np.ptp(space.scores(target) - scores))
-        self.half = 2 * reach if found is target and reach > 0 else np.inf
-        recorder.offer(found, primal, witness, dual)
-        return True
-
-    def _solved(self, window: Window, w: np.ndarray, scores: np.ndarray) -> WindowPoint:
-        """Return the optimum over the window, from w and the multipliers of the window before."""
+        # The optimum over the window, from w and the multipliers of the window before.
         z = 1.0 - (scores[window.i] - scores[window.j])
         # 1e-9: shortfalls below this count as this: the width must be above zero
         half = max(float(np.abs(z).max()), 1e-9)
@@ -467,16 +452,26 @@ class _Run:
             known = self.keys[place] == keys
             # 0.03: share of the window that is smoothed where multipliers are known
             alpha[known], sigma = self.alpha[place[known]], 0.03 * half
-        pairs = OpenPairs.of(self.problem, window)
-        gap, primal = self.recorder.gap, self.recorder.best_primal
+        gap, primal = recorder.gap, recorder.best_primal
         # 0.01: share of the tolerance to which a window is solved in the end
-        target = 0.01 * self.solver.tol * primal
+        enough = 0.01 * self.solver.tol * primal
         if gap > 1e-3 * primal:  # 1e-2: until then to this part of the gap
-            target = max(1e-2 * min(gap, primal), target)
-        point = solve_window(pairs, w, alpha, sigma, target, self.late)
+            enough = max(1e-2 * min(gap, primal), enough)
+        pairs = OpenPairs.of(problem, window)
+        point = solve_window(pairs, w, alpha, sigma, enough, self.late)
         order = np.argsort(keys)  # the next window searches them
-        self.keys, self.alpha = keys[order], point.b[order]
-        return point
+        self.keys, self.alpha, target = keys[order], point.b[order], point.w
+        witness = window.witness(problem, point.b)
+        dual = dual_value(problem, witness).value
+        found, primal = target, problem.objective(target)
+        # Where the target itself will do, no better point on the way is looked for.
+        if not primal - dual <= INSIDE * self.solver.tol * primal:
+            found, primal = best_on_segment(problem, w, scores, target, self.late)
+        # Steps shrink from round to round: the next window is bounded by this one.
+        reach = float(np.ptp(space.scores(target) - scores))
+        self.half = 2 * reach if found is target and reach > 0 else np.inf
+        recorder.offer(found, primal, witness, dual)
+        return True
 
 
 # The hard-margin limit: where all pairs can have margin one, few rows hold the optimum. With at
