@@ -283,12 +283,8 @@ def canonical(X: Any, name: str = "X") -> sp.csr_matrix:
         entries = copy.tocoo()
         return place_of((int(entries.row[at]), int(entries.col[at])))
 
-    held: Any = promoted_exactly(copy.data, name, place)
-    if copy.format == "coo":
-        made = sp.coo_matrix((held, (copy.row, copy.col)), shape=copy.shape).tocsr()
-    else:
-        make: Any = sp.csr_matrix if copy.format == "csr" else sp.csc_matrix
-        made = make((held, copy.indices, copy.indptr), shape=copy.shape).tocsr()
+    copy.data = promoted_exactly(copy.data, name, place)
+    made = sp.csr_matrix(copy)
     made.sum_duplicates()
     made.eliminate_zeros()
     return made
