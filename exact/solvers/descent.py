@@ -526,7 +526,7 @@ class Run:
                 narrower = self._narrower(now)
                 if narrower is None:
                     return HAND_OVER
-                # A bias falls with the width or its square; in blocks, one that does not rounds.
+                # In blocks, a bias that falls with neither the width nor its square is rounding.
                 constant = now.bias > wider[0] * np.sqrt(now.width / wider[1])
                 if blocks and constant and now.width < wider[1]:
                     return Status.STALLED

@@ -60,10 +60,11 @@ def _finite(mean: np.ndarray) -> np.ndarray:
 def _squared_norms(X: sp.csr_matrix) -> np.ndarray:
     """Return |x_i|^2 of sparse rows, in blocks: new memory takes longer than the squares."""
     step, squares = max(1, BLOCK_NUMBERS * X.shape[0] // max(X.nnz, 1)), []
+    ones = np.ones(X.shape[1])
     for start in range(0, X.shape[0], step):
         block = X[start : start + step]
         block.data = block.data**2
-        squares.append(block @ np.ones(X.shape[1]))
+        squares.append(block @ ones)
     return np.concatenate(squares)
 
 
