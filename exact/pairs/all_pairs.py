@@ -224,6 +224,8 @@ class AllPairs(Labelled, Curved):
     def row_mass(self) -> np.ndarray:
         """Return what the pairs of each row weigh together: (n,)."""
         positive = self.positive
+        if self.weight is None:
+            return np.where(positive, 1 / self.n_pos, 1 / self.n_neg)
         mass = np.empty(positive.size)
         mass[positive], mass[~positive] = self.normalised()
         return mass

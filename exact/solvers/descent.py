@@ -51,7 +51,7 @@ SHRINK, CAREFUL = 0.02, 0.2  # least factors from one width to the next
 MOMENT = 24.0  # a density of pairs at the margin times width^2 / 24 is the bias
 BIAS = 0.25  # share of the tolerance that a width may cost
 LEAST_F = 1e-7  # the least objective of which a share is aimed at: below it a width only rounds
-ROOMY = 100  # pairs a coordinate that a window keeps at the first one
+ROOMY = 35  # pairs a coordinate that a window keeps at the first one
 WARM = 0.05  # the widest first width from a sample or a given start
 
 
@@ -492,8 +492,8 @@ class Run:
         """Return why it stopped; None if the gap, which a rough run guesses, is small enough."""
         points, recorder, tol = self.points, self.points.recorder, self.points.tol
         now = self._paid(points.at(f, width if points.uses_width else points.smooth_width()))
-        if self.memory.factor is None:
-            self._draw(now, same_width=False)
+        # Whether the next step first draws a Hessian, and whether at the width of the last one.
+        due: bool | None = False if self.memory.factor is None else None
         idle, blocks = Idle(points.stall), isinstance(points, BlockPoints)
         wider = np.inf, 1.0  # the last width's bias, and width
         for _ in range(max_iter):
@@ -514,6 +514,9 @@ class Run:
                 if self.newton or not whole:
                     return Status.STALLED
                 self.newton, self.memory.kept, idle.rounds, self.price = True, [], 0, 1.0
+            if due is not None:
+                self._draw(now, same_width=due)
+                due = None
             p = self.memory.direction(now.gradient)
             promised = -points.inner(now.gradient, p) / 2
             # A sample's optimum is only a start, so that a promised gain does for a proved one.
@@ -535,7 +538,7 @@ class Run:
                     now = points.at(now.f + p, narrower)
                 except OverflowingError:
                     now = points.at(now.f, narrower)
-                self._draw(self._paid(now), same_width=False)
+                now, due = self._paid(now), False
                 continue
             moved, full = self._searched(now, p)
             if moved is None:
@@ -547,7 +550,7 @@ class Run:
                 continue
             self.memory.remember(moved.f - now.f, moved.gradient - now.gradient)
             if not full or self.memory.poor(now.gradient, moved.gradient):
-                self._draw(moved, same_width=True)
+                due = True
             now = moved
         return Status.ITERATION_LIMIT
 

@@ -420,7 +420,7 @@ class Rows(FeatureWeights):
         return out - (self.offset * long).sum() if self.is_sparse else out, error
 
     def rows(self, index: np.ndarray) -> np.ndarray | sp.csr_matrix:
-        return self.X[index]
+        return self.X[index] if self.is_sparse else self.X.take(index, axis=0)
 
     def dense(self) -> np.ndarray:
         """Return all rows, centred, as a dense matrix."""

@@ -207,13 +207,19 @@ def closed_hinge(ruler: Ruler, found: Gathered, half: int, whole: bool) -> PairS
     whole = whole and 2 * size * max(mass_a, mass_b) < 2.0**53
     if whole:
         u, v = _whole_ramps(masses_b, half), _whole_ramps(masses_a[::-1], half)[::-1]
+        scale = max(2.0 * half, 1.0)
     else:
         u, v = np.empty(size), np.empty(size)[::-1]  # `ramps` compiles once: v[::-1] is as u
         loops.ramps(masses_b, half, u)
         loops.ramps(masses_a[::-1], half, v[::-1])
+        scale = 1.0
     value, counted, residual = loops.summed(plus, minus)
-    used = masses_a > 0
-    total = float(short_sum(masses_a[used].astype(np.longdouble) * u[used])) / mass
+    if whole and scale * mass < 2.0**53:  # a sum of whole numbers, in any order
+        total = float(masses_a @ u) / (scale * mass)
+    else:
+        used = masses_a > 0
+        terms = masses_a[used].astype(np.longdouble) * u[used]
+        total = float(short_sum(terms)) / (scale * mass)
     # Whole numbers are counted exactly. Others, and residuals, are summed plainly within a bin
     # (at most `longest` terms, and a sum a part), compensated over bins.
     longest = found.longest if whole else float(found.rows) + found.parts
@@ -224,19 +230,22 @@ def closed_hinge(ruler: Ruler, found: Gathered, half: int, whole: bool) -> PairS
     # Of pairs with m = 0 the value has theta_j (1 - theta_i), and the hinge at least zero.
     doubtful = np.maximum(minus[:, 1] * (plus[:, 0] - plus[:, 1]), 0.0).sum() * (1 + 1e-9)
     value, lost = value / K / mass, (slip + gamma(16)) * total
-    table = np.stack([v / -mass, u / mass])[..., None]
+    table = np.stack([v / scale / -mass, u / scale / mass])[..., None]
     excess = float(doubtful) / K / mass * (1 + gamma(4))
     value_rounding = rounding / K / mass + gamma(8) * value
     return PairSums(value, table, total, total, value_rounding, 2 * lost, lost, excess=excess)
 
 
 def _whole_ramps(mass: np.ndarray, half: int) -> np.ndarray:
-    """Return what `loops.ramps` fills, of whole numbers: nothing rounds but the quotient."""
+    """Return max(2 half, 1) times what `loops.ramps` fills, of whole numbers: nothing rounds."""
+    size = mass.size
     if half == 0:
         return np.cumsum(mass[::-1])[::-1] - mass
-    padded = np.concatenate([np.zeros(half), mass, np.zeros(half + 1)])
-    ramp = np.cumsum(np.cumsum(padded[::-1]))[::-1]  # sum_b max(0, b - k + half + 1) mass[b]
-    return (ramp[1 : mass.size + 1] - ramp[2 * half + 1 :]) / (2.0 * half)
+    ramp = np.zeros(size + 2 * half + 1)  # at k + half: sum_b max(0, b - k + 1) mass[b]
+    inside = ramp[half : half + size][::-1]
+    np.cumsum(np.cumsum(mass[::-1]), out=inside)
+    ramp[:half] = ramp[half] + mass.sum() * np.arange(half, 0, -1)
+    return ramp[1 : size + 1] - ramp[2 * half + 1 :]
 
 
 def half_width(width: float, bins: int) -> int:
@@ -255,7 +264,11 @@ def binned_hinge(
     """Return the hinge's sums over all pairs at `scores` (n,), from `bins` bins per unit. `width`,
     the smoothing of the slope, is rounded to an even number of bins."""
     extent = Extent()
-    extent.add(scores, positive)
+    extent.ends[:] = 2 * [scores.min(), scores.max()]
+    # 4: part of the largest grid up to which one range serves both classes, in a tenth of the time
+    if not bins * np.ptp(extent.ends) <= LARGEST_GRID / 4:
+        extent = Extent()
+        extent.add(scores, positive)
     sums, c = hinge_of_scores(extent.ends, scores, positive, weight, bins, half_width(width, bins))
     rounding = sums.value_rounding + 4 * UNIT * float(np.abs(extent.ends).max())
     return replace(sums, c=c, value_rounding=rounding)
