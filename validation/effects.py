@@ -19,7 +19,7 @@ import math
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from string import ascii_lowercase
@@ -38,7 +38,6 @@ from .tables.table import Budget, Page, Results, Run, Table
 
 FILE = Path(__file__).with_name("findings.toml")
 LEVEL = 0.95  # of every interval
-SHARED = {"place", "unit", "margin", "independent", "overlap", "counts", "departures", "each"}
 FIXED = 1000  # repetitions that stand for a number without error
 RATIO = "log10 of a ratio of seconds"
 MOST = 10_000  # splits beyond which none are asked for
@@ -511,14 +510,20 @@ def _spelled(keys: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-FINDINGS: dict[str, Finding] = {
-    name: Finding(**{"name": name, "table": table, **shared, **_spelled(keys)})
-    for table, entries in document().items()
-    if table not in ("departures", "ours")
-    for shared in [{key: value for key, value in entries.items() if key in SHARED}]
-    for name, keys in entries.items()
-    if name not in SHARED
-}
+def _found(tables: Mapping[str, Any], **given: str) -> dict[str, Finding]:
+    """Return the findings below tables, each with what its table states for all of them."""
+    keys = {key.name for key in fields(Finding)}
+    return {
+        name: Finding(**{"name": name, "table": table, **given, **shared, **_spelled(entry)})
+        for table, entries in tables.items()
+        for shared in [{key: value for key, value in entries.items() if key in keys}]
+        for name, entry in entries.items()
+        if name not in keys
+    }
+
+
+FINDINGS = _found({k: v for k, v in document().items() if k not in ("departures", "ours")})
+OURS = _found(document()["ours"], quote="", statement="")
 
 
 # Pages, and what we state of our own figures
@@ -556,12 +561,6 @@ def run_ours(finding: Finding) -> Outcome:
     shown_by_each = (finding.says(part, len(parts))[1] for part in parts)
     holds = all(verdict == Verdict.BORNE_OUT for verdict in shown_by_each)
     return replace(finding.answer(numbers), verdict=Verdict.HOLDS if holds else Verdict.FAILS)
-
-
-OURS: dict[str, Finding] = {
-    name: Finding(name=name, quote="", statement="", **_spelled(keys))
-    for name, keys in document()["ours"].items()
-}
 
 
 def enter_all() -> None:

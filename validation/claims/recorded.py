@@ -1,12 +1,12 @@
 """What each claim states and last came to, one TOML a paper, joined with what judges it.
 
-The claim `sauc-eq-3-as-printed` is an entry of sauc.toml and a function `sauc_eq_3_as_printed` of
-one of `MODULES`, or the function and the arguments of `judge`, or one that `enter` is given. An
-entry has `statement`, `place`, and where they apply `quote`, `formula`, `needs`, `regime`,
-`readings`, `printed`, `turned_by` (what would turn the verdict), `arithmetic` (no fault of the
-library can turn it), and of what is wrong in print `severity`, `corrected`, and in HTML
-`printed_form` and `repaired_form`. `like` names an entry that has what this one lacks. `kind` is
-"suite" in aucert.toml, else, if not given, "theorem" with a quotation and "corrected" without.
+The claim `sauc-eq-3-as-printed` is an entry of sauc.toml, below its place, and a function
+`sauc_eq_3_as_printed` of one of `MODULES`, or the function and the arguments of `judge`, or one
+that `enter` is given. An entry has `statement`, and where they apply `quote`, `formula`, `needs`,
+`regime`, `readings`, `printed`, `turned_by` (what would turn the verdict), `arithmetic` (no fault
+of the library can turn it), and of what is wrong in print `severity`, `corrected`, and in HTML
+`printed_form` and `repaired_form`. What a place states itself holds for all of its claims. `kind`
+is "suite" in aucert.toml, else, if not given, "theorem" with a quotation and "corrected" without.
 
     aucert validate --out OUT
     python -m aucert.validation.claims.recorded OUT/claims.json DATE
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
@@ -31,7 +32,8 @@ from .claim import FILED, REGISTRY, Claim, Run, Verdict
 FOLDER = Path(__file__).parent
 MODULES = ("scaling_up", "theorem_4", "sauc", "sht", "nonlinear", "instrument")
 FILES = dict(zip(FILED, ("scaling_up", "sauc", "sht", "nonlinear", "aucert"), strict=True))
-NOT_OF_A_CLAIM = ("like", "judge", "printed_form", "repaired_form")
+SHARED = ("statement", "formula", "turned_by", "kind", "regime", "arithmetic")  # of a place
+NOT_OF_A_CLAIM = ("judge", "printed_form", "repaired_form")
 
 
 @lru_cache(maxsize=1)
@@ -39,14 +41,15 @@ def statements() -> dict[str, dict[str, Any]]:
     """Return the entries of all papers by claim, each with its `paper` and its `kind`."""
     found: dict[str, dict[str, Any]] = {}
     for paper, name in FILES.items():
-        entries = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
-        for claim, entry in entries.items():
-            if claim in found:
-                raise InputError(f"two claims are called {claim!r}")
-            own = "theorem" if "quote" in entry else "corrected"
-            like = entries.get(entry.get("like", ""), {})
-            known = {"paper": paper, "kind": "suite" if paper == "aucert" else own}
-            found[claim] = {**known, **like, **entry}
+        places = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+        for place, entries in places.items():
+            shared = {key: entries.pop(key) for key in [*entries] if key in SHARED}
+            for claim, entry in entries.items():
+                if claim in found:
+                    raise InputError(f"two claims are called {claim!r}")
+                own = "theorem" if "quote" in entry else "corrected"
+                kind = "suite" if paper == "aucert" else own
+                found[claim] = {"paper": paper, "place": place, "kind": kind, **shared, **entry}
     return found
 
 
@@ -64,7 +67,8 @@ def usual_verdict(name: str) -> Verdict:
 
 
 def recorded_verdict(name: str) -> Verdict:
-    return Verdict(record()["verdicts"].get(name, usual_verdict(name)))
+    named = (verdict for verdict, names in record()["verdicts"].items() if name in names)
+    return Verdict(next(named, usual_verdict(name)))
 
 
 def enter(judges: Mapping[str, Run]) -> None:
@@ -99,15 +103,17 @@ def enter_all() -> None:
 
 def write(document: Mapping[str, Any], date: str, folder: Path = FOLDER) -> None:
     """Write the verdicts of a run, as `aucert validate --json` has it, as the recorded ones."""
-    verdicts = record()["verdicts"] | {row["name"]: row["verdict"] for row in document["claims"]}
+    verdicts = {name: said for said, names in record()["verdicts"].items() for name in names}
+    verdicts |= {row["name"]: row["verdict"] for row in document["claims"]}
     run = {"date": date, "version": document["version"]}
     run["profile"] = document["parameters"]["profile"]
     text = "".join(f'{name} = "{value}"\n' for name, value in run.items())
     text += "\n# All other statements hold but those with a severity, which fail, and all other "
     text += "findings are undecided.\n[verdicts]\n"
-    for name, verdict in verdicts.items():
-        if verdict != usual_verdict(name):
-            text += f'{name} = "{verdict}"\n'
+    for verdict in Verdict:
+        names = [f'"{n}",' for n, v in verdicts.items() if v == verdict != usual_verdict(n)]
+        lines = textwrap.wrap(" ".join(names), 98, break_on_hyphens=False)
+        text += "\n  ".join([f"{verdict} = [", *lines]) + "\n]\n" if names else ""
     (folder / "recorded.toml").write_text(text, encoding="utf-8")
 
 
