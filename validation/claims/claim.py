@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from importlib.util import find_spec
 from typing import Any
@@ -76,10 +76,11 @@ def shown_unit(unit: str) -> tuple[float, str]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a claim's function returns."""
+    """What a claim's function returns; the verdict of a `Row` of one that raised is "error"."""
 
-    verdict: Verdict
+    verdict: str
     measured: str | float
+    _: KW_ONLY
     printed: str | None = None
     details: dict[str, Any] = field(default_factory=dict)
     tolerance: str | None = None
@@ -132,18 +133,16 @@ Run = Callable[[Context], Outcome]
 
 
 @dataclass(frozen=True)
-class Claim:
-    """One claim: what is stated and where, what we expect, and the function that finds out."""
+class Statement:
+    """What is stated and where, under which conditions, and what would turn the verdict."""
 
     name: str
     paper: str
     place: str
     kind: str
     statement: str
-    expected_verdict: Verdict
-    run: Run
+    _: KW_ONLY
     formula: str = ""
-    needs: tuple[str, ...] = ()
     quote: str = ""
     readings: tuple[str, ...] = ()
     regime: str = ""
@@ -153,6 +152,15 @@ class Claim:
     printed: str | None = None
     severity: str = ""
     corrected: str = ""
+
+
+@dataclass(frozen=True)
+class Claim(Statement):
+    """One claim: what is stated, what we expect, and the function that finds out."""
+
+    expected_verdict: Verdict
+    run: Run
+    needs: tuple[str, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", self.name):

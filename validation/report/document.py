@@ -15,45 +15,32 @@ from typing import Any
 import numpy as np
 
 from ..bounds.prime import sampling_term
-from ..claims.claim import ERROR, KINDS, SEVERITIES, DataUsed, Verdict, shown_unit
+from ..claims.claim import (
+    ERROR,
+    KINDS,
+    SEVERITIES,
+    DataUsed,
+    Outcome,
+    Statement,
+    Verdict,
+    shown_unit,
+)
 from ..claims.recorded import record, statements
 from ..files.written import write_json, write_text
 from ..plots import Figure, Series
 
 
-@dataclass(frozen=True)
-class Row:
+@dataclass(frozen=True, kw_only=True)
+class Row(Outcome, Statement):
     """A claim that has been run: what the table, the report and the JSON show. `taken_over`: read
     from the file that an earlier run of the same code and seed has left."""
 
-    name: str
-    paper: str
-    place: str
-    kind: str
-    statement: str
-    formula: str
-    measured: str | float
-    printed: str | None
-    verdict: str
     expected_verdict: str
     seconds: float
-    tolerance: str | None
     seed: int
     profile: str
     version: str
-    quote: str = ""
-    readings: tuple[str, ...] = ()
-    regime: str = ""
-    tuning: str = ""
-    turned_by: str = ""
-    arithmetic: bool = False
     data: tuple[DataUsed, ...] = ()
-    details: dict[str, Any] = field(default_factory=dict)
-    figures: tuple[Figure, ...] = ()
-    effects: tuple[dict[str, Any], ...] = ()
-    protocol: tuple[dict[str, str], ...] = ()
-    severity: str = ""
-    corrected: str = ""
     taken_over: bool = field(default=False, compare=False)
 
     @property
