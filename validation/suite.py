@@ -16,7 +16,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -160,12 +160,8 @@ def run_claim(entry: Claim, seed: int, profile: str) -> Row:
     context = Context(entry.name, seed, profile)
 
     def row(verdict: str, expected: str, outcome: Outcome) -> Row:
-        taken = {
-            field.name: getattr(source, field.name)
-            for source in (entry, outcome)
-            for field in fields(Row)
-            if hasattr(source, field.name)
-        }
+        taken = vars(entry) | vars(outcome)
+        del taken["run"], taken["needs"]
         taken |= {"verdict": str(verdict), "expected_verdict": str(expected)}
         taken |= {"seed": seed, "profile": profile, "version": __version__}
         taken |= {"seconds": time.perf_counter() - start, "data": [*map(asdict, context.used)]}

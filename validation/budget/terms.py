@@ -41,6 +41,7 @@ from ...exact import (
 from ...exact.api.solve import choose_solver
 from ...exact.formulation.formulation import Formulation
 from ...exact.losses.registry import Loss, get_loss
+from ...exact.pairs.concordance import Estimate, compare_models
 from ...exact.problem.problem import split_labels
 from ...exact.spaces.factor import DENSE_LIMIT
 from ...exact.spaces.kernels import Kernel, Linear
@@ -131,32 +132,6 @@ class ErrorBudget:
 BLOCK_PAIRS = 4_000_000  # Pairs held at a time.
 
 
-@dataclass(frozen=True, eq=False)
-class PairMean:
-    """A mean over all pairs of a test set, and the means h_i, h_j over each row's partners.
-
-    Its variance is that of its projection, var(h_i) / n_pos + var(h_j) / n_neg. The difference of
-    two functions on the same rows has its own, smaller error: that of the difference of the two.
-    """
-
-    plus: np.ndarray
-    minus: np.ndarray
-
-    @property
-    def value(self) -> float:
-        """The mean over all pairs."""
-        return float(self.plus.mean())
-
-    @property
-    def error(self) -> float:
-        """One standard error; NaN for a class of one row."""
-        parts = [side.var(ddof=1) / side.size for side in (self.plus, self.minus) if side.size > 1]
-        return float(np.sqrt(sum(parts))) if len(parts) == 2 else float("nan")
-
-    def __sub__(self, other: PairMean) -> PairMean:
-        return PairMean(self.plus - other.plus, self.minus - other.minus)
-
-
 def in_order(differences: np.ndarray) -> np.ndarray:
     """Return 1 for a pair in the right order, one half for a tie: its mean is the AUC."""
     return (differences > 0) + 0.5 * (differences == 0)
@@ -164,8 +139,12 @@ def in_order(differences: np.ndarray) -> np.ndarray:
 
 def pair_mean(
     scores: np.ndarray, positive: np.ndarray, h: Callable[[np.ndarray], np.ndarray]
-) -> PairMean:
-    """Return the mean of h(s_i - s_j) over the pairs."""
+) -> Estimate:
+    """Return the mean of h(s_i - s_j) over the pairs, positive rows first.
+
+    Its variance is that of its projection, var(h_i) / n_pos + var(h_j) / n_neg, with h_i and h_j
+    the means over each row's partners; NaN for a class of one row.
+    """
     check_scores(scores, positive)
     s, r = scores[positive], scores[~positive]
     plus, minus = np.empty(s.size), np.zeros(r.size)
@@ -174,7 +153,12 @@ def pair_mean(
         values = h(s[start : start + step, None] - r)
         plus[start : start + step] = values.mean(axis=1)
         minus += values.sum(axis=0)
-    return PairMean(plus, minus / s.size)
+    mean = float(plus.mean())
+    sides = [
+        (side - mean) / (np.sqrt(side.size * (side.size - 1)) or np.nan)
+        for side in (plus, minus / s.size)
+    ]
+    return Estimate(mean, np.concatenate(sides))
 
 
 @dataclass(frozen=True, eq=False)
@@ -347,9 +331,10 @@ def error_budget(
             K = fitted.kernel(fitted.inputs(X_test), fitted.inputs(X))
             scores[-1] = task.evaluate(best.w, K)
         tested = [pair_mean(s, mask, in_order) for s in scores]
-        auc, lost = tested[0], tested[-1] - tested[0]
+        auc, lost = tested[0], compare_models(tested[-1], tested[0])
         loss = pair_mean(scores[0], mask, fitted.loss.value)
-        finite = FiniteTest(auc.value, auc.error, loss.value, loss.error, lost.value, lost.error)
+        both = (auc.value, auc.standard_error, loss.value, loss.standard_error)
+        finite = FiniteTest(*both, lost.difference, lost.standard_error)
     return ErrorBudget(
         _terms(values, bound, fitted, tested),
         values[0],
@@ -388,7 +373,7 @@ def _bound(
 
 
 def _terms(
-    values: list[float], bound: Bound | None, fitted: FittedModel, tested: list[PairMean] | None
+    values: list[float], bound: Bound | None, fitted: FittedModel, tested: list[Estimate] | None
 ) -> tuple[Term, ...]:
     allowed = {} if bound is None else dict(bound.terms)
     if fitted.stopped_at is None or fitted.pairs is None:
@@ -397,8 +382,8 @@ def _terms(
         allowed.pop("nystrom", None)
     terms = []
     for k, (name, of_bound) in enumerate(BOUND_TERMS.items()):
-        lost = None if tested is None else tested[k + 1] - tested[k]
-        auc = (None, None) if lost is None else (lost.value, lost.error)
+        lost = None if tested is None else compare_models(tested[k + 1], tested[k])
+        auc = (None, None) if lost is None else (lost.difference, lost.standard_error)
         terms.append(Term(name, values[k] - values[k + 1], allowed.get(of_bound), *auc))
     return tuple(terms)
 

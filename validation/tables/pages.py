@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from ... import __version__
-from ..files.written import write_text
+from ..files.written import csv_text, write_text
 from .table import Budget, Entry, Page, Results, Table, picture_svg
 
 KEY = (
@@ -257,8 +256,4 @@ def shown_value(value: Any) -> str:
 
 def as_csv(entries: Sequence[Entry]) -> str:
     """Return the entries as CSV, one a line, numbers in full."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, _FIELDS, lineterminator="\n", extrasaction="ignore")
-    writer.writeheader()
-    writer.writerows(map(asdict, entries))
-    return text.getvalue()
+    return csv_text([_FIELDS, *(attrgetter(*_FIELDS)(entry) for entry in entries)])

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from threadpoolctl import threadpool_limits
 
@@ -98,13 +99,13 @@ class Gathered:
 
 
 def begun(
-    names: Sequence[str],
-    profile: str,
-    seed: int,
-    data_dir: str | Path | None,
-    out: str | Path,
-    registry: Mapping[str, Table] | None,
-    evidence: str | Path | None,
+    names: Sequence[str] = (),
+    profile: str = "quick",
+    seed: int = 0,
+    data_dir: str | Path | None = None,
+    out: str | Path = "aucert-tables",
+    registry: Mapping[str, Table] | None = None,
+    evidence: str | Path | None = None,
 ) -> tuple[list[Table], Run, EvidenceFolder, dict[str, Gathered]]:
     """Return tables, options, evidence, and what that and the folder have of each experiment."""
     entries, data = chosen(names, tables() if registry is None else registry), real_data_folder()
@@ -238,22 +239,14 @@ class Estimate:
         return self.parts - self.done - self.missing
 
 
-def estimate(
-    names: Sequence[str] = (),
-    profile: str = "quick",
-    seed: int = 0,
-    data_dir: str | Path | None = None,
-    out: str | Path = "aucert-tables",
-    registry: Mapping[str, Table] | None = None,
-    evidence: str | Path | None = None,
-) -> list[Estimate]:
-    """Return what `reproduce` with these arguments would still take; nothing is run or written."""
-    entries, _, _, gathered = begun(names, profile, seed, data_dir, out, registry, evidence)
+def estimate(**asked: Any) -> list[Estimate]:
+    """Return what `reproduce` would still take; nothing is run or written. Arguments: `begun`."""
+    entries, run, _, gathered = begun(**asked)
     found = []
     for name, item in gathered.items():
         made = tuple(table.name for table in entries if table.experiment.name == name)
         count, done, missing = len(item.parts), len(item.done), len(item.missing)
-        minutes = cpu_minutes(item.experiment, profile)
+        minutes = cpu_minutes(item.experiment, run.profile)
         if minutes is not None and count:
             minutes *= (count - done - missing) / count
         found.append(Estimate(made, count, done, missing, minutes))

@@ -25,7 +25,7 @@ from ...approx.sparse_baselines import (
     top_mean_difference,
 )
 from ...approx.thresholding import hard_threshold, largest
-from ...exact.api.cross_validation import make_splits
+from ...exact.api.cross_validation import cross_validated_path, make_splits
 from ...exact.api.path import regularization_path
 from ...exact.errors import OverflowingError
 from ...exact.pairs.auc import auc
@@ -148,14 +148,9 @@ def exact_auc_svm(rows: Sample, folds: Folds, lams: Sequence[float]) -> tuple[np
 
     Each fold is one path of falling lam.
     """
-    total = np.zeros(len(lams))
-    for train, held in folds:
-        part, rest = rows.part(train), rows.part(held)
-        path = regularization_path(part.X, part.positive.astype(int), lams, positive=1, tol=1e-3)
-        total += [auc(scores, rest.positive) for scores in path.scores(rest.X)]
-    lam = float(sorted(lams, reverse=True)[int(total.argmax())])
-    path = regularization_path(rows.X, rows.positive.astype(int), [lam], positive=1, tol=1e-6)
-    point = path.points[0]
+    given = rows.X, rows.positive.astype(int)
+    lam = cross_validated_path(*given, lams, cv=folds, tol=1e-3).lam_of("best")
+    point = regularization_path(*given, [lam], tol=1e-6).points[0]
     return point.solution.w, float(point.certificate.relative_gap or 0.0)
 
 

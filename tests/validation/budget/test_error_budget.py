@@ -214,6 +214,9 @@ def sample(rng: np.random.Generator, n_pos: int, n_neg: int) -> tuple[np.ndarray
     return np.round(rng.normal(size=positive.size) + positive, 1), positive
 
 
+SIDES = ((1, 17), (0, 23))  # the axis of the partners, and the rows of the class
+
+
 @each("block", [1, 50, 10**6])
 def test_means_are_those_of_the_explicit_pairs(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terms, "BLOCK_PAIRS", block)
@@ -221,12 +224,12 @@ def test_means_are_those_of_the_explicit_pairs(block: int, monkeypatch: pytest.M
     apart = np.subtract.outer(scores[positive], scores[~positive])
     for h, pairs in ((in_order, (1 + np.sign(apart)) / 2), (HINGE.value, np.maximum(0, 1 - apart))):
         found = pair_mean(scores, positive, h)
-        np.testing.assert_allclose(found.plus, pairs.mean(axis=1), atol=1e-14)
-        np.testing.assert_allclose(found.minus, pairs.mean(axis=0), atol=1e-14)
+        sides = [(pairs.mean(axis=k) - pairs.mean()) / np.sqrt(m * (m - 1)) for k, m in SIDES]
+        np.testing.assert_allclose(found.influence, np.concatenate(sides), atol=1e-14)
         assert found.value == pytest.approx(pairs.mean(), rel=1e-13)
         spread = pairs.mean(axis=1).var(ddof=1) / 17 + pairs.mean(axis=0).var(ddof=1) / 23
-        assert found.error == pytest.approx(np.sqrt(spread), rel=1e-12)
+        assert found.standard_error == pytest.approx(np.sqrt(spread), rel=1e-12)
     found = pair_mean(scores, positive, in_order).value
     assert found == pytest.approx(auc(scores, positive), rel=1e-13)
-    scores, positive = sample(np.random.default_rng(1), 1, 9)
-    assert np.isnan(pair_mean(scores, positive, in_order).error)  # one row of a class has none
+    alone = pair_mean(*sample(np.random.default_rng(1), 1, 9), in_order)
+    assert np.isnan(alone.standard_error)  # one row of a class has none
