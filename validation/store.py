@@ -73,19 +73,23 @@ def plain(value: Any) -> Any:
     return value
 
 
+def _bytes_of(path: Path) -> bytes | None:
+    """Return what a file holds; None if it does not exist."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+
+
 class Log:
     """Documents with a "key", a line each with its checksum: a torn or edited line is not there."""
 
     def __init__(self, path: Path):
         self.path = path
-        try:
-            lines = path.read_bytes().splitlines()
-        except FileNotFoundError:
-            lines = []
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
         self._known: dict[str, Document] = {}
-        for line in lines:
+        for line in (_bytes_of(path) or b"").splitlines():
             try:
                 document = finite_json(line)
                 whole = document.pop("sha256") == sha256_of(document)
@@ -156,13 +160,10 @@ def evidence_path(folder: Path, experiment: str, profile: str, seed: int) -> Pat
 
 def read_evidence(path: Path) -> dict[str, Document]:
     """Return the documents of a file of evidence by part; none if the file does not exist."""
-    try:
-        first, _, rest = path.read_bytes().partition(b"\n")
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
-    found = {}
+    content, found = _bytes_of(path), {}
+    if content is None:
+        return found
+    first, _, rest = content.partition(b"\n")
     try:
         head = json.loads(first)
         if head["sha256"] != hashlib.sha256(rest).hexdigest():

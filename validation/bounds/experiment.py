@@ -256,54 +256,30 @@ def _norm(problem: Problem, solution: Solution) -> float:
 # The picture of bounds next to the true error.
 
 
-def _against_B(
-    draws: Sequence[Draw],
-    labels: tuple[str, str, str],
-    curves: Mapping[str, Callable[[Draw], float]],
-    top: str,
-    caption: str = "",
+def bound_figure(
+    draws: Sequence[Draw], title: str, name: str = "bounds-and-errors", part_1: bool = False
 ) -> Figure:
-    """Return medians against B; labels are the name, the title and what is drawn."""
+    """Return medians against B: the true error and the bounds on it, or those of (I) alone."""
+    prime, prior = (EXCESS, EXCESS_PRIOR) if part_1 else (POSTERIOR, PRIOR)
+    what, of = ("excess", "F(f~_B) - p*") if part_1 else ("error", "error and its bounds")
+    curves: dict[str, Callable[[Draw], float]] = {
+        f"true {what}": lambda draw: draw.bounds[prime].left_side or 0.0,
+        "Theorem 4'": lambda draw: draw.bounds[prime].total,
+        "Theorem 4', a priori": lambda draw: draw.bounds[prior].total,
+    }
+    caption = "Medians over the draws. Above 1 a bound says nothing."
+    if not part_1:
+        curves["Theorem 4, at least"] = lambda draw: draw.bounds[PRINTED].at_least
+        caption += " Theorem 4 as printed, with C = C_B = C~_B = 1/lam and the realised N_max."
     sizes = sorted({draw.B for draw in draws})
     groups = [[draw for draw in draws if draw.B == B] for B in sizes]
     series = [
         Series.of(label, sizes, [float(np.median([value(d) for d in group])) for group in groups])
         for label, value in curves.items()
     ]
+    top = "largest possible value" if part_1 else "largest possible error"
     series.append(Series.of(top, sizes, [1.0] * len(sizes), True))
     counts = sorted({len(group) for group in groups})
     many = " to ".join(dict.fromkeys((str(counts[0]), str(counts[-1]))))
-    of = "one draw each" if counts == [1] else f"median of {many} draws"
-    return Figure(
-        *labels[:2],
-        "drawn pairs, B",
-        f"{labels[2]}, {of}",
-        tuple(series),
-        f"Medians over the draws. Above 1 a bound says nothing.{caption}",
-    )
-
-
-def part_figure(
-    draws: Sequence[Draw], parts: tuple[str, str], left: str, title: str, name: str
-) -> Figure:
-    """Return the picture of one part of Theorem 4': its left side, the bound, and that a priori."""
-    first, prior = parts
-    curves: dict[str, Callable[[Draw], float]] = {
-        "true excess": lambda draw: draw.bounds[first].left_side or 0.0,
-        "Theorem 4'": lambda draw: draw.bounds[first].total,
-        "Theorem 4', a priori": lambda draw: draw.bounds[prior].total,
-    }
-    return _against_B(draws, (name, title, left), curves, "largest possible value")
-
-
-def bound_figure(draws: Sequence[Draw], title: str, name: str = "bounds-and-errors") -> Figure:
-    """Return the picture of medians against B: the true error and the bounds on it."""
-    curves: dict[str, Callable[[Draw], float]] = {
-        "true error": lambda draw: draw.loss_difference,
-        "Theorem 4'": lambda draw: draw.bounds[POSTERIOR].total,
-        "Theorem 4', a priori": lambda draw: draw.bounds[PRIOR].total,
-        "Theorem 4, at least": lambda draw: draw.bounds[PRINTED].at_least,
-    }
-    labels = name, title, "error and its bounds"
-    caption = " Theorem 4 as printed, with C = C_B = C~_B = 1/lam and the realised N_max."
-    return _against_B(draws, labels, curves, "largest possible error", caption)
+    shown = "one draw each" if counts == [1] else f"median of {many} draws"
+    return Figure(name, title, "drawn pairs, B", f"{of}, {shown}", tuple(series), caption)

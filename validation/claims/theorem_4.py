@@ -25,7 +25,6 @@ from ..bounds.experiment import (
     hinge_problem,
     mean_loss,
     optimum,
-    part_figure,
     prepare,
 )
 from ..bounds.kernel import Approximation
@@ -562,9 +561,7 @@ def part(c: Context, name: str, prior: str | None = None) -> Outcome:
     figures: tuple[Figure, ...] = ()
     if prior is not None and name == bounds.EXCESS:
         draws, title = middle_draws(made, made[0].data)
-        figures = (
-            part_figure(draws, (name, prior), "F(f~_B) - p*", title, "theorem-4-prime-part-1"),
-        )
+        figures = (bound_figure(draws, title, "theorem-4-prime-part-1", part_1=True),)
     measured = f"violated in {sum(hits)} of {sum(counts)} {unit}; bound / error "
     measured += f"{lowest(ratios):.2g} at best, median {np.median(ratios):.2g}"
     return sandwich(false, ratios, measured, vacuous, figures=figures)

@@ -420,8 +420,9 @@ class Task:
 
     file: str
     positive: tuple[object, ...]
-    note: str
+    note: str = ""
     drop: tuple[str, ...] = ()
+    missing: Literal["refuse", "drop-rows"] = "refuse"
 
 
 def _one_against_rest(prefix: str, labels: Sequence[int]) -> dict[str, Task]:

@@ -56,13 +56,12 @@ WALKED = [1, *range(4, STEPS + 1, 4)]
 
 
 def parts(budget: Mapping[str, Any]) -> list[Part]:
-    found = [
-        {"kind": kind, "set": name, "rep": rep}
+    return [
+        Part.of("{kind},{set},rep={rep}", kind=kind, set=name, rep=rep)
         for rep in range(budget["repetitions"])
         for kind, (_, sets) in MEASURES.items()
         for name in sets
     ]
-    return [Part("{kind},{set},rep={rep}".format(**each), each) for each in found]
 
 
 @experiment(

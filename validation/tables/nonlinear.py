@@ -62,10 +62,6 @@ def overlap(name: str) -> float:
     return TEST_SHARE / (1 - TEST_SHARE) * (name not in PUBLISHED)
 
 
-def file_of(name: str) -> str:
-    return TASKS[name].file
-
-
 def split(job: Job) -> tuple[Sample, Sample]:
     """Return training and test rows of the job's set and number, cut to the budget's rows.
 
@@ -94,7 +90,7 @@ def split(job: Job) -> tuple[Sample, Sample]:
 
 @experiment(
     "nonlinear-table-1",
-    every_part("{set}", file_of, set=SETS),
+    every_part("{set}", TASKS, set=SETS),
     Budget("share of the test part, where none is published", 0.2, TEST_SHARE, TEST_SHARE),
     quick_minutes=0.1,
 )
@@ -145,7 +141,7 @@ BATCH_SEARCH = (
 def batch_parts(budget: Mapping[str, Any]) -> list[Part]:
     methods = (*BATCH_METHODS, *(f"{m}{FEWER}" for m in budget.get(ALSO, [])))
     key = "{set},{method},split={rep}"
-    return every_part(key, file_of, rep="splits", set=SETS[::-1], method=methods)(budget)
+    return every_part(key, TASKS, rep="splits", set=SETS[::-1], method=methods)(budget)
 
 
 @experiment(
@@ -335,7 +331,7 @@ Choice = tuple[float, ...]
 
 @experiment(
     "nonlinear-online",
-    every_part("{set},split={rep}", file_of, rep="splits", set=LARGE[::-1]),
+    every_part("{set},split={rep}", TASKS, rep="splits", set=LARGE[::-1]),
     Budget("splits", None, 3, 3),
     Budget("training rows, at most", "all", 6_000, 80_000),
     Budget("test rows, at most", "all", 20_000, 200_000),

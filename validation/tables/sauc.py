@@ -20,7 +20,7 @@ from ...exact.estimators.thresholds import RULES
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.pairs.auc import auc
 from ...exact.pairs.nearest_pairs import nearest_pairs
-from ..data.datasets import load_npz, xor_train_test
+from ..data.datasets import Task, load_npz, xor_train_test
 from ..data.printed_numbers import number, numbers, printed
 from ..files.tables import read_arrays
 from ..plots import Series
@@ -51,19 +51,9 @@ AUC = printed(PAPER, "Table 3")
 PRINTED_TASKS = [name for name in AUC if name != "average"]
 
 
-@dataclass(frozen=True)
-class Task:
-    """A file, the labels of the anchors' class, a column left out, and what to do about gaps."""
-
-    file: str
-    positive: tuple[object, ...]
-    drop: tuple[str, ...] = ()
-    complete_rows: bool = False
-
-
-TASKS = {
-    "automobile": Task("automobile", (1, 2, 3), complete_rows=True),
-    "arrhythmia": Task("arrhythmia", (1,), ("J",), complete_rows=True),
+TASKS = {  # the labels of the anchors' class
+    "automobile": Task("automobile", (1, 2, 3), missing="drop-rows"),
+    "arrhythmia": Task("arrhythmia", (1,), drop=("J",), missing="drop-rows"),
     "bupa": Task("bupa", (1,)),
     "diabetes": Task("diabetes", (1,)),
     **{f"glass{k}": Task("glass", (y,)) for k, y in enumerate((1, 2, 3, 5, 6, 7), start=1)},
@@ -75,18 +65,14 @@ TASKS = {
 }
 
 
-def file_of(name: str) -> str:
-    return TASKS[name].file
-
-
 def load_task(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return rows (n, d), NaN where a value is missing, and the positive mask."""
     task = TASKS[name]
-    path, rule = folder / f"{task.file}.npz", "drop-rows" if task.complete_rows else "refuse"
+    path = folder / f"{task.file}.npz"
     if name == "hepatitis":
         arrays = read_arrays(path)
         return arrays["X"].astype(float), arrays["y"] == task.positive[0]
-    data = load_npz(path, positive=task.positive, drop=task.drop, missing=rule)
+    data = load_npz(path, positive=task.positive, drop=task.drop, missing=task.missing)
     return np.asarray(data.X, dtype=float), data.is_positive
 
 
@@ -399,10 +385,10 @@ TUNED = (
 
 
 def read(
-    key: str, file_of: Callable[[str], str] | None = None, **axes: Any
+    key: str, tasks: Mapping[str, Task] | None = None, **axes: Any
 ) -> Callable[[Mapping[str, Any]], list[Part]]:
     """Return what makes the parts of each reading of a budget that has some, the paper's first."""
-    every = every_part(key, file_of, **axes)
+    every = every_part(key, tasks, **axes)
 
     def parts(budget: Mapping[str, Any]) -> list[Part]:
         made, readings = every(budget), budget.get("units and pairs")
@@ -441,7 +427,7 @@ def split_sides(job: Job, reading: str = "") -> Sides:
 
 @experiment(
     "sauc-real",
-    read("{set},{kernel},split={split}", file_of, split=SPLITS, set=TASKS, kernel=KERNELS),
+    read("{set},{kernel},split={split}", TASKS, split=SPLITS, set=TASKS, kernel=KERNELS),
     Budget("splits into halves", 10, 3, 10),
     Budget("neighbours k", 10, 10, 10),
     *TUNED,
@@ -537,7 +523,7 @@ LAMBDAS = [0.0, *(10.0**power for power in range(-5, 6))]
 
 @experiment(
     "sauc-neighbours",
-    read("{set},split={split},k={k:g}", file_of, split=SPLITS, set=SELECTED, k=K),
+    read("{set},split={split},k={k:g}", TASKS, split=SPLITS, set=SELECTED, k=K),
     Budget("splits into halves", 10, 4, 10),
     Budget("neighbours k (0: all)", KS, [5, 10, 20, ALL], KS),
     *TUNED,
@@ -557,7 +543,7 @@ def compute_4(job: Job) -> dict[str, Any]:
 
 @experiment(
     "sauc-lambda",
-    read("{set},split={split}", file_of, split=SPLITS, set=SELECTED),
+    read("{set},split={split}", TASKS, split=SPLITS, set=SELECTED),
     Budget("splits into halves", 10, 10, 40),
     Budget("neighbours k", 10, 10, 10),
     Budget("units and pairs", None, [*READINGS[:1]], [*READINGS]),

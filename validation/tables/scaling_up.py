@@ -214,8 +214,7 @@ def draws(budget: Mapping[str, Any]) -> list[Part]:
     beyond = budget["training rows beyond the paper's"]
     count |= dict.fromkeys(beyond, budget.get("repetitions beyond 100,000 rows", 1))
     every = product(range(max(count.values())), reversed(count))
-    drawn = ({"n": n, "rep": rep} for rep, n in every if rep < count[n])
-    return [Part("n={n},rep={rep}".format(**one), one) for one in drawn]
+    return [Part.of("n={n},rep={rep}", n=n, rep=rep) for rep, n in every if rep < count[n]]
 
 
 def population(model: str, place: str) -> dict[str, Any]:
@@ -401,7 +400,7 @@ TEST_SHARE = 0.2
 
 @experiment(
     "scaling-up-table-3",
-    every_part("{set},split={rep}", lambda name: TASKS[name].file, rep="splits", set=SETS),
+    every_part("{set},split={rep}", TASKS, rep="splits", set=SETS),
     Budget("splits", 30, 3, 30),
     Budget("share of the test part", None, TEST_SHARE, TEST_SHARE),
     Budget("rows of skin", 100_000, 100_000, 100_000),

@@ -30,7 +30,7 @@ from ...exact.api.path import regularization_path
 from ...exact.errors import OverflowingError
 from ...exact.pairs.auc import auc
 from ...exact.subsets.best_subset import best_subset
-from ..data.datasets import load_real, sparse_mean_shift
+from ..data.datasets import TASKS, load_real, sparse_mean_shift
 from ..data.printed_numbers import printed
 from ..files.tables import feature_names, read_arrays
 from .table import Budget, Curves, Job, Page, Part, Results, Sample, every_part, experiment, table
@@ -187,12 +187,12 @@ def synthetic_parts(budget: Spend) -> list[Part]:
     cases += [(STARS[0], r) for r in budget["r"] if r != RARE]
     rare, common = budget["folds of a trial"], budget["folds of a trial, r above 0.05"]
     every = product(range(max(rare, common)), range(budget["trials (new data)"]), cases)
-    chosen = (
-        {"k_star": k_star, "r": r, "trial": trial, "fold": fold}
+    key = "k={k_star},r={r:g},trial={trial},fold={fold}"
+    return [
+        Part.of(key, k_star=k_star, r=r, trial=trial, fold=fold)
         for fold, trial, (k_star, r) in every
         if fold < (rare if r == RARE else common)
-    )
-    return [Part("k={k_star},r={r:g},trial={trial},fold={fold}".format(**c), c) for c in chosen]
+    ]
 
 
 @experiment(
@@ -419,7 +419,7 @@ def shuffled(
 
 @experiment(
     "sht-genes",
-    every_part("{set},shuffle={shuffle}", str, shuffle=range(SHUFFLES), set=SETS),
+    every_part("{set},shuffle={shuffle}", TASKS, shuffle=range(SHUFFLES), set=SETS),
     Budget("shuffles", OF_EACH, OF_EACH, OF_EACH),
     Budget("folds", 5, 5, 5),
     Budget("k", PAPER_K, [5, 20, 50, 100, 300], PAPER_K),

@@ -212,22 +212,25 @@ class Part:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._=,-]*", self.key):
             raise ValueError(f"{self.key!r} cannot be the name of a file")
 
+    @classmethod
+    def of(cls, key: str, tasks: Mapping[str, Any] | None = None, **parameters: Any) -> Part:
+        """Return the part whose key has its parameters in braces; the task `set` names a file."""
+        needs = () if tasks is None else (tasks[parameters["set"]].file,)
+        return cls(key.format(**parameters), parameters, needs)
+
 
 def every_part(
-    key: str, file_of: Callable[[str], str] | None = None, **axes: Any
+    key: str, tasks: Mapping[str, Any] | None = None, **axes: Any
 ) -> Callable[[Mapping[str, Any]], list[Part]]:
     """Return what makes a part for each choice of the parameters, the last of them fastest.
 
-    An axis is the line of a budget that has its values, or their number, or is the values. The name
-    of a file of data follows from the parameter `set`.
+    An axis is the line of a budget that has its values, or their number, or is the values.
     """
 
     def parts(budget: Mapping[str, Any]) -> list[Part]:
         spent: list[Any] = [budget[a] if isinstance(a, str) else a for a in axes.values()]
         grid = product(*(range(s) if isinstance(s, int) else s for s in spent))
-        chosen: list[Any] = [dict(zip(axes, values, strict=True)) for values in grid]
-        needs = [() if file_of is None else (file_of(each["set"]),) for each in chosen]
-        return [Part(key.format(**c), c, n) for c, n in zip(chosen, needs, strict=True)]
+        return [Part.of(key, tasks, **dict(zip(axes, each, strict=True))) for each in grid]
 
     return parts
 
