@@ -425,11 +425,6 @@ class Task:
     missing: Literal["refuse", "drop-rows"] = "refuse"
 
 
-def _one_against_rest(prefix: str, labels: Sequence[int]) -> dict[str, Task]:
-    note = "one label against the rest, numbered in the order of the labels (inferred)"
-    return {f"{prefix}{k}": Task(prefix, (v,), note) for k, v in enumerate(labels, start=1)}
-
-
 _RATIO = "inferred from the printed class ratio [Nonlinear, Table 1]"
 # Name to task. Sets with missing values, which the papers do not say how to fill, are left out.
 TASKS: dict[str, Task] = {
@@ -449,14 +444,8 @@ TASKS: dict[str, Task] = {
     "ijcnn1": Task("ijcnn1", (-1,), f"majority class, {_RATIO}"),
     "cod-rna": Task("cod_rna", (-1,), f"majority class, {_RATIO}; its third file is missing"),
     "covtype": Task("covtype_sub", (1, 2, 3), f"1-3 against 4-7, {_RATIO}; a subset of the rows"),
-    "bupa": Task("bupa", (2,), "larger label; not said in the paper"),
-    "diabetes": Task("diabetes", (1,), "diabetic; not said in the paper"),
-    "ionosphere": Task("ionosphere", ("g",), "good; not said in the paper"),
-    "spectf": Task("spectf", (1,), "abnormal; not said in the paper"),
     "colon": Task("colon", (1,), "tumour [SHT, Section IV.B]"),
     "leukemia": Task("leukemia", ("ALL",), "lymphoblastic [SHT, Section IV.B]"),
-    **_one_against_rest("glass", (1, 2, 3, 5, 6, 7)),
-    **_one_against_rest("tae", (1, 2, 3)),
 }
 
 
