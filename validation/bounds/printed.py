@@ -333,8 +333,7 @@ class DrawnPair:
     @property
     def N_max(self) -> float:
         """How often the row that is drawn most is drawn."""
-        pairs = self.drawn.pairs
-        return self.B * float(pairs.row_mass().max())
+        return self.B * float(self.drawn.pairs.row_mass().max())
 
     @property
     def sum_of_norms(self) -> float:
@@ -378,8 +377,7 @@ def eq_18(pair: DrawnPair, U_full: float | None = None) -> Step:
 def eq_19(pair: DrawnPair) -> Step:
     """Return lam/2 |theta^ - theta~|_H^2 <= F_B,k(theta~) - F_B,k(theta^). [ScalingUp, eq. (19)]"""
     lam, change = pair.drawn.lam, pair.theta_hat - pair.theta_tilde
-    left = lam / 2 * pair.approximation.truth.norm2(change)
-    return Step("eq. (19)", left, eq_20(pair).left)
+    return Step("eq. (19)", lam / 2 * pair.approximation.truth.norm2(change), eq_20(pair).left)
 
 
 def eq_20(pair: DrawnPair, line: str = "first") -> Step:

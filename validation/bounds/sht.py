@@ -285,8 +285,7 @@ def sht_theorem2(
     base = lam / 2 - 6 * math.sqrt(2 * share)
     printed = form == "printed"
     square = base**2 if printed else highest(base, 0.0) ** 2
-    rows = b if printed else n
-    plus = 16 * s * math.log(d) * (math.log(rows) / 2 + math.log(d)) / r
+    plus = 16 * s * math.log(d) * (math.log(b if printed else n) / 2 + math.log(d)) / r
     return GaussianCurvature(
         minus=square - 32 / 3 * share,
         plus=plus,

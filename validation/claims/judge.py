@@ -59,8 +59,7 @@ def differ(
     least, worst = lowest(errors.values()), highest(same.values())
     shown = f"relative difference from {least:.2g}; {worst:.0e} where the sides agree"
     allowed = f"above {more_than:g}; at most {tol:g} where the sides agree"
-    good = least > more_than and worst <= tol
-    return judged(good, shown, {**errors, **same}, tolerance=allowed)
+    return judged(least > more_than and worst <= tol, shown, {**errors, **same}, tolerance=allowed)
 
 
 def arithmetic(

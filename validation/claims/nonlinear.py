@@ -271,8 +271,7 @@ def growth(c: Context) -> dict[str, float]:
 
 
 def sgd_step_cost(c: Context, as_printed: bool) -> Outcome:
-    found = growth(c)
-    rows, nonzeros, columns, scheduled, dense, spare = found.values()
+    rows, nonzeros, columns, scheduled, dense, spare = growth(c).values()
     bounded = highest(rows, nonzeros - 1, columns - as_printed) <= MARGIN
     shown = f"an update grows like a^{nonzeros:.2f} d^{columns:.2f} n^{rows:.2f}, penalty and "
     shown += f"average like d^{scheduled:.2f}"
@@ -291,8 +290,7 @@ def setting(seed: int, profile: str) -> tuple[Dataset, Problem, float]:
     """Return rows, the hinge over all pairs, and a certified lower bound of its optimum."""
     c = Context("nsauc", seed, profile)
     data = c.load(f"radial:{1000 if c.quick else 5000}")
-    change = nystrom_map(Gaussian(0.25), kmeans(data.X, 50, c.draw_seed("k")).rows)
-    rows = change.transform(data.X)
+    rows = nystrom_map(Gaussian(0.25), kmeans(data.X, 50, c.draw_seed("k")).rows).transform(data.X)
     problem = hinge_problem(data, LAM, space=Rows(rows - rows.mean(axis=0)))
     return data, problem, optimum(problem, 1e-6).certificate.dual
 

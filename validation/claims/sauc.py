@@ -272,8 +272,7 @@ def sauc_eq_20(c: Context, as_printed: bool) -> Outcome:
         beta = optimum(task.work, tol=1e-6).witness.c * 3200
         w = np.linalg.solve(np.eye(len(Sigma)) + s * Sigma, F.T @ beta)
         scores = sauc_scores(K, columns, beta, scatter, s, as_printed)
-        name = f"lambda {s:g}: relative error"
-        errors[name] = apart(scores, np.concatenate([F, new]) @ w)
+        errors[f"lambda {s:g}: relative error"] = apart(scores, np.concatenate([F, new]) @ w)
     shown = ", ".join(map("{:.2g} at lambda = {:g}".format, errors.values(), SCORED))
     # Repaired it is off by the root of the factor's cut-off 1e-14.
     tol = 1e-3 if as_printed else 1e-7
@@ -450,8 +449,7 @@ def sauc_eq_1_of_a_constant_score(c: Context) -> Outcome:
     drawn = c.rng("scores").permutation(positive.size).astype(float)
     mean = (printed_auc(drawn, positive) + printed_auc(-drawn, positive)) / 2
     tied = printed_auc(np.zeros(positive.size), positive)
-    shown = f"{mean:g} without ties, {tied:g} for a constant score"
-    return judged(abs(mean - 0.5) <= EXACT, shown)
+    return judged(abs(mean - 0.5) <= EXACT, f"{mean:g} without ties, {tied:g} for a constant score")
 
 
 def sauc_eq_4_has_no_breakdown_point(c: Context) -> Outcome:

@@ -181,8 +181,7 @@ def incomplete_u_constant_at_b_equal_n(c: Context) -> Outcome:
     half = two_sided() * 2 / np.sqrt(count)
     shown = f"variance {ratio:.3f} times as large, {expected:.3f} by the formula"
     allowed = f"normal interval at level {LEVEL:g}, half width {half:.3f}"
-    good = abs(ratio / expected - 1) <= half and expected > 1.25
-    return judged(good, shown, tolerance=allowed)
+    return judged(abs(ratio / expected - 1) <= half and expected > 1.25, shown, tolerance=allowed)
 
 
 def incomplete_u_keeps_the_rate_uniformly(c: Context) -> Outcome:
@@ -294,8 +293,7 @@ def nystrom_with_all_rows_is_the_kernel_machine(c: Context) -> Errors:
         made = nystrom_map(kernel, data.X)
         problem = hinge_problem(data, lam, space=Rows(made.transform(data.X)))
         near = optimum(problem, tol=1e-11)
-        truth = against_true_kernel(problem, made, data.X)
-        gap = Certificate.of(truth, near.w, near.witness).gap
+        gap = Certificate.of(against_true_kernel(problem, made, data.X), near.w, near.witness).gap
         yield f"{data.name}, lam {lam:g}: gap against the true kernel with rounding", gap
 
 

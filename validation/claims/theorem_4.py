@@ -204,8 +204,7 @@ def judge_17(c: Context, of_objectives: bool) -> Outcome:
             found.append([sides.left, sides.right, slack])
     lefts, rights, slacks = np.array(found).T
     hits, ratio = above(lefts, rights + slacks).sum(), (lefts / rights).max()
-    measured = f"violated in {hits} of {len(found)} draws, largest ratio {ratio:.4f}"
-    return judged(hits == 0, measured)
+    return judged(hits == 0, f"violated in {hits} of {len(found)} draws, largest ratio {ratio:.4f}")
 
 
 def norm_of_the_minimiser(c: Context) -> Outcome:
@@ -293,8 +292,7 @@ def prepared(
         case = None
         for d in landmarks:
             stream = f"{data.name}/{lam:g}/{d}"
-            seed = c.draw_seed(stream)
-            case = prepare(data.X, data.y, kernel, lam, d, seed, TOL, solved=case)
+            case = prepare(data.X, data.y, kernel, lam, d, c.draw_seed(stream), TOL, solved=case)
             yield data, d, case, c.rng(stream)
 
 

@@ -203,8 +203,7 @@ def forest(lines: Sequence[Line]) -> dict[str, Any]:
         places = {"at": at_ends, "shade": (at(start), at(end))}
         found.append({"of": line, "shown": shown, "claim": claim} | places)
     marks = [(at(x), "×" * power + label) for x, label in ticks(low, high, power)]
-    name = unit.removeprefix("log10 of ")
-    return {"unit": name, "ticks": marks, "zero": at(0), "lines": found}
+    return {"unit": unit.removeprefix("log10 of "), "ticks": marks, "zero": at(0), "lines": found}
 
 
 # The ten sentences
@@ -261,8 +260,7 @@ def _pairs(row: Row, rows: Rows) -> Drawn:
     )
     kernel = rows["competitive-auc-of-the-kernel-on-real-sets"]
     named = (("linear model", row), ("real sets, linear", real), ("real sets, radial", kernel))
-    lines = [Line(name, of.effects[0], of) for name, of in named]
-    return f"{-first['estimate']:.3f}", what, lines
+    return f"{-first['estimate']:.3f}", what, [Line(name, of.effects[0], of) for name, of in named]
 
 
 @headline(
@@ -329,8 +327,7 @@ def _score(row: Row, rows: Rows) -> Drawn:
     at = sorted(x for x in points if x > 0)
     lines = [Series.of("", at, [points[x] for x in at])]
     what = f"error of the printed score at lambda = {max(at):g}; it is right at lambda = 1 only."
-    drawn = chart(lines, ("lambda", "relative error"), "xy", SMALL)
-    return f"{points[max(at)]:.0%}", what, drawn
+    return f"{points[max(at)]:.0%}", what, chart(lines, ("lambda", "relative error"), "xy", SMALL)
 
 
 @headline(
@@ -372,8 +369,7 @@ def _condition(row: Row, rows: Rows) -> Drawn:
 
 def _point(name: str, value: float, row: Row) -> Line:
     """Return a number without an interval as a line."""
-    places = dict.fromkeys(PLACES, value) | {"printed": None, "unit": ""}
-    return Line(name, places, row, False)
+    return Line(name, dict.fromkeys(PLACES, value) | {"printed": None, "unit": ""}, row, False)
 
 
 @headline(

@@ -417,8 +417,7 @@ def _noam(job: Job, train: Sample, choice: Choice, seed: int) -> Fitted:
 
 
 def _nsolam(job: Job, train: Sample, choice: Choice, seed: int) -> Fitted:
-    epochs = job.budget["epochs, NSOLAM"]
-    return timed(lambda: list(saddle(train, choice, epochs, seed))[-1])
+    return timed(lambda: list(saddle(train, choice, job.budget["epochs, NSOLAM"], seed))[-1])
 
 
 def _nsauc(job: Job, train: Sample, choice: Choice, seed: int) -> Fitted:
@@ -477,8 +476,7 @@ def table_4(page: Page) -> None:
         for what, unit in (("auc", "AUC %"), ("seconds", "s")):
             row = f"{label(name)}, {unit}"
             for method in ONLINE_METHODS:
-                text = texts[f"{method}, {unit}"]
-                page.mean(row, method, f"{method}_{what}", text, set=name)
+                page.mean(row, method, f"{method}_{what}", texts[f"{method}, {unit}"], set=name)
             page.means(row, [(OPTIMUM, f"optimum_{what}", 2)], set=name)
         for names in ONLINE_COMPARED:
             more: Any = ("points of AUC", 3, label(name), overlap(name))

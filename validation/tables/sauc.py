@@ -572,8 +572,7 @@ def by_k(page: Page, title: str, row: str, ks: list[int], digits: int, **wanted:
     """Enter and draw the AUC of each machine over k in equal steps; the SVM's is a grey line."""
     curves: Curves = {method: [] for method in METHODS}
     for (at, k), method in product(enumerate(ks), METHODS):
-        what = f"auc {method}"
-        mean = page.mean(f"{row}{label(k)}", method, what, None, digits, k=k, **wanted)
+        mean = page.mean(f"{row}{label(k)}", method, f"auc {method}", None, digits, k=k, **wanted)
         if mean:
             curves[method].append((at, mean[0]) if method == SVM else (at, *mean))
     ticks = tuple("all" if k == ALL else str(k) for k in ks)
@@ -587,8 +586,7 @@ def fig_4(page: Page) -> None:
     for name, kernel in SELECTED.items():
         by_k(page, f"{name}, {NAMES[kernel]}", f"{name} ({NAMES[kernel]}), ", ks, 3, set=name)
         for k in ks:
-            before = f"{name}, {label(k)}"
-            page.paired("auc {}", LEAD, before=before, overlap=1.0, set=name, k=k)
+            page.paired("auc {}", LEAD, before=f"{name}, {label(k)}", overlap=1.0, set=name, k=k)
         _ends_of_k(page, name, (ks[0], ks[-1]))
 
 

@@ -432,8 +432,7 @@ def compute_3(job: Job) -> dict[str, Any]:
     for at, way in enumerate(budget.get("landmarks are", ["uniform"])):
         transform, X, seconds = mapped(job, way, train, gamma, seed)
         name = "radial" if at == 0 else f"radial {way}"
-        rows = Sample(X, train.positive)
-        found |= _fits(job, name, rows, test.mapped(transform), lam, seconds)
+        found |= _fits(job, name, Sample(X, train.positive), test.mapped(transform), lam, seconds)
     return found
 
 

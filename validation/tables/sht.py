@@ -322,8 +322,7 @@ def fig_2(page: Page) -> None:
     for measure, title in (("auc", "AUC"), ("f1", "F1"), ("true", "AUC on new rows")):
         curves: Curves = {method: [] for method in DRAWN}
         for method, r in product((*METHODS, BOTH, DENSE, TOP), shares):
-            found = values(measure, method, r)
-            mean = page.mean(method, f"{title}, r = {r:g}", found, digits=3)
+            mean = page.mean(method, f"{title}, r = {r:g}", values(measure, method, r), digits=3)
             if mean and method in curves:
                 curves[method].append((float(r), *mean))
         page.draw(title, ("share of positives r", title), curves, (DENSE,))
@@ -532,8 +531,7 @@ def table_3(page: Page) -> None:
         if method in METHODS:
             values = by_test_k(results, "published", method, name)
             page.mean(method, f"{name}, as published", values, genes[method][name], 4)
-        column = f"{name}, chosen on training rows"
-        page.mean(method, column, f"right {method}", digits=4, set=name)
+        page.mean(method, f"{name}, chosen on training rows", f"right {method}", digits=4, set=name)
         if method in SPARSE:
             leak = by_test_k(results, "unslipped", method, name)
             page.mean(method, f"{name}, only k on test rows", leak, digits=4)
@@ -592,8 +590,7 @@ def fig_4(page: Page) -> None:
                 continue
             sides = product(enumerate(ks), enumerate(("of those found", "of the markers")))
             for (at, k), (side, what) in sides:
-                column = f"{what}, k = {k:g}"
-                page.mean(f"{name}, {method}", column, records[:, at, side], digits=3)
+                page.mean(f"{name}, {method}", f"{what}, k = {k:g}", records[:, at, side], digits=3)
             curves[method] = [*zip(ks, records.mean(axis=0)[:, 0].tolist(), strict=True)]
             shares[method] = records[:, ks.index(30), 0] if 30 in ks else np.empty(0)
         for names in [(OURS, rival) for rival in SPARSE[1:] if rival in shares]:
@@ -602,8 +599,7 @@ def fig_4(page: Page) -> None:
         if curves:
             chance = float(page.values("markers", set=name)[0]) / COLUMNS[name]
             curves["chance"] = [(k, chance) for k in (ks[0], ks[-1])]
-            labels = ("k", "markers / genes found")
-            page.draw(name, labels, curves, ("chance",), log_x=True)
+            page.draw(name, ("k", "markers / genes found"), curves, ("chance",), log_x=True)
 
 
 @table("sht-tables-4-5", "sht-genes")
@@ -664,8 +660,7 @@ def compute_epochs(job: Job) -> dict[str, Any]:
         options |= {"block_size": job.budget["rows of a batch"], "max_epochs": each}
         for look in range(job.budget["epochs"] // each):
             # The published configuration keeps one feature less than it is given.
-            solver = StochasticHardThresholding(k + 1, seed=look, **options)
-            solution = solver.solve(loss, w)
+            solution = StochasticHardThresholding(k + 1, seed=look, **options).solve(loss, w)
             w = solution.w
             values += [line.objective for line in solution.history[1:]]
             curve.append(auc(data.X[train] @ w, data.is_positive[train]))
