@@ -529,8 +529,7 @@ class ClusterInstance:
         cluster = np.concatenate([np.zeros(mixed, int), 1 + np.arange(n - mixed) // int(size)])
         eta = np.where(cluster == 0, self.eta_mixed, self.eta_pure)
         K = (1 - eta) * (cluster[:, None] == cluster[None, :]) + np.diag(eta)
-        positive = np.where(cluster == 0, np.arange(n) % 2 == 0, cluster % 2 == 1)
-        return K, positive, 0
+        return K, np.where(cluster == 0, np.arange(n) % 2 == 0, cluster % 2 == 1), 0
 
 
 def most_often(n: float, B: float, level: float = 0.1) -> tuple[float, float]:

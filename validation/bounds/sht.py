@@ -211,8 +211,7 @@ def sht_theorem1(
         raise InputError("rho+ must be > 0: the blocks have no curvature")
     factor = nu_printed(k, k_star) if nu == "printed" else nu_lemma2(k, k_star, d)
     kappa = math.sqrt(factor * highest(1 - 1 / constants.ratio, 0.0))
-    gradients = 2 * (M_blocks @ w_star - delta)
-    largest = np.sort(np.abs(gradients), axis=1)[:, d - s :]
+    largest = np.sort(np.abs(2 * (M_blocks @ w_star - delta)), axis=1)[:, d - s :]
     sigma = math.sqrt(factor) / constants.plus * float(np.linalg.norm(largest, axis=1).mean())
     start = float(np.linalg.norm(w0 - w_star))
     tolerance = sigma / (1 - kappa) if kappa < 1 else math.inf

@@ -115,8 +115,7 @@ def sauc_covariance_of_listed_pairs(c: Context) -> Errors:
     X, positive, unit = data.X, data.is_positive, np.eye(len(data.X))
     whole = every_pair(positive)
     lists = {f"nearest, k = {k}": nearest_pairs(X, positive, k) for k in (5, 10)} | {"all": whole}
-    weights = c.rng("weights").random(whole.i.size)
-    lists["all, random weights"] = replace(whole, weight=weights)
+    lists["all, random weights"] = replace(whole, weight=c.rng("weights").random(whole.i.size))
     for name, pairs in lists.items():
         D = X[pairs.i] - X[pairs.j]
         D = D - pairs.c @ D
@@ -268,8 +267,7 @@ def sauc_eq_20(c: Context, as_printed: bool) -> Outcome:
     columns = np.concatenate([K, WIDTH(train.X, test.X)], axis=1)
     errors = {}
     for s in SCORED:
-        task = machine(train, 1 / 3200, s, "rbf")
-        beta = optimum(task.work, tol=1e-6).witness.c * 3200
+        beta = optimum(machine(train, 1 / 3200, s, "rbf").work, tol=1e-6).witness.c * 3200
         w = np.linalg.solve(np.eye(len(Sigma)) + s * Sigma, F.T @ beta)
         scores = sauc_scores(K, columns, beta, scatter, s, as_printed)
         errors[f"lambda {s:g}: relative error"] = apart(scores, np.concatenate([F, new]) @ w)

@@ -36,8 +36,7 @@ QP_TOL = 1e-4  # relative gap that every QP solver must reach; OSQP, of first or
 
 
 def dual_qp(c: Context, backend: str) -> Outcome:
-    data = wdbc_sample(c, 20, 30) if c.quick else wdbc_sample(c, 60, 80)
-    problem = hinge_problem(data, 0.1)
+    problem = hinge_problem(wdbc_sample(c, 20, 30) if c.quick else wdbc_sample(c, 60, 80), 0.1)
     exact = optimum(problem)
     found = [solved(QP(form, backend), problem) for form in ("teaching", "lifted")]
     worst = highest(solution.certificate.gap for solution in found) / exact.certificate.primal
@@ -203,8 +202,7 @@ def incomplete_u_keeps_the_rate_uniformly(c: Context) -> Outcome:
     shown = f"falls like n^{slope:.2f}; {ratios.min():.2f} to {ratios.max():.2f} times "
     good = slope <= -0.35  # log n costs about a tenth of the root
     said = "like √(log n / n)", f"{slope:.2f}, no interval", good, "the loss over all pairs"
-    details = rate("all linear scores at once, B = n", *said)
-    return judged(good, f"{shown}sqrt(log(n) / n)", details)
+    return judged(good, f"{shown}sqrt(log(n) / n)", rate("all linear scores at once, B = n", *said))
 
 
 # The AUC, and that of the simulated models [eq. (2), Tables 1 and 2].

@@ -184,11 +184,7 @@ GOLDEN = (1 + math.sqrt(5)) / 2  # where rho^2 - rho = 1
 TABLES = (10, 20, 50, 100)  # some k of Tables I and II, which try one block as well
 Setting = tuple[int, int, int, float, int]  # n, d, k, r, blocks with k* = 1
 SETTING = (20_000, 10)  # where kappa < 1, so that the theorem says something
-CASES: tuple[Setting, ...] = (
-    (*SETTING, 3, 0.5, 1),
-    (*SETTING, 4, 0.5, 20),
-    (*SETTING, 4, 0.05, 1),
-)
+CASES: tuple[Setting, ...] = ((*SETTING, 3, 0.5, 1), (*SETTING, 4, 0.5, 20), (*SETTING, 4, 0.05, 1))
 STEPS = 40
 
 
@@ -216,8 +212,7 @@ def sht_lemma_2(c: Context) -> Outcome:
 
 
 def cut(c: Context, loss: RowAverage, m: int, stream: str) -> np.ndarray:
-    solver = StochasticHardThresholding(1, n_blocks=m)
-    return block_matrices(solver.blocks(loss, c.rng(stream)))
+    return block_matrices(StochasticHardThresholding(1, n_blocks=m).blocks(loss, c.rng(stream)))
 
 
 def sht_lemma_1_with_a_set_of_each_block(c: Context) -> Outcome:

@@ -339,8 +339,7 @@ def _score(row: Row, rows: Rows) -> Drawn:
 )
 def _structure(row: Row, rows: Rows) -> Drawn:
     names = ("AUC-SVM, linear", "AUC-SVM, gaussian", "SVM, linear", "SVM, gaussian")
-    start = "sauc-table-3-lead-over-"
-    found = [rows[start + name.lower().replace(", ", "-")] for name in names]
+    found = [rows["sauc-table-3-lead-over-" + name.lower().replace(", ", "-")] for name in names]
     lines = [Line(name, of.effects[0], of) for name, of in zip(names, found, strict=True)]
     first, last = (one.effects[0] for one in (row, found[-1]))
     what = (

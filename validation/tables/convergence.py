@@ -32,7 +32,7 @@ from ..claims.sht import CASES, STEPS, walks
 from ..data import datasets
 from ..data.datasets import Dataset, sparse_mean_shift
 from ..plots import Series
-from .table import Budget, Job, Page, Panel, Part, experiment, table
+from .table import Budget, Job, Measured, Page, Panel, Part, experiment, table
 
 N, LAM, TOL = 200, 0.1, 1e-9
 SMALL = 1e-12  # below it an error is rounding
@@ -72,7 +72,7 @@ def parts(budget: Mapping[str, Any]) -> list[Part]:
     tolerance=1e-5,
     quick_minutes=0.7,
 )
-def compute(job: Job) -> dict[str, Any]:
+def compute(job: Job) -> Measured:
     measure, _ = MEASURES[job["kind"]]
     return measure(job, Context(f"convergence {job.part.key}", job.run.seed))
 
@@ -83,7 +83,7 @@ def rows(name: str, c: Context, n: int = N) -> Dataset:
     return datasets.load(f"{name}:{n}", c.draw_seed("data"))
 
 
-def in_pairs(job: Job, c: Context) -> dict[str, Any]:
+def in_pairs(job: Job, c: Context) -> Measured:
     """Return errors and bounds by landmarks, each set containing the one before, and pairs."""
     name, kernel = KERNELS[job["set"]]
     data, made, found = rows(name, c), None, []
@@ -100,7 +100,7 @@ def in_pairs(job: Job, c: Context) -> dict[str, Any]:
     return {"by d": found}
 
 
-def in_landmarks(job: Job, c: Context) -> dict[str, Any]:
+def in_landmarks(job: Job, c: Context) -> Measured:
     """Return what the span of the landmarks loses, and Theorem 4' (A), by rule."""
     name, kernel = KERNELS[job["set"]]
     data, made, found = rows(name, c), None, {}
@@ -115,7 +115,7 @@ def in_landmarks(job: Job, c: Context) -> dict[str, Any]:
     return found
 
 
-def in_lam(job: Job, c: Context) -> dict[str, Any]:
+def in_lam(job: Job, c: Context) -> Measured:
     """Return the excess of B = 10 n pairs, and Theorem 4' (I), by lam."""
     name, kernel = KERNELS[job["set"]]
     data, found = rows(name, c), {"excess": [], "bound": []}
@@ -127,7 +127,7 @@ def in_lam(job: Job, c: Context) -> dict[str, Any]:
     return found
 
 
-def all_active(job: Job, c: Context) -> dict[str, Any]:
+def all_active(job: Job, c: Context) -> Measured:
     """Return the mean excess where every hinge is active, over tr Cov(Delta) / (2 lam B)."""
     data, lam, rng = rows("linear", c), 1e3, c.rng("pairs")
     apart = differences(data)
@@ -153,7 +153,7 @@ def excess(problem: Problem, solver: Callable[[int], Any], steps: Sequence[int])
     return [problem.objective(solver(k).solve(problem).w) / best - 1 for k in steps]
 
 
-def in_steps(job: Job, c: Context) -> dict[str, Any]:
+def in_steps(job: Job, c: Context) -> Measured:
     """Return the relative excess of Adamax by steps, and of NSAUC by lam and epochs."""
     data, F = features(job, c)
     problem = hinge_problem(data, LAM, space=Rows(F))
@@ -165,7 +165,7 @@ def in_steps(job: Job, c: Context) -> dict[str, Any]:
     return found
 
 
-def in_newton(job: Job, c: Context) -> dict[str, Any]:
+def in_newton(job: Job, c: Context) -> Measured:
     """Return the relative gaps of truncated Newton step by step, by rows."""
     found = {}
     sizes = job.budget["rows of Newton's problems"] if job["set"] == TWO[0] else [569]
@@ -177,7 +177,7 @@ def in_newton(job: Job, c: Context) -> dict[str, Any]:
     return found
 
 
-def in_theory(job: Job, c: Context) -> dict[str, Any]:
+def in_theory(job: Job, c: Context) -> Measured:
     """Return the distance of Theorem 1's own walk to the exact sparse optimum, and its bound."""
     runs, bounds = walks(c, CASES[1], "data")
     return {
@@ -188,7 +188,7 @@ def in_theory(job: Job, c: Context) -> dict[str, Any]:
     }
 
 
-def as_published(job: Job, c: Context) -> dict[str, Any]:
+def as_published(job: Job, c: Context) -> Measured:
     """Return what SHT-AUC's objective is above its end, by epoch."""
     data = sparse_mean_shift(500, c.draw_seed("data"), d=200, k_star=10, r=0.25, normalize=True)
     solver = StochasticHardThresholding(10, block_size=50, max_epochs=200, tol=0.0, mode="authors")
@@ -198,7 +198,7 @@ def as_published(job: Job, c: Context) -> dict[str, Any]:
 
 
 OWN = ("own",)
-Measure = Callable[[Job, Context], dict[str, Any]]
+Measure = Callable[[Job, Context], Measured]
 MEASURES: dict[str, tuple[Measure, tuple[str, ...]]] = {  # and the sets that it is made on
     "pairs": (in_pairs, SETS),
     "landmarks": (in_landmarks, (*TWO, "identity")),

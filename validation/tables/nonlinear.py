@@ -30,6 +30,7 @@ from .table import (
     Curves,
     Features,
     Job,
+    Measured,
     Page,
     Part,
     Sample,
@@ -94,13 +95,13 @@ def split(job: Job) -> tuple[Sample, Sample]:
     Budget("share of the test part, where none is published", 0.2, TEST_SHARE, TEST_SHARE),
     quick_minutes=0.1,
 )
-def count(job: Job) -> dict[str, Any]:
+def count(job: Job) -> Measured:
     data = train = load_real(job["set"], job.run.data_dir)
     n_train = round((1 - TEST_SHARE) * data.y.size)
     if job["set"] in PUBLISHED:
         train = load_real(job["set"], job.run.data_dir, "train")
         n_train = train.y.size
-    found: dict[str, Any] = {"columns": data.X.shape[1], "sha256": data.sha256}
+    found: Measured = {"columns": data.X.shape[1], "sha256": data.sha256}
     found |= {"train": n_train, "test": data.y.size - n_train}
     for name, one in (("ratio", data), ("ratio_train", train)):
         found[name] = max(one.n_pos / one.n_neg, one.n_neg / one.n_pos)
@@ -164,7 +165,7 @@ def batch_parts(budget: Mapping[str, Any]) -> list[Part]:
     quick_minutes=3.3,
     printed_minutes=200,
 )
-def compute_batch(job: Job) -> dict[str, Any]:
+def compute_batch(job: Job) -> Measured:
     (train, test), (method, few_rows, _) = split(job), job["method"].partition(FEWER)
     if few_rows:  # so that seconds are compared at equal numbers of rows
         train = train.part(slice(job.budget["rows of RBF-RankSVM, at most"]))
@@ -176,8 +177,7 @@ def compute_batch(job: Job) -> dict[str, Any]:
         return _linear(job, train, test, *timed(lambda: nystrom(job, train)))
     best = (-np.inf, 0.0)
     for width in job.budget["width, RFAUC"]:
-        features = _fourier(job, train, width)
-        tuning = few(job, train).mapped(features)
+        tuning = few(job, train).mapped(_fourier(job, train, width))
         best = max(best, (tuned(job, tuning, train.positive)[1], width))
     fourier = timed(lambda: _fourier(job, train, best[1]))
     return {"width": best[1], **_linear(job, train, test, *fourier)}
@@ -240,14 +240,11 @@ def _best(grid: list[float], folds: Sequence[Iterator[float]]) -> tuple[float, f
     return best[1], best[0]
 
 
-def _linear(
-    job: Job, train: Sample, test: Sample, features: Features, before: float
-) -> dict[str, Any]:
+def _linear(job: Job, train: Sample, test: Sample, features: Features, before: float) -> Measured:
     lam, _ = tuned(job, few(job, train).mapped(features), train.positive)
 
     def fit() -> Any:
-        problem = train.mapped(features).problem("squared_hinge", lam)
-        return TruncatedNewton(TOL).solve(problem)
+        return TruncatedNewton(TOL).solve(train.mapped(features).problem("squared_hinge", lam))
 
     solution, seconds = timed(fit)
     value, gap = test.mapped(features).auc(solution.w), solution.certificate.relative_gap
@@ -255,7 +252,7 @@ def _linear(
     return found | {"n_train": train.positive.size}
 
 
-def _whole_kernel(job: Job, train: Sample, test: Sample, subsample: bool) -> dict[str, Any]:
+def _whole_kernel(job: Job, train: Sample, test: Sample, subsample: bool) -> Measured:
     """Tune, fit and test RBF-RankSVM, on a fifth of the rows or all, as far as the budget goes."""
     budget, n = job.budget, train.positive.size
     n = min(n // SUBSAMPLE if subsample else n, budget["rows of RBF-RankSVM, at most"])
@@ -351,7 +348,7 @@ Choice = tuple[float, ...]
     search=ONLINE_SEARCH,
     quick_minutes=0.8,
 )
-def compute_online(job: Job) -> dict[str, Any]:
+def compute_online(job: Job) -> Measured:
     """Tune, fit and test every method on one split, and follow three of them over the epochs."""
     (train, test), budget = split(job), job.budget
 
@@ -361,7 +358,7 @@ def compute_online(job: Job) -> dict[str, Any]:
 
     (features, learnt), seconds = timed(embedded)
     test, tuning = test.mapped(features), few(job, learnt)
-    found: dict[str, Any] = {"embedding_seconds": seconds}
+    found: Measured = {"embedding_seconds": seconds}
     fitted = _linear(job, learnt, test, lambda X: X, 0.0)
     found |= {f"NBAUC_{what}": fitted[what] for what in ("auc", "seconds")}
     found |= _optimum(job, learnt, tuning, test)
@@ -382,7 +379,7 @@ def compute_online(job: Job) -> dict[str, Any]:
     return found | _curves(job, learnt, test, chosen, seed)
 
 
-def _optimum(job: Job, train: Sample, tuning: Sample, test: Sample) -> dict[str, Any]:
+def _optimum(job: Job, train: Sample, tuning: Sample, test: Sample) -> Measured:
     """Return the AUC of the hinge's certified optimum in the features, lam tuned by its path."""
     grid = [lam for lam in lams(job, train.positive) if lam >= SMALLEST_LAM]
     y = tuning.positive.astype(int)
@@ -452,7 +449,7 @@ def pair_steps(train: Sample, lam: float, epochs: int, seed: int) -> Iterator[Wa
 
 def _curves(
     job: Job, train: Sample, test: Sample, chosen: Mapping[str, Choice], seed: int
-) -> dict[str, Any]:
+) -> Measured:
     """Return test AUC of three methods at the epochs of the figure."""
     epochs, lam = job.budget["epochs of Fig. 1"], chosen["NSAUC"][0]
     curves: dict[str, list[float]] = {method: [] for method in CURVES}

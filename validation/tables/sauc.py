@@ -28,6 +28,7 @@ from .table import (
     Budget,
     Curves,
     Job,
+    Measured,
     Page,
     Panel,
     Part,
@@ -227,8 +228,7 @@ def all_machines(
     sides: Sides, kernel: str, grid: Grid, k: int, seed: int
 ) -> dict[str, dict[str, float]]:
     """Return what SVM, AUC-SVM and SAUC-SVM do, with their parameters chosen alike."""
-    widths = (1.0,) if kernel == "linear" else grid.sigmas
-    tried = list(product(widths, sorted(grid.costs)))
+    tried = list(product((1.0,) if kernel == "linear" else grid.sigmas, sorted(grid.costs)))
     (sigma, cost), _ = choice(sides, grid, seed, tried, lambda part, *at: [svm(part, kernel, *at)])
     return {
         SVM: svm(sides, kernel, sigma, cost) | {"sigma": sigma, "cost": cost},
@@ -237,7 +237,7 @@ def all_machines(
     }
 
 
-def flat(found: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+def flat(found: Mapping[str, Mapping[str, float]]) -> Measured:
     """Return what all machines gave, "what machine", and the largest gap."""
     named = {f"{what} {m}": value for m, held in found.items() for what, value in held.items()}
     return named | {"gap": max(held.get("gap", 0.0) for held in found.values())}
@@ -268,13 +268,13 @@ def _drawn(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]
     tolerance=1e-3,
     quick_minutes=0.1,
 )
-def compute_geometry(job: Job) -> dict[str, Any]:
+def compute_geometry(job: Job) -> Measured:
     """Fit both machines to one draw; the first draw keeps its rows for the pictures."""
     rng = job.rng(f"draw {job['draw']}")
     X, positive = _drawn(rng, job.budget["training rows a class"])
     test, test_positive = _drawn(rng, job.budget["test rows a class"])
     lam = 1 / (job.budget["C"] * AllPairs().on(positive).count())
-    found: dict[str, Any] = {"gap": 0.0}
+    found: Measured = {"gap": 0.0}
     for method, structure in ((PLAIN, 0.0), (STRUCTURED, job.budget["lambda"])):
         path = regularization_path(X, positive.astype(int), [lam], structure=structure, tol=1e-6)
         w = path.points[0].solution.w
@@ -435,7 +435,7 @@ def split_sides(job: Job, reading: str = "") -> Sides:
     quick_minutes=1.2,
     printed_minutes=400,
 )
-def compute_real(job: Job) -> dict[str, Any]:
+def compute_real(job: Job) -> Measured:
     name, kernel, k = job["set"], job["kernel"], job.budget["neighbours k"]
     reading = reading_of(job)
     sides, raw = split_sides(job, reading), split_sides(job, "raw, anchor")
@@ -508,8 +508,7 @@ def table_4(page: Page) -> None:
             text = row.get(column, row["pairs"])
             page.mean(name, column, what, text, 0, set=name, kernel="linear")
         for kernel in KERNELS:
-            machines = (*METHODS, EXACT)
-            columns = [(f"s, {m} ({NAMES[kernel]})", f"seconds {m}", 3) for m in machines]
+            columns = [(f"s, {m} ({NAMES[kernel]})", f"seconds {m}", 3) for m in (*METHODS, EXACT)]
             page.means(name, columns, row, set=name, kernel=kernel)
 
 
@@ -531,7 +530,7 @@ LAMBDAS = [0.0, *(10.0**power for power in range(-5, 6))]
     quick_minutes=0.3,
     printed_minutes=140,
 )
-def compute_4(job: Job) -> dict[str, Any]:
+def compute_4(job: Job) -> Measured:
     name, reading = job["set"], reading_of(job)
     sides, grid = split_sides(job, reading), grid_of(job.budget, reading)
     seed = job.draw_seed(f"folds {name} {job['split']}")
@@ -553,10 +552,10 @@ def compute_4(job: Job) -> dict[str, Any]:
     Budget("lambda", LAMBDAS, LAMBDAS, LAMBDAS),
     quick_minutes=0.1,
 )
-def compute_5(job: Job) -> dict[str, Any]:
+def compute_5(job: Job) -> Measured:
     sides, budget = split_sides(job, reading_of(job)), job.budget
     fixed = (SELECTED[job["set"]], budget["sigma"])
-    found: dict[str, Any] = {}
+    found: Measured = {}
     for lam in budget["lambda"]:
         point = pair_machine(sides, *fixed, lam, [budget["C"]], budget["neighbours k"], FINAL_TOL)
         found[f"auc {lam:g}"] = point[0]["auc"]
@@ -655,7 +654,7 @@ def fig_5(page: Page) -> None:
     quick_minutes=0.5,
     printed_minutes=180,
 )
-def compute_toy(job: Job) -> dict[str, Any]:
+def compute_toy(job: Job) -> Measured:
     data = xor_train_test(job.draw_seed(f"draw {job['draw']}"))
     train, test = (Sample(one.X, one.is_positive) for one in data)
     reading, k = reading_of(job), job["k"]
@@ -672,7 +671,7 @@ def compute_toy(job: Job) -> dict[str, Any]:
     Budget("draws", 1, 1000, 10_000),
     quick_minutes=0.1,
 )
-def compute_data(job: Job) -> dict[str, Any]:
+def compute_data(job: Job) -> Measured:
     """Return the moments of each Gaussian over many draws, and the rows of the first."""
     every, seed = defaultdict(list), job.draw_seed("first")
     for draw in range(job["draws"]):
@@ -680,7 +679,7 @@ def compute_data(job: Job) -> dict[str, Any]:
             spread = np.cov(rows.T)
             moments = (*rows.mean(axis=0), spread[0, 0], spread[1, 1], spread[0, 1], len(rows))
             every[name].append(moments)
-    found: dict[str, Any] = {}
+    found: Measured = {}
     for name, moments in every.items():
         found[name] = np.mean(moments, axis=0).tolist()
         error = np.std(moments, axis=0, ddof=1) / np.sqrt(len(moments))

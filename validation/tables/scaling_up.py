@@ -27,6 +27,7 @@ from .table import (
     Budget,
     Features,
     Job,
+    Measured,
     Page,
     Part,
     Sample,
@@ -77,11 +78,9 @@ class Fit:
         return (self.certificate.primal - low) / low if low > 0 else None
 
 
-def numbers_of(
-    fits: Mapping[str, Fit], full: str, test: Sample, before: float = 0.0
-) -> dict[str, Any]:
+def numbers_of(fits: Mapping[str, Fit], full: str, test: Sample, before: float = 0.0) -> Measured:
     """Return seconds with those before, AUC in per cent, and excess over the full fit."""
-    found: dict[str, Any] = {}
+    found: Measured = {}
     for name, fit in fits.items():
         found[f"{name}_seconds"] = fit.seconds + before
         found[f"{name}_auc"] = 100 * test.auc(fit.w)
@@ -151,9 +150,9 @@ def loops(
 
 def loop_numbers(
     name: str, train: Sample, lam: float, seed: int, job: Job, test: Sample
-) -> dict[str, Any]:
+) -> Measured:
     """Return seconds, bytes and AUC in per cent of the bare loops."""
-    found: dict[str, Any] = {}
+    found: Measured = {}
     steps = job.budget["steps of the bare loops"]
     for pairs, (w, seconds, peak) in loops(train.X, train.positive, lam, seed, steps).items():
         found |= {f"{name}_{pairs}_seconds": seconds, f"{name}_{pairs}_bytes": peak}
@@ -217,7 +216,7 @@ def draws(budget: Mapping[str, Any]) -> list[Part]:
     return [Part.of("n={n},rep={rep}", n=n, rep=rep) for rep, n in every if rep < count[n]]
 
 
-def population(model: str, place: str) -> dict[str, Any]:
+def population(model: str, place: str) -> Measured:
     """Return the population AUC in per cent, the printed one, and its share of positives."""
     text = printed(PAPER, place)[model]["AUC of the true score"]
     share = share_for_auc(model, float(text) / 100)
@@ -251,14 +250,14 @@ PRINTED_1 = {int(n): row for n, row in printed(PAPER, "Table 1").items()}
     quick_minutes=0.3,
     printed_minutes=25,
 )
-def compute_1(job: Job) -> dict[str, Any]:
+def compute_1(job: Job) -> Measured:
     n, rep, budget = job["n"], job["rep"], job.budget
     data = linear(n, job.draw_seed(f"train {n} {rep}"))
     new = linear(budget["test rows"], job.draw_seed("test"))
     train, test = (Sample(one.X, one.is_positive) for one in (data, new))
     few = train.part(slice(budget["rows that choose lam, at most"]))
     lam, cv_seconds, _ = chosen_lam(few, budget, rep)
-    found: dict[str, Any] = {"lam": lam, "cv_seconds": cv_seconds, "sha256": data.sha256}
+    found: Measured = {"lam": lam, "cv_seconds": cv_seconds, "sha256": data.sha256}
     problem, seed = train.problem("hinge", lam), job.draw_seed(f"pairs {n} {rep}")
     fits = {"full": full_fit(problem)}
     if n <= max(PRINTED_1):
@@ -332,14 +331,14 @@ PRINTED_2 = {int(n): row for n, row in printed(PAPER, "Table 2").items()}
     quick_minutes=5.8,
     printed_minutes=70,
 )
-def compute_2(job: Job) -> dict[str, Any]:
+def compute_2(job: Job) -> Measured:
     """Fit all models to one draw, with the gamma and lam that the exact path chooses."""
     n, rep, budget = job["n"], job["rep"], job.budget
     data = radial(n, job.draw_seed(f"train {n} {rep}"))
     new = radial(budget["test rows"], job.draw_seed("test"))
     train, test = (Sample(one.X, one.is_positive) for one in (data, new))
     gamma, lam = chosen_width(job, train, budget["gamma"], "landmarks of the choice", rep)
-    found: dict[str, Any] = {"lam": lam, "gamma": gamma, "sha256": data.sha256}
+    found: Measured = {"lam": lam, "gamma": gamma, "sha256": data.sha256}
     beyond = n > max(PRINTED_2)
     seed, seed_of_landmarks = (job.draw_seed(f"{of} {n} {rep}") for of in ("pairs", "landmarks"))
     drawn, *others = budget.get("landmarks are drawn", ["uniform"])
@@ -359,11 +358,11 @@ def compute_2(job: Job) -> dict[str, Any]:
 
 def _whole_kernel(
     train: Sample, test: Sample, gamma: float, lam: float, seed: int, solver: Adamax
-) -> dict[str, Any]:
+) -> Measured:
     """Fit the incomplete model and the full one over the whole kernel, through its factor."""
     task, factoring = timed(lambda: train.kernel_machine("hinge", lam, gamma))
     fits = {"kernel": incomplete_fit(task.work, seed, solver), "full_kernel": full_fit(task.work)}
-    found: dict[str, Any] = {"kernel_excess": fits["kernel"].excess(fits["full_kernel"])}
+    found: Measured = {"kernel_excess": fits["kernel"].excess(fits["full_kernel"])}
     for name, fit in fits.items():
         scores = task.evaluate(task.lift(fit.w), test.X)
         found[f"{name}_seconds"] = fit.seconds + factoring
@@ -419,7 +418,7 @@ TEST_SHARE = 0.2
     quick_minutes=0.9,
     printed_minutes=120,
 )
-def compute_3(job: Job) -> dict[str, Any]:
+def compute_3(job: Job) -> Measured:
     budget, (train, test) = job.budget, _split(job)
     lam, cv_seconds, _ = chosen_lam(train.part(slice(budget[CHOOSE])), budget, 0)
     n, d = train.X.shape
@@ -452,13 +451,11 @@ def _split(job: Job) -> tuple[Sample, Sample]:
     return scaled.part(train), scaled.part(test)
 
 
-def _fits(
-    job: Job, name: str, train: Sample, test: Sample, lam: float, before: float
-) -> dict[str, Any]:
+def _fits(job: Job, name: str, train: Sample, test: Sample, lam: float, before: float) -> Measured:
     problem, seed = train.problem("hinge", lam), job.draw_seed(f"pairs {job.part.key}")
     fits = {f"{name}_incomplete": incomplete_fit(problem, seed, adamax(job))}
     fits[f"{name}_full"] = full_fit(problem, 1e-5)
-    found: dict[str, Any] = {}
+    found: Measured = {}
     if job["rep"] < job.budget.get("splits of what is slow", 0) and " " not in name:
         fits[f"{name}_authors"] = incomplete_fit(problem, seed, AUTHORS)
         some = train.part(slice(job.budget["rows whose pairs are summed one by one, at most"]))

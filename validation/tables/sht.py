@@ -33,7 +33,19 @@ from ...exact.subsets.best_subset import best_subset
 from ..data.datasets import TASKS, load_real, sparse_mean_shift
 from ..data.printed_numbers import printed
 from ..files.tables import feature_names, read_arrays
-from .table import Budget, Curves, Job, Page, Part, Results, Sample, every_part, experiment, table
+from .table import (
+    Budget,
+    Curves,
+    Job,
+    Measured,
+    Page,
+    Part,
+    Results,
+    Sample,
+    every_part,
+    experiment,
+    table,
+)
 
 # The methods of [SHT, Section IV], with the steps of the published programs, and what is added.
 
@@ -162,8 +174,7 @@ def screened_subset(
     best = best_subset(rows.X[:, screened], rows.positive, k, max_time=20.0)
     w = np.zeros(rows.X.shape[1])
     w[screened] = best.w
-    proof = {"subset gap": best.gap, "subset proved": float(best.proved)}
-    return w, screened[best.support], proof
+    return w, screened[best.support], {"subset gap": best.gap, "subset proved": float(best.proved)}
 
 
 # [SHT, Tables I and II, Fig. 2]: simulated data, how they are split, and what is measured.
@@ -217,7 +228,7 @@ def synthetic_parts(budget: Spend) -> list[Part]:
     quick_minutes=1.2,
     printed_minutes=300,
 )
-def compute_synthetic(job: Job) -> dict[str, Any]:
+def compute_synthetic(job: Job) -> Measured:
     k_star, r, trial = job["k_star"], job["r"], job["trial"]
     purpose = f"{k_star} {r:g} {trial}"
     data = sparse_mean_shift(N, job.draw_seed(purpose), d=D, k_star=k_star, r=r)
@@ -435,7 +446,7 @@ def shuffled(
     quick_minutes=4.1,
     printed_minutes=100,
 )
-def compute_genes(job: Job) -> dict[str, Any]:
+def compute_genes(job: Job) -> Measured:
     name, at, budget = job["set"], job["shuffle"], job.budget
     data = load_real(name, job.run.data_dir)
     X = np.asarray(data.X, dtype=float)
@@ -446,12 +457,12 @@ def compute_genes(job: Job) -> dict[str, Any]:
     names = feature_names(read_arrays(job.file(name), ("feature_names",)), data.X.shape[1])
     columns = marker_columns(name, names)
     markers = sorted({column for group in columns.values() for column in group})
-    found: dict[str, Any] = {"markers": len(markers), "overlap": np.isin(test, slipped).mean()}
+    found: Measured = {"markers": len(markers), "overlap": np.isin(test, slipped).mean()}
     found["marker columns"] = {str(number): places for number, places in columns.items()}
     places = np.sort(train)
     inside, new = rows.part(places), rows.part(test)
 
-    def protocols(method: str) -> dict[str, Any]:
+    def protocols(method: str) -> Measured:
         """Return the AUC: published, mean of as many results as folds, and right.
 
         Of a method with k, by k, and with what Figs. 3 and 4 show.
@@ -469,7 +480,7 @@ def compute_genes(job: Job) -> dict[str, Any]:
             return [new.auc(weights(places[int(line[places].argmax())])) for line in lines]
 
         best, every = int(clean.mean(axis=0).argmax()), [*range(len(configs))]
-        found: dict[str, Any] = {f"right {method}": new.auc(weights(best))}
+        found: Measured = {f"right {method}": new.auc(weights(best))}
         if method not in SPARSE:
             return found | {f"published {method}": tested(leaky, every)}
         by_k = [[at for at in every if configs[at][0] == k] for k in budget["k"]]
@@ -642,7 +653,7 @@ DONE = 0.95
     Budget("rows of a batch", 50, 50, 50),
     quick_minutes=0.3,
 )
-def compute_epochs(job: Job) -> dict[str, Any]:
+def compute_epochs(job: Job) -> Measured:
     """Run SHT-AUC with k = k* and both steps, looking at AUC and objective on the way.
 
     The weights at the end are compared with the k features of largest mean difference.
@@ -652,7 +663,7 @@ def compute_epochs(job: Job) -> dict[str, Any]:
     data = sparse_mean_shift(1000, seed, d=1000, k_star=k, r=r, normalize=True)
     train, test = make_splits(5, data.X, data.is_positive, seed % 2**31)[0]
     loss = sparse_problem(data.X[train], data.y[train])
-    found: dict[str, Any] = {}
+    found: Measured = {}
     for name, factor in ((PUBLISHED, 1.0), (COMMON, STEP / (r * (1 - r)))):
         w, values, curve, held = np.zeros(1000), [1.0], [], []
         each = job.budget["epochs between looks"]

@@ -127,6 +127,7 @@ def race(
 
 
 Found = TypeVar("Found")
+Measured = dict[str, Any]  # what a part has found, by name
 Features = Callable[[np.ndarray], np.ndarray]
 
 
@@ -271,7 +272,7 @@ class Experiment:
     name: str
     budget: tuple[Budget, ...]
     parts: Callable[[Mapping[str, Any]], Sequence[Part]]  # of what a profile spends
-    compute: Callable[[Job], dict[str, Any]]
+    compute: Callable[[Job], Measured]
     search: str = ""
     protocol: int = 1
     tolerance: float = 1e-6
@@ -508,8 +509,7 @@ class Page:
         series = tuple(Series(name, c[0], c[1], name in references) for name, c in kept.items())
         errors = {name: columns[2] for name, columns in kept.items() if len(columns) > 2}
         if kept:
-            panel = Panel(title, *labels, series, log_x, errors=errors, ticks=ticks)
-            self.panels.append(panel)
+            self.panels.append(Panel(title, *labels, series, log_x, errors=errors, ticks=ticks))
 
 
 @dataclass(frozen=True)
