@@ -51,9 +51,8 @@ class Row(Outcome, Statement):
     @property
     def public(self) -> dict[str, Any]:
         """The keys that other people's scripts may rely on."""
-        row = asdict(self)
         hidden = ("details", "figures", "formula", "profile")
-        return {key: value for key, value in row.items() if key not in hidden}
+        return {key: value for key, value in asdict(self).items() if key not in hidden}
 
     @classmethod
     def from_document(cls, row: dict[str, Any]) -> Row:

@@ -750,9 +750,8 @@ def fig_3(page: Page) -> None:
     page.paired(results.matched("draw", few, every), names)
     for first, last, ahead in ((5, 30, SVM), (5, ALL, STRUCTURED)):
         sides = [[results.values(f"auc {m}", k=k) for m in (ahead, PLAIN)] for k in (first, last)]
-        leads = [one - plain for one, plain in sides]
         names, before = (label(first), label(last)), f"lead of {ahead} over {PLAIN}"
-        page.paired(leads, names, before=before)
+        page.paired([one - plain for one, plain in sides], names, before=before)
     values = results.values(f"auc {PLAIN}", k=ALL)
     spread = f" by {values.std(ddof=1):.3f}" if len(values) > 2 else ""
     page.known = {"spread": spread and f"{spread} (standard deviation, all pairs)"}
