@@ -187,13 +187,13 @@ def sauc_eq_17_by_the_root_of_r(c: Context) -> Errors:
 # The dual and the score in kernel form: (3), (8)-(14), (18)-(20).
 
 
-def solved_dual(Q: np.ndarray, C: float, tol: float = 1e-7) -> tuple[np.ndarray, Solution]:
+def solved_dual(Q: np.ndarray, C: float) -> tuple[np.ndarray, Solution]:
     """Solve max 1'a - a'Q a / 2, 0 <= a <= C; return theta with w = sum_k theta_k phi_k."""
     m, factor = len(Q), factor_gram(Q)
     space = Rows(np.concatenate([factor.features, np.zeros((1, factor.features.shape[1]))]))
     pairs = PairList(np.arange(m), np.full(m, m))
     problem = pair_problem(space, np.arange(m + 1) < m, pairs, HINGE, Ridge(1 / (C * m)))
-    solution = optimum(problem, tol=tol)
+    solution = optimum(problem, tol=1e-7)
     return factor.coefficients(solution.w), solution
 
 

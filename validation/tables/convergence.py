@@ -269,9 +269,9 @@ def by_d(records: Records, where: str, at: int, name: str) -> np.ndarray:
     return np.array([r["by d"][at][name] for r in of(records, "pairs", where)], dtype=float)
 
 
-def sampling(records: Records, where: str, at: int = 1) -> np.ndarray:
+def sampling(records: Records, where: str) -> np.ndarray:
     """Return F(f~_B) - p*_P, (repetitions, B); below the certified gap it would be noise."""
-    excess = by_d(records, where, at, "excess") - by_d(records, where, at, "nystrom")[:, None]
+    excess = by_d(records, where, 1, "excess") - by_d(records, where, 1, "nystrom")[:, None]
     return np.maximum(excess, TOL)
 
 
