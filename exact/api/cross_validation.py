@@ -28,9 +28,8 @@ from ..pairs.kinds import ordered_pairs_of
 from ..pairs.ordered_pairs import OrderedPairs
 from ..problem.problem import split_labels
 from ..spaces.gram import Gram, blocked_product, chain_of
-from ..spaces.groups import fold_of_groups, starts_of_folds
 from ..spaces.kernels import Kernel
-from ..spaces.partitions import PartitionedRows, fold_of
+from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import Rows, check_matrix, partitions_of
 from ..tools.arrays import as_float64, check_choice, check_count, check_labels
 from ..tools.rounding import gamma
@@ -265,18 +264,15 @@ class ApartFold:
 def _parts(rows: PartitionedRows, folds: int, seed: int) -> Iterator[ApartFold]:
     """Yield the folds: the same rows however they are cut, for `seed` and names or numbers decide.
     Groups stay whole; folds of two classes have the same number of each, or one less."""
-    grouped = rows.grouped
-    starts: Any = None if grouped is None else starts_of_folds(grouped, folds, seed)
-    for number in range(folds):
+    cut, lacking = rows.folds(folds, seed), "no pair of rows"
+    if rows.grouped is None:
         lacking = "training or held-out rows of one class only"
+    for number in range(folds):
         try:
-            if grouped is not None:
-                lacking = "no pair of rows"
-                train, test = fold_of_groups(grouped, starts, number, seed)
-            else:
-                train, test = fold_of(rows, number, folds, seed)
-                if not all((part.facts.mass > 0).all() for part in (train, test)):
-                    raise NoRowsError(lacking)
+            train, test = next(cut)
+            both = all((part.facts.mass > 0).all() for part in (train, test))
+            if rows.grouped is None and not both:
+                raise NoRowsError(lacking)
         except (NoRowsError, NoPairError):
             raise InputError(f"fold {number} has {lacking}: use fewer folds") from None
         yield ApartFold(train, test)

@@ -238,10 +238,6 @@ class StreamedRows(FeatureWeights):
             columns[...] = raw.T  # converts and turns at once
             yield Block(columns, positive[rows], None if weight is None else weight[rows])
 
-    def _of_each(self, work: Callable[[slice], Any]) -> list[Any]:
-        """Return what work gives for each block; the linear algebra takes one thread in each."""
-        return in_threads(work, list(self.blocks()), self.n * self.dim)
-
     def scores(self, w: np.ndarray) -> np.ndarray:
         def work(rows: slice) -> np.ndarray:
             block = self.block(rows)
@@ -249,29 +245,29 @@ class StreamedRows(FeatureWeights):
                 return block @ w - float(self.offset @ w)
             return (block - self.offset) @ w
 
-        return np.concatenate(self._of_each(work))
+        return np.concatenate(in_threads(work, list(self.blocks()), self.n * self.dim))
 
     def pulled(self, c: np.ndarray) -> tuple[np.ndarray, float, float]:
         """Return sum_i c_i (x_i - offset), a bound of its error, and sum |c_i| |x_i - offset|."""
-        whole = reduce(merged, self._of_each(lambda rows: self._pull_of(rows, c[rows])))
-        return whole.value, whole.bound(), whole.size
 
-    def _pull_of(self, rows: slice, c: np.ndarray) -> Pull:
-        block, c, mass = self.block(rows), np.ascontiguousarray(c), np.abs(c)
-        if not self._plain:
-            block = block - self.offset
-        if self.keeps:
-            lengths = self._lengths[rows]
-        else:
-            lengths = np.sqrt(np.einsum("ij,ij->i", block, block))
-        # |c_i| times what enters the sum: the centred row, or the row and the offset.
-        size, parts = float(mass @ lengths), chunk_sums(block, c, CHAIN)
-        if self._plain:
-            size += 2 * self._far * float(mass.sum())
-            parts -= np.add.reduceat(c, np.arange(0, c.size, CHAIN))[:, None] * self.offset
-        into = Pull.of(self.dim)
-        into.add(parts, size, c.size)
-        return into
+        def work(rows: slice) -> Pull:
+            block, own = self.block(rows), np.ascontiguousarray(c[rows])
+            block, mass = block if self._plain else block - self.offset, np.abs(own)
+            if self.keeps:
+                lengths = self._lengths[rows]
+            else:
+                lengths = np.sqrt(np.einsum("ij,ij->i", block, block))
+            # |c_i| times what enters the sum: the centred row, or the row and the offset.
+            size, parts = float(mass @ lengths), chunk_sums(block, own, CHAIN)
+            if self._plain:
+                size += 2 * self._far * float(mass.sum())
+                parts -= np.add.reduceat(own, np.arange(0, own.size, CHAIN))[:, None] * self.offset
+            into = Pull.of(self.dim)
+            into.add(parts, size, own.size)
+            return into
+
+        whole = reduce(merged, in_threads(work, list(self.blocks()), self.n * self.dim))
+        return whole.value, whole.bound(), whole.size
 
     def pull(self, c: np.ndarray) -> np.ndarray:
         return self.pulled(c)[0]

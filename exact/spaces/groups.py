@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from operator import add
-from typing import Any, NamedTuple, NoReturn, cast
+from typing import Any, NamedTuple, NoReturn, Self, cast
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from .partitions import (
     hashed_names,
     hashed_numbers,
     rows_taken,
-    split_by,
 )
 
 
@@ -53,11 +52,6 @@ def whole_partition(blocks: Iterable[Any]) -> Whole | None:
         np.concatenate([block.key for block in kept]),
         np.concatenate(weight),
     )
-
-
-def of_two_classes(level: float, blocks: Iterator[Any], index: int) -> Iterator[Block]:
-    """Yield grouped rows as those of two classes: those of a key above `level` are positive."""
-    return (Block(b.columns, b.key > level, b.weight) for b in blocks)
 
 
 @dataclass(eq=False)
@@ -92,11 +86,6 @@ def counted_pairs(group: np.ndarray, key: np.ndarray, weight: np.ndarray) -> tup
     masses = placed.astype(np.int64), (placed > 0).astype(np.int64)
     weighed, count = (sum((mass * partners(at, mass)).tolist()) for mass in masses)
     return weighed, count
-
-
-def both_merged(first: tuple[Any, Any], second: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Return the sums of two pairs of answers."""
-    return first[0].merge(second[0]), first[1].merge(second[1])
 
 
 def grouped_facts(blocks: Iterator[Any], index: int) -> tuple[Facts, OrderCounts]:
@@ -206,7 +195,9 @@ class GroupedRows(PartitionedRows):
         return self
 
     def first_pass(self) -> Facts:
-        facts, self.order = self.total(grouped_facts, both_merged)
+        facts, self.order = self.total(
+            grouped_facts, lambda one, other: (one[0].merge(other[0]), one[1].merge(other[1]))
+        )
         return facts
 
     def as_classes(self) -> Any:
@@ -221,8 +212,23 @@ class GroupedRows(PartitionedRows):
             found = "more" if self.order.keys.size > 2 else "one"
             raise InputError(f"a classifier needs two kinds of labels, not {found}: use solve")
         classes, level = copy(self), float(self.order.keys[0])
-        classes.chosen = (*self.chosen, partial(of_two_classes, level))
+
+        def as_two(blocks: Iterator[Any], index: int) -> Iterator[Block]:
+            return (Block(b.columns, b.key > level, b.weight) for b in blocks)
+
+        classes.chosen = (*self.chosen, as_two)
         return classes
+
+    def folds(self, count: int, seed: int) -> Iterator[tuple[Self, Self]]:
+        """Yield the rows without each fold, and that fold; the groups' names say which."""
+        every: Any = self.total(partial(group_hashes, seed), np.union1d)
+        if every.size < count:
+            raise InputError(
+                f"cv = {count}, but there are {every.size} queries: use at most {every.size} folds"
+            )
+        starts = every[np.arange(count) * every.size // count]  # the least hash of each fold
+        for fold in range(count):
+            yield self._split(partial(groups_of_fold, starts, fold, seed))
 
     def drawn_groups(self, size: int) -> Drawn:
         """Return about `size` rows: whole groups where there are many."""
@@ -248,10 +254,8 @@ class GroupedRows(PartitionedRows):
 
 def group_hashes(seed: int, blocks: Iterator[Any], index: int) -> np.ndarray:
     """Return the hashes of the groups of one partition, ascending."""
-    kept = [np.unique(block.group) for block in blocks if block.key.size]
-    if not kept:
-        return np.zeros(0, np.uint64)
-    return np.unique(hashed_names(np.unique(np.concatenate(kept)), seed))
+    kept = [hashed_names(np.unique(block.group), seed) for block in blocks if block.key.size]
+    return np.unique(np.concatenate([np.zeros(0, np.uint64), *kept]))
 
 
 def groups_of_fold(
@@ -261,20 +265,3 @@ def groups_of_fold(
     names, place = np.unique(np.asarray(block.group), return_inverse=True)
     folds = np.searchsorted(starts, hashed_names(names, seed), side="right") - 1
     return np.flatnonzero((folds == fold)[place])
-
-
-def starts_of_folds(rows: GroupedRows, folds: int, seed: int) -> np.ndarray:
-    """Return the least hash of each fold: uint64 (folds,), a pass over the partitions."""
-    every: Any = rows.total(partial(group_hashes, seed), np.union1d)
-    if every.size < folds:
-        raise InputError(
-            f"cv = {folds}, but there are {every.size} queries: use at most {every.size} folds"
-        )
-    return every[np.arange(folds) * every.size // folds]
-
-
-def fold_of_groups(
-    rows: GroupedRows, starts: np.ndarray, fold: int, seed: int
-) -> tuple[GroupedRows, GroupedRows]:
-    """Return the rows without one fold, and that fold."""
-    return split_by(rows, partial(groups_of_fold, starts, fold, seed))

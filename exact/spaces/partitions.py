@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import partial
 from hashlib import blake2b
 from itertools import pairwise
 from operator import add, itemgetter
@@ -162,16 +162,6 @@ class Reply:
     answer: Any
 
 
-def replied(task: Task, partition: Partition, index: int, key: np.ndarray) -> Reply:
-    """Run a task on one partition, and fingerprint what it reads."""
-    digest = blake2b(digest_size=16)
-    try:
-        answer = task.run(_marked(partition.blocks(), key, digest), index)
-    except Unusable as bad:
-        partition.refuse(*bad.args)
-    return Reply({index: digest.digest()}, answer)
-
-
 def _marked(blocks: Iterator[Block], key: np.ndarray, digest: Any) -> Iterator[Block]:
     for block in blocks:
         for numbers in (block.columns, block.weight):
@@ -198,9 +188,17 @@ def joined(task: Task, first: Reply, second: Reply) -> Reply:
 def replied_in_order(
     task: Task, partitions: Sequence[Partition], places: Sequence[int], key: np.ndarray
 ) -> Reply:
-    """Return the sum of the replies of some partitions, whose numbers are `places`."""
-    pairs = zip(partitions, places, strict=True)
-    return reduce(partial(joined, task), (replied(task, part, k, key) for part, k in pairs))
+    """Run a task on some partitions, whose numbers are `places`, and fingerprint what it reads."""
+    total: Any = None
+    for partition, index in zip(partitions, places, strict=True):
+        digest = blake2b(digest_size=16)
+        try:
+            answer = task.run(_marked(partition.blocks(), key, digest), index)
+        except Unusable as bad:
+            partition.refuse(*bad.args)
+        reply = Reply({index: digest.digest()}, answer)
+        total = reply if total is None else joined(task, total, reply)
+    return total
 
 
 KEPT_NUMBERS = 1 << 22  # most sums by bin that are kept (32 MB); with more, rows are read twice
@@ -389,19 +387,6 @@ def by_class(
     return np.sort(np.concatenate(found))
 
 
-def thinned(shares: tuple[float, float], side: int, seen: int, more: int) -> np.ndarray:
-    """Return evenly spread rows: the same ones however they are cut."""
-    return marks(seen, more, shares[side])
-
-
-def named_ones(
-    wanted: tuple[np.ndarray, np.ndarray], side: int, seen: int, more: int
-) -> np.ndarray:
-    """Return the rows that are named."""
-    first, last = np.searchsorted(wanted[side], [seen, seen + more])
-    return wanted[side][first:last] - seen
-
-
 def assembled(parts: list[tuple[int, Drawn]]) -> Drawn:
     """Return what was drawn from several partitions as one, in their order."""
     every = [drawn for _, drawn in sorted(parts, key=itemgetter(0))]
@@ -484,6 +469,17 @@ class PartitionedRows(FeatureWeights):
         some._measure()
         return some
 
+    def folds(self, count: int, seed: int) -> Iterator[tuple[Self, Self]]:
+        """Yield the rows without each fold, and that fold: two passes when it is asked for."""
+        for fold in range(count):
+            taken = partial(rows_of_fold, seed, count, fold)
+            yield self._split(partial(by_class, self.before(), taken))
+
+    def _split(self, places: Places) -> tuple[Self, Self]:
+        """Return the rows that are not at the places, and those that are."""
+        held_out = self.only(partial(rows_kept, places))
+        return self.only(partial(rows_kept, partial(others, places))), held_out
+
     def _partitions(self, source: Source) -> list[Partition]:
         """Return the parts of `source`, tuples of arrays among them, as partitions."""
         parts, names = [], ", ".join(self.arrays)
@@ -544,7 +540,7 @@ class PartitionedRows(FeatureWeights):
         shares = share_neg, share_pos
         if shares in self._drawn:
             return self._drawn[shares]
-        found = self._taken(partial(thinned, shares))
+        found = self._taken(lambda side, seen, more: marks(seen, more, shares[side]))
         self._drawn = {shares: found}  # the next problem over these rows begins with the same
         if self.sample is None or found.rows.size < self.sample.rows.size:
             self.sample = found
@@ -552,7 +548,13 @@ class PartitionedRows(FeatureWeights):
 
     def named(self, negative: np.ndarray, positive: np.ndarray) -> Drawn:
         """Return the rows of these numbers within their class, ascending, as they are: a pass."""
-        return self._taken(partial(named_ones, (negative, positive)))
+
+        def taken(side: int, seen: int, more: int) -> np.ndarray:
+            wanted = (negative, positive)[side]
+            first, last = np.searchsorted(wanted, [seen, seen + more])
+            return wanted[first:last] - seen
+
+        return self._taken(taken)
 
     def _taken(self, taken: Callable[[int, int, int], np.ndarray]) -> Drawn:
         places = partial(by_class, self.before(), taken)
@@ -615,15 +617,3 @@ def rows_of_fold(seed: int, folds: int, fold: int, side: int, start: int, count:
     turns = hashed_numbers(side, first, last - first, seed, folds)
     at = np.arange(first, last) * folds - start + (turns + fold) % folds
     return at[(at >= 0) & (at < count)]
-
-
-def fold_of(rows: PartitionedRows, fold: int, folds: int, seed: int) -> tuple[Any, Any]:
-    """Return the rows without one fold, and that fold."""
-    taken = partial(rows_of_fold, seed, folds, fold)
-    return split_by(rows, partial(by_class, rows.before(), taken))
-
-
-def split_by(rows: PartitionedRows, places: Places) -> tuple[Any, Any]:
-    """Return the rows that are not at the places, and those that are, as rows of the same kind."""
-    held_out = rows.only(partial(rows_kept, places))
-    return rows.only(partial(rows_kept, partial(others, places))), held_out

@@ -300,7 +300,12 @@ class Rows(FeatureWeights):
     def _long_blocks(self) -> Iterator[tuple[slice, Any]]:
         """Yield blocks of the rows as given, which stay in the cache in the long format; sparse
         ones are not centred."""
-        X: Any = self._raw_unchanged()
+        X: Any = self.raw
+        if isinstance(X, np.ndarray) and X is not self.X:  # the array may have been changed since
+            for start in range(0, self.n, self._block):
+                some = slice(start, start + self._block)
+                if not np.array_equal(X[some] - self.offset, self.X[some]):
+                    raise InputError("X was changed while it was computed with: hand over a copy")
         wide, room = self.dim, BLOCK_NUMBERS
         if self.is_sparse:
             wide, room = X.nnz // self.n, max(BLOCK_NUMBERS, self.dim)
@@ -314,15 +319,6 @@ class Rows(FeatureWeights):
     def _block(self) -> int:
         """Rows summed at a time: about sqrt(n), for the shortest chain of additions."""
         return max(64, int(np.sqrt(self.n)))
-
-    def _raw_unchanged(self) -> np.ndarray | sp.csr_matrix:
-        """Return the rows as they were given; refuse an array that was changed since."""
-        if isinstance(self.raw, np.ndarray) and self.raw is not self.X:
-            for start in range(0, self.n, self._block):
-                some = slice(start, start + self._block)
-                if not np.array_equal(self.raw[some] - self.offset, self.X[some]):
-                    raise InputError("X was changed while it was computed with: hand over a copy")
-        return self.raw
 
     def score_error(self, w: np.ndarray) -> np.ndarray:
         """Return gamma_{k+3} |x_i| |w|, a bound of the rounding in each score, (n,), k the most
@@ -424,8 +420,8 @@ class Rows(FeatureWeights):
 
     def dense(self) -> np.ndarray:
         """Return all rows, centred, as a dense matrix."""
-        chosen = self.rows(np.arange(self.n))
-        return chosen if isinstance(chosen, np.ndarray) else chosen.toarray() - self.offset
+        rows: Any = self.rows(np.arange(self.n))
+        return rows if isinstance(rows, np.ndarray) else rows.toarray() - self.offset
 
     def products(self) -> np.ndarray:
         """Return the inner products of all rows, centred: (n, n)."""

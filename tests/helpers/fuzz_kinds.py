@@ -53,8 +53,6 @@ from aucert.exact.proof.write import columns_of, write_partitioned_proof
 from aucert.exact.solvers.choose import choose_solver
 from aucert.exact.solvers.convex_reference import convex_reference
 from aucert.exact.spaces.gram import Gram
-from aucert.exact.spaces.groups import fold_of_groups, starts_of_folds
-from aucert.exact.spaces.partitions import fold_of
 from aucert.exact.square_loss.convex_square import ConvexSquare
 from aucert.exact.square_loss.row_average import RowAverage
 from aucert.exact.tools.rounding import Bound, float_above, float_below
@@ -1288,16 +1286,12 @@ def folds(rng: np.random.Generator, found: Found) -> None:
     found.name = f"{made.name}, grouped {grouped}, {count} folds, lams {lams}, tol {tol:.0e}"
     stated = cross_validated_path(made.rows, None, lams, cv=count, seed=seed, tol=tol)
     rows = made.rows
-    starts = starts_of_folds(rows, count, seed) if isinstance(rows, GroupedRows) else None
     seen = 0
-    for fold in range(count):
-        if isinstance(rows, GroupedRows):
-            assert starts is not None
-            train, test = (fold_rows(x) for x in fold_of_groups(rows, starts, fold, seed))
+    for fold, parts in enumerate(rows.folds(count, seed)):
+        train, test = map(fold_rows, parts)
+        if grouped:
             cut_apart = set(train[1].tolist()) & set(test[1].tolist())
             found.judged([f"groups {cut_apart} are on both sides"] * bool(cut_apart))
-        else:
-            train, test = (fold_rows(x) for x in fold_of(rows, fold, count, seed))
         seen += test[0].shape[0]
         total = train[0].shape[0] + test[0].shape[0]
         found.judged([f"{total} rows in both, of {made.X.shape[0]}"] * (total != made.X.shape[0]))
